@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Our five wrappers: dialect, passes, library, tool, unit test. A folder's
+# CMakeLists is a call or two of them.
+find_package(MLIR REQUIRED CONFIG PATHS /usr/lib/llvm-22)
+if(NOT LLVM_VERSION_MAJOR EQUAL 22)
+  message(FATAL_ERROR "MLIR 22 is needed, found ${LLVM_VERSION} in ${MLIR_DIR}")
+endif()
+list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
+include(TableGen)
+include(AddLLVM)
+include(AddMLIR)
+separate_arguments(definitions NATIVE_COMMAND ${LLVM_DEFINITIONS})
+add_definitions(${definitions})
+add_custom_target(ashlar-headers)
+
+set(ASHLAR_INCLUDES ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include)
+
+# Generated code and MLIR's headers do not follow our warnings.
+function(ashlar_compiler_options target)
+  target_include_directories(${target} PUBLIC ${ASHLAR_INCLUDES})
+  target_include_directories(${target} SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS}
+                             ${MLIR_INCLUDE_DIRS})
+  target_compile_options(${target} PRIVATE -fno-exceptions -fPIC
+                         "SHELL:-Xclang -fno-pch-timestamp"
+                         -Wno-unused-parameter -Wno-missing-field-initializers)
+endfunction()
+
+# The one precompiled header of all compiler libraries and tools.
+file(WRITE ${CMAKE_BINARY_DIR}/pch/AshlarPCH.cpp "")
+add_library(AshlarPCH OBJECT ${CMAKE_BINARY_DIR}/pch/AshlarPCH.cpp)
+ashlar_compiler_options(AshlarPCH)
+set_target_properties(AshlarPCH PROPERTIES PCH_INSTANTIATE_TEMPLATES ON)
+target_precompile_headers(AshlarPCH PRIVATE
+  ${PROJECT_SOURCE_DIR}/include/ashlar/Precompiled.h)
+
+function(ashlar_use_pch target)
+  set_target_properties(${target} PROPERTIES PCH_INSTANTIATE_TEMPLATES ON)
+  target_precompile_headers(${target} REUSE_FROM AshlarPCH)
+endfunction()
+
+# ashlar_add_dialect(Exec exec [ATTRIBUTES] [INTERFACES]): ops, types,
+# attributes and enums of one dialect from <Name>Ops.td.
+function(ashlar_add_dialect name mnemonic)
+  set(LLVM_TARGET_DEFINITIONS ${name}Ops.td)
+  set(LLVM_TABLEGEN_FLAGS -I ${PROJECT_SOURCE_DIR}/include)
+  mlir_tablegen(${name}Dialect.h.inc -gen-dialect-decls -dialect=${mnemonic})
+  mlir_tablegen(${name}Dialect.cpp.inc -gen-dialect-defs -dialect=${mnemonic})
+  mlir_tablegen(${name}Ops.h.inc -gen-op-decls)
+  mlir_tablegen(${name}Ops.cpp.inc -gen-op-defs)
+  mlir_tablegen(${name}Enums.h.inc -gen-enum-decls)
+  mlir_tablegen(${name}Enums.cpp.inc -gen-enum-defs)
+  mlir_tablegen(${name}Attributes.h.inc -gen-attrdef-decls
+                -attrdefs-dialect=${mnemonic})
+  mlir_tablegen(${name}Attributes.cpp.inc -gen-attrdef-defs
+                -attrdefs-dialect=${mnemonic})
+  mlir_tablegen(${name}Dialect.md -gen-dialect-doc -dialect=${mnemonic})
+  add_public_tablegen_target(Ashlar${name}IncGen)
+  add_dependencies(ashlar-headers Ashlar${name}IncGen)
+endfunction()
+
+# ashlar_add_passes(Fuse): declarations and documentation of one Passes.td.
+function(ashlar_add_passes name)
+  set(LLVM_TARGET_DEFINITIONS Passes.td)
+  set(LLVM_TABLEGEN_FLAGS -I ${PROJECT_SOURCE_DIR}/include)
+  mlir_tablegen(Passes.h.inc -gen-pass-decls -name ${name})
+  mlir_tablegen(${name}Passes.md -gen-pass-doc)
+  add_public_tablegen_target(Ashlar${name}PassesIncGen)
+  add_dependencies(ashlar-headers Ashlar${name}PassesIncGen)
+endfunction()
+
+# ashlar_add_library(AshlarFuse A.cpp LINK_LIBS X): a compiler library; tools
+# find all of them in the property ASHLAR_LIBS.
+function(ashlar_add_library name)
+  cmake_parse_arguments(ARG "NO_PCH" "" "LINK_LIBS" ${ARGN})
+  set_property(GLOBAL APPEND PROPERTY ASHLAR_LIBS ${name})
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  ashlar_compiler_options(${name})
+  if(NOT ARG_NO_PCH)
+    ashlar_use_pch(${name})
+  endif()
+  add_dependencies(${name} ashlar-headers)
+  target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS})
+endfunction()
+
+# ashlar_add_tool(ashlar-opt ashlar-opt.cpp LINK_LIBS X): a program in bin/
+# that links MLIR's and LLVM's shared libraries.
+function(ashlar_add_tool name)
+  cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  ashlar_compiler_options(${name})
+  ashlar_use_pch(${name})
+  add_dependencies(${name} ashlar-headers)
+  target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} MLIR LLVM)
+endfunction()
+
+# ashlar_add_unit_test(planner-test PlannerTest.cpp LINK_LIBS X): a GoogleTest
+# program, run by ctest.
+function(ashlar_add_unit_test name)
+  cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
+  find_package(GTest REQUIRED)
+  ashlar_add_tool(${name} ${ARG_UNPARSED_ARGUMENTS}
+                  LINK_LIBS ${ARG_LINK_LIBS} GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name})
+endfunction()

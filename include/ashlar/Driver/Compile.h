@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ASHLAR_DRIVER_COMPILE_H
+#define ASHLAR_DRIVER_COMPILE_H
+
+#include "ashlar/Driver/CompileOptions.h"
+#include "ashlar/Import/ONNX/Import.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace ashlar {
+
+enum class CompileStatus {
+  Done,
+  Refused,     ///< the model or the request is at fault; diagnostics say why
+  Unsupported, ///< the model is legal, but has nodes we do not support
+  OurFault     ///< a pass failed on IR that we made
+};
+
+struct CompileResult {
+  CompileStatus status = CompileStatus::Done;
+  std::vector<UnsupportedNode> unsupported;
+};
+
+/// Compiles one model. With stopEarly the IR goes to `out`; diagnostics,
+/// stages and times go to `log`.
+CompileResult compile(const CompileOptions &options, llvm::raw_ostream &out,
+                      llvm::raw_ostream &log);
+
+/// All unsupported nodes at once: operator, opset, node name, reason, and the
+/// count of each.
+void printUnsupported(const std::vector<UnsupportedNode> &nodes,
+                      llvm::raw_ostream &log);
+
+} // namespace ashlar
+
+#endif // ASHLAR_DRIVER_COMPILE_H

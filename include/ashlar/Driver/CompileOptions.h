@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What ashlar-compile is asked for, in plain types: the command line fills it,
+// ashlar-check and tests make it themselves.
+#ifndef ASHLAR_DRIVER_COMPILEOPTIONS_H
+#define ASHLAR_DRIVER_COMPILEOPTIONS_H
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace ashlar {
+
+/// One program to make: a target and the machine model it is made for.
+struct TargetRequest {
+  std::string target; ///< "cpu", "reference"
+  std::string preset; ///< "host"; empty: the target's default
+};
+
+/// Where compilation stops, in order.
+enum class Stage { Import, Simplify, Place, Precision, Fuse, Tile, Schedule,
+                   Emit };
+
+struct CompileOptions {
+  std::string input;  ///< .onnx or .mlir
+  std::string output; ///< .ash; unused when stopping early
+  std::vector<TargetRequest> targets = {{"cpu", "host"}};
+  std::map<std::string, std::vector<int64_t>> shapes;
+  /// Prints the IR after this stage instead of writing a file.
+  bool stopEarly = false;
+  Stage until = Stage::Emit;
+  std::string saveTemps; ///< folder for intermediate files; empty: none
+  unsigned threads = 0;  ///< 0: as many as the machine has
+  bool verbose = false;
+  bool quiet = false;
+};
+
+/// Returns false, leaving the results alone, when the text has another form.
+bool parseTargets(const std::string &text, std::vector<TargetRequest> &targets);
+bool parseShape(const std::string &text, std::string &name,
+                std::vector<int64_t> &shape);
+bool parseStage(const std::string &text, Stage &stage);
+const char *stageName(Stage stage);
+
+} // namespace ashlar
+
+#endif // ASHLAR_DRIVER_COMPILEOPTIONS_H

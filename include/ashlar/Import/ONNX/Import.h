@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ASHLAR_IMPORT_ONNX_IMPORT_H
+#define ASHLAR_IMPORT_ONNX_IMPORT_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include <map>
+#include <string>
+
+namespace ashlar {
+
+struct ONNXImportOptions {
+  /// Shapes that fix or replace those of the model's inputs, by input name.
+  std::map<std::string, llvm::SmallVector<int64_t>> shapes;
+};
+
+/// A node that this compiler cannot import, and why.
+struct UnsupportedNode {
+  std::string op;     ///< with its domain unless that is ai.onnx
+  int64_t opset;      ///< version of its domain that the model asks for
+  std::string node;   ///< the model's own name for it
+  std::string reason;
+};
+
+/// Reads the ONNX model at `path` into a module with one func.func "main" on
+/// tensors. Locations are the model's node names. Initializers of more than a
+/// kilobyte become dense_resource constants that point into the mapped file,
+/// which lives as long as the context.
+///
+/// Everything wrong with the model is emitted as diagnostics and gives null.
+/// Nodes that are well formed but not supported are collected in
+/// `unsupported`, all of them at once; the result is null then, too.
+mlir::OwningOpRef<mlir::ModuleOp>
+importONNX(llvm::StringRef path, const ONNXImportOptions &options,
+           mlir::MLIRContext *context,
+           llvm::SmallVectorImpl<UnsupportedNode> &unsupported);
+
+} // namespace ashlar
+
+#endif // ASHLAR_IMPORT_ONNX_IMPORT_H

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ashlar/Driver/CompileOptions.h"
+#include <charconv>
+
+using namespace ashlar;
+
+static constexpr const char *stageNames[] = {
+    "import", "simplify", "place",    "precision",
+    "fuse",   "tile",     "schedule", "emit"};
+
+const char *ashlar::stageName(Stage stage) {
+  return stageNames[static_cast<int>(stage)];
+}
+
+bool ashlar::parseStage(const std::string &text, Stage &stage) {
+  for (int i = 0; i != 8; ++i)
+    if (text == stageNames[i]) {
+      stage = static_cast<Stage>(i);
+      return true;
+    }
+  return false;
+}
+
+bool ashlar::parseTargets(const std::string &text,
+                          std::vector<TargetRequest> &targets) {
+  std::vector<TargetRequest> parsed;
+  size_t begin = 0;
+  while (begin <= text.size()) {
+    size_t end = std::min(text.find(',', begin), text.size());
+    std::string part = text.substr(begin, end - begin);
+    size_t colon = std::min(part.find(':'), part.size());
+    TargetRequest request{part.substr(0, colon), ""};
+    if (colon < part.size())
+      request.preset = part.substr(colon + 1);
+    if (request.target.empty())
+      return false;
+    parsed.push_back(request);
+    begin = end + 1;
+  }
+  targets = parsed;
+  return true;
+}
+
+bool ashlar::parseShape(const std::string &text, std::string &name,
+                        std::vector<int64_t> &shape) {
+  // The name comes first and may itself hold '='.
+  size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0)
+    return false;
+  std::vector<int64_t> parsed;
+  const char *at = text.data() + equals + 1;
+  const char *end = text.data() + text.size();
+  while (at != end) {
+    int64_t dim;
+    auto [next, error] = std::from_chars(at, end, dim);
+    if (error != std::errc() || dim < 0 || (next != end && *next != 'x') ||
+        next + 1 == end)
+      return false;
+    parsed.push_back(dim);
+    at = next == end ? end : next + 1;
+  }
+  name = text.substr(0, equals);
+  shape = parsed;
+  return true;
+}

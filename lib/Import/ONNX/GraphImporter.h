@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ASHLAR_LIB_IMPORT_ONNX_GRAPHIMPORTER_H
+#define ASHLAR_LIB_IMPORT_ONNX_GRAPHIMPORTER_H
+
+#include "NodeImporter.h"
+#include "TensorData.h"
+#include "ashlar/Analysis/EvaluateConstant.h"
+#include "ashlar/Import/ONNX/Import.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "onnx-ml.pb.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace ashlar::onnx_import {
+
+/// A tensor of the graph as it has been imported.
+struct ImportedValue {
+  mlir::Value value;
+  ElementType type = ElementType::Undefined;
+};
+
+/// Imports the main graph of one model into one function.
+class GraphImporter {
+public:
+  GraphImporter(const onnx::ModelProto &model, TensorData &data,
+                const ONNXImportOptions &options,
+                llvm::SmallVectorImpl<UnsupportedNode> &unsupported,
+                mlir::MLIRContext *context);
+
+  mlir::OwningOpRef<mlir::ModuleOp> run();
+
+  // For NodeImporter.
+  const ImportedValue *lookup(llvm::StringRef name) const;
+  void define(llvm::StringRef name, ImportedValue value);
+  TensorData &tensorData() { return data; }
+  mlir::DenseElementsAttr evaluate(mlir::Value value) {
+    return evaluator.evaluate(value);
+  }
+  void reportUnsupported(const onnx::NodeProto &node, int64_t opset,
+                         const llvm::Twine &reason);
+
+private:
+  mlir::LogicalResult checkOperatorSets();
+  mlir::LogicalResult sortNodes();
+  mlir::LogicalResult checkSupport();
+  mlir::FailureOr<mlir::RankedTensorType>
+  inputType(const onnx::ValueInfoProto &input, ElementType &type);
+  mlir::LogicalResult importInputs();
+  mlir::LogicalResult importInitializers();
+  mlir::LogicalResult importNodes();
+  mlir::LogicalResult importOutputs();
+  mlir::InFlightDiagnostic error(const llvm::Twine &where);
+  int64_t opsetOf(llvm::StringRef domain) const;
+
+  const onnx::ModelProto &model;
+  const onnx::GraphProto &graph;
+  TensorData &data;
+  const ONNXImportOptions &options;
+  llvm::SmallVectorImpl<UnsupportedNode> &unsupported;
+  mlir::MLIRContext *context;
+
+  llvm::StringMap<int64_t> opsets;
+  llvm::SmallVector<const onnx::NodeProto *> sorted;
+  llvm::StringMap<ImportedValue> values;
+  ConstantEvaluator evaluator;
+  mlir::func::FuncOp function;
+  llvm::SmallVector<mlir::Attribute> argumentAttributes;
+};
+
+/// The name errors and locations give to a node: its own, or its operator and
+/// first output where it has none.
+std::string displayName(const onnx::NodeProto &node);
+
+} // namespace ashlar::onnx_import
+
+#endif // ASHLAR_LIB_IMPORT_ONNX_GRAPHIMPORTER_H

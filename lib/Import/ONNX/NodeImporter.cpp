@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "NodeImporter.h"
+#include "GraphImporter.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+using namespace mlir;
+using namespace ashlar::onnx_import;
+
+Type ashlar::onnx_import::convertElementType(MLIRContext *context,
+                                             ElementType type) {
+  Builder b(context);
+  switch (type) {
+  case ElementType::F32:
+    return b.getF32Type();
+  case ElementType::F64:
+    return b.getF64Type();
+  case ElementType::F16:
+    return b.getF16Type();
+  case ElementType::BF16:
+    return b.getBF16Type();
+  case ElementType::U8:
+  case ElementType::I8:
+    return b.getI8Type();
+  case ElementType::U16:
+  case ElementType::I16:
+    return b.getI16Type();
+  case ElementType::U32:
+  case ElementType::I32:
+    return b.getI32Type();
+  case ElementType::U64:
+  case ElementType::I64:
+    return b.getI64Type();
+  case ElementType::Bool:
+    return b.getI1Type();
+  default:
+    return {};
+  }
+}
+
+bool ashlar::onnx_import::isUnsigned(ElementType type) {
+  return type == ElementType::U8 || type == ElementType::U16 ||
+         type == ElementType::U32 || type == ElementType::U64;
+}
+
+bool ashlar::onnx_import::isFloat(ElementType type) {
+  return type == ElementType::F16 || type == ElementType::BF16 ||
+         type == ElementType::F32 || type == ElementType::F64;
+}
+
+bool ashlar::onnx_import::isInteger(ElementType type) {
+  return isUnsigned(type) || type == ElementType::I8 ||
+         type == ElementType::I16 || type == ElementType::I32 ||
+         type == ElementType::I64;
+}
+
+StringRef ashlar::onnx_import::elementTypeName(ElementType type) {
+  static constexpr StringLiteral names[] = {
+      "undefined", "float",     "uint8",      "int8",   "uint16",
+      "int16",     "int32",     "int64",      "string", "bool",
+      "float16",   "double",    "uint32",     "uint64", "complex64",
+      "complex128", "bfloat16", "float8e4m3fn", "float8e4m3fnuz",
+      "float8e5m2", "float8e5m2fnuz", "uint4", "int4", "float4e2m1",
+      "float8e8m0", "uint2", "int2"};
+  int number = static_cast<int>(type);
+  return number >= 0 && number < int(std::size(names)) ? names[number]
+                                                       : "unknown";
+}
+
+NodeImporter::NodeImporter(GraphImporter &graph, const onnx::NodeProto &proto,
+                           int64_t opset, ImplicitLocOpBuilder &b)
+    : b(b), graph(graph), proto(proto), opsetVersion(opset) {}
+
+StringRef NodeImporter::opType() const { return proto.op_type(); }
+StringRef NodeImporter::name() const { return proto.name(); }
+unsigned NodeImporter::numOperands() const { return proto.input_size(); }
+unsigned NodeImporter::numResults() const { return proto.output_size(); }
+
+bool NodeImporter::hasOperand(unsigned i) const {
+  return i < numOperands() && !proto.input(i).empty();
+}
+
+Value NodeImporter::operand(unsigned i) const {
+  return hasOperand(i) ? graph.lookup(proto.input(i))->value : Value();
+}
+
+ElementType NodeImporter::operandType(unsigned i) const {
+  return hasOperand(i) ? graph.lookup(proto.input(i))->type
+                       : ElementType::Undefined;
+}
+
+RankedTensorType NodeImporter::tensorType(unsigned i) const {
+  return cast<RankedTensorType>(operand(i).getType());
+}
+
+ArrayRef<int64_t> NodeImporter::shape(unsigned i) const {
+  return tensorType(i).getShape();
+}
+
+int64_t NodeImporter::rank(unsigned i) const { return tensorType(i).getRank(); }
+
+bool NodeImporter::hasResult(unsigned i) const {
+  return i < numResults() && !proto.output(i).empty();
+}
+
+void NodeImporter::setResult(unsigned i, Value value, ElementType type) {
+  assert(getElementTypeOrSelf(value.getType()) ==
+             convertElementType(b.getContext(), type) &&
+         "value and ONNX type disagree");
+  if (hasResult(i))
+    graph.define(proto.output(i), {value, type});
+}
+
+const onnx::AttributeProto *NodeImporter::attribute(StringRef name) const {
+  for (const onnx::AttributeProto &attribute : proto.attribute())
+    if (name == attribute.name())
+      return &attribute;
+  return nullptr;
+}
+
+bool NodeImporter::hasAttribute(StringRef name) const {
+  return attribute(name) != nullptr;
+}
+
+int64_t NodeImporter::intAttribute(StringRef name, int64_t otherwise) const {
+  const onnx::AttributeProto *found = attribute(name);
+  return found ? found->i() : otherwise;
+}
+
+double NodeImporter::floatAttribute(StringRef name, double otherwise) const {
+  const onnx::AttributeProto *found = attribute(name);
+  return found ? found->f() : otherwise;
+}
+
+std::string NodeImporter::stringAttribute(StringRef name,
+                                          StringRef otherwise) const {
+  const onnx::AttributeProto *found = attribute(name);
+  return found ? found->s() : otherwise.str();
+}
+
+SmallVector<int64_t> NodeImporter::intsAttribute(StringRef name) const {
+  const onnx::AttributeProto *found = attribute(name);
+  return found ? SmallVector<int64_t>(found->ints().begin(),
+                                      found->ints().end())
+               : SmallVector<int64_t>();
+}
+
+SmallVector<double> NodeImporter::floatsAttribute(StringRef name) const {
+  const onnx::AttributeProto *found = attribute(name);
+  return found ? SmallVector<double>(found->floats().begin(),
+                                     found->floats().end())
+               : SmallVector<double>();
+}
+
+std::pair<Value, ElementType>
+NodeImporter::tensorAttribute(StringRef name) const {
+  const onnx::AttributeProto *found = attribute(name);
+  if (!found || !found->has_t())
+    return {};
+  auto constant = graph.tensorData().convert(
+      found->t(), proto.output_size() ? StringRef(proto.output(0)) : name);
+  if (!constant) {
+    llvm::consumeError(constant.takeError());
+    return {};
+  }
+  return {arith::ConstantOp::create(b, *constant),
+          static_cast<ElementType>(found->t().data_type())};
+}
+
+DenseElementsAttr NodeImporter::constantOperand(unsigned i) const {
+  return hasOperand(i) ? graph.evaluate(operand(i)) : DenseElementsAttr();
+}
+
+FailureOr<SmallVector<int64_t>> NodeImporter::constantInts(unsigned i,
+                                                           StringRef role) {
+  DenseElementsAttr constant = constantOperand(i);
+  if (!constant)
+    return unsupported(Twine(role) + " (input " + Twine(i) +
+                       ") depends on the model's inputs; it must be known at "
+                       "compile time");
+  if (!isInteger(operandType(i)) && operandType(i) != ElementType::Bool)
+    return invalid(Twine(role) + " (input " + Twine(i) +
+                   ") must be integers, but is " +
+                   elementTypeName(operandType(i)));
+  SmallVector<int64_t> values;
+  for (const APInt &value : constant.getValues<APInt>())
+    values.push_back(isUnsigned(operandType(i)) ||
+                             operandType(i) == ElementType::Bool
+                         ? int64_t(value.getZExtValue())
+                         : value.getSExtValue());
+  return values;
+}
+
+FailureOr<SmallVector<double>> NodeImporter::constantFloats(unsigned i,
+                                                            StringRef role) {
+  DenseElementsAttr constant = constantOperand(i);
+  if (!constant)
+    return unsupported(Twine(role) + " (input " + Twine(i) +
+                       ") depends on the model's inputs; it must be known at "
+                       "compile time");
+  if (!isFloat(operandType(i)))
+    return invalid(Twine(role) + " (input " + Twine(i) +
+                   ") must be floating point, but is " +
+                   elementTypeName(operandType(i)));
+  SmallVector<double> values;
+  for (APFloat value : constant.getValues<APFloat>()) {
+    bool losesInfo;
+    value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
+                  &losesInfo);
+    values.push_back(value.convertToDouble());
+  }
+  return values;
+}
+
+FailureOr<int64_t> NodeImporter::normalizeAxis(int64_t axis, int64_t rank) {
+  if (axis < -rank || axis >= rank)
+    return invalid("axis " + Twine(axis) + " is outside [" + Twine(-rank) +
+                   ", " + Twine(rank - 1) + "] for a tensor of rank " +
+                   Twine(rank));
+  return axis < 0 ? axis + rank : axis;
+}
+
+FailureOr<SmallVector<int64_t>> NodeImporter::axes(unsigned i, int64_t rank) {
+  SmallVector<int64_t> axes;
+  if (hasOperand(i)) {
+    FailureOr<SmallVector<int64_t>> constant = constantInts(i, "axes");
+    if (failed(constant))
+      return failure();
+    axes = *constant;
+  } else {
+    axes = intsAttribute("axes");
+  }
+  llvm::SmallDenseSet<int64_t> seen;
+  for (int64_t &axis : axes) {
+    FailureOr<int64_t> normalized = normalizeAxis(axis, rank);
+    if (failed(normalized))
+      return failure();
+    axis = *normalized;
+    if (!seen.insert(axis).second)
+      return invalid("axis " + Twine(axis) + " is named twice");
+  }
+  return axes;
+}
+
+LogicalResult NodeImporter::unsupported(const Twine &reason) {
+  graph.reportUnsupported(proto, opsetVersion, reason);
+  return failure();
+}
+
+LogicalResult NodeImporter::invalid(const Twine &message) {
+  return emitError(b.getLoc()) << opType() << ": " << message;
+}

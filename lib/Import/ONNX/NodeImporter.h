@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the import of one ONNX node sees and can say. Each operator is written
+// once, as a function `LogicalResult importX(NodeImporter &node)` in the file
+// of its family, and registered there with the opset versions it holds for:
+//
+//   static LogicalResult importFloor(NodeImporter &node) {
+//     Value x = node.operand(0);
+//     node.setResult(0, elementwise(node.b, getElementTypeOrSelf(x), {x},
+//         [](OpBuilder &b, Location loc, ValueRange s) -> Value {
+//           return math::FloorOp::create(b, loc, s[0]);
+//         }), node.operandType(0));
+//     return success();
+//   }
+//   void registerRoundingOperators(OperatorRegistry &registry) {
+//     registry.add("Floor", 6, importFloor);
+//   }
+//
+// MLIR's integers carry no sign, ONNX's do: a tensor of uint8 is tensor<..xi8>
+// here, and operandType(i) says which it is. bool is i1. Shapes are static.
+#ifndef ASHLAR_LIB_IMPORT_ONNX_NODEIMPORTER_H
+#define ASHLAR_LIB_IMPORT_ONNX_NODEIMPORTER_H
+
+#include "mlir/Dialect/Utils/StructuredOpsUtils.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/Twine.h"
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace onnx {
+class NodeProto;
+class AttributeProto;
+} // namespace onnx
+
+namespace ashlar::onnx_import {
+
+class GraphImporter;
+
+/// ONNX's element types, numbered as in TensorProto.DataType.
+enum class ElementType : int {
+  Undefined = 0, F32 = 1, U8 = 2, I8 = 3, U16 = 4, I16 = 5, I32 = 6, I64 = 7,
+  String = 8, Bool = 9, F16 = 10, F64 = 11, U32 = 12, U64 = 13, BF16 = 16
+};
+
+/// f32, f64, f16, bf16, i8 to i64 or i1; null for what we do not represent.
+mlir::Type convertElementType(mlir::MLIRContext *context, ElementType type);
+bool isUnsigned(ElementType type); ///< U8 to U64; bool is not a number
+bool isFloat(ElementType type);
+bool isInteger(ElementType type); ///< I8 to U64, not bool
+/// The model's spelling: "uint8", "float16".
+llvm::StringRef elementTypeName(ElementType type);
+
+/// One node while it is imported.
+class NodeImporter {
+public:
+  NodeImporter(GraphImporter &graph, const onnx::NodeProto &proto,
+               int64_t opset, mlir::ImplicitLocOpBuilder &b);
+
+  /// Builds at the end of the function, at the node's location.
+  mlir::ImplicitLocOpBuilder &b;
+
+  llvm::StringRef opType() const;
+  llvm::StringRef name() const;
+  /// The version of the operator set that the model asks for.
+  int64_t opset() const { return opsetVersion; }
+
+  // Operands. An optional operand may be absent; operand(i) is null then.
+  unsigned numOperands() const;
+  bool hasOperand(unsigned i) const;
+  mlir::Value operand(unsigned i) const;
+  ElementType operandType(unsigned i) const;
+  mlir::RankedTensorType tensorType(unsigned i) const;
+  llvm::ArrayRef<int64_t> shape(unsigned i) const;
+  int64_t rank(unsigned i) const;
+
+  // Results. setResult checks nothing about the value's shape; the types of
+  // value and `type` must agree.
+  unsigned numResults() const;
+  /// Whether result i exists and has a name.
+  bool hasResult(unsigned i) const;
+  void setResult(unsigned i, mlir::Value value, ElementType type);
+
+  // Attributes, with the default that the operator's definition gives.
+  bool hasAttribute(llvm::StringRef name) const;
+  int64_t intAttribute(llvm::StringRef name, int64_t otherwise) const;
+  double floatAttribute(llvm::StringRef name, double otherwise) const;
+  std::string stringAttribute(llvm::StringRef name,
+                              llvm::StringRef otherwise) const;
+  /// Empty when absent.
+  llvm::SmallVector<int64_t> intsAttribute(llvm::StringRef name) const;
+  llvm::SmallVector<double> floatsAttribute(llvm::StringRef name) const;
+  /// A tensor attribute as a constant and its type; null when absent or of a
+  /// type that convertElementType refuses.
+  std::pair<mlir::Value, ElementType>
+  tensorAttribute(llvm::StringRef name) const;
+  const onnx::AttributeProto *attribute(llvm::StringRef name) const;
+
+  // Operands known at compile time: constants and what folds to one.
+  mlir::DenseElementsAttr constantOperand(unsigned i) const; ///< or null
+  /// The integers of operand i in row-major order. Fails, having said so, when
+  /// they are not known at compile time. `role`: what they are, for the error.
+  llvm::FailureOr<llvm::SmallVector<int64_t>>
+  constantInts(unsigned i, llvm::StringRef role);
+  llvm::FailureOr<llvm::SmallVector<double>>
+  constantFloats(unsigned i, llvm::StringRef role);
+  /// Axes given by attribute `axes` or by operand i; normalised to [0, rank).
+  /// An absent list gives an empty one.
+  llvm::FailureOr<llvm::SmallVector<int64_t>> axes(unsigned i, int64_t rank);
+  /// `axis` in [-rank, rank) as [0, rank); fails, having said so, otherwise.
+  llvm::FailureOr<int64_t> normalizeAxis(int64_t axis, int64_t rank);
+
+  // Refusals. All return failure().
+  /// The node is legal ONNX that we do not do (yet).
+  mlir::LogicalResult unsupported(const llvm::Twine &reason);
+  /// The model is wrong: say what was expected and what was found.
+  mlir::LogicalResult invalid(const llvm::Twine &message);
+
+private:
+  GraphImporter &graph;
+  const onnx::NodeProto &proto;
+  int64_t opsetVersion;
+};
+
+/// Which function imports an operator at a version of its operator set.
+class OperatorRegistry {
+public:
+  using Importer = std::function<mlir::LogicalResult(NodeImporter &)>;
+
+  /// `importer` serves opsets from `since` to the next version registered.
+  void add(llvm::StringRef op, int64_t since, Importer importer,
+           llvm::StringRef domain = "");
+  /// Null when the operator is unknown at this version.
+  const Importer *lookup(llvm::StringRef domain, llvm::StringRef op,
+                         int64_t version) const;
+  bool knows(llvm::StringRef domain, llvm::StringRef op) const;
+
+private:
+  std::map<std::pair<std::string, std::string>, std::map<int64_t, Importer>>
+      importers;
+};
+
+// One registration function per file of operators.
+#define ASHLAR_ONNX_FAMILY(name)                                               \
+  void register##name##Operators(OperatorRegistry &registry);
+#include "Families.def"
+
+/// All families; Families.def is the one list.
+const OperatorRegistry &operatorRegistry();
+
+} // namespace ashlar::onnx_import
+
+#endif // ASHLAR_LIB_IMPORT_ONNX_NODEIMPORTER_H

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Turns TensorProtos into constants without copying what is large: raw data
+// and external data stay in the mapped files.
+#ifndef ASHLAR_LIB_IMPORT_ONNX_TENSORDATA_H
+#define ASHLAR_LIB_IMPORT_ONNX_TENSORDATA_H
+
+#include "NodeImporter.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "onnx-ml.pb.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <memory>
+
+namespace ashlar::onnx_import {
+
+class TensorData {
+public:
+  TensorData(mlir::MLIRContext *context, llvm::StringRef modelPath,
+             std::shared_ptr<llvm::MemoryBuffer> model)
+      : context(context), modelPath(modelPath), model(std::move(model)) {}
+
+  /// The value of `proto`: a splat where all elements are equal, a
+  /// DenseElementsAttr when small, a resource pointing into the file otherwise.
+  /// `name` becomes the resource's key.
+  llvm::Expected<mlir::TypedAttr> convert(const onnx::TensorProto &proto,
+                                          llvm::StringRef name);
+
+private:
+  struct Bytes {
+    llvm::ArrayRef<char> data;
+    std::shared_ptr<void> owner;
+  };
+  llvm::Expected<Bytes> locate(const onnx::TensorProto &proto,
+                               uint64_t expectedBytes);
+  llvm::Expected<Bytes> locateExternal(const onnx::TensorProto &proto,
+                                       uint64_t expectedBytes);
+  llvm::Expected<std::shared_ptr<llvm::MemoryBuffer>>
+  externalFile(llvm::StringRef location);
+
+  mlir::MLIRContext *context;
+  std::string modelPath;
+  std::shared_ptr<llvm::MemoryBuffer> model;
+  llvm::StringMap<std::shared_ptr<llvm::MemoryBuffer>> externalFiles;
+};
+
+} // namespace ashlar::onnx_import
+
+#endif // ASHLAR_LIB_IMPORT_ONNX_TENSORDATA_H

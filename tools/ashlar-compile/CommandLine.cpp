@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "CommandLine.h"
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+using namespace ashlar;
+
+static constexpr const char *description = R"(Example:
+  ashlar-compile model.onnx -o model.ash --shape=images=1x3x224x224
+
+Compiles a model ahead of time into one .ash file for ashlar-run or the C
+library. Without further flags the code is optimised for this machine's CPU.
+)";
+
+static constexpr const char *footer = R"(
+Targets: cpu[:host|x86-64-v3|x86-64-v4|sapphirerapids|aarch64], reference
+Stages:  import simplify place precision fuse tile schedule emit
+Exit:    0 done, 1 refused, 2 wrong usage, 70 our own fault
+)";
+
+std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
+                                            CompileOptions &options) {
+  CLI::App app{description, "ashlar-compile"};
+  app.footer(footer);
+  app.set_version_flag("--version", "ashlar-compile " ASHLAR_VERSION);
+  std::string targets, until;
+  std::vector<std::string> shapes;
+  app.add_option("MODEL", options.input, ".onnx, or .mlir on tensors")
+      ->required();
+  app.add_option("-o,--output", options.output, "The .ash file to write");
+  app.add_option("--target", targets,
+                 "T[:PRESET],...: one program for each (cpu:host)");
+  app.add_option("--shape", shapes,
+                 "NAME=1x3x224x224 fixes a dynamic input; repeatable");
+  app.add_option("--until", until, "Stop after a stage and print the IR");
+  app.add_option("--save-temps", options.saveTemps,
+                 "Keep intermediate files in this folder");
+  app.add_option("--threads", options.threads,
+                 "Threads that compile (all there are)");
+  app.add_flag("--verbose", options.verbose, "Show stages with their times");
+  app.add_flag("--quiet", options.quiet, "Print errors only");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  auto misuse = [](const std::string &message) {
+    std::cerr << "ashlar-compile: " << message << "\n";
+    return 2;
+  };
+  for (const std::string &shape : shapes) {
+    std::string name;
+    std::vector<int64_t> sizes;
+    if (!parseShape(shape, name, sizes))
+      return misuse("--shape=" + shape + ": expected NAME=1x3x224x224");
+    if (!options.shapes.emplace(name, sizes).second)
+      return misuse("--shape gives '" + name + "' twice");
+  }
+  if (!targets.empty() && !parseTargets(targets, options.targets))
+    return misuse("--target=" + targets + ": expected T[:PRESET][,...]");
+  options.stopEarly = !until.empty();
+  if (options.stopEarly && !parseStage(until, options.until))
+    return misuse("--until=" + until +
+                  ": expected import, simplify, place, precision, fuse, tile, "
+                  "schedule or emit");
+  if (options.output.empty() && !options.stopEarly)
+    return misuse("-o FILE.ash is missing");
+  return std::nullopt;
+}
