@@ -86,6 +86,7 @@ endfunction()
 # that links MLIR's and LLVM's shared libraries.
 function(ashlar_add_tool name)
   cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
+  set_property(GLOBAL APPEND PROPERTY ASHLAR_TOOLS ${name})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   ashlar_compiler_options(${name})
   ashlar_use_pch(${name})
@@ -94,11 +95,18 @@ function(ashlar_add_tool name)
 endfunction()
 
 # ashlar_add_unit_test(planner-test PlannerTest.cpp LINK_LIBS X): a GoogleTest
-# program, run by ctest.
+# program; ctest sees each of its tests.
 function(ashlar_add_unit_test name)
   cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
   find_package(GTest REQUIRED)
-  ashlar_add_tool(${name} ${ARG_UNPARSED_ARGUMENTS}
-                  LINK_LIBS ${ARG_LINK_LIBS} GTest::gtest_main)
-  add_test(NAME ${name} COMMAND ${name})
+  include(GoogleTest)
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  ashlar_compiler_options(${name})
+  ashlar_use_pch(${name})
+  add_dependencies(${name} ashlar-headers)
+  target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} MLIR LLVM
+                        GTest::gtest_main)
+  set_target_properties(${name} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/unittests)
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60)
 endfunction()
