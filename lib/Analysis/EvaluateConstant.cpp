@@ -10,6 +10,9 @@
 using namespace mlir;
 using namespace ashlar;
 
+/// A bound for what evaluation of one op asks for beyond operandsOf().
+static constexpr unsigned maximumDepth = 32;
+
 namespace {
 using Elements = SmallVector<Attribute>;
 
@@ -35,6 +38,13 @@ int64_t linearize(ArrayRef<int64_t> index, ArrayRef<int64_t> shape) {
   return linear;
 }
 
+bool isInside(ArrayRef<int64_t> index, ArrayRef<int64_t> shape) {
+  return llvm::all_of(llvm::zip(index, shape), [](auto pair) {
+    auto [i, dim] = pair;
+    return i >= 0 && i < dim;
+  });
+}
+
 Elements elementsOf(DenseElementsAttr attribute) {
   return llvm::to_vector(attribute.getValues<Attribute>());
 }
@@ -44,6 +54,8 @@ struct Reader {
   DenseElementsAttr attribute;
   Elements elements;
   explicit Reader(DenseElementsAttr attribute) : attribute(attribute) {
+    if (attribute.getNumElements() == 0)
+      return;
     if (attribute.isSplat())
       elements.push_back(attribute.getSplatValue<Attribute>());
     else
@@ -147,7 +159,7 @@ private:
         continue;
       }
       if (auto extract = dyn_cast<tensor::ExtractOp>(inner)) {
-        DenseElementsAttr source = evaluate(extract.getTensor());
+        const Reader *source = captured(extract.getTensor());
         SmallVector<int64_t> at;
         for (Value operand : extract.getIndices())
           if (auto integer = dyn_cast_or_null<IntegerAttr>(value(operand,
@@ -155,10 +167,9 @@ private:
             at.push_back(integer.getInt());
         if (!source || at.size() != extract.getIndices().size())
           return false;
-        for (auto [i, dim] : llvm::zip(at, source.getType().getShape()))
-          if (i < 0 || i >= dim)
-            return false;
-        scope[extract] = Reader(source).at(at);
+        if (!isInside(at, source->attribute.getType().getShape()))
+          return false;
+        scope[extract] = source->at(at);
         continue;
       }
       if (inner.getNumRegions() != 0)
@@ -183,8 +194,19 @@ private:
     return false;
   }
 
+  /// A tensor that the body reads from outside, or null; read once, since a
+  /// body asks for it at every element.
+  const Reader *captured(Value tensor) {
+    auto [it, isNew] = readers.try_emplace(tensor);
+    if (isNew)
+      if (DenseElementsAttr source = evaluate(tensor))
+        it->second = std::make_unique<Reader>(source);
+    return it->second.get();
+  }
+
   linalg::LinalgOp op;
   llvm::function_ref<DenseElementsAttr(Value)> evaluate;
+  DenseMap<Value, std::unique_ptr<Reader>> readers;
 };
 
 /// Fails on anything but static offsets, sizes and strides.
@@ -196,14 +218,19 @@ DenseElementsAttr evaluateSlice(tensor::ExtractSliceOp op,
     return {};
   Reader reader(source);
   Elements result;
+  bool inside = true;
   forEachIndex(op.getStaticSizes(), [&](ArrayRef<int64_t> index) {
     SmallVector<int64_t> at;
     for (auto [i, offset, stride] :
          llvm::zip(index, op.getStaticOffsets(), op.getStaticStrides()))
       at.push_back(offset + i * stride);
-    result.push_back(reader.at(at));
+    // The op may not have been verified yet.
+    inside &= isInside(at, source.getType().getShape());
+    if (inside)
+      result.push_back(reader.at(at));
   });
-  return DenseElementsAttr::get(op.getType(), result);
+  return inside ? DenseElementsAttr::get(op.getType(), result)
+                : DenseElementsAttr();
 }
 
 DenseElementsAttr evaluateConcat(tensor::ConcatOp op,
@@ -267,16 +294,64 @@ DenseElementsAttr readResource(DenseResourceElementsAttr resource,
 } // namespace
 
 DenseElementsAttr ConstantEvaluator::evaluate(Value value) {
-  if (auto it = known.find(value); it != known.end())
-    return it->second;
-  // A bound for hostile graphs: chains are evaluated recursively.
-  if (depth > 2000)
+  // Chains are as long as a model likes, so their values are found in order
+  // rather than by recursion.
+  if (depth > maximumDepth)
     return {};
   ++depth;
-  DenseElementsAttr result = compute(value);
+  SmallVector<Value> pending = {value};
+  while (!pending.empty()) {
+    Value next = pending.back();
+    if (known.contains(next)) {
+      pending.pop_back();
+      continue;
+    }
+    Value missing;
+    bool hopeless = false;
+    for (Value operand : operandsOf(next)) {
+      auto it = known.find(operand);
+      if (it == known.end())
+        missing = operand;
+      else if (!it->second)
+        hopeless = true;
+    }
+    if (missing && !hopeless) {
+      pending.push_back(missing);
+      continue;
+    }
+    pending.pop_back();
+    known[next] = hopeless ? DenseElementsAttr() : compute(next);
+  }
   --depth;
-  known[value] = result;
-  return result;
+  return known[value];
+}
+
+/// The tensors whose values are needed first; none where compute() would give
+/// up anyhow.
+SmallVector<Value> ConstantEvaluator::operandsOf(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  Operation *op = value.getDefiningOp();
+  if (!op || !type || !type.hasStaticShape() ||
+      type.getNumElements() > maximumElements)
+    return {};
+  if (auto generic = dyn_cast<linalg::LinalgOp>(op)) {
+    SmallVector<Value> operands;
+    for (OpOperand &operand : op->getOpOperands())
+      if (isa<RankedTensorType>(operand.get().getType()) &&
+          generic.payloadUsesValueFromOperand(&operand))
+        operands.push_back(operand.get());
+    op->walk([&](tensor::ExtractOp extract) {
+      if (!op->isAncestor(extract.getTensor().getParentRegion()->getParentOp()))
+        operands.push_back(extract.getTensor());
+    });
+    return operands;
+  }
+  if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::CastOp,
+          tensor::ExtractSliceOp, tensor::PadOp>(op))
+    return {op->getOperand(0)};
+  if (auto concat = dyn_cast<tensor::ConcatOp>(op))
+    return concat.getInputs();
+  return {};
 }
 
 DenseElementsAttr ConstantEvaluator::compute(Value value) {

@@ -19,10 +19,11 @@ void ashlar::printUnsupported(const std::vector<UnsupportedNode> &nodes,
                "): " + node.reason];
     first = count++ ? first : &node;
   }
-  log << "error: " << nodes.size() << " node"
-      << (nodes.size() == 1 ? " is" : "s are") << " not supported:\n";
+  log << "error: " << nodes.size() << " part"
+      << (nodes.size() == 1 ? "" : "s")
+      << " of the model cannot be compiled yet:\n";
   for (auto &[what, group] : groups) {
-    log << "  " << group.first << " x " << what << "; node '"
+    log << "  " << group.first << " x " << what << "; '"
         << group.second->node << "'";
     if (group.first > 1)
       log << " and " << group.first - 1 << " more";
@@ -45,11 +46,15 @@ static void printDiagnostic(Diagnostic &diagnostic, llvm::raw_ostream &log) {
     }
     llvm_unreachable("covered switch");
   };
+  Location location = diagnostic.getLocation();
+  if (auto file = dyn_cast<FileLineColLoc>(location))
+    log << file.getFilename().getValue() << ":" << file.getLine() << ":"
+        << file.getColumn() << ": ";
   log << severity(diagnostic.getSeverity());
-  if (auto name = dyn_cast<NameLoc>(diagnostic.getLocation()))
+  if (auto name = dyn_cast<NameLoc>(location))
     log << "'" << name.getName().getValue() << "': ";
-  else if (!isa<UnknownLoc>(diagnostic.getLocation()))
-    log << diagnostic.getLocation() << ": ";
+  else if (!isa<UnknownLoc, FileLineColLoc>(location))
+    log << location << ": ";
   log << diagnostic << "\n";
   for (Diagnostic &note : diagnostic.getNotes())
     printDiagnostic(note, log);
@@ -65,9 +70,6 @@ static OwningOpRef<ModuleOp> importModel(const CompileOptions &options,
   OwningOpRef<ModuleOp> module =
       importONNX(options.input, importOptions, &context, unsupported);
   result.unsupported.assign(unsupported.begin(), unsupported.end());
-  if (!module)
-    result.status = unsupported.empty() ? CompileStatus::Refused
-                                        : CompileStatus::Unsupported;
   return module;
 }
 
@@ -87,12 +89,19 @@ CompileResult ashlar::compile(const CompileOptions &options,
   llvm::DefaultThreadPool pool(llvm::hardware_concurrency(options.threads));
   if (options.threads != 1)
     context.setThreadPool(pool);
+  unsigned errors = 0;
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    errors += diagnostic.getSeverity() == DiagnosticSeverity::Error;
     printDiagnostic(diagnostic, log);
   });
   OwningOpRef<ModuleOp> module = importModel(options, context, result);
-  if (!module)
+  if (!module) {
+    // A model can be wrong and beyond us at once: wrong counts more.
+    result.status = errors == 0 && !result.unsupported.empty()
+                        ? CompileStatus::Unsupported
+                        : CompileStatus::Refused;
     return result;
+  }
   if (failed(verify(*module))) {
     result.status = CompileStatus::OurFault;
     return result;

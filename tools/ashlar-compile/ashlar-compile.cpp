@@ -9,12 +9,12 @@ int main(int argc, char **argv) {
     return *code;
   ashlar::CompileResult result =
       ashlar::compile(options, llvm::outs(), llvm::errs());
+  if (!result.unsupported.empty())
+    ashlar::printUnsupported(result.unsupported, llvm::errs());
   switch (result.status) {
   case ashlar::CompileStatus::Done:
     return 0;
   case ashlar::CompileStatus::Unsupported:
-    ashlar::printUnsupported(result.unsupported, llvm::errs());
-    return 1;
   case ashlar::CompileStatus::Refused:
     return 1;
   case ashlar::CompileStatus::OurFault:

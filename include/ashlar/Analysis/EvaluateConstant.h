@@ -10,6 +10,7 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
 
 namespace ashlar {
 
@@ -27,6 +28,7 @@ public:
 
 private:
   mlir::DenseElementsAttr compute(mlir::Value value);
+  llvm::SmallVector<mlir::Value> operandsOf(mlir::Value value);
 
   int64_t maximumElements;
   llvm::DenseMap<mlir::Value, mlir::DenseElementsAttr> known;

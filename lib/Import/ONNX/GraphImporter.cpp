@@ -3,6 +3,7 @@
 // Checks a graph as a whole, brings its nodes into order and hands each to the
 // importer of its operator.
 #include "GraphImporter.h"
+#include "Signatures.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -60,38 +61,96 @@ void GraphImporter::reportUnsupported(const onnx::NodeProto &node,
   unsupported.push_back({op, opset, displayName(node), reason.str()});
 }
 
+void GraphImporter::reportUnsupported(StringRef what, StringRef name,
+                                      const Twine &reason) {
+  unsupported.push_back({what.str(), opsetOf(""), name.str(), reason.str()});
+}
+
 LogicalResult GraphImporter::checkOperatorSets() {
-  for (const onnx::OperatorSetIdProto &set : model.opset_import()) {
-    StringRef domain = canonicalDomain(set.domain());
-    if (domain.empty() &&
-        (set.version() < oldestOpset || set.version() > newestOpset))
-      return error("opset_import")
-             << "the model asks for opset " << set.version()
-             << " of ai.onnx; expected " << oldestOpset << " to "
-             << newestOpset << ": convert it with onnx.version_converter";
-    opsets[domain] = set.version();
-  }
   if (model.opset_import().empty())
     return error("opset_import")
            << "the model names no operator set; expected an opset_import for "
               "ai.onnx";
+  for (const onnx::OperatorSetIdProto &set : model.opset_import()) {
+    StringRef domain = canonicalDomain(set.domain());
+    if (set.version() < 1)
+      return error("opset_import")
+             << "the model asks for opset " << set.version() << " of '"
+             << (domain.empty() ? "ai.onnx" : domain)
+             << "'; operator sets are counted from 1";
+    opsets[domain] = set.version();
+    if (domain.empty() &&
+        (set.version() < oldestOpset || set.version() > newestOpset))
+      reportUnsupported("ai.onnx", "opset_import",
+                        formatv("opsets {0} to {1} are read; convert the model "
+                                "with onnx.version_converter",
+                                oldestOpset, newestOpset)
+                            .str());
+  }
+  // What the nodes of another operator set mean is not known here.
+  return success(unsupported.empty());
+}
+
+/// Calls `function` with the name of every tensor that the node needs: its
+/// inputs, and what the graphs in its attributes read from outside.
+static void
+forEachRead(const onnx::NodeProto &node,
+            llvm::function_ref<void(const std::string &name)> function) {
+  for (const std::string &input : node.input())
+    if (!input.empty())
+      function(input);
+  auto visit = [&](const onnx::GraphProto &graph) {
+    llvm::StringSet<> own;
+    for (const onnx::ValueInfoProto &input : graph.input())
+      own.insert(input.name());
+    for (const onnx::TensorProto &initializer : graph.initializer())
+      own.insert(initializer.name());
+    for (const onnx::NodeProto &inner : graph.node())
+      own.insert(inner.output().begin(), inner.output().end());
+    auto outer = [&](const std::string &name) {
+      if (!own.contains(name))
+        function(name);
+    };
+    for (const onnx::NodeProto &inner : graph.node())
+      forEachRead(inner, outer);
+    for (const onnx::ValueInfoProto &output : graph.output())
+      outer(output.name());
+  };
+  for (const onnx::AttributeProto &attribute : node.attribute()) {
+    if (attribute.has_g())
+      visit(attribute.g());
+    for (const onnx::GraphProto &graph : attribute.graphs())
+      visit(graph);
+  }
+}
+
+/// Notes what is there before any node has run, as made by number -1.
+LogicalResult GraphImporter::defineInputs(llvm::StringMap<int> &producer) {
+  for (const onnx::ValueInfoProto &input : graph.input())
+    if (!producer.try_emplace(input.name(), -1).second)
+      return error(input.name()) << "two inputs have this name";
+  // An initializer may give an input's default, but only once.
+  llvm::StringSet<> initialized;
+  for (const onnx::TensorProto &initializer : graph.initializer()) {
+    producer.try_emplace(initializer.name(), -1);
+    if (!initialized.insert(initializer.name()).second)
+      return error(initializer.name()) << "two initializers have this name";
+  }
+  for (const onnx::SparseTensorProto &sparse : graph.sparse_initializer()) {
+    const std::string &name = sparse.values().name();
+    producer.try_emplace(name, -1);
+    if (!initialized.insert(name).second)
+      return error(name) << "two initializers have this name";
+    reportUnsupported("initializer", name, "it is sparse");
+  }
   return success();
 }
 
 /// Stable topological order, for files whose nodes are not in order.
 LogicalResult GraphImporter::sortNodes() {
-  llvm::StringMap<int> producer; // -1: an input or initializer
-  for (const onnx::ValueInfoProto &input : graph.input())
-    if (!producer.try_emplace(input.name(), -1).second)
-      return error(input.name()) << "two inputs have this name";
-  for (const onnx::TensorProto &initializer : graph.initializer()) {
-    auto [it, isNew] = producer.try_emplace(initializer.name(), -1);
-    // An initializer may give an input's default, but only once.
-    if (!isNew && lookup(initializer.name()))
-      return error(initializer.name()) << "two initializers have this name";
-    define(initializer.name(), {});
-  }
-  values.clear();
+  llvm::StringMap<int> producer;
+  if (failed(defineInputs(producer)))
+    return failure();
   for (int i = 0, e = graph.node_size(); i != e; ++i)
     for (const std::string &output : graph.node(i).output())
       if (!output.empty() && !producer.try_emplace(output, i).second)
@@ -103,20 +162,22 @@ LogicalResult GraphImporter::sortNodes() {
   int count = graph.node_size();
   SmallVector<SmallVector<int>> readers(count);
   SmallVector<int> waitingFor(count, 0);
+  bool complete = true;
   for (int i = 0; i != count; ++i)
-    for (const std::string &input : graph.node(i).input()) {
-      if (input.empty())
-        continue;
-      auto it = producer.find(input);
-      if (it == producer.end())
-        return error(displayName(graph.node(i)))
-               << "reads tensor '" << input
-               << "', which no node, input or initializer defines";
-      if (it->second >= 0) {
+    forEachRead(graph.node(i), [&](const std::string &name) {
+      auto it = producer.find(name);
+      if (it == producer.end()) {
+        error(displayName(graph.node(i)))
+            << "reads tensor '" << name
+            << "', which no node, input or initializer defines";
+        complete = false;
+      } else if (it->second >= 0) {
         readers[it->second].push_back(i);
         ++waitingFor[i];
       }
-    }
+    });
+  if (!complete)
+    return failure();
   std::set<int> ready;
   for (int i = 0; i != count; ++i)
     if (waitingFor[i] == 0)
@@ -137,7 +198,13 @@ LogicalResult GraphImporter::sortNodes() {
   return success();
 }
 
-/// Reports every node whose operator is unknown, before anything is imported.
+/// Whether ONNX defines this number, be it supported or not.
+static bool isDefinedType(ElementType type) {
+  return type != ElementType::Undefined && elementTypeName(type) != "unknown";
+}
+
+/// Reports every node whose operator and every weight whose type is unknown,
+/// before anything is imported.
 LogicalResult GraphImporter::checkSupport() {
   const OperatorRegistry &registry = operatorRegistry();
   for (const onnx::NodeProto *node : sorted) {
@@ -149,6 +216,8 @@ LogicalResult GraphImporter::checkSupport() {
     int64_t opset = opsetOf(domain);
     if (registry.lookup(domain, node->op_type(), opset))
       continue;
+    bool isDefined =
+        !domain.empty() || lookupSignature(node->op_type(), opset);
     bool isLocal = llvm::any_of(model.functions(), [&](auto &function) {
       return canonicalDomain(function.domain()) == domain &&
              function.name() == node->op_type();
@@ -158,40 +227,54 @@ LogicalResult GraphImporter::checkSupport() {
                                 "imported yet"
                       : registry.knows(domain, node->op_type())
                           ? "not at this opset"
-                      : domain.empty() ? "operator not known"
-                                       : "domain not known");
+                      : !domain.empty() ? "domain not known"
+                      : isDefined       ? "operator not known"
+                                        : "ai.onnx has no such operator");
   }
-  return success(unsupported.empty());
+  for (const onnx::NodeProto *node : sorted)
+    forEachRead(*node, [&](const std::string &name) { used.insert(name); });
+  for (const onnx::ValueInfoProto &output : graph.output())
+    used.insert(output.name());
+  for (const onnx::TensorProto &initializer : graph.initializer()) {
+    auto type = static_cast<ElementType>(initializer.data_type());
+    if (used.contains(initializer.name()) && isDefinedType(type) &&
+        !convertElementType(context, type))
+      reportUnsupported("initializer", initializer.name(),
+                        "element type " + elementTypeName(type));
+  }
+  return success();
 }
 
-FailureOr<RankedTensorType>
-GraphImporter::inputType(const onnx::ValueInfoProto &input, ElementType &type) {
-  if (!input.type().has_tensor_type())
-    return error(input.name()) << "input is not a tensor; sequences, maps and "
-                                  "optionals are not supported as inputs";
-  const onnx::TypeProto::Tensor &tensor = input.type().tensor_type();
-  type = static_cast<ElementType>(tensor.elem_type());
-  Type element = convertElementType(context, type);
-  if (!element)
-    return error(input.name()) << "input has element type "
-                               << elementTypeName(type)
-                               << ", which is not supported";
-  SmallVector<int64_t> shape;
+/// "Nx3x?x224" as the model spells it, and "1x3x1x224" as a user might fix it.
+static std::pair<std::string, std::string>
+spellShape(const onnx::TensorShapeProto &shape) {
   std::string spelled, suggested;
+  for (const onnx::TensorShapeProto::Dimension &dim : shape.dim()) {
+    bool known = dim.has_dim_value();
+    if (!spelled.empty())
+      spelled += "x", suggested += "x";
+    spelled += known                     ? std::to_string(dim.dim_value())
+               : dim.dim_param().empty() ? "?"
+                                         : dim.dim_param();
+    suggested += known ? std::to_string(dim.dim_value()) : "1";
+  }
+  return {spelled, suggested};
+}
+
+/// The static shape of an input, from the model and the options.
+FailureOr<SmallVector<int64_t>>
+GraphImporter::fixShape(const onnx::ValueInfoProto &input) {
+  const onnx::TypeProto::Tensor &tensor = input.type().tensor_type();
+  auto [spelled, suggested] = spellShape(tensor.shape());
+  SmallVector<int64_t> shape;
   bool isStatic = tensor.has_shape();
   for (const onnx::TensorShapeProto::Dimension &dim : tensor.shape().dim()) {
-    bool known = dim.value_case() == onnx::TensorShapeProto::Dimension::kDimValue;
+    bool known = dim.has_dim_value();
     if (known && dim.dim_value() < 0)
       return error(input.name())
              << "input has a negative dimension, " << dim.dim_value();
     shape.push_back(known ? dim.dim_value() : ShapedType::kDynamic);
     isStatic &= known;
-    if (!spelled.empty())
-      spelled += "x", suggested += "x";
-    spelled += known ? std::to_string(dim.dim_value())
-               : dim.dim_param().empty() ? "?"
-                                         : dim.dim_param();
-    suggested += known ? std::to_string(dim.dim_value()) : "1";
   }
   auto fixed = options.shapes.find(input.name());
   if (fixed != options.shapes.end()) {
@@ -206,8 +289,7 @@ GraphImporter::inputType(const onnx::ValueInfoProto &input, ElementType &type) {
         return error(input.name())
                << "--shape gives " << dim << " for dimension " << i
                << ", but the model fixes it to " << shape[i];
-    shape = fixed->second;
-    isStatic = true;
+    return fixed->second;
   }
   if (!isStatic)
     return error(input.name())
@@ -216,13 +298,41 @@ GraphImporter::inputType(const onnx::ValueInfoProto &input, ElementType &type) {
            << "; fix it with --shape=" << input.name() << "="
            << (suggested.empty() ? "1x3x224x224" : suggested)
            << ", putting your own sizes in";
-  uint64_t bytes = llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
-  for (int64_t dim : shape)
-    if (__builtin_mul_overflow(bytes, uint64_t(dim), &bytes) || bytes >> 47)
-      return error(input.name())
-             << "input of shape " << spelled
-             << " is larger than memory can address";
-  return RankedTensorType::get(shape, element);
+  return shape;
+}
+
+FailureOr<RankedTensorType>
+GraphImporter::inputType(const onnx::ValueInfoProto &input, ElementType &type) {
+  if (!input.type().has_tensor_type()) {
+    StringRef kind = input.type().has_sequence_type()   ? "a sequence"
+                     : input.type().has_map_type()      ? "a map"
+                     : input.type().has_optional_type() ? "an optional"
+                     : input.type().has_sparse_tensor_type()
+                         ? "a sparse tensor"
+                         : "";
+    if (kind.empty())
+      return error(input.name()) << "input has no type; expected a tensor";
+    reportUnsupported("model input", input.name(), "it is " + kind);
+    return failure();
+  }
+  type = static_cast<ElementType>(input.type().tensor_type().elem_type());
+  Type element = convertElementType(context, type);
+  if (!isDefinedType(type))
+    return error(input.name())
+           << "input has element type " << static_cast<int>(type)
+           << ", which ONNX does not define";
+  if (!element) {
+    reportUnsupported("model input", input.name(),
+                      "element type " + elementTypeName(type));
+    return failure();
+  }
+  FailureOr<SmallVector<int64_t>> shape = fixShape(input);
+  if (failed(shape))
+    return failure();
+  llvm::Expected<uint64_t> bytes = tensorBytes(element, *shape);
+  if (!bytes)
+    return error(input.name()) << "input " << llvm::toString(bytes.takeError());
+  return RankedTensorType::get(*shape, element);
 }
 
 LogicalResult GraphImporter::importInputs() {
@@ -254,7 +364,8 @@ LogicalResult GraphImporter::importInputs() {
         diagnostic << " '" << input.name() << "'";
       failed = true;
     }
-  if (failed)
+  // Only now, so that all that is missing is said at once.
+  if (failed || !unsupported.empty())
     return failure();
   OpBuilder b(context);
   function.setType(b.getFunctionType(types, {}));
@@ -270,47 +381,113 @@ LogicalResult GraphImporter::importInputs() {
   return success();
 }
 
+/// An input and the initializer that is its default must agree.
+LogicalResult
+GraphImporter::checkDefault(const onnx::ValueInfoProto &input,
+                            const onnx::TensorProto &initializer) {
+  const onnx::TypeProto::Tensor &tensor = input.type().tensor_type();
+  auto declared = static_cast<ElementType>(tensor.elem_type());
+  auto given = static_cast<ElementType>(initializer.data_type());
+  if (declared != ElementType::Undefined && declared != given)
+    return error(input.name())
+           << "input is declared as " << elementTypeName(declared)
+           << ", but its initializer holds " << elementTypeName(given);
+  bool agrees = !tensor.has_shape() ||
+                tensor.shape().dim_size() == initializer.dims_size();
+  for (int i = 0; agrees && i < tensor.shape().dim_size(); ++i)
+    agrees = !tensor.shape().dim(i).has_dim_value() ||
+             tensor.shape().dim(i).dim_value() == initializer.dims(i);
+  if (!agrees)
+    return error(input.name())
+           << "input is declared with shape " << spellShape(tensor.shape()).first
+           << ", but its initializer has shape "
+           << llvm::join(llvm::map_range(
+                             initializer.dims(),
+                             [](int64_t dim) { return std::to_string(dim); }),
+                         "x");
+  return success();
+}
+
 LogicalResult GraphImporter::importInitializers() {
   OpBuilder b = OpBuilder::atBlockEnd(&function.getBody().front());
-  llvm::StringSet<> used;
-  for (const onnx::NodeProto *node : sorted)
-    for (const std::string &input : node->input())
-      used.insert(input);
-  for (const onnx::ValueInfoProto &output : graph.output())
-    used.insert(output.name());
+  llvm::StringMap<const onnx::ValueInfoProto *> inputs;
+  for (const onnx::ValueInfoProto &input : graph.input())
+    inputs[input.name()] = &input;
+  bool failed = false;
   for (const onnx::TensorProto &initializer : graph.initializer()) {
     if (!used.contains(initializer.name()))
       continue;
+    auto input = inputs.find(initializer.name());
+    if (input != inputs.end() &&
+        mlir::failed(checkDefault(*input->second, initializer))) {
+      failed = true;
+      continue;
+    }
     auto attribute = data.convert(initializer, initializer.name());
-    if (!attribute)
-      return error(initializer.name())
-             << "initializer " << llvm::toString(attribute.takeError());
+    if (!attribute) {
+      error(initializer.name())
+          << "initializer " << llvm::toString(attribute.takeError());
+      failed = true;
+      continue;
+    }
     auto location = NameLoc::get(b.getStringAttr(initializer.name()));
     Value constant = arith::ConstantOp::create(b, location, *attribute);
     define(initializer.name(),
            {constant, static_cast<ElementType>(initializer.data_type())});
   }
+  return failure(failed);
+}
+
+LogicalResult GraphImporter::importNode(const onnx::NodeProto &node) {
+  StringRef domain = canonicalDomain(node.domain());
+  int64_t opset = opsetOf(domain);
+  ImplicitLocOpBuilder b(
+      NameLoc::get(StringAttr::get(context, displayName(node))), context);
+  b.setInsertionPointToEnd(&function.getBody().front());
+
+  SmallVector<ElementType> operands;
+  for (const std::string &input : node.input())
+    operands.push_back(input.empty() ? ElementType::Undefined
+                                     : lookup(input)->type);
+  while (!operands.empty() && operands.back() == ElementType::Undefined)
+    operands.pop_back();
+  unsigned results = node.output_size();
+  while (results != 0 && node.output(results - 1).empty())
+    --results;
+  const Signature *signature =
+      domain.empty() ? lookupSignature(node.op_type(), opset) : nullptr;
+  if (signature) {
+    std::string wrong = checkSignature(*signature, operands, results);
+    if (!wrong.empty())
+      return emitError(b.getLoc()) << node.op_type() << ": " << wrong;
+  }
+
+  NodeImporter importer(*this, node, opset, b);
+  size_t before = unsupported.size();
+  LogicalResult done =
+      (*operatorRegistry().lookup(domain, node.op_type(), opset))(importer);
+  if (importer.hasMalformedAttribute())
+    return failure();
+  if (failed(done))
+    return success(unsupported.size() != before);
+  for (unsigned i = 0; i != results; ++i)
+    if (!node.output(i).empty() && !lookup(node.output(i)))
+      reportUnsupported(node, opset,
+                        "output " + Twine(i) + " ('" + node.output(i) +
+                            "') is not computed");
   return success();
 }
 
+/// Stops at the first node that is wrong, but goes on after those that are not
+/// supported.
 LogicalResult GraphImporter::importNodes() {
-  const OperatorRegistry &registry = operatorRegistry();
   for (const onnx::NodeProto *node : sorted) {
     // What an unsupported node should have made is missing; so is the rest.
-    bool complete = llvm::all_of(node->input(), [&](const std::string &input) {
-      return input.empty() || lookup(input);
+    bool complete = true;
+    forEachRead(*node, [&](const std::string &name) {
+      complete &= lookup(name) != nullptr;
     });
-    if (!complete)
-      continue;
-    StringRef domain = canonicalDomain(node->domain());
-    ImplicitLocOpBuilder b(
-        NameLoc::get(StringAttr::get(context, displayName(*node))), context);
-    b.setInsertionPointToEnd(&function.getBody().front());
-    int64_t opset = opsetOf(domain);
-    NodeImporter importer(*this, *node, opset, b);
-    size_t before = unsupported.size();
-    if (failed((*registry.lookup(domain, node->op_type(), opset))(importer)) &&
-        unsupported.size() == before)
+    if (complete && failed(importNode(*node)))
       return failure();
   }
   return success(unsupported.empty());

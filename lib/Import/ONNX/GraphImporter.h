@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "onnx-ml.pb.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace ashlar::onnx_import {
 
@@ -39,13 +40,23 @@ public:
                          const llvm::Twine &reason);
 
 private:
+  /// Something other than a node that is legal but not supported: `what` is
+  /// "model input", `name` its name in the model.
+  void reportUnsupported(llvm::StringRef what, llvm::StringRef name,
+                         const llvm::Twine &reason);
   mlir::LogicalResult checkOperatorSets();
   mlir::LogicalResult sortNodes();
   mlir::LogicalResult checkSupport();
+  mlir::LogicalResult defineInputs(llvm::StringMap<int> &producer);
   mlir::FailureOr<mlir::RankedTensorType>
   inputType(const onnx::ValueInfoProto &input, ElementType &type);
+  mlir::FailureOr<llvm::SmallVector<int64_t>>
+  fixShape(const onnx::ValueInfoProto &input);
   mlir::LogicalResult importInputs();
+  mlir::LogicalResult checkDefault(const onnx::ValueInfoProto &input,
+                                   const onnx::TensorProto &initializer);
   mlir::LogicalResult importInitializers();
+  mlir::LogicalResult importNode(const onnx::NodeProto &node);
   mlir::LogicalResult importNodes();
   mlir::LogicalResult importOutputs();
   mlir::InFlightDiagnostic error(const llvm::Twine &where);
@@ -60,6 +71,7 @@ private:
 
   llvm::StringMap<int64_t> opsets;
   llvm::SmallVector<const onnx::NodeProto *> sorted;
+  llvm::StringSet<> used; ///< tensors that a node or an output needs
   llvm::StringMap<ImportedValue> values;
   ConstantEvaluator evaluator;
   mlir::func::FuncOp function;

@@ -117,35 +117,59 @@ const onnx::AttributeProto *NodeImporter::attribute(StringRef name) const {
   return nullptr;
 }
 
+const onnx::AttributeProto *NodeImporter::attribute(StringRef name,
+                                                    int type) const {
+  const onnx::AttributeProto *found = attribute(name);
+  // Files older than IR version 2 give no type.
+  if (!found || found->type() == onnx::AttributeProto::UNDEFINED ||
+      found->type() == type)
+    return found;
+  auto spell = [](int type) {
+    return StringRef(onnx::AttributeProto::AttributeType_Name(
+               static_cast<onnx::AttributeProto::AttributeType>(type)))
+        .lower();
+  };
+  malformedAttribute = true;
+  emitError(b.getLoc()) << opType() << ": attribute '" << name
+                        << "' has type " << spell(found->type())
+                        << ", expected " << spell(type);
+  return nullptr;
+}
+
 bool NodeImporter::hasAttribute(StringRef name) const {
   return attribute(name) != nullptr;
 }
 
 int64_t NodeImporter::intAttribute(StringRef name, int64_t otherwise) const {
-  const onnx::AttributeProto *found = attribute(name);
+  const onnx::AttributeProto *found =
+      attribute(name, onnx::AttributeProto::INT);
   return found ? found->i() : otherwise;
 }
 
 double NodeImporter::floatAttribute(StringRef name, double otherwise) const {
-  const onnx::AttributeProto *found = attribute(name);
+  const onnx::AttributeProto *found =
+      attribute(name, onnx::AttributeProto::FLOAT);
   return found ? found->f() : otherwise;
 }
 
 std::string NodeImporter::stringAttribute(StringRef name,
                                           StringRef otherwise) const {
-  const onnx::AttributeProto *found = attribute(name);
+  const onnx::AttributeProto *found =
+      attribute(name, onnx::AttributeProto::STRING);
   return found ? found->s() : otherwise.str();
 }
 
 SmallVector<int64_t> NodeImporter::intsAttribute(StringRef name) const {
-  const onnx::AttributeProto *found = attribute(name);
+  const onnx::AttributeProto *found =
+      attribute(name, onnx::AttributeProto::INTS);
   return found ? SmallVector<int64_t>(found->ints().begin(),
                                       found->ints().end())
                : SmallVector<int64_t>();
 }
 
 SmallVector<double> NodeImporter::floatsAttribute(StringRef name) const {
-  const onnx::AttributeProto *found = attribute(name);
+  const onnx::AttributeProto *found =
+      attribute(name, onnx::AttributeProto::FLOATS);
   return found ? SmallVector<double>(found->floats().begin(),
                                      found->floats().end())
                : SmallVector<double>();
@@ -153,17 +177,22 @@ SmallVector<double> NodeImporter::floatsAttribute(StringRef name) const {
 
 std::pair<Value, ElementType>
 NodeImporter::tensorAttribute(StringRef name) const {
-  const onnx::AttributeProto *found = attribute(name);
-  if (!found || !found->has_t())
+  const onnx::AttributeProto *found =
+      attribute(name, onnx::AttributeProto::TENSOR);
+  if (!found)
+    return {};
+  auto type = static_cast<ElementType>(found->t().data_type());
+  if (!convertElementType(b.getContext(), type))
     return {};
   auto constant = graph.tensorData().convert(
       found->t(), proto.output_size() ? StringRef(proto.output(0)) : name);
   if (!constant) {
-    llvm::consumeError(constant.takeError());
+    malformedAttribute = true;
+    emitError(b.getLoc()) << opType() << ": attribute '" << name << "' "
+                          << llvm::toString(constant.takeError());
     return {};
   }
-  return {arith::ConstantOp::create(b, *constant),
-          static_cast<ElementType>(found->t().data_type())};
+  return {arith::ConstantOp::create(b, *constant), type};
 }
 
 DenseElementsAttr NodeImporter::constantOperand(unsigned i) const {

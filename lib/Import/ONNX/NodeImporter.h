@@ -86,7 +86,9 @@ public:
   bool hasResult(unsigned i) const;
   void setResult(unsigned i, mlir::Value value, ElementType type);
 
-  // Attributes, with the default that the operator's definition gives.
+  // Attributes, with the default that the operator's definition gives. One of
+  // another type than asked for is an error that the caller of the importer
+  // finds in hasMalformedAttribute(); importers need not look.
   bool hasAttribute(llvm::StringRef name) const;
   int64_t intAttribute(llvm::StringRef name, int64_t otherwise) const;
   double floatAttribute(llvm::StringRef name, double otherwise) const;
@@ -100,6 +102,7 @@ public:
   std::pair<mlir::Value, ElementType>
   tensorAttribute(llvm::StringRef name) const;
   const onnx::AttributeProto *attribute(llvm::StringRef name) const;
+  bool hasMalformedAttribute() const { return malformedAttribute; }
 
   // Operands known at compile time: constants and what folds to one.
   mlir::DenseElementsAttr constantOperand(unsigned i) const; ///< or null
@@ -122,9 +125,13 @@ public:
   mlir::LogicalResult invalid(const llvm::Twine &message);
 
 private:
+  /// The attribute if it is there and of this AttributeProto.AttributeType.
+  const onnx::AttributeProto *attribute(llvm::StringRef name, int type) const;
+
   GraphImporter &graph;
   const onnx::NodeProto &proto;
   int64_t opsetVersion;
+  mutable bool malformedAttribute = false;
 };
 
 /// Which function imports an operator at a version of its operator set.

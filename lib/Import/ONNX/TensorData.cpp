@@ -21,6 +21,24 @@ static Error refuse(const Twine &message) {
   return llvm::createStringError(message.str());
 }
 
+Expected<uint64_t>
+ashlar::onnx_import::tensorBytes(Type element, ArrayRef<int64_t> shape) {
+  uint64_t width = llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+  uint64_t size = width;
+  bool isEmpty = llvm::is_contained(shape, 0);
+  for (int64_t dim : shape) {
+    if (dim < 0)
+      return refuse(formatv("has a negative dimension, {0}", dim));
+    // Processors address 2^47 bytes. Sizes beside a zero count, too: products
+    // of them are taken everywhere.
+    if (__builtin_mul_overflow(size, uint64_t(std::max<int64_t>(dim, 1)),
+                               &size) ||
+        size >> 47)
+      return refuse("has more elements than memory can address");
+  }
+  return isEmpty ? 0 : size;
+}
+
 /// Packs a repeated field whose entries may be wider than the element.
 template <typename Element, typename Field>
 static std::shared_ptr<std::vector<char>> pack(const Field &field) {
@@ -66,8 +84,7 @@ packTypedField(const onnx::TensorProto &proto) {
 
 Expected<std::shared_ptr<llvm::MemoryBuffer>>
 TensorData::externalFile(StringRef location) {
-  auto [it, isNew] = externalFiles.try_emplace(location);
-  if (!isNew)
+  if (auto it = externalFiles.find(location); it != externalFiles.end())
     return it->second;
   // A file from a stranger must not read what lies outside its own folder.
   if (location.empty() || llvm::sys::path::is_absolute(location))
@@ -86,8 +103,9 @@ TensorData::externalFile(StringRef location) {
   if (std::error_code code = llvm::sys::fs::real_path(path, real))
     return refuse("external data file '" + location +
                    "' cannot be opened: " + code.message());
-  if (!StringRef(real).starts_with(folder) ||
-      !llvm::sys::path::is_separator(real[folder == "/" ? 0 : folder.size()]))
+  if (folder != "/")
+    folder += '/';
+  if (!StringRef(real).starts_with(folder))
     return refuse("external data location '" + location +
                    "' leaves the model's folder");
   llvm::sys::fs::file_status status;
@@ -166,15 +184,10 @@ Expected<TypedAttr> TensorData::convert(const onnx::TensorProto &proto,
     return refuse("has element type " + elementTypeName(type) +
                    ", which is not supported");
   SmallVector<int64_t> shape(proto.dims().begin(), proto.dims().end());
-  uint64_t width = llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
-  uint64_t size = width;
-  for (int64_t dim : shape) {
-    if (dim < 0)
-      return refuse(formatv("has a negative dimension, {0}", dim));
-    if (__builtin_mul_overflow(size, uint64_t(dim), &size))
-      return refuse("has more elements than memory can address");
-  }
-  Expected<Bytes> bytes = locate(proto, size);
+  Expected<uint64_t> size = tensorBytes(element, shape);
+  if (!size)
+    return size.takeError();
+  Expected<Bytes> bytes = locate(proto, *size);
   if (!bytes)
     return bytes.takeError();
   auto tensorType = RankedTensorType::get(shape, element);
@@ -186,8 +199,9 @@ Expected<TypedAttr> TensorData::convert(const onnx::TensorProto &proto,
       bits.push_back(byte != 0);
     return TypedAttr(DenseElementsAttr::get(tensorType, bits));
   }
+  size_t width = llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
   bool isSplat = allEqual(data, width);
-  if (isSplat || size <= maximumInlineBytes) {
+  if (isSplat || *size <= maximumInlineBytes) {
     // Bounded copies: a file gives no alignment.
     SmallVector<char> aligned(data.begin(),
                               isSplat ? data.begin() + width : data.end());

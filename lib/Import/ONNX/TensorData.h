@@ -15,6 +15,11 @@
 
 namespace ashlar::onnx_import {
 
+/// The bytes of a tensor of these sizes; fails, saying why in one clause, where
+/// a size is negative or no memory could hold it.
+llvm::Expected<uint64_t> tensorBytes(mlir::Type element,
+                                     llvm::ArrayRef<int64_t> shape);
+
 class TensorData {
 public:
   TensorData(mlir::MLIRContext *context, llvm::StringRef modelPath,
