@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ashlar/Driver/CompileOptions.h"
+#include <gtest/gtest.h>
+
+using namespace ashlar;
+
+namespace {
+using Shape = std::vector<int64_t>;
+
+TEST(ParseShape, TakesNameAndSizes) {
+  std::string name;
+  Shape shape;
+  ASSERT_TRUE(parseShape("x=1x3x224", name, shape));
+  EXPECT_EQ(name, "x");
+  EXPECT_EQ(shape, (Shape{1, 3, 224}));
+}
+
+TEST(ParseShape, NameMayHoldEqualsAndCross) {
+  std::string name;
+  Shape shape;
+  ASSERT_TRUE(parseShape("a=b x c=2", name, shape));
+  EXPECT_EQ(name, "a=b x c");
+  EXPECT_EQ(shape, Shape{2});
+}
+
+TEST(ParseShape, NothingAfterEqualsIsAScalar) {
+  std::string name;
+  Shape shape = {7};
+  ASSERT_TRUE(parseShape("x=", name, shape));
+  EXPECT_EQ(shape, Shape{});
+}
+
+TEST(ParseShape, ZeroIsASize) {
+  std::string name;
+  Shape shape;
+  ASSERT_TRUE(parseShape("x=0x2", name, shape));
+  EXPECT_EQ(shape, (Shape{0, 2}));
+}
+
+TEST(ParseShape, RefusesOtherFormsAndLeavesResultsAlone) {
+  for (const char *text :
+       {"", "x", "=1x2", "x=1x", "x=x1", "x=1xx2", "x=-1", "x=1,2", "x=1x2 ",
+        "x= 1", "x=1.5", "x=0x10y", "x=99999999999999999999", "x=Nx2"}) {
+    std::string name = "before";
+    Shape shape = {42};
+    EXPECT_FALSE(parseShape(text, name, shape)) << text;
+    EXPECT_EQ(name, "before") << text;
+    EXPECT_EQ(shape, Shape{42}) << text;
+  }
+}
+
+TEST(ParseTargets, SplitsTargetsAndPresets) {
+  std::vector<TargetRequest> targets;
+  ASSERT_TRUE(parseTargets("cpu:x86-64-v3,reference", targets));
+  ASSERT_EQ(targets.size(), 2u);
+  EXPECT_EQ(targets[0].target, "cpu");
+  EXPECT_EQ(targets[0].preset, "x86-64-v3");
+  EXPECT_EQ(targets[1].target, "reference");
+  EXPECT_EQ(targets[1].preset, "");
+}
+
+TEST(ParseTargets, RefusesEmptyNames) {
+  for (const char *text : {"", ",", "cpu,", ",cpu", ":host", "cpu,,cpu"}) {
+    std::vector<TargetRequest> targets = {{"before", ""}};
+    EXPECT_FALSE(parseTargets(text, targets)) << text;
+    ASSERT_EQ(targets.size(), 1u) << text;
+    EXPECT_EQ(targets[0].target, "before") << text;
+  }
+}
+
+TEST(ParseStage, NamesRoundTrip) {
+  for (int i = 0; i <= static_cast<int>(Stage::Emit); ++i) {
+    Stage stage = Stage::Import;
+    ASSERT_TRUE(parseStage(stageName(static_cast<Stage>(i)), stage));
+    EXPECT_EQ(static_cast<int>(stage), i);
+  }
+  Stage stage = Stage::Fuse;
+  EXPECT_FALSE(parseStage("", stage));
+  EXPECT_FALSE(parseStage("Import", stage));
+  EXPECT_EQ(stage, Stage::Fuse);
+}
+} // namespace
