@@ -38,6 +38,11 @@ class GraphWriter:
             values += np.float32(mean)
         return self.weight(name, values)
 
+    def filters(self, name, shape, deviation):
+        """The weight of a convolution: [out, in, kernel...]."""
+        values = self.random(name).standard_normal(shape, dtype=np.float32)
+        return self.weight(name, centred(values * np.float32(deviation)))
+
     def uniform(self, name, shape, low, high):
         values = self.random(name).uniform(low, high, shape)
         return self.weight(name, values.astype(np.float32))
@@ -86,6 +91,15 @@ class GraphWriter:
         unfinished = path.with_name(path.name + ".new")
         onnx.save(model, unfinished)
         unfinished.rename(path)
+
+
+def centred(weight):
+    """Takes each filter's mean away, as training does in effect: what comes
+    out of a ReLU is positive, and its mean would otherwise grow from layer to
+    layer until the picture hardly mattered."""
+    if np.prod(weight.shape[1:]) < 4:
+        return weight
+    return weight - weight.mean(tuple(range(1, weight.ndim)), keepdims=True)
 
 
 def he(fan_in):

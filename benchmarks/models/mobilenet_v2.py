@@ -17,7 +17,7 @@ def conv(g, scope, x, channels_in, channels_out, kernel=1, stride=1, group=1,
          deviation=None):
     fan_in = channels_in // group * kernel * kernel
     shape = (channels_out, channels_in // group, kernel, kernel)
-    weight = g.normal(f"{scope}.weight", shape, deviation or he(fan_in))
+    weight = g.filters(f"{scope}.weight", shape, deviation or he(fan_in))
     bias = g.normal(f"{scope}.bias", (channels_out,), 0.1)
     return g.add("Conv", [x, weight, bias], f"/{scope}", dilations=[1, 1],
                  group=group, kernel_shape=[kernel] * 2,

@@ -15,8 +15,8 @@ WIDTHS = [64, 128, 256, 512]
 def conv_norm(g, scope, x, channels_in, channels_out, kernel, stride,
               gain=1.0):
     fan_in = channels_in * kernel * kernel
-    weight = g.normal(f"{scope}.conv.weight",
-                      (channels_out, channels_in, kernel, kernel), he(fan_in))
+    weight = g.filters(f"{scope}.conv.weight",
+                       (channels_out, channels_in, kernel, kernel), he(fan_in))
     pad = kernel // 2
     y = g.add("Conv", [x, weight], f"/{scope}/conv", dilations=[1, 1],
               group=1, kernel_shape=[kernel] * 2, pads=[pad] * 4,
