@@ -20,4 +20,5 @@ if [ ! -x "$build/bin/ashlar-compile" ]; then
 fi
 arguments=(--bin "$build/bin")
 [ "$mode" = plain ] || arguments+=(--every 10)
+[ "$mode" != sanitize ] || arguments+=(--sanitized)
 exec .deps/venv/bin/python test/Integration/hostile/run.py "${arguments[@]}"

@@ -11,7 +11,6 @@ ours is timed beside one thread of ONNX Runtime's, in turns.
 import argparse
 import hashlib
 import json
-import os
 import pathlib
 import statistics
 import subprocess
@@ -22,6 +21,7 @@ import time
 import numpy as np
 import onnxruntime
 
+import measured_process
 import model_list
 
 CACHE = model_list.ROOT / ".deps" / "expected"
@@ -35,38 +35,18 @@ class Failure(Exception):
 
 
 def run(*command, timeout):
-    """Runs a tool: its seconds, peak resident bytes and standard output."""
-    start = time.monotonic()
-    words = [str(word) for word in command]
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        child = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out,
-                                 stderr=err)
-        usage = None
-        while usage is None:
-            pid, status, resources = os.wait4(child.pid, os.WNOHANG)
-            if pid:
-                usage = resources
-                child.returncode = os.waitstatus_to_exitcode(status)
-            elif time.monotonic() - start > timeout:
-                child.kill()
-                os.wait4(child.pid, 0)
-                child.returncode = -9
-                raise Failure(f"{pathlib.Path(words[0]).name} was ended after "
-                              f"{timeout} s")
-            else:
-                time.sleep(0.005)
-        seconds = time.monotonic() - start
-        out.seek(0)
-        err.seek(0)
-        said = err.read().decode(errors="replace")
-        if child.returncode:
-            print(said)
-            lines = [l for l in said.splitlines() if l.strip()] or ["no word"]
-            raise Failure(f"{pathlib.Path(words[0]).name} ended with "
-                          f"{child.returncode}: {lines[0][:300]}")
-        # ru_maxrss is in KiB on Linux.
-        return (seconds, usage.ru_maxrss << 10,
-                out.read().decode(errors="replace"))
+    """Runs a tool of ours, which must end with 0."""
+    tool = pathlib.Path(command[0]).name
+    try:
+        result = measured_process.run(*command, timeout=timeout)
+    except subprocess.TimeoutExpired:
+        raise Failure(f"{tool} was ended after {timeout} s") from None
+    if result.code:
+        print(result.err)
+        lines = [l for l in result.err.splitlines() if l.strip()]
+        raise Failure(f"{tool} ended with {result.code}: "
+                      f"{lines[0][:300] if lines else 'without a word'}")
+    return result
 
 
 def ort_session(path):
@@ -173,9 +153,9 @@ def bench(tools, module, theirs, case, seconds):
     """One thread each, in turns: the medians of the rounds, in ms."""
     ours_ms, theirs_ms = [], []
     for _ in range(ROUNDS):
-        _, _, said = run(tools / "ashlar-bench", module, "--json",
-                         "--threads=1", f"--min-time={seconds}", timeout=600)
-        ours_ms.append(json.loads(said)["median_ms"])
+        result = run(tools / "ashlar-bench", module, "--json", "--threads=1",
+                     f"--min-time={seconds}", timeout=600)
+        ours_ms.append(json.loads(result.out)["median_ms"])
         theirs_ms.append(theirs.median_ms(case, seconds))
     return statistics.median(ours_ms), statistics.median(theirs_ms)
 
@@ -187,10 +167,11 @@ def check_model(arguments, model, work):
         module = work / f"{model.name}.ash"
         row["model_bytes"] = path.stat().st_size
         try:
-            seconds, peak, _ = run(
+            result = run(
                 arguments.bin / "ashlar-compile", path, "-o", module,
                 *model.arguments(), *arguments.compile_flag, timeout=600)
-            row.update(compile_s=round(seconds, 2), compiler_peak_bytes=peak,
+            row.update(compile_s=round(result.seconds, 2),
+                       compiler_peak_bytes=result.peak_bytes,
                        module_bytes=module.stat().st_size)
             theirs = Theirs(path)
             cases = model.cases(path)
@@ -254,7 +235,8 @@ def line(row):
     """One row of the table."""
     text = f"{row['model']:26} "
     if "compile_s" in row:
-        text += (f"{row['compile_s']:6.2f} s {row['compiler_peak_bytes'] >> 20:5} MiB "
+        text += (f"{row['compile_s']:6.2f} s "
+                 f"{row['compiler_peak_bytes'] >> 20:5} MiB "
                  f"{row['module_bytes'] >> 20:5} MiB ")
     if row["cases"]:
         text += f"{max(row['cases'].values()):8.1e}   "

@@ -8,7 +8,7 @@ import numpy as np
 from PIL import Image
 
 # The word "Region-based" of the page's heading: left, top, right, bottom.
-WORD = (2, 8, 118, 36)
+WORD = (2, 8, 124, 36)
 
 
 def generator(label):
