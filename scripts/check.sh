@@ -37,6 +37,7 @@ were skipped; each skipped test says why.
   hostile        6    broken models and modules: refused clearly, never a crash
   sanitized      3    the runtime's tests under ASan+UBSan, and TSan
   install        2    the installed runtime, used from outside
+  readme         1    what the documents show is what there is
 
   --quick      about 5 minutes once built: the small models, every tenth
                operator test and broken model
@@ -159,4 +160,5 @@ phase models 6 "real models beside ONNX Runtime"
 phase hostile 6 "broken models and modules"
 phase sanitized 3 "the runtime under sanitizers"
 phase install 2 "the installed runtime, used from outside"
+phase readme 1 "what the documents show is what there is"
 closing
