@@ -78,7 +78,7 @@ cmake_minimum_required(VERSION 3.20)
 project(client LANGUAGES C)
 find_package(AshlarRuntime REQUIRED)
 add_executable(embed embed.c)
-target_link_libraries(embed PRIVATE Ashlar::Runtime)
+target_link_libraries(embed PRIVATE Ashlar::AshlarRuntime)
 EOF
 must find-package "find_package(AshlarRuntime) does not work from outside" \
   sh -c "cmake -S '$work/client' -B '$work/client/build' -G Ninja \

@@ -21,6 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FILE = re.compile(r"(<!-- file: (\S+) -->\n```\w*\n)(.*?)(```\n)", re.S)
 RUN = re.compile(r"<!-- run -->\n```sh\n(.*?)```\n", re.S)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+CODE = re.compile(r"^( *)```.*?^\1```$", re.S | re.M)
 LICENCE = re.compile(r"\A(/\*.*?\*/\n|(//.*\n)+)\n*", re.S)
 
 
@@ -93,7 +94,7 @@ def check_commands(document, text, build, count):
 
 def check_links(document, text, count):
     folder = (ROOT / document).parent
-    for target in LINK.findall(text):
+    for target in LINK.findall(CODE.sub("", text)):
         if not (folder / target).exists():
             count.fail(document, f"links to {target}, which is not there")
         else:
