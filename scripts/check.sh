@@ -33,7 +33,11 @@ were skipped; each skipped test says why.
   lit            3    every pass, stage and tool by its IR and its messages
   unit           2    unit tests, and the runtime's conformance suite
   operators      8    ONNX's own operator tests, against the committed list
+  edges          3    operators on odd sizes, empty tensors, NaN and the like,
+                      beside ONNX Runtime
   models         6    real models beside ONNX Runtime: numbers must agree
+  reproducible   2    the same input gives the same bytes; a killed compile
+                      leaves nothing
   hostile        6    broken models and modules: refused clearly, never a crash
   sanitized      3    the runtime's tests under ASan+UBSan, and TSan
   install        2    the installed runtime, used from outside
@@ -118,8 +122,10 @@ phase() {
     f=$((f + 1))
   fi
   if [ "$f" -gt 0 ]; then
-    note "   the end of $log:"
-    grep -vE '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 30 | sed 's/^/   | /'
+    # What was not shown yet.
+    grep -vE '^([0-9]+ passed, [0-9]+ failed|(FAIL|SKIP|NOTE) )' "$log" |
+      tail -n 30 | sed 's/^/   | /'
+    note "   the whole log: $log"
   fi
   passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
   local took
@@ -156,7 +162,9 @@ fi
 phase lit 3 "every pass, stage and tool by its IR and its messages"
 phase unit 2 "unit tests and the runtime's conformance suite"
 phase operators 8 "ONNX's own operator tests"
+phase edges 3 "operators at their edges, beside ONNX Runtime"
 phase models 6 "real models beside ONNX Runtime"
+phase reproducible 2 "the same bytes each time, nothing left of a killed run"
 phase hostile 6 "broken models and modules"
 phase sanitized 3 "the runtime under sanitizers"
 phase install 2 "the installed runtime, used from outside"

@@ -33,6 +33,11 @@ def value(name, shape, kind=FLOAT):
     return helper.make_tensor_value_info(name, kind, shape)
 
 
+def result(rank):
+    """An output of some size, so that no size can be what is at fault."""
+    return value("y", [f"size_{k}" for k in range(rank)])
+
+
 def weight(name, values):
     return numpy_helper.from_array(np.asarray(values, np.float32), name)
 
@@ -149,13 +154,13 @@ def typing():
                   ["y"])
     yield Refusal("conv-of-a-matrix", model(
         [node("Conv", ["x", "w"], ["y"], "flat")], [value("x", [3, 8])],
-        [value("y", None)], [weight("w", np.ones((4, 3, 3, 3)))]), ["flat"])
+        [result(4)], [weight("w", np.ones((4, 3, 3, 3)))]), ["flat"])
     yield Refusal("conv-channels", model(
         [node("Conv", ["x", "w"], ["y"], "narrow")], [image],
-        [value("y", None)], [weight("w", np.ones((4, 5, 3, 3)))]), ["narrow"])
+        [result(4)], [weight("w", np.ones((4, 5, 3, 3)))]), ["narrow"])
     yield Refusal("conv-kernel-shape", model(
         [node("Conv", ["x", "w"], ["y"], "kernel", kernel_shape=[5, 5])],
-        [image], [value("y", None)], [weight("w", np.ones((4, 3, 3, 3)))]),
+        [image], [result(4)], [weight("w", np.ones((4, 3, 3, 3)))]),
         ["kernel"])
     for what, attributes in {
             "group-0": {"group": 0}, "group-2": {"group": 2},
@@ -169,24 +174,24 @@ def typing():
             "group-as-text": {"group": "three"}}.items():
         yield Refusal(f"conv-{what}", model(
             [node("Conv", ["x", "w"], ["y"], "conv", **attributes)], [image],
-            [value("y", None)], [weight("w", np.ones((4, 3, 3, 3)))]),
+            [result(4)], [weight("w", np.ones((4, 3, 3, 3)))]),
             ["conv"])
     yield Refusal("matmul-inner", model(
         [node("MatMul", ["x", "w"], ["y"], "product")], [value("x", [2, 3])],
-        [value("y", None)], [weight("w", np.ones((4, 5)))]), ["product"])
+        [result(2)], [weight("w", np.ones((4, 5)))]), ["product"])
     yield Refusal("gemm-rank", model(
         [node("Gemm", ["x", "w"], ["y"], "gemm")], [value("x", [2, 3, 4])],
-        [value("y", None)], [weight("w", np.ones((4, 5)))]), ["gemm"])
+        [result(2)], [weight("w", np.ones((4, 5)))]), ["gemm"])
     yield Refusal("broadcast", model(
         [node("Add", ["x", "w"], ["y"], "adder")], [value("x", [2, 3])],
-        [value("y", None)], [weight("w", np.ones(4))]), ["adder"])
+        [result(2)], [weight("w", np.ones(4))]), ["adder"])
     yield Refusal("concat-sizes", model(
         [node("Concat", ["x", "w"], ["y"], "joiner", axis=0)],
-        [value("x", [2, 3])], [value("y", None)],
+        [value("x", [2, 3])], [result(2)],
         [weight("w", np.ones((2, 4)))]), ["joiner"])
     yield Refusal("concat-without-axis", model(
         [node("Concat", ["x", "x"], ["y"], "joiner")], [value("x", [2, 3])],
-        [value("y", None)]), ["joiner", "axis"])
+        [result(2)]), ["joiner", "axis"])
     yield Refusal("axis-out-of-range",
                   unary("Softmax", "beyond", axis=7), ["beyond", "axis"])
     yield Refusal("axis-as-text",
@@ -199,7 +204,7 @@ def typing():
                          "negative": [-2, 3], "overflow": [2**62, 4]}.items():
         yield Refusal(f"reshape-{what}", model(
             [node("Reshape", ["x", "s"], ["y"], "shaper")],
-            [value("x", [2, 3])], [value("y", None)],
+            [value("x", [2, 3])], [result(2)],
             [numpy_helper.from_array(np.array(target, np.int64), "s")]),
             ["shaper"])
 
@@ -219,21 +224,21 @@ def sizes():
         wrong.dims[:] = dims
         yield Refusal(f"weight-dims-{what}", model(
             [node("Add", ["x", "w"], ["y"], "adder")], [value("x", [2, 3])],
-            [value("y", None)], [wrong]), ["w"])
+            [result(2)], [wrong]), ["w"])
     odd = weight("w", np.ones((2, 3)))
     odd.raw_data = odd.raw_data[:-3]
     yield Refusal("weight-bytes-odd", model(
         [node("Add", ["x", "w"], ["y"], "adder")], [value("x", [2, 3])],
-        [value("y", None)], [odd]), ["w"])
+        [result(2)], [odd]), ["w"])
     typed = weight("w", np.ones((2, 3)))
     typed.data_type = 77
     yield Refusal("weight-type", model(
         [node("Add", ["x", "w"], ["y"], "adder")], [value("x", [2, 3])],
-        [value("y", None)], [typed]), ["w"])
+        [result(2)], [typed]), ["w"])
     # An initializer may also be named as an input; then they must agree.
     yield Refusal("weight-contradicts-its-input", model(
         [node("Add", ["x", "w"], ["y"], "adder")],
-        [value("x", [2, 3]), value("w", [5])], [value("y", None)],
+        [value("x", [2, 3]), value("w", [5])], [result(2)],
         [weight("w", np.ones((2, 3)))]), ["w"])
 
 
