@@ -22,7 +22,8 @@ function(ashlar_compiler_options target)
                              ${MLIR_INCLUDE_DIRS})
   target_compile_options(${target} PRIVATE -fno-exceptions -fPIC
                          "SHELL:-Xclang -fno-pch-timestamp"
-                         -Wno-unused-parameter -Wno-missing-field-initializers)
+                         -Wno-unused-parameter -Wno-missing-field-initializers
+                         -Wno-deprecated-declarations)
 endfunction()
 
 # The one precompiled header of all compiler libraries and tools.
@@ -42,7 +43,7 @@ endfunction()
 # attributes and enums of one dialect from <Name>Ops.td.
 function(ashlar_add_dialect name mnemonic)
   set(LLVM_TARGET_DEFINITIONS ${name}Ops.td)
-  set(LLVM_TABLEGEN_FLAGS -I ${PROJECT_SOURCE_DIR}/include)
+  set(LLVM_TABLEGEN_FLAGS -I${PROJECT_SOURCE_DIR}/include -I${MLIR_INCLUDE_DIRS})
   mlir_tablegen(${name}Dialect.h.inc -gen-dialect-decls -dialect=${mnemonic})
   mlir_tablegen(${name}Dialect.cpp.inc -gen-dialect-defs -dialect=${mnemonic})
   mlir_tablegen(${name}Ops.h.inc -gen-op-decls)
@@ -61,7 +62,7 @@ endfunction()
 # ashlar_add_passes(Fuse): declarations and documentation of one Passes.td.
 function(ashlar_add_passes name)
   set(LLVM_TARGET_DEFINITIONS Passes.td)
-  set(LLVM_TABLEGEN_FLAGS -I ${PROJECT_SOURCE_DIR}/include)
+  set(LLVM_TABLEGEN_FLAGS -I${PROJECT_SOURCE_DIR}/include -I${MLIR_INCLUDE_DIRS})
   mlir_tablegen(Passes.h.inc -gen-pass-decls -name ${name})
   mlir_tablegen(${name}Passes.md -gen-pass-doc)
   add_public_tablegen_target(Ashlar${name}PassesIncGen)
