@@ -6,6 +6,20 @@
 
 namespace ashlar::runtime {
 
+void Piece::appendTo(std::string &out) const {
+  if (text)
+    out.append(text, value);
+  else
+    out += isSigned ? std::to_string(int64_t(value)) : std::to_string(value);
+}
+
+std::string join(std::initializer_list<Piece> pieces) {
+  std::string text;
+  for (const Piece &piece : pieces)
+    piece.appendTo(text);
+  return text;
+}
+
 namespace {
 // Fixed, so that reporting a failure cannot fail.
 struct ThreadStrings {

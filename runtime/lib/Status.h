@@ -9,6 +9,8 @@
 
 #include "ashlar/runtime/api.h"
 
+#include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <new>
 #include <string>
@@ -45,20 +47,32 @@ private:
       return status_;                                                          \
   } while (false)
 
-inline void append(std::string &text, std::string_view piece) {
-  text.append(piece);
-}
-template <typename Integer>
-std::enable_if_t<std::is_integral_v<Integer>> append(std::string &text,
-                                                     Integer value) {
-  text.append(std::to_string(value));
-}
+/// A part of a message: text or an integer. Small, since messages are built in
+/// many places.
+class Piece {
+public:
+  Piece(std::string_view text)
+      : text(text.data() ? text.data() : ""), value(text.size()) {}
+  Piece(const std::string &text) : Piece(std::string_view(text)) {}
+  Piece(const char *text) : Piece(std::string_view(text)) {}
+  template <typename Integer,
+            typename = std::enable_if_t<std::is_integral_v<Integer>>>
+  Piece(Integer number)
+      : isSigned(std::is_signed_v<Integer>), value(uint64_t(number)) {}
+
+  void appendTo(std::string &out) const;
+
+private:
+  const char *text = nullptr; // null: a number
+  bool isSigned = false;
+  uint64_t value; // the number or the text's length
+};
+
+std::string join(std::initializer_list<Piece> pieces);
 
 /// Joins strings and integers into one message.
 template <typename... Pieces> std::string concat(const Pieces &...pieces) {
-  std::string text;
-  (append(text, pieces), ...);
-  return text;
+  return join({Piece(pieces)...});
 }
 
 inline Status invalidArgument(std::string message, std::string place = {}) {
