@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "CommandLine.h"
+#include "Report.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+#include <chrono>
+#include <unistd.h>
+
+using namespace ashlar::check;
+
+/// Ends the program's line of progress, of terminals only.
+static void showProgress(size_t done, size_t all) {
+  static const auto begin = std::chrono::steady_clock::now();
+  if (!isatty(STDERR_FILENO) ||
+      std::chrono::steady_clock::now() - begin < std::chrono::seconds(2))
+    return;
+  llvm::errs() << llvm::formatv("\r{0} of {1} tests ", done, all)
+               << (done == all ? "\n" : "");
+}
+
+static int complain(llvm::Error error) {
+  llvm::errs() << "ashlar-check: " << llvm::toString(std::move(error)) << "\n";
+  return 1;
+}
+
+/// Says what differs from the list; whether anything got worse.
+static llvm::Expected<bool> showChanges(const std::string &file,
+                                        const std::vector<Test> &tests,
+                                        const std::vector<TestResult> &results) {
+  auto list = readList(file);
+  if (!list)
+    return list.takeError();
+  Changes changes = compareWithList(*list, tests, results);
+  for (const std::string &name : changes.regressions)
+    llvm::errs() << "regression: " << name << "\n";
+  for (const std::string &name : changes.newlyPassing)
+    llvm::errs() << "passes now: " << name << "\n";
+  if (!changes.newlyPassing.empty())
+    llvm::errs() << "put them on the list with --write-expected=" << file
+                 << "\n";
+  return !changes.regressions.empty();
+}
+
+int main(int argc, char **argv) {
+  Request request;
+  if (std::optional<int> code = parseCommandLine(argc, argv, request))
+    return *code;
+  std::vector<Test> tests;
+  for (const std::string &folder : request.folders) {
+    std::vector<Test> found = findTests(folder);
+    if (found.empty())
+      return complain(llvm::createStringError(
+          folder + " is no test: expected a folder with model.onnx, or a "
+                   "folder of such folders"));
+    tests.insert(tests.end(), found.begin(), found.end());
+  }
+  size_t done = 0;
+  std::string firstFailure;
+  std::vector<TestResult> results = checkTests(
+      tests, request.options, [&](const Test &test, const TestResult &result) {
+        llvm::outs() << test.name << ": " << spell(result) << "\n";
+        llvm::outs().flush();
+        if (result.verdict == Verdict::Failed && firstFailure.empty())
+          firstFailure = test.path;
+        showProgress(++done, tests.size());
+      });
+  bool worse = false;
+  if (!request.jsonFile.empty())
+    if (llvm::Error error = writeJson(request.jsonFile, tests, results))
+      return complain(std::move(error));
+  if (!request.expectedFile.empty()) {
+    llvm::Expected<bool> changed =
+        showChanges(request.expectedFile, tests, results);
+    if (!changed)
+      return complain(changed.takeError());
+    worse = *changed;
+  }
+  if (!request.writeExpectedFile.empty())
+    if (llvm::Error error =
+            writeList(request.writeExpectedFile, tests, results))
+      return complain(std::move(error));
+  Counts counts = count(results);
+  if (!firstFailure.empty())
+    llvm::errs() << "to see one alone: ashlar-check --verbose " << firstFailure
+                 << "\n";
+  llvm::outs() << llvm::formatv("{0} passed, {1} failed, {2} skipped\n",
+                                counts.passed, counts.failed, counts.skipped);
+  return counts.failed || worse ? 1 : 0;
+}
