@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2034
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # How our shell scripts speak: what they do, how long it took, why they stop.

@@ -22,8 +22,7 @@ function(ashlar_compiler_options target)
                              ${MLIR_INCLUDE_DIRS})
   target_compile_options(${target} PRIVATE -fno-exceptions -fPIC
                          "SHELL:-Xclang -fno-pch-timestamp"
-                         -Wno-unused-parameter -Wno-missing-field-initializers
-                         -Wno-deprecated-declarations)
+                         -Wno-unused-parameter -Wno-missing-field-initializers)
 endfunction()
 
 # The one precompiled header of all compiler libraries and tools.

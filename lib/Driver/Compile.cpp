@@ -128,7 +128,15 @@ class Compilation {
 public:
   Compilation(const CompileOptions &options, llvm::raw_ostream &out,
               llvm::raw_ostream &log)
-      : options(options), out(out), log(log) {}
+      : options(options), out(out), log(log),
+        pool(llvm::hardware_concurrency(options.threads)),
+        context(MLIRContext::Threading::DISABLED) {
+    DialectRegistry registry;
+    registerAllDialects(registry);
+    context.appendDialectRegistry(registry);
+    if (options.threads != 1)
+      context.setThreadPool(pool);
+  }
 
   CompileResult run();
 
@@ -136,8 +144,7 @@ private:
   using Clock = std::chrono::steady_clock;
 
   /// Runs one stage; false when compilation ends here.
-  bool stage(Stage stage, OwningOpRef<ModuleOp> &module,
-             llvm::function_ref<LogicalResult()> body);
+  bool stage(Stage stage, llvm::function_ref<LogicalResult()> body);
   LogicalResult runPipeline(ModuleOp module,
                             llvm::function_ref<void(OpPassManager &)> build);
   LogicalResult forEachProgram(
@@ -150,10 +157,13 @@ private:
   CompileResult result;
   std::vector<std::unique_ptr<Target>> targets;
   std::vector<std::string> targetNames;
+  llvm::DefaultThreadPool pool;
+  MLIRContext context;
+  OwningOpRef<ModuleOp> module; // after the context that it lives in
 };
 } // namespace
 
-bool Compilation::stage(Stage stage, OwningOpRef<ModuleOp> &module,
+bool Compilation::stage(Stage stage,
                         llvm::function_ref<LogicalResult()> body) {
   Clock::time_point begin = Clock::now();
   if (failed(body())) {
@@ -229,18 +239,11 @@ CompileResult Compilation::run() {
     result.status = CompileStatus::Refused;
     return result;
   }
-  DialectRegistry registry;
-  registerAllDialects(registry);
-  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-  llvm::DefaultThreadPool pool(llvm::hardware_concurrency(options.threads));
-  if (options.threads != 1)
-    context.setThreadPool(pool);
   unsigned errors = 0;
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
     errors += diagnostic.getSeverity() == DiagnosticSeverity::Error;
     printDiagnostic(diagnostic, log);
   });
-  OwningOpRef<ModuleOp> module;
   auto import = [&]() -> LogicalResult {
     module = importModel(options, context, result);
     if (!module)
@@ -250,16 +253,16 @@ CompileResult Compilation::run() {
                           : CompileStatus::Refused;
     return success(module && succeeded(verify(*module)));
   };
-  if (!stage(Stage::Import, module, import))
+  if (!stage(Stage::Import, import))
     return result;
   auto pipeline = [&](Stage which,
                       llvm::function_ref<void(OpPassManager &)> build) {
-    return stage(which, module, [&] { return runPipeline(*module, build); });
+    return stage(which, [&] { return runPipeline(*module, build); });
   };
   auto perProgram =
       [&](Stage which,
           llvm::function_ref<void(OpPassManager &, Target &)> build) {
-        return stage(which, module, [&] {
+        return stage(which, [&] {
           return forEachProgram(*module, [&](ModuleOp program, Target &target) {
             return runPipeline(program, [&](OpPassManager &pm) {
               build(pm, target);
@@ -288,7 +291,7 @@ CompileResult Compilation::run() {
                     [](OpPassManager &pm, Target &) {
                       buildSchedulePipeline(pm);
                     }) &&
-         stage(Stage::Emit, module, [&] { return emit(*module); }));
+         stage(Stage::Emit, [&] { return emit(*module); }));
   return result;
 }
 

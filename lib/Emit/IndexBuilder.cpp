@@ -162,7 +162,7 @@ IndexBuilder::programEntry(exec::ProgramOp program, unsigned entry,
       weightBytes += weights.all()[number].size;
   }
   auto module = cast<ModuleOp>(program->getParentOp());
-  std::vector<uint8_t> types;
+  std::vector<fb::Command> types;
   std::vector<Offset<void>> commands;
   uint64_t scratch = 0;
   for (Operation &op : program.getBody().front()) {
@@ -175,7 +175,7 @@ IndexBuilder::programEntry(exec::ProgramOp program, unsigned entry,
       auto groups =
           function->getAttrOfType<exec::SizeAttr>(exec::groupsAttrName);
       scratch = std::max(scratch, kernelScratch.lookup(launch.getKernel()));
-      types.push_back(uint8_t(fb::Command::Dispatch));
+      types.push_back(fb::Command::Dispatch);
       commands.push_back(
           fb::CreateDispatch(
               b, kernelNumbers.lookup(launch.getKernel()),
@@ -186,10 +186,10 @@ IndexBuilder::programEntry(exec::ProgramOp program, unsigned entry,
     } else if (auto copy = dyn_cast<exec::CopyOp>(op)) {
       auto source = binding(copy.getSource(), weightNumbers);
       auto target = binding(copy.getTarget(), weightNumbers);
-      types.push_back(uint8_t(fb::Command::Copy));
+      types.push_back(fb::Command::Copy);
       commands.push_back(fb::CreateCopy(b, source, target).Union());
     } else {
-      types.push_back(uint8_t(fb::Command::Barrier));
+      types.push_back(fb::Command::Barrier);
       commands.push_back(fb::CreateBarrier(b).Union());
     }
   }

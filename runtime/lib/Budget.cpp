@@ -2,6 +2,8 @@
 
 #include "Budget.h"
 
+#include "CheckedMath.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -22,35 +24,63 @@ Charge::~Charge() {
   budget->lines.erase(line);
 }
 
-Status Budget::charge(const std::string &holder, ashlar_memory_kind_t kind,
-                      uint64_t bytes, Charge &out) {
-  // Assigning to `out` may pay back what it held, which takes the lock too.
-  Charge receipt;
+Status Budget::refuse(const std::string &holder,
+                      std::initializer_list<Request> requests,
+                      uint64_t total) const {
+  std::string message =
+      concat("budget '", name, "' lacks ", total - (limit - current),
+             " bytes: ", holder, " asks for ");
+  const char *separator = "";
+  for (const Request &request : requests) {
+    if (request.bytes == 0)
+      continue;
+    message += concat(separator, request.bytes, " bytes of ",
+                      memoryKindName(request.kind));
+    separator = " and ";
+  }
+  message += concat(", ", current, " of ", limit, " are in use");
+  separator = " by ";
+  for (const ashlar_holder_t &other : holdersLocked()) {
+    message += concat(separator, other.name, " (", other.bytes, " ",
+                      memoryKindName(other.kind), ")");
+    separator = ", ";
+  }
+  return Status(ASHLAR_OUT_OF_BUDGET, std::move(message), name);
+}
+
+Status Budget::charge(const std::string &holder,
+                      std::initializer_list<Request> requests) {
+  // Assigning to a request's charge may pay back what it held, which takes the
+  // lock too; so the old ones go last.
+  std::vector<Charge> receipts(requests.size());
   {
     std::lock_guard<std::mutex> lock(mutex);
-    uint64_t available = limit - current;
-    if (bytes > available) {
+    uint64_t total = 0;
+    for (const Request &request : requests)
+      if (!checkedAdd(total, request.bytes, total))
+        total = UINT64_MAX;
+    if (total > limit - current) {
       ++refusals;
-      std::string message = concat(
-          "budget '", name, "' lacks ", bytes - available, " bytes: ", holder,
-          " asks for ", bytes, " bytes of ", memoryKindName(kind), ", ",
-          current, " of ", limit, " are in use");
-      const char *separator = " by ";
-      for (const ashlar_holder_t &other : holdersLocked()) {
-        message += concat(separator, other.name, " (", other.bytes, " ",
-                          memoryKindName(other.kind), ")");
-        separator = ", ";
-      }
-      return Status(ASHLAR_OUT_OF_BUDGET, std::move(message), name);
+      return refuse(holder, requests, total);
     }
-    lines.push_back({holder, kind, bytes});
-    receipt.line = std::prev(lines.end());
-    receipt.budget = shared_from_this();
-    current += bytes;
-    currentOf[kind] += bytes;
+    std::list<Charge::Line> added;
+    for (const Request &request : requests)
+      added.push_back({holder, request.kind, request.bytes});
+    // Nothing below throws.
+    auto line = added.begin();
+    for (Charge &receipt : receipts) {
+      receipt.line = line;
+      receipt.budget = shared_from_this();
+      currentOf[line->kind] += line->bytes;
+      ++line;
+    }
+    lines.splice(lines.end(), added);
+    current += total;
     peak = std::max(peak, current);
   }
-  out = std::move(receipt);
+  size_t next = 0;
+  for (const Request &request : requests)
+    request.out = std::move(receipts[next++]);
   return {};
 }
 

@@ -49,9 +49,15 @@ public:
   Budget(std::string name, uint64_t limit)
       : name(std::move(name)), limit(limit) {}
 
-  /// Takes `bytes` or says who holds them. Zero bytes always fit.
-  Status charge(const std::string &holder, ashlar_memory_kind_t kind,
-                uint64_t bytes, Charge &out);
+  struct Request {
+    ashlar_memory_kind_t kind;
+    uint64_t bytes;
+    Charge &out;
+  };
+  /// Takes the bytes of all requests or of none; a refusal says what is missing
+  /// and who holds the rest. Zero bytes always fit.
+  Status charge(const std::string &holder,
+                std::initializer_list<Request> requests);
 
   void query(ashlar_budget_statistics_t &out) const;
   /// Largest first; charges of one holder and kind are added up.
@@ -59,6 +65,8 @@ public:
 
 private:
   friend class Charge;
+  Status refuse(const std::string &holder,
+                std::initializer_list<Request> requests, uint64_t total) const;
   std::vector<ashlar_holder_t> holdersLocked() const;
 
   const std::string name;

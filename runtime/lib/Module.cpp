@@ -159,10 +159,9 @@ Status Module::load() {
                     codeBytes))
       return corrupt("the program names too much code", "executables");
   }
-  ASHLAR_RETURN_IF_ERROR(options.budget->charge(name, ASHLAR_MEMORY_WEIGHTS,
-                                                weightsBytes, weightsCharge));
-  ASHLAR_RETURN_IF_ERROR(
-      options.budget->charge(name, ASHLAR_MEMORY_CODE, codeBytes, codeCharge));
+  ASHLAR_RETURN_IF_ERROR(options.budget->charge(
+      name, {{ASHLAR_MEMORY_WEIGHTS, weightsBytes, weightsCharge},
+             {ASHLAR_MEMORY_CODE, codeBytes, codeCharge}}));
   ASHLAR_RETURN_IF_ERROR(loadCode());
   ASHLAR_RETURN_IF_ERROR(loadWeights());
   describeEntries();

@@ -114,6 +114,7 @@ Status BoundCall::resolve() {
     }
     if (!status.ok())
       return corrupt(status.message(), concat("commands[", i, "]"));
+    list.parallel |= command.extent > 1;
     list.commands.push_back(command);
     kernels.push_back(kernel);
   }

@@ -43,10 +43,9 @@ Status Session::start() {
     return corrupt("the scratch of all workers overflows");
   // Both are charged before either is allocated.
   Charge arenaCharge, scratchCharge;
-  ASHLAR_RETURN_IF_ERROR(options.budget->charge(name, ASHLAR_MEMORY_ARENA,
-                                                arenaBytes, arenaCharge));
-  ASHLAR_RETURN_IF_ERROR(options.budget->charge(name, ASHLAR_MEMORY_SCRATCH,
-                                                scratchBytes, scratchCharge));
+  ASHLAR_RETURN_IF_ERROR(options.budget->charge(
+      name, {{ASHLAR_MEMORY_ARENA, arenaBytes, arenaCharge},
+             {ASHLAR_MEMORY_SCRATCH, scratchBytes, scratchCharge}}));
   ASHLAR_RETURN_IF_ERROR(
       arenaBuffer.allocate(device(), arenaBytes, std::move(arenaCharge)));
   ASHLAR_RETURN_IF_ERROR(
@@ -83,7 +82,8 @@ Status Session::makeBuffer(const fb::TensorDescription &tensor,
   if (slot)
     return {};
   Charge receipt;
-  ASHLAR_RETURN_IF_ERROR(options.budget->charge(name, kind, largest, receipt));
+  ASHLAR_RETURN_IF_ERROR(
+      options.budget->charge(name, {{kind, largest, receipt}}));
   auto buffer = std::make_unique<Buffer>();
   if (kind == ASHLAR_MEMORY_OUTPUTS)
     ASHLAR_RETURN_IF_ERROR(buffer->allocateHost(largest, std::move(receipt)));

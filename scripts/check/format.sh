@@ -5,7 +5,7 @@
 # licence.
 
 set -uo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 
 failed=0
 while read -r file; do

@@ -7,7 +7,7 @@
 # promised.
 
 set -uo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 root=$PWD
 build=build
 while [ $# -gt 0 ]; do

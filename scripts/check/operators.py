@@ -62,6 +62,17 @@ def check_set(checker, folder, names, jobs, work):
     return verdicts, done.returncode
 
 
+def show_unsupported(unsupported):
+    """One line for each reason; how many tests in all."""
+    for why, keys in sorted(unsupported.items(), key=lambda i: -len(i[1])):
+        more = len(keys) - SHOWN_NAMES
+        print(f"SKIP {len(keys)} operator tests "
+              f"({', '.join(keys[:SHOWN_NAMES])}"
+              f"{f' and {more} more' if more > 0 else ''}): "
+              f"unsupported: {why}")
+    return sum(map(len, unsupported.values()))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--build", type=pathlib.Path, required=True)
@@ -117,14 +128,7 @@ def main():
                 else:
                     unsupported[why].append(key)
 
-    skipped = 0
-    for why, keys in sorted(unsupported.items(), key=lambda i: -len(i[1])):
-        skipped += len(keys)
-        more = len(keys) - SHOWN_NAMES
-        print(f"SKIP {len(keys)} operator tests "
-              f"({', '.join(keys[:SHOWN_NAMES])}"
-              f"{f' and {more} more' if more > 0 else ''}): "
-              f"unsupported: {why}")
+    skipped = show_unsupported(unsupported)
     for key in sorted((listed - tested) if arguments.mode != "quick" else ()):
         print(f"FAIL {key}: on the list, but there is no such test")
         failed += 1

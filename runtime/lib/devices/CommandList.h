@@ -29,6 +29,8 @@ struct CommandList {
   std::vector<Command> commands;
   std::vector<void *> pointers;
   std::vector<int64_t> parameters;
+  // Some command has more than one group; otherwise one worker does it all.
+  bool parallel = false;
   // For people, one per command; only filled while a trace is on.
   std::vector<const char *> labels;
 };

@@ -281,10 +281,13 @@ def arguments(digits):
     yield Refusal("shape-of-nothing", digits, ["picture"],
                   [*shape, "--shape=picture=1x1x8x8"], usage=True)
     yield Refusal("shape-rank", digits, ["image"], ["--shape=image=1x8x8"])
+    # No size at all is the shape of a scalar.
+    yield Refusal("shape-scalar", digits, ["image"], ["--shape=image="],
+                  usage=True)
     yield Refusal("shape-contradicts-the-model", digits, ["image"],
                   ["--shape=image=1x3x8x8"])
     for index, text in enumerate(
-            ["image", "image=", "image=1x", "image=1x1x8xeight",
+            ["image", "image=1x", "image=1x1x8xeight",
              "image=1x1x8x-8", "image=1x1x8x99999999999999999999"]):
         yield Refusal(f"shape-malformed-{index}", digits, ["--shape"],
                       [f"--shape={text}"], usage=True)

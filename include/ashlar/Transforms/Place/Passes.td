@@ -19,6 +19,7 @@ def CloneProgramsPass : Pass<"ashlar-clone-programs", "::mlir::ModuleOp"> {
   }];
   let options = [ListOption<"targets", "targets", "std::string",
                             "Targets in order, each NAME:PRESET">];
+  let dependentDialects = ["::ashlar::exec::ExecDialect"];
 }
 
 #endif // ASHLAR_TRANSFORMS_PLACE_PASSES_TD

@@ -134,7 +134,7 @@ void CpuQueue::reserveCursors(size_t count) {
 }
 
 void CpuQueue::execute(const CommandList &list, RunControl &control) {
-  if (workers == 1 && !hasExecutor)
+  if (workers == 1 || !list.parallel)
     return walkAlone(list, control);
   reserveCursors(list.commands.size());
   if (hasExecutor)
