@@ -38,7 +38,7 @@ ashlar::onnx_import::readConvolution(NodeImporter &node, unsigned weight) {
                         " input and " + Twine(weights[0]) +
                         " output channels");
   if (weights[1] != input[1] / shape.groups)
-    return node.invalid("weight has shape " + spellShape(weights) +
+    return node.invalid("weight has shape " + shapeText(weights) +
                         "; expected " + Twine(input[1] / shape.groups) +
                         " channels, as the input has " + Twine(input[1]) +
                         " in " + Twine(shape.groups) + " groups");
@@ -184,17 +184,13 @@ Value ashlar::onnx_import::addBias(ImplicitLocOpBuilder &b, Value result,
 
 static LogicalResult importConv(NodeImporter &node) {
   if (failed(expectOperands(node, 2, 3)) || failed(expectSameType(node, 1)) ||
-      failed(expectSameType(node, 2)))
+      failed(expectSameType(node, 2)) || failed(expectFloat(node, 0)))
     return failure();
-  if (!isFloat(node.operandType(0)))
-    return node.invalid("input 0 has type " +
-                        elementTypeName(node.operandType(0)) +
-                        "; expected floating point");
   FailureOr<ConvolutionShape> shape = readConvolution(node, 1);
   if (failed(shape))
     return failure();
   if (node.hasOperand(2) &&
-      failed(expectShape(node, 2, {node.shape(1)[0]})))
+      failed(expectShapeOf(node, 2, {node.shape(1)[0]})))
     return failure();
   Type element = node.tensorType(0).getElementType();
   Value zero = arith::ConstantOp::create(node.b, zeroOf(element));

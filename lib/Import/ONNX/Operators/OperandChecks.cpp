@@ -8,7 +8,7 @@ using namespace ashlar::onnx_import;
 /// A terabyte of single bytes is more than anybody means.
 static constexpr int64_t maximumElements = int64_t(1) << 40;
 
-std::string ashlar::onnx_import::spellShape(ArrayRef<int64_t> shape) {
+std::string ashlar::onnx_import::shapeText(ArrayRef<int64_t> shape) {
   if (shape.empty())
     return "scalar";
   std::string text;
@@ -49,12 +49,21 @@ LogicalResult ashlar::onnx_import::expectIndexType(NodeImporter &node,
                       elementTypeName(type) + "; expected int32 or int64");
 }
 
+LogicalResult ashlar::onnx_import::expectFloat(NodeImporter &node,
+                                               unsigned i) {
+  if (isFloat(node.operandType(i)))
+    return success();
+  return node.invalid("input " + Twine(i) + " has type " +
+                      elementTypeName(node.operandType(i)) +
+                      "; expected floating point");
+}
+
 LogicalResult ashlar::onnx_import::expectRank(NodeImporter &node, unsigned i,
                                               int64_t rank) {
   if (node.rank(i) == rank)
     return success();
   return node.invalid("input " + Twine(i) + " has shape " +
-                      spellShape(node.shape(i)) + "; expected rank " +
+                      shapeText(node.shape(i)) + "; expected rank " +
                       Twine(rank));
 }
 
@@ -64,17 +73,17 @@ LogicalResult ashlar::onnx_import::expectMinimumRank(NodeImporter &node,
   if (node.rank(i) >= rank)
     return success();
   return node.invalid("input " + Twine(i) + " has shape " +
-                      spellShape(node.shape(i)) + "; expected rank " +
+                      shapeText(node.shape(i)) + "; expected rank " +
                       Twine(rank) + " or more");
 }
 
-LogicalResult ashlar::onnx_import::expectShape(NodeImporter &node, unsigned i,
+LogicalResult ashlar::onnx_import::expectShapeOf(NodeImporter &node, unsigned i,
                                                ArrayRef<int64_t> shape) {
   if (node.shape(i) == shape)
     return success();
   return node.invalid("input " + Twine(i) + " has shape " +
-                      spellShape(node.shape(i)) + "; expected " +
-                      spellShape(shape));
+                      shapeText(node.shape(i)) + "; expected " +
+                      shapeText(shape));
 }
 
 LogicalResult ashlar::onnx_import::expectSize(NodeImporter &node,
@@ -82,12 +91,12 @@ LogicalResult ashlar::onnx_import::expectSize(NodeImporter &node,
   int64_t elements = 1;
   for (int64_t dim : shape) {
     if (dim < 0)
-      return node.invalid("a tensor would have shape " + spellShape(shape) +
+      return node.invalid("a tensor would have shape " + shapeText(shape) +
                           "; expected sizes of zero or more");
     // Strides are products too, even where the tensor has no elements.
     if (llvm::MulOverflow(elements, std::max<int64_t>(dim, 1), elements) ||
         elements >= maximumElements)
-      return node.invalid("a tensor would have shape " + spellShape(shape) +
+      return node.invalid("a tensor would have shape " + shapeText(shape) +
                           ", which is larger than memory; expected fewer "
                           "than 2^40 elements");
   }

@@ -16,10 +16,11 @@ mlir::LogicalResult expectOperands(NodeImporter &node, unsigned required,
 mlir::LogicalResult expectSameType(NodeImporter &node, unsigned i);
 /// Operand i has one of int32 and int64.
 mlir::LogicalResult expectIndexType(NodeImporter &node, unsigned i);
+mlir::LogicalResult expectFloat(NodeImporter &node, unsigned i);
 mlir::LogicalResult expectRank(NodeImporter &node, unsigned i, int64_t rank);
 mlir::LogicalResult expectMinimumRank(NodeImporter &node, unsigned i,
                                       int64_t rank);
-mlir::LogicalResult expectShape(NodeImporter &node, unsigned i,
+mlir::LogicalResult expectShapeOf(NodeImporter &node, unsigned i,
                                 llvm::ArrayRef<int64_t> shape);
 /// No size is negative and a tensor of `shape` is not absurdly large, whatever
 /// its element type.
@@ -30,7 +31,7 @@ mlir::LogicalResult expectOneOf(NodeImporter &node, llvm::StringRef what,
                                 llvm::StringRef value,
                                 llvm::ArrayRef<llvm::StringRef> allowed);
 /// "1x3x224" or "scalar".
-std::string spellShape(llvm::ArrayRef<int64_t> shape);
+std::string shapeText(llvm::ArrayRef<int64_t> shape);
 
 } // namespace ashlar::onnx_import
 

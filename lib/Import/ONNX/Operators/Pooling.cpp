@@ -200,14 +200,6 @@ static LogicalResult importMaxPool(NodeImporter &node) {
   return success();
 }
 
-static LogicalResult expectFloat(NodeImporter &node) {
-  if (isFloat(node.operandType(0)))
-    return success();
-  return node.invalid("input 0 has type " +
-                      elementTypeName(node.operandType(0)) +
-                      "; expected floating point");
-}
-
 /// How many elements of each window along axis i count for the mean.
 static SmallVector<int64_t> windowCounts(const WindowGeometry &window,
                                          unsigned i, int64_t input,
@@ -256,7 +248,7 @@ static Type wideFloat(Type element) {
 
 static LogicalResult importAveragePool(NodeImporter &node) {
   FailureOr<PoolShape> pool = readPool(node);
-  if (failed(pool) || failed(expectFloat(node)))
+  if (failed(pool) || failed(expectFloat(node, 0)))
     return failure();
   ImplicitLocOpBuilder &b = node.b;
   Type element = node.tensorType(0).getElementType();
@@ -340,7 +332,7 @@ static FailureOr<int64_t> readNorm(NodeImporter &node) {
 
 static LogicalResult importLpPool(NodeImporter &node) {
   FailureOr<PoolShape> pool = readPool(node);
-  if (failed(pool) || failed(expectFloat(node)))
+  if (failed(pool) || failed(expectFloat(node, 0)))
     return failure();
   FailureOr<int64_t> p = readNorm(node);
   if (failed(p))
@@ -357,7 +349,7 @@ static LogicalResult importLpPool(NodeImporter &node) {
 
 static FailureOr<SmallVector<int64_t>> readGlobalPool(NodeImporter &node) {
   if (failed(expectOperands(node, 1, 1)) ||
-      failed(expectMinimumRank(node, 0, 2)) || failed(expectFloat(node)))
+      failed(expectMinimumRank(node, 0, 2)) || failed(expectFloat(node, 0)))
     return failure();
   return llvm::to_vector(llvm::seq<int64_t>(2, node.rank(0)));
 }
