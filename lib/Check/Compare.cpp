@@ -3,6 +3,7 @@
 #include "llvm/ADT/APFloat.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 
 using namespace ashlar::check;
@@ -84,8 +85,11 @@ static bool agree(const Element &found, const Element &expected,
 }
 
 static std::string spell(const Element &element, uint32_t type) {
-  if (element.isFloat)
-    return formatv("{0:g9}", element.number).str();
+  if (element.isFloat) {
+    char text[32];
+    std::snprintf(text, sizeof(text), "%.9g", element.number);
+    return text;
+  }
   unsigned width = ashlar_element_type_size(type) * 8;
   bool isSigned = type >= ASHLAR_TYPE_I8 && type <= ASHLAR_TYPE_I64;
   return isSigned ? std::to_string(llvm::SignExtend64(element.bits, width))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Driver/Compile.h"
 #include "ashlar/Emit/EmitModule.h"
+#include "ashlar/Import/MLIR/Import.h"
 #include "ashlar/InitAll.h"
 #include "ashlar/Targets/Target.h"
 #include "ashlar/Transforms/Pipelines/Pipelines.h"
@@ -69,9 +70,23 @@ static void printDiagnostic(Diagnostic &diagnostic, llvm::raw_ostream &log) {
     printDiagnostic(note, log);
 }
 
+/// MLIR by its name or, as bytecode, by its first bytes; all else is ONNX.
+static bool isMLIR(StringRef path) {
+  if (path.ends_with(".mlir") || path.ends_with(".mlirbc"))
+    return true;
+  auto head = llvm::MemoryBuffer::getFileSlice(path, 4, 0);
+  return head && (*head)->getBuffer() == "ML\xefR";
+}
+
 static OwningOpRef<ModuleOp> importModel(const CompileOptions &options,
                                          MLIRContext &context,
                                          CompileResult &result) {
+  if (isMLIR(options.input)) {
+    MLIRImportOptions importOptions;
+    for (auto &[name, shape] : options.shapes)
+      importOptions.shapes[name].assign(shape.begin(), shape.end());
+    return importMLIR(options.input, importOptions, &context);
+  }
   ONNXImportOptions importOptions;
   for (auto &[name, shape] : options.shapes)
     importOptions.shapes[name].assign(shape.begin(), shape.end());

@@ -8,7 +8,7 @@
 
 using namespace ashlar::check;
 
-/// Ends the program's line of progress, of terminals only.
+/// A line that says how far we are, on terminals, after two seconds.
 static void showProgress(size_t done, size_t all) {
   static const auto begin = std::chrono::steady_clock::now();
   if (!isatty(STDERR_FILENO) ||

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The steps that bring a foreign module into Ashlar's form. Each emits a
+// diagnostic where it fails.
+#ifndef ASHLAR_LIB_IMPORT_MLIR_ENTRYIMPORTER_H
+#define ASHLAR_LIB_IMPORT_MLIR_ENTRYIMPORTER_H
+
+#include "ashlar/Import/MLIR/Import.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace ashlar::mlir_import {
+
+/// Refuses ops, types and symbols that no stage can take, before anything is
+/// changed. Returns the one public function.
+mlir::FailureOr<mlir::func::FuncOp> checkModule(mlir::ModuleOp module);
+
+/// Gives every argument and result its `ashlar.name` and `ashlar.type`.
+mlir::LogicalResult nameSignature(mlir::func::FuncOp entry);
+
+/// Fixes dynamic arguments as `options` say and makes every shape that follows
+/// from them static.
+mlir::LogicalResult fixShapes(mlir::func::FuncOp entry,
+                              const MLIRImportOptions &options);
+
+/// Turns TOSA into linalg, tensor, arith and scf.
+mlir::LogicalResult lowerTosa(mlir::ModuleOp module);
+
+/// Refuses dynamic shapes that are left, which depend on data.
+mlir::LogicalResult checkStatic(mlir::func::FuncOp entry);
+
+/// Moves large constants into resources, under names of their own.
+mlir::LogicalResult moveConstantsToResources(mlir::func::FuncOp entry);
+
+/// Replaces places in files by names.
+void nameLocations(mlir::ModuleOp module);
+
+} // namespace ashlar::mlir_import
+
+#endif // ASHLAR_LIB_IMPORT_MLIR_ENTRYIMPORTER_H

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ashlar/Import/MLIR/Import.h"
+#include "EntryImporter.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+using namespace ashlar;
+using namespace ashlar::mlir_import;
+
+/// Calls of private functions disappear, and with them the functions.
+static LogicalResult inlineCalls(ModuleOp module, func::FuncOp entry) {
+  PassManager pm(module.getContext());
+  pm.addPass(createInlinerPass());
+  pm.addPass(createSymbolDCEPass());
+  if (failed(pm.run(module)))
+    return failure();
+  WalkResult calls = entry.walk([](func::CallOp call) {
+    call.emitError() << "calls '" << call.getCallee()
+                     << "', which calls itself; expected functions that can "
+                        "be inlined";
+    return WalkResult::interrupt();
+  });
+  return success(!calls.wasInterrupted());
+}
+
+OwningOpRef<ModuleOp> ashlar::importMLIR(StringRef path,
+                                         const MLIRImportOptions &options,
+                                         MLIRContext *context) {
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  if (!buffer) {
+    emitError(NameLoc::get(StringAttr::get(context, path)))
+        << "cannot be read: " << buffer.getError().message();
+    return nullptr;
+  }
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(*buffer), llvm::SMLoc());
+  OwningOpRef<ModuleOp> module =
+      parseSourceFile<ModuleOp>(sources, ParserConfig(context));
+  if (!module)
+    return nullptr;
+  FailureOr<func::FuncOp> entry = checkModule(*module);
+  if (failed(entry) || failed(inlineCalls(*module, *entry)) ||
+      failed(nameSignature(*entry)) || failed(fixShapes(*entry, options)) ||
+      failed(lowerTosa(*module)) || failed(checkStatic(*entry)) ||
+      failed(moveConstantsToResources(*entry)))
+    return nullptr;
+  nameLocations(*module);
+  return module;
+}
