@@ -123,8 +123,9 @@ void TestRun::readModelInputs() {
     const onnx::TypeProto::Tensor &type = input.type().tensor_type();
     bool isStatic =
         type.has_shape() &&
-        llvm::all_of(type.shape().dim(),
-                     [](auto &dim) { return dim.has_dim_value(); });
+        llvm::all_of(type.shape().dim(), [](auto &dim) {
+          return dim.has_dim_value() && dim.dim_value() != -1;
+        });
     modelInputs.push_back({input.name(), isStatic});
   }
 }

@@ -245,12 +245,17 @@ LogicalResult GraphImporter::checkSupport() {
   return success();
 }
 
+/// Some exporters write -1 for a size that they leave open.
+static bool isKnown(const onnx::TensorShapeProto::Dimension &dim) {
+  return dim.has_dim_value() && dim.dim_value() != -1;
+}
+
 /// "Nx3x?x224" as the model spells it, and "1x3x1x224" as a user might fix it.
 static std::pair<std::string, std::string>
 spellShape(const onnx::TensorShapeProto &shape) {
   std::string spelled, suggested;
   for (const onnx::TensorShapeProto::Dimension &dim : shape.dim()) {
-    bool known = dim.has_dim_value();
+    bool known = isKnown(dim);
     if (!spelled.empty())
       spelled += "x", suggested += "x";
     spelled += known                     ? std::to_string(dim.dim_value())
@@ -269,7 +274,7 @@ GraphImporter::fixShape(const onnx::ValueInfoProto &input) {
   SmallVector<int64_t> shape;
   bool isStatic = tensor.has_shape();
   for (const onnx::TensorShapeProto::Dimension &dim : tensor.shape().dim()) {
-    bool known = dim.has_dim_value();
+    bool known = isKnown(dim);
     if (known && dim.dim_value() < 0)
       return error(input.name())
              << "input has a negative dimension, " << dim.dim_value();
@@ -395,7 +400,7 @@ GraphImporter::checkDefault(const onnx::ValueInfoProto &input,
   bool agrees = !tensor.has_shape() ||
                 tensor.shape().dim_size() == initializer.dims_size();
   for (int i = 0; agrees && i < tensor.shape().dim_size(); ++i)
-    agrees = !tensor.shape().dim(i).has_dim_value() ||
+    agrees = !isKnown(tensor.shape().dim(i)) ||
              tensor.shape().dim(i).dim_value() == initializer.dims(i);
   if (!agrees)
     return error(input.name())
