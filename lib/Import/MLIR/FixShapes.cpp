@@ -92,6 +92,8 @@ static void updateResults(func::FuncOp entry) {
       if (!source || !source.hasStaticShape())
         break;
       operand.set(cast.getSource());
+      if (cast->use_empty())
+        cast->erase();
     }
   entry.setType(FunctionType::get(
       entry.getContext(), entry.front().getArgumentTypes(),

@@ -30,7 +30,9 @@ bool isCopiedIn(Operation *op) {
     return !isTensor(constant);
   if (auto fill = dyn_cast<linalg::FillOp>(op))
     return fill.getOutputs()[0].getDefiningOp<tensor::EmptyOp>();
-  return false;
+  // A scalar that the bodies of linalg ops read, hoisted out of them.
+  return op->getNumRegions() == 0 && isPure(op) &&
+         llvm::none_of(op->getResults(), isTensor);
 }
 
 bool staysOutside(Operation *op) {
@@ -118,14 +120,17 @@ private:
   void form(ArrayRef<Operation *> group) {
     Operation *root = group.back();
     llvm::SetVector<Value> operands, copied;
-    auto visit = [&](Value value) {
+    std::function<void(Value)> visit = [&](Value value) {
       Operation *op = value.getDefiningOp();
       if (op && llvm::is_contained(group, op))
         return;
-      if (op && isCopiedIn(op))
-        copied.insert(value);
-      else
+      if (!op || !isCopiedIn(op)) {
         operands.insert(value);
+        return;
+      }
+      if (copied.insert(value))
+        for (Value operand : op->getOperands())
+          visit(operand);
     };
     for (Operation *op : group) {
       for (Value operand : op->getOperands())

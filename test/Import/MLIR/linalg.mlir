@@ -36,7 +36,7 @@ func.func @predict(%x: tensor<4x8xf32>,
   return %r, %mask : tensor<4x300xf32>, tensor<4xi8>
 }
 
-// CHECK-NOT: func.func
+// CHECK-NOT: func.func private
 func.func private @add(%a: tensor<4x300xf32>, %b: tensor<300xf32>)
     -> tensor<4x300xf32> {
   %e = tensor.empty() : tensor<4x300xf32>
