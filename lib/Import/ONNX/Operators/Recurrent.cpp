@@ -241,6 +241,9 @@ static SmallVector<Value> runDirection(ImplicitLocOpBuilder &b,
       for (auto [state, before] : llvm::zip(next, carried))
         state = whileRunning(b, at[0], lengths, state, before);
     }
+    // States stay where they are from step to step.
+    for (auto [state, before] : llvm::zip(next, carried))
+      state = linalg::CopyOp::create(b, state, before).getResult(0);
     sizes[2] = b.getIndexAttr(r.hidden);
     next.push_back(tensor::InsertSliceOp::create(b, made, carried.back(),
                                                  offsets, sizes, strides));
