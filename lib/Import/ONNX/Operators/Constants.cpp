@@ -87,7 +87,7 @@ static LogicalResult importConstantOfShape(NodeImporter &node) {
   auto type = cast<RankedTensorType>(tensor->first.getType());
   if (type.getNumElements() != 1)
     return node.invalid("attribute 'value' has shape " +
-                        shapeText(type.getShape()) +
+                        spellShape(type.getShape()) +
                         "; expected one element");
   DenseElementsAttr value;
   Value result =
@@ -164,7 +164,7 @@ static LogicalResult importRange(NodeImporter &node) {
     return failure();
   for (unsigned i = 0; i != 3; ++i)
     if (node.tensorType(i).getNumElements() != 1)
-      return expectShapeOf(node, i, {});
+      return expectShape(node, i, {});
   ElementType type = node.operandType(0);
   Type element = node.tensorType(0).getElementType();
   int64_t count;

@@ -38,7 +38,7 @@ ashlar::onnx_import::readConvolution(NodeImporter &node, unsigned weight) {
                         " input and " + Twine(weights[0]) +
                         " output channels");
   if (weights[1] != input[1] / shape.groups)
-    return node.invalid("weight has shape " + shapeText(weights) +
+    return node.invalid("weight has shape " + spellShape(weights) +
                         "; expected " + Twine(input[1] / shape.groups) +
                         " channels, as the input has " + Twine(input[1]) +
                         " in " + Twine(shape.groups) + " groups");
@@ -190,7 +190,7 @@ static LogicalResult importConv(NodeImporter &node) {
   if (failed(shape))
     return failure();
   if (node.hasOperand(2) &&
-      failed(expectShapeOf(node, 2, {node.shape(1)[0]})))
+      failed(expectShape(node, 2, {node.shape(1)[0]})))
     return failure();
   Type element = node.tensorType(0).getElementType();
   Value zero = arith::ConstantOp::create(node.b, zeroOf(element));

@@ -98,9 +98,9 @@ static LogicalResult importGatherElements(NodeImporter &node) {
     return failure();
   for (auto [i, dim] : llvm::enumerate(indices))
     if (int64_t(i) != *axis && dim > data[i])
-      return node.invalid("input 1 has shape " + shapeText(indices) +
+      return node.invalid("input 1 has shape " + spellShape(indices) +
                           "; expected sizes within those of input 0, " +
-                          shapeText(data) + ", but along axis " +
+                          spellShape(data) + ", but along axis " +
                           Twine(*axis));
   Value source = node.operand(0);
   Value result = parallel(
@@ -136,8 +136,8 @@ static LogicalResult importGatherND(NodeImporter &node) {
                         Twine(int64_t(data.size()) - batch));
   if (data.take_front(batch) != indices.take_front(batch))
     return node.invalid("the inputs' batch sizes differ: " +
-                        shapeText(data.take_front(batch)) + " and " +
-                        shapeText(indices.take_front(batch)));
+                        spellShape(data.take_front(batch)) + " and " +
+                        spellShape(indices.take_front(batch)));
   SmallVector<int64_t> result(indices.drop_back());
   llvm::append_range(result, data.drop_front(batch + depth));
   if (failed(expectSize(node, result)))

@@ -141,7 +141,7 @@ static LogicalResult importGridSample(NodeImporter &node) {
     return node.unsupported("mode '" + mode + "' in " + Twine(spatial) +
                             " dimensions");
   if (grid.front() != input[0] || grid.back() != spatial)
-    return node.invalid("input 1 has shape " + shapeText(grid) +
+    return node.invalid("input 1 has shape " + spellShape(grid) +
                         "; expected the batch " + Twine(input[0]) +
                         " first and " + Twine(spatial) + " last");
   SmallVector<int64_t> result{input[0], input[1]};
@@ -150,7 +150,7 @@ static LogicalResult importGridSample(NodeImporter &node) {
     return failure();
   for (int64_t dim : input.drop_front(2))
     if (dim == 0 || dim > 1 << 24)
-      return node.invalid("input 0 has shape " + shapeText(input) +
+      return node.invalid("input 0 has shape " + spellShape(input) +
                           "; expected spatial sizes of 1 to 2^24");
   ElementType type = node.operandType(0);
   ElementType wide =
@@ -222,7 +222,7 @@ static LogicalResult importAffineGrid(NodeImporter &node) {
     return node.invalid("the size has " + Twine(size->size()) +
                         " values; expected 4 or 5");
   int64_t spatial = size->size() - 2;
-  if (failed(expectShapeOf(node, 0, {(*size)[0], spatial, spatial + 1})))
+  if (failed(expectShape(node, 0, {(*size)[0], spatial, spatial + 1})))
     return failure();
   bool alignCorners = node.intAttribute("align_corners", 0) != 0;
   SmallVector<int64_t> result{(*size)[0]};

@@ -8,15 +8,6 @@ using namespace ashlar::onnx_import;
 /// A terabyte of single bytes is more than anybody means.
 static constexpr int64_t maximumElements = int64_t(1) << 40;
 
-std::string ashlar::onnx_import::shapeText(ArrayRef<int64_t> shape) {
-  if (shape.empty())
-    return "scalar";
-  std::string text;
-  for (int64_t dim : shape)
-    text += (text.empty() ? "" : "x") + std::to_string(dim);
-  return text;
-}
-
 LogicalResult ashlar::onnx_import::expectOperands(NodeImporter &node,
                                                   unsigned required,
                                                   unsigned most) {
@@ -63,7 +54,7 @@ LogicalResult ashlar::onnx_import::expectRank(NodeImporter &node, unsigned i,
   if (node.rank(i) == rank)
     return success();
   return node.invalid("input " + Twine(i) + " has shape " +
-                      shapeText(node.shape(i)) + "; expected rank " +
+                      spellShape(node.shape(i)) + "; expected rank " +
                       Twine(rank));
 }
 
@@ -73,17 +64,8 @@ LogicalResult ashlar::onnx_import::expectMinimumRank(NodeImporter &node,
   if (node.rank(i) >= rank)
     return success();
   return node.invalid("input " + Twine(i) + " has shape " +
-                      shapeText(node.shape(i)) + "; expected rank " +
+                      spellShape(node.shape(i)) + "; expected rank " +
                       Twine(rank) + " or more");
-}
-
-LogicalResult ashlar::onnx_import::expectShapeOf(NodeImporter &node, unsigned i,
-                                               ArrayRef<int64_t> shape) {
-  if (node.shape(i) == shape)
-    return success();
-  return node.invalid("input " + Twine(i) + " has shape " +
-                      shapeText(node.shape(i)) + "; expected " +
-                      shapeText(shape));
 }
 
 LogicalResult ashlar::onnx_import::expectSize(NodeImporter &node,
@@ -91,12 +73,12 @@ LogicalResult ashlar::onnx_import::expectSize(NodeImporter &node,
   int64_t elements = 1;
   for (int64_t dim : shape) {
     if (dim < 0)
-      return node.invalid("a tensor would have shape " + shapeText(shape) +
+      return node.invalid("a tensor would have shape " + spellShape(shape) +
                           "; expected sizes of zero or more");
     // Strides are products too, even where the tensor has no elements.
     if (llvm::MulOverflow(elements, std::max<int64_t>(dim, 1), elements) ||
         elements >= maximumElements)
-      return node.invalid("a tensor would have shape " + shapeText(shape) +
+      return node.invalid("a tensor would have shape " + spellShape(shape) +
                           ", which is larger than memory; expected fewer "
                           "than 2^40 elements");
   }

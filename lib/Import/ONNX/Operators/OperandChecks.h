@@ -5,7 +5,7 @@
 #ifndef ASHLAR_LIB_IMPORT_ONNX_OPERATORS_OPERANDCHECKS_H
 #define ASHLAR_LIB_IMPORT_ONNX_OPERATORS_OPERANDCHECKS_H
 
-#include "../NodeImporter.h"
+#include "../OperandRules.h"
 
 namespace ashlar::onnx_import {
 
@@ -20,8 +20,6 @@ mlir::LogicalResult expectFloat(NodeImporter &node, unsigned i);
 mlir::LogicalResult expectRank(NodeImporter &node, unsigned i, int64_t rank);
 mlir::LogicalResult expectMinimumRank(NodeImporter &node, unsigned i,
                                       int64_t rank);
-mlir::LogicalResult expectShapeOf(NodeImporter &node, unsigned i,
-                                llvm::ArrayRef<int64_t> shape);
 /// No size is negative and a tensor of `shape` is not absurdly large, whatever
 /// its element type.
 mlir::LogicalResult expectSize(NodeImporter &node,
@@ -30,8 +28,6 @@ mlir::LogicalResult expectSize(NodeImporter &node,
 mlir::LogicalResult expectOneOf(NodeImporter &node, llvm::StringRef what,
                                 llvm::StringRef value,
                                 llvm::ArrayRef<llvm::StringRef> allowed);
-/// "1x3x224" or "scalar".
-std::string shapeText(llvm::ArrayRef<int64_t> shape);
 
 } // namespace ashlar::onnx_import
 

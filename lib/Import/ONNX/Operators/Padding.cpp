@@ -99,7 +99,7 @@ static LogicalResult importPad(NodeImporter &node) {
       if (failed(expectSameType(node, 2)))
         return failure();
       if (node.tensorType(2).getNumElements() != 1)
-        return expectShapeOf(node, 2, {});
+        return expectShape(node, 2, {});
       DenseElementsAttr constant = node.constantOperand(2);
       if (constant)
         scalar = arith::ConstantOp::create(

@@ -27,8 +27,8 @@ static LogicalResult expectParameter(NodeImporter &node, unsigned i,
   if (!node.hasOperand(i) || node.tensorType(i).getNumElements() == 1)
     return success();
   if (channels == 0)
-    return expectShapeOf(node, i, {});
-  return expectShapeOf(node, i, {channels});
+    return expectShape(node, i, {});
+  return expectShape(node, i, {channels});
 }
 
 /// Whether a zero point is absent or known to be zero.
@@ -148,7 +148,7 @@ static LogicalResult importQLinearConv(NodeImporter &node) {
       return node.invalid("bias (input 8) has type " +
                           elementTypeName(node.operandType(8)) +
                           "; expected int32");
-    if (failed(expectShapeOf(node, 8, {channels})))
+    if (failed(expectShape(node, 8, {channels})))
       return failure();
     inputs.push_back(channelwise(b, node.operand(8), rank - 1));
   }

@@ -58,7 +58,7 @@ static LogicalResult importSpaceToDepth(NodeImporter &node) {
   ArrayRef<int64_t> in = node.shape(0);
   int64_t block = *read;
   if (in[2] % block != 0 || in[3] % block != 0)
-    return node.invalid("the input has shape " + shapeText(in) +
+    return node.invalid("the input has shape " + spellShape(in) +
                         "; expected a height and width that are multiples "
                         "of " + Twine(block));
   SmallVector<int64_t> split{in[0],         in[1], in[2] / block,
@@ -87,7 +87,7 @@ static LogicalResult importReverseSequence(NodeImporter &node) {
     return failure();
   if (*batch == *time)
     return node.invalid("batch_axis and time_axis are both " + Twine(*batch));
-  if (failed(expectShapeOf(node, 1, {shape[*batch]})))
+  if (failed(expectShape(node, 1, {shape[*batch]})))
     return failure();
   Value source = node.operand(0);
   AffineMap map = AffineMap::get(shape.size(), 0,
@@ -127,7 +127,7 @@ static LogicalResult importTrilu(NodeImporter &node) {
                           elementTypeName(node.operandType(1)) +
                           "; expected int64");
     if (node.tensorType(1).getNumElements() != 1)
-      return expectShapeOf(node, 1, {});
+      return expectShape(node, 1, {});
     if (DenseElementsAttr constant = node.constantOperand(1))
       shift = arith::ConstantOp::create(
           b, cast<TypedAttr>(*constant.getValues<Attribute>().begin()));
@@ -159,11 +159,11 @@ static LogicalResult importTrilu(NodeImporter &node) {
 }
 
 static LogicalResult importOneHot(NodeImporter &node) {
-  if (failed(expectOperands(node, 3, 3)) || failed(expectShapeOf(node, 2, {2})))
+  if (failed(expectOperands(node, 3, 3)) || failed(expectShape(node, 2, {2})))
     return failure();
   ImplicitLocOpBuilder &b = node.b;
   if (node.tensorType(1).getNumElements() != 1)
-    return expectShapeOf(node, 1, {});
+    return expectShape(node, 1, {});
   int64_t depth;
   if (isFloat(node.operandType(1))) {
     auto given = node.constantFloats(1, "the depth");

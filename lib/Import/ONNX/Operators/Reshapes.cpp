@@ -31,7 +31,7 @@ static LogicalResult importReshape(NodeImporter &node) {
       dim = node.shape(0)[i];
     } else if (dim == -1) {
       if (inferred != -1)
-        return node.invalid("the shape " + shapeText(*asked) +
+        return node.invalid("the shape " + spellShape(*asked) +
                             " holds -1 twice");
       inferred = i;
       dim = 1;
@@ -47,10 +47,10 @@ static LogicalResult importReshape(NodeImporter &node) {
     return node.invalid("the size that -1 stands for is not determined, as "
                         "another size of the shape is 0");
   if (ShapedType::getNumElements(shape) != elements)
-    return node.invalid("the input has shape " + shapeText(node.shape(0)) +
+    return node.invalid("the input has shape " + spellShape(node.shape(0)) +
                         ", " + Twine(elements) +
                         " elements, which do not fit into shape " +
-                        shapeText(*asked));
+                        spellShape(*asked));
   return setView(node, shape);
 }
 

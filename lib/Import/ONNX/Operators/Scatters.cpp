@@ -65,16 +65,16 @@ static LogicalResult importScatterElements(NodeImporter &node) {
       node.normalizeAxis(node.intAttribute("axis", 0), data.size());
   std::string reduction;
   if (failed(axis) || failed(expectRank(node, 1, data.size())) ||
-      failed(expectShapeOf(node, 2, indices)) ||
+      failed(expectShape(node, 2, indices)) ||
       failed(readReduction(node, reduction)))
     return failure();
   int64_t elements = ShapedType::getNumElements(indices);
   for (auto [i, dim] : llvm::enumerate(indices))
     if (elements != 0 &&
         (int64_t(i) == *axis ? data[i] == 0 : dim > data[i]))
-      return node.invalid("input 1 has shape " + shapeText(indices) +
+      return node.invalid("input 1 has shape " + spellShape(indices) +
                           ", which does not fit into input 0 of shape " +
-                          shapeText(data));
+                          spellShape(data));
   Value result = node.operand(0);
   ElementType type = node.operandType(0);
   if (elements != 0)
@@ -108,7 +108,7 @@ static LogicalResult importScatterND(NodeImporter &node) {
   SmallVector<int64_t> updates(indices.drop_back());
   llvm::append_range(updates, data.drop_front(depth));
   std::string reduction;
-  if (failed(expectShapeOf(node, 2, updates)) ||
+  if (failed(expectShape(node, 2, updates)) ||
       failed(readReduction(node, reduction)))
     return failure();
   Value result = node.operand(0);
@@ -141,7 +141,7 @@ static LogicalResult importScatterND(NodeImporter &node) {
 static LogicalResult importMaxUnpool(NodeImporter &node) {
   if (failed(expectOperands(node, 2, 3)) ||
       failed(expectMinimumRank(node, 0, 3)) ||
-      failed(expectShapeOf(node, 1, node.shape(0))) ||
+      failed(expectShape(node, 1, node.shape(0))) ||
       failed(expectIndexType(node, 1)))
     return failure();
   ImplicitLocOpBuilder &b = node.b;
@@ -170,7 +170,7 @@ static LogicalResult importMaxUnpool(NodeImporter &node) {
   }
   if (result.size() != input.size() || failed(expectSize(node, result)) ||
       result[0] != input[0] || result[1] != input[1])
-    return node.invalid("the result's shape is " + shapeText(result) +
+    return node.invalid("the result's shape is " + spellShape(result) +
                         "; expected rank " + Twine(input.size()) +
                         " and the input's batch and channels");
   Type element = node.tensorType(0).getElementType();

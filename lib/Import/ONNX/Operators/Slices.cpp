@@ -190,7 +190,7 @@ static LogicalResult importConcat(NodeImporter &node) {
       return failure();
     SmallVector<int64_t> expected = shape;
     expected[*axis] = node.shape(i)[*axis];
-    if (failed(expectShapeOf(node, i, expected)))
+    if (failed(expectShape(node, i, expected)))
       return failure();
     shape[*axis] += expected[*axis];
     parts.push_back(node.operand(i));
@@ -209,8 +209,8 @@ static LogicalResult importExpand(NodeImporter &node) {
     return failure();
   auto shape = broadcastShapes({node.shape(0), *asked});
   if (failed(shape))
-    return node.invalid("the input's shape " + shapeText(node.shape(0)) +
-                        " does not broadcast with " + shapeText(*asked));
+    return node.invalid("the input's shape " + spellShape(node.shape(0)) +
+                        " does not broadcast with " + spellShape(*asked));
   if (failed(expectSize(node, *shape)))
     return failure();
   node.setResult(0, broadcastTo(node.b, node.operand(0), *shape),
@@ -220,7 +220,7 @@ static LogicalResult importExpand(NodeImporter &node) {
 
 static LogicalResult importTile(NodeImporter &node) {
   if (failed(expectOperands(node, 2, 2)) ||
-      failed(expectShapeOf(node, 1, {node.rank(0)})))
+      failed(expectShape(node, 1, {node.rank(0)})))
     return failure();
   FailureOr<SmallVector<int64_t>> repeats =
       node.constantInts(1, "the repeats");

@@ -116,7 +116,7 @@ static FailureOr<int64_t> readCount(NodeImporter &node) {
   if (failed(expectOperands(node, 2, 2)))
     return failure();
   if (node.tensorType(1).getNumElements() != 1)
-    return expectShapeOf(node, 1, {1});
+    return expectShape(node, 1, {1});
   auto given = node.constantInts(1, "the count");
   if (failed(given))
     return failure();

@@ -82,7 +82,7 @@ static FailureOr<TransposedShape> readShape(NodeImporter &node) {
                         "; expected a divisor of the input's " +
                         Twine(input[1]) + " channels");
   if (weights[0] != input[1])
-    return node.invalid("the weight has shape " + shapeText(weights) +
+    return node.invalid("the weight has shape " + spellShape(weights) +
                         "; expected the input's " + Twine(input[1]) +
                         " channels first");
   shape.channels = input[1] / shape.groups;
@@ -229,7 +229,7 @@ static LogicalResult importConvTranspose(NodeImporter &node) {
     return failure();
   const TransposedShape &shape = *read;
   if (node.hasOperand(2) &&
-      failed(expectShapeOf(node, 2, {shape.result[1]})))
+      failed(expectShape(node, 2, {shape.result[1]})))
     return failure();
   ImplicitLocOpBuilder &b = node.b;
   Type element = node.tensorType(0).getElementType();

@@ -58,13 +58,13 @@ FailureOr<WindowGeometry> ashlar::onnx_import::readWindowSizes(
     return failure();
   if (weights && !node.intsAttribute("kernel_shape").empty() &&
       ArrayRef<int64_t>(*kernel) != *weights)
-    return node.invalid("attribute 'kernel_shape' is " + shapeText(*kernel) +
+    return node.invalid("attribute 'kernel_shape' is " + spellShape(*kernel) +
                         ", but the weight's kernel is " +
-                        shapeText(*weights));
+                        spellShape(*weights));
   window.kernel = weights ? SmallVector<int64_t>(*weights) : *kernel;
   for (int64_t size : window.kernel)
     if (size < 1 || size > largestSize)
-      return node.invalid("kernel has shape " + shapeText(window.kernel) +
+      return node.invalid("kernel has shape " + spellShape(window.kernel) +
                           "; expected sizes of one or more");
   window.strides = *strides;
   window.dilations = *dilations;
