@@ -1,12 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/InitAll.h"
+#include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "ashlar/Targets/CPU/Targets.h"
+#include "ashlar/Transforms/Fuse/Passes.h"
+#include "ashlar/Transforms/Pipelines/Pipelines.h"
+#include "ashlar/Transforms/Place/Passes.h"
+#include "ashlar/Transforms/Schedule/Passes.h"
+#include "ashlar/Transforms/Simplify/Passes.h"
+#include "ashlar/Transforms/Tile/Passes.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
+#include "mlir/Target/LLVMIR/Dialect/All.h"
 
 void ashlar::registerAllDialects(mlir::DialectRegistry &registry) {
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
+  mlir::registerAllToLLVMIRTranslations(registry);
+  registry.insert<exec::ExecDialect>();
 }
 
-void ashlar::registerAllPasses() { mlir::registerAllPasses(); }
+void ashlar::registerAllPasses() {
+  mlir::registerAllPasses();
+  registerFusePasses();
+  registerPlacePasses();
+  registerSchedulePasses();
+  registerSimplifyPasses();
+  registerTilePasses();
+  registerPipelines();
+}
+
+const std::vector<ashlar::TargetInfo> &ashlar::allTargets() {
+  static const std::vector<TargetInfo> targets = {
+      cpu::cpuTargetInfo(), cpu::referenceTargetInfo()};
+  return targets;
+}

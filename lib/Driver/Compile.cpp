@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Driver/Compile.h"
+#include "ashlar/Emit/EmitModule.h"
 #include "ashlar/InitAll.h"
+#include "ashlar/Targets/Target.h"
+#include "ashlar/Transforms/Pipelines/Pipelines.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SHA256.h"
 #include "llvm/Support/ThreadPool.h"
+#include <chrono>
 
 using namespace mlir;
 using namespace ashlar;
@@ -78,25 +87,206 @@ static void printModule(ModuleOp module, llvm::raw_ostream &out) {
   out << "\n";
 }
 
-CompileResult ashlar::compile(const CompileOptions &options,
-                              llvm::raw_ostream &out, llvm::raw_ostream &log) {
+/// Finds the target and the preset of every request.
+static LogicalResult
+findTargets(const CompileOptions &options,
+            std::vector<std::unique_ptr<Target>> &targets,
+            std::vector<std::string> &names, llvm::raw_ostream &log) {
+  for (const TargetRequest &request : options.targets) {
+    auto info = llvm::find_if(allTargets(), [&](const TargetInfo &info) {
+      return info.name == request.target;
+    });
+    if (info == allTargets().end()) {
+      log << "error: --target: '" << request.target
+          << "' is not a target; this compiler has";
+      for (const TargetInfo &known : allTargets())
+        log << " " << known.name;
+      log << "\n";
+      return failure();
+    }
+    std::string preset =
+        request.preset.empty() ? info->presets.front() : request.preset;
+    if (!llvm::is_contained(info->presets, preset)) {
+      log << "error: --target: '" << preset << "' is not a preset of "
+          << info->name << "; it has";
+      for (const std::string &known : info->presets)
+        log << " " << known;
+      log << "\n";
+      return failure();
+    }
+    targets.push_back(info->create(preset));
+    names.push_back(info->name + ":" + preset);
+  }
+  return success();
+}
+
+namespace {
+/// One compile on its way through the stages.
+class Compilation {
+public:
+  Compilation(const CompileOptions &options, llvm::raw_ostream &out,
+              llvm::raw_ostream &log)
+      : options(options), out(out), log(log),
+        pool(llvm::hardware_concurrency(options.threads)),
+        context(MLIRContext::Threading::DISABLED) {
+    DialectRegistry registry;
+    registerAllDialects(registry);
+    context.appendDialectRegistry(registry);
+    if (options.threads != 1)
+      context.setThreadPool(pool);
+  }
+
+  CompileResult run();
+
+private:
+  using Clock = std::chrono::steady_clock;
+
+  /// Runs one stage; false when compilation ends here.
+  bool stage(Stage stage, llvm::function_ref<LogicalResult()> body);
+  LogicalResult runPipeline(ModuleOp module,
+                            llvm::function_ref<void(OpPassManager &)> build);
+  LogicalResult forEachProgram(
+      ModuleOp module,
+      llvm::function_ref<LogicalResult(ModuleOp, Target &)> body);
+  LogicalResult emit(ModuleOp module);
+
+  const CompileOptions &options;
+  llvm::raw_ostream &out, &log;
   CompileResult result;
-  DialectRegistry registry;
-  registerAllDialects(registry);
-  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-  llvm::DefaultThreadPool pool(llvm::hardware_concurrency(options.threads));
-  if (options.threads != 1)
-    context.setThreadPool(pool);
+  std::vector<std::unique_ptr<Target>> targets;
+  std::vector<std::string> targetNames;
+  llvm::DefaultThreadPool pool;
+  MLIRContext context;
+  OwningOpRef<ModuleOp> module; // after the context that it lives in
+};
+} // namespace
+
+bool Compilation::stage(Stage stage,
+                        llvm::function_ref<LogicalResult()> body) {
+  Clock::time_point begin = Clock::now();
+  if (failed(body())) {
+    if (result.status == CompileStatus::Done)
+      result.status = CompileStatus::OurFault;
+    return false;
+  }
+  if (options.verbose)
+    log << llvm::formatv("{0,-10} {1,8:f3} s\n", stageName(stage),
+                         std::chrono::duration<double>(Clock::now() - begin)
+                             .count());
+  if (!options.stopEarly || options.until != stage)
+    return true;
+  printModule(*module, out);
+  return false;
+}
+
+LogicalResult Compilation::runPipeline(
+    ModuleOp module, llvm::function_ref<void(OpPassManager &)> build) {
+  PassManager pm(module.getContext());
+  build(pm);
+  return pm.run(module);
+}
+
+LogicalResult Compilation::forEachProgram(
+    ModuleOp module,
+    llvm::function_ref<LogicalResult(ModuleOp, Target &)> body) {
+  for (auto [i, program] : llvm::enumerate(module.getOps<ModuleOp>()))
+    if (failed(body(program, *targets[i])))
+      return failure();
+  return success();
+}
+
+LogicalResult Compilation::emit(ModuleOp module) {
+  std::vector<ProgramBinary> binaries;
+  EmitOptions emitOptions;
+  emitOptions.saveTemps = options.saveTemps;
+  LogicalResult compiled =
+      forEachProgram(module, [&](ModuleOp program, Target &target) {
+        FailureOr<ProgramBinary> binary = target.emit(program, emitOptions);
+        if (succeeded(binary))
+          binaries.push_back(std::move(*binary));
+        return success(succeeded(binary));
+      });
+  if (failed(compiled))
+    return failure();
+  if (options.stopEarly)
+    return success();
+  Provenance provenance;
+  provenance.version = ASHLAR_VERSION;
+  for (const std::string &name : targetNames)
+    provenance.flags.push_back("--target=" + name);
+  for (auto &[name, shape] : options.shapes) {
+    std::string text = "--shape=" + name + "=";
+    for (auto [i, dim] : llvm::enumerate(shape))
+      text += (i ? "x" : "") + std::to_string(dim);
+    provenance.flags.push_back(text);
+  }
+  if (auto file = llvm::MemoryBuffer::getFile(options.input, false, false)) {
+    auto digest = llvm::SHA256::hash(
+        llvm::arrayRefFromStringRef((*file)->getBuffer()));
+    provenance.modelSha256 = llvm::toHex(digest, /*LowerCase=*/true);
+  }
+  if (failed(emitModule(module, binaries, provenance, options.output))) {
+    result.status = CompileStatus::Refused;
+    return failure();
+  }
+  return success();
+}
+
+CompileResult Compilation::run() {
+  if (failed(findTargets(options, targets, targetNames, log))) {
+    result.status = CompileStatus::Refused;
+    return result;
+  }
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
     printDiagnostic(diagnostic, log);
   });
-  OwningOpRef<ModuleOp> module = importModel(options, context, result);
-  if (!module)
+  auto import = [&]() -> LogicalResult {
+    module = importModel(options, context, result);
+    return success(module && succeeded(verify(*module)));
+  };
+  if (!stage(Stage::Import, import))
     return result;
-  if (failed(verify(*module))) {
-    result.status = CompileStatus::OurFault;
-    return result;
-  }
-  printModule(*module, out);
+  auto pipeline = [&](Stage which,
+                      llvm::function_ref<void(OpPassManager &)> build) {
+    return stage(which, [&] { return runPipeline(*module, build); });
+  };
+  auto perProgram =
+      [&](Stage which,
+          llvm::function_ref<void(OpPassManager &, Target &)> build) {
+        return stage(which, [&] {
+          return forEachProgram(*module, [&](ModuleOp program, Target &target) {
+            return runPipeline(program, [&](OpPassManager &pm) {
+              build(pm, target);
+            });
+          });
+        });
+      };
+  (void)(pipeline(Stage::Simplify, buildSimplifyPipeline) &&
+         pipeline(Stage::Place,
+                  [&](OpPassManager &pm) {
+                    buildPlacePipeline(pm, targetNames);
+                  }) &&
+         perProgram(Stage::Precision,
+                    [](OpPassManager &pm, Target &) {
+                      buildPrecisionPipeline(pm);
+                    }) &&
+         perProgram(Stage::Fuse,
+                    [](OpPassManager &pm, Target &target) {
+                      buildFusePipeline(pm, target.fuses());
+                    }) &&
+         perProgram(Stage::Tile,
+                    [](OpPassManager &pm, Target &target) {
+                      buildTilePipeline(pm, target.tileOptions());
+                    }) &&
+         perProgram(Stage::Schedule,
+                    [](OpPassManager &pm, Target &) {
+                      buildSchedulePipeline(pm);
+                    }) &&
+         stage(Stage::Emit, [&] { return emit(*module); }));
   return result;
+}
+
+CompileResult ashlar::compile(const CompileOptions &options,
+                              llvm::raw_ostream &out, llvm::raw_ostream &log) {
+  return Compilation(options, out, log).run();
 }

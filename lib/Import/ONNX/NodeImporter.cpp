@@ -177,6 +177,10 @@ FailureOr<SmallVector<int64_t>> NodeImporter::constantInts(unsigned i,
     return unsupported(Twine(role) + " (input " + Twine(i) +
                        ") depends on the model's inputs; it must be known at "
                        "compile time");
+  // A splat may have any number of elements without being in the file.
+  if (constant.getNumElements() > 1 << 20)
+    return unsupported(Twine(role) + " (input " + Twine(i) + ") are more than "
+                       "2^20 values");
   if (!isInteger(operandType(i)) && operandType(i) != ElementType::Bool)
     return invalid(Twine(role) + " (input " + Twine(i) +
                    ") must be integers, but is " +

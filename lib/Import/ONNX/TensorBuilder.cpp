@@ -191,6 +191,27 @@ Value ashlar::onnx_import::pad(ImplicitLocOpBuilder &b, Value value,
       getAsIndexOpFoldResult(b.getContext(), high), scalar);
 }
 
+Value ashlar::onnx_import::padOrCrop(ImplicitLocOpBuilder &b, Value value,
+                                     ArrayRef<int64_t> low,
+                                     ArrayRef<int64_t> high, Value scalar) {
+  RankedTensorType type = rankedType(value);
+  SmallVector<int64_t> shape, offsets, sizes, before, after;
+  bool keepsSome = true;
+  for (auto [dim, lo, hi] : llvm::zip(type.getShape(), low, high)) {
+    shape.push_back(dim + lo + hi);
+    offsets.push_back(std::max<int64_t>(-lo, 0));
+    sizes.push_back(dim - offsets.back() - std::max<int64_t>(-hi, 0));
+    keepsSome &= sizes.back() > 0;
+    before.push_back(std::max<int64_t>(lo, 0));
+    after.push_back(std::max<int64_t>(hi, 0));
+  }
+  if (!keepsSome)
+    return fill(b, shape, scalar);
+  SmallVector<int64_t> strides(shape.size(), 1);
+  return pad(b, slice(b, value, offsets, sizes, strides), before, after,
+             scalar);
+}
+
 Value ashlar::onnx_import::concat(ImplicitLocOpBuilder &b, ValueRange values,
                                   int64_t axis) {
   // Parts without elements add nothing, and views of them are awkward.
@@ -286,6 +307,24 @@ Value ashlar::onnx_import::generate(ImplicitLocOpBuilder &b,
                  indices.push_back(linalg::IndexOp::create(builder, loc, i));
                linalg::YieldOp::create(builder, loc,
                                        body(builder, loc, indices));
+             })
+      .getResult(0);
+}
+
+Value ashlar::onnx_import::parallel(ImplicitLocOpBuilder &b,
+                                    ArrayRef<int64_t> shape, Type element,
+                                    ValueRange inputs,
+                                    ArrayRef<AffineMap> maps, ScalarBody body) {
+  Value target = tensor::EmptyOp::create(b, shape, element);
+  SmallVector<AffineMap> all(maps);
+  all.push_back(b.getMultiDimIdentityMap(shape.size()));
+  SmallVector<utils::IteratorType> iterators(shape.size(),
+                                             utils::IteratorType::parallel);
+  return linalg::GenericOp::create(
+             b, target.getType(), inputs, ValueRange{target}, all, iterators,
+             [&](OpBuilder &builder, Location loc, ValueRange args) {
+               linalg::YieldOp::create(builder, loc,
+                                       body(builder, loc, args.drop_back()));
              })
       .getResult(0);
 }

@@ -50,6 +50,10 @@ mlir::Value slice(mlir::ImplicitLocOpBuilder &b, mlir::Value value,
 mlir::Value pad(mlir::ImplicitLocOpBuilder &b, mlir::Value value,
                 llvm::ArrayRef<int64_t> low, llvm::ArrayRef<int64_t> high,
                 mlir::Value scalar);
+/// Like pad, but a negative amount takes elements away.
+mlir::Value padOrCrop(mlir::ImplicitLocOpBuilder &b, mlir::Value value,
+                      llvm::ArrayRef<int64_t> low,
+                      llvm::ArrayRef<int64_t> high, mlir::Value scalar);
 mlir::Value concat(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange values,
                    int64_t axis);
 
@@ -68,6 +72,12 @@ mlir::Value reduce(mlir::ImplicitLocOpBuilder &b, mlir::Value input,
 mlir::Value generate(mlir::ImplicitLocOpBuilder &b,
                      llvm::ArrayRef<int64_t> shape, mlir::Type element,
                      ScalarBody body);
+/// Element i of the result is made by `body` from one element of each input,
+/// the one at maps[j](i). The body may use linalg.index and tensor.extract.
+mlir::Value parallel(mlir::ImplicitLocOpBuilder &b,
+                     llvm::ArrayRef<int64_t> shape, mlir::Type element,
+                     mlir::ValueRange inputs,
+                     llvm::ArrayRef<mlir::AffineMap> maps, ScalarBody body);
 /// sum over the reduced dims of lhs * rhs, added to `initial` (a tensor of the
 /// result's shape whose element type is the accumulator). maps: lhs, rhs,
 /// result. Operands are extended to the accumulator type as `lhsUnsigned` and

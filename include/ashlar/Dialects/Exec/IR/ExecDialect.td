@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ASHLAR_DIALECTS_EXEC_IR_EXECDIALECT_TD
+#define ASHLAR_DIALECTS_EXEC_IR_EXECDIALECT_TD
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+
+def Exec_Dialect : Dialect {
+  let name = "exec";
+  let summary = "The host program: dispatches, buffers, copies";
+  let description = [{
+    What the runtime executes, without the bodies of kernels. It has two forms.
+
+    From the stage `fuse` on, tensors flow between `exec.dispatch` ops, each of
+    which becomes one kernel; `tile` outlines them into functions that carry
+    `exec.groups` and turns the dispatch into an `exec.invoke`.
+
+    From the stage `schedule` on, an `exec.program` is a list of commands
+    (`exec.launch`, `exec.copy`, `exec.barrier`) on byte ranges of inputs,
+    outputs, weights and the arena.
+
+    Sizes are expressions over symbols; a constant is the simplest one.
+  }];
+  let cppNamespace = "::ashlar::exec";
+  let useDefaultAttributePrinterParser = 1;
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
+class Exec_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Exec_Dialect, mnemonic, traits>;
+
+class Exec_Attr<string name, string attrMnemonic, list<Trait> traits = []>
+    : AttrDef<Exec_Dialect, name, traits> {
+  let mnemonic = attrMnemonic;
+}
+
+def Exec_Storage : I32EnumAttr<"Storage", "Where the bytes of a binding live", [
+    I32EnumAttrCase<"Input", 0, "input">,
+    I32EnumAttrCase<"Output", 1, "output">,
+    I32EnumAttrCase<"Weights", 2, "weights">,
+    I32EnumAttrCase<"Arena", 3, "arena">]> {
+  let cppNamespace = "::ashlar::exec";
+  let genSpecializedAttr = 0;
+}
+
+def Exec_SizeAttr : Exec_Attr<"Size", "size"> {
+  let summary = "A size in bytes or elements: an expression over symbols";
+  let description = [{
+    The map has no dims, one symbol per symbol of the module, one result.
+
+    ```mlir
+    #exec.size<4096>
+    #exec.size<affine_map<()[s0] -> (s0 * 4)>>
+    ```
+  }];
+  let parameters = (ins "::mlir::AffineMap":$map);
+  let hasCustomAssemblyFormat = 1;
+  let builders = [AttrBuilder<(ins "int64_t":$constant)>];
+  let extraClassDeclaration = [{
+    bool isConstant() const { return getMap().isSingleConstant(); }
+    int64_t getConstant() const { return getMap().getSingleConstantResult(); }
+  }];
+}
+
+def Exec_BindingAttr : Exec_Attr<"Binding", "binding"> {
+  let summary = "A byte range that a command reads or writes";
+  let description = [{
+    ```mlir
+    #exec.binding<arena 0, offset = <128>, length = <4096>, written = true>
+    ```
+  }];
+  let parameters = (ins EnumParameter<Exec_Storage>:$storage,
+                        "unsigned":$index,
+                        "::ashlar::exec::SizeAttr":$offset,
+                        "::ashlar::exec::SizeAttr":$length,
+                        "bool":$written);
+  let assemblyFormat = [{
+    `<` $storage $index `,` `offset` `=` $offset `,` `length` `=` $length `,`
+    `written` `=` $written `>`
+  }];
+}
+
+def Exec_TargetAttr : Exec_Attr<"Target", "target"> {
+  let summary = "The target and the machine model that a program is made for";
+  let description = [{
+    ```mlir
+    #exec.target<"cpu", "x86-64-v3">
+    ```
+  }];
+  let parameters = (ins StringRefParameter<"target">:$name,
+                        StringRefParameter<"machine model">:$preset);
+  let assemblyFormat = "`<` $name `,` $preset `>`";
+}
+
+#endif // ASHLAR_DIALECTS_EXEC_IR_EXECDIALECT_TD

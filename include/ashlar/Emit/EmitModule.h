@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ASHLAR_EMIT_EMITMODULE_H
+#define ASHLAR_EMIT_EMITMODULE_H
+
+#include "ashlar/Targets/Target.h"
+#include "mlir/IR/BuiltinOps.h"
+#include <string>
+#include <vector>
+
+namespace ashlar {
+
+/// Where a module came from. Nothing here depends on the place or the machine
+/// of the compile, so that equal input gives equal bytes.
+struct Provenance {
+  std::string version;
+  std::vector<std::string> flags; ///< only those that change the code
+  std::string modelSha256;
+};
+
+/// Writes `module`, whose programs have passed the stage `schedule`, with the
+/// binary of each (in order) to `path`: beside it first, then renamed. Weights
+/// stream from where they lie. Emits a diagnostic when the file cannot be
+/// written; nothing is left behind then.
+mlir::LogicalResult emitModule(mlir::ModuleOp module,
+                               llvm::ArrayRef<ProgramBinary> binaries,
+                               const Provenance &provenance,
+                               llvm::StringRef path);
+
+} // namespace ashlar
+
+#endif // ASHLAR_EMIT_EMITMODULE_H

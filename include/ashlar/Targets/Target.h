@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a target gives to the compiler: its machine models and the way from a
+// kernel after the stage `tile` to its binary. Everything else is shared.
+#ifndef ASHLAR_TARGETS_TARGET_H
+#define ASHLAR_TARGETS_TARGET_H
+
+#include "ashlar/Transforms/Pipelines/Pipelines.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringMap.h"
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ashlar {
+
+/// The kernels of one program in the form that the runtime loads.
+struct ProgramBinary {
+  std::string format;     ///< "elf-x86_64": what the runtime checks
+  std::string deviceType; ///< which runtime device runs it
+  /// Instruction sets that the machine must have, in LLVM's spelling.
+  std::vector<std::string> requiredFeatures;
+  std::string image;
+  llvm::StringMap<uint64_t> codeBytes; ///< by kernel symbol
+};
+
+struct EmitOptions {
+  std::string saveTemps; ///< folder; empty: none
+};
+
+/// A target with one machine model chosen.
+class Target {
+public:
+  virtual ~Target() = default;
+
+  /// Whether ops are fused into kernels.
+  virtual bool fuses() const = 0;
+  virtual TileOptions tileOptions() const = 0;
+  /// Compiles all kernels of `program`; consumes their bodies. Emits
+  /// diagnostics and fails only through our own fault.
+  virtual mlir::FailureOr<ProgramBinary> emit(mlir::ModuleOp program,
+                                              const EmitOptions &options) = 0;
+};
+
+/// How a target is found by name.
+struct TargetInfo {
+  std::string name;
+  std::vector<std::string> presets; ///< the first is the default
+  /// `preset` is one of presets.
+  std::unique_ptr<Target> (*create)(llvm::StringRef preset);
+};
+
+/// All targets of this compiler; lib/InitAll.cpp is the list.
+const std::vector<TargetInfo> &allTargets();
+
+} // namespace ashlar
+
+#endif // ASHLAR_TARGETS_TARGET_H

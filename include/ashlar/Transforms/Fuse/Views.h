@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Which tensor ops are only another look at the same bytes.
+#ifndef ASHLAR_TRANSFORMS_FUSE_VIEWS_H
+#define ASHLAR_TRANSFORMS_FUSE_VIEWS_H
+
+#include "mlir/IR/Operation.h"
+
+namespace ashlar {
+
+/// A reshape, or a slice whose elements are contiguous in its source.
+bool isView(mlir::Operation *op);
+
+/// Where a view begins in its source, in elements. `op` is a view.
+int64_t viewOffset(mlir::Operation *op);
+
+} // namespace ashlar
+
+#endif // ASHLAR_TRANSFORMS_FUSE_VIEWS_H

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The eight stages. Each is one pipeline, registered as
+// --ashlar-STAGE-pipeline; what holds after it stands beside it. `import` is
+// no pipeline (it makes the first IR), `emit` belongs to the targets.
+#ifndef ASHLAR_TRANSFORMS_PIPELINES_PIPELINES_H
+#define ASHLAR_TRANSFORMS_PIPELINES_PIPELINES_H
+
+#include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/ArrayRef.h"
+#include <string>
+
+namespace ashlar {
+
+/// What the machine model of a CPU-like target says to the stage `tile`.
+struct TileOptions {
+  bool vectorize = true;
+  int64_t vectorBytes = 32;
+  int64_t registers = 16;
+  int64_t cacheBytes = 32768;
+};
+
+/// Shape arithmetic is folded, batch norms are part of convolutions, no op is
+/// dead.
+void buildSimplifyPipeline(mlir::OpPassManager &pm);
+/// Every target has a program of its own. `targets`: "NAME:PRESET".
+void buildPlacePipeline(mlir::OpPassManager &pm,
+                        llvm::ArrayRef<std::string> targets);
+/// The type of every operand, accumulator and result is explicit.
+void buildPrecisionPipeline(mlir::OpPassManager &pm);
+/// Every op that moves or computes data is inside an exec.dispatch.
+void buildFusePipeline(mlir::OpPassManager &pm, bool fuse = true);
+/// Every kernel is a function of loops for one machine model, its scratch an
+/// argument of known size.
+void buildTilePipeline(mlir::OpPassManager &pm, const TileOptions &options);
+/// Every entry is an exec.program; its memory contract is exact.
+void buildSchedulePipeline(mlir::OpPassManager &pm);
+
+void registerPipelines();
+
+} // namespace ashlar
+
+#endif // ASHLAR_TRANSFORMS_PIPELINES_PIPELINES_H

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ASHLAR_TRANSFORMS_SCHEDULE_PASSES_TD
+#define ASHLAR_TRANSFORMS_SCHEDULE_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ScheduleProgramPass
+    : Pass<"ashlar-schedule-program", "::mlir::ModuleOp"> {
+  let summary = "Turn functions into command lists with a planned arena";
+  let description = [{
+    Before: a program whose functions hold constants, views and `exec.invoke`.
+    After: each of them is an `exec.program`. Values get lifetimes and offsets
+    in one arena; a result takes over the place of an operand that dies there
+    where its kernel allows it; what the caller passes in or takes out is read
+    and written in place.
+  }];
+  let dependentDialects = ["::ashlar::exec::ExecDialect"];
+}
+
+#endif // ASHLAR_TRANSFORMS_SCHEDULE_PASSES_TD

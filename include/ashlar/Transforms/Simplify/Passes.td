@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ASHLAR_TRANSFORMS_SIMPLIFY_PASSES_TD
+#define ASHLAR_TRANSFORMS_SIMPLIFY_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def FoldConstantsPass : Pass<"ashlar-fold-constants", "::mlir::func::FuncOp"> {
+  let summary = "Evaluate small constant expressions";
+  let description = [{
+    Before: a function on tensors. After: every tensor of at most
+    `maximum-elements` elements that depends on constants only is one constant.
+    A result larger than all its operands together is left alone, so that a
+    broadcast never becomes bytes in the file.
+
+    ```mlir
+    %1 = linalg.generic ... ins(%c0, %c1) { arith.addi }   // before
+    %1 = arith.constant dense<[3, 4]> : tensor<2xi64>      // after
+    ```
+  }];
+  let options = [Option<"maximumElements", "maximum-elements", "int64_t",
+                        "4096", "Larger results are left to the compile of "
+                        "the program's constants">];
+  let statistics = [Statistic<"numFolded", "num-folded",
+                              "Tensors replaced by constants">];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+#endif // ASHLAR_TRANSFORMS_SIMPLIFY_PASSES_TD

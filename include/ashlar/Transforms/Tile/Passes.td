@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ASHLAR_TRANSFORMS_TILE_PASSES_TD
+#define ASHLAR_TRANSFORMS_TILE_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def OutlineKernelsPass : Pass<"ashlar-outline-kernels", "::mlir::ModuleOp"> {
+  let summary = "Turn each dispatch into a kernel function";
+  let description = [{
+    Before: a program's functions with `exec.dispatch`. After: every distinct
+    body is a private function on memrefs (operands, then a destination per
+    result) that carries `exec.results`, and each dispatch is an `exec.invoke`.
+    Bodies that differ in nothing but locations share one kernel.
+  }];
+  let dependentDialects = ["::ashlar::exec::ExecDialect",
+                           "::mlir::bufferization::BufferizationDialect"];
+}
+
+def TileKernelsPass : Pass<"ashlar-tile-kernels", "::mlir::func::FuncOp"> {
+  let summary = "Cut each kernel's result into boxes for the workers";
+  let description = [{
+    Before: a kernel on tensors between its memrefs. After: its last op is
+    computed box by box in one `scf.forall`, the ops before it inside, on the
+    box that they are needed for. Ops without parallel loops are left whole.
+  }];
+  let options = [Option<"cacheBytes", "cache-bytes", "int64_t", "32768",
+                        "A box's result fits in this many bytes">];
+  let dependentDialects = ["::mlir::scf::SCFDialect",
+                           "::mlir::affine::AffineDialect"];
+}
+
+def BufferizeKernelsPass
+    : Pass<"ashlar-bufferize-kernels", "::mlir::func::FuncOp"> {
+  let summary = "Bufferize a kernel between its operands";
+  let description = [{
+    Before: a kernel on tensors between its memrefs. After: everything is on
+    memrefs; results are computed in place where the analysis allows.
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def FormGroupsPass : Pass<"ashlar-form-groups", "::mlir::func::FuncOp"> {
+  let summary = "Turn the boxes of a kernel into a range of groups";
+  let description = [{
+    Before: a bufferized kernel with at most one `scf.forall` at its top. After:
+    it takes scratch memory and a range of groups, computes those, and carries
+    `exec.groups` and `exec.scratch_bytes`. Allocations are gone: small ones are
+    on the stack, larger ones in the scratch. A kernel with other work beside
+    its boxes has one group.
+  }];
+  let dependentDialects = ["::ashlar::exec::ExecDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::affine::AffineDialect"];
+}
+
+def VectorizeGenericsPass
+    : Pass<"ashlar-vectorize-generics", "::mlir::func::FuncOp"> {
+  let summary = "Expand linalg ops on memrefs into loops over vectors";
+  let description = [{
+    Before: a kernel with linalg ops on memrefs. After: those whose bodies are
+    elementwise are loops with vectors along one dim, register tiles along
+    others, and masked edges; the rest is untouched.
+  }];
+  let options = [Option<"vectorBytes", "vector-bytes", "int64_t", "32",
+                        "Width of a vector register">,
+                 Option<"registers", "registers", "int64_t", "16",
+                        "Vector registers of a core">];
+  let dependentDialects = ["::mlir::vector::VectorDialect",
+                           "::mlir::affine::AffineDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+#endif // ASHLAR_TRANSFORMS_TILE_PASSES_TD

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace ashlar::exec;
+
+#include "ashlar/Dialects/Exec/IR/ExecDialect.cpp.inc"
+#include "ashlar/Dialects/Exec/IR/ExecEnums.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "ashlar/Dialects/Exec/IR/ExecAttributes.cpp.inc"
+#define GET_OP_CLASSES
+#include "ashlar/Dialects/Exec/IR/ExecOps.cpp.inc"
+
+void ExecDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "ashlar/Dialects/Exec/IR/ExecAttributes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "ashlar/Dialects/Exec/IR/ExecOps.cpp.inc"
+      >();
+}
+
+SizeAttr SizeAttr::get(MLIRContext *context, int64_t constant) {
+  return get(context, AffineMap::getConstantMap(constant, context));
+}
+
+Attribute SizeAttr::parse(AsmParser &parser, Type) {
+  int64_t constant;
+  AffineMap map;
+  if (parser.parseLess())
+    return {};
+  OptionalParseResult integer = parser.parseOptionalInteger(constant);
+  if (integer.has_value()) {
+    if (failed(*integer))
+      return {};
+    map = AffineMap::getConstantMap(constant, parser.getContext());
+  } else {
+    SMLoc location = parser.getCurrentLocation();
+    if (parser.parseAffineMap(map))
+      return {};
+    if (map.getNumDims() != 0 || map.getNumResults() != 1) {
+      parser.emitError(location)
+          << "expected a map without dims and with one result, found "
+          << map.getNumDims() << " dims and " << map.getNumResults()
+          << " results";
+      return {};
+    }
+  }
+  if (parser.parseGreater())
+    return {};
+  return get(parser.getContext(), map);
+}
+
+void SizeAttr::print(AsmPrinter &printer) const {
+  printer << "<";
+  if (isConstant())
+    printer << getConstant();
+  else
+    printer.printAttribute(AffineMapAttr::get(getMap()));
+  printer << ">";
+}
+
+YieldOp DispatchOp::getYield() {
+  return cast<YieldOp>(getBody().front().getTerminator());
+}
+
+LogicalResult DispatchOp::verifyRegions() {
+  Block &block = getBody().front();
+  if (block.getArgumentTypes() != getOperands().getTypes())
+    return emitOpError("body must take the operands' types, expected ")
+           << getOperands().getTypes() << ", found "
+           << block.getArgumentTypes();
+  if (getYield().getOperands().getTypes() != getOutputs().getTypes())
+    return emitOpError("body must yield the results' types, expected ")
+           << getOutputs().getTypes() << ", found "
+           << getYield().getOperands().getTypes();
+  return success();
+}
+
+LogicalResult
+InvokeOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  auto kernel =
+      symbolTable.lookupNearestSymbolFrom<func::FuncOp>(*this, getKernelAttr());
+  if (!kernel)
+    return emitOpError("names kernel ") << getKernelAttr()
+                                        << ", which does not exist";
+  unsigned expected = getNumOperands() + getNumResults();
+  if (kernel.getNumArguments() != expected) {
+    InFlightDiagnostic diagnostic =
+        emitOpError("has ")
+        << expected << " operands and results, but its kernel takes "
+        << kernel.getNumArguments();
+    diagnostic.attachNote(kernel.getLoc()) << "the kernel is here";
+    return diagnostic;
+  }
+  return success();
+}
+
+LogicalResult
+LaunchOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  auto kernel =
+      symbolTable.lookupNearestSymbolFrom<func::FuncOp>(*this, getKernelAttr());
+  if (!kernel)
+    return emitOpError("names kernel ") << getKernelAttr()
+                                        << ", which does not exist";
+  for (Attribute binding : getBindings())
+    if (!isa<BindingAttr>(binding))
+      return emitOpError("bindings must be #exec.binding, found ") << binding;
+  if (kernel.getNumArguments() != getBindings().size())
+    return emitOpError("gives ")
+           << getBindings().size() << " bindings, but its kernel takes "
+           << kernel.getNumArguments();
+  return success();
+}

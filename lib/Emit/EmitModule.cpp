@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Lays the file out, then streams it: the weights are never in memory as a
+// whole. Their hash is known only afterwards, so the index is written last, in
+// the room kept for it.
+#include "ashlar/Emit/EmitModule.h"
+#include "IndexBuilder.h"
+#include "OutputFile.h"
+#include "WeightTable.h"
+#include "ashlar/runtime/module_format.h"
+#include "mlir/IR/Diagnostics.h"
+#include <cstring>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+using namespace mlir;
+using namespace ashlar;
+
+static uint64_t pageAlign(uint64_t offset) {
+  return llvm::alignTo(offset, ASHLAR_MODULE_SECTION_ALIGNMENT);
+}
+
+/// Writes the weights section; returns its hash.
+static uint64_t writeWeights(OutputFile &file, uint64_t begin,
+                             const WeightTable &weights) {
+  XXH3_state_t *state = XXH3_createState();
+  XXH3_64bits_reset(state);
+  static const char zeros[ASHLAR_MODULE_WEIGHT_ALIGNMENT] = {};
+  uint64_t at = 0;
+  for (const WeightTable::Weight &weight : weights.all()) {
+    XXH3_64bits_update(state, zeros, weight.offset - at);
+    file.padTo(begin + weight.offset);
+    WeightBytes(weight.value).forEachPiece([&](ArrayRef<char> piece) {
+      XXH3_64bits_update(state, piece.data(), piece.size());
+      file.write(piece);
+    });
+    at = weight.offset + weight.size;
+  }
+  uint64_t hash = XXH3_64bits_digest(state);
+  XXH3_freeState(state);
+  return hash;
+}
+
+LogicalResult ashlar::emitModule(ModuleOp module,
+                                 ArrayRef<ProgramBinary> binaries,
+                                 const Provenance &provenance, StringRef path) {
+  auto fail = [&](llvm::Error error) {
+    return emitError(UnknownLoc::get(module.getContext()))
+           << llvm::toString(std::move(error));
+  };
+  WeightTable weights;
+  collectWeights(module, weights);
+  SmallVector<SectionPlace> sections = {{false, 0, weights.sectionSize(), 0}};
+  for (const ProgramBinary &binary : binaries)
+    sections.push_back({true, 0, binary.image.size(),
+                        XXH3_64bits(binary.image.data(), binary.image.size())});
+  SmallVector<char, 0> index =
+      buildIndex(module, binaries, weights, sections, provenance);
+  uint64_t indexSize = index.size();
+  uint64_t end = sizeof(ashlar_module_header_t) + indexSize;
+  for (SectionPlace &section : sections) {
+    section.offset = pageAlign(end);
+    end = section.offset + section.size;
+  }
+
+  auto created = OutputFile::create(path);
+  if (!created)
+    return fail(created.takeError());
+  OutputFile file = std::move(*created);
+  file.padTo(sections[0].offset);
+  sections[0].hash = writeWeights(file, sections[0].offset, weights);
+  for (auto [section, binary] :
+       llvm::zip(ArrayRef(sections).drop_front(), binaries)) {
+    file.padTo(section.offset);
+    file.write({binary.image.data(), binary.image.size()});
+  }
+  file.padTo(end);
+  index = buildIndex(module, binaries, weights, sections, provenance);
+  assert(index.size() == indexSize && "the index must keep its size");
+  ashlar_module_header_t header = {};
+  std::memcpy(header.magic, ASHLAR_MODULE_MAGIC, ASHLAR_MODULE_MAGIC_SIZE);
+  header.major_version = ASHLAR_MODULE_MAJOR_VERSION;
+  header.minor_version = ASHLAR_MODULE_MINOR_VERSION;
+  header.header_size = sizeof(header);
+  header.index_offset = sizeof(header);
+  header.index_size = indexSize;
+  header.index_hash = XXH3_64bits(index.data(), index.size());
+  header.file_size = end;
+  file.overwrite({reinterpret_cast<const char *>(&header), sizeof(header)}, 0);
+  file.overwrite(index, sizeof(header));
+  if (llvm::Error error = file.keep())
+    return fail(std::move(error));
+  return success();
+}

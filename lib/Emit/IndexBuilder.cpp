@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "IndexBuilder.h"
+#include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "ashlar/runtime/module_generated.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+using namespace ashlar;
+using flatbuffers::Offset;
+
+namespace {
+fb::ElementType elementType(StringRef onnxName) {
+  return llvm::StringSwitch<fb::ElementType>(onnxName)
+      .Case("bool", fb::ElementType::Bool)
+      .Case("int8", fb::ElementType::I8)
+      .Case("int16", fb::ElementType::I16)
+      .Case("int32", fb::ElementType::I32)
+      .Case("int64", fb::ElementType::I64)
+      .Case("uint8", fb::ElementType::U8)
+      .Case("uint16", fb::ElementType::U16)
+      .Case("uint32", fb::ElementType::U32)
+      .Case("uint64", fb::ElementType::U64)
+      .Case("float16", fb::ElementType::F16)
+      .Case("bfloat16", fb::ElementType::BF16)
+      .Case("float", fb::ElementType::F32)
+      .Case("double", fb::ElementType::F64)
+      .Default(fb::ElementType::None);
+}
+
+/// Weights have lost their sign; it does not matter to the runtime.
+fb::ElementType elementType(Type type) {
+  if (type.isF32())
+    return fb::ElementType::F32;
+  if (type.isF64())
+    return fb::ElementType::F64;
+  if (type.isF16())
+    return fb::ElementType::F16;
+  if (type.isBF16())
+    return fb::ElementType::BF16;
+  switch (type.getIntOrFloatBitWidth()) {
+  case 1:
+    return fb::ElementType::Bool;
+  case 8:
+    return fb::ElementType::I8;
+  case 16:
+    return fb::ElementType::I16;
+  case 32:
+    return fb::ElementType::I32;
+  default:
+    return fb::ElementType::I64;
+  }
+}
+
+uint64_t bytesOf(RankedTensorType type) {
+  return type.getNumElements() *
+         llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+}
+
+class IndexBuilder {
+public:
+  IndexBuilder(const WeightTable &weights) : weights(weights) {
+    // Numbers that happen to be zero must take their room, too.
+    b.ForceDefaults(true);
+  }
+
+  SmallVector<char, 0> build(ModuleOp module, ArrayRef<ProgramBinary> binaries,
+                             ArrayRef<SectionPlace> sections,
+                             const Provenance &provenance);
+
+private:
+  Offset<fb::SizeExpression> size(int64_t constant) {
+    return fb::CreateSizeExpression(b, constant);
+  }
+  Offset<fb::SizeExpression> size(exec::SizeAttr attribute) {
+    assert(attribute.isConstant() && "symbolic sizes come with --dim");
+    return size(attribute.getConstant());
+  }
+  Offset<flatbuffers::Vector<Offset<flatbuffers::String>>>
+  strings(ArrayRef<std::string> values) {
+    return b.CreateVectorOfStrings(
+        std::vector<std::string>(values.begin(), values.end()));
+  }
+
+  Offset<fb::TensorDescription> tensor(DictionaryAttr described);
+  Offset<fb::Binding> binding(exec::BindingAttr attribute,
+                              ArrayRef<unsigned> weightNumbers);
+  Offset<fb::Kernel> kernel(func::FuncOp function,
+                            const ProgramBinary &binary);
+  Offset<fb::ProgramEntry> programEntry(exec::ProgramOp program, unsigned entry,
+                                        const ProgramBinary &binary);
+  Offset<fb::Program> program(ModuleOp module, const ProgramBinary &binary,
+                              unsigned section);
+
+  flatbuffers::FlatBufferBuilder b;
+  const WeightTable &weights;
+  llvm::StringMap<unsigned> kernelNumbers;
+  llvm::StringMap<uint64_t> kernelScratch;
+};
+
+Offset<fb::TensorDescription> IndexBuilder::tensor(DictionaryAttr described) {
+  auto type =
+      cast<RankedTensorType>(described.getAs<TypeAttr>("tensor").getValue());
+  std::vector<Offset<fb::SizeExpression>> shape;
+  for (int64_t dim : type.getShape())
+    shape.push_back(size(dim));
+  auto name = described.getAs<StringAttr>("ashlar.name");
+  auto element = described.getAs<StringAttr>("ashlar.type");
+  return fb::CreateTensorDescription(
+      b, b.CreateString(name ? name.str() : ""),
+      element ? elementType(element.getValue())
+              : elementType(type.getElementType()),
+      b.CreateVector(shape));
+}
+
+Offset<fb::Binding> IndexBuilder::binding(exec::BindingAttr attribute,
+                                          ArrayRef<unsigned> weightNumbers) {
+  unsigned index = attribute.getIndex();
+  if (attribute.getStorage() == exec::Storage::Weights)
+    index = weightNumbers[index];
+  return fb::CreateBinding(
+      b, static_cast<fb::Storage>(attribute.getStorage()), index,
+      size(attribute.getOffset()), size(attribute.getLength()),
+      attribute.getWritten());
+}
+
+Offset<fb::Kernel> IndexBuilder::kernel(func::FuncOp function,
+                                        const ProgramBinary &binary) {
+  std::string symbol = function.getSymName().str();
+  std::vector<std::string> nodes;
+  if (auto names = function->getAttrOfType<ArrayAttr>(exec::nodesAttrName))
+    for (Attribute name : names)
+      nodes.push_back(cast<StringAttr>(name).str());
+  // The last three arguments are the scratch and the range of groups.
+  unsigned bindings = function.getNumArguments() - 3;
+  int64_t bytes = 0;
+  for (Type type : function.getArgumentTypes().take_front(bindings)) {
+    auto memref = cast<MemRefType>(type);
+    bytes += memref.getNumElements() *
+             llvm::divideCeil(memref.getElementTypeBitWidth(), 8);
+  }
+  auto scratch = function->getAttrOfType<IntegerAttr>(exec::scratchAttrName);
+  auto flops = function->getAttrOfType<exec::SizeAttr>(exec::flopsAttrName);
+  kernelScratch[symbol] = scratch.getInt();
+  return fb::CreateKernel(b, b.CreateString(symbol), b.CreateString(symbol),
+                          /*executable=*/0, strings(nodes), size(flops),
+                          size(bytes), binary.codeBytes.lookup(symbol),
+                          scratch.getInt(), bindings, /*parameters=*/0);
+}
+
+Offset<fb::ProgramEntry>
+IndexBuilder::programEntry(exec::ProgramOp program, unsigned entry,
+                           const ProgramBinary &binary) {
+  SmallVector<unsigned> weightNumbers;
+  WeightTable &table = const_cast<WeightTable &>(weights);
+  uint64_t weightBytes = 0;
+  llvm::SmallDenseSet<unsigned> counted;
+  for (Attribute value : program.getWeights()) {
+    unsigned number = table.add(cast<TypedAttr>(value));
+    weightNumbers.push_back(number);
+    if (counted.insert(number).second)
+      weightBytes += weights.all()[number].size;
+  }
+  auto module = cast<ModuleOp>(program->getParentOp());
+  std::vector<fb::Command> types;
+  std::vector<Offset<void>> commands;
+  uint64_t scratch = 0;
+  for (Operation &op : program.getBody().front()) {
+    if (auto launch = dyn_cast<exec::LaunchOp>(op)) {
+      auto function = module.lookupSymbol<func::FuncOp>(launch.getKernel());
+      std::vector<Offset<fb::Binding>> bindings;
+      for (Attribute attribute : launch.getBindings())
+        bindings.push_back(
+            binding(cast<exec::BindingAttr>(attribute), weightNumbers));
+      auto groups =
+          function->getAttrOfType<exec::SizeAttr>(exec::groupsAttrName);
+      scratch = std::max(scratch, kernelScratch.lookup(launch.getKernel()));
+      types.push_back(fb::Command::Dispatch);
+      commands.push_back(
+          fb::CreateDispatch(
+              b, kernelNumbers.lookup(launch.getKernel()),
+              b.CreateVector(bindings),
+              b.CreateVector(std::vector<Offset<fb::SizeExpression>>()),
+              size(groups))
+              .Union());
+    } else if (auto copy = dyn_cast<exec::CopyOp>(op)) {
+      auto source = binding(copy.getSource(), weightNumbers);
+      auto target = binding(copy.getTarget(), weightNumbers);
+      types.push_back(fb::Command::Copy);
+      commands.push_back(fb::CreateCopy(b, source, target).Union());
+    } else {
+      types.push_back(fb::Command::Barrier);
+      commands.push_back(fb::CreateBarrier(b).Union());
+    }
+  }
+  uint64_t outputs = 0;
+  for (Attribute output : program.getOutputs())
+    outputs += llvm::alignTo(
+        bytesOf(cast<RankedTensorType>(cast<DictionaryAttr>(output)
+                                           .getAs<TypeAttr>("tensor")
+                                           .getValue())),
+        64);
+  uint64_t arena = program.getArenaBytes();
+  auto contract = fb::CreateContract(
+      b, weightBytes, binary.image.size(), arena,
+      program.getArenaLowerBoundBytes(), outputs, /*staging=*/0, scratch,
+      weightBytes + binary.image.size() + arena + outputs + scratch);
+  return fb::CreateProgramEntry(b, entry, b.CreateVector(types),
+                                b.CreateVector(commands), contract);
+}
+
+Offset<fb::Program> IndexBuilder::program(ModuleOp module,
+                                          const ProgramBinary &binary,
+                                          unsigned section) {
+  kernelNumbers.clear();
+  std::vector<Offset<fb::Kernel>> kernels;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    kernelNumbers[function.getSymName()] = kernels.size();
+    kernels.push_back(kernel(function, binary));
+  }
+  std::vector<Offset<fb::ProgramEntry>> entries;
+  for (auto entry : module.getOps<exec::ProgramOp>())
+    entries.push_back(programEntry(entry, entries.size(), binary));
+  auto target = module->getAttrOfType<exec::TargetAttr>(exec::targetAttrName);
+  std::vector<Offset<fb::Executable>> executables = {
+      fb::CreateExecutable(b, b.CreateString(binary.format), section)};
+  return fb::CreateProgram(
+      b, b.CreateString(target.getName().str()),
+      b.CreateString(target.getPreset().str()),
+      b.CreateString(binary.deviceType), strings(binary.requiredFeatures),
+      b.CreateVector(executables), b.CreateVector(kernels),
+      b.CreateVector(entries));
+}
+
+SmallVector<char, 0> IndexBuilder::build(ModuleOp module,
+                                         ArrayRef<ProgramBinary> binaries,
+                                         ArrayRef<SectionPlace> sections,
+                                         const Provenance &provenance) {
+  std::vector<Offset<fb::Entry>> entries;
+  auto first = *module.getOps<ModuleOp>().begin();
+  for (auto entry : first.getOps<exec::ProgramOp>()) {
+    auto describe = [&](ArrayAttr tensors) {
+      std::vector<Offset<fb::TensorDescription>> all;
+      for (Attribute described : tensors)
+        all.push_back(tensor(cast<DictionaryAttr>(described)));
+      return b.CreateVector(all);
+    };
+    auto inputs = describe(entry.getInputs());
+    auto outputs = describe(entry.getOutputs());
+    entries.push_back(fb::CreateEntry(
+        b, b.CreateString(entry.getSymName().str()), inputs, outputs));
+  }
+  std::vector<Offset<fb::Program>> programs;
+  for (auto [i, inner] : llvm::enumerate(module.getOps<ModuleOp>()))
+    programs.push_back(program(inner, binaries[i], i + 1));
+  std::vector<Offset<fb::Section>> sectionTables;
+  for (const SectionPlace &place : sections)
+    sectionTables.push_back(fb::CreateSection(
+        b, place.isCode ? fb::SectionKind::Code : fb::SectionKind::Weights,
+        place.offset, place.size, place.hash));
+  std::vector<Offset<fb::Weight>> weightTables;
+  for (auto [i, weight] : llvm::enumerate(weights.all())) {
+    auto type = cast<RankedTensorType>(weight.value.getType());
+    std::vector<int64_t> shape(type.getShape());
+    weightTables.push_back(fb::CreateWeight(
+        b, b.CreateString("w" + std::to_string(i)),
+        elementType(type.getElementType()), b.CreateVector(shape),
+        /*section=*/0, weight.offset, weight.size));
+  }
+  auto origin = fb::CreateProvenance(b, b.CreateString(provenance.version),
+                                     strings(provenance.flags),
+                                     b.CreateString(provenance.modelSha256));
+  auto root = fb::CreateModule(
+      b, b.CreateVector(std::vector<Offset<fb::Symbol>>()),
+      b.CreateVector(entries), b.CreateVector(sectionTables),
+      b.CreateVector(weightTables), b.CreateVector(programs), origin);
+  fb::FinishModuleBuffer(b, root);
+  const char *data = reinterpret_cast<const char *>(b.GetBufferPointer());
+  return SmallVector<char, 0>(data, data + b.GetSize());
+}
+} // namespace
+
+void ashlar::collectWeights(ModuleOp module, WeightTable &weights) {
+  module.walk([&](exec::ProgramOp program) {
+    for (Attribute value : program.getWeights())
+      weights.add(cast<TypedAttr>(value));
+  });
+}
+
+SmallVector<char, 0>
+ashlar::buildIndex(ModuleOp module, ArrayRef<ProgramBinary> binaries,
+                   const WeightTable &weights, ArrayRef<SectionPlace> sections,
+                   const Provenance &provenance) {
+  return IndexBuilder(weights).build(module, binaries, sections, provenance);
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ASHLAR_LIB_EMIT_INDEXBUILDER_H
+#define ASHLAR_LIB_EMIT_INDEXBUILDER_H
+
+#include "WeightTable.h"
+#include "ashlar/Emit/EmitModule.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace ashlar {
+
+struct SectionPlace {
+  bool isCode;
+  uint64_t offset, size, hash;
+};
+
+/// Collects the weights that the programs read, in the order of their
+/// commands' binding numbers.
+void collectWeights(mlir::ModuleOp module, WeightTable &weights);
+
+/// The FlatBuffer of runtime/schema/module.fbs. Sections: the weights, then
+/// one per binary. Its size does not depend on the sections' numbers.
+llvm::SmallVector<char, 0>
+buildIndex(mlir::ModuleOp module, llvm::ArrayRef<ProgramBinary> binaries,
+           const WeightTable &weights, llvm::ArrayRef<SectionPlace> sections,
+           const Provenance &provenance);
+
+} // namespace ashlar
+
+#endif // ASHLAR_LIB_EMIT_INDEXBUILDER_H

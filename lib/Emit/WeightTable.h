@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The constants of all programs, each distinct value once.
+#ifndef ASHLAR_LIB_EMIT_WEIGHTTABLE_H
+#define ASHLAR_LIB_EMIT_WEIGHTTABLE_H
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
+#include <unordered_map>
+
+namespace ashlar {
+
+/// One constant's bytes as the file holds them, read in pieces.
+class WeightBytes {
+public:
+  explicit WeightBytes(mlir::TypedAttr value);
+
+  uint64_t size() const { return bytes; }
+  /// Calls `use` with consecutive pieces that add up to size() bytes.
+  void
+  forEachPiece(llvm::function_ref<void(llvm::ArrayRef<char>)> use) const;
+
+private:
+  uint64_t bytes = 0;
+  bool isSplat = false;
+  llvm::ArrayRef<char> data;         ///< of a splat: one element
+  llvm::SmallVector<char, 16> owned; ///< where `data` had to be made
+};
+
+class WeightTable {
+public:
+  struct Weight {
+    mlir::TypedAttr value;
+    uint64_t offset; ///< in the section, a multiple of 64
+    uint64_t size;
+  };
+
+  /// The number of `value`, equal for values with equal type and bytes.
+  unsigned add(mlir::TypedAttr value);
+  llvm::ArrayRef<Weight> all() const { return weights; }
+  uint64_t sectionSize() const { return end; }
+
+private:
+  llvm::SmallVector<Weight> weights;
+  uint64_t end = 0;
+  llvm::DenseMap<mlir::Attribute, unsigned> numbers;
+  std::unordered_multimap<uint64_t, unsigned> byHash;
+};
+
+} // namespace ashlar
+
+#endif // ASHLAR_LIB_EMIT_WEIGHTTABLE_H

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What is known without any input: Constant, ConstantOfShape, Shape, Size,
+// EyeLike and Range.
+#include "../TensorBuilder.h"
+#include "OperandChecks.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+#include "onnx-ml.pb.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace ashlar::onnx_import;
+
+/// The tensor in an attribute that the node must have.
+static FailureOr<std::pair<Value, ElementType>>
+readTensor(NodeImporter &node, StringRef name) {
+  const onnx::AttributeProto *attribute = node.attribute(name);
+  if (!attribute || !attribute->has_t())
+    return node.invalid("attribute '" + name + "' is no tensor");
+  auto type = static_cast<ElementType>(attribute->t().data_type());
+  if (!convertElementType(node.b.getContext(), type))
+    return node.unsupported("a constant of type " + elementTypeName(type));
+  auto tensor = node.tensorAttribute(name);
+  if (!tensor.first)
+    return node.invalid("attribute '" + name +
+                        "' holds a tensor whose data cannot be read: "
+                        "expected as many values as its shape says");
+  return tensor;
+}
+
+static LogicalResult importConstant(NodeImporter &node) {
+  ImplicitLocOpBuilder &b = node.b;
+  auto floats = [&](ArrayRef<double> values, ArrayRef<int64_t> shape) {
+    SmallVector<float> narrow(values.begin(), values.end());
+    Value constant = arith::ConstantOp::create(
+        b, DenseElementsAttr::get(RankedTensorType::get(shape, b.getF32Type()),
+                                  ArrayRef<float>(narrow)));
+    node.setResult(0, constant, ElementType::F32);
+    return success();
+  };
+  auto ints = [&](ArrayRef<int64_t> values, ArrayRef<int64_t> shape) {
+    node.setResult(0, constantTensor(b, values, shape), ElementType::I64);
+    return success();
+  };
+  if (node.hasAttribute("value")) {
+    auto tensor = readTensor(node, "value");
+    if (failed(tensor))
+      return failure();
+    node.setResult(0, tensor->first, tensor->second);
+    return success();
+  }
+  if (node.hasAttribute("value_float"))
+    return floats({node.floatAttribute("value_float", 0)}, {});
+  if (node.hasAttribute("value_floats")) {
+    SmallVector<double> values = node.floatsAttribute("value_floats");
+    return floats(values, {int64_t(values.size())});
+  }
+  if (node.hasAttribute("value_int"))
+    return ints({node.intAttribute("value_int", 0)}, {});
+  if (node.hasAttribute("value_ints")) {
+    SmallVector<int64_t> values = node.intsAttribute("value_ints");
+    return ints(values, {int64_t(values.size())});
+  }
+  if (node.hasAttribute("sparse_value"))
+    return node.unsupported("a sparse constant");
+  if (node.hasAttribute("value_string") || node.hasAttribute("value_strings"))
+    return node.unsupported("a constant of strings");
+  return node.invalid("expected an attribute 'value', found none");
+}
+
+static LogicalResult importConstantOfShape(NodeImporter &node) {
+  ImplicitLocOpBuilder &b = node.b;
+  if (failed(expectOperands(node, 1, 1)) || failed(expectRank(node, 0, 1)))
+    return failure();
+  FailureOr<SmallVector<int64_t>> shape = node.constantInts(0, "the shape");
+  if (failed(shape) || failed(expectSize(node, *shape)))
+    return failure();
+  if (!node.hasAttribute("value")) {
+    node.setResult(0, splat(b, *shape, b.getF32FloatAttr(0)),
+                   ElementType::F32);
+    return success();
+  }
+  auto tensor = readTensor(node, "value");
+  if (failed(tensor))
+    return failure();
+  auto type = cast<RankedTensorType>(tensor->first.getType());
+  if (type.getNumElements() != 1)
+    return node.invalid("attribute 'value' has shape " +
+                        shapeText(type.getShape()) +
+                        "; expected one element");
+  DenseElementsAttr value;
+  Value result =
+      matchPattern(tensor->first, m_Constant(&value))
+          ? splat(b, *shape,
+                  cast<TypedAttr>(*value.getValues<Attribute>().begin()))
+          : broadcastTo(b, reshape(b, tensor->first, {}), *shape);
+  node.setResult(0, result, tensor->second);
+  return success();
+}
+
+static LogicalResult importShape(NodeImporter &node) {
+  if (failed(expectOperands(node, 1, 1)))
+    return failure();
+  int64_t rank = node.rank(0);
+  auto bound = [&](int64_t at) {
+    return std::clamp<int64_t>(at < 0 ? at + rank : at, 0, rank);
+  };
+  int64_t start = bound(node.intAttribute("start", 0));
+  int64_t end = std::max(start, bound(node.intAttribute("end", rank)));
+  ArrayRef<int64_t> sizes = node.shape(0).slice(start, end - start);
+  node.setResult(0, constantTensor(node.b, sizes, {end - start}),
+                 ElementType::I64);
+  return success();
+}
+
+static LogicalResult importSize(NodeImporter &node) {
+  if (failed(expectOperands(node, 1, 1)))
+    return failure();
+  node.setResult(0,
+                 constantTensor(node.b, {node.tensorType(0).getNumElements()},
+                                {}),
+                 ElementType::I64);
+  return success();
+}
+
+static LogicalResult importEyeLike(NodeImporter &node) {
+  if (failed(expectOperands(node, 1, 1)) || failed(expectRank(node, 0, 2)))
+    return failure();
+  auto type = static_cast<ElementType>(
+      node.intAttribute("dtype", static_cast<int>(node.operandType(0))));
+  Type element = convertElementType(node.b.getContext(), type);
+  if (!element)
+    return node.unsupported("a result of type " + elementTypeName(type));
+  int64_t k = node.intAttribute("k", 0);
+  // No tensor has a diagonal that far out.
+  k = std::clamp<int64_t>(k, -(int64_t(1) << 41), int64_t(1) << 41);
+  Value result = generate(
+      node.b, node.shape(0), element,
+      [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
+        Value shift = arith::ConstantIndexOp::create(b, loc, k);
+        Value column = arith::AddIOp::create(b, loc, at[0], shift);
+        Value onDiagonal = arith::CmpIOp::create(
+            b, loc, arith::CmpIPredicate::eq, column, at[1]);
+        return castScalar(b, loc, onDiagonal, ElementType::Bool, type);
+      });
+  node.setResult(0, result, type);
+  return success();
+}
+
+/// The number of steps from start to limit, or -1 when there are too many.
+static int64_t countSteps(NodeImporter &node, int64_t start, int64_t limit,
+                          int64_t delta) {
+  __int128 span = __int128(limit) - start;
+  __int128 steps = (span + delta + (delta > 0 ? -1 : 1)) / delta;
+  if (span == 0 || (span > 0) != (delta > 0))
+    return 0;
+  return steps > (int64_t(1) << 40) ? -1 : int64_t(steps);
+}
+
+static LogicalResult importRange(NodeImporter &node) {
+  if (failed(expectOperands(node, 3, 3)) || failed(expectSameType(node, 1)) ||
+      failed(expectSameType(node, 2)))
+    return failure();
+  for (unsigned i = 0; i != 3; ++i)
+    if (node.tensorType(i).getNumElements() != 1)
+      return expectShapeOf(node, i, {});
+  ElementType type = node.operandType(0);
+  Type element = node.tensorType(0).getElementType();
+  int64_t count;
+  TypedAttr first, step;
+  if (isFloat(type)) {
+    auto start = node.constantFloats(0, "the start");
+    auto limit = node.constantFloats(1, "the limit");
+    auto delta = node.constantFloats(2, "the step");
+    if (failed(start) || failed(limit) || failed(delta))
+      return failure();
+    double steps = std::ceil(((*limit)[0] - (*start)[0]) / (*delta)[0]);
+    if (!std::isfinite(steps))
+      return node.invalid("the range has no finite number of elements");
+    count = std::max<int64_t>(
+        steps > double(int64_t(1) << 40) ? -1 : int64_t(steps), 0);
+    if (steps > double(int64_t(1) << 40))
+      return node.invalid("the range has 2^40 or more elements");
+    first = FloatAttr::get(element, (*start)[0]);
+    step = FloatAttr::get(element, (*delta)[0]);
+  } else {
+    auto start = node.constantInts(0, "the start");
+    auto limit = node.constantInts(1, "the limit");
+    auto delta = node.constantInts(2, "the step");
+    if (failed(start) || failed(limit) || failed(delta))
+      return failure();
+    if ((*delta)[0] == 0)
+      return node.invalid("the step is zero");
+    count = countSteps(node, (*start)[0], (*limit)[0], (*delta)[0]);
+    if (count < 0)
+      return node.invalid("the range has 2^40 or more elements");
+    first = IntegerAttr::get(element, (*start)[0]);
+    step = IntegerAttr::get(element, (*delta)[0]);
+  }
+  if (failed(expectSize(node, {count})))
+    return failure();
+  Value result = generate(
+      node.b, {count}, element,
+      [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
+        Value i = arith::IndexCastOp::create(b, loc, b.getI64Type(), at[0]);
+        i = castScalar(b, loc, i, ElementType::I64, type);
+        Value from = arith::ConstantOp::create(b, loc, first);
+        Value by = arith::ConstantOp::create(b, loc, step);
+        if (isFloat(type)) {
+          Value offset = arith::MulFOp::create(b, loc, i, by);
+          return arith::AddFOp::create(b, loc, from, offset);
+        }
+        Value offset = arith::MulIOp::create(b, loc, i, by);
+        return arith::AddIOp::create(b, loc, from, offset);
+      });
+  node.setResult(0, result, type);
+  return success();
+}
+
+void ashlar::onnx_import::registerConstantsOperators(
+    OperatorRegistry &registry) {
+  registry.add("Constant", 1, importConstant);
+  registry.add("ConstantOfShape", 9, importConstantOfShape);
+  registry.add("Shape", 1, importShape);
+  registry.add("Size", 1, importSize);
+  registry.add("EyeLike", 9, importEyeLike);
+  registry.add("Range", 11, importRange);
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "CPUTarget.h"
+#include "CompileKernel.h"
+#include "LinkImage.h"
+#include "LowerKernels.h"
+#include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Threading.h"
+#include "llvm/Support/TargetSelect.h"
+
+using namespace mlir;
+using namespace ashlar;
+using namespace ashlar::cpu;
+
+TileOptions CPUTarget::tileOptions() const {
+  TileOptions options;
+  options.vectorBytes = machine.vectorBytes;
+  options.registers = machine.registers;
+  options.cacheBytes = machine.cacheBytes;
+  return options;
+}
+
+static void initializeLLVM() {
+  static bool done = [] {
+    llvm::InitializeAllTargets();
+    llvm::InitializeAllTargetMCs();
+    llvm::InitializeAllAsmPrinters();
+    return true;
+  }();
+  (void)done;
+}
+
+FailureOr<ProgramBinary> CPUTarget::emit(ModuleOp program,
+                                         const EmitOptions &options) {
+  initializeLLVM();
+  MLIRContext *context = program.getContext();
+  // Each kernel gets a module of its own, so that all of them are lowered and
+  // compiled side by side.
+  OwningOpRef<ModuleOp> all = ModuleOp::create(program.getLoc());
+  OpBuilder b = OpBuilder::atBlockEnd(all->getBody());
+  std::vector<std::pair<ModuleOp, std::string>> kernels;
+  for (auto kernel : program.getOps<func::FuncOp>()) {
+    auto module = ModuleOp::create(b, kernel.getLoc());
+    OpBuilder inner = OpBuilder::atBlockEnd(module.getBody());
+    auto clone = cast<func::FuncOp>(inner.clone(*kernel));
+    clone.setPublic();
+    for (NamedAttribute attribute :
+         llvm::to_vector(clone->getDiscardableAttrs()))
+      clone->removeDiscardableAttr(attribute.getName());
+    kernels.emplace_back(module, kernel.getSymName().str());
+  }
+  PassManager pm(context);
+  buildLoweringPipeline(pm.nest<ModuleOp>(), contractsFloats());
+  if (failed(pm.run(*all)))
+    return failure();
+
+  CompileKernelOptions compile;
+  compile.contractFloats = contractsFloats();
+  compile.optimize = optimizes();
+  compile.saveTemps = options.saveTemps;
+  std::vector<KernelObject> objects(kernels.size() + 1);
+  std::vector<std::string> errors(kernels.size());
+  parallelFor(context, 0, kernels.size(), [&](size_t i) {
+    auto object = compileKernel(kernels[i].first, kernels[i].second, machine,
+                                compile);
+    if (object)
+      objects[i] = std::move(*object);
+    else
+      errors[i] = llvm::toString(object.takeError());
+  });
+  for (auto [i, error] : llvm::enumerate(errors))
+    if (!error.empty())
+      return emitError(kernels[i].first.getLoc()) << error;
+  auto fail = [&](llvm::Error error) {
+    return emitError(program.getLoc()) << llvm::toString(std::move(error));
+  };
+  auto version = compileAbiVersion(machine);
+  if (!version)
+    return fail(version.takeError());
+  objects.back() = std::move(*version);
+  auto image = linkImage(objects, machine);
+  if (!image)
+    return fail(image.takeError());
+  ProgramBinary binary;
+  binary.format = machine.format;
+  binary.deviceType = "cpu";
+  binary.requiredFeatures = machine.features;
+  binary.image = std::move(*image);
+  for (auto [i, kernel] : llvm::enumerate(kernels))
+    binary.codeBytes[kernel.second] = objects[i].codeBytes;
+  return binary;
+}

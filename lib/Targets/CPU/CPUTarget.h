@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Host code: kernels through LLVM into one position-independent ELF image. The
+// target "reference" is the same without fusion, tiling and vectors.
+#ifndef ASHLAR_LIB_TARGETS_CPU_CPUTARGET_H
+#define ASHLAR_LIB_TARGETS_CPU_CPUTARGET_H
+
+#include "CPUMachine.h"
+#include "ashlar/Targets/Target.h"
+
+namespace ashlar::cpu {
+
+class CPUTarget : public Target {
+public:
+  explicit CPUTarget(CPUMachine machine) : machine(std::move(machine)) {}
+
+  bool fuses() const override { return true; }
+  TileOptions tileOptions() const override;
+  mlir::FailureOr<ProgramBinary> emit(mlir::ModuleOp program,
+                                      const EmitOptions &options) override;
+
+protected:
+  /// Whether products and sums may become one rounding.
+  virtual bool contractsFloats() const { return true; }
+  virtual bool optimizes() const { return true; }
+
+  CPUMachine machine;
+};
+
+} // namespace ashlar::cpu
+
+#endif // ASHLAR_LIB_TARGETS_CPU_CPUTARGET_H

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "CompileKernel.h"
+#include "ashlar/runtime/kernel_abi.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/IPO/AlwaysInliner.h"
+
+using namespace ashlar::cpu;
+using llvm::Expected;
+
+static Expected<std::unique_ptr<llvm::TargetMachine>>
+createTargetMachine(const CPUMachine &machine,
+                    const CompileKernelOptions &options) {
+  std::string error;
+  llvm::Triple triple(machine.triple);
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return llvm::createStringError(error);
+  std::string features;
+  for (const std::string &feature : machine.features)
+    features += (features.empty() ? "+" : ",+") + feature;
+  llvm::TargetOptions targetOptions;
+  if (options.contractFloats)
+    targetOptions.AllowFPOpFusion = llvm::FPOpFusion::Fast;
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      triple, machine.cpu, features, targetOptions, llvm::Reloc::PIC_,
+      std::nullopt,
+      options.optimize ? llvm::CodeGenOptLevel::Default
+                       : llvm::CodeGenOptLevel::Less));
+}
+
+/// Adds the function that the runtime calls: it takes the buffers' addresses
+/// out of their array and calls the body, which is inlined.
+static void addEntry(llvm::Module &module, llvm::StringRef symbol) {
+  llvm::Function *body = module.getFunction(symbol);
+  body->setName(symbol + ".body");
+  body->setLinkage(llvm::GlobalValue::InternalLinkage);
+  body->addFnAttr(llvm::Attribute::AlwaysInline);
+  llvm::LLVMContext &context = module.getContext();
+  llvm::IRBuilder<> b(context);
+  llvm::Type *pointer = b.getPtrTy(), *i64 = b.getInt64Ty();
+  auto *type = llvm::FunctionType::get(
+      b.getInt32Ty(), {pointer, pointer, pointer, i64, i64}, false);
+  auto *entry = llvm::Function::Create(
+      type, llvm::GlobalValue::ExternalLinkage, symbol, module);
+  entry->addFnAttr(llvm::Attribute::NoUnwind);
+  b.SetInsertPoint(llvm::BasicBlock::Create(context, "", entry));
+  llvm::SmallVector<llvm::Value *> arguments;
+  unsigned buffers = body->arg_size() - 3;
+  for (unsigned i = 0; i != buffers; ++i) {
+    llvm::Value *slot = b.CreateConstGEP1_64(pointer, entry->getArg(0), i);
+    arguments.push_back(b.CreateLoad(pointer, slot));
+  }
+  for (unsigned i = 2; i != 5; ++i)
+    arguments.push_back(entry->getArg(i));
+  b.CreateCall(body, arguments);
+  b.CreateRet(b.getInt32(ASHLAR_KERNEL_OK));
+  for (unsigned i = 0; i != buffers + 1; ++i)
+    body->addParamAttr(i, llvm::Attribute::getWithAlignment(
+                              context,
+                              llvm::Align(ASHLAR_KERNEL_BUFFER_ALIGNMENT)));
+}
+
+static void optimizeModule(llvm::Module &module, llvm::TargetMachine &target,
+                           bool optimize) {
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = tuning.SLPVectorization = optimize;
+  tuning.LoopInterleaving = tuning.LoopUnrolling = optimize;
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager sccs;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&target, tuning);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(sccs);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, sccs, modules);
+  builder
+      .buildPerModuleDefaultPipeline(optimize ? llvm::OptimizationLevel::O2
+                                              : llvm::OptimizationLevel::O1)
+      .run(module, modules);
+}
+
+static Expected<KernelObject> emitObject(llvm::Module &module,
+                                         llvm::TargetMachine &target) {
+  KernelObject result;
+  llvm::raw_svector_ostream stream(result.object);
+  llvm::legacy::PassManager passes;
+  if (target.addPassesToEmitFile(passes, stream, nullptr,
+                                 llvm::CodeGenFileType::ObjectFile))
+    return llvm::createStringError("this LLVM cannot write object files");
+  passes.run(module);
+  auto object = llvm::object::ObjectFile::createObjectFile(
+      llvm::MemoryBufferRef(stream.str(), "kernel"));
+  if (!object)
+    return object.takeError();
+  for (const llvm::object::SectionRef &section : (*object)->sections())
+    if (section.isText())
+      result.codeBytes += section.getSize();
+  for (const llvm::object::SymbolRef &symbol : (*object)->symbols()) {
+    auto flags = symbol.getFlags();
+    auto name = symbol.getName();
+    if (flags && name && (*flags & llvm::object::SymbolRef::SF_Undefined) &&
+        !name->empty())
+      result.undefinedSymbols.push_back(name->str());
+    if (!flags)
+      llvm::consumeError(flags.takeError());
+    if (!name)
+      llvm::consumeError(name.takeError());
+  }
+  return result;
+}
+
+static void saveText(const std::string &folder, llvm::StringRef name,
+                     const llvm::Module &module) {
+  if (folder.empty())
+    return;
+  llvm::SmallString<256> path(folder);
+  llvm::sys::path::append(path, name);
+  std::error_code code;
+  llvm::raw_fd_ostream out(path, code);
+  if (!code)
+    module.print(out, nullptr);
+}
+
+Expected<KernelObject>
+ashlar::cpu::compileKernel(mlir::ModuleOp source, llvm::StringRef symbol,
+                           const CPUMachine &machine,
+                           const CompileKernelOptions &options) {
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module =
+      mlir::translateModuleToLLVMIR(source, context, symbol);
+  if (!module)
+    return llvm::createStringError("translation to LLVM IR failed");
+  auto target = createTargetMachine(machine, options);
+  if (!target)
+    return target.takeError();
+  module->setTargetTriple((*target)->getTargetTriple());
+  module->setDataLayout((*target)->createDataLayout());
+  addEntry(*module, symbol);
+  std::string features((*target)->getTargetFeatureString());
+  for (llvm::Function &function : *module) {
+    function.addFnAttr("target-cpu", machine.cpu);
+    function.addFnAttr("tune-cpu", machine.tune);
+    if (!features.empty())
+      function.addFnAttr("target-features", features);
+    if (machine.vectorBytes == 64)
+      function.addFnAttr("prefer-vector-width", "512");
+  }
+  saveText(options.saveTemps, (symbol + ".ll").str(), *module);
+  optimizeModule(*module, **target, options.optimize);
+  saveText(options.saveTemps, (symbol + ".opt.ll").str(), *module);
+  return emitObject(*module, **target);
+}
+
+Expected<KernelObject>
+ashlar::cpu::compileAbiVersion(const CPUMachine &machine) {
+  llvm::LLVMContext context;
+  llvm::Module module("abi", context);
+  auto target = createTargetMachine(machine, {});
+  if (!target)
+    return target.takeError();
+  module.setTargetTriple((*target)->getTargetTriple());
+  module.setDataLayout((*target)->createDataLayout());
+  llvm::IRBuilder<> b(context);
+  new llvm::GlobalVariable(module, b.getInt32Ty(), /*isConstant=*/true,
+                           llvm::GlobalValue::ExternalLinkage,
+                           b.getInt32(ASHLAR_KERNEL_ABI_VERSION),
+                           ASHLAR_KERNEL_ABI_SYMBOL);
+  return emitObject(module, **target);
+}
+
+Expected<KernelObject>
+ashlar::cpu::compileStub(const CPUMachine &machine,
+                         const std::vector<std::string> &symbols) {
+  llvm::LLVMContext context;
+  llvm::Module module("stub", context);
+  auto target = createTargetMachine(machine, {});
+  if (!target)
+    return target.takeError();
+  module.setTargetTriple((*target)->getTargetTriple());
+  module.setDataLayout((*target)->createDataLayout());
+  llvm::IRBuilder<> b(context);
+  for (const std::string &symbol : symbols) {
+    auto *function = llvm::Function::Create(
+        llvm::FunctionType::get(b.getVoidTy(), false),
+        llvm::GlobalValue::ExternalLinkage, symbol, module);
+    b.SetInsertPoint(llvm::BasicBlock::Create(context, "", function));
+    b.CreateRetVoid();
+  }
+  return emitObject(module, **target);
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ASHLAR_LIB_TARGETS_CPU_COMPILEKERNEL_H
+#define ASHLAR_LIB_TARGETS_CPU_COMPILEKERNEL_H
+
+#include "CPUMachine.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Error.h"
+#include <string>
+
+namespace ashlar::cpu {
+
+struct CompileKernelOptions {
+  bool contractFloats = true;
+  bool optimize = true;
+  std::string saveTemps;
+};
+
+/// An ELF object and what its function occupies.
+struct KernelObject {
+  llvm::SmallVector<char, 0> object;
+  uint64_t codeBytes = 0;
+  std::vector<std::string> undefinedSymbols;
+};
+
+/// Translates a module in the LLVM dialect that holds the function `symbol`
+/// (one pointer per buffer, scratch, first group, end) and compiles it behind
+/// a function of the runtime's kernel ABI. Thread-safe for different modules.
+llvm::Expected<KernelObject> compileKernel(mlir::ModuleOp module,
+                                           llvm::StringRef symbol,
+                                           const CPUMachine &machine,
+                                           const CompileKernelOptions &options);
+
+/// An object that defines `symbols` as functions or, for the ABI's version, as
+/// data; used for what is linked beside the kernels.
+llvm::Expected<KernelObject> compileAbiVersion(const CPUMachine &machine);
+llvm::Expected<KernelObject>
+compileStub(const CPUMachine &machine, const std::vector<std::string> &symbols);
+
+} // namespace ashlar::cpu
+
+#endif // ASHLAR_LIB_TARGETS_CPU_COMPILEKERNEL_H

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Decides which ops become one kernel. Ops are visited from the last to the
+// first, so that a consumer finds its producer still free.
+#include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "ashlar/Transforms/Fuse/Passes.h"
+#include "ashlar/Transforms/Fuse/Views.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+using namespace mlir;
+using namespace ashlar;
+
+namespace ashlar {
+#define GEN_PASS_DEF_FORMDISPATCHESPASS
+#include "ashlar/Transforms/Fuse/Passes.h.inc"
+} // namespace ashlar
+
+namespace {
+bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()); }
+
+/// Ops that every dispatch makes for itself rather than reads from memory.
+bool isCopiedIn(Operation *op) {
+  if (isa<tensor::EmptyOp>(op))
+    return true;
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    return !isTensor(constant);
+  if (auto fill = dyn_cast<linalg::FillOp>(op))
+    return fill.getOutputs()[0].getDefiningOp<tensor::EmptyOp>();
+  return false;
+}
+
+bool staysOutside(Operation *op) {
+  return isa<func::ReturnOp, arith::ConstantOp>(op) || isView(op);
+}
+
+/// The contraction or reduction that `root` can finish in place, or null.
+linalg::LinalgOp findProducer(Operation *root) {
+  auto consumer = dyn_cast<linalg::GenericOp>(root);
+  if (!consumer || consumer.getNumReductionLoops() != 0 ||
+      consumer->getNumResults() != 1 || consumer.hasIndexSemantics())
+    return {};
+  AffineMap resultMap =
+      consumer.getMatchingIndexingMap(consumer.getDpsInitOperand(0));
+  for (OpOperand *operand : consumer.getDpsInputOperands()) {
+    auto producer = operand->get().getDefiningOp<linalg::LinalgOp>();
+    if (producer && producer->hasOneUse() &&
+        producer->getNumResults() == 1 &&
+        producer->getBlock() == root->getBlock() &&
+        producer.getNumReductionLoops() != 0 &&
+        consumer.getMatchingIndexingMap(operand) == resultMap &&
+        resultMap.isIdentity())
+      return producer;
+  }
+  return {};
+}
+
+class DispatchFormer {
+public:
+  DispatchFormer(func::FuncOp function, bool fuse)
+      : function(function), fuse(fuse) {}
+
+  LogicalResult run() {
+    Block &block = function.getBody().front();
+    SmallVector<Operation *> ops;
+    for (Operation &op : llvm::reverse(block))
+      ops.push_back(&op);
+    for (Operation *op : ops) {
+      if (taken.contains(op) || staysOutside(op) ||
+          (isCopiedIn(op) && !isReadOutside(op)))
+        continue;
+      for (Value result : op->getResults())
+        if (!isTensor(result))
+          return op->emitError("computes a ")
+                 << result.getType()
+                 << " outside of any kernel; only tensors can flow between "
+                    "kernels";
+      if (op->use_empty())
+        continue;
+      SmallVector<Operation *> group = {op};
+      if (linalg::LinalgOp producer = fuse ? findProducer(op) : nullptr)
+        group.insert(group.begin(), producer);
+      taken.insert(group.begin(), group.end());
+      groups.push_back(group);
+    }
+    for (ArrayRef<Operation *> group : llvm::reverse(groups))
+      form(group);
+    for (ArrayRef<Operation *> group : groups)
+      for (Operation *op : llvm::reverse(group))
+        op->erase();
+    for (Operation *op : ops)
+      if (!taken.contains(op) && isOpTriviallyDead(op))
+        op->erase();
+    return success();
+  }
+
+private:
+  /// A fill that a view or the function's end reads must exist in memory.
+  bool isReadOutside(Operation *op) {
+    return isTensor(op->getResult(0)) &&
+           llvm::any_of(op->getUsers(), [](Operation *user) {
+             return isa<func::ReturnOp>(user) || isView(user);
+           });
+  }
+
+  void copyIn(Value value, OpBuilder &b, IRMapping &mapping) {
+    if (mapping.contains(value))
+      return;
+    Operation *op = value.getDefiningOp();
+    for (Value operand : op->getOperands())
+      copyIn(operand, b, mapping);
+    b.clone(*op, mapping);
+  }
+
+  void form(ArrayRef<Operation *> group) {
+    Operation *root = group.back();
+    llvm::SetVector<Value> operands, copied;
+    auto visit = [&](Value value) {
+      Operation *op = value.getDefiningOp();
+      if (op && llvm::is_contained(group, op))
+        return;
+      if (op && isCopiedIn(op))
+        copied.insert(value);
+      else
+        operands.insert(value);
+    };
+    for (Operation *op : group) {
+      for (Value operand : op->getOperands())
+        visit(operand);
+      llvm::SetVector<Value> captured;
+      getUsedValuesDefinedAbove(op->getRegions(), captured);
+      for (Value value : captured)
+        visit(value);
+    }
+    SmallVector<Location> locations;
+    for (Operation *op : group)
+      locations.push_back(op->getLoc());
+    OpBuilder b(root);
+    auto dispatch = exec::DispatchOp::create(
+        b, b.getFusedLoc(locations), root->getResultTypes(),
+        operands.getArrayRef());
+    Block *body = b.createBlock(&dispatch.getBody());
+    IRMapping mapping;
+    for (Value operand : operands)
+      mapping.map(operand,
+                  body->addArgument(operand.getType(), operand.getLoc()));
+    b.setInsertionPointToStart(body);
+    for (Value value : copied)
+      copyIn(value, b, mapping);
+    for (Operation *op : group)
+      b.clone(*op, mapping);
+    SmallVector<Value> results;
+    for (Value result : root->getResults())
+      results.push_back(mapping.lookup(result));
+    exec::YieldOp::create(b, dispatch.getLoc(), results);
+    for (auto [from, to] :
+         llvm::zip(root->getResults(), dispatch.getResults()))
+      from.replaceAllUsesWith(to);
+  }
+
+  func::FuncOp function;
+  bool fuse;
+  llvm::SmallPtrSet<Operation *, 32> taken;
+  SmallVector<SmallVector<Operation *>> groups;
+};
+
+struct FormDispatches : ashlar::impl::FormDispatchesPassBase<FormDispatches> {
+  using FormDispatchesPassBase::FormDispatchesPassBase;
+  void runOnOperation() override {
+    if (failed(DispatchFormer(getOperation(), fuse).run()))
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The only caller of addPass.
+#include "ashlar/Transforms/Pipelines/Pipelines.h"
+#include "ashlar/Transforms/Fuse/Passes.h"
+#include "ashlar/Transforms/Place/Passes.h"
+#include "ashlar/Transforms/Schedule/Passes.h"
+#include "ashlar/Transforms/Simplify/Passes.h"
+#include "ashlar/Transforms/Tile/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace ashlar;
+
+void ashlar::buildSimplifyPipeline(OpPassManager &pm) {
+  OpPassManager &function = pm.nest<func::FuncOp>();
+  function.addPass(createFoldConstantsPass());
+  function.addPass(createCanonicalizerPass());
+  function.addPass(createCSEPass());
+}
+
+void ashlar::buildPlacePipeline(OpPassManager &pm,
+                                ArrayRef<std::string> targets) {
+  CloneProgramsPassOptions options;
+  options.targets.assign(targets.begin(), targets.end());
+  pm.addPass(createCloneProgramsPass(options));
+}
+
+void ashlar::buildPrecisionPipeline(OpPassManager &) {}
+
+void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse) {
+  OpPassManager &function = pm.nest<func::FuncOp>();
+  if (fuse)
+    function.addPass(createFuseElementwisePass());
+  function.addPass(createCSEPass());
+  FormDispatchesPassOptions options;
+  options.fuse = fuse;
+  function.addPass(createFormDispatchesPass(options));
+}
+
+void ashlar::buildTilePipeline(OpPassManager &pm, const TileOptions &options) {
+  pm.addPass(createOutlineKernelsPass());
+  OpPassManager &kernel = pm.nest<func::FuncOp>();
+  if (options.vectorize) {
+    TileKernelsPassOptions tiling;
+    tiling.cacheBytes = options.cacheBytes;
+    kernel.addPass(createTileKernelsPass(tiling));
+    kernel.addPass(createCanonicalizerPass());
+    kernel.addPass(createCSEPass());
+  }
+  kernel.addPass(createBufferizeKernelsPass());
+  kernel.addPass(createCanonicalizerPass());
+  kernel.addPass(createCSEPass());
+  kernel.addPass(createFormGroupsPass());
+  if (options.vectorize) {
+    VectorizeGenericsPassOptions vectors;
+    vectors.vectorBytes = options.vectorBytes;
+    vectors.registers = options.registers;
+    kernel.addPass(createVectorizeGenericsPass(vectors));
+  }
+  kernel.addPass(createCanonicalizerPass());
+  kernel.addPass(createCSEPass());
+}
+
+void ashlar::buildSchedulePipeline(OpPassManager &pm) {
+  pm.addPass(createScheduleProgramPass());
+}
+
+void ashlar::registerPipelines() {
+  PassPipelineRegistration<>("ashlar-simplify-pipeline", "The stage simplify",
+                             buildSimplifyPipeline);
+  PassPipelineRegistration<>(
+      "ashlar-place-pipeline", "The stage place, for cpu:host",
+      [](OpPassManager &pm) { buildPlacePipeline(pm, {"cpu:host"}); });
+  PassPipelineRegistration<>("ashlar-precision-pipeline",
+                             "The stage precision", buildPrecisionPipeline);
+  PassPipelineRegistration<>("ashlar-fuse-pipeline", "The stage fuse",
+                             [](OpPassManager &pm) { buildFusePipeline(pm); });
+  PassPipelineRegistration<>(
+      "ashlar-tile-pipeline", "The stage tile",
+      [](OpPassManager &pm) { buildTilePipeline(pm, TileOptions()); });
+  PassPipelineRegistration<>("ashlar-schedule-pipeline", "The stage schedule",
+                             buildSchedulePipeline);
+}

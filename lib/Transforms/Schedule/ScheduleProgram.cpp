@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// From values to bytes. Each tensor value belongs to one buffer: an input, an
+// output, a weight, or a range of the arena that lives from its writer to its
+// last reader. Views belong to the buffer they look at.
+#include "ArenaPlan.h"
+#include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "ashlar/Transforms/Fuse/Views.h"
+#include "ashlar/Transforms/Schedule/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+using namespace ashlar;
+using exec::Storage;
+
+namespace ashlar {
+#define GEN_PASS_DEF_SCHEDULEPROGRAMPASS
+#include "ashlar/Transforms/Schedule/Passes.h.inc"
+} // namespace ashlar
+
+namespace {
+int64_t bytesOf(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  return tensor.getNumElements() *
+         llvm::divideCeil(tensor.getElementTypeBitWidth(), 8);
+}
+
+/// The bytes behind one or more values.
+struct Buffer {
+  Storage storage;
+  unsigned index = 0;     ///< of the input, output or weight; of the arena range
+  int64_t firstUse = 0;   ///< commands, inclusive
+  int64_t lastUse = 0;
+  int64_t bytes = 0;
+};
+
+/// A value as a part of a buffer.
+struct Place {
+  unsigned buffer;
+  int64_t offset; ///< bytes
+};
+
+class Scheduler {
+public:
+  Scheduler(func::FuncOp function, ModuleOp module)
+      : function(function), module(module), b(function) {}
+
+  LogicalResult run() {
+    if (failed(findPlaces()))
+      return failure();
+    planArena();
+    emit();
+    return success();
+  }
+
+private:
+  unsigned addBuffer(Storage storage, unsigned index, int64_t bytes) {
+    buffers.push_back({storage, index, 0, 0, bytes});
+    return buffers.size() - 1;
+  }
+
+  unsigned weightIndex(Attribute value) {
+    auto [it, isNew] = weightNumbers.try_emplace(value, weights.size());
+    if (isNew)
+      weights.push_back(value);
+    return it->second;
+  }
+
+  /// The value a chain of views looks at.
+  static Value viewed(Value value) {
+    while (Operation *op = value.getDefiningOp()) {
+      if (!isView(op))
+        break;
+      value = op->getOperand(0);
+    }
+    return value;
+  }
+
+  /// Results that the caller takes out are computed in its own memory.
+  void assignOutputs(func::ReturnOp ret) {
+    for (OpOperand &operand : ret->getOpOperands()) {
+      Value source = viewed(operand.get());
+      bool whole = bytesOf(source.getType()) == bytesOf(operand.get().getType());
+      if (source.getDefiningOp<exec::InvokeOp>() && whole &&
+          !places.count(source)) {
+        unsigned buffer = addBuffer(Storage::Output, operand.getOperandNumber(),
+                                    bytesOf(source.getType()));
+        places[source] = {buffer, 0};
+      }
+    }
+  }
+
+  LogicalResult findPlaces() {
+    for (BlockArgument argument : function.getArguments())
+      places[argument] = {addBuffer(Storage::Input, argument.getArgNumber(),
+                                    bytesOf(argument.getType())),
+                          0};
+    Block &block = function.getBody().front();
+    assignOutputs(cast<func::ReturnOp>(block.getTerminator()));
+    int64_t command = 0;
+    for (Operation &op : block.without_terminator()) {
+      if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+        places[constant] = {
+            addBuffer(Storage::Weights, weightIndex(constant.getValue()),
+                      bytesOf(constant.getType())),
+            0};
+      } else if (isView(&op)) {
+        Place source = places.lookup(op.getOperand(0));
+        auto type = cast<RankedTensorType>(op.getResult(0).getType());
+        int64_t width = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+        places[op.getResult(0)] = {source.buffer,
+                                   source.offset + viewOffset(&op) * width};
+      } else if (auto invoke = dyn_cast<exec::InvokeOp>(op)) {
+        ++command;
+        for (Value result : invoke.getResults()) {
+          if (!places.count(result))
+            places[result] = {addBuffer(Storage::Arena, 0,
+                                        bytesOf(result.getType())),
+                              0};
+          Buffer &buffer = buffers[places[result].buffer];
+          buffer.firstUse = buffer.lastUse = command;
+        }
+        for (Value operand : invoke.getOperands())
+          buffers[places[operand].buffer].lastUse = command;
+      } else {
+        return op.emitError("cannot be scheduled: expected kernels, views and "
+                            "constants after the stage tile");
+      }
+    }
+    for (Value value : block.getTerminator()->getOperands())
+      buffers[places[value].buffer].lastUse = command + 1;
+    return success();
+  }
+
+  void planArena() {
+    SmallVector<ArenaRequest> requests;
+    for (auto [i, buffer] : llvm::enumerate(buffers))
+      if (buffer.storage == Storage::Arena) {
+        buffer.index = requests.size();
+        requests.push_back({buffer.firstUse, buffer.lastUse + 1, buffer.bytes});
+      }
+    arena = planArenaGreedily(requests);
+  }
+
+  exec::BindingAttr binding(Value value, bool written) {
+    Place place = places.lookup(value);
+    const Buffer &buffer = buffers[place.buffer];
+    int64_t offset = place.offset;
+    unsigned index = buffer.index;
+    if (buffer.storage == Storage::Arena) {
+      offset += arena.offsets[buffer.index];
+      index = 0;
+    }
+    return bindingAt(buffer.storage, index, offset, bytesOf(value.getType()),
+                     written);
+  }
+  exec::BindingAttr bindingAt(Storage storage, unsigned index, int64_t offset,
+                              int64_t length, bool written) {
+    MLIRContext *context = function.getContext();
+    return exec::BindingAttr::get(context, storage, index,
+                                  exec::SizeAttr::get(context, offset),
+                                  exec::SizeAttr::get(context, length),
+                                  written);
+  }
+
+  ArrayAttr interface(TypeRange types,
+                      llvm::function_ref<DictionaryAttr(unsigned)> attributes) {
+    SmallVector<Attribute> described;
+    for (auto [i, type] : llvm::enumerate(types)) {
+      NamedAttrList list(attributes(i));
+      list.append("tensor", TypeAttr::get(type));
+      described.push_back(list.getDictionary(function.getContext()));
+    }
+    return b.getArrayAttr(described);
+  }
+
+  void emit() {
+    OpBuilder outer = OpBuilder::atBlockEnd(module.getBody());
+    auto program = exec::ProgramOp::create(
+        outer, function.getLoc(), function.getSymName(),
+        interface(function.getArgumentTypes(),
+                  [&](unsigned i) { return function.getArgAttrDict(i); }),
+        interface(function.getResultTypes(),
+                  [&](unsigned i) { return function.getResultAttrDict(i); }),
+        b.getArrayAttr(weights), arena.bytes, arena.lowerBound);
+    Block *commands = b.createBlock(&program.getBody());
+    b.setInsertionPointToStart(commands);
+    Block &block = function.getBody().front();
+    bool first = true;
+    for (auto invoke : block.getOps<exec::InvokeOp>()) {
+      if (!first)
+        exec::BarrierOp::create(b, invoke.getLoc());
+      first = false;
+      SmallVector<Attribute> bindings;
+      for (Value operand : invoke.getOperands())
+        bindings.push_back(binding(operand, false));
+      for (Value result : invoke.getResults())
+        bindings.push_back(binding(result, true));
+      exec::LaunchOp::create(b, invoke.getLoc(), invoke.getKernelAttr(),
+                             b.getArrayAttr(bindings));
+    }
+    // What is passed through, or returned twice, is copied.
+    bool copied = false;
+    for (OpOperand &operand : block.getTerminator()->getOpOperands()) {
+      Place place = places.lookup(operand.get());
+      const Buffer &buffer = buffers[place.buffer];
+      unsigned number = operand.getOperandNumber();
+      if (buffer.storage == Storage::Output && buffer.index == number)
+        continue;
+      int64_t bytes = bytesOf(operand.get().getType());
+      if (bytes == 0)
+        continue;
+      if (!copied && !first)
+        exec::BarrierOp::create(b, function.getLoc());
+      copied = true;
+      exec::CopyOp::create(b, function.getLoc(), binding(operand.get(), false),
+                           bindingAt(Storage::Output, number, 0, bytes, true));
+    }
+  }
+
+  func::FuncOp function;
+  ModuleOp module;
+  OpBuilder b;
+  SmallVector<Buffer> buffers;
+  DenseMap<Value, Place> places;
+  SmallVector<Attribute> weights;
+  DenseMap<Attribute, unsigned> weightNumbers;
+  ArenaPlan arena;
+};
+
+struct ScheduleProgram
+    : ashlar::impl::ScheduleProgramPassBase<ScheduleProgram> {
+  void runOnOperation() override {
+    SmallVector<func::FuncOp> entries;
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (function.isPublic())
+        entries.push_back(function);
+    for (func::FuncOp function : entries) {
+      Scheduler scheduler(function, getOperation());
+      if (failed(scheduler.run()))
+        return signalPassFailure();
+      function.erase();
+    }
+  }
+};
+} // namespace

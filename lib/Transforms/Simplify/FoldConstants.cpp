@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Replaces small constant expressions by their values, found by the constant
+// evaluator that the import uses too.
+#include "ashlar/Analysis/EvaluateConstant.h"
+#include "ashlar/Transforms/Simplify/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+
+namespace ashlar {
+#define GEN_PASS_DEF_FOLDCONSTANTSPASS
+#include "ashlar/Transforms/Simplify/Passes.h.inc"
+} // namespace ashlar
+
+namespace {
+/// Bytes of the operands; a splat costs one element.
+int64_t operandElements(Operation *op) {
+  int64_t elements = 0;
+  for (Value operand : op->getOperands()) {
+    DenseElementsAttr constant;
+    auto type = dyn_cast<RankedTensorType>(operand.getType());
+    if (!type || !type.hasStaticShape())
+      continue;
+    bool isSplat = matchPattern(operand, m_Constant(&constant)) &&
+                   constant.isSplat();
+    elements += isSplat ? 1 : type.getNumElements();
+  }
+  return elements;
+}
+
+struct FoldConstants : ashlar::impl::FoldConstantsPassBase<FoldConstants> {
+  using FoldConstantsPassBase::FoldConstantsPassBase;
+  void runOnOperation() override {
+    ashlar::ConstantEvaluator evaluator(maximumElements);
+    Block &block = getOperation().getBody().front();
+    for (Operation &op : llvm::make_early_inc_range(block)) {
+      if (op.getNumResults() != 1 || isa<arith::ConstantOp>(op) ||
+          !isa<RankedTensorType>(op.getResult(0).getType()))
+        continue;
+      DenseElementsAttr value = evaluator.evaluate(op.getResult(0));
+      if (!value)
+        continue;
+      // A handful of elements is worth folding whatever it came from.
+      int64_t elements = value.getNumElements();
+      if (!value.isSplat() && elements > 64 && elements > operandElements(&op))
+        continue;
+      OpBuilder b(&op);
+      Value constant = arith::ConstantOp::create(b, op.getLoc(), value);
+      op.getResult(0).replaceAllUsesWith(constant);
+      ++numFolded;
+    }
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+      if (isOpTriviallyDead(&op))
+        op.erase();
+  }
+};
+} // namespace

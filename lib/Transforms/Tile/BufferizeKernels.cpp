@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One-shot bufferization of a kernel. Tensor ops that upstream would bufferize
+// through a copy are first taken apart into fills and copies of slices.
+#include "ashlar/Transforms/Tile/Passes.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
+#include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+
+namespace ashlar {
+#define GEN_PASS_DEF_BUFFERIZEKERNELSPASS
+#include "ashlar/Transforms/Tile/Passes.h.inc"
+} // namespace ashlar
+
+namespace {
+struct BufferizeKernels
+    : ashlar::impl::BufferizeKernelsPassBase<BufferizeKernels> {
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    MLIRContext *context = &getContext();
+    RewritePatternSet patterns(context);
+    patterns.add<linalg::DecomposePadOpPattern>(context);
+    tensor::populateDecomposeTensorConcatPatterns(patterns);
+    if (failed(applyPatternsGreedily(function, std::move(patterns))))
+      return signalPassFailure();
+
+    bufferization::OneShotBufferizationOptions options;
+    options.allowReturnAllocsFromLoops = true;
+    options.bufferizeFunctionBoundaries = false;
+    options.defaultMemorySpaceFn =
+        [](TensorType) -> std::optional<Attribute> { return Attribute(); };
+    // Copies stay structured, so that they are vectorised like other ops.
+    options.memCpyFn = [](OpBuilder &b, Location loc, Value from, Value to) {
+      memref::CopyOp::create(b, loc, from, to);
+      return success();
+    };
+    IRRewriter rewriter(context);
+    {
+      bufferization::OneShotAnalysisState analysis(function, options);
+      if (failed(bufferization::analyzeOp(function, analysis)) ||
+          failed(bufferization::eliminateEmptyTensors(rewriter, function,
+                                                      analysis)))
+        return signalPassFailure();
+    }
+    bufferization::BufferizationState state;
+    if (failed(bufferization::runOneShotBufferize(function, options, state)))
+      return signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Makes a function of each dispatch, once for all dispatches whose bodies are
+// equal but for their locations.
+#include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "ashlar/Transforms/Tile/Passes.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/OperationSupport.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace ashlar;
+
+namespace ashlar {
+#define GEN_PASS_DEF_OUTLINEKERNELSPASS
+#include "ashlar/Transforms/Tile/Passes.h.inc"
+} // namespace ashlar
+
+namespace {
+/// Equality of dispatches, for a DenseMap.
+struct DispatchInfo : llvm::DenseMapInfo<Operation *> {
+  static unsigned getHashValue(const Operation *op) {
+    auto *dispatch = const_cast<Operation *>(op);
+    llvm::hash_code hash =
+        llvm::hash_combine_range(dispatch->getOperandTypes());
+    dispatch->walk([&](Operation *inner) {
+      hash = llvm::hash_combine(hash, inner->getName());
+    });
+    return hash;
+  }
+  static bool isEqual(const Operation *lhs, const Operation *rhs) {
+    if (lhs == rhs)
+      return true;
+    if (lhs == getEmptyKey() || lhs == getTombstoneKey() ||
+        rhs == getEmptyKey() || rhs == getTombstoneKey())
+      return false;
+    return OperationEquivalence::isEquivalentTo(
+        const_cast<Operation *>(lhs), const_cast<Operation *>(rhs),
+        OperationEquivalence::ignoreValueEquivalence, nullptr,
+        OperationEquivalence::IgnoreLocations);
+  }
+};
+
+/// All names in a location, in order, without repeats.
+void collectNames(Location location, llvm::SetVector<StringAttr> &names) {
+  location->walk([&](Location inner) {
+    if (auto name = dyn_cast<NameLoc>(inner))
+      names.insert(name.getName());
+    return WalkResult::advance();
+  });
+}
+
+/// "conv1/Relu" becomes "conv1_Relu": an identifier that a profiler shows.
+std::string symbolFor(StringRef name, unsigned number) {
+  std::string symbol = "k" + std::to_string(number) + "_";
+  for (char c : name.take_back(40))
+    symbol += llvm::isAlnum(c) ? c : '_';
+  return symbol;
+}
+
+/// Operations of one call: each element that a linalg op computes counts its
+/// body's arithmetic once.
+int64_t countFlops(exec::DispatchOp dispatch) {
+  int64_t flops = 0;
+  dispatch.walk([&](linalg::LinalgOp op) {
+    int64_t points = 1;
+    for (int64_t range : op.getStaticLoopRanges())
+      points *= std::max<int64_t>(range, 0);
+    int64_t perPoint = 0;
+    for (Operation &inner : *op.getBlock())
+      if (isa<arith::ArithDialect, math::MathDialect>(inner.getDialect()) &&
+          !isa<arith::ConstantOp>(inner))
+        ++perPoint;
+    flops += points * perPoint;
+  });
+  return flops;
+}
+
+struct OutlineKernels : ashlar::impl::OutlineKernelsPassBase<OutlineKernels> {
+  void runOnOperation() override {
+    SmallVector<exec::DispatchOp> dispatches;
+    getOperation().walk(
+        [&](exec::DispatchOp op) { dispatches.push_back(op); });
+    llvm::DenseMap<Operation *, func::FuncOp, DispatchInfo> kernels;
+    SymbolTable symbols(getOperation());
+    SmallVector<std::pair<exec::DispatchOp, func::FuncOp>> calls;
+    for (exec::DispatchOp dispatch : dispatches) {
+      auto [it, isNew] = kernels.try_emplace(dispatch);
+      if (isNew)
+        it->second = outline(dispatch, kernels.size() - 1, symbols);
+      addNodes(it->second, dispatch.getLoc());
+      calls.emplace_back(dispatch, it->second);
+    }
+    for (auto [dispatch, kernel] : calls) {
+      OpBuilder b(dispatch);
+      auto invoke = exec::InvokeOp::create(
+          b, dispatch.getLoc(), dispatch.getResultTypes(),
+          FlatSymbolRefAttr::get(kernel.getSymNameAttr()),
+          dispatch.getOperands());
+      dispatch.replaceAllUsesWith(invoke.getResults());
+    }
+    for (exec::DispatchOp dispatch : dispatches)
+      dispatch.erase();
+  }
+
+private:
+  void addNodes(func::FuncOp kernel, Location location) {
+    llvm::SetVector<StringAttr> names;
+    if (auto old = kernel->getAttrOfType<ArrayAttr>(exec::nodesAttrName))
+      for (Attribute name : old)
+        names.insert(cast<StringAttr>(name));
+    collectNames(location, names);
+    SmallVector<Attribute> attributes(names.begin(), names.end());
+    kernel->setAttr(exec::nodesAttrName,
+                    ArrayAttr::get(&getContext(), attributes));
+  }
+
+  func::FuncOp outline(exec::DispatchOp dispatch, unsigned number,
+                       SymbolTable &symbols) {
+    llvm::SetVector<StringAttr> names;
+    collectNames(dispatch.getLoc(), names);
+    StringRef name = names.empty() ? "kernel" : names.back().getValue();
+    SmallVector<Type> types;
+    auto addType = [&](Type type) {
+      auto tensor = cast<RankedTensorType>(type);
+      types.push_back(
+          MemRefType::get(tensor.getShape(), tensor.getElementType()));
+    };
+    llvm::for_each(dispatch.getOperandTypes(), addType);
+    llvm::for_each(dispatch.getResultTypes(), addType);
+    OpBuilder b(&getContext());
+    auto kernel = func::FuncOp::create(b, dispatch.getLoc(),
+                                       symbolFor(name, number),
+                                       b.getFunctionType(types, {}));
+    kernel.setPrivate();
+    symbols.insert(kernel, getOperation().getBody()->end());
+    kernel->setAttr(exec::resultsAttrName,
+                    b.getI64IntegerAttr(dispatch.getNumResults()));
+    kernel->setAttr(exec::flopsAttrName,
+                    exec::SizeAttr::get(&getContext(), countFlops(dispatch)));
+    Block *entry = kernel.addEntryBlock();
+    b.setInsertionPointToStart(entry);
+    IRMapping mapping;
+    Block &body = dispatch.getBody().front();
+    for (auto [from, to] :
+         llvm::zip(body.getArguments(), entry->getArguments())) {
+      Value tensor = bufferization::ToTensorOp::create(
+          b, kernel.getLoc(), from.getType(), to, /*restrict=*/true);
+      mapping.map(from, tensor);
+    }
+    for (Operation &op : body.without_terminator())
+      b.clone(op, mapping);
+    for (auto [i, result] :
+         llvm::enumerate(dispatch.getYield().getOperands())) {
+      Value target = entry->getArgument(dispatch.getNumOperands() + i);
+      auto store = bufferization::MaterializeInDestinationOp::create(
+          b, kernel.getLoc(), /*result=*/Type(),
+          mapping.lookupOrDefault(result), target);
+      store.setRestrict(true);
+      store.setWritable(true);
+    }
+    func::ReturnOp::create(b, kernel.getLoc());
+    return kernel;
+  }
+};
+} // namespace

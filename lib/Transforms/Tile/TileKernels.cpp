@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Boxes for workers: upstream tiles the last op into an scf.forall and fuses
+// what it reads into the boxes. What is ours is the choice of sizes.
+#include "ashlar/Transforms/Tile/Passes.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/TilingInterface.h"
+
+using namespace mlir;
+
+namespace ashlar {
+#define GEN_PASS_DEF_TILEKERNELSPASS
+#include "ashlar/Transforms/Tile/Passes.h.inc"
+} // namespace ashlar
+
+namespace {
+/// The largest divisor of `extent` that is at most `limit`; the limit itself
+/// where that divisor would be less than half of it.
+int64_t boxSize(int64_t extent, int64_t limit) {
+  limit = std::max<int64_t>(limit, 1);
+  if (extent <= limit)
+    return extent;
+  for (int64_t size = limit; 2 * size > limit; --size)
+    if (extent % size == 0)
+      return size;
+  return limit;
+}
+
+/// Sizes of a box of the result, innermost dims whole as far as they fit into
+/// `elements`; zero where a dim is not cut.
+SmallVector<int64_t> chooseBox(ArrayRef<int64_t> ranges,
+                               ArrayRef<utils::IteratorType> iterators,
+                               int64_t elements) {
+  SmallVector<int64_t> sizes(ranges.size(), 0);
+  int64_t left = elements;
+  for (int64_t d = ranges.size() - 1; d >= 0; --d) {
+    if (iterators[d] != utils::IteratorType::parallel)
+      continue;
+    int64_t size = boxSize(ranges[d], left);
+    if (size < ranges[d])
+      sizes[d] = size;
+    left = std::max<int64_t>(1, left / std::max<int64_t>(size, 1));
+  }
+  return sizes;
+}
+
+/// Whether the op, or what it reads within the kernel, sums over dims.
+int64_t reductionPoints(Operation *root) {
+  int64_t points = 1;
+  for (Operation &op : *root->getBlock())
+    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
+      int64_t own = 1;
+      for (auto [range, iterator] :
+           llvm::zip(linalgOp.getStaticLoopRanges(),
+                     linalgOp.getIteratorTypesArray()))
+        if (iterator == utils::IteratorType::reduction)
+          own *= range;
+      points = std::max(points, own);
+    }
+  return points;
+}
+
+struct TileKernels : ashlar::impl::TileKernelsPassBase<TileKernels> {
+  using TileKernelsPassBase::TileKernelsPassBase;
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    SmallVector<bufferization::MaterializeInDestinationOp> stores(
+        function.getOps<bufferization::MaterializeInDestinationOp>());
+    if (stores.size() != 1)
+      return;
+    auto root = stores[0].getSource().getDefiningOp<TilingInterface>();
+    // tensor.pad guards every box that could lie in its padding; fills and
+    // copies are as fast in one piece.
+    if (!root || isa<tensor::PadOp>(root))
+      return;
+    SmallVector<utils::IteratorType> iterators = root.getLoopIteratorTypes();
+    OpBuilder b(root);
+    SmallVector<int64_t> ranges;
+    for (Range range : root.getIterationDomain(b)) {
+      std::optional<int64_t> size = getConstantIntValue(range.size);
+      if (!size)
+        return;
+      ranges.push_back(*size);
+    }
+    if (llvm::is_contained(ranges, 0))
+      return;
+    auto type = cast<RankedTensorType>(root->getResult(0).getType());
+    int64_t width = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+    int64_t elements = cacheBytes / width;
+    // A box of a reduction is as much work in fewer elements.
+    int64_t perElement = reductionPoints(root);
+    if (perElement > 16)
+      elements = std::max<int64_t>(elements / 4, 64);
+    SmallVector<int64_t> sizes = chooseBox(ranges, iterators, elements);
+    if (llvm::all_of(sizes, [](int64_t size) { return size == 0; }))
+      return;
+    scf::SCFTilingOptions tiling;
+    tiling.setTileSizes(getAsIndexOpFoldResult(&getContext(), sizes));
+    tiling.setLoopType(scf::SCFTilingOptions::LoopType::ForallOp);
+    scf::SCFTileAndFuseOptions options;
+    options.setTilingOptions(tiling);
+    IRRewriter rewriter(&getContext());
+    rewriter.setInsertionPoint(root);
+    FailureOr<scf::SCFTileAndFuseResult> tiled =
+        scf::tileConsumerAndFuseProducersUsingSCF(rewriter, root, options);
+    if (failed(tiled)) {
+      root->emitError("cannot be tiled into boxes");
+      return signalPassFailure();
+    }
+    for (auto [from, to] : tiled->replacements)
+      rewriter.replaceAllUsesWith(from, to);
+    if (isOpTriviallyDead(root))
+      rewriter.eraseOp(root);
+  }
+};
+} // namespace

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "VectorPlan.h"
+#include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace ashlar;
+
+/// Bodies that can run on whole vectors: elementwise ops on numbers, without
+/// those that trap on the unused lanes of a masked edge.
+static bool bodyIsVectorizable(linalg::GenericOp op, int64_t &widestBytes) {
+  auto numberBytes = [&](Type type) -> bool {
+    if (!type.isIntOrFloat())
+      return false;
+    widestBytes = std::max<int64_t>(
+        widestBytes, llvm::divideCeil(type.getIntOrFloatBitWidth(), 8));
+    return true;
+  };
+  for (Value argument : op.getBody()->getArguments())
+    // Bits of a vector of i1 are packed in memory, those of a tensor are not.
+    if (!numberBytes(argument.getType()) || argument.getType().isInteger(1))
+      return false;
+  for (Operation &inner : op.getBody()->without_terminator()) {
+    if (isa<arith::ConstantOp>(inner))
+      continue;
+    if (!OpTrait::hasElementwiseMappableTraits(&inner) ||
+        isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
+            arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(inner))
+      return false;
+    for (Type type : inner.getResultTypes())
+      if (!numberBytes(type))
+        return false;
+  }
+  return true;
+}
+
+/// The step of `expr` along `dim`, if it is linear.
+static std::optional<int64_t> coefficient(AffineExpr expr, unsigned dim,
+                                          unsigned numDims) {
+  bool linear = true;
+  expr.walk([&](AffineExpr inner) {
+    AffineExprKind kind = inner.getKind();
+    linear &= kind != AffineExprKind::Mod && kind != AffineExprKind::FloorDiv &&
+              kind != AffineExprKind::CeilDiv;
+  });
+  if (!linear)
+    return std::nullopt;
+  MLIRContext *context = expr.getContext();
+  SmallVector<AffineExpr> zeros(numDims, getAffineConstantExpr(0, context));
+  SmallVector<AffineExpr> one = zeros;
+  one[dim] = getAffineConstantExpr(1, context);
+  auto at0 = dyn_cast<AffineConstantExpr>(expr.replaceDims(zeros));
+  auto at1 = dyn_cast<AffineConstantExpr>(expr.replaceDims(one));
+  if (!at0 || !at1)
+    return std::nullopt;
+  return at1.getValue() - at0.getValue();
+}
+
+static std::optional<VectorOperand> describe(Value memref, AffineMap map) {
+  auto type = dyn_cast<MemRefType>(memref.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (!type || failed(type.getStridesAndOffset(strides, offset)))
+    return std::nullopt;
+  VectorOperand operand{memref, map, {}};
+  for (unsigned dim = 0; dim != map.getNumDims(); ++dim) {
+    std::optional<int64_t> step = 0;
+    for (auto [expr, stride] : llvm::zip(map.getResults(), strides)) {
+      std::optional<int64_t> factor = coefficient(expr, dim, map.getNumDims());
+      if (!factor)
+        return std::nullopt;
+      if (*factor == 0)
+        continue;
+      if (ShapedType::isDynamic(stride))
+        step = std::nullopt;
+      else if (step)
+        *step += *factor * stride;
+    }
+    operand.steps.push_back(step);
+  }
+  return operand;
+}
+
+/// Whether one vector of the operand along `dim` is a plain load or one value.
+static bool isDense(const VectorOperand &operand, unsigned dim) {
+  return operand.steps[dim] == 0 || operand.steps[dim] == 1;
+}
+
+/// Vectors go along the dim in which memory is contiguous: preferably the
+/// result's, otherwise a summed one, otherwise the result's with gathers.
+static bool chooseVectorDim(linalg::GenericOp op, VectorPlan &plan) {
+  ArrayRef<VectorOperand> inputs =
+      ArrayRef(plan.operands).drop_back();
+  const VectorOperand &output = plan.operands.back();
+  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+  auto extent = [&](unsigned dim) {
+    return ShapedType::isDynamic(plan.ranges[dim]) ? int64_t(64)
+                                                   : plan.ranges[dim];
+  };
+  int best = -1, bestScore = 0;
+  for (unsigned dim = 0; dim != plan.ranges.size(); ++dim) {
+    bool parallel = iterators[dim] == utils::IteratorType::parallel;
+    unsigned dense = llvm::count_if(inputs, [&](const VectorOperand &operand) {
+      return isDense(operand, dim);
+    });
+    bool known = llvm::all_of(inputs, [&](const VectorOperand &operand) {
+      return operand.steps[dim].has_value();
+    });
+    bool moves = llvm::any_of(inputs, [&](const VectorOperand &operand) {
+      return operand.steps[dim] != 0;
+    });
+    int score = 0;
+    if (parallel && output.steps[dim] == 1 && known)
+      score = dense == inputs.size() ? 4 : 2;
+    else if (!parallel && moves && dense == inputs.size() &&
+             output.steps[dim] == 0)
+      score = 3;
+    // Short rows fill few lanes.
+    if (score && extent(dim) < 4)
+      score = 1;
+    if (score > bestScore) {
+      best = dim;
+      bestScore = score;
+    }
+  }
+  if (best < 0)
+    return false;
+  plan.vectorDim = best;
+  plan.vectorIsReduced = iterators[best] != utils::IteratorType::parallel;
+  return true;
+}
+
+/// The largest divisor of `extent` up to `limit`, or `limit` where that is
+/// much smaller.
+static int64_t rowsAtOnce(int64_t extent, int64_t limit) {
+  if (ShapedType::isDynamic(extent))
+    return std::max<int64_t>(1, limit);
+  limit = std::max<int64_t>(1, std::min(extent, limit));
+  for (int64_t rows = limit; 3 * rows > 2 * limit; --rows)
+    if (extent % rows == 0)
+      return rows;
+  return limit;
+}
+
+/// Register tiles for ops that sum: dims along which some operand is loaded
+/// once for several results.
+static void chooseRows(VectorPlan &plan, int64_t registers) {
+  if (plan.reduced.empty() && !plan.vectorIsReduced)
+    return;
+  int64_t budget = registers >= 32 ? 24 : 12;
+  int64_t extent = plan.ranges[plan.vectorDim];
+  bool isLong =
+      ShapedType::isDynamic(extent) || extent >= 2 * plan.lanes;
+  plan.vectors = isLong ? 2 : 1;
+  ArrayRef<VectorOperand> inputs = ArrayRef(plan.operands).drop_back();
+  // Along a good row dim, an operand that needs vector loads stays the same.
+  auto reuse = [&](unsigned dim) {
+    int score = 0;
+    for (const VectorOperand &operand : inputs)
+      if (operand.steps[dim] == 0)
+        score += operand.steps[plan.vectorDim] == 0 ? 1 : 2;
+    return score;
+  };
+  SmallVector<unsigned> candidates(plan.outer);
+  llvm::erase_if(candidates, [&](unsigned dim) {
+    return plan.ranges[dim] == 1 || (inputs.size() > 1 && reuse(dim) == 0);
+  });
+  llvm::stable_sort(candidates, [&](unsigned x, unsigned y) {
+    return reuse(x) > reuse(y);
+  });
+  if (inputs.size() == 1)
+    budget = std::min<int64_t>(budget, 8);
+  int64_t left = budget / plan.vectors;
+  for (unsigned dim : candidates) {
+    if (left < 2 || plan.rows.size() == 2)
+      break;
+    // Leave room for a second dim where there are too few vectors in a row.
+    int64_t limit = plan.rows.empty() && plan.vectors == 1 &&
+                            candidates.size() > 1
+                        ? std::min<int64_t>(left, 8)
+                        : left;
+    int64_t rows = rowsAtOnce(plan.ranges[dim], limit);
+    if (rows < 2)
+      continue;
+    plan.rows.emplace_back(dim, rows);
+    left /= rows;
+  }
+  if (isLong && left >= 2 && plan.ranges[plan.vectorDim] >=
+                                 plan.lanes * plan.vectors * 2)
+    plan.vectors *= 2;
+  for (auto [dim, rows] : plan.rows)
+    llvm::erase(plan.outer, dim);
+}
+
+std::optional<VectorPlan> ashlar::planVectors(linalg::GenericOp op,
+                                              int64_t vectorBytes,
+                                              int64_t registers) {
+  VectorPlan plan;
+  int64_t widestBytes = 1;
+  if (op.getNumDpsInits() != 1 || !op.hasPureBufferSemantics() ||
+      op.getNumLoops() == 0 || !bodyIsVectorizable(op, widestBytes))
+    return std::nullopt;
+  for (OpOperand &operand : op->getOpOperands()) {
+    std::optional<VectorOperand> described =
+        describe(operand.get(), op.getMatchingIndexingMap(&operand));
+    if (!described)
+      return std::nullopt;
+    plan.operands.push_back(*described);
+  }
+  plan.ranges = op.getStaticLoopRanges();
+  plan.lanes = vectorBytes / widestBytes;
+  if (!chooseVectorDim(op, plan))
+    return std::nullopt;
+  int64_t extent = plan.ranges[plan.vectorDim];
+  if (!ShapedType::isDynamic(extent))
+    plan.lanes = std::min<int64_t>(
+        plan.lanes, llvm::PowerOf2Ceil(std::max<int64_t>(extent, 1)));
+  if (plan.lanes < 2)
+    return std::nullopt;
+  OpOperand *init = op.getDpsInitOperand(0);
+  plan.readsOutput = op.payloadUsesValueFromOperand(init);
+  for (auto [dim, iterator] : llvm::enumerate(op.getIteratorTypesArray())) {
+    if (dim == plan.vectorDim)
+      continue;
+    if (iterator == utils::IteratorType::parallel)
+      plan.outer.push_back(dim);
+    else
+      plan.reduced.push_back(dim);
+  }
+  if (plan.vectorIsReduced) {
+    SmallVector<Operation *> combiners;
+    Value reduced = matchReduction(op.getRegionOutputArgs(), 0, combiners);
+    if (!reduced || combiners.size() != 1 ||
+        !linalg::getCombinerOpKind(combiners[0]) ||
+        !arith::getNeutralElement(combiners[0]))
+      return std::nullopt;
+    plan.combiner = combiners[0];
+  }
+  chooseRows(plan, registers);
+  return plan;
+}

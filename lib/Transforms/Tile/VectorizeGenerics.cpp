@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Writes the loops of a VectorPlan: outer loops over single coordinates, then
+// register tiles whose accumulators are loop-carried vectors. Edges use masks
+// along the vector and single rows beside it.
+#include "VectorPlan.h"
+#include "ashlar/Transforms/Tile/Passes.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace ashlar;
+
+namespace ashlar {
+#define GEN_PASS_DEF_VECTORIZEGENERICSPASS
+#include "ashlar/Transforms/Tile/Passes.h.inc"
+} // namespace ashlar
+
+namespace {
+/// One register tile while it is written.
+struct RegisterTile {
+  SmallVector<int64_t> rows; ///< as in plan.rows, one at an edge
+  int64_t vectors;
+  Value mask; ///< null: all lanes
+
+  int64_t count() const {
+    int64_t n = vectors;
+    for (int64_t row : rows)
+      n *= row;
+    return n;
+  }
+};
+
+class GenericExpander {
+public:
+  GenericExpander(linalg::GenericOp op, const VectorPlan &plan)
+      : op(op), plan(plan), b(op.getLoc(), op), ivs(plan.ranges.size()) {}
+
+  void run() {
+    auto structured = cast<linalg::LinalgOp>(op.getOperation());
+    for (Range range : structured.createLoopRanges(b, b.getLoc()))
+      sizes.push_back(getValueOrCreateConstantIndexOp(b, b.getLoc(),
+                                                      range.size));
+    zero = index(0);
+    emitOuter(0);
+  }
+
+private:
+  Value index(int64_t value) {
+    return arith::ConstantIndexOp::create(b, value);
+  }
+  Type elementType(const VectorOperand &operand) {
+    return cast<MemRefType>(operand.memref.getType()).getElementType();
+  }
+  VectorType vectorOf(Type element) {
+    return VectorType::get({plan.lanes}, element);
+  }
+
+  /// A loop from `from` to `to`; `body` writes its inside.
+  void loop(Value from, Value to, int64_t step, unsigned dim,
+            llvm::function_ref<void()> body) {
+    auto loop = scf::ForOp::create(b, from, to, index(step));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    ivs[dim] = loop.getInductionVar();
+    body();
+  }
+
+  /// The part of a dim that whole steps cover.
+  Value wholeSteps(unsigned dim, int64_t step) {
+    if (!ShapedType::isDynamic(plan.ranges[dim]))
+      return index(plan.ranges[dim] / step * step);
+    AffineExpr size = b.getAffineSymbolExpr(0);
+    return affine::AffineApplyOp::create(
+        b, AffineMap::get(0, 1, size.floorDiv(step) * step),
+        ValueRange{sizes[dim]});
+  }
+  bool hasEdge(unsigned dim, int64_t step) {
+    return ShapedType::isDynamic(plan.ranges[dim]) ||
+           plan.ranges[dim] % step != 0;
+  }
+  bool hasWhole(unsigned dim, int64_t step) {
+    return ShapedType::isDynamic(plan.ranges[dim]) || plan.ranges[dim] >= step;
+  }
+
+  void emitOuter(size_t depth) {
+    if (depth != plan.outer.size()) {
+      unsigned dim = plan.outer[depth];
+      loop(zero, sizes[dim], 1, dim, [&] { emitOuter(depth + 1); });
+      return;
+    }
+    if (plan.vectorIsReduced) {
+      RegisterTile tile{{}, plan.vectors, {}};
+      emitRows(0, tile);
+      return;
+    }
+    int64_t block = plan.lanes * plan.vectors;
+    unsigned dim = plan.vectorDim;
+    Value whole = wholeSteps(dim, block);
+    if (hasWhole(dim, block))
+      loop(zero, whole, block, dim, [&] {
+        RegisterTile tile{{}, plan.vectors, {}};
+        emitRows(0, tile);
+      });
+    if (hasEdge(dim, block))
+      loop(whole, sizes[dim], plan.lanes, dim, [&] {
+        RegisterTile tile{{}, 1, makeMask()};
+        emitRows(0, tile);
+      });
+  }
+
+  /// The lanes that lie before the end of the vector dim.
+  Value makeMask() {
+    Value left = arith::SubIOp::create(b, sizes[plan.vectorDim],
+                                       ivs[plan.vectorDim]);
+    return vector::CreateMaskOp::create(
+        b, VectorType::get({plan.lanes}, b.getI1Type()), ValueRange{left});
+  }
+
+  void emitRows(size_t depth, RegisterTile tile) {
+    if (depth == plan.rows.size()) {
+      emitTile(tile);
+      return;
+    }
+    unsigned dim = plan.rows[depth].first;
+    int64_t count = plan.rows[depth].second;
+    Value whole = wholeSteps(dim, count);
+    auto rowsOf = [&](int64_t rows) {
+      RegisterTile inner = tile;
+      inner.rows.push_back(rows);
+      emitRows(depth + 1, inner);
+    };
+    if (hasWhole(dim, count))
+      loop(zero, whole, count, dim, [&] { rowsOf(count); });
+    if (hasEdge(dim, count))
+      loop(whole, sizes[dim], 1, dim, [&] { rowsOf(1); });
+  }
+
+  /// Calls `body` with the offset of each element of the tile: one number per
+  /// dim of the nest (in elements along the vector dim), in a fixed order.
+  void forEachElement(const RegisterTile &tile,
+                      llvm::function_ref<void(ArrayRef<int64_t>)> body) {
+    SmallVector<int64_t> offset(plan.ranges.size(), 0);
+    auto walk = [&](auto &self, size_t depth) -> void {
+      if (depth == tile.rows.size()) {
+        for (int64_t v = 0; v != tile.vectors; ++v) {
+          offset[plan.vectorDim] = v * plan.lanes;
+          body(offset);
+        }
+        return;
+      }
+      for (int64_t r = 0; r != tile.rows[depth]; ++r) {
+        offset[plan.rows[depth].first] = r;
+        self(self, depth + 1);
+      }
+    };
+    walk(walk, 0);
+  }
+
+  /// Addresses of `operand` at the present coordinates.
+  SmallVector<Value> baseIndices(const VectorOperand &operand) {
+    SmallVector<Value> indices;
+    for (AffineExpr expr : operand.map.getResults()) {
+      AffineMap map = AffineMap::get(operand.map.getNumDims(), 0, expr);
+      SmallVector<OpFoldResult> coordinates;
+      for (Value iv : ivs)
+        coordinates.push_back(iv ? OpFoldResult(iv)
+                                 : OpFoldResult(b.getIndexAttr(0)));
+      indices.push_back(getValueOrCreateConstantIndexOp(
+          b, b.getLoc(),
+          affine::makeComposedFoldedAffineApply(b, b.getLoc(), map,
+                                                coordinates)));
+    }
+    return indices;
+  }
+  SmallVector<Value> indicesAt(const VectorOperand &operand,
+                               ArrayRef<Value> base,
+                               ArrayRef<int64_t> offset) {
+    SmallVector<Value> indices(base);
+    for (auto [i, expr] : llvm::enumerate(operand.map.getResults())) {
+      int64_t shift = 0;
+      for (auto [dim, by] : llvm::enumerate(offset))
+        if (by != 0)
+          shift += by * stepOf(expr, dim);
+      if (shift != 0)
+        indices[i] = arith::AddIOp::create(b, indices[i], index(shift));
+    }
+    return indices;
+  }
+  int64_t stepOf(AffineExpr expr, unsigned dim) {
+    unsigned count = plan.ranges.size();
+    SmallVector<AffineExpr> at(count, b.getAffineConstantExpr(0));
+    int64_t start = cast<AffineConstantExpr>(expr.replaceDims(at)).getValue();
+    at[dim] = b.getAffineConstantExpr(1);
+    return cast<AffineConstantExpr>(expr.replaceDims(at)).getValue() - start;
+  }
+
+  Value load(const VectorOperand &operand, ArrayRef<Value> base,
+             ArrayRef<int64_t> offset, Value mask) {
+    SmallVector<Value> indices = indicesAt(operand, base, offset);
+    VectorType type = vectorOf(elementType(operand));
+    int64_t step = *operand.steps[plan.vectorDim];
+    if (step == 0) {
+      Value scalar = memref::LoadOp::create(b, operand.memref, indices);
+      return vector::BroadcastOp::create(b, type, scalar);
+    }
+    if (step == 1 && !mask)
+      return vector::LoadOp::create(b, type, operand.memref, indices);
+    Value rest = arith::ConstantOp::create(b, b.getZeroAttr(type));
+    if (step == 1)
+      return vector::MaskedLoadOp::create(b, type, operand.memref, indices,
+                                          mask, rest);
+    auto maskType = VectorType::get({plan.lanes}, b.getI1Type());
+    if (!mask)
+      mask = arith::ConstantOp::create(b, DenseElementsAttr::get(maskType, true));
+    SmallVector<int32_t> lanes;
+    for (int64_t lane = 0; lane != plan.lanes; ++lane)
+      lanes.push_back(lane * step);
+    Value steps = arith::ConstantOp::create(b, b.getI32VectorAttr(lanes));
+    return vector::GatherOp::create(b, type, operand.memref, indices, steps,
+                                    mask, rest);
+  }
+
+  /// Writes the body on vectors. `arguments`: one vector per block argument.
+  Value emitBody(ArrayRef<Value> arguments) {
+    IRMapping mapping;
+    Block *body = op.getBody();
+    for (auto [from, to] : llvm::zip(body->getArguments(), arguments))
+      if (to)
+        mapping.map(from, to);
+    auto lookup = [&](Value value) -> Value {
+      if (Value mapped = mapping.lookupOrNull(value))
+        return mapped;
+      Value broadcast;
+      Attribute constant;
+      VectorType type = vectorOf(value.getType());
+      if (matchPattern(value, m_Constant(&constant)))
+        broadcast = arith::ConstantOp::create(
+            b, DenseElementsAttr::get(type, constant));
+      else
+        broadcast = vector::BroadcastOp::create(b, type, value);
+      mapping.map(value, broadcast);
+      return broadcast;
+    };
+    for (Operation &inner : body->without_terminator()) {
+      if (isa<arith::ConstantOp>(inner))
+        continue;
+      OperationState state(b.getLoc(), inner.getName());
+      for (Value operand : inner.getOperands())
+        state.operands.push_back(lookup(operand));
+      for (Type type : inner.getResultTypes())
+        state.types.push_back(vectorOf(type));
+      state.attributes = inner.getDiscardableAttrDictionary();
+      state.propertiesAttr = inner.getPropertiesAsAttribute();
+      Operation *clone = b.create(state);
+      mapping.map(inner.getResults(), clone->getResults());
+    }
+    return lookup(body->getTerminator()->getOperand(0));
+  }
+
+  /// All elements of the tile for one step of the sums.
+  SmallVector<Value> emitStep(const RegisterTile &tile, ValueRange sums) {
+    ArrayRef<VectorOperand> inputs = ArrayRef(plan.operands).drop_back();
+    SmallVector<SmallVector<Value>> bases;
+    for (const VectorOperand &input : inputs)
+      bases.push_back(baseIndices(input));
+    std::map<std::pair<size_t, SmallVector<int64_t>>, Value> loaded;
+    SmallVector<Value> results;
+    size_t element = 0;
+    forEachElement(tile, [&](ArrayRef<int64_t> offset) {
+      SmallVector<Value> arguments;
+      for (auto [i, input] : llvm::enumerate(inputs)) {
+        // An operand is loaded once for all elements that share it.
+        SmallVector<int64_t> key(offset);
+        for (auto [dim, step] : llvm::enumerate(input.steps))
+          if (step == 0)
+            key[dim] = 0;
+        Value &value = loaded[{i, key}];
+        if (!value && !op.getBody()->getArgument(i).use_empty())
+          value = load(input, bases[i], key, tile.mask);
+        arguments.push_back(value);
+      }
+      Value sum = sums.empty() ? Value() : sums[element];
+      arguments.push_back(sum);
+      Value result = emitBody(arguments);
+      if (tile.mask && plan.vectorIsReduced)
+        result = arith::SelectOp::create(b, tile.mask, result, sum);
+      results.push_back(result);
+      ++element;
+    });
+    return results;
+  }
+
+  /// The loops over the reduced dims from `depth` on, around emitStep.
+  SmallVector<Value> emitSums(const RegisterTile &tile, size_t depth,
+                              ValueRange sums) {
+    if (depth == plan.reduced.size())
+      return plan.vectorIsReduced ? emitVectorSums(tile, sums)
+                                  : emitStep(tile, sums);
+    unsigned dim = plan.reduced[depth];
+    return carryingLoop(zero, sizes[dim], 1, dim, sums, [&](ValueRange inner) {
+      return emitSums(tile, depth + 1, inner);
+    });
+  }
+
+  SmallVector<Value>
+  carryingLoop(Value from, Value to, int64_t step, unsigned dim,
+               ValueRange values,
+               llvm::function_ref<SmallVector<Value>(ValueRange)> body) {
+    auto loop = scf::ForOp::create(b, from, to, index(step), values);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    ivs[dim] = loop.getInductionVar();
+    SmallVector<Value> results = body(loop.getRegionIterArgs());
+    scf::YieldOp::create(b, results);
+    ivs[dim] = Value();
+    return SmallVector<Value>(loop.getResults());
+  }
+
+  /// The loop along a reduced vector dim; its edge adds to the first vector of
+  /// each row.
+  SmallVector<Value> emitVectorSums(const RegisterTile &tile, ValueRange sums) {
+    unsigned dim = plan.vectorDim;
+    int64_t block = plan.lanes * tile.vectors;
+    Value whole = wholeSteps(dim, block);
+    SmallVector<Value> results(sums);
+    if (hasWhole(dim, block))
+      results = carryingLoop(zero, whole, block, dim, results,
+                             [&](ValueRange inner) {
+                               return emitStep(tile, inner);
+                             });
+    if (!hasEdge(dim, block))
+      return results;
+    SmallVector<Value> first;
+    for (size_t i = 0; i < results.size(); i += tile.vectors)
+      first.push_back(results[i]);
+    first = carryingLoop(whole, sizes[dim], plan.lanes, dim, first,
+                         [&](ValueRange inner) {
+                           RegisterTile edge{tile.rows, 1, makeMask()};
+                           return emitStep(edge, inner);
+                         });
+    for (size_t i = 0; i < results.size(); i += tile.vectors)
+      results[i] = first[i / tile.vectors];
+    return results;
+  }
+
+  void emitTile(const RegisterTile &tile) {
+    const VectorOperand &output = plan.operands.back();
+    if (plan.vectorIsReduced) {
+      emitReducedTile(tile);
+      return;
+    }
+    SmallVector<Value> base = baseIndices(output);
+    SmallVector<Value> sums;
+    if (plan.readsOutput)
+      forEachElement(tile, [&](ArrayRef<int64_t> offset) {
+        sums.push_back(load(output, base, offset, tile.mask));
+      });
+    sums = emitSums(tile, 0, sums);
+    size_t element = 0;
+    forEachElement(tile, [&](ArrayRef<int64_t> offset) {
+      SmallVector<Value> indices = indicesAt(output, base, offset);
+      Value value = sums[element++];
+      if (tile.mask)
+        vector::MaskedStoreOp::create(b, output.memref, indices, tile.mask,
+                                      value);
+      else
+        vector::StoreOp::create(b, value, output.memref, indices);
+    });
+  }
+
+  /// Sums along the vectors themselves: start from the neutral element, add
+  /// the lanes up at the end, then the output's old value.
+  void emitReducedTile(const RegisterTile &tile) {
+    const VectorOperand &output = plan.operands.back();
+    Type element = elementType(output);
+    Value neutral = arith::ConstantOp::create(
+        b, DenseElementsAttr::get(vectorOf(element),
+                                  ArrayRef<Attribute>(
+                                      *arith::getNeutralElement(plan.combiner))));
+    SmallVector<Value> sums(tile.count(), neutral);
+    sums = emitSums(tile, 0, sums);
+    vector::CombiningKind kind = *linalg::getCombinerOpKind(plan.combiner);
+    ivs[plan.vectorDim] = Value();
+    SmallVector<Value> base = baseIndices(output);
+    size_t at = 0;
+    Value total;
+    forEachElement(tile, [&](ArrayRef<int64_t> offset) {
+      Value sum = sums[at++];
+      bool isFirst = offset[plan.vectorDim] == 0;
+      total = isFirst ? sum
+                      : vector::makeArithReduction(b, b.getLoc(), kind, total,
+                                                   sum);
+      if (at % tile.vectors != 0)
+        return;
+      SmallVector<int64_t> row(offset);
+      row[plan.vectorDim] = 0;
+      SmallVector<Value> indices = indicesAt(output, base, row);
+      Value scalar = vector::ReductionOp::create(b, kind, total);
+      Value old = memref::LoadOp::create(b, output.memref, indices);
+      scalar = vector::makeArithReduction(b, b.getLoc(), kind, old, scalar);
+      memref::StoreOp::create(b, scalar, output.memref, indices);
+    });
+  }
+
+  linalg::GenericOp op;
+  const VectorPlan &plan;
+  ImplicitLocOpBuilder b;
+  SmallVector<Value> ivs;   ///< coordinate of each dim, null: not in a loop
+  SmallVector<Value> sizes; ///< extent of each dim
+  Value zero;
+};
+
+struct VectorizeGenerics
+    : ashlar::impl::VectorizeGenericsPassBase<VectorizeGenerics> {
+  using VectorizeGenericsPassBase::VectorizeGenericsPassBase;
+
+  void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    SmallVector<linalg::LinalgOp> named;
+    SmallVector<memref::CopyOp> copies;
+    getOperation().walk([&](Operation *inner) {
+      if (auto copy = dyn_cast<memref::CopyOp>(inner))
+        copies.push_back(copy);
+      else if (auto op = dyn_cast<linalg::LinalgOp>(inner))
+        if (!isa<linalg::GenericOp>(inner))
+          named.push_back(op);
+    });
+    for (memref::CopyOp copy : copies) {
+      rewriter.setInsertionPoint(copy);
+      linalg::makeMemRefCopyOp(rewriter, copy.getLoc(), copy.getSource(),
+                               copy.getTarget());
+      rewriter.eraseOp(copy);
+    }
+    for (linalg::LinalgOp op : named) {
+      rewriter.setInsertionPoint(op);
+      if (failed(linalg::generalizeNamedOp(rewriter, op))) {
+        op->emitError("has no generic form");
+        return signalPassFailure();
+      }
+    }
+    SmallVector<linalg::GenericOp> generics;
+    getOperation().walk([&](linalg::GenericOp op) { generics.push_back(op); });
+    for (linalg::GenericOp op : generics) {
+      std::optional<VectorPlan> plan =
+          planVectors(op, vectorBytes, registers);
+      if (!plan)
+        continue;
+      GenericExpander(op, *plan).run();
+      op.erase();
+    }
+  }
+};
+} // namespace

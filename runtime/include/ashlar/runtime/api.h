@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * Ashlar's runtime: loads module files (.ash) and runs them.
+ *
+ * CONVENTIONS, which hold for every function unless it says otherwise
+ *
+ * Errors       Every call that can fail returns an ashlar_status_t by value.
+ *              Its strings are never NULL and stay valid until the same
+ *              thread's next call into this library; copy what you keep. No
+ *              call prints, exits or throws. Out-parameters are set to NULL
+ *              or zero before anything else happens. A null pointer where
+ *              none is allowed gives INVALID_ARGUMENT.
+ * Ownership    Handles are counted: _create, _load and the like give the
+ *              caller one reference, _release drops it, NULL is allowed there.
+ *              What is in use stays alive: a session keeps its module, a
+ *              module its runtime and budget. Memory that the caller passes is
+ *              the caller's, never freed here and not kept beyond the call
+ *              unless the function says so. Returned strings belong to the
+ *              object they were asked of.
+ * Threads      Runtime, budget, module, entry and device: any thread at any
+ *              time. Session and its bindings: one thread at a time; sessions
+ *              of one module run in parallel. Event: any thread.
+ * Sizes        Bytes, unless the name says otherwise. Times end in their unit.
+ * Versions     Structs passed by pointer begin with `size`; set it with the
+ *              _INIT macro. A library that is older or newer than the caller
+ *              reads and writes only the fields that both know. Fields and
+ *              functions are only ever appended within one soname.
+ *
+ *   ashlar_runtime_t *runtime;
+ *   ashlar_module_t *module;
+ *   ashlar_session_t *session;
+ *   ashlar_load_options_t load = ASHLAR_LOAD_OPTIONS_INIT;
+ *   load.allow_native_code = 1;
+ *   ashlar_runtime_create(NULL, &runtime);
+ *   ashlar_module_load_file(runtime, "model.ash", &load, &module);
+ *   ashlar_session_create(module, NULL, NULL, &session);
+ *   ashlar_session_run(session, "main", inputs, 1, outputs, 1);
+ */
+#ifndef ASHLAR_RUNTIME_API_H
+#define ASHLAR_RUNTIME_API_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define ASHLAR_API __attribute__((visibility("default")))
+#else
+#define ASHLAR_API
+#endif
+
+/*===-- Version ----------------------------------------------------------===*/
+
+#define ASHLAR_VERSION_MAJOR 0
+#define ASHLAR_VERSION_MINOR 1
+#define ASHLAR_VERSION_PATCH 0
+
+/* The library's own version, "0.1.0". */
+ASHLAR_API const char *ashlar_runtime_version(void);
+
+/*===-- Status -----------------------------------------------------------===*/
+
+typedef enum ashlar_status_code_t {
+  ASHLAR_OK = 0,
+  ASHLAR_INVALID_ARGUMENT = 1, /* the caller can mend the call */
+  ASHLAR_NOT_FOUND = 2,        /* no file, entry or device of that name */
+  ASHLAR_OUT_OF_BUDGET = 3,    /* refused before anything was allocated */
+  ASHLAR_UNSUPPORTED = 4,      /* sound, but not here or not allowed */
+  ASHLAR_CORRUPT = 5,          /* the module contradicts itself */
+  ASHLAR_DEVICE_LOST = 6,      /* the device failed; the message is the first
+                                  failure it had */
+  ASHLAR_CANCELLED = 7,        /* ended by ashlar_event_cancel */
+  ASHLAR_INTERNAL = 8          /* our fault, or the system is out of memory */
+} ashlar_status_code_t;
+
+typedef struct ashlar_status_t {
+  int32_t code;        /* ashlar_status_code_t */
+  const char *message; /* a sentence: what was expected, found, what to do */
+  const char *place;   /* argument, file, kernel or table it is about; "" */
+} ashlar_status_t;
+
+/* "OUT_OF_BUDGET" for ASHLAR_OUT_OF_BUDGET; "UNKNOWN" for other numbers. */
+ASHLAR_API const char *ashlar_status_code_name(int32_t code);
+
+/*===-- Tensors ----------------------------------------------------------===*/
+
+/* The numbers are those of the module's schema. */
+typedef enum ashlar_element_type_t {
+  ASHLAR_TYPE_NONE = 0,
+  ASHLAR_TYPE_BOOL = 1, /* one byte, 0 or 1 */
+  ASHLAR_TYPE_I8 = 2,
+  ASHLAR_TYPE_I16 = 3,
+  ASHLAR_TYPE_I32 = 4,
+  ASHLAR_TYPE_I64 = 5,
+  ASHLAR_TYPE_U8 = 6,
+  ASHLAR_TYPE_U16 = 7,
+  ASHLAR_TYPE_U32 = 8,
+  ASHLAR_TYPE_U64 = 9,
+  ASHLAR_TYPE_F16 = 10,
+  ASHLAR_TYPE_BF16 = 11,
+  ASHLAR_TYPE_F32 = 12,
+  ASHLAR_TYPE_F64 = 13
+} ashlar_element_type_t;
+
+/* Bytes of one element, 0 for an unknown type. */
+ASHLAR_API size_t ashlar_element_type_size(uint32_t type);
+/* "f32"; "unknown" for other numbers. */
+ASHLAR_API const char *ashlar_element_type_name(uint32_t type);
+
+#define ASHLAR_MAX_RANK 16
+
+typedef struct ashlar_runtime_t ashlar_runtime_t;
+typedef struct ashlar_device_t ashlar_device_t;
+typedef struct ashlar_budget_t ashlar_budget_t;
+typedef struct ashlar_module_t ashlar_module_t;
+typedef struct ashlar_entry_t ashlar_entry_t;
+typedef struct ashlar_session_t ashlar_session_t;
+typedef struct ashlar_bindings_t ashlar_bindings_t;
+typedef struct ashlar_event_t ashlar_event_t;
+
+/* A dense row-major tensor.
+ *
+ * As an input: data is read in place if it is aligned to 64 bytes, otherwise
+ * copied (the copy is charged to the session's budget).
+ * As an output: with data, results are written there, in place if aligned to
+ * 64 bytes; type may be NONE, rank and shape are overwritten. With data NULL
+ * the session provides the memory; all fields are set, and data stays valid
+ * until the session's next run or release. */
+typedef struct ashlar_tensor_t {
+  void *data;
+  ashlar_device_t *device; /* where data lives; NULL: host memory */
+  uint64_t capacity;       /* bytes that may be used at data */
+  uint32_t type;           /* ashlar_element_type_t */
+  uint32_t rank;
+  int64_t shape[ASHLAR_MAX_RANK]; /* the first `rank` count */
+} ashlar_tensor_t;
+
+/* What an entry expects or gives. */
+typedef struct ashlar_tensor_info_t {
+  size_t size;
+  const char *name;
+  const char *shape_text; /* "Nx3x48xW": symbols by name */
+  uint32_t type;
+  uint32_t rank;
+  int64_t shape[ASHLAR_MAX_RANK];   /* -1 where symbols decide */
+  int64_t maximum[ASHLAR_MAX_RANK]; /* the shape at the largest symbols */
+  uint64_t maximum_bytes;
+} ashlar_tensor_info_t;
+#define ASHLAR_TENSOR_INFO_INIT                                                \
+  { sizeof(ashlar_tensor_info_t), 0, 0, 0, 0, {0}, {0}, 0 }
+
+/*===-- Runtime ----------------------------------------------------------===*/
+
+/* One share of a parallel step. Shares do not wait for each other, so an
+ * executor may run them one after another. */
+typedef void (*ashlar_task_function_t)(void *task, uint32_t share);
+
+/* An embedder's own threads in place of the library's. `run` calls
+ * function(task, i) once for each i in [0, shares), on threads of its choice,
+ * and returns when all have returned. It may be called from several sessions
+ * at the same time. */
+typedef struct ashlar_executor_t {
+  void *context;
+  uint32_t shares; /* how finely to split: usually the number of threads */
+  void (*run)(void *context, uint32_t shares, ashlar_task_function_t function,
+              void *task);
+} ashlar_executor_t;
+
+typedef struct ashlar_runtime_options_t {
+  size_t size;
+  uint32_t threads; /* default of sessions; 0: as many as CPUs are allowed */
+  uint32_t reserved;
+  const ashlar_executor_t *executor; /* NULL: threads of our own; copied */
+} ashlar_runtime_options_t;
+#define ASHLAR_RUNTIME_OPTIONS_INIT                                            \
+  { sizeof(ashlar_runtime_options_t), 0, 0, 0 }
+
+/* options may be NULL. Opens no device. INVALID_ARGUMENT, INTERNAL. */
+ASHLAR_API ashlar_status_t
+ashlar_runtime_create(const ashlar_runtime_options_t *options,
+                      ashlar_runtime_t **out_runtime);
+ASHLAR_API void ashlar_runtime_release(ashlar_runtime_t *runtime);
+
+/* From _start to _stop every kernel call is recorded; _stop writes a JSON file
+ * that ui.perfetto.dev opens. At most a million calls are kept, then the rest
+ * is dropped and counted in the file. INVALID_ARGUMENT when started twice or
+ * stopped without a start, or the file cannot be written. */
+ASHLAR_API ashlar_status_t ashlar_trace_start(ashlar_runtime_t *runtime,
+                                              const char *path);
+ASHLAR_API ashlar_status_t ashlar_trace_stop(ashlar_runtime_t *runtime);
+
+/*===-- Devices ----------------------------------------------------------===*/
+
+/* Opens the device on first use. "cpu" means "cpu:0". The handle lives as long
+ * as the runtime. NOT_FOUND: the error lists what there is. */
+ASHLAR_API ashlar_status_t ashlar_device_open(ashlar_runtime_t *runtime,
+                                              const char *name,
+                                              ashlar_device_t **out_device);
+/* "cpu:0" */
+ASHLAR_API const char *ashlar_device_name(const ashlar_device_t *device);
+/* Instruction sets the device has, in LLVM's names, separated by commas. */
+ASHLAR_API const char *ashlar_device_features(const ashlar_device_t *device);
+/* OK, or DEVICE_LOST with the first failure. */
+ASHLAR_API ashlar_status_t ashlar_device_status(const ashlar_device_t *device);
+
+/*===-- Budgets ----------------------------------------------------------===*/
+
+typedef enum ashlar_memory_kind_t {
+  ASHLAR_MEMORY_WEIGHTS = 0, /* once per module */
+  ASHLAR_MEMORY_CODE = 1,    /* once per module */
+  ASHLAR_MEMORY_ARENA = 2,   /* one per session */
+  ASHLAR_MEMORY_OUTPUTS = 3, /* outputs that a session provides */
+  ASHLAR_MEMORY_STAGING = 4, /* copies of unaligned or remote tensors */
+  ASHLAR_MEMORY_SCRATCH = 5, /* per worker of a session */
+  ASHLAR_MEMORY_KINDS = 6
+} ashlar_memory_kind_t;
+
+typedef struct ashlar_budget_statistics_t {
+  size_t size;
+  uint64_t limit;
+  uint64_t current;
+  uint64_t peak;
+  uint64_t current_of[ASHLAR_MEMORY_KINDS]; /* by ashlar_memory_kind_t */
+  uint64_t refusals; /* requests that did not fit */
+} ashlar_budget_statistics_t;
+#define ASHLAR_BUDGET_STATISTICS_INIT                                          \
+  { sizeof(ashlar_budget_statistics_t), 0, 0, 0, {0}, 0 }
+
+/* One charge that a budget carries now. */
+typedef struct ashlar_holder_t {
+  char name[64];  /* of the module or session, cut to fit */
+  uint32_t kind;  /* ashlar_memory_kind_t */
+  uint32_t reserved;
+  uint64_t bytes;
+} ashlar_holder_t;
+
+#define ASHLAR_UNLIMITED UINT64_MAX
+
+/* A budget of `limit` bytes that modules and sessions share. */
+ASHLAR_API ashlar_status_t ashlar_budget_create(ashlar_runtime_t *runtime,
+                                                const char *name,
+                                                uint64_t limit,
+                                                ashlar_budget_t **out_budget);
+ASHLAR_API void ashlar_budget_release(ashlar_budget_t *budget);
+ASHLAR_API ashlar_status_t
+ashlar_budget_query(const ashlar_budget_t *budget,
+                    ashlar_budget_statistics_t *out_statistics);
+/* Writes up to `capacity` holders, largest first; *out_count is how many there
+ * are. holders may be NULL with capacity 0. */
+ASHLAR_API ashlar_status_t ashlar_budget_holders(const ashlar_budget_t *budget,
+                                                 ashlar_holder_t *holders,
+                                                 size_t capacity,
+                                                 size_t *out_count);
+
+/*===-- Modules ----------------------------------------------------------===*/
+
+typedef enum ashlar_placement_t {
+  ASHLAR_PLACEMENT_STRICT = 0, /* a device that cannot serve is an error */
+  ASHLAR_PLACEMENT_SOFT = 1    /* falls back to the next program; counted */
+} ashlar_placement_t;
+
+typedef struct ashlar_load_options_t {
+  size_t size;
+  /* Weights and code are charged to it, and kept; NULL: no limit. */
+  ashlar_budget_t *budget;
+  /* Shown in budgets, logs and traces. NULL: the file's name. */
+  const char *name;
+  /* Modules hold machine code that runs with the process's own rights. Set it
+   * to 1 for files you trust as much as a shared library. */
+  uint32_t allow_native_code;
+  /* 1: hash the weights too, about 20 ms per 400 MB. */
+  uint32_t verify_weights;
+  /* Devices to choose a program for, in order of preference; NULL: any. */
+  const char *const *devices;
+  size_t device_count;
+  uint32_t placement; /* ashlar_placement_t */
+  uint32_t reserved;
+} ashlar_load_options_t;
+#define ASHLAR_LOAD_OPTIONS_INIT                                               \
+  { sizeof(ashlar_load_options_t), 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/* Maps the file, checks it and takes the first program that the machine meets.
+ * Weights are read from the mapping: while the module lives, replace the file
+ * by renaming another over it, never by writing into it.
+ * NOT_FOUND, CORRUPT, OUT_OF_BUDGET, UNSUPPORTED. */
+ASHLAR_API ashlar_status_t
+ashlar_module_load_file(ashlar_runtime_t *runtime, const char *path,
+                        const ashlar_load_options_t *options,
+                        ashlar_module_t **out_module);
+/* The same from memory, read in place and to be left as it is until the module
+ * is gone. data must be aligned to 64 bytes. */
+ASHLAR_API ashlar_status_t
+ashlar_module_load_memory(ashlar_runtime_t *runtime, const void *data,
+                          size_t size, const ashlar_load_options_t *options,
+                          ashlar_module_t **out_module);
+ASHLAR_API void ashlar_module_release(ashlar_module_t *module);
+
+typedef struct ashlar_module_info_t {
+  size_t size;
+  const char *name;
+  const char *target;        /* of the program taken */
+  const char *preset;        /* its machine model */
+  const char *device;        /* "cpu:0" */
+  const char *placement_log; /* a line per program: taken, or why not */
+  size_t entry_count;
+  size_t program_count; /* in the file */
+  uint64_t weights_bytes;
+  uint64_t code_bytes;
+  uint64_t load_ns;
+  uint64_t fallbacks; /* devices asked for that could not serve */
+} ashlar_module_info_t;
+#define ASHLAR_MODULE_INFO_INIT                                                \
+  { sizeof(ashlar_module_info_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+ASHLAR_API ashlar_status_t
+ashlar_module_query(const ashlar_module_t *module,
+                    ashlar_module_info_t *out_info);
+
+/*===-- Entries ----------------------------------------------------------===*/
+
+/* Entries belong to their module. NOT_FOUND lists the names there are. */
+ASHLAR_API ashlar_status_t ashlar_module_entry(ashlar_module_t *module,
+                                               const char *name,
+                                               ashlar_entry_t **out_entry);
+/* By position, 0 being the first. */
+ASHLAR_API ashlar_status_t ashlar_module_entry_at(ashlar_module_t *module,
+                                                  size_t index,
+                                                  ashlar_entry_t **out_entry);
+ASHLAR_API const char *ashlar_entry_name(const ashlar_entry_t *entry);
+ASHLAR_API size_t ashlar_entry_input_count(const ashlar_entry_t *entry);
+ASHLAR_API size_t ashlar_entry_output_count(const ashlar_entry_t *entry);
+ASHLAR_API ashlar_status_t ashlar_entry_input(const ashlar_entry_t *entry,
+                                              size_t index,
+                                              ashlar_tensor_info_t *out_info);
+ASHLAR_API ashlar_status_t ashlar_entry_output(const ashlar_entry_t *entry,
+                                               size_t index,
+                                               ashlar_tensor_info_t *out_info);
+
+/* What running the entry costs, to the byte, symbols at their largest. */
+typedef struct ashlar_contract_t {
+  size_t size;
+  uint64_t weights_bytes; /* shared by all sessions of a module */
+  uint64_t code_bytes;    /* likewise */
+  uint64_t arena_bytes;   /* one per session */
+  uint64_t arena_lower_bound_bytes;
+  uint64_t outputs_bytes; /* only if the session provides the outputs */
+  uint64_t staging_bytes; /* only if tensors are unaligned or remote */
+  uint64_t scratch_bytes_per_worker;
+  uint64_t peak_bytes; /* the sum, for one worker */
+} ashlar_contract_t;
+#define ASHLAR_CONTRACT_INIT                                                   \
+  { sizeof(ashlar_contract_t), 0, 0, 0, 0, 0, 0, 0, 0 }
+ASHLAR_API ashlar_status_t ashlar_entry_contract(const ashlar_entry_t *entry,
+                                                 ashlar_contract_t *out_cost);
+
+/*===-- Sessions ---------------------------------------------------------===*/
+
+typedef struct ashlar_session_options_t {
+  size_t size;
+  const char *name; /* shown in budgets and traces; NULL: the module's */
+  uint32_t threads; /* 0: the runtime's default */
+  uint32_t poison;  /* 1: fill the arena with 0xA5 before every run, to show
+                       results that depend on an earlier one */
+  /* 1: allocate all of the contract's outputs and staging now, so that no
+   * later run can be refused for its budget. */
+  uint32_t reserve_all;
+  uint32_t reserved;
+} ashlar_session_options_t;
+#define ASHLAR_SESSION_OPTIONS_INIT                                            \
+  { sizeof(ashlar_session_options_t), 0, 0, 0, 0, 0 }
+
+/* Allocates the arena and starts the threads. budget NULL: no limit. options
+ * may be NULL. OUT_OF_BUDGET says how much is missing and who holds the rest.
+ */
+ASHLAR_API ashlar_status_t
+ashlar_session_create(ashlar_module_t *module, ashlar_budget_t *budget,
+                      const ashlar_session_options_t *options,
+                      ashlar_session_t **out_session);
+/* Waits for a run in flight. */
+ASHLAR_API void ashlar_session_release(ashlar_session_t *session);
+
+/* Runs the entry and returns when the outputs are there. INVALID_ARGUMENT for
+ * tensors that do not fit the entry (nothing has run then), OUT_OF_BUDGET for
+ * outputs or copies that do not fit, DEVICE_LOST, INTERNAL for a kernel that
+ * failed: the message names it and the model's nodes. */
+ASHLAR_API ashlar_status_t ashlar_session_run(ashlar_session_t *session,
+                                              const char *entry,
+                                              const ashlar_tensor_t *inputs,
+                                              size_t input_count,
+                                              ashlar_tensor_t *outputs,
+                                              size_t output_count);
+/* The same with an entry looked up before. */
+ASHLAR_API ashlar_status_t ashlar_session_run_entry(
+    ashlar_session_t *session, const ashlar_entry_t *entry,
+    const ashlar_tensor_t *inputs, size_t input_count, ashlar_tensor_t *outputs,
+    size_t output_count);
+/* Checks the arguments, starts the run and returns; `outputs` is filled in
+ * already, the memory behind it once the event has come. Tensors' memory must
+ * stay until then. Runs of one session do not overlap: a call made during
+ * another waits for it first. */
+ASHLAR_API ashlar_status_t ashlar_session_run_async(
+    ashlar_session_t *session, const ashlar_entry_t *entry,
+    const ashlar_tensor_t *inputs, size_t input_count, ashlar_tensor_t *outputs,
+    size_t output_count, ashlar_event_t **out_event);
+
+typedef struct ashlar_session_statistics_t {
+  size_t size;
+  uint64_t runs;     /* ended well */
+  uint64_t failures; /* started and ended with an error */
+  uint64_t staged_tensors; /* copied since not aligned, over all runs */
+  uint64_t staged_bytes;
+  uint64_t arena_bytes;
+  uint64_t scratch_bytes; /* of all workers */
+  uint64_t last_run_ns;
+  uint32_t threads;
+  uint32_t reserved;
+} ashlar_session_statistics_t;
+#define ASHLAR_SESSION_STATISTICS_INIT                                         \
+  { sizeof(ashlar_session_statistics_t), 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+ASHLAR_API ashlar_status_t
+ashlar_session_query(const ashlar_session_t *session,
+                     ashlar_session_statistics_t *out_statistics);
+
+/*===-- Bindings: arguments checked once ---------------------------------===*/
+
+/* Checks the tensors as a run does and keeps their addresses: the memory must
+ * stay until the bindings are released, its contents may change between runs.
+ * `outputs` is filled in. */
+ASHLAR_API ashlar_status_t ashlar_bindings_create(
+    ashlar_session_t *session, const ashlar_entry_t *entry,
+    const ashlar_tensor_t *inputs, size_t input_count, ashlar_tensor_t *outputs,
+    size_t output_count, ashlar_bindings_t **out_bindings);
+ASHLAR_API void ashlar_bindings_release(ashlar_bindings_t *bindings);
+ASHLAR_API ashlar_status_t ashlar_bindings_run(ashlar_bindings_t *bindings);
+ASHLAR_API ashlar_status_t ashlar_bindings_run_async(
+    ashlar_bindings_t *bindings, ashlar_event_t **out_event);
+
+/*===-- Events -----------------------------------------------------------===*/
+
+#define ASHLAR_FOREVER UINT64_MAX
+
+/* Returns the run's own status once it has ended; *out_done says whether it
+ * had within timeout_ns (0: only asks). While it has not, the status is OK. */
+ASHLAR_API ashlar_status_t ashlar_event_wait(ashlar_event_t *event,
+                                             uint64_t timeout_ns,
+                                             int32_t *out_done);
+/* Asks the run to end early; its status is then CANCELLED, unless it had ended
+ * before. Outputs are undefined. */
+ASHLAR_API ashlar_status_t ashlar_event_cancel(ashlar_event_t *event);
+/* May be called before the run has ended; the run goes on. */
+ASHLAR_API void ashlar_event_release(ashlar_event_t *event);
+
+/*===-- Layouts that no version of this soname changes -------------------===*/
+
+#ifdef __cplusplus
+#define ASHLAR_LAYOUT_ASSERT(condition) static_assert(condition, #condition)
+#else
+#define ASHLAR_LAYOUT_ASSERT(condition) _Static_assert(condition, #condition)
+#endif
+#if UINTPTR_MAX == UINT64_MAX
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_status_t) == 24);
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_tensor_t) == 160);
+ASHLAR_LAYOUT_ASSERT(offsetof(ashlar_tensor_t, shape) == 32);
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_holder_t) == 80);
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_executor_t) == 24);
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_tensor_info_t) == 296);
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_runtime_options_t) == 24);
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_budget_statistics_t) == 88);
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_load_options_t) == 56);
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_module_info_t) == 96);
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_contract_t) == 72);
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_session_options_t) == 32);
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_session_statistics_t) == 72);
+#endif
+#undef ASHLAR_LAYOUT_ASSERT
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* ASHLAR_RUNTIME_API_H */

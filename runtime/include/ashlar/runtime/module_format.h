@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * The first 64 bytes of a module file (.ash). The index that follows is the
+ * FlatBuffer of runtime/schema/module.fbs. All integers are little endian.
+ *
+ * A reader refuses another major version. A higher minor version adds only
+ * what an older reader may ignore, so it is accepted. docs/module-format.md
+ * holds the promise in full.
+ */
+#ifndef ASHLAR_RUNTIME_MODULE_FORMAT_H
+#define ASHLAR_RUNTIME_MODULE_FORMAT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* 0x89 keeps the file from passing as text; "\r\n" shows a transfer that
+ * rewrites line ends, as in PNG's signature. */
+#define ASHLAR_MODULE_MAGIC "\x89"                                             \
+                            "ASHL\r\n\x1a"
+#define ASHLAR_MODULE_MAGIC_SIZE 8
+
+#define ASHLAR_MODULE_MAJOR_VERSION 1
+#define ASHLAR_MODULE_MINOR_VERSION 0
+
+/* Sections start at multiples of this, so that they can be mapped alone. */
+#define ASHLAR_MODULE_SECTION_ALIGNMENT 4096
+/* Weights start at multiples of this inside their section. */
+#define ASHLAR_MODULE_WEIGHT_ALIGNMENT 64
+/* FlatBuffers addresses the index with 31 bits. */
+#define ASHLAR_MODULE_MAX_INDEX_SIZE 0x7fffffffu
+
+typedef struct ashlar_module_header_t {
+  uint8_t magic[ASHLAR_MODULE_MAGIC_SIZE];
+  uint16_t major_version;
+  uint16_t minor_version;
+  uint32_t header_size;  /* 64; where a later version's longer header ends */
+  uint64_t index_offset; /* 64 */
+  uint64_t index_size;   /* bytes of the FlatBuffer, without padding */
+  uint64_t index_hash;   /* XXH3, 64 bits, seed 0, of those bytes */
+  uint64_t file_size;    /* of the whole file; a shorter file is truncated */
+  uint8_t reserved[16];  /* zero */
+} ashlar_module_header_t;
+
+#ifdef __cplusplus
+#define ASHLAR_LAYOUT_ASSERT(condition) static_assert(condition, #condition)
+#else
+#define ASHLAR_LAYOUT_ASSERT(condition) _Static_assert(condition, #condition)
+#endif
+
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_module_header_t) == 64);
+ASHLAR_LAYOUT_ASSERT(offsetof(ashlar_module_header_t, major_version) == 8);
+ASHLAR_LAYOUT_ASSERT(offsetof(ashlar_module_header_t, minor_version) == 10);
+ASHLAR_LAYOUT_ASSERT(offsetof(ashlar_module_header_t, header_size) == 12);
+ASHLAR_LAYOUT_ASSERT(offsetof(ashlar_module_header_t, index_offset) == 16);
+ASHLAR_LAYOUT_ASSERT(offsetof(ashlar_module_header_t, index_size) == 24);
+ASHLAR_LAYOUT_ASSERT(offsetof(ashlar_module_header_t, index_hash) == 32);
+ASHLAR_LAYOUT_ASSERT(offsetof(ashlar_module_header_t, file_size) == 40);
+ASHLAR_LAYOUT_ASSERT(offsetof(ashlar_module_header_t, reserved) == 48);
+
+#undef ASHLAR_LAYOUT_ASSERT
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* ASHLAR_RUNTIME_MODULE_FORMAT_H */

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The C API of modules and entries.
+
+#include "Handles.h"
+#include "IndexVerifier.h"
+#include "TensorShape.h"
+
+using namespace ashlar::runtime;
+namespace fb = ashlar::fb;
+
+static Status readLoadOptions(ashlar_runtime_t *runtime,
+                              const ashlar_load_options_t *given,
+                              const char *defaultName, LoadOptions &out) {
+  ashlar_load_options_t read = ASHLAR_LOAD_OPTIONS_INIT;
+  ASHLAR_RETURN_IF_ERROR(readStruct(given, read, "options"));
+  if (read.placement > ASHLAR_PLACEMENT_SOFT)
+    return invalidArgument(concat("unknown placement ", read.placement),
+                           "options.placement");
+  if (!read.devices && read.device_count)
+    return isNull("options.devices");
+  for (size_t i = 0; i < read.device_count; ++i) {
+    if (!read.devices[i])
+      return isNull("options.devices");
+    out.request.devices.push_back(read.devices[i]);
+  }
+  out.request.strict = read.placement == ASHLAR_PLACEMENT_STRICT;
+  out.budget =
+      read.budget ? read.budget->impl : runtime->impl->unlimitedBudget();
+  out.name = read.name ? read.name : defaultName;
+  out.allowNativeCode = read.allow_native_code != 0;
+  out.verifyWeights = read.verify_weights != 0;
+  return {};
+}
+
+template <typename Open>
+static Status loadModule(ashlar_runtime_t *runtime,
+                         const ashlar_load_options_t *options,
+                         const char *defaultName, ashlar_module_t **out_module,
+                         Open &&open) {
+  uint64_t start = Trace::now();
+  LoadOptions read;
+  ASHLAR_RETURN_IF_ERROR(
+      readLoadOptions(runtime, options, defaultName, read));
+  std::unique_ptr<ModuleFile> file;
+  ASHLAR_RETURN_IF_ERROR(open(file));
+  auto module = std::make_shared<Module>(runtime->impl, std::move(file),
+                                         std::move(read));
+  ASHLAR_RETURN_IF_ERROR(module->load());
+  module->loadNanoseconds = Trace::now() - start;
+  *out_module = new ashlar_module_t{std::move(module)};
+  return {};
+}
+
+static const char *fileName(const char *path) {
+  const char *slash = std::strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+static Status
+describeTensor(const fb::TensorDescription &tensor, const std::string &shape,
+               ashlar_tensor_info_t *out) {
+  ashlar_tensor_info_t filled = ASHLAR_TENSOR_INFO_INIT;
+  filled.name = tensor.name()->c_str();
+  filled.shape_text = shape.c_str();
+  filled.type = uint32_t(tensor.type());
+  filled.rank = uint32_t(count(tensor.shape()));
+  if (!maximumShape(tensor, filled.maximum, filled.maximum_bytes))
+    return corrupt("the largest shape overflows", filled.name);
+  for (uint32_t i = 0; i < filled.rank; ++i)
+    filled.shape[i] = isConstantSize(*tensor.shape()->Get(i))
+                          ? filled.maximum[i]
+                          : -1;
+  return writeStruct(filled, out, "out_info");
+}
+
+extern "C" {
+
+ashlar_status_t ashlar_module_load_file(ashlar_runtime_t *runtime,
+                                        const char *path,
+                                        const ashlar_load_options_t *options,
+                                        ashlar_module_t **out_module) {
+  if (out_module)
+    *out_module = nullptr;
+  return guard([&]() -> Status {
+    if (!runtime)
+      return isNull("runtime");
+    if (!path)
+      return isNull("path");
+    if (!out_module)
+      return isNull("out_module");
+    return loadModule(runtime, options, fileName(path), out_module,
+                      [&](std::unique_ptr<ModuleFile> &file) {
+                        return ModuleFile::openFile(path, file);
+                      });
+  });
+}
+
+ashlar_status_t ashlar_module_load_memory(ashlar_runtime_t *runtime,
+                                          const void *data, size_t size,
+                                          const ashlar_load_options_t *options,
+                                          ashlar_module_t **out_module) {
+  if (out_module)
+    *out_module = nullptr;
+  return guard([&]() -> Status {
+    if (!runtime)
+      return isNull("runtime");
+    if (!data)
+      return isNull("data");
+    if (!out_module)
+      return isNull("out_module");
+    return loadModule(runtime, options, "memory", out_module,
+                      [&](std::unique_ptr<ModuleFile> &file) {
+                        return ModuleFile::openMemory(data, size, file);
+                      });
+  });
+}
+
+void ashlar_module_release(ashlar_module_t *module) { delete module; }
+
+ashlar_status_t ashlar_module_query(const ashlar_module_t *module,
+                                    ashlar_module_info_t *out_info) {
+  return guard([&]() -> Status {
+    if (!module)
+      return isNull("module");
+    ashlar_module_info_t filled = ASHLAR_MODULE_INFO_INIT;
+    module->impl->query(filled);
+    return writeStruct(filled, out_info, "out_info");
+  });
+}
+
+ashlar_status_t ashlar_module_entry(ashlar_module_t *module, const char *name,
+                                    ashlar_entry_t **out_entry) {
+  if (out_entry)
+    *out_entry = nullptr;
+  return guard([&]() -> Status {
+    if (!module)
+      return isNull("module");
+    if (!name)
+      return isNull("name");
+    if (!out_entry)
+      return isNull("out_entry");
+    return module->impl->findEntry(name, *out_entry);
+  });
+}
+
+ashlar_status_t ashlar_module_entry_at(ashlar_module_t *module, size_t index,
+                                       ashlar_entry_t **out_entry) {
+  if (out_entry)
+    *out_entry = nullptr;
+  return guard([&]() -> Status {
+    if (!module)
+      return isNull("module");
+    if (!out_entry)
+      return isNull("out_entry");
+    if (index >= module->impl->entries.size())
+      return Status(ASHLAR_NOT_FOUND,
+                    concat("entry ", index, " of ",
+                           module->impl->entries.size()),
+                    "index");
+    *out_entry = &module->impl->entries[index];
+    return {};
+  });
+}
+
+const char *ashlar_entry_name(const ashlar_entry_t *entry) {
+  return entry ? entry->entry->name()->c_str() : "";
+}
+
+size_t ashlar_entry_input_count(const ashlar_entry_t *entry) {
+  return entry ? count(entry->entry->inputs()) : 0;
+}
+
+size_t ashlar_entry_output_count(const ashlar_entry_t *entry) {
+  return entry ? count(entry->entry->outputs()) : 0;
+}
+
+ashlar_status_t ashlar_entry_input(const ashlar_entry_t *entry, size_t index,
+                                   ashlar_tensor_info_t *out_info) {
+  return guard([&]() -> Status {
+    if (!entry)
+      return isNull("entry");
+    if (index >= count(entry->entry->inputs()))
+      return Status(ASHLAR_NOT_FOUND,
+                    concat("input ", index, " of ",
+                           count(entry->entry->inputs())),
+                    "index");
+    return describeTensor(*entry->entry->inputs()->Get(uint32_t(index)),
+                          entry->inputShapes[index], out_info);
+  });
+}
+
+ashlar_status_t ashlar_entry_output(const ashlar_entry_t *entry, size_t index,
+                                    ashlar_tensor_info_t *out_info) {
+  return guard([&]() -> Status {
+    if (!entry)
+      return isNull("entry");
+    if (index >= count(entry->entry->outputs()))
+      return Status(ASHLAR_NOT_FOUND,
+                    concat("output ", index, " of ",
+                           count(entry->entry->outputs())),
+                    "index");
+    return describeTensor(*entry->entry->outputs()->Get(uint32_t(index)),
+                          entry->outputShapes[index], out_info);
+  });
+}
+
+ashlar_status_t ashlar_entry_contract(const ashlar_entry_t *entry,
+                                      ashlar_contract_t *out_cost) {
+  return guard([&]() -> Status {
+    if (!entry)
+      return isNull("entry");
+    const fb::Contract &contract = *entry->program->contract();
+    ashlar_contract_t filled = ASHLAR_CONTRACT_INIT;
+    filled.weights_bytes = contract.weights_bytes();
+    filled.code_bytes = contract.code_bytes();
+    filled.arena_bytes = contract.arena_bytes();
+    filled.arena_lower_bound_bytes = contract.arena_lower_bound_bytes();
+    filled.outputs_bytes = contract.outputs_bytes();
+    filled.staging_bytes = contract.staging_bytes();
+    filled.scratch_bytes_per_worker = contract.scratch_bytes_per_worker();
+    filled.peak_bytes = contract.peak_bytes();
+    return writeStruct(filled, out_cost, "out_cost");
+  });
+}
+
+} // extern "C"

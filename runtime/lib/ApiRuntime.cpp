@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The C API of runtimes, traces, devices and budgets.
+
+#include "Handles.h"
+
+using namespace ashlar::runtime;
+
+static constexpr uint32_t maximumThreads = 4096;
+
+#define ASHLAR_STRING_(x) #x
+#define ASHLAR_STRING(x) ASHLAR_STRING_(x)
+
+extern "C" {
+
+const char *ashlar_runtime_version(void) {
+  return ASHLAR_STRING(ASHLAR_VERSION_MAJOR) "." ASHLAR_STRING(
+      ASHLAR_VERSION_MINOR) "." ASHLAR_STRING(ASHLAR_VERSION_PATCH);
+}
+
+ashlar_status_t ashlar_runtime_create(const ashlar_runtime_options_t *options,
+                                      ashlar_runtime_t **out_runtime) {
+  if (out_runtime)
+    *out_runtime = nullptr;
+  return guard([&]() -> Status {
+    if (!out_runtime)
+      return isNull("out_runtime");
+    ashlar_runtime_options_t read = ASHLAR_RUNTIME_OPTIONS_INIT;
+    ASHLAR_RETURN_IF_ERROR(readStruct(options, read, "options"));
+    if (read.threads > maximumThreads)
+      return invalidArgument(concat(read.threads, " threads; at most ",
+                                    maximumThreads),
+                             "options.threads");
+    if (read.executor &&
+        (!read.executor->run || read.executor->shares == 0 ||
+         read.executor->shares > maximumThreads))
+      return invalidArgument("an executor needs a function and 1 to 4096 "
+                             "shares",
+                             "options.executor");
+    auto runtime = std::make_shared<Runtime>();
+    runtime->configure(read);
+    *out_runtime = new ashlar_runtime_t{std::move(runtime)};
+    return {};
+  });
+}
+
+void ashlar_runtime_release(ashlar_runtime_t *runtime) { delete runtime; }
+
+ashlar_status_t ashlar_trace_start(ashlar_runtime_t *runtime,
+                                   const char *path) {
+  return guard([&]() -> Status {
+    if (!runtime)
+      return isNull("runtime");
+    if (!path)
+      return isNull("path");
+    return runtime->impl->startTrace(path);
+  });
+}
+
+ashlar_status_t ashlar_trace_stop(ashlar_runtime_t *runtime) {
+  return guard([&]() -> Status {
+    if (!runtime)
+      return isNull("runtime");
+    return runtime->impl->stopTrace();
+  });
+}
+
+ashlar_status_t ashlar_device_open(ashlar_runtime_t *runtime, const char *name,
+                                   ashlar_device_t **out_device) {
+  if (out_device)
+    *out_device = nullptr;
+  return guard([&]() -> Status {
+    if (!runtime)
+      return isNull("runtime");
+    if (!name)
+      return isNull("name");
+    if (!out_device)
+      return isNull("out_device");
+    return runtime->impl->device(name, *out_device);
+  });
+}
+
+const char *ashlar_device_name(const ashlar_device_t *device) {
+  return device ? device->name.c_str() : "";
+}
+
+const char *ashlar_device_features(const ashlar_device_t *device) {
+  return device ? device->features.c_str() : "";
+}
+
+ashlar_status_t ashlar_device_status(const ashlar_device_t *device) {
+  return guard([&]() -> Status {
+    if (!device)
+      return isNull("device");
+    return device->status();
+  });
+}
+
+ashlar_status_t ashlar_budget_create(ashlar_runtime_t *runtime,
+                                     const char *name, uint64_t limit,
+                                     ashlar_budget_t **out_budget) {
+  if (out_budget)
+    *out_budget = nullptr;
+  return guard([&]() -> Status {
+    if (!runtime)
+      return isNull("runtime");
+    if (!name)
+      return isNull("name");
+    if (!out_budget)
+      return isNull("out_budget");
+    *out_budget = new ashlar_budget_t{std::make_shared<Budget>(name, limit)};
+    return {};
+  });
+}
+
+void ashlar_budget_release(ashlar_budget_t *budget) { delete budget; }
+
+ashlar_status_t
+ashlar_budget_query(const ashlar_budget_t *budget,
+                    ashlar_budget_statistics_t *out_statistics) {
+  return guard([&]() -> Status {
+    if (!budget)
+      return isNull("budget");
+    ashlar_budget_statistics_t filled = ASHLAR_BUDGET_STATISTICS_INIT;
+    budget->impl->query(filled);
+    return writeStruct(filled, out_statistics, "out_statistics");
+  });
+}
+
+ashlar_status_t ashlar_budget_holders(const ashlar_budget_t *budget,
+                                      ashlar_holder_t *holders,
+                                      size_t capacity, size_t *out_count) {
+  if (out_count)
+    *out_count = 0;
+  return guard([&]() -> Status {
+    if (!budget)
+      return isNull("budget");
+    if (!out_count)
+      return isNull("out_count");
+    if (!holders && capacity)
+      return isNull("holders");
+    std::vector<ashlar_holder_t> all = budget->impl->holders();
+    std::copy_n(all.begin(), std::min(capacity, all.size()), holders);
+    *out_count = all.size();
+    return {};
+  });
+}
+
+} // extern "C"

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The C API of sessions, bindings and events.
+
+#include "Handles.h"
+
+using namespace ashlar::runtime;
+
+static constexpr uint32_t maximumThreads = 4096;
+
+/// Waits for the call in flight, whose arguments would change, then binds.
+static Status bindCall(Session &session, const ashlar_entry_t *entry,
+                       ConstTensorSpan inputs, TensorSpan outputs) {
+  if (!entry)
+    return isNull("entry");
+  if (!session.owns(*entry))
+    return invalidArgument("the entry belongs to another module", "entry");
+  session.waitUntilIdle();
+  return session.call(*entry).bind(inputs, outputs);
+}
+
+static Status startAsync(Session &session, BoundCall &call,
+                         ashlar_event_t **out_event) {
+  auto handle = std::make_unique<ashlar_event_t>();
+  handle->impl = std::make_shared<Event>();
+  ASHLAR_RETURN_IF_ERROR(session.runAsync(call, handle->impl));
+  *out_event = handle.release();
+  return {};
+}
+
+extern "C" {
+
+ashlar_status_t
+ashlar_session_create(ashlar_module_t *module, ashlar_budget_t *budget,
+                      const ashlar_session_options_t *options,
+                      ashlar_session_t **out_session) {
+  if (out_session)
+    *out_session = nullptr;
+  return guard([&]() -> Status {
+    if (!module)
+      return isNull("module");
+    if (!out_session)
+      return isNull("out_session");
+    ashlar_session_options_t read = ASHLAR_SESSION_OPTIONS_INIT;
+    ASHLAR_RETURN_IF_ERROR(readStruct(options, read, "options"));
+    if (read.threads > maximumThreads)
+      return invalidArgument(concat(read.threads, " threads; at most ",
+                                    maximumThreads),
+                             "options.threads");
+    SessionOptions given;
+    given.name = read.name ? read.name : module->impl->name;
+    given.budget =
+        budget ? budget->impl : module->impl->runtime->unlimitedBudget();
+    given.threads = read.threads;
+    given.poison = read.poison != 0;
+    given.reserveAll = read.reserve_all != 0;
+    auto session = std::make_shared<Session>(module->impl, std::move(given));
+    ASHLAR_RETURN_IF_ERROR(session->start());
+    *out_session = new ashlar_session_t{std::move(session)};
+    return {};
+  });
+}
+
+void ashlar_session_release(ashlar_session_t *session) {
+  if (session)
+    session->impl->waitUntilIdle();
+  delete session;
+}
+
+ashlar_status_t ashlar_session_run(ashlar_session_t *session, const char *entry,
+                                   const ashlar_tensor_t *inputs,
+                                   size_t input_count, ashlar_tensor_t *outputs,
+                                   size_t output_count) {
+  return guard([&]() -> Status {
+    if (!session)
+      return isNull("session");
+    if (!entry)
+      return isNull("entry");
+    ashlar_entry_t *found = nullptr;
+    ASHLAR_RETURN_IF_ERROR(
+        session->impl->moduleOf().findEntry(entry, found));
+    ASHLAR_RETURN_IF_ERROR(bindCall(*session->impl, found,
+                                    {inputs, input_count},
+                                    {outputs, output_count}));
+    return session->impl->run(session->impl->call(*found));
+  });
+}
+
+ashlar_status_t ashlar_session_run_entry(ashlar_session_t *session,
+                                         const ashlar_entry_t *entry,
+                                         const ashlar_tensor_t *inputs,
+                                         size_t input_count,
+                                         ashlar_tensor_t *outputs,
+                                         size_t output_count) {
+  return guard([&]() -> Status {
+    if (!session)
+      return isNull("session");
+    ASHLAR_RETURN_IF_ERROR(bindCall(*session->impl, entry,
+                                    {inputs, input_count},
+                                    {outputs, output_count}));
+    return session->impl->run(session->impl->call(*entry));
+  });
+}
+
+ashlar_status_t ashlar_session_run_async(
+    ashlar_session_t *session, const ashlar_entry_t *entry,
+    const ashlar_tensor_t *inputs, size_t input_count, ashlar_tensor_t *outputs,
+    size_t output_count, ashlar_event_t **out_event) {
+  if (out_event)
+    *out_event = nullptr;
+  return guard([&]() -> Status {
+    if (!session)
+      return isNull("session");
+    if (!out_event)
+      return isNull("out_event");
+    ASHLAR_RETURN_IF_ERROR(bindCall(*session->impl, entry,
+                                    {inputs, input_count},
+                                    {outputs, output_count}));
+    return startAsync(*session->impl, session->impl->call(*entry), out_event);
+  });
+}
+
+ashlar_status_t
+ashlar_session_query(const ashlar_session_t *session,
+                     ashlar_session_statistics_t *out_statistics) {
+  return guard([&]() -> Status {
+    if (!session)
+      return isNull("session");
+    ashlar_session_statistics_t filled = ASHLAR_SESSION_STATISTICS_INIT;
+    session->impl->query(filled);
+    return writeStruct(filled, out_statistics, "out_statistics");
+  });
+}
+
+ashlar_status_t ashlar_bindings_create(
+    ashlar_session_t *session, const ashlar_entry_t *entry,
+    const ashlar_tensor_t *inputs, size_t input_count, ashlar_tensor_t *outputs,
+    size_t output_count, ashlar_bindings_t **out_bindings) {
+  if (out_bindings)
+    *out_bindings = nullptr;
+  return guard([&]() -> Status {
+    if (!session)
+      return isNull("session");
+    if (!entry)
+      return isNull("entry");
+    if (!out_bindings)
+      return isNull("out_bindings");
+    if (!session->impl->owns(*entry))
+      return invalidArgument("the entry belongs to another module", "entry");
+    auto bindings = std::make_unique<ashlar_bindings_t>();
+    bindings->session = session->impl;
+    bindings->call = std::make_unique<BoundCall>(*session->impl, *entry);
+    ASHLAR_RETURN_IF_ERROR(bindings->call->bind({inputs, input_count},
+                                                {outputs, output_count}));
+    *out_bindings = bindings.release();
+    return {};
+  });
+}
+
+void ashlar_bindings_release(ashlar_bindings_t *bindings) {
+  if (bindings)
+    bindings->session->waitUntilIdle();
+  delete bindings;
+}
+
+ashlar_status_t ashlar_bindings_run(ashlar_bindings_t *bindings) {
+  return guard([&]() -> Status {
+    if (!bindings)
+      return isNull("bindings");
+    return bindings->session->run(*bindings->call);
+  });
+}
+
+ashlar_status_t ashlar_bindings_run_async(ashlar_bindings_t *bindings,
+                                          ashlar_event_t **out_event) {
+  if (out_event)
+    *out_event = nullptr;
+  return guard([&]() -> Status {
+    if (!bindings)
+      return isNull("bindings");
+    if (!out_event)
+      return isNull("out_event");
+    return startAsync(*bindings->session, *bindings->call, out_event);
+  });
+}
+
+ashlar_status_t ashlar_event_wait(ashlar_event_t *event, uint64_t timeout_ns,
+                                  int32_t *out_done) {
+  if (out_done)
+    *out_done = 0;
+  return guard([&]() -> Status {
+    if (!event)
+      return isNull("event");
+    if (!out_done)
+      return isNull("out_done");
+    Status status;
+    *out_done = event->impl->wait(timeout_ns, status);
+    return status;
+  });
+}
+
+ashlar_status_t ashlar_event_cancel(ashlar_event_t *event) {
+  return guard([&]() -> Status {
+    if (!event)
+      return isNull("event");
+    event->impl->control.cancel();
+    return {};
+  });
+}
+
+void ashlar_event_release(ashlar_event_t *event) { delete event; }
+
+} // extern "C"

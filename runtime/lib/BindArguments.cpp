@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The half of BoundCall that looks at the caller's tensors.
+
+#include "BoundCall.h"
+#include "IndexVerifier.h"
+#include "Session.h"
+#include "TensorShape.h"
+#include "ashlar/runtime/kernel_abi.h"
+
+#include <cstring>
+
+namespace ashlar::runtime {
+
+static std::string placeOf(const char *what, size_t index,
+                           const fb::TensorDescription &tensor) {
+  return concat(what, "[", index, "] ", tensor.name()->string_view());
+}
+
+Status BoundCall::bind(ConstTensorSpan inputs, TensorSpan outputs) {
+  usable = false;
+  ASHLAR_RETURN_IF_ERROR(checkInputs(inputs));
+  bool changed = false;
+  ASHLAR_RETURN_IF_ERROR(readSymbols(inputs, changed));
+  ASHLAR_RETURN_IF_ERROR(checkDerivedShapes(inputs));
+  ASHLAR_RETURN_IF_ERROR(checkOutputs(outputs));
+  ASHLAR_RETURN_IF_ERROR(checkOverlap());
+  if (changed || !resolved) {
+    resolved = false;
+    ASHLAR_RETURN_IF_ERROR(resolve());
+    resolved = true;
+  }
+  ASHLAR_RETURN_IF_ERROR(placeInputs(inputs));
+  ASHLAR_RETURN_IF_ERROR(placeOutputs(outputs));
+  patchAddresses();
+  usable = true;
+  return {};
+}
+
+Status BoundCall::checkDevice(const ashlar_tensor_t &tensor,
+                              const std::string &place) const {
+  if (tensor.device && tensor.device != &session.device())
+    return invalidArgument(concat("the tensor lives on ", tensor.device->name,
+                                  ", the session runs on ",
+                                  session.device().name,
+                                  ": pass host memory or the same device"),
+                           place);
+  return {};
+}
+
+Status BoundCall::checkInput(const ashlar_tensor_t &tensor, uint32_t index) {
+  const fb::TensorDescription &wanted = *entry.entry->inputs()->Get(index);
+  auto at = [&] { return placeOf("inputs", index, wanted); };
+  if (tensor.type != uint32_t(wanted.type()))
+    return invalidArgument(
+        concat("expected elements of type ",
+               ashlar_element_type_name(uint32_t(wanted.type())), ", found ",
+               ashlar_element_type_name(tensor.type)),
+        at());
+  uint32_t rank = uint32_t(count(wanted.shape()));
+  if (tensor.rank != rank)
+    return invalidArgument(concat("expected the shape ",
+                                  entry.inputShapes[index], " of rank ", rank,
+                                  ", found rank ", tensor.rank),
+                           at());
+  if (tensor.device)
+    ASHLAR_RETURN_IF_ERROR(checkDevice(tensor, at()));
+  uint64_t bytes = 0;
+  if (!shapeBytes(tensor.type, tensor.shape, rank, bytes))
+    return invalidArgument(concat("the shape ",
+                                  shapeText(tensor.shape, rank),
+                                  " is negative or has too many bytes"),
+                           at());
+  for (uint32_t i = 0; i < rank; ++i) {
+    const fb::SizeExpression &size = *wanted.shape()->Get(i);
+    int64_t expected = 0;
+    if (isConstantSize(size) && evaluateSize(size, nullptr, expected) &&
+        expected != tensor.shape[i])
+      return invalidArgument(concat("expected the shape ",
+                                    entry.inputShapes[index], ", found ",
+                                    shapeText(tensor.shape, rank)),
+                             at());
+  }
+  if (tensor.capacity < bytes)
+    return invalidArgument(concat("the shape ", shapeText(tensor.shape, rank),
+                                  " needs ", bytes, " bytes, capacity is ",
+                                  tensor.capacity),
+                           at());
+  if (!tensor.data && bytes != 0)
+    return invalidArgument("data is NULL", at());
+  Argument &argument = inputArguments[index];
+  argument.bytes = bytes;
+  argument.caller = tensor.data;
+  argument.onDevice = tensor.device != nullptr;
+  return {};
+}
+
+Status BoundCall::checkInputs(ConstTensorSpan inputs) {
+  if (inputs.count != inputArguments.size())
+    return invalidArgument(concat("entry ", entry.entry->name()->string_view(),
+                                  " takes ", inputArguments.size(),
+                                  " inputs, found ", inputs.count),
+                           "inputs");
+  if (!inputs.tensors && inputs.count)
+    return invalidArgument("inputs is NULL", "inputs");
+  for (uint32_t i = 0; i < inputs.count; ++i)
+    ASHLAR_RETURN_IF_ERROR(checkInput(inputs.tensors[i], i));
+  return {};
+}
+
+Status BoundCall::readSymbols(ConstTensorSpan inputs, bool &changed) {
+  // -1: not seen yet.
+  std::vector<int64_t> found(symbols.size(), -1);
+  for (uint32_t i = 0; i < inputs.count && !symbols.empty(); ++i) {
+    const fb::TensorDescription &wanted = *entry.entry->inputs()->Get(i);
+    for (uint32_t j = 0; j < count(wanted.shape()); ++j) {
+      uint32_t number;
+      if (!isPlainSymbol(*wanted.shape()->Get(j), number))
+        continue;
+      const fb::Symbol &symbol = *session.index().symbols()->Get(number);
+      int64_t value = inputs.tensors[i].shape[j];
+      if (value < symbol.minimum() || value > symbol.maximum())
+        return invalidArgument(concat(symbol.name()->string_view(), " is ",
+                                      value, "; the module was compiled for ",
+                                      symbol.minimum(), " to ",
+                                      symbol.maximum()),
+                               placeOf("inputs", i, wanted));
+      if (found[number] != -1 && found[number] != value)
+        return invalidArgument(concat(symbol.name()->string_view(), " is ",
+                                      value, " here and ", found[number],
+                                      " in an earlier dimension"),
+                               placeOf("inputs", i, wanted));
+      found[number] = value;
+    }
+  }
+  changed = found != symbols;
+  symbols = std::move(found);
+  return {};
+}
+
+/// Dimensions such as 2*N, which follow from the symbols.
+Status BoundCall::checkDerivedShapes(ConstTensorSpan inputs) {
+  for (uint32_t i = 0; i < inputs.count; ++i) {
+    const fb::TensorDescription &wanted = *entry.entry->inputs()->Get(i);
+    if (isStatic(wanted))
+      continue;
+    int64_t shape[ASHLAR_MAX_RANK];
+    uint64_t bytes;
+    const ashlar_tensor_t &tensor = inputs.tensors[i];
+    if (!evaluateShape(wanted, symbols.data(), shape, bytes) ||
+        std::memcmp(shape, tensor.shape, sizeof(int64_t) * tensor.rank) != 0)
+      return invalidArgument(concat("expected the shape ",
+                                    entry.inputShapes[i], ", found ",
+                                    shapeText(tensor.shape, tensor.rank)),
+                             placeOf("inputs", i, wanted));
+  }
+  return {};
+}
+
+Status BoundCall::checkOutputs(TensorSpan outputs) {
+  if (outputs.count != outputArguments.size())
+    return invalidArgument(concat("entry ", entry.entry->name()->string_view(),
+                                  " gives ", outputArguments.size(),
+                                  " outputs, found room for ", outputs.count),
+                           "outputs");
+  if (!outputs.tensors && outputs.count)
+    return invalidArgument("outputs is NULL", "outputs");
+  for (uint32_t i = 0; i < outputs.count; ++i) {
+    const fb::TensorDescription &given = *entry.entry->outputs()->Get(i);
+    const ashlar_tensor_t &tensor = outputs.tensors[i];
+    Argument &argument = outputArguments[i];
+    auto at = [&] { return placeOf("outputs", i, given); };
+    if (!evaluateShape(given, symbols.data(), argument.shape, argument.bytes))
+      return corrupt("the shape overflows for these inputs", at());
+    argument.caller = tensor.data;
+    argument.onDevice = tensor.data && tensor.device;
+    if (!tensor.data)
+      continue;
+    if (tensor.device)
+      ASHLAR_RETURN_IF_ERROR(checkDevice(tensor, at()));
+    if (tensor.type != ASHLAR_TYPE_NONE &&
+        tensor.type != uint32_t(given.type()))
+      return invalidArgument(
+          concat("expected elements of type ",
+                 ashlar_element_type_name(uint32_t(given.type())), ", found ",
+                 ashlar_element_type_name(tensor.type)),
+          at());
+    if (tensor.capacity < argument.bytes)
+      return invalidArgument(concat("capacity is ", tensor.capacity,
+                                    " bytes, the result needs ",
+                                    argument.bytes),
+                             at());
+  }
+  return {};
+}
+
+static bool overlap(const void *a, uint64_t aBytes, const void *b,
+                    uint64_t bBytes) {
+  uintptr_t x = reinterpret_cast<uintptr_t>(a);
+  uintptr_t y = reinterpret_cast<uintptr_t>(b);
+  return aBytes != 0 && bBytes != 0 &&
+         (x <= y ? y - x < aBytes : x - y < bBytes);
+}
+
+Status BoundCall::checkOverlap() const {
+  for (size_t i = 0; i < outputArguments.size(); ++i) {
+    const Argument &output = outputArguments[i];
+    if (!output.caller)
+      continue;
+    auto meets = [&](const Argument &other) {
+      return other.caller && overlap(output.caller, output.bytes, other.caller,
+                                     other.bytes);
+    };
+    for (size_t j = 0; j < inputArguments.size(); ++j)
+      if (meets(inputArguments[j]))
+        return invalidArgument(concat("it shares memory with input ", j),
+                               concat("outputs[", i, "]"));
+    for (size_t j = 0; j < i; ++j)
+      if (meets(outputArguments[j]))
+        return invalidArgument(concat("it shares memory with output ", j),
+                               concat("outputs[", i, "]"));
+  }
+  return {};
+}
+
+bool BoundCall::usableInPlace(const void *data, bool onDevice) const {
+  if (!onDevice && !session.device().ops.sharesHostMemory)
+    return false;
+  return reinterpret_cast<uintptr_t>(data) % ASHLAR_KERNEL_BUFFER_ALIGNMENT ==
+         0;
+}
+
+Status BoundCall::placeInputs(ConstTensorSpan inputs) {
+  for (uint32_t i = 0; i < inputs.count; ++i) {
+    Argument &argument = inputArguments[i];
+    argument.base = argument.caller;
+    if (argument.bytes == 0 || usableInPlace(argument.caller,
+                                             argument.onDevice))
+      continue;
+    ASHLAR_RETURN_IF_ERROR(session.stagingInput(entry, i, argument.bytes, argument.base));
+  }
+  return {};
+}
+
+Status BoundCall::placeOutputs(TensorSpan outputs) {
+  for (uint32_t i = 0; i < outputs.count; ++i) {
+    const fb::TensorDescription &given = *entry.entry->outputs()->Get(i);
+    ashlar_tensor_t &tensor = outputs.tensors[i];
+    Argument &argument = outputArguments[i];
+    uint64_t capacity = tensor.capacity;
+    if (!argument.caller) {
+      ASHLAR_RETURN_IF_ERROR(
+          session.ownedOutput(entry, i, argument.caller, capacity));
+      if (capacity < argument.bytes)
+        return corrupt("the shape exceeds the module's own largest",
+                       placeOf("outputs", i, given));
+    }
+    argument.base = argument.caller;
+    if (argument.bytes != 0 &&
+        !usableInPlace(argument.caller, argument.onDevice))
+      ASHLAR_RETURN_IF_ERROR(
+          session.stagingOutput(entry, i, argument.bytes, argument.base));
+    tensor.data = argument.caller;
+    tensor.device = argument.onDevice ? tensor.device : nullptr;
+    tensor.capacity = capacity;
+    tensor.type = uint32_t(given.type());
+    tensor.rank = uint32_t(count(given.shape()));
+    std::memcpy(tensor.shape, argument.shape, sizeof(tensor.shape));
+  }
+  return {};
+}
+
+} // namespace ashlar::runtime

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "BoundCall.h"
+
+#include "IndexVerifier.h"
+#include "Session.h"
+#include "ashlar/runtime/kernel_abi.h"
+
+namespace ashlar::runtime {
+
+BoundCall::BoundCall(Session &session, const ashlar_entry_t &entry)
+    : session(session), entry(entry),
+      symbols(count(session.index().symbols()), -1),
+      inputArguments(count(entry.entry->inputs())),
+      outputArguments(count(entry.entry->outputs())) {}
+
+Status BoundCall::copyInputs() {
+  const ashlar_device_t &device = session.device();
+  for (const Argument &input : inputArguments) {
+    if (input.base == input.caller)
+      continue;
+    session.countStaged(input.bytes);
+    ASHLAR_RETURN_IF_ERROR(device.ops.copyIn(device.state, input.base,
+                                             input.caller, input.bytes));
+  }
+  return {};
+}
+
+Status BoundCall::copyOutputs() {
+  const ashlar_device_t &device = session.device();
+  for (const Argument &output : outputArguments) {
+    if (output.base == output.caller)
+      continue;
+    session.countStaged(output.bytes);
+    ASHLAR_RETURN_IF_ERROR(device.ops.copyOut(device.state, output.caller,
+                                              output.base, output.bytes));
+  }
+  return {};
+}
+
+Status BoundCall::explainFailure(uint32_t command, int32_t code) const {
+  const fb::Kernel &kernel = *kernels[command];
+  std::string nodes;
+  for (size_t i = 0; i < count(kernel.nodes()); ++i)
+    nodes += concat(i ? ", " : "",
+                    kernel.nodes()->Get(uint32_t(i))->string_view());
+  const char *reason = code == ASHLAR_KERNEL_INDEX_OUT_OF_RANGE
+                           ? "an index lies outside its tensor"
+                           : "it returned an error";
+  // A wrong index comes from the caller's data.
+  auto statusCode = code == ASHLAR_KERNEL_INDEX_OUT_OF_RANGE
+                        ? ASHLAR_INVALID_ARGUMENT
+                        : ASHLAR_INTERNAL;
+  std::string message =
+      concat("kernel ", kernel.name()->string_view(), " failed with ", code,
+             ": ", reason);
+  if (!nodes.empty())
+    message += concat("; it computes ", nodes);
+  return Status(statusCode, std::move(message),
+                std::string(kernel.name()->string_view()));
+}
+
+void BoundCall::labelCommands(Trace &trace) {
+  list.labels.clear();
+  for (size_t i = 0; i < list.commands.size(); ++i)
+    list.labels.push_back(trace.intern(
+        concat(session.name, ": ",
+               kernels[i] ? kernels[i]->name()->string_view() : "copy")));
+}
+
+Status BoundCall::run(RunControl &control) {
+  if (!usable)
+    return Status(ASHLAR_INTERNAL, "the call is not bound");
+  ashlar_device_t &device = session.device();
+  ASHLAR_RETURN_IF_ERROR(device.status());
+  control.trace = session.trace();
+  if (control.trace && labelled.lock() != control.trace) {
+    labelCommands(*control.trace);
+    labelled = control.trace;
+  }
+  Status status = copyInputs();
+  if (status.ok())
+    status = session.execute(list, control);
+  if (!status.ok()) {
+    device.lose(status);
+    return device.status();
+  }
+  uint32_t command;
+  int32_t code;
+  if (control.failed(command, code))
+    return explainFailure(command, code);
+  if (control.wasCancelled())
+    return Status(ASHLAR_CANCELLED, "the run was cancelled");
+  status = copyOutputs();
+  if (!status.ok()) {
+    device.lose(status);
+    return device.status();
+  }
+  return {};
+}
+
+} // namespace ashlar::runtime

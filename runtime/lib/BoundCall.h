@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One entry with arguments: checks the tensors, reads the symbols from the
+// inputs' shapes, turns bindings into addresses. What stays the same between
+// two binds is not computed again: a static program is resolved once, and
+// then only addresses of inputs and outputs change.
+
+#ifndef ASHLAR_RUNTIME_LIB_BOUNDCALL_H
+#define ASHLAR_RUNTIME_LIB_BOUNDCALL_H
+
+#include "Module.h"
+#include "devices/CommandList.h"
+
+namespace ashlar::runtime {
+
+class Session;
+
+struct TensorSpan {
+  ashlar_tensor_t *tensors;
+  size_t count;
+};
+struct ConstTensorSpan {
+  const ashlar_tensor_t *tensors;
+  size_t count;
+};
+
+class BoundCall {
+public:
+  BoundCall(Session &session, const ashlar_entry_t &entry);
+
+  /// Nothing of an earlier bind is usable after a failure.
+  Status bind(ConstTensorSpan inputs, TensorSpan outputs);
+
+  /// After a successful bind.
+  Status run(RunControl &control);
+
+private:
+  /// Where the bytes behind an entry of list.pointers live.
+  struct Slot {
+    fb::Storage storage;
+    uint32_t index;
+    uint64_t offset;
+  };
+  struct Argument {
+    uint64_t bytes = 0;
+    void *base = nullptr;     // what the device reads or writes
+    void *caller = nullptr;   // differs from base: copied before or after
+    bool onDevice = false;    // the caller's memory is the device's
+    int64_t shape[ASHLAR_MAX_RANK] = {};
+  };
+
+  // BindArguments.cpp
+  Status checkInputs(ConstTensorSpan inputs);
+  Status checkInput(const ashlar_tensor_t &tensor, uint32_t index);
+  Status readSymbols(ConstTensorSpan inputs, bool &changed);
+  Status checkDerivedShapes(ConstTensorSpan inputs);
+  Status checkOutputs(TensorSpan outputs);
+  Status checkOverlap() const;
+  Status checkDevice(const ashlar_tensor_t &tensor,
+                     const std::string &place) const;
+  Status placeInputs(ConstTensorSpan inputs);
+  Status placeOutputs(TensorSpan outputs);
+  bool usableInPlace(const void *data, bool onDevice) const;
+
+  // ResolveCommands.cpp
+  Status resolve();
+  Status resolveDispatch(const fb::Dispatch &dispatch, Command &command);
+  Status resolveCopy(const fb::Copy &copy, Command &command);
+  Status resolveBinding(const fb::Binding &binding, uint64_t &length);
+  Status evaluate(const fb::SizeExpression &size, int64_t &value) const;
+  uint64_t storageBytes(fb::Storage storage, uint32_t index) const;
+  void patchAddresses();
+
+  // BoundCall.cpp
+  Status copyInputs();
+  Status copyOutputs();
+  Status explainFailure(uint32_t command, int32_t code) const;
+  void labelCommands(Trace &trace);
+
+  Session &session;
+  const ashlar_entry_t &entry;
+  std::vector<int64_t> symbols;
+  std::vector<Argument> inputArguments;
+  std::vector<Argument> outputArguments;
+  bool resolved = false;
+  bool usable = false;
+  CommandList list;
+  std::vector<Slot> slots;                  // one per list.pointers
+  std::vector<const fb::Kernel *> kernels;  // one per command; null: a copy
+  std::weak_ptr<Trace> labelled;            // the trace that owns the labels
+};
+
+} // namespace ashlar::runtime
+
+#endif // ASHLAR_RUNTIME_LIB_BOUNDCALL_H

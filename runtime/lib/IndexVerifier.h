@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Everything that can be said about an index without running it: a file is
+// hostile until all of these hold. docs/module-format.md lists the rules.
+
+#ifndef ASHLAR_RUNTIME_LIB_INDEXVERIFIER_H
+#define ASHLAR_RUNTIME_LIB_INDEXVERIFIER_H
+
+#include "Status.h"
+#include "ashlar/runtime/module_generated.h"
+
+namespace ashlar::runtime {
+
+/// More is refused, so that sums of counts cannot overflow.
+constexpr uint64_t maximumScratchBytes = uint64_t(1) << 40;
+
+/// The tables and vectors lie inside the buffer.
+Status verifyFlatBuffer(const uint8_t *bytes, size_t size);
+
+/// What the tables say is consistent; sections lie between `indexEnd` and
+/// `fileSize`. Calls verifyProgram for each program.
+Status verifyIndex(const fb::Module &module, uint64_t indexEnd,
+                   uint64_t fileSize);
+
+/// Indices, counts and all ranges that do not depend on symbols.
+Status verifyProgram(const fb::Module &module, const fb::Program &program);
+
+/// Elements of a vector that may be absent.
+template <typename T> size_t count(const flatbuffers::Vector<T> *vector) {
+  return vector ? vector->size() : 0;
+}
+
+/// Whether a string is there and not empty.
+inline bool present(const flatbuffers::String *text) {
+  return text && text->size() != 0;
+}
+
+} // namespace ashlar::runtime
+
+#endif // ASHLAR_RUNTIME_LIB_INDEXVERIFIER_H

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A module in memory: its bytes, the program taken and that program's code.
+
+#ifndef ASHLAR_RUNTIME_LIB_MODULE_H
+#define ASHLAR_RUNTIME_LIB_MODULE_H
+
+#include "ModuleFile.h"
+#include "ProgramChoice.h"
+
+namespace ashlar::runtime {
+class Module;
+}
+
+/// An entry point as the program taken runs it. This is the C API's handle.
+struct ashlar_entry_t {
+  ashlar::runtime::Module *module;
+  const ashlar::fb::Entry *entry;
+  const ashlar::fb::ProgramEntry *program;
+  size_t index;
+  // Shapes for people; the C API lends them.
+  std::vector<std::string> inputShapes;
+  std::vector<std::string> outputShapes;
+};
+
+namespace ashlar::runtime {
+
+struct LoadOptions {
+  std::shared_ptr<Budget> budget;
+  std::string name;
+  bool allowNativeCode = false;
+  bool verifyWeights = false;
+  ProgramRequest request;
+};
+
+class Module {
+public:
+  Module(std::shared_ptr<Runtime> runtime, std::unique_ptr<ModuleFile> file,
+         LoadOptions options);
+  ~Module();
+  Module(const Module &) = delete;
+  Module &operator=(const Module &) = delete;
+
+  /// Chooses, charges, then loads. Called once.
+  Status load();
+
+  const fb::Module &index() const { return file->index(); }
+  const fb::Program &program() const {
+    return *index().programs()->Get(choice.program);
+  }
+  ashlar_device_t &device() const { return *choice.device; }
+  /// The device's handle for a kernel of the program.
+  const void *kernel(uint32_t number) const { return kernels[number]; }
+  /// Where the device finds a weight. Never written.
+  void *weight(uint32_t number) const { return weights[number]; }
+  /// Of the worst kernel, a multiple of 64.
+  uint64_t scratchBytes() const { return scratchPerWorker; }
+
+  void query(ashlar_module_info_t &out) const;
+  Status findEntry(std::string_view name, ashlar_entry_t *&out);
+
+  const std::shared_ptr<Runtime> runtime;
+  const std::string name;
+  std::vector<ashlar_entry_t> entries;
+  uint64_t loadNanoseconds = 0;
+
+private:
+  struct DeviceMemory {
+    void *address;
+    uint64_t size;
+  };
+  void measureWeights();
+  Status loadCode();
+  Status loadWeights();
+  void describeEntries();
+
+  const std::unique_ptr<ModuleFile> file;
+  const LoadOptions options;
+  ProgramChoice choice;
+  std::vector<bool> usedWeights;
+  uint64_t weightsBytes = 0;
+  uint64_t codeBytes = 0;
+  uint64_t scratchPerWorker = 0;
+  Charge weightsCharge;
+  Charge codeCharge;
+  std::vector<void *> executables;
+  std::vector<const void *> kernels;
+  std::vector<void *> weights;
+  std::vector<DeviceMemory> deviceWeights; // copies, on devices of their own
+};
+
+} // namespace ashlar::runtime
+
+#endif // ASHLAR_RUNTIME_LIB_MODULE_H

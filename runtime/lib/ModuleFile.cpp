@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "ModuleFile.h"
+
+#include "CheckedMath.h"
+#include "IndexVerifier.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace ashlar::runtime {
+
+ModuleFile::~ModuleFile() {
+  if (mapped)
+    munmap(const_cast<uint8_t *>(data), byteCount);
+}
+
+Status ModuleFile::map(const char *path) {
+  int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0)
+    return Status(errno == ENOENT ? ASHLAR_NOT_FOUND : ASHLAR_INVALID_ARGUMENT,
+                  concat("cannot open the module: ", std::strerror(errno)),
+                  path);
+  Status status;
+  struct stat facts;
+  if (fstat(descriptor, &facts) != 0 || !S_ISREG(facts.st_mode)) {
+    status = invalidArgument("not a regular file", path);
+  } else if (uint64_t(facts.st_size) < sizeof(ashlar_module_header_t)) {
+    status = corrupt(concat("the file has ", facts.st_size,
+                            " bytes, a module at least 64"),
+                     path);
+  } else {
+    byteCount = uint64_t(facts.st_size);
+    void *address =
+        mmap(nullptr, byteCount, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    if (address == MAP_FAILED) {
+      status = Status(ASHLAR_INTERNAL,
+                      concat("cannot map the module: ", std::strerror(errno)),
+                      path);
+    } else {
+      data = static_cast<const uint8_t *>(address);
+      mapped = true;
+    }
+  }
+  close(descriptor);
+  return status;
+}
+
+Status ModuleFile::openFile(const char *path,
+                            std::unique_ptr<ModuleFile> &out) {
+  auto file = std::make_unique<ModuleFile>();
+  ASHLAR_RETURN_IF_ERROR(file->map(path));
+  ASHLAR_RETURN_IF_ERROR(file->readHeader());
+  ASHLAR_RETURN_IF_ERROR(file->readIndex());
+  out = std::move(file);
+  return {};
+}
+
+Status ModuleFile::openMemory(const void *data, size_t size,
+                              std::unique_ptr<ModuleFile> &out) {
+  if (reinterpret_cast<uintptr_t>(data) % ASHLAR_MODULE_WEIGHT_ALIGNMENT)
+    return invalidArgument("a module in memory starts at a multiple of 64 "
+                           "bytes, so that its weights do",
+                           "data");
+  if (size < sizeof(ashlar_module_header_t))
+    return corrupt(concat("the module has ", size, " bytes, at least 64 are "
+                          "needed"),
+                   "header");
+  auto file = std::make_unique<ModuleFile>();
+  file->data = static_cast<const uint8_t *>(data);
+  file->byteCount = size;
+  ASHLAR_RETURN_IF_ERROR(file->readHeader());
+  ASHLAR_RETURN_IF_ERROR(file->readIndex());
+  out = std::move(file);
+  return {};
+}
+
+Status ModuleFile::readHeader() {
+  std::memcpy(&fileHeader, data, sizeof(fileHeader));
+  const ashlar_module_header_t &h = fileHeader;
+  if (std::memcmp(h.magic, ASHLAR_MODULE_MAGIC, ASHLAR_MODULE_MAGIC_SIZE))
+    return corrupt("this is not an Ashlar module: the first 8 bytes differ",
+                   "header");
+  if (h.major_version != ASHLAR_MODULE_MAJOR_VERSION)
+    return Status(ASHLAR_UNSUPPORTED,
+                  concat("the module has format version ", h.major_version,
+                         ".", h.minor_version, ", this runtime reads ",
+                         ASHLAR_MODULE_MAJOR_VERSION,
+                         ".x: compile the model again or use another runtime"),
+                  "header");
+  if (h.file_size != byteCount)
+    return corrupt(concat("the module has ", byteCount,
+                          " bytes, its header says ", h.file_size,
+                          ": it was cut off or appended to"),
+                   "header");
+  // Later minor versions may give meaning to what is zero now.
+  bool sameMinor = h.minor_version <= ASHLAR_MODULE_MINOR_VERSION;
+  static const uint8_t zero[sizeof(h.reserved)] = {};
+  if (sameMinor && std::memcmp(h.reserved, zero, sizeof(zero)))
+    return corrupt("reserved bytes of the header are not zero", "header");
+  if (h.header_size < sizeof(h) || (sameMinor && h.header_size != sizeof(h)) ||
+      h.index_offset < h.header_size || h.index_offset % 8 != 0)
+    return corrupt(concat("a header of ", h.header_size,
+                          " bytes and an index at ", h.index_offset,
+                          "; expected 64 and 64"),
+                   "header");
+  if (h.index_size > ASHLAR_MODULE_MAX_INDEX_SIZE ||
+      !fits(h.index_offset, h.index_size, byteCount))
+    return corrupt(concat("the index of ", h.index_size, " bytes at ",
+                          h.index_offset, " exceeds the file of ", byteCount),
+                   "header");
+  return {};
+}
+
+Status ModuleFile::readIndex() {
+  size_t size = size_t(fileHeader.index_size);
+  indexBytes = std::make_unique<uint8_t[]>(size);
+  std::memcpy(indexBytes.get(), data + fileHeader.index_offset, size);
+  if (hashBytes(indexBytes.get(), size) != fileHeader.index_hash)
+    return corrupt("the hash of the index differs from the header's", "index");
+  ASHLAR_RETURN_IF_ERROR(verifyFlatBuffer(indexBytes.get(), size));
+  root = fb::GetModule(indexBytes.get());
+  return verifyIndex(*root, fileHeader.index_offset + fileHeader.index_size,
+                     byteCount);
+}
+
+Status ModuleFile::verifyHash(const fb::Section &section,
+                              const char *what) const {
+  if (hashBytes(sectionData(section), section.size()) == section.hash())
+    return {};
+  return corrupt(concat("the hash of a section of ", what, " at byte ",
+                        section.offset(), " differs from the index"),
+                 what);
+}
+
+Status ModuleFile::verifyWeights() const {
+  if (root->sections())
+    for (const fb::Section *section : *root->sections())
+      if (section->kind() == fb::SectionKind::Weights)
+        ASHLAR_RETURN_IF_ERROR(verifyHash(*section, "weights"));
+  return {};
+}
+
+} // namespace ashlar::runtime

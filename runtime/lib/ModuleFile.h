@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The bytes of a module: mapped from a file or lent by the caller, with the
+// header checked and the index copied out and verified. The index is copied so
+// that nobody who can write to the file changes it after it was checked.
+
+#ifndef ASHLAR_RUNTIME_LIB_MODULEFILE_H
+#define ASHLAR_RUNTIME_LIB_MODULEFILE_H
+
+#include "Status.h"
+#include "ashlar/runtime/module_format.h"
+#include "ashlar/runtime/module_generated.h"
+
+#include <memory>
+
+namespace ashlar::runtime {
+
+class ModuleFile {
+public:
+  ModuleFile() = default;
+  ModuleFile(const ModuleFile &) = delete;
+  ModuleFile &operator=(const ModuleFile &) = delete;
+  ~ModuleFile();
+
+  static Status openFile(const char *path, std::unique_ptr<ModuleFile> &out);
+  static Status openMemory(const void *data, size_t size,
+                           std::unique_ptr<ModuleFile> &out);
+
+  const ashlar_module_header_t &header() const { return fileHeader; }
+  const fb::Module &index() const { return *root; }
+  const uint8_t *sectionData(const fb::Section &section) const {
+    return data + section.offset();
+  }
+  uint64_t size() const { return byteCount; }
+
+  /// Reads every weights section and compares its hash.
+  Status verifyWeights() const;
+  /// The same for one section.
+  Status verifyHash(const fb::Section &section, const char *what) const;
+
+private:
+  Status map(const char *path);
+  Status readHeader();
+  Status readIndex();
+
+  const uint8_t *data = nullptr;
+  uint64_t byteCount = 0;
+  bool mapped = false;
+  ashlar_module_header_t fileHeader = {};
+  std::unique_ptr<uint8_t[]> indexBytes;
+  const fb::Module *root = nullptr;
+};
+
+/// 64 bits of XXH3, the hash of the format.
+uint64_t hashBytes(const void *data, size_t size);
+
+} // namespace ashlar::runtime
+
+#endif // ASHLAR_RUNTIME_LIB_MODULEFILE_H

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Which program of a module runs here, and why not the others.
+
+#ifndef ASHLAR_RUNTIME_LIB_PROGRAMCHOICE_H
+#define ASHLAR_RUNTIME_LIB_PROGRAMCHOICE_H
+
+#include "Runtime.h"
+#include "ashlar/runtime/module_generated.h"
+
+namespace ashlar::runtime {
+
+struct ProgramRequest {
+  std::vector<std::string> devices; // in order of preference; empty: any
+  bool strict = true;
+};
+
+struct ProgramChoice {
+  uint32_t program = 0;
+  ashlar_device_t *device = nullptr;
+  uint64_t fallbacks = 0; // devices asked for that could not serve
+  std::string log;        // a line per program looked at
+};
+
+/// Takes the first program in the file's order whose device and instruction
+/// sets are there. UNSUPPORTED carries the log.
+Status chooseProgram(Runtime &runtime, const fb::Module &module,
+                     const ProgramRequest &request, ProgramChoice &out);
+
+} // namespace ashlar::runtime
+
+#endif // ASHLAR_RUNTIME_LIB_PROGRAMCHOICE_H

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "IndexVerifier.h"
+
+#include "CheckedMath.h"
+#include "TensorShape.h"
+#include "ashlar/runtime/kernel_abi.h"
+
+#include <set>
+#include <string_view>
+
+namespace ashlar::runtime {
+
+namespace {
+
+/// Checks the commands of one entry of one program.
+class EntryVerifier {
+public:
+  EntryVerifier(const fb::Module &module, const fb::Program &program,
+                const fb::ProgramEntry &programEntry)
+      : module(module), program(program), programEntry(programEntry),
+        symbolCount(count(module.symbols())), used(symbolCount, false) {}
+
+  Status verify();
+
+private:
+  Status verifyCommand(uint32_t index);
+  Status verifyDispatch(const fb::Dispatch &dispatch);
+  Status verifyCopy(const fb::Copy &copy);
+  Status verifyBinding(const fb::Binding *binding, bool written);
+  Status verifyRange(const fb::Binding &binding, const char *what,
+                     uint64_t bytes);
+  Status useSize(const fb::SizeExpression *size);
+  Status verifySymbolsAreBound();
+
+  const fb::Module &module;
+  const fb::Program &program;
+  const fb::ProgramEntry &programEntry;
+  const fb::Entry *entry = nullptr;
+  const size_t symbolCount;
+  std::vector<bool> used; // symbols that some size reads
+};
+
+} // namespace
+
+Status EntryVerifier::useSize(const fb::SizeExpression *size) {
+  ASHLAR_RETURN_IF_ERROR(verifySize(size, symbolCount));
+  int64_t value;
+  if (isConstantSize(*size) && !evaluateSize(*size, nullptr, value))
+    return corrupt("a constant size overflows or is negative");
+  collectSymbols(*size, used);
+  return {};
+}
+
+Status EntryVerifier::verifyRange(const fb::Binding &binding, const char *what,
+                                  uint64_t bytes) {
+  if (!isConstantSize(*binding.offset()) || !isConstantSize(*binding.length()))
+    return {}; // checked when a call binds the symbols
+  int64_t offset = 0, length = 0;
+  if (!evaluateSize(*binding.offset(), nullptr, offset) ||
+      !evaluateSize(*binding.length(), nullptr, length) ||
+      !fits(uint64_t(offset), uint64_t(length), bytes))
+    return corrupt(concat("a binding of ", length, " bytes at ", offset,
+                          " exceeds ", what, " ", binding.index(), " of ",
+                          bytes, " bytes"));
+  return {};
+}
+
+Status EntryVerifier::verifyBinding(const fb::Binding *binding, bool written) {
+  if (!binding)
+    return corrupt("a binding is missing");
+  ASHLAR_RETURN_IF_ERROR(useSize(binding->offset()));
+  ASHLAR_RETURN_IF_ERROR(useSize(binding->length()));
+  const char *what = "arena";
+  size_t limit = 1;
+  bool mayWrite = true;
+  switch (binding->storage()) {
+  case fb::Storage::Input:
+    what = "input", limit = count(entry->inputs()), mayWrite = false;
+    break;
+  case fb::Storage::Output:
+    what = "output", limit = count(entry->outputs());
+    break;
+  case fb::Storage::Weights:
+    what = "weight", limit = count(module.weights()), mayWrite = false;
+    break;
+  case fb::Storage::Arena:
+    break;
+  default:
+    return corrupt(
+        concat("a binding has unknown storage ", unsigned(binding->storage())));
+  }
+  if (binding->index() >= limit)
+    return corrupt(concat("a binding names ", what, " ", binding->index(),
+                          " of ", limit));
+  if (written && !mayWrite)
+    return corrupt(concat("a command writes ", what, " ", binding->index()));
+  if (binding->storage() == fb::Storage::Weights)
+    return verifyRange(*binding, what,
+                       module.weights()->Get(binding->index())->size());
+  if (binding->storage() == fb::Storage::Arena)
+    return verifyRange(*binding, what, programEntry.contract()->arena_bytes());
+  const auto *tensors = binding->storage() == fb::Storage::Input
+                            ? entry->inputs()
+                            : entry->outputs();
+  int64_t shape[ASHLAR_MAX_RANK];
+  uint64_t bytes = 0;
+  if (!maximumShape(*tensors->Get(binding->index()), shape, bytes))
+    return corrupt("the shape of a bound tensor overflows");
+  return verifyRange(*binding, what, bytes);
+}
+
+Status EntryVerifier::verifyDispatch(const fb::Dispatch &dispatch) {
+  if (dispatch.kernel() >= count(program.kernels()))
+    return corrupt(concat("a dispatch names kernel ", dispatch.kernel(), " of ",
+                          count(program.kernels())));
+  const fb::Kernel *kernel = program.kernels()->Get(dispatch.kernel());
+  if (count(dispatch.bindings()) != kernel->bindings())
+    return corrupt(concat("kernel ", kernel->name()->string_view(), " takes ",
+                          kernel->bindings(), " bindings, a dispatch gives ",
+                          count(dispatch.bindings())));
+  if (count(dispatch.parameters()) != kernel->parameters())
+    return corrupt(concat("kernel ", kernel->name()->string_view(), " takes ",
+                          kernel->parameters(), " parameters, a dispatch gives ",
+                          count(dispatch.parameters())));
+  ASHLAR_RETURN_IF_ERROR(useSize(dispatch.groups()));
+  for (size_t i = 0; i < count(dispatch.parameters()); ++i)
+    ASHLAR_RETURN_IF_ERROR(useSize(dispatch.parameters()->Get(uint32_t(i))));
+  for (size_t i = 0; i < count(dispatch.bindings()); ++i) {
+    const fb::Binding *binding = dispatch.bindings()->Get(uint32_t(i));
+    ASHLAR_RETURN_IF_ERROR(verifyBinding(binding, binding->written()));
+    int64_t offset = 0;
+    if (isConstantSize(*binding->offset()) &&
+        evaluateSize(*binding->offset(), nullptr, offset) &&
+        offset % ASHLAR_KERNEL_BUFFER_ALIGNMENT)
+      return corrupt(concat("binding ", i, " of kernel ",
+                            kernel->name()->string_view(), " starts at ",
+                            offset, ", which is no multiple of 64"));
+  }
+  return {};
+}
+
+Status EntryVerifier::verifyCopy(const fb::Copy &copy) {
+  ASHLAR_RETURN_IF_ERROR(verifyBinding(copy.source(), false));
+  ASHLAR_RETURN_IF_ERROR(verifyBinding(copy.target(), true));
+  return {};
+}
+
+Status EntryVerifier::verifyCommand(uint32_t index) {
+  const void *table = programEntry.commands()->Get(index);
+  auto type = fb::Command(programEntry.commands_type()->Get(index));
+  if (!table)
+    return corrupt("a command is missing");
+  switch (type) {
+  case fb::Command::Dispatch:
+    return verifyDispatch(*static_cast<const fb::Dispatch *>(table));
+  case fb::Command::Copy:
+    return verifyCopy(*static_cast<const fb::Copy *>(table));
+  case fb::Command::Barrier:
+    return {};
+  default:
+    return corrupt(concat("unknown command ", unsigned(type)));
+  }
+}
+
+Status EntryVerifier::verifySymbolsAreBound() {
+  std::vector<bool> bound(symbolCount, false);
+  for (size_t i = 0; i < count(entry->inputs()); ++i) {
+    const auto *shape = entry->inputs()->Get(uint32_t(i))->shape();
+    for (size_t j = 0; j < count(shape); ++j) {
+      uint32_t symbol;
+      if (isPlainSymbol(*shape->Get(uint32_t(j)), symbol))
+        bound[symbol] = true;
+      else
+        collectSymbols(*shape->Get(uint32_t(j)), used);
+    }
+  }
+  for (size_t i = 0; i < count(entry->outputs()); ++i) {
+    const auto *shape = entry->outputs()->Get(uint32_t(i))->shape();
+    for (size_t j = 0; j < count(shape); ++j)
+      collectSymbols(*shape->Get(uint32_t(j)), used);
+  }
+  for (size_t i = 0; i < symbolCount; ++i)
+    if (used[i] && !bound[i])
+      return corrupt(concat(
+          "symbol ", module.symbols()->Get(uint32_t(i))->name()->string_view(),
+          " is used but is no dimension of an input"));
+  return {};
+}
+
+Status EntryVerifier::verify() {
+  if (programEntry.entry() >= count(module.entries()))
+    return corrupt(concat("entry ", programEntry.entry(), " of ",
+                          count(module.entries())));
+  entry = module.entries()->Get(programEntry.entry());
+  if (!programEntry.contract())
+    return corrupt("the memory contract is missing");
+  if (programEntry.contract()->arena_bytes() > uint64_t(INT64_MAX))
+    return corrupt("the arena is larger than memory can be");
+  if (count(programEntry.commands()) != count(programEntry.commands_type()))
+    return corrupt("commands and their types differ in number");
+  for (size_t i = 0; i < count(programEntry.commands()); ++i) {
+    Status status = verifyCommand(uint32_t(i));
+    if (!status.ok())
+      return corrupt(concat("commands[", i, "]: ", status.message()));
+  }
+  return verifySymbolsAreBound();
+}
+
+static Status verifyKernel(const fb::Module &module, const fb::Program &program,
+                           const fb::Kernel &kernel) {
+  if (!present(kernel.name()) || !present(kernel.symbol()))
+    return corrupt("a kernel has no name or symbol");
+  if (kernel.executable() >= count(program.executables()))
+    return corrupt(concat("kernel ", kernel.name()->string_view(),
+                          " is in executable ", kernel.executable(), " of ",
+                          count(program.executables())));
+  if (kernel.scratch_bytes() > maximumScratchBytes)
+    return corrupt(concat("kernel ", kernel.name()->string_view(), " asks for ",
+                          kernel.scratch_bytes(), " bytes of scratch"));
+  for (const fb::SizeExpression *cost : {kernel.flops(), kernel.bytes()})
+    if (cost)
+      ASHLAR_RETURN_IF_ERROR(verifySize(cost, count(module.symbols())));
+  return {};
+}
+
+static Status verifyParts(const fb::Module &module,
+                          const fb::Program &program) {
+  if (!present(program.device_type()))
+    return corrupt("the type of its device is missing");
+  for (size_t i = 0; i < count(program.executables()); ++i) {
+    const fb::Executable *executable = program.executables()->Get(uint32_t(i));
+    if (!present(executable->format()))
+      return corrupt(concat("executables[", i, "] has no format"));
+    if (executable->section() >= count(module.sections()) ||
+        module.sections()->Get(executable->section())->kind() !=
+            fb::SectionKind::Code)
+      return corrupt(concat("section ", executable->section(),
+                            " of executables[", i, "] holds no code"));
+  }
+  std::set<std::string_view> names;
+  for (size_t i = 0; i < count(program.kernels()); ++i) {
+    const fb::Kernel *kernel = program.kernels()->Get(uint32_t(i));
+    ASHLAR_RETURN_IF_ERROR(verifyKernel(module, program, *kernel));
+    if (!names.insert(kernel->name()->string_view()).second)
+      return corrupt(
+          concat("two kernels are named ", kernel->name()->string_view()));
+  }
+  std::set<uint32_t> entries;
+  for (size_t i = 0; i < count(program.entries()); ++i) {
+    const fb::ProgramEntry *entry = program.entries()->Get(uint32_t(i));
+    Status status = EntryVerifier(module, program, *entry).verify();
+    if (!status.ok())
+      return corrupt(concat("entries[", i, "]: ", status.message()));
+    if (!entries.insert(entry->entry()).second)
+      return corrupt(concat("entry ", entry->entry(), " is there twice"));
+  }
+  if (entries.size() != count(module.entries()))
+    return corrupt(concat("it has ", entries.size(), " entries, the module ",
+                          count(module.entries())));
+  return {};
+}
+
+Status verifyProgram(const fb::Module &module, const fb::Program &program) {
+  Status status = verifyParts(module, program);
+  if (status.ok())
+    return {};
+  std::string place = "program";
+  if (program.target())
+    place += concat(" ", program.target()->string_view());
+  return corrupt(concat(place, ": ", status.message()), place);
+}
+
+} // namespace ashlar::runtime

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Runtime.h"
+
+#include "devices/cpu/WorkerTeam.h"
+
+#include <charconv>
+
+namespace ashlar::runtime {
+
+Runtime::Runtime(std::vector<const DeviceOps *> devices)
+    : types(std::move(devices)), threads(availableCpus()),
+      unlimited(std::make_shared<Budget>("unlimited", ASHLAR_UNLIMITED)) {}
+
+void Runtime::configure(const ashlar_runtime_options_t &options) {
+  if (options.threads)
+    threads = options.threads;
+  if (options.executor) {
+    hasExecutor = true;
+    ownExecutor = *options.executor;
+  }
+}
+
+std::string Runtime::deviceNames() const {
+  std::string names;
+  for (const DeviceOps *ops : types)
+    for (uint32_t i = 0; i < ops->count(); ++i)
+      names += concat(names.empty() ? "" : ", ", ops->type, ":", i);
+  return names;
+}
+
+Status Runtime::device(std::string_view name, ashlar_device_t *&out) {
+  size_t colon = name.find(':');
+  std::string_view type = name.substr(0, colon);
+  uint32_t ordinal = 0;
+  bool sound = true;
+  if (colon != name.npos) {
+    const char *end = name.data() + name.size();
+    auto result = std::from_chars(name.data() + colon + 1, end, ordinal);
+    sound = result.ec == std::errc() && result.ptr == end;
+  }
+  for (const DeviceOps *ops : types) {
+    if (!sound || type != ops->type || ordinal >= ops->count())
+      continue;
+    std::string fullName = concat(type, ":", ordinal);
+    std::lock_guard<std::mutex> lock(mutex);
+    std::unique_ptr<ashlar_device_t> &slot = devices[fullName];
+    if (!slot) {
+      auto opened = std::make_unique<ashlar_device_t>(*ops, fullName);
+      ASHLAR_RETURN_IF_ERROR(opened->open(ordinal));
+      slot = std::move(opened);
+    }
+    out = slot.get();
+    return {};
+  }
+  return Status(ASHLAR_NOT_FOUND,
+                concat("no device ", name, "; there are ", deviceNames()),
+                std::string(name));
+}
+
+Status Runtime::startTrace(const char *path) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (active)
+    return invalidArgument("a trace is on already: stop it first", path);
+  active = std::make_shared<Trace>(path);
+  tracing = true;
+  return {};
+}
+
+Status Runtime::stopTrace() {
+  std::shared_ptr<Trace> ended;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    ended.swap(active);
+    tracing = false;
+  }
+  if (!ended)
+    return invalidArgument("no trace is on: start one first");
+  return ended->write();
+}
+
+std::shared_ptr<Trace> Runtime::currentTrace() const {
+  std::lock_guard<std::mutex> lock(mutex);
+  return active;
+}
+
+} // namespace ashlar::runtime

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What all modules of one embedder share: devices, threads' number, trace.
+
+#ifndef ASHLAR_RUNTIME_LIB_RUNTIME_H
+#define ASHLAR_RUNTIME_LIB_RUNTIME_H
+
+#include "Budget.h"
+#include "Trace.h"
+#include "devices/Device.h"
+
+#include <map>
+
+namespace ashlar::runtime {
+
+class Runtime {
+public:
+  explicit Runtime(std::vector<const DeviceOps *> devices = allDevices());
+
+  /// Options have been checked.
+  void configure(const ashlar_runtime_options_t &options);
+
+  /// Opens on first use. "cpu" is "cpu:0".
+  Status device(std::string_view name, ashlar_device_t *&out);
+  /// "cpu:0, null:0"
+  std::string deviceNames() const;
+  const std::vector<const DeviceOps *> &deviceTypes() const { return types; }
+
+  uint32_t defaultThreads() const { return threads; }
+  const ashlar_executor_t *executor() const {
+    return hasExecutor ? &ownExecutor : nullptr;
+  }
+  /// Carries what is charged to no budget of the caller's.
+  const std::shared_ptr<Budget> &unlimitedBudget() const { return unlimited; }
+
+  Status startTrace(const char *path);
+  Status stopTrace();
+  /// Null while no trace is on.
+  std::shared_ptr<Trace> trace() const {
+    return tracing.load(std::memory_order_relaxed) ? currentTrace() : nullptr;
+  }
+
+private:
+  std::shared_ptr<Trace> currentTrace() const;
+
+  const std::vector<const DeviceOps *> types;
+  uint32_t threads = 1;
+  bool hasExecutor = false;
+  ashlar_executor_t ownExecutor = {};
+  std::shared_ptr<Budget> unlimited;
+  mutable std::mutex mutex;
+  std::map<std::string, std::unique_ptr<ashlar_device_t>> devices;
+  std::shared_ptr<Trace> active;
+  // Spares calls the lock.
+  std::atomic<bool> tracing{false};
+};
+
+} // namespace ashlar::runtime
+
+#endif // ASHLAR_RUNTIME_LIB_RUNTIME_H

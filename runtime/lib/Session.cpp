@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Session.h"
+
+#include "CheckedMath.h"
+#include "IndexVerifier.h"
+#include "TensorShape.h"
+
+#include <algorithm>
+#include <cstring>
+#include <system_error>
+
+namespace ashlar::runtime {
+
+Session::Session(std::shared_ptr<Module> owner, SessionOptions given)
+    : name(given.name), module(std::move(owner)), options(std::move(given)) {}
+
+Session::~Session() {
+  waitUntilIdle();
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    quit = true;
+    changed.notify_all();
+  }
+  if (server.joinable())
+    server.join();
+  if (queue)
+    device().ops.destroyQueue(queue);
+}
+
+Status Session::start() {
+  ASHLAR_RETURN_IF_ERROR(device().status());
+  const ashlar_executor_t *executor = module->runtime->executor();
+  workers = options.threads ? options.threads
+            : executor      ? executor->shares
+                            : module->runtime->defaultThreads();
+  uint64_t arenaBytes = 0, scratchBytes = 0;
+  for (const ashlar_entry_t &entry : module->entries)
+    arenaBytes =
+        std::max(arenaBytes, entry.program->contract()->arena_bytes());
+  if (!checkedMultiply(module->scratchBytes(), uint64_t(workers),
+                       scratchBytes))
+    return corrupt("the scratch of all workers overflows");
+  // Both are charged before either is allocated.
+  Charge arenaCharge, scratchCharge;
+  ASHLAR_RETURN_IF_ERROR(options.budget->charge(
+      name, {{ASHLAR_MEMORY_ARENA, arenaBytes, arenaCharge},
+             {ASHLAR_MEMORY_SCRATCH, scratchBytes, scratchCharge}}));
+  ASHLAR_RETURN_IF_ERROR(
+      arenaBuffer.allocate(device(), arenaBytes, std::move(arenaCharge)));
+  ASHLAR_RETURN_IF_ERROR(
+      scratchBuffer.allocate(device(), scratchBytes, std::move(scratchCharge)));
+  for (const ashlar_entry_t &entry : module->entries) {
+    buffers.emplace_back();
+    buffers.back().outputs.resize(count(entry.entry->outputs()));
+    buffers.back().stagedOutputs.resize(count(entry.entry->outputs()));
+    buffers.back().stagedInputs.resize(count(entry.entry->inputs()));
+    calls.push_back(std::make_unique<BoundCall>(*this, entry));
+  }
+  if (options.reserveAll)
+    ASHLAR_RETURN_IF_ERROR(reserveBuffers());
+  return startQueue();
+}
+
+Status Session::startQueue() {
+  QueueOptions queueOptions = {};
+  queueOptions.workers = workers;
+  queueOptions.executor = workers > 1 ? module->runtime->executor() : nullptr;
+  queueOptions.scratchBytes = module->scratchBytes();
+  queueOptions.scratch = scratchBuffer.data();
+  return device().ops.createQueue(device().state, queueOptions, &queue);
+}
+
+Status Session::makeBuffer(const fb::TensorDescription &tensor,
+                           ashlar_memory_kind_t kind, uint64_t bytes,
+                           std::unique_ptr<Buffer> &slot) {
+  int64_t shape[ASHLAR_MAX_RANK];
+  uint64_t largest = 0;
+  if (!maximumShape(tensor, shape, largest) || bytes > largest)
+    return corrupt("a shape exceeds the module's own largest",
+                   tensor.name()->str());
+  if (slot)
+    return {};
+  Charge receipt;
+  ASHLAR_RETURN_IF_ERROR(
+      options.budget->charge(name, {{kind, largest, receipt}}));
+  auto buffer = std::make_unique<Buffer>();
+  if (kind == ASHLAR_MEMORY_OUTPUTS)
+    ASHLAR_RETURN_IF_ERROR(buffer->allocateHost(largest, std::move(receipt)));
+  else
+    ASHLAR_RETURN_IF_ERROR(
+        buffer->allocate(device(), largest, std::move(receipt)));
+  slot = std::move(buffer);
+  return {};
+}
+
+Status Session::ownedOutput(const ashlar_entry_t &entry, uint32_t index,
+                            void *&data, uint64_t &capacity) {
+  auto &slot = buffers[entry.index].outputs[index];
+  ASHLAR_RETURN_IF_ERROR(makeBuffer(*entry.entry->outputs()->Get(index),
+                                    ASHLAR_MEMORY_OUTPUTS, 0, slot));
+  data = slot->data();
+  capacity = slot->size();
+  return {};
+}
+
+Status Session::stagingInput(const ashlar_entry_t &entry, uint32_t index,
+                             uint64_t bytes, void *&data) {
+  auto &slot = buffers[entry.index].stagedInputs[index];
+  ASHLAR_RETURN_IF_ERROR(makeBuffer(*entry.entry->inputs()->Get(index),
+                                    ASHLAR_MEMORY_STAGING, bytes, slot));
+  data = slot->data();
+  return {};
+}
+
+Status Session::stagingOutput(const ashlar_entry_t &entry, uint32_t index,
+                              uint64_t bytes, void *&data) {
+  auto &slot = buffers[entry.index].stagedOutputs[index];
+  ASHLAR_RETURN_IF_ERROR(makeBuffer(*entry.entry->outputs()->Get(index),
+                                    ASHLAR_MEMORY_STAGING, bytes, slot));
+  data = slot->data();
+  return {};
+}
+
+Status Session::reserveBuffers() {
+  void *data;
+  uint64_t capacity;
+  for (const ashlar_entry_t &entry : module->entries) {
+    for (uint32_t i = 0; i < count(entry.entry->outputs()); ++i) {
+      ASHLAR_RETURN_IF_ERROR(ownedOutput(entry, i, data, capacity));
+      ASHLAR_RETURN_IF_ERROR(stagingOutput(entry, i, 0, data));
+    }
+    for (uint32_t i = 0; i < count(entry.entry->inputs()); ++i)
+      ASHLAR_RETURN_IF_ERROR(stagingInput(entry, i, 0, data));
+  }
+  return {};
+}
+
+Status Session::execute(const CommandList &list, RunControl &control) {
+  if (options.poison && device().ops.sharesHostMemory)
+    std::memset(arenaBuffer.data(), 0xA5, arenaBuffer.size());
+  return device().ops.execute(queue, list, control);
+}
+
+void Session::countStaged(uint64_t bytes) {
+  stagedTensors.fetch_add(1, std::memory_order_relaxed);
+  stagedBytes.fetch_add(bytes, std::memory_order_relaxed);
+}
+
+Status Session::runNow(BoundCall &call, RunControl &control) {
+  uint64_t start = Trace::now();
+  Status status = call.run(control);
+  lastRunNanoseconds.store(Trace::now() - start, std::memory_order_relaxed);
+  (status.ok() ? runs : failures).fetch_add(1, std::memory_order_relaxed);
+  return status;
+}
+
+void Session::waitUntilIdle() {
+  if (!busy.load(std::memory_order_acquire))
+    return;
+  std::unique_lock<std::mutex> lock(mutex);
+  changed.wait(lock, [&] { return !busy.load(std::memory_order_relaxed); });
+}
+
+Status Session::run(BoundCall &call) {
+  waitUntilIdle();
+  RunControl control;
+  return runNow(call, control);
+}
+
+Status Session::runAsync(BoundCall &call, std::shared_ptr<Event> event) {
+  waitUntilIdle();
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!server.joinable()) {
+    try {
+      server = std::thread([this] { serve(); });
+    } catch (const std::system_error &error) {
+      return Status(ASHLAR_INTERNAL,
+                    concat("cannot start a thread: ", error.what()));
+    }
+  }
+  job = {&call, std::move(event)};
+  busy.store(true, std::memory_order_relaxed);
+  changed.notify_all();
+  return {};
+}
+
+void Session::serve() {
+  std::unique_lock<std::mutex> lock(mutex);
+  while (true) {
+    changed.wait(lock, [&] { return quit || job.call; });
+    if (!job.call)
+      return;
+    Job current = std::move(job);
+    job = {};
+    lock.unlock();
+    Status status;
+    try {
+      status = runNow(*current.call, current.event->control);
+    } catch (const std::bad_alloc &) {
+      // Only labels of a trace and messages allocate here.
+      status = Status(ASHLAR_INTERNAL, "the system has no more memory");
+    }
+    lock.lock();
+    busy.store(false, std::memory_order_release);
+    changed.notify_all();
+    current.event->complete(std::move(status));
+  }
+}
+
+void Session::query(ashlar_session_statistics_t &out) const {
+  out.runs = runs;
+  out.failures = failures;
+  out.staged_tensors = stagedTensors;
+  out.staged_bytes = stagedBytes;
+  out.arena_bytes = arenaBuffer.size();
+  out.scratch_bytes = scratchBuffer.size();
+  out.last_run_ns = lastRunNanoseconds;
+  out.threads = workers;
+}
+
+} // namespace ashlar::runtime

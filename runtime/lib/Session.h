@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A module with an arena, threads and buffers of its own.
+
+#ifndef ASHLAR_RUNTIME_LIB_SESSION_H
+#define ASHLAR_RUNTIME_LIB_SESSION_H
+
+#include "BoundCall.h"
+#include "Buffer.h"
+#include "Event.h"
+
+#include <thread>
+
+namespace ashlar::runtime {
+
+struct SessionOptions {
+  std::string name;
+  std::shared_ptr<Budget> budget;
+  uint32_t threads = 0; // 0: the runtime's default
+  bool poison = false;
+  bool reserveAll = false;
+};
+
+class Session {
+public:
+  Session(std::shared_ptr<Module> module, SessionOptions options);
+  ~Session();
+  Session(const Session &) = delete;
+  Session &operator=(const Session &) = delete;
+
+  /// Charges everything first, then allocates. Called once.
+  Status start();
+
+  /// The call of an entry that runs without prepared bindings use.
+  BoundCall &call(const ashlar_entry_t &entry) { return *calls[entry.index]; }
+  bool owns(const ashlar_entry_t &entry) const {
+    return entry.module == module.get();
+  }
+  Module &moduleOf() const { return *module; }
+
+  /// Waits for the run in flight, then runs on this thread.
+  Status run(BoundCall &call);
+  /// The same on the session's own thread.
+  Status runAsync(BoundCall &call, std::shared_ptr<Event> event);
+  /// Before arguments of a call in flight may change.
+  void waitUntilIdle();
+
+  void query(ashlar_session_statistics_t &out) const;
+
+  // What bound calls need.
+  const fb::Module &index() const { return module->index(); }
+  const fb::Program &program() const { return module->program(); }
+  ashlar_device_t &device() const { return module->device(); }
+  const void *kernel(uint32_t number) const { return module->kernel(number); }
+  void *weight(uint32_t number) const { return module->weight(number); }
+  void *arena() const { return arenaBuffer.data(); }
+  std::shared_ptr<Trace> trace() const { return module->runtime->trace(); }
+  Status execute(const CommandList &list, RunControl &control);
+  void countStaged(uint64_t bytes);
+
+  /// Buffers of the largest size, made on first use, never moved.
+  Status ownedOutput(const ashlar_entry_t &entry, uint32_t index, void *&data,
+                     uint64_t &capacity);
+  Status stagingInput(const ashlar_entry_t &entry, uint32_t index,
+                      uint64_t bytes, void *&data);
+  Status stagingOutput(const ashlar_entry_t &entry, uint32_t index,
+                       uint64_t bytes, void *&data);
+
+  const std::string name;
+
+private:
+  struct EntryBuffers {
+    std::vector<std::unique_ptr<Buffer>> outputs;
+    std::vector<std::unique_ptr<Buffer>> stagedInputs;
+    std::vector<std::unique_ptr<Buffer>> stagedOutputs;
+  };
+  struct Job {
+    BoundCall *call = nullptr;
+    std::shared_ptr<Event> event;
+  };
+
+  Status allocate(ashlar_memory_kind_t kind, uint64_t bytes, Buffer &out);
+  Status makeBuffer(const fb::TensorDescription &tensor,
+                    ashlar_memory_kind_t kind, uint64_t bytes,
+                    std::unique_ptr<Buffer> &slot);
+  Status reserveBuffers();
+  Status startQueue();
+  Status runNow(BoundCall &call, RunControl &control);
+  void serve();
+
+  const std::shared_ptr<Module> module;
+  const SessionOptions options;
+  uint32_t workers = 1;
+  Buffer arenaBuffer;
+  Buffer scratchBuffer;
+  std::vector<EntryBuffers> buffers; // one per entry
+  std::vector<std::unique_ptr<BoundCall>> calls;
+  void *queue = nullptr;
+
+  // The run in flight and the thread that serves it.
+  std::thread server;
+  std::mutex mutex;
+  std::condition_variable changed;
+  Job job;
+  bool quit = false;
+  std::atomic<bool> busy{false};
+
+  std::atomic<uint64_t> runs{0};
+  std::atomic<uint64_t> failures{0};
+  std::atomic<uint64_t> stagedTensors{0};
+  std::atomic<uint64_t> stagedBytes{0};
+  std::atomic<uint64_t> lastRunNanoseconds{0};
+};
+
+} // namespace ashlar::runtime
+
+#endif // ASHLAR_RUNTIME_LIB_SESSION_H

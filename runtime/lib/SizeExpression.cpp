@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "SizeExpression.h"
+
+#include "CheckedMath.h"
+
+#include <algorithm>
+
+namespace ashlar::runtime {
+
+using fb::SizeOpcode;
+
+Status verifySize(const fb::SizeExpression *expression, size_t symbolCount) {
+  if (!expression)
+    return corrupt("a size is missing");
+  const auto *code = expression->code();
+  if (!code || code->size() == 0) {
+    if (expression->constant() < 0)
+      return corrupt(concat("negative size ", expression->constant()));
+    return {};
+  }
+  if (code->size() > maximumSizeInstructions)
+    return corrupt(concat("a size of ", code->size(),
+                          " instructions; expected at most ",
+                          maximumSizeInstructions));
+  size_t depth = 0;
+  for (const fb::SizeInstruction *instruction : *code) {
+    switch (instruction->opcode()) {
+    case SizeOpcode::Symbol:
+      if (instruction->value() < 0 ||
+          uint64_t(instruction->value()) >= symbolCount)
+        return corrupt(concat("a size reads symbol ", instruction->value(),
+                              " of ", symbolCount));
+      [[fallthrough]];
+    case SizeOpcode::Constant:
+      ++depth;
+      break;
+    case SizeOpcode::Add:
+    case SizeOpcode::Multiply:
+    case SizeOpcode::FloorDivide:
+    case SizeOpcode::CeilDivide:
+    case SizeOpcode::Modulo:
+    case SizeOpcode::Maximum:
+    case SizeOpcode::Minimum:
+      if (depth < 2)
+        return corrupt("an operator of a size lacks operands");
+      --depth;
+      break;
+    default:
+      return corrupt(concat("unknown instruction ",
+                            unsigned(instruction->opcode()), " in a size"));
+    }
+  }
+  if (depth != 1)
+    return corrupt(concat("a size leaves ", depth, " values; expected 1"));
+  return {};
+}
+
+bool isConstantSize(const fb::SizeExpression &expression) {
+  const auto *code = expression.code();
+  return !code || std::none_of(code->begin(), code->end(), [](auto *i) {
+    return i->opcode() == SizeOpcode::Symbol;
+  });
+}
+
+bool isPlainSymbol(const fb::SizeExpression &expression, uint32_t &symbol) {
+  const auto *code = expression.code();
+  if (!code || code->size() != 1 ||
+      code->Get(0)->opcode() != SizeOpcode::Symbol)
+    return false;
+  symbol = uint32_t(code->Get(0)->value());
+  return true;
+}
+
+void collectSymbols(const fb::SizeExpression &expression,
+                    std::vector<bool> &used) {
+  if (const auto *code = expression.code())
+    for (const fb::SizeInstruction *instruction : *code)
+      if (instruction->opcode() == SizeOpcode::Symbol)
+        used[size_t(instruction->value())] = true;
+}
+
+static bool divide(int64_t a, int64_t b, SizeOpcode opcode, int64_t &out) {
+  // Sizes are not negative; a negative operand shows a broken formula.
+  if (a < 0 || b <= 0)
+    return false;
+  if (opcode == SizeOpcode::Modulo)
+    out = a % b;
+  else
+    out = a / b + (opcode == SizeOpcode::CeilDivide && a % b != 0);
+  return true;
+}
+
+static bool apply(SizeOpcode opcode, int64_t a, int64_t b, int64_t &out) {
+  switch (opcode) {
+  case SizeOpcode::Add:
+    return checkedAdd(a, b, out);
+  case SizeOpcode::Multiply:
+    return checkedMultiply(a, b, out);
+  case SizeOpcode::Maximum:
+    out = std::max(a, b);
+    return true;
+  case SizeOpcode::Minimum:
+    out = std::min(a, b);
+    return true;
+  default:
+    return divide(a, b, opcode, out);
+  }
+}
+
+bool evaluateSize(const fb::SizeExpression &expression, const int64_t *symbols,
+                  int64_t &value) {
+  const auto *code = expression.code();
+  if (!code || code->size() == 0) {
+    value = expression.constant();
+    return true;
+  }
+  int64_t stack[maximumSizeInstructions];
+  size_t depth = 0;
+  for (const fb::SizeInstruction *instruction : *code) {
+    switch (instruction->opcode()) {
+    case SizeOpcode::Constant:
+      stack[depth++] = instruction->value();
+      break;
+    case SizeOpcode::Symbol:
+      stack[depth++] = symbols[instruction->value()];
+      break;
+    default:
+      --depth;
+      if (!apply(instruction->opcode(), stack[depth - 1], stack[depth],
+                 stack[depth - 1]))
+        return false;
+    }
+  }
+  value = stack[0];
+  return value >= 0;
+}
+
+static const char *spelling(SizeOpcode opcode) {
+  switch (opcode) {
+  case SizeOpcode::Add:
+    return "+";
+  case SizeOpcode::Multiply:
+    return "*";
+  case SizeOpcode::FloorDivide:
+    return "/";
+  case SizeOpcode::CeilDivide:
+    return " ceildiv ";
+  case SizeOpcode::Modulo:
+    return "%";
+  case SizeOpcode::Maximum:
+    return " max ";
+  default:
+    return " min ";
+  }
+}
+
+std::string sizeText(
+    const fb::SizeExpression &expression,
+    const flatbuffers::Vector<flatbuffers::Offset<fb::Symbol>> *symbols) {
+  const auto *code = expression.code();
+  if (!code || code->size() == 0)
+    return std::to_string(expression.constant());
+  std::vector<std::string> stack;
+  for (const fb::SizeInstruction *instruction : *code) {
+    if (instruction->opcode() == SizeOpcode::Constant) {
+      stack.push_back(std::to_string(instruction->value()));
+    } else if (instruction->opcode() == SizeOpcode::Symbol) {
+      stack.push_back(
+          symbols->Get(uint32_t(instruction->value()))->name()->str());
+    } else {
+      std::string right = std::move(stack.back());
+      stack.pop_back();
+      std::string &left = stack.back();
+      left = concat("(", left, spelling(instruction->opcode()), right, ")");
+    }
+  }
+  return stack.back();
+}
+
+} // namespace ashlar::runtime

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Trace.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace ashlar::runtime {
+
+Trace::Trace(std::string path) : path(std::move(path)), start(now()) {
+  // Zeroed and only there once touched.
+  void *memory = mmap(nullptr, capacity * sizeof(Record),
+                      PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+                      0);
+  if (memory == MAP_FAILED)
+    throw std::bad_alloc();
+  records = static_cast<Record *>(memory);
+}
+
+Trace::~Trace() { munmap(records, capacity * sizeof(Record)); }
+
+uint64_t Trace::now() {
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return uint64_t(time.tv_sec) * 1000000000 + uint64_t(time.tv_nsec);
+}
+
+const char *Trace::intern(const std::string &text) {
+  std::lock_guard<std::mutex> lock(mutex);
+  return labels.insert(text).first->c_str();
+}
+
+void Trace::record(const char *label, uint32_t worker, uint64_t begin,
+                   uint64_t end) {
+  uint64_t place = next.fetch_add(1, std::memory_order_relaxed);
+  if (place >= capacity)
+    return;
+  static thread_local const uint32_t thread = uint32_t(syscall(SYS_gettid));
+  Record &record = records[place];
+  record.label = label;
+  record.begin = begin;
+  record.end = end;
+  record.worker = worker;
+  record.thread = thread;
+  record.filled.store(true, std::memory_order_release);
+}
+
+// The text as a JSON string. Names come from a file, so any byte may occur.
+static std::string quote(const char *text) {
+  std::string result = "\"";
+  for (; *text; ++text) {
+    unsigned char c = static_cast<unsigned char>(*text);
+    char escaped[8];
+    if (c == '"' || c == '\\')
+      result += '\\';
+    if (c >= 0x20 && c < 0x7f) {
+      result += char(c);
+      continue;
+    }
+    std::snprintf(escaped, sizeof(escaped), "\\u%04x", c);
+    result += escaped;
+  }
+  return result + "\"";
+}
+
+Status Trace::write() const {
+  std::string temporary = path + ".partial";
+  std::FILE *file = std::fopen(temporary.c_str(), "we");
+  if (!file)
+    return invalidArgument(
+        concat("cannot write the trace: ", std::strerror(errno)), path);
+  uint64_t count = next.load();
+  uint64_t kept = std::min(count, capacity);
+  std::fprintf(file,
+               "{\"displayTimeUnit\":\"ns\",\"otherData\":"
+               "{\"dropped\":\"%" PRIu64 "\"},\"traceEvents\":[\n",
+               count - kept);
+  int process = getpid();
+  const char *separator = "";
+  for (uint64_t i = 0; i < kept; ++i) {
+    const Record &record = records[i];
+    if (!record.filled.load(std::memory_order_acquire))
+      continue; // a run is still going on
+    uint64_t begin = record.begin - start, length = record.end - record.begin;
+    std::fprintf(file,
+                 "%s{\"name\":%s,\"ph\":\"X\",\"pid\":%d,\"tid\":%u,"
+                 "\"ts\":%" PRIu64 ".%03u,\"dur\":%" PRIu64
+                 ".%03u,\"args\":{\"worker\":%u}}",
+                 separator, quote(record.label).c_str(), process, record.thread,
+                 begin / 1000, unsigned(begin % 1000), length / 1000,
+                 unsigned(length % 1000), record.worker);
+    separator = ",\n";
+  }
+  std::fprintf(file, "\n]}\n");
+  bool failed = std::ferror(file) != 0;
+  failed |= std::fclose(file) != 0;
+  if (failed || std::rename(temporary.c_str(), path.c_str()) != 0) {
+    std::string why = std::strerror(errno);
+    std::remove(temporary.c_str());
+    return invalidArgument(concat("cannot write the trace: ", why), path);
+  }
+  return {};
+}
+
+} // namespace ashlar::runtime

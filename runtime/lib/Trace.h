@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Records what ran when, for ui.perfetto.dev. Recording takes no lock: a place
+// is reserved by counting, filled, then marked as filled.
+
+#ifndef ASHLAR_RUNTIME_LIB_TRACE_H
+#define ASHLAR_RUNTIME_LIB_TRACE_H
+
+#include "Status.h"
+
+#include <atomic>
+#include <mutex>
+#include <set>
+#include <string>
+
+namespace ashlar::runtime {
+
+class Trace {
+public:
+  explicit Trace(std::string path);
+  ~Trace();
+
+  /// Nanoseconds of the monotonic clock.
+  static uint64_t now();
+  /// A copy of the text that lives as long as the trace.
+  const char *intern(const std::string &text);
+  /// `label` has been interned.
+  void record(const char *label, uint32_t worker, uint64_t begin, uint64_t end);
+  /// Writes the file: beside it, then renamed.
+  Status write() const;
+
+private:
+  struct Record {
+    const char *label;
+    uint64_t begin;
+    uint64_t end;
+    uint32_t worker;
+    uint32_t thread;
+    std::atomic<bool> filled;
+  };
+  static constexpr uint64_t capacity = 1000000;
+
+  const std::string path;
+  const uint64_t start;
+  std::mutex mutex;
+  std::set<std::string> labels;
+  Record *records = nullptr;
+  std::atomic<uint64_t> next{0};
+};
+
+} // namespace ashlar::runtime
+
+#endif // ASHLAR_RUNTIME_LIB_TRACE_H

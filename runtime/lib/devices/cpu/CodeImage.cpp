@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "CodeImage.h"
+
+#include "ElfVerifier.h"
+#include "ashlar/runtime/kernel_abi.h"
+
+#include <cerrno>
+#include <cstring>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#ifndef MFD_EXEC
+#define MFD_EXEC 0x0010U
+#endif
+
+namespace ashlar::runtime {
+
+CodeImage::~CodeImage() {
+  if (library)
+    dlclose(library);
+  if (descriptor >= 0)
+    close(descriptor);
+}
+
+static Status systemError(const char *action) {
+  return Status(ASHLAR_INTERNAL, concat(action, ": ", std::strerror(errno)),
+                "code");
+}
+
+Status CodeImage::write(const void *image, uint64_t size) {
+  unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+  // Kernels from 6.3 on can be set to want the flag; older ones refuse it.
+  descriptor = memfd_create("ashlar-code", flags | MFD_EXEC);
+  if (descriptor < 0 && errno == EINVAL)
+    descriptor = memfd_create("ashlar-code", flags);
+  if (descriptor < 0)
+    return systemError("cannot create memory for code");
+  const char *from = static_cast<const char *>(image);
+  for (uint64_t done = 0; done < size;) {
+    ssize_t count = ::write(descriptor, from + done, size - done);
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count <= 0)
+      return systemError("cannot write code");
+    done += uint64_t(count);
+  }
+  if (fcntl(descriptor, F_ADD_SEALS,
+            F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+    return systemError("cannot seal code");
+  return {};
+}
+
+Status CodeImage::openLibrary() {
+  // The loader takes two libraries of one name for the same one. The
+  // descriptor stays open so that no later image gets this name, and the name
+  // holds the process' number so that nobody else's habit of
+  // "/proc/self/fd/N" collides with it.
+  std::string path = concat("/proc/", getpid(), "/fd/", descriptor);
+  library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    const char *why = dlerror();
+    return corrupt(concat("cannot link code: ", why ? why : "unknown"), "code");
+  }
+  return {};
+}
+
+Status CodeImage::checkVersion() const {
+  const void *symbol = find(ASHLAR_KERNEL_ABI_SYMBOL);
+  if (!symbol)
+    return corrupt("the code lacks the symbol " ASHLAR_KERNEL_ABI_SYMBOL,
+                   "code");
+  uint32_t version;
+  std::memcpy(&version, symbol, sizeof(version));
+  if (version != ASHLAR_KERNEL_ABI_VERSION)
+    return Status(ASHLAR_UNSUPPORTED,
+                  concat("the code has kernel ABI version ", version,
+                         ", this runtime calls version ",
+                         ASHLAR_KERNEL_ABI_VERSION,
+                         ": compile the model again"),
+                  "code");
+  return {};
+}
+
+Status CodeImage::load(const void *image, uint64_t size,
+                       std::unique_ptr<CodeImage> &out) {
+  ASHLAR_RETURN_IF_ERROR(
+      verifyElfImage(static_cast<const uint8_t *>(image), size));
+  auto code = std::make_unique<CodeImage>();
+  ASHLAR_RETURN_IF_ERROR(code->write(image, size));
+  ASHLAR_RETURN_IF_ERROR(code->openLibrary());
+  ASHLAR_RETURN_IF_ERROR(code->checkVersion());
+  out = std::move(code);
+  return {};
+}
+
+void *CodeImage::find(const char *symbol) const {
+  return dlsym(library, symbol);
+}
+
+} // namespace ashlar::runtime

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The processor itself.
+
+#include "CpuDevice.h"
+
+#include "CodeImage.h"
+#include "CpuFeatures.h"
+#include "CpuQueue.h"
+#include "ElfVerifier.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <sys/mman.h>
+
+namespace ashlar::runtime {
+
+static uint32_t cpuCount() { return 1; }
+
+static Status cpuOpen(uint32_t, void **outDevice) {
+  static char state;
+  *outDevice = &state;
+  return {};
+}
+
+static void cpuClose(void *) {}
+
+static std::string cpuFeatures(void *) {
+  // The permission for tiles is asked for once per process.
+  static const std::string features = detectCpuFeatures();
+  return features;
+}
+
+static bool cpuAccepts(void *, std::string_view format) {
+  return format == hostElfFormat();
+}
+
+// Pages come zeroed and only when touched, and go back to the system at once.
+static Status cpuAllocate(void *, uint64_t size, void **outAddress) {
+  void *address = mmap(nullptr, size ? size : 1, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (address == MAP_FAILED)
+    return Status(ASHLAR_INTERNAL,
+                  concat("the system has no ", size, " bytes of memory"));
+  // A hint: large pages save translation misses on large arenas.
+  if (size >= (4u << 20))
+    madvise(address, size, MADV_HUGEPAGE);
+  *outAddress = address;
+  return {};
+}
+
+static void cpuFree(void *, void *address, uint64_t size) {
+  munmap(address, size ? size : 1);
+}
+
+static Status cpuCopyIn(void *, void *target, const void *source,
+                        uint64_t size) {
+  std::memcpy(target, source, size);
+  return {};
+}
+
+static Status cpuLoadExecutable(void *, const void *image, uint64_t size,
+                                void **outExecutable) {
+  std::unique_ptr<CodeImage> code;
+  ASHLAR_RETURN_IF_ERROR(CodeImage::load(image, size, code));
+  *outExecutable = code.release();
+  return {};
+}
+
+static void cpuUnloadExecutable(void *, void *executable) {
+  delete static_cast<CodeImage *>(executable);
+}
+
+static Status cpuFindKernel(void *executable, const char *symbol,
+                            const void **outKernel) {
+  *outKernel = static_cast<CodeImage *>(executable)->find(symbol);
+  if (!*outKernel)
+    return corrupt(concat("the code lacks the function ", symbol), symbol);
+  return {};
+}
+
+static Status cpuCreateQueue(void *, const QueueOptions &options,
+                             void **outQueue) {
+  auto queue = std::make_unique<CpuQueue>(options);
+  ASHLAR_RETURN_IF_ERROR(queue->start());
+  *outQueue = queue.release();
+  return {};
+}
+
+static void cpuDestroyQueue(void *queue) {
+  delete static_cast<CpuQueue *>(queue);
+}
+
+static Status cpuExecute(void *queue, const CommandList &list,
+                         RunControl &control) {
+  static_cast<CpuQueue *>(queue)->execute(list, control);
+  return {};
+}
+
+const DeviceOps cpuDeviceOps = {
+    "cpu",
+    /*sharesHostMemory=*/true,
+    /*runsNativeCode=*/true,
+    cpuCount,
+    cpuOpen,
+    cpuClose,
+    cpuFeatures,
+    cpuAccepts,
+    cpuAllocate,
+    cpuFree,
+    cpuCopyIn,
+    /*copyOut=*/cpuCopyIn,
+    cpuLoadExecutable,
+    cpuUnloadExecutable,
+    cpuFindKernel,
+    cpuCreateQueue,
+    cpuDestroyQueue,
+    cpuExecute,
+};
+
+} // namespace ashlar::runtime

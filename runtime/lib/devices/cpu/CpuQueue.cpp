@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "CpuQueue.h"
+
+#include "../../Trace.h"
+#include "ashlar/runtime/kernel_abi.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace ashlar::runtime {
+
+// Copies are split like kernels; a piece this large hides the cost of taking
+// it.
+static constexpr int64_t copyPieceBytes = 256 * 1024;
+
+// Pieces a worker takes of each command: more even out workers that were
+// interrupted, fewer cost less to take.
+static constexpr int64_t piecesPerWorker = 4;
+
+CpuQueue::CpuQueue(const QueueOptions &options)
+    : workers(options.workers), hasExecutor(options.executor != nullptr),
+      executor(options.executor ? *options.executor : ashlar_executor_t()),
+      scratch(static_cast<char *>(options.scratch)),
+      scratchBytes(options.scratchBytes) {}
+
+Status CpuQueue::start() {
+  return hasExecutor ? Status() : team.start(workers);
+}
+
+static int64_t partsOf(const Command &command) {
+  return command.kind == Command::Copy
+             ? (command.extent + copyPieceBytes - 1) / copyPieceBytes
+             : command.extent;
+}
+
+void CpuQueue::runPart(const CommandList &list, RunControl &control,
+                       size_t index, int64_t begin, int64_t end,
+                       uint32_t worker) {
+  const Command &command = list.commands[index];
+  void *const *pointers = list.pointers.data() + command.firstPointer;
+  uint64_t start = control.trace ? Trace::now() : 0;
+  if (command.kind == Command::Copy) {
+    int64_t from = begin * copyPieceBytes;
+    int64_t to = std::min(end * copyPieceBytes, command.extent);
+    std::memcpy(static_cast<char *>(pointers[1]) + from,
+                static_cast<const char *>(pointers[0]) + from,
+                size_t(to - from));
+  } else {
+    auto function = reinterpret_cast<ashlar_kernel_function_t>(
+        const_cast<void *>(command.kernel));
+    int32_t code =
+        function(pointers, list.parameters.data() + command.firstParameter,
+                 scratchBytes ? scratch + worker * scratchBytes : nullptr,
+                 begin, end);
+    if (code != ASHLAR_KERNEL_OK)
+      control.fail(uint32_t(index), code);
+  }
+  if (control.trace)
+    control.trace->record(list.labels[index], worker, start, Trace::now());
+}
+
+void CpuQueue::walkAlone(const CommandList &list, RunControl &control) {
+  size_t size = list.commands.size();
+  for (size_t i = 0; i < size && !control.stopped(); ++i)
+    if (int64_t parts = partsOf(list.commands[i]);
+        parts != 0 && list.commands[i].kind != Command::Barrier)
+      runPart(list, control, i, 0, parts, 0);
+}
+
+void CpuQueue::share(const CommandList &list, RunControl &control, size_t index,
+                     uint32_t worker) {
+  int64_t parts = partsOf(list.commands[index]);
+  int64_t piece =
+      std::max<int64_t>(1, parts / (int64_t(workers) * piecesPerWorker));
+  std::atomic<int64_t> &next = cursors[index].next;
+  // Looking first keeps late workers from writing to the line.
+  while (!control.stopped() && next.load(std::memory_order_relaxed) < parts) {
+    int64_t begin = next.fetch_add(piece, std::memory_order_relaxed);
+    if (begin >= parts)
+      break;
+    runPart(list, control, index, begin, std::min(begin + piece, parts),
+            worker);
+  }
+}
+
+void CpuQueue::resetCursors(size_t begin, size_t end) {
+  for (size_t i = begin; i < end; ++i)
+    cursors[i].next.store(0, std::memory_order_relaxed);
+}
+
+void CpuQueue::walkTeam(void *opaque, uint32_t worker) {
+  auto &walk = *static_cast<Walk *>(opaque);
+  CpuQueue &queue = walk.queue;
+  size_t segment = 0, size = walk.list.commands.size();
+  for (size_t i = 0; i < size; ++i) {
+    if (walk.list.commands[i].kind != Command::Barrier) {
+      queue.share(walk.list, walk.control, i, worker);
+      continue;
+    }
+    // Everybody has left the segment, so its cursors serve the next run.
+    queue.team.barrier([&] { queue.resetCursors(segment, i); });
+    segment = i + 1;
+  }
+}
+
+void CpuQueue::walkShare(void *opaque, uint32_t share) {
+  auto &walk = *static_cast<Walk *>(opaque);
+  for (size_t i = walk.begin; i < walk.end; ++i)
+    walk.queue.share(walk.list, walk.control, i, share);
+}
+
+void CpuQueue::walkExecutor(const CommandList &list, RunControl &control) {
+  size_t size = list.commands.size();
+  for (size_t begin = 0; begin < size && !control.stopped();) {
+    size_t end = begin;
+    while (end < size && list.commands[end].kind != Command::Barrier)
+      ++end;
+    Walk walk = {*this, list, control, begin, end};
+    if (end == begin + 1 && partsOf(list.commands[begin]) <= 1)
+      walkShare(&walk, 0);
+    else if (end != begin)
+      executor.run(executor.context, workers, walkShare, &walk);
+    begin = end + 1;
+  }
+  resetCursors(0, size);
+}
+
+void CpuQueue::reserveCursors(size_t count) {
+  if (count <= cursorCount)
+    return;
+  cursors.reset(new Cursor[count]);
+  cursorCount = count;
+}
+
+void CpuQueue::execute(const CommandList &list, RunControl &control) {
+  if (workers == 1 || !list.parallel)
+    return walkAlone(list, control);
+  reserveCursors(list.commands.size());
+  if (hasExecutor)
+    return walkExecutor(list, control);
+  Walk walk = {*this, list, control, 0, list.commands.size()};
+  team.run(walkTeam, &walk);
+  // Those of the last segment, and all when a run was stopped.
+  resetCursors(0, list.commands.size());
+}
+
+} // namespace ashlar::runtime

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Walks command lists. Three ways, by what the session was given:
+//
+//   one worker   calls each kernel once, with all its groups: nothing but the
+//                calls themselves;
+//   a team       all workers walk the list at the same time, take chunks of
+//                each command's groups, and meet at barriers;
+//   an executor  the embedder's threads run each stretch between barriers as
+//                one parallel step, since they may not wait for each other.
+
+#ifndef ASHLAR_RUNTIME_LIB_DEVICES_CPU_CPUQUEUE_H
+#define ASHLAR_RUNTIME_LIB_DEVICES_CPU_CPUQUEUE_H
+
+#include "../Device.h"
+#include "WorkerTeam.h"
+
+namespace ashlar::runtime {
+
+class CpuQueue {
+public:
+  explicit CpuQueue(const QueueOptions &options);
+  Status start();
+  void execute(const CommandList &list, RunControl &control);
+
+private:
+  /// Where the next chunk of a command starts. Alone in its cache line.
+  struct alignas(64) Cursor {
+    std::atomic<int64_t> next{0};
+  };
+  struct Walk {
+    CpuQueue &queue;
+    const CommandList &list;
+    RunControl &control;
+    size_t begin;
+    size_t end;
+  };
+
+  static void walkTeam(void *walk, uint32_t worker);
+  static void walkShare(void *walk, uint32_t share);
+  void walkAlone(const CommandList &list, RunControl &control);
+  void walkExecutor(const CommandList &list, RunControl &control);
+  void share(const CommandList &list, RunControl &control, size_t index,
+             uint32_t worker);
+  void runPart(const CommandList &list, RunControl &control, size_t index,
+               int64_t begin, int64_t end, uint32_t worker);
+  void reserveCursors(size_t count);
+  void resetCursors(size_t begin, size_t end);
+
+  const uint32_t workers;
+  const bool hasExecutor;
+  const ashlar_executor_t executor;
+  char *const scratch;
+  const uint64_t scratchBytes;
+  WorkerTeam team;
+  std::unique_ptr<Cursor[]> cursors;
+  size_t cursorCount = 0;
+};
+
+} // namespace ashlar::runtime
+
+#endif // ASHLAR_RUNTIME_LIB_DEVICES_CPU_CPUQUEUE_H

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef ASHLAR_RUNTIME_TEST_SAMPLEMODULES_H
+#define ASHLAR_RUNTIME_TEST_SAMPLEMODULES_H
+
+#include "ModuleBuilder.h"
+
+namespace ashlar::test {
+
+constexpr int64_t sampleCount = 256;
+constexpr int64_t sampleChunk = 16;
+/// The weight's element i is this times i.
+constexpr float sampleStep = 0.5f;
+
+/// z = 2 * (x + w) + y on float[256]: three dispatches with barriers, two
+/// values in the arena, one weight, scratch.
+ModuleBuilder sampleModule();
+
+/// The same on float[N], N from 1 to 256, all sizes symbolic.
+ModuleBuilder symbolicModule();
+
+/// z = x, refused by the kernel where x[0] is negative.
+ModuleBuilder checkingModule();
+
+/// Runs `spins` rounds in one group of a kernel, `groups` times.
+ModuleBuilder spinningModule(int64_t spins, int64_t groups);
+
+} // namespace ashlar::test
+
+#endif // ASHLAR_RUNTIME_TEST_SAMPLEMODULES_H

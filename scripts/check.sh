@@ -1,0 +1,172 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# All tests, from a fresh clone to one closing line. See --help.
+#
+# A phase is a program in scripts/check/. It is called with --build DIR and
+# --mode plain|quick|sanitize, and says what it found in lines of its output:
+#
+#   FAIL NAME: WHY        shown here at once
+#   SKIP NAME: WHY        shown here at once
+#   NOTE TEXT             shown here at once
+#   N passed, N failed, N skipped     its last word, which is added up
+#
+# All else goes to its log only.
+
+set -uo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+. "$root/scripts/report.sh"
+cd "$root" || exit 1
+exec </dev/null
+
+usage() {
+  cat <<'EOF'
+Usage: scripts/check.sh [--quick | --sanitize] [PHASE...]
+
+Installs what is missing, builds, and runs all tests, or only the phases named.
+Ends with 0 if nothing failed; the last line says how many passed, failed and
+were skipped; each skipped test says why.
+
+  phase      minutes  what it does
+  build         10    configures and builds everything, warnings are errors
+  format         1    the sources are formatted
+  lit            3    every pass, stage and tool by its IR and its messages
+  unit           2    unit tests, and the runtime's conformance suite
+  operators      8    ONNX's own operator tests, against the committed list
+  edges          3    operators on odd sizes, empty tensors, NaN and the like,
+                      beside ONNX Runtime
+  models         6    real models beside ONNX Runtime: numbers must agree
+  reproducible   2    the same input gives the same bytes; a killed compile
+                      leaves nothing
+  hostile        6    broken models and modules: refused clearly, never a crash
+  sanitized      3    the runtime's tests under ASan+UBSan, and TSan
+  install        2    the installed runtime, used from outside
+  readme         1    what the documents show is what there is
+
+  --quick      about 5 minutes once built: the small models, every tenth
+               operator test and broken model
+  --sanitize   the whole suite under ASan+UBSan, in build-sanitize; takes
+               several times as long
+  --keep-going run the later phases even if the build failed
+
+The minutes are the budget on two cores with no cache. Logs: build/check/.
+EOF
+}
+
+mode=plain build=build keep_going=no only=()
+while [ $# -gt 0 ]; do
+  case $1 in
+    --quick) mode=quick ;;
+    --sanitize) mode=sanitize build=build-sanitize ;;
+    --keep-going) keep_going=yes ;;
+    -h | --help) usage; exit 0 ;;
+    -*) usage >&2; exit 2 ;;
+    *)
+      if ! ls "scripts/check/$1".* >/dev/null 2>&1; then
+        printf 'unknown phase: %s\n\n' "$1" >&2
+        usage >&2
+        exit 2
+      fi
+      only+=("$1")
+      ;;
+  esac
+  shift
+done
+
+# What a sanitizer finds must not look like a refusal, which ends with 1.
+# libMLIR is not instrumented, so containers that cross its border cannot be
+# watched.
+export ASAN_OPTIONS=${ASAN_OPTIONS:-exitcode=86:detect_container_overflow=0}
+export UBSAN_OPTIONS=${UBSAN_OPTIONS:-exitcode=86:halt_on_error=1:print_stacktrace=1}
+export TSAN_OPTIONS=${TSAN_OPTIONS:-exitcode=86:halt_on_error=1}
+
+passed=0 failed=0 skipped=0
+logs="$root/$build/check"
+mkdir -p "$logs"
+
+wanted() {
+  [ ${#only[@]} -eq 0 ] || printf '%s\n' "${only[@]}" | grep -qx "$1"
+}
+
+# phase NAME MINUTES TITLE: runs scripts/check/NAME.*, adds up what it says.
+# Past its budget it is told; past three times its budget it is ended.
+phase() {
+  local name=$1 minutes=$2 title=$3 program start status count log factor=1
+  wanted "$name" || return 0
+  program=$(ls "scripts/check/$name".* 2>/dev/null | head -n 1)
+  log="$logs/$name.log"
+  [ $mode != sanitize ] || factor=4
+  say "== $name: $title"
+  start=$(now)
+  case $program in
+    *.py) set -- .deps/venv/bin/python "$program" ;;
+    *) set -- bash "$program" ;;
+  esac
+  timeout --kill-after=10 "$((minutes * factor * 3))m" \
+    "$@" --build "$build" --mode "$mode" 2>&1 </dev/null |
+    tee "$log" | grep --line-buffered -E '^(FAIL|SKIP|NOTE) ' | sed -u 's/^/   /'
+  status=${PIPESTATUS[0]}
+
+  count=$(grep -E '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$log" | tail -n 1)
+  local p=0 f=0 s=0
+  [ -z "$count" ] || read -r p f s < <(tr -dc '0-9 ' <<<"$count")
+  if [ "$status" -eq 124 ] || [ "$status" -eq 137 ]; then
+    printf '   FAIL %s: ended after %d minutes, three times its budget\n' \
+      "$name" "$((minutes * factor * 3))"
+    f=$((f + 1))
+  elif [ "$status" -ne 0 ] && [ "$f" -eq 0 ]; then
+    printf '   FAIL %s: ended with %d\n' "$name" "$status"
+    f=$((f + 1))
+  elif [ -z "$count" ]; then
+    printf '   FAIL %s: said nothing of what it did\n' "$name"
+    f=$((f + 1))
+  fi
+  if [ "$f" -gt 0 ]; then
+    # What was not shown yet.
+    grep -vE '^([0-9]+ passed, [0-9]+ failed|(FAIL|SKIP|NOTE) )' "$log" |
+      tail -n 30 | sed 's/^/   | /'
+    note "   the whole log: $log"
+  fi
+  passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+  local took
+  took=$(seconds_since "$start")
+  note "   $name: passed $p, failed $f, skipped $s; $took s of $((minutes * factor * 60)) s"
+  if awk "BEGIN { exit !($took > $minutes * $factor * 60) }"; then
+    note "   $name took longer than its budget"
+  fi
+  [ "$f" -eq 0 ]
+}
+
+closing() {
+  printf '\n'
+  [ "$failed" -gt 0 ] || [ "$passed" -eq 0 ] || say "${GREEN}All is well.${PLAIN} ($(seconds_since "$whole") s)"
+  [ "$failed" -eq 0 ] || say "${RED}Something failed.${PLAIN} ($(seconds_since "$whole") s; logs in $build/check)"
+  printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
+  [ "$failed" -eq 0 ]
+}
+
+whole=$(now)
+say "== setup"
+if ! scripts/setup.sh; then
+  failed=1
+  closing
+  exit 1
+fi
+note "   $(seconds_since "$whole") s"
+
+phase format 1 "the sources are formatted"
+if ! phase build 10 "everything builds" && [ $keep_going = no ]; then
+  closing
+  exit 1
+fi
+phase lit 3 "every pass, stage and tool by its IR and its messages"
+phase unit 2 "unit tests and the runtime's conformance suite"
+phase operators 8 "ONNX's own operator tests"
+phase edges 3 "operators at their edges, beside ONNX Runtime"
+phase models 6 "real models beside ONNX Runtime"
+phase reproducible 2 "the same bytes each time, nothing left of a killed run"
+phase hostile 6 "broken models and modules"
+phase sanitized 3 "the runtime under sanitizers"
+phase install 2 "the installed runtime, used from outside"
+phase readme 1 "what the documents show is what there is"
+closing

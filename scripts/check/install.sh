@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# The runtime as an embedder meets it: configured alone, installed into an
+# empty folder, found by CMake and by pkg-config, linked by a C program that
+# runs the digits example; no LLVM, no stray symbols, no more bytes than
+# promised.
+
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
+root=$PWD
+build=build
+while [ $# -gt 0 ]; do
+  case $1 in
+    --build) build=$2 ;;
+  esac
+  shift 2
+done
+passed=0 failed=0 skipped=0
+
+# must NAME WHY COMMAND...
+must() {
+  local name=$1 why=$2
+  shift 2
+  if "$@"; then
+    passed=$((passed + 1))
+  else
+    echo "FAIL install $name: $why"
+    failed=$((failed + 1))
+    return 1
+  fi
+}
+closing() {
+  echo "$passed passed, $failed failed, $skipped skipped"
+  [ "$failed" -eq 0 ]
+  exit
+}
+
+if [ ! -f runtime/CMakeLists.txt ] || [ ! -f runtime/examples/embed.c ]; then
+  echo "SKIP install: the runtime is not there yet"
+  echo "0 passed, 0 failed, 1 skipped"
+  exit 0
+fi
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prefix=$work/prefix
+
+# Apart from the compiler: neither LLVM nor protobuf may be asked for.
+must configures "the runtime does not configure alone" \
+  cmake -S runtime -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+  -DCMAKE_DISABLE_FIND_PACKAGE_LLVM=ON -DCMAKE_DISABLE_FIND_PACKAGE_MLIR=ON \
+  -DCMAKE_DISABLE_FIND_PACKAGE_Protobuf=ON -DCMAKE_INSTALL_PREFIX="$prefix" \
+  -DCMAKE_INSTALL_LIBDIR=lib -DBUILD_TESTING=OFF || closing
+must builds "the runtime does not build alone" \
+  cmake --build "$work/build" || closing
+must installs "cmake --install failed" cmake --install "$work/build" || closing
+
+library=$(find "$prefix/lib" -name 'libashlar*.so.*' -type f | head -n 1)
+must shared "no libashlar*.so.N was installed" test -n "$library" || closing
+cp "$library" "$work/stripped.so"
+strip "$work/stripped.so"
+size=$(stat -c %s "$work/stripped.so")
+echo "stripped size: $size bytes"
+must size "stripped, the library has $size bytes, over 300 KiB" \
+  test "$size" -le $((300 * 1024))
+echo "links: $(ldd "$library" | awk '{print $1}' | tr '\n' ' ')"
+ldd "$library" | grep -qE 'LLVM|MLIR|protobuf'
+must links "the library links LLVM, MLIR or protobuf" test $? -ne 0
+stray=$(nm -D --defined-only "$library" | awk '{print $3}' |
+  sed 's/@.*//' | grep -vE '^(ashlar_|ASHLAR_)' | head -n 5 | tr '\n' ' ')
+must symbols "symbols that are not ours are visible: $stray" test -z "$stray"
+
+mkdir "$work/client"
+cp runtime/examples/embed.c "$work/client/"
+cat >"$work/client/CMakeLists.txt" <<'EOF'
+cmake_minimum_required(VERSION 3.20)
+project(client LANGUAGES C)
+find_package(AshlarRuntime REQUIRED)
+add_executable(embed embed.c)
+target_link_libraries(embed PRIVATE Ashlar::AshlarRuntime)
+EOF
+must find-package "find_package(AshlarRuntime) does not work from outside" \
+  sh -c "cmake -S '$work/client' -B '$work/client/build' -G Ninja \
+    -DCMAKE_PREFIX_PATH='$prefix' && cmake --build '$work/client/build'"
+pc=$(find "$prefix" -name 'ashlar*.pc' | head -n 1)
+if must pkg-config "no .pc file was installed" test -n "$pc"; then
+  must pkg-config-links "the C program does not build through pkg-config" \
+    sh -c "cc -Wall -Wextra -Werror -o '$work/embed' runtime/examples/embed.c \
+      \$(PKG_CONFIG_PATH='$(dirname "$pc")' \
+         pkg-config --cflags --libs '$(basename "$pc" .pc)')"
+fi
+
+if [ -x "$build/bin/ashlar-compile" ] && [ -x "$work/embed" ]; then
+  must compiles "the digits example does not compile" \
+    "$build/bin/ashlar-compile" "$root/examples/digits/digits.onnx" \
+    --shape=image=1x1x8x8 -o "$work/digits.ash" &&
+    must runs "the C program does not run the digits example" \
+      env LD_LIBRARY_PATH="$prefix/lib" "$work/embed" "$work/digits.ash"
+else
+  echo "SKIP embed.c is not run: ashlar-compile or embed is not built"
+  skipped=$((skipped + 1))
+fi
+closing

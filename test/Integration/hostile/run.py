@@ -1,0 +1,326 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Feeds broken models to ashlar-compile and broken modules to ashlar-run.
+
+Each must be refused: exit code 1, a short message that names what is at fault,
+no crash, no file left behind, no memory or time out of proportion.
+"""
+
+import argparse
+import os
+import pathlib
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+import broken_models
+
+HERE = pathlib.Path(__file__).resolve().parent
+DIGITS = HERE.parents[2] / "examples" / "digits"
+SECONDS = 60
+MEMORY = 2 << 30
+MESSAGE_LINES = 30
+CRASH_WORDS = ("Stack dump", "PLEASE submit a bug report", "Assertion",
+               "AddressSanitizer", "runtime error:", "terminate called",
+               "LLVM ERROR")
+
+
+class Suite:
+    def __init__(self, arguments):
+        self.bin = arguments.bin.resolve()
+        self.every = arguments.every
+        self.only = arguments.only
+        self.keep = arguments.keep
+        self.seen = self.passed = self.failed = self.skipped = 0
+        # Under a sanitizer memory is no measure, and all takes longer.
+        self.sanitized = arguments.sanitized
+
+    def wanted(self, name):
+        self.seen += 1
+        if self.only:
+            return any(word in name for word in self.only)
+        return (self.seen - 1) % self.every == 0
+
+    def skip(self, name, why):
+        print(f"SKIP {name}: {why}", flush=True)
+        self.skipped += 1
+
+    def verdict(self, name, faults, said, work):
+        if not faults:
+            self.passed += 1
+            return
+        self.failed += 1
+        first = next((l for l in said.splitlines() if l.strip()), "no word")
+        print(f"FAIL {name}: {'; '.join(faults)}; it said: {first[:200]}",
+              flush=True)
+        if self.keep:
+            target = self.keep / name
+            shutil.rmtree(target, ignore_errors=True)
+            shutil.copytree(work, target, symlinks=True)
+
+    def run(self, command, cwd, before=None):
+        """Runs a tool: exit code, what it said, faults found at once."""
+        with tempfile.TemporaryFile() as said:
+            child = subprocess.Popen(
+                [str(word) for word in command], stdin=subprocess.DEVNULL,
+                stdout=said, stderr=subprocess.STDOUT, cwd=cwd,
+                preexec_fn=before)
+            end = time.monotonic() + SECONDS * (5 if self.sanitized else 1)
+            faults = []
+            while True:
+                pid, status, usage = os.wait4(child.pid, os.WNOHANG)
+                if pid:
+                    break
+                if time.monotonic() > end:
+                    child.kill()
+                    pid, status, usage = os.wait4(child.pid, 0)
+                    faults.append("took too long")
+                    break
+                time.sleep(0.002)
+            child.returncode = code = os.waitstatus_to_exitcode(status)
+            said.seek(0)
+            text = said.read().decode(errors="replace")
+        if code < 0:
+            faults.append(f"crashed with {signal.Signals(-code).name}")
+        for word in CRASH_WORDS:
+            if word in text:
+                faults.append(f"said {word!r}")
+        if not self.sanitized and usage.ru_maxrss << 10 > MEMORY:
+            faults.append(f"took {usage.ru_maxrss >> 10} MiB")
+        return code, text, faults
+
+    def expect_refusal(self, code, text, faults, names=(), usage=False,
+                       may_succeed=False):
+        allowed = {1} | ({2} if usage else set()) | (
+            {0} if may_succeed else set())
+        if code >= 0 and code not in allowed:
+            faults.append(f"ended with {code}, not 1")
+        if code == 0:
+            return
+        if not text.strip():
+            faults.append("said nothing")
+        if text.count("\n") > MESSAGE_LINES:
+            faults.append(f"said {text.count(chr(10))} lines")
+        for word in names:
+            if word not in text:
+                faults.append(f"does not name {word!r}")
+
+    def refuse_model(self, refusal):
+        if not self.wanted(refusal.name):
+            return
+        with tempfile.TemporaryDirectory() as temporary:
+            work = pathlib.Path(temporary) / "folder"
+            work.mkdir()
+            model = refusal.model
+            if not isinstance(model, bytes):
+                model = model.SerializeToString()
+            path = work / f"{refusal.name}{refusal.suffix}"
+            path.write_bytes(model)
+            for name, content in refusal.files.items():
+                if isinstance(content, pathlib.Path):
+                    (work / name).symlink_to(content)
+                else:
+                    (work / name).write_bytes(content)
+            out = work / "out"
+            out.mkdir()
+            code, text, faults = self.run(
+                [self.bin / "ashlar-compile", path, "-o", out / "m.ash",
+                 *refusal.arguments], work)
+            self.expect_refusal(code, text, faults, refusal.names,
+                                refusal.usage, refusal.may_succeed)
+            left = sorted(p.name for p in out.iterdir())
+            if code != 0 and left:
+                faults.append(f"left {', '.join(left)} behind")
+            self.verdict(refusal.name, faults, text, work)
+
+    def refuse_output(self, name, make_output, names=(), before=None):
+        """A good model whose module cannot be written."""
+        if not self.wanted(name):
+            return
+        with tempfile.TemporaryDirectory() as temporary:
+            work = pathlib.Path(temporary)
+            output = make_output(work)
+            there = sorted(work.rglob("*"))
+            code, text, faults = self.run(
+                [self.bin / "ashlar-compile", DIGITS / "digits.onnx",
+                 "--shape=image=1x1x8x8", "-o", output], work, before)
+            self.expect_refusal(code, text, faults, names)
+            left = [str(p.relative_to(work)) for p in sorted(work.rglob("*"))
+                    if p not in there]
+            if left:
+                faults.append(f"left {', '.join(left)} behind")
+            self.verdict(name, faults, text, work)
+
+    def refuse_run(self, name, work, module, arguments, names=(),
+                   may_succeed=False, tool="ashlar-run", usage=False):
+        if not self.wanted(name):
+            return
+        code, text, faults = self.run(
+            [self.bin / tool, module, *arguments], work)
+        self.expect_refusal(code, text, faults, names, usage, may_succeed)
+        self.verdict(name, faults, text, work)
+
+
+def outputs(suite):
+    suite.refuse_output("output-folder-missing",
+                        lambda work: work / "gone" / "m.ash", ["gone"])
+
+    def below_a_file(work):
+        (work / "file").write_text("")
+        return work / "file" / "m.ash"
+    suite.refuse_output("output-below-a-file", below_a_file, ["file"])
+
+    def a_folder(work):
+        (work / "m.ash").mkdir()
+        (work / "m.ash" / "inside").write_text("")
+        return work / "m.ash"
+    suite.refuse_output("output-is-a-folder", a_folder, ["m.ash"])
+
+    def small_files():
+        # As a full disk does: a write fails, here with EFBIG.
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
+    suite.refuse_output("output-too-large", lambda work: work / "m.ash",
+                        ["m.ash"], small_files)
+    full_disk(suite)
+
+
+def full_disk(suite):
+    """A disk of 16 KiB, where one may be mounted."""
+    if not suite.wanted("output-disk-full"):
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        disk = pathlib.Path(temporary)
+        mounted = subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", disk],
+            capture_output=True, text=True)
+        if mounted.returncode:
+            suite.skip("output-disk-full", "may not mount a small disk here")
+            return
+        try:
+            code, text, faults = suite.run(
+                [suite.bin / "ashlar-compile", DIGITS / "digits.onnx",
+                 "--shape=image=1x1x8x8", "-o", disk / "m.ash"], "/")
+            suite.expect_refusal(code, text, faults, ["m.ash"])
+            if list(disk.iterdir()):
+                faults.append("left something behind")
+            suite.verdict("output-disk-full", faults, text, disk)
+        finally:
+            subprocess.run(["umount", disk], check=True)
+
+
+def modules(suite, places):
+    """Broken modules and wrong inputs, given to ashlar-run."""
+    if not (suite.bin / "ashlar-run").exists():
+        suite.skip("modules", "ashlar-run is not built")
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        work = pathlib.Path(temporary)
+        good = work / "good.ash"
+        code, text, faults = suite.run(
+            [suite.bin / "ashlar-compile", DIGITS / "digits.onnx",
+             "--shape=image=1x1x8x8", "-o", good], work)
+        if code or faults:
+            suite.verdict("control: the digits example compiles",
+                          [f"ended with {code}", *faults], text, work)
+            return
+        suite.passed += 1
+        image = np.load(DIGITS / "test_images.npy")[:1]
+        np.save(work / "image.npy", image)
+        right = [f"--input=image={work / 'image.npy'}"]
+
+        for name, values in {
+                "rank": image[0], "size": np.zeros((1, 1, 8, 9), np.float32),
+                "type": image.astype(np.float64),
+                "batch": np.zeros((2, 1, 8, 8), np.float32)}.items():
+            np.save(work / f"{name}.npy", values)
+            suite.refuse_run(f"input-{name}", work, good,
+                             [f"--input=image={work / f'{name}.npy'}"],
+                             ["image"])
+        (work / "junk.npy").write_bytes(b"\x93NUMPY\x01\x00\xff\xff{")
+        (work / "short.npy").write_bytes(
+            (work / "image.npy").read_bytes()[:-5])
+        (work / "empty.npy").write_bytes(b"")
+        for name in ("junk", "short", "empty", "gone"):
+            suite.refuse_run(f"input-file-{name}", work, good,
+                             [f"--input=image={work / f'{name}.npy'}"],
+                             [f"{name}.npy"])
+        suite.refuse_run("input-missing", work, good, [], ["image"],
+                         usage=True)
+        suite.refuse_run("input-unknown", work, good,
+                         [*right, f"--input=picture={work / 'image.npy'}"],
+                         ["picture"], usage=True)
+        suite.refuse_run("run-output-unknown", work, good,
+                         [*right, f"--output=guess={work / 'o.npy'}"],
+                         ["guess"], usage=True)
+        suite.refuse_run("run-output-unwritable", work, good,
+                         [*right, f"--output=probabilities={work}/no/o.npy"],
+                         ["o.npy"])
+        suite.refuse_run("device-unknown", work, good,
+                         [*right, "--device=toaster:0"], ["toaster"],
+                         usage=True)
+        suite.refuse_run("memory-limit", work, good,
+                         [*right, "--memory-limit=1KiB"], [])
+
+        for name, content in {
+                "empty": b"", "text": b"no module\n", "zeros": bytes(65536),
+                "onnx": (DIGITS / "digits.onnx").read_bytes()}.items():
+            path = work / f"bad-{name}.ash"
+            path.write_bytes(content)
+            suite.refuse_run(f"module-{name}", work, path, right,
+                             [path.name])
+        suite.refuse_run("module-gone", work, work / "gone.ash", right,
+                         ["gone.ash"])
+        content = good.read_bytes()
+        random = np.random.default_rng(3)
+        bad = work / "bad.ash"
+        # The header and the index stand first: look there most closely.
+        cuts = {int(c) for c in np.linspace(0, len(content) - 1, places)}
+        for place in sorted(cuts | set(range(0, 64, 7))):
+            bad.write_bytes(content[:place])
+            # Cut behind its last section, a file is whole.
+            suite.refuse_run(f"module-cut-at-{place}", work, bad, right, [],
+                             may_succeed=place > len(content) - 4096)
+        flips = {int(c) for c in random.integers(0, len(content), places)}
+        flips |= {int(c) for c in random.integers(
+            0, min(len(content), 4096), places)}
+        for place in sorted(flips):
+            changed = bytearray(content)
+            changed[place] ^= int(random.integers(1, 256))
+            bad.write_bytes(changed)
+            suite.refuse_run(f"module-changed-at-{place}", work, bad, right,
+                             [], may_succeed=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--bin", type=pathlib.Path, required=True,
+                        help="the folder of ashlar-compile and ashlar-run")
+    parser.add_argument("--every", type=int, default=1, metavar="N",
+                        help="only every Nth case")
+    parser.add_argument("--only", action="append", metavar="WORD",
+                        help="only cases whose name holds WORD; repeatable")
+    parser.add_argument("--keep", type=pathlib.Path, metavar="DIR",
+                        help="keep the files of failed cases there")
+    parser.add_argument("--sanitized", action="store_true",
+                        help="the tools run under a sanitizer")
+    arguments = parser.parse_args()
+
+    suite = Suite(arguments)
+    for refusal in broken_models.all_refusals(DIGITS / "digits.onnx"):
+        suite.refuse_model(refusal)
+    outputs(suite)
+    modules(suite, places=60)
+    print(f"{suite.passed} passed, {suite.failed} failed, "
+          f"{suite.skipped} skipped")
+    return 1 if suite.failed or not suite.passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

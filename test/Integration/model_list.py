@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The real models that are compared with ONNX Runtime, and their inputs."""
+
+import contextlib
+import dataclasses
+import pathlib
+import sys
+from typing import Callable
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+
+import model_inputs
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MODELS = ROOT / ".deps" / "models"
+sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "benchmarks" / "models")]
+import fetch_models  # noqa: E402
+import random_weights  # noqa: E402
+import write_models  # noqa: E402
+
+
+@dataclasses.dataclass
+class Case:
+    """One set of inputs; `expected` where it is not ONNX Runtime's answer."""
+    label: str
+    feeds: dict
+    expected: list | None = None
+    # ONNX's own outputs were computed elsewhere, by older code.
+    tolerance: float = 1e-4
+
+
+@dataclasses.dataclass
+class Model:
+    name: str
+    prepare: Callable  # work folder -> context manager of the model's path
+    cases: Callable    # path -> list of Case
+    shapes: dict = dataclasses.field(default_factory=dict)
+    small: bool = False
+
+    def arguments(self):
+        return [f"--shape={name}=" + "x".join(map(str, shape))
+                for name, shape in self.shapes.items()]
+
+
+@contextlib.contextmanager
+def fetched(path, _work):
+    if not path.exists():
+        fetch_models.fetch(MODELS)
+    yield path
+
+
+@contextlib.contextmanager
+def written(name, _work):
+    path = MODELS / f"{name}.onnx"
+    if not path.exists():
+        write_models.WRITERS[name](path)
+    yield path
+
+
+@contextlib.contextmanager
+def randomized(source, work):
+    """These are large and quickly made: they stay only while in use."""
+    if not source.exists():
+        fetch_models.fetch(MODELS)
+    path = work / f"{source.parent.name}_random.onnx"
+    onnx.save(random_weights.randomize(onnx.load(source)), path)
+    try:
+        yield path
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def ppocr(name, shape, pictures, small):
+    path = MODELS / f"{name}.onnx"
+    return Model(
+        name, lambda work: fetched(path, work),
+        lambda _: [Case(label, {"x": make()})
+                   for label, make in pictures.items()] +
+        [Case("random", {"x": model_inputs.noise_picture(name, shape)})],
+        {"x": shape}, small)
+
+
+def light(folder):
+    """ONNX's model with its own input and output, and with random weights."""
+    path = MODELS / folder / "model.onnx"
+
+    def own(_):
+        data = path.parent / "test_data_set_0"
+        read = lambda file: onnx.load_tensor(data / file)  # noqa: E731
+        source = read("input_0.pb")
+        return [Case("its own", {source.name: numpy_helper.to_array(source)},
+                     [numpy_helper.to_array(read("output_0.pb"))], 1e-3)]
+
+    def drawn(model_path):
+        graph = onnx.load(model_path, load_external_data=False).graph
+        constants = {t.name for t in graph.initializer}
+        name, = [i.name for i in graph.input if i.name not in constants]
+        return [Case("random", {name: model_inputs.noise_picture(
+            folder, (1, 3, 224, 224))})]
+
+    small = folder in ("light_squeezenet", "light_shufflenet")
+    return [
+        Model(folder, lambda work: fetched(path, work), own, small=small),
+        Model(f"{folder}_random", lambda work: randomized(path, work), drawn,
+              small=small),
+    ]
+
+
+def classifier(name, shapes, small):
+    return Model(
+        name, lambda work: written(name, work),
+        lambda _: [Case("random", {"input": model_inputs.noise_picture(
+            name, (1, 3, 224, 224))})],
+        shapes, small)
+
+
+def encoder(name, dynamic, small):
+    shapes = {i: (1, 128) for i in
+              ("input_ids", "attention_mask", "token_type_ids")}
+    return Model(
+        name, lambda work: written(name, work),
+        lambda _: [Case(f"{used} tokens", model_inputs.sentence(
+            f"{name}-{used}", 128, used)) for used in (128, 75)],
+        shapes if dynamic else {}, small)
+
+
+LIGHT = ["squeezenet", "shufflenet", "inception_v1", "inception_v2",
+         "resnet50", "densenet121", "zfnet512", "bvlc_alexnet", "vgg19"]
+
+
+def all_models():
+    det, rec, cls = (1, 3, 640, 640), (1, 3, 48, 320), (1, 3, 48, 192)
+    word = model_inputs.word_picture
+    return [
+        ppocr("ppocr_cls", cls, {
+            "word": lambda: word(*cls[2:]),
+            "turned word": lambda: word(*cls[2:], turned=True)}, True),
+        ppocr("ppocr_rec", rec, {"word": lambda: word(*rec[2:])}, True),
+        ppocr("ppocr_det", det, {
+            "page": lambda: model_inputs.page_picture(*det[2:])}, False),
+        classifier("mobilenet_v2", {}, True),
+        classifier("resnet50", {"input": (1, 3, 224, 224)}, False),
+        encoder("minilm_l6", False, True),
+        encoder("bert_base", True, False),
+        *(model for name in LIGHT for model in light(f"light_{name}")),
+    ]
+
+
+def read_text(model_path, scores):
+    """What PP-OCR's recogniser reads: the best class of each step, repeated
+    ones and blanks dropped; the characters stand in the model's metadata."""
+    metadata = {p.key: p.value for p in
+                onnx.load(model_path, load_external_data=False).metadata_props}
+    characters = ["", *metadata["character"].splitlines(), " "]
+    best = scores[0].argmax(1)
+    steps = [b for k, b in enumerate(best) if k == 0 or b != best[k - 1]]
+    return "".join(characters[b] for b in steps if b < len(characters))
+
+
+def is_finite(values):
+    return bool(np.isfinite(values.astype(np.float64)).all())

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Looks into a module file without running any of it: flags.
+
+#include "Inspection.h"
+#include "ToolMain.h"
+
+#include <cstdio>
+
+using namespace ashlar::tools;
+
+static const char description[] =
+    "Example:\n"
+    "  ashlar-inspect model.ash --kernels\n"
+    "\n"
+    "Prints entries, programs and the memory contract of a module. Works for\n"
+    "modules of other machines too.";
+
+int main(int argc, char **argv) {
+  CLI::App app(description, "ashlar-inspect");
+  std::string file;
+  bool json = false, kernels = false, verify = false;
+  app.set_version_flag("--version", ashlar_runtime_version());
+  app.add_option("file", file, "The module (.ash)")->required();
+  app.add_flag("--json", json, "Print one JSON object");
+  app.add_flag("--kernels", kernels, "Print every kernel, its nodes and cost");
+  app.add_flag("--verify", verify, "Check the hashes of weights and code too");
+  return runTool("ashlar-inspect", app, argc, argv, [&]() -> int {
+    Inspection inspection(file);
+    if (verify)
+      inspection.verify();
+    std::string text = json ? inspection.json() : inspection.table();
+    if (kernels && !json)
+      text += inspection.kernelTable();
+    if (verify && !json)
+      text += "\nhashes of weights and code are right\n";
+    std::fputs(text.c_str(), stdout);
+    return Done;
+  });
+}

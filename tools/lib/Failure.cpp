@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Failure.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace ashlar::tools {
+
+void check(const ashlar_status_t &status) {
+  if (status.code == ASHLAR_OK)
+    return;
+  std::string message;
+  if (*status.place)
+    message += std::string(status.place) + ": ";
+  message += status.message;
+  message += std::string(" [") + ashlar_status_code_name(status.code) + "]";
+  // A kernel that failed or memory that ran out is not the user's doing.
+  throw Failure(status.code == ASHLAR_INTERNAL ? OurFault : Refused, message);
+}
+
+static Failure systemFailure(const char *action, const std::string &path) {
+  return Failure(Refused, path + ": " + action + ": " + std::strerror(errno));
+}
+
+void writeWholeFile(const std::string &path, const std::string &contents) {
+  std::string partial = path + ".partial";
+  std::FILE *file = std::fopen(partial.c_str(), "wbe");
+  if (!file)
+    throw systemFailure("cannot write", path);
+  bool sound = std::fwrite(contents.data(), 1, contents.size(), file) ==
+               contents.size();
+  sound &= std::fclose(file) == 0;
+  if (!sound || std::rename(partial.c_str(), path.c_str()) != 0) {
+    Failure failure = systemFailure("cannot write", path);
+    std::remove(partial.c_str());
+    throw failure;
+  }
+}
+
+std::string readWholeFile(const std::string &path, uint64_t limit) {
+  int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0)
+    throw systemFailure("cannot open", path);
+  struct stat facts;
+  std::string contents;
+  if (fstat(descriptor, &facts) != 0 || !S_ISREG(facts.st_mode) ||
+      uint64_t(facts.st_size) > limit) {
+    close(descriptor);
+    throw Failure(Refused, path + ": expected a regular file of at most " +
+                               std::to_string(limit) + " bytes");
+  }
+  contents.resize(size_t(facts.st_size));
+  size_t done = 0;
+  while (done < contents.size()) {
+    ssize_t count =
+        read(descriptor, contents.data() + done, contents.size() - done);
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count <= 0)
+      break;
+    done += size_t(count);
+  }
+  close(descriptor);
+  if (done != contents.size())
+    throw systemFailure("cannot read", path);
+  return contents;
+}
+
+} // namespace ashlar::tools

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Inspection.h"
+
+#include "Bytes.h"
+#include "Failure.h"
+
+#include "IndexVerifier.h"
+#include "ModuleFile.h"
+#include "ProgramChoice.h"
+#include "SizeExpression.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace ashlar::tools {
+
+using Json = nlohmann::ordered_json;
+using namespace ashlar::runtime;
+
+struct Inspection::Parts {
+  std::unique_ptr<ModuleFile> file;
+  Runtime runtime;
+  ProgramChoice choice;
+  bool runsHere = false;
+  const fb::Module &index() const { return file->index(); }
+};
+
+static void check(const Status &status) { tools::check(exportStatus(status)); }
+
+static std::string textOf(const flatbuffers::String *string) {
+  return string ? string->str() : std::string();
+}
+
+Inspection::Inspection(const std::string &path)
+    : parts(std::make_unique<Parts>()) {
+  check(ModuleFile::openFile(path.c_str(), parts->file));
+  parts->runsHere =
+      chooseProgram(parts->runtime, parts->index(), {}, parts->choice).ok();
+}
+
+Inspection::~Inspection() = default;
+
+void Inspection::verify() const {
+  check(parts->file->verifyWeights());
+  for (size_t i = 0; i < count(parts->index().sections()); ++i) {
+    const fb::Section &section = *parts->index().sections()->Get(uint32_t(i));
+    if (section.kind() == fb::SectionKind::Code)
+      check(parts->file->verifyHash(section, "code"));
+  }
+}
+
+/// A number, or text where symbols decide.
+static Json sizeJson(const fb::SizeExpression &size, const fb::Module &index) {
+  int64_t value = 0;
+  if (isConstantSize(size) && evaluateSize(size, nullptr, value))
+    return value;
+  return sizeText(size, index.symbols());
+}
+
+static Json tensorsJson(
+    const flatbuffers::Vector<flatbuffers::Offset<fb::TensorDescription>>
+        *tensors,
+    const fb::Module &index) {
+  Json list = Json::array();
+  for (size_t i = 0; i < count(tensors); ++i) {
+    const fb::TensorDescription &tensor = *tensors->Get(uint32_t(i));
+    Json shape = Json::array();
+    for (size_t j = 0; j < count(tensor.shape()); ++j)
+      shape.push_back(sizeJson(*tensor.shape()->Get(uint32_t(j)), index));
+    list.push_back({{"name", textOf(tensor.name())},
+                    {"type", ashlar_element_type_name(uint32_t(tensor.type()))},
+                    {"shape", shape}});
+  }
+  return list;
+}
+
+static Json contractJson(const fb::Contract &contract,
+                         const std::string &device) {
+  return {{"weights_bytes", contract.weights_bytes()},
+          {"code_bytes", contract.code_bytes()},
+          {"arena_bytes", contract.arena_bytes()},
+          {"arena_lower_bound_bytes", contract.arena_lower_bound_bytes()},
+          {"outputs_bytes", contract.outputs_bytes()},
+          {"staging_bytes", contract.staging_bytes()},
+          {"scratch_bytes_per_worker", contract.scratch_bytes_per_worker()},
+          {"peak_bytes", contract.peak_bytes()},
+          {"devices", Json::array({device})}};
+}
+
+/// The entry with the largest peak speaks for its program.
+static Json programContract(const fb::Program &program) {
+  const fb::Contract *worst = nullptr;
+  for (size_t i = 0; i < count(program.entries()); ++i) {
+    const fb::Contract *one = program.entries()->Get(uint32_t(i))->contract();
+    if (!worst || one->peak_bytes() > worst->peak_bytes())
+      worst = one;
+  }
+  return worst ? contractJson(*worst, textOf(program.device_type())) : Json();
+}
+
+static Json costJson(const fb::SizeExpression *size) {
+  return size ? Json(size->constant()) : Json();
+}
+
+static Json stringsJson(
+    const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>
+        *strings) {
+  Json list = Json::array();
+  for (size_t i = 0; i < count(strings); ++i)
+    list.push_back(textOf(strings->Get(uint32_t(i))));
+  return list;
+}
+
+static Json programJson(const fb::Program &program) {
+  Json kernels = Json::array();
+  for (size_t i = 0; i < count(program.kernels()); ++i) {
+    const fb::Kernel &kernel = *program.kernels()->Get(uint32_t(i));
+    kernels.push_back({{"name", textOf(kernel.name())},
+                       {"nodes", stringsJson(kernel.nodes())},
+                       {"flops", costJson(kernel.flops())},
+                       {"bytes", costJson(kernel.bytes())},
+                       {"code_bytes", kernel.code_bytes()},
+                       {"scratch_bytes", kernel.scratch_bytes()}});
+  }
+  return {{"target", textOf(program.target())},
+          {"preset", textOf(program.preset())},
+          {"device_type", textOf(program.device_type())},
+          {"required_features", stringsJson(program.required_features())},
+          {"contract", programContract(program)},
+          {"kernels", kernels}};
+}
+
+std::string Inspection::json() const {
+  const fb::Module &index = parts->index();
+  Json out;
+  out["format_version"] = {parts->file->header().major_version,
+                           parts->file->header().minor_version};
+  out["file_bytes"] = parts->file->size();
+  out["entries"] = Json::array();
+  for (size_t i = 0; i < count(index.entries()); ++i) {
+    const fb::Entry &entry = *index.entries()->Get(uint32_t(i));
+    out["entries"].push_back({{"name", textOf(entry.name())},
+                              {"inputs", tensorsJson(entry.inputs(), index)},
+                              {"outputs", tensorsJson(entry.outputs(), index)}});
+  }
+  out["contract"] = Json();
+  out["devices"] = Json::array();
+  if (parts->runsHere) {
+    out["contract"] = programContract(
+        *index.programs()->Get(parts->choice.program));
+    if (out["contract"].is_object())
+      out["contract"]["devices"] = {parts->choice.device->name};
+    out["devices"].push_back(parts->choice.device->name);
+  }
+  out["placement"] = parts->choice.log;
+  out["programs"] = Json::array();
+  for (size_t i = 0; i < count(index.programs()); ++i)
+    out["programs"].push_back(programJson(*index.programs()->Get(uint32_t(i))));
+  const fb::Provenance *from = index.provenance();
+  out["provenance"] = {
+      {"version", from ? textOf(from->version()) : ""},
+      {"flags", stringsJson(from ? from->flags() : nullptr)},
+      {"model_sha256", from ? textOf(from->model_sha256()) : ""}};
+  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+static std::string pad(std::string text, size_t width) {
+  text.resize(std::max(text.size(), width), ' ');
+  return text;
+}
+
+static std::string tensorLine(const char *role,
+                              const fb::TensorDescription &tensor,
+                              const fb::Module &index) {
+  std::string shape;
+  for (size_t j = 0; j < count(tensor.shape()); ++j)
+    shape += (j ? "x" : "") +
+             sizeText(*tensor.shape()->Get(uint32_t(j)), index.symbols());
+  return std::string("  ") + role + "  " + pad(textOf(tensor.name()), 24) +
+         " " + pad(ashlar_element_type_name(uint32_t(tensor.type())), 5) + " " +
+         (shape.empty() ? "scalar" : shape) + "\n";
+}
+
+static std::string contractTable(const fb::Contract &contract) {
+  auto line = [](const char *name, uint64_t bytes, const char *note) {
+    return "  " + pad(name, 16) + pad(formatBytes(bytes), 12) + note + "\n";
+  };
+  return line("weights", contract.weights_bytes(), "once per module") +
+         line("code", contract.code_bytes(), "once per module") +
+         line("arena", contract.arena_bytes(), "per session") +
+         line("  lower bound", contract.arena_lower_bound_bytes(), "no plan needs less") +
+         line("outputs", contract.outputs_bytes(), "if the session owns them") +
+         line("staging", contract.staging_bytes(), "if inputs are unaligned") +
+         line("scratch", contract.scratch_bytes_per_worker(), "per thread") +
+         line("peak", contract.peak_bytes(), "with one thread");
+}
+
+std::string Inspection::table() const {
+  const fb::Module &index = parts->index();
+  std::string text =
+      "file      " + formatBytes(parts->file->size()) + ", format " +
+      std::to_string(parts->file->header().major_version) + "." +
+      std::to_string(parts->file->header().minor_version) + "\n";
+  if (const fb::Provenance *from = index.provenance()) {
+    text += "made by   ashlar " + textOf(from->version());
+    for (size_t i = 0; i < count(from->flags()); ++i)
+      text += " " + textOf(from->flags()->Get(uint32_t(i)));
+    text += "\n";
+  }
+  text += "weights   " + std::to_string(count(index.weights())) + "\n";
+  for (size_t i = 0; i < count(index.entries()); ++i) {
+    const fb::Entry &entry = *index.entries()->Get(uint32_t(i));
+    text += "\nentry " + textOf(entry.name()) + "\n";
+    for (size_t j = 0; j < count(entry.inputs()); ++j)
+      text += tensorLine("in ", *entry.inputs()->Get(uint32_t(j)), index);
+    for (size_t j = 0; j < count(entry.outputs()); ++j)
+      text += tensorLine("out", *entry.outputs()->Get(uint32_t(j)), index);
+  }
+  text += "\nprograms\n";
+  for (size_t start = 0; start < parts->choice.log.size();) {
+    size_t end = parts->choice.log.find('\n', start);
+    text += "  " + parts->choice.log.substr(start, end - start) + "\n";
+    start = end + 1;
+  }
+  if (!parts->runsHere)
+    return text;
+  const fb::Program &program = *index.programs()->Get(parts->choice.program);
+  for (size_t i = 0; i < count(program.entries()); ++i) {
+    const fb::ProgramEntry &entry = *program.entries()->Get(uint32_t(i));
+    text += "\nmemory of " +
+            textOf(index.entries()->Get(entry.entry())->name()) + "\n" +
+            contractTable(*entry.contract());
+  }
+  return text;
+}
+
+std::string Inspection::kernelTable() const {
+  std::string text;
+  for (size_t p = 0; p < count(parts->index().programs()); ++p) {
+    const fb::Program &program = *parts->index().programs()->Get(uint32_t(p));
+    text += "\nkernels of " + textOf(program.target()) + ":" +
+            textOf(program.preset()) + "\n  " + pad("name", 32) +
+            pad("Mflop", 12) + pad("moved", 12) + pad("code", 12) + "nodes\n";
+    for (size_t i = 0; i < count(program.kernels()); ++i) {
+      const fb::Kernel &kernel = *program.kernels()->Get(uint32_t(i));
+      auto cost = [](const fb::SizeExpression *size) {
+        return uint64_t(size ? size->constant() : 0);
+      };
+      char flops[32];
+      std::snprintf(flops, sizeof(flops), "%.3f",
+                    double(cost(kernel.flops())) / 1e6);
+      std::string nodes;
+      for (size_t n = 0; n < count(kernel.nodes()); ++n)
+        nodes += (n ? ", " : "") + textOf(kernel.nodes()->Get(uint32_t(n)));
+      text += "  " + pad(textOf(kernel.name()), 31) + " " + pad(flops, 11) +
+              " " + pad(formatBytes(cost(kernel.bytes())), 11) + " " +
+              pad(formatBytes(kernel.code_bytes()), 11) + " " + nodes + "\n";
+    }
+  }
+  return text;
+}
+
+} // namespace ashlar::tools

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a module file says about itself, for people and for programs.
+
+#ifndef ASHLAR_TOOLS_LIB_INSPECTION_H
+#define ASHLAR_TOOLS_LIB_INSPECTION_H
+
+#include <memory>
+#include <string>
+
+namespace ashlar::tools {
+
+class Inspection {
+public:
+  /// Maps and checks the file; runs nothing of it, so modules of other
+  /// machines can be looked at. Throws a Failure.
+  explicit Inspection(const std::string &path);
+  ~Inspection();
+
+  std::string json() const;
+  std::string table() const;
+  std::string kernelTable() const;
+  /// Hashes weights and code. Throws a Failure naming the section that
+  /// differs.
+  void verify() const;
+
+private:
+  struct Parts;
+  std::unique_ptr<Parts> parts;
+};
+
+} // namespace ashlar::tools
+
+#endif // ASHLAR_TOOLS_LIB_INSPECTION_H

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "ModuleRunner.h"
+
+#include "Failure.h"
+#include "TensorFile.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+
+namespace ashlar::tools {
+
+void RunnerFlags::declare(CLI::App &app) {
+  app.add_option("file", file, "The module (.ash)")->required();
+  app.add_option("--input", inputs,
+                 "NAME=FILE.npy, NAME=FILE.pb or NAME=random[:SEED]; "
+                 "repeatable")
+      ->take_all();
+  app.add_option("--shape", shapes,
+                 "NAME=1x3x48x320: the shape of a random input whose sizes "
+                 "are symbols; default: the largest");
+  app.add_option("--entry", entry, "Entry point; default: the first");
+  app.add_option("--device", devices,
+                 "cpu:0[,cuda:0...] in order of preference; default: any");
+  app.add_option("--placement", placement,
+                 "strict: a device that cannot serve is an error; soft: the "
+                 "next is taken")
+      ->check(CLI::IsMember({"strict", "soft"}));
+  app.add_option("--threads", threads,
+                 "Threads of the session; default: one per CPU")
+      ->check(CLI::Range(1, 4096));
+  app.add_option("--memory-limit", memoryLimit,
+                 "Refuse to use more, such as 256MiB");
+  app.add_option("--trace", trace,
+                 "Write a file that ui.perfetto.dev opens");
+}
+
+std::pair<std::string, std::string> splitAssignment(const std::string &text,
+                                                    const std::string &flag) {
+  size_t equals = text.find('=');
+  if (equals == text.npos || equals == 0 || equals + 1 == text.size())
+    throw Failure(WrongUsage,
+                  flag + "=" + text + ": expected " + flag + "=NAME=VALUE");
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+static std::vector<std::string> splitList(const std::string &text) {
+  std::vector<std::string> items;
+  std::stringstream stream(text);
+  for (std::string item; std::getline(stream, item, ',');)
+    items.push_back(item);
+  return items;
+}
+
+ModuleRunner::ModuleRunner(const RunnerFlags &given) : flags(given) {
+  for (const std::string &text : flags.shapes) {
+    auto [name, shape] = splitAssignment(text, "--shape");
+    shapes[name] = parseShape(shape);
+  }
+  uint64_t limit = flags.memoryLimit.empty() ? ASHLAR_UNLIMITED
+                                             : parseBytes(flags.memoryLimit);
+  check(ashlar_runtime_create(nullptr, &runtime));
+  check(ashlar_budget_create(runtime, "--memory-limit", limit, &budget));
+  load();
+}
+
+void ModuleRunner::load() {
+  std::vector<std::string> names = splitList(flags.devices);
+  std::vector<const char *> devices;
+  for (const std::string &name : names)
+    devices.push_back(name.c_str());
+  ashlar_load_options_t load = ASHLAR_LOAD_OPTIONS_INIT;
+  load.budget = budget;
+  // Who names a file on the command line trusts it like a program.
+  load.allow_native_code = 1;
+  load.devices = devices.data();
+  load.device_count = devices.size();
+  load.placement = flags.placement == "soft" ? ASHLAR_PLACEMENT_SOFT
+                                             : ASHLAR_PLACEMENT_STRICT;
+  check(ashlar_module_load_file(runtime, flags.file.c_str(), &load, &module));
+  if (flags.entry.empty())
+    check(ashlar_module_entry_at(module, 0, &entry));
+  else
+    check(ashlar_module_entry(module, flags.entry.c_str(), &entry));
+  ashlar_session_options_t options = ASHLAR_SESSION_OPTIONS_INIT;
+  options.threads = flags.threads;
+  check(ashlar_session_create(module, budget, &options, &session));
+  if (!flags.trace.empty())
+    check(ashlar_trace_start(runtime, flags.trace.c_str()));
+}
+
+ModuleRunner::~ModuleRunner() {
+  ashlar_bindings_release(bindings);
+  ashlar_session_release(session);
+  ashlar_module_release(module);
+  ashlar_budget_release(budget);
+  ashlar_runtime_release(runtime);
+}
+
+std::vector<int64_t>
+ModuleRunner::inputShape(const ashlar_tensor_info_t &info) const {
+  auto given = shapes.find(info.name);
+  if (given != shapes.end())
+    return given->second;
+  return {info.maximum, info.maximum + info.rank};
+}
+
+Tensor ModuleRunner::makeInput(const ashlar_tensor_info_t &info,
+                               const std::string &source) {
+  if (source != "random" && source.compare(0, 7, "random:") != 0)
+    return readTensorFile(source);
+  uint64_t seed = 0;
+  if (source.size() > 7) {
+    char *end = nullptr;
+    errno = 0;
+    seed = std::strtoull(source.c_str() + 7, &end, 10);
+    if (*end != 0 || errno != 0)
+      throw Failure(WrongUsage, "'" + source + "': expected random:SEED with "
+                                               "a number");
+  }
+  return randomTensor(info.name, seed, info.type, inputShape(info));
+}
+
+void ModuleRunner::prepareInputs(bool fillIn) {
+  std::map<std::string, std::string> sources;
+  for (const std::string &text : flags.inputs)
+    sources.insert(splitAssignment(text, "--input"));
+  std::string missing, known;
+  for (size_t i = 0; i < ashlar_entry_input_count(entry); ++i) {
+    ashlar_tensor_info_t info = ASHLAR_TENSOR_INFO_INIT;
+    check(ashlar_entry_input(entry, i, &info));
+    known += std::string(known.empty() ? "" : ", ") + info.name;
+    auto source = sources.find(info.name);
+    if (source == sources.end() && !fillIn) {
+      missing += std::string("\n  --input=") + info.name + "=FILE.npy   (" +
+                 ashlar_element_type_name(info.type) + " " + info.shape_text +
+                 ")";
+      continue;
+    }
+    inputs.push_back(
+        makeInput(info, source == sources.end() ? "random" : source->second));
+    if (source != sources.end())
+      sources.erase(source);
+  }
+  if (!sources.empty())
+    throw Failure(Refused, "there is no input named '" +
+                               sources.begin()->first + "'; the inputs are " +
+                               known);
+  if (!missing.empty())
+    throw Failure(Refused, "inputs are missing; give a file or =random:" +
+                               missing);
+}
+
+void ModuleRunner::prepareOutputs() {
+  for (size_t i = 0; i < ashlar_entry_output_count(entry); ++i) {
+    ashlar_tensor_info_t info = ASHLAR_TENSOR_INFO_INIT;
+    check(ashlar_entry_output(entry, i, &info));
+    outputStorage.emplace_back(
+        info.type,
+        std::vector<int64_t>(info.maximum, info.maximum + info.rank));
+    outputs.push_back(outputStorage.back().view());
+  }
+}
+
+void ModuleRunner::bind() {
+  std::vector<ashlar_tensor_t> views;
+  for (Tensor &input : inputs)
+    views.push_back(input.view());
+  check(ashlar_bindings_create(session, entry, views.data(), views.size(),
+                               outputs.data(), outputs.size(), &bindings));
+}
+
+void ModuleRunner::run() { check(ashlar_bindings_run(bindings)); }
+
+void ModuleRunner::finish() {
+  if (!flags.trace.empty())
+    check(ashlar_trace_stop(runtime));
+}
+
+std::string ModuleRunner::outputName(size_t index) const {
+  ashlar_tensor_info_t info = ASHLAR_TENSOR_INFO_INIT;
+  check(ashlar_entry_output(entry, index, &info));
+  return info.name;
+}
+
+size_t ModuleRunner::outputNamed(const std::string &name) const {
+  std::string known;
+  for (size_t i = 0; i < ashlar_entry_output_count(entry); ++i) {
+    if (outputName(i) == name)
+      return i;
+    known += (known.empty() ? "" : ", ") + outputName(i);
+  }
+  throw Failure(Refused, "there is no output named '" + name +
+                             "'; the outputs are " + known);
+}
+
+Tensor ModuleRunner::output(size_t index) const {
+  const ashlar_tensor_t &view = outputs[index];
+  Tensor tensor(view.type,
+                std::vector<int64_t>(view.shape, view.shape + view.rank));
+  if (tensor.bytes())
+    std::memcpy(tensor.data(), view.data, tensor.bytes());
+  return tensor;
+}
+
+ashlar_module_info_t ModuleRunner::moduleInfo() const {
+  ashlar_module_info_t info = ASHLAR_MODULE_INFO_INIT;
+  check(ashlar_module_query(module, &info));
+  return info;
+}
+
+ashlar_session_statistics_t ModuleRunner::sessionStatistics() const {
+  ashlar_session_statistics_t statistics = ASHLAR_SESSION_STATISTICS_INIT;
+  check(ashlar_session_query(session, &statistics));
+  return statistics;
+}
+
+ashlar_budget_statistics_t ModuleRunner::budgetStatistics() const {
+  ashlar_budget_statistics_t statistics = ASHLAR_BUDGET_STATISTICS_INIT;
+  check(ashlar_budget_query(budget, &statistics));
+  return statistics;
+}
+
+} // namespace ashlar::tools

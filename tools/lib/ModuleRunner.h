@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What ashlar-run and ashlar-bench share: the flags that say how a module is
+// loaded, and the module loaded with a session that way.
+
+#ifndef ASHLAR_TOOLS_LIB_MODULERUNNER_H
+#define ASHLAR_TOOLS_LIB_MODULERUNNER_H
+
+#include "Bytes.h"
+#include "Tensor.h"
+
+#include <CLI/CLI.hpp>
+
+#include <map>
+
+namespace ashlar::tools {
+
+struct RunnerFlags {
+  std::string file;
+  std::string entry;
+  std::string devices;
+  std::string placement = "strict";
+  std::string memoryLimit;
+  std::string trace;
+  uint32_t threads = 0;
+  std::vector<std::string> inputs; // NAME=FILE or NAME=random[:SEED]
+  std::vector<std::string> shapes; // NAME=1x3x8
+
+  /// Adds them to a tool's command line.
+  void declare(CLI::App &app);
+};
+
+class ModuleRunner {
+public:
+  explicit ModuleRunner(const RunnerFlags &flags);
+  ~ModuleRunner();
+  ModuleRunner(const ModuleRunner &) = delete;
+  ModuleRunner &operator=(const ModuleRunner &) = delete;
+
+  /// Reads or makes every input. With `fillIn`, those not named are random;
+  /// otherwise they are a Failure that names all of them.
+  void prepareInputs(bool fillIn);
+  /// Memory for the outputs, at their largest.
+  void prepareOutputs();
+  /// Checks arguments once; run() is then only the run.
+  void bind();
+  void run();
+  /// Writes the trace, if one was asked for.
+  void finish();
+
+  size_t outputCount() const { return outputs.size(); }
+  std::string outputName(size_t index) const;
+  /// Its shape is that of the last run.
+  Tensor output(size_t index) const;
+  /// Throws a Failure that lists the names there are.
+  size_t outputNamed(const std::string &name) const;
+
+  ashlar_module_info_t moduleInfo() const;
+  ashlar_session_statistics_t sessionStatistics() const;
+  ashlar_budget_statistics_t budgetStatistics() const;
+
+private:
+  void load();
+  Tensor makeInput(const ashlar_tensor_info_t &info, const std::string &source);
+  std::vector<int64_t> inputShape(const ashlar_tensor_info_t &info) const;
+
+  const RunnerFlags flags;
+  ashlar_runtime_t *runtime = nullptr;
+  ashlar_budget_t *budget = nullptr;
+  ashlar_module_t *module = nullptr;
+  ashlar_session_t *session = nullptr;
+  ashlar_entry_t *entry = nullptr;
+  ashlar_bindings_t *bindings = nullptr;
+  std::map<std::string, std::vector<int64_t>> shapes;
+  std::vector<Tensor> inputs;
+  std::vector<Tensor> outputStorage;
+  std::vector<ashlar_tensor_t> outputs;
+};
+
+/// "NAME=VALUE"; throws a Failure of wrong usage that names the flag.
+std::pair<std::string, std::string> splitAssignment(const std::string &text,
+                                                    const std::string &flag);
+} // namespace ashlar::tools
+
+#endif // ASHLAR_TOOLS_LIB_MODULERUNNER_H
