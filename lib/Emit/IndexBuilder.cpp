@@ -131,8 +131,7 @@ Offset<fb::Kernel> IndexBuilder::kernel(func::FuncOp function,
   if (auto names = function->getAttrOfType<ArrayAttr>(exec::nodesAttrName))
     for (Attribute name : names)
       nodes.push_back(cast<StringAttr>(name).str());
-  // The last three arguments are the scratch and the range of groups.
-  unsigned bindings = function.getNumArguments() - 3;
+  unsigned bindings = exec::numKernelBindings(function);
   int64_t bytes = 0;
   for (Type type : function.getArgumentTypes().take_front(bindings)) {
     auto memref = cast<MemRefType>(type);

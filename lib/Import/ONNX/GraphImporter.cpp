@@ -180,7 +180,10 @@ GraphImporter::inputType(const onnx::ValueInfoProto &input, ElementType &type) {
   std::string spelled, suggested;
   bool isStatic = tensor.has_shape();
   for (const onnx::TensorShapeProto::Dimension &dim : tensor.shape().dim()) {
-    bool known = dim.value_case() == onnx::TensorShapeProto::Dimension::kDimValue;
+    // Some exporters write -1 for a size that they leave open.
+    bool known =
+        dim.value_case() == onnx::TensorShapeProto::Dimension::kDimValue &&
+        dim.dim_value() != -1;
     if (known && dim.dim_value() < 0)
       return error(input.name())
              << "input has a negative dimension, " << dim.dim_value();

@@ -6,6 +6,8 @@
 #include "ashlar/Transforms/Simplify/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
@@ -37,7 +39,9 @@ struct FoldConstants : ashlar::impl::FoldConstantsPassBase<FoldConstants> {
     ashlar::ConstantEvaluator evaluator(maximumElements);
     Block &block = getOperation().getBody().front();
     for (Operation &op : llvm::make_early_inc_range(block)) {
-      if (op.getNumResults() != 1 || isa<arith::ConstantOp>(op) ||
+      // A fill is an initial value, made where it is used.
+      if (op.getNumResults() != 1 ||
+          isa<arith::ConstantOp, linalg::FillOp, tensor::EmptyOp>(op) ||
           !isa<RankedTensorType>(op.getResult(0).getType()))
         continue;
       DenseElementsAttr value = evaluator.evaluate(op.getResult(0));

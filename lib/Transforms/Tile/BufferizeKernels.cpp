@@ -2,6 +2,7 @@
 //
 // One-shot bufferization of a kernel. Tensor ops that upstream would bufferize
 // through a copy are first taken apart into fills and copies of slices.
+#include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Transforms/Tile/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
@@ -14,6 +15,7 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
+using namespace ashlar;
 
 namespace ashlar {
 #define GEN_PASS_DEF_BUFFERIZEKERNELSPASS
@@ -25,6 +27,8 @@ struct BufferizeKernels
     : ashlar::impl::BufferizeKernelsPassBase<BufferizeKernels> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
+    if (!function->hasAttr(exec::resultsAttrName))
+      return;
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
     patterns.add<linalg::DecomposePadOpPattern>(context);

@@ -67,6 +67,10 @@ void SizeAttr::print(AsmPrinter &printer) const {
   printer << ">";
 }
 
+unsigned ashlar::exec::numKernelBindings(func::FuncOp kernel) {
+  return kernel.getNumArguments() - (kernel->hasAttr(groupsAttrName) ? 3 : 0);
+}
+
 YieldOp DispatchOp::getYield() {
   return cast<YieldOp>(getBody().front().getTerminator());
 }
@@ -92,11 +96,11 @@ InvokeOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
     return emitOpError("names kernel ") << getKernelAttr()
                                         << ", which does not exist";
   unsigned expected = getNumOperands() + getNumResults();
-  if (kernel.getNumArguments() != expected) {
+  unsigned found = numKernelBindings(kernel);
+  if (found != expected) {
     InFlightDiagnostic diagnostic =
         emitOpError("has ")
-        << expected << " operands and results, but its kernel takes "
-        << kernel.getNumArguments();
+        << expected << " operands and results, but its kernel takes " << found;
     diagnostic.attachNote(kernel.getLoc()) << "the kernel is here";
     return diagnostic;
   }
@@ -113,9 +117,9 @@ LaunchOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   for (Attribute binding : getBindings())
     if (!isa<BindingAttr>(binding))
       return emitOpError("bindings must be #exec.binding, found ") << binding;
-  if (kernel.getNumArguments() != getBindings().size())
+  if (numKernelBindings(kernel) != getBindings().size())
     return emitOpError("gives ")
            << getBindings().size() << " bindings, but its kernel takes "
-           << kernel.getNumArguments();
+           << numKernelBindings(kernel);
   return success();
 }

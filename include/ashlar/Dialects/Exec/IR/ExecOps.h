@@ -3,6 +3,7 @@
 #define ASHLAR_DIALECTS_EXEC_IR_EXECOPS_H
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -38,6 +39,10 @@ inline constexpr llvm::StringLiteral flopsAttrName = "exec.flops";
 inline constexpr llvm::StringLiteral nodesAttrName = "exec.nodes";
 /// On the module of a program: its target (TargetAttr).
 inline constexpr llvm::StringLiteral targetAttrName = "exec.target";
+
+/// How many buffers a kernel takes. Once it has groups, its last three
+/// arguments are the scratch and the range of groups.
+unsigned numKernelBindings(mlir::func::FuncOp kernel);
 
 } // namespace ashlar::exec
 
