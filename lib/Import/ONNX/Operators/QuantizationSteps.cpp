@@ -178,7 +178,9 @@ static LogicalResult importDynamicQuantizeLinear(NodeImporter &node) {
         Value range = s.sub(args[1], args[0]);
         Value isZero = s.compare(FloatScalars::Predicate::OEQ, range,
                                  s.constant(0));
-        return s.div(s.select(isZero, s.constant(1), range), s.constant(255));
+        // The definition divides by zero then; any scale gives zeros.
+        return s.select(isZero, s.constant(1),
+                        s.div(range, s.constant(255)));
       });
   Value zero = elementwise(
       b, i8, {low, scale}, [&](OpBuilder &b, Location loc, ValueRange args) {

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Attention: softmax(scale Q K' + bias) V for each head. Queries share keys
+// and values in groups of heads. Heads that lie inside the rows of operands of
+// rank 3 are read in place, by the maps of the contractions.
+#include "../OperandRules.h"
+#include "../ReductionBuilder.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+using namespace mlir;
+using namespace ashlar::onnx_import;
+
+namespace {
+/// Q, K or V with its heads as an axis of their own: before the sequence
+/// (batch, head, row, column) or after it.
+struct Heads {
+  Value value;
+  int64_t batch, heads, rows, columns;
+  bool headsFirst;
+};
+} // namespace
+
+static FailureOr<Heads> readHeads(NodeImporter &node, unsigned i,
+                                  StringRef countAttribute) {
+  ArrayRef<int64_t> shape = node.shape(i);
+  if (shape.size() == 4)
+    return Heads{node.operand(i), shape[0], shape[1], shape[2], shape[3], true};
+  if (shape.size() != 3)
+    return node.invalid("expected input " + Twine(i) +
+                        " of rank 3 or 4, found shape " + spellShape(shape));
+  int64_t heads = node.intAttribute(countAttribute, 0);
+  if (heads <= 0 || shape[2] % heads != 0)
+    return node.invalid("expected attribute " + countAttribute +
+                        " to divide the last size of input " + Twine(i) +
+                        ", " + Twine(shape[2]) + ", found " + Twine(heads));
+  int64_t columns = shape[2] / heads;
+  Value value =
+      reshape(node.b, node.operand(i), {shape[0], shape[1], heads, columns});
+  return Heads{value, shape[0], heads, shape[1], columns, false};
+}
+
+/// The rows of operand `past` before those of `heads`, heads first.
+static LogicalResult appendToPast(NodeImporter &node, unsigned past,
+                                  unsigned result, Heads &heads,
+                                  ElementType type) {
+  if (!node.hasOperand(past) && !node.hasResult(result))
+    return success();
+  if (!heads.headsFirst)
+    heads.value = transpose(node.b, heads.value, {0, 2, 1, 3});
+  heads.headsFirst = true;
+  if (node.hasOperand(past)) {
+    if (node.rank(past) != 4 ||
+        failed(expectShape(node, past, {heads.batch, heads.heads,
+                                        node.shape(past)[2], heads.columns})))
+      return node.rank(past) == 4
+                 ? failure()
+                 : node.invalid("expected input " + Twine(past) +
+                                " of rank 4, found shape " +
+                                spellShape(node.shape(past)));
+    heads.rows += node.shape(past)[2];
+    heads.value = concat(node.b, {node.operand(past), heads.value}, 2);
+  }
+  node.setResult(result, heads.value, type);
+  return success();
+}
+
+/// Which keys a query may see.
+namespace {
+struct Visibility {
+  bool causal;
+  int64_t left, right; ///< -1: unbounded
+  int64_t offset;      ///< of the first query among the keys
+  bool bounds() const { return causal || left >= 0 || right >= 0; }
+};
+} // namespace
+
+static Value isVisible(OpBuilder &b, Location loc, const Visibility &rule) {
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(b, loc, value);
+  };
+  Value row = linalg::IndexOp::create(b, loc, 2);
+  Value column = linalg::IndexOp::create(b, loc, 3);
+  Value place = arith::AddIOp::create(b, loc, row, constant(rule.offset));
+  Value visible = scalarIntConstant(b, loc, b.getI1Type(), 1);
+  auto require = [&](Value low, Value high) {
+    Value holds = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, low,
+                                        high);
+    visible = arith::AndIOp::create(b, loc, visible, holds);
+  };
+  if (rule.causal)
+    require(column, place);
+  if (rule.left >= 0)
+    require(place, arith::AddIOp::create(b, loc, column, constant(rule.left)));
+  if (rule.right >= 0)
+    require(column, arith::AddIOp::create(b, loc, place,
+                                          constant(rule.right)));
+  return visible;
+}
+
+/// Operand 3, as wide as there are keys: those it does not reach are hidden.
+static FailureOr<Value> readMask(NodeImporter &node,
+                                 ArrayRef<int64_t> scoresShape) {
+  Value mask = node.operand(3);
+  SmallVector<int64_t> shape(node.shape(3));
+  ElementType type = node.operandType(3);
+  if (type != ElementType::Bool && !isFloat(type))
+    return node.unsupported("with a mask of " + elementTypeName(type));
+  if (!shape.empty() && shape.back() > 1 && shape.back() < scoresShape.back()) {
+    Type element = node.tensorType(3).getElementType();
+    SmallVector<int64_t> low(shape.size(), 0), high(shape.size(), 0);
+    high.back() = scoresShape.back() - shape.back();
+    mask = pad(node.b, mask, low, high,
+               arith::ConstantOp::create(node.b, lowestOf(element, false)));
+    shape.back() = scoresShape.back();
+  }
+  FailureOr<SmallVector<int64_t>> result =
+      broadcastShapes({shape, scoresShape});
+  if (failed(result) || ArrayRef<int64_t>(*result) != scoresShape)
+    return node.invalid("expected a mask that broadcasts to " +
+                        spellShape(scoresShape) + ", found shape " +
+                        spellShape(node.shape(3)));
+  return mask;
+}
+
+/// softmax over the last axis, where a row without any visible key gives zeros.
+static Value maskedSoftmax(ImplicitLocOpBuilder &b, Value scores, Type result) {
+  int64_t rank = cast<RankedTensorType>(scores.getType()).getRank();
+  Type compute = getElementTypeOrSelf(scores);
+  SmallVector<int64_t> kept = allAxes(rank - 1);
+  Aligned max = {maxOver(b, scores, rank - 1), kept};
+  Value powers = alignedElementwise(
+      b, scores, max, compute, compute, [](FloatScalars &s, ValueRange args) {
+        Value none = s.compare(FloatScalars::Predicate::OEQ, args[1],
+                               s.infinity(/*negative=*/true));
+        return s.exp(s.sub(args[0], s.select(none, s.constant(0), args[1])));
+      });
+  Aligned sum = {sumOver(b, powers, rank - 1), kept};
+  return alignedElementwise(
+      b, powers, sum, compute, result, [](FloatScalars &s, ValueRange args) {
+        Value none = s.compare(FloatScalars::Predicate::OEQ, args[1],
+                               s.constant(0));
+        return s.div(args[0], s.select(none, s.constant(1), args[1]));
+      });
+}
+
+/// The contraction of a tensor of scores or weights with the heads of K or V.
+/// Loops: batch, head of K, head in its group, row of Q, two more.
+static Value contractHeads(ImplicitLocOpBuilder &b, Value lhs,
+                           bool lhsHeadsFirst, const Heads &rhs,
+                           ArrayRef<int64_t> shape, bool rhsTransposed) {
+  SmallVector<AffineExpr> d;
+  for (int64_t i = 0; i != 6; ++i)
+    d.push_back(b.getAffineDimExpr(i));
+  auto map = [&](ArrayRef<AffineExpr> exprs) {
+    return AffineMap::get(6, 0, exprs, b.getContext());
+  };
+  // The reduced loop is the last; it runs along the columns of K, the rows of
+  // V.
+  AffineExpr row = rhsTransposed ? d[4] : d[5];
+  AffineExpr column = rhsTransposed ? d[5] : d[4];
+  AffineMap maps[] = {
+      lhsHeadsFirst ? map({d[0], d[1], d[2], d[3], d[5]})
+                    : map({d[0], d[3], d[1], d[2], d[5]}),
+      rhs.headsFirst ? map({d[0], d[1], row, column})
+                     : map({d[0], row, d[1], column}),
+      map({d[0], d[1], d[2], d[3], d[4]})};
+  Type compute = computeType(getElementTypeOrSelf(lhs));
+  Value zero = arith::ConstantOp::create(b, zeroOf(compute));
+  return contract(b, lhs, rhs.value, fill(b, shape, zero), maps);
+}
+
+static LogicalResult importAttention(NodeImporter &node) {
+  ImplicitLocOpBuilder &b = node.b;
+  FailureOr<Heads> q = readHeads(node, 0, "q_num_heads");
+  FailureOr<Heads> k = readHeads(node, 1, "kv_num_heads");
+  FailureOr<Heads> v = readHeads(node, 2, "kv_num_heads");
+  if (failed(q) || failed(k) || failed(v))
+    return failure();
+  ElementType type = node.operandType(0);
+  if (node.hasResult(3))
+    return node.unsupported("with its product of queries and keys as a result");
+  if (node.hasOperand(6))
+    return node.unsupported("with nonpad_kv_seqlen");
+  if (node.intAttribute("softmax_precision", 1) == int(ElementType::F64) &&
+      type != ElementType::F64)
+    return node.unsupported("with a softmax in double");
+  if (node.hasOperand(4) != node.hasOperand(5))
+    return node.invalid("expected both past_key and past_value or neither");
+  if (node.operandType(2) != type)
+    return node.unsupported("with values of another type than queries");
+  if (k->batch != q->batch || v->batch != q->batch || k->heads != v->heads ||
+      k->rows != v->rows || k->columns != q->columns || k->heads == 0 ||
+      q->heads % k->heads != 0)
+    return node.invalid("expected queries, keys and values that match, found " +
+                        spellShape(node.shape(0)) + ", " +
+                        spellShape(node.shape(1)) + " and " +
+                        spellShape(node.shape(2)));
+  int64_t newRows = k->rows;
+  if (failed(appendToPast(node, 4, 1, *k, type)) ||
+      failed(appendToPast(node, 5, 2, *v, type)))
+    return failure();
+  if (k->rows != v->rows)
+    return node.invalid("expected past keys and values of one length");
+
+  int64_t group = q->heads / k->heads;
+  SmallVector<int64_t> scoresShape = {q->batch, q->heads, q->rows, k->rows};
+  SmallVector<int64_t> grouped = {q->batch, k->heads, group, q->rows, k->rows};
+  Type element = node.tensorType(0).getElementType();
+  Type compute = computeType(element);
+  SmallVector<int64_t> valuesShape = {q->batch, q->heads, q->rows, v->columns};
+  if (failed(expectSize(node, scoresShape, compute)) ||
+      failed(expectSize(node, valuesShape, compute)))
+    return failure();
+  SmallVector<int64_t> queryShape =
+      q->headsFirst
+          ? SmallVector<int64_t>{q->batch, k->heads, group, q->rows, q->columns}
+          : SmallVector<int64_t>{q->batch, q->rows, k->heads, group,
+                                 q->columns};
+  Value scores = contractHeads(b, reshape(b, q->value, queryShape),
+                               q->headsFirst, *k, grouped,
+                               /*rhsTransposed=*/true);
+  scores = reshape(b, scores, scoresShape);
+
+  Visibility rule = {node.intAttribute("is_causal", 0) != 0,
+                     node.intAttribute("left_window_size", -1),
+                     node.intAttribute("right_window_size", -1),
+                     k->rows - newRows};
+  SmallVector<Value> inputs = {scores};
+  if (node.hasOperand(3)) {
+    FailureOr<Value> mask = readMask(node, scoresShape);
+    if (failed(mask))
+      return failure();
+    inputs.push_back(*mask);
+  }
+  double scale =
+      node.floatAttribute("scale", 1 / std::sqrt(double(q->columns)));
+  double cap = node.floatAttribute("softcap", 0);
+  scores = elementwise(
+      b, compute, inputs, [&](OpBuilder &b, Location loc, ValueRange args) {
+        FloatScalars s(b, loc, compute);
+        Value x = s.mul(args[0], s.constant(scale));
+        if (cap != 0)
+          x = s.mul(s.tanh(s.div(x, s.constant(cap))), s.constant(cap));
+        Value hidden = s.infinity(/*negative=*/true);
+        if (args.size() > 1)
+          x = args[1].getType().isInteger(1)
+                  ? s.select(args[1], x, hidden)
+                  : s.add(x, resizeFloat(b, loc, args[1], compute));
+        return rule.bounds() ? s.select(isVisible(b, loc, rule), x, hidden) : x;
+      });
+  Value weights = maskedSoftmax(b, scores, element);
+  Value result = contractHeads(
+      b, reshape(b, weights, grouped), /*lhsHeadsFirst=*/true, *v,
+      {q->batch, k->heads, group, q->rows, v->columns},
+      /*rhsTransposed=*/false);
+  result = reshape(b, result, valuesShape);
+  result = castTensor(b, result, computeType(type), type);
+  if (!q->headsFirst)
+    result = reshape(b, transpose(b, result, {0, 2, 1, 3}),
+                     {q->batch, q->rows, q->heads * v->columns});
+  node.setResult(0, result, type);
+  return success();
+}
+
+void ashlar::onnx_import::registerAttentionOperators(
+    OperatorRegistry &registry) {
+  registry.add("Attention", 23, importAttention);
+}
