@@ -116,9 +116,12 @@ std::vector<ashlar_holder_t> Budget::holdersLocked() const {
     else
       result.push_back(holder);
   }
-  std::stable_sort(
-      result.begin(), result.end(),
-      [](const auto &a, const auto &b) { return a.bytes > b.bytes; });
+  std::sort(result.begin(), result.end(), [](const auto &a, const auto &b) {
+    if (a.bytes != b.bytes)
+      return a.bytes > b.bytes;
+    int order = std::strcmp(a.name, b.name);
+    return order != 0 ? order < 0 : a.kind < b.kind;
+  });
   return result;
 }
 

@@ -114,7 +114,9 @@ Status BoundCall::resolve() {
     }
     if (!status.ok())
       return corrupt(status.message(), concat("commands[", i, "]"));
-    list.parallel |= command.extent > 1;
+    constexpr int64_t smallCopy = 256 * 1024;
+    list.parallel |=
+        command.extent > (command.kind == Command::Copy ? smallCopy : 1);
     list.commands.push_back(command);
     kernels.push_back(kernel);
   }

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What every device owes. Runs on each device of allDevices() that the machine
+// has; a new device needs nothing here.
+
+#include "devices/Device.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+using namespace ashlar::runtime;
+
+namespace {
+
+class DeviceConformance : public testing::TestWithParam<const DeviceOps *> {
+protected:
+  void SetUp() override {
+    if (GetParam()->count() == 0)
+      GTEST_SKIP() << "the machine has no " << GetParam()->type;
+    device = std::make_unique<ashlar_device_t>(
+        *GetParam(), std::string(GetParam()->type) + ":0");
+    ASSERT_TRUE(device->open(0).ok());
+  }
+  const DeviceOps &ops() { return device->ops; }
+  void *state() { return device->state; }
+  void *allocate(uint64_t size) {
+    void *address = nullptr;
+    EXPECT_TRUE(ops().allocate(state(), size, &address).ok());
+    return address;
+  }
+  std::unique_ptr<ashlar_device_t> device;
+};
+
+TEST_P(DeviceConformance, FillsTheWholeTable) {
+  EXPECT_TRUE(ops().close && ops().features && ops().accepts &&
+              ops().allocate && ops().free && ops().copyIn && ops().copyOut &&
+              ops().loadExecutable && ops().unloadExecutable &&
+              ops().findKernel && ops().createQueue && ops().destroyQueue &&
+              ops().execute);
+}
+
+TEST_P(DeviceConformance, KnowsNoImaginaryFeature) {
+  EXPECT_FALSE(device->hasFeature("imaginary"));
+  EXPECT_FALSE(device->hasFeature(""));
+  EXPECT_FALSE(ops().accepts(state(), ""));
+  EXPECT_FALSE(ops().accepts(state(), "imaginary"));
+}
+
+TEST_P(DeviceConformance, MemoryIsAligned) {
+  for (uint64_t size : {0, 1, 63, 64, 4097, 1 << 20}) {
+    void *address = allocate(size);
+    ASSERT_NE(address, nullptr);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(address) % 64, 0u);
+    ops().free(state(), address, size);
+  }
+}
+
+TEST_P(DeviceConformance, ImpossibleMemoryIsAStatus) {
+  void *address = nullptr;
+  EXPECT_FALSE(ops().allocate(state(), uint64_t(1) << 62, &address).ok());
+}
+
+TEST_P(DeviceConformance, CopiesInAndOut) {
+  std::vector<uint8_t> in(100000), out(in.size());
+  for (size_t i = 0; i < in.size(); ++i)
+    in[i] = uint8_t(i * 7);
+  void *memory = allocate(in.size());
+  ASSERT_TRUE(ops().copyIn(state(), memory, in.data(), in.size()).ok());
+  ASSERT_TRUE(ops().copyOut(state(), out.data(), memory, out.size()).ok());
+  EXPECT_EQ(in, out);
+  ops().free(state(), memory, in.size());
+}
+
+TEST_P(DeviceConformance, QueuesCopyInOrder) {
+  constexpr uint64_t size = 3 << 20;
+  std::vector<uint8_t> in(size), out(size);
+  for (size_t i = 0; i < size; ++i)
+    in[i] = uint8_t(i * 13 + i / 256);
+  for (uint32_t workers : {1u, 3u}) {
+    void *a = allocate(size), *b = allocate(size), *c = allocate(size);
+    ASSERT_TRUE(ops().copyIn(state(), a, in.data(), size).ok());
+    QueueOptions options = {};
+    options.workers = workers;
+    void *queue = nullptr;
+    ASSERT_TRUE(ops().createQueue(state(), options, &queue).ok());
+    CommandList list;
+    list.parallel = true;
+    list.pointers = {a, b, b, c};
+    list.commands = {{Command::Copy, 0, 0, nullptr, size},
+                     {Command::Barrier, 2, 0, nullptr, 0},
+                     {Command::Copy, 2, 0, nullptr, size}};
+    for (int round = 0; round < 3; ++round) {
+      RunControl control;
+      ASSERT_TRUE(ops().execute(queue, list, control).ok());
+      uint32_t command;
+      int32_t code;
+      EXPECT_FALSE(control.failed(command, code));
+    }
+    ASSERT_TRUE(ops().copyOut(state(), out.data(), c, size).ok());
+    EXPECT_EQ(in, out);
+    ops().destroyQueue(queue);
+    for (void *memory : {a, b, c})
+      ops().free(state(), memory, size);
+  }
+}
+
+TEST_P(DeviceConformance, AnEmptyListAndACancelledOneEnd) {
+  QueueOptions options = {};
+  options.workers = 2;
+  void *queue = nullptr;
+  ASSERT_TRUE(ops().createQueue(state(), options, &queue).ok());
+  RunControl control;
+  EXPECT_TRUE(ops().execute(queue, {}, control).ok());
+  control.cancel();
+  CommandList list;
+  void *memory = allocate(64);
+  list.pointers = {memory, memory};
+  list.commands = {{Command::Barrier, 0, 0, nullptr, 0},
+                   {Command::Copy, 0, 0, nullptr, 0},
+                   {Command::Barrier, 0, 0, nullptr, 0}};
+  EXPECT_TRUE(ops().execute(queue, list, control).ok());
+  ops().destroyQueue(queue);
+  ops().free(state(), memory, 64);
+}
+
+TEST_P(DeviceConformance, KeepsTheFirstFailure) {
+  EXPECT_TRUE(device->status().ok());
+  device->lose(Status(ASHLAR_INTERNAL, "the first"));
+  device->lose(Status(ASHLAR_INTERNAL, "the second"));
+  EXPECT_EQ(device->status().code(), ASHLAR_DEVICE_LOST);
+  EXPECT_STREQ(device->status().message(), "the first");
+}
+
+INSTANTIATE_TEST_SUITE_P(All, DeviceConformance,
+                         testing::ValuesIn(allDevices()),
+                         [](const auto &info) {
+                           return std::string(info.param->type);
+                         });
+
+} // namespace
