@@ -254,6 +254,8 @@ CompileResult Compilation::run() {
     result.status = CompileStatus::Refused;
     return result;
   }
+  // People want to read what is wrong, not the IR around it.
+  context.printOpOnDiagnostic(options.verbose);
   unsigned errors = 0;
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
     errors += diagnostic.getSeverity() == DiagnosticSeverity::Error;

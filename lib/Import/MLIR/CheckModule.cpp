@@ -106,9 +106,12 @@ FailureOr<func::FuncOp> ashlar::mlir_import::checkModule(ModuleOp module) {
     if (walk.wasInterrupted())
       return failure();
   }
-  if (entries.empty())
-    return module.emitError()
+  if (entries.empty()) {
+    Block &body = *module.getBody();
+    Location location = body.empty() ? module.getLoc() : body.front().getLoc();
+    return emitError(location)
            << "there is no public func.func to be the entry point";
+  }
   if (entries.size() > 1) {
     InFlightDiagnostic diagnostic =
         entries[1].emitError()
