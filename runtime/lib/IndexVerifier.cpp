@@ -96,7 +96,9 @@ static Status verifyWeight(const fb::Module &module, const fb::Weight &weight,
                    place);
   uint64_t bytes = 0;
   uint32_t rank = uint32_t(count(weight.shape()));
+  // The alignment of vectors is not FlatBuffers' verifier's concern.
   if (rank > ASHLAR_MAX_RANK ||
+      (rank && reinterpret_cast<uintptr_t>(weight.shape()->Data()) % 8) ||
       ashlar_element_type_size(uint32_t(weight.type())) == 0 ||
       !shapeBytes(uint32_t(weight.type()),
                   rank ? weight.shape()->data() : nullptr, rank, bytes) ||
