@@ -158,9 +158,9 @@ static const char *spelling(SizeOpcode opcode) {
   }
 }
 
-std::string sizeText(
-    const fb::SizeExpression &expression,
-    const flatbuffers::Vector<flatbuffers::Offset<fb::Symbol>> *symbols) {
+std::string
+sizeText(const fb::SizeExpression &expression,
+         const flatbuffers::Vector<flatbuffers::Offset<fb::Symbol>> *symbols) {
   const auto *code = expression.code();
   if (!code || code->size() == 0)
     return std::to_string(expression.constant());
