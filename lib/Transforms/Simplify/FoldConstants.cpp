@@ -45,6 +45,11 @@ struct FoldConstants : ashlar::impl::FoldConstantsPassBase<FoldConstants> {
           !isa<RankedTensorType>(op.getResult(0).getType()))
         continue;
       DenseElementsAttr value = evaluator.evaluate(op.getResult(0));
+      // An op that loops over nothing leaves its initial value.
+      auto loops = dyn_cast<linalg::LinalgOp>(op);
+      if (!value && loops && loops.hasPureTensorSemantics() &&
+          llvm::is_contained(loops.getStaticLoopRanges(), 0))
+        op.getResult(0).replaceAllUsesWith(loops.getDpsInits()[0]);
       if (!value)
         continue;
       // A handful of elements is worth folding whatever it came from.
