@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Import/MLIR/Import.h"
 #include "EntryImporter.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -31,6 +37,11 @@ static LogicalResult inlineCalls(ModuleOp module, func::FuncOp entry) {
 OwningOpRef<ModuleOp> ashlar::importMLIR(StringRef path,
                                          const MLIRImportOptions &options,
                                          MLIRContext *context) {
+  // The parser loads what the file names; we make ops of these besides.
+  context->loadDialect<affine::AffineDialect, arith::ArithDialect,
+                       func::FuncDialect, linalg::LinalgDialect,
+                       math::MathDialect, scf::SCFDialect,
+                       tensor::TensorDialect>();
   auto buffer = llvm::MemoryBuffer::getFile(path);
   if (!buffer) {
     emitError(NameLoc::get(StringAttr::get(context, path)))
