@@ -4,7 +4,6 @@
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
@@ -61,7 +60,6 @@ struct ShrinkEmptyArguments
 
 void ashlar::cpu::buildLoweringPipeline(OpPassManager &pm, bool approximate) {
   OpPassManager &function = pm.nest<func::FuncOp>();
-  function.addPass(createConvertLinalgToLoopsPass());
   function.addPass(memref::createFoldMemRefAliasOpsPass());
   function.addPass(memref::createExpandStridedMetadataPass());
   function.addPass(createLowerAffinePass());

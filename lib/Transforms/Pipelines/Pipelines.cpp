@@ -8,6 +8,7 @@
 #include "ashlar/Transforms/Simplify/Passes.h"
 #include "ashlar/Transforms/Tile/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -54,12 +55,14 @@ void ashlar::buildTilePipeline(OpPassManager &pm, const TileOptions &options) {
   kernel.addPass(createCanonicalizerPass());
   kernel.addPass(createCSEPass());
   kernel.addPass(createFormGroupsPass());
+  kernel.addPass(createGeneralizeKernelsPass());
   if (options.vectorize) {
     VectorizeGenericsPassOptions vectors;
     vectors.vectorBytes = options.vectorBytes;
     vectors.registers = options.registers;
     kernel.addPass(createVectorizeGenericsPass(vectors));
   }
+  kernel.addPass(createConvertLinalgToLoopsPass());
   kernel.addPass(createCanonicalizerPass());
   kernel.addPass(createCSEPass());
 }

@@ -44,6 +44,10 @@ struct DispatchInfo : llvm::DenseMapInfo<Operation *> {
   }
 };
 
+bool isEmpty(Type type) {
+  return cast<RankedTensorType>(type).getNumElements() == 0;
+}
+
 /// All names in a location, in order, without repeats.
 void collectNames(Location location, llvm::SetVector<StringAttr> &names) {
   location->walk([&](Location inner) {
@@ -126,6 +130,11 @@ private:
     SmallVector<Type> types;
     auto addType = [&](Type type) {
       auto tensor = cast<RankedTensorType>(type);
+      // Shapes like 3x0x5 have no address that upstream would lower.
+      if (isEmpty(type)) {
+        types.push_back(MemRefType::get({0}, tensor.getElementType()));
+        return;
+      }
       types.push_back(
           MemRefType::get(tensor.getShape(), tensor.getElementType()));
     };
@@ -147,14 +156,22 @@ private:
     Block &body = dispatch.getBody().front();
     for (auto [from, to] :
          llvm::zip(body.getArguments(), entry->getArguments())) {
-      Value tensor = bufferization::ToTensorOp::create(
-          b, kernel.getLoc(), from.getType(), to, /*restrict=*/true);
+      auto type = cast<RankedTensorType>(from.getType());
+      Value tensor;
+      if (isEmpty(type))
+        tensor = tensor::EmptyOp::create(b, kernel.getLoc(), type.getShape(),
+                                         type.getElementType());
+      else
+        tensor = bufferization::ToTensorOp::create(b, kernel.getLoc(), type, to,
+                                                   /*restrict=*/true);
       mapping.map(from, tensor);
     }
     for (Operation &op : body.without_terminator())
       b.clone(op, mapping);
     for (auto [i, result] :
          llvm::enumerate(dispatch.getYield().getOperands())) {
+      if (isEmpty(result.getType()))
+        continue;
       Value target = entry->getArgument(dispatch.getNumOperands() + i);
       auto store = bufferization::MaterializeInDestinationOp::create(
           b, kernel.getLoc(), /*result=*/Type(),

@@ -424,29 +424,6 @@ struct VectorizeGenerics
   using VectorizeGenericsPassBase::VectorizeGenericsPassBase;
 
   void runOnOperation() override {
-    IRRewriter rewriter(&getContext());
-    SmallVector<linalg::LinalgOp> named;
-    SmallVector<memref::CopyOp> copies;
-    getOperation().walk([&](Operation *inner) {
-      if (auto copy = dyn_cast<memref::CopyOp>(inner))
-        copies.push_back(copy);
-      else if (auto op = dyn_cast<linalg::LinalgOp>(inner))
-        if (!isa<linalg::GenericOp>(inner))
-          named.push_back(op);
-    });
-    for (memref::CopyOp copy : copies) {
-      rewriter.setInsertionPoint(copy);
-      linalg::makeMemRefCopyOp(rewriter, copy.getLoc(), copy.getSource(),
-                               copy.getTarget());
-      rewriter.eraseOp(copy);
-    }
-    for (linalg::LinalgOp op : named) {
-      rewriter.setInsertionPoint(op);
-      if (failed(linalg::generalizeNamedOp(rewriter, op))) {
-        op->emitError("has no generic form");
-        return signalPassFailure();
-      }
-    }
     SmallVector<linalg::GenericOp> generics;
     getOperation().walk([&](linalg::GenericOp op) { generics.push_back(op); });
     for (linalg::GenericOp op : generics) {

@@ -55,13 +55,29 @@ def FormGroupsPass : Pass<"ashlar-form-groups", "::mlir::func::FuncOp"> {
                            "::mlir::affine::AffineDialect"];
 }
 
+def GeneralizeKernelsPass
+    : Pass<"ashlar-generalize-kernels", "::mlir::func::FuncOp"> {
+  let summary = "Turn named linalg ops and copies into generics";
+  let description = [{
+    Before: a bufferized kernel. After: its structured ops are all
+    `linalg.generic` on memrefs, copies too, which upstream would otherwise
+    lower to calls of a library.
+
+    ```mlir
+    memref.copy %x, %y : memref<4xf32> to memref<4xf32>            // before
+    linalg.generic ... ins(%x) outs(%y) { linalg.yield %in : f32 } // after
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+}
+
 def VectorizeGenericsPass
     : Pass<"ashlar-vectorize-generics", "::mlir::func::FuncOp"> {
   let summary = "Expand linalg ops on memrefs into loops over vectors";
   let description = [{
     Before: a kernel with linalg ops on memrefs. After: those whose bodies are
     elementwise are loops with vectors along one dim, register tiles along
-    others, and masked edges; the rest is untouched.
+    others, and masked edges; the rest is left for scalar loops.
   }];
   let options = [Option<"vectorBytes", "vector-bytes", "int64_t", "32",
                         "Width of a vector register">,
