@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -28,6 +29,32 @@ struct ApproximateMath
     });
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
+  }
+};
+
+/// A copy of or into a view becomes a loop: upstream lowers it to a call of its
+/// own runtime library, which we have not.
+struct UnrollStridedCopies
+    : PassWrapper<UnrollStridedCopies, OperationPass<func::FuncOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(UnrollStridedCopies)
+  StringRef getName() const override {
+    return "ashlar-cpu-unroll-strided-copies";
+  }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<linalg::LinalgDialect>();
+  }
+  void runOnOperation() override {
+    auto isDense = [](Value memory) {
+      return cast<MemRefType>(memory.getType()).getLayout().isIdentity();
+    };
+    getOperation().walk([&](memref::CopyOp copy) {
+      if (isDense(copy.getSource()) && isDense(copy.getTarget()))
+        return;
+      OpBuilder b(copy);
+      linalg::CopyOp::create(b, copy.getLoc(), copy.getSource(),
+                             copy.getTarget());
+      copy.erase();
+    });
   }
 };
 
