@@ -81,18 +81,27 @@ ashlar::cpu::linkImage(llvm::ArrayRef<KernelObject> objects,
   if (llvm::Error error = folder.create())
     return error;
   std::string image = folder.file("image.so");
-  std::vector<std::string> arguments = {
-      "ld.lld", "-shared", "--build-id=none", "--hash-style=gnu", "-z",
-      "separate-code", "-z", "noexecstack", "-z", "max-page-size=4096",
-      "--threads=1", "-o", image};
+  std::vector<std::string> arguments = {"ld.lld",
+                                        "-shared",
+                                        "--build-id=none",
+                                        "--hash-style=gnu",
+                                        "-z",
+                                        "separate-code",
+                                        "-z",
+                                        "noexecstack",
+                                        "-z",
+                                        "max-page-size=4096",
+                                        "--threads=1",
+                                        "-o",
+                                        image};
   // libc is part of every process; everything else is libm's.
   std::set<std::string> libc = {"memcpy", "memset", "memmove", "memcmp"};
   std::set<std::string> needed;
   for (auto [i, object] : llvm::enumerate(objects)) {
     arguments.push_back(folder.file("k" + llvm::Twine(i) + ".o"));
     if (llvm::Error error = folder.write(
-            arguments.back(), llvm::StringRef(object.object.data(),
-                                              object.object.size())))
+            arguments.back(),
+            llvm::StringRef(object.object.data(), object.object.size())))
       return error;
     for (const std::string &symbol : object.undefinedSymbols)
       if (!libc.count(symbol))
@@ -102,10 +111,10 @@ ashlar::cpu::linkImage(llvm::ArrayRef<KernelObject> objects,
     auto stub = compileStub(machine, {needed.begin(), needed.end()});
     if (!stub)
       return stub.takeError();
-    std::string object = folder.file("libm.o"), library = folder.file("libm.so");
+    std::string object = folder.file("libm.o"),
+                library = folder.file("libm.so");
     if (llvm::Error error = folder.write(
-            object,
-            llvm::StringRef(stub->object.data(), stub->object.size())))
+            object, llvm::StringRef(stub->object.data(), stub->object.size())))
       return error;
     if (llvm::Error error = runLinker({"ld.lld", "-shared", "-soname",
                                        "libm.so.6", "-o", library, object}))

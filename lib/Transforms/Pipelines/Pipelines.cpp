@@ -77,8 +77,8 @@ void ashlar::registerPipelines() {
   PassPipelineRegistration<>(
       "ashlar-place-pipeline", "The stage place, for cpu:host",
       [](OpPassManager &pm) { buildPlacePipeline(pm, {"cpu:host"}); });
-  PassPipelineRegistration<>("ashlar-precision-pipeline",
-                             "The stage precision", buildPrecisionPipeline);
+  PassPipelineRegistration<>("ashlar-precision-pipeline", "The stage precision",
+                             buildPrecisionPipeline);
   PassPipelineRegistration<>("ashlar-fuse-pipeline", "The stage fuse",
                              [](OpPassManager &pm) { buildFusePipeline(pm); });
   PassPipelineRegistration<>(
