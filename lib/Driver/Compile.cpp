@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Driver/Compile.h"
+#include "ProgressLine.h"
 #include "ashlar/Emit/EmitModule.h"
 #include "ashlar/Import/MLIR/Import.h"
 #include "ashlar/InitAll.h"
@@ -143,6 +144,8 @@ public:
   Compilation(const CompileOptions &options, llvm::raw_ostream &out,
               llvm::raw_ostream &log)
       : options(options), out(out), log(log),
+        // Both would write to the same lines.
+        progress(log, !options.quiet && !options.verbose),
         pool(llvm::hardware_concurrency(options.threads)),
         context(MLIRContext::Threading::DISABLED) {
     DialectRegistry registry;
@@ -168,6 +171,7 @@ private:
 
   const CompileOptions &options;
   llvm::raw_ostream &out, &log;
+  ProgressLine progress;
   CompileResult result;
   std::vector<std::unique_ptr<Target>> targets;
   std::vector<std::string> targetNames;
@@ -179,6 +183,7 @@ private:
 
 bool Compilation::stage(Stage stage, llvm::function_ref<LogicalResult()> body) {
   Clock::time_point begin = Clock::now();
+  progress.show(stageName(stage));
   if (failed(body())) {
     if (result.status == CompileStatus::Done)
       result.status = CompileStatus::OurFault;

@@ -18,6 +18,7 @@ using namespace ashlar;
 void ashlar::buildSimplifyPipeline(OpPassManager &pm) {
   OpPassManager &function = pm.nest<func::FuncOp>();
   function.addPass(createFoldConstantsPass());
+  function.addPass(createFoldChannelScalesPass());
   function.addPass(createCanonicalizerPass());
   function.addPass(createCSEPass());
 }
