@@ -109,8 +109,14 @@ void NodeImporter::setResult(unsigned i, Value value, ElementType type) {
   assert(getElementTypeOrSelf(value.getType()) ==
              convertElementType(b.getContext(), type) &&
          "value and ONNX type disagree");
-  if (hasResult(i))
-    graph.define(proto.output(i), {value, type});
+  if (!hasResult(i))
+    return;
+  // A tensor without elements has only one value, whatever would compute it.
+  auto tensor = cast<RankedTensorType>(value.getType());
+  if (tensor.getNumElements() == 0)
+    value = arith::ConstantOp::create(
+        b, DenseElementsAttr::get(tensor, ArrayRef<Attribute>()));
+  graph.define(proto.output(i), {value, type});
 }
 
 const onnx::AttributeProto *NodeImporter::attribute(StringRef name) const {

@@ -19,35 +19,51 @@ static ArrayRef<int64_t> shapeOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
 }
 
-/// Nearest neighbours along one axis, or null when they follow no pattern that
-/// a view could say.
-static Value resizeByView(ImplicitLocOpBuilder &b, Value value, int64_t axis,
-                          ArrayRef<int64_t> places) {
-  SmallVector<int64_t> shape(shapeOf(value));
-  int64_t dim = shape[axis], count = places.size();
-  if (count % dim == 0) {
-    int64_t repeat = count / dim;
-    bool repeats = true;
-    for (int64_t i = 0; i != count; ++i)
-      repeats &= places[i] == i / repeat;
-    if (repeats) {
-      SmallVector<int64_t> split = shape;
-      split.insert(split.begin() + axis + 1, 1);
-      Value copies = reshape(b, value, split);
-      split[axis + 1] = repeat;
-      shape[axis] = count;
-      return reshape(b, broadcastTo(b, copies, split), shape);
-    }
-  }
+/// How the places of one axis follow each other: each comes `repeat` times,
+/// or they begin at `first` and go on by `step`; neither: a table says.
+namespace {
+struct PlacePattern {
+  int64_t repeat = 0, first = 0, step = 0;
+};
+} // namespace
+
+static PlacePattern findPattern(const AxisSampling &sampling, int64_t dim) {
+  ArrayRef<int64_t> places = sampling.places;
+  int64_t count = places.size();
+  PlacePattern pattern;
   int64_t step = count > 1 ? places[1] - places[0] : 1;
-  for (int64_t i = 0; i != count; ++i)
-    if (step < 1 || places[i] != places[0] + i * step)
-      return {};
+  bool repeats = count % dim == 0, steps = step >= 1;
+  for (int64_t i = 0; i != count && (repeats || steps); ++i) {
+    repeats = repeats && places[i] == i / (count / dim);
+    steps = steps && places[i] == places[0] + i * step;
+  }
+  if (repeats)
+    pattern.repeat = count / dim;
+  else if (steps)
+    pattern.first = places[0], pattern.step = step;
+  return pattern;
+}
+
+static Value skipElements(ImplicitLocOpBuilder &b, Value value,
+                          const AxisSampling &sampling,
+                          const PlacePattern &pattern) {
+  SmallVector<int64_t> shape(shapeOf(value));
   SmallVector<int64_t> offsets(shape.size(), 0), strides(shape.size(), 1);
-  offsets[axis] = places[0];
-  strides[axis] = step;
-  shape[axis] = count;
+  offsets[sampling.axis] = pattern.first;
+  strides[sampling.axis] = pattern.step;
+  shape[sampling.axis] = sampling.size;
   return slice(b, value, offsets, shape, strides);
+}
+
+static Value repeatElements(ImplicitLocOpBuilder &b, Value value,
+                            const AxisSampling &sampling,
+                            const PlacePattern &pattern) {
+  SmallVector<int64_t> shape(shapeOf(value)), split = shape;
+  split.insert(split.begin() + sampling.axis + 1, 1);
+  Value copies = reshape(b, value, split);
+  split[sampling.axis + 1] = pattern.repeat;
+  shape[sampling.axis] = sampling.size;
+  return reshape(b, broadcastTo(b, copies, split), shape);
 }
 
 /// A column of a table, one value for each place along the axis.
@@ -73,13 +89,18 @@ static Value floatTable(ImplicitLocOpBuilder &b, ArrayRef<double> values,
 static Value resizeNearest(ImplicitLocOpBuilder &b, Value value,
                            ArrayRef<AxisSampling> samplings) {
   SmallVector<AxisSampling> rest;
+  SmallVector<PlacePattern> patterns;
+  // What takes elements away comes first.
   for (const AxisSampling &sampling : samplings) {
-    Value view = resizeByView(b, value, sampling.axis, sampling.places);
-    if (view)
-      value = view;
-    else
+    patterns.push_back(findPattern(sampling, shapeOf(value)[sampling.axis]));
+    if (patterns.back().step != 0)
+      value = skipElements(b, value, sampling, patterns.back());
+    else if (patterns.back().repeat == 0)
       rest.push_back(sampling);
   }
+  for (auto [sampling, pattern] : llvm::zip(samplings, patterns))
+    if (pattern.repeat != 0)
+      value = repeatElements(b, value, sampling, pattern);
   if (rest.empty())
     return value;
   SmallVector<int64_t> shape(shapeOf(value));
