@@ -98,8 +98,7 @@ static Bins findBins(FloatScalars &s, Value start, Value end, int64_t count,
     extent = s.max(extent, s.constant(1));
   bins.size = s.div(extent, s.constant(double(count)));
   if (rules.samples > 0) {
-    bins.samples =
-        arith::ConstantIndexOp::create(s.b, s.loc, rules.samples);
+    bins.samples = arith::ConstantIndexOp::create(s.b, s.loc, rules.samples);
     return bins;
   }
   Value samples = s.make<math::CeilOp>(bins.size);
@@ -140,19 +139,19 @@ static Value alignRegion(OpBuilder &b, Location loc, NodeImporter &node,
       [&](OpBuilder &b, Location loc, ValueRange i,
           ValueRange carried) -> scf::ValueVector {
         FloatScalars s(b, loc, computeType(element));
-        Neighbours y = findNeighbours(s, sampleAt(s, rows, at[2], i[0]),
-                                      shape[2]);
-        Neighbours x = findNeighbours(s, sampleAt(s, columns, at[3], i[1]),
-                                      shape[3]);
-        Value sample = sampleImage(s, image, batch, at[1], y, x,
-                                   rules.isMaximum);
+        Neighbours y =
+            findNeighbours(s, sampleAt(s, rows, at[2], i[0]), shape[2]);
+        Neighbours x =
+            findNeighbours(s, sampleAt(s, columns, at[3], i[1]), shape[3]);
+        Value sample =
+            sampleImage(s, image, batch, at[1], y, x, rules.isMaximum);
         return {rules.isMaximum ? s.max(carried[0], sample)
                                 : s.add(carried[0], sample)};
       });
   Value result = nest.results[0];
   if (!rules.isMaximum)
-    result = s.div(result, s.mul(toFloat(s, rows.samples),
-                                 toFloat(s, columns.samples)));
+    result = s.div(
+        result, s.mul(toFloat(s, rows.samples), toFloat(s, columns.samples)));
   return resizeFloat(b, loc, result, element);
 }
 
@@ -193,11 +192,10 @@ static LogicalResult importRoiAlign(NodeImporter &node) {
       node.tensorType(0).getNumElements() == 0)
     return node.invalid("input 0 has shape " + spellShape(image) +
                         "; expected elements to sample");
-  Value aligned =
-      generate(node.b, result, node.tensorType(0).getElementType(),
-               [&](OpBuilder &b, Location loc, ValueRange at) {
-                 return alignRegion(b, loc, node, rules, at);
-               });
+  Value aligned = generate(node.b, result, node.tensorType(0).getElementType(),
+                           [&](OpBuilder &b, Location loc, ValueRange at) {
+                             return alignRegion(b, loc, node, rules, at);
+                           });
   node.setResult(0, aligned, node.operandType(0));
   return success();
 }

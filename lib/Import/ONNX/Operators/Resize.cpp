@@ -81,9 +81,9 @@ static Value floatTable(ImplicitLocOpBuilder &b, ArrayRef<double> values,
   for (double value : values)
     attributes.push_back(FloatAttr::get(type, value));
   return arith::ConstantOp::create(
-      b, DenseElementsAttr::get(
-             RankedTensorType::get({int64_t(values.size())}, type),
-             attributes));
+      b,
+      DenseElementsAttr::get(
+          RankedTensorType::get({int64_t(values.size())}, type), attributes));
 }
 
 static Value resizeNearest(ImplicitLocOpBuilder &b, Value value,
@@ -109,20 +109,19 @@ static Value resizeNearest(ImplicitLocOpBuilder &b, Value value,
   for (const AxisSampling &sampling : rest) {
     tables.push_back(indexTable(b, sampling, 0));
     shape[sampling.axis] = sampling.size;
-    maps.push_back(AffineMap::get(shape.size(), 0,
-                                  b.getAffineDimExpr(sampling.axis)));
+    maps.push_back(
+        AffineMap::get(shape.size(), 0, b.getAffineDimExpr(sampling.axis)));
   }
-  return parallel(
-      b, shape, getElementTypeOrSelf(value), tables, maps,
-      [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
-        SmallVector<Value> at;
-        for (unsigned i = 0; i != shape.size(); ++i)
-          at.push_back(linalg::IndexOp::create(b, loc, i));
-        for (auto [sampling, place] : llvm::zip(rest, args))
-          at[sampling.axis] = arith::IndexCastOp::create(
-              b, loc, b.getIndexType(), place);
-        return tensor::ExtractOp::create(b, loc, value, at);
-      });
+  return parallel(b, shape, getElementTypeOrSelf(value), tables, maps,
+                  [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
+                    SmallVector<Value> at;
+                    for (unsigned i = 0; i != shape.size(); ++i)
+                      at.push_back(linalg::IndexOp::create(b, loc, i));
+                    for (auto [sampling, place] : llvm::zip(rest, args))
+                      at[sampling.axis] = arith::IndexCastOp::create(
+                          b, loc, b.getIndexType(), place);
+                    return tensor::ExtractOp::create(b, loc, value, at);
+                  });
 }
 
 /// The weighted sum along one axis of a tensor of floats.
@@ -141,8 +140,8 @@ static Value interpolate(ImplicitLocOpBuilder &b, Value value,
     tables.push_back(indexTable(b, sampling, tap));
     tables.push_back(floatTable(b, weights, type));
   }
-  bool hasConstant = llvm::any_of(sampling.constants,
-                                  [](double c) { return c != 0; });
+  bool hasConstant =
+      llvm::any_of(sampling.constants, [](double c) { return c != 0; });
   if (hasConstant)
     tables.push_back(floatTable(b, sampling.constants, type));
   SmallVector<AffineMap> maps(tables.size(), along);
@@ -157,10 +156,9 @@ static Value interpolate(ImplicitLocOpBuilder &b, Value value,
           at[sampling.axis] = arith::IndexCastOp::create(
               b, loc, b.getIndexType(), args[2 * tap]);
           Value x = tensor::ExtractOp::create(b, loc, value, at);
-          Value term =
-              arith::MulFOp::create(b, loc, x, args[2 * tap + 1]);
-          sum = sum ? arith::AddFOp::create(b, loc, sum, term).getResult()
-                    : term;
+          Value term = arith::MulFOp::create(b, loc, x, args[2 * tap + 1]);
+          sum =
+              sum ? arith::AddFOp::create(b, loc, sum, term).getResult() : term;
         }
         return sum;
       });
@@ -206,8 +204,7 @@ static LogicalResult readTargets(NodeImporter &node, ArrayRef<int64_t> axes,
     int64_t dim = result[axis];
     if (!sizes.empty() && (sizes[i] < 0 || dim == 0))
       return node.invalid("axis " + Twine(axis) + " cannot be resized from " +
-                          Twine(dim) + " to " + Twine(sizes[i]) +
-                          " elements");
+                          Twine(dim) + " to " + Twine(sizes[i]) + " elements");
     double scale = sizes.empty() ? scales[i] : double(sizes[i]) / dim;
     if (!(scale >= 0) || scale > 1e9 || (sizes.empty() && scale == 0))
       return node.invalid("the scale of axis " + Twine(axis) + " is " +
@@ -257,9 +254,9 @@ static FailureOr<SamplingRules> readRules(NodeImporter &node) {
                          {"half_pixel", "half_pixel_symmetric",
                           "pytorch_half_pixel", "align_corners", "asymmetric",
                           "tf_crop_and_resize", "tf_half_pixel_for_nn"})) ||
-      failed(expectOneOf(node, "attribute 'nearest_mode'", rules.nearest,
-                         {"round_prefer_floor", "round_prefer_ceil", "floor",
-                          "ceil"})))
+      failed(expectOneOf(
+          node, "attribute 'nearest_mode'", rules.nearest,
+          {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"})))
     return failure();
   return rules;
 }
@@ -286,8 +283,8 @@ static LogicalResult resize(NodeImporter &node, SamplingRules &rules,
   }
   Value value = node.operand(0);
   if (ShapedType::getNumElements(result) == 0) {
-    Value empty = tensor::EmptyOp::create(
-        b, result, node.tensorType(0).getElementType());
+    Value empty =
+        tensor::EmptyOp::create(b, result, node.tensorType(0).getElementType());
     node.setResult(0, empty, type);
     return success();
   }
@@ -361,10 +358,9 @@ static LogicalResult importUpsample(NodeImporter &node) {
   SmallVector<int64_t> axes =
       llvm::to_vector(llvm::seq<int64_t>(0, node.rank(0)));
   SmallVector<AxisTarget> targets;
-  if (failed(readTargets(node, axes,
-                         byAttribute ? std::nullopt
-                                     : std::optional<unsigned>(1),
-                         std::nullopt, targets)))
+  if (failed(readTargets(
+          node, axes, byAttribute ? std::nullopt : std::optional<unsigned>(1),
+          std::nullopt, targets)))
     return failure();
   return resize(node, rules, targets);
 }

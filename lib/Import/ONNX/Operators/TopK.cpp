@@ -38,8 +38,8 @@ static Value makeKeys(ImplicitLocOpBuilder &b, Value input, ElementType type,
               b, loc, sign, constant(APInt::getSignedMaxValue(width)));
           bits = arith::XOrIOp::create(b, loc, bits, mask);
         } else if (isUnsigned(type)) {
-          bits = arith::XOrIOp::create(
-              b, loc, bits, constant(APInt::getSignMask(width)));
+          bits = arith::XOrIOp::create(b, loc, bits,
+                                       constant(APInt::getSignMask(width)));
         }
         if (!largest)
           bits = arith::XOrIOp::create(b, loc, bits,
@@ -66,30 +66,28 @@ static Value findNext(OpBuilder &b, Location loc, Value keys, Value row,
       b, loc, {dim}, start,
       [&](OpBuilder &b, Location loc, ValueRange at,
           ValueRange carried) -> SmallVector<Value> {
-        Value x = tensor::ExtractOp::create(b, loc, keys,
-                                            ValueRange{row, at[0]});
+        Value x =
+            tensor::ExtractOp::create(b, loc, keys, ValueRange{row, at[0]});
         // Still to be taken: less, or equal and behind.
         Value less = compare(b, loc, CmpIPredicate::slt, x, lastKey);
         Value same = compare(b, loc, CmpIPredicate::eq, x, lastKey);
-        Value behind =
-            compare(b, loc, CmpIPredicate::sgt, at[0], lastIndex);
+        Value behind = compare(b, loc, CmpIPredicate::sgt, at[0], lastIndex);
         same = arith::AndIOp::create(b, loc, same, behind);
         Value left = arith::OrIOp::create(b, loc, less, same);
-        Value best = tensor::ExtractOp::create(b, loc, carried[0],
-                                               ValueRange{});
+        Value best =
+            tensor::ExtractOp::create(b, loc, carried[0], ValueRange{});
         Value first = compare(b, loc, CmpIPredicate::slt, best,
                               scalarIntConstant(b, loc, b.getI64Type(), 0));
         Value place = boundedIndex(b, loc, best, dim);
-        Value bestKey = tensor::ExtractOp::create(b, loc, keys,
-                                                  ValueRange{row, place});
+        Value bestKey =
+            tensor::ExtractOp::create(b, loc, keys, ValueRange{row, place});
         Value greater = compare(b, loc, CmpIPredicate::sgt, x, bestKey);
         Value better = arith::OrIOp::create(b, loc, greater, first);
         better = arith::AndIOp::create(b, loc, better, left);
-        Value index = arith::IndexCastOp::create(b, loc, b.getI64Type(),
-                                                 at[0]);
+        Value index = arith::IndexCastOp::create(b, loc, b.getI64Type(), at[0]);
         Value next = arith::SelectOp::create(b, loc, better, index, best);
-        return {tensor::InsertOp::create(b, loc, next, carried[0],
-                                         ValueRange{})};
+        return {
+            tensor::InsertOp::create(b, loc, next, carried[0], ValueRange{})};
       })[0];
 }
 
@@ -97,8 +95,8 @@ static Value findNext(OpBuilder &b, Location loc, Value keys, Value row,
 static Value selectFirst(ImplicitLocOpBuilder &b, Value keys, int64_t k) {
   ArrayRef<int64_t> shape = cast<RankedTensorType>(keys.getType()).getShape();
   auto key = cast<IntegerType>(getElementTypeOrSelf(keys));
-  Value empty = tensor::EmptyOp::create(
-      b, ArrayRef<int64_t>{shape[0], k}, b.getI64Type());
+  Value empty = tensor::EmptyOp::create(b, ArrayRef<int64_t>{shape[0], k},
+                                        b.getI64Type());
   return loopOver(
       b, b.getLoc(), {shape[0], k}, empty,
       [&](OpBuilder &b, Location loc, ValueRange at,
@@ -106,15 +104,15 @@ static Value selectFirst(ImplicitLocOpBuilder &b, Value keys, int64_t k) {
         // What was taken last; before the first place, what precedes all.
         Value zero = arith::ConstantIndexOp::create(b, loc, 0);
         Value one = arith::ConstantIndexOp::create(b, loc, 1);
-        Value isFirst = arith::CmpIOp::create(
-            b, loc, arith::CmpIPredicate::eq, at[1], zero);
+        Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                                              at[1], zero);
         Value before = arith::SubIOp::create(b, loc, at[1], one);
         before = arith::MaxSIOp::create(b, loc, before, zero);
         Value last = tensor::ExtractOp::create(b, loc, carried[0],
                                                ValueRange{at[0], before});
         Value place = boundedIndex(b, loc, last, shape[1]);
-        Value lastKey = tensor::ExtractOp::create(b, loc, keys,
-                                                  ValueRange{at[0], place});
+        Value lastKey =
+            tensor::ExtractOp::create(b, loc, keys, ValueRange{at[0], place});
         Value greatest = arith::ConstantOp::create(
             b, loc,
             IntegerAttr::get(key, APInt::getSignedMaxValue(key.getWidth())));
@@ -179,19 +177,18 @@ static LogicalResult importTopK(NodeImporter &node) {
                                      node.tensorType(0).getElementType());
   } else {
     indices = selectFirst(b, makeKeys(b, table, type, largest), *count);
-    values = parallel(
-        b, {rows, *count}, node.tensorType(0).getElementType(), indices,
-        b.getMultiDimIdentityMap(2),
-        [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
-          Value row = linalg::IndexOp::create(b, loc, 0);
-          Value place = arith::IndexCastOp::create(b, loc, b.getIndexType(),
-                                                   args[0]);
-          return tensor::ExtractOp::create(b, loc, table,
-                                           ValueRange{row, place});
-        });
+    values =
+        parallel(b, {rows, *count}, node.tensorType(0).getElementType(),
+                 indices, b.getMultiDimIdentityMap(2),
+                 [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
+                   Value row = linalg::IndexOp::create(b, loc, 0);
+                   Value place = arith::IndexCastOp::create(
+                       b, loc, b.getIndexType(), args[0]);
+                   return tensor::ExtractOp::create(b, loc, table,
+                                                    ValueRange{row, place});
+                 });
   }
-  SmallVector<int64_t> back = llvm::to_vector(
-      llvm::seq<int64_t>(0, rank - 1));
+  SmallVector<int64_t> back = llvm::to_vector(llvm::seq<int64_t>(0, rank - 1));
   back.insert(back.begin() + *axis, rank - 1);
   auto restore = [&](Value value) {
     return transpose(b, reshape(b, value, shape), back);
