@@ -10,6 +10,7 @@ def cases(random):
     yield from scatters(random)
     yield from selections(random)
     yield from grids(random)
+    yield from regions(random)
 
 
 def gathers(random):
@@ -121,3 +122,20 @@ def grids(random):
                     np.array([1, 3, 2, 4, 5], np.int64)],
                    attributes={"align_corners": corners}, constants=[1],
                    opset=20)
+
+
+def regions(random):
+    x = random.floats((2, 3, 9, 7))
+    corners = np.sort(random.floats((5, 2, 2), low=-4, high=30), axis=1)
+    corners = corners.reshape(5, 4)
+    batch = random.integers((5,), np.int64, 0, 1)
+    for mode in ["avg", "max"]:
+        for transform in ["half_pixel", "output_half_pixel"]:
+            for ratio in [0, 2]:
+                yield Case(f"RoiAlign_{mode}_{transform}_{ratio}", "RoiAlign",
+                           [x, corners, batch], opset=16,
+                           attributes={
+                               "mode": mode, "sampling_ratio": ratio,
+                               "spatial_scale": 0.3, "output_height": 3,
+                               "output_width": 2,
+                               "coordinate_transformation_mode": transform})

@@ -21,8 +21,9 @@ def longs(*values):
 
 def views(random):
     x = random.floats((3, 4, 5))
-    for i, shape in enumerate([(60,), (5, -1), (0, 20), (-1, 0, 3), (3, 2, 2, 5),
-                               (1, 3, 1, 4, 5), (4, 3, 5), (2, 30), (0, 0, 0)]):
+    for i, shape in enumerate([(60,), (5, -1), (0, 20), (-1, 0, 3),
+                               (3, 2, 2, 5), (1, 3, 1, 4, 5), (4, 3, 5),
+                               (2, 30), (0, 0, 0)]):
         yield Case(f"Reshape_{i}", "Reshape", [x, longs(*shape)],
                    constants=[1])
     yield Case("Reshape_empty", "Reshape",
