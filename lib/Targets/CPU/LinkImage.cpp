@@ -56,6 +56,24 @@ private:
   llvm::SmallString<128> path;
 };
 
+/// libc is part of every process.
+bool isLibc(llvm::StringRef symbol) {
+  return llvm::is_contained({"memcpy", "memset", "memmove", "memcmp"}, symbol);
+}
+
+/// The functions of C's <math.h> that upstream's lowerings call, for double
+/// and with an f for float.
+bool isLibm(llvm::StringRef symbol) {
+  static const std::set<llvm::StringRef> functions = {
+      "acos",  "acosh", "asin",  "asinh", "atan",  "atan2", "atanh", "cbrt",
+      "ceil",  "cos",   "cosh",  "erf",   "erfc",  "exp",   "exp2",  "expm1",
+      "fabs",  "floor", "fma",   "fmax",  "fmin",  "fmod",  "ldexp", "log",
+      "log10", "log1p", "log2",  "pow",   "rint",  "round", "roundeven",
+      "sin",   "sinh",  "sqrt",  "tan",   "tanh",  "trunc"};
+  return functions.count(symbol) ||
+         (symbol.ends_with("f") && functions.count(symbol.drop_back()));
+}
+
 llvm::Error runLinker(std::vector<std::string> arguments) {
   // lld keeps global state.
   static std::mutex mutex;
@@ -94,8 +112,6 @@ ashlar::cpu::linkImage(llvm::ArrayRef<KernelObject> objects,
                                         "--threads=1",
                                         "-o",
                                         image};
-  // libc is part of every process; everything else is libm's.
-  std::set<std::string> libc = {"memcpy", "memset", "memmove", "memcmp"};
   std::set<std::string> needed;
   for (auto [i, object] : llvm::enumerate(objects)) {
     arguments.push_back(folder.file("k" + llvm::Twine(i) + ".o"));
@@ -103,9 +119,15 @@ ashlar::cpu::linkImage(llvm::ArrayRef<KernelObject> objects,
             arguments.back(),
             llvm::StringRef(object.object.data(), object.object.size())))
       return error;
-    for (const std::string &symbol : object.undefinedSymbols)
-      if (!libc.count(symbol))
-        needed.insert(symbol);
+    for (const std::string &symbol : object.undefinedSymbols) {
+      if (isLibc(symbol))
+        continue;
+      if (!isLibm(symbol))
+        return llvm::createStringError(
+            "a kernel calls '" + symbol +
+            "', which no machine that runs it is sure to have");
+      needed.insert(symbol);
+    }
   }
   if (!needed.empty()) {
     auto stub = compileStub(machine, {needed.begin(), needed.end()});
