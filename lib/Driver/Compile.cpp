@@ -12,8 +12,8 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SHA256.h"
 #include "llvm/Support/ThreadPool.h"
 #include <chrono>
@@ -137,6 +137,31 @@ static LogicalResult findTargets(const CompileOptions &options,
   return success();
 }
 
+/// SHA-256 of a file's bytes, read in pieces: mapping it again would count its
+/// weights twice.
+static std::string hashFile(StringRef path) {
+  auto file = llvm::sys::fs::openNativeFileForRead(path);
+  if (!file) {
+    llvm::consumeError(file.takeError());
+    return "";
+  }
+  llvm::SHA256 hash;
+  SmallVector<char, 0> piece(1 << 20);
+  while (true) {
+    auto size = llvm::sys::fs::readNativeFile(*file, piece);
+    if (!size) {
+      llvm::consumeError(size.takeError());
+      break;
+    }
+    if (*size == 0)
+      break;
+    hash.update(StringRef(piece.data(), *size));
+  }
+  (void)llvm::sys::fs::closeFile(*file);
+  auto digest = hash.final();
+  return llvm::toHex(digest, /*LowerCase=*/true);
+}
+
 namespace {
 /// One compile on its way through the stages.
 class Compilation {
@@ -241,11 +266,7 @@ LogicalResult Compilation::emit(ModuleOp module) {
       text += (i ? "x" : "") + std::to_string(dim);
     provenance.flags.push_back(text);
   }
-  if (auto file = llvm::MemoryBuffer::getFile(options.input, false, false)) {
-    auto digest =
-        llvm::SHA256::hash(llvm::arrayRefFromStringRef((*file)->getBuffer()));
-    provenance.modelSha256 = llvm::toHex(digest, /*LowerCase=*/true);
-  }
+  provenance.modelSha256 = hashFile(options.input);
   if (failed(emitModule(module, binaries, provenance, options.output))) {
     result.status = CompileStatus::Refused;
     return failure();

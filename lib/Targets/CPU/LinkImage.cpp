@@ -65,11 +65,11 @@ bool isLibc(llvm::StringRef symbol) {
 /// and with an f for float.
 bool isLibm(llvm::StringRef symbol) {
   static const std::set<llvm::StringRef> functions = {
-      "acos",  "acosh", "asin",  "asinh", "atan",  "atan2", "atanh", "cbrt",
-      "ceil",  "cos",   "cosh",  "erf",   "erfc",  "exp",   "exp2",  "expm1",
-      "fabs",  "floor", "fma",   "fmax",  "fmin",  "fmod",  "ldexp", "log",
-      "log10", "log1p", "log2",  "pow",   "rint",  "round", "roundeven",
-      "sin",   "sinh",  "sqrt",  "tan",   "tanh",  "trunc"};
+      "acos",  "acosh", "asin", "asinh", "atan", "atan2", "atanh",     "cbrt",
+      "ceil",  "cos",   "cosh", "erf",   "erfc", "exp",   "exp2",      "expm1",
+      "fabs",  "floor", "fma",  "fmax",  "fmin", "fmod",  "ldexp",     "log",
+      "log10", "log1p", "log2", "pow",   "rint", "round", "roundeven", "sin",
+      "sinh",  "sqrt",  "tan",  "tanh",  "trunc"};
   return functions.count(symbol) ||
          (symbol.ends_with("f") && functions.count(symbol.drop_back()));
 }

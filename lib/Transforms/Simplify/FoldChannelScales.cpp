@@ -78,8 +78,7 @@ OpOperand *findWeights(linalg::GenericOp contraction, int64_t channels) {
   if (!contraction || contraction.getNumReductionLoops() == 0 ||
       contraction.getNumDpsInputs() != 2 ||
       !linalg::detail::isContractionBody(
-          *contraction.getBody(),
-          [](Operation *multiply, Operation *add) {
+          *contraction.getBody(), [](Operation *multiply, Operation *add) {
             return isa<arith::MulFOp>(multiply) && isa<arith::AddFOp>(add);
           }))
     return nullptr;
@@ -130,16 +129,15 @@ bool foldScale(linalg::GenericOp op) {
   std::optional<Scale> scale = findScale(op);
   if (!scale || !hasOneUseThroughReshapes(scale->scaled->get()))
     return false;
-  auto contraction = behindReshapes(scale->scaled->get())
-                         .getDefiningOp<linalg::GenericOp>();
+  auto contraction =
+      behindReshapes(scale->scaled->get()).getDefiningOp<linalg::GenericOp>();
   auto type = cast<RankedTensorType>(scale->scaled->get().getType());
   int64_t channels = scale->factors.getNumElements();
   OpOperand *weights = findWeights(contraction, channels);
   if (!weights)
     return false;
   // Reshapes between the two must keep batch and channels where they are.
-  auto resultType =
-      cast<RankedTensorType>(contraction->getResult(0).getType());
+  auto resultType = cast<RankedTensorType>(contraction->getResult(0).getType());
   if (resultType.getDimSize(0) != type.getDimSize(0))
     return false;
   auto constant =
@@ -159,8 +157,7 @@ bool foldScale(linalg::GenericOp op) {
                 llvm::to_vector(scale->factors.getValues<float>()),
                 name + ".scaled"));
   weights->set(scaled);
-  auto argument =
-      op.getBody()->getArgument(scale->scaled->getOperandNumber());
+  auto argument = op.getBody()->getArgument(scale->scaled->getOperandNumber());
   scale->product.replaceAllUsesWith(cast<Value>(argument));
   scale->product.erase();
   return true;
