@@ -8,6 +8,7 @@
 #include "ashlar/Transforms/Schedule/Passes.h"
 #include "ashlar/Transforms/Simplify/Passes.h"
 #include "ashlar/Transforms/Tile/Passes.h"
+#include "ashlar/Transforms/Verify/Passes.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
@@ -27,6 +28,7 @@ void ashlar::registerAllPasses() {
   registerSchedulePasses();
   registerSimplifyPasses();
   registerTilePasses();
+  registerVerifyPasses();
   registerPipelines();
 }
 

@@ -293,7 +293,8 @@ CompileResult Compilation::run() {
       result.status = errors == 0 && !result.unsupported.empty()
                           ? CompileStatus::Unsupported
                           : CompileStatus::Refused;
-    return success(module && succeeded(verify(*module)));
+    return success(module && succeeded(verify(*module)) &&
+                   succeeded(runPipeline(*module, buildImportPipeline)));
   };
   if (!stage(Stage::Import, import))
     return result;

@@ -7,6 +7,7 @@
 #include "ashlar/Transforms/Schedule/Passes.h"
 #include "ashlar/Transforms/Simplify/Passes.h"
 #include "ashlar/Transforms/Tile/Passes.h"
+#include "ashlar/Transforms/Verify/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -15,12 +16,24 @@
 using namespace mlir;
 using namespace ashlar;
 
+/// The end of every stage: its sentence is true.
+static void verifyStage(OpPassManager &pm, const char *stage) {
+  VerifyStagePassOptions options;
+  options.stage = stage;
+  pm.addPass(createVerifyStagePass(options));
+}
+
+void ashlar::buildImportPipeline(OpPassManager &pm) {
+  verifyStage(pm, "import");
+}
+
 void ashlar::buildSimplifyPipeline(OpPassManager &pm) {
   OpPassManager &function = pm.nest<func::FuncOp>();
   function.addPass(createFoldConstantsPass());
   function.addPass(createFoldChannelScalesPass());
   function.addPass(createCanonicalizerPass());
   function.addPass(createCSEPass());
+  verifyStage(pm, "simplify");
 }
 
 void ashlar::buildPlacePipeline(OpPassManager &pm,
@@ -28,9 +41,12 @@ void ashlar::buildPlacePipeline(OpPassManager &pm,
   CloneProgramsPassOptions options;
   options.targets.assign(targets.begin(), targets.end());
   pm.addPass(createCloneProgramsPass(options));
+  verifyStage(pm, "place");
 }
 
-void ashlar::buildPrecisionPipeline(OpPassManager &) {}
+void ashlar::buildPrecisionPipeline(OpPassManager &pm) {
+  verifyStage(pm, "precision");
+}
 
 void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse) {
   OpPassManager &function = pm.nest<func::FuncOp>();
@@ -40,6 +56,7 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse) {
   FormDispatchesPassOptions options;
   options.fuse = fuse;
   function.addPass(createFormDispatchesPass(options));
+  verifyStage(pm, "fuse");
 }
 
 void ashlar::buildTilePipeline(OpPassManager &pm, const TileOptions &options) {
@@ -66,13 +83,18 @@ void ashlar::buildTilePipeline(OpPassManager &pm, const TileOptions &options) {
   kernel.addPass(createConvertLinalgToLoopsPass());
   kernel.addPass(createCanonicalizerPass());
   kernel.addPass(createCSEPass());
+  verifyStage(pm, "tile");
 }
 
 void ashlar::buildSchedulePipeline(OpPassManager &pm) {
   pm.addPass(createScheduleProgramPass());
+  verifyStage(pm, "schedule");
 }
 
 void ashlar::registerPipelines() {
+  PassPipelineRegistration<>("ashlar-import-pipeline",
+                             "The checks of the stage import",
+                             buildImportPipeline);
   PassPipelineRegistration<>("ashlar-simplify-pipeline", "The stage simplify",
                              buildSimplifyPipeline);
   PassPipelineRegistration<>(

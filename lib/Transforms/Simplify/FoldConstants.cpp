@@ -18,13 +18,16 @@ namespace ashlar {
 } // namespace ashlar
 
 namespace {
-/// Bytes of the operands; a splat costs one element.
+/// Elements of the operands; a splat costs one, what is only a place or an
+/// initial value for the result costs none.
 int64_t operandElements(Operation *op) {
   int64_t elements = 0;
   for (Value operand : op->getOperands()) {
     DenseElementsAttr constant;
     auto type = dyn_cast<RankedTensorType>(operand.getType());
-    if (!type || !type.hasStaticShape())
+    if (!type || !type.hasStaticShape() ||
+        isa_and_present<linalg::FillOp, tensor::EmptyOp>(
+            operand.getDefiningOp()))
       continue;
     bool isSplat =
         matchPattern(operand, m_Constant(&constant)) && constant.isSplat();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The eight stages. Each is one pipeline, registered as
-// --ashlar-STAGE-pipeline; what holds after it stands beside it. `import` is
-// no pipeline (it makes the first IR), `emit` belongs to the targets.
+// --ashlar-STAGE-pipeline; what holds after it stands beside it and is checked
+// by its last pass, ashlar-verify-stage. `import` makes the first IR, so that
+// its pipeline is nothing but the check; `emit` belongs to the targets.
 #ifndef ASHLAR_TRANSFORMS_PIPELINES_PIPELINES_H
 #define ASHLAR_TRANSFORMS_PIPELINES_PIPELINES_H
 
@@ -20,6 +21,9 @@ struct TileOptions {
   int64_t cacheBytes = 32768;
 };
 
+/// One function per entry point, on tensors; every op has the name of the
+/// model's node.
+void buildImportPipeline(mlir::OpPassManager &pm);
 /// Shape arithmetic is folded, batch norms are part of convolutions, no op is
 /// dead.
 void buildSimplifyPipeline(mlir::OpPassManager &pm);

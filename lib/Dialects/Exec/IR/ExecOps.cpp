@@ -34,6 +34,7 @@ SizeAttr SizeAttr::get(MLIRContext *context, int64_t constant) {
 Attribute SizeAttr::parse(AsmParser &parser, Type) {
   int64_t constant;
   AffineMap map;
+  AffineMapAttr formula;
   if (parser.parseLess())
     return {};
   OptionalParseResult integer = parser.parseOptionalInteger(constant);
@@ -43,8 +44,9 @@ Attribute SizeAttr::parse(AsmParser &parser, Type) {
     map = AffineMap::getConstantMap(constant, parser.getContext());
   } else {
     SMLoc location = parser.getCurrentLocation();
-    if (parser.parseAffineMap(map))
+    if (parser.parseAttribute(formula))
       return {};
+    map = formula.getValue();
     if (map.getNumDims() != 0 || map.getNumResults() != 1) {
       parser.emitError(location)
           << "expected a map without dims and with one result, found "

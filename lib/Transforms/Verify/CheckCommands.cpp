@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The stage schedule: walks each command list once and keeps, for every
+// storage that is written, which bytes hold what one command wrote, whole. A
+// write ends the life of everything that it touches; a read must lie within
+// one write that is still whole. So two values in the same place while both
+// are needed show up as a read of bytes that are gone.
+#include "StageChecks.h"
+#include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include <map>
+
+using namespace mlir;
+using namespace ashlar;
+using exec::BindingAttr;
+using exec::Storage;
+
+namespace {
+/// Every buffer a kernel is given starts on a cache line.
+constexpr int64_t alignment = 64;
+
+int64_t bytesOf(ShapedType type) {
+  return type.getNumElements() *
+         llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+}
+
+/// One use of a byte range by a command. Sizes are constants here.
+struct Access {
+  BindingAttr binding;
+  Operation *command;
+
+  int64_t begin() const { return binding.getOffset().getConstant(); }
+  int64_t bytes() const { return binding.getLength().getConstant(); }
+  int64_t end() const { return begin() + bytes(); }
+  bool overlaps(const Access &other) const {
+    return binding.getStorage() == other.binding.getStorage() &&
+           binding.getIndex() == other.binding.getIndex() &&
+           begin() < other.end() && other.begin() < end();
+  }
+};
+
+/// What one write left, to `end`. It began where the map says.
+struct Written {
+  int64_t end;
+  Operation *command;
+};
+
+class CommandChecker {
+public:
+  explicit CommandChecker(exec::ProgramOp program, ModuleOp module)
+      : program(program), module(module) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult findSizes();
+  LogicalResult checkCommand(Operation *command);
+  LogicalResult checkLaunch(exec::LaunchOp launch);
+  LogicalResult checkCopy(exec::CopyOp copy);
+  LogicalResult checkBounds(const Access &access);
+  LogicalResult checkConcurrency(const Access &access);
+  LogicalResult read(const Access &access);
+  void write(const Access &access);
+  LogicalResult checkOutputs();
+
+  exec::ProgramOp program;
+  ModuleOp module;
+  /// Bytes of each input, output, weight and of the one arena.
+  SmallVector<int64_t> sizes[4];
+  using Contents = std::map<int64_t, Written>; // disjoint, by first byte
+  std::map<std::pair<Storage, unsigned>, Contents> contents;
+  SmallVector<Access> sinceBarrier;
+};
+} // namespace
+
+static std::string spell(const Access &access) {
+  return ("bytes " + Twine(access.begin()) + " to " + Twine(access.end()) +
+          " of " + stringifyStorage(access.binding.getStorage()) + " " +
+          Twine(access.binding.getIndex()))
+      .str();
+}
+
+static InFlightDiagnostic refuse(Operation *command) {
+  return command->emitError("after the stage schedule: ");
+}
+
+LogicalResult CommandChecker::findSizes() {
+  auto findTensors = [&](ArrayAttr list, Storage storage) -> LogicalResult {
+    for (auto [i, attribute] : llvm::enumerate(list)) {
+      auto described = dyn_cast<DictionaryAttr>(attribute);
+      auto type = described ? described.getAs<TypeAttr>("tensor") : TypeAttr();
+      auto tensor =
+          type ? dyn_cast<RankedTensorType>(type.getValue()) : nullptr;
+      if (!tensor || !tensor.hasStaticShape())
+        return refuse(program) << "expected the static tensor type of "
+                               << stringifyStorage(storage) << " " << i
+                               << ", found " << attribute;
+      sizes[unsigned(storage)].push_back(bytesOf(tensor));
+    }
+    return success();
+  };
+  if (failed(findTensors(program.getInputs(), Storage::Input)) ||
+      failed(findTensors(program.getOutputs(), Storage::Output)))
+    return failure();
+  for (auto [i, weight] : llvm::enumerate(program.getWeights())) {
+    auto elements = dyn_cast<ElementsAttr>(weight);
+    if (!elements)
+      return refuse(program) << "expected elements as weight " << i
+                             << ", found " << weight;
+    sizes[unsigned(Storage::Weights)].push_back(
+        bytesOf(elements.getShapedType()));
+  }
+  int64_t arena = program.getArenaBytes();
+  int64_t lowerBound = program.getArenaLowerBoundBytes();
+  if (lowerBound < 0 || arena < lowerBound)
+    return refuse(program) << "expected an arena of at least its lower bound, "
+                           << lowerBound << " bytes, found " << arena;
+  sizes[unsigned(Storage::Arena)].push_back(arena);
+  return success();
+}
+
+LogicalResult CommandChecker::checkBounds(const Access &access) {
+  BindingAttr binding = access.binding;
+  ArrayRef<int64_t> known = sizes[unsigned(binding.getStorage())];
+  if (binding.getIndex() >= known.size())
+    return refuse(access.command)
+           << "names " << stringifyStorage(binding.getStorage()) << " "
+           << binding.getIndex() << ", but there are " << known.size();
+  int64_t limit = known[binding.getIndex()];
+  if (access.begin() < 0 || access.bytes() < 0 || access.bytes() > limit ||
+      access.begin() > limit - access.bytes())
+    return refuse(access.command)
+           << "expected a range within the " << limit << " bytes of "
+           << stringifyStorage(binding.getStorage()) << " "
+           << binding.getIndex() << ", found " << access.bytes()
+           << " bytes at " << access.begin();
+  if (binding.getWritten() && (binding.getStorage() == Storage::Input ||
+                               binding.getStorage() == Storage::Weights))
+    return refuse(access.command)
+           << "writes " << spell(access) << "; expected the arena or an output";
+  return success();
+}
+
+/// Without a barrier between them, two commands may run in any order.
+LogicalResult CommandChecker::checkConcurrency(const Access &access) {
+  for (const Access &other : sinceBarrier) {
+    if (other.command == access.command || !other.overlaps(access) ||
+        !(other.binding.getWritten() || access.binding.getWritten()))
+      continue;
+    InFlightDiagnostic diagnostic =
+        refuse(access.command)
+        << (access.binding.getWritten() ? "writes " : "reads ")
+        << spell(access) << " without a barrier after another command that "
+        << (other.binding.getWritten() ? "writes" : "reads") << " them";
+    diagnostic.attachNote(other.command->getLoc()) << "which is here";
+    return diagnostic;
+  }
+  return success();
+}
+
+LogicalResult CommandChecker::read(const Access &access) {
+  Storage storage = access.binding.getStorage();
+  if (storage == Storage::Input || storage == Storage::Weights ||
+      access.bytes() == 0)
+    return success();
+  const Contents &written = contents[{storage, access.binding.getIndex()}];
+  auto after = written.upper_bound(access.begin());
+  if (after != written.begin() &&
+      std::prev(after)->second.end >= access.end())
+    return success();
+  InFlightDiagnostic diagnostic =
+      refuse(access.command)
+      << "reads " << spell(access)
+      << ", expected what one earlier command wrote there";
+  // The write that reaches into the range tells most about the cause.
+  auto nearest = after;
+  if (after != written.begin() &&
+      std::prev(after)->second.end > access.begin())
+    nearest = std::prev(after);
+  if (nearest != written.end() && nearest->first < access.end())
+    diagnostic.attachNote(nearest->second.command->getLoc())
+        << "found bytes " << nearest->first << " to " << nearest->second.end
+        << " of this command";
+  else
+    diagnostic << ", found nothing";
+  return diagnostic;
+}
+
+void CommandChecker::write(const Access &access) {
+  if (access.bytes() == 0)
+    return;
+  Contents &written =
+      contents[{access.binding.getStorage(), access.binding.getIndex()}];
+  auto it = written.lower_bound(access.begin());
+  if (it != written.begin() && std::prev(it)->second.end > access.begin())
+    --it;
+  while (it != written.end() && it->first < access.end())
+    it = written.erase(it);
+  written[access.begin()] = {access.end(), access.command};
+}
+
+LogicalResult CommandChecker::checkLaunch(exec::LaunchOp launch) {
+  auto kernel = module.lookupSymbol<func::FuncOp>(launch.getKernel());
+  auto results = kernel->getAttrOfType<IntegerAttr>(exec::resultsAttrName);
+  auto aliases = kernel->getAttrOfType<ArrayAttr>(exec::aliasesAttrName);
+  SmallVector<Access> accesses;
+  for (Attribute binding : launch.getBindings())
+    accesses.push_back({cast<BindingAttr>(binding), launch});
+  int64_t operands = accesses.size() - (results ? results.getInt() : 0);
+  for (auto [i, access] : llvm::enumerate(accesses)) {
+    bool isResult = int64_t(i) >= operands;
+    if (access.binding.getWritten() != isResult)
+      return refuse(launch)
+             << "expected binding " << i << " to be "
+             << (isResult ? "written, it is a result"
+                          : "read, it is an operand")
+             << " of kernel '" << kernel.getName() << "', found "
+             << access.binding;
+    auto type = dyn_cast<MemRefType>(kernel.getArgumentTypes()[i]);
+    if (type && type.hasStaticShape() && bytesOf(type) != access.bytes())
+      return refuse(launch) << "expected " << bytesOf(type)
+                            << " bytes for binding " << i << " of kernel '"
+                            << kernel.getName() << "', found "
+                            << access.bytes();
+    if (access.begin() % alignment != 0)
+      return refuse(launch)
+             << "expected binding " << i << " at a multiple of " << alignment
+             << " bytes, found " << access.begin();
+    if (failed(checkBounds(access)) || failed(checkConcurrency(access)))
+      return failure();
+    if (!isResult && failed(read(access)))
+      return failure();
+  }
+  auto mayAlias = [&](int64_t operand) {
+    return aliases && llvm::any_of(aliases, [&](Attribute number) {
+             return cast<IntegerAttr>(number).getInt() == operand;
+           });
+  };
+  for (int64_t result = operands; result < int64_t(accesses.size()); ++result)
+    for (int64_t other = 0; other != result; ++other)
+      if (accesses[result].overlaps(accesses[other]) &&
+          !(accesses[result].begin() == accesses[other].begin() &&
+            accesses[result].end() == accesses[other].end() &&
+            mayAlias(other)))
+        return refuse(launch)
+               << "binding " << result << ", " << spell(accesses[result])
+               << ", overlaps binding " << other << ", which '"
+               << exec::aliasesAttrName << "' of kernel '" << kernel.getName()
+               << "' does not allow";
+  for (const Access &access : accesses) {
+    if (access.binding.getWritten())
+      write(access);
+    sinceBarrier.push_back(access);
+  }
+  return success();
+}
+
+LogicalResult CommandChecker::checkCopy(exec::CopyOp copy) {
+  Access source = {copy.getSource(), copy}, target = {copy.getTarget(), copy};
+  if (source.binding.getWritten() || !target.binding.getWritten())
+    return refuse(copy) << "expected a source that is read and a target that "
+                           "is written, found "
+                        << source.binding << " and " << target.binding;
+  for (const Access &access : {source, target})
+    if (failed(checkBounds(access)) || failed(checkConcurrency(access)))
+      return failure();
+  if (source.bytes() != target.bytes())
+    return refuse(copy) << "expected as many bytes in the target as in the "
+                           "source, "
+                        << source.bytes() << ", found " << target.bytes();
+  if (source.overlaps(target))
+    return refuse(copy) << "copies " << spell(source) << " to "
+                        << spell(target)
+                        << "; expected ranges that do not overlap";
+  if (failed(read(source)))
+    return failure();
+  write(target);
+  sinceBarrier.append({source, target});
+  return success();
+}
+
+LogicalResult CommandChecker::checkCommand(Operation *command) {
+  if (auto launch = dyn_cast<exec::LaunchOp>(command))
+    return checkLaunch(launch);
+  if (auto copy = dyn_cast<exec::CopyOp>(command))
+    return checkCopy(copy);
+  if (isa<exec::BarrierOp>(command)) {
+    sinceBarrier.clear();
+    return success();
+  }
+  return refuse(command) << "expected exec.launch, exec.copy and exec.barrier "
+                            "in a program, found '"
+                         << command->getName() << "'";
+}
+
+LogicalResult CommandChecker::checkOutputs() {
+  for (auto [i, bytes] : llvm::enumerate(sizes[unsigned(Storage::Output)])) {
+    const Contents &written = contents[{Storage::Output, i}];
+    auto first = written.begin();
+    if (bytes != 0 && (first == written.end() || first->first != 0 ||
+                       first->second.end != bytes))
+      return refuse(program) << "expected a command that writes the " << bytes
+                             << " bytes of output " << i << ", found none";
+  }
+  return success();
+}
+
+/// A formula is checked when a call binds its symbols.
+static bool hasConstantSizes(exec::ProgramOp program) {
+  auto isConstant = [](Attribute attribute) {
+    auto binding = dyn_cast<BindingAttr>(attribute);
+    return binding && binding.getOffset().isConstant() &&
+           binding.getLength().isConstant();
+  };
+  return llvm::all_of(program.getBody().front(), [&](Operation &command) {
+    if (auto launch = dyn_cast<exec::LaunchOp>(command))
+      return llvm::all_of(launch.getBindings(), isConstant);
+    auto copy = dyn_cast<exec::CopyOp>(command);
+    return !copy || (isConstant(copy.getSource()) &&
+                     isConstant(copy.getTarget()));
+  });
+}
+
+LogicalResult CommandChecker::run() {
+  if (!hasConstantSizes(program))
+    return success();
+  if (failed(findSizes()))
+    return failure();
+  for (Operation &command : program.getBody().front())
+    if (failed(checkCommand(&command)))
+      return failure();
+  return checkOutputs();
+}
+
+LogicalResult ashlar::checkCommands(ModuleOp module) {
+  for (Operation &op : *module.getBody()) {
+    auto function = dyn_cast<func::FuncOp>(op);
+    if (function && function.isPrivate())
+      continue;
+    if (auto program = dyn_cast<exec::ProgramOp>(op)) {
+      if (failed(CommandChecker(program, module).run()))
+        return failure();
+      continue;
+    }
+    InFlightDiagnostic diagnostic =
+        refuse(&op) << "expected exec.program and private kernels, found ";
+    if (function)
+      diagnostic << "public function '" << function.getName() << "'";
+    else
+      diagnostic << "'" << op.getName() << "'";
+    return diagnostic;
+  }
+  return success();
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The stage fuse: whatever moves or computes data is in a dispatch.
+#include "StageChecks.h"
+#include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "ashlar/Transforms/Fuse/Views.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace ashlar;
+
+LogicalResult ashlar::checkEntryBody(func::FuncOp entry, StringRef kernelOp) {
+  StringRef stage = kernelOp == exec::DispatchOp::getOperationName() ? "fuse"
+                                                                     : "tile";
+  if (!llvm::hasSingleElement(entry.getBody()))
+    return entry.emitError("after the stage ")
+           << stage << ": expected one block in '" << entry.getName()
+           << "', found " << entry.getBody().getBlocks().size();
+  for (Operation &op : entry.getBody().front()) {
+    bool isTensorConstant =
+        isa<arith::ConstantOp>(op) &&
+        isa<RankedTensorType>(op.getResult(0).getType());
+    if (!isTensorConstant && !isView(&op) && !isa<func::ReturnOp>(op) &&
+        op.getName().getStringRef() != kernelOp)
+      return op.emitError("after the stage ")
+             << stage << ": expected tensor constants, views, " << kernelOp
+             << " and return in an entry, found '" << op.getName() << "'";
+  }
+  return success();
+}
+
+static LogicalResult checkDispatch(exec::DispatchOp dispatch) {
+  WalkResult walk = dispatch.getBody().walk([](Operation *op) {
+    if (isTensorCode(op) || isa<exec::YieldOp>(op))
+      return WalkResult::advance();
+    op->emitError("after the stage fuse: expected ops of linalg, tensor, "
+                  "arith, math and scf in a dispatch, found '")
+        << op->getName() << "'";
+    return WalkResult::interrupt();
+  });
+  return failure(walk.wasInterrupted());
+}
+
+LogicalResult ashlar::checkDispatches(ModuleOp program) {
+  for (auto entry : program.getOps<func::FuncOp>()) {
+    if (failed(checkEntryBody(entry, exec::DispatchOp::getOperationName())))
+      return failure();
+    for (auto dispatch : entry.getOps<exec::DispatchOp>())
+      if (failed(checkDispatch(dispatch)))
+        return failure();
+  }
+  return success();
+}

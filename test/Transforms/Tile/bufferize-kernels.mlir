@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: ashlar-opt %s --ashlar-bufferize-kernels --canonicalize --split-input-file | FileCheck %s
+
+// A result is computed where it is wanted, without a buffer between.
+// CHECK-LABEL: func.func private @inPlace
+// CHECK-SAME: %[[X:.*]]: memref<8xf32>, %[[Y:.*]]: memref<8xf32>
+// CHECK-NEXT: linalg.exp ins(%[[X]] : memref<8xf32>) outs(%[[Y]] : memref<8xf32>)
+// CHECK-NEXT: return
+func.func private @inPlace(%x: memref<8xf32>, %y: memref<8xf32>)
+    attributes {exec.results = 1 : i64} {
+  %t = bufferization.to_tensor %x restrict : memref<8xf32> to tensor<8xf32>
+  %e = tensor.empty() : tensor<8xf32>
+  %r = linalg.exp ins(%t : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  bufferization.materialize_in_destination %r in restrict writable %y
+      : (tensor<8xf32>, memref<8xf32>) -> ()
+  return
+}
+
+// -----
+
+// A padding is a fill of the result and a copy into its middle.
+// CHECK-LABEL: func.func private @pad
+// CHECK-SAME: %[[X:.*]]: memref<4xf32>, %[[Y:.*]]: memref<6xf32>
+// CHECK-NOT: memref.alloc
+// CHECK: linalg.fill {{.*}} outs(%[[Y]] : memref<6xf32>)
+// CHECK: %[[MIDDLE:.*]] = memref.subview %[[Y]][1] [4] [1]
+// CHECK: memref.copy %[[X]], %[[MIDDLE]]
+func.func private @pad(%x: memref<4xf32>, %y: memref<6xf32>)
+    attributes {exec.results = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  %t = bufferization.to_tensor %x restrict : memref<4xf32> to tensor<4xf32>
+  %r = tensor.pad %t low[1] high[1] {
+  ^bb0(%i: index):
+    tensor.yield %zero : f32
+  } : tensor<4xf32> to tensor<6xf32>
+  bufferization.materialize_in_destination %r in restrict writable %y
+      : (tensor<6xf32>, memref<6xf32>) -> ()
+  return
+}
+
+// -----
+
+// A concatenation copies each part to its place in the result.
+// CHECK-LABEL: func.func private @concat
+// CHECK-SAME: %[[A:.*]]: memref<2xf32>, %[[B:.*]]: memref<3xf32>, %[[Y:.*]]: memref<5xf32>
+// CHECK-NOT: memref.alloc
+// CHECK: %[[FIRST:.*]] = memref.subview %[[Y]][0] [2] [1]
+// CHECK: memref.copy %[[A]], %[[FIRST]]
+// CHECK: %[[SECOND:.*]] = memref.subview %[[Y]][2] [3] [1]
+// CHECK: memref.copy %[[B]], %[[SECOND]]
+func.func private @concat(%a: memref<2xf32>, %b: memref<3xf32>, %y: memref<5xf32>)
+    attributes {exec.results = 1 : i64} {
+  %s = bufferization.to_tensor %a restrict : memref<2xf32> to tensor<2xf32>
+  %t = bufferization.to_tensor %b restrict : memref<3xf32> to tensor<3xf32>
+  %r = tensor.concat dim(0) %s, %t : (tensor<2xf32>, tensor<3xf32>) -> tensor<5xf32>
+  bufferization.materialize_in_destination %r in restrict writable %y
+      : (tensor<5xf32>, memref<5xf32>) -> ()
+  return
+}
+
+// -----
+
+// Operands are never written: an op that updates one gets a copy of it.
+// CHECK-LABEL: func.func private @readOnly
+// CHECK-SAME: %[[X:.*]]: memref<8xf32>, %[[Z:.*]]: memref<8xf32>, %[[Y:.*]]: memref<8xf32>
+// CHECK-NOT: outs(%[[Z]]
+// CHECK: return
+func.func private @readOnly(%x: memref<8xf32>, %z: memref<8xf32>, %y: memref<8xf32>)
+    attributes {exec.results = 1 : i64} {
+  %t = bufferization.to_tensor %x restrict : memref<8xf32> to tensor<8xf32>
+  %o = bufferization.to_tensor %z restrict : memref<8xf32> to tensor<8xf32>
+  %r = linalg.exp ins(%t : tensor<8xf32>) outs(%o : tensor<8xf32>) -> tensor<8xf32>
+  bufferization.materialize_in_destination %r in restrict writable %y
+      : (tensor<8xf32>, memref<8xf32>) -> ()
+  return
+}
+
+// -----
+
+// An entry is no kernel and stays on tensors.
+// CHECK-LABEL: func.func @entry
+// CHECK: tensor.collapse_shape
+func.func @entry(%x: tensor<2x2xf32>) -> tensor<4xf32> {
+  %y = tensor.collapse_shape %x [[0, 1]] : tensor<2x2xf32> into tensor<4xf32>
+  return %y : tensor<4xf32>
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: ashlar-opt %s --ashlar-outline-kernels --split-input-file | FileCheck %s
+
+// Bodies that differ in nothing but locations share one kernel, which knows the
+// nodes of both. It takes memrefs, the result's last, and counts its work.
+// CHECK-LABEL: func.func @shared
+// CHECK: %[[A:.*]] = exec.invoke @k0_first_Exp(%{{.*}}) : (tensor<8xf32>) -> tensor<8xf32>
+// CHECK: %[[B:.*]] = exec.invoke @k0_first_Exp(%[[A]]) : (tensor<8xf32>) -> tensor<8xf32>
+// CHECK: return %[[B]]
+// CHECK: func.func private @k0_first_Exp(%[[IN:.*]]: memref<8xf32>, %[[OUT:.*]]: memref<8xf32>
+// CHECK-SAME: exec.flops = #exec.size<8>
+// CHECK-SAME: exec.nodes = ["first/Exp", "second"]
+// CHECK-SAME: exec.results = 1 : i64
+// CHECK: %[[X:.*]] = bufferization.to_tensor %[[IN]] restrict
+// CHECK: %[[Y:.*]] = linalg.exp ins(%[[X]]
+// CHECK: bufferization.materialize_in_destination %[[Y]] in restrict writable %[[OUT]]
+// CHECK-NOT: func.func
+func.func @shared(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %a = exec.dispatch(%x) : (tensor<8xf32>) -> tensor<8xf32> {
+  ^bb0(%u: tensor<8xf32>):
+    %e = tensor.empty() : tensor<8xf32>
+    %m = linalg.exp ins(%u : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+    exec.yield %m : tensor<8xf32>
+  } loc("first/Exp")
+  %b = exec.dispatch(%a) : (tensor<8xf32>) -> tensor<8xf32> {
+  ^bb0(%u: tensor<8xf32>):
+    %e = tensor.empty() : tensor<8xf32>
+    %m = linalg.exp ins(%u : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+    exec.yield %m : tensor<8xf32>
+  } loc("second")
+  return %b : tensor<8xf32>
+}
+
+// -----
+
+// Other types, attributes or constants are other kernels.
+// CHECK-LABEL: func.func @different
+// CHECK: exec.invoke @k0_kernel
+// CHECK: exec.invoke @k1_kernel
+// CHECK: exec.invoke @k2_kernel
+func.func @different(%x: tensor<8xf32>, %y: tensor<9xf32>)
+    -> (tensor<8xf32>, tensor<9xf32>, tensor<8xf32>) {
+  %a = exec.dispatch(%x) : (tensor<8xf32>) -> tensor<8xf32> {
+  ^bb0(%u: tensor<8xf32>):
+    %c = arith.constant 1.0 : f32
+    %m = linalg.fill ins(%c : f32) outs(%u : tensor<8xf32>) -> tensor<8xf32>
+    exec.yield %m : tensor<8xf32>
+  }
+  %b = exec.dispatch(%y) : (tensor<9xf32>) -> tensor<9xf32> {
+  ^bb0(%u: tensor<9xf32>):
+    %c = arith.constant 1.0 : f32
+    %m = linalg.fill ins(%c : f32) outs(%u : tensor<9xf32>) -> tensor<9xf32>
+    exec.yield %m : tensor<9xf32>
+  }
+  %d = exec.dispatch(%x) : (tensor<8xf32>) -> tensor<8xf32> {
+  ^bb0(%u: tensor<8xf32>):
+    %c = arith.constant 2.0 : f32
+    %m = linalg.fill ins(%c : f32) outs(%u : tensor<8xf32>) -> tensor<8xf32>
+    exec.yield %m : tensor<8xf32>
+  }
+  return %a, %b, %d : tensor<8xf32>, tensor<9xf32>, tensor<8xf32>
+}
+
+// -----
+
+// The result may take the place of operands that only the last op reads, each
+// element for the element in the same place: not of one that is broadcast, has
+// another width, or that an earlier op reads.
+// CHECK-LABEL: func.func @aliases
+// CHECK: func.func private @k0_kernel
+// CHECK-SAME: exec.aliases = [1]
+#id = affine_map<(i) -> (i)>
+#first = affine_map<(i) -> (0)>
+func.func @aliases(%x: tensor<8xf32>, %y: tensor<8xf32>, %z: tensor<8xf32>,
+                   %w: tensor<8xf64>) -> tensor<8xf32> {
+  %r = exec.dispatch(%x, %y, %z, %w) : (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf64>) -> tensor<8xf32> {
+  ^bb0(%x0: tensor<8xf32>, %y0: tensor<8xf32>, %z0: tensor<8xf32>, %w0: tensor<8xf64>):
+    %e = tensor.empty() : tensor<8xf32>
+    %m = linalg.exp ins(%x0 : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+    %s = linalg.generic {indexing_maps = [#id, #id, #first, #id, #id, #id],
+                         iterator_types = ["parallel"]}
+        ins(%m, %y0, %z0, %w0, %x0 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf64>, tensor<8xf32>)
+        outs(%e : tensor<8xf32>) {
+    ^bb0(%a: f32, %b: f32, %c: f32, %d: f64, %f: f32, %o: f32):
+      %g = arith.addf %a, %b : f32
+      %h = arith.addf %g, %c : f32
+      linalg.yield %h : f32
+    } -> tensor<8xf32>
+    exec.yield %s : tensor<8xf32>
+  }
+  return %r : tensor<8xf32>
+}
+
+// -----
+
+// A sum writes its result before it has read all operands.
+// CHECK-LABEL: func.func @noAliases
+// CHECK: func.func private @k0_kernel
+// CHECK-NOT: exec.aliases
+func.func @noAliases(%x: tensor<8x8xf32>, %y: tensor<8x8xf32>, %z: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %r = exec.dispatch(%x, %y, %z) : (tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32> {
+  ^bb0(%x0: tensor<8x8xf32>, %y0: tensor<8x8xf32>, %z0: tensor<8x8xf32>):
+    %m = linalg.matmul ins(%x0, %y0 : tensor<8x8xf32>, tensor<8x8xf32>)
+                       outs(%z0 : tensor<8x8xf32>) -> tensor<8x8xf32>
+    exec.yield %m : tensor<8x8xf32>
+  }
+  return %r : tensor<8x8xf32>
+}
+
+// -----
+
+// A tensor without elements has no address: its place is memref<0> and nothing
+// is stored.
+// CHECK-LABEL: func.func @empty
+// CHECK: func.func private @k0_kernel(%{{.*}}: memref<0xf32>, %{{.*}}: memref<0xf32>
+// CHECK-NOT: bufferization
+// CHECK: return
+func.func @empty(%x: tensor<3x0x5xf32>) -> tensor<3x0x5xf32> {
+  %r = exec.dispatch(%x) : (tensor<3x0x5xf32>) -> tensor<3x0x5xf32> {
+  ^bb0(%u: tensor<3x0x5xf32>):
+    %e = tensor.empty() : tensor<3x0x5xf32>
+    %m = linalg.exp ins(%u : tensor<3x0x5xf32>) outs(%e : tensor<3x0x5xf32>) -> tensor<3x0x5xf32>
+    exec.yield %m : tensor<3x0x5xf32>
+  }
+  return %r : tensor<3x0x5xf32>
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: ashlar-opt %s --ashlar-tile-kernels=cache-bytes=1024 --canonicalize --cse --split-input-file | FileCheck %s
+
+// A box is as many elements as fit, 256 here, and a divisor of the extent.
+// CHECK-LABEL: func.func private @boxes
+// CHECK: scf.forall (%[[I:.*]]) = (0) to (1000) step (250)
+// CHECK: %[[IN:.*]] = tensor.extract_slice %{{.*}}[%[[I]]] [250] [1]
+// CHECK: linalg.exp ins(%[[IN]]
+// CHECK: tensor.parallel_insert_slice
+func.func private @boxes(%x: memref<1000xf32>, %y: memref<1000xf32>)
+    attributes {exec.results = 1 : i64} {
+  %t = bufferization.to_tensor %x restrict : memref<1000xf32> to tensor<1000xf32>
+  %e = tensor.empty() : tensor<1000xf32>
+  %r = linalg.exp ins(%t : tensor<1000xf32>) outs(%e : tensor<1000xf32>) -> tensor<1000xf32>
+  bufferization.materialize_in_destination %r in restrict writable %y
+      : (tensor<1000xf32>, memref<1000xf32>) -> ()
+  return
+}
+
+// -----
+
+// Inner dims stay whole as far as they fit; the ops before the last are
+// computed inside, on the box that they are needed for.
+// CHECK-LABEL: func.func private @fused
+// CHECK-NOT: linalg
+// CHECK: scf.forall (%{{.*}}) = (0) to (64) step (4)
+// CHECK: linalg.exp {{.*}} -> tensor<4x64xf32>
+// CHECK: linalg.sqrt {{.*}} -> tensor<4x64xf32>
+// CHECK: scf.forall.in_parallel
+// CHECK-NOT: linalg
+func.func private @fused(%x: memref<64x64xf32>, %y: memref<64x64xf32>)
+    attributes {exec.results = 1 : i64} {
+  %t = bufferization.to_tensor %x restrict : memref<64x64xf32> to tensor<64x64xf32>
+  %e = tensor.empty() : tensor<64x64xf32>
+  %m = linalg.exp ins(%t : tensor<64x64xf32>) outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %r = linalg.sqrt ins(%m : tensor<64x64xf32>) outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>
+  bufferization.materialize_in_destination %r in restrict writable %y
+      : (tensor<64x64xf32>, memref<64x64xf32>) -> ()
+  return
+}
+
+// -----
+
+// A result that fits into one box is left whole.
+// CHECK-LABEL: func.func private @small
+// CHECK-NOT: scf.forall
+func.func private @small(%x: memref<8xf32>, %y: memref<8xf32>)
+    attributes {exec.results = 1 : i64} {
+  %t = bufferization.to_tensor %x restrict : memref<8xf32> to tensor<8xf32>
+  %e = tensor.empty() : tensor<8xf32>
+  %r = linalg.exp ins(%t : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  bufferization.materialize_in_destination %r in restrict writable %y
+      : (tensor<8xf32>, memref<8xf32>) -> ()
+  return
+}
+
+// -----
+
+// Without parallel loops there is nothing to share.
+// CHECK-LABEL: func.func private @sum
+// CHECK-NOT: scf.forall
+func.func private @sum(%x: memref<4096xf32>, %y: memref<f32>)
+    attributes {exec.results = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  %t = bufferization.to_tensor %x restrict : memref<4096xf32> to tensor<4096xf32>
+  %e = tensor.empty() : tensor<f32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<f32>) -> tensor<f32>
+  %r = linalg.reduce { arith.addf } ins(%t : tensor<4096xf32>) outs(%f : tensor<f32>) dimensions = [0]
+  bufferization.materialize_in_destination %r in restrict writable %y
+      : (tensor<f32>, memref<f32>) -> ()
+  return
+}
+
+// -----
+
+// Every box of a padding would need a guard, so it stays whole.
+// CHECK-LABEL: func.func private @pad
+// CHECK-NOT: scf.forall
+func.func private @pad(%x: memref<4096xf32>, %y: memref<4098xf32>)
+    attributes {exec.results = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  %t = bufferization.to_tensor %x restrict : memref<4096xf32> to tensor<4096xf32>
+  %r = tensor.pad %t low[1] high[1] {
+  ^bb0(%i: index):
+    tensor.yield %zero : f32
+  } : tensor<4096xf32> to tensor<4098xf32>
+  bufferization.materialize_in_destination %r in restrict writable %y
+      : (tensor<4098xf32>, memref<4098xf32>) -> ()
+  return
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: ashlar-opt %s --ashlar-vectorize-generics --canonicalize --split-input-file | FileCheck %s
+// RUN: ashlar-opt %s --ashlar-vectorize-generics="vector-bytes=64 registers=32" --canonicalize --split-input-file | FileCheck %s --check-prefix=WIDE
+
+// Vectors along the contiguous dim, as wide as a register; the edge is masked,
+// so that nothing beyond the buffer is touched.
+// CHECK-LABEL: func.func private @elementwise
+// CHECK: scf.for {{.*}} to %c16 step %c8
+// CHECK: vector.load {{.*}} vector<8xf32>
+// CHECK: math.exp {{.*}} : vector<8xf32>
+// CHECK: vector.store
+// CHECK: %[[MASK:.*]] = vector.constant_mask [4] : vector<8xi1>
+// CHECK: vector.maskedload {{.*}}%[[MASK]]
+// CHECK: vector.maskedstore {{.*}}%[[MASK]]
+// CHECK-NOT: linalg.generic
+// WIDE-LABEL: func.func private @elementwise
+// WIDE: vector.load {{.*}} vector<16xf32>
+func.func private @elementwise(%x: memref<20xf32>, %y: memref<20xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+                  iterator_types = ["parallel"]}
+      ins(%x : memref<20xf32>) outs(%y : memref<20xf32>) {
+  ^bb0(%u: f32, %o: f32):
+    %v = math.exp %u : f32
+    linalg.yield %v : f32
+  }
+  return
+}
+
+// -----
+
+// A sum along the contiguous dim keeps vectors of partial sums and adds up the
+// lanes at the end, to what the output held before.
+// CHECK-LABEL: func.func private @sum
+// CHECK: scf.for {{.*}} iter_args
+// CHECK: vector.load {{.*}} vector<8xf32>
+// CHECK: arith.addf {{.*}} vector<8xf32>
+// CHECK: arith.select {{.*}} vector<8xi1>
+// CHECK: %[[TOTAL:.*]] = vector.reduction <add>
+// CHECK: %[[OLD:.*]] = memref.load
+// CHECK: %[[NEW:.*]] = arith.addf %[[OLD]], %[[TOTAL]]
+// CHECK: memref.store %[[NEW]]
+func.func private @sum(%x: memref<4x100xf32>, %y: memref<4xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>],
+                  iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<4x100xf32>) outs(%y : memref<4xf32>) {
+  ^bb0(%u: f32, %o: f32):
+    %v = arith.addf %u, %o : f32
+    linalg.yield %v : f32
+  }
+  return
+}
+
+// -----
+
+// A matmul is a register tile, here of six rows and two vectors, that stays in
+// registers; long sums go through partial sums, so that rounding errors do not
+// grow with the length.
+// CHECK-LABEL: func.func private @matmul
+// CHECK-COUNT-12: vector.load %arg2
+// CHECK: scf.for {{.*}} to %c512 step %c256
+// CHECK: scf.for {{.*}} step %c1
+// CHECK: memref.load %arg0
+// CHECK: vector.broadcast
+// CHECK-COUNT-2: vector.load %arg1
+// CHECK-COUNT-12: vector.store {{.*}} %arg2
+// CHECK-NOT: vector.store
+// CHECK: return
+func.func private @matmul(%x: memref<6x512xf32>, %w: memref<512x16xf32>, %y: memref<6x16xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>,
+                                   affine_map<(i, j, k) -> (k, j)>,
+                                   affine_map<(i, j, k) -> (i, j)>],
+                  iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<6x512xf32>, memref<512x16xf32>) outs(%y : memref<6x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.mulf %a, %b : f32
+    %v = arith.addf %o, %m : f32
+    linalg.yield %v : f32
+  }
+  return
+}
+
+// -----
+
+// Lanes are counted in the widest type of the body.
+// CHECK-LABEL: func.func private @mixed
+// CHECK: vector.load {{.*}} vector<4xf32>
+// CHECK: arith.extf {{.*}} vector<4xf32> to vector<4xf64>
+func.func private @mixed(%x: memref<16xf32>, %y: memref<16xf64>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+                  iterator_types = ["parallel"]}
+      ins(%x : memref<16xf32>) outs(%y : memref<16xf64>) {
+  ^bb0(%u: f32, %o: f64):
+    %v = arith.extf %u : f32 to f64
+    linalg.yield %v : f64
+  }
+  return
+}
+
+// -----
+
+// A division would trap on the unused lanes of a masked edge.
+// CHECK-LABEL: func.func private @division
+// CHECK: linalg.generic
+// CHECK-NOT: vector
+func.func private @division(%x: memref<20xi32>, %y: memref<20xi32>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+                  iterator_types = ["parallel"]}
+      ins(%x : memref<20xi32>) outs(%y : memref<20xi32>) {
+  ^bb0(%u: i32, %o: i32):
+    %v = arith.divsi %u, %o : i32
+    linalg.yield %v : i32
+  }
+  return
+}
+
+// -----
+
+// The bits of a vector of booleans are packed in memory, ours are bytes.
+// CHECK-LABEL: func.func private @booleans
+// CHECK: linalg.generic
+// CHECK-NOT: vector
+func.func private @booleans(%x: memref<16xf32>, %y: memref<16xi1>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+                  iterator_types = ["parallel"]}
+      ins(%x : memref<16xf32>) outs(%y : memref<16xi1>) {
+  ^bb0(%u: f32, %o: i1):
+    %v = arith.cmpf oeq, %u, %u : f32
+    linalg.yield %v : i1
+  }
+  return
+}
+
+// -----
+
+// Two results have no plan yet.
+// CHECK-LABEL: func.func private @twoResults
+// CHECK: linalg.generic
+// CHECK-NOT: vector
+#same = affine_map<(i) -> (i)>
+func.func private @twoResults(%x: memref<16xf32>, %y: memref<16xf32>, %z: memref<16xf32>) {
+  linalg.generic {indexing_maps = [#same, #same, #same], iterator_types = ["parallel"]}
+      ins(%x : memref<16xf32>) outs(%y, %z : memref<16xf32>, memref<16xf32>) {
+  ^bb0(%u: f32, %o: f32, %p: f32):
+    %v = math.exp %u : f32
+    linalg.yield %v, %u : f32, f32
+  }
+  return
+}
