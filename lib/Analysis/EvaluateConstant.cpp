@@ -357,7 +357,12 @@ SmallVector<Value> ConstantEvaluator::operandsOf(Value value) {
 DenseElementsAttr ConstantEvaluator::compute(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   Operation *op = value.getDefiningOp();
-  if (!op || !type || !type.hasStaticShape())
+  if (!type || !type.hasStaticShape())
+    return {};
+  // A tensor without elements has only one value, whatever makes it.
+  if (type.getNumElements() == 0)
+    return DenseElementsAttr::get(type, ArrayRef<Attribute>());
+  if (!op)
     return {};
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue()))
@@ -404,12 +409,6 @@ DenseElementsAttr ConstantEvaluator::compute(Value value) {
           elements.push_back(attribute);
         }
         return DenseElementsAttr::get(type, elements);
-      })
-      .Case([&](tensor::EmptyOp) -> DenseElementsAttr {
-        // A tensor without elements has only one value.
-        if (type.getNumElements() != 0)
-          return {};
-        return DenseElementsAttr::get(type, ArrayRef<Attribute>());
       })
       .Case([&](linalg::FillOp fill) -> DenseElementsAttr {
         Attribute attribute;

@@ -133,8 +133,7 @@ TEST_P(DeviceConformance, KeepsTheFirstFailure) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, DeviceConformance,
-                         testing::ValuesIn(allDevices()),
-                         [](const auto &info) {
+                         testing::ValuesIn(allDevices()), [](const auto &info) {
                            return std::string(info.param->type);
                          });
 

@@ -34,18 +34,16 @@ static Status readLoadOptions(ashlar_runtime_t *runtime,
 }
 
 template <typename Open>
-static Status loadModule(ashlar_runtime_t *runtime,
-                         const ashlar_load_options_t *options,
-                         const char *defaultName, ashlar_module_t **out_module,
-                         Open &&open) {
+static Status
+loadModule(ashlar_runtime_t *runtime, const ashlar_load_options_t *options,
+           const char *defaultName, ashlar_module_t **out_module, Open &&open) {
   uint64_t start = Trace::now();
   LoadOptions read;
-  ASHLAR_RETURN_IF_ERROR(
-      readLoadOptions(runtime, options, defaultName, read));
+  ASHLAR_RETURN_IF_ERROR(readLoadOptions(runtime, options, defaultName, read));
   std::unique_ptr<ModuleFile> file;
   ASHLAR_RETURN_IF_ERROR(open(file));
-  auto module = std::make_shared<Module>(runtime->impl, std::move(file),
-                                         std::move(read));
+  auto module =
+      std::make_shared<Module>(runtime->impl, std::move(file), std::move(read));
   ASHLAR_RETURN_IF_ERROR(module->load());
   module->loadNanoseconds = Trace::now() - start;
   *out_module = new ashlar_module_t{std::move(module)};
@@ -57,9 +55,9 @@ static const char *fileName(const char *path) {
   return slash ? slash + 1 : path;
 }
 
-static Status
-describeTensor(const fb::TensorDescription &tensor, const std::string &shape,
-               ashlar_tensor_info_t *out) {
+static Status describeTensor(const fb::TensorDescription &tensor,
+                             const std::string &shape,
+                             ashlar_tensor_info_t *out) {
   ashlar_tensor_info_t filled = ASHLAR_TENSOR_INFO_INIT;
   filled.name = tensor.name()->c_str();
   filled.shape_text = shape.c_str();
@@ -68,9 +66,8 @@ describeTensor(const fb::TensorDescription &tensor, const std::string &shape,
   if (!maximumShape(tensor, filled.maximum, filled.maximum_bytes))
     return corrupt("the largest shape overflows", filled.name);
   for (uint32_t i = 0; i < filled.rank; ++i)
-    filled.shape[i] = isConstantSize(*tensor.shape()->Get(i))
-                          ? filled.maximum[i]
-                          : -1;
+    filled.shape[i] =
+        isConstantSize(*tensor.shape()->Get(i)) ? filled.maximum[i] : -1;
   return writeStruct(filled, out, "out_info");
 }
 
@@ -154,10 +151,10 @@ ashlar_status_t ashlar_module_entry_at(ashlar_module_t *module, size_t index,
     if (!out_entry)
       return isNull("out_entry");
     if (index >= module->impl->entries.size())
-      return Status(ASHLAR_NOT_FOUND,
-                    concat("entry ", index, " of ",
-                           module->impl->entries.size()),
-                    "index");
+      return Status(
+          ASHLAR_NOT_FOUND,
+          concat("entry ", index, " of ", module->impl->entries.size()),
+          "index");
     *out_entry = &module->impl->entries[index];
     return {};
   });
@@ -181,10 +178,10 @@ ashlar_status_t ashlar_entry_input(const ashlar_entry_t *entry, size_t index,
     if (!entry)
       return isNull("entry");
     if (index >= count(entry->entry->inputs()))
-      return Status(ASHLAR_NOT_FOUND,
-                    concat("input ", index, " of ",
-                           count(entry->entry->inputs())),
-                    "index");
+      return Status(
+          ASHLAR_NOT_FOUND,
+          concat("input ", index, " of ", count(entry->entry->inputs())),
+          "index");
     return describeTensor(*entry->entry->inputs()->Get(uint32_t(index)),
                           entry->inputShapes[index], out_info);
   });
@@ -196,10 +193,10 @@ ashlar_status_t ashlar_entry_output(const ashlar_entry_t *entry, size_t index,
     if (!entry)
       return isNull("entry");
     if (index >= count(entry->entry->outputs()))
-      return Status(ASHLAR_NOT_FOUND,
-                    concat("output ", index, " of ",
-                           count(entry->entry->outputs())),
-                    "index");
+      return Status(
+          ASHLAR_NOT_FOUND,
+          concat("output ", index, " of ", count(entry->entry->outputs())),
+          "index");
     return describeTensor(*entry->entry->outputs()->Get(uint32_t(index)),
                           entry->outputShapes[index], out_info);
   });

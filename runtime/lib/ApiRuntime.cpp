@@ -28,12 +28,11 @@ ashlar_status_t ashlar_runtime_create(const ashlar_runtime_options_t *options,
     ashlar_runtime_options_t read = ASHLAR_RUNTIME_OPTIONS_INIT;
     ASHLAR_RETURN_IF_ERROR(readStruct(options, read, "options"));
     if (read.threads > maximumThreads)
-      return invalidArgument(concat(read.threads, " threads; at most ",
-                                    maximumThreads),
-                             "options.threads");
-    if (read.executor &&
-        (!read.executor->run || read.executor->shares == 0 ||
-         read.executor->shares > maximumThreads))
+      return invalidArgument(
+          concat(read.threads, " threads; at most ", maximumThreads),
+          "options.threads");
+    if (read.executor && (!read.executor->run || read.executor->shares == 0 ||
+                          read.executor->shares > maximumThreads))
       return invalidArgument("an executor needs a function and 1 to 4096 "
                              "shares",
                              "options.executor");
@@ -128,8 +127,8 @@ ashlar_budget_query(const ashlar_budget_t *budget,
 }
 
 ashlar_status_t ashlar_budget_holders(const ashlar_budget_t *budget,
-                                      ashlar_holder_t *holders,
-                                      size_t capacity, size_t *out_count) {
+                                      ashlar_holder_t *holders, size_t capacity,
+                                      size_t *out_count) {
   if (out_count)
     *out_count = 0;
   return guard([&]() -> Status {

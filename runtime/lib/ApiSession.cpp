@@ -30,10 +30,10 @@ static Status startAsync(Session &session, BoundCall &call,
 
 extern "C" {
 
-ashlar_status_t
-ashlar_session_create(ashlar_module_t *module, ashlar_budget_t *budget,
-                      const ashlar_session_options_t *options,
-                      ashlar_session_t **out_session) {
+ashlar_status_t ashlar_session_create(ashlar_module_t *module,
+                                      ashlar_budget_t *budget,
+                                      const ashlar_session_options_t *options,
+                                      ashlar_session_t **out_session) {
   if (out_session)
     *out_session = nullptr;
   return guard([&]() -> Status {
@@ -44,9 +44,9 @@ ashlar_session_create(ashlar_module_t *module, ashlar_budget_t *budget,
     ashlar_session_options_t read = ASHLAR_SESSION_OPTIONS_INIT;
     ASHLAR_RETURN_IF_ERROR(readStruct(options, read, "options"));
     if (read.threads > maximumThreads)
-      return invalidArgument(concat(read.threads, " threads; at most ",
-                                    maximumThreads),
-                             "options.threads");
+      return invalidArgument(
+          concat(read.threads, " threads; at most ", maximumThreads),
+          "options.threads");
     SessionOptions given;
     given.name = read.name ? read.name : module->impl->name;
     given.budget =
@@ -77,35 +77,31 @@ ashlar_status_t ashlar_session_run(ashlar_session_t *session, const char *entry,
     if (!entry)
       return isNull("entry");
     ashlar_entry_t *found = nullptr;
-    ASHLAR_RETURN_IF_ERROR(
-        session->impl->moduleOf().findEntry(entry, found));
-    ASHLAR_RETURN_IF_ERROR(bindCall(*session->impl, found,
-                                    {inputs, input_count},
-                                    {outputs, output_count}));
+    ASHLAR_RETURN_IF_ERROR(session->impl->moduleOf().findEntry(entry, found));
+    ASHLAR_RETURN_IF_ERROR(bindCall(
+        *session->impl, found, {inputs, input_count}, {outputs, output_count}));
     return session->impl->run(session->impl->call(*found));
   });
 }
 
-ashlar_status_t ashlar_session_run_entry(ashlar_session_t *session,
-                                         const ashlar_entry_t *entry,
-                                         const ashlar_tensor_t *inputs,
-                                         size_t input_count,
-                                         ashlar_tensor_t *outputs,
-                                         size_t output_count) {
+ashlar_status_t
+ashlar_session_run_entry(ashlar_session_t *session, const ashlar_entry_t *entry,
+                         const ashlar_tensor_t *inputs, size_t input_count,
+                         ashlar_tensor_t *outputs, size_t output_count) {
   return guard([&]() -> Status {
     if (!session)
       return isNull("session");
-    ASHLAR_RETURN_IF_ERROR(bindCall(*session->impl, entry,
-                                    {inputs, input_count},
-                                    {outputs, output_count}));
+    ASHLAR_RETURN_IF_ERROR(bindCall(
+        *session->impl, entry, {inputs, input_count}, {outputs, output_count}));
     return session->impl->run(session->impl->call(*entry));
   });
 }
 
-ashlar_status_t ashlar_session_run_async(
-    ashlar_session_t *session, const ashlar_entry_t *entry,
-    const ashlar_tensor_t *inputs, size_t input_count, ashlar_tensor_t *outputs,
-    size_t output_count, ashlar_event_t **out_event) {
+ashlar_status_t
+ashlar_session_run_async(ashlar_session_t *session, const ashlar_entry_t *entry,
+                         const ashlar_tensor_t *inputs, size_t input_count,
+                         ashlar_tensor_t *outputs, size_t output_count,
+                         ashlar_event_t **out_event) {
   if (out_event)
     *out_event = nullptr;
   return guard([&]() -> Status {
@@ -113,9 +109,8 @@ ashlar_status_t ashlar_session_run_async(
       return isNull("session");
     if (!out_event)
       return isNull("out_event");
-    ASHLAR_RETURN_IF_ERROR(bindCall(*session->impl, entry,
-                                    {inputs, input_count},
-                                    {outputs, output_count}));
+    ASHLAR_RETURN_IF_ERROR(bindCall(
+        *session->impl, entry, {inputs, input_count}, {outputs, output_count}));
     return startAsync(*session->impl, session->impl->call(*entry), out_event);
   });
 }
@@ -132,10 +127,11 @@ ashlar_session_query(const ashlar_session_t *session,
   });
 }
 
-ashlar_status_t ashlar_bindings_create(
-    ashlar_session_t *session, const ashlar_entry_t *entry,
-    const ashlar_tensor_t *inputs, size_t input_count, ashlar_tensor_t *outputs,
-    size_t output_count, ashlar_bindings_t **out_bindings) {
+ashlar_status_t
+ashlar_bindings_create(ashlar_session_t *session, const ashlar_entry_t *entry,
+                       const ashlar_tensor_t *inputs, size_t input_count,
+                       ashlar_tensor_t *outputs, size_t output_count,
+                       ashlar_bindings_t **out_bindings) {
   if (out_bindings)
     *out_bindings = nullptr;
   return guard([&]() -> Status {
@@ -150,8 +146,8 @@ ashlar_status_t ashlar_bindings_create(
     auto bindings = std::make_unique<ashlar_bindings_t>();
     bindings->session = session->impl;
     bindings->call = std::make_unique<BoundCall>(*session->impl, *entry);
-    ASHLAR_RETURN_IF_ERROR(bindings->call->bind({inputs, input_count},
-                                                {outputs, output_count}));
+    ASHLAR_RETURN_IF_ERROR(
+        bindings->call->bind({inputs, input_count}, {outputs, output_count}));
     *out_bindings = bindings.release();
     return {};
   });

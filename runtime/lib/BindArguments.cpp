@@ -67,8 +67,7 @@ Status BoundCall::checkInput(const ashlar_tensor_t &tensor, uint32_t index) {
     ASHLAR_RETURN_IF_ERROR(checkDevice(tensor, at()));
   uint64_t bytes = 0;
   if (!shapeBytes(tensor.type, tensor.shape, rank, bytes))
-    return invalidArgument(concat("the shape ",
-                                  shapeText(tensor.shape, rank),
+    return invalidArgument(concat("the shape ", shapeText(tensor.shape, rank),
                                   " is negative or has too many bytes"),
                            at());
   for (uint32_t i = 0; i < rank; ++i) {
@@ -149,8 +148,8 @@ Status BoundCall::checkDerivedShapes(ConstTensorSpan inputs) {
     const ashlar_tensor_t &tensor = inputs.tensors[i];
     if (!evaluateShape(wanted, symbols.data(), shape, bytes) ||
         std::memcmp(shape, tensor.shape, sizeof(int64_t) * tensor.rank) != 0)
-      return invalidArgument(concat("expected the shape ",
-                                    entry.inputShapes[i], ", found ",
+      return invalidArgument(concat("expected the shape ", entry.inputShapes[i],
+                                    ", found ",
                                     shapeText(tensor.shape, tensor.rank)),
                              placeOf("inputs", i, wanted));
   }
@@ -208,8 +207,8 @@ Status BoundCall::checkOverlap() const {
     if (!output.caller)
       continue;
     auto meets = [&](const Argument &other) {
-      return other.caller && overlap(output.caller, output.bytes, other.caller,
-                                     other.bytes);
+      return other.caller &&
+             overlap(output.caller, output.bytes, other.caller, other.bytes);
     };
     for (size_t j = 0; j < inputArguments.size(); ++j)
       if (meets(inputArguments[j]))
@@ -234,10 +233,11 @@ Status BoundCall::placeInputs(ConstTensorSpan inputs) {
   for (uint32_t i = 0; i < inputs.count; ++i) {
     Argument &argument = inputArguments[i];
     argument.base = argument.caller;
-    if (argument.bytes == 0 || usableInPlace(argument.caller,
-                                             argument.onDevice))
+    if (argument.bytes == 0 ||
+        usableInPlace(argument.caller, argument.onDevice))
       continue;
-    ASHLAR_RETURN_IF_ERROR(session.stagingInput(entry, i, argument.bytes, argument.base));
+    ASHLAR_RETURN_IF_ERROR(
+        session.stagingInput(entry, i, argument.bytes, argument.base));
   }
   return {};
 }

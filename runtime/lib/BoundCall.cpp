@@ -20,8 +20,8 @@ Status BoundCall::copyInputs() {
     if (input.base == input.caller)
       continue;
     session.countStaged(input.bytes);
-    ASHLAR_RETURN_IF_ERROR(device.ops.copyIn(device.state, input.base,
-                                             input.caller, input.bytes));
+    ASHLAR_RETURN_IF_ERROR(
+        device.ops.copyIn(device.state, input.base, input.caller, input.bytes));
   }
   return {};
 }
@@ -42,8 +42,8 @@ Status BoundCall::explainFailure(uint32_t command, int32_t code) const {
   const fb::Kernel &kernel = *kernels[command];
   std::string nodes;
   for (size_t i = 0; i < count(kernel.nodes()); ++i)
-    nodes += concat(i ? ", " : "",
-                    kernel.nodes()->Get(uint32_t(i))->string_view());
+    nodes +=
+        concat(i ? ", " : "", kernel.nodes()->Get(uint32_t(i))->string_view());
   const char *reason = code == ASHLAR_KERNEL_INDEX_OUT_OF_RANGE
                            ? "an index lies outside its tensor"
                            : "it returned an error";
@@ -51,9 +51,8 @@ Status BoundCall::explainFailure(uint32_t command, int32_t code) const {
   auto statusCode = code == ASHLAR_KERNEL_INDEX_OUT_OF_RANGE
                         ? ASHLAR_INVALID_ARGUMENT
                         : ASHLAR_INTERNAL;
-  std::string message =
-      concat("kernel ", kernel.name()->string_view(), " failed with ", code,
-             ": ", reason);
+  std::string message = concat("kernel ", kernel.name()->string_view(),
+                               " failed with ", code, ": ", reason);
   if (!nodes.empty())
     message += concat("; it computes ", nodes);
   return Status(statusCode, std::move(message),

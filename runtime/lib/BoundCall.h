@@ -43,9 +43,9 @@ private:
   };
   struct Argument {
     uint64_t bytes = 0;
-    void *base = nullptr;     // what the device reads or writes
-    void *caller = nullptr;   // differs from base: copied before or after
-    bool onDevice = false;    // the caller's memory is the device's
+    void *base = nullptr;   // what the device reads or writes
+    void *caller = nullptr; // differs from base: copied before or after
+    bool onDevice = false;  // the caller's memory is the device's
     int64_t shape[ASHLAR_MAX_RANK] = {};
   };
 
@@ -85,9 +85,9 @@ private:
   bool resolved = false;
   bool usable = false;
   CommandList list;
-  std::vector<Slot> slots;                  // one per list.pointers
-  std::vector<const fb::Kernel *> kernels;  // one per command; null: a copy
-  std::weak_ptr<Trace> labelled;            // the trace that owns the labels
+  std::vector<Slot> slots;                 // one per list.pointers
+  std::vector<const fb::Kernel *> kernels; // one per command; null: a copy
+  std::weak_ptr<Trace> labelled;           // the trace that owns the labels
 };
 
 } // namespace ashlar::runtime

@@ -18,8 +18,7 @@ Buffer::~Buffer() {
 Status Buffer::allocate(ashlar_device_t &onDevice, uint64_t bytes,
                         Charge receipt) {
   void *memory = nullptr;
-  ASHLAR_RETURN_IF_ERROR(
-      onDevice.ops.allocate(onDevice.state, bytes, &memory));
+  ASHLAR_RETURN_IF_ERROR(onDevice.ops.allocate(onDevice.state, bytes, &memory));
   device = &onDevice;
   address = memory;
   byteCount = bytes;

@@ -53,9 +53,9 @@ static Status verifySections(const fb::Module &module, uint64_t indexEnd,
     if (section->kind() > fb::SectionKind::MAX)
       return corrupt(concat("unknown kind ", unsigned(section->kind())), place);
     if (section->offset() % ASHLAR_MODULE_SECTION_ALIGNMENT)
-      return corrupt(concat("offset ", section->offset(),
-                            " is not a multiple of 4096"),
-                     place);
+      return corrupt(
+          concat("offset ", section->offset(), " is not a multiple of 4096"),
+          place);
     if (section->offset() < indexEnd ||
         !fits(section->offset(), section->size(), fileSize))
       return corrupt(concat(section->size(), " bytes at ", section->offset(),
@@ -86,9 +86,8 @@ static Status verifyWeight(const fb::Module &module, const fb::Weight &weight,
                    place);
   const fb::Section *section = module.sections()->Get(weight.section());
   if (weight.offset() % ASHLAR_MODULE_WEIGHT_ALIGNMENT)
-    return corrupt(concat("offset ", weight.offset(),
-                          " is not a multiple of 64"),
-                   place);
+    return corrupt(
+        concat("offset ", weight.offset(), " is not a multiple of 64"), place);
   if (!fits(weight.offset(), weight.size(), section->size()))
     return corrupt(concat("weight ", weight.name()->string_view(), " of ",
                           weight.size(), " bytes at ", weight.offset(),
@@ -96,7 +95,9 @@ static Status verifyWeight(const fb::Module &module, const fb::Weight &weight,
                    place);
   uint64_t bytes = 0;
   uint32_t rank = uint32_t(count(weight.shape()));
+  // The alignment of vectors is not FlatBuffers' verifier's concern.
   if (rank > ASHLAR_MAX_RANK ||
+      (rank && reinterpret_cast<uintptr_t>(weight.shape()->Data()) % 8) ||
       ashlar_element_type_size(uint32_t(weight.type())) == 0 ||
       !shapeBytes(uint32_t(weight.type()),
                   rank ? weight.shape()->data() : nullptr, rank, bytes) ||
@@ -117,12 +118,12 @@ static Status verifyTensor(const fb::Module &module,
     return corrupt(concat("unknown element type ", unsigned(tensor.type())),
                    place);
   if (count(tensor.shape()) > ASHLAR_MAX_RANK)
-    return corrupt(concat("rank ", count(tensor.shape()),
-                          "; expected at most ", ASHLAR_MAX_RANK),
+    return corrupt(concat("rank ", count(tensor.shape()), "; expected at most ",
+                          ASHLAR_MAX_RANK),
                    place);
   for (size_t i = 0; i < count(tensor.shape()); ++i) {
-    Status status = verifySize(tensor.shape()->Get(uint32_t(i)),
-                               count(module.symbols()));
+    Status status =
+        verifySize(tensor.shape()->Get(uint32_t(i)), count(module.symbols()));
     if (!status.ok())
       return corrupt(status.message(), place);
   }
@@ -153,9 +154,9 @@ static Status verifyEntries(const fb::Module &module) {
     if (!present(entry->name()))
       return corrupt("an entry has no name", place);
     if (!names.insert(entry->name()->string_view()).second)
-      return corrupt(concat("two entries are named ",
-                            entry->name()->string_view()),
-                     place);
+      return corrupt(
+          concat("two entries are named ", entry->name()->string_view()),
+          place);
     ASHLAR_RETURN_IF_ERROR(
         verifyTensors(module, entry->inputs(), place + ".inputs"));
     ASHLAR_RETURN_IF_ERROR(

@@ -78,9 +78,9 @@ Status Module::loadCode() {
         program().executables()->Get(uint32_t(i))->section());
     ASHLAR_RETURN_IF_ERROR(file->verifyHash(section, "code"));
     executables.push_back(nullptr);
-    ASHLAR_RETURN_IF_ERROR(device.ops.loadExecutable(
-        device.state, file->sectionData(section), section.size(),
-        &executables.back()));
+    ASHLAR_RETURN_IF_ERROR(
+        device.ops.loadExecutable(device.state, file->sectionData(section),
+                                  section.size(), &executables.back()));
   }
   for (size_t i = 0; i < count(program().kernels()); ++i) {
     const fb::Kernel &kernel = *program().kernels()->Get(uint32_t(i));
@@ -124,14 +124,15 @@ void Module::describeEntries() {
       const auto *shape = tensors->Get(uint32_t(i))->shape();
       std::string text = count(shape) ? "" : "scalar";
       for (size_t j = 0; j < count(shape); ++j)
-        text += concat(j ? "x" : "", sizeText(*shape->Get(uint32_t(j)),
-                                              index().symbols()));
+        text += concat(j ? "x" : "",
+                       sizeText(*shape->Get(uint32_t(j)), index().symbols()));
       out.push_back(std::move(text));
     }
   };
   entries.resize(count(index().entries()));
   for (size_t i = 0; i < count(program().entries()); ++i) {
-    const fb::ProgramEntry *programEntry = program().entries()->Get(uint32_t(i));
+    const fb::ProgramEntry *programEntry =
+        program().entries()->Get(uint32_t(i));
     ashlar_entry_t &entry = entries[programEntry->entry()];
     entry.module = this;
     entry.entry = index().entries()->Get(programEntry->entry());
@@ -195,8 +196,8 @@ Status Module::findEntry(std::string_view wanted, ashlar_entry_t *&out) {
     names += concat(names.empty() ? "" : ", ", entry.entry->name()->c_str());
   }
   return Status(ASHLAR_NOT_FOUND,
-                concat("module ", name, " has no entry ", wanted,
-                       "; it has ", names.empty() ? std::string("none") : names),
+                concat("module ", name, " has no entry ", wanted, "; it has ",
+                       names.empty() ? std::string("none") : names),
                 "entry");
 }
 

@@ -30,17 +30,17 @@ Status ModuleFile::map(const char *path) {
   if (fstat(descriptor, &facts) != 0 || !S_ISREG(facts.st_mode)) {
     status = invalidArgument("not a regular file", path);
   } else if (uint64_t(facts.st_size) < sizeof(ashlar_module_header_t)) {
-    status = corrupt(concat("the file has ", facts.st_size,
-                            " bytes, a module at least 64"),
-                     path);
+    status = corrupt(
+        concat("the file has ", facts.st_size, " bytes, a module at least 64"),
+        path);
   } else {
     byteCount = uint64_t(facts.st_size);
     void *address =
         mmap(nullptr, byteCount, PROT_READ, MAP_PRIVATE, descriptor, 0);
     if (address == MAP_FAILED) {
-      status = Status(ASHLAR_INTERNAL,
-                      concat("cannot map the module: ", std::strerror(errno)),
-                      path);
+      status =
+          Status(ASHLAR_INTERNAL,
+                 concat("cannot map the module: ", std::strerror(errno)), path);
     } else {
       data = static_cast<const uint8_t *>(address);
       mapped = true;
@@ -67,7 +67,8 @@ Status ModuleFile::openMemory(const void *data, size_t size,
                            "bytes, so that its weights do",
                            "data");
   if (size < sizeof(ashlar_module_header_t))
-    return corrupt(concat("the module has ", size, " bytes, at least 64 are "
+    return corrupt(concat("the module has ", size,
+                          " bytes, at least 64 are "
                           "needed"),
                    "header");
   auto file = std::make_unique<ModuleFile>();
@@ -87,8 +88,8 @@ Status ModuleFile::readHeader() {
                    "header");
   if (h.major_version != ASHLAR_MODULE_MAJOR_VERSION)
     return Status(ASHLAR_UNSUPPORTED,
-                  concat("the module has format version ", h.major_version,
-                         ".", h.minor_version, ", this runtime reads ",
+                  concat("the module has format version ", h.major_version, ".",
+                         h.minor_version, ", this runtime reads ",
                          ASHLAR_MODULE_MAJOR_VERSION,
                          ".x: compile the model again or use another runtime"),
                   "header");

@@ -74,18 +74,17 @@ static bool tryPrograms(Runtime &runtime, const fb::Module &module,
     std::string name = programName(program);
     ashlar_device_t *device = nullptr;
     Status opened = runtime.device(text(program.device_type()), device);
-    std::string reason = opened.ok()
-                             ? reasonAgainst(program, *device)
-                             : std::string(opened.message());
+    std::string reason = opened.ok() ? reasonAgainst(program, *device)
+                                     : std::string(opened.message());
     if (reason.empty()) {
       out.log += concat(name, ": taken, on ", device->name, "\n");
       out.program = i;
       out.device = device;
       return true;
     }
-    out.log += concat(name, ": not taken, ",
-                      device ? device->name + " " : std::string(), reason,
-                      "\n");
+    out.log +=
+        concat(name, ": not taken, ",
+               device ? device->name + " " : std::string(), reason, "\n");
   }
   return false;
 }

@@ -91,8 +91,8 @@ Status EntryVerifier::verifyBinding(const fb::Binding *binding, bool written) {
         concat("a binding has unknown storage ", unsigned(binding->storage())));
   }
   if (binding->index() >= limit)
-    return corrupt(concat("a binding names ", what, " ", binding->index(),
-                          " of ", limit));
+    return corrupt(
+        concat("a binding names ", what, " ", binding->index(), " of ", limit));
   if (written && !mayWrite)
     return corrupt(concat("a command writes ", what, " ", binding->index()));
   if (binding->storage() == fb::Storage::Weights)
@@ -121,7 +121,8 @@ Status EntryVerifier::verifyDispatch(const fb::Dispatch &dispatch) {
                           count(dispatch.bindings())));
   if (count(dispatch.parameters()) != kernel->parameters())
     return corrupt(concat("kernel ", kernel->name()->string_view(), " takes ",
-                          kernel->parameters(), " parameters, a dispatch gives ",
+                          kernel->parameters(),
+                          " parameters, a dispatch gives ",
                           count(dispatch.parameters())));
   ASHLAR_RETURN_IF_ERROR(useSize(dispatch.groups()));
   for (size_t i = 0; i < count(dispatch.parameters()); ++i)

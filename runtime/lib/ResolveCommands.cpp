@@ -33,8 +33,7 @@ uint64_t BoundCall::storageBytes(fb::Storage storage, uint32_t index) const {
   }
 }
 
-Status BoundCall::resolveBinding(const fb::Binding &binding,
-                                 uint64_t &length) {
+Status BoundCall::resolveBinding(const fb::Binding &binding, uint64_t &length) {
   int64_t offset = 0, size = 0;
   ASHLAR_RETURN_IF_ERROR(evaluate(*binding.offset(), offset));
   ASHLAR_RETURN_IF_ERROR(evaluate(*binding.length(), size));
@@ -75,7 +74,8 @@ Status BoundCall::resolveCopy(const fb::Copy &copy, Command &command) {
   ASHLAR_RETURN_IF_ERROR(resolveBinding(*copy.source(), sourceBytes));
   ASHLAR_RETURN_IF_ERROR(resolveBinding(*copy.target(), targetBytes));
   if (sourceBytes != targetBytes)
-    return corrupt(concat("a copy of ", sourceBytes, " bytes to ", targetBytes));
+    return corrupt(
+        concat("a copy of ", sourceBytes, " bytes to ", targetBytes));
   const Slot &source = slots[slots.size() - 2], &target = slots.back();
   if (source.storage == target.storage && source.index == target.index &&
       sourceBytes != 0 && source.offset < target.offset + targetBytes &&
@@ -142,8 +142,7 @@ void BoundCall::patchAddresses() {
       base = session.arena();
       break;
     }
-    list.pointers[i] =
-        base ? static_cast<char *>(base) + slot.offset : nullptr;
+    list.pointers[i] = base ? static_cast<char *>(base) + slot.offset : nullptr;
   }
 }
 

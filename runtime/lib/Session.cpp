@@ -36,10 +36,8 @@ Status Session::start() {
                             : module->runtime->defaultThreads();
   uint64_t arenaBytes = 0, scratchBytes = 0;
   for (const ashlar_entry_t &entry : module->entries)
-    arenaBytes =
-        std::max(arenaBytes, entry.program->contract()->arena_bytes());
-  if (!checkedMultiply(module->scratchBytes(), uint64_t(workers),
-                       scratchBytes))
+    arenaBytes = std::max(arenaBytes, entry.program->contract()->arena_bytes());
+  if (!checkedMultiply(module->scratchBytes(), uint64_t(workers), scratchBytes))
     return corrupt("the scratch of all workers overflows");
   // Both are charged before either is allocated.
   Charge arenaCharge, scratchCharge;

@@ -19,6 +19,9 @@ Status verifySize(const fb::SizeExpression *expression, size_t symbolCount) {
       return corrupt(concat("negative size ", expression->constant()));
     return {};
   }
+  // FlatBuffers' verifier does not look at this.
+  if (reinterpret_cast<uintptr_t>(code->Data()) % alignof(fb::SizeInstruction))
+    return corrupt("the instructions of a size are misaligned");
   if (code->size() > maximumSizeInstructions)
     return corrupt(concat("a size of ", code->size(),
                           " instructions; expected at most ",
@@ -155,9 +158,9 @@ static const char *spelling(SizeOpcode opcode) {
   }
 }
 
-std::string sizeText(
-    const fb::SizeExpression &expression,
-    const flatbuffers::Vector<flatbuffers::Offset<fb::Symbol>> *symbols) {
+std::string
+sizeText(const fb::SizeExpression &expression,
+         const flatbuffers::Vector<flatbuffers::Offset<fb::Symbol>> *symbols) {
   const auto *code = expression.code();
   if (!code || code->size() == 0)
     return std::to_string(expression.constant());

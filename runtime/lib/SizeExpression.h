@@ -38,9 +38,9 @@ void collectSymbols(const fb::SizeExpression &expression,
                                 const int64_t *symbols, int64_t &value);
 
 /// For people: "2*N+1".
-std::string sizeText(
-    const fb::SizeExpression &expression,
-    const flatbuffers::Vector<flatbuffers::Offset<fb::Symbol>> *symbols);
+std::string
+sizeText(const fb::SizeExpression &expression,
+         const flatbuffers::Vector<flatbuffers::Offset<fb::Symbol>> *symbols);
 
 } // namespace ashlar::runtime
 

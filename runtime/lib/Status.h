@@ -21,13 +21,14 @@ namespace ashlar::runtime {
 class [[nodiscard]] Status {
 public:
   Status() = default;
-  Status(ashlar_status_code_t code, std::string message,
-         std::string place = {})
+  Status(ashlar_status_code_t code, std::string message, std::string place = {})
       : detail(std::make_shared<const Detail>(
             Detail{code, std::move(message), std::move(place)})) {}
 
   bool ok() const { return !detail; }
-  ashlar_status_code_t code() const { return detail ? detail->code : ASHLAR_OK; }
+  ashlar_status_code_t code() const {
+    return detail ? detail->code : ASHLAR_OK;
+  }
   const char *message() const { return detail ? detail->message.c_str() : ""; }
   const char *place() const { return detail ? detail->place.c_str() : ""; }
 

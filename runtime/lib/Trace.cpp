@@ -16,9 +16,9 @@ namespace ashlar::runtime {
 
 Trace::Trace(std::string path) : path(std::move(path)), start(now()) {
   // Zeroed and only there once touched.
-  void *memory = mmap(nullptr, capacity * sizeof(Record),
-                      PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-                      0);
+  void *memory =
+      mmap(nullptr, capacity * sizeof(Record), PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
     throw std::bad_alloc();
   records = static_cast<Record *>(memory);

@@ -157,8 +157,8 @@ TEST_F(Arguments, NamesThatAreNotThere) {
   EXPECT_CODE(ASHLAR_INVALID_ARGUMENT,
               ashlar_module_load_file(runtime, "/", nullptr, &otherModule));
   ashlar_device_t *device = nullptr;
-  for (const char *name : {"gpu:0", "cpu:1", "cpu:", "cpu:x", "cpu:0x", "",
-                           ":", "cpu:99999999999999999999", "cpu:-1"})
+  for (const char *name : {"gpu:0", "cpu:1", "cpu:", "cpu:x", "cpu:0x", "", ":",
+                           "cpu:99999999999999999999", "cpu:-1"})
     EXPECT_CODE(ASHLAR_NOT_FOUND, ashlar_device_open(runtime, name, &device));
   ASSERT_OK(ashlar_device_open(runtime, "cpu", &device));
   EXPECT_STREQ(ashlar_device_name(device), "cpu:0");
@@ -220,9 +220,9 @@ TEST_F(Arguments, EntryOfAnotherModule) {
   ASSERT_OK(ashlar_module_load_memory(runtime, otherBytes.data(),
                                       otherBytes.size(), &options, &other));
   ASSERT_OK(ashlar_module_entry_at(other, 0, &otherEntry));
-  EXPECT_CODE(ASHLAR_INVALID_ARGUMENT,
-              ashlar_session_run_entry(session, otherEntry, a.inputs, 2,
-                                       a.outputs, 1));
+  EXPECT_CODE(
+      ASHLAR_INVALID_ARGUMENT,
+      ashlar_session_run_entry(session, otherEntry, a.inputs, 2, a.outputs, 1));
   ashlar_module_release(other);
 }
 

@@ -87,8 +87,7 @@ TEST_F(Concurrency, TraceWhileRunning) {
   std::thread runner([&] {
     SampleArguments a;
     for (int round = 0; round < 200; ++round)
-      ASSERT_OK(
-          ashlar_session_run(session, "main", a.inputs, 2, a.outputs, 1));
+      ASSERT_OK(ashlar_session_run(session, "main", a.inputs, 2, a.outputs, 1));
   });
   for (int round = 0; round < 3; ++round) {
     ASSERT_OK(ashlar_trace_start(runtime, path.c_str()));

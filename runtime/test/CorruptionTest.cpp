@@ -21,8 +21,8 @@ protected:
   int32_t tryAll(const ModuleBytes &file, size_t size, bool run = true) {
     ashlar_load_options_t options = trusting();
     ashlar_module_t *tried = nullptr;
-    ashlar_status_t status = ashlar_module_load_memory(
-        runtime, file.data(), size, &options, &tried);
+    ashlar_status_t status =
+        ashlar_module_load_memory(runtime, file.data(), size, &options, &tried);
     if (status.code != ASHLAR_OK) {
       EXPECT_NE(*status.message, 0);
       EXPECT_EQ(tried, nullptr);
@@ -153,8 +153,7 @@ TEST_F(Corruption, OfTheIndex) {
   expectCorrupt("arena beyond memory",
                 [](auto &b) { b.contract().arena_bytes = UINT64_MAX; });
   expectCorrupt("device type", [](auto &b) { b.program().device_type = ""; });
-  expectCorrupt("kernel index",
-                [&](auto &b) { dispatchOf(b, 0).kernel = 2; });
+  expectCorrupt("kernel index", [&](auto &b) { dispatchOf(b, 0).kernel = 2; });
   expectCorrupt("kernel symbol",
                 [](auto &b) { b.program().kernels[0]->symbol = "absent"; });
   expectCorrupt("kernel names", [](auto &b) {
@@ -176,21 +175,16 @@ TEST_F(Corruption, OfTheIndex) {
   expectCorrupt("binding storage", [&](auto &b) {
     dispatchOf(b, 0).bindings[0]->storage = fb::Storage(4);
   });
-  expectCorrupt("input index", [&](auto &b) {
-    dispatchOf(b, 0).bindings[0]->index = 2;
-  });
-  expectCorrupt("weight index", [&](auto &b) {
-    dispatchOf(b, 0).bindings[1]->index = 1;
-  });
-  expectCorrupt("arena index", [&](auto &b) {
-    dispatchOf(b, 0).bindings[2]->index = 1;
-  });
-  expectCorrupt("weights written", [&](auto &b) {
-    dispatchOf(b, 0).bindings[1]->written = true;
-  });
-  expectCorrupt("input written", [&](auto &b) {
-    dispatchOf(b, 0).bindings[0]->written = true;
-  });
+  expectCorrupt("input index",
+                [&](auto &b) { dispatchOf(b, 0).bindings[0]->index = 2; });
+  expectCorrupt("weight index",
+                [&](auto &b) { dispatchOf(b, 0).bindings[1]->index = 1; });
+  expectCorrupt("arena index",
+                [&](auto &b) { dispatchOf(b, 0).bindings[2]->index = 1; });
+  expectCorrupt("weights written",
+                [&](auto &b) { dispatchOf(b, 0).bindings[1]->written = true; });
+  expectCorrupt("input written",
+                [&](auto &b) { dispatchOf(b, 0).bindings[0]->written = true; });
   expectCorrupt("binding alignment", [&](auto &b) {
     dispatchOf(b, 0).bindings[2]->offset = constant(32);
   });
@@ -200,9 +194,8 @@ TEST_F(Corruption, OfTheIndex) {
   expectCorrupt("binding offset", [&](auto &b) {
     dispatchOf(b, 0).bindings[0]->offset = constant(INT64_MAX - 63);
   });
-  expectCorrupt("negative size", [&](auto &b) {
-    dispatchOf(b, 0).groups = constant(-1);
-  });
+  expectCorrupt("negative size",
+                [&](auto &b) { dispatchOf(b, 0).groups = constant(-1); });
   expectCorrupt("missing size",
                 [&](auto &b) { dispatchOf(b, 0).groups.reset(); });
   expectCorrupt("weight beyond its section",
@@ -233,8 +226,7 @@ TEST_F(Corruption, OfSizeExpressions) {
   auto withGroups = [&](const char *what,
                         std::vector<fb::SizeInstruction> code) {
     expectCorrupt(what, [&](auto &b) {
-      b.programEntry().commands[0].AsDispatch()->groups =
-          expression(code, 1);
+      b.programEntry().commands[0].AsDispatch()->groups = expression(code, 1);
     });
   };
   withGroups("unknown symbol", {{Op::Symbol, 0}});
@@ -242,9 +234,8 @@ TEST_F(Corruption, OfSizeExpressions) {
   withGroups("too few operands", {{Op::Constant, 1}, {Op::Add, 0}});
   withGroups("too many values", {{Op::Constant, 1}, {Op::Constant, 1}});
   withGroups("unknown opcode", {{Op(99), 1}});
-  withGroups("overflow", {{Op::Constant, INT64_MAX},
-                          {Op::Constant, 2},
-                          {Op::Multiply, 0}});
+  withGroups("overflow",
+             {{Op::Constant, INT64_MAX}, {Op::Constant, 2}, {Op::Multiply, 0}});
   withGroups("division by zero",
              {{Op::Constant, 4}, {Op::Constant, 0}, {Op::FloorDivide, 0}});
   withGroups("too long", std::vector<fb::SizeInstruction>(
@@ -264,18 +255,15 @@ TEST_F(Corruption, OfSections) {
     expectCorrupt(what, change, /*recomputePlaces=*/false);
   };
   unplaced("alignment", [](auto &b) { b.module.sections[0]->offset += 64; });
-  unplaced("inside the index", [](auto &b) { b.module.sections[0]->offset = 0; });
+  unplaced("inside the index",
+           [](auto &b) { b.module.sections[0]->offset = 0; });
   unplaced("beyond the file",
            [](auto &b) { b.module.sections[1]->offset = 1u << 20; });
-  unplaced("size overflows", [](auto &b) {
-    b.module.sections[1]->size = UINT64_MAX - 4096;
-  });
-  unplaced("overlap", [](auto &b) {
-    b.module.sections[0]->size = 4097;
-  });
-  unplaced("kind", [](auto &b) {
-    b.module.sections[0]->kind = fb::SectionKind(2);
-  });
+  unplaced("size overflows",
+           [](auto &b) { b.module.sections[1]->size = UINT64_MAX - 4096; });
+  unplaced("overlap", [](auto &b) { b.module.sections[0]->size = 4097; });
+  unplaced("kind",
+           [](auto &b) { b.module.sections[0]->kind = fb::SectionKind(2); });
 }
 
 TEST_F(Corruption, OfCode) {
@@ -320,8 +308,7 @@ TEST_F(Corruption, WeightsBeyondFourGigabytes) {
   close(descriptor);
   ashlar_load_options_t options = trusting();
   options.verify_weights = 1;
-  ASSERT_OK(
-      ashlar_module_load_file(runtime, path.c_str(), &options, &module));
+  ASSERT_OK(ashlar_module_load_file(runtime, path.c_str(), &options, &module));
   start();
   SampleArguments a;
   ASSERT_OK(ashlar_session_run(session, "main", a.inputs, 2, a.outputs, 1));

@@ -85,8 +85,8 @@ struct SampleArguments {
   void expectResult() {
     auto *result = static_cast<const float *>(outputs[0].data);
     for (int64_t i = 0; i < count; ++i)
-      ASSERT_EQ(result[i], 2 * (x[size_t(i)] + sampleStep * float(i)) +
-                               y[size_t(i)])
+      ASSERT_EQ(result[i],
+                2 * (x[size_t(i)] + sampleStep * float(i)) + y[size_t(i)])
           << "element " << i;
   }
 

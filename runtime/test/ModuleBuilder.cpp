@@ -14,9 +14,8 @@
 namespace ashlar::test {
 
 ModuleBytes::ModuleBytes(size_t size)
-    : byteCount(size),
-      bytes(static_cast<uint8_t *>(
-          std::aligned_alloc(64, (size + 64) / 64 * 64))) {
+    : byteCount(size), bytes(static_cast<uint8_t *>(
+                           std::aligned_alloc(64, (size + 64) / 64 * 64))) {
   std::memset(bytes.get(), 0, size);
 }
 
@@ -120,9 +119,9 @@ uint32_t ModuleBuilder::addKernel(const std::string &symbolName,
   return uint32_t(program().kernels.size() - 1);
 }
 
-static std::unique_ptr<fb::TensorDescriptionT>
-describe(const std::string &name, std::vector<Size> shape,
-         fb::ElementType type) {
+static std::unique_ptr<fb::TensorDescriptionT> describe(const std::string &name,
+                                                        std::vector<Size> shape,
+                                                        fb::ElementType type) {
   auto tensor = std::make_unique<fb::TensorDescriptionT>();
   tensor->name = name;
   tensor->type = type;

@@ -28,8 +28,8 @@ protected:
     ashlar_load_options_t options = trusting();
     options.devices = devices.data();
     options.device_count = devices.size();
-    options.placement = strict ? ASHLAR_PLACEMENT_STRICT
-                               : ASHLAR_PLACEMENT_SOFT;
+    options.placement =
+        strict ? ASHLAR_PLACEMENT_STRICT : ASHLAR_PLACEMENT_SOFT;
     return ashlar_module_load_memory(runtime, bytes->data(), bytes->size(),
                                      &options, &module);
   }

@@ -34,8 +34,7 @@ TEST_F(Run, FromAFile) {
   ashlar_load_options_t options = trusting();
   options.name = nullptr;
   options.verify_weights = 1;
-  ASSERT_OK(
-      ashlar_module_load_file(runtime, path.c_str(), &options, &module));
+  ASSERT_OK(ashlar_module_load_file(runtime, path.c_str(), &options, &module));
   ashlar_module_info_t info = ASHLAR_MODULE_INFO_INIT;
   ASSERT_OK(ashlar_module_query(module, &info));
   EXPECT_STREQ(info.name, "run_from_file.ash");
@@ -162,8 +161,8 @@ TEST_F(Run, CancelEndsARun) {
   load(spinningModule(3000000, 200));
   start(2);
   ashlar_event_t *event = nullptr;
-  ASSERT_OK(ashlar_session_run_async(session, entry, nullptr, 0, nullptr, 0,
-                                     &event));
+  ASSERT_OK(
+      ashlar_session_run_async(session, entry, nullptr, 0, nullptr, 0, &event));
   int32_t done = 1;
   EXPECT_CODE(ASHLAR_OK, ashlar_event_wait(event, 1000000, &done));
   EXPECT_EQ(done, 0);

@@ -66,16 +66,16 @@ ModuleBuilder sampleModule() {
 }
 
 ModuleBuilder symbolicModule() {
-  ModuleBuilder b = buildSample(
-      symbol(0, sampleCount),
-      expression({{SizeOpcode::Symbol, 0},
-                  {SizeOpcode::Constant, sizeof(float)},
-                  {SizeOpcode::Multiply, 0}},
-                 sampleCount * int64_t(sizeof(float))),
-      expression({{SizeOpcode::Symbol, 0},
-                  {SizeOpcode::Constant, sampleChunk},
-                  {SizeOpcode::CeilDivide, 0}},
-                 sampleCount / sampleChunk));
+  ModuleBuilder b =
+      buildSample(symbol(0, sampleCount),
+                  expression({{SizeOpcode::Symbol, 0},
+                              {SizeOpcode::Constant, sizeof(float)},
+                              {SizeOpcode::Multiply, 0}},
+                             sampleCount * int64_t(sizeof(float))),
+                  expression({{SizeOpcode::Symbol, 0},
+                              {SizeOpcode::Constant, sampleChunk},
+                              {SizeOpcode::CeilDivide, 0}},
+                             sampleCount / sampleChunk));
   auto n = std::make_unique<fb::SymbolT>();
   n->name = "N";
   n->minimum = 1;

@@ -56,6 +56,16 @@ def noise_picture(label, shape):
     return result
 
 
+def spoilt_picture(label, picture):
+    """The picture moved, with another contrast and noise. A picture without
+    any text would not do: a detector's map is then nearly zero everywhere, and
+    what is compared is the tail of two logistic functions."""
+    random = generator(label)
+    moved = np.roll(picture, random.integers(5, 40, 2), (2, 3))
+    noise = random.standard_normal(picture.shape).astype(np.float32)
+    return moved * np.float32(random.uniform(0.7, 1.2)) + 0.1 * noise
+
+
 def sentence(label, length, used, vocabulary=30522):
     """Token numbers, mask and types of two sentences, padded to a length."""
     random = generator(label)

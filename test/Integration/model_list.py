@@ -78,7 +78,8 @@ def ppocr(name, shape, pictures, small):
         name, lambda work: fetched(path, work),
         lambda _: [Case(label, {"x": make()})
                    for label, make in pictures.items()] +
-        [Case("random", {"x": model_inputs.noise_picture(name, shape)})],
+        [Case("random", {"x": model_inputs.spoilt_picture(
+            name, next(iter(pictures.values()))())})],
         {"x": shape}, small)
 
 

@@ -25,7 +25,8 @@ int main(int argc, char **argv) {
   bool json = false;
   app.set_version_flag("--version", ashlar_runtime_version());
   flags.declare(app);
-  app.add_option("--min-time", minimumTime, "Seconds to measure")->capture_default_str()
+  app.add_option("--min-time", minimumTime, "Seconds to measure")
+      ->capture_default_str()
       ->check(CLI::Range(0.0, 86400.0));
   app.add_option("--warmup", warmup, "Runs before that")->capture_default_str();
   app.add_flag("--json", json, "Print one JSON object");

@@ -43,8 +43,10 @@ static void declare(CLI::App &app, RunFlags &flags) {
                  "NAME=FILE: compare this output, |a-b| <= atol + rtol*|b|; "
                  "repeatable")
       ->take_all();
-  app.add_option("--rtol", flags.rtol, "Relative tolerance")->capture_default_str();
-  app.add_option("--atol", flags.atol, "Absolute tolerance")->capture_default_str();
+  app.add_option("--rtol", flags.rtol, "Relative tolerance")
+      ->capture_default_str();
+  app.add_option("--atol", flags.atol, "Absolute tolerance")
+      ->capture_default_str();
   app.add_flag("--stats{table}", flags.statistics,
                "Print times and memory; --stats=json for programs");
 }
@@ -89,15 +91,15 @@ static int run(const RunFlags &flags) {
     auto [name, file] = splitAssignment(text, "--expect");
     Tensor expected = readTensorFile(file);
     Tensor actual = runner.output(runner.outputNamed(name));
-    Comparison result = compareTensors(actual, expected, flags.rtol,
-                                       flags.atol);
+    Comparison result =
+        compareTensors(actual, expected, flags.rtol, flags.atol);
     std::fputs(describeComparison(name, actual, expected, result).c_str(),
                stdout);
     equal = equal && result.equal;
   }
   if (!flags.statistics.empty())
-    std::fputs(
-        formatStatistics(runner, flags.statistics == "json").c_str(), stdout);
+    std::fputs(formatStatistics(runner, flags.statistics == "json").c_str(),
+               stdout);
   return equal ? Done : Refused;
 }
 

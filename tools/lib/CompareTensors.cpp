@@ -30,11 +30,11 @@ Comparison compareTensors(const Tensor &actual, const Tensor &expected,
   Comparison result;
   if (actual.type() != expected.type() || actual.shape() != expected.shape()) {
     result.equal = false;
-    result.difference =
-        "found " + std::string(ashlar_element_type_name(actual.type())) + " " +
-        shapeText(actual.shape()) + ", expected " +
-        ashlar_element_type_name(expected.type()) + " " +
-        shapeText(expected.shape());
+    result.difference = "found " +
+                        std::string(ashlar_element_type_name(actual.type())) +
+                        " " + shapeText(actual.shape()) + ", expected " +
+                        ashlar_element_type_name(expected.type()) + " " +
+                        shapeText(expected.shape());
     return result;
   }
   double worstExcess = 0;
@@ -73,11 +73,10 @@ std::string describeComparison(const std::string &name, const Tensor &actual,
                                const Comparison &result) {
   if (!result.difference.empty())
     return name + ": differs: " + result.difference + "\n";
-  std::string text = name + ": " +
-                     (result.equal ? "equal within tolerance" : "differs") +
-                     ", max|diff| " + number("%.3g", result.maximumDifference) +
-                     ", max|diff|/max|ref| " +
-                     number("%.3g", result.relative()) + "\n";
+  std::string text =
+      name + ": " + (result.equal ? "equal within tolerance" : "differs") +
+      ", max|diff| " + number("%.3g", result.maximumDifference) +
+      ", max|diff|/max|ref| " + number("%.3g", result.relative()) + "\n";
   if (result.equal)
     return text;
   return text + "  " + std::to_string(result.mismatches) + " of " +

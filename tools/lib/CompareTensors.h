@@ -10,10 +10,10 @@ namespace ashlar::tools {
 struct Comparison {
   bool equal = true;
   int64_t mismatches = 0;
-  int64_t worst = -1;          // element furthest beyond its tolerance
+  int64_t worst = -1;           // element furthest beyond its tolerance
   double maximumDifference = 0; // largest |a - b| of finite pairs
   double maximumReference = 0;  // largest |b|, finite
-  std::string difference;      // of type or shape; the rest is unset then
+  std::string difference;       // of type or shape; the rest is unset then
   /// max |a - b| / max |b|.
   double relative() const;
 };

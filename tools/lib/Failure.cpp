@@ -32,8 +32,8 @@ void writeWholeFile(const std::string &path, const std::string &contents) {
   std::FILE *file = std::fopen(partial.c_str(), "wbe");
   if (!file)
     throw systemFailure("cannot write", path);
-  bool sound = std::fwrite(contents.data(), 1, contents.size(), file) ==
-               contents.size();
+  bool sound =
+      std::fwrite(contents.data(), 1, contents.size(), file) == contents.size();
   sound &= std::fclose(file) == 0;
   if (!sound || std::rename(partial.c_str(), path.c_str()) != 0) {
     Failure failure = systemFailure("cannot write", path);

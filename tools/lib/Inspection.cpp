@@ -105,9 +105,9 @@ static Json costJson(const fb::SizeExpression *size) {
   return size ? Json(size->constant()) : Json();
 }
 
-static Json stringsJson(
-    const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>
-        *strings) {
+static Json
+stringsJson(const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>
+                *strings) {
   Json list = Json::array();
   for (size_t i = 0; i < count(strings); ++i)
     list.push_back(textOf(strings->Get(uint32_t(i))));
@@ -142,15 +142,16 @@ std::string Inspection::json() const {
   out["entries"] = Json::array();
   for (size_t i = 0; i < count(index.entries()); ++i) {
     const fb::Entry &entry = *index.entries()->Get(uint32_t(i));
-    out["entries"].push_back({{"name", textOf(entry.name())},
-                              {"inputs", tensorsJson(entry.inputs(), index)},
-                              {"outputs", tensorsJson(entry.outputs(), index)}});
+    out["entries"].push_back(
+        {{"name", textOf(entry.name())},
+         {"inputs", tensorsJson(entry.inputs(), index)},
+         {"outputs", tensorsJson(entry.outputs(), index)}});
   }
   out["contract"] = Json();
   out["devices"] = Json::array();
   if (parts->runsHere) {
-    out["contract"] = programContract(
-        *index.programs()->Get(parts->choice.program));
+    out["contract"] =
+        programContract(*index.programs()->Get(parts->choice.program));
     if (out["contract"].is_object())
       out["contract"]["devices"] = {parts->choice.device->name};
     out["devices"].push_back(parts->choice.device->name);
@@ -191,7 +192,8 @@ static std::string contractTable(const fb::Contract &contract) {
   return line("weights", contract.weights_bytes(), "once per module") +
          line("code", contract.code_bytes(), "once per module") +
          line("arena", contract.arena_bytes(), "per session") +
-         line("  lower bound", contract.arena_lower_bound_bytes(), "no plan needs less") +
+         line("  lower bound", contract.arena_lower_bound_bytes(),
+              "no plan needs less") +
          line("outputs", contract.outputs_bytes(), "if the session owns them") +
          line("staging", contract.staging_bytes(), "if inputs are unaligned") +
          line("scratch", contract.scratch_bytes_per_worker(), "per thread") +
@@ -200,10 +202,10 @@ static std::string contractTable(const fb::Contract &contract) {
 
 std::string Inspection::table() const {
   const fb::Module &index = parts->index();
-  std::string text =
-      "file      " + formatBytes(parts->file->size()) + ", format " +
-      std::to_string(parts->file->header().major_version) + "." +
-      std::to_string(parts->file->header().minor_version) + "\n";
+  std::string text = "file      " + formatBytes(parts->file->size()) +
+                     ", format " +
+                     std::to_string(parts->file->header().major_version) + "." +
+                     std::to_string(parts->file->header().minor_version) + "\n";
   if (const fb::Provenance *from = index.provenance()) {
     text += "made by   ashlar " + textOf(from->version());
     for (size_t i = 0; i < count(from->flags()); ++i)

@@ -33,8 +33,7 @@ void RunnerFlags::declare(CLI::App &app) {
       ->check(CLI::Range(1, 4096));
   app.add_option("--memory-limit", memoryLimit,
                  "Refuse to use more, such as 256MiB");
-  app.add_option("--trace", trace,
-                 "Write a file that ui.perfetto.dev opens");
+  app.add_option("--trace", trace, "Write a file that ui.perfetto.dev opens");
 }
 
 std::pair<std::string, std::string> splitAssignment(const std::string &text,
@@ -117,8 +116,9 @@ Tensor ModuleRunner::makeInput(const ashlar_tensor_info_t &info,
     errno = 0;
     seed = std::strtoull(source.c_str() + 7, &end, 10);
     if (*end != 0 || errno != 0)
-      throw Failure(WrongUsage, "'" + source + "': expected random:SEED with "
-                                               "a number");
+      throw Failure(WrongUsage, "'" + source +
+                                    "': expected random:SEED with "
+                                    "a number");
   }
   return randomTensor(info.name, seed, info.type, inputShape(info));
 }
@@ -149,8 +149,8 @@ void ModuleRunner::prepareInputs(bool fillIn) {
                                sources.begin()->first + "'; the inputs are " +
                                known);
   if (!missing.empty())
-    throw Failure(Refused, "inputs are missing; give a file or =random:" +
-                               missing);
+    throw Failure(Refused,
+                  "inputs are missing; give a file or =random:" + missing);
 }
 
 void ModuleRunner::prepareOutputs() {

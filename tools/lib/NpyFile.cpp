@@ -120,8 +120,7 @@ std::string formatNpy(const Tensor &tensor) {
       code = known.code;
   bool ordered = code[1] != '1' && code[0] != 'V';
   std::string header = "{'descr': '" + std::string(ordered ? "<" : "|") + code +
-                       "', 'fortran_order': False, 'shape': (" + shape +
-                       "), }";
+                       "', 'fortran_order': False, 'shape': (" + shape + "), }";
   // The data starts at a multiple of 64.
   while ((10 + header.size() + 1) % 64)
     header += ' ';

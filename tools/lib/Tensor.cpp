@@ -4,9 +4,9 @@
 
 #include "Failure.h"
 
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
@@ -64,11 +64,11 @@ Tensor::Tensor(uint32_t type, std::vector<int64_t> shape)
                                " and shape " + shapeText(dimensions) +
                                " cannot be held in memory");
   elements = product;
-  storage.reset(static_cast<char *>(
-      std::aligned_alloc(64, (bytes() + 64) / 64 * 64)));
+  storage.reset(
+      static_cast<char *>(std::aligned_alloc(64, (bytes() + 64) / 64 * 64)));
   if (!storage)
-    throw Failure(Refused, "no memory for a tensor of shape " +
-                               shapeText(dimensions));
+    throw Failure(Refused,
+                  "no memory for a tensor of shape " + shapeText(dimensions));
   std::memset(storage.get(), 0, bytes());
 }
 
@@ -176,7 +176,8 @@ uint16_t halfFromFloat(float value) {
     return sign | uint16_t(std::nearbyint(std::ldexp(magnitude, 24)));
   int exponent = std::ilogb(magnitude);
   // 1024 to 2048; 2048 carries into the exponent as it should.
-  auto fraction = uint32_t(std::nearbyint(std::ldexp(magnitude, 10 - exponent)));
+  auto fraction =
+      uint32_t(std::nearbyint(std::ldexp(magnitude, 10 - exponent)));
   return uint16_t(sign | ((uint32_t(exponent + 14) << 10) + fraction));
 }
 

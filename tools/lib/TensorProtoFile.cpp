@@ -178,8 +178,8 @@ Tensor parseTensorProto(const std::string &contents, const std::string &path) {
   Tensor tensor(type, parts.shape);
   size_t size = ashlar_element_type_size(type);
   const std::string &whole = parts.hasRaw ? parts.raw : parts.fixed;
-  bool inIntegers = !parts.hasRaw && type != ASHLAR_TYPE_F32 &&
-                    type != ASHLAR_TYPE_F64;
+  bool inIntegers =
+      !parts.hasRaw && type != ASHLAR_TYPE_F32 && type != ASHLAR_TYPE_F64;
   uint64_t found = inIntegers ? parts.integers.size() * size : whole.size();
   if (found != tensor.bytes())
     throw reader.wrong("shape " + shapeText(tensor.shape()) + " needs " +

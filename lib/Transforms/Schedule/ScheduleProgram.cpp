@@ -9,6 +9,8 @@
 #include "ashlar/Transforms/Schedule/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <limits>
+#include <optional>
 
 using namespace mlir;
 using namespace ashlar;
@@ -91,12 +93,52 @@ private:
     }
   }
 
+  /// The last command that reads each value, itself or through a view.
+  void findLastUses() {
+    int64_t command = 0;
+    for (Operation &op : function.getBody().front()) {
+      if (isa<func::ReturnOp>(op))
+        command = std::numeric_limits<int64_t>::max() - 1;
+      else if (isa<exec::InvokeOp>(op))
+        ++command;
+      else
+        continue;
+      for (Value operand : op.getOperands())
+        lastUse[viewed(operand)] = command;
+    }
+  }
+
+  /// The dying operand whose place the result of `invoke` can take over.
+  std::optional<Place> placeToTakeOver(exec::InvokeOp invoke, int64_t command) {
+    auto kernel = module.lookupSymbol<func::FuncOp>(invoke.getKernel());
+    auto aliases = kernel->getAttrOfType<ArrayAttr>(exec::aliasesAttrName);
+    if (!aliases)
+      return std::nullopt;
+    for (Attribute number : aliases) {
+      Value operand =
+          invoke.getOperand(cast<IntegerAttr>(number).getInt());
+      Place place = places.lookup(operand);
+      const Buffer &buffer = buffers[place.buffer];
+      // The buffer may hold more than this value, and others may look at it.
+      bool dies = buffer.storage == Storage::Arena &&
+                  lastUse.lookup(viewed(operand)) == command &&
+                  buffer.bytes == bytesOf(operand.getType()) &&
+                  llvm::count_if(invoke.getOperands(), [&](Value other) {
+                    return places.lookup(other).buffer == place.buffer;
+                  }) == 1;
+      if (dies)
+        return place;
+    }
+    return std::nullopt;
+  }
+
   LogicalResult findPlaces() {
     for (BlockArgument argument : function.getArguments())
       places[argument] = {addBuffer(Storage::Input, argument.getArgNumber(),
                                     bytesOf(argument.getType())),
                           0};
     Block &block = function.getBody().front();
+    findLastUses();
     assignOutputs(cast<func::ReturnOp>(block.getTerminator()));
     int64_t command = 0;
     for (Operation &op : block.without_terminator()) {
@@ -114,22 +156,24 @@ private:
       } else if (auto invoke = dyn_cast<exec::InvokeOp>(op)) {
         ++command;
         for (Value result : invoke.getResults()) {
-          if (!places.count(result))
-            places[result] = {addBuffer(Storage::Arena, 0,
-                                        bytesOf(result.getType())),
-                              0};
+          if (!places.count(result)) {
+            if (std::optional<Place> place = placeToTakeOver(invoke, command))
+              places[result] = *place;
+            else
+              places[result] = {addBuffer(Storage::Arena, 0,
+                                          bytesOf(result.getType())),
+                                0};
+          }
           Buffer &buffer = buffers[places[result].buffer];
-          buffer.firstUse = buffer.lastUse = command;
+          if (buffer.firstUse == 0)
+            buffer.firstUse = command;
+          buffer.lastUse = std::max(lastUse.lookup(result), command);
         }
-        for (Value operand : invoke.getOperands())
-          buffers[places[operand].buffer].lastUse = command;
       } else {
         return op.emitError("cannot be scheduled: expected kernels, views and "
                             "constants after the stage tile");
       }
     }
-    for (Value value : block.getTerminator()->getOperands())
-      buffers[places[value].buffer].lastUse = command + 1;
     return success();
   }
 
@@ -224,6 +268,7 @@ private:
   OpBuilder b;
   SmallVector<Buffer> buffers;
   DenseMap<Value, Place> places;
+  DenseMap<Value, int64_t> lastUse;
   SmallVector<Attribute> weights;
   DenseMap<Attribute, unsigned> weightNumbers;
   ArenaPlan arena;

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/OperationSupport.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -83,6 +84,38 @@ int64_t countFlops(exec::DispatchOp dispatch) {
   return flops;
 }
 
+/// The operands whose memory result 0 may take over: those that only the last
+/// op reads, each element for the result's element at the same place.
+SmallVector<int64_t> findAliases(exec::DispatchOp dispatch) {
+  SmallVector<int64_t> aliases;
+  if (dispatch.getNumResults() != 1)
+    return aliases;
+  auto root = dispatch.getYield()
+                  .getOperand(0)
+                  .getDefiningOp<linalg::GenericOp>();
+  if (!root || root.getNumReductionLoops() != 0 ||
+      root->getNumResults() != 1 || root.hasIndexSemantics() ||
+      root.getBody()->walk([](tensor::ExtractOp) {
+            return WalkResult::interrupt();
+          }).wasInterrupted() ||
+      !root.getMatchingIndexingMap(root.getDpsInitOperand(0)).isIdentity())
+    return aliases;
+  auto result = cast<RankedTensorType>(root->getResult(0).getType());
+  for (BlockArgument argument : dispatch.getBody().getArguments()) {
+    auto type = cast<RankedTensorType>(argument.getType());
+    bool mayShare =
+        type.getElementTypeBitWidth() == result.getElementTypeBitWidth() &&
+        type.getShape() == result.getShape() && !argument.use_empty() &&
+        llvm::all_of(argument.getUses(), [&](OpOperand &use) {
+          return use.getOwner() == root && root.isDpsInput(&use) &&
+                 root.getMatchingIndexingMap(&use).isIdentity();
+        });
+    if (mayShare)
+      aliases.push_back(argument.getArgNumber());
+  }
+  return aliases;
+}
+
 struct OutlineKernels : ashlar::impl::OutlineKernelsPassBase<OutlineKernels> {
   void runOnOperation() override {
     SmallVector<exec::DispatchOp> dispatches;
@@ -150,6 +183,9 @@ private:
                     b.getI64IntegerAttr(dispatch.getNumResults()));
     kernel->setAttr(exec::flopsAttrName,
                     exec::SizeAttr::get(&getContext(), countFlops(dispatch)));
+    SmallVector<int64_t> aliases = findAliases(dispatch);
+    if (!aliases.empty())
+      kernel->setAttr(exec::aliasesAttrName, b.getI64ArrayAttr(aliases));
     Block *entry = kernel.addEntryBlock();
     b.setInsertionPointToStart(entry);
     IRMapping mapping;

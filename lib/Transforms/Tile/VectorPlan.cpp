@@ -194,6 +194,28 @@ static void chooseRows(VectorPlan &plan, int64_t registers) {
     llvm::erase(plan.outer, dim);
 }
 
+/// Long sums of floats go through partial sums of about 256 terms.
+static void choosePartialSums(VectorPlan &plan) {
+  constexpr int64_t terms = 256;
+  if (plan.vectorIsReduced || plan.reduced.empty() || !plan.combiner ||
+      !isa<arith::AddFOp>(plan.combiner))
+    return;
+  int64_t inner = 1;
+  for (unsigned dim : ArrayRef(plan.reduced).drop_front())
+    if (ShapedType::isDynamic(plan.ranges[dim]))
+      return;
+    else
+      inner *= plan.ranges[dim];
+  int64_t extent = plan.ranges[plan.reduced.front()];
+  if (ShapedType::isDynamic(extent) || inner == 0 || extent * inner <= terms)
+    return;
+  int64_t steps = std::max<int64_t>(1, terms / inner);
+  while (extent % steps != 0)
+    --steps;
+  if (steps * inner >= 32)
+    plan.partialSteps = steps;
+}
+
 std::optional<VectorPlan> ashlar::planVectors(linalg::GenericOp op,
                                               int64_t vectorBytes,
                                               int64_t registers) {
@@ -229,15 +251,15 @@ std::optional<VectorPlan> ashlar::planVectors(linalg::GenericOp op,
     else
       plan.reduced.push_back(dim);
   }
-  if (plan.vectorIsReduced) {
-    SmallVector<Operation *> combiners;
-    Value reduced = matchReduction(op.getRegionOutputArgs(), 0, combiners);
-    if (!reduced || combiners.size() != 1 ||
-        !linalg::getCombinerOpKind(combiners[0]) ||
-        !arith::getNeutralElement(combiners[0]))
-      return std::nullopt;
+  SmallVector<Operation *> combiners;
+  if (op.getNumReductionLoops() != 0 &&
+      matchReduction(op.getRegionOutputArgs(), 0, combiners) &&
+      combiners.size() == 1 && linalg::getCombinerOpKind(combiners[0]) &&
+      arith::getNeutralElement(combiners[0]))
     plan.combiner = combiners[0];
-  }
+  if (plan.vectorIsReduced && !plan.combiner)
+    return std::nullopt;
+  choosePartialSums(plan);
   chooseRows(plan, registers);
   return plan;
 }

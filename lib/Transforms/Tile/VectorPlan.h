@@ -35,8 +35,12 @@ struct VectorPlan {
   /// Parallel dims of the register tile and how many of each at once.
   llvm::SmallVector<std::pair<unsigned, int64_t>> rows;
   bool readsOutput = false; ///< the body uses the output's old value
-  /// How two partial results combine; set when vectorIsReduced.
+  /// How two partial results combine, where that is one op of the body.
   mlir::Operation *combiner = nullptr;
+  /// Steps of the first reduced dim that are summed from zero before they are
+  /// added to the rest, so that rounding errors do not grow with the length of
+  /// a sum; 0: all in one.
+  int64_t partialSteps = 0;
 
   bool isReduced(unsigned dim) const {
     return llvm::is_contained(reduced, dim) ||

@@ -306,9 +306,25 @@ private:
       return plan.vectorIsReduced ? emitVectorSums(tile, sums)
                                   : emitStep(tile, sums);
     unsigned dim = plan.reduced[depth];
-    return carryingLoop(zero, sizes[dim], 1, dim, sums, [&](ValueRange inner) {
+    auto body = [&](ValueRange inner) {
       return emitSums(tile, depth + 1, inner);
-    });
+    };
+    if (depth != 0 || plan.partialSteps == 0)
+      return carryingLoop(zero, sizes[dim], 1, dim, sums, body);
+    return carryingLoop(
+        zero, sizes[dim], plan.partialSteps, dim, sums, [&](ValueRange totals) {
+          Value from = ivs[dim];
+          Value to = arith::AddIOp::create(b, from, index(plan.partialSteps));
+          SmallVector<Value> zeros;
+          for (Value total : totals)
+            zeros.push_back(arith::ConstantOp::create(
+                b, b.getZeroAttr(total.getType())));
+          SmallVector<Value> parts =
+              carryingLoop(from, to, 1, dim, zeros, body);
+          for (auto [part, total] : llvm::zip(parts, totals))
+            part = arith::AddFOp::create(b, total, part);
+          return parts;
+        });
   }
 
   SmallVector<Value>

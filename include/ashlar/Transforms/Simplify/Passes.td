@@ -8,7 +8,8 @@ def FoldConstantsPass : Pass<"ashlar-fold-constants", "::mlir::func::FuncOp"> {
   let summary = "Evaluate small constant expressions";
   let description = [{
     Before: a function on tensors. After: every tensor of at most
-    `maximum-elements` elements that depends on constants only is one constant.
+    `maximum-elements` elements that depends on constants only is one constant,
+    as is every tensor without elements; no op loops over nothing.
     A result larger than all its operands together is left alone, so that a
     broadcast never becomes bytes in the file.
 

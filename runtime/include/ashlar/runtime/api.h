@@ -150,7 +150,7 @@ typedef struct ashlar_tensor_info_t {
   uint64_t maximum_bytes;
 } ashlar_tensor_info_t;
 #define ASHLAR_TENSOR_INFO_INIT                                                \
-  { sizeof(ashlar_tensor_info_t), 0, 0, 0, 0, {0}, {0}, 0 }
+  {sizeof(ashlar_tensor_info_t), 0, 0, 0, 0, {0}, {0}, 0}
 
 /*===-- Runtime ----------------------------------------------------------===*/
 
@@ -175,13 +175,11 @@ typedef struct ashlar_runtime_options_t {
   uint32_t reserved;
   const ashlar_executor_t *executor; /* NULL: threads of our own; copied */
 } ashlar_runtime_options_t;
-#define ASHLAR_RUNTIME_OPTIONS_INIT                                            \
-  { sizeof(ashlar_runtime_options_t), 0, 0, 0 }
+#define ASHLAR_RUNTIME_OPTIONS_INIT {sizeof(ashlar_runtime_options_t), 0, 0, 0}
 
 /* options may be NULL. Opens no device. INVALID_ARGUMENT, INTERNAL. */
-ASHLAR_API ashlar_status_t
-ashlar_runtime_create(const ashlar_runtime_options_t *options,
-                      ashlar_runtime_t **out_runtime);
+ASHLAR_API ashlar_status_t ashlar_runtime_create(
+    const ashlar_runtime_options_t *options, ashlar_runtime_t **out_runtime);
 ASHLAR_API void ashlar_runtime_release(ashlar_runtime_t *runtime);
 
 /* From _start to _stop every kernel call is recorded; _stop writes a JSON file
@@ -224,15 +222,15 @@ typedef struct ashlar_budget_statistics_t {
   uint64_t current;
   uint64_t peak;
   uint64_t current_of[ASHLAR_MEMORY_KINDS]; /* by ashlar_memory_kind_t */
-  uint64_t refusals; /* requests that did not fit */
+  uint64_t refusals;                        /* requests that did not fit */
 } ashlar_budget_statistics_t;
 #define ASHLAR_BUDGET_STATISTICS_INIT                                          \
-  { sizeof(ashlar_budget_statistics_t), 0, 0, 0, {0}, 0 }
+  {sizeof(ashlar_budget_statistics_t), 0, 0, 0, {0}, 0}
 
 /* One charge that a budget carries now. */
 typedef struct ashlar_holder_t {
-  char name[64];  /* of the module or session, cut to fit */
-  uint32_t kind;  /* ashlar_memory_kind_t */
+  char name[64]; /* of the module or session, cut to fit */
+  uint32_t kind; /* ashlar_memory_kind_t */
   uint32_t reserved;
   uint64_t bytes;
 } ashlar_holder_t;
@@ -245,9 +243,8 @@ ASHLAR_API ashlar_status_t ashlar_budget_create(ashlar_runtime_t *runtime,
                                                 uint64_t limit,
                                                 ashlar_budget_t **out_budget);
 ASHLAR_API void ashlar_budget_release(ashlar_budget_t *budget);
-ASHLAR_API ashlar_status_t
-ashlar_budget_query(const ashlar_budget_t *budget,
-                    ashlar_budget_statistics_t *out_statistics);
+ASHLAR_API ashlar_status_t ashlar_budget_query(
+    const ashlar_budget_t *budget, ashlar_budget_statistics_t *out_statistics);
 /* Writes up to `capacity` holders, largest first; *out_count is how many there
  * are. holders may be NULL with capacity 0. */
 ASHLAR_API ashlar_status_t ashlar_budget_holders(const ashlar_budget_t *budget,
@@ -280,22 +277,20 @@ typedef struct ashlar_load_options_t {
   uint32_t reserved;
 } ashlar_load_options_t;
 #define ASHLAR_LOAD_OPTIONS_INIT                                               \
-  { sizeof(ashlar_load_options_t), 0, 0, 0, 0, 0, 0, 0, 0 }
+  {sizeof(ashlar_load_options_t), 0, 0, 0, 0, 0, 0, 0, 0}
 
 /* Maps the file, checks it and takes the first program that the machine meets.
  * Weights are read from the mapping: while the module lives, replace the file
  * by renaming another over it, never by writing into it.
  * NOT_FOUND, CORRUPT, OUT_OF_BUDGET, UNSUPPORTED. */
-ASHLAR_API ashlar_status_t
-ashlar_module_load_file(ashlar_runtime_t *runtime, const char *path,
-                        const ashlar_load_options_t *options,
-                        ashlar_module_t **out_module);
+ASHLAR_API ashlar_status_t ashlar_module_load_file(
+    ashlar_runtime_t *runtime, const char *path,
+    const ashlar_load_options_t *options, ashlar_module_t **out_module);
 /* The same from memory, read in place and to be left as it is until the module
  * is gone. data must be aligned to 64 bytes. */
-ASHLAR_API ashlar_status_t
-ashlar_module_load_memory(ashlar_runtime_t *runtime, const void *data,
-                          size_t size, const ashlar_load_options_t *options,
-                          ashlar_module_t **out_module);
+ASHLAR_API ashlar_status_t ashlar_module_load_memory(
+    ashlar_runtime_t *runtime, const void *data, size_t size,
+    const ashlar_load_options_t *options, ashlar_module_t **out_module);
 ASHLAR_API void ashlar_module_release(ashlar_module_t *module);
 
 typedef struct ashlar_module_info_t {
@@ -313,10 +308,9 @@ typedef struct ashlar_module_info_t {
   uint64_t fallbacks; /* devices asked for that could not serve */
 } ashlar_module_info_t;
 #define ASHLAR_MODULE_INFO_INIT                                                \
-  { sizeof(ashlar_module_info_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
-ASHLAR_API ashlar_status_t
-ashlar_module_query(const ashlar_module_t *module,
-                    ashlar_module_info_t *out_info);
+  {sizeof(ashlar_module_info_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+ASHLAR_API ashlar_status_t ashlar_module_query(const ashlar_module_t *module,
+                                               ashlar_module_info_t *out_info);
 
 /*===-- Entries ----------------------------------------------------------===*/
 
@@ -350,8 +344,7 @@ typedef struct ashlar_contract_t {
   uint64_t scratch_bytes_per_worker;
   uint64_t peak_bytes; /* the sum, for one worker */
 } ashlar_contract_t;
-#define ASHLAR_CONTRACT_INIT                                                   \
-  { sizeof(ashlar_contract_t), 0, 0, 0, 0, 0, 0, 0, 0 }
+#define ASHLAR_CONTRACT_INIT {sizeof(ashlar_contract_t), 0, 0, 0, 0, 0, 0, 0, 0}
 ASHLAR_API ashlar_status_t ashlar_entry_contract(const ashlar_entry_t *entry,
                                                  ashlar_contract_t *out_cost);
 
@@ -369,15 +362,14 @@ typedef struct ashlar_session_options_t {
   uint32_t reserved;
 } ashlar_session_options_t;
 #define ASHLAR_SESSION_OPTIONS_INIT                                            \
-  { sizeof(ashlar_session_options_t), 0, 0, 0, 0, 0 }
+  {sizeof(ashlar_session_options_t), 0, 0, 0, 0, 0}
 
 /* Allocates the arena and starts the threads. budget NULL: no limit. options
  * may be NULL. OUT_OF_BUDGET says how much is missing and who holds the rest.
  */
-ASHLAR_API ashlar_status_t
-ashlar_session_create(ashlar_module_t *module, ashlar_budget_t *budget,
-                      const ashlar_session_options_t *options,
-                      ashlar_session_t **out_session);
+ASHLAR_API ashlar_status_t ashlar_session_create(
+    ashlar_module_t *module, ashlar_budget_t *budget,
+    const ashlar_session_options_t *options, ashlar_session_t **out_session);
 /* Waits for a run in flight. */
 ASHLAR_API void ashlar_session_release(ashlar_session_t *session);
 
@@ -385,17 +377,14 @@ ASHLAR_API void ashlar_session_release(ashlar_session_t *session);
  * tensors that do not fit the entry (nothing has run then), OUT_OF_BUDGET for
  * outputs or copies that do not fit, DEVICE_LOST, INTERNAL for a kernel that
  * failed: the message names it and the model's nodes. */
-ASHLAR_API ashlar_status_t ashlar_session_run(ashlar_session_t *session,
-                                              const char *entry,
-                                              const ashlar_tensor_t *inputs,
-                                              size_t input_count,
-                                              ashlar_tensor_t *outputs,
-                                              size_t output_count);
+ASHLAR_API ashlar_status_t ashlar_session_run(
+    ashlar_session_t *session, const char *entry, const ashlar_tensor_t *inputs,
+    size_t input_count, ashlar_tensor_t *outputs, size_t output_count);
 /* The same with an entry looked up before. */
-ASHLAR_API ashlar_status_t ashlar_session_run_entry(
-    ashlar_session_t *session, const ashlar_entry_t *entry,
-    const ashlar_tensor_t *inputs, size_t input_count, ashlar_tensor_t *outputs,
-    size_t output_count);
+ASHLAR_API ashlar_status_t
+ashlar_session_run_entry(ashlar_session_t *session, const ashlar_entry_t *entry,
+                         const ashlar_tensor_t *inputs, size_t input_count,
+                         ashlar_tensor_t *outputs, size_t output_count);
 /* Checks the arguments, starts the run and returns; `outputs` is filled in
  * already, the memory behind it once the event has come. Tensors' memory must
  * stay until then. Runs of one session do not overlap: a call made during
@@ -407,8 +396,8 @@ ASHLAR_API ashlar_status_t ashlar_session_run_async(
 
 typedef struct ashlar_session_statistics_t {
   size_t size;
-  uint64_t runs;     /* ended well */
-  uint64_t failures; /* started and ended with an error */
+  uint64_t runs;           /* ended well */
+  uint64_t failures;       /* started and ended with an error */
   uint64_t staged_tensors; /* copied since not aligned, over all runs */
   uint64_t staged_bytes;
   uint64_t arena_bytes;
@@ -418,7 +407,7 @@ typedef struct ashlar_session_statistics_t {
   uint32_t reserved;
 } ashlar_session_statistics_t;
 #define ASHLAR_SESSION_STATISTICS_INIT                                         \
-  { sizeof(ashlar_session_statistics_t), 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+  {sizeof(ashlar_session_statistics_t), 0, 0, 0, 0, 0, 0, 0, 0, 0}
 ASHLAR_API ashlar_status_t
 ashlar_session_query(const ashlar_session_t *session,
                      ashlar_session_statistics_t *out_statistics);

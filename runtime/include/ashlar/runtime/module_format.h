@@ -19,8 +19,9 @@ extern "C" {
 
 /* 0x89 keeps the file from passing as text; "\r\n" shows a transfer that
  * rewrites line ends, as in PNG's signature. */
-#define ASHLAR_MODULE_MAGIC "\x89"                                             \
-                            "ASHL\r\n\x1a"
+#define ASHLAR_MODULE_MAGIC                                                    \
+  "\x89"                                                                       \
+  "ASHL\r\n\x1a"
 #define ASHLAR_MODULE_MAGIC_SIZE 8
 
 #define ASHLAR_MODULE_MAJOR_VERSION 1

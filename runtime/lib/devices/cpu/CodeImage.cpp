@@ -67,13 +67,33 @@ Status CodeImage::openLibrary() {
   return {};
 }
 
+// ThreadSanitizer does not see the system's loader map pages: where another
+// thread has just given back memory, it would take this read for a race.
+#if defined(__SANITIZE_THREAD__)
+#define ASHLAR_NO_THREAD_SANITIZER __attribute__((no_sanitize("thread")))
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define ASHLAR_NO_THREAD_SANITIZER __attribute__((no_sanitize("thread")))
+#endif
+#endif
+#ifndef ASHLAR_NO_THREAD_SANITIZER
+#define ASHLAR_NO_THREAD_SANITIZER
+#endif
+
+ASHLAR_NO_THREAD_SANITIZER
+static uint32_t readVersion(const void *symbol) {
+  return *static_cast<const volatile uint32_t *>(symbol);
+}
+
 Status CodeImage::checkVersion() const {
   const void *symbol = find(ASHLAR_KERNEL_ABI_SYMBOL);
   if (!symbol)
     return corrupt("the code lacks the symbol " ASHLAR_KERNEL_ABI_SYMBOL,
                    "code");
-  uint32_t version;
-  std::memcpy(&version, symbol, sizeof(version));
+  if (reinterpret_cast<uintptr_t>(symbol) % alignof(uint32_t))
+    return corrupt("the symbol " ASHLAR_KERNEL_ABI_SYMBOL " is misaligned",
+                   "code");
+  uint32_t version = readVersion(symbol);
   if (version != ASHLAR_KERNEL_ABI_VERSION)
     return Status(ASHLAR_UNSUPPORTED,
                   concat("the code has kernel ABI version ", version,

@@ -8,6 +8,7 @@
 #include "CpuFeatures.h"
 #include "CpuQueue.h"
 #include "ElfVerifier.h"
+#include "PerfMap.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -76,6 +77,7 @@ static Status cpuFindKernel(void *executable, const char *symbol,
   *outKernel = static_cast<CodeImage *>(executable)->find(symbol);
   if (!*outKernel)
     return corrupt(concat("the code lacks the function ", symbol), symbol);
+  recordForPerf(*outKernel, symbol);
   return {};
 }
 

@@ -135,11 +135,11 @@ std::string detectCpuFeatures() {
     return bool(word >> index & 1);
   };
   const Feature features[] = {
-      {"neon", has(first, 1)},      {"crc", has(first, 7)},
-      {"lse", has(first, 8)},       {"fullfp16", has(first, 10)},
-      {"dotprod", has(first, 20)},  {"fp16fml", has(first, 23)},
-      {"sve", has(first, 22)},      {"sve2", has(second, 1)},
-      {"i8mm", has(second, 13)},    {"bf16", has(second, 14)},
+      {"neon", has(first, 1)},     {"crc", has(first, 7)},
+      {"lse", has(first, 8)},      {"fullfp16", has(first, 10)},
+      {"dotprod", has(first, 20)}, {"fp16fml", has(first, 23)},
+      {"sve", has(first, 22)},     {"sve2", has(second, 1)},
+      {"i8mm", has(second, 13)},   {"bf16", has(second, 14)},
       {"sme", has(second, 23)},
   };
   return join(features);

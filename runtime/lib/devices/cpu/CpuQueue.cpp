@@ -49,10 +49,9 @@ void CpuQueue::runPart(const CommandList &list, RunControl &control,
   } else {
     auto function = reinterpret_cast<ashlar_kernel_function_t>(
         const_cast<void *>(command.kernel));
-    int32_t code =
-        function(pointers, list.parameters.data() + command.firstParameter,
-                 scratchBytes ? scratch + worker * scratchBytes : nullptr,
-                 begin, end);
+    int32_t code = function(
+        pointers, list.parameters.data() + command.firstParameter,
+        scratchBytes ? scratch + worker * scratchBytes : nullptr, begin, end);
     if (code != ASHLAR_KERNEL_OK)
       control.fail(uint32_t(index), code);
   }

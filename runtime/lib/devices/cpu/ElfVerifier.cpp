@@ -87,8 +87,7 @@ Status ElfReader::verifyDynamic(const Elf64_Phdr &segment) {
       return reject("its dynamic section lies outside");
     if (entry.d_tag == DT_NULL)
       break;
-    if (entry.d_tag == DT_STRTAB &&
-        !offsetOfAddress(entry.d_un.d_ptr, strings))
+    if (entry.d_tag == DT_STRTAB && !offsetOfAddress(entry.d_un.d_ptr, strings))
       return reject("its strings lie outside");
     if (entry.d_tag == DT_INIT || entry.d_tag == DT_FINI ||
         entry.d_tag == DT_PREINIT_ARRAY || entry.d_tag == DT_TEXTREL ||
@@ -141,8 +140,8 @@ Status ElfReader::verify() {
       header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_type != ET_DYN)
     return reject("expected a 64-bit little-endian shared object");
   if (header.e_machine != hostMachine)
-    return reject(concat("machine ", header.e_machine, "; this one is ",
-                         hostMachine));
+    return reject(
+        concat("machine ", header.e_machine, "; this one is ", hostMachine));
   return verifySegments();
 }
 

@@ -29,7 +29,7 @@ namespace ashlar::exec {
 inline constexpr llvm::StringLiteral groupsAttrName = "exec.groups";
 /// Scratch bytes per worker (i64).
 inline constexpr llvm::StringLiteral scratchAttrName = "exec.scratch_bytes";
-/// Per result, the operands it may share memory with (array of i64 arrays).
+/// The operands whose memory the only result may take over (array of i64).
 inline constexpr llvm::StringLiteral aliasesAttrName = "exec.aliases";
 /// How many of the arguments are results (i64); they come last.
 inline constexpr llvm::StringLiteral resultsAttrName = "exec.results";

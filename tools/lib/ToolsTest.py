@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Runs the tools as a user does: ToolsTest.py BIN SAMPLE_MODULE."""
+
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BIN, SAMPLE = sys.argv[1:3]
+GIVEN = ["--input=x=random:1", "--input=y=random:2"]
+
+
+def run(tool, *arguments):
+    done = subprocess.run([os.path.join(BIN, tool), *arguments],
+                          capture_output=True, text=True)
+    return done.returncode, done.stdout, done.stderr
+
+
+def varint(value):
+    out = b""
+    while value > 127:
+        out += bytes([value & 127 | 128])
+        value >>= 7
+    return out + bytes([value])
+
+
+def tensor_proto(values, raw):
+    data = struct.pack(f"<{len(values)}f", *values)
+    # dims, data_type FLOAT, then raw_data (9) or packed float_data (4).
+    return (b"\x08" + varint(len(values)) + b"\x10\x01" +
+            (b"\x4a" if raw else b"\x22") + varint(len(data)) + data)
+
+
+class Tools(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def write(self, name, contents):
+        with open(self.path(name), "wb") as file:
+            file.write(contents)
+        return self.path(name)
+
+    def test_output_equals_itself(self):
+        code, out, err = run("ashlar-run", SAMPLE, *GIVEN, "--print",
+                             f"--output-dir={self.folder.name}")
+        self.assertEqual((code, err), (0, ""))
+        self.assertTrue(out.startswith("z f32 256\n["))
+        self.assertEqual(os.listdir(self.folder.name), ["z.npy"])
+        code, out, _ = run("ashlar-run", SAMPLE, *GIVEN, "--rtol=0",
+                           "--atol=0", f"--expect=z={self.path('z.npy')}")
+        self.assertEqual(code, 0)
+        self.assertIn("equal within tolerance", out)
+
+    def test_difference_names_the_worst_element(self):
+        y = self.path("z.npy")
+        run("ashlar-run", SAMPLE, *GIVEN, f"--output=z={y}")
+        with open(y, "r+b") as file:
+            file.seek(-4, os.SEEK_END)
+            file.write(struct.pack("<f", 7))
+        code, out, err = run("ashlar-run", SAMPLE, *GIVEN, f"--expect=z={y}")
+        self.assertEqual((code, err), (1, ""))
+        self.assertIn("worst at [255]", out)
+        self.assertIn("expected 7", out)
+
+    def test_reads_tensor_protos(self):
+        for raw in (True, False):
+            x = self.write("x.pb", tensor_proto([1.0] * 256, raw))
+            y = self.write("y.pb", tensor_proto([0.5] * 256, raw))
+            want = self.write("z.pb", tensor_proto(
+                [2 * (1 + i / 2) + 0.5 for i in range(256)], raw))
+            code, out, err = run("ashlar-run", SAMPLE, f"--input=x={x}",
+                                 f"--input=y={y}", f"--expect=z={want}")
+            self.assertEqual(code, 0, out + err)
+
+    def test_broken_tensor_files_are_refused(self):
+        run("ashlar-run", SAMPLE, *GIVEN, f"--output=z={self.path('z.npy')}")
+        with open(self.path("z.npy"), "rb") as file:
+            npy = file.read()
+        proto = tensor_proto([1.0] * 256, True)
+        for name, contents in (("x.npy", npy), ("x.pb", proto)):
+            step = 13 if name == "x.pb" else 29
+            for size in range(0, len(contents), step):
+                x = self.write(name, contents[:size])
+                code, _, err = run("ashlar-run", SAMPLE, f"--input=x={x}",
+                                   "--input=y=random")
+                self.assertEqual(code, 1, err)
+
+    def test_usage(self):
+        for tool in ("ashlar-run", "ashlar-bench", "ashlar-inspect"):
+            self.assertEqual(run(tool)[0], 2)
+            self.assertEqual(run(tool, SAMPLE, "--nonsense")[0], 2)
+            code, out, err = run(tool, "--help")
+            self.assertEqual((code, err), (0, ""))
+            self.assertTrue(out.startswith("Example:"))
+            self.assertEqual(run(tool, "--version")[1].strip(), "0.1.0")
+            code, out, err = run(tool, self.path("absent.ash"))
+            self.assertEqual((code, out), (1, ""))
+            self.assertIn("absent.ash", err)
+        self.assertEqual(run("ashlar-run", SAMPLE, "--memory-limit=x")[0], 2)
+        self.assertEqual(run("ashlar-run", SAMPLE, "--stats=xml", *GIVEN)[0], 2)
+
+    def test_refusals(self):
+        for arguments, text in (
+                ([], "--input=x=FILE.npy   (f32 256)"),
+                (GIVEN + ["--input=q=random"], "no input named 'q'"),
+                (GIVEN + ["--output=q=q.npy"], "no output named 'q'"),
+                (GIVEN + ["--memory-limit=1KiB"], "lacks"),
+                (GIVEN + ["--device=cuda:0"], "no device cuda:0"),
+                (GIVEN + ["--entry=other"], "no entry other"),
+                (GIVEN + ["--output=z=/nonexistent/z.npy"], "cannot write"),
+                (["--input=x=random", "--input=y=random", "--shape=x=255"],
+                 "expected the shape 256, found 255")):
+            code, out, err = run("ashlar-run", SAMPLE, *arguments)
+            self.assertEqual((code, out), (1, ""), err)
+            self.assertIn(text, err)
+
+    def test_json(self):
+        out = json.loads(run("ashlar-inspect", SAMPLE, "--json")[1])
+        self.assertEqual(out["entries"][0]["inputs"][0],
+                         {"name": "x", "type": "f32", "shape": [256]})
+        for key in ("weights_bytes", "code_bytes", "arena_bytes", "peak_bytes",
+                    "arena_lower_bound_bytes", "outputs_bytes",
+                    "staging_bytes", "devices"):
+            self.assertIn(key, out["contract"])
+        self.assertEqual(out["programs"][0]["kernels"][0]["nodes"],
+                         ["node_of_add_f32"])
+        self.assertIn("model_sha256", out["provenance"])
+        bench = json.loads(run("ashlar-bench", SAMPLE, "--json",
+                               "--min-time=0.01", "--threads=1")[1])
+        self.assertEqual(set(bench), {
+            "median_ms", "min_ms", "p99_ms", "runs", "load_us", "peak_bytes",
+            "device", "threads"})
+        stats = json.loads(run("ashlar-run", SAMPLE, *GIVEN,
+                               "--stats=json")[1])
+        self.assertEqual(stats["runs"], 1)
+
+    def test_inspect_verifies_hashes(self):
+        with open(SAMPLE, "rb") as file:
+            contents = bytearray(file.read())
+        contents[4096] ^= 1
+        broken = self.write("broken.ash", contents)
+        self.assertEqual(run("ashlar-inspect", broken)[0], 0)
+        code, _, err = run("ashlar-inspect", broken, "--verify")
+        self.assertEqual(code, 1)
+        self.assertIn("weights", err)
+        self.assertEqual(run("ashlar-inspect", SAMPLE, "--verify",
+                             "--kernels")[0], 0)
+
+    def test_trace(self):
+        trace = self.path("trace.json")
+        run("ashlar-run", SAMPLE, *GIVEN, f"--trace={trace}")
+        with open(trace, encoding="utf-8") as file:
+            self.assertGreaterEqual(len(json.load(file)["traceEvents"]), 3)
+
+
+unittest.main(argv=["ToolsTest.py"])
