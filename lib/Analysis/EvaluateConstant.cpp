@@ -102,8 +102,8 @@ public:
         if (!constant)
           return {};
       } else {
-        auto zero = Builder(op.getContext())
-                        .getZeroAttr(initType.getElementType());
+        auto zero =
+            Builder(op.getContext()).getZeroAttr(initType.getElementType());
         constant = DenseElementsAttr::get(initType, ArrayRef<Attribute>(zero));
       }
       outputs.push_back(elementsOf(constant));
@@ -154,16 +154,16 @@ private:
         return true;
       }
       if (auto indexOp = dyn_cast<linalg::IndexOp>(inner)) {
-        scope[indexOp] = IntegerAttr::get(indexOp.getType(),
-                                          index[indexOp.getDim()]);
+        scope[indexOp] =
+            IntegerAttr::get(indexOp.getType(), index[indexOp.getDim()]);
         continue;
       }
       if (auto extract = dyn_cast<tensor::ExtractOp>(inner)) {
         const Reader *source = captured(extract.getTensor());
         SmallVector<int64_t> at;
         for (Value operand : extract.getIndices())
-          if (auto integer = dyn_cast_or_null<IntegerAttr>(value(operand,
-                                                                 scope)))
+          if (auto integer =
+                  dyn_cast_or_null<IntegerAttr>(value(operand, scope)))
             at.push_back(integer.getInt());
         if (!source || at.size() != extract.getIndices().size())
           return false;
@@ -369,8 +369,8 @@ DenseElementsAttr ConstantEvaluator::compute(Value value) {
       return dense.isSplat() || type.getNumElements() <= maximumElements
                  ? dense
                  : DenseElementsAttr();
-    if (auto resource = dyn_cast<DenseResourceElementsAttr>(
-            constant.getValue()))
+    if (auto resource =
+            dyn_cast<DenseResourceElementsAttr>(constant.getValue()))
       return readResource(resource, maximumElements);
     return {};
   }

@@ -66,8 +66,8 @@ Error check(ashlar_status_t status, llvm::StringRef what) {
   return failed(what + ": " + status.message);
 }
 
-using Session = std::unique_ptr<ashlar_session_t,
-                                decltype(&ashlar_session_release)>;
+using Session =
+    std::unique_ptr<ashlar_session_t, decltype(&ashlar_session_release)>;
 using Module =
     std::unique_ptr<ashlar_module_t, decltype(&ashlar_module_release)>;
 using Runtime =
@@ -111,8 +111,8 @@ private:
 };
 
 void TestRun::readModelInputs() {
-  auto file = llvm::MemoryBuffer::getFile(test.path + "/model.onnx", false,
-                                          false);
+  auto file =
+      llvm::MemoryBuffer::getFile(test.path + "/model.onnx", false, false);
   onnx::ModelProto model;
   // A broken model is the compiler's to refuse.
   if (!file || !model.ParseFromArray((*file)->getBufferStart(),
@@ -131,8 +131,8 @@ void TestRun::readModelInputs() {
     description.hasRank = type.has_shape();
     for (const auto &dim : type.shape().dim())
       description.shape.push_back(dim.has_dim_value() ? dim.dim_value() : -1);
-    description.isStatic = type.has_shape() &&
-                           !llvm::is_contained(description.shape, -1);
+    description.isStatic =
+        type.has_shape() && !llvm::is_contained(description.shape, -1);
     modelInputs.push_back(std::move(description));
   }
 }
@@ -147,10 +147,10 @@ Error TestRun::checkInputShapes(const DataSet &data) const {
         agrees &= declared == -1 || declared == found;
     if (!agrees)
       return unsupported(
-          "test data", "input '" + input.name + "' is " +
-                           spellType(tensor.type, tensor.shape.data(),
-                                     tensor.shape.size()) +
-                           ", which contradicts the model");
+          "test data",
+          "input '" + input.name + "' is " +
+              spellType(tensor.type, tensor.shape.data(), tensor.shape.size()) +
+              ", which contradicts the model");
   }
   return Error::success();
 }
@@ -253,10 +253,9 @@ Error TestRun::load(Loaded &loaded) {
   ashlar_load_options_t loadOptions = ASHLAR_LOAD_OPTIONS_INIT;
   loadOptions.allow_native_code = 1;
   ashlar_module_t *module;
-  if (Error error =
-          check(ashlar_module_load_file(runtime, modulePath.c_str(),
-                                        &loadOptions, &module),
-                "loading the module"))
+  if (Error error = check(ashlar_module_load_file(runtime, modulePath.c_str(),
+                                                  &loadOptions, &module),
+                          "loading the module"))
     return error;
   loaded.module.reset(module);
   if (Error error = check(ashlar_module_entry_at(module, 0, &loaded.entry),
@@ -284,8 +283,8 @@ bool readOldBFloat16(Tensor &tensor, uint32_t wanted) {
 }
 
 /// The entry's inputs among the data, by name where the data have names.
-Expected<std::vector<Tensor>>
-TestRun::arrangeInputs(const Loaded &loaded, const DataSet &data) {
+Expected<std::vector<Tensor>> TestRun::arrangeInputs(const Loaded &loaded,
+                                                     const DataSet &data) {
   size_t count = ashlar_entry_input_count(loaded.entry);
   std::vector<Tensor> arranged;
   for (size_t i = 0; i != count; ++i) {
@@ -422,9 +421,8 @@ std::vector<Test> ashlar::check::findTests(const std::string &folder) {
        !error && i != end; i.increment(error))
     if (isTest(i->path()))
       tests.push_back(describe(i->path()));
-  std::sort(tests.begin(), tests.end(), [](const Test &a, const Test &b) {
-    return a.name < b.name;
-  });
+  std::sort(tests.begin(), tests.end(),
+            [](const Test &a, const Test &b) { return a.name < b.name; });
   return tests;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Driver/Compile.h"
+#include "ProgressLine.h"
 #include "ashlar/Emit/EmitModule.h"
 #include "ashlar/Import/MLIR/Import.h"
 #include "ashlar/InitAll.h"
@@ -29,12 +30,11 @@ void ashlar::printUnsupported(const std::vector<UnsupportedNode> &nodes,
                "): " + node.reason];
     first = count++ ? first : &node;
   }
-  log << "error: " << nodes.size() << " part"
-      << (nodes.size() == 1 ? "" : "s")
+  log << "error: " << nodes.size() << " part" << (nodes.size() == 1 ? "" : "s")
       << " of the model cannot be compiled yet:\n";
   for (auto &[what, group] : groups) {
-    log << "  " << group.first << " x " << what << "; '"
-        << group.second->node << "'";
+    log << "  " << group.first << " x " << what << "; '" << group.second->node
+        << "'";
     if (group.first > 1)
       log << " and " << group.first - 1 << " more";
     log << "\n";
@@ -105,10 +105,10 @@ static void printModule(ModuleOp module, llvm::raw_ostream &out) {
 }
 
 /// Finds the target and the preset of every request.
-static LogicalResult
-findTargets(const CompileOptions &options,
-            std::vector<std::unique_ptr<Target>> &targets,
-            std::vector<std::string> &names, llvm::raw_ostream &log) {
+static LogicalResult findTargets(const CompileOptions &options,
+                                 std::vector<std::unique_ptr<Target>> &targets,
+                                 std::vector<std::string> &names,
+                                 llvm::raw_ostream &log) {
   for (const TargetRequest &request : options.targets) {
     auto info = llvm::find_if(allTargets(), [&](const TargetInfo &info) {
       return info.name == request.target;
@@ -144,6 +144,8 @@ public:
   Compilation(const CompileOptions &options, llvm::raw_ostream &out,
               llvm::raw_ostream &log)
       : options(options), out(out), log(log),
+        // Both would write to the same lines.
+        progress(log, !options.quiet && !options.verbose),
         pool(llvm::hardware_concurrency(options.threads)),
         context(MLIRContext::Threading::DISABLED) {
     DialectRegistry registry;
@@ -162,13 +164,14 @@ private:
   bool stage(Stage stage, llvm::function_ref<LogicalResult()> body);
   LogicalResult runPipeline(ModuleOp module,
                             llvm::function_ref<void(OpPassManager &)> build);
-  LogicalResult forEachProgram(
-      ModuleOp module,
-      llvm::function_ref<LogicalResult(ModuleOp, Target &)> body);
+  LogicalResult
+  forEachProgram(ModuleOp module,
+                 llvm::function_ref<LogicalResult(ModuleOp, Target &)> body);
   LogicalResult emit(ModuleOp module);
 
   const CompileOptions &options;
   llvm::raw_ostream &out, &log;
+  ProgressLine progress;
   CompileResult result;
   std::vector<std::unique_ptr<Target>> targets;
   std::vector<std::string> targetNames;
@@ -178,26 +181,27 @@ private:
 };
 } // namespace
 
-bool Compilation::stage(Stage stage,
-                        llvm::function_ref<LogicalResult()> body) {
+bool Compilation::stage(Stage stage, llvm::function_ref<LogicalResult()> body) {
   Clock::time_point begin = Clock::now();
+  progress.show(stageName(stage));
   if (failed(body())) {
     if (result.status == CompileStatus::Done)
       result.status = CompileStatus::OurFault;
     return false;
   }
   if (options.verbose)
-    log << llvm::formatv("{0,-10} {1,8:f3} s\n", stageName(stage),
-                         std::chrono::duration<double>(Clock::now() - begin)
-                             .count());
+    log << llvm::formatv(
+        "{0,-10} {1,8:f3} s\n", stageName(stage),
+        std::chrono::duration<double>(Clock::now() - begin).count());
   if (!options.stopEarly || options.until != stage)
     return true;
   printModule(*module, out);
   return false;
 }
 
-LogicalResult Compilation::runPipeline(
-    ModuleOp module, llvm::function_ref<void(OpPassManager &)> build) {
+LogicalResult
+Compilation::runPipeline(ModuleOp module,
+                         llvm::function_ref<void(OpPassManager &)> build) {
   PassManager pm(module.getContext());
   build(pm);
   return pm.run(module);
@@ -238,8 +242,8 @@ LogicalResult Compilation::emit(ModuleOp module) {
     provenance.flags.push_back(text);
   }
   if (auto file = llvm::MemoryBuffer::getFile(options.input, false, false)) {
-    auto digest = llvm::SHA256::hash(
-        llvm::arrayRefFromStringRef((*file)->getBuffer()));
+    auto digest =
+        llvm::SHA256::hash(llvm::arrayRefFromStringRef((*file)->getBuffer()));
     provenance.modelSha256 = llvm::toHex(digest, /*LowerCase=*/true);
   }
   if (failed(emitModule(module, binaries, provenance, options.output))) {
@@ -281,21 +285,18 @@ CompileResult Compilation::run() {
           llvm::function_ref<void(OpPassManager &, Target &)> build) {
         return stage(which, [&] {
           return forEachProgram(*module, [&](ModuleOp program, Target &target) {
-            return runPipeline(program, [&](OpPassManager &pm) {
-              build(pm, target);
-            });
+            return runPipeline(program,
+                               [&](OpPassManager &pm) { build(pm, target); });
           });
         });
       };
   (void)(pipeline(Stage::Simplify, buildSimplifyPipeline) &&
-         pipeline(Stage::Place,
-                  [&](OpPassManager &pm) {
-                    buildPlacePipeline(pm, targetNames);
-                  }) &&
-         perProgram(Stage::Precision,
-                    [](OpPassManager &pm, Target &) {
-                      buildPrecisionPipeline(pm);
-                    }) &&
+         pipeline(
+             Stage::Place,
+             [&](OpPassManager &pm) { buildPlacePipeline(pm, targetNames); }) &&
+         perProgram(
+             Stage::Precision,
+             [](OpPassManager &pm, Target &) { buildPrecisionPipeline(pm); }) &&
          perProgram(Stage::Fuse,
                     [](OpPassManager &pm, Target &target) {
                       buildFusePipeline(pm, target.fuses());
@@ -304,10 +305,9 @@ CompileResult Compilation::run() {
                     [](OpPassManager &pm, Target &target) {
                       buildTilePipeline(pm, target.tileOptions());
                     }) &&
-         perProgram(Stage::Schedule,
-                    [](OpPassManager &pm, Target &) {
-                      buildSchedulePipeline(pm);
-                    }) &&
+         perProgram(
+             Stage::Schedule,
+             [](OpPassManager &pm, Target &) { buildSchedulePipeline(pm); }) &&
          stage(Stage::Emit, [&] { return emit(*module); }));
   return result;
 }

@@ -14,10 +14,10 @@ static Value floatToInteger(OpBuilder &b, Location loc, Value scalar,
   auto type = cast<FloatType>(scalar.getType());
   unsigned width = target.getIntOrFloatBitWidth();
   const llvm::fltSemantics &semantics = type.getFloatSemantics();
-  APInt lowest = isUnsigned ? APInt::getMinValue(width)
-                            : APInt::getSignedMinValue(width);
-  APInt highest = isUnsigned ? APInt::getMaxValue(width)
-                             : APInt::getSignedMaxValue(width);
+  APInt lowest =
+      isUnsigned ? APInt::getMinValue(width) : APInt::getSignedMinValue(width);
+  APInt highest =
+      isUnsigned ? APInt::getMaxValue(width) : APInt::getSignedMaxValue(width);
   // The largest value that is still inside, in the float type.
   APFloat high(semantics), low(semantics);
   high.convertFromAPInt(highest, !isUnsigned, APFloat::rmTowardZero);
@@ -30,8 +30,8 @@ static Value floatToInteger(OpBuilder &b, Location loc, Value scalar,
                                       highBound);
   Value below = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, scalar,
                                       lowBound);
-  Value isNaN = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, scalar,
-                                      scalar);
+  Value isNaN =
+      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, scalar, scalar);
   Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
   Value outside = arith::OrIOp::create(b, loc, above, below);
   outside = arith::OrIOp::create(b, loc, outside, isNaN);
@@ -42,8 +42,7 @@ static Value floatToInteger(OpBuilder &b, Location loc, Value scalar,
   auto constant = [&](const APInt &value) -> Value {
     return arith::ConstantOp::create(b, loc, IntegerAttr::get(target, value));
   };
-  integer =
-      arith::SelectOp::create(b, loc, above, constant(highest), integer);
+  integer = arith::SelectOp::create(b, loc, above, constant(highest), integer);
   return arith::SelectOp::create(b, loc, below, constant(lowest), integer);
 }
 
@@ -54,11 +53,11 @@ static Value roundToOdd(OpBuilder &b, Location loc, Value scalar) {
   Type f32 = b.getF32Type(), f64 = b.getF64Type(), i32 = b.getI32Type();
   Value nearest = arith::TruncFOp::create(b, loc, f32, scalar);
   Value back = arith::ExtFOp::create(b, loc, f64, nearest);
-  Value isInexact = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::ONE,
-                                          back, scalar);
-  Value isAway = arith::CmpFOp::create(
-      b, loc, arith::CmpFPredicate::OGT, math::AbsFOp::create(b, loc, back),
-      math::AbsFOp::create(b, loc, scalar));
+  Value isInexact =
+      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::ONE, back, scalar);
+  Value isAway = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT,
+                                       math::AbsFOp::create(b, loc, back),
+                                       math::AbsFOp::create(b, loc, scalar));
   Value bits = arith::BitcastOp::create(b, loc, i32, nearest);
   Value away = arith::ExtUIOp::create(b, loc, i32, isAway);
   Value odd = arith::ExtUIOp::create(b, loc, i32, isInexact);

@@ -74,58 +74,6 @@ struct FlattenStridedGathers
     gather.getOffsetsMutable().assign(place);
   }
 };
-
-/// A copy of or into a view becomes a loop: upstream lowers it to a call of its
-/// own runtime library, which we have not.
-struct UnrollStridedCopies
-    : PassWrapper<UnrollStridedCopies, OperationPass<func::FuncOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(UnrollStridedCopies)
-  StringRef getName() const override {
-    return "ashlar-cpu-unroll-strided-copies";
-  }
-  void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<linalg::LinalgDialect>();
-  }
-  void runOnOperation() override {
-    auto isDense = [](Value memory) {
-      return cast<MemRefType>(memory.getType()).getLayout().isIdentity();
-    };
-    getOperation().walk([&](memref::CopyOp copy) {
-      if (isDense(copy.getSource()) && isDense(copy.getTarget()))
-        return;
-      OpBuilder b(copy);
-      linalg::CopyOp::create(b, copy.getLoc(), copy.getSource(),
-                             copy.getTarget());
-      copy.erase();
-    });
-  }
-};
-
-/// Arguments without elements, which nothing reads once the loops over them
-/// are gone, become memref<0xT>: the conversion to LLVM takes no zero strides,
-/// which a zero size makes.
-struct ShrinkEmptyArguments
-    : PassWrapper<ShrinkEmptyArguments, OperationPass<func::FuncOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ShrinkEmptyArguments)
-  StringRef getName() const override {
-    return "ashlar-cpu-shrink-empty-arguments";
-  }
-  void runOnOperation() override {
-    func::FuncOp function = getOperation();
-    if (function.isExternal())
-      return;
-    for (BlockArgument argument : function.getArguments()) {
-      auto type = dyn_cast<MemRefType>(argument.getType());
-      if (type && argument.use_empty() && type.hasStaticShape() &&
-          type.getNumElements() == 0)
-        argument.setType(MemRefType::get({0}, type.getElementType(), nullptr,
-                                         type.getMemorySpace()));
-    }
-    function.setType(FunctionType::get(&getContext(),
-                                       function.front().getArgumentTypes(),
-                                       function.getResultTypes()));
-  }
-};
 } // namespace
 
 void ashlar::cpu::buildLoweringPipeline(OpPassManager &pm, bool approximate) {
@@ -137,7 +85,6 @@ void ashlar::cpu::buildLoweringPipeline(OpPassManager &pm, bool approximate) {
   function.addPass(createCanonicalizerPass());
   function.addPass(createCSEPass());
   function.addPass(createLoopInvariantCodeMotionPass());
-  function.addPass(std::make_unique<ShrinkEmptyArguments>());
   if (approximate)
     function.addPass(std::make_unique<ApproximateMath>());
   function.addPass(createSCFToControlFlowPass());

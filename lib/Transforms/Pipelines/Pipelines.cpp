@@ -18,6 +18,7 @@ using namespace ashlar;
 void ashlar::buildSimplifyPipeline(OpPassManager &pm) {
   OpPassManager &function = pm.nest<func::FuncOp>();
   function.addPass(createFoldConstantsPass());
+  function.addPass(createFoldChannelScalesPass());
   function.addPass(createCanonicalizerPass());
   function.addPass(createCSEPass());
 }
@@ -77,8 +78,8 @@ void ashlar::registerPipelines() {
   PassPipelineRegistration<>(
       "ashlar-place-pipeline", "The stage place, for cpu:host",
       [](OpPassManager &pm) { buildPlacePipeline(pm, {"cpu:host"}); });
-  PassPipelineRegistration<>("ashlar-precision-pipeline",
-                             "The stage precision", buildPrecisionPipeline);
+  PassPipelineRegistration<>("ashlar-precision-pipeline", "The stage precision",
+                             buildPrecisionPipeline);
   PassPipelineRegistration<>("ashlar-fuse-pipeline", "The stage fuse",
                              [](OpPassManager &pm) { buildFusePipeline(pm); });
   PassPipelineRegistration<>(

@@ -26,8 +26,8 @@ int64_t operandElements(Operation *op) {
     auto type = dyn_cast<RankedTensorType>(operand.getType());
     if (!type || !type.hasStaticShape())
       continue;
-    bool isSplat = matchPattern(operand, m_Constant(&constant)) &&
-                   constant.isSplat();
+    bool isSplat =
+        matchPattern(operand, m_Constant(&constant)) && constant.isSplat();
     elements += isSplat ? 1 : type.getNumElements();
   }
   return elements;

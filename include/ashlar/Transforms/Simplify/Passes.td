@@ -26,4 +26,25 @@ def FoldConstantsPass : Pass<"ashlar-fold-constants", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def FoldChannelScalesPass
+    : Pass<"ashlar-fold-channel-scales", "::mlir::func::FuncOp"> {
+  let summary = "Move factors per output channel into the weights";
+  let description = [{
+    Before: a contraction with constant f32 weights whose result is multiplied
+    by a constant vector along dim 1, as a batch normalization does. After: the
+    weights are multiplied instead, and the product is gone. Left alone are
+    results that others read too, and weights that are one value everywhere,
+    which would grow.
+
+    ```mlir
+    %y = linalg.generic ... ins(%x, %w) { mulf, addf }           // before
+    %z = linalg.generic ... ins(%y, %scale, %shift) { mulf, addf }
+    %y = linalg.generic ... ins(%x, %w.scaled) { mulf, addf }    // after
+    %z = linalg.generic ... ins(%y, %shift) { addf }
+    ```
+  }];
+  let statistics = [Statistic<"numFolded", "num-folded", "Products removed">];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 #endif // ASHLAR_TRANSFORMS_SIMPLIFY_PASSES_TD
