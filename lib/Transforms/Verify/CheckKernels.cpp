@@ -11,8 +11,7 @@ using namespace ashlar;
 
 /// Buffers, then scratch of the size that the kernel says, then the range of
 /// groups.
-static LogicalResult checkArguments(func::FuncOp kernel,
-                                    int64_t scratchBytes) {
+static LogicalResult checkArguments(func::FuncOp kernel, int64_t scratchBytes) {
   auto refuse = [&](StringRef expected, auto found) {
     return kernel.emitError("after the stage tile: expected kernel '")
            << kernel.getName() << "' to take " << expected << ", found "
@@ -90,8 +89,7 @@ static LogicalResult checkKernel(func::FuncOp kernel) {
                                  : StringRef();
   if (!missing.empty())
     return kernel.emitError("after the stage tile: expected '")
-           << missing << "' on kernel '" << kernel.getName()
-           << "', found none";
+           << missing << "' on kernel '" << kernel.getName() << "', found none";
   if (failed(checkArguments(kernel, scratch.getInt())))
     return failure();
   int64_t bindings = exec::numKernelBindings(kernel);
