@@ -104,8 +104,8 @@ LogicalResult CommandChecker::findSizes() {
   for (auto [i, weight] : llvm::enumerate(program.getWeights())) {
     auto elements = dyn_cast<ElementsAttr>(weight);
     if (!elements)
-      return refuse(program) << "expected elements as weight " << i
-                             << ", found " << weight;
+      return refuse(program)
+             << "expected elements as weight " << i << ", found " << weight;
     sizes[unsigned(Storage::Weights)].push_back(
         bytesOf(elements.getShapedType()));
   }
@@ -131,8 +131,8 @@ LogicalResult CommandChecker::checkBounds(const Access &access) {
     return refuse(access.command)
            << "expected a range within the " << limit << " bytes of "
            << stringifyStorage(binding.getStorage()) << " "
-           << binding.getIndex() << ", found " << access.bytes()
-           << " bytes at " << access.begin();
+           << binding.getIndex() << ", found " << access.bytes() << " bytes at "
+           << access.begin();
   if (binding.getWritten() && (binding.getStorage() == Storage::Input ||
                                binding.getStorage() == Storage::Weights))
     return refuse(access.command)
@@ -148,8 +148,8 @@ LogicalResult CommandChecker::checkConcurrency(const Access &access) {
       continue;
     InFlightDiagnostic diagnostic =
         refuse(access.command)
-        << (access.binding.getWritten() ? "writes " : "reads ")
-        << spell(access) << " without a barrier after another command that "
+        << (access.binding.getWritten() ? "writes " : "reads ") << spell(access)
+        << " without a barrier after another command that "
         << (other.binding.getWritten() ? "writes" : "reads") << " them";
     diagnostic.attachNote(other.command->getLoc()) << "which is here";
     return diagnostic;
@@ -164,8 +164,7 @@ LogicalResult CommandChecker::read(const Access &access) {
     return success();
   const Contents &written = contents[{storage, access.binding.getIndex()}];
   auto after = written.upper_bound(access.begin());
-  if (after != written.begin() &&
-      std::prev(after)->second.end >= access.end())
+  if (after != written.begin() && std::prev(after)->second.end >= access.end())
     return success();
   InFlightDiagnostic diagnostic =
       refuse(access.command)
@@ -173,8 +172,7 @@ LogicalResult CommandChecker::read(const Access &access) {
       << ", expected what one earlier command wrote there";
   // The write that reaches into the range tells most about the cause.
   auto nearest = after;
-  if (after != written.begin() &&
-      std::prev(after)->second.end > access.begin())
+  if (after != written.begin() && std::prev(after)->second.end > access.begin())
     nearest = std::prev(after);
   if (nearest != written.end() && nearest->first < access.end())
     diagnostic.attachNote(nearest->second.command->getLoc())
@@ -209,22 +207,20 @@ LogicalResult CommandChecker::checkLaunch(exec::LaunchOp launch) {
   for (auto [i, access] : llvm::enumerate(accesses)) {
     bool isResult = int64_t(i) >= operands;
     if (access.binding.getWritten() != isResult)
-      return refuse(launch)
-             << "expected binding " << i << " to be "
-             << (isResult ? "written, it is a result"
-                          : "read, it is an operand")
-             << " of kernel '" << kernel.getName() << "', found "
-             << access.binding;
+      return refuse(launch) << "expected binding " << i << " to be "
+                            << (isResult ? "written, it is a result"
+                                         : "read, it is an operand")
+                            << " of kernel '" << kernel.getName() << "', found "
+                            << access.binding;
     auto type = dyn_cast<MemRefType>(kernel.getArgumentTypes()[i]);
     if (type && type.hasStaticShape() && bytesOf(type) != access.bytes())
-      return refuse(launch) << "expected " << bytesOf(type)
-                            << " bytes for binding " << i << " of kernel '"
-                            << kernel.getName() << "', found "
-                            << access.bytes();
-    if (access.begin() % alignment != 0)
       return refuse(launch)
-             << "expected binding " << i << " at a multiple of " << alignment
-             << " bytes, found " << access.begin();
+             << "expected " << bytesOf(type) << " bytes for binding " << i
+             << " of kernel '" << kernel.getName() << "', found "
+             << access.bytes();
+    if (access.begin() % alignment != 0)
+      return refuse(launch) << "expected binding " << i << " at a multiple of "
+                            << alignment << " bytes, found " << access.begin();
     if (failed(checkBounds(access)) || failed(checkConcurrency(access)))
       return failure();
     if (!isResult && failed(read(access)))
@@ -239,8 +235,7 @@ LogicalResult CommandChecker::checkLaunch(exec::LaunchOp launch) {
     for (int64_t other = 0; other != result; ++other)
       if (accesses[result].overlaps(accesses[other]) &&
           !(accesses[result].begin() == accesses[other].begin() &&
-            accesses[result].end() == accesses[other].end() &&
-            mayAlias(other)))
+            accesses[result].end() == accesses[other].end() && mayAlias(other)))
         return refuse(launch)
                << "binding " << result << ", " << spell(accesses[result])
                << ", overlaps binding " << other << ", which '"
@@ -268,8 +263,7 @@ LogicalResult CommandChecker::checkCopy(exec::CopyOp copy) {
                            "source, "
                         << source.bytes() << ", found " << target.bytes();
   if (source.overlaps(target))
-    return refuse(copy) << "copies " << spell(source) << " to "
-                        << spell(target)
+    return refuse(copy) << "copies " << spell(source) << " to " << spell(target)
                         << "; expected ranges that do not overlap";
   if (failed(read(source)))
     return failure();
@@ -315,8 +309,8 @@ static bool hasConstantSizes(exec::ProgramOp program) {
     if (auto launch = dyn_cast<exec::LaunchOp>(command))
       return llvm::all_of(launch.getBindings(), isConstant);
     auto copy = dyn_cast<exec::CopyOp>(command);
-    return !copy || (isConstant(copy.getSource()) &&
-                     isConstant(copy.getTarget()));
+    return !copy ||
+           (isConstant(copy.getSource()) && isConstant(copy.getTarget()));
   });
 }
 

@@ -10,16 +10,15 @@ using namespace mlir;
 using namespace ashlar;
 
 LogicalResult ashlar::checkEntryBody(func::FuncOp entry, StringRef kernelOp) {
-  StringRef stage = kernelOp == exec::DispatchOp::getOperationName() ? "fuse"
-                                                                     : "tile";
+  StringRef stage =
+      kernelOp == exec::DispatchOp::getOperationName() ? "fuse" : "tile";
   if (!llvm::hasSingleElement(entry.getBody()))
     return entry.emitError("after the stage ")
            << stage << ": expected one block in '" << entry.getName()
            << "', found " << entry.getBody().getBlocks().size();
   for (Operation &op : entry.getBody().front()) {
-    bool isTensorConstant =
-        isa<arith::ConstantOp>(op) &&
-        isa<RankedTensorType>(op.getResult(0).getType());
+    bool isTensorConstant = isa<arith::ConstantOp>(op) &&
+                            isa<RankedTensorType>(op.getResult(0).getType());
     if (!isTensorConstant && !isView(&op) && !isa<func::ReturnOp>(op) &&
         op.getName().getStringRef() != kernelOp)
       return op.emitError("after the stage ")
@@ -30,14 +29,15 @@ LogicalResult ashlar::checkEntryBody(func::FuncOp entry, StringRef kernelOp) {
 }
 
 static LogicalResult checkDispatch(exec::DispatchOp dispatch) {
-  WalkResult walk = dispatch.getBody().walk([](Operation *op) {
-    if (isTensorCode(op) || isa<exec::YieldOp>(op))
-      return WalkResult::advance();
-    op->emitError("after the stage fuse: expected ops of linalg, tensor, "
-                  "arith, math and scf in a dispatch, found '")
-        << op->getName() << "'";
-    return WalkResult::interrupt();
-  });
+  WalkResult walk =
+      dispatch.getBody().walk<WalkOrder::PreOrder>([](Operation *op) {
+        if (isTensorCode(op) || isa<exec::YieldOp>(op))
+          return WalkResult::advance();
+        op->emitError("after the stage fuse: expected ops of linalg, tensor, "
+                      "arith, math and scf in a dispatch, found '")
+            << op->getName() << "'";
+        return WalkResult::interrupt();
+      });
   return failure(walk.wasInterrupted());
 }
 

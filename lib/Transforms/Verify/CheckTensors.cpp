@@ -71,8 +71,9 @@ static LogicalResult checkLocation(Operation *op, const Rules &rules) {
     return hasName ? WalkResult::interrupt() : WalkResult::advance();
   });
   // Constants that are equal become one, of no node in particular.
-  bool isGood = rules.isNamed ? hasName
-                              : isKnown || op->hasTrait<OpTrait::ConstantLike>();
+  bool isGood = rules.isNamed
+                    ? hasName
+                    : isKnown || op->hasTrait<OpTrait::ConstantLike>();
   if (isGood)
     return success();
   return op->emitError("after the stage ")
