@@ -33,7 +33,7 @@ void ashlar::registerAllPasses() {
 }
 
 const std::vector<ashlar::TargetInfo> &ashlar::allTargets() {
-  static const std::vector<TargetInfo> targets = {
-      cpu::cpuTargetInfo(), cpu::referenceTargetInfo()};
+  static const std::vector<TargetInfo> targets = {cpu::cpuTargetInfo(),
+                                                  cpu::referenceTargetInfo()};
   return targets;
 }

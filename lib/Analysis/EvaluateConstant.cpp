@@ -102,8 +102,8 @@ public:
         if (!constant)
           return {};
       } else {
-        auto zero = Builder(op.getContext())
-                        .getZeroAttr(initType.getElementType());
+        auto zero =
+            Builder(op.getContext()).getZeroAttr(initType.getElementType());
         constant = DenseElementsAttr::get(initType, ArrayRef<Attribute>(zero));
       }
       outputs.push_back(elementsOf(constant));
@@ -154,16 +154,16 @@ private:
         return true;
       }
       if (auto indexOp = dyn_cast<linalg::IndexOp>(inner)) {
-        scope[indexOp] = IntegerAttr::get(indexOp.getType(),
-                                          index[indexOp.getDim()]);
+        scope[indexOp] =
+            IntegerAttr::get(indexOp.getType(), index[indexOp.getDim()]);
         continue;
       }
       if (auto extract = dyn_cast<tensor::ExtractOp>(inner)) {
         const Reader *source = captured(extract.getTensor());
         SmallVector<int64_t> at;
         for (Value operand : extract.getIndices())
-          if (auto integer = dyn_cast_or_null<IntegerAttr>(value(operand,
-                                                                 scope)))
+          if (auto integer =
+                  dyn_cast_or_null<IntegerAttr>(value(operand, scope)))
             at.push_back(integer.getInt());
         if (!source || at.size() != extract.getIndices().size())
           return false;
@@ -357,15 +357,20 @@ SmallVector<Value> ConstantEvaluator::operandsOf(Value value) {
 DenseElementsAttr ConstantEvaluator::compute(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   Operation *op = value.getDefiningOp();
-  if (!op || !type || !type.hasStaticShape())
+  if (!type || !type.hasStaticShape())
+    return {};
+  // A tensor without elements has only one value, whatever makes it.
+  if (type.getNumElements() == 0)
+    return DenseElementsAttr::get(type, ArrayRef<Attribute>());
+  if (!op)
     return {};
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue()))
       return dense.isSplat() || type.getNumElements() <= maximumElements
                  ? dense
                  : DenseElementsAttr();
-    if (auto resource = dyn_cast<DenseResourceElementsAttr>(
-            constant.getValue()))
+    if (auto resource =
+            dyn_cast<DenseResourceElementsAttr>(constant.getValue()))
       return readResource(resource, maximumElements);
     return {};
   }
@@ -404,12 +409,6 @@ DenseElementsAttr ConstantEvaluator::compute(Value value) {
           elements.push_back(attribute);
         }
         return DenseElementsAttr::get(type, elements);
-      })
-      .Case([&](tensor::EmptyOp) -> DenseElementsAttr {
-        // A tensor without elements has only one value.
-        if (type.getNumElements() != 0)
-          return {};
-        return DenseElementsAttr::get(type, ArrayRef<Attribute>());
       })
       .Case([&](linalg::FillOp fill) -> DenseElementsAttr {
         Attribute attribute;

@@ -139,8 +139,8 @@ void Runner::finish(Child &child, bool timedOut) {
   TestResult result;
   std::optional<TestResult> received = decode(child.received);
   if (timedOut)
-    result.why = formatv("still running after {0} seconds",
-                         options.timeoutSeconds);
+    result.why =
+        formatv("still running after {0} seconds", options.timeoutSeconds);
   else if (WIFSIGNALED(status))
     result.why = formatv("crashed with signal {0} ({1})", WTERMSIG(status),
                          strsignal(WTERMSIG(status)));
@@ -161,8 +161,7 @@ void Runner::waitForChildren() {
     double left = options.timeoutSeconds;
     for (const Child &child : children) {
       waiting.push_back({child.pipe, POLLIN, 0});
-      left = std::min(left,
-                      options.timeoutSeconds - secondsSince(child.begin));
+      left = std::min(left, options.timeoutSeconds - secondsSince(child.begin));
     }
     poll(waiting.data(), waiting.size(),
          static_cast<int>(std::max(left, 0.0) * 1000) + 1);
@@ -191,8 +190,8 @@ void Runner::waitForChildren() {
 
 std::vector<TestResult> Runner::run(
     const std::function<void(const Test &, const TestResult &)> &report) {
-  unsigned jobs = options.jobs ? options.jobs
-                               : std::thread::hardware_concurrency();
+  unsigned jobs =
+      options.jobs ? options.jobs : std::thread::hardware_concurrency();
   size_t next = 0, reported = 0;
   while (reported != tests.size()) {
     while (next != tests.size() && children.size() < std::max(jobs, 1u))

@@ -102,9 +102,9 @@ Expected<Tensor> ashlar::check::readTensor(StringRef path) {
       return llvm::make_error<NotATensor>("test data that is no tensor");
     return llvm::make_error<NotATensor>(
         "test data of type " +
-        StringRef(onnx::TensorProto::DataType_Name(
-                      static_cast<onnx::TensorProto::DataType>(
-                          proto.data_type())))
+        StringRef(
+            onnx::TensorProto::DataType_Name(
+                static_cast<onnx::TensorProto::DataType>(proto.data_type())))
             .lower());
   }
   size_t width = ashlar_element_type_size(tensor.type);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Driver/Compile.h"
+#include "ProgressLine.h"
 #include "ashlar/Emit/EmitModule.h"
 #include "ashlar/Import/MLIR/Import.h"
 #include "ashlar/InitAll.h"
@@ -11,8 +12,8 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SHA256.h"
 #include "llvm/Support/ThreadPool.h"
 #include <chrono>
@@ -29,12 +30,11 @@ void ashlar::printUnsupported(const std::vector<UnsupportedNode> &nodes,
                "): " + node.reason];
     first = count++ ? first : &node;
   }
-  log << "error: " << nodes.size() << " part"
-      << (nodes.size() == 1 ? "" : "s")
+  log << "error: " << nodes.size() << " part" << (nodes.size() == 1 ? "" : "s")
       << " of the model cannot be compiled yet:\n";
   for (auto &[what, group] : groups) {
-    log << "  " << group.first << " x " << what << "; '"
-        << group.second->node << "'";
+    log << "  " << group.first << " x " << what << "; '" << group.second->node
+        << "'";
     if (group.first > 1)
       log << " and " << group.first - 1 << " more";
     log << "\n";
@@ -105,10 +105,10 @@ static void printModule(ModuleOp module, llvm::raw_ostream &out) {
 }
 
 /// Finds the target and the preset of every request.
-static LogicalResult
-findTargets(const CompileOptions &options,
-            std::vector<std::unique_ptr<Target>> &targets,
-            std::vector<std::string> &names, llvm::raw_ostream &log) {
+static LogicalResult findTargets(const CompileOptions &options,
+                                 std::vector<std::unique_ptr<Target>> &targets,
+                                 std::vector<std::string> &names,
+                                 llvm::raw_ostream &log) {
   for (const TargetRequest &request : options.targets) {
     auto info = llvm::find_if(allTargets(), [&](const TargetInfo &info) {
       return info.name == request.target;
@@ -137,6 +137,31 @@ findTargets(const CompileOptions &options,
   return success();
 }
 
+/// SHA-256 of a file's bytes, read in pieces: mapping it again would count its
+/// weights twice.
+static std::string hashFile(StringRef path) {
+  auto file = llvm::sys::fs::openNativeFileForRead(path);
+  if (!file) {
+    llvm::consumeError(file.takeError());
+    return "";
+  }
+  llvm::SHA256 hash;
+  SmallVector<char, 0> piece(1 << 20);
+  while (true) {
+    auto size = llvm::sys::fs::readNativeFile(*file, piece);
+    if (!size) {
+      llvm::consumeError(size.takeError());
+      break;
+    }
+    if (*size == 0)
+      break;
+    hash.update(StringRef(piece.data(), *size));
+  }
+  (void)llvm::sys::fs::closeFile(*file);
+  auto digest = hash.final();
+  return llvm::toHex(digest, /*LowerCase=*/true);
+}
+
 namespace {
 /// One compile on its way through the stages.
 class Compilation {
@@ -144,6 +169,8 @@ public:
   Compilation(const CompileOptions &options, llvm::raw_ostream &out,
               llvm::raw_ostream &log)
       : options(options), out(out), log(log),
+        // Both would write to the same lines.
+        progress(log, !options.quiet && !options.verbose),
         pool(llvm::hardware_concurrency(options.threads)),
         context(MLIRContext::Threading::DISABLED) {
     DialectRegistry registry;
@@ -162,13 +189,14 @@ private:
   bool stage(Stage stage, llvm::function_ref<LogicalResult()> body);
   LogicalResult runPipeline(ModuleOp module,
                             llvm::function_ref<void(OpPassManager &)> build);
-  LogicalResult forEachProgram(
-      ModuleOp module,
-      llvm::function_ref<LogicalResult(ModuleOp, Target &)> body);
+  LogicalResult
+  forEachProgram(ModuleOp module,
+                 llvm::function_ref<LogicalResult(ModuleOp, Target &)> body);
   LogicalResult emit(ModuleOp module);
 
   const CompileOptions &options;
   llvm::raw_ostream &out, &log;
+  ProgressLine progress;
   CompileResult result;
   std::vector<std::unique_ptr<Target>> targets;
   std::vector<std::string> targetNames;
@@ -178,26 +206,27 @@ private:
 };
 } // namespace
 
-bool Compilation::stage(Stage stage,
-                        llvm::function_ref<LogicalResult()> body) {
+bool Compilation::stage(Stage stage, llvm::function_ref<LogicalResult()> body) {
   Clock::time_point begin = Clock::now();
+  progress.show(stageName(stage));
   if (failed(body())) {
     if (result.status == CompileStatus::Done)
       result.status = CompileStatus::OurFault;
     return false;
   }
   if (options.verbose)
-    log << llvm::formatv("{0,-10} {1,8:f3} s\n", stageName(stage),
-                         std::chrono::duration<double>(Clock::now() - begin)
-                             .count());
+    log << llvm::formatv(
+        "{0,-10} {1,8:f3} s\n", stageName(stage),
+        std::chrono::duration<double>(Clock::now() - begin).count());
   if (!options.stopEarly || options.until != stage)
     return true;
   printModule(*module, out);
   return false;
 }
 
-LogicalResult Compilation::runPipeline(
-    ModuleOp module, llvm::function_ref<void(OpPassManager &)> build) {
+LogicalResult
+Compilation::runPipeline(ModuleOp module,
+                         llvm::function_ref<void(OpPassManager &)> build) {
   PassManager pm(module.getContext());
   build(pm);
   return pm.run(module);
@@ -237,11 +266,7 @@ LogicalResult Compilation::emit(ModuleOp module) {
       text += (i ? "x" : "") + std::to_string(dim);
     provenance.flags.push_back(text);
   }
-  if (auto file = llvm::MemoryBuffer::getFile(options.input, false, false)) {
-    auto digest = llvm::SHA256::hash(
-        llvm::arrayRefFromStringRef((*file)->getBuffer()));
-    provenance.modelSha256 = llvm::toHex(digest, /*LowerCase=*/true);
-  }
+  provenance.modelSha256 = hashFile(options.input);
   if (failed(emitModule(module, binaries, provenance, options.output))) {
     result.status = CompileStatus::Refused;
     return failure();
@@ -282,21 +307,18 @@ CompileResult Compilation::run() {
           llvm::function_ref<void(OpPassManager &, Target &)> build) {
         return stage(which, [&] {
           return forEachProgram(*module, [&](ModuleOp program, Target &target) {
-            return runPipeline(program, [&](OpPassManager &pm) {
-              build(pm, target);
-            });
+            return runPipeline(program,
+                               [&](OpPassManager &pm) { build(pm, target); });
           });
         });
       };
   (void)(pipeline(Stage::Simplify, buildSimplifyPipeline) &&
-         pipeline(Stage::Place,
-                  [&](OpPassManager &pm) {
-                    buildPlacePipeline(pm, targetNames);
-                  }) &&
-         perProgram(Stage::Precision,
-                    [](OpPassManager &pm, Target &) {
-                      buildPrecisionPipeline(pm);
-                    }) &&
+         pipeline(
+             Stage::Place,
+             [&](OpPassManager &pm) { buildPlacePipeline(pm, targetNames); }) &&
+         perProgram(
+             Stage::Precision,
+             [](OpPassManager &pm, Target &) { buildPrecisionPipeline(pm); }) &&
          perProgram(Stage::Fuse,
                     [](OpPassManager &pm, Target &target) {
                       buildFusePipeline(pm, target.fuses());
@@ -305,10 +327,9 @@ CompileResult Compilation::run() {
                     [](OpPassManager &pm, Target &target) {
                       buildTilePipeline(pm, target.tileOptions());
                     }) &&
-         perProgram(Stage::Schedule,
-                    [](OpPassManager &pm, Target &) {
-                      buildSchedulePipeline(pm);
-                    }) &&
+         perProgram(
+             Stage::Schedule,
+             [](OpPassManager &pm, Target &) { buildSchedulePipeline(pm); }) &&
          stage(Stage::Emit, [&] { return emit(*module); }));
   return result;
 }

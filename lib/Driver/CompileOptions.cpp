@@ -4,9 +4,9 @@
 
 using namespace ashlar;
 
-static constexpr const char *stageNames[] = {
-    "import", "simplify", "place",    "precision",
-    "fuse",   "tile",     "schedule", "emit"};
+static constexpr const char *stageNames[] = {"import",    "simplify", "place",
+                                             "precision", "fuse",     "tile",
+                                             "schedule",  "emit"};
 
 const char *ashlar::stageName(Stage stage) {
   return stageNames[static_cast<int>(stage)];

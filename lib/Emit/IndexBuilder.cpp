@@ -85,8 +85,7 @@ private:
   Offset<fb::TensorDescription> tensor(DictionaryAttr described);
   Offset<fb::Binding> binding(exec::BindingAttr attribute,
                               ArrayRef<unsigned> weightNumbers);
-  Offset<fb::Kernel> kernel(func::FuncOp function,
-                            const ProgramBinary &binary);
+  Offset<fb::Kernel> kernel(func::FuncOp function, const ProgramBinary &binary);
   Offset<fb::ProgramEntry> programEntry(exec::ProgramOp program, unsigned entry,
                                         const ProgramBinary &binary);
   Offset<fb::Program> program(ModuleOp module, const ProgramBinary &binary,
@@ -106,11 +105,11 @@ Offset<fb::TensorDescription> IndexBuilder::tensor(DictionaryAttr described) {
     shape.push_back(size(dim));
   auto name = described.getAs<StringAttr>("ashlar.name");
   auto element = described.getAs<StringAttr>("ashlar.type");
-  return fb::CreateTensorDescription(
-      b, b.CreateString(name ? name.str() : ""),
-      element ? elementType(element.getValue())
-              : elementType(type.getElementType()),
-      b.CreateVector(shape));
+  return fb::CreateTensorDescription(b, b.CreateString(name ? name.str() : ""),
+                                     element
+                                         ? elementType(element.getValue())
+                                         : elementType(type.getElementType()),
+                                     b.CreateVector(shape));
 }
 
 Offset<fb::Binding> IndexBuilder::binding(exec::BindingAttr attribute,
@@ -118,10 +117,9 @@ Offset<fb::Binding> IndexBuilder::binding(exec::BindingAttr attribute,
   unsigned index = attribute.getIndex();
   if (attribute.getStorage() == exec::Storage::Weights)
     index = weightNumbers[index];
-  return fb::CreateBinding(
-      b, static_cast<fb::Storage>(attribute.getStorage()), index,
-      size(attribute.getOffset()), size(attribute.getLength()),
-      attribute.getWritten());
+  return fb::CreateBinding(b, static_cast<fb::Storage>(attribute.getStorage()),
+                           index, size(attribute.getOffset()),
+                           size(attribute.getLength()), attribute.getWritten());
 }
 
 Offset<fb::Kernel> IndexBuilder::kernel(func::FuncOp function,
@@ -195,9 +193,8 @@ IndexBuilder::programEntry(exec::ProgramOp program, unsigned entry,
   uint64_t outputs = 0;
   for (Attribute output : program.getOutputs())
     outputs += llvm::alignTo(
-        bytesOf(cast<RankedTensorType>(cast<DictionaryAttr>(output)
-                                           .getAs<TypeAttr>("tensor")
-                                           .getValue())),
+        bytesOf(cast<RankedTensorType>(
+            cast<DictionaryAttr>(output).getAs<TypeAttr>("tensor").getValue())),
         64);
   uint64_t arena = program.getArenaBytes();
   auto contract = fb::CreateContract(
@@ -223,12 +220,12 @@ Offset<fb::Program> IndexBuilder::program(ModuleOp module,
   auto target = module->getAttrOfType<exec::TargetAttr>(exec::targetAttrName);
   std::vector<Offset<fb::Executable>> executables = {
       fb::CreateExecutable(b, b.CreateString(binary.format), section)};
-  return fb::CreateProgram(
-      b, b.CreateString(target.getName().str()),
-      b.CreateString(target.getPreset().str()),
-      b.CreateString(binary.deviceType), strings(binary.requiredFeatures),
-      b.CreateVector(executables), b.CreateVector(kernels),
-      b.CreateVector(entries));
+  return fb::CreateProgram(b, b.CreateString(target.getName().str()),
+                           b.CreateString(target.getPreset().str()),
+                           b.CreateString(binary.deviceType),
+                           strings(binary.requiredFeatures),
+                           b.CreateVector(executables), b.CreateVector(kernels),
+                           b.CreateVector(entries));
 }
 
 SmallVector<char, 0> IndexBuilder::build(ModuleOp module,
@@ -286,9 +283,10 @@ void ashlar::collectWeights(ModuleOp module, WeightTable &weights) {
   });
 }
 
-SmallVector<char, 0>
-ashlar::buildIndex(ModuleOp module, ArrayRef<ProgramBinary> binaries,
-                   const WeightTable &weights, ArrayRef<SectionPlace> sections,
-                   const Provenance &provenance) {
+SmallVector<char, 0> ashlar::buildIndex(ModuleOp module,
+                                        ArrayRef<ProgramBinary> binaries,
+                                        const WeightTable &weights,
+                                        ArrayRef<SectionPlace> sections,
+                                        const Provenance &provenance) {
   return IndexBuilder(weights).build(module, binaries, sections, provenance);
 }

@@ -19,10 +19,11 @@ void collectWeights(mlir::ModuleOp module, WeightTable &weights);
 
 /// The FlatBuffer of runtime/schema/module.fbs. Sections: the weights, then
 /// one per binary. Its size does not depend on the sections' numbers.
-llvm::SmallVector<char, 0>
-buildIndex(mlir::ModuleOp module, llvm::ArrayRef<ProgramBinary> binaries,
-           const WeightTable &weights, llvm::ArrayRef<SectionPlace> sections,
-           const Provenance &provenance);
+llvm::SmallVector<char, 0> buildIndex(mlir::ModuleOp module,
+                                      llvm::ArrayRef<ProgramBinary> binaries,
+                                      const WeightTable &weights,
+                                      llvm::ArrayRef<SectionPlace> sections,
+                                      const Provenance &provenance);
 
 } // namespace ashlar
 

@@ -10,15 +10,15 @@ Expected<OutputFile> OutputFile::create(llvm::StringRef path) {
   if (llvm::sys::fs::is_directory(path))
     return llvm::createStringError("cannot write '" + path +
                                    "': it is a folder");
-  auto file = llvm::sys::fs::TempFile::create(
-      path + ".%%%%%%.tmp",
-      llvm::sys::fs::all_read | llvm::sys::fs::owner_write);
+  auto file = llvm::sys::fs::TempFile::create(path + ".%%%%%%.tmp",
+                                              llvm::sys::fs::all_read |
+                                                  llvm::sys::fs::owner_write);
   if (!file)
-    return llvm::createStringError("cannot write '" + path + "': " +
-                                   llvm::toString(file.takeError()));
+    return llvm::createStringError("cannot write '" + path +
+                                   "': " + llvm::toString(file.takeError()));
   output.file.emplace(std::move(*file));
-  output.stream = std::make_unique<llvm::raw_fd_ostream>(
-      output.file->FD, /*shouldClose=*/false);
+  output.stream = std::make_unique<llvm::raw_fd_ostream>(output.file->FD,
+                                                         /*shouldClose=*/false);
   return output;
 }
 
@@ -50,7 +50,7 @@ llvm::Error OutputFile::keep() {
   file.reset();
   stream.reset();
   if (error)
-    return llvm::createStringError("cannot write '" + path + "': " +
-                                   llvm::toString(std::move(error)));
+    return llvm::createStringError("cannot write '" + path +
+                                   "': " + llvm::toString(std::move(error)));
   return llvm::Error::success();
 }

@@ -18,8 +18,7 @@ public:
 
   uint64_t size() const { return bytes; }
   /// Calls `use` with consecutive pieces that add up to size() bytes.
-  void
-  forEachPiece(llvm::function_ref<void(llvm::ArrayRef<char>)> use) const;
+  void forEachPiece(llvm::function_ref<void(llvm::ArrayRef<char>)> use) const;
 
 private:
   uint64_t bytes = 0;

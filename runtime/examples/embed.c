@@ -38,6 +38,8 @@ int main(int argc, char **argv) {
                                  ashlar_entry_input_count(entry), out,
                                  ashlar_entry_output_count(entry)));
   printf("first output: %g\n", *(float *)out[0].data);
+  for (size_t i = 0; i < 8; ++i)
+    free(in[i].data);
   ashlar_session_release(session);
   ashlar_module_release(module);
   ashlar_runtime_release(runtime);

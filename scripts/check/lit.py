@@ -46,7 +46,7 @@ def main():
     result = arguments.build / "check" / "lit.json"
     result.parent.mkdir(parents=True, exist_ok=True)
     result.unlink(missing_ok=True)
-    subprocess.run([lit, "-v", "--timeout=300", "--output", result, suite],
+    subprocess.run([lit, "-v", "--output", result, suite],
                    stdin=subprocess.DEVNULL)
     if not result.exists():
         print("FAIL lit: wrote no result")

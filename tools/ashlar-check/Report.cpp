@@ -31,10 +31,9 @@ writeFile(const std::string &file,
   });
 }
 
-llvm::Error
-ashlar::check::writeJson(const std::string &file,
-                         const std::vector<Test> &tests,
-                         const std::vector<TestResult> &results) {
+llvm::Error ashlar::check::writeJson(const std::string &file,
+                                     const std::vector<Test> &tests,
+                                     const std::vector<TestResult> &results) {
   Counts counts = count(results);
   return writeFile(file, [&](llvm::raw_ostream &out) {
     llvm::json::OStream json(out, 2);
@@ -68,8 +67,8 @@ llvm::Expected<std::set<std::string>>
 ashlar::check::readList(const std::string &file) {
   auto buffer = llvm::MemoryBuffer::getFile(file, /*IsText=*/true);
   if (!buffer)
-    return llvm::createStringError(file + " cannot be read: " +
-                                   buffer.getError().message());
+    return llvm::createStringError(
+        file + " cannot be read: " + buffer.getError().message());
   std::set<std::string> names;
   llvm::SmallVector<llvm::StringRef> lines;
   (*buffer)->getBuffer().split(lines, '\n');
@@ -79,10 +78,9 @@ ashlar::check::readList(const std::string &file) {
   return names;
 }
 
-llvm::Error
-ashlar::check::writeList(const std::string &file,
-                         const std::vector<Test> &tests,
-                         const std::vector<TestResult> &results) {
+llvm::Error ashlar::check::writeList(const std::string &file,
+                                     const std::vector<Test> &tests,
+                                     const std::vector<TestResult> &results) {
   std::set<std::string> names;
   if (auto before = readList(file))
     names = std::move(*before);
@@ -103,10 +101,9 @@ ashlar::check::writeList(const std::string &file,
   });
 }
 
-Changes
-ashlar::check::compareWithList(const std::set<std::string> &list,
-                               const std::vector<Test> &tests,
-                               const std::vector<TestResult> &results) {
+Changes ashlar::check::compareWithList(const std::set<std::string> &list,
+                                       const std::vector<Test> &tests,
+                                       const std::vector<TestResult> &results) {
   Changes changes;
   for (auto [test, result] : llvm::zip(tests, results)) {
     std::string name = listedName(test);

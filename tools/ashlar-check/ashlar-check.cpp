@@ -24,9 +24,9 @@ static int complain(llvm::Error error) {
 }
 
 /// Says what differs from the list; whether anything got worse.
-static llvm::Expected<bool> showChanges(const std::string &file,
-                                        const std::vector<Test> &tests,
-                                        const std::vector<TestResult> &results) {
+static llvm::Expected<bool>
+showChanges(const std::string &file, const std::vector<Test> &tests,
+            const std::vector<TestResult> &results) {
   auto list = readList(file);
   if (!list)
     return list.takeError();

@@ -4,8 +4,7 @@
 
 int main(int argc, char **argv) {
   ashlar::CompileOptions options;
-  if (std::optional<int> code =
-          ashlar::parseCommandLine(argc, argv, options))
+  if (std::optional<int> code = ashlar::parseCommandLine(argc, argv, options))
     return *code;
   ashlar::CompileResult result =
       ashlar::compile(options, llvm::outs(), llvm::errs());

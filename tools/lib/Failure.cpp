@@ -23,6 +23,18 @@ void check(const ashlar_status_t &status) {
   throw Failure(status.code == ASHLAR_INTERNAL ? OurFault : Refused, message);
 }
 
+void checkFile(const std::string &file, const ashlar_status_t &status) {
+  try {
+    check(status);
+  } catch (const Failure &failure) {
+    std::string message = failure.what();
+    // Errors of opening name the file themselves.
+    if (message.find(file) == std::string::npos)
+      message = file + ": " + message;
+    throw Failure(failure.code, message);
+  }
+}
+
 static Failure systemFailure(const char *action, const std::string &path) {
   return Failure(Refused, path + ": " + action + ": " + std::strerror(errno));
 }

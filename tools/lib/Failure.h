@@ -24,6 +24,8 @@ public:
 
 /// Throws unless the status is OK.
 void check(const ashlar_status_t &status);
+/// Likewise, naming the file that the call was about.
+void checkFile(const std::string &file, const ashlar_status_t &status);
 
 /// Writes beside the file and renames, so that nothing half-written stays.
 void writeWholeFile(const std::string &path, const std::string &contents);

@@ -78,7 +78,8 @@ void ModuleRunner::load() {
   load.device_count = devices.size();
   load.placement = flags.placement == "soft" ? ASHLAR_PLACEMENT_SOFT
                                              : ASHLAR_PLACEMENT_STRICT;
-  check(ashlar_module_load_file(runtime, flags.file.c_str(), &load, &module));
+  checkFile(flags.file, ashlar_module_load_file(runtime, flags.file.c_str(),
+                                                &load, &module));
   if (flags.entry.empty())
     check(ashlar_module_entry_at(module, 0, &entry));
   else

@@ -19,8 +19,16 @@ struct TargetRequest {
 };
 
 /// Where compilation stops, in order.
-enum class Stage { Import, Simplify, Place, Precision, Fuse, Tile, Schedule,
-                   Emit };
+enum class Stage {
+  Import,
+  Simplify,
+  Place,
+  Precision,
+  Fuse,
+  Tile,
+  Schedule,
+  Emit
+};
 
 struct CompileOptions {
   std::string input;  ///< .onnx or .mlir

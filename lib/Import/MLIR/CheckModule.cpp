@@ -21,11 +21,10 @@ static bool isElementType(Type type) {
 /// What ops inside a function may work on.
 static bool isAccepted(Type type) {
   if (auto tensor = dyn_cast<RankedTensorType>(type))
-    return !tensor.getEncoding() &&
-           (isElementType(tensor.getElementType()) ||
-            tensor.getElementType().isIndex() ||
-            // Intermediate values of quantised TOSA.
-            tensor.getElementType().isInteger(48));
+    return !tensor.getEncoding() && (isElementType(tensor.getElementType()) ||
+                                     tensor.getElementType().isIndex() ||
+                                     // Intermediate values of quantised TOSA.
+                                     tensor.getElementType().isInteger(48));
   return isElementType(type) || type.isIndex() ||
          isa<tosa::shapeType, FunctionType>(type) || type.isInteger(48);
 }

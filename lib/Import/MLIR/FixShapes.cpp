@@ -31,9 +31,9 @@ static StringRef nameOf(BlockArgument argument, func::FuncOp entry) {
 }
 
 /// The static type of an argument.
-static FailureOr<RankedTensorType>
-fixedType(func::FuncOp entry, BlockArgument argument,
-          const MLIRImportOptions &options) {
+static FailureOr<RankedTensorType> fixedType(func::FuncOp entry,
+                                             BlockArgument argument,
+                                             const MLIRImportOptions &options) {
   auto type = cast<RankedTensorType>(argument.getType());
   StringRef name = nameOf(argument, entry);
   auto error = [&]() {
@@ -95,9 +95,9 @@ static void updateResults(func::FuncOp entry) {
       if (cast->use_empty())
         cast->erase();
     }
-  entry.setType(FunctionType::get(
-      entry.getContext(), entry.front().getArgumentTypes(),
-      exit->getOperandTypes()));
+  entry.setType(FunctionType::get(entry.getContext(),
+                                  entry.front().getArgumentTypes(),
+                                  exit->getOperandTypes()));
 }
 
 LogicalResult ashlar::mlir_import::fixShapes(func::FuncOp entry,
@@ -116,27 +116,26 @@ LogicalResult ashlar::mlir_import::fixShapes(func::FuncOp entry,
   for (auto &[name, shape] : options.shapes)
     if (!names.contains(name)) {
       InFlightDiagnostic diagnostic = entry.emitError();
-      diagnostic << "--shape names '" << name << "', which '"
-                 << entry.getName() << "' has no argument for; it has";
+      diagnostic << "--shape names '" << name << "', which '" << entry.getName()
+                 << "' has no argument for; it has";
       for (BlockArgument argument : entry.getArguments())
         diagnostic << " '" << nameOf(argument, entry) << "'";
       failed = true;
     }
   if (failed)
     return failure();
-  bool isDynamic = entry
-                       .walk([](Operation *op) {
-                         return llvm::any_of(op->getResultTypes(),
-                                             [](Type type) {
-                                               auto shaped =
-                                                   dyn_cast<ShapedType>(type);
-                                               return shaped &&
-                                                      !shaped.hasStaticShape();
-                                             })
-                                    ? WalkResult::interrupt()
-                                    : WalkResult::advance();
-                       })
-                       .wasInterrupted();
+  bool isDynamic =
+      entry
+          .walk([](Operation *op) {
+            return llvm::any_of(op->getResultTypes(),
+                                [](Type type) {
+                                  auto shaped = dyn_cast<ShapedType>(type);
+                                  return shaped && !shaped.hasStaticShape();
+                                })
+                       ? WalkResult::interrupt()
+                       : WalkResult::advance();
+          })
+          .wasInterrupted();
   if (!changed && !isDynamic)
     return success();
   entry.setType(FunctionType::get(entry.getContext(),

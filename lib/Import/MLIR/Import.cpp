@@ -38,10 +38,10 @@ OwningOpRef<ModuleOp> ashlar::importMLIR(StringRef path,
                                          const MLIRImportOptions &options,
                                          MLIRContext *context) {
   // The parser loads what the file names; we make ops of these besides.
-  context->loadDialect<affine::AffineDialect, arith::ArithDialect,
-                       func::FuncDialect, linalg::LinalgDialect,
-                       math::MathDialect, scf::SCFDialect,
-                       tensor::TensorDialect>();
+  context
+      ->loadDialect<affine::AffineDialect, arith::ArithDialect,
+                    func::FuncDialect, linalg::LinalgDialect, math::MathDialect,
+                    scf::SCFDialect, tensor::TensorDialect>();
   auto buffer = llvm::MemoryBuffer::getFile(path);
   if (!buffer) {
     emitError(NameLoc::get(StringAttr::get(context, path)))

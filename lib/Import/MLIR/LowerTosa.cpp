@@ -44,7 +44,7 @@ LogicalResult ashlar::mlir_import::lowerTosa(ModuleOp module) {
   if (failed(pm.run(module)))
     return failure();
   if (Operation *left = findTosa(module))
-    return left->emitError() << "'" << left->getName()
-                             << "' has no conversion to linalg here";
+    return left->emitError()
+           << "'" << left->getName() << "' has no conversion to linalg here";
   return success();
 }

@@ -40,21 +40,20 @@ LogicalResult
 ashlar::mlir_import::moveConstantsToResources(func::FuncOp entry) {
   unsigned count = 0;
   WalkResult walk = entry.walk([&](arith::ConstantOp constant) {
-    if (auto resource = dyn_cast<DenseResourceElementsAttr>(
-            constant.getValue())) {
+    if (auto resource =
+            dyn_cast<DenseResourceElementsAttr>(constant.getValue())) {
       if (failed(checkResource(constant, resource)))
         return WalkResult::interrupt();
       return WalkResult::advance();
     }
     auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
-    if (!dense || dense.isSplat() ||
-        dense.getElementType().isInteger(1) ||
+    if (!dense || dense.isSplat() || dense.getElementType().isInteger(1) ||
         !dense.getElementType().isIntOrFloat() ||
         bytesOf(dense.getType()) <= maximumInlineBytes)
       return WalkResult::advance();
     // The attribute lives as long as the context, as the blob does.
-    AsmResourceBlob blob = UnmanagedAsmResourceBlob::allocateInferAlign(
-        dense.getRawData());
+    AsmResourceBlob blob =
+        UnmanagedAsmResourceBlob::allocateInferAlign(dense.getRawData());
     std::string key = "weight" + std::to_string(count++);
     if (auto name = dyn_cast<NameLoc>(constant.getLoc()))
       key = name.getName().str();

@@ -68,20 +68,18 @@ static LogicalResult nameSide(func::FuncOp entry, const Side &side) {
 }
 
 LogicalResult ashlar::mlir_import::nameSignature(func::FuncOp entry) {
-  Side arguments{"argument", "arg", entry.getArgumentTypes(),
-                 [&](unsigned i, StringRef name) {
-                   return entry.getArgAttr(i, name);
-                 },
-                 [&](unsigned i, StringRef name, Attribute value) {
-                   entry.setArgAttr(i, name, value);
-                 }};
-  Side results{"result", "out", entry.getResultTypes(),
-               [&](unsigned i, StringRef name) {
-                 return entry.getResultAttr(i, name);
-               },
-               [&](unsigned i, StringRef name, Attribute value) {
-                 entry.setResultAttr(i, name, value);
-               }};
+  Side arguments{
+      "argument", "arg", entry.getArgumentTypes(),
+      [&](unsigned i, StringRef name) { return entry.getArgAttr(i, name); },
+      [&](unsigned i, StringRef name, Attribute value) {
+        entry.setArgAttr(i, name, value);
+      }};
+  Side results{
+      "result", "out", entry.getResultTypes(),
+      [&](unsigned i, StringRef name) { return entry.getResultAttr(i, name); },
+      [&](unsigned i, StringRef name, Attribute value) {
+        entry.setResultAttr(i, name, value);
+      }};
   return success(succeeded(nameSide(entry, arguments)) &&
                  succeeded(nameSide(entry, results)));
 }

@@ -4,6 +4,7 @@
 // of range floats, NaN to integer) saturates here, the same on every machine.
 #include "TensorBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace ashlar::onnx_import;
@@ -13,10 +14,10 @@ static Value floatToInteger(OpBuilder &b, Location loc, Value scalar,
   auto type = cast<FloatType>(scalar.getType());
   unsigned width = target.getIntOrFloatBitWidth();
   const llvm::fltSemantics &semantics = type.getFloatSemantics();
-  APInt lowest = isUnsigned ? APInt::getMinValue(width)
-                            : APInt::getSignedMinValue(width);
-  APInt highest = isUnsigned ? APInt::getMaxValue(width)
-                             : APInt::getSignedMaxValue(width);
+  APInt lowest =
+      isUnsigned ? APInt::getMinValue(width) : APInt::getSignedMinValue(width);
+  APInt highest =
+      isUnsigned ? APInt::getMaxValue(width) : APInt::getSignedMaxValue(width);
   // The largest value that is still inside, in the float type.
   APFloat high(semantics), low(semantics);
   high.convertFromAPInt(highest, !isUnsigned, APFloat::rmTowardZero);
@@ -29,8 +30,8 @@ static Value floatToInteger(OpBuilder &b, Location loc, Value scalar,
                                       highBound);
   Value below = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, scalar,
                                       lowBound);
-  Value isNaN = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, scalar,
-                                      scalar);
+  Value isNaN =
+      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, scalar, scalar);
   Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
   Value outside = arith::OrIOp::create(b, loc, above, below);
   outside = arith::OrIOp::create(b, loc, outside, isNaN);
@@ -41,9 +42,28 @@ static Value floatToInteger(OpBuilder &b, Location loc, Value scalar,
   auto constant = [&](const APInt &value) -> Value {
     return arith::ConstantOp::create(b, loc, IntegerAttr::get(target, value));
   };
-  integer =
-      arith::SelectOp::create(b, loc, above, constant(highest), integer);
+  integer = arith::SelectOp::create(b, loc, above, constant(highest), integer);
   return arith::SelectOp::create(b, loc, below, constant(lowest), integer);
+}
+
+/// f64 to the f32 that, where it is not exact, has an odd last bit: rounding
+/// that to 16 bits gives what rounding the f64 at once would. Compilers have
+/// that conversion only as a call into their own library.
+static Value roundToOdd(OpBuilder &b, Location loc, Value scalar) {
+  Type f32 = b.getF32Type(), f64 = b.getF64Type(), i32 = b.getI32Type();
+  Value nearest = arith::TruncFOp::create(b, loc, f32, scalar);
+  Value back = arith::ExtFOp::create(b, loc, f64, nearest);
+  Value isInexact =
+      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::ONE, back, scalar);
+  Value isAway = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT,
+                                       math::AbsFOp::create(b, loc, back),
+                                       math::AbsFOp::create(b, loc, scalar));
+  Value bits = arith::BitcastOp::create(b, loc, i32, nearest);
+  Value away = arith::ExtUIOp::create(b, loc, i32, isAway);
+  Value odd = arith::ExtUIOp::create(b, loc, i32, isInexact);
+  Value towardZero = arith::SubIOp::create(b, loc, bits, away);
+  Value result = arith::OrIOp::create(b, loc, towardZero, odd);
+  return arith::BitcastOp::create(b, loc, f32, result);
 }
 
 Value ashlar::onnx_import::castScalar(OpBuilder &b, Location loc, Value scalar,
@@ -69,6 +89,8 @@ Value ashlar::onnx_import::castScalar(OpBuilder &b, Location loc, Value scalar,
   if (isFloat(from) && isFloat(to)) {
     if (targetWidth > sourceWidth)
       return arith::ExtFOp::create(b, loc, target, scalar);
+    if (from == ElementType::F64 && targetWidth == 16)
+      scalar = roundToOdd(b, loc, scalar);
     if (targetWidth < sourceWidth)
       return arith::TruncFOp::create(b, loc, target, scalar);
     // f16 and bf16: through f32, which holds both.

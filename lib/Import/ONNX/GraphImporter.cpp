@@ -216,8 +216,7 @@ LogicalResult GraphImporter::checkSupport() {
     int64_t opset = opsetOf(domain);
     if (registry.lookup(domain, node->op_type(), opset))
       continue;
-    bool isDefined =
-        !domain.empty() || lookupSignature(node->op_type(), opset);
+    bool isDefined = !domain.empty() || lookupSignature(node->op_type(), opset);
     bool isLocal = llvm::any_of(model.functions(), [&](auto &function) {
       return canonicalDomain(function.domain()) == domain &&
              function.name() == node->op_type();
@@ -284,10 +283,9 @@ GraphImporter::fixShape(const onnx::ValueInfoProto &input) {
   auto fixed = options.shapes.find(input.name());
   if (fixed != options.shapes.end()) {
     if (tensor.has_shape() && fixed->second.size() != shape.size())
-      return error(input.name())
-             << "--shape gives " << fixed->second.size()
-             << " dimensions, but the model's input has " << shape.size()
-             << " (" << spelled << ")";
+      return error(input.name()) << "--shape gives " << fixed->second.size()
+                                 << " dimensions, but the model's input has "
+                                 << shape.size() << " (" << spelled << ")";
     for (auto [i, dim] : llvm::enumerate(fixed->second))
       if (i < shape.size() && !ShapedType::isDynamic(shape[i]) &&
           shape[i] != dim)
@@ -309,12 +307,11 @@ GraphImporter::fixShape(const onnx::ValueInfoProto &input) {
 FailureOr<RankedTensorType>
 GraphImporter::inputType(const onnx::ValueInfoProto &input, ElementType &type) {
   if (!input.type().has_tensor_type()) {
-    StringRef kind = input.type().has_sequence_type()   ? "a sequence"
-                     : input.type().has_map_type()      ? "a map"
-                     : input.type().has_optional_type() ? "an optional"
-                     : input.type().has_sparse_tensor_type()
-                         ? "a sparse tensor"
-                         : "";
+    StringRef kind = input.type().has_sequence_type()        ? "a sequence"
+                     : input.type().has_map_type()           ? "a map"
+                     : input.type().has_optional_type()      ? "an optional"
+                     : input.type().has_sparse_tensor_type() ? "a sparse tensor"
+                                                             : "";
     if (kind.empty())
       return error(input.name()) << "input has no type; expected a tensor";
     reportUnsupported("model input", input.name(), "it is " + kind);
@@ -404,7 +401,8 @@ GraphImporter::checkDefault(const onnx::ValueInfoProto &input,
              tensor.shape().dim(i).dim_value() == initializer.dims(i);
   if (!agrees)
     return error(input.name())
-           << "input is declared with shape " << spellShape(tensor.shape()).first
+           << "input is declared with shape "
+           << spellShape(tensor.shape()).first
            << ", but its initializer has shape "
            << llvm::join(llvm::map_range(
                              initializer.dims(),
@@ -508,13 +506,12 @@ LogicalResult GraphImporter::importOutputs() {
   for (const onnx::ValueInfoProto &output : graph.output()) {
     const ImportedValue *value = lookup(output.name());
     if (!value || !value->value)
-      return error(output.name())
-             << "output is a tensor that no node defines";
+      return error(output.name()) << "output is a tensor that no node defines";
     if (!names.insert(output.name()).second)
       return error(output.name()) << "two outputs have this name";
     results.push_back(value->value);
-    auto declared = static_cast<ElementType>(
-        output.type().tensor_type().elem_type());
+    auto declared =
+        static_cast<ElementType>(output.type().tensor_type().elem_type());
     if (declared != ElementType::Undefined && declared != value->type)
       return error(output.name())
              << "output is declared as " << elementTypeName(declared)

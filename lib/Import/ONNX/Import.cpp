@@ -12,10 +12,10 @@ OwningOpRef<ModuleOp>
 ashlar::importONNX(StringRef path, const ONNXImportOptions &options,
                    MLIRContext *context,
                    SmallVectorImpl<UnsupportedNode> &unsupported) {
-  context->loadDialect<affine::AffineDialect, arith::ArithDialect,
-                       func::FuncDialect, linalg::LinalgDialect,
-                       math::MathDialect, scf::SCFDialect,
-                       tensor::TensorDialect>();
+  context
+      ->loadDialect<affine::AffineDialect, arith::ArithDialect,
+                    func::FuncDialect, linalg::LinalgDialect, math::MathDialect,
+                    scf::SCFDialect, tensor::TensorDialect>();
   auto error = [&]() {
     return emitError(NameLoc::get(StringAttr::get(context, path)));
   };
@@ -28,8 +28,7 @@ ashlar::importONNX(StringRef path, const ONNXImportOptions &options,
   std::shared_ptr<llvm::MemoryBuffer> file = std::move(*buffer);
   auto stripped = stripRawData(file->getBuffer());
   if (!stripped) {
-    error() << "is not an ONNX model: "
-            << llvm::toString(stripped.takeError());
+    error() << "is not an ONNX model: " << llvm::toString(stripped.takeError());
     return nullptr;
   }
   onnx::ModelProto model;

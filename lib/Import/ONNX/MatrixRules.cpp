@@ -21,11 +21,10 @@ ashlar::onnx_import::expectMatrixProduct(NodeImporter &node, unsigned lhs,
   int64_t rows = yIsVector ? y[0] : y[y.size() - 2];
   if (product.k != rows)
     return node.invalid("expected one contracted size, found " +
-                        Twine(product.k) + " in input " + Twine(lhs) +
-                        " and " + Twine(rows) + " in input " + Twine(rhs));
-  FailureOr<SmallVector<int64_t>> batch =
-      broadcastShapes({x.drop_back(xIsVector ? 1 : 2),
-                       y.drop_back(yIsVector ? 1 : 2)});
+                        Twine(product.k) + " in input " + Twine(lhs) + " and " +
+                        Twine(rows) + " in input " + Twine(rhs));
+  FailureOr<SmallVector<int64_t>> batch = broadcastShapes(
+      {x.drop_back(xIsVector ? 1 : 2), y.drop_back(yIsVector ? 1 : 2)});
   if (failed(batch))
     return node.invalid("expected batch sizes that broadcast, found " +
                         spellShape(x) + " and " + spellShape(y));

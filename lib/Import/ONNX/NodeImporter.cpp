@@ -55,12 +55,15 @@ bool ashlar::onnx_import::isInteger(ElementType type) {
 
 StringRef ashlar::onnx_import::elementTypeName(ElementType type) {
   static constexpr StringLiteral names[] = {
-      "undefined", "float",     "uint8",      "int8",   "uint16",
-      "int16",     "int32",     "int64",      "string", "bool",
-      "float16",   "double",    "uint32",     "uint64", "complex64",
-      "complex128", "bfloat16", "float8e4m3fn", "float8e4m3fnuz",
-      "float8e5m2", "float8e5m2fnuz", "uint4", "int4", "float4e2m1",
-      "float8e8m0", "uint2", "int2"};
+      "undefined",      "float",      "uint8",
+      "int8",           "uint16",     "int16",
+      "int32",          "int64",      "string",
+      "bool",           "float16",    "double",
+      "uint32",         "uint64",     "complex64",
+      "complex128",     "bfloat16",   "float8e4m3fn",
+      "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz",
+      "uint4",          "int4",       "float4e2m1",
+      "float8e8m0",     "uint2",      "int2"};
   int number = static_cast<int>(type);
   return number >= 0 && number < int(std::size(names)) ? names[number]
                                                        : "unknown";
@@ -106,8 +109,14 @@ void NodeImporter::setResult(unsigned i, Value value, ElementType type) {
   assert(getElementTypeOrSelf(value.getType()) ==
              convertElementType(b.getContext(), type) &&
          "value and ONNX type disagree");
-  if (hasResult(i))
-    graph.define(proto.output(i), {value, type});
+  if (!hasResult(i))
+    return;
+  // A tensor without elements has only one value, whatever would compute it.
+  auto tensor = cast<RankedTensorType>(value.getType());
+  if (tensor.getNumElements() == 0)
+    value = arith::ConstantOp::create(
+        b, DenseElementsAttr::get(tensor, ArrayRef<Attribute>()));
+  graph.define(proto.output(i), {value, type});
 }
 
 const onnx::AttributeProto *NodeImporter::attribute(StringRef name) const {
@@ -125,14 +134,14 @@ const onnx::AttributeProto *NodeImporter::attribute(StringRef name,
       found->type() == type)
     return found;
   auto spell = [](int type) {
-    return StringRef(onnx::AttributeProto::AttributeType_Name(
-               static_cast<onnx::AttributeProto::AttributeType>(type)))
+    return StringRef(
+               onnx::AttributeProto::AttributeType_Name(
+                   static_cast<onnx::AttributeProto::AttributeType>(type)))
         .lower();
   };
   malformedAttribute = true;
-  emitError(b.getLoc()) << opType() << ": attribute '" << name
-                        << "' has type " << spell(found->type())
-                        << ", expected " << spell(type);
+  emitError(b.getLoc()) << opType() << ": attribute '" << name << "' has type "
+                        << spell(found->type()) << ", expected " << spell(type);
   return nullptr;
 }
 
@@ -162,9 +171,9 @@ std::string NodeImporter::stringAttribute(StringRef name,
 SmallVector<int64_t> NodeImporter::intsAttribute(StringRef name) const {
   const onnx::AttributeProto *found =
       attribute(name, onnx::AttributeProto::INTS);
-  return found ? SmallVector<int64_t>(found->ints().begin(),
-                                      found->ints().end())
-               : SmallVector<int64_t>();
+  return found
+             ? SmallVector<int64_t>(found->ints().begin(), found->ints().end())
+             : SmallVector<int64_t>();
 }
 
 SmallVector<double> NodeImporter::floatsAttribute(StringRef name) const {
@@ -208,7 +217,8 @@ FailureOr<SmallVector<int64_t>> NodeImporter::constantInts(unsigned i,
                        "compile time");
   // A splat may have any number of elements without being in the file.
   if (constant.getNumElements() > 1 << 20)
-    return unsupported(Twine(role) + " (input " + Twine(i) + ") are more than "
+    return unsupported(Twine(role) + " (input " + Twine(i) +
+                       ") are more than "
                        "2^20 values");
   if (!isInteger(operandType(i)) && operandType(i) != ElementType::Bool)
     return invalid(Twine(role) + " (input " + Twine(i) +

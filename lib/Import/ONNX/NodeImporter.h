@@ -44,8 +44,21 @@ class GraphImporter;
 
 /// ONNX's element types, numbered as in TensorProto.DataType.
 enum class ElementType : int {
-  Undefined = 0, F32 = 1, U8 = 2, I8 = 3, U16 = 4, I16 = 5, I32 = 6, I64 = 7,
-  String = 8, Bool = 9, F16 = 10, F64 = 11, U32 = 12, U64 = 13, BF16 = 16
+  Undefined = 0,
+  F32 = 1,
+  U8 = 2,
+  I8 = 3,
+  U16 = 4,
+  I16 = 5,
+  I32 = 6,
+  I64 = 7,
+  String = 8,
+  Bool = 9,
+  F16 = 10,
+  F64 = 11,
+  U32 = 12,
+  U64 = 13,
+  BF16 = 16
 };
 
 /// f32, f64, f16, bf16, i8 to i64 or i1; null for what we do not represent.

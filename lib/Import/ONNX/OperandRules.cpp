@@ -10,10 +10,9 @@ using namespace ashlar::onnx_import;
 std::string ashlar::onnx_import::spellShape(ArrayRef<int64_t> shape) {
   if (shape.empty())
     return "scalar";
-  return llvm::join(llvm::map_range(shape, [](int64_t dim) {
-                      return std::to_string(dim);
-                    }),
-                    "x");
+  return llvm::join(
+      llvm::map_range(shape, [](int64_t dim) { return std::to_string(dim); }),
+      "x");
 }
 
 LogicalResult ashlar::onnx_import::expectSize(NodeImporter &node,
@@ -48,9 +47,9 @@ ashlar::onnx_import::expectBroadcast(NodeImporter &node,
   return shape;
 }
 
-LogicalResult
-ashlar::onnx_import::expectBroadcastTo(NodeImporter &node, unsigned i,
-                                       ArrayRef<int64_t> shape) {
+LogicalResult ashlar::onnx_import::expectBroadcastTo(NodeImporter &node,
+                                                     unsigned i,
+                                                     ArrayRef<int64_t> shape) {
   FailureOr<SmallVector<int64_t>> result =
       broadcastShapes({node.shape(i), shape});
   if (failed(result) || ArrayRef<int64_t>(*result) != shape)

@@ -14,8 +14,8 @@ SmallVector<int64_t> ashlar::onnx_import::allAxes(int64_t rank, int64_t from) {
   return llvm::to_vector(llvm::seq(from, rank));
 }
 
-SmallVector<int64_t>
-ashlar::onnx_import::otherAxes(int64_t rank, ArrayRef<int64_t> axes) {
+SmallVector<int64_t> ashlar::onnx_import::otherAxes(int64_t rank,
+                                                    ArrayRef<int64_t> axes) {
   SmallVector<int64_t> others;
   for (int64_t i = 0; i != rank; ++i)
     if (!llvm::is_contained(axes, i))
@@ -103,12 +103,11 @@ Moments ashlar::onnx_import::momentsOver(ImplicitLocOpBuilder &b, Value input,
   Type compute = computeType(type.getElementType());
   SmallVector<int64_t> kept = otherAxes(type.getRank(), axes);
   Aligned mean = {meanOver(b, input, axes), kept};
-  Value squares =
-      alignedElementwise(b, input, {mean}, compute, compute,
-                         [](FloatScalars &s, ValueRange args) {
-                           Value distance = s.sub(args[0], args[1]);
-                           return s.mul(distance, distance);
-                         });
+  Value squares = alignedElementwise(b, input, {mean}, compute, compute,
+                                     [](FloatScalars &s, ValueRange args) {
+                                       Value distance = s.sub(args[0], args[1]);
+                                       return s.mul(distance, distance);
+                                     });
   return {mean, {meanOver(b, squares, axes), kept}};
 }
 
@@ -119,8 +118,7 @@ Value ashlar::onnx_import::softmax(ImplicitLocOpBuilder &b, Value input,
   SmallVector<int64_t> kept = otherAxes(type.getRank(), axes);
   Aligned max = {maxOver(b, input, axes), kept};
   Value shifted = alignedElementwise(
-      b, input, {max}, compute, compute,
-      [&](FloatScalars &s, ValueRange args) {
+      b, input, {max}, compute, compute, [&](FloatScalars &s, ValueRange args) {
         Value distance = s.sub(args[0], args[1]);
         return logarithm ? distance : s.exp(distance);
       });
@@ -131,8 +129,7 @@ Value ashlar::onnx_import::softmax(ImplicitLocOpBuilder &b, Value input,
                  kept};
   return alignedElementwise(b, shifted, {sum}, compute, element,
                             [&](FloatScalars &s, ValueRange args) {
-                              return logarithm
-                                         ? s.sub(args[0], s.log(args[1]))
-                                         : s.div(args[0], args[1]);
+                              return logarithm ? s.sub(args[0], s.log(args[1]))
+                                               : s.div(args[0], args[1]);
                             });
 }

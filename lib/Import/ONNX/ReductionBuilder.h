@@ -35,8 +35,7 @@ struct Aligned {
 
 /// One result element from each element of `input` and what is aligned with
 /// it. Computes in `compute`, into which all elements are widened.
-mlir::Value alignedElementwise(mlir::ImplicitLocOpBuilder &b,
-                               mlir::Value input,
+mlir::Value alignedElementwise(mlir::ImplicitLocOpBuilder &b, mlir::Value input,
                                llvm::ArrayRef<Aligned> others,
                                mlir::Type compute, mlir::Type result,
                                FloatBody body);

@@ -29,8 +29,8 @@ Value ashlar::onnx_import::resizeFloat(OpBuilder &b, Location loc, Value scalar,
 }
 
 Value FloatScalars::infinity(bool negative) {
-  return make<arith::ConstantOp>(
-      negative ? lowestOf(type, false) : highestOf(type, false));
+  return make<arith::ConstantOp>(negative ? lowestOf(type, false)
+                                          : highestOf(type, false));
 }
 
 Value ashlar::onnx_import::floatElementwise(ImplicitLocOpBuilder &b,
@@ -41,8 +41,7 @@ Value ashlar::onnx_import::floatElementwise(ImplicitLocOpBuilder &b,
                        FloatScalars scalars(b, loc, computeType(result));
                        SmallVector<Value> wide;
                        for (Value arg : args)
-                         wide.push_back(
-                             resizeFloat(b, loc, arg, scalars.type));
+                         wide.push_back(resizeFloat(b, loc, arg, scalars.type));
                        return resizeFloat(b, loc, body(scalars, wide), result);
                      });
 }
@@ -91,10 +90,9 @@ Value ashlar::onnx_import::scalarLess(OpBuilder &b, Location loc,
   if (isFloat(type))
     return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, x, y);
   bool asUnsigned = isUnsigned(type) || type == ElementType::Bool;
-  return arith::CmpIOp::create(b, loc,
-                               asUnsigned ? arith::CmpIPredicate::ult
-                                          : arith::CmpIPredicate::slt,
-                               x, y);
+  return arith::CmpIOp::create(
+      b, loc,
+      asUnsigned ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt, x, y);
 }
 
 Value ashlar::onnx_import::scalarMax(OpBuilder &b, Location loc,

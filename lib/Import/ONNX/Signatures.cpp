@@ -65,9 +65,9 @@ static std::string checkCounts(const Signature &signature,
   };
   if (operands < signature.minimumInputs ||
       (!repeats && operands > formals.size()))
-    return formatv("has {0} inputs, expected {1}", operands,
-                   counted(signature.minimumInputs, formals.size(), repeats,
-                           "input"));
+    return formatv(
+        "has {0} inputs, expected {1}", operands,
+        counted(signature.minimumInputs, formals.size(), repeats, "input"));
   bool openResults = signature.maximumOutputs >= (1u << 20);
   if (results < signature.minimumOutputs || results > signature.maximumOutputs)
     return formatv("has {0} outputs, expected {1}", results,
@@ -76,9 +76,10 @@ static std::string checkCounts(const Signature &signature,
   return "";
 }
 
-std::string ashlar::onnx_import::checkSignature(
-    const Signature &signature, llvm::ArrayRef<ElementType> operands,
-    unsigned results) {
+std::string
+ashlar::onnx_import::checkSignature(const Signature &signature,
+                                    llvm::ArrayRef<ElementType> operands,
+                                    unsigned results) {
   SmallVector<StringRef> formals;
   StringRef(signature.inputs).split(formals, ' ', -1, /*KeepEmpty=*/false);
   if (std::string wrong =
@@ -91,7 +92,8 @@ std::string ashlar::onnx_import::checkSignature(
     StringRef formal = formals[std::min(i, formals.size() - 1)];
     bool isRepeated = formal.ends_with("*") || formal.ends_with("+");
     if (operands[i] == ElementType::Undefined) {
-      if (!formal.ends_with("?") && (!isRepeated || i < signature.minimumInputs))
+      if (!formal.ends_with("?") &&
+          (!isRepeated || i < signature.minimumInputs))
         return formatv("needs input {0}, which is left out", i);
       continue;
     }
@@ -106,8 +108,7 @@ std::string ashlar::onnx_import::checkSignature(
     if (!isNew && operands[first->second] != operands[i])
       return formatv("inputs {0} and {1} have types {2} and {3}; expected one "
                      "type",
-                     first->second, i,
-                     elementTypeName(operands[first->second]),
+                     first->second, i, elementTypeName(operands[first->second]),
                      elementTypeName(operands[i]));
   }
   return "";

@@ -49,8 +49,8 @@ TypedAttr ashlar::onnx_import::zeroOf(Type type) {
 TypedAttr ashlar::onnx_import::lowestOf(Type type, bool isUnsigned) {
   Builder b(type.getContext());
   if (auto floatType = dyn_cast<FloatType>(type))
-    return FloatAttr::get(
-        type, APFloat::getInf(floatType.getFloatSemantics(), true));
+    return FloatAttr::get(type,
+                          APFloat::getInf(floatType.getFloatSemantics(), true));
   unsigned width = type.getIntOrFloatBitWidth();
   return IntegerAttr::get(type, isUnsigned || width == 1
                                     ? APInt::getMinValue(width)
@@ -112,8 +112,8 @@ Value ashlar::onnx_import::reshape(ImplicitLocOpBuilder &b, Value value,
     value = tensor::ExpandShapeOp::create(b, flat, value,
                                           ArrayRef<ReassociationIndices>{});
   else if (from.getRank() > 1)
-    value = tensor::CollapseShapeOp::create(b, flat, value,
-                                            all(from.getRank()));
+    value =
+        tensor::CollapseShapeOp::create(b, flat, value, all(from.getRank()));
   if (to.getRank() == 0)
     return tensor::CollapseShapeOp::create(b, to, value,
                                            ArrayRef<ReassociationIndices>{});
@@ -128,8 +128,7 @@ Value ashlar::onnx_import::transpose(ImplicitLocOpBuilder &b, Value value,
     return value;
   RankedTensorType type = rankedType(value);
   Value empty = tensor::EmptyOp::create(
-      b, applyPermutation(type.getShape(), permutation),
-      type.getElementType());
+      b, applyPermutation(type.getShape(), permutation), type.getElementType());
   return linalg::TransposeOp::create(b, value, empty, permutation)
       .getResult()[0];
 }
@@ -146,9 +145,8 @@ Value ashlar::onnx_import::broadcastTo(ImplicitLocOpBuilder &b, Value value,
     source.push_back(dim == 1 && shape[lead + i] != 1
                          ? b.getAffineConstantExpr(0)
                          : b.getAffineDimExpr(lead + i));
-  AffineMap maps[] = {
-      AffineMap::get(shape.size(), 0, source, b.getContext()),
-      b.getMultiDimIdentityMap(shape.size())};
+  AffineMap maps[] = {AffineMap::get(shape.size(), 0, source, b.getContext()),
+                      b.getMultiDimIdentityMap(shape.size())};
   SmallVector<utils::IteratorType> iterators(shape.size(),
                                              utils::IteratorType::parallel);
   return linalg::GenericOp::create(
@@ -165,9 +163,8 @@ Value ashlar::onnx_import::slice(ImplicitLocOpBuilder &b, Value value,
                                  ArrayRef<int64_t> sizes,
                                  ArrayRef<int64_t> strides) {
   RankedTensorType type = rankedType(value);
-  if (type.getShape() == sizes && llvm::all_of(strides, [](int64_t s) {
-        return s == 1;
-      }))
+  if (type.getShape() == sizes &&
+      llvm::all_of(strides, [](int64_t s) { return s == 1; }))
     return value;
   return tensor::ExtractSliceOp::create(
       b, value, getAsIndexOpFoldResult(b.getContext(), offsets),
@@ -313,8 +310,8 @@ Value ashlar::onnx_import::generate(ImplicitLocOpBuilder &b,
 
 Value ashlar::onnx_import::parallel(ImplicitLocOpBuilder &b,
                                     ArrayRef<int64_t> shape, Type element,
-                                    ValueRange inputs,
-                                    ArrayRef<AffineMap> maps, ScalarBody body) {
+                                    ValueRange inputs, ArrayRef<AffineMap> maps,
+                                    ScalarBody body) {
   Value target = tensor::EmptyOp::create(b, shape, element);
   SmallVector<AffineMap> all(maps);
   all.push_back(b.getMultiDimIdentityMap(shape.size()));
@@ -356,10 +353,10 @@ Value ashlar::onnx_import::contract(ImplicitLocOpBuilder &b, Value lhs,
              b, initial.getType(), ValueRange{lhs, rhs}, ValueRange{initial},
              maps, iterators,
              [&](OpBuilder &builder, Location loc, ValueRange args) {
-               Value x = extend(builder, loc, args[0], accumulator,
-                                lhsUnsigned);
-               Value y = extend(builder, loc, args[1], accumulator,
-                                rhsUnsigned);
+               Value x =
+                   extend(builder, loc, args[0], accumulator, lhsUnsigned);
+               Value y =
+                   extend(builder, loc, args[1], accumulator, rhsUnsigned);
                Value sum;
                if (isa<FloatType>(accumulator)) {
                  Value product = arith::MulFOp::create(builder, loc, x, y);

@@ -8,7 +8,6 @@
 #include "NodeImporter.h"
 #include "mlir/IR/AffineMap.h"
 
-
 namespace ashlar::onnx_import {
 
 /// Makes the scalar result of one element from scalars.
@@ -52,8 +51,8 @@ mlir::Value pad(mlir::ImplicitLocOpBuilder &b, mlir::Value value,
                 mlir::Value scalar);
 /// Like pad, but a negative amount takes elements away.
 mlir::Value padOrCrop(mlir::ImplicitLocOpBuilder &b, mlir::Value value,
-                      llvm::ArrayRef<int64_t> low,
-                      llvm::ArrayRef<int64_t> high, mlir::Value scalar);
+                      llvm::ArrayRef<int64_t> low, llvm::ArrayRef<int64_t> high,
+                      mlir::Value scalar);
 mlir::Value concat(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange values,
                    int64_t axis);
 

@@ -21,8 +21,8 @@ static Error refuse(const Twine &message) {
   return llvm::createStringError(message.str());
 }
 
-Expected<uint64_t>
-ashlar::onnx_import::tensorBytes(Type element, ArrayRef<int64_t> shape) {
+Expected<uint64_t> ashlar::onnx_import::tensorBytes(Type element,
+                                                    ArrayRef<int64_t> shape) {
   uint64_t width = llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
   uint64_t size = width;
   bool isEmpty = llvm::is_contained(shape, 0);
@@ -89,12 +89,12 @@ TensorData::externalFile(StringRef location) {
   // A file from a stranger must not read what lies outside its own folder.
   if (location.empty() || llvm::sys::path::is_absolute(location))
     return refuse("external data location '" + location +
-                   "' must be a path relative to the model's folder");
+                  "' must be a path relative to the model's folder");
   for (StringRef part : llvm::make_range(llvm::sys::path::begin(location),
                                          llvm::sys::path::end(location)))
     if (part == "..")
       return refuse("external data location '" + location +
-                     "' leaves the model's folder");
+                    "' leaves the model's folder");
   SmallString<256> path(llvm::sys::path::parent_path(modelPath));
   SmallString<256> folder, real;
   if (llvm::sys::fs::real_path(path.empty() ? "." : path.str(), folder))
@@ -102,12 +102,12 @@ TensorData::externalFile(StringRef location) {
   llvm::sys::path::append(path, location);
   if (std::error_code code = llvm::sys::fs::real_path(path, real))
     return refuse("external data file '" + location +
-                   "' cannot be opened: " + code.message());
+                  "' cannot be opened: " + code.message());
   if (folder != "/")
     folder += '/';
   if (!StringRef(real).starts_with(folder))
     return refuse("external data location '" + location +
-                   "' leaves the model's folder");
+                  "' leaves the model's folder");
   llvm::sys::fs::file_status status;
   if (llvm::sys::fs::status(real, status) ||
       !llvm::sys::fs::is_regular_file(status))
@@ -116,7 +116,7 @@ TensorData::externalFile(StringRef location) {
                                             /*RequiresNullTerminator=*/false);
   if (!buffer)
     return refuse("external data file '" + location +
-                   "' cannot be read: " + buffer.getError().message());
+                  "' cannot be read: " + buffer.getError().message());
   return externalFiles[location] = std::move(*buffer);
 }
 
@@ -132,25 +132,25 @@ TensorData::locateExternal(const onnx::TensorProto &proto,
     else if ((key == "offset" && value.getAsInteger(10, offset)) ||
              (key == "length" && value.getAsInteger(10, length)))
       return refuse("external data has " + key + " '" + value +
-                     "', expected a number of bytes");
+                    "', expected a number of bytes");
   }
   if (length != expectedBytes)
     return refuse(formatv("external data has length {0}, but its type and "
-                           "shape need {1} bytes",
-                           length, expectedBytes));
+                          "shape need {1} bytes",
+                          length, expectedBytes));
   auto file = externalFile(location);
   if (!file)
     return file.takeError();
   uint64_t size = (*file)->getBufferSize();
   if (offset > size || length > size - offset)
     return refuse(formatv("external data file '{0}' is too short: bytes "
-                           "[{1}, {2}+{3}) are needed, it has {4}",
-                           location, offset, offset, length, size));
+                          "[{1}, {2}+{3}) are needed, it has {4}",
+                          location, offset, offset, length, size));
   return Bytes{{(*file)->getBufferStart() + offset, size_t(length)}, *file};
 }
 
-Expected<TensorData::Bytes>
-TensorData::locate(const onnx::TensorProto &proto, uint64_t expectedBytes) {
+Expected<TensorData::Bytes> TensorData::locate(const onnx::TensorProto &proto,
+                                               uint64_t expectedBytes) {
   if (proto.data_location() == onnx::TensorProto::EXTERNAL)
     return locateExternal(proto, expectedBytes);
   Bytes bytes;
@@ -164,7 +164,7 @@ TensorData::locate(const onnx::TensorProto &proto, uint64_t expectedBytes) {
   }
   if (bytes.data.size() != expectedBytes)
     return refuse(formatv("holds {0} bytes, but its type and shape need {1}",
-                           bytes.data.size(), expectedBytes));
+                          bytes.data.size(), expectedBytes));
   return bytes;
 }
 
@@ -182,7 +182,7 @@ Expected<TypedAttr> TensorData::convert(const onnx::TensorProto &proto,
   Type element = convertElementType(context, type);
   if (!element)
     return refuse("has element type " + elementTypeName(type) +
-                   ", which is not supported");
+                  ", which is not supported");
   SmallVector<int64_t> shape(proto.dims().begin(), proto.dims().end());
   Expected<uint64_t> size = tensorBytes(element, shape);
   if (!size)
@@ -205,8 +205,7 @@ Expected<TypedAttr> TensorData::convert(const onnx::TensorProto &proto,
     // Bounded copies: a file gives no alignment.
     SmallVector<char> aligned(data.begin(),
                               isSplat ? data.begin() + width : data.end());
-    return TypedAttr(
-        DenseElementsAttr::getFromRawBuffer(tensorType, aligned));
+    return TypedAttr(DenseElementsAttr::getFromRawBuffer(tensorType, aligned));
   }
   AsmResourceBlob blob = UnmanagedAsmResourceBlob::allocateWithAlign(
       data, /*align=*/1, [owner = bytes->owner](void *, size_t, size_t) {});

@@ -8,8 +8,17 @@ using llvm::StringRef;
 
 namespace {
 /// The messages that can hold a TensorProto, and what their fields hold.
-enum class Message { Opaque, Model, Graph, Node, Attribute, Function, Tensor,
-                     SparseTensor, RawData };
+enum class Message {
+  Opaque,
+  Model,
+  Graph,
+  Node,
+  Attribute,
+  Function,
+  Tensor,
+  SparseTensor,
+  RawData
+};
 
 /// Field numbers are those of onnx-ml.proto.
 Message fieldMessage(Message parent, uint64_t field) {
@@ -78,7 +87,8 @@ private:
       if (!(byte & 0x80))
         return llvm::Error::success();
     }
-    return malformed(begin, "expected an integer, found the end of its message");
+    return malformed(begin,
+                     "expected an integer, found the end of its message");
   }
 
   StringRef bytes;

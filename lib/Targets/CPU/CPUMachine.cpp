@@ -12,11 +12,10 @@ static constexpr const char *armTriple = "aarch64-unknown-linux-gnu";
 
 /// Levels of the x86-64 psABI, section 3.1.1, as far as code uses them.
 static const std::vector<std::string> level3 = {
-    "avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "popcnt",
-    "sse4.1", "sse4.2", "ssse3"};
-static const std::vector<std::string> level4 = {"avx512bw", "avx512cd",
-                                                "avx512dq", "avx512f",
-                                                "avx512vl"};
+    "avx",   "avx2",  "bmi",    "bmi2",   "f16c",   "fma",
+    "lzcnt", "movbe", "popcnt", "sse4.1", "sse4.2", "ssse3"};
+static const std::vector<std::string> level4 = {
+    "avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl"};
 /// What may come on top of level 4.
 static const std::vector<std::string> extensions = {
     "avx512bf16", "avx512vnni", "amx-bf16", "amx-int8", "amx-tile"};

@@ -61,8 +61,8 @@ FailureOr<ProgramBinary> CPUTarget::emit(ModuleOp program,
   std::vector<KernelObject> objects(kernels.size() + 1);
   std::vector<std::string> errors(kernels.size());
   parallelFor(context, 0, kernels.size(), [&](size_t i) {
-    auto object = compileKernel(kernels[i].first, kernels[i].second, machine,
-                                compile);
+    auto object =
+        compileKernel(kernels[i].first, kernels[i].second, machine, compile);
     if (object)
       objects[i] = std::move(*object);
     else

@@ -51,8 +51,8 @@ static void addEntry(llvm::Module &module, llvm::StringRef symbol) {
   llvm::Type *pointer = b.getPtrTy(), *i64 = b.getInt64Ty();
   auto *type = llvm::FunctionType::get(
       b.getInt32Ty(), {pointer, pointer, pointer, i64, i64}, false);
-  auto *entry = llvm::Function::Create(
-      type, llvm::GlobalValue::ExternalLinkage, symbol, module);
+  auto *entry = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage,
+                                       symbol, module);
   entry->addFnAttr(llvm::Attribute::NoUnwind);
   b.SetInsertPoint(llvm::BasicBlock::Create(context, "", entry));
   llvm::SmallVector<llvm::Value *> arguments;
@@ -66,9 +66,9 @@ static void addEntry(llvm::Module &module, llvm::StringRef symbol) {
   b.CreateCall(body, arguments);
   b.CreateRet(b.getInt32(ASHLAR_KERNEL_OK));
   for (unsigned i = 0; i != buffers + 1; ++i)
-    body->addParamAttr(i, llvm::Attribute::getWithAlignment(
-                              context,
-                              llvm::Align(ASHLAR_KERNEL_BUFFER_ALIGNMENT)));
+    body->addParamAttr(
+        i, llvm::Attribute::getWithAlignment(
+               context, llvm::Align(ASHLAR_KERNEL_BUFFER_ALIGNMENT)));
 }
 
 static void optimizeModule(llvm::Module &module, llvm::TargetMachine &target,

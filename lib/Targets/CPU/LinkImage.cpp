@@ -56,6 +56,24 @@ private:
   llvm::SmallString<128> path;
 };
 
+/// libc is part of every process.
+bool isLibc(llvm::StringRef symbol) {
+  return llvm::is_contained({"memcpy", "memset", "memmove", "memcmp"}, symbol);
+}
+
+/// The functions of C's <math.h> that upstream's lowerings call, for double
+/// and with an f for float.
+bool isLibm(llvm::StringRef symbol) {
+  static const std::set<llvm::StringRef> functions = {
+      "acos",  "acosh", "asin", "asinh", "atan", "atan2", "atanh",     "cbrt",
+      "ceil",  "cos",   "cosh", "erf",   "erfc", "exp",   "exp2",      "expm1",
+      "fabs",  "floor", "fma",  "fmax",  "fmin", "fmod",  "ldexp",     "log",
+      "log10", "log1p", "log2", "pow",   "rint", "round", "roundeven", "sin",
+      "sinh",  "sqrt",  "tan",  "tanh",  "trunc"};
+  return functions.count(symbol) ||
+         (symbol.ends_with("f") && functions.count(symbol.drop_back()));
+}
+
 llvm::Error runLinker(std::vector<std::string> arguments) {
   // lld keeps global state.
   static std::mutex mutex;
@@ -81,31 +99,44 @@ ashlar::cpu::linkImage(llvm::ArrayRef<KernelObject> objects,
   if (llvm::Error error = folder.create())
     return error;
   std::string image = folder.file("image.so");
-  std::vector<std::string> arguments = {
-      "ld.lld", "-shared", "--build-id=none", "--hash-style=gnu", "-z",
-      "separate-code", "-z", "noexecstack", "-z", "max-page-size=4096",
-      "--threads=1", "-o", image};
-  // libc is part of every process; everything else is libm's.
-  std::set<std::string> libc = {"memcpy", "memset", "memmove", "memcmp"};
+  std::vector<std::string> arguments = {"ld.lld",
+                                        "-shared",
+                                        "--build-id=none",
+                                        "--hash-style=gnu",
+                                        "-z",
+                                        "separate-code",
+                                        "-z",
+                                        "noexecstack",
+                                        "-z",
+                                        "max-page-size=4096",
+                                        "--threads=1",
+                                        "-o",
+                                        image};
   std::set<std::string> needed;
   for (auto [i, object] : llvm::enumerate(objects)) {
     arguments.push_back(folder.file("k" + llvm::Twine(i) + ".o"));
     if (llvm::Error error = folder.write(
-            arguments.back(), llvm::StringRef(object.object.data(),
-                                              object.object.size())))
+            arguments.back(),
+            llvm::StringRef(object.object.data(), object.object.size())))
       return error;
-    for (const std::string &symbol : object.undefinedSymbols)
-      if (!libc.count(symbol))
-        needed.insert(symbol);
+    for (const std::string &symbol : object.undefinedSymbols) {
+      if (isLibc(symbol))
+        continue;
+      if (!isLibm(symbol))
+        return llvm::createStringError(
+            "a kernel calls '" + symbol +
+            "', which no machine that runs it is sure to have");
+      needed.insert(symbol);
+    }
   }
   if (!needed.empty()) {
     auto stub = compileStub(machine, {needed.begin(), needed.end()});
     if (!stub)
       return stub.takeError();
-    std::string object = folder.file("libm.o"), library = folder.file("libm.so");
+    std::string object = folder.file("libm.o"),
+                library = folder.file("libm.so");
     if (llvm::Error error = folder.write(
-            object,
-            llvm::StringRef(stub->object.data(), stub->object.size())))
+            object, llvm::StringRef(stub->object.data(), stub->object.size())))
       return error;
     if (llvm::Error error = runLinker({"ld.lld", "-shared", "-soname",
                                        "libm.so.6", "-o", library, object}))

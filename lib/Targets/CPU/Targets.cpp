@@ -28,18 +28,17 @@ protected:
 } // namespace
 
 TargetInfo ashlar::cpu::cpuTargetInfo() {
-  return {"cpu",
-          {"host", "x86-64-v3", "x86-64-v4", "sapphirerapids", "aarch64",
-           "x86-64"},
-          [](llvm::StringRef preset) -> std::unique_ptr<Target> {
-            return std::make_unique<CPUTarget>(machineFor(preset));
-          }};
+  return {
+      "cpu",
+      {"host", "x86-64-v3", "x86-64-v4", "sapphirerapids", "aarch64", "x86-64"},
+      [](llvm::StringRef preset) -> std::unique_ptr<Target> {
+        return std::make_unique<CPUTarget>(machineFor(preset));
+      }};
 }
 
 TargetInfo ashlar::cpu::referenceTargetInfo() {
-  return {"reference",
-          {"generic"},
-          [](llvm::StringRef) -> std::unique_ptr<Target> {
-            return std::make_unique<ReferenceTarget>();
-          }};
+  return {
+      "reference", {"generic"}, [](llvm::StringRef) -> std::unique_ptr<Target> {
+        return std::make_unique<ReferenceTarget>();
+      }};
 }

@@ -49,8 +49,7 @@ linalg::LinalgOp findProducer(Operation *root) {
       consumer.getMatchingIndexingMap(consumer.getDpsInitOperand(0));
   for (OpOperand *operand : consumer.getDpsInputOperands()) {
     auto producer = operand->get().getDefiningOp<linalg::LinalgOp>();
-    if (producer && producer->hasOneUse() &&
-        producer->getNumResults() == 1 &&
+    if (producer && producer->hasOneUse() && producer->getNumResults() == 1 &&
         producer->getBlock() == root->getBlock() &&
         producer.getNumReductionLoops() != 0 &&
         consumer.getMatchingIndexingMap(operand) == resultMap &&
@@ -144,9 +143,9 @@ private:
     for (Operation *op : group)
       locations.push_back(op->getLoc());
     OpBuilder b(root);
-    auto dispatch = exec::DispatchOp::create(
-        b, b.getFusedLoc(locations), root->getResultTypes(),
-        operands.getArrayRef());
+    auto dispatch = exec::DispatchOp::create(b, b.getFusedLoc(locations),
+                                             root->getResultTypes(),
+                                             operands.getArrayRef());
     Block *body = b.createBlock(&dispatch.getBody());
     IRMapping mapping;
     for (Value operand : operands)
@@ -161,8 +160,7 @@ private:
     for (Value result : root->getResults())
       results.push_back(mapping.lookup(result));
     exec::YieldOp::create(b, dispatch.getLoc(), results);
-    for (auto [from, to] :
-         llvm::zip(root->getResults(), dispatch.getResults()))
+    for (auto [from, to] : llvm::zip(root->getResults(), dispatch.getResults()))
       from.replaceAllUsesWith(to);
   }
 

@@ -36,7 +36,8 @@ bool shouldFuse(OpOperand *operand) {
   return isCheap || (producer->hasOneUse() && readsOnce(operand));
 }
 
-struct FuseElementwise : ashlar::impl::FuseElementwisePassBase<FuseElementwise> {
+struct FuseElementwise
+    : ashlar::impl::FuseElementwisePassBase<FuseElementwise> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);

@@ -32,8 +32,8 @@ bool ashlar::isView(Operation *op) {
   if (!slice || !isContiguous(slice))
     return false;
   // Kernels are given aligned operands.
-  int64_t bytes = llvm::divideCeil(
-      slice.getSourceType().getElementTypeBitWidth(), 8);
+  int64_t bytes =
+      llvm::divideCeil(slice.getSourceType().getElementTypeBitWidth(), 8);
   return viewOffset(op) * bytes % 64 == 0;
 }
 
@@ -42,8 +42,8 @@ int64_t ashlar::viewOffset(Operation *op) {
   if (!slice)
     return 0;
   int64_t offset = 0;
-  for (auto [start, dim] : llvm::zip(slice.getStaticOffsets(),
-                                     slice.getSourceType().getShape()))
+  for (auto [start, dim] :
+       llvm::zip(slice.getStaticOffsets(), slice.getSourceType().getShape()))
     offset = offset * dim + start;
   return offset;
 }

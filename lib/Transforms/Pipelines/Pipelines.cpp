@@ -30,6 +30,7 @@ void ashlar::buildImportPipeline(OpPassManager &pm) {
 void ashlar::buildSimplifyPipeline(OpPassManager &pm) {
   OpPassManager &function = pm.nest<func::FuncOp>();
   function.addPass(createFoldConstantsPass());
+  function.addPass(createFoldChannelScalesPass());
   function.addPass(createCanonicalizerPass());
   function.addPass(createCSEPass());
   verifyStage(pm, "simplify");
@@ -99,8 +100,8 @@ void ashlar::registerPipelines() {
   PassPipelineRegistration<>(
       "ashlar-place-pipeline", "The stage place, for cpu:host",
       [](OpPassManager &pm) { buildPlacePipeline(pm, {"cpu:host"}); });
-  PassPipelineRegistration<>("ashlar-precision-pipeline",
-                             "The stage precision", buildPrecisionPipeline);
+  PassPipelineRegistration<>("ashlar-precision-pipeline", "The stage precision",
+                             buildPrecisionPipeline);
   PassPipelineRegistration<>("ashlar-fuse-pipeline", "The stage fuse",
                              [](OpPassManager &pm) { buildFusePipeline(pm); });
   PassPipelineRegistration<>(

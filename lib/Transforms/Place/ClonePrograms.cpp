@@ -26,8 +26,8 @@ struct ClonePrograms : ashlar::impl::CloneProgramsPassBase<ClonePrograms> {
     OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
     for (auto [i, text] : llvm::enumerate(targets)) {
       auto [name, preset] = StringRef(text).split(':');
-      auto program = ModuleOp::create(b, module.getLoc(),
-                                      "program_" + std::to_string(i));
+      auto program =
+          ModuleOp::create(b, module.getLoc(), "program_" + std::to_string(i));
       program->setAttr(exec::targetAttrName,
                        exec::TargetAttr::get(&getContext(), name, preset));
       OpBuilder inner = OpBuilder::atBlockEnd(program.getBody());

@@ -38,16 +38,15 @@ ArenaPlan ashlar::planArenaGreedily(llvm::ArrayRef<ArenaRequest> requests) {
         continue;
       if (plan.offsets[other] - offset >= bytes)
         break;
-      offset = std::max(offset, plan.offsets[other] +
-                                    int64_t(llvm::alignTo(neighbour.bytes,
-                                                          alignment)));
+      offset = std::max(offset,
+                        plan.offsets[other] +
+                            int64_t(llvm::alignTo(neighbour.bytes, alignment)));
     }
     plan.offsets[i] = offset;
     plan.bytes = std::max(plan.bytes, offset + bytes);
     placed.insert(llvm::upper_bound(placed, i,
                                     [&](unsigned x, unsigned y) {
-                                      return plan.offsets[x] <
-                                             plan.offsets[y];
+                                      return plan.offsets[x] < plan.offsets[y];
                                     }),
                   i);
   }

@@ -31,8 +31,8 @@ int64_t bytesOf(Type type) {
 /// The bytes behind one or more values.
 struct Buffer {
   Storage storage;
-  unsigned index = 0;     ///< of the input, output or weight; of the arena range
-  int64_t firstUse = 0;   ///< commands, inclusive
+  unsigned index = 0;   ///< of the input, output or weight; of the arena range
+  int64_t firstUse = 0; ///< commands, inclusive
   int64_t lastUse = 0;
   int64_t bytes = 0;
 };
@@ -83,7 +83,8 @@ private:
   void assignOutputs(func::ReturnOp ret) {
     for (OpOperand &operand : ret->getOpOperands()) {
       Value source = viewed(operand.get());
-      bool whole = bytesOf(source.getType()) == bytesOf(operand.get().getType());
+      bool whole =
+          bytesOf(source.getType()) == bytesOf(operand.get().getType());
       if (source.getDefiningOp<exec::InvokeOp>() && whole &&
           !places.count(source)) {
         unsigned buffer = addBuffer(Storage::Output, operand.getOperandNumber(),
@@ -115,8 +116,7 @@ private:
     if (!aliases)
       return std::nullopt;
     for (Attribute number : aliases) {
-      Value operand =
-          invoke.getOperand(cast<IntegerAttr>(number).getInt());
+      Value operand = invoke.getOperand(cast<IntegerAttr>(number).getInt());
       Place place = places.lookup(operand);
       const Buffer &buffer = buffers[place.buffer];
       // The buffer may hold more than this value, and others may look at it.
@@ -143,10 +143,10 @@ private:
     int64_t command = 0;
     for (Operation &op : block.without_terminator()) {
       if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-        places[constant] = {
-            addBuffer(Storage::Weights, weightIndex(constant.getValue()),
-                      bytesOf(constant.getType())),
-            0};
+        places[constant] = {addBuffer(Storage::Weights,
+                                      weightIndex(constant.getValue()),
+                                      bytesOf(constant.getType())),
+                            0};
       } else if (isView(&op)) {
         Place source = places.lookup(op.getOperand(0));
         auto type = cast<RankedTensorType>(op.getResult(0).getType());
@@ -160,9 +160,8 @@ private:
             if (std::optional<Place> place = placeToTakeOver(invoke, command))
               places[result] = *place;
             else
-              places[result] = {addBuffer(Storage::Arena, 0,
-                                          bytesOf(result.getType())),
-                                0};
+              places[result] = {
+                  addBuffer(Storage::Arena, 0, bytesOf(result.getType())), 0};
           }
           Buffer &buffer = buffers[places[result].buffer];
           if (buffer.firstUse == 0)
@@ -202,10 +201,9 @@ private:
   exec::BindingAttr bindingAt(Storage storage, unsigned index, int64_t offset,
                               int64_t length, bool written) {
     MLIRContext *context = function.getContext();
-    return exec::BindingAttr::get(context, storage, index,
-                                  exec::SizeAttr::get(context, offset),
-                                  exec::SizeAttr::get(context, length),
-                                  written);
+    return exec::BindingAttr::get(
+        context, storage, index, exec::SizeAttr::get(context, offset),
+        exec::SizeAttr::get(context, length), written);
   }
 
   ArrayAttr interface(TypeRange types,

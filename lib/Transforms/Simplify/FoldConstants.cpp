@@ -29,8 +29,8 @@ int64_t operandElements(Operation *op) {
         isa_and_present<linalg::FillOp, tensor::EmptyOp>(
             operand.getDefiningOp()))
       continue;
-    bool isSplat = matchPattern(operand, m_Constant(&constant)) &&
-                   constant.isSplat();
+    bool isSplat =
+        matchPattern(operand, m_Constant(&constant)) && constant.isSplat();
     elements += isSplat ? 1 : type.getNumElements();
   }
   return elements;
@@ -42,12 +42,21 @@ struct FoldConstants : ashlar::impl::FoldConstantsPassBase<FoldConstants> {
     ashlar::ConstantEvaluator evaluator(maximumElements);
     Block &block = getOperation().getBody().front();
     for (Operation &op : llvm::make_early_inc_range(block)) {
+      if (op.getNumResults() != 1 || isa<arith::ConstantOp>(op))
+        continue;
+      auto type = dyn_cast<RankedTensorType>(op.getResult(0).getType());
+      if (!type)
+        continue;
       // A fill is an initial value, made where it is used.
-      if (op.getNumResults() != 1 ||
-          isa<arith::ConstantOp, linalg::FillOp, tensor::EmptyOp>(op) ||
-          !isa<RankedTensorType>(op.getResult(0).getType()))
+      bool isEmpty = type.hasStaticShape() && type.getNumElements() == 0;
+      if (!isEmpty && isa<linalg::FillOp, tensor::EmptyOp>(op))
         continue;
       DenseElementsAttr value = evaluator.evaluate(op.getResult(0));
+      // An op that loops over nothing leaves its initial value.
+      auto loops = dyn_cast<linalg::LinalgOp>(op);
+      if (!value && loops && loops.hasPureTensorSemantics() &&
+          llvm::is_contained(loops.getStaticLoopRanges(), 0))
+        op.getResult(0).replaceAllUsesWith(loops.getDpsInits()[0]);
       if (!value)
         continue;
       // A handful of elements is worth folding whatever it came from.

@@ -39,8 +39,9 @@ struct BufferizeKernels
     bufferization::OneShotBufferizationOptions options;
     options.allowReturnAllocsFromLoops = true;
     options.bufferizeFunctionBoundaries = false;
-    options.defaultMemorySpaceFn =
-        [](TensorType) -> std::optional<Attribute> { return Attribute(); };
+    options.defaultMemorySpaceFn = [](TensorType) -> std::optional<Attribute> {
+      return Attribute();
+    };
     // Copies stay structured, so that they are vectorised like other ops.
     options.memCpyFn = [](OpBuilder &b, Location loc, Value from, Value to) {
       memref::CopyOp::create(b, loc, from, to);

@@ -51,8 +51,7 @@ public:
     MLIRContext *context = b.getContext();
     function->setAttr(exec::groupsAttrName,
                       exec::SizeAttr::get(context, groups));
-    function->setAttr(exec::scratchAttrName,
-                      b.getI64IntegerAttr(scratchBytes));
+    function->setAttr(exec::scratchAttrName, b.getI64IntegerAttr(scratchBytes));
     return success();
   }
 
@@ -78,7 +77,8 @@ private:
     auto isConstant = [](OpFoldResult size) {
       return getConstantIntValue(size).has_value();
     };
-    if (!found || !alone || !llvm::all_of(found.getMixedLowerBound(), isConstant) ||
+    if (!found || !alone ||
+        !llvm::all_of(found.getMixedLowerBound(), isConstant) ||
         !llvm::all_of(found.getMixedUpperBound(), isConstant) ||
         !llvm::all_of(found.getMixedStep(), isConstant))
       return {};
@@ -92,10 +92,11 @@ private:
     unsigned dynamic = 0;
     for (int64_t dim : type.getShape()) {
       if (ShapedType::isDynamic(dim)) {
-        FailureOr<int64_t> bound = ValueBoundsConstraintSet::computeConstantBound(
-            presburger::BoundType::UB,
-            {alloc.getDynamicSizes()[dynamic++], std::nullopt}, nullptr,
-            /*closedUB=*/true);
+        FailureOr<int64_t> bound =
+            ValueBoundsConstraintSet::computeConstantBound(
+                presburger::BoundType::UB,
+                {alloc.getDynamicSizes()[dynamic++], std::nullopt}, nullptr,
+                /*closedUB=*/true);
         if (failed(bound))
           return alloc.emitError(
               "needs memory of a size that is not known at compile time");
@@ -111,8 +112,8 @@ private:
       FailureOr<int64_t> bytes = allocationBytes(alloc);
       if (failed(bytes))
         return WalkResult::interrupt();
-      bool onStack = alloc.getType().hasStaticShape() &&
-                     *bytes <= maximumStackBytes;
+      bool onStack =
+          alloc.getType().hasStaticShape() && *bytes <= maximumStackBytes;
       allocations.emplace_back(alloc, onStack ? -1 : scratchBytes);
       if (!onStack)
         scratchBytes += llvm::alignTo(*bytes, 64);
@@ -153,8 +154,8 @@ private:
       counts.push_back(b.getIndexAttr(count));
       groups *= count;
     }
-    auto loop = scf::ForOp::create(b, begin, end,
-                                   arith::ConstantIndexOp::create(b, 1));
+    auto loop =
+        scf::ForOp::create(b, begin, end, arith::ConstantIndexOp::create(b, 1));
     b.setInsertionPointToStart(loop.getBody());
     auto delinearized = affine::AffineDelinearizeIndexOp::create(
         b, loop.getInductionVar(), counts);
@@ -178,8 +179,8 @@ private:
       if (!isa<memref::AllocaOp>(op))
         ops.push_back(&op);
     b.setInsertionPoint(entry.getTerminator());
-    auto loop = scf::ForOp::create(b, begin, end,
-                                   arith::ConstantIndexOp::create(b, 1));
+    auto loop =
+        scf::ForOp::create(b, begin, end, arith::ConstantIndexOp::create(b, 1));
     for (Operation *op : ops)
       if (op->getBlock() == &entry && op != begin.getDefiningOp())
         op->moveBefore(loop.getBody()->getTerminator());

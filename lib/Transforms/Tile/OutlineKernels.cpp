@@ -90,14 +90,13 @@ SmallVector<int64_t> findAliases(exec::DispatchOp dispatch) {
   SmallVector<int64_t> aliases;
   if (dispatch.getNumResults() != 1)
     return aliases;
-  auto root = dispatch.getYield()
-                  .getOperand(0)
-                  .getDefiningOp<linalg::GenericOp>();
-  if (!root || root.getNumReductionLoops() != 0 ||
-      root->getNumResults() != 1 || root.hasIndexSemantics() ||
-      root.getBody()->walk([](tensor::ExtractOp) {
-            return WalkResult::interrupt();
-          }).wasInterrupted() ||
+  auto root =
+      dispatch.getYield().getOperand(0).getDefiningOp<linalg::GenericOp>();
+  if (!root || root.getNumReductionLoops() != 0 || root->getNumResults() != 1 ||
+      root.hasIndexSemantics() ||
+      root.getBody()
+          ->walk([](tensor::ExtractOp) { return WalkResult::interrupt(); })
+          .wasInterrupted() ||
       !root.getMatchingIndexingMap(root.getDpsInitOperand(0)).isIdentity())
     return aliases;
   auto result = cast<RankedTensorType>(root->getResult(0).getType());
@@ -119,8 +118,7 @@ SmallVector<int64_t> findAliases(exec::DispatchOp dispatch) {
 struct OutlineKernels : ashlar::impl::OutlineKernelsPassBase<OutlineKernels> {
   void runOnOperation() override {
     SmallVector<exec::DispatchOp> dispatches;
-    getOperation().walk(
-        [&](exec::DispatchOp op) { dispatches.push_back(op); });
+    getOperation().walk([&](exec::DispatchOp op) { dispatches.push_back(op); });
     llvm::DenseMap<Operation *, func::FuncOp, DispatchInfo> kernels;
     SymbolTable symbols(getOperation());
     SmallVector<std::pair<exec::DispatchOp, func::FuncOp>> calls;
@@ -174,9 +172,9 @@ private:
     llvm::for_each(dispatch.getOperandTypes(), addType);
     llvm::for_each(dispatch.getResultTypes(), addType);
     OpBuilder b(&getContext());
-    auto kernel = func::FuncOp::create(b, dispatch.getLoc(),
-                                       symbolFor(name, number),
-                                       b.getFunctionType(types, {}));
+    auto kernel =
+        func::FuncOp::create(b, dispatch.getLoc(), symbolFor(name, number),
+                             b.getFunctionType(types, {}));
     kernel.setPrivate();
     symbols.insert(kernel, getOperation().getBody()->end());
     kernel->setAttr(exec::resultsAttrName,

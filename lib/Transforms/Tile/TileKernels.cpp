@@ -54,9 +54,8 @@ int64_t reductionPoints(Operation *root) {
   for (Operation &op : *root->getBlock())
     if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
       int64_t own = 1;
-      for (auto [range, iterator] :
-           llvm::zip(linalgOp.getStaticLoopRanges(),
-                     linalgOp.getIteratorTypesArray()))
+      for (auto [range, iterator] : llvm::zip(linalgOp.getStaticLoopRanges(),
+                                              linalgOp.getIteratorTypesArray()))
         if (iterator == utils::IteratorType::reduction)
           own *= range;
       points = std::max(points, own);

@@ -91,8 +91,7 @@ static bool isDense(const VectorOperand &operand, unsigned dim) {
 /// Vectors go along the dim in which memory is contiguous: preferably the
 /// result's, otherwise a summed one, otherwise the result's with gathers.
 static bool chooseVectorDim(linalg::GenericOp op, VectorPlan &plan) {
-  ArrayRef<VectorOperand> inputs =
-      ArrayRef(plan.operands).drop_back();
+  ArrayRef<VectorOperand> inputs = ArrayRef(plan.operands).drop_back();
   const VectorOperand &output = plan.operands.back();
   SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
   auto extent = [&](unsigned dim) {
@@ -151,8 +150,7 @@ static void chooseRows(VectorPlan &plan, int64_t registers) {
     return;
   int64_t budget = registers >= 32 ? 24 : 12;
   int64_t extent = plan.ranges[plan.vectorDim];
-  bool isLong =
-      ShapedType::isDynamic(extent) || extent >= 2 * plan.lanes;
+  bool isLong = ShapedType::isDynamic(extent) || extent >= 2 * plan.lanes;
   plan.vectors = isLong ? 2 : 1;
   ArrayRef<VectorOperand> inputs = ArrayRef(plan.operands).drop_back();
   // Along a good row dim, an operand that needs vector loads stays the same.
@@ -167,9 +165,8 @@ static void chooseRows(VectorPlan &plan, int64_t registers) {
   llvm::erase_if(candidates, [&](unsigned dim) {
     return plan.ranges[dim] == 1 || (inputs.size() > 1 && reuse(dim) == 0);
   });
-  llvm::stable_sort(candidates, [&](unsigned x, unsigned y) {
-    return reuse(x) > reuse(y);
-  });
+  llvm::stable_sort(
+      candidates, [&](unsigned x, unsigned y) { return reuse(x) > reuse(y); });
   if (inputs.size() == 1)
     budget = std::min<int64_t>(budget, 8);
   int64_t left = budget / plan.vectors;
@@ -177,18 +174,18 @@ static void chooseRows(VectorPlan &plan, int64_t registers) {
     if (left < 2 || plan.rows.size() == 2)
       break;
     // Leave room for a second dim where there are too few vectors in a row.
-    int64_t limit = plan.rows.empty() && plan.vectors == 1 &&
-                            candidates.size() > 1
-                        ? std::min<int64_t>(left, 8)
-                        : left;
+    int64_t limit =
+        plan.rows.empty() && plan.vectors == 1 && candidates.size() > 1
+            ? std::min<int64_t>(left, 8)
+            : left;
     int64_t rows = rowsAtOnce(plan.ranges[dim], limit);
     if (rows < 2)
       continue;
     plan.rows.emplace_back(dim, rows);
     left /= rows;
   }
-  if (isLong && left >= 2 && plan.ranges[plan.vectorDim] >=
-                                 plan.lanes * plan.vectors * 2)
+  if (isLong && left >= 2 &&
+      plan.ranges[plan.vectorDim] >= plan.lanes * plan.vectors * 2)
     plan.vectors *= 2;
   for (auto [dim, rows] : plan.rows)
     llvm::erase(plan.outer, dim);

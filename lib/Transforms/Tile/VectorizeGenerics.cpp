@@ -47,8 +47,8 @@ public:
   void run() {
     auto structured = cast<linalg::LinalgOp>(op.getOperation());
     for (Range range : structured.createLoopRanges(b, b.getLoc()))
-      sizes.push_back(getValueOrCreateConstantIndexOp(b, b.getLoc(),
-                                                      range.size));
+      sizes.push_back(
+          getValueOrCreateConstantIndexOp(b, b.getLoc(), range.size));
     zero = index(0);
     emitOuter(0);
   }
@@ -119,8 +119,8 @@ private:
 
   /// The lanes that lie before the end of the vector dim.
   Value makeMask() {
-    Value left = arith::SubIOp::create(b, sizes[plan.vectorDim],
-                                       ivs[plan.vectorDim]);
+    Value left =
+        arith::SubIOp::create(b, sizes[plan.vectorDim], ivs[plan.vectorDim]);
     return vector::CreateMaskOp::create(
         b, VectorType::get({plan.lanes}, b.getI1Type()), ValueRange{left});
   }
@@ -182,8 +182,7 @@ private:
     return indices;
   }
   SmallVector<Value> indicesAt(const VectorOperand &operand,
-                               ArrayRef<Value> base,
-                               ArrayRef<int64_t> offset) {
+                               ArrayRef<Value> base, ArrayRef<int64_t> offset) {
     SmallVector<Value> indices(base);
     for (auto [i, expr] : llvm::enumerate(operand.map.getResults())) {
       int64_t shift = 0;
@@ -220,7 +219,8 @@ private:
                                           mask, rest);
     auto maskType = VectorType::get({plan.lanes}, b.getI1Type());
     if (!mask)
-      mask = arith::ConstantOp::create(b, DenseElementsAttr::get(maskType, true));
+      mask =
+          arith::ConstantOp::create(b, DenseElementsAttr::get(maskType, true));
     SmallVector<int32_t> lanes;
     for (int64_t lane = 0; lane != plan.lanes; ++lane)
       lanes.push_back(lane * step);
@@ -317,8 +317,8 @@ private:
           Value to = arith::AddIOp::create(b, from, index(plan.partialSteps));
           SmallVector<Value> zeros;
           for (Value total : totals)
-            zeros.push_back(arith::ConstantOp::create(
-                b, b.getZeroAttr(total.getType())));
+            zeros.push_back(
+                arith::ConstantOp::create(b, b.getZeroAttr(total.getType())));
           SmallVector<Value> parts =
               carryingLoop(from, to, 1, dim, zeros, body);
           for (auto [part, total] : llvm::zip(parts, totals))
@@ -349,10 +349,9 @@ private:
     Value whole = wholeSteps(dim, block);
     SmallVector<Value> results(sums);
     if (hasWhole(dim, block))
-      results = carryingLoop(zero, whole, block, dim, results,
-                             [&](ValueRange inner) {
-                               return emitStep(tile, inner);
-                             });
+      results =
+          carryingLoop(zero, whole, block, dim, results,
+                       [&](ValueRange inner) { return emitStep(tile, inner); });
     if (!hasEdge(dim, block))
       return results;
     SmallVector<Value> first;
@@ -399,9 +398,9 @@ private:
     const VectorOperand &output = plan.operands.back();
     Type element = elementType(output);
     Value neutral = arith::ConstantOp::create(
-        b, DenseElementsAttr::get(vectorOf(element),
-                                  ArrayRef<Attribute>(
-                                      *arith::getNeutralElement(plan.combiner))));
+        b, DenseElementsAttr::get(
+               vectorOf(element),
+               ArrayRef<Attribute>(*arith::getNeutralElement(plan.combiner))));
     SmallVector<Value> sums(tile.count(), neutral);
     sums = emitSums(tile, 0, sums);
     vector::CombiningKind kind = *linalg::getCombinerOpKind(plan.combiner);
@@ -412,9 +411,9 @@ private:
     forEachElement(tile, [&](ArrayRef<int64_t> offset) {
       Value sum = sums[at++];
       bool isFirst = offset[plan.vectorDim] == 0;
-      total = isFirst ? sum
-                      : vector::makeArithReduction(b, b.getLoc(), kind, total,
-                                                   sum);
+      total = isFirst
+                  ? sum
+                  : vector::makeArithReduction(b, b.getLoc(), kind, total, sum);
       if (at % tile.vectors != 0)
         return;
       SmallVector<int64_t> row(offset);
@@ -443,8 +442,7 @@ struct VectorizeGenerics
     SmallVector<linalg::GenericOp> generics;
     getOperation().walk([&](linalg::GenericOp op) { generics.push_back(op); });
     for (linalg::GenericOp op : generics) {
-      std::optional<VectorPlan> plan =
-          planVectors(op, vectorBytes, registers);
+      std::optional<VectorPlan> plan = planVectors(op, vectorBytes, registers);
       if (!plan)
         continue;
       GenericExpander(op, *plan).run();

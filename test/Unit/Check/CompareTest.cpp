@@ -39,7 +39,7 @@ bool agree(float found, float expected, Tolerance tolerance = {}) {
 TEST(Compare, FloatsMayDifferByTheToleranceOfTheExpectation) {
   EXPECT_TRUE(agree(1.0009f, 1.0f));
   EXPECT_FALSE(agree(1.0011f, 1.0f));
-  EXPECT_TRUE(agree(1e-7f, 0.0f));
+  EXPECT_TRUE(agree(9e-8f, 0.0f));
   EXPECT_FALSE(agree(2e-7f, 0.0f));
   EXPECT_TRUE(agree(1.4f, 1.0f, {0.5, 0}));
   EXPECT_FALSE(agree(-1.0f, 1.0f));

@@ -11,9 +11,7 @@ TemporaryFolder::TemporaryFolder() {
     llvm::report_fatal_error("no temporary folder");
 }
 
-TemporaryFolder::~TemporaryFolder() {
-  llvm::sys::fs::remove_directories(path);
-}
+TemporaryFolder::~TemporaryFolder() { llvm::sys::fs::remove_directories(path); }
 
 std::string TemporaryFolder::write(llvm::StringRef name,
                                    llvm::StringRef bytes) const {

@@ -2,8 +2,8 @@
 //
 // Broken files end in an error, never in a crash; the suite under sanitizers
 // makes sure of it.
-#include "ashlar/Import/ONNX/Import.h"
 #include "ONNXFile.h"
+#include "ashlar/Import/ONNX/Import.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"

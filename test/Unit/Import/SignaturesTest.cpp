@@ -44,8 +44,7 @@ TEST(Signatures, RepeatedOperandsHaveOneTypeOrAny) {
   EXPECT_EQ(check("Concat", 13, {F32, F32, F32, F32}), "");
   EXPECT_EQ(check("Concat", 13, {F32, F32, I64}),
             "inputs 0 and 2 have types float and int64; expected one type");
-  EXPECT_EQ(check("Concat", 13, {}),
-            "has 0 inputs, expected at least 1 input");
+  EXPECT_EQ(check("Concat", 13, {}), "has 0 inputs, expected at least 1 input");
   EXPECT_EQ(check("Loop", 13, {I64, ElementType::Bool, F32, I64}, 2), "");
 }
 
@@ -59,6 +58,7 @@ TEST(Signatures, TypesDependOnTheOpset) {
 TEST(Signatures, CountResults) {
   EXPECT_EQ(check("Split", 13, {F32}, 5), "");
   EXPECT_EQ(check("TopK", 11, {F32, I64}, 2), "");
-  EXPECT_EQ(check("TopK", 11, {F32, I64}, 3), "has 3 outputs, expected 2 outputs");
+  EXPECT_EQ(check("TopK", 11, {F32, I64}, 3),
+            "has 3 outputs, expected 2 outputs");
 }
 } // namespace

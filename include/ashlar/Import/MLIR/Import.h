@@ -28,9 +28,9 @@ struct MLIRImportOptions {
 ///
 /// What is wrong is emitted as diagnostics at the line and column; the result
 /// is null then.
-mlir::OwningOpRef<mlir::ModuleOp>
-importMLIR(llvm::StringRef path, const MLIRImportOptions &options,
-           mlir::MLIRContext *context);
+mlir::OwningOpRef<mlir::ModuleOp> importMLIR(llvm::StringRef path,
+                                             const MLIRImportOptions &options,
+                                             mlir::MLIRContext *context);
 
 } // namespace ashlar
 

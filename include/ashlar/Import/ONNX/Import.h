@@ -18,9 +18,9 @@ struct ONNXImportOptions {
 
 /// A node that this compiler cannot import, and why.
 struct UnsupportedNode {
-  std::string op;     ///< with its domain unless that is ai.onnx
-  int64_t opset;      ///< version of its domain that the model asks for
-  std::string node;   ///< the model's own name for it
+  std::string op;   ///< with its domain unless that is ai.onnx
+  int64_t opset;    ///< version of its domain that the model asks for
+  std::string node; ///< the model's own name for it
   std::string reason;
 };
 

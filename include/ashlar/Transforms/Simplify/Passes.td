@@ -8,7 +8,8 @@ def FoldConstantsPass : Pass<"ashlar-fold-constants", "::mlir::func::FuncOp"> {
   let summary = "Evaluate small constant expressions";
   let description = [{
     Before: a function on tensors. After: every tensor of at most
-    `maximum-elements` elements that depends on constants only is one constant.
+    `maximum-elements` elements that depends on constants only is one constant,
+    as is every tensor without elements; no op loops over nothing.
     A result larger than all its operands together is left alone, so that a
     broadcast never becomes bytes in the file.
 
@@ -22,6 +23,27 @@ def FoldConstantsPass : Pass<"ashlar-fold-constants", "::mlir::func::FuncOp"> {
                         "the program's constants">];
   let statistics = [Statistic<"numFolded", "num-folded",
                               "Tensors replaced by constants">];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def FoldChannelScalesPass
+    : Pass<"ashlar-fold-channel-scales", "::mlir::func::FuncOp"> {
+  let summary = "Move factors per output channel into the weights";
+  let description = [{
+    Before: a contraction with constant f32 weights whose result is multiplied
+    by a constant vector along dim 1, as a batch normalization does. After: the
+    weights are multiplied instead, and the product is gone. Left alone are
+    results that others read too, and weights that are one value everywhere,
+    which would grow.
+
+    ```mlir
+    %y = linalg.generic ... ins(%x, %w) { mulf, addf }           // before
+    %z = linalg.generic ... ins(%y, %scale, %shift) { mulf, addf }
+    %y = linalg.generic ... ins(%x, %w.scaled) { mulf, addf }    // after
+    %z = linalg.generic ... ins(%y, %shift) { addf }
+    ```
+  }];
+  let statistics = [Statistic<"numFolded", "num-folded", "Products removed">];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 

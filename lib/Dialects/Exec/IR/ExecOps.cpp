@@ -90,13 +90,12 @@ LogicalResult DispatchOp::verifyRegions() {
   return success();
 }
 
-LogicalResult
-InvokeOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+LogicalResult InvokeOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   auto kernel =
       symbolTable.lookupNearestSymbolFrom<func::FuncOp>(*this, getKernelAttr());
   if (!kernel)
-    return emitOpError("names kernel ") << getKernelAttr()
-                                        << ", which does not exist";
+    return emitOpError("names kernel ")
+           << getKernelAttr() << ", which does not exist";
   unsigned expected = getNumOperands() + getNumResults();
   unsigned found = numKernelBindings(kernel);
   if (found != expected) {
@@ -109,13 +108,12 @@ InvokeOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   return success();
 }
 
-LogicalResult
-LaunchOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   auto kernel =
       symbolTable.lookupNearestSymbolFrom<func::FuncOp>(*this, getKernelAttr());
   if (!kernel)
-    return emitOpError("names kernel ") << getKernelAttr()
-                                        << ", which does not exist";
+    return emitOpError("names kernel ")
+           << getKernelAttr() << ", which does not exist";
   for (Attribute binding : getBindings())
     if (!isa<BindingAttr>(binding))
       return emitOpError("bindings must be #exec.binding, found ") << binding;

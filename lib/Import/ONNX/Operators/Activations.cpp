@@ -102,7 +102,8 @@ static LogicalResult importGelu(NodeImporter &node) {
   std::string form = node.stringAttribute("approximate", "none");
   if (form != "none" && form != "tanh")
     return node.invalid("expected attribute approximate to be none or tanh, "
-                        "found '" + form + "'");
+                        "found '" +
+                        form + "'");
   return importFloat(node, [&](FloatScalars &s, ValueRange args) {
     Value x = args[0], inner;
     if (form == "none") {

@@ -10,8 +10,8 @@ using namespace mlir;
 using namespace ashlar::onnx_import;
 
 /// Whether `x`, met later than `best`, takes its place.
-static Value takesPlace(OpBuilder &b, Location loc, ElementType type, bool isMax,
-                        bool selectLast, Value x, Value best) {
+static Value takesPlace(OpBuilder &b, Location loc, ElementType type,
+                        bool isMax, bool selectLast, Value x, Value best) {
   if (!isFloat(type)) {
     Value low = isMax ? best : x, high = isMax ? x : best;
     if (!selectLast)
@@ -22,9 +22,8 @@ static Value takesPlace(OpBuilder &b, Location loc, ElementType type, bool isMax
   }
   FloatScalars s(b, loc, x.getType());
   using Predicate = FloatScalars::Predicate;
-  Predicate predicate =
-      isMax ? (selectLast ? Predicate::OGE : Predicate::OGT)
-            : (selectLast ? Predicate::OLE : Predicate::OLT);
+  Predicate predicate = isMax ? (selectLast ? Predicate::OGE : Predicate::OGT)
+                              : (selectLast ? Predicate::OLE : Predicate::OLT);
   Value better = s.compare(predicate, x, best);
   Value unordered = s.isNaN(x);
   if (!selectLast) {
@@ -47,11 +46,11 @@ Value ashlar::onnx_import::argExtreme(ImplicitLocOpBuilder &b, Value input,
     exprs.push_back(b.getAffineDimExpr(dim));
   }
   bool asUnsigned = isUnsigned(type);
-  TypedAttr worst = isMax ? lowestOf(element, asUnsigned)
-                          : highestOf(element, asUnsigned);
+  TypedAttr worst =
+      isMax ? lowestOf(element, asUnsigned) : highestOf(element, asUnsigned);
   Value values = fill(b, shape, arith::ConstantOp::create(b, worst));
-  Value indices = fill(
-      b, shape, arith::ConstantOp::create(b, b.getI64IntegerAttr(0)));
+  Value indices =
+      fill(b, shape, arith::ConstantOp::create(b, b.getI64IntegerAttr(0)));
   AffineMap identity = b.getMultiDimIdentityMap(rank);
   AffineMap result = AffineMap::get(rank, 0, exprs, b.getContext());
   AffineMap maps[] = {identity, result, result};
@@ -62,8 +61,8 @@ Value ashlar::onnx_import::argExtreme(ImplicitLocOpBuilder &b, Value input,
              b, TypeRange{values.getType(), indices.getType()},
              ValueRange{input}, ValueRange{values, indices}, maps, iterators,
              [&](OpBuilder &b, Location loc, ValueRange args) {
-               Value wins = takesPlace(b, loc, type, isMax, selectLast,
-                                       args[0], args[1]);
+               Value wins = takesPlace(b, loc, type, isMax, selectLast, args[0],
+                                       args[1]);
                Value at = linalg::IndexOp::create(b, loc, axis);
                at = arith::IndexCastOp::create(b, loc, b.getI64Type(), at);
                Value best =

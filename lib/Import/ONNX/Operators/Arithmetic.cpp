@@ -8,8 +8,8 @@
 using namespace mlir;
 using namespace ashlar::onnx_import;
 
-using BinaryBody = llvm::function_ref<Value(OpBuilder &, Location, ElementType,
-                                            Value, Value)>;
+using BinaryBody =
+    llvm::function_ref<Value(OpBuilder &, Location, ElementType, Value, Value)>;
 
 /// Imports an operator of two operands of one type; `body` makes the result
 /// from two scalars, knowing the type.
@@ -17,54 +17,50 @@ static LogicalResult importBinary(NodeImporter &node, BinaryBody body) {
   ElementType type = node.operandType(0);
   if (failed(expectBroadcast(node, {0, 1})))
     return failure();
-  Value result =
-      elementwise(node.b, node.tensorType(0).getElementType(),
-                  {node.operand(0), node.operand(1)},
-                  [&](OpBuilder &b, Location loc, ValueRange args) {
-                    return body(b, loc, type, args[0], args[1]);
-                  });
+  Value result = elementwise(node.b, node.tensorType(0).getElementType(),
+                             {node.operand(0), node.operand(1)},
+                             [&](OpBuilder &b, Location loc, ValueRange args) {
+                               return body(b, loc, type, args[0], args[1]);
+                             });
   node.setResult(0, result, type);
   return success();
 }
 
 static LogicalResult importAdd(NodeImporter &node) {
-  return importBinary(node, [](OpBuilder &b, Location loc, ElementType,
-                               Value x, Value y) {
-    return scalarAdd(b, loc, x, y);
-  });
+  return importBinary(node, [](OpBuilder &b, Location loc, ElementType, Value x,
+                               Value y) { return scalarAdd(b, loc, x, y); });
 }
 
 static LogicalResult importSub(NodeImporter &node) {
-  return importBinary(node, [](OpBuilder &b, Location loc, ElementType type,
-                               Value x, Value y) -> Value {
-    if (isFloat(type))
-      return arith::SubFOp::create(b, loc, x, y);
-    return arith::SubIOp::create(b, loc, x, y);
-  });
+  return importBinary(node,
+                      [](OpBuilder &b, Location loc, ElementType type, Value x,
+                         Value y) -> Value {
+                        if (isFloat(type))
+                          return arith::SubFOp::create(b, loc, x, y);
+                        return arith::SubIOp::create(b, loc, x, y);
+                      });
 }
 
 static LogicalResult importMul(NodeImporter &node) {
-  return importBinary(node, [](OpBuilder &b, Location loc, ElementType,
-                               Value x, Value y) {
-    return scalarMul(b, loc, x, y);
-  });
+  return importBinary(node, [](OpBuilder &b, Location loc, ElementType, Value x,
+                               Value y) { return scalarMul(b, loc, x, y); });
 }
 
 static LogicalResult importDiv(NodeImporter &node) {
-  return importBinary(node, [](OpBuilder &b, Location loc, ElementType type,
-                               Value x, Value y) -> Value {
-    if (isFloat(type))
-      return arith::DivFOp::create(b, loc, x, y);
-    return divideIntegers(b, loc, isUnsigned(type), x, y);
-  });
+  return importBinary(node,
+                      [](OpBuilder &b, Location loc, ElementType type, Value x,
+                         Value y) -> Value {
+                        if (isFloat(type))
+                          return arith::DivFOp::create(b, loc, x, y);
+                        return divideIntegers(b, loc, isUnsigned(type), x, y);
+                      });
 }
 
 /// Turns the remainder of a truncated quotient, which has the sign of x, into
 /// that of a floored one, which has the sign of y.
 static Value floorRemainder(OpBuilder &b, Location loc, ElementType type,
                             Value remainder, Value y) {
-  Value zero =
-      arith::ConstantOp::create(b, loc, zeroOf(remainder.getType()));
+  Value zero = arith::ConstantOp::create(b, loc, zeroOf(remainder.getType()));
   Value negative = scalarLess(b, loc, type, remainder, zero);
   Value positive = scalarLess(b, loc, type, zero, remainder);
   Value yNegative = scalarLess(b, loc, type, y, zero);
@@ -84,25 +80,27 @@ static LogicalResult importMod(NodeImporter &node) {
   if (!truncates && isFloat(node.operandType(0)) && node.opset() < 28)
     return node.invalid("expected attribute fmod to be 1 for floating point "
                         "operands before opset 28, found 0");
-  return importBinary(node, [&](OpBuilder &b, Location loc, ElementType type,
-                                Value x, Value y) -> Value {
-    if (!isFloat(type)) {
-      Value remainder = integerRemainder(b, loc, isUnsigned(type), x, y);
-      return truncates || isUnsigned(type)
-                 ? remainder
-                 : floorRemainder(b, loc, type, remainder, y);
-    }
-    Type original = x.getType(), wide = computeType(original);
-    x = resizeFloat(b, loc, x, wide);
-    y = resizeFloat(b, loc, y, wide);
-    Value remainder = arith::RemFOp::create(b, loc, x, y);
-    if (!truncates) {
-      Value floored = floorRemainder(b, loc, type, remainder, y);
-      // A zero takes the sign of y.
-      remainder = math::CopySignOp::create(b, loc, floored, y);
-    }
-    return resizeFloat(b, loc, remainder, original);
-  });
+  return importBinary(
+      node,
+      [&](OpBuilder &b, Location loc, ElementType type, Value x,
+          Value y) -> Value {
+        if (!isFloat(type)) {
+          Value remainder = integerRemainder(b, loc, isUnsigned(type), x, y);
+          return truncates || isUnsigned(type)
+                     ? remainder
+                     : floorRemainder(b, loc, type, remainder, y);
+        }
+        Type original = x.getType(), wide = computeType(original);
+        x = resizeFloat(b, loc, x, wide);
+        y = resizeFloat(b, loc, y, wide);
+        Value remainder = arith::RemFOp::create(b, loc, x, y);
+        if (!truncates) {
+          Value floored = floorRemainder(b, loc, type, remainder, y);
+          // A zero takes the sign of y.
+          remainder = math::CopySignOp::create(b, loc, floored, y);
+        }
+        return resizeFloat(b, loc, remainder, original);
+      });
 }
 
 /// Imports an operator that folds its operands, one or more, from the left.

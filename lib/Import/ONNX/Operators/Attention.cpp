@@ -31,8 +31,8 @@ static FailureOr<Heads> readHeads(NodeImporter &node, unsigned i,
   int64_t heads = node.intAttribute(countAttribute, 0);
   if (heads <= 0 || shape[2] % heads != 0)
     return node.invalid("expected attribute " + countAttribute +
-                        " to divide the last size of input " + Twine(i) +
-                        ", " + Twine(shape[2]) + ", found " + Twine(heads));
+                        " to divide the last size of input " + Twine(i) + ", " +
+                        Twine(shape[2]) + ", found " + Twine(heads));
   int64_t columns = shape[2] / heads;
   Value value =
       reshape(node.b, node.operand(i), {shape[0], shape[1], heads, columns});
@@ -50,8 +50,9 @@ static LogicalResult appendToPast(NodeImporter &node, unsigned past,
   heads.headsFirst = true;
   if (node.hasOperand(past)) {
     if (node.rank(past) != 4 ||
-        failed(expectShape(node, past, {heads.batch, heads.heads,
-                                        node.shape(past)[2], heads.columns})))
+        failed(expectShape(
+            node, past,
+            {heads.batch, heads.heads, node.shape(past)[2], heads.columns})))
       return node.rank(past) == 4
                  ? failure()
                  : node.invalid("expected input " + Twine(past) +
@@ -83,8 +84,8 @@ static Value isVisible(OpBuilder &b, Location loc, const Visibility &rule) {
   Value place = arith::AddIOp::create(b, loc, row, constant(rule.offset));
   Value visible = scalarIntConstant(b, loc, b.getI1Type(), 1);
   auto require = [&](Value low, Value high) {
-    Value holds = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, low,
-                                        high);
+    Value holds =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, low, high);
     visible = arith::AndIOp::create(b, loc, visible, holds);
   };
   if (rule.causal)
@@ -92,8 +93,7 @@ static Value isVisible(OpBuilder &b, Location loc, const Visibility &rule) {
   if (rule.left >= 0)
     require(place, arith::AddIOp::create(b, loc, column, constant(rule.left)));
   if (rule.right >= 0)
-    require(column, arith::AddIOp::create(b, loc, place,
-                                          constant(rule.right)));
+    require(column, arith::AddIOp::create(b, loc, place, constant(rule.right)));
   return visible;
 }
 
@@ -137,8 +137,8 @@ static Value maskedSoftmax(ImplicitLocOpBuilder &b, Value scores, Type result) {
   Aligned sum = {sumOver(b, powers, rank - 1), kept};
   return alignedElementwise(
       b, powers, sum, compute, result, [](FloatScalars &s, ValueRange args) {
-        Value none = s.compare(FloatScalars::Predicate::OEQ, args[1],
-                               s.constant(0));
+        Value none =
+            s.compare(FloatScalars::Predicate::OEQ, args[1], s.constant(0));
         return s.div(args[0], s.select(none, s.constant(1), args[1]));
       });
 }
@@ -158,12 +158,11 @@ static Value contractHeads(ImplicitLocOpBuilder &b, Value lhs,
   // V.
   AffineExpr row = rhsTransposed ? d[4] : d[5];
   AffineExpr column = rhsTransposed ? d[5] : d[4];
-  AffineMap maps[] = {
-      lhsHeadsFirst ? map({d[0], d[1], d[2], d[3], d[5]})
-                    : map({d[0], d[3], d[1], d[2], d[5]}),
-      rhs.headsFirst ? map({d[0], d[1], row, column})
-                     : map({d[0], row, d[1], column}),
-      map({d[0], d[1], d[2], d[3], d[4]})};
+  AffineMap maps[] = {lhsHeadsFirst ? map({d[0], d[1], d[2], d[3], d[5]})
+                                    : map({d[0], d[3], d[1], d[2], d[5]}),
+                      rhs.headsFirst ? map({d[0], d[1], row, column})
+                                     : map({d[0], row, d[1], column}),
+                      map({d[0], d[1], d[2], d[3], d[4]})};
   Type compute = computeType(getElementTypeOrSelf(lhs));
   Value zero = arith::ConstantOp::create(b, zeroOf(compute));
   return contract(b, lhs, rhs.value, fill(b, shape, zero), maps);
@@ -249,10 +248,10 @@ static LogicalResult importAttention(NodeImporter &node) {
         return rule.bounds() ? s.select(isVisible(b, loc, rule), x, hidden) : x;
       });
   Value weights = maskedSoftmax(b, scores, element);
-  Value result = contractHeads(
-      b, reshape(b, weights, grouped), /*lhsHeadsFirst=*/true, *v,
-      {q->batch, k->heads, group, q->rows, v->columns},
-      /*rhsTransposed=*/false);
+  Value result =
+      contractHeads(b, reshape(b, weights, grouped), /*lhsHeadsFirst=*/true, *v,
+                    {q->batch, k->heads, group, q->rows, v->columns},
+                    /*rhsTransposed=*/false);
   result = reshape(b, result, valuesShape);
   result = castTensor(b, result, computeType(type), type);
   if (!q->headsFirst)

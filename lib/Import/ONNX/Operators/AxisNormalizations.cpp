@@ -30,7 +30,8 @@ static FailureOr<ElementType> stashType(NodeImporter &node) {
   auto type = static_cast<ElementType>(stash);
   if (!isFloat(type))
     return node.invalid("expected attribute stash_type to name a float type, "
-                        "found " + Twine(stash));
+                        "found " +
+                        Twine(stash));
   return type;
 }
 
@@ -65,8 +66,7 @@ static LogicalResult importLayerNormalization(NodeImporter &node) {
     others.push_back(*bias);
   }
   Value result = alignedElementwise(
-      node.b, node.operand(0), others,
-      getElementTypeOrSelf(moments.mean.value),
+      node.b, node.operand(0), others, getElementTypeOrSelf(moments.mean.value),
       node.tensorType(0).getElementType(),
       [&](FloatScalars &s, ValueRange args) {
         Value y = s.mul(s.sub(args[0], args[1]), args[2]);
@@ -76,9 +76,9 @@ static LogicalResult importLayerNormalization(NodeImporter &node) {
   node.setResult(0, result, type);
   auto setStatistic = [&](unsigned i, const Aligned &statistic) {
     if (node.hasResult(i))
-      node.setResult(i, castTensor(node.b, keepAxes(node, statistic), wide,
-                                   *stash),
-                     *stash);
+      node.setResult(
+          i, castTensor(node.b, keepAxes(node, statistic), wide, *stash),
+          *stash);
   };
   setStatistic(1, moments.mean);
   setStatistic(2, inverse);
@@ -140,8 +140,7 @@ static LogicalResult importLpNormalization(NodeImporter &node) {
     return failure();
   int64_t p = node.intAttribute("p", 2);
   if (p != 1 && p != 2)
-    return node.invalid("expected attribute p to be 1 or 2, found " +
-                        Twine(p));
+    return node.invalid("expected attribute p to be 1 or 2, found " + Twine(p));
   Value x = node.operand(0);
   Type element = node.tensorType(0).getElementType();
   Value sum = sumOver(node.b, x, *axis, [&](FloatScalars &s, Value x) {
@@ -156,8 +155,8 @@ static LogicalResult importLpNormalization(NodeImporter &node) {
       node.b, x, norm, computeType(element), element,
       [](FloatScalars &s, ValueRange args) {
         // What has no length stays zero.
-        Value isZero = s.compare(FloatScalars::Predicate::OEQ, args[1],
-                                 s.constant(0));
+        Value isZero =
+            s.compare(FloatScalars::Predicate::OEQ, args[1], s.constant(0));
         return s.select(isZero, s.constant(0), s.div(args[0], args[1]));
       });
   node.setResult(0, result, node.operandType(0));
@@ -168,7 +167,6 @@ void ashlar::onnx_import::registerAxisNormalizationsOperators(
     OperatorRegistry &registry) {
   registry.add("LayerNormalization", 17, importLayerNormalization);
   registry.add("RMSNormalization", 23, importRMSNormalization);
-  registry.add("MeanVarianceNormalization", 9,
-               importMeanVarianceNormalization);
+  registry.add("MeanVarianceNormalization", 9, importMeanVarianceNormalization);
   registry.add("LpNormalization", 1, importLpNormalization);
 }

@@ -90,10 +90,9 @@ AxisSampling ashlar::onnx_import::sampleAxis(const SamplingRules &rules,
     }
     bool normalize = rules.excludeOutside || stretch != 1;
     for (size_t at = begin; at != sampling.weights.size(); ++at)
-      sampling.weights[at] =
-          outside || sum == 0 ? 0
-          : normalize         ? sampling.weights[at] / sum
-                              : sampling.weights[at];
+      sampling.weights[at] = outside || sum == 0 ? 0
+                             : normalize         ? sampling.weights[at] / sum
+                                                 : sampling.weights[at];
   }
   return sampling;
 }

@@ -11,12 +11,12 @@ using namespace ashlar::onnx_import;
 static LogicalResult importRelu(NodeImporter &node) {
   ElementType type = node.operandType(0);
   Type element = node.tensorType(0).getElementType();
-  Value result = elementwise(
-      node.b, element, {node.operand(0)},
-      [&](OpBuilder &b, Location loc, ValueRange args) {
-        Value zero = arith::ConstantOp::create(b, loc, zeroOf(element));
-        return scalarMax(b, loc, type, args[0], zero);
-      });
+  Value result = elementwise(node.b, element, {node.operand(0)},
+                             [&](OpBuilder &b, Location loc, ValueRange args) {
+                               Value zero = arith::ConstantOp::create(
+                                   b, loc, zeroOf(element));
+                               return scalarMax(b, loc, type, args[0], zero);
+                             });
   node.setResult(0, result, type);
   return success();
 }
@@ -69,22 +69,22 @@ static LogicalResult importClip(NodeImporter &node) {
     if (!bounds[i - 1])
       inputs.push_back(reshape(node.b, node.operand(i), {}));
   }
-  Value result = elementwise(
-      node.b, element, inputs,
-      [&](OpBuilder &b, Location loc, ValueRange args) {
-        Value x = args[0];
-        unsigned next = 1;
-        auto bound = [&](unsigned i) -> Value {
-          if (bounds[i])
-            return arith::ConstantOp::create(b, loc, bounds[i]);
-          return args[next++];
-        };
-        if (node.hasOperand(1))
-          x = scalarMax(b, loc, type, x, bound(0));
-        if (node.hasOperand(2))
-          x = scalarMin(b, loc, type, x, bound(1));
-        return x;
-      });
+  Value result =
+      elementwise(node.b, element, inputs,
+                  [&](OpBuilder &b, Location loc, ValueRange args) {
+                    Value x = args[0];
+                    unsigned next = 1;
+                    auto bound = [&](unsigned i) -> Value {
+                      if (bounds[i])
+                        return arith::ConstantOp::create(b, loc, bounds[i]);
+                      return args[next++];
+                    };
+                    if (node.hasOperand(1))
+                      x = scalarMax(b, loc, type, x, bound(0));
+                    if (node.hasOperand(2))
+                      x = scalarMin(b, loc, type, x, bound(1));
+                    return x;
+                  });
   node.setResult(0, result, type);
   return success();
 }
@@ -102,8 +102,7 @@ static LogicalResult importShrink(NodeImporter &node) {
         FloatScalars s(b, loc, x.getType());
         Value below = s.less(x, s.constant(-lambda));
         Value above = s.greater(x, s.constant(lambda));
-        Value high = s.select(above, s.sub(x, s.constant(bias)),
-                              s.constant(0));
+        Value high = s.select(above, s.sub(x, s.constant(bias)), s.constant(0));
         Value shrunk = s.select(below, s.add(x, s.constant(bias)), high);
         return castScalar(b, loc, shrunk, wide, type);
       });

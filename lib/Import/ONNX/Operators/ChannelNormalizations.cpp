@@ -28,17 +28,18 @@ static LogicalResult importBatchNormalization(NodeImporter &node) {
   double epsilon = node.floatAttribute("epsilon", 1e-5f);
   Type element = node.tensorType(0).getElementType();
   Type compute = computeType(element);
-  Value factor = floatElementwise(
-      node.b, {node.operand(1), node.operand(4)}, compute,
-      [&](FloatScalars &s, ValueRange args) {
-        Value deviation = s.sqrt(s.add(args[1], s.constant(epsilon)));
-        return s.div(args[0], deviation);
-      });
-  Value shift = floatElementwise(
-      node.b, {node.operand(2), node.operand(3), factor}, compute,
-      [](FloatScalars &s, ValueRange args) {
-        return s.sub(args[0], s.mul(args[1], args[2]));
-      });
+  Value factor =
+      floatElementwise(node.b, {node.operand(1), node.operand(4)}, compute,
+                       [&](FloatScalars &s, ValueRange args) {
+                         Value deviation =
+                             s.sqrt(s.add(args[1], s.constant(epsilon)));
+                         return s.div(args[0], deviation);
+                       });
+  Value shift =
+      floatElementwise(node.b, {node.operand(2), node.operand(3), factor},
+                       compute, [](FloatScalars &s, ValueRange args) {
+                         return s.sub(args[0], s.mul(args[1], args[2]));
+                       });
   Value result = alignedElementwise(
       node.b, node.operand(0), {{factor, {1}}, {shift, {1}}}, compute, element,
       [](FloatScalars &s, ValueRange args) {
@@ -55,8 +56,8 @@ static Value normalize(ImplicitLocOpBuilder &b, Value x, ArrayRef<int64_t> axes,
   Type element = getElementTypeOrSelf(x);
   Moments moments = momentsOver(b, x, axes);
   return alignedElementwise(
-      b, x, {moments.mean, moments.variance, scale, bias},
-      computeType(element), element, [&](FloatScalars &s, ValueRange args) {
+      b, x, {moments.mean, moments.variance, scale, bias}, computeType(element),
+      element, [&](FloatScalars &s, ValueRange args) {
         Value deviation = s.sqrt(s.add(args[2], s.constant(epsilon)));
         Value centred = s.sub(args[0], args[1]);
         return s.add(s.mul(s.div(centred, deviation), args[3]), args[4]);
@@ -118,10 +119,10 @@ static Value sumNeighbours(ImplicitLocOpBuilder &b, Value x, int64_t size) {
   high[1] = after;
   Value zero = arith::ConstantOp::create(b, zeroOf(type.getElementType()));
   Value padded = pad(b, x, low, high, zero);
-  Value window = tensor::EmptyOp::create(
-      b, {before + after + 1}, type.getElementType());
-  Value init = fill(b, type.getShape(),
-                    arith::ConstantOp::create(b, zeroOf(compute)));
+  Value window =
+      tensor::EmptyOp::create(b, {before + after + 1}, type.getElementType());
+  Value init =
+      fill(b, type.getShape(), arith::ConstantOp::create(b, zeroOf(compute)));
   SmallVector<AffineExpr> from;
   for (int64_t i = 0; i != rank; ++i)
     from.push_back(b.getAffineDimExpr(i));
@@ -162,8 +163,7 @@ static LogicalResult importLRN(NodeImporter &node) {
       [&](FloatScalars &s, ValueRange args) {
         Value scaled = s.mul(args[1], s.constant(alpha / size));
         Value base = s.add(s.constant(bias), scaled);
-        return s.div(args[0],
-                     s.make<math::PowFOp>(base, s.constant(beta)));
+        return s.div(args[0], s.make<math::PowFOp>(base, s.constant(beta)));
       });
   node.setResult(0, result, node.operandType(0));
   return success();

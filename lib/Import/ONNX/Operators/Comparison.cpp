@@ -42,10 +42,9 @@ static LogicalResult importComparison(NodeImporter &node) {
           return arith::CmpFOp::create(b, loc, predicates.ofFloats, args[0],
                                        args[1]);
         bool asUnsigned = isUnsigned(type) || type == ElementType::Bool;
-        return arith::CmpIOp::create(b, loc,
-                                     asUnsigned ? predicates.ofUnsigned
-                                                : predicates.ofSigned,
-                                     args[0], args[1]);
+        return arith::CmpIOp::create(
+            b, loc, asUnsigned ? predicates.ofUnsigned : predicates.ofSigned,
+            args[0], args[1]);
       });
   node.setResult(0, result, ElementType::Bool);
   return success();

@@ -13,8 +13,8 @@ using namespace mlir;
 using namespace ashlar::onnx_import;
 
 /// The tensor in an attribute that the node must have.
-static FailureOr<std::pair<Value, ElementType>>
-readTensor(NodeImporter &node, StringRef name) {
+static FailureOr<std::pair<Value, ElementType>> readTensor(NodeImporter &node,
+                                                           StringRef name) {
   const onnx::AttributeProto *attribute = node.attribute(name);
   if (!attribute || !attribute->has_t())
     return node.invalid("attribute '" + name + "' is no tensor");
@@ -77,8 +77,7 @@ static LogicalResult importConstantOfShape(NodeImporter &node) {
   if (failed(shape) || failed(expectSize(node, *shape)))
     return failure();
   if (!node.hasAttribute("value")) {
-    node.setResult(0, splat(b, *shape, b.getF32FloatAttr(0)),
-                   ElementType::F32);
+    node.setResult(0, splat(b, *shape, b.getF32FloatAttr(0)), ElementType::F32);
     return success();
   }
   auto tensor = readTensor(node, "value");
@@ -87,8 +86,7 @@ static LogicalResult importConstantOfShape(NodeImporter &node) {
   auto type = cast<RankedTensorType>(tensor->first.getType());
   if (type.getNumElements() != 1)
     return node.invalid("attribute 'value' has shape " +
-                        spellShape(type.getShape()) +
-                        "; expected one element");
+                        spellShape(type.getShape()) + "; expected one element");
   DenseElementsAttr value;
   Value result =
       matchPattern(tensor->first, m_Constant(&value))
@@ -117,10 +115,9 @@ static LogicalResult importShape(NodeImporter &node) {
 static LogicalResult importSize(NodeImporter &node) {
   if (failed(expectOperands(node, 1, 1)))
     return failure();
-  node.setResult(0,
-                 constantTensor(node.b, {node.tensorType(0).getNumElements()},
-                                {}),
-                 ElementType::I64);
+  node.setResult(
+      0, constantTensor(node.b, {node.tensorType(0).getNumElements()}, {}),
+      ElementType::I64);
   return success();
 }
 
@@ -135,15 +132,15 @@ static LogicalResult importEyeLike(NodeImporter &node) {
   int64_t k = node.intAttribute("k", 0);
   // No tensor has a diagonal that far out.
   k = std::clamp<int64_t>(k, -(int64_t(1) << 41), int64_t(1) << 41);
-  Value result = generate(
-      node.b, node.shape(0), element,
-      [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
-        Value shift = arith::ConstantIndexOp::create(b, loc, k);
-        Value column = arith::AddIOp::create(b, loc, at[0], shift);
-        Value onDiagonal = arith::CmpIOp::create(
-            b, loc, arith::CmpIPredicate::eq, column, at[1]);
-        return castScalar(b, loc, onDiagonal, ElementType::Bool, type);
-      });
+  Value result =
+      generate(node.b, node.shape(0), element,
+               [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
+                 Value shift = arith::ConstantIndexOp::create(b, loc, k);
+                 Value column = arith::AddIOp::create(b, loc, at[0], shift);
+                 Value onDiagonal = arith::CmpIOp::create(
+                     b, loc, arith::CmpIPredicate::eq, column, at[1]);
+                 return castScalar(b, loc, onDiagonal, ElementType::Bool, type);
+               });
   node.setResult(0, result, type);
   return success();
 }
@@ -200,20 +197,21 @@ static LogicalResult importRange(NodeImporter &node) {
   }
   if (failed(expectSize(node, {count})))
     return failure();
-  Value result = generate(
-      node.b, {count}, element,
-      [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
-        Value i = arith::IndexCastOp::create(b, loc, b.getI64Type(), at[0]);
-        i = castScalar(b, loc, i, ElementType::I64, type);
-        Value from = arith::ConstantOp::create(b, loc, first);
-        Value by = arith::ConstantOp::create(b, loc, step);
-        if (isFloat(type)) {
-          Value offset = arith::MulFOp::create(b, loc, i, by);
-          return arith::AddFOp::create(b, loc, from, offset);
-        }
-        Value offset = arith::MulIOp::create(b, loc, i, by);
-        return arith::AddIOp::create(b, loc, from, offset);
-      });
+  Value result =
+      generate(node.b, {count}, element,
+               [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
+                 Value i =
+                     arith::IndexCastOp::create(b, loc, b.getI64Type(), at[0]);
+                 i = castScalar(b, loc, i, ElementType::I64, type);
+                 Value from = arith::ConstantOp::create(b, loc, first);
+                 Value by = arith::ConstantOp::create(b, loc, step);
+                 if (isFloat(type)) {
+                   Value offset = arith::MulFOp::create(b, loc, i, by);
+                   return arith::AddFOp::create(b, loc, from, offset);
+                 }
+                 Value offset = arith::MulIOp::create(b, loc, i, by);
+                 return arith::AddIOp::create(b, loc, from, offset);
+               });
   node.setResult(0, result, type);
   return success();
 }

@@ -35,8 +35,7 @@ ashlar::onnx_import::readConvolution(NodeImporter &node, unsigned weight) {
       weights[0] % shape.groups != 0)
     return node.invalid("attribute 'group' is " + Twine(shape.groups) +
                         "; expected a divisor of " + Twine(input[1]) +
-                        " input and " + Twine(weights[0]) +
-                        " output channels");
+                        " input and " + Twine(weights[0]) + " output channels");
   if (weights[1] != input[1] / shape.groups)
     return node.invalid("weight has shape " + spellShape(weights) +
                         "; expected " + Twine(input[1] / shape.groups) +
@@ -76,8 +75,7 @@ struct LoopNest {
 } // namespace
 
 Value ashlar::onnx_import::convolve(ImplicitLocOpBuilder &b, Value padded,
-                                    Value weight,
-                                    const ConvolutionShape &shape,
+                                    Value weight, const ConvolutionShape &shape,
                                     Type accumulator, bool inputUnsigned,
                                     bool weightUnsigned) {
   const WindowGeometry &window = shape.window;
@@ -104,8 +102,7 @@ Value ashlar::onnx_import::convolve(ImplicitLocOpBuilder &b, Value padded,
   // Sizes of the operands without the dimensions that need no loop.
   bool grouped = groups != 1, split = grouped && channels != 1;
   bool several = !grouped || perGroup != 1;
-  SmallVector<int64_t> inputShape{input[0]}, weightShape,
-      resultShape{input[0]};
+  SmallVector<int64_t> inputShape{input[0]}, weightShape, resultShape{input[0]};
   AffineExpr n = nest.loop();
   nest.input = nest.result = {n};
   if (grouped) {
@@ -146,10 +143,9 @@ Value ashlar::onnx_import::convolve(ImplicitLocOpBuilder &b, Value padded,
     }
     nest.input.push_back(place);
   }
-  Value result =
-      contract(b, reshape(b, padded, inputShape),
-               reshape(b, weight, weightShape), fill(b, resultShape, zero),
-               nest.maps(), inputUnsigned, weightUnsigned);
+  Value result = contract(
+      b, reshape(b, padded, inputShape), reshape(b, weight, weightShape),
+      fill(b, resultShape, zero), nest.maps(), inputUnsigned, weightUnsigned);
   return reshape(b, result, shape.result);
 }
 
@@ -189,14 +185,13 @@ static LogicalResult importConv(NodeImporter &node) {
   FailureOr<ConvolutionShape> shape = readConvolution(node, 1);
   if (failed(shape))
     return failure();
-  if (node.hasOperand(2) &&
-      failed(expectShape(node, 2, {node.shape(1)[0]})))
+  if (node.hasOperand(2) && failed(expectShape(node, 2, {node.shape(1)[0]})))
     return failure();
   Type element = node.tensorType(0).getElementType();
   Value zero = arith::ConstantOp::create(node.b, zeroOf(element));
   Value padded = shape->window.pad(node.b, node.operand(0), zero);
-  Value result = convolve(node.b, padded, node.operand(1), *shape,
-                          accumulatorOf(element));
+  Value result =
+      convolve(node.b, padded, node.operand(1), *shape, accumulatorOf(element));
   result = addBias(node.b, result, node.operand(2), element);
   node.setResult(0, reshape(node.b, result, shape->result),
                  node.operandType(0));

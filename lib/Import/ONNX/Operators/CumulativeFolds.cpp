@@ -60,15 +60,14 @@ static LogicalResult importCumulative(NodeImporter &node) {
   ElementType type = node.operandType(0), wide = computeType(type);
   Value x = castTensor(node.b, node.operand(0), type, wide);
   Type element = getElementTypeOrSelf(x);
-  TypedAttr outside =
-      isFloat(wide) ? TypedAttr(node.b.getFloatAttr(element, neutral))
-                    : TypedAttr(node.b.getIntegerAttr(element, neutral));
+  TypedAttr outside = isFloat(wide)
+                          ? TypedAttr(node.b.getFloatAttr(element, neutral))
+                          : TypedAttr(node.b.getIntegerAttr(element, neutral));
   int64_t size = node.shape(0)[*axis];
   if (exclusive && size > 0)
-    x = joinShifted(node.b, x, *axis, 1, reverse, outside,
-                    [](OpBuilder &, Location, Value, Value far) {
-                      return far;
-                    });
+    x = joinShifted(
+        node.b, x, *axis, 1, reverse, outside,
+        [](OpBuilder &, Location, Value, Value far) { return far; });
   for (int64_t distance = 1; distance < size; distance *= 2)
     x = joinShifted(node.b, x, *axis, distance, reverse, outside, fold);
   node.setResult(0, castTensor(node.b, x, wide, type), type);

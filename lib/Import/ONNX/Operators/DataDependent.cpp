@@ -83,10 +83,9 @@ static LogicalResult importUnique(NodeImporter &node) {
   }
   // Slices along the axis; inner and outer walk what a slice holds.
   int64_t count = flat ? int64_t(values.size()) : shape[axis];
-  int64_t inner = flat ? 1 : ShapedType::getNumElements(
-                                 shape.drop_front(axis + 1));
-  int64_t outer = flat ? 1 : ShapedType::getNumElements(
-                                 shape.take_front(axis));
+  int64_t inner =
+      flat ? 1 : ShapedType::getNumElements(shape.drop_front(axis + 1));
+  int64_t outer = flat ? 1 : ShapedType::getNumElements(shape.take_front(axis));
   auto element = [&](int64_t slice, int64_t i) {
     return values[(i / inner * count + slice) * inner + i % inner];
   };
@@ -143,17 +142,14 @@ static LogicalResult importUnique(NodeImporter &node) {
   else
     result[axis] = found;
   Value unique = arith::ConstantOp::create(
-      node.b, DenseElementsAttr::get(
-                  RankedTensorType::get(
-                      result, node.tensorType(0).getElementType()),
-                  kept));
+      node.b,
+      DenseElementsAttr::get(
+          RankedTensorType::get(result, node.tensorType(0).getElementType()),
+          kept));
   node.setResult(0, unique, node.operandType(0));
-  node.setResult(1, constantTensor(node.b, firsts, {found}),
-                 ElementType::I64);
-  node.setResult(2, constantTensor(node.b, inverse, {count}),
-                 ElementType::I64);
-  node.setResult(3, constantTensor(node.b, sizes, {found}),
-                 ElementType::I64);
+  node.setResult(1, constantTensor(node.b, firsts, {found}), ElementType::I64);
+  node.setResult(2, constantTensor(node.b, inverse, {count}), ElementType::I64);
+  node.setResult(3, constantTensor(node.b, sizes, {found}), ElementType::I64);
   return success();
 }
 

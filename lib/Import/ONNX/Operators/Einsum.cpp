@@ -42,7 +42,8 @@ static FailureOr<Labels> parseTerm(NodeImporter &node, StringRef term,
     }
     if (!term.substr(i).starts_with("...") || seen)
       return node.invalid("expected letters and one ellipsis in a term of the "
-                          "equation, found '" + term + "'");
+                          "equation, found '" +
+                          term + "'");
     seen = true;
     i += 2;
     for (int64_t dim = ellipsis; dim-- > 0;)
@@ -106,7 +107,8 @@ static FailureOr<Equation> parseEquation(NodeImporter &node) {
   for (int label : equation.result) {
     if (!equation.sizes.count(label) || llvm::is_contained(seen, label))
       return node.invalid("expected labels of the operands, each once, in the "
-                          "result of equation '" + text + "'");
+                          "result of equation '" +
+                          text + "'");
     seen.push_back(label);
   }
   return equation;
@@ -120,10 +122,10 @@ static AffineMap mapOf(const Term &term, ArrayRef<int> loops,
   SmallVector<AffineExpr> exprs;
   for (auto [label, dim] : llvm::zip(term.labels, type.getShape())) {
     bool broadcasts = dim == 1 && equation.sizes.at(label) != 1;
-    exprs.push_back(broadcasts
-                        ? getAffineConstantExpr(0, context)
-                        : getAffineDimExpr(llvm::find(loops, label) -
-                                               loops.begin(), context));
+    exprs.push_back(
+        broadcasts ? getAffineConstantExpr(0, context)
+                   : getAffineDimExpr(llvm::find(loops, label) - loops.begin(),
+                                      context));
   }
   return AffineMap::get(loops.size(), 0, exprs, context);
 }
@@ -131,8 +133,8 @@ static AffineMap mapOf(const Term &term, ArrayRef<int> loops,
 /// Contracts one or two terms to `labels`, in the type `compute`.
 static FailureOr<Term> contractTerms(NodeImporter &node,
                                      const Equation &equation,
-                                     ArrayRef<Term> terms,
-                                     const Labels &labels, Type compute) {
+                                     ArrayRef<Term> terms, const Labels &labels,
+                                     Type compute) {
   ImplicitLocOpBuilder &b = node.b;
   SmallVector<int64_t> shape;
   for (int label : labels)
@@ -144,8 +146,7 @@ static FailureOr<Term> contractTerms(NodeImporter &node,
     for (int label : term.labels)
       if (!llvm::is_contained(loops, label))
         loops.push_back(label);
-  Value init =
-      fill(b, shape, arith::ConstantOp::create(b, zeroOf(compute)));
+  Value init = fill(b, shape, arith::ConstantOp::create(b, zeroOf(compute)));
   SmallVector<AffineMap> maps;
   for (const Term &term : terms)
     maps.push_back(mapOf(term, loops, equation));
@@ -158,17 +159,17 @@ static FailureOr<Term> contractTerms(NodeImporter &node,
   SmallVector<utils::IteratorType> iterators(loops.size(),
                                              utils::IteratorType::reduction);
   std::fill_n(iterators.begin(), labels.size(), utils::IteratorType::parallel);
-  Value sum = linalg::GenericOp::create(
-                  b, init.getType(), ValueRange{terms[0].value},
-                  ValueRange{init}, maps, iterators,
-                  [&](OpBuilder &b, Location loc, ValueRange args) {
-                    Value x = args[0];
-                    if (isa<FloatType>(compute))
-                      x = resizeFloat(b, loc, x, compute);
-                    linalg::YieldOp::create(b, loc,
-                                            scalarAdd(b, loc, args[1], x));
-                  })
-                  .getResult(0);
+  Value sum =
+      linalg::GenericOp::create(
+          b, init.getType(), ValueRange{terms[0].value}, ValueRange{init}, maps,
+          iterators,
+          [&](OpBuilder &b, Location loc, ValueRange args) {
+            Value x = args[0];
+            if (isa<FloatType>(compute))
+              x = resizeFloat(b, loc, x, compute);
+            linalg::YieldOp::create(b, loc, scalarAdd(b, loc, args[1], x));
+          })
+          .getResult(0);
   return Term{sum, labels};
 }
 
@@ -211,9 +212,8 @@ static LogicalResult importEinsum(NodeImporter &node) {
       if (getElementTypeOrSelf(sum.value) != getElementTypeOrSelf(term.value))
         terms[1].value = castTensor(node.b, term.value, type, wide);
     }
-    FailureOr<Term> contracted =
-        contractTerms(node, *equation, terms,
-                      keptLabels(*equation, terms, i + 1), compute);
+    FailureOr<Term> contracted = contractTerms(
+        node, *equation, terms, keptLabels(*equation, terms, i + 1), compute);
     if (failed(contracted))
       return failure();
     sum = *contracted;

@@ -38,11 +38,11 @@ static Value gatherAxis(ImplicitLocOpBuilder &b, Value data, Value indices,
       [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
         SmallVector<Value> at;
         for (int64_t i = 0; i != type.getRank(); ++i)
-          at.push_back(i == axis ? boundedIndex(b, loc, args[0],
-                                                type.getDimSize(axis))
-                                 : linalg::IndexOp::create(
-                                       b, loc, i < axis ? i : i + extra - 1)
-                                       .getResult());
+          at.push_back(
+              i == axis ? boundedIndex(b, loc, args[0], type.getDimSize(axis))
+                        : linalg::IndexOp::create(b, loc,
+                                                  i < axis ? i : i + extra - 1)
+                              .getResult());
         return tensor::ExtractOp::create(b, loc, data, at);
       });
 }
@@ -69,9 +69,9 @@ static LogicalResult importGather(NodeImporter &node) {
     int64_t dim = data[*axis];
     int64_t at = (*constant.getValues<APInt>().begin()).getSExtValue();
     if (at < -dim || at >= dim)
-      return node.invalid("index " + Twine(at) + " is outside [" +
-                          Twine(-dim) + ", " + Twine(dim - 1) +
-                          "], the places of axis " + Twine(*axis));
+      return node.invalid("index " + Twine(at) + " is outside [" + Twine(-dim) +
+                          ", " + Twine(dim - 1) + "], the places of axis " +
+                          Twine(*axis));
     SmallVector<int64_t> offsets(data.size(), 0), sizes(data),
         strides(data.size(), 1);
     offsets[*axis] = at < 0 ? at + dim : at;
@@ -146,20 +146,21 @@ static LogicalResult importGatherND(NodeImporter &node) {
     if (failed(expectElements(node, i, result)))
       return failure();
   Value source = node.operand(0), places = node.operand(1);
-  Value gathered = generate(
-      b, result, node.tensorType(0).getElementType(),
-      [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
-        SmallVector<Value> from(at.take_front(batch));
-        SmallVector<Value> place(at.take_front(lead));
-        place.push_back({});
-        for (int64_t i = 0; i != depth; ++i) {
-          place.back() = arith::ConstantIndexOp::create(b, loc, i);
-          Value index = tensor::ExtractOp::create(b, loc, places, place);
-          from.push_back(boundedIndex(b, loc, index, data[batch + i]));
-        }
-        llvm::append_range(from, at.drop_front(lead));
-        return tensor::ExtractOp::create(b, loc, source, from);
-      });
+  Value gathered =
+      generate(b, result, node.tensorType(0).getElementType(),
+               [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
+                 SmallVector<Value> from(at.take_front(batch));
+                 SmallVector<Value> place(at.take_front(lead));
+                 place.push_back({});
+                 for (int64_t i = 0; i != depth; ++i) {
+                   place.back() = arith::ConstantIndexOp::create(b, loc, i);
+                   Value index =
+                       tensor::ExtractOp::create(b, loc, places, place);
+                   from.push_back(boundedIndex(b, loc, index, data[batch + i]));
+                 }
+                 llvm::append_range(from, at.drop_front(lead));
+                 return tensor::ExtractOp::create(b, loc, source, from);
+               });
   node.setResult(0, gathered, node.operandType(0));
   return success();
 }
@@ -197,8 +198,7 @@ static LogicalResult importCompress(NodeImporter &node) {
   return success();
 }
 
-void ashlar::onnx_import::registerGathersOperators(
-    OperatorRegistry &registry) {
+void ashlar::onnx_import::registerGathersOperators(OperatorRegistry &registry) {
   registry.add("Gather", 1, importGather);
   registry.add("GatherElements", 11, importGatherElements);
   registry.add("GatherND", 11, importGatherND);

@@ -53,8 +53,8 @@ struct Sampler {
     if (span == 0)
       return constant(0);
     Value distance = math::AbsFOp::create(b, loc, sub(x, constant(low)));
-    Value turns = math::FloorOp::create(
-        b, loc, mul(distance, constant(1 / (2 * span))));
+    Value turns =
+        math::FloorOp::create(b, loc, mul(distance, constant(1 / (2 * span))));
     Value rest = sub(distance, mul(turns, constant(2 * span)));
     Value mirrored = sub(constant(2 * span), rest);
     rest = arith::MinNumFOp::create(b, loc, rest, mirrored);
@@ -65,19 +65,18 @@ struct Sampler {
   Tap tap(Value place, Value weight, int64_t dim) {
     Value isInside;
     if (padding == "zeros") {
-      Value above = arith::CmpFOp::create(
-          b, loc, arith::CmpFPredicate::OGE, place, constant(0));
-      Value below = arith::CmpFOp::create(
-          b, loc, arith::CmpFPredicate::OLE, place,
-          constant(double(dim) - 1));
+      Value above = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGE,
+                                          place, constant(0));
+      Value below = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLE,
+                                          place, constant(double(dim) - 1));
       isInside = arith::AndIOp::create(b, loc, above, below);
     } else if (padding == "reflection") {
       place = reflect(place, dim);
     }
     Value index = arith::FPToSIOp::create(b, loc, b.getI64Type(),
                                           clamp(place, 0, double(dim) - 1));
-    return {arith::IndexCastOp::create(b, loc, b.getIndexType(), index),
-            weight, isInside};
+    return {arith::IndexCastOp::create(b, loc, b.getIndexType(), index), weight,
+            isInside};
   }
 
   /// Cubic convolution with the coefficient -0.75.
@@ -119,11 +118,10 @@ static LogicalResult readSampler(NodeImporter &node, std::string &mode,
   if (mode == "bicubic")
     mode = "cubic";
   padding = node.stringAttribute("padding_mode", "zeros");
-  return failure(
-      failed(expectOneOf(node, "attribute 'mode'", mode,
-                         {"nearest", "linear", "cubic"})) ||
-      failed(expectOneOf(node, "attribute 'padding_mode'", padding,
-                         {"zeros", "border", "reflection"})));
+  return failure(failed(expectOneOf(node, "attribute 'mode'", mode,
+                                    {"nearest", "linear", "cubic"})) ||
+                 failed(expectOneOf(node, "attribute 'padding_mode'", padding,
+                                    {"zeros", "border", "reflection"})));
 }
 
 static LogicalResult importGridSample(NodeImporter &node) {
@@ -240,21 +238,21 @@ static LogicalResult importAffineGrid(NodeImporter &node) {
       [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
         auto coefficient = [&](int64_t column) -> Value {
           Value i = arith::ConstantIndexOp::create(b, loc, column);
-          Value x = tensor::ExtractOp::create(
-              b, loc, theta, ValueRange{at[0], at.back(), i});
+          Value x = tensor::ExtractOp::create(b, loc, theta,
+                                              ValueRange{at[0], at.back(), i});
           return castScalar(b, loc, x, type, wide);
         };
         Value sum = coefficient(spatial);
         for (int64_t i = 0; i != spatial; ++i) {
           // The last axis is the first coordinate.
           int64_t dim = (*size)[2 + spatial - 1 - i];
-          Value index = arith::IndexCastOp::create(
-              b, loc, b.getI64Type(), at[spatial - i]);
+          Value index = arith::IndexCastOp::create(b, loc, b.getI64Type(),
+                                                   at[spatial - i]);
           Value x = arith::SIToFPOp::create(b, loc, compute, index);
           double steps = alignCorners ? std::max<double>(dim - 1, 1) : dim;
           double first = alignCorners ? (dim == 1 ? 0 : -1) : 1 / steps - 1;
-          x = arith::MulFOp::create(
-              b, loc, x, scalarConstant(b, loc, compute, 2 / steps));
+          x = arith::MulFOp::create(b, loc, x,
+                                    scalarConstant(b, loc, compute, 2 / steps));
           x = arith::AddFOp::create(b, loc, x,
                                     scalarConstant(b, loc, compute, first));
           x = arith::MulFOp::create(b, loc, x, coefficient(i));

@@ -15,15 +15,15 @@ Value ashlar::onnx_import::clampIndex(OpBuilder &b, Location loc, Value index,
 
 Value ashlar::onnx_import::boundedIndex(OpBuilder &b, Location loc,
                                         Value integer, int64_t dim) {
-  Value index = integer.getType().isIndex()
-                    ? integer
-                    : arith::IndexCastOp::create(b, loc, b.getIndexType(),
-                                                 integer)
-                          .getResult();
+  Value index =
+      integer.getType().isIndex()
+          ? integer
+          : arith::IndexCastOp::create(b, loc, b.getIndexType(), integer)
+                .getResult();
   Value zero = arith::ConstantIndexOp::create(b, loc, 0);
   Value size = arith::ConstantIndexOp::create(b, loc, dim);
-  Value isNegative = arith::CmpIOp::create(
-      b, loc, arith::CmpIPredicate::slt, index, zero);
+  Value isNegative =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, index, zero);
   Value fromEnd = arith::AddIOp::create(b, loc, index, size);
   index = arith::SelectOp::create(b, loc, isNegative, fromEnd, index);
   return clampIndex(b, loc, index, dim);

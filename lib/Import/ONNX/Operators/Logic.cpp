@@ -22,14 +22,12 @@ template <typename Op> static LogicalResult importBinary(NodeImporter &node) {
 }
 
 static LogicalResult importNot(NodeImporter &node) {
-  Value result =
-      elementwise(node.b, node.tensorType(0).getElementType(),
-                  {node.operand(0)},
-                  [](OpBuilder &b, Location loc, ValueRange args) -> Value {
-                    Value ones =
-                        scalarIntConstant(b, loc, args[0].getType(), -1);
-                    return arith::XOrIOp::create(b, loc, args[0], ones);
-                  });
+  Value result = elementwise(
+      node.b, node.tensorType(0).getElementType(), {node.operand(0)},
+      [](OpBuilder &b, Location loc, ValueRange args) -> Value {
+        Value ones = scalarIntConstant(b, loc, args[0].getType(), -1);
+        return arith::XOrIOp::create(b, loc, args[0], ones);
+      });
   node.setResult(0, result, node.operandType(0));
   return success();
 }
@@ -38,7 +36,8 @@ static LogicalResult importBitShift(NodeImporter &node) {
   std::string direction = node.stringAttribute("direction", "");
   if (direction != "LEFT" && direction != "RIGHT")
     return node.invalid("expected attribute direction to be LEFT or RIGHT, "
-                        "found '" + direction + "'");
+                        "found '" +
+                        direction + "'");
   if (failed(expectBroadcast(node, {0, 1})))
     return failure();
   ElementType type = node.operandType(0);
@@ -56,12 +55,11 @@ static LogicalResult importBitShift(NodeImporter &node) {
         Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult,
                                              y, constant(width));
         if (direction == "RIGHT" && !isUnsigned(type)) {
-          Value amount = arith::SelectOp::create(b, loc, inside, y,
-                                                 constant(width - 1));
+          Value amount =
+              arith::SelectOp::create(b, loc, inside, y, constant(width - 1));
           return arith::ShRSIOp::create(b, loc, x, amount);
         }
-        Value amount =
-            arith::SelectOp::create(b, loc, inside, y, constant(0));
+        Value amount = arith::SelectOp::create(b, loc, inside, y, constant(0));
         Value shifted =
             direction == "LEFT"
                 ? arith::ShLIOp::create(b, loc, x, amount).getResult()
@@ -74,20 +72,18 @@ static LogicalResult importBitShift(NodeImporter &node) {
 
 /// Imports a question about one float.
 static LogicalResult importQuestion(NodeImporter &node, FloatBody body) {
-  Value result = elementwise(
-      node.b, node.b.getI1Type(), {node.operand(0)},
-      [&](OpBuilder &b, Location loc, ValueRange args) {
-        FloatScalars scalars(b, loc, args[0].getType());
-        return body(scalars, args);
-      });
+  Value result = elementwise(node.b, node.b.getI1Type(), {node.operand(0)},
+                             [&](OpBuilder &b, Location loc, ValueRange args) {
+                               FloatScalars scalars(b, loc, args[0].getType());
+                               return body(scalars, args);
+                             });
   node.setResult(0, result, ElementType::Bool);
   return success();
 }
 
 static LogicalResult importIsNaN(NodeImporter &node) {
-  return importQuestion(node, [](FloatScalars &s, ValueRange args) {
-    return s.isNaN(args[0]);
-  });
+  return importQuestion(
+      node, [](FloatScalars &s, ValueRange args) { return s.isNaN(args[0]); });
 }
 
 static LogicalResult importIsInf(NodeImporter &node) {

@@ -10,13 +10,13 @@ namespace ashlar::onnx_import {
 
 /// Walks `shape` in row-major order; `body` gets the indices and the values
 /// carried, and returns what the next step gets.
-llvm::SmallVector<mlir::Value> loopOver(
-    mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<int64_t> shape,
-    mlir::ValueRange initial,
-    llvm::function_ref<llvm::SmallVector<mlir::Value>(
-        mlir::OpBuilder &, mlir::Location, mlir::ValueRange indices,
-        mlir::ValueRange carried)>
-        body);
+llvm::SmallVector<mlir::Value>
+loopOver(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<int64_t> shape,
+         mlir::ValueRange initial,
+         llvm::function_ref<llvm::SmallVector<mlir::Value>(
+             mlir::OpBuilder &, mlir::Location, mlir::ValueRange indices,
+             mlir::ValueRange carried)>
+             body);
 
 } // namespace ashlar::onnx_import
 

@@ -26,10 +26,10 @@ static LogicalResult checkOperands(NodeImporter &node) {
 
 /// One number for each label: from the class that it names (as an index that
 /// is inside), or zero where the label is to be ignored.
-static Value perLabel(
-    NodeImporter &node, Type element,
-    llvm::function_ref<Value(FloatScalars &, ValueRange at, Value label)>
-        body) {
+static Value
+perLabel(NodeImporter &node, Type element,
+         llvm::function_ref<Value(FloatScalars &, ValueRange at, Value label)>
+             body) {
   Value labels = node.operand(1);
   bool ignores = node.hasAttribute("ignore_index");
   int64_t ignored = node.intAttribute("ignore_index", 0);
@@ -63,7 +63,8 @@ static LogicalResult setLoss(NodeImporter &node, Value logProbabilities) {
   std::string reduction = node.stringAttribute("reduction", "mean");
   if (reduction != "none" && reduction != "sum" && reduction != "mean")
     return node.invalid("expected attribute reduction to be none, sum or "
-                        "mean, found '" + reduction + "'");
+                        "mean, found '" +
+                        reduction + "'");
   ImplicitLocOpBuilder &b = node.b;
   Type element = node.tensorType(0).getElementType();
   Type compute = computeType(element);
@@ -74,14 +75,13 @@ static LogicalResult setLoss(NodeImporter &node, Value logProbabilities) {
         tensor::ExtractOp::create(s.b, s.loc, node.operand(2), label);
     return resizeFloat(s.b, s.loc, weight, compute);
   };
-  Value loss = perLabel(
-      node, compute, [&](FloatScalars &s, ValueRange at, Value label) {
+  Value loss =
+      perLabel(node, compute, [&](FloatScalars &s, ValueRange at, Value label) {
         SmallVector<Value> from(at);
         from.insert(from.begin() + 1, label);
         Value logProbability =
             tensor::ExtractOp::create(s.b, s.loc, logProbabilities, from);
-        Value negated =
-            s.neg(resizeFloat(s.b, s.loc, logProbability, compute));
+        Value negated = s.neg(resizeFloat(s.b, s.loc, logProbability, compute));
         return node.hasOperand(2) ? s.mul(negated, weightOf(s, label))
                                   : negated;
       });
@@ -92,11 +92,11 @@ static LogicalResult setLoss(NodeImporter &node, Value logProbabilities) {
         perLabel(node, compute, [&](FloatScalars &s, ValueRange, Value label) {
           return weightOf(s, label);
         });
-    loss = floatElementwise(
-        b, {sumOver(b, loss, axes), sumOver(b, weights, axes)}, compute,
-        [](FloatScalars &s, ValueRange args) {
-          return s.div(args[0], args[1]);
-        });
+    loss =
+        floatElementwise(b, {sumOver(b, loss, axes), sumOver(b, weights, axes)},
+                         compute, [](FloatScalars &s, ValueRange args) {
+                           return s.div(args[0], args[1]);
+                         });
   } else if (reduction == "mean") {
     loss = meanOver(b, loss, axes);
   } else if (reduction == "sum") {

@@ -72,16 +72,17 @@ static LogicalResult importGemm(NodeImporter &node) {
     node.setResult(0, castTensor(node.b, product, wide, type), type);
     return success();
   }
-  Value result = elementwise(
-      node.b, node.tensorType(0).getElementType(), terms,
-      [&](OpBuilder &b, Location loc, ValueRange args) {
-        Value sum = scale(b, loc, args[0], alpha, wide);
-        if (adds) {
-          Value c = castScalar(b, loc, args[1], type, wide);
-          sum = scalarAdd(b, loc, sum, scale(b, loc, c, beta, wide));
-        }
-        return castScalar(b, loc, sum, wide, type);
-      });
+  Value result =
+      elementwise(node.b, node.tensorType(0).getElementType(), terms,
+                  [&](OpBuilder &b, Location loc, ValueRange args) {
+                    Value sum = scale(b, loc, args[0], alpha, wide);
+                    if (adds) {
+                      Value c = castScalar(b, loc, args[1], type, wide);
+                      sum =
+                          scalarAdd(b, loc, sum, scale(b, loc, c, beta, wide));
+                    }
+                    return castScalar(b, loc, sum, wide, type);
+                  });
   node.setResult(0, result, type);
   return success();
 }

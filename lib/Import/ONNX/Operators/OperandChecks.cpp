@@ -16,8 +16,10 @@ LogicalResult ashlar::onnx_import::expectOperands(NodeImporter &node,
                         " inputs; expected " + Twine(most) + " at most");
   for (unsigned i = 0; i != required; ++i)
     if (!node.hasOperand(i))
-      return node.invalid("input " + Twine(i) + " is missing; expected at "
-                          "least " + Twine(required) + " inputs");
+      return node.invalid("input " + Twine(i) +
+                          " is missing; expected at "
+                          "least " +
+                          Twine(required) + " inputs");
   return success();
 }
 
@@ -40,8 +42,7 @@ LogicalResult ashlar::onnx_import::expectIndexType(NodeImporter &node,
                       elementTypeName(type) + "; expected int32 or int64");
 }
 
-LogicalResult ashlar::onnx_import::expectFloat(NodeImporter &node,
-                                               unsigned i) {
+LogicalResult ashlar::onnx_import::expectFloat(NodeImporter &node, unsigned i) {
   if (isFloat(node.operandType(i)))
     return success();
   return node.invalid("input " + Twine(i) + " has type " +
@@ -59,8 +60,7 @@ LogicalResult ashlar::onnx_import::expectRank(NodeImporter &node, unsigned i,
 }
 
 LogicalResult ashlar::onnx_import::expectMinimumRank(NodeImporter &node,
-                                                     unsigned i,
-                                                     int64_t rank) {
+                                                     unsigned i, int64_t rank) {
   if (node.rank(i) >= rank)
     return success();
   return node.invalid("input " + Twine(i) + " has shape " +

@@ -105,17 +105,17 @@ static LogicalResult importPad(NodeImporter &node) {
         scalar = arith::ConstantOp::create(
             b, cast<TypedAttr>(*constant.getValues<Attribute>().begin()));
       else
-        scalar = tensor::ExtractOp::create(
-            b, reshape(b, node.operand(2), {}), ValueRange{});
+        scalar = tensor::ExtractOp::create(b, reshape(b, node.operand(2), {}),
+                                           ValueRange{});
     } else if (isa<FloatType>(element)) {
       scalar = scalarConstant(b, b.getLoc(), element,
                               node.floatAttribute("value", 0));
     } else {
       scalar = arith::ConstantOp::create(b, zeroOf(element));
     }
-    node.setResult(
-        0, padOrCrop(b, node.operand(0), pads->low, pads->high, scalar),
-        node.operandType(0));
+    node.setResult(0,
+                   padOrCrop(b, node.operand(0), pads->low, pads->high, scalar),
+                   node.operandType(0));
     return success();
   }
 
@@ -130,9 +130,8 @@ static LogicalResult importPad(NodeImporter &node) {
   }
   for (auto [i, size] : llvm::enumerate(sizes))
     if (size <= 0 && result[i] > 0)
-      return node.invalid("axis " + Twine(i) +
-                          " has no elements that mode '" + mode +
-                          "' could repeat");
+      return node.invalid("axis " + Twine(i) + " has no elements that mode '" +
+                          mode + "' could repeat");
   SmallVector<int64_t> strides(sizes.size(), 1);
   if (ShapedType::getNumElements(result) == 0) {
     node.setResult(0, tensor::EmptyOp::create(b, result, element),
@@ -181,15 +180,14 @@ static LogicalResult importCenterCropPad(NodeImporter &node) {
   }
   if (failed(expectSize(node, result)))
     return failure();
-  Value zero = arith::ConstantOp::create(
-      b, zeroOf(node.tensorType(0).getElementType()));
+  Value zero =
+      arith::ConstantOp::create(b, zeroOf(node.tensorType(0).getElementType()));
   node.setResult(0, padOrCrop(b, node.operand(0), low, high, zero),
                  node.operandType(0));
   return success();
 }
 
-void ashlar::onnx_import::registerPaddingOperators(
-    OperatorRegistry &registry) {
+void ashlar::onnx_import::registerPaddingOperators(OperatorRegistry &registry) {
   registry.add("Pad", 2, importPad);
   registry.add("CenterCropPad", 18, importCenterCropPad);
 }

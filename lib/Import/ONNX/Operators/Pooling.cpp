@@ -42,8 +42,7 @@ static FailureOr<PoolShape> readPool(NodeImporter &node) {
                           "; expected less than the kernel's " +
                           Twine(window->extent(i)));
   }
-  if (failed(expectSize(node, pool.result)) ||
-      failed(expectSize(node, padded)))
+  if (failed(expectSize(node, pool.result)) || failed(expectSize(node, padded)))
     return failure();
   return pool;
 }
@@ -72,18 +71,16 @@ static SmallVector<Value> reduceWindows(
     input.push_back(place);
   }
   MLIRContext *context = b.getContext();
-  SmallVector<AffineMap> maps{
-      AffineMap::get(loops, 0, input, context),
-      AffineMap::get(loops, 0, windowExprs, context)};
-  AffineMap resultMap =
-      b.getMultiDimIdentityMap(loops).getMajorSubMap(rank);
+  SmallVector<AffineMap> maps{AffineMap::get(loops, 0, input, context),
+                              AffineMap::get(loops, 0, windowExprs, context)};
+  AffineMap resultMap = b.getMultiDimIdentityMap(loops).getMajorSubMap(rank);
   maps.append(initial.size(), resultMap);
   SmallVector<utils::IteratorType> iterators(rank,
                                              utils::IteratorType::parallel);
   iterators.append(loops - rank, utils::IteratorType::reduction);
   Value shape = tensor::EmptyOp::create(
-      b, windowShape, cast<RankedTensorType>(padded.getType())
-                          .getElementType());
+      b, windowShape,
+      cast<RankedTensorType>(padded.getType()).getElementType());
   auto generic = linalg::GenericOp::create(
       b, TypeRange(initial), ValueRange{padded, shape}, initial, maps,
       iterators, [&](OpBuilder &b, Location loc, ValueRange args) {
@@ -122,9 +119,8 @@ static Value importMaxPoolIndices(NodeImporter &node, const PoolShape &pool,
   strides[1] = area;
   strides[0] = area * input[1];
   Value none = scalarIntConstant(b, b.getLoc(), b.getI64Type(), -1);
-  Value initial[] = {
-      fill(b, pool.result, arith::ConstantOp::create(b, lowest)),
-      fill(b, pool.result, none)};
+  Value initial[] = {fill(b, pool.result, arith::ConstantOp::create(b, lowest)),
+                     fill(b, pool.result, none)};
   return reduceWindows(
       b, padded, pool, initial,
       [&](OpBuilder &b, Location loc, ValueRange args) -> SmallVector<Value> {
@@ -136,8 +132,8 @@ static Value importMaxPoolIndices(NodeImporter &node, const PoolShape &pool,
         for (unsigned i = 0; i != input.size(); ++i) {
           Value at = linalg::IndexOp::create(b, loc, i);
           if (i >= 2) {
-            at = arith::MulIOp::create(b, loc, at,
-                                       index(window.strides[i - 2]));
+            at =
+                arith::MulIOp::create(b, loc, at, index(window.strides[i - 2]));
             if (window.kernel[i - 2] != 1) {
               Value k = linalg::IndexOp::create(b, loc, loop++);
               k = arith::MulIOp::create(b, loc, k,
@@ -148,26 +144,26 @@ static Value importMaxPoolIndices(NodeImporter &node, const PoolShape &pool,
             // Unsigned, so that what is below zero is outside too.
             Value fits = arith::CmpIOp::create(
                 b, loc, arith::CmpIPredicate::ult, at, index(input[i]));
-            inside = inside ? arith::AndIOp::create(b, loc, inside, fits)
-                                  .getResult()
-                            : fits;
+            inside =
+                inside ? arith::AndIOp::create(b, loc, inside, fits).getResult()
+                       : fits;
           }
           Value step = arith::MulIOp::create(b, loc, at, index(strides[i]));
           place = arith::AddIOp::create(b, loc, place, step);
         }
         Value none = scalarIntConstant(b, loc, b.getI64Type(), -1);
-        Value first = arith::CmpIOp::create(
-            b, loc, arith::CmpIPredicate::eq, args[2], none);
+        Value first = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                                            args[2], none);
         Value greater;
         if (isFloat(type))
-          greater = arith::CmpFOp::create(
-              b, loc, arith::CmpFPredicate::OGT, args[0], args[1]);
+          greater = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT,
+                                          args[0], args[1]);
         else
-          greater = arith::CmpIOp::create(
-              b, loc,
-              isUnsigned(type) ? arith::CmpIPredicate::ugt
-                               : arith::CmpIPredicate::sgt,
-              args[0], args[1]);
+          greater = arith::CmpIOp::create(b, loc,
+                                          isUnsigned(type)
+                                              ? arith::CmpIPredicate::ugt
+                                              : arith::CmpIPredicate::sgt,
+                                          args[0], args[1]);
         Value better = arith::OrIOp::create(b, loc, first, greater);
         better = arith::AndIOp::create(b, loc, better, inside);
         place = arith::IndexCastOp::create(b, loc, b.getI64Type(), place);
@@ -213,8 +209,7 @@ static SmallVector<int64_t> windowCounts(const WindowGeometry &window,
     int64_t dilation = window.dilations[i];
     int64_t from =
         first >= begin ? 0 : llvm::divideCeil(begin - first, dilation);
-    int64_t to =
-        end <= first ? 0 : llvm::divideCeil(end - first, dilation);
+    int64_t to = end <= first ? 0 : llvm::divideCeil(end - first, dilation);
     counts.push_back(
         std::max<int64_t>(std::min(to, window.kernel[i]) - from, 0));
   }
@@ -222,13 +217,13 @@ static SmallVector<int64_t> windowCounts(const WindowGeometry &window,
 }
 
 /// Sums of windows, in f32 for what is narrower.
-static Value sumWindows(ImplicitLocOpBuilder &b, Value input,
-                        const PoolShape &pool, Type accumulator,
-                        llvm::function_ref<Value(OpBuilder &, Location, Value)>
-                            term) {
+static Value
+sumWindows(ImplicitLocOpBuilder &b, Value input, const PoolShape &pool,
+           Type accumulator,
+           llvm::function_ref<Value(OpBuilder &, Location, Value)> term) {
   Type element = getElementTypeOrSelf(input);
-  Value padded = pool.window.pad(
-      b, input, arith::ConstantOp::create(b, zeroOf(element)));
+  Value padded =
+      pool.window.pad(b, input, arith::ConstantOp::create(b, zeroOf(element)));
   Value zero = arith::ConstantOp::create(b, zeroOf(accumulator));
   return reduceWindows(
       b, padded, pool, fill(b, pool.result, zero),
@@ -254,16 +249,15 @@ static LogicalResult importAveragePool(NodeImporter &node) {
   Type element = node.tensorType(0).getElementType();
   Type wide = wideFloat(element);
   bool includePad = node.intAttribute("count_include_pad", 0) != 0;
-  Value sum =
-      sumWindows(b, node.operand(0), *pool, wide,
-                 [](OpBuilder &, Location, Value x) { return x; });
+  Value sum = sumWindows(b, node.operand(0), *pool, wide,
+                         [](OpBuilder &, Location, Value x) { return x; });
   // The divisor is a product over axes; most are the same for all windows.
   double common = 1;
   SmallVector<Value> inputs{sum};
   unsigned rank = pool->window.rank();
   for (unsigned i = 0; i != rank; ++i) {
-    SmallVector<int64_t> counts = windowCounts(
-        pool->window, i, node.shape(0)[i + 2], includePad);
+    SmallVector<int64_t> counts =
+        windowCounts(pool->window, i, node.shape(0)[i + 2], includePad);
     if (llvm::all_equal(counts)) {
       common *= counts.empty() ? 1 : counts[0];
       continue;
@@ -274,8 +268,7 @@ static LogicalResult importAveragePool(NodeImporter &node) {
     SmallVector<int64_t> shape(rank, 1);
     shape[i] = counts.size();
     inputs.push_back(arith::ConstantOp::create(
-        b, DenseElementsAttr::get(RankedTensorType::get(shape, wide),
-                                  values)));
+        b, DenseElementsAttr::get(RankedTensorType::get(shape, wide), values)));
   }
   Value result = elementwise(
       b, element, inputs, [&](OpBuilder &b, Location loc, ValueRange args) {
@@ -369,9 +362,9 @@ static LogicalResult importGlobalMaxPool(NodeImporter &node) {
 }
 
 /// The sum of `term` over all of each channel, with sizes of one kept.
-static Value sumChannels(
-    NodeImporter &node, ArrayRef<int64_t> axes,
-    llvm::function_ref<Value(OpBuilder &, Location, Value)> term) {
+static Value
+sumChannels(NodeImporter &node, ArrayRef<int64_t> axes,
+            llvm::function_ref<Value(OpBuilder &, Location, Value)> term) {
   Type wide = wideFloat(node.tensorType(0).getElementType());
   return reduce(node.b, node.operand(0), axes, true, zeroOf(wide),
                 [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
@@ -417,15 +410,13 @@ static LogicalResult importGlobalLpPool(NodeImporter &node) {
       sumChannels(node, *axes, [&](OpBuilder &b, Location loc, Value x) {
         return power(b, loc, x, *p);
       });
-  node.setResult(0,
-                 rootAndRound(node.b, sum,
-                              node.tensorType(0).getElementType(), *p),
-                 node.operandType(0));
+  node.setResult(
+      0, rootAndRound(node.b, sum, node.tensorType(0).getElementType(), *p),
+      node.operandType(0));
   return success();
 }
 
-void ashlar::onnx_import::registerPoolingOperators(
-    OperatorRegistry &registry) {
+void ashlar::onnx_import::registerPoolingOperators(OperatorRegistry &registry) {
   registry.add("MaxPool", 1, importMaxPool);
   registry.add("AveragePool", 7, importAveragePool);
   registry.add("LpPool", 2, importLpPool);

@@ -49,8 +49,7 @@ static Value integerPower(OpBuilder &b, Location loc, Value x, Value n,
   for (unsigned bit = 0; bit != width; ++bit) {
     Value amount = scalarIntConstant(b, loc, exponentType, bit);
     Value shifted = arith::ShRUIOp::create(b, loc, n, amount);
-    Value isSet =
-        arith::TruncIOp::create(b, loc, b.getI1Type(), shifted);
+    Value isSet = arith::TruncIOp::create(b, loc, b.getI1Type(), shifted);
     Value product = arith::MulIOp::create(b, loc, result, square);
     result = arith::SelectOp::create(b, loc, isSet, product, result);
     if (bit + 1 != width)
@@ -88,14 +87,14 @@ static LogicalResult importPow(NodeImporter &node) {
   } else if (isFloat(base) || isFloat(exponent)) {
     // Integers to a power that is a float, too, are computed as floats.
     ElementType wide = isFloat(base) ? computeType(base) : ElementType::F64;
-    result = elementwise(
-        node.b, element, {node.operand(0), node.operand(1)},
-        [&](OpBuilder &b, Location loc, ValueRange args) {
-          Value x = castScalar(b, loc, args[0], base, wide);
-          Value n = castScalar(b, loc, args[1], exponent, wide);
-          Value power = math::PowFOp::create(b, loc, x, n);
-          return castScalar(b, loc, power, wide, base);
-        });
+    result = elementwise(node.b, element, {node.operand(0), node.operand(1)},
+                         [&](OpBuilder &b, Location loc, ValueRange args) {
+                           Value x = castScalar(b, loc, args[0], base, wide);
+                           Value n =
+                               castScalar(b, loc, args[1], exponent, wide);
+                           Value power = math::PowFOp::create(b, loc, x, n);
+                           return castScalar(b, loc, power, wide, base);
+                         });
   } else {
     result = elementwise(node.b, element, {node.operand(0), node.operand(1)},
                          [&](OpBuilder &b, Location loc, ValueRange args) {

@@ -73,8 +73,7 @@ static FailureOr<Granularity> granularity(NodeImporter &node) {
 
 /// Operands 0 to 2, in shapes that broadcast.
 static SmallVector<Value> parts(NodeImporter &node, const Granularity &shapes) {
-  SmallVector<Value> values = {
-      reshape(node.b, node.operand(0), shapes.xShape)};
+  SmallVector<Value> values = {reshape(node.b, node.operand(0), shapes.xShape)};
   for (unsigned i : {1, 2})
     if (node.hasOperand(i))
       values.push_back(reshape(node.b, node.operand(i), shapes.paramShape));
@@ -113,18 +112,19 @@ static LogicalResult importQuantizeLinear(NodeImporter &node) {
   if (!isFloat(*precision) || !isFloat(scaleType))
     return node.invalid("expected scales and a precision of a float type");
   ElementType wide = computeType(*precision);
-  Value result = elementwise(
-      node.b, target, parts(node, *shapes),
-      [&](OpBuilder &b, Location loc, ValueRange args) {
-        Value x = castScalar(b, loc, args[0], node.operandType(0), wide);
-        Value scale = castScalar(b, loc, args[1], scaleType, wide);
-        Value scaled = arith::DivFOp::create(b, loc, x, scale);
-        // Rounded as the division in the narrow type would be.
-        scaled = castScalar(b, loc, scaled, wide, *precision);
-        scaled = castScalar(b, loc, scaled, *precision, wide);
-        return roundToQuantized(b, loc, scaled, hasZero ? args[2] : Value(),
-                                *to);
-      });
+  Value result =
+      elementwise(node.b, target, parts(node, *shapes),
+                  [&](OpBuilder &b, Location loc, ValueRange args) {
+                    Value x =
+                        castScalar(b, loc, args[0], node.operandType(0), wide);
+                    Value scale = castScalar(b, loc, args[1], scaleType, wide);
+                    Value scaled = arith::DivFOp::create(b, loc, x, scale);
+                    // Rounded as the division in the narrow type would be.
+                    scaled = castScalar(b, loc, scaled, wide, *precision);
+                    scaled = castScalar(b, loc, scaled, *precision, wide);
+                    return roundToQuantized(b, loc, scaled,
+                                            hasZero ? args[2] : Value(), *to);
+                  });
   node.setResult(0, reshape(node.b, result, node.shape(0)), *to);
   return success();
 }
@@ -176,17 +176,16 @@ static LogicalResult importDynamicQuantizeLinear(NodeImporter &node) {
   Value scale = floatElementwise(
       b, {low, high}, f32, [](FloatScalars &s, ValueRange args) {
         Value range = s.sub(args[1], args[0]);
-        Value isZero = s.compare(FloatScalars::Predicate::OEQ, range,
-                                 s.constant(0));
+        Value isZero =
+            s.compare(FloatScalars::Predicate::OEQ, range, s.constant(0));
         // The definition divides by zero then; any scale gives zeros.
-        return s.select(isZero, s.constant(1),
-                        s.div(range, s.constant(255)));
+        return s.select(isZero, s.constant(1), s.div(range, s.constant(255)));
       });
   Value zero = elementwise(
       b, i8, {low, scale}, [&](OpBuilder &b, Location loc, ValueRange args) {
         FloatScalars s(b, loc, f32);
-        return roundToQuantized(b, loc, s.neg(s.div(args[0], args[1])),
-                                Value(), ElementType::U8);
+        return roundToQuantized(b, loc, s.neg(s.div(args[0], args[1])), Value(),
+                                ElementType::U8);
       });
   Value result = elementwise(
       b, i8, {x, scale, zero},

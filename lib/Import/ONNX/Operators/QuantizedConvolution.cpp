@@ -42,8 +42,7 @@ static bool isZero(NodeImporter &node, unsigned i) {
 
 /// A parameter shaped to broadcast: along dimension 0 of `rank` dimensions.
 static Value leading(ImplicitLocOpBuilder &b, Value parameter, int64_t rank) {
-  int64_t count =
-      cast<RankedTensorType>(parameter.getType()).getNumElements();
+  int64_t count = cast<RankedTensorType>(parameter.getType()).getNumElements();
   if (count == 1)
     return reshape(b, parameter, {});
   SmallVector<int64_t> shape(rank, 1);
@@ -69,8 +68,7 @@ static Value subtractZeroPoint(NodeImporter &node, unsigned values,
 /// Convolves operands x and w with their zero points, in 32 bits.
 static FailureOr<Value> convolveBytes(NodeImporter &node, unsigned x,
                                       unsigned w, unsigned xZero,
-                                      unsigned wZero,
-                                      ConvolutionShape &shape) {
+                                      unsigned wZero, ConvolutionShape &shape) {
   if (failed(expectByte(node, x)) || failed(expectByte(node, w)))
     return failure();
   FailureOr<ConvolutionShape> read = readConvolution(node, w);
@@ -138,9 +136,7 @@ static LogicalResult importQLinearConv(NodeImporter &node) {
     return failure();
   ImplicitLocOpBuilder &b = node.b;
   int64_t rank = cast<RankedTensorType>(sum->getType()).getRank() - 1;
-  auto scalar = [&](unsigned i) {
-    return reshape(b, node.operand(i), {});
-  };
+  auto scalar = [&](unsigned i) { return reshape(b, node.operand(i), {}); };
   SmallVector<Value> inputs{*sum, scalar(1), leading(b, node.operand(4), rank),
                             scalar(6), scalar(7)};
   if (node.hasOperand(8)) {

@@ -74,16 +74,16 @@ static FailureOr<Value> integerProduct(NodeImporter &node, const Places &at,
     rhs = reshape(b, rhs, {product.k, 1});
   ElementType lhsType = node.operandType(at.lhs);
   ElementType rhsType = node.operandType(at.rhs);
-  Value sum = matmul(b, lhs, rhs, i32, isUnsigned(lhsType),
-                     isUnsigned(rhsType));
+  Value sum =
+      matmul(b, lhs, rhs, i32, isUnsigned(lhsType), isUnsigned(rhsType));
 
   // The sum of the elements along the contracted axis, in i32.
   auto sumAlong = [&](Value matrix, int64_t fromBack, ElementType type) {
     int64_t rank = cast<RankedTensorType>(matrix.getType()).getRank();
     return reduce(b, matrix, rank - fromBack, /*keepDims=*/true, zeroOf(i32),
                   [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
-                    Value wide = castScalar(b, loc, args[0], type,
-                                            ElementType::I32);
+                    Value wide =
+                        castScalar(b, loc, args[0], type, ElementType::I32);
                     return arith::AddIOp::create(b, loc, args[1], wide);
                   });
   };

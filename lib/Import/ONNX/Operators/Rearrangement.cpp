@@ -45,8 +45,8 @@ static LogicalResult importDepthToSpace(NodeImporter &node) {
   SmallVector<int64_t> result{in[0], depth, in[2] * block, in[3] * block};
   if (failed(expectSize(node, result)))
     return failure();
-  Value moved = transpose(node.b, reshape(node.b, node.operand(0), split),
-                          permutation);
+  Value moved =
+      transpose(node.b, reshape(node.b, node.operand(0), split), permutation);
   node.setResult(0, reshape(node.b, moved, result), node.operandType(0));
   return success();
 }
@@ -60,8 +60,9 @@ static LogicalResult importSpaceToDepth(NodeImporter &node) {
   if (in[2] % block != 0 || in[3] % block != 0)
     return node.invalid("the input has shape " + spellShape(in) +
                         "; expected a height and width that are multiples "
-                        "of " + Twine(block));
-  SmallVector<int64_t> split{in[0],         in[1], in[2] / block,
+                        "of " +
+                        Twine(block));
+  SmallVector<int64_t> split{in[0], in[1],         in[2] / block,
                              block, in[3] / block, block};
   SmallVector<int64_t> result{in[0], in[1] * block * block, in[2] / block,
                               in[3] / block};
@@ -75,8 +76,7 @@ static LogicalResult importSpaceToDepth(NodeImporter &node) {
 
 static LogicalResult importReverseSequence(NodeImporter &node) {
   if (failed(expectOperands(node, 2, 2)) ||
-      failed(expectMinimumRank(node, 0, 2)) ||
-      failed(expectIndexType(node, 1)))
+      failed(expectMinimumRank(node, 0, 2)) || failed(expectIndexType(node, 1)))
     return failure();
   ArrayRef<int64_t> shape = node.shape(0);
   FailureOr<int64_t> batch =
@@ -90,16 +90,16 @@ static LogicalResult importReverseSequence(NodeImporter &node) {
   if (failed(expectShape(node, 1, {shape[*batch]})))
     return failure();
   Value source = node.operand(0);
-  AffineMap map = AffineMap::get(shape.size(), 0,
-                                 node.b.getAffineDimExpr(*batch));
+  AffineMap map =
+      AffineMap::get(shape.size(), 0, node.b.getAffineDimExpr(*batch));
   Value result = parallel(
       node.b, shape, node.tensorType(0).getElementType(), node.operand(1), map,
       [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
         SmallVector<Value> at;
         for (unsigned i = 0; i != shape.size(); ++i)
           at.push_back(linalg::IndexOp::create(b, loc, i));
-        Value length = arith::IndexCastOp::create(b, loc, b.getIndexType(),
-                                                  args[0]);
+        Value length =
+            arith::IndexCastOp::create(b, loc, b.getIndexType(), args[0]);
         Value one = arith::ConstantIndexOp::create(b, loc, 1);
         Value last = arith::SubIOp::create(b, loc, length, one);
         Value mirrored = arith::SubIOp::create(b, loc, last, at[*time]);
@@ -145,12 +145,12 @@ static LogicalResult importTrilu(NodeImporter &node) {
           return arith::IndexCastOp::create(b, loc, b.getI64Type(), at);
         };
         // Compared this way nothing overflows, whatever the shift.
-        Value distance = arith::SubIOp::create(b, loc, index(rank - 1),
-                                               index(rank - 2));
-        Value keeps = arith::CmpIOp::create(
-            b, loc,
-            upper ? arith::CmpIPredicate::sge : arith::CmpIPredicate::sle,
-            distance, shift);
+        Value distance =
+            arith::SubIOp::create(b, loc, index(rank - 1), index(rank - 2));
+        Value keeps = arith::CmpIOp::create(b, loc,
+                                            upper ? arith::CmpIPredicate::sge
+                                                  : arith::CmpIPredicate::sle,
+                                            distance, shift);
         Value zero = arith::ConstantOp::create(b, loc, zeroOf(element));
         return arith::SelectOp::create(b, loc, keeps, args[0], zero);
       });
@@ -203,14 +203,14 @@ static LogicalResult importOneHot(NodeImporter &node) {
         Value hot = castScalar(b, loc, args[0], type, ElementType::I64);
         Value zero = scalarIntConstant(b, loc, b.getI64Type(), 0);
         Value size = scalarIntConstant(b, loc, b.getI64Type(), depth);
-        Value isNegative = arith::CmpIOp::create(
-            b, loc, arith::CmpIPredicate::slt, hot, zero);
+        Value isNegative =
+            arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, hot, zero);
         Value fromEnd = arith::AddIOp::create(b, loc, hot, size);
         hot = arith::SelectOp::create(b, loc, isNegative, fromEnd, hot);
         Value at = linalg::IndexOp::create(b, loc, *axis);
         at = arith::IndexCastOp::create(b, loc, b.getI64Type(), at);
-        Value isHot = arith::CmpIOp::create(
-            b, loc, arith::CmpIPredicate::eq, at, hot);
+        Value isHot =
+            arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, at, hot);
         return arith::SelectOp::create(b, loc, isHot, on, off);
       });
   node.setResult(0, result, node.operandType(2));

@@ -3,10 +3,10 @@
 // RNN, GRU and LSTM. The products with the inputs of all steps are one
 // contraction; a loop over time adds the product with the state before, and
 // computes the gates.
-#include "RecurrentActivation.h"
 #include "../ScalarBuilder.h"
 #include "LoopNest.h"
 #include "OperandChecks.h"
+#include "RecurrentActivation.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -66,11 +66,10 @@ readRecurrence(NodeImporter &node, int64_t gates, unsigned mostOperands,
   if (node.intAttribute("hidden_size", r.hidden) != r.hidden)
     return node.invalid("attribute 'hidden_size' is " +
                         Twine(node.intAttribute("hidden_size", 0)) +
-                        ", but input 2 has shape " +
-                        spellShape(node.shape(2)));
+                        ", but input 2 has shape " + spellShape(node.shape(2)));
   int64_t rows = gates * r.hidden;
-  if (failed(expectSize(node, {r.steps, r.batch, rows + r.inputs,
-                               r.directions})) ||
+  if (failed(expectSize(node,
+                        {r.steps, r.batch, rows + r.inputs, r.directions})) ||
       failed(expectShape(node, 1, {r.directions, rows, r.inputs})) ||
       failed(expectShape(node, 2, {r.directions, rows, r.hidden})) ||
       (node.hasOperand(3) &&
@@ -162,13 +161,12 @@ static Value reverseTime(ImplicitLocOpBuilder &b, Value value, Value lengths) {
       [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
         SmallVector<Value> from(at);
         Value zero = arith::ConstantIndexOp::create(b, loc, 0);
-        Value last = arith::ConstantIndexOp::create(b, loc,
-                                                    type.getDimSize(0) - 1);
+        Value last =
+            arith::ConstantIndexOp::create(b, loc, type.getDimSize(0) - 1);
         Value end = last;
         if (lengths) {
           Value length = tensor::ExtractOp::create(b, loc, lengths, at[1]);
-          length = arith::IndexCastOp::create(b, loc, b.getIndexType(),
-                                              length);
+          length = arith::IndexCastOp::create(b, loc, b.getIndexType(), length);
           Value one = arith::ConstantIndexOp::create(b, loc, 1);
           end = arith::SubIOp::create(b, loc, length, one);
         }
@@ -177,8 +175,7 @@ static Value reverseTime(ImplicitLocOpBuilder &b, Value value, Value lengths) {
         mirrored = arith::MinSIOp::create(b, loc, mirrored, last);
         Value isBefore = arith::CmpIOp::create(
             b, loc, arith::CmpIPredicate::sle, at[0], end);
-        from[0] =
-            arith::SelectOp::create(b, loc, isBefore, mirrored, at[0]);
+        from[0] = arith::SelectOp::create(b, loc, isBefore, mirrored, at[0]);
         return tensor::ExtractOp::create(b, loc, value, from);
       });
 }
@@ -194,14 +191,15 @@ static Value whileRunning(ImplicitLocOpBuilder &b, Value step, Value lengths,
   return elementwise(
       b, getElementTypeOrSelf(after), inputs,
       [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
-        Value length = arith::IndexCastOp::create(b, loc, b.getIndexType(),
-                                                  args.back());
-        Value runs = arith::CmpIOp::create(
-            b, loc, arith::CmpIPredicate::slt, step, length);
-        Value other = before ? args[1]
-                             : arith::ConstantOp::create(
-                                   b, loc, zeroOf(args[0].getType()))
-                                   .getResult();
+        Value length =
+            arith::IndexCastOp::create(b, loc, b.getIndexType(), args.back());
+        Value runs = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                           step, length);
+        Value other =
+            before
+                ? args[1]
+                : arith::ConstantOp::create(b, loc, zeroOf(args[0].getType()))
+                      .getResult();
         return arith::SelectOp::create(b, loc, runs, args[0], other);
       });
 }
@@ -215,9 +213,9 @@ static SmallVector<Value> runDirection(ImplicitLocOpBuilder &b,
                                        Cell cell) {
   int64_t rows = r.gates * r.hidden;
   Value zero = arith::ConstantOp::create(b, zeroOf(r.element));
-  Value projected = project(
-      b, reshape(b, sequence, {r.steps * r.batch, r.inputs}),
-      direction.inputWeight, fill(b, {r.steps * r.batch, rows}, zero));
+  Value projected =
+      project(b, reshape(b, sequence, {r.steps * r.batch, r.inputs}),
+              direction.inputWeight, fill(b, {r.steps * r.batch, rows}, zero));
   projected = reshape(b, sum(b, projected, direction.inputBias),
                       {r.steps, r.batch, rows});
   SmallVector<Value> initial = direction.states;
@@ -278,8 +276,7 @@ static LogicalResult importRecurrence(NodeImporter &node, const Recurrence &r,
       direction.inputBias = gateOf(b, r, bias, 0, r.gates);
       direction.stateBias = gateOf(b, r, bias, r.gates, r.gates);
       if (joinsBiases)
-        direction.inputBias =
-            sum(b, direction.inputBias, direction.stateBias);
+        direction.inputBias = sum(b, direction.inputBias, direction.stateBias);
     }
     direction.peepholes = directionOf(b, node.operand(7), d);
     size_t perDirection = r.activations.size() / r.directions;
@@ -288,8 +285,7 @@ static LogicalResult importRecurrence(NodeImporter &node, const Recurrence &r,
     for (unsigned i : stateOperands) {
       Value first = directionOf(b, node.operand(i), d, r.batchFirst ? 1 : 0);
       direction.states.push_back(
-          first ? first
-                : splat(b, {r.batch, r.hidden}, zeroOf(r.element)));
+          first ? first : splat(b, {r.batch, r.hidden}, zeroOf(r.element)));
     }
     Value ordered = backwards ? reverseTime(b, sequence, lengths) : sequence;
     SmallVector<Value> made =
@@ -301,9 +297,8 @@ static LogicalResult importRecurrence(NodeImporter &node, const Recurrence &r,
     for (unsigned i = 0; i != count; ++i)
       states[i].push_back(
           reshape(b, made[i],
-                  r.batchFirst
-                      ? SmallVector<int64_t>{r.batch, 1, r.hidden}
-                      : SmallVector<int64_t>{1, r.batch, r.hidden}));
+                  r.batchFirst ? SmallVector<int64_t>{r.batch, 1, r.hidden}
+                               : SmallVector<int64_t>{1, r.batch, r.hidden}));
   }
   Value all = concat(b, sequences, 1);
   if (r.batchFirst)
@@ -325,11 +320,10 @@ static LogicalResult importRNN(NodeImporter &node) {
       [](ImplicitLocOpBuilder &b, const Recurrence &r, const Direction &d,
          Value products, ValueRange states) -> SmallVector<Value> {
         Value total = project(b, states[0], d.stateWeight, products);
-        return {floatElementwise(b, {total}, r.element,
-                                 [&](FloatScalars &s, ValueRange args) {
-                                   return activate(s, r, d.activations[0],
-                                                   args[0]);
-                                 })};
+        return {floatElementwise(
+            b, {total}, r.element, [&](FloatScalars &s, ValueRange args) {
+              return activate(s, r, d.activations[0], args[0]);
+            })};
       });
 }
 
@@ -344,11 +338,11 @@ static LogicalResult importGRU(NodeImporter &node) {
           Value products, ValueRange states) -> SmallVector<Value> {
         Value before = states[0];
         // Gates in order: update, reset, and what is new.
-        Value gates = sum(b,
-                          project(b, before,
-                                  gateRows(b, r, d.stateWeight, 0, 2),
-                                  gateOf(b, r, products, 0, 2)),
-                          gateOf(b, r, d.stateBias, 0, 2));
+        Value gates =
+            sum(b,
+                project(b, before, gateRows(b, r, d.stateWeight, 0, 2),
+                        gateOf(b, r, products, 0, 2)),
+                gateOf(b, r, d.stateBias, 0, 2));
         auto gate = [&](int64_t i) {
           return floatElementwise(b, {gateOf(b, r, gates, i)}, r.element,
                                   [&](FloatScalars &s, ValueRange args) {
@@ -375,8 +369,8 @@ static LogicalResult importGRU(NodeImporter &node) {
         return {floatElementwise(
             b, {gateOf(b, r, products, 2), recurrent, update, before},
             r.element, [&](FloatScalars &s, ValueRange args) {
-              Value made = activate(s, r, d.activations[1],
-                                    s.add(args[0], args[1]));
+              Value made =
+                  activate(s, r, d.activations[1], s.add(args[0], args[1]));
               Value part = s.mul(s.sub(s.constant(1), args[2]), made);
               return s.add(part, s.mul(args[2], args[3]));
             })};
@@ -406,8 +400,7 @@ static LogicalResult importLSTM(NodeImporter &node) {
           return splat(b, {r.hidden}, zeroOf(r.element));
         };
         Value memory = floatElementwise(
-            b,
-            {part(0), part(2), part(3), states[1], peephole(0), peephole(2)},
+            b, {part(0), part(2), part(3), states[1], peephole(0), peephole(2)},
             r.element, [&](FloatScalars &s, ValueRange args) {
               Value input = s.add(args[0], s.mul(args[4], args[3]));
               input = activate(s, r, d.activations[0], input);

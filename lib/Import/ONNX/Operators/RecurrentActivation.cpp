@@ -16,16 +16,11 @@ struct Known {
 } // namespace
 
 static constexpr Known knownActivations[] = {
-    {"relu", false, false, 0, 0},
-    {"tanh", false, false, 0, 0},
-    {"sigmoid", false, false, 0, 0},
-    {"affine", true, true, 1, 0},
-    {"leakyrelu", true, false, 0.01, 0},
-    {"thresholdedrelu", true, false, 1, 0},
-    {"scaledtanh", true, true, 1, 1},
-    {"hardsigmoid", true, true, 0.2, 0.5},
-    {"elu", true, false, 1, 0},
-    {"softsign", false, false, 0, 0},
+    {"relu", false, false, 0, 0},        {"tanh", false, false, 0, 0},
+    {"sigmoid", false, false, 0, 0},     {"affine", true, true, 1, 0},
+    {"leakyrelu", true, false, 0.01, 0}, {"thresholdedrelu", true, false, 1, 0},
+    {"scaledtanh", true, true, 1, 1},    {"hardsigmoid", true, true, 0.2, 0.5},
+    {"elu", true, false, 1, 0},          {"softsign", false, false, 0, 0},
     {"softplus", false, false, 0, 0}};
 
 FailureOr<SmallVector<RecurrentActivation>>
@@ -40,8 +35,8 @@ ashlar::onnx_import::readRecurrentActivations(
       for (llvm::StringRef name : defaults)
         names.push_back(name.str());
   if (names.size() != defaults.size() * directions)
-    return node.invalid("attribute 'activations' names " +
-                        Twine(names.size()) + " functions; expected " +
+    return node.invalid("attribute 'activations' names " + Twine(names.size()) +
+                        " functions; expected " +
                         Twine(defaults.size() * directions));
   // Parameters are listed for the functions that take some, in turn.
   SmallVector<double> alphas = node.floatsAttribute("activation_alpha");
@@ -88,8 +83,7 @@ Value ashlar::onnx_import::applyRecurrentActivation(
   if (name == "hardsigmoid")
     return s.min(s.max(s.add(s.mul(alpha, x), beta), zero), one);
   if (name == "elu")
-    return s.select(s.less(x, zero),
-                    s.mul(alpha, s.sub(s.exp(x), one)), x);
+    return s.select(s.less(x, zero), s.mul(alpha, s.sub(s.exp(x), one)), x);
   if (name == "softsign")
     return s.div(x, s.add(one, s.abs(x)));
   return s.softplus(x);

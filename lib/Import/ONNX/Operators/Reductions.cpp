@@ -130,14 +130,14 @@ static LogicalResult importExtreme(NodeImporter &node, bool isMax) {
   ElementType type = node.operandType(0);
   Type element = node.tensorType(0).getElementType();
   bool asUnsigned = isUnsigned(type) || type == ElementType::Bool;
-  TypedAttr initial = isMax ? lowestOf(element, asUnsigned)
-                            : highestOf(element, asUnsigned);
-  Value folded = foldAxes(
-      node, *extent, initial, itself,
-      [&](OpBuilder &b, Location loc, ValueRange args) {
-        return isMax ? scalarMax(b, loc, type, args[0], args[1])
-                     : scalarMin(b, loc, type, args[0], args[1]);
-      });
+  TypedAttr initial =
+      isMax ? lowestOf(element, asUnsigned) : highestOf(element, asUnsigned);
+  Value folded =
+      foldAxes(node, *extent, initial, itself,
+               [&](OpBuilder &b, Location loc, ValueRange args) {
+                 return isMax ? scalarMax(b, loc, type, args[0], args[1])
+                              : scalarMin(b, loc, type, args[0], args[1]);
+               });
   return finish(node, *extent, folded);
 }
 
@@ -162,10 +162,10 @@ static LogicalResult importReduceMean(NodeImporter &node) {
         if (isFloat(type)) {
           Value count = scalarConstant(b, loc, wide, extent->count);
           Value mean = arith::DivFOp::create(b, loc, args[0], count);
-          return resizeFloat(b, loc, mean,
-                             node.tensorType(0).getElementType());
+          return resizeFloat(b, loc, mean, node.tensorType(0).getElementType());
         }
-        Value count = scalarIntConstant(b, loc, wide, int64_t(std::min(extent->count, 0x1p62)));
+        Value count = scalarIntConstant(
+            b, loc, wide, int64_t(std::min(extent->count, 0x1p62)));
         return divideIntegers(b, loc, isUnsigned(type), args[0], count);
       });
   return finish(node, *extent, mean);
@@ -180,14 +180,15 @@ static LogicalResult importSumThen(NodeImporter &node, ElementMap map,
     return failure();
   ElementType type = node.operandType(0);
   ElementType wide = isFloat(type) ? computeType(type) : ElementType::F64;
-  Value result = elementwise(
-      node.b, node.tensorType(0).getElementType(),
-      {sumAxes(node, *extent, map)},
-      [&](OpBuilder &b, Location loc, ValueRange args) {
-        Value sum = castScalar(b, loc, args[0], computeType(type), wide);
-        FloatScalars s(b, loc, sum.getType());
-        return castScalar(b, loc, function(s, sum), wide, type);
-      });
+  Value result =
+      elementwise(node.b, node.tensorType(0).getElementType(),
+                  {sumAxes(node, *extent, map)},
+                  [&](OpBuilder &b, Location loc, ValueRange args) {
+                    Value sum =
+                        castScalar(b, loc, args[0], computeType(type), wide);
+                    FloatScalars s(b, loc, sum.getType());
+                    return castScalar(b, loc, function(s, sum), wide, type);
+                  });
   return finish(node, *extent, result);
 }
 
@@ -213,27 +214,26 @@ static LogicalResult importReduceLogSumExp(NodeImporter &node) {
   Type compute = getElementTypeOrSelf(x);
   // The largest element leaves the sum, so that no exponential overflows; an
   // infinite one cannot and need not.
-  Value largest = floatElementwise(
-      node.b, {maxOver(node.b, x, extent->axes)}, compute,
-      [](FloatScalars &s, ValueRange args) {
-        Value isInfinite = s.compare(FloatScalars::Predicate::OEQ,
-                                     s.abs(args[0]), s.infinity());
-        return s.select(isInfinite, s.constant(0), args[0]);
-      });
+  Value largest =
+      floatElementwise(node.b, {maxOver(node.b, x, extent->axes)}, compute,
+                       [](FloatScalars &s, ValueRange args) {
+                         Value isInfinite =
+                             s.compare(FloatScalars::Predicate::OEQ,
+                                       s.abs(args[0]), s.infinity());
+                         return s.select(isInfinite, s.constant(0), args[0]);
+                       });
   Aligned aligned = {largest, otherAxes(node.rank(0), extent->axes)};
-  Value shifted =
-      alignedElementwise(node.b, x, {aligned}, compute, compute,
-                         [](FloatScalars &s, ValueRange args) {
-                           return s.exp(s.sub(args[0], args[1]));
-                         });
-  Value result = elementwise(
-      node.b, node.tensorType(0).getElementType(),
-      {sumOver(node.b, shifted, extent->axes), largest},
-      [&](OpBuilder &b, Location loc, ValueRange args) {
-        FloatScalars s(b, loc, compute);
-        Value sum = s.add(s.log(args[0]), args[1]);
-        return castScalar(b, loc, sum, wide, type);
-      });
+  Value shifted = alignedElementwise(node.b, x, {aligned}, compute, compute,
+                                     [](FloatScalars &s, ValueRange args) {
+                                       return s.exp(s.sub(args[0], args[1]));
+                                     });
+  Value result = elementwise(node.b, node.tensorType(0).getElementType(),
+                             {sumOver(node.b, shifted, extent->axes), largest},
+                             [&](OpBuilder &b, Location loc, ValueRange args) {
+                               FloatScalars s(b, loc, compute);
+                               Value sum = s.add(s.log(args[0]), args[1]);
+                               return castScalar(b, loc, sum, wide, type);
+                             });
   return finish(node, *extent, result);
 }
 

@@ -27,7 +27,8 @@ static LogicalResult importReshape(NodeImporter &node) {
       if (int64_t(i) >= node.rank(0))
         return node.invalid("dimension " + Twine(i) +
                             " of the shape is 0, which copies the input's; "
-                            "the input has rank " + Twine(node.rank(0)));
+                            "the input has rank " +
+                            Twine(node.rank(0)));
       dim = node.shape(0)[i];
     } else if (dim == -1) {
       if (inferred != -1)
@@ -59,8 +60,8 @@ static LogicalResult importFlatten(NodeImporter &node) {
     return failure();
   int64_t rank = node.rank(0), axis = node.intAttribute("axis", 1);
   if (axis < -rank || axis > rank)
-    return node.invalid("axis " + Twine(axis) + " is outside [" +
-                        Twine(-rank) + ", " + Twine(rank) + "]");
+    return node.invalid("axis " + Twine(axis) + " is outside [" + Twine(-rank) +
+                        ", " + Twine(rank) + "]");
   if (axis < 0)
     axis += rank;
   ArrayRef<int64_t> shape = node.shape(0);

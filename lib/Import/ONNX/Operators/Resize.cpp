@@ -19,35 +19,51 @@ static ArrayRef<int64_t> shapeOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
 }
 
-/// Nearest neighbours along one axis, or null when they follow no pattern that
-/// a view could say.
-static Value resizeByView(ImplicitLocOpBuilder &b, Value value, int64_t axis,
-                          ArrayRef<int64_t> places) {
-  SmallVector<int64_t> shape(shapeOf(value));
-  int64_t dim = shape[axis], count = places.size();
-  if (count % dim == 0) {
-    int64_t repeat = count / dim;
-    bool repeats = true;
-    for (int64_t i = 0; i != count; ++i)
-      repeats &= places[i] == i / repeat;
-    if (repeats) {
-      SmallVector<int64_t> split = shape;
-      split.insert(split.begin() + axis + 1, 1);
-      Value copies = reshape(b, value, split);
-      split[axis + 1] = repeat;
-      shape[axis] = count;
-      return reshape(b, broadcastTo(b, copies, split), shape);
-    }
-  }
+/// How the places of one axis follow each other: each comes `repeat` times,
+/// or they begin at `first` and go on by `step`; neither: a table says.
+namespace {
+struct PlacePattern {
+  int64_t repeat = 0, first = 0, step = 0;
+};
+} // namespace
+
+static PlacePattern findPattern(const AxisSampling &sampling, int64_t dim) {
+  ArrayRef<int64_t> places = sampling.places;
+  int64_t count = places.size();
+  PlacePattern pattern;
   int64_t step = count > 1 ? places[1] - places[0] : 1;
-  for (int64_t i = 0; i != count; ++i)
-    if (step < 1 || places[i] != places[0] + i * step)
-      return {};
+  bool repeats = count % dim == 0, steps = step >= 1;
+  for (int64_t i = 0; i != count && (repeats || steps); ++i) {
+    repeats = repeats && places[i] == i / (count / dim);
+    steps = steps && places[i] == places[0] + i * step;
+  }
+  if (repeats)
+    pattern.repeat = count / dim;
+  else if (steps)
+    pattern.first = places[0], pattern.step = step;
+  return pattern;
+}
+
+static Value skipElements(ImplicitLocOpBuilder &b, Value value,
+                          const AxisSampling &sampling,
+                          const PlacePattern &pattern) {
+  SmallVector<int64_t> shape(shapeOf(value));
   SmallVector<int64_t> offsets(shape.size(), 0), strides(shape.size(), 1);
-  offsets[axis] = places[0];
-  strides[axis] = step;
-  shape[axis] = count;
+  offsets[sampling.axis] = pattern.first;
+  strides[sampling.axis] = pattern.step;
+  shape[sampling.axis] = sampling.size;
   return slice(b, value, offsets, shape, strides);
+}
+
+static Value repeatElements(ImplicitLocOpBuilder &b, Value value,
+                            const AxisSampling &sampling,
+                            const PlacePattern &pattern) {
+  SmallVector<int64_t> shape(shapeOf(value)), split = shape;
+  split.insert(split.begin() + sampling.axis + 1, 1);
+  Value copies = reshape(b, value, split);
+  split[sampling.axis + 1] = pattern.repeat;
+  shape[sampling.axis] = sampling.size;
+  return reshape(b, broadcastTo(b, copies, split), shape);
 }
 
 /// A column of a table, one value for each place along the axis.
@@ -65,21 +81,26 @@ static Value floatTable(ImplicitLocOpBuilder &b, ArrayRef<double> values,
   for (double value : values)
     attributes.push_back(FloatAttr::get(type, value));
   return arith::ConstantOp::create(
-      b, DenseElementsAttr::get(
-             RankedTensorType::get({int64_t(values.size())}, type),
-             attributes));
+      b,
+      DenseElementsAttr::get(
+          RankedTensorType::get({int64_t(values.size())}, type), attributes));
 }
 
 static Value resizeNearest(ImplicitLocOpBuilder &b, Value value,
                            ArrayRef<AxisSampling> samplings) {
   SmallVector<AxisSampling> rest;
+  SmallVector<PlacePattern> patterns;
+  // What takes elements away comes first.
   for (const AxisSampling &sampling : samplings) {
-    Value view = resizeByView(b, value, sampling.axis, sampling.places);
-    if (view)
-      value = view;
-    else
+    patterns.push_back(findPattern(sampling, shapeOf(value)[sampling.axis]));
+    if (patterns.back().step != 0)
+      value = skipElements(b, value, sampling, patterns.back());
+    else if (patterns.back().repeat == 0)
       rest.push_back(sampling);
   }
+  for (auto [sampling, pattern] : llvm::zip(samplings, patterns))
+    if (pattern.repeat != 0)
+      value = repeatElements(b, value, sampling, pattern);
   if (rest.empty())
     return value;
   SmallVector<int64_t> shape(shapeOf(value));
@@ -88,20 +109,19 @@ static Value resizeNearest(ImplicitLocOpBuilder &b, Value value,
   for (const AxisSampling &sampling : rest) {
     tables.push_back(indexTable(b, sampling, 0));
     shape[sampling.axis] = sampling.size;
-    maps.push_back(AffineMap::get(shape.size(), 0,
-                                  b.getAffineDimExpr(sampling.axis)));
+    maps.push_back(
+        AffineMap::get(shape.size(), 0, b.getAffineDimExpr(sampling.axis)));
   }
-  return parallel(
-      b, shape, getElementTypeOrSelf(value), tables, maps,
-      [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
-        SmallVector<Value> at;
-        for (unsigned i = 0; i != shape.size(); ++i)
-          at.push_back(linalg::IndexOp::create(b, loc, i));
-        for (auto [sampling, place] : llvm::zip(rest, args))
-          at[sampling.axis] = arith::IndexCastOp::create(
-              b, loc, b.getIndexType(), place);
-        return tensor::ExtractOp::create(b, loc, value, at);
-      });
+  return parallel(b, shape, getElementTypeOrSelf(value), tables, maps,
+                  [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
+                    SmallVector<Value> at;
+                    for (unsigned i = 0; i != shape.size(); ++i)
+                      at.push_back(linalg::IndexOp::create(b, loc, i));
+                    for (auto [sampling, place] : llvm::zip(rest, args))
+                      at[sampling.axis] = arith::IndexCastOp::create(
+                          b, loc, b.getIndexType(), place);
+                    return tensor::ExtractOp::create(b, loc, value, at);
+                  });
 }
 
 /// The weighted sum along one axis of a tensor of floats.
@@ -120,8 +140,8 @@ static Value interpolate(ImplicitLocOpBuilder &b, Value value,
     tables.push_back(indexTable(b, sampling, tap));
     tables.push_back(floatTable(b, weights, type));
   }
-  bool hasConstant = llvm::any_of(sampling.constants,
-                                  [](double c) { return c != 0; });
+  bool hasConstant =
+      llvm::any_of(sampling.constants, [](double c) { return c != 0; });
   if (hasConstant)
     tables.push_back(floatTable(b, sampling.constants, type));
   SmallVector<AffineMap> maps(tables.size(), along);
@@ -136,10 +156,9 @@ static Value interpolate(ImplicitLocOpBuilder &b, Value value,
           at[sampling.axis] = arith::IndexCastOp::create(
               b, loc, b.getIndexType(), args[2 * tap]);
           Value x = tensor::ExtractOp::create(b, loc, value, at);
-          Value term =
-              arith::MulFOp::create(b, loc, x, args[2 * tap + 1]);
-          sum = sum ? arith::AddFOp::create(b, loc, sum, term).getResult()
-                    : term;
+          Value term = arith::MulFOp::create(b, loc, x, args[2 * tap + 1]);
+          sum =
+              sum ? arith::AddFOp::create(b, loc, sum, term).getResult() : term;
         }
         return sum;
       });
@@ -185,8 +204,7 @@ static LogicalResult readTargets(NodeImporter &node, ArrayRef<int64_t> axes,
     int64_t dim = result[axis];
     if (!sizes.empty() && (sizes[i] < 0 || dim == 0))
       return node.invalid("axis " + Twine(axis) + " cannot be resized from " +
-                          Twine(dim) + " to " + Twine(sizes[i]) +
-                          " elements");
+                          Twine(dim) + " to " + Twine(sizes[i]) + " elements");
     double scale = sizes.empty() ? scales[i] : double(sizes[i]) / dim;
     if (!(scale >= 0) || scale > 1e9 || (sizes.empty() && scale == 0))
       return node.invalid("the scale of axis " + Twine(axis) + " is " +
@@ -236,9 +254,9 @@ static FailureOr<SamplingRules> readRules(NodeImporter &node) {
                          {"half_pixel", "half_pixel_symmetric",
                           "pytorch_half_pixel", "align_corners", "asymmetric",
                           "tf_crop_and_resize", "tf_half_pixel_for_nn"})) ||
-      failed(expectOneOf(node, "attribute 'nearest_mode'", rules.nearest,
-                         {"round_prefer_floor", "round_prefer_ceil", "floor",
-                          "ceil"})))
+      failed(expectOneOf(
+          node, "attribute 'nearest_mode'", rules.nearest,
+          {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"})))
     return failure();
   return rules;
 }
@@ -265,8 +283,8 @@ static LogicalResult resize(NodeImporter &node, SamplingRules &rules,
   }
   Value value = node.operand(0);
   if (ShapedType::getNumElements(result) == 0) {
-    Value empty = tensor::EmptyOp::create(
-        b, result, node.tensorType(0).getElementType());
+    Value empty =
+        tensor::EmptyOp::create(b, result, node.tensorType(0).getElementType());
     node.setResult(0, empty, type);
     return success();
   }
@@ -340,10 +358,9 @@ static LogicalResult importUpsample(NodeImporter &node) {
   SmallVector<int64_t> axes =
       llvm::to_vector(llvm::seq<int64_t>(0, node.rank(0)));
   SmallVector<AxisTarget> targets;
-  if (failed(readTargets(node, axes,
-                         byAttribute ? std::nullopt
-                                     : std::optional<unsigned>(1),
-                         std::nullopt, targets)))
+  if (failed(readTargets(
+          node, axes, byAttribute ? std::nullopt : std::optional<unsigned>(1),
+          std::nullopt, targets)))
     return failure();
   return resize(node, rules, targets);
 }

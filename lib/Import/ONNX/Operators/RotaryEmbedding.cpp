@@ -40,7 +40,8 @@ static FailureOr<Layout> readLayout(NodeImporter &node) {
   if (layout.width < 0 || layout.width > layout.shape[3] ||
       layout.width % 2 != 0)
     return node.invalid("expected attribute rotary_embedding_dim to be even "
-                        "and at most " + Twine(layout.shape[3]) + ", found " +
+                        "and at most " +
+                        Twine(layout.shape[3]) + ", found " +
                         Twine(layout.width));
   return layout;
 }
@@ -60,8 +61,8 @@ static LogicalResult checkTables(NodeImporter &node, const Layout &layout) {
     if (failed(expectShape(node, i, expected)))
       return failure();
     if (hasPositions && expected[0] == 0)
-      return node.invalid("expected tables with rows, found input " +
-                          Twine(i) + " without");
+      return node.invalid("expected tables with rows, found input " + Twine(i) +
+                          " without");
   }
   return success();
 }
@@ -85,8 +86,8 @@ static LogicalResult importRotaryEmbedding(NodeImporter &node) {
           return arith::ConstantIndexOp::create(b, loc, value);
         };
         auto isAtLeast = [&](Value value, int64_t bound) -> Value {
-          return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::uge,
-                                       value, index(bound));
+          return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::uge, value,
+                                       index(bound));
         };
         FloatScalars s(b, loc, computeType(element));
         // What is not turned computes with the first pair and is not used.
@@ -109,10 +110,10 @@ static LogicalResult importRotaryEmbedding(NodeImporter &node) {
         Value row = at[layout->sequenceAxis];
         SmallVector<Value> angle = {at[0], row, pair};
         if (node.hasOperand(3)) {
-          Value position = tensor::ExtractOp::create(
-              b, loc, node.operand(3), ValueRange{at[0], row});
-          position = arith::IndexCastOp::create(b, loc, b.getIndexType(),
-                                                position);
+          Value position = tensor::ExtractOp::create(b, loc, node.operand(3),
+                                                     ValueRange{at[0], row});
+          position =
+              arith::IndexCastOp::create(b, loc, b.getIndexType(), position);
           // Positions come from the caller: none may lead outside the tables.
           position = arith::MaxSIOp::create(b, loc, position, index(0));
           position = arith::MinSIOp::create(b, loc, position,

@@ -35,14 +35,12 @@ static Value reduceInto(OpBuilder &b, Location loc, llvm::StringRef reduction,
                 : arith::MulIOp::create(b, loc, old, update).getResult();
   if (reduction == "max")
     return real ? arith::MaximumFOp::create(b, loc, old, update).getResult()
-           : natural
-               ? arith::MaxUIOp::create(b, loc, old, update).getResult()
-               : arith::MaxSIOp::create(b, loc, old, update).getResult();
+           : natural ? arith::MaxUIOp::create(b, loc, old, update).getResult()
+                     : arith::MaxSIOp::create(b, loc, old, update).getResult();
   if (reduction == "min")
     return real ? arith::MinimumFOp::create(b, loc, old, update).getResult()
-           : natural
-               ? arith::MinUIOp::create(b, loc, old, update).getResult()
-               : arith::MinSIOp::create(b, loc, old, update).getResult();
+           : natural ? arith::MinUIOp::create(b, loc, old, update).getResult()
+                     : arith::MinSIOp::create(b, loc, old, update).getResult();
   return update;
 }
 
@@ -70,8 +68,7 @@ static LogicalResult importScatterElements(NodeImporter &node) {
     return failure();
   int64_t elements = ShapedType::getNumElements(indices);
   for (auto [i, dim] : llvm::enumerate(indices))
-    if (elements != 0 &&
-        (int64_t(i) == *axis ? data[i] == 0 : dim > data[i]))
+    if (elements != 0 && (int64_t(i) == *axis ? data[i] == 0 : dim > data[i]))
       return node.invalid("input 1 has shape " + spellShape(indices) +
                           ", which does not fit into input 0 of shape " +
                           spellShape(data));
@@ -80,14 +77,12 @@ static LogicalResult importScatterElements(NodeImporter &node) {
   if (elements != 0)
     result = loopOver(
         node.b, node.b.getLoc(), indices, result,
-        [&](OpBuilder &b, Location loc, ValueRange at, ValueRange carried)
-            -> SmallVector<Value> {
+        [&](OpBuilder &b, Location loc, ValueRange at,
+            ValueRange carried) -> SmallVector<Value> {
           SmallVector<Value> place(at);
-          Value index =
-              tensor::ExtractOp::create(b, loc, node.operand(1), at);
+          Value index = tensor::ExtractOp::create(b, loc, node.operand(1), at);
           place[*axis] = boundedIndex(b, loc, index, data[*axis]);
-          Value update =
-              tensor::ExtractOp::create(b, loc, node.operand(2), at);
+          Value update = tensor::ExtractOp::create(b, loc, node.operand(2), at);
           return {store(b, loc, reduction, type, update, carried[0], place)};
         })[0];
   node.setResult(0, result, type);
@@ -118,8 +113,8 @@ static LogicalResult importScatterND(NodeImporter &node) {
       return node.invalid("input 0 has no elements to write");
     result = loopOver(
         node.b, node.b.getLoc(), updates, result,
-        [&](OpBuilder &b, Location loc, ValueRange at, ValueRange carried)
-            -> SmallVector<Value> {
+        [&](OpBuilder &b, Location loc, ValueRange at,
+            ValueRange carried) -> SmallVector<Value> {
           SmallVector<Value> from(at.take_front(lead)), place;
           from.push_back({});
           for (int64_t i = 0; i != depth; ++i) {
@@ -129,8 +124,7 @@ static LogicalResult importScatterND(NodeImporter &node) {
             place.push_back(boundedIndex(b, loc, index, data[i]));
           }
           llvm::append_range(place, at.drop_front(lead));
-          Value update =
-              tensor::ExtractOp::create(b, loc, node.operand(2), at);
+          Value update = tensor::ExtractOp::create(b, loc, node.operand(2), at);
           return {store(b, loc, reduction, type, update, carried[0], place)};
         })[0];
   }
@@ -156,9 +150,8 @@ static LogicalResult importMaxUnpool(NodeImporter &node) {
   // What the indices count in, and where that lies in the result.
   SmallVector<int64_t> counted(input.take_front(2));
   for (unsigned i = 0; i != window->rank(); ++i)
-    counted.push_back((input[i + 2] - 1) * window->strides[i] -
-                      (*pads)[i] - (*pads)[window->rank() + i] +
-                      window->kernel[i]);
+    counted.push_back((input[i + 2] - 1) * window->strides[i] - (*pads)[i] -
+                      (*pads)[window->rank() + i] + window->kernel[i]);
   if (failed(expectSize(node, counted)))
     return failure();
   SmallVector<int64_t> result = counted;
@@ -180,20 +173,17 @@ static LogicalResult importMaxUnpool(NodeImporter &node) {
   if (elements != 0 && node.tensorType(0).getNumElements() != 0)
     flat = loopOver(
         b, b.getLoc(), input, flat,
-        [&](OpBuilder &b, Location loc, ValueRange at, ValueRange carried)
-            -> SmallVector<Value> {
-          Value index =
-              tensor::ExtractOp::create(b, loc, node.operand(1), at);
+        [&](OpBuilder &b, Location loc, ValueRange at,
+            ValueRange carried) -> SmallVector<Value> {
+          Value index = tensor::ExtractOp::create(b, loc, node.operand(1), at);
           Value place = boundedIndex(b, loc, index, elements);
-          Value update =
-              tensor::ExtractOp::create(b, loc, node.operand(0), at);
+          Value update = tensor::ExtractOp::create(b, loc, node.operand(0), at);
           return {tensor::InsertOp::create(b, loc, update, carried[0], place)};
         })[0];
   SmallVector<int64_t> low(result.size(), 0), high;
   for (auto [to, from] : llvm::zip(result, counted))
     high.push_back(to - from);
-  node.setResult(0,
-                 padOrCrop(b, reshape(b, flat, counted), low, high, zero),
+  node.setResult(0, padOrCrop(b, reshape(b, flat, counted), low, high, zero),
                  node.operandType(0));
   return success();
 }

@@ -17,7 +17,7 @@ struct Selection {
 
 /// What NumPy's start:end:step selects of `dim` elements; step is not zero.
 static Selection selectRange(int64_t dim, int64_t start, int64_t end,
-                         int64_t step) {
+                             int64_t step) {
   auto place = [&](int64_t at, int64_t least, int64_t most) {
     // What is below -dim stays negative.
     return std::clamp(at < 0 ? std::max(at, -dim - 1) + dim : at, least, most);
@@ -120,8 +120,8 @@ static LogicalResult importSplit(NodeImporter &node) {
       failed(expectMinimumRank(node, 0, 1)))
     return failure();
   int64_t rank = node.rank(0);
-  FailureOr<int64_t> axis = node.normalizeAxis(node.intAttribute("axis", 0),
-                                               rank);
+  FailureOr<int64_t> axis =
+      node.normalizeAxis(node.intAttribute("axis", 0), rank);
   if (failed(axis))
     return failure();
   int64_t dim = node.shape(0)[*axis], count = node.numResults();
@@ -160,8 +160,7 @@ static LogicalResult importSplit(NodeImporter &node) {
     return node.invalid("the parts' sizes add up to " + Twine(sum) +
                         ", but axis " + Twine(*axis) + " has size " +
                         Twine(dim));
-  SmallVector<int64_t> offsets(rank, 0), shape(node.shape(0)),
-      strides(rank, 1);
+  SmallVector<int64_t> offsets(rank, 0), shape(node.shape(0)), strides(rank, 1);
   for (auto [i, size] : llvm::enumerate(sizes)) {
     shape[*axis] = size;
     if (node.hasResult(i))
@@ -178,8 +177,8 @@ static LogicalResult importConcat(NodeImporter &node) {
       failed(expectMinimumRank(node, 0, 1)))
     return failure();
   int64_t rank = node.rank(0);
-  FailureOr<int64_t> axis = node.normalizeAxis(
-      node.intAttribute("axis", 0), rank);
+  FailureOr<int64_t> axis =
+      node.normalizeAxis(node.intAttribute("axis", 0), rank);
   if (failed(axis))
     return failure();
   SmallVector<int64_t> shape(node.shape(0));
@@ -222,8 +221,7 @@ static LogicalResult importTile(NodeImporter &node) {
   if (failed(expectOperands(node, 2, 2)) ||
       failed(expectShape(node, 1, {node.rank(0)})))
     return failure();
-  FailureOr<SmallVector<int64_t>> repeats =
-      node.constantInts(1, "the repeats");
+  FailureOr<SmallVector<int64_t>> repeats = node.constantInts(1, "the repeats");
   if (failed(repeats) || failed(expectSize(node, *repeats)))
     return failure();
   // Copies are a broadcast along a new dimension before the one repeated.
@@ -241,8 +239,8 @@ static LogicalResult importTile(NodeImporter &node) {
   }
   if (failed(expectSize(node, shape)))
     return failure();
-  Value copies = broadcastTo(
-      node.b, reshape(node.b, node.operand(0), split), repeated);
+  Value copies =
+      broadcastTo(node.b, reshape(node.b, node.operand(0), split), repeated);
   node.setResult(0, reshape(node.b, copies, shape), node.operandType(0));
   return success();
 }
@@ -264,8 +262,9 @@ static LogicalResult importTranspose(NodeImporter &node) {
       seen[axis] = true;
   }
   if (!isPermutation)
-    return node.invalid("attribute 'perm' is not a permutation of the input's "
-                        + Twine(rank) + " axes");
+    return node.invalid(
+        "attribute 'perm' is not a permutation of the input's " + Twine(rank) +
+        " axes");
   node.setResult(0, transpose(node.b, node.operand(0), permutation),
                  node.operandType(0));
   return success();

@@ -51,23 +51,23 @@ static LogicalResult importHardmax(NodeImporter &node) {
   Value winners = argExtreme(node.b, reshape(node.b, x, sizes),
                              node.operandType(0), 1, /*isMax=*/true,
                              /*selectLast=*/false);
-  Value one = arith::ConstantOp::create(node.b,
-                                        node.b.getFloatAttr(element, 1));
+  Value one =
+      arith::ConstantOp::create(node.b, node.b.getFloatAttr(element, 1));
   Value zero = arith::ConstantOp::create(node.b, zeroOf(element));
   Value places = generate(
       node.b, {sizes[1]}, node.b.getI64Type(),
       [](OpBuilder &b, Location loc, ValueRange at) -> Value {
         return arith::IndexCastOp::create(b, loc, b.getI64Type(), at[0]);
       });
-  Value result = elementwise(
-      node.b, element,
-      {reshape(node.b, winners, {sizes[0], 1, sizes[2]}),
-       reshape(node.b, places, {sizes[1], 1})},
-      [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
-        Value wins = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
-                                           args[0], args[1]);
-        return arith::SelectOp::create(b, loc, wins, one, zero);
-      });
+  Value result =
+      elementwise(node.b, element,
+                  {reshape(node.b, winners, {sizes[0], 1, sizes[2]}),
+                   reshape(node.b, places, {sizes[1], 1})},
+                  [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
+                    Value wins = arith::CmpIOp::create(
+                        b, loc, arith::CmpIPredicate::eq, args[0], args[1]);
+                    return arith::SelectOp::create(b, loc, wins, one, zero);
+                  });
   node.setResult(0, reshape(node.b, result, node.shape(0)),
                  node.operandType(0));
   return success();

@@ -4,6 +4,7 @@
 // then each place takes the best key that comes after the one before it. Equal
 // keys go by their index, and NaN counts as greater than all numbers.
 #include "../TensorBuilder.h"
+#include "IndexArithmetic.h"
 #include "LoopNest.h"
 #include "OperandChecks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -37,8 +38,8 @@ static Value makeKeys(ImplicitLocOpBuilder &b, Value input, ElementType type,
               b, loc, sign, constant(APInt::getSignedMaxValue(width)));
           bits = arith::XOrIOp::create(b, loc, bits, mask);
         } else if (isUnsigned(type)) {
-          bits = arith::XOrIOp::create(
-              b, loc, bits, constant(APInt::getSignMask(width)));
+          bits = arith::XOrIOp::create(b, loc, bits,
+                                       constant(APInt::getSignMask(width)));
         }
         if (!largest)
           bits = arith::XOrIOp::create(b, loc, bits,
@@ -47,67 +48,81 @@ static Value makeKeys(ImplicitLocOpBuilder &b, Value input, ElementType type,
       });
 }
 
-/// The indices of the first `k` keys of each row.
-static Value selectFirst(ImplicitLocOpBuilder &b, Value keys, int64_t k) {
-  ArrayRef<int64_t> shape = cast<RankedTensorType>(keys.getType()).getShape();
-  auto key = cast<IntegerType>(getElementTypeOrSelf(keys));
-  Value empty = tensor::EmptyOp::create(
-      b, ArrayRef<int64_t>{shape[0], k}, b.getI64Type());
+/// The index of the first key of a row that is still to be taken, as a tensor
+/// of one element: between kernels only tensors flow, and a loop of one step is
+/// no loop. `lastKey` and `lastIndex` were taken before.
+static Value findNext(OpBuilder &b, Location loc, Value keys, Value row,
+                      Value lastKey, Value lastIndex) {
   using arith::CmpIPredicate;
-  Value none = arith::ConstantIndexOp::create(b, -1);
-  Value best = arith::ConstantOp::create(
-      b, IntegerAttr::get(key, APInt::getSignedMaxValue(key.getWidth())));
   auto compare = [](OpBuilder &b, Location loc, CmpIPredicate predicate,
                     Value x, Value y) -> Value {
     return arith::CmpIOp::create(b, loc, predicate, x, y);
   };
-  auto row = [&](OpBuilder &b, Location loc, ValueRange rows,
-                 ValueRange carried) -> SmallVector<Value> {
-    // Carried: the indices so far, and the last key and index taken.
-    Value initial[] = {carried[0], best, none};
-    return {loopOver(
-        b, loc, {k}, initial,
-        [&](OpBuilder &b, Location loc, ValueRange places,
-            ValueRange taken) -> SmallVector<Value> {
-          // Carried: the best key so far, its index (-1 before there is one).
-          Value start = arith::ConstantOp::create(
-              b, loc,
-              IntegerAttr::get(key, APInt::getSignedMinValue(key.getWidth())));
-          Value found[] = {start, none};
-          SmallVector<Value> next = loopOver(
-              b, loc, {shape[1]}, found,
-              [&](OpBuilder &b, Location loc, ValueRange at,
-                  ValueRange current) -> SmallVector<Value> {
-                Value x = tensor::ExtractOp::create(
-                    b, loc, keys, ValueRange{rows[0], at[0]});
-                // Still to be taken: less, or equal and behind.
-                Value less =
-                    compare(b, loc, CmpIPredicate::slt, x, taken[1]);
-                Value same =
-                    compare(b, loc, CmpIPredicate::eq, x, taken[1]);
-                Value behind =
-                    compare(b, loc, CmpIPredicate::sgt, at[0], taken[2]);
-                same = arith::AndIOp::create(b, loc, same, behind);
-                Value left = arith::OrIOp::create(b, loc, less, same);
-                Value greater =
-                    compare(b, loc, CmpIPredicate::sgt, x, current[0]);
-                Value first =
-                    compare(b, loc, CmpIPredicate::eq, current[1], none);
-                Value better = arith::OrIOp::create(b, loc, greater, first);
-                better = arith::AndIOp::create(b, loc, better, left);
-                return {
-                    arith::SelectOp::create(b, loc, better, x, current[0]),
-                    arith::SelectOp::create(b, loc, better, at[0],
-                                            current[1])};
-              });
-          Value index = arith::IndexCastOp::create(b, loc, b.getI64Type(),
-                                                   next[1]);
-          Value written = tensor::InsertOp::create(
-              b, loc, index, taken[0], ValueRange{rows[0], places[0]});
-          return {written, next[0], next[1]};
-        })[0]};
-  };
-  return loopOver(b, b.getLoc(), {shape[0]}, empty, row)[0];
+  int64_t dim = cast<RankedTensorType>(keys.getType()).getDimSize(1);
+  Value none = scalarIntConstant(b, loc, b.getI64Type(), -1);
+  Value start = tensor::FromElementsOp::create(
+      b, loc, RankedTensorType::get({}, b.getI64Type()), none);
+  return loopOver(
+      b, loc, {dim}, start,
+      [&](OpBuilder &b, Location loc, ValueRange at,
+          ValueRange carried) -> SmallVector<Value> {
+        Value x =
+            tensor::ExtractOp::create(b, loc, keys, ValueRange{row, at[0]});
+        // Still to be taken: less, or equal and behind.
+        Value less = compare(b, loc, CmpIPredicate::slt, x, lastKey);
+        Value same = compare(b, loc, CmpIPredicate::eq, x, lastKey);
+        Value behind = compare(b, loc, CmpIPredicate::sgt, at[0], lastIndex);
+        same = arith::AndIOp::create(b, loc, same, behind);
+        Value left = arith::OrIOp::create(b, loc, less, same);
+        Value best =
+            tensor::ExtractOp::create(b, loc, carried[0], ValueRange{});
+        Value first = compare(b, loc, CmpIPredicate::slt, best,
+                              scalarIntConstant(b, loc, b.getI64Type(), 0));
+        Value place = boundedIndex(b, loc, best, dim);
+        Value bestKey =
+            tensor::ExtractOp::create(b, loc, keys, ValueRange{row, place});
+        Value greater = compare(b, loc, CmpIPredicate::sgt, x, bestKey);
+        Value better = arith::OrIOp::create(b, loc, greater, first);
+        better = arith::AndIOp::create(b, loc, better, left);
+        Value index = arith::IndexCastOp::create(b, loc, b.getI64Type(), at[0]);
+        Value next = arith::SelectOp::create(b, loc, better, index, best);
+        return {
+            tensor::InsertOp::create(b, loc, next, carried[0], ValueRange{})};
+      })[0];
+}
+
+/// The indices of the first `k` keys of each row.
+static Value selectFirst(ImplicitLocOpBuilder &b, Value keys, int64_t k) {
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(keys.getType()).getShape();
+  auto key = cast<IntegerType>(getElementTypeOrSelf(keys));
+  Value empty = tensor::EmptyOp::create(b, ArrayRef<int64_t>{shape[0], k},
+                                        b.getI64Type());
+  return loopOver(
+      b, b.getLoc(), {shape[0], k}, empty,
+      [&](OpBuilder &b, Location loc, ValueRange at,
+          ValueRange carried) -> SmallVector<Value> {
+        // What was taken last; before the first place, what precedes all.
+        Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+        Value one = arith::ConstantIndexOp::create(b, loc, 1);
+        Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                                              at[1], zero);
+        Value before = arith::SubIOp::create(b, loc, at[1], one);
+        before = arith::MaxSIOp::create(b, loc, before, zero);
+        Value last = tensor::ExtractOp::create(b, loc, carried[0],
+                                               ValueRange{at[0], before});
+        Value place = boundedIndex(b, loc, last, shape[1]);
+        Value lastKey =
+            tensor::ExtractOp::create(b, loc, keys, ValueRange{at[0], place});
+        Value greatest = arith::ConstantOp::create(
+            b, loc,
+            IntegerAttr::get(key, APInt::getSignedMaxValue(key.getWidth())));
+        Value none = arith::ConstantIndexOp::create(b, loc, -1);
+        lastKey = arith::SelectOp::create(b, loc, isFirst, greatest, lastKey);
+        place = arith::SelectOp::create(b, loc, isFirst, none, place);
+        Value next = findNext(b, loc, keys, at[0], lastKey, place);
+        Value index = tensor::ExtractOp::create(b, loc, next, ValueRange{});
+        return {tensor::InsertOp::create(b, loc, index, carried[0], at)};
+      })[0];
 }
 
 static FailureOr<int64_t> readCount(NodeImporter &node) {
@@ -162,19 +177,18 @@ static LogicalResult importTopK(NodeImporter &node) {
                                      node.tensorType(0).getElementType());
   } else {
     indices = selectFirst(b, makeKeys(b, table, type, largest), *count);
-    values = parallel(
-        b, {rows, *count}, node.tensorType(0).getElementType(), indices,
-        b.getMultiDimIdentityMap(2),
-        [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
-          Value row = linalg::IndexOp::create(b, loc, 0);
-          Value place = arith::IndexCastOp::create(b, loc, b.getIndexType(),
-                                                   args[0]);
-          return tensor::ExtractOp::create(b, loc, table,
-                                           ValueRange{row, place});
-        });
+    values =
+        parallel(b, {rows, *count}, node.tensorType(0).getElementType(),
+                 indices, b.getMultiDimIdentityMap(2),
+                 [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
+                   Value row = linalg::IndexOp::create(b, loc, 0);
+                   Value place = arith::IndexCastOp::create(
+                       b, loc, b.getIndexType(), args[0]);
+                   return tensor::ExtractOp::create(b, loc, table,
+                                                    ValueRange{row, place});
+                 });
   }
-  SmallVector<int64_t> back = llvm::to_vector(
-      llvm::seq<int64_t>(0, rank - 1));
+  SmallVector<int64_t> back = llvm::to_vector(llvm::seq<int64_t>(0, rank - 1));
   back.insert(back.begin() + *axis, rank - 1);
   auto restore = [&](Value value) {
     return transpose(b, reshape(b, value, shape), back);

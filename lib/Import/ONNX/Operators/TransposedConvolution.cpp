@@ -39,9 +39,8 @@ static LogicalResult readResultSizes(NodeImporter &node,
   if (asked.size() == rank + 2)
     asked.erase(asked.begin(), asked.begin() + 2);
   if (!asked.empty() && asked.size() != rank)
-    return node.invalid("attribute 'output_shape' has " +
-                        Twine(asked.size()) + " values; expected " +
-                        Twine(rank));
+    return node.invalid("attribute 'output_shape' has " + Twine(asked.size()) +
+                        " values; expected " + Twine(rank));
   std::string autoPad = node.stringAttribute("auto_pad", "NOTSET");
   if (failed(expectOneOf(node, "attribute 'auto_pad'", autoPad,
                          {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"})))
@@ -60,8 +59,10 @@ static LogicalResult readResultSizes(NodeImporter &node,
       output = whole - low - (valid ? 0 : (*pads)[rank + i]);
     }
     if (output < 0 || input[i] == 0)
-      return node.invalid("axis " + Twine(i + 2) + " of the result would "
-                          "have " + Twine(output) + " elements");
+      return node.invalid("axis " + Twine(i + 2) +
+                          " of the result would "
+                          "have " +
+                          Twine(output) + " elements");
     window.low.push_back(low);
     shape.result.push_back(output);
   }
@@ -170,8 +171,7 @@ static Value multiplyBlocks(ImplicitLocOpBuilder &b, Value input, Value weight,
 /// `input` with stride - 1 zeros after each element.
 static Value spreadOut(ImplicitLocOpBuilder &b, Value input,
                        ArrayRef<int64_t> strides, Value zero) {
-  ArrayRef<int64_t> sizes =
-      cast<RankedTensorType>(input.getType()).getShape();
+  ArrayRef<int64_t> sizes = cast<RankedTensorType>(input.getType()).getShape();
   SmallVector<int64_t> split(sizes.take_front(2)), low(2, 0), high(2, 0),
       joined(sizes.take_front(2));
   for (auto [dim, stride] : llvm::zip(sizes.drop_front(2), strides)) {
@@ -228,8 +228,7 @@ static LogicalResult importConvTranspose(NodeImporter &node) {
   if (failed(read))
     return failure();
   const TransposedShape &shape = *read;
-  if (node.hasOperand(2) &&
-      failed(expectShape(node, 2, {shape.result[1]})))
+  if (node.hasOperand(2) && failed(expectShape(node, 2, {shape.result[1]})))
     return failure();
   ImplicitLocOpBuilder &b = node.b;
   Type element = node.tensorType(0).getElementType();

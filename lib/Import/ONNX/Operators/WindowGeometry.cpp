@@ -34,9 +34,8 @@ ashlar::onnx_import::readSizes(NodeImporter &node, StringRef name,
   if (values.empty())
     return SmallVector<int64_t>(count, otherwise);
   if (values.size() != count)
-    return node.invalid("attribute '" + name + "' has " +
-                        Twine(values.size()) + " values; expected " +
-                        Twine(count));
+    return node.invalid("attribute '" + name + "' has " + Twine(values.size()) +
+                        " values; expected " + Twine(count));
   for (int64_t value : values)
     if (value < minimum || value > largestSize)
       return node.invalid("attribute '" + name + "' holds " + Twine(value) +
@@ -45,9 +44,9 @@ ashlar::onnx_import::readSizes(NodeImporter &node, StringRef name,
   return values;
 }
 
-FailureOr<WindowGeometry> ashlar::onnx_import::readWindowSizes(
-    NodeImporter &node, unsigned rank,
-    std::optional<ArrayRef<int64_t>> weights) {
+FailureOr<WindowGeometry>
+ashlar::onnx_import::readWindowSizes(NodeImporter &node, unsigned rank,
+                                     std::optional<ArrayRef<int64_t>> weights) {
   WindowGeometry window;
   if (!weights && !node.hasAttribute("kernel_shape"))
     return node.invalid("expected an attribute 'kernel_shape', found none");
@@ -59,8 +58,7 @@ FailureOr<WindowGeometry> ashlar::onnx_import::readWindowSizes(
   if (weights && !node.intsAttribute("kernel_shape").empty() &&
       ArrayRef<int64_t>(*kernel) != *weights)
     return node.invalid("attribute 'kernel_shape' is " + spellShape(*kernel) +
-                        ", but the weight's kernel is " +
-                        spellShape(*weights));
+                        ", but the weight's kernel is " + spellShape(*weights));
   window.kernel = weights ? SmallVector<int64_t>(*weights) : *kernel;
   for (int64_t size : window.kernel)
     if (size < 1 || size > largestSize)
@@ -111,8 +109,8 @@ FailureOr<WindowGeometry> ashlar::onnx_import::readWindowGeometry(
     }
     window.low.push_back(low);
     window.high.push_back(high);
-    window.reach.push_back(std::max<int64_t>(
-        (output - 1) * stride + extent - input[i] - low, 0));
+    window.reach.push_back(
+        std::max<int64_t>((output - 1) * stride + extent - input[i] - low, 0));
     window.output.push_back(output);
   }
   return window;

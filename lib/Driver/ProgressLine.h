@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ASHLAR_LIB_DRIVER_PROGRESSLINE_H
+#define ASHLAR_LIB_DRIVER_PROGRESSLINE_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/raw_ostream.h"
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace ashlar {
+
+/// One line on a terminal that says what is being done and for how long, from
+/// the third second on. Writes nothing anywhere else.
+class ProgressLine {
+public:
+  ProgressLine(llvm::raw_ostream &out, bool wanted);
+  ~ProgressLine();
+
+  /// What is being done from now on.
+  void show(llvm::StringRef activity);
+
+private:
+  void run();
+
+  llvm::raw_ostream &out;
+  std::chrono::steady_clock::time_point begin;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::string activity;
+  bool done = false;
+  std::thread thread;
+};
+
+} // namespace ashlar
+
+#endif // ASHLAR_LIB_DRIVER_PROGRESSLINE_H
