@@ -29,14 +29,15 @@ LogicalResult ashlar::checkEntryBody(func::FuncOp entry, StringRef kernelOp) {
 }
 
 static LogicalResult checkDispatch(exec::DispatchOp dispatch) {
-  WalkResult walk = dispatch.getBody().walk([](Operation *op) {
-    if (isTensorCode(op) || isa<exec::YieldOp>(op))
-      return WalkResult::advance();
-    op->emitError("after the stage fuse: expected ops of linalg, tensor, "
-                  "arith, math and scf in a dispatch, found '")
-        << op->getName() << "'";
-    return WalkResult::interrupt();
-  });
+  WalkResult walk =
+      dispatch.getBody().walk<WalkOrder::PreOrder>([](Operation *op) {
+        if (isTensorCode(op) || isa<exec::YieldOp>(op))
+          return WalkResult::advance();
+        op->emitError("after the stage fuse: expected ops of linalg, tensor, "
+                      "arith, math and scf in a dispatch, found '")
+            << op->getName() << "'";
+        return WalkResult::interrupt();
+      });
   return failure(walk.wasInterrupted());
 }
 

@@ -59,23 +59,24 @@ static LogicalResult checkAliases(func::FuncOp kernel, int64_t results) {
 }
 
 static LogicalResult checkBody(func::FuncOp kernel) {
-  WalkResult walk = kernel.getBody().walk([&](Operation *op) {
-    auto refuse = [&](StringRef expected) {
-      op->emitError("after the stage tile: expected ")
-          << expected << " in kernel '" << kernel.getName() << "', found '"
-          << op->getName() << "'";
-      return WalkResult::interrupt();
-    };
-    if (isa<memref::AllocOp>(op))
-      return refuse("scratch instead of allocations");
-    if (isa<linalg::LinalgDialect>(op->getDialect()))
-      return refuse("loops instead of linalg ops");
-    auto isTensor = [](Type type) { return isa<TensorType>(type); };
-    if (llvm::any_of(op->getResultTypes(), isTensor) ||
-        llvm::any_of(op->getOperandTypes(), isTensor))
-      return refuse("no tensors");
-    return WalkResult::advance();
-  });
+  WalkResult walk =
+      kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+        auto refuse = [&](StringRef expected) {
+          op->emitError("after the stage tile: expected ")
+              << expected << " in kernel '" << kernel.getName() << "', found '"
+              << op->getName() << "'";
+          return WalkResult::interrupt();
+        };
+        if (isa<memref::AllocOp>(op))
+          return refuse("scratch instead of allocations");
+        if (isa<linalg::LinalgDialect>(op->getDialect()))
+          return refuse("loops instead of linalg ops");
+        auto isTensor = [](Type type) { return isa<TensorType>(type); };
+        if (llvm::any_of(op->getResultTypes(), isTensor) ||
+            llvm::any_of(op->getOperandTypes(), isTensor))
+          return refuse("no tensors");
+        return WalkResult::advance();
+      });
   return failure(walk.wasInterrupted());
 }
 

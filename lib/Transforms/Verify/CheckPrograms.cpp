@@ -49,12 +49,13 @@ LogicalResult ashlar::checkElementTypes(ModuleOp program) {
     for (Type type : function.getArgumentTypes())
       if (failed(check(function, type)))
         return failure();
-    WalkResult walk = function.getBody().walk([&](Operation *op) {
-      for (Type type : op->getResultTypes())
-        if (failed(check(op, type)))
-          return WalkResult::interrupt();
-      return WalkResult::advance();
-    });
+    WalkResult walk =
+        function.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+          for (Type type : op->getResultTypes())
+            if (failed(check(op, type)))
+              return WalkResult::interrupt();
+          return WalkResult::advance();
+        });
     if (walk.wasInterrupted())
       return failure();
   }

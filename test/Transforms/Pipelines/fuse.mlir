@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: ashlar-opt %s --ashlar-fuse-pipeline | FileCheck %s
+
+// Chains of elementwise ops are one dispatch; the view stays outside.
+// CHECK: func.func @main
+// CHECK-NEXT: tensor.collapse_shape
+// CHECK-NEXT: exec.dispatch
+// CHECK: math.exp
+// CHECK-NEXT: math.sin
+// CHECK-NOT: exec.dispatch
+#same = affine_map<(i) -> (i)>
+func.func @main(%x: tensor<2x4xf32>) -> tensor<8xf32> {
+  %flat = tensor.collapse_shape %x [[0, 1]] : tensor<2x4xf32> into tensor<8xf32>
+  %e = tensor.empty() : tensor<8xf32>
+  %a = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel"]}
+      ins(%flat : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%u: f32, %o: f32):
+    %v = math.exp %u : f32
+    linalg.yield %v : f32
+  } -> tensor<8xf32>
+  %b = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel"]}
+      ins(%a : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%u: f32, %o: f32):
+    %v = math.sin %u : f32
+    linalg.yield %v : f32
+  } -> tensor<8xf32>
+  return %b : tensor<8xf32>
+}

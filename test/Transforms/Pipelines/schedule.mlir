@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: ashlar-opt %s --ashlar-schedule-pipeline | FileCheck %s
+
+// The entry is a program; its kernels stay.
+// CHECK-NOT: func.func @main
+// CHECK: func.func private @k
+// CHECK: exec.program @main
+// CHECK-NEXT: exec.launch @k
+func.func private @k(memref<4xf32>, memref<4xf32>) attributes {exec.results = 1 : i64}
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = exec.invoke @k(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
