@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Driver/Compile.h"
+#include "FoldLargeConstants.h"
 #include "ProgressLine.h"
 #include "ashlar/Emit/EmitModule.h"
 #include "ashlar/Import/MLIR/Import.h"
@@ -313,7 +314,15 @@ CompileResult Compilation::run() {
           });
         });
       };
-  (void)(pipeline(Stage::Simplify, buildSimplifyPipeline) &&
+  auto simplify = [&]() -> LogicalResult {
+    if (failed(runPipeline(*module, buildSimplifyPipeline)))
+      return failure();
+    for (auto function : module->getOps<func::FuncOp>())
+      if (failed(foldLargeConstants(function)))
+        return failure();
+    return success();
+  };
+  (void)(stage(Stage::Simplify, simplify) &&
          pipeline(
              Stage::Place,
              [&](OpPassManager &pm) { buildPlacePipeline(pm, targetNames); }) &&

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ASHLAR_LIB_DRIVER_FOLDLARGECONSTANTS_H
+#define ASHLAR_LIB_DRIVER_FOLDLARGECONSTANTS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace ashlar {
+
+/// Replaces what depends on constants only, and is too large to be folded as
+/// attributes, by its value: the expressions are compiled for the reference
+/// target and run here. What would be larger than the constants it comes from
+/// stays as it is. Equal on every machine: the reference target computes in
+/// the order of the definition, without fused products.
+mlir::LogicalResult foldLargeConstants(mlir::func::FuncOp function);
+
+} // namespace ashlar
+
+#endif // ASHLAR_LIB_DRIVER_FOLDLARGECONSTANTS_H
