@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: rm -rf %t && mkdir %t
 // RUN: ashlar-compile --version | FileCheck %s --check-prefix=VERSION
 // RUN: ashlar-compile --help | FileCheck %s --check-prefix=HELP
-// RUN: sh -c 'ashlar-compile >%t 2>&1; test $? -eq 2' && FileCheck %s --check-prefix=MODEL < %t
-// RUN: sh -c 'ashlar-compile %s >%t 2>&1; test $? -eq 2' && FileCheck %s --check-prefix=OUTPUT < %t
-// RUN: sh -c 'ashlar-compile %s --nonsense >%t 2>&1; test $? -eq 2' && FileCheck %s --check-prefix=FLAG < %t
-// RUN: sh -c 'ashlar-compile %s --until=fusion >%t 2>&1; test $? -eq 2' && FileCheck %s --check-prefix=STAGE < %t
-// RUN: sh -c 'ashlar-compile %s --until=fuse --target=, >%t 2>&1; test $? -eq 2' && FileCheck %s --check-prefix=TARGET < %t
-// RUN: sh -c 'ashlar-compile %s --until=fuse --shape=x >%t 2>&1; test $? -eq 2' && FileCheck %s --check-prefix=SHAPE < %t
-// RUN: sh -c 'ashlar-compile %s --until=fuse --shape=x=2 --shape=x=3 >%t 2>&1; test $? -eq 2' && FileCheck %s --check-prefix=TWICE < %t
-// RUN: sh -c 'ashlar-compile %s --until=fuse --threads=many >%t 2>&1; test $? -eq 2' && FileCheck %s --check-prefix=THREADS < %t
-// RUN: rm -rf %t && mkdir %t
+// RUN: sh -c 'ashlar-compile >%t/out 2>&1; test $? -eq 2' && FileCheck %s --check-prefix=MODEL < %t/out
+// RUN: sh -c 'ashlar-compile %s >%t/out 2>&1; test $? -eq 2' && FileCheck %s --check-prefix=OUTPUT < %t/out
+// RUN: sh -c 'ashlar-compile %s --nonsense >%t/out 2>&1; test $? -eq 2' && FileCheck %s --check-prefix=FLAG < %t/out
+// RUN: sh -c 'ashlar-compile %s --until=fusion >%t/out 2>&1; test $? -eq 2' && FileCheck %s --check-prefix=STAGE < %t/out
+// RUN: sh -c 'ashlar-compile %s --until=fuse --target=, >%t/out 2>&1; test $? -eq 2' && FileCheck %s --check-prefix=TARGET < %t/out
+// RUN: sh -c 'ashlar-compile %s --until=fuse --shape=x >%t/out 2>&1; test $? -eq 2' && FileCheck %s --check-prefix=SHAPE < %t/out
+// RUN: sh -c 'ashlar-compile %s --until=fuse --shape=x=2 --shape=x=3 >%t/out 2>&1; test $? -eq 2' && FileCheck %s --check-prefix=TWICE < %t/out
+// RUN: sh -c 'ashlar-compile %s --until=fuse --threads=many >%t/out 2>&1; test $? -eq 2' && FileCheck %s --check-prefix=THREADS < %t/out
 // RUN: ashlar-compile %s -o %t/y.ash --verbose 2>&1 | FileCheck %s --check-prefix=VERBOSE
 // RUN: ashlar-compile %s -o %t/y.ash 2>&1 | FileCheck %s --check-prefix=SILENT --allow-empty
 
