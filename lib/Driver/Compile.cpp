@@ -246,7 +246,16 @@ LogicalResult Compilation::forEachProgram(
 LogicalResult Compilation::emit(ModuleOp module) {
   std::vector<ProgramBinary> binaries;
   EmitOptions emitOptions;
-  emitOptions.saveTemps = options.saveTemps;
+  if (!options.saveTemps.empty()) {
+    emitOptions.saveTemps = options.saveTemps;
+    if (std::error_code code =
+            llvm::sys::fs::create_directories(options.saveTemps)) {
+      log << "error: --save-temps: cannot make the folder '"
+          << options.saveTemps << "': " << code.message() << "\n";
+      result.status = CompileStatus::Refused;
+      return failure();
+    }
+  }
   LogicalResult compiled =
       forEachProgram(module, [&](ModuleOp program, Target &target) {
         FailureOr<ProgramBinary> binary = target.emit(program, emitOptions);

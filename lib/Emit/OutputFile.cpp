@@ -10,6 +10,12 @@ Expected<OutputFile> OutputFile::create(llvm::StringRef path) {
   if (llvm::sys::fs::is_directory(path))
     return llvm::createStringError("cannot write '" + path +
                                    "': it is a folder");
+  // A module takes the place of the old one at the end; a device or a pipe of
+  // that name would be gone.
+  if (llvm::sys::fs::exists(path) && !llvm::sys::fs::is_regular_file(path))
+    return llvm::createStringError("cannot write '" + path +
+                                   "': it is a device or a pipe; expected the "
+                                   "name of a file");
   auto file = llvm::sys::fs::TempFile::create(path + ".%%%%%%.tmp",
                                               llvm::sys::fs::all_read |
                                                   llvm::sys::fs::owner_write);

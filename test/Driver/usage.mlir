@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: rm -rf %t && mkdir %t
+// RUN: ashlar-compile --version | FileCheck %s --check-prefix=VERSION
+// RUN: ashlar-compile --help | FileCheck %s --check-prefix=HELP
+// RUN: sh -c 'ashlar-compile >%t/out 2>&1; test $? -eq 2' && FileCheck %s --check-prefix=MODEL < %t/out
+// RUN: sh -c 'ashlar-compile %s >%t/out 2>&1; test $? -eq 2' && FileCheck %s --check-prefix=OUTPUT < %t/out
+// RUN: sh -c 'ashlar-compile %s --nonsense >%t/out 2>&1; test $? -eq 2' && FileCheck %s --check-prefix=FLAG < %t/out
+// RUN: sh -c 'ashlar-compile %s --until=fusion >%t/out 2>&1; test $? -eq 2' && FileCheck %s --check-prefix=STAGE < %t/out
+// RUN: sh -c 'ashlar-compile %s --until=fuse --target=, >%t/out 2>&1; test $? -eq 2' && FileCheck %s --check-prefix=TARGET < %t/out
+// RUN: sh -c 'ashlar-compile %s --until=fuse --shape=x >%t/out 2>&1; test $? -eq 2' && FileCheck %s --check-prefix=SHAPE < %t/out
+// RUN: sh -c 'ashlar-compile %s --until=fuse --shape=x=2 --shape=x=3 >%t/out 2>&1; test $? -eq 2' && FileCheck %s --check-prefix=TWICE < %t/out
+// RUN: sh -c 'ashlar-compile %s --until=fuse --threads=many >%t/out 2>&1; test $? -eq 2' && FileCheck %s --check-prefix=THREADS < %t/out
+// RUN: ashlar-compile %s -o %t/y.ash --verbose 2>&1 | FileCheck %s --check-prefix=VERBOSE
+// RUN: ashlar-compile %s -o %t/y.ash 2>&1 | FileCheck %s --check-prefix=SILENT --allow-empty
+
+// Asking is no error; help begins with an example and knows targets, stages and
+// exit codes.
+// VERSION: ashlar-compile {{[0-9]+\.[0-9]+\.[0-9]+}}
+// HELP: Example:
+// HELP-NEXT: ashlar-compile model.onnx -o model.ash
+// HELP: Targets:
+// HELP: Stages:
+// HELP: Exit:
+
+// Wrong usage is said in a line and ends with 2, before anything is read.
+// MODEL: MODEL is required
+// OUTPUT: ashlar-compile: -o FILE.ash is missing
+// FLAG: --nonsense
+// STAGE: ashlar-compile: --until=fusion: expected import, simplify, place, precision, fuse, tile, schedule or emit
+// TARGET: ashlar-compile: --target=,: expected T[:PRESET][,...]
+// SHAPE: ashlar-compile: --shape=x: expected NAME=1x3x224x224
+// TWICE: ashlar-compile: --shape gives 'x' twice
+// THREADS: --threads = many
+
+// Verbose shows each stage with its time; without it, success is silent.
+// VERBOSE: import {{.*}} s
+// VERBOSE-NEXT: simplify
+// VERBOSE-NEXT: place
+// VERBOSE-NEXT: precision
+// VERBOSE-NEXT: fuse
+// VERBOSE-NEXT: tile
+// VERBOSE-NEXT: schedule
+// VERBOSE-NEXT: emit
+// SILENT-NOT: {{.}}
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %y = linalg.add ins(%x, %x : tensor<4xf32>, tensor<4xf32>)
+                  outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
