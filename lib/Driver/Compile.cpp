@@ -102,7 +102,7 @@ static OwningOpRef<ModuleOp> importModel(const CompileOptions &options,
 static void printModule(ModuleOp module, llvm::raw_ostream &out) {
   OpPrintingFlags flags;
   flags.elideLargeElementsAttrs(64).elideLargeResourceString(64);
-  module->print(out, flags.enableDebugInfo(true, true).useLocalScope());
+  module->print(out, flags.enableDebugInfo(true, false).useLocalScope());
   out << "\n";
 }
 
@@ -248,6 +248,8 @@ LogicalResult Compilation::emit(ModuleOp module) {
   EmitOptions emitOptions;
   if (!options.saveTemps.empty()) {
     emitOptions.saveTemps = options.saveTemps;
+    bool refused = false;
+    emitOptions.refused = &refused;
     if (std::error_code code =
             llvm::sys::fs::create_directories(options.saveTemps)) {
       log << "error: --save-temps: cannot make the folder '"
@@ -263,8 +265,11 @@ LogicalResult Compilation::emit(ModuleOp module) {
           binaries.push_back(std::move(*binary));
         return success(succeeded(binary));
       });
-  if (failed(compiled))
+  if (failed(compiled)) {
+    if (refused)
+      result.status = CompileStatus::Refused;
     return failure();
+  }
   if (options.stopEarly)
     return success();
   Provenance provenance;

@@ -144,9 +144,9 @@ OwningOpRef<ModuleOp> extract(ConstantValues &constants,
   Location location = values.front().getLoc();
   OwningOpRef<ModuleOp> module = ModuleOp::create(location);
   OpBuilder b = OpBuilder::atBlockEnd(module->getBody());
-  auto function =
-      func::FuncOp::create(b, location, "main",
-                           b.getFunctionType({}, ValueRange(values).getTypes()));
+  auto function = func::FuncOp::create(
+      b, location, "main",
+      b.getFunctionType({}, ValueRange(values).getTypes()));
   b.setInsertionPointToStart(function.addEntryBlock());
   IRMapping mapping;
   for (Operation *op : constants.neededBy(values))
@@ -185,8 +185,8 @@ LogicalResult run(StringRef path, Handles &handles,
                   MutableArrayRef<ashlar_tensor_t> outputs, Location location) {
   ashlar_load_options_t load = ASHLAR_LOAD_OPTIONS_INIT;
   load.allow_native_code = 1;
-  if (failed(check(ashlar_runtime_create(nullptr, &handles.runtime),
-                   location)) ||
+  if (failed(
+          check(ashlar_runtime_create(nullptr, &handles.runtime), location)) ||
       failed(check(ashlar_module_load_file(handles.runtime, path.str().c_str(),
                                            &load, &handles.module),
                    location)) ||
@@ -220,8 +220,7 @@ LogicalResult ashlar::foldLargeConstants(func::FuncOp function) {
     return failure();
   for (auto [value, output] : llvm::zip(values, outputs)) {
     auto type = cast<RankedTensorType>(value.getType());
-    ArrayRef<char> bytes(static_cast<const char *>(output.data),
-                         bytesOf(type));
+    ArrayRef<char> bytes(static_cast<const char *>(output.data), bytesOf(type));
     OpBuilder b(value.getDefiningOp());
     AsmResourceBlob blob =
         HeapAsmResourceBlob::allocateAndCopyWithAlign(bytes, 64);

@@ -27,6 +27,8 @@ struct ProgramBinary {
 
 struct EmitOptions {
   std::string saveTemps; ///< folder; empty: none
+  /// Set when the machine is at fault and not the compiler: a full disk.
+  bool *refused = nullptr;
 };
 
 /// A target with one machine model chosen.

@@ -61,7 +61,7 @@ static FailureOr<RankedTensorType> fixedType(func::FuncOp entry,
   for (int64_t dim : shape)
     if (__builtin_mul_overflow(bytes, uint64_t(std::max<int64_t>(dim, 1)),
                                &bytes) ||
-        bytes >> 47)
+        bytes >> 40)
       return error() << "has more elements than memory can address";
   return type.clone(shape);
 }

@@ -496,6 +496,31 @@ LogicalResult GraphImporter::importNodes() {
   return success(unsupported.empty());
 }
 
+/// What the model says of an output's shape must hold, as far as the sizes are
+/// the model's own.
+LogicalResult
+GraphImporter::checkDeclaredShape(const onnx::ValueInfoProto &output,
+                                  const ImportedValue &value) {
+  const onnx::TypeProto::Tensor &tensor = output.type().tensor_type();
+  if (!tensor.has_shape() || !options.shapes.empty())
+    return success();
+  auto type = cast<RankedTensorType>(value.value.getType());
+  bool agrees = tensor.shape().dim_size() == type.getRank();
+  for (int i = 0; agrees && i != tensor.shape().dim_size(); ++i) {
+    const auto &dim = tensor.shape().dim(i);
+    agrees = dim.value_case() != onnx::TensorShapeProto::Dimension::kDimValue ||
+             dim.dim_value() < 0 || dim.dim_value() == type.getDimSize(i);
+  }
+  if (agrees)
+    return success();
+  InFlightDiagnostic diagnostic = error(output.name());
+  diagnostic << "output is declared as a tensor of shape ";
+  for (int i = 0; i != tensor.shape().dim_size(); ++i)
+    diagnostic << (i ? "x" : "") << tensor.shape().dim(i).dim_value();
+  diagnostic << ", but its node makes " << type;
+  return diagnostic;
+}
+
 LogicalResult GraphImporter::importOutputs() {
   OpBuilder b = OpBuilder::atBlockEnd(&function.getBody().front());
   if (graph.output().empty())
@@ -516,6 +541,8 @@ LogicalResult GraphImporter::importOutputs() {
       return error(output.name())
              << "output is declared as " << elementTypeName(declared)
              << ", but its node makes " << elementTypeName(value->type);
+    if (failed(checkDeclaredShape(output, *value)))
+      return failure();
     attributes.push_back(b.getDictionaryAttr(
         {b.getNamedAttr("ashlar.name", b.getStringAttr(output.name())),
          b.getNamedAttr("ashlar.type",

@@ -58,6 +58,8 @@ private:
   mlir::LogicalResult importInitializers();
   mlir::LogicalResult importNode(const onnx::NodeProto &node);
   mlir::LogicalResult importNodes();
+  mlir::LogicalResult checkDeclaredShape(const onnx::ValueInfoProto &output,
+                                         const ImportedValue &value);
   mlir::LogicalResult importOutputs();
   mlir::InFlightDiagnostic error(const llvm::Twine &where);
   int64_t opsetOf(llvm::StringRef domain) const;

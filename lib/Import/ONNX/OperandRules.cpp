@@ -22,7 +22,7 @@ LogicalResult ashlar::onnx_import::expectSize(NodeImporter &node,
   // A size of zero does not excuse the others: strides multiply them all.
   for (int64_t dim : shape)
     if (llvm::MulOverflow(bytes, std::max<int64_t>(dim, 1), bytes) ||
-        bytes >> 47)
+        bytes >> 40)
       return node.invalid("a tensor of shape " + spellShape(shape) +
                           " is larger than memory can address");
   return success();

@@ -29,11 +29,11 @@ Expected<uint64_t> ashlar::onnx_import::tensorBytes(Type element,
   for (int64_t dim : shape) {
     if (dim < 0)
       return refuse(formatv("has a negative dimension, {0}", dim));
-    // Processors address 2^47 bytes. Sizes beside a zero count, too: products
-    // of them are taken everywhere.
+    // A tebibyte is more than a tensor has in any memory. Sizes beside a zero
+    // count, too: products of them are taken everywhere.
     if (__builtin_mul_overflow(size, uint64_t(std::max<int64_t>(dim, 1)),
                                &size) ||
-        size >> 47)
+        size >> 40)
       return refuse("has more elements than memory can address");
   }
   return isEmpty ? 0 : size;

@@ -72,7 +72,12 @@ FailureOr<ProgramBinary> CPUTarget::emit(ModuleOp program,
     if (!error.empty())
       return emitError(kernels[i].first.getLoc()) << error;
   auto fail = [&](llvm::Error error) {
-    return emitError(program.getLoc()) << llvm::toString(std::move(error));
+    llvm::handleAllErrors(std::move(error), [&](const llvm::StringError &e) {
+      if (options.refused && e.convertToErrorCode() == std::errc::io_error)
+        *options.refused = true;
+      emitError(program.getLoc()) << e.getMessage();
+    });
+    return failure();
   };
   auto version = compileAbiVersion(machine);
   if (!version)

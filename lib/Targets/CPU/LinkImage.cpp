@@ -28,8 +28,9 @@ public:
   llvm::Error create() {
     if (std::error_code code =
             llvm::sys::fs::createUniqueDirectory("ashlar", path))
-      return llvm::createStringError("cannot make a temporary folder: " +
-                                     code.message());
+      return llvm::createStringError(std::errc::io_error,
+                                     "cannot make a temporary folder: " +
+                                         code.message());
     return llvm::Error::success();
   }
   std::string file(const llvm::Twine &name) const {
@@ -47,8 +48,8 @@ public:
       out.clear_error();
     }
     if (code)
-      return llvm::createStringError("cannot write " + file + ": " +
-                                     code.message());
+      return llvm::createStringError(
+          std::errc::io_error, "cannot write " + file + ": " + code.message());
     return llvm::Error::success();
   }
 

@@ -13,6 +13,7 @@
 #include "mlir/Dialect/SCF/Transforms/Transforms.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
 using namespace ashlar;
@@ -26,6 +27,26 @@ namespace {
 /// Allocations up to this size live on the stack.
 constexpr int64_t maximumStackBytes = 1024;
 
+/// How many ops read or write the memory of `argument`, views aside.
+int countUses(func::FuncOp function, BlockArgument argument) {
+  auto base = [](Value memory) {
+    while (auto view = memory.getDefiningOp<ViewLikeOpInterface>())
+      memory = view.getViewSource();
+    return memory;
+  };
+  int uses = 0;
+  function.walk([&](Operation *op) {
+    auto copy = dyn_cast<memref::CopyOp>(op);
+    bool copiesOntoItself = copy && copy.getSource() == copy.getTarget();
+    if (isa<ViewLikeOpInterface>(op) || copiesOntoItself)
+      return;
+    uses += llvm::count_if(op->getOperands(), [&](Value operand) {
+      return isa<MemRefType>(operand.getType()) && base(operand) == argument;
+    });
+  });
+  return uses;
+}
+
 class GroupFormer {
 public:
   explicit GroupFormer(func::FuncOp function)
@@ -33,6 +54,11 @@ public:
 
   LogicalResult run() {
     Block &entry = function.getBody().front();
+    // A result whose memory holds partial values on the way cannot take over
+    // an operand that the last op still reads.
+    if (function->hasAttr(exec::aliasesAttrName) &&
+        countUses(function, function.getArguments().back()) != 1)
+      function->removeAttr(exec::aliasesAttrName);
     scf::ForallOp boxes = findBoxes(entry);
     if (failed(measureScratch()))
       return failure();

@@ -30,6 +30,11 @@ struct GeneralizeKernels
     for (Operation *inner : others) {
       rewriter.setInsertionPoint(inner);
       if (auto copy = dyn_cast<memref::CopyOp>(inner)) {
+        // What was computed in place is left with a copy onto itself.
+        if (copy.getSource() == copy.getTarget()) {
+          rewriter.eraseOp(copy);
+          continue;
+        }
         linalg::makeMemRefCopyOp(rewriter, copy.getLoc(), copy.getSource(),
                                  copy.getTarget());
         rewriter.eraseOp(copy);

@@ -48,6 +48,60 @@ SmallVector<int64_t> chooseBox(ArrayRef<int64_t> ranges,
   return sizes;
 }
 
+/// The product behind `root`: itself, or what the ops before it make of the
+/// same shape.
+linalg::LinalgOp findContraction(Operation *root) {
+  for (Operation &op : *root->getBlock()) {
+    auto contraction = dyn_cast<linalg::LinalgOp>(op);
+    if (contraction && contraction.getNumReductionLoops() != 0 &&
+        contraction.getNumDpsInputs() == 2 && op.getNumResults() == 1 &&
+        root->getNumResults() == 1 &&
+        op.getResult(0).getType() == root->getResult(0).getType())
+      return contraction;
+  }
+  return {};
+}
+
+/// Boxes of a product hold several rows of both operands, so that each is read
+/// once for many results: part of the innermost dim, and some of the dim along
+/// which the operand of the innermost one stays the same.
+SmallVector<int64_t> chooseProductBox(linalg::LinalgOp contraction,
+                                      ArrayRef<int64_t> ranges,
+                                      int64_t elements) {
+  constexpr int64_t columns = 128, rows = 32;
+  int64_t rank = ranges.size();
+  AffineMap result =
+      contraction.getMatchingIndexingMap(contraction.getDpsInitOperand(0));
+  auto dependsOn = [&](OpOperand *operand, int64_t resultDim) {
+    auto dim = dyn_cast<AffineDimExpr>(result.getResult(resultDim));
+    return dim && contraction.getMatchingIndexingMap(operand).isFunctionOfDim(
+                      dim.getPosition());
+  };
+  int64_t rowDim = -1;
+  for (OpOperand *operand : contraction.getDpsInputOperands())
+    for (int64_t d = 0; d + 1 < rank; ++d)
+      if (dependsOn(operand, rank - 1) && !dependsOn(operand, d) &&
+          (rowDim < 0 || ranges[d] > ranges[rowDim]))
+        rowDim = d;
+  SmallVector<int64_t> sizes(rank, 1);
+  sizes[rank - 1] = boxSize(ranges[rank - 1], columns);
+  if (rowDim >= 0)
+    sizes[rowDim] = boxSize(ranges[rowDim], rows);
+  int64_t left = elements / sizes[rank - 1];
+  if (rowDim >= 0)
+    left /= sizes[rowDim];
+  for (int64_t d = rank - 2; d >= 0; --d) {
+    if (d == rowDim)
+      continue;
+    sizes[d] = boxSize(ranges[d], left);
+    left = std::max<int64_t>(1, left / sizes[d]);
+  }
+  for (auto [size, range] : llvm::zip(sizes, ranges))
+    if (size >= range)
+      size = 0;
+  return sizes;
+}
+
 /// Whether the op, or what it reads within the kernel, sums over dims.
 int64_t reductionPoints(Operation *root) {
   int64_t points = 1;
@@ -95,7 +149,28 @@ struct TileKernels : ashlar::impl::TileKernelsPassBase<TileKernels> {
     int64_t perElement = reductionPoints(root);
     if (perElement > 16)
       elements = std::max<int64_t>(elements / 4, 64);
-    SmallVector<int64_t> sizes = chooseBox(ranges, iterators, elements);
+    linalg::LinalgOp contraction = findContraction(root);
+    bool isProduct =
+        contraction &&
+        ranges.size() ==
+            size_t(type.getRank()) +
+                (contraction == root ? contraction.getNumReductionLoops() : 0);
+    SmallVector<int64_t> sizes;
+    if (isProduct) {
+      sizes = chooseProductBox(contraction, ArrayRef(type.getShape()),
+                               cacheBytes / width);
+      // The loops of the product itself need not be in the result's order.
+      if (contraction == root) {
+        SmallVector<int64_t> ofLoops(ranges.size(), 0);
+        AffineMap map = contraction.getMatchingIndexingMap(
+            contraction.getDpsInitOperand(0));
+        for (auto [expr, size] : llvm::zip(map.getResults(), sizes))
+          ofLoops[cast<AffineDimExpr>(expr).getPosition()] = size;
+        sizes = ofLoops;
+      }
+    } else {
+      sizes = chooseBox(ranges, iterators, elements);
+    }
     if (llvm::all_of(sizes, [](int64_t size) { return size == 0; }))
       return;
     scf::SCFTilingOptions tiling;

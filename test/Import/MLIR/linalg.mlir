@@ -15,7 +15,7 @@ func.func @predict(%x: tensor<4x8xf32>,
                                         ashlar.type = "uint8"})
     -> (tensor<4x300xf32>, tensor<4xi8> {ashlar.name = "same"}) {
   // Large constants are weights; a splat stays a splat, small ones stay here.
-  // CHECK-DAG: arith.constant dense_resource<bias> : tensor<300xf32> "bias"
+  // CHECK-DAG: arith.constant dense_resource<bias> : tensor<300xf32> loc("bias")
   // CHECK-DAG: arith.constant dense<5.000000e-01> : tensor<8x300xf32>
   %w = arith.constant dense<0.5> : tensor<8x300xf32>
   %bias = arith.constant dense_resource<bias> : tensor<300xf32> loc("bias")
@@ -24,13 +24,13 @@ func.func @predict(%x: tensor<4x8xf32>,
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<4x300xf32>)
       -> tensor<4x300xf32>
   // An op keeps its name, or gets one from its place in the file.
-  // CHECK: linalg.matmul {{.*}} "linalg.matmul@[[#@LINE+1]]:8"
+  // CHECK: linalg.matmul {{.*}} loc("linalg.matmul@[[#@LINE+1]]:8")
   %p = linalg.matmul ins(%x, %w : tensor<4x8xf32>, tensor<8x300xf32>)
       outs(%i : tensor<4x300xf32>) -> tensor<4x300xf32>
   // The private function is inlined.
   // CHECK-NOT: call
   // CHECK: linalg.broadcast
-  // CHECK: linalg.add {{.*}} "add bias"
+  // CHECK: linalg.add {{.*}} loc("add bias")
   %r = call @add(%p, %bias)
       : (tensor<4x300xf32>, tensor<300xf32>) -> tensor<4x300xf32>
   return %r, %mask : tensor<4x300xf32>, tensor<4xi8>

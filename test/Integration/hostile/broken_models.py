@@ -98,9 +98,6 @@ def structure():
         [node("Relu", ["x"], ["z"], "good")], [x], [y]), ["y"])
     yield Refusal("no-outputs", model(
         [node("Relu", ["x"], ["z"], "good")], [x], []), ["output"])
-    yield Refusal("out-of-order", model(
-        [node("Relu", ["a"], ["y"], "late"),
-         node("Relu", ["x"], ["a"], "early")], [x], [y]), ["late"])
     empty = onnx.ModelProto(ir_version=8)
     empty.opset_import.append(helper.make_opsetid("", 17))
     yield Refusal("no-graph", empty, ["graph"])

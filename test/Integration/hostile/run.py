@@ -187,7 +187,7 @@ def outputs(suite):
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
     suite.refuse_output("output-too-large", lambda work: work / "m.ash",
-                        ["m.ash"], small_files)
+                        ["cannot write"], small_files)
     full_disk(suite)
 
 

@@ -176,6 +176,8 @@ static LogicalResult importConcat(NodeImporter &node) {
   if (failed(expectOperands(node, std::max(count, 1u), count)) ||
       failed(expectMinimumRank(node, 0, 1)))
     return failure();
+  if (!node.hasAttribute("axis"))
+    return node.invalid("expected the attribute axis, found none");
   int64_t rank = node.rank(0);
   FailureOr<int64_t> axis =
       node.normalizeAxis(node.intAttribute("axis", 0), rank);
