@@ -246,10 +246,10 @@ LogicalResult Compilation::forEachProgram(
 LogicalResult Compilation::emit(ModuleOp module) {
   std::vector<ProgramBinary> binaries;
   EmitOptions emitOptions;
+  bool refused = false;
+  emitOptions.refused = &refused;
   if (!options.saveTemps.empty()) {
     emitOptions.saveTemps = options.saveTemps;
-    bool refused = false;
-    emitOptions.refused = &refused;
     if (std::error_code code =
             llvm::sys::fs::create_directories(options.saveTemps)) {
       log << "error: --save-temps: cannot make the folder '"

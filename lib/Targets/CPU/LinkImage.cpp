@@ -28,7 +28,7 @@ public:
   llvm::Error create() {
     if (std::error_code code =
             llvm::sys::fs::createUniqueDirectory("ashlar", path))
-      return llvm::createStringError(std::errc::io_error,
+      return llvm::createStringError(std::make_error_code(std::errc::io_error),
                                      "cannot make a temporary folder: " +
                                          code.message());
     return llvm::Error::success();
@@ -48,8 +48,9 @@ public:
       out.clear_error();
     }
     if (code)
-      return llvm::createStringError(
-          std::errc::io_error, "cannot write " + file + ": " + code.message());
+      return llvm::createStringError(std::make_error_code(std::errc::io_error),
+                                     "cannot write " + file + ": " +
+                                         code.message());
     return llvm::Error::success();
   }
 
