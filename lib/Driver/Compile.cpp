@@ -133,8 +133,13 @@ static LogicalResult findTargets(const CompileOptions &options,
       log << "\n";
       return failure();
     }
+    std::string name = info->name + ":" + preset;
+    if (llvm::is_contained(names, name)) {
+      log << "error: --target: " << name << " is asked for twice\n";
+      return failure();
+    }
     targets.push_back(info->create(preset));
-    names.push_back(info->name + ":" + preset);
+    names.push_back(name);
   }
   return success();
 }
@@ -291,6 +296,13 @@ LogicalResult Compilation::emit(ModuleOp module) {
 }
 
 CompileResult Compilation::run() {
+  if (!options.stopEarly && !options.output.empty() &&
+      llvm::sys::fs::equivalent(options.input, options.output)) {
+    log << "error: -o " << options.output
+        << " is the model itself; give the module another name\n";
+    result.status = CompileStatus::Refused;
+    return result;
+  }
   if (failed(findTargets(options, targets, targetNames, log))) {
     result.status = CompileStatus::Refused;
     return result;
@@ -300,7 +312,7 @@ CompileResult Compilation::run() {
   unsigned errors = 0;
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
     errors += diagnostic.getSeverity() == DiagnosticSeverity::Error;
-    printDiagnostic(diagnostic, log);
+    progress.interrupt([&] { printDiagnostic(diagnostic, log); });
   });
   auto import = [&]() -> LogicalResult {
     module = importModel(options, context, result);

@@ -27,18 +27,25 @@ void ProgressLine::show(llvm::StringRef what) {
   activity = what.str();
 }
 
+void ProgressLine::interrupt(llvm::function_ref<void()> write) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (isShown)
+    out << "\r\x1b[K";
+  isShown = false;
+  write();
+}
+
 void ProgressLine::run() {
   std::unique_lock<std::mutex> lock(mutex);
-  bool shown = false;
   while (!changed.wait_for(lock, 200ms, [this] { return done; })) {
     auto elapsed = std::chrono::steady_clock::now() - begin;
     if (elapsed < 2s)
       continue;
-    shown = true;
+    isShown = true;
     out << llvm::formatv("\r\x1b[K{0}: {1:f1} s", activity,
                          std::chrono::duration<double>(elapsed).count());
     out.flush();
   }
-  if (shown)
+  if (isShown)
     out << "\r\x1b[K";
 }

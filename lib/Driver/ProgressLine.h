@@ -2,6 +2,7 @@
 #ifndef ASHLAR_LIB_DRIVER_PROGRESSLINE_H
 #define ASHLAR_LIB_DRIVER_PROGRESSLINE_H
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
@@ -22,6 +23,9 @@ public:
   /// What is being done from now on.
   void show(llvm::StringRef activity);
 
+  /// Clears the line and runs `write`, which uses the same stream.
+  void interrupt(llvm::function_ref<void()> write);
+
 private:
   void run();
 
@@ -31,6 +35,7 @@ private:
   std::condition_variable changed;
   std::string activity;
   bool done = false;
+  bool isShown = false;
   std::thread thread;
 };
 

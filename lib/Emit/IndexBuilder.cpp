@@ -190,17 +190,25 @@ IndexBuilder::programEntry(exec::ProgramOp program, unsigned entry,
       commands.push_back(fb::CreateBarrier(b).Union());
     }
   }
-  uint64_t outputs = 0;
-  for (Attribute output : program.getOutputs())
-    outputs += llvm::alignTo(
-        bytesOf(cast<RankedTensorType>(
-            cast<DictionaryAttr>(output).getAs<TypeAttr>("tensor").getValue())),
-        64);
+  auto alignedBytes = [](ArrayAttr tensors) {
+    uint64_t bytes = 0;
+    for (Attribute described : tensors)
+      bytes += llvm::alignTo(
+          bytesOf(cast<RankedTensorType>(cast<DictionaryAttr>(described)
+                                             .getAs<TypeAttr>("tensor")
+                                             .getValue())),
+          64);
+    return bytes;
+  };
+  // An output is the session's own or, where the caller's memory is not
+  // aligned, staged: its bytes are needed once.
+  uint64_t outputs = alignedBytes(program.getOutputs());
+  uint64_t staging = alignedBytes(program.getInputs());
   uint64_t arena = program.getArenaBytes();
   auto contract = fb::CreateContract(
       b, weightBytes, binary.image.size(), arena,
-      program.getArenaLowerBoundBytes(), outputs, /*staging=*/0, scratch,
-      weightBytes + binary.image.size() + arena + outputs + scratch);
+      program.getArenaLowerBoundBytes(), outputs, staging, scratch,
+      weightBytes + binary.image.size() + arena + outputs + staging + scratch);
   return fb::CreateProgramEntry(b, entry, b.CreateVector(types),
                                 b.CreateVector(commands), contract);
 }

@@ -17,6 +17,11 @@ public:
   explicit WeightBytes(mlir::TypedAttr value);
 
   uint64_t size() const { return bytes; }
+  /// Whether all bytes lie in memory already, and those.
+  bool isWhole() const { return !isSplat; }
+  llvm::ArrayRef<char> whole() const {
+    return data.empty() ? llvm::ArrayRef<char>(owned) : data;
+  }
   /// Calls `use` with consecutive pieces that add up to size() bytes.
   void forEachPiece(llvm::function_ref<void(llvm::ArrayRef<char>)> use) const;
 

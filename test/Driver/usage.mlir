@@ -30,7 +30,7 @@
 // TARGET: ashlar-compile: --target=,: expected T[:PRESET][,...]
 // SHAPE: ashlar-compile: --shape=x: expected NAME=1x3x224x224
 // TWICE: ashlar-compile: --shape gives 'x' twice
-// THREADS: --threads = many
+// THREADS: --threads: Value many not in range 1 to 4096
 
 // Verbose shows each stage with its time; without it, success is silent.
 // VERBOSE: import {{.*}} s

@@ -23,7 +23,8 @@ int main(int argc, char **argv) {
   double minimumTime = 2;
   unsigned warmup = 3;
   bool json = false;
-  app.set_version_flag("--version", ashlar_runtime_version());
+  app.set_version_flag("--version",
+                       std::string("ashlar-bench ") + ashlar_runtime_version());
   flags.declare(app);
   app.add_option("--min-time", minimumTime, "Seconds to measure")
       ->capture_default_str()
@@ -31,6 +32,8 @@ int main(int argc, char **argv) {
   app.add_option("--warmup", warmup, "Runs before that")->capture_default_str();
   app.add_flag("--json", json, "Print one JSON object");
   return runTool("ashlar-bench", app, argc, argv, [&]() -> int {
+    if (!std::isfinite(minimumTime))
+      throw Failure(WrongUsage, "--min-time: expected a number of seconds");
     ModuleRunner runner(flags);
     runner.prepareInputs(/*fillIn=*/true);
     runner.prepareOutputs();

@@ -36,7 +36,8 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
   app.add_option("--save-temps", options.saveTemps,
                  "Keep intermediate files in this folder");
   app.add_option("--threads", options.threads,
-                 "Threads that compile (all there are)");
+                 "Threads that compile (all there are)")
+      ->check(CLI::Range(1u, 4096u));
   app.add_flag("--verbose", options.verbose, "Show stages with their times");
   app.add_flag("--quiet", options.quiet, "Print errors only");
   try {

@@ -20,7 +20,8 @@ int main(int argc, char **argv) {
   CLI::App app(description, "ashlar-inspect");
   std::string file;
   bool json = false, kernels = false, verify = false;
-  app.set_version_flag("--version", ashlar_runtime_version());
+  app.set_version_flag("--version", std::string("ashlar-inspect ") +
+                                        ashlar_runtime_version());
   app.add_option("file", file, "The module (.ash)")->required();
   app.add_flag("--json", json, "Print one JSON object");
   app.add_flag("--kernels", kernels, "Print every kernel, its nodes and cost");

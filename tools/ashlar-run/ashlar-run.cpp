@@ -31,7 +31,8 @@ struct RunFlags {
 } // namespace
 
 static void declare(CLI::App &app, RunFlags &flags) {
-  app.set_version_flag("--version", ashlar_runtime_version());
+  app.set_version_flag("--version",
+                       std::string("ashlar-run ") + ashlar_runtime_version());
   flags.runner.declare(app);
   app.add_option("--output", flags.outputs,
                  "NAME=FILE.npy: store this output; repeatable")

@@ -20,7 +20,7 @@ static int runBody(const char *name, const std::function<int()> &body) {
   try {
     int code = body();
     // A full disk or a closed pipe shows only here.
-    if (std::fflush(stdout) != 0)
+    if (std::fflush(stdout) != 0 || std::ferror(stdout))
       throw Failure(Refused, std::string("cannot write the output: ") +
                                  std::strerror(errno));
     return code;

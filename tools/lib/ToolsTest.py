@@ -99,7 +99,8 @@ class Tools(unittest.TestCase):
             code, out, err = run(tool, "--help")
             self.assertEqual((code, err), (0, ""))
             self.assertTrue(out.startswith("Example:"))
-            self.assertEqual(run(tool, "--version")[1].strip(), "0.1.0")
+            self.assertEqual(run(tool, "--version")[1].strip(),
+                             f"{tool} 0.1.0")
             code, out, err = run(tool, self.path("absent.ash"))
             self.assertEqual((code, out), (1, ""))
             self.assertIn("absent.ash", err)

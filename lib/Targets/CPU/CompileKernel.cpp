@@ -132,6 +132,9 @@ static void saveText(const std::string &folder, llvm::StringRef name,
   llvm::raw_fd_ostream out(path, code);
   if (!code)
     module.print(out, nullptr);
+  // A file less is no reason to fail: these are for looking at.
+  out.flush();
+  out.clear_error();
 }
 
 Expected<KernelObject>

@@ -151,7 +151,7 @@ struct TileKernels : ashlar::impl::TileKernelsPassBase<TileKernels> {
       elements = std::max<int64_t>(elements / 4, 64);
     linalg::LinalgOp contraction = findContraction(root);
     bool isProduct =
-        contraction &&
+        contraction && type.getRank() > 0 &&
         ranges.size() ==
             size_t(type.getRank()) +
                 (contraction == root ? contraction.getNumReductionLoops() : 0);
