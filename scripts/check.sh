@@ -74,9 +74,9 @@ while [ $# -gt 0 ]; do
 done
 
 # What a sanitizer finds must not look like a refusal, which ends with 1.
-# libMLIR is not instrumented, so containers that cross its border cannot be
-# watched.
-export ASAN_OPTIONS=${ASAN_OPTIONS:-exitcode=86:detect_container_overflow=0}
+# libMLIR and lld are not instrumented, so containers and allocators that cross
+# the border cannot be watched.
+export ASAN_OPTIONS=${ASAN_OPTIONS:-exitcode=86:detect_container_overflow=0:allow_user_poisoning=0}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-exitcode=86:halt_on_error=1:print_stacktrace=1}
 export TSAN_OPTIONS=${TSAN_OPTIONS:-exitcode=86:halt_on_error=1}
 

@@ -14,7 +14,8 @@ Tensor tensor(ashlar_element_type_t type, std::vector<int64_t> shape,
   result.type = type;
   result.shape = shape;
   result.bytes.resize(values.size() * sizeof(T));
-  std::memcpy(result.bytes.data(), values.data(), result.bytes.size());
+  if (!values.empty())
+    std::memcpy(result.bytes.data(), values.data(), result.bytes.size());
   return result;
 }
 
