@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "FoldLargeConstants.h"
+#include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Emit/EmitModule.h"
 #include "ashlar/Targets/Target.h"
 #include "ashlar/Transforms/Pipelines/Pipelines.h"
@@ -20,12 +21,6 @@ using namespace mlir;
 using namespace ashlar;
 
 namespace {
-int64_t bytesOf(Type type) {
-  auto tensor = cast<RankedTensorType>(type);
-  return tensor.getNumElements() *
-         llvm::divideCeil(tensor.getElementTypeBitWidth(), 8);
-}
-
 bool isStaticTensor(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   return tensor && tensor.hasStaticShape() &&
@@ -56,7 +51,7 @@ public:
                     llvm::any_of(result.getUsers(), [&](Operation *user) {
                       return !ops.contains(topLevel(user, op->getBlock()));
                     });
-      if (isRead && bytesOf(result.getType()) <= sourceBytes(op))
+      if (isRead && byteSize(result.getType()) <= sourceBytes(op))
         found.push_back(result);
     }
     return found;
@@ -111,7 +106,7 @@ private:
         if (isStaticTensor(constant.getType())) {
           auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
           if (!dense || !dense.isSplat())
-            bytes += bytesOf(constant.getType());
+            bytes += byteSize(constant.getType());
         }
     return bytes;
   }
@@ -220,7 +215,8 @@ LogicalResult ashlar::foldLargeConstants(func::FuncOp function) {
     return failure();
   for (auto [value, output] : llvm::zip(values, outputs)) {
     auto type = cast<RankedTensorType>(value.getType());
-    ArrayRef<char> bytes(static_cast<const char *>(output.data), bytesOf(type));
+    ArrayRef<char> bytes(static_cast<const char *>(output.data),
+                         byteSize(type));
     OpBuilder b(value.getDefiningOp());
     AsmResourceBlob blob =
         HeapAsmResourceBlob::allocateAndCopyWithAlign(bytes, 64);

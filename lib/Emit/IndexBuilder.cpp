@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "IndexBuilder.h"
+#include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/runtime/module_generated.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -50,11 +51,6 @@ fb::ElementType elementType(Type type) {
   default:
     return fb::ElementType::I64;
   }
-}
-
-uint64_t bytesOf(RankedTensorType type) {
-  return type.getNumElements() *
-         llvm::divideCeil(type.getElementTypeBitWidth(), 8);
 }
 
 class IndexBuilder {
@@ -131,11 +127,8 @@ Offset<fb::Kernel> IndexBuilder::kernel(func::FuncOp function,
       nodes.push_back(cast<StringAttr>(name).str());
   unsigned bindings = exec::numKernelBindings(function);
   int64_t bytes = 0;
-  for (Type type : function.getArgumentTypes().take_front(bindings)) {
-    auto memref = cast<MemRefType>(type);
-    bytes += memref.getNumElements() *
-             llvm::divideCeil(memref.getElementTypeBitWidth(), 8);
-  }
+  for (Type type : function.getArgumentTypes().take_front(bindings))
+    bytes += byteSize(type);
   auto scratch = function->getAttrOfType<IntegerAttr>(exec::scratchAttrName);
   auto flops = function->getAttrOfType<exec::SizeAttr>(exec::flopsAttrName);
   kernelScratch[symbol] = scratch.getInt();
@@ -149,11 +142,10 @@ Offset<fb::ProgramEntry>
 IndexBuilder::programEntry(exec::ProgramOp program, unsigned entry,
                            const ProgramBinary &binary) {
   SmallVector<unsigned> weightNumbers;
-  WeightTable &table = const_cast<WeightTable &>(weights);
   uint64_t weightBytes = 0;
   llvm::SmallDenseSet<unsigned> counted;
   for (Attribute value : program.getWeights()) {
-    unsigned number = table.add(cast<TypedAttr>(value));
+    unsigned number = weights.numberOf(value);
     weightNumbers.push_back(number);
     if (counted.insert(number).second)
       weightBytes += weights.all()[number].size;
@@ -193,11 +185,10 @@ IndexBuilder::programEntry(exec::ProgramOp program, unsigned entry,
   auto alignedBytes = [](ArrayAttr tensors) {
     uint64_t bytes = 0;
     for (Attribute described : tensors)
-      bytes += llvm::alignTo(
-          bytesOf(cast<RankedTensorType>(cast<DictionaryAttr>(described)
-                                             .getAs<TypeAttr>("tensor")
-                                             .getValue())),
-          64);
+      bytes += llvm::alignTo(byteSize(cast<DictionaryAttr>(described)
+                                          .getAs<TypeAttr>("tensor")
+                                          .getValue()),
+                             64);
     return bytes;
   };
   // An output is the session's own or, where the caller's memory is not

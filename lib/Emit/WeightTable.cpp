@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "WeightTable.h"
+#include "ashlar/Analysis/ByteSize.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -16,8 +17,7 @@ static constexpr uint64_t pieceBytes = 1 << 20;
 
 WeightBytes::WeightBytes(TypedAttr value) {
   auto type = cast<RankedTensorType>(value.getType());
-  uint64_t width = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-  bytes = width * type.getNumElements();
+  bytes = byteSize(type);
   if (auto resource = dyn_cast<DenseResourceElementsAttr>(value)) {
     if (AsmResourceBlob *blob = resource.getRawHandle().getBlob())
       data = blob->getData();

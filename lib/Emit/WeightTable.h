@@ -42,6 +42,8 @@ public:
 
   /// The number of `value`, equal for values with equal type and bytes.
   unsigned add(mlir::TypedAttr value);
+  /// The number of a value that was added.
+  unsigned numberOf(mlir::Attribute value) const { return numbers.at(value); }
   llvm::ArrayRef<Weight> all() const { return weights; }
   uint64_t sectionSize() const { return end; }
 

@@ -2,21 +2,18 @@
 //
 // Constants and locations as the later stages expect them.
 #include "EntryImporter.h"
+#include "ashlar/Analysis/ByteSize.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 
 using namespace mlir;
+using namespace ashlar;
 using namespace ashlar::mlir_import;
 
 /// As in the other importers: what is larger is a weight, not an attribute.
-static constexpr uint64_t maximumInlineBytes = 1024;
-
-static uint64_t bytesOf(ShapedType type) {
-  return type.getNumElements() *
-         llvm::divideCeil(type.getElementType().getIntOrFloatBitWidth(), 8);
-}
+static constexpr int64_t maximumInlineBytes = 1024;
 
 /// A resource must be in the file, whole.
 static LogicalResult checkResource(arith::ConstantOp constant,
@@ -27,7 +24,7 @@ static LogicalResult checkResource(arith::ConstantOp constant,
            << "resource '" << resource.getRawHandle().getKey()
            << "' is not in the file; was it elided when printed?";
   // Bits are packed in attributes, but bytes in resources.
-  uint64_t expected = bytesOf(resource.getType());
+  uint64_t expected = byteSize(resource.getType());
   if (blob->getData().size() != expected)
     return constant.emitError()
            << "resource '" << resource.getRawHandle().getKey() << "' holds "
@@ -49,7 +46,7 @@ ashlar::mlir_import::moveConstantsToResources(func::FuncOp entry) {
     auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
     if (!dense || dense.isSplat() || dense.getElementType().isInteger(1) ||
         !dense.getElementType().isIntOrFloat() ||
-        bytesOf(dense.getType()) <= maximumInlineBytes)
+        byteSize(dense.getType()) <= maximumInlineBytes)
       return WalkResult::advance();
     // The attribute lives as long as the context, as the blob does.
     AsmResourceBlob blob =

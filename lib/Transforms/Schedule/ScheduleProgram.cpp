@@ -4,6 +4,7 @@
 // output, a weight, or a range of the arena that lives from its writer to its
 // last reader. Views belong to the buffer they look at.
 #include "ArenaPlan.h"
+#include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Transforms/Fuse/Views.h"
 #include "ashlar/Transforms/Schedule/Passes.h"
@@ -22,12 +23,6 @@ namespace ashlar {
 } // namespace ashlar
 
 namespace {
-int64_t bytesOf(Type type) {
-  auto tensor = cast<RankedTensorType>(type);
-  return tensor.getNumElements() *
-         llvm::divideCeil(tensor.getElementTypeBitWidth(), 8);
-}
-
 /// The bytes behind one or more values.
 struct Buffer {
   Storage storage;
@@ -84,11 +79,11 @@ private:
     for (OpOperand &operand : ret->getOpOperands()) {
       Value source = viewed(operand.get());
       bool whole =
-          bytesOf(source.getType()) == bytesOf(operand.get().getType());
+          byteSize(source.getType()) == byteSize(operand.get().getType());
       if (source.getDefiningOp<exec::InvokeOp>() && whole &&
           !places.count(source)) {
         unsigned buffer = addBuffer(Storage::Output, operand.getOperandNumber(),
-                                    bytesOf(source.getType()));
+                                    byteSize(source.getType()));
         places[source] = {buffer, 0};
       }
     }
@@ -122,7 +117,7 @@ private:
       // The buffer may hold more than this value, and others may look at it.
       bool dies = buffer.storage == Storage::Arena &&
                   lastUse.lookup(viewed(operand)) == command &&
-                  buffer.bytes == bytesOf(operand.getType()) &&
+                  buffer.bytes == byteSize(operand.getType()) &&
                   llvm::count_if(invoke.getOperands(), [&](Value other) {
                     return places.lookup(other).buffer == place.buffer;
                   }) == 1;
@@ -135,7 +130,7 @@ private:
   LogicalResult findPlaces() {
     for (BlockArgument argument : function.getArguments())
       places[argument] = {addBuffer(Storage::Input, argument.getArgNumber(),
-                                    bytesOf(argument.getType())),
+                                    byteSize(argument.getType())),
                           0};
     Block &block = function.getBody().front();
     findLastUses();
@@ -145,12 +140,12 @@ private:
       if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
         places[constant] = {addBuffer(Storage::Weights,
                                       weightIndex(constant.getValue()),
-                                      bytesOf(constant.getType())),
+                                      byteSize(constant.getType())),
                             0};
       } else if (isView(&op)) {
         Place source = places.lookup(op.getOperand(0));
         auto type = cast<RankedTensorType>(op.getResult(0).getType());
-        int64_t width = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+        int64_t width = elementBytes(type.getElementType());
         places[op.getResult(0)] = {source.buffer,
                                    source.offset + viewOffset(&op) * width};
       } else if (auto invoke = dyn_cast<exec::InvokeOp>(op)) {
@@ -161,7 +156,7 @@ private:
               places[result] = *place;
             else
               places[result] = {
-                  addBuffer(Storage::Arena, 0, bytesOf(result.getType())), 0};
+                  addBuffer(Storage::Arena, 0, byteSize(result.getType())), 0};
           }
           Buffer &buffer = buffers[places[result].buffer];
           if (buffer.firstUse == 0)
@@ -195,7 +190,7 @@ private:
       offset += arena.offsets[buffer.index];
       index = 0;
     }
-    return bindingAt(buffer.storage, index, offset, bytesOf(value.getType()),
+    return bindingAt(buffer.storage, index, offset, byteSize(value.getType()),
                      written);
   }
   exec::BindingAttr bindingAt(Storage storage, unsigned index, int64_t offset,
@@ -250,7 +245,7 @@ private:
       unsigned number = operand.getOperandNumber();
       if (buffer.storage == Storage::Output && buffer.index == number)
         continue;
-      int64_t bytes = bytesOf(operand.get().getType());
+      int64_t bytes = byteSize(operand.get().getType());
       if (bytes == 0)
         continue;
       if (!copied && !first)

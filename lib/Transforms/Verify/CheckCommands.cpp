@@ -6,6 +6,7 @@
 // one write that is still whole. So two values in the same place while both
 // are needed show up as a read of bytes that are gone.
 #include "StageChecks.h"
+#include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include <map>
 
@@ -17,11 +18,6 @@ using exec::Storage;
 namespace {
 /// Every buffer a kernel is given starts on a cache line.
 constexpr int64_t alignment = 64;
-
-int64_t bytesOf(ShapedType type) {
-  return type.getNumElements() *
-         llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-}
 
 /// One use of a byte range by a command. Sizes are constants here.
 struct Access {
@@ -94,7 +90,7 @@ LogicalResult CommandChecker::findSizes() {
         return refuse(program) << "expected the static tensor type of "
                                << stringifyStorage(storage) << " " << i
                                << ", found " << attribute;
-      sizes[unsigned(storage)].push_back(bytesOf(tensor));
+      sizes[unsigned(storage)].push_back(byteSize(tensor));
     }
     return success();
   };
@@ -107,7 +103,7 @@ LogicalResult CommandChecker::findSizes() {
       return refuse(program)
              << "expected elements as weight " << i << ", found " << weight;
     sizes[unsigned(Storage::Weights)].push_back(
-        bytesOf(elements.getShapedType()));
+        byteSize(elements.getShapedType()));
   }
   int64_t arena = program.getArenaBytes();
   int64_t lowerBound = program.getArenaLowerBoundBytes();
@@ -213,9 +209,9 @@ LogicalResult CommandChecker::checkLaunch(exec::LaunchOp launch) {
                             << " of kernel '" << kernel.getName() << "', found "
                             << access.binding;
     auto type = dyn_cast<MemRefType>(kernel.getArgumentTypes()[i]);
-    if (type && type.hasStaticShape() && bytesOf(type) != access.bytes())
+    if (type && type.hasStaticShape() && byteSize(type) != access.bytes())
       return refuse(launch)
-             << "expected " << bytesOf(type) << " bytes for binding " << i
+             << "expected " << byteSize(type) << " bytes for binding " << i
              << " of kernel '" << kernel.getName() << "', found "
              << access.bytes();
     if (access.begin() % alignment != 0)
