@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Our five wrappers: dialect, passes, library, tool, unit test. A folder's
+# Our wrappers: dialect, passes, library, files, tool, unit test. A folder's
 # CMakeLists is a call or two of them.
 find_package(MLIR REQUIRED CONFIG PATHS /usr/lib/llvm-22)
 if(NOT LLVM_VERSION_MAJOR EQUAL 22)
@@ -80,6 +80,22 @@ function(ashlar_add_library name)
   endif()
   add_dependencies(${name} ashlar-headers)
   target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS})
+endfunction()
+
+# ashlar_embed_files(AshlarTargetCPU CPUMachines.inc a.json b.json): the texts of
+# files, one {"a", "..."} each, for a library that includes CPUMachines.inc.
+function(ashlar_embed_files library output)
+  set(script ${PROJECT_SOURCE_DIR}/cmake/modules/EmbedFiles.cmake)
+  set(files ${ARGN})
+  list(TRANSFORM files PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  set(path ${CMAKE_CURRENT_BINARY_DIR}/${output})
+  add_custom_command(
+    OUTPUT ${path}
+    COMMAND ${CMAKE_COMMAND} "-DFILES=${files}" -DOUTPUT=${path} -P ${script}
+    DEPENDS ${files} ${script}
+    VERBATIM)
+  target_sources(${library} PRIVATE ${path})
+  target_include_directories(${library} PRIVATE ${CMAKE_CURRENT_BINARY_DIR})
 endfunction()
 
 # ashlar_add_tool(ashlar-opt ashlar-opt.cpp LINK_LIBS X): a program in bin/

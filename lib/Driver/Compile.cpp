@@ -5,6 +5,7 @@
 #include "ashlar/Emit/EmitModule.h"
 #include "ashlar/Import/MLIR/Import.h"
 #include "ashlar/InitAll.h"
+#include "ashlar/Targets/MachineFile.h"
 #include "ashlar/Targets/Target.h"
 #include "ashlar/Transforms/Pipelines/Pipelines.h"
 #include "mlir/IR/AsmState.h"
@@ -106,11 +107,38 @@ static void printModule(ModuleOp module, llvm::raw_ostream &out) {
   out << "\n";
 }
 
-/// Finds the target and the preset of every request.
+/// The model of --machine, if one is asked for and some request has use for it.
+static LogicalResult readMachine(const CompileOptions &options,
+                                 std::optional<MachineModel> &machine,
+                                 llvm::raw_ostream &log) {
+  if (options.machine.empty())
+    return success();
+  auto read = readMachineFile(options.machine);
+  if (!read) {
+    log << "error: --machine: " << llvm::toString(read.takeError()) << "\n";
+    return failure();
+  }
+  if (llvm::none_of(options.targets, [&](const TargetRequest &request) {
+        return request.target == read->target && request.preset.empty();
+      })) {
+    log << "error: --machine: '" << options.machine
+        << "': target: expected one that --target names without a preset, "
+           "found '"
+        << read->target << "'\n";
+    return failure();
+  }
+  machine = std::move(*read);
+  return success();
+}
+
+/// Finds the target and the machine model of every request.
 static LogicalResult findTargets(const CompileOptions &options,
                                  std::vector<std::unique_ptr<Target>> &targets,
                                  std::vector<std::string> &names,
                                  llvm::raw_ostream &log) {
+  std::optional<MachineModel> fromFile;
+  if (failed(readMachine(options, fromFile, log)))
+    return failure();
   for (const TargetRequest &request : options.targets) {
     auto info = llvm::find_if(allTargets(), [&](const TargetInfo &info) {
       return info.name == request.target;
@@ -133,12 +161,21 @@ static LogicalResult findTargets(const CompileOptions &options,
       log << "\n";
       return failure();
     }
-    std::string name = info->name + ":" + preset;
+    bool isFromFile = fromFile && request.preset.empty() &&
+                      fromFile->target == request.target;
+    MachineModel machine = isFromFile ? *fromFile : info->machineFor(preset);
+    if (isFromFile)
+      if (std::string wrong = info->check(machine); !wrong.empty()) {
+        log << "error: --machine: '" << options.machine << "': " << wrong
+            << "\n";
+        return failure();
+      }
+    std::string name = info->name + ":" + machine.name;
     if (llvm::is_contained(names, name)) {
       log << "error: --target: " << name << " is asked for twice\n";
       return failure();
     }
-    targets.push_back(info->create(preset));
+    targets.push_back(info->create(std::move(machine)));
     names.push_back(name);
   }
   return success();
@@ -266,9 +303,11 @@ LogicalResult Compilation::emit(ModuleOp module) {
   LogicalResult compiled =
       forEachProgram(module, [&](ModuleOp program, Target &target) {
         FailureOr<ProgramBinary> binary = target.emit(program, emitOptions);
-        if (succeeded(binary))
-          binaries.push_back(std::move(*binary));
-        return success(succeeded(binary));
+        if (failed(binary))
+          return failure();
+        binary->machine = target.machine();
+        binaries.push_back(std::move(*binary));
+        return success();
       });
   if (failed(compiled)) {
     if (refused)
@@ -281,6 +320,9 @@ LogicalResult Compilation::emit(ModuleOp module) {
   provenance.version = ASHLAR_VERSION;
   for (const std::string &name : targetNames)
     provenance.flags.push_back("--target=" + name);
+  // The file's own path is of this machine alone; its model is in the module.
+  if (!options.machine.empty())
+    provenance.flags.push_back("--machine");
   for (auto &[name, shape] : options.shapes) {
     std::string text = "--shape=" + name + "=";
     for (auto [i, dim] : llvm::enumerate(shape))

@@ -157,7 +157,8 @@ LogicalResult compileForReference(ModuleOp module, StringRef path) {
   auto info = llvm::find_if(allTargets(), [](const TargetInfo &info) {
     return info.name == "reference";
   });
-  std::unique_ptr<Target> target = info->create(info->presets.front());
+  std::unique_ptr<Target> target =
+      info->create(info->machineFor(info->presets.front()));
   PassManager place(module.getContext());
   buildPlacePipeline(place, {info->name + ":" + info->presets.front()});
   if (failed(place.run(module)))

@@ -2,6 +2,7 @@
 #include "IndexBuilder.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "ashlar/Targets/MachineFile.h"
 #include "ashlar/runtime/module_generated.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -219,12 +220,16 @@ Offset<fb::Program> IndexBuilder::program(ModuleOp module,
   auto target = module->getAttrOfType<exec::TargetAttr>(exec::targetAttrName);
   std::vector<Offset<fb::Executable>> executables = {
       fb::CreateExecutable(b, b.CreateString(binary.format), section)};
+  auto machine =
+      fb::CreateMachine(b, b.CreateString(binary.machine.name),
+                        b.CreateString(machineDigest(binary.machine)),
+                        b.CreateString(printMachine(binary.machine)));
   return fb::CreateProgram(b, b.CreateString(target.getName().str()),
                            b.CreateString(target.getPreset().str()),
                            b.CreateString(binary.deviceType),
                            strings(binary.requiredFeatures),
                            b.CreateVector(executables), b.CreateVector(kernels),
-                           b.CreateVector(entries));
+                           b.CreateVector(entries), machine);
 }
 
 SmallVector<char, 0> IndexBuilder::build(ModuleOp module,

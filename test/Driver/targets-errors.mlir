@@ -6,7 +6,7 @@
 
 // The message names what there is to choose from.
 // TARGET: error: --target: 'tpu' is not a target; this compiler has cpu reference
-// PRESET: error: --target: 'pentium' is not a preset of cpu; it has host x86-64-v3 x86-64-v4
+// PRESET: error: --target: 'pentium' is not a preset of cpu; it has host aarch64 sapphirerapids x86-64 x86-64-v3 x86-64-v4 znver3 znver4
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %e = tensor.empty() : tensor<4xf32>
   %y = linalg.add ins(%x, %x : tensor<4xf32>, tensor<4xf32>)

@@ -13,7 +13,8 @@ library. Without further flags the code is optimised for this machine's CPU.
 )";
 
 static constexpr const char *footer = R"(
-Targets: cpu[:host|x86-64-v3|x86-64-v4|sapphirerapids|aarch64], reference
+Targets: cpu[:host|x86-64[-v3|-v4]|sapphirerapids|znver3|znver4|aarch64],
+         reference
 Stages:  import simplify place precision fuse tile schedule emit
 Exit:    0 done, 1 refused, 2 wrong usage, 70 our own fault
 )";
@@ -30,6 +31,8 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
   app.add_option("-o,--output", options.output, "The .ash file to write");
   app.add_option("--target", targets,
                  "T[:PRESET],...: one program for each (cpu:host)");
+  app.add_option("--machine", options.machine,
+                 "A machine model (JSON) in place of a preset");
   app.add_option("--shape", shapes,
                  "NAME=1x3x224x224 fixes a dynamic input; repeatable");
   app.add_option("--until", until, "Stop after a stage and print the IR");

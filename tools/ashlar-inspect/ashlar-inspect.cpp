@@ -19,12 +19,13 @@ static const char description[] =
 int main(int argc, char **argv) {
   CLI::App app(description, "ashlar-inspect");
   std::string file;
-  bool json = false, kernels = false, verify = false;
+  bool json = false, kernels = false, machine = false, verify = false;
   app.set_version_flag("--version", std::string("ashlar-inspect ") +
                                         ashlar_runtime_version());
   app.add_option("file", file, "The module (.ash)")->required();
   app.add_flag("--json", json, "Print one JSON object");
   app.add_flag("--kernels", kernels, "Print every kernel, its nodes and cost");
+  app.add_flag("--machine", machine, "Print the models it was made for");
   app.add_flag("--verify", verify, "Check the hashes of weights and code too");
   return runTool("ashlar-inspect", app, argc, argv, [&]() -> int {
     Inspection inspection(file);
@@ -33,6 +34,8 @@ int main(int argc, char **argv) {
     std::string text = json ? inspection.json() : inspection.table();
     if (kernels && !json)
       text += inspection.kernelTable();
+    if (machine && !json)
+      text += inspection.machineText();
     if (verify && !json)
       text += "\nhashes of weights and code are right\n";
     std::fputs(text.c_str(), stdout);

@@ -114,6 +114,20 @@ stringsJson(const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>
   return list;
 }
 
+/// The model's own fields; files that older compilers wrote have none, and
+/// what is no JSON is shown as the text it is.
+static Json machineJson(const fb::Machine *machine) {
+  if (!machine)
+    return Json();
+  Json model = Json::parse(textOf(machine->description()), nullptr,
+                           /*allow_exceptions=*/false);
+  if (model.is_discarded())
+    model = textOf(machine->description());
+  return {{"name", textOf(machine->name())},
+          {"sha256", textOf(machine->sha256())},
+          {"model", model}};
+}
+
 static Json programJson(const fb::Program &program) {
   Json kernels = Json::array();
   for (size_t i = 0; i < count(program.kernels()); ++i) {
@@ -129,6 +143,7 @@ static Json programJson(const fb::Program &program) {
           {"preset", textOf(program.preset())},
           {"device_type", textOf(program.device_type())},
           {"required_features", stringsJson(program.required_features())},
+          {"machine", machineJson(program.machine())},
           {"contract", programContract(program)},
           {"kernels", kernels}};
 }
@@ -235,6 +250,25 @@ std::string Inspection::table() const {
     text += "\nmemory of " +
             textOf(index.entries()->Get(entry.entry())->name()) + "\n" +
             contractTable(*entry.contract());
+  }
+  return text;
+}
+
+std::string Inspection::machineText() const {
+  std::string text;
+  for (size_t p = 0; p < count(parts->index().programs()); ++p) {
+    const fb::Program &program = *parts->index().programs()->Get(uint32_t(p));
+    const fb::Machine *machine = program.machine();
+    text += "\nmachine of " + textOf(program.target()) + ":" +
+            textOf(program.preset()) + "\n";
+    if (!machine) {
+      text += "  not in this file\n";
+      continue;
+    }
+    text += "  sha256 " + textOf(machine->sha256()) + "\n" +
+            machineJson(machine)["model"].dump(2, ' ', false,
+                                               Json::error_handler_t::replace) +
+            "\n";
   }
   return text;
 }

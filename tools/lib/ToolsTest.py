@@ -142,6 +142,14 @@ class Tools(unittest.TestCase):
                                "--stats=json")[1])
         self.assertEqual(stats["runs"], 1)
 
+    def test_inspect_shows_files_without_a_machine(self):
+        # As compilers wrote them before there was one.
+        out = json.loads(run("ashlar-inspect", SAMPLE, "--json")[1])
+        self.assertIsNone(out["programs"][0]["machine"])
+        code, text, _ = run("ashlar-inspect", SAMPLE, "--machine")
+        self.assertEqual(code, 0)
+        self.assertIn("not in this file", text)
+
     def test_inspect_verifies_hashes(self):
         with open(SAMPLE, "rb") as file:
             contents = bytearray(file.read())

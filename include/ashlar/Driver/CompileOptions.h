@@ -33,7 +33,10 @@ enum class Stage {
 struct CompileOptions {
   std::string input;  ///< .onnx or .mlir
   std::string output; ///< .ash; unused when stopping early
-  std::vector<TargetRequest> targets = {{"cpu", "host"}};
+  std::vector<TargetRequest> targets = {{"cpu", ""}};
+  /// A machine file, for the target that it is of where no preset is named;
+  /// empty: presets only.
+  std::string machine;
   std::map<std::string, std::vector<int64_t>> shapes;
   /// Prints the IR after this stage instead of writing a file.
   bool stopEarly = false;

@@ -5,6 +5,7 @@
 #ifndef ASHLAR_TARGETS_TARGET_H
 #define ASHLAR_TARGETS_TARGET_H
 
+#include "ashlar/Targets/MachineModel.h"
 #include "ashlar/Transforms/Pipelines/Pipelines.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringMap.h"
@@ -23,6 +24,7 @@ struct ProgramBinary {
   std::vector<std::string> requiredFeatures;
   std::string image;
   llvm::StringMap<uint64_t> codeBytes; ///< by kernel symbol
+  MachineModel machine;                ///< what the kernels were made for
 };
 
 struct EmitOptions {
@@ -34,8 +36,10 @@ struct EmitOptions {
 /// A target with one machine model chosen.
 class Target {
 public:
+  explicit Target(MachineModel machine) : model(std::move(machine)) {}
   virtual ~Target() = default;
 
+  const MachineModel &machine() const { return model; }
   /// Whether ops are fused into kernels.
   virtual bool fuses() const = 0;
   virtual TileOptions tileOptions() const = 0;
@@ -43,14 +47,21 @@ public:
   /// diagnostics and fails only through our own fault.
   virtual mlir::FailureOr<ProgramBinary> emit(mlir::ModuleOp program,
                                               const EmitOptions &options) = 0;
+
+private:
+  MachineModel model;
 };
 
 /// How a target is found by name.
 struct TargetInfo {
   std::string name;
   std::vector<std::string> presets; ///< the first is the default
-  /// `preset` is one of presets.
-  std::unique_ptr<Target> (*create)(llvm::StringRef preset);
+  /// The model of a preset, one of presets.
+  MachineModel (*machineFor)(llvm::StringRef preset);
+  /// Why there is no code for a model, by the field at fault; empty: there is.
+  std::string (*check)(const MachineModel &machine);
+  /// `machine` is a preset's, or has passed check.
+  std::unique_ptr<Target> (*create)(MachineModel machine);
 };
 
 /// All targets of this compiler; lib/InitAll.cpp is the list.

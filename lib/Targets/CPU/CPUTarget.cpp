@@ -14,9 +14,7 @@ using namespace ashlar::cpu;
 
 TileOptions CPUTarget::tileOptions() const {
   TileOptions options;
-  options.vectorBytes = machine.vectorBytes;
-  options.registers = machine.registers;
-  options.cacheBytes = machine.cacheBytes;
+  options.machine = machine();
   return options;
 }
 
@@ -62,7 +60,7 @@ FailureOr<ProgramBinary> CPUTarget::emit(ModuleOp program,
   std::vector<std::string> errors(kernels.size());
   parallelFor(context, 0, kernels.size(), [&](size_t i) {
     auto object =
-        compileKernel(kernels[i].first, kernels[i].second, machine, compile);
+        compileKernel(kernels[i].first, kernels[i].second, machine(), compile);
     if (object)
       objects[i] = std::move(*object);
     else
@@ -79,17 +77,17 @@ FailureOr<ProgramBinary> CPUTarget::emit(ModuleOp program,
     });
     return failure();
   };
-  auto version = compileAbiVersion(machine);
+  auto version = compileAbiVersion(machine());
   if (!version)
     return fail(version.takeError());
   objects.back() = std::move(*version);
-  auto image = linkImage(objects, machine);
+  auto image = linkImage(objects, machine());
   if (!image)
     return fail(image.takeError());
   ProgramBinary binary;
-  binary.format = machine.format;
+  binary.format = machine().code.format;
   binary.deviceType = "cpu";
-  binary.requiredFeatures = machine.features;
+  binary.requiredFeatures = machine().code.features;
   binary.image = std::move(*image);
   for (auto [i, kernel] : llvm::enumerate(kernels))
     binary.codeBytes[kernel.second] = objects[i].codeBytes;

@@ -5,14 +5,13 @@
 #ifndef ASHLAR_LIB_TARGETS_CPU_CPUTARGET_H
 #define ASHLAR_LIB_TARGETS_CPU_CPUTARGET_H
 
-#include "CPUMachine.h"
 #include "ashlar/Targets/Target.h"
 
 namespace ashlar::cpu {
 
 class CPUTarget : public Target {
 public:
-  explicit CPUTarget(CPUMachine machine) : machine(std::move(machine)) {}
+  explicit CPUTarget(MachineModel machine) : Target(std::move(machine)) {}
 
   bool fuses() const override { return true; }
   TileOptions tileOptions() const override;
@@ -23,8 +22,6 @@ protected:
   /// Whether products and sums may become one rounding.
   virtual bool contractsFloats() const { return true; }
   virtual bool optimizes() const { return true; }
-
-  CPUMachine machine;
 };
 
 } // namespace ashlar::cpu

@@ -18,23 +18,23 @@ using namespace ashlar::cpu;
 using llvm::Expected;
 
 static Expected<std::unique_ptr<llvm::TargetMachine>>
-createTargetMachine(const CPUMachine &machine,
+createTargetMachine(const ashlar::MachineModel &machine,
                     const CompileKernelOptions &options) {
   std::string error;
-  llvm::Triple triple(machine.triple);
+  llvm::Triple triple(machine.code.triple);
   const llvm::Target *target =
       llvm::TargetRegistry::lookupTarget(triple, error);
   if (!target)
     return llvm::createStringError(error);
   std::string features;
-  for (const std::string &feature : machine.features)
+  for (const std::string &feature : machine.code.features)
     features += (features.empty() ? "+" : ",+") + feature;
   llvm::TargetOptions targetOptions;
   if (options.contractFloats)
     targetOptions.AllowFPOpFusion = llvm::FPOpFusion::Fast;
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, machine.cpu, features, targetOptions, llvm::Reloc::PIC_,
-      std::nullopt,
+      triple, machine.code.processor, features, targetOptions,
+      llvm::Reloc::PIC_, std::nullopt,
       options.optimize ? llvm::CodeGenOptLevel::Default
                        : llvm::CodeGenOptLevel::Less));
 }
@@ -139,7 +139,7 @@ static void saveText(const std::string &folder, llvm::StringRef name,
 
 Expected<KernelObject>
 ashlar::cpu::compileKernel(mlir::ModuleOp source, llvm::StringRef symbol,
-                           const CPUMachine &machine,
+                           const MachineModel &machine,
                            const CompileKernelOptions &options) {
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> module =
@@ -154,11 +154,11 @@ ashlar::cpu::compileKernel(mlir::ModuleOp source, llvm::StringRef symbol,
   addEntry(*module, symbol);
   std::string features((*target)->getTargetFeatureString());
   for (llvm::Function &function : *module) {
-    function.addFnAttr("target-cpu", machine.cpu);
-    function.addFnAttr("tune-cpu", machine.tune);
+    function.addFnAttr("target-cpu", machine.code.processor);
+    function.addFnAttr("tune-cpu", machine.code.tune);
     if (!features.empty())
       function.addFnAttr("target-features", features);
-    if (machine.vectorBytes == 64)
+    if (machine.vectors.bytes == 64)
       function.addFnAttr("prefer-vector-width", "512");
   }
   saveText(options.saveTemps, (symbol + ".ll").str(), *module);
@@ -168,7 +168,7 @@ ashlar::cpu::compileKernel(mlir::ModuleOp source, llvm::StringRef symbol,
 }
 
 Expected<KernelObject>
-ashlar::cpu::compileAbiVersion(const CPUMachine &machine) {
+ashlar::cpu::compileAbiVersion(const MachineModel &machine) {
   llvm::LLVMContext context;
   llvm::Module module("abi", context);
   auto target = createTargetMachine(machine, {});
@@ -185,7 +185,7 @@ ashlar::cpu::compileAbiVersion(const CPUMachine &machine) {
 }
 
 Expected<KernelObject>
-ashlar::cpu::compileStub(const CPUMachine &machine,
+ashlar::cpu::compileStub(const MachineModel &machine,
                          const std::vector<std::string> &symbols) {
   llvm::LLVMContext context;
   llvm::Module module("stub", context);

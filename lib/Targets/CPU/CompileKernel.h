@@ -2,7 +2,7 @@
 #ifndef ASHLAR_LIB_TARGETS_CPU_COMPILEKERNEL_H
 #define ASHLAR_LIB_TARGETS_CPU_COMPILEKERNEL_H
 
-#include "CPUMachine.h"
+#include "ashlar/Targets/MachineModel.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Error.h"
@@ -28,14 +28,15 @@ struct KernelObject {
 /// a function of the runtime's kernel ABI. Thread-safe for different modules.
 llvm::Expected<KernelObject> compileKernel(mlir::ModuleOp module,
                                            llvm::StringRef symbol,
-                                           const CPUMachine &machine,
+                                           const MachineModel &machine,
                                            const CompileKernelOptions &options);
 
 /// An object that defines `symbols` as functions or, for the ABI's version, as
 /// data; used for what is linked beside the kernels.
-llvm::Expected<KernelObject> compileAbiVersion(const CPUMachine &machine);
+llvm::Expected<KernelObject> compileAbiVersion(const MachineModel &machine);
 llvm::Expected<KernelObject>
-compileStub(const CPUMachine &machine, const std::vector<std::string> &symbols);
+compileStub(const MachineModel &machine,
+            const std::vector<std::string> &symbols);
 
 } // namespace ashlar::cpu
 

@@ -96,7 +96,7 @@ llvm::Error runLinker(std::vector<std::string> arguments) {
 
 Expected<std::string>
 ashlar::cpu::linkImage(llvm::ArrayRef<KernelObject> objects,
-                       const CPUMachine &machine) {
+                       const MachineModel &machine) {
   TemporaryFolder folder;
   if (llvm::Error error = folder.create())
     return error;

@@ -9,7 +9,7 @@ namespace ashlar::cpu {
 /// Links the objects, in order, into one position-independent shared object
 /// that needs libm.so.6 for what they leave undefined.
 llvm::Expected<std::string> linkImage(llvm::ArrayRef<KernelObject> objects,
-                                      const CPUMachine &machine);
+                                      const MachineModel &machine);
 
 } // namespace ashlar::cpu
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Targets/CPU/Targets.h"
 #include "CPUTarget.h"
+#include "Machines.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
 
 using namespace ashlar;
 using namespace ashlar::cpu;
@@ -9,11 +12,7 @@ namespace {
 /// Plain loops in the order of the definition: our own oracle.
 class ReferenceTarget : public CPUTarget {
 public:
-  ReferenceTarget() : CPUTarget(machineFor("host")) {
-    // The same code on every machine of one kind.
-    machine.features.clear();
-    machine.tune = "generic";
-  }
+  using CPUTarget::CPUTarget;
   bool fuses() const override { return false; }
   TileOptions tileOptions() const override {
     TileOptions options;
@@ -27,18 +26,31 @@ protected:
 };
 } // namespace
 
+/// The same code on every machine of one kind.
+static MachineModel referenceMachine(llvm::StringRef) {
+  bool isArm = llvm::Triple(llvm::sys::getDefaultTargetTriple()).isAArch64();
+  MachineModel machine = machineInFile(isArm ? "aarch64" : "x86-64");
+  machine.target = "reference";
+  machine.name = "generic";
+  return machine;
+}
+
 TargetInfo ashlar::cpu::cpuTargetInfo() {
-  return {
-      "cpu",
-      {"host", "x86-64-v3", "x86-64-v4", "sapphirerapids", "aarch64", "x86-64"},
-      [](llvm::StringRef preset) -> std::unique_ptr<Target> {
-        return std::make_unique<CPUTarget>(machineFor(preset));
-      }};
+  return {"cpu", presets(), machineFor, checkCPUMachine,
+          [](MachineModel machine) -> std::unique_ptr<Target> {
+            return std::make_unique<CPUTarget>(std::move(machine));
+          }};
 }
 
 TargetInfo ashlar::cpu::referenceTargetInfo() {
-  return {
-      "reference", {"generic"}, [](llvm::StringRef) -> std::unique_ptr<Target> {
-        return std::make_unique<ReferenceTarget>();
-      }};
+  auto refuse = [](const MachineModel &) -> std::string {
+    return "the target reference reads no machine model; leave --machine out";
+  };
+  return {"reference",
+          {"generic"},
+          referenceMachine,
+          refuse,
+          [](MachineModel machine) -> std::unique_ptr<Target> {
+            return std::make_unique<ReferenceTarget>(std::move(machine));
+          }};
 }

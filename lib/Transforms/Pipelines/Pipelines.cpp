@@ -64,7 +64,7 @@ void ashlar::buildTilePipeline(OpPassManager &pm, const TileOptions &options) {
   OpPassManager &kernel = pm.nest<func::FuncOp>();
   if (options.vectorize) {
     TileKernelsPassOptions tiling;
-    tiling.cacheBytes = options.cacheBytes;
+    tiling.cacheBytes = options.machine.nearest().bytes;
     kernel.addPass(createTileKernelsPass(tiling));
     kernel.addPass(createCanonicalizerPass());
     kernel.addPass(createCSEPass());
@@ -76,8 +76,8 @@ void ashlar::buildTilePipeline(OpPassManager &pm, const TileOptions &options) {
   kernel.addPass(createGeneralizeKernelsPass());
   if (options.vectorize) {
     VectorizeGenericsPassOptions vectors;
-    vectors.vectorBytes = options.vectorBytes;
-    vectors.registers = options.registers;
+    vectors.vectorBytes = options.machine.vectors.bytes;
+    vectors.registers = options.machine.vectors.count;
     kernel.addPass(createVectorizeGenericsPass(vectors));
   }
   kernel.addPass(createConvertLinalgToLoopsPass());

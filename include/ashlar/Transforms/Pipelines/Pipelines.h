@@ -7,18 +7,17 @@
 #ifndef ASHLAR_TRANSFORMS_PIPELINES_PIPELINES_H
 #define ASHLAR_TRANSFORMS_PIPELINES_PIPELINES_H
 
+#include "ashlar/Targets/MachineModel.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/ArrayRef.h"
 #include <string>
 
 namespace ashlar {
 
-/// What the machine model of a CPU-like target says to the stage `tile`.
+/// What the target says to the stage `tile`.
 struct TileOptions {
-  bool vectorize = true;
-  int64_t vectorBytes = 32;
-  int64_t registers = 16;
-  int64_t cacheBytes = 32768;
+  bool vectorize = true; ///< no: plain loops, by which others are checked
+  MachineModel machine = MachineModel::generic();
 };
 
 /// One function per entry point, on tensors; every op has the name of the
