@@ -33,21 +33,34 @@ static Status readLoadOptions(ashlar_runtime_t *runtime,
   return {};
 }
 
+/// Loads what `open` opens; `source` is the argument of that name.
 template <typename Open>
-static Status
-loadModule(ashlar_runtime_t *runtime, const ashlar_load_options_t *options,
-           const char *defaultName, ashlar_module_t **out_module, Open &&open) {
-  uint64_t start = Trace::now();
-  LoadOptions read;
-  ASHLAR_RETURN_IF_ERROR(readLoadOptions(runtime, options, defaultName, read));
-  std::unique_ptr<ModuleFile> file;
-  ASHLAR_RETURN_IF_ERROR(open(file));
-  auto module =
-      std::make_shared<Module>(runtime->impl, std::move(file), std::move(read));
-  ASHLAR_RETURN_IF_ERROR(module->load());
-  module->loadNanoseconds = Trace::now() - start;
-  *out_module = new ashlar_module_t{std::move(module)};
-  return {};
+static ashlar_status_t
+loadModule(ashlar_runtime_t *runtime, const void *source, const char *argument,
+           const ashlar_load_options_t *options, ashlar_module_t **out_module,
+           const char *defaultName, Open &&open) {
+  if (out_module)
+    *out_module = nullptr;
+  return guard([&]() -> Status {
+    if (!runtime)
+      return isNull("runtime");
+    if (!source)
+      return isNull(argument);
+    if (!out_module)
+      return isNull("out_module");
+    uint64_t start = Trace::now();
+    LoadOptions read;
+    ASHLAR_RETURN_IF_ERROR(
+        readLoadOptions(runtime, options, defaultName, read));
+    std::unique_ptr<ModuleFile> file;
+    ASHLAR_RETURN_IF_ERROR(open(file));
+    auto module = std::make_shared<Module>(runtime->impl, std::move(file),
+                                           std::move(read));
+    ASHLAR_RETURN_IF_ERROR(module->load());
+    module->loadNanoseconds = Trace::now() - start;
+    *out_module = new ashlar_module_t{std::move(module)};
+    return {};
+  });
 }
 
 static const char *fileName(const char *path) {
@@ -55,12 +68,20 @@ static const char *fileName(const char *path) {
   return slash ? slash + 1 : path;
 }
 
-static Status describeTensor(const fb::TensorDescription &tensor,
-                             const std::string &shape,
-                             ashlar_tensor_info_t *out) {
+/// What `index` of an entry's inputs or outputs is.
+static Status describeTensor(
+    const char *kind,
+    const flatbuffers::Vector<flatbuffers::Offset<fb::TensorDescription>>
+        *tensors,
+    const std::vector<std::string> &shapes, size_t index,
+    ashlar_tensor_info_t *out) {
+  if (index >= count(tensors))
+    return Status(ASHLAR_NOT_FOUND,
+                  concat(kind, " ", index, " of ", count(tensors)), "index");
+  const fb::TensorDescription &tensor = *tensors->Get(uint32_t(index));
   ashlar_tensor_info_t filled = ASHLAR_TENSOR_INFO_INIT;
   filled.name = tensor.name()->c_str();
-  filled.shape_text = shape.c_str();
+  filled.shape_text = shapes[index].c_str();
   filled.type = uint32_t(tensor.type());
   filled.rank = uint32_t(count(tensor.shape()));
   if (!maximumShape(tensor, filled.maximum, filled.maximum_bytes))
@@ -77,40 +98,21 @@ ashlar_status_t ashlar_module_load_file(ashlar_runtime_t *runtime,
                                         const char *path,
                                         const ashlar_load_options_t *options,
                                         ashlar_module_t **out_module) {
-  if (out_module)
-    *out_module = nullptr;
-  return guard([&]() -> Status {
-    if (!runtime)
-      return isNull("runtime");
-    if (!path)
-      return isNull("path");
-    if (!out_module)
-      return isNull("out_module");
-    return loadModule(runtime, options, fileName(path), out_module,
-                      [&](std::unique_ptr<ModuleFile> &file) {
-                        return ModuleFile::openFile(path, file);
-                      });
-  });
+  return loadModule(runtime, path, "path", options, out_module,
+                    path ? fileName(path) : "",
+                    [&](std::unique_ptr<ModuleFile> &file) {
+                      return ModuleFile::openFile(path, file);
+                    });
 }
 
 ashlar_status_t ashlar_module_load_memory(ashlar_runtime_t *runtime,
                                           const void *data, size_t size,
                                           const ashlar_load_options_t *options,
                                           ashlar_module_t **out_module) {
-  if (out_module)
-    *out_module = nullptr;
-  return guard([&]() -> Status {
-    if (!runtime)
-      return isNull("runtime");
-    if (!data)
-      return isNull("data");
-    if (!out_module)
-      return isNull("out_module");
-    return loadModule(runtime, options, "memory", out_module,
-                      [&](std::unique_ptr<ModuleFile> &file) {
-                        return ModuleFile::openMemory(data, size, file);
-                      });
-  });
+  return loadModule(runtime, data, "data", options, out_module, "memory",
+                    [&](std::unique_ptr<ModuleFile> &file) {
+                      return ModuleFile::openMemory(data, size, file);
+                    });
 }
 
 void ashlar_module_release(ashlar_module_t *module) { delete module; }
@@ -177,13 +179,8 @@ ashlar_status_t ashlar_entry_input(const ashlar_entry_t *entry, size_t index,
   return guard([&]() -> Status {
     if (!entry)
       return isNull("entry");
-    if (index >= count(entry->entry->inputs()))
-      return Status(
-          ASHLAR_NOT_FOUND,
-          concat("input ", index, " of ", count(entry->entry->inputs())),
-          "index");
-    return describeTensor(*entry->entry->inputs()->Get(uint32_t(index)),
-                          entry->inputShapes[index], out_info);
+    return describeTensor("input", entry->entry->inputs(), entry->inputShapes,
+                          index, out_info);
   });
 }
 
@@ -192,13 +189,8 @@ ashlar_status_t ashlar_entry_output(const ashlar_entry_t *entry, size_t index,
   return guard([&]() -> Status {
     if (!entry)
       return isNull("entry");
-    if (index >= count(entry->entry->outputs()))
-      return Status(
-          ASHLAR_NOT_FOUND,
-          concat("output ", index, " of ", count(entry->entry->outputs())),
-          "index");
-    return describeTensor(*entry->entry->outputs()->Get(uint32_t(index)),
-                          entry->outputShapes[index], out_info);
+    return describeTensor("output", entry->entry->outputs(),
+                          entry->outputShapes, index, out_info);
   });
 }
 

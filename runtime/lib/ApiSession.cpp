@@ -143,6 +143,9 @@ ashlar_bindings_create(ashlar_session_t *session, const ashlar_entry_t *entry,
       return isNull("out_bindings");
     if (!session->impl->owns(*entry))
       return invalidArgument("the entry belongs to another module", "entry");
+    // Binding may allocate the session's outputs and copies, which the run
+    // uses.
+    session->impl->waitUntilIdle();
     auto bindings = std::make_unique<ashlar_bindings_t>();
     bindings->session = session->impl;
     bindings->call = std::make_unique<BoundCall>(*session->impl, *entry);

@@ -24,7 +24,7 @@ void Runtime::configure(const ashlar_runtime_options_t &options) {
 std::string Runtime::deviceNames() const {
   std::string names;
   for (const DeviceOps *ops : types)
-    for (uint32_t i = 0; i < ops->count(); ++i)
+    for (uint32_t i = 0; ops->isOffered && i < ops->count(); ++i)
       names += concat(names.empty() ? "" : ", ", ops->type, ":", i);
   return names;
 }

@@ -200,9 +200,10 @@ void Session::serve() {
       status = Status(ASHLAR_INTERNAL, "the system has no more memory");
     }
     lock.lock();
+    // Whoever finds the session idle finds the event done.
+    current.event->complete(std::move(status));
     busy.store(false, std::memory_order_release);
     changed.notify_all();
-    current.event->complete(std::move(status));
   }
 }
 

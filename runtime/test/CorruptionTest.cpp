@@ -5,6 +5,7 @@
 #include "Loaded.h"
 
 #include <cstring>
+#include <elf.h>
 #include <fcntl.h>
 #include <functional>
 #include <unistd.h>
@@ -13,6 +14,29 @@ using namespace ashlar::test;
 namespace fb = ashlar::fb;
 
 namespace {
+
+/// The segment headers of an image, to be changed in place.
+std::vector<Elf64_Phdr *> segmentsOf(std::vector<uint8_t> &code,
+                                     uint32_t type) {
+  auto *header = reinterpret_cast<Elf64_Ehdr *>(code.data());
+  auto *segments =
+      reinterpret_cast<Elf64_Phdr *>(code.data() + header->e_phoff);
+  std::vector<Elf64_Phdr *> found;
+  for (uint32_t i = 0; i < header->e_phnum; ++i)
+    if (segments[i].p_type == type)
+      found.push_back(&segments[i]);
+  return found;
+}
+
+/// The entry of the dynamic section that a test may spend: one whose tag only
+/// tells the linker's version of hashing.
+Elf64_Dyn &spareDynamicEntry(std::vector<uint8_t> &code) {
+  const Elf64_Phdr &segment = *segmentsOf(code, PT_DYNAMIC).at(0);
+  auto *entry = reinterpret_cast<Elf64_Dyn *>(code.data() + segment.p_offset);
+  while (entry->d_tag != DT_GNU_HASH && entry->d_tag != DT_HASH)
+    ++entry;
+  return *entry;
+}
 
 class Corruption : public RuntimeTest {
 protected:
@@ -276,6 +300,34 @@ TEST_F(Corruption, OfCode) {
   withCode("cut", [](auto &code) { code.resize(code.size() / 8); });
   withCode("another machine", [](auto &code) { code[18] = 0xf3; });
   withCode("32 bits", [](auto &code) { code[4] = 1; });
+  // The loader looks at addresses where a check of offsets would not.
+  withCode("dynamic section elsewhere", [](auto &code) {
+    segmentsOf(code, PT_DYNAMIC).at(0)->p_vaddr += sizeof(Elf64_Dyn);
+  });
+  withCode("dynamic section longer than what is mapped", [](auto &code) {
+    segmentsOf(code, PT_DYNAMIC).at(0)->p_filesz += 4096;
+  });
+  withCode("dynamic section without an end", [](auto &code) {
+    segmentsOf(code, PT_DYNAMIC).at(0)->p_filesz = sizeof(Elf64_Dyn);
+  });
+  withCode("two dynamic sections", [](auto &code) {
+    *segmentsOf(code, PT_GNU_STACK).at(0) = *segmentsOf(code, PT_DYNAMIC).at(0);
+  });
+  withCode("overlapping segments", [](auto &code) {
+    auto loaded = segmentsOf(code, PT_LOAD);
+    loaded.at(1)->p_vaddr = loaded.at(0)->p_vaddr;
+  });
+  withCode("segments out of order", [](auto &code) {
+    auto loaded = segmentsOf(code, PT_LOAD);
+    std::swap(*loaded.at(0), *loaded.at(1));
+  });
+  withCode("segment ends beyond memory", [](auto &code) {
+    segmentsOf(code, PT_LOAD).back()->p_memsz = UINT64_MAX - 64;
+  });
+  for (int64_t tag : {DT_FILTER, DT_AUXILIARY, DT_AUDIT, DT_DEPAUDIT, DT_RPATH,
+                      DT_RUNPATH, DT_INIT, DT_FINI, DT_TEXTREL})
+    withCode("what runs or opens other code",
+             [&](auto &code) { spareDynamicEntry(code).d_tag = tag; });
 }
 
 TEST_F(Corruption, BytesAppended) {

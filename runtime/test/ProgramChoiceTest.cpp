@@ -63,6 +63,14 @@ TEST_F(ProgramChoice, SkipsDevicesThatAreNotThere) {
   EXPECT_NE(std::strstr(info().placement_log, "no device warp-drive"), nullptr);
 }
 
+TEST_F(ProgramChoice, ErrorsOfferOnlyDevicesThatCompute) {
+  ashlar_device_t *device = nullptr;
+  ashlar_status_t status = ashlar_device_open(runtime, "cpu:7", &device);
+  EXPECT_EQ(status.code, ASHLAR_NOT_FOUND);
+  EXPECT_STREQ(status.message, "no device cpu:7; there are cpu:0");
+  ASSERT_OK(ashlar_device_open(runtime, "null", &device));
+}
+
 TEST_F(ProgramChoice, StrictPlacementIsAnError) {
   ashlar_status_t status = loadFor(sampleModule(), {"null:0", "cpu:0"}, true);
   EXPECT_EQ(status.code, ASHLAR_UNSUPPORTED);

@@ -131,6 +131,52 @@ TEST_F(Run, PreparedBindingsSeeNewContents) {
   ashlar_bindings_release(bindings);
 }
 
+// Bindings come and go while other bindings of the session run.
+TEST_F(Run, BindingsChangeDuringARun) {
+  load(sampleModule());
+  start(2);
+  for (int round = 0; round < 50; ++round) {
+    SampleArguments first, second;
+    // Staged copies and outputs of the session's own are made by binding.
+    second.outputs[0] = {};
+    ashlar_bindings_t *running = nullptr, *made = nullptr;
+    ashlar_event_t *event = nullptr;
+    ASSERT_OK(ashlar_bindings_create(session, entry, first.inputs, 2,
+                                     first.outputs, 1, &running));
+    ASSERT_OK(ashlar_bindings_run_async(running, &event));
+    ASSERT_OK(ashlar_bindings_create(session, entry, second.inputs, 2,
+                                     second.outputs, 1, &made));
+    first.expectResult();
+    ashlar_event_release(event);
+    ASSERT_OK(ashlar_bindings_run_async(made, &event));
+    ashlar_bindings_release(running);
+    ashlar_bindings_release(made);
+    int32_t done = 0;
+    ASSERT_OK(ashlar_event_wait(event, 0, &done));
+    EXPECT_EQ(done, 1);
+    second.expectResult();
+    ashlar_event_release(event);
+  }
+}
+
+TEST_F(Run, BindingsKeepTheirSession) {
+  load(spinningModule(100000, 20));
+  start(2);
+  ashlar_bindings_t *bindings = nullptr;
+  ashlar_event_t *event = nullptr;
+  ASSERT_OK(ashlar_bindings_create(session, entry, nullptr, 0, nullptr, 0,
+                                   &bindings));
+  ASSERT_OK(ashlar_bindings_run_async(bindings, &event));
+  ashlar_session_release(session);
+  session = nullptr;
+  ASSERT_OK(ashlar_bindings_run(bindings));
+  ashlar_bindings_release(bindings);
+  int32_t done = 0;
+  ASSERT_OK(ashlar_event_wait(event, 0, &done));
+  EXPECT_EQ(done, 1);
+  ashlar_event_release(event);
+}
+
 TEST_F(Run, AsynchronousRunsComeInOrder) {
   load(sampleModule());
   start(2);

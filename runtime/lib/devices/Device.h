@@ -33,6 +33,9 @@ struct DeviceOps {
   bool sharesHostMemory;
   /// Executables are machine code of this process.
   bool runsNativeCode;
+  /// Errors offer it among the devices there are; false where it computes
+  /// nothing and only those who know its name want it.
+  bool isOffered;
 
   /// How many there are; 0 also when a driver is missing.
   uint32_t (*count)();

@@ -416,7 +416,8 @@ ashlar_session_query(const ashlar_session_t *session,
 
 /* Checks the tensors as a run does and keeps their addresses: the memory must
  * stay until the bindings are released, its contents may change between runs.
- * `outputs` is filled in. */
+ * `outputs` is filled in. Waits for a run in flight; so does _release, whose
+ * event stays valid. Bindings keep their session. */
 ASHLAR_API ashlar_status_t ashlar_bindings_create(
     ashlar_session_t *session, const ashlar_entry_t *entry,
     const ashlar_tensor_t *inputs, size_t input_count, ashlar_tensor_t *outputs,

@@ -103,6 +103,7 @@ const DeviceOps cpuDeviceOps = {
     "cpu",
     /*sharesHostMemory=*/true,
     /*runsNativeCode=*/true,
+    /*isOffered=*/true,
     cpuCount,
     cpuOpen,
     cpuClose,

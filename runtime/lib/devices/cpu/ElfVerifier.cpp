@@ -38,6 +38,7 @@ public:
 
 private:
   Status verifySegments();
+  Status verifyLoaded(const Elf64_Phdr &segment, uint64_t &end) const;
   Status verifyDynamic(const Elf64_Phdr &segment);
   Status verifyNeeded(uint64_t nameOffset, uint64_t strings);
   bool offsetOfAddress(uint64_t address, uint64_t &offset) const;
@@ -79,9 +80,39 @@ Status ElfReader::verifyNeeded(uint64_t nameOffset, uint64_t strings) {
   return {};
 }
 
+/// What the loader may run code or open files for.
+static const char *reasonAgainst(const Elf64_Dyn &entry) {
+  switch (entry.d_tag) {
+  case DT_INIT:
+  case DT_FINI:
+  case DT_PREINIT_ARRAY:
+  case DT_TEXTREL:
+    return "it has constructors, destructors or text relocations";
+  case DT_INIT_ARRAYSZ:
+  case DT_FINI_ARRAYSZ:
+    return entry.d_un.d_val ? "it has constructors or destructors" : nullptr;
+  case DT_RPATH:
+  case DT_RUNPATH:
+    return "it brings a search path";
+  case DT_FILTER:
+  case DT_AUXILIARY:
+  case DT_AUDIT:
+  case DT_DEPAUDIT:
+    return "it brings filters or auditors, which are libraries";
+  default:
+    return nullptr;
+  }
+}
+
 Status ElfReader::verifyDynamic(const Elf64_Phdr &segment) {
   uint64_t entries = segment.p_filesz / sizeof(Elf64_Dyn), strings = 0;
-  Elf64_Dyn entry;
+  // The loader reads it where it is mapped, and up to its last entry.
+  uint64_t begin, last;
+  if (entries == 0 || !offsetOfAddress(segment.p_vaddr, begin) ||
+      !offsetOfAddress(segment.p_vaddr + segment.p_filesz - 1, last) ||
+      begin != segment.p_offset || last - begin != segment.p_filesz - 1)
+    return reject("its dynamic section is mapped from another place");
+  Elf64_Dyn entry = {};
   for (uint64_t i = 0; i < entries; ++i) {
     if (!read(segment.p_offset + i * sizeof(entry), entry))
       return reject("its dynamic section lies outside");
@@ -89,14 +120,11 @@ Status ElfReader::verifyDynamic(const Elf64_Phdr &segment) {
       break;
     if (entry.d_tag == DT_STRTAB && !offsetOfAddress(entry.d_un.d_ptr, strings))
       return reject("its strings lie outside");
-    if (entry.d_tag == DT_INIT || entry.d_tag == DT_FINI ||
-        entry.d_tag == DT_PREINIT_ARRAY || entry.d_tag == DT_TEXTREL ||
-        ((entry.d_tag == DT_INIT_ARRAYSZ || entry.d_tag == DT_FINI_ARRAYSZ) &&
-         entry.d_un.d_val != 0))
-      return reject("it has constructors, destructors or text relocations");
-    if (entry.d_tag == DT_RPATH || entry.d_tag == DT_RUNPATH)
-      return reject("it brings a search path");
+    if (const char *reason = reasonAgainst(entry))
+      return reject(reason);
   }
+  if (entry.d_tag != DT_NULL)
+    return reject("its dynamic section has no end");
   for (uint64_t i = 0; i < entries; ++i) {
     if (!read(segment.p_offset + i * sizeof(entry), entry) ||
         entry.d_tag == DT_NULL)
@@ -107,8 +135,26 @@ Status ElfReader::verifyDynamic(const Elf64_Phdr &segment) {
   return {};
 }
 
+/// Segments must be in order and share no page: then each address has one
+/// place in the file, the one that is checked here. `end` is that of the
+/// segment before.
+Status ElfReader::verifyLoaded(const Elf64_Phdr &segment, uint64_t &end) const {
+  constexpr uint64_t page = 4096;
+  uint64_t last;
+  if (segment.p_filesz > segment.p_memsz ||
+      !checkedAdd(segment.p_vaddr, segment.p_memsz, last) ||
+      last > UINT64_MAX - page)
+    return reject("a segment's size is wrong");
+  if (segment.p_vaddr / page * page < end ||
+      segment.p_vaddr % page != segment.p_offset % page)
+    return reject("its segments overlap");
+  end = alignUp(last, page);
+  return {};
+}
+
 Status ElfReader::verifySegments() {
   Elf64_Phdr segment;
+  uint64_t end = 0;
   if (header.e_phentsize != sizeof(segment) ||
       !fits(header.e_phoff, uint64_t(header.e_phnum) * sizeof(segment), size))
     return reject("its segments lie outside");
@@ -125,7 +171,11 @@ Status ElfReader::verifySegments() {
       continue;
     if (!fits(segment.p_offset, segment.p_filesz, size))
       return reject("a segment lies outside");
+    if (segment.p_type == PT_LOAD)
+      ASHLAR_RETURN_IF_ERROR(verifyLoaded(segment, end));
     if (segment.p_type == PT_DYNAMIC) {
+      if (dynamic)
+        return reject("it has two dynamic sections");
       dynamic = true;
       ASHLAR_RETURN_IF_ERROR(verifyDynamic(segment));
     }

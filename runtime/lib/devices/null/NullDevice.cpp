@@ -93,6 +93,7 @@ const DeviceOps nullDeviceOps = {
     "null",
     /*sharesHostMemory=*/false,
     /*runsNativeCode=*/false,
+    /*isOffered=*/false,
     nullCount,
     nullOpen,
     nullClose,
