@@ -231,6 +231,7 @@ Error TestRun::compileModel(const Shapes &shapes) {
   case CompileStatus::Done:
     return Error::success();
   case CompileStatus::Refused:
+  case CompileStatus::WrongUsage: // the target, checked before
     return failed("refused: " + first);
   case CompileStatus::OurFault:
     return failed("compiler at fault: " + first);

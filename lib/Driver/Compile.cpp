@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Driver/Compile.h"
+#include "FindTargets.h"
 #include "FoldLargeConstants.h"
+#include "HashModel.h"
 #include "ProgressLine.h"
 #include "ashlar/Emit/EmitModule.h"
 #include "ashlar/Import/MLIR/Import.h"
 #include "ashlar/InitAll.h"
-#include "ashlar/Targets/MachineFile.h"
 #include "ashlar/Targets/Target.h"
 #include "ashlar/Transforms/Pipelines/Pipelines.h"
 #include "mlir/IR/AsmState.h"
@@ -13,11 +14,10 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/SHA256.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/ThreadPool.h"
 #include <chrono>
 
@@ -83,7 +83,8 @@ static bool isMLIR(StringRef path) {
 
 static OwningOpRef<ModuleOp> importModel(const CompileOptions &options,
                                          MLIRContext &context,
-                                         CompileResult &result) {
+                                         CompileResult &result,
+                                         std::vector<std::string> &dataFiles) {
   if (isMLIR(options.input)) {
     MLIRImportOptions importOptions;
     for (auto &[name, shape] : options.shapes)
@@ -94,8 +95,8 @@ static OwningOpRef<ModuleOp> importModel(const CompileOptions &options,
   for (auto &[name, shape] : options.shapes)
     importOptions.shapes[name].assign(shape.begin(), shape.end());
   SmallVector<UnsupportedNode> unsupported;
-  OwningOpRef<ModuleOp> module =
-      importONNX(options.input, importOptions, &context, unsupported);
+  OwningOpRef<ModuleOp> module = importONNX(options.input, importOptions,
+                                            &context, unsupported, &dataFiles);
   result.unsupported.assign(unsupported.begin(), unsupported.end());
   return module;
 }
@@ -105,105 +106,6 @@ static void printModule(ModuleOp module, llvm::raw_ostream &out) {
   flags.elideLargeElementsAttrs(64).elideLargeResourceString(64);
   module->print(out, flags.enableDebugInfo(true, false).useLocalScope());
   out << "\n";
-}
-
-/// The model of --machine, if one is asked for and some request has use for it.
-static LogicalResult readMachine(const CompileOptions &options,
-                                 std::optional<MachineModel> &machine,
-                                 llvm::raw_ostream &log) {
-  if (options.machine.empty())
-    return success();
-  auto read = readMachineFile(options.machine);
-  if (!read) {
-    log << "error: --machine: " << llvm::toString(read.takeError()) << "\n";
-    return failure();
-  }
-  if (llvm::none_of(options.targets, [&](const TargetRequest &request) {
-        return request.target == read->target && request.preset.empty();
-      })) {
-    log << "error: --machine: '" << options.machine
-        << "': target: expected one that --target names without a preset, "
-           "found '"
-        << read->target << "'\n";
-    return failure();
-  }
-  machine = std::move(*read);
-  return success();
-}
-
-/// Finds the target and the machine model of every request.
-static LogicalResult findTargets(const CompileOptions &options,
-                                 std::vector<std::unique_ptr<Target>> &targets,
-                                 std::vector<std::string> &names,
-                                 llvm::raw_ostream &log) {
-  std::optional<MachineModel> fromFile;
-  if (failed(readMachine(options, fromFile, log)))
-    return failure();
-  for (const TargetRequest &request : options.targets) {
-    auto info = llvm::find_if(allTargets(), [&](const TargetInfo &info) {
-      return info.name == request.target;
-    });
-    if (info == allTargets().end()) {
-      log << "error: --target: '" << request.target
-          << "' is not a target; this compiler has";
-      for (const TargetInfo &known : allTargets())
-        log << " " << known.name;
-      log << "\n";
-      return failure();
-    }
-    std::string preset =
-        request.preset.empty() ? info->presets.front() : request.preset;
-    if (!llvm::is_contained(info->presets, preset)) {
-      log << "error: --target: '" << preset << "' is not a preset of "
-          << info->name << "; it has";
-      for (const std::string &known : info->presets)
-        log << " " << known;
-      log << "\n";
-      return failure();
-    }
-    bool isFromFile = fromFile && request.preset.empty() &&
-                      fromFile->target == request.target;
-    MachineModel machine = isFromFile ? *fromFile : info->machineFor(preset);
-    if (isFromFile)
-      if (std::string wrong = info->check(machine); !wrong.empty()) {
-        log << "error: --machine: '" << options.machine << "': " << wrong
-            << "\n";
-        return failure();
-      }
-    std::string name = info->name + ":" + machine.name;
-    if (llvm::is_contained(names, name)) {
-      log << "error: --target: " << name << " is asked for twice\n";
-      return failure();
-    }
-    targets.push_back(info->create(std::move(machine)));
-    names.push_back(name);
-  }
-  return success();
-}
-
-/// SHA-256 of a file's bytes, read in pieces: mapping it again would count its
-/// weights twice.
-static std::string hashFile(StringRef path) {
-  auto file = llvm::sys::fs::openNativeFileForRead(path);
-  if (!file) {
-    llvm::consumeError(file.takeError());
-    return "";
-  }
-  llvm::SHA256 hash;
-  SmallVector<char, 0> piece(1 << 20);
-  while (true) {
-    auto size = llvm::sys::fs::readNativeFile(*file, piece);
-    if (!size) {
-      llvm::consumeError(size.takeError());
-      break;
-    }
-    if (*size == 0)
-      break;
-    hash.update(StringRef(piece.data(), *size));
-  }
-  (void)llvm::sys::fs::closeFile(*file);
-  auto digest = hash.final();
-  return llvm::toHex(digest, /*LowerCase=*/true);
 }
 
 namespace {
@@ -236,7 +138,15 @@ private:
   LogicalResult
   forEachProgram(ModuleOp module,
                  llvm::function_ref<LogicalResult(ModuleOp, Target &)> body);
+  LogicalResult makeTempsFolder(StringRef target, std::string &folder);
+  LogicalResult emitPrograms(ModuleOp module,
+                             std::vector<ProgramBinary> &binaries);
   LogicalResult emit(ModuleOp module);
+  /// What stops here is the model's or the machine's fault.
+  LogicalResult refuse() {
+    result.status = CompileStatus::Refused;
+    return failure();
+  }
 
   const CompileOptions &options;
   llvm::raw_ostream &out, &log;
@@ -244,6 +154,7 @@ private:
   CompileResult result;
   std::vector<std::unique_ptr<Target>> targets;
   std::vector<std::string> targetNames;
+  std::vector<std::string> dataFiles; // beside the model, with its weights
   llvm::DefaultThreadPool pool;
   MLIRContext context;
   OwningOpRef<ModuleOp> module; // after the context that it lives in
@@ -265,6 +176,7 @@ bool Compilation::stage(Stage stage, llvm::function_ref<LogicalResult()> body) {
   if (!options.stopEarly || options.until != stage)
     return true;
   printModule(*module, out);
+  out.flush();
   return false;
 }
 
@@ -285,35 +197,45 @@ LogicalResult Compilation::forEachProgram(
   return success();
 }
 
+/// Each program has a folder of its own, since kernels of two may have the same
+/// name: "cpu-host".
+LogicalResult Compilation::makeTempsFolder(StringRef target,
+                                           std::string &folder) {
+  if (options.saveTemps.empty())
+    return success();
+  SmallString<128> path(options.saveTemps);
+  auto [name, preset] = target.split(':');
+  llvm::sys::path::append(path, name + "-" + preset);
+  folder = std::string(path);
+  std::error_code code = llvm::sys::fs::create_directories(folder);
+  if (!code)
+    return success();
+  log << "error: --save-temps: cannot make the folder '" << folder
+      << "': " << code.message() << "\n";
+  return failure();
+}
+
+LogicalResult Compilation::emitPrograms(ModuleOp module,
+                                        std::vector<ProgramBinary> &binaries) {
+  for (auto [i, program] : llvm::enumerate(module.getOps<ModuleOp>())) {
+    EmitOptions emitOptions;
+    bool refused = false;
+    emitOptions.refused = &refused;
+    if (failed(makeTempsFolder(targetNames[i], emitOptions.saveTemps)))
+      return refuse();
+    FailureOr<ProgramBinary> binary = targets[i]->emit(program, emitOptions);
+    if (failed(binary))
+      return refused ? refuse() : failure();
+    binary->machine = targets[i]->machine();
+    binaries.push_back(std::move(*binary));
+  }
+  return success();
+}
+
 LogicalResult Compilation::emit(ModuleOp module) {
   std::vector<ProgramBinary> binaries;
-  EmitOptions emitOptions;
-  bool refused = false;
-  emitOptions.refused = &refused;
-  if (!options.saveTemps.empty()) {
-    emitOptions.saveTemps = options.saveTemps;
-    if (std::error_code code =
-            llvm::sys::fs::create_directories(options.saveTemps)) {
-      log << "error: --save-temps: cannot make the folder '"
-          << options.saveTemps << "': " << code.message() << "\n";
-      result.status = CompileStatus::Refused;
-      return failure();
-    }
-  }
-  LogicalResult compiled =
-      forEachProgram(module, [&](ModuleOp program, Target &target) {
-        FailureOr<ProgramBinary> binary = target.emit(program, emitOptions);
-        if (failed(binary))
-          return failure();
-        binary->machine = target.machine();
-        binaries.push_back(std::move(*binary));
-        return success();
-      });
-  if (failed(compiled)) {
-    if (refused)
-      result.status = CompileStatus::Refused;
+  if (failed(emitPrograms(module, binaries)))
     return failure();
-  }
   if (options.stopEarly)
     return success();
   Provenance provenance;
@@ -329,11 +251,16 @@ LogicalResult Compilation::emit(ModuleOp module) {
       text += (i ? "x" : "") + std::to_string(dim);
     provenance.flags.push_back(text);
   }
-  provenance.modelSha256 = hashFile(options.input);
-  if (failed(emitModule(module, binaries, provenance, options.output))) {
-    result.status = CompileStatus::Refused;
-    return failure();
+  std::vector<std::string> files = {options.input};
+  files.insert(files.end(), dataFiles.begin(), dataFiles.end());
+  auto hash = hashFiles(files);
+  if (!hash) {
+    log << "error: " << llvm::toString(hash.takeError()) << "\n";
+    return refuse();
   }
+  provenance.modelSha256 = *hash;
+  if (failed(emitModule(module, binaries, provenance, options.output)))
+    return refuse();
   return success();
 }
 
@@ -345,10 +272,9 @@ CompileResult Compilation::run() {
     result.status = CompileStatus::Refused;
     return result;
   }
-  if (failed(findTargets(options, targets, targetNames, log))) {
-    result.status = CompileStatus::Refused;
+  result.status = findTargets(options, targets, targetNames, log);
+  if (result.status != CompileStatus::Done)
     return result;
-  }
   // People want to read what is wrong, not the IR around it.
   context.printOpOnDiagnostic(options.verbose);
   unsigned errors = 0;
@@ -357,7 +283,7 @@ CompileResult Compilation::run() {
     progress.interrupt([&] { printDiagnostic(diagnostic, log); });
   });
   auto import = [&]() -> LogicalResult {
-    module = importModel(options, context, result);
+    module = importModel(options, context, result, dataFiles);
     if (!module)
       // A model can be wrong and beyond us at once: wrong counts more.
       result.status = errors == 0 && !result.unsupported.empty()
@@ -385,9 +311,10 @@ CompileResult Compilation::run() {
   auto simplify = [&]() -> LogicalResult {
     if (failed(runPipeline(*module, buildSimplifyPipeline)))
       return failure();
+    bool refused = false;
     for (auto function : module->getOps<func::FuncOp>())
-      if (failed(foldLargeConstants(function)))
-        return failure();
+      if (failed(foldLargeConstants(function, refused)))
+        return refused ? refuse() : failure();
     return success();
   };
   (void)(stage(Stage::Simplify, simplify) &&

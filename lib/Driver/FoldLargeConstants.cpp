@@ -2,6 +2,7 @@
 #include "FoldLargeConstants.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Emit/EmitModule.h"
+#include "ashlar/Support/MemoryFile.h"
 #include "ashlar/Targets/Target.h"
 #include "ashlar/Transforms/Pipelines/Pipelines.h"
 #include "ashlar/runtime/api.h"
@@ -14,8 +15,6 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/RegionUtils.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
 
 using namespace mlir;
 using namespace ashlar;
@@ -153,7 +152,8 @@ OwningOpRef<ModuleOp> extract(ConstantValues &constants,
   return module;
 }
 
-LogicalResult compileForReference(ModuleOp module, StringRef path) {
+LogicalResult compileForReference(ModuleOp module, const MemoryFile &file,
+                                  bool &refused) {
   auto info = llvm::find_if(allTargets(), [](const TargetInfo &info) {
     return info.name == "reference";
   });
@@ -170,10 +170,15 @@ LogicalResult compileForReference(ModuleOp module, StringRef path) {
   buildSchedulePipeline(stages);
   if (failed(stages.run(program)))
     return failure();
-  FailureOr<ProgramBinary> binary = target->emit(program, EmitOptions());
+  EmitOptions options;
+  options.refused = &refused;
+  FailureOr<ProgramBinary> binary = target->emit(program, options);
   if (failed(binary))
     return failure();
-  return emitModule(module, *binary, Provenance(), path);
+  // What stops here is a lack of memory.
+  refused =
+      failed(emitModule(module, *binary, Provenance(), file.descriptor()));
+  return success(!refused);
 }
 
 /// Runs the module; `outputs` stay valid as long as the handles.
@@ -196,23 +201,22 @@ LogicalResult run(StringRef path, Handles &handles,
 }
 } // namespace
 
-LogicalResult ashlar::foldLargeConstants(func::FuncOp function) {
+LogicalResult ashlar::foldLargeConstants(func::FuncOp function, bool &refused) {
   ConstantValues constants(function);
   SmallVector<Value> values = constants.worthFolding();
   if (values.empty())
     return success();
   Location location = values.front().getLoc();
-  SmallString<128> path;
-  if (std::error_code code =
-          llvm::sys::fs::createTemporaryFile("ashlar-constants", "ash", path))
-    return emitError(location)
-           << "cannot make a temporary file: " << code.message();
-  llvm::FileRemover remover(path);
+  auto file = MemoryFile::create("constants.ash");
+  if (!file) {
+    refused = true;
+    return emitError(location) << llvm::toString(file.takeError());
+  }
   OwningOpRef<ModuleOp> module = extract(constants, values);
   Handles handles;
   SmallVector<ashlar_tensor_t> outputs(values.size(), ashlar_tensor_t{});
-  if (failed(compileForReference(*module, path)) ||
-      failed(run(path, handles, outputs, location)))
+  if (failed(compileForReference(*module, *file, refused)) ||
+      failed(run(file->path(), handles, outputs, location)))
     return failure();
   for (auto [value, output] : llvm::zip(values, outputs)) {
     auto type = cast<RankedTensorType>(value.getType());

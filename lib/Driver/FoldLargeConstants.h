@@ -11,7 +11,9 @@ namespace ashlar {
 /// target and run here. What would be larger than the constants it comes from
 /// stays as it is. Equal on every machine: the reference target computes in
 /// the order of the definition, without fused products.
-mlir::LogicalResult foldLargeConstants(mlir::func::FuncOp function);
+/// `refused` is set when the machine is at fault and not the compiler.
+mlir::LogicalResult foldLargeConstants(mlir::func::FuncOp function,
+                                       bool &refused);
 
 } // namespace ashlar
 

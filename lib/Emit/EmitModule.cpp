@@ -42,13 +42,9 @@ static uint64_t writeWeights(OutputFile &file, uint64_t begin,
   return hash;
 }
 
-LogicalResult ashlar::emitModule(ModuleOp module,
-                                 ArrayRef<ProgramBinary> binaries,
-                                 const Provenance &provenance, StringRef path) {
-  auto fail = [&](llvm::Error error) {
-    return emitError(UnknownLoc::get(module.getContext()))
-           << llvm::toString(std::move(error));
-  };
+static llvm::Error writeModule(ModuleOp module,
+                               ArrayRef<ProgramBinary> binaries,
+                               const Provenance &provenance, OutputFile &file) {
   WeightTable weights;
   collectWeights(module, weights);
   SmallVector<SectionPlace> sections = {{false, 0, weights.sectionSize(), 0}};
@@ -64,10 +60,6 @@ LogicalResult ashlar::emitModule(ModuleOp module,
     end = section.offset + section.size;
   }
 
-  auto created = OutputFile::create(path);
-  if (!created)
-    return fail(created.takeError());
-  OutputFile file = std::move(*created);
   file.padTo(sections[0].offset);
   sections[0].hash = writeWeights(file, sections[0].offset, weights);
   for (auto [section, binary] :
@@ -89,7 +81,28 @@ LogicalResult ashlar::emitModule(ModuleOp module,
   header.file_size = end;
   file.overwrite({reinterpret_cast<const char *>(&header), sizeof(header)}, 0);
   file.overwrite(index, sizeof(header));
-  if (llvm::Error error = file.keep())
-    return fail(std::move(error));
-  return success();
+  return file.keep();
+}
+
+static LogicalResult report(ModuleOp module, llvm::Error error) {
+  if (!error)
+    return success();
+  return emitError(UnknownLoc::get(module.getContext()))
+         << llvm::toString(std::move(error));
+}
+
+LogicalResult ashlar::emitModule(ModuleOp module,
+                                 ArrayRef<ProgramBinary> binaries,
+                                 const Provenance &provenance, StringRef path) {
+  auto file = OutputFile::create(path);
+  if (!file)
+    return report(module, file.takeError());
+  return report(module, writeModule(module, binaries, provenance, *file));
+}
+
+LogicalResult ashlar::emitModule(ModuleOp module,
+                                 ArrayRef<ProgramBinary> binaries,
+                                 const Provenance &provenance, int descriptor) {
+  OutputFile file = OutputFile::at(descriptor);
+  return report(module, writeModule(module, binaries, provenance, file));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "OutputFile.h"
+#include "llvm/Support/Signals.h"
 
 using namespace ashlar;
 using llvm::Expected;
@@ -7,23 +8,21 @@ using llvm::Expected;
 Expected<OutputFile> OutputFile::create(llvm::StringRef path) {
   OutputFile output;
   output.path = path.str();
-  if (llvm::sys::fs::is_directory(path))
-    return llvm::createStringError("cannot write '" + path +
-                                   "': it is a folder");
-  // A module takes the place of the old one at the end; a device or a pipe of
-  // that name would be gone.
-  if (llvm::sys::fs::exists(path) && !llvm::sys::fs::is_regular_file(path))
-    return llvm::createStringError("cannot write '" + path +
-                                   "': it is a device or a pipe; expected the "
-                                   "name of a file");
-  auto file = llvm::sys::fs::TempFile::create(path + ".%%%%%%.tmp",
-                                              llvm::sys::fs::all_read |
-                                                  llvm::sys::fs::owner_write);
-  if (!file)
-    return llvm::createStringError("cannot write '" + path +
-                                   "': " + llvm::toString(file.takeError()));
-  output.file.emplace(std::move(*file));
-  output.stream = std::make_unique<llvm::raw_fd_ostream>(output.file->FD,
+  output.file.emplace();
+  std::string problem = output.file->create(output.path, /*streams=*/false);
+  if (!problem.empty())
+    return output.error(problem);
+  if (!output.file->temporaryName().empty())
+    llvm::sys::RemoveFileOnSignal(output.file->temporaryName());
+  output.stream = std::make_unique<llvm::raw_fd_ostream>(
+      output.file->descriptor(), /*shouldClose=*/false);
+  return output;
+}
+
+OutputFile OutputFile::at(int descriptor) {
+  OutputFile output;
+  output.path = "a file in memory";
+  output.stream = std::make_unique<llvm::raw_fd_ostream>(descriptor,
                                                          /*shouldClose=*/false);
   return output;
 }
@@ -33,8 +32,12 @@ OutputFile::~OutputFile() {
     stream->flush();
     stream->clear_error();
   }
-  if (file)
-    llvm::consumeError(file->discard());
+  if (file && !file->temporaryName().empty())
+    llvm::sys::DontRemoveFileOnSignal(file->temporaryName());
+}
+
+llvm::Error OutputFile::error(const llvm::Twine &why) const {
+  return llvm::createStringError("cannot write '" + path + "': " + why);
 }
 
 void OutputFile::padTo(uint64_t offset) {
@@ -49,14 +52,13 @@ llvm::Error OutputFile::keep() {
   stream->flush();
   if (std::error_code code = stream->error()) {
     stream->clear_error();
-    return llvm::createStringError("cannot write '" + path +
-                                   "': " + code.message());
+    return error(code.message());
   }
-  llvm::Error error = file->keep(path);
-  file.reset();
   stream.reset();
-  if (error)
-    return llvm::createStringError("cannot write '" + path +
-                                   "': " + llvm::toString(std::move(error)));
-  return llvm::Error::success();
+  if (!file)
+    return llvm::Error::success();
+  std::string temporary = file->temporaryName(), problem = file->keep();
+  if (!temporary.empty())
+    llvm::sys::DontRemoveFileOnSignal(temporary);
+  return problem.empty() ? llvm::Error::success() : error(problem);
 }

@@ -2,21 +2,24 @@
 #ifndef ASHLAR_LIB_EMIT_OUTPUTFILE_H
 #define ASHLAR_LIB_EMIT_OUTPUTFILE_H
 
+#include "NewFile.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 #include <memory>
 #include <optional>
 
 namespace ashlar {
 
-/// A file that appears under its name only when it is complete. Until keep(),
-/// it is a temporary one beside it, removed on every way out.
+/// A module's file, complete or not there: whoever stops in between leaves
+/// nothing behind.
 class OutputFile {
 public:
   static llvm::Expected<OutputFile> create(llvm::StringRef path);
+  /// Writes to an open file of the caller's; keep() then only says whether all
+  /// of it could be written.
+  static OutputFile at(int descriptor);
   OutputFile(OutputFile &&) = default;
   ~OutputFile();
 
@@ -32,9 +35,10 @@ public:
 
 private:
   OutputFile() = default;
+  llvm::Error error(const llvm::Twine &why) const;
 
   std::string path;
-  std::optional<llvm::sys::fs::TempFile> file;
+  std::optional<runtime::NewFile> file;
   std::unique_ptr<llvm::raw_fd_ostream> stream;
 };
 

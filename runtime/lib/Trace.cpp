@@ -2,6 +2,8 @@
 
 #include "Trace.h"
 
+#include "NewFile.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cinttypes>
@@ -71,11 +73,16 @@ static std::string quote(const char *text) {
 }
 
 Status Trace::write() const {
-  std::string temporary = path + ".partial";
-  std::FILE *file = std::fopen(temporary.c_str(), "we");
+  NewFile output;
+  auto fail = [&](std::string_view why) {
+    return invalidArgument(concat("cannot write the trace: ", why), path);
+  };
+  std::string problem = output.create(path, /*streams=*/true);
+  if (!problem.empty())
+    return fail(problem);
+  std::FILE *file = fdopen(dup(output.descriptor()), "w");
   if (!file)
-    return invalidArgument(
-        concat("cannot write the trace: ", std::strerror(errno)), path);
+    return fail(std::strerror(errno));
   uint64_t count = next.load();
   uint64_t kept = std::min(count, capacity);
   std::fprintf(file,
@@ -101,11 +108,11 @@ Status Trace::write() const {
   std::fprintf(file, "\n]}\n");
   bool failed = std::ferror(file) != 0;
   failed |= std::fclose(file) != 0;
-  if (failed || std::rename(temporary.c_str(), path.c_str()) != 0) {
-    std::string why = std::strerror(errno);
-    std::remove(temporary.c_str());
-    return invalidArgument(concat("cannot write the trace: ", why), path);
-  }
+  if (failed)
+    return fail(std::strerror(errno));
+  problem = output.keep();
+  if (!problem.empty())
+    return fail(problem);
   return {};
 }
 

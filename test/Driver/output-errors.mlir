@@ -13,7 +13,7 @@
 // MISSING: error: cannot write '{{.*}}no/folder.ash': No such file or directory
 // FOLDER: error: cannot write '{{.*}}': it is a folder
 // BELOW: error: cannot write '{{.*}}below.ash': Not a directory
-// TEMPS: error: --save-temps: cannot make the folder '{{.*}}file/temps': Not a directory
+// TEMPS: error: --save-temps: cannot make the folder '{{.*}}file/temps/cpu-host': Not a directory
 
 // What is no file must not be replaced by one.
 // PIPE: error: cannot write '{{.*}}pipe': it is a device or a pipe; expected the name of a file

@@ -8,6 +8,7 @@ numbers of threads. Both files must be equal byte for byte.
 """
 
 import argparse
+import os
 import pathlib
 import shutil
 import signal
@@ -80,27 +81,31 @@ def check_same(compiler, work):
 
 
 def check_killed(compiler, work):
-    """Ends a compile part of the way; no output file may be there, and an
-    older one must be whole."""
+    """Ends a compile part of the way; no output file may be there, an older
+    one must be whole, and no temporary file may stay."""
     passed = failed = 0
     model, flags = CASES[0]
     start = time.monotonic()
     module = compile_in(work / "timed", compiler, model, flags, threads=1)
     whole = time.monotonic() - start
     for part in KILLED_AFTER:
-        for how in (signal.SIGTERM, signal.SIGINT):
+        for how in (signal.SIGTERM, signal.SIGINT, signal.SIGKILL):
             folder = work / f"killed-{part}-{how.name}"
+            temporary = work / f"temporary-{part}-{how.name}"
             folder.mkdir()
+            temporary.mkdir()
             output = folder / "module.ash"
             output.write_text("older")
             child = subprocess.Popen(
                 [compiler, model, "-o", output, *flags],
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL)
+                stderr=subprocess.DEVNULL,
+                env={**os.environ, "TMPDIR": str(temporary)})
             time.sleep(whole * part)
             child.send_signal(how)
             code = child.wait(60)
-            there = sorted(p.name for p in folder.iterdir())
+            there = sorted(p.name for p in [*folder.iterdir(),
+                                            *temporary.iterdir()])
             # It may have been done just before the signal came.
             if (there == ["module.ash"]
                     and output.read_bytes() in (b"older", module)):

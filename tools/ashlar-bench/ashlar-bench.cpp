@@ -4,6 +4,7 @@
 
 #include "ModuleRunner.h"
 #include "Statistics.h"
+#include "Tolerance.h"
 #include "ToolMain.h"
 
 #include <cstdio>
@@ -28,12 +29,11 @@ int main(int argc, char **argv) {
   flags.declare(app);
   app.add_option("--min-time", minimumTime, "Seconds to measure")
       ->capture_default_str()
+      ->check(FiniteNotNegative())
       ->check(CLI::Range(0.0, 86400.0));
   app.add_option("--warmup", warmup, "Runs before that")->capture_default_str();
   app.add_flag("--json", json, "Print one JSON object");
   return runTool("ashlar-bench", app, argc, argv, [&]() -> int {
-    if (!std::isfinite(minimumTime))
-      throw Failure(WrongUsage, "--min-time: expected a number of seconds");
     ModuleRunner runner(flags);
     runner.prepareInputs(/*fillIn=*/true);
     runner.prepareOutputs();

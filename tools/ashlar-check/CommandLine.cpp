@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "CommandLine.h"
+#include "Tolerance.h"
 #include <CLI/CLI.hpp>
 #include <iostream>
 
@@ -30,15 +31,16 @@ std::optional<int> check::parseCommandLine(int argc, char **argv,
   app.add_option("--target", targets, "T[:PRESET] to compile for (cpu:host)");
   app.add_option("--rtol", options.tolerance.relative,
                  "Relative tolerance of floats (1e-3)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(tools::FiniteNotNegative());
   app.add_option("--atol", options.tolerance.absolute,
                  "Absolute tolerance of floats (1e-7)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(tools::FiniteNotNegative());
   app.add_option("--jobs", options.jobs,
                  "Tests at a time (as many as processors)")
       ->check(CLI::Range(1, 1024));
   app.add_option("--timeout", options.timeoutSeconds,
                  "Seconds for one test (120)")
+      ->check(tools::FiniteNotNegative())
       ->check(CLI::PositiveNumber);
   app.add_option("--json", request.jsonFile,
                  "Write the results to this file; - is stdout");

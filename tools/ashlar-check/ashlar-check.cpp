@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "CommandLine.h"
 #include "Report.h"
+#include "ashlar/Driver/Compile.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
@@ -45,6 +46,8 @@ int main(int argc, char **argv) {
   Request request;
   if (std::optional<int> code = parseCommandLine(argc, argv, request))
     return *code;
+  if (!ashlar::checkTargets(request.options.targets, llvm::errs()))
+    return 2;
   std::vector<Test> tests;
   for (const std::string &folder : request.folders) {
     std::vector<Test> found = findTests(folder);

@@ -37,7 +37,7 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
                  "NAME=1x3x224x224 fixes a dynamic input; repeatable");
   app.add_option("--until", until, "Stop after a stage and print the IR");
   app.add_option("--save-temps", options.saveTemps,
-                 "Keep intermediate files in this folder");
+                 "Keep intermediate files there, a folder per program");
   app.add_option("--threads", options.threads,
                  "Threads that compile (all there are)")
       ->check(CLI::Range(1u, 4096u));
@@ -69,5 +69,8 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
                   "schedule or emit");
   if (options.output.empty() && !options.stopEarly)
     return misuse("-o FILE.ash is missing");
+  if (options.output == "-")
+    return misuse("-o -: a module is mapped when it is loaded, so it needs a "
+                  "file; ./- is one of that name");
   return std::nullopt;
 }

@@ -6,9 +6,11 @@
 #include "ModuleRunner.h"
 #include "Statistics.h"
 #include "TensorFile.h"
+#include "Tolerance.h"
 #include "ToolMain.h"
 
 #include <cstdio>
+#include <filesystem>
 
 using namespace ashlar::tools;
 
@@ -38,16 +40,18 @@ static void declare(CLI::App &app, RunFlags &flags) {
                  "NAME=FILE.npy: store this output; repeatable")
       ->take_all();
   app.add_option("--output-dir", flags.directory,
-                 "Store every output there as NAME.npy");
+                 "Store every output there as NAME.npy; made if absent");
   app.add_flag("--print", flags.print, "Print every output");
   app.add_option("--expect", flags.expectations,
                  "NAME=FILE: compare this output, |a-b| <= atol + rtol*|b|; "
                  "repeatable")
       ->take_all();
   app.add_option("--rtol", flags.rtol, "Relative tolerance")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(FiniteNotNegative());
   app.add_option("--atol", flags.atol, "Absolute tolerance")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(FiniteNotNegative());
   app.add_flag("--stats{table}", flags.statistics,
                "Print times and memory; --stats=json for programs");
 }
@@ -60,36 +64,84 @@ static std::string fileName(std::string name) {
   return name.empty() || name[0] == '.' ? "_" + name : name;
 }
 
+/// Refuses files that would take the place of the module or of each other.
+static void checkFiles(const RunFlags &flags,
+                       const std::vector<std::string> &written) {
+  namespace fs = std::filesystem;
+  std::map<fs::path, bool> seen;
+  for (const std::string &file : written) {
+    std::error_code code;
+    if (fs::equivalent(file, flags.runner.file, code))
+      throw Failure(Refused, file + " is the module itself; give the output "
+                                    "another name");
+    // Devices and pipes take any number of outputs.
+    if (fs::exists(file, code) && !fs::is_regular_file(file, code))
+      continue;
+    fs::path place = fs::weakly_canonical(file, code);
+    if (!seen.emplace(code ? fs::path(file) : place, true).second)
+      throw Failure(Refused, "two outputs would be written to " + file);
+  }
+}
+
+static void makeFolder(const std::string &folder) {
+  std::error_code code;
+  std::filesystem::create_directories(folder, code);
+  if (code)
+    throw Failure(Refused, "--output-dir: cannot make the folder " + folder +
+                               ": " + code.message());
+}
+
+/// What --output and --output-dir ask for: the file of each, and its output.
+static std::vector<std::pair<std::string, size_t>>
+filesToWrite(const RunFlags &flags,
+             const std::map<std::string, std::string> &outputs,
+             const ModuleRunner &runner) {
+  std::vector<std::pair<std::string, size_t>> files;
+  for (size_t i = 0; i < runner.outputCount() && !flags.directory.empty(); ++i)
+    files.emplace_back(
+        flags.directory + "/" + fileName(runner.outputName(i)) + ".npy", i);
+  for (auto &[name, file] : outputs)
+    files.emplace_back(file, runner.outputNamed(name));
+  std::vector<std::string> names;
+  for (auto &[file, output] : files)
+    names.push_back(file);
+  if (!flags.runner.trace.empty())
+    names.push_back(flags.runner.trace);
+  checkFiles(flags, names);
+  return files;
+}
+
 static int run(const RunFlags &flags) {
   if (!flags.statistics.empty() && flags.statistics != "table" &&
       flags.statistics != "json")
     throw Failure(WrongUsage, "--stats=" + flags.statistics +
                                   ": expected --stats or --stats=json");
+  auto outputs = readAssignments(flags.outputs, "--output");
+  auto expectations = readAssignments(flags.expectations, "--expect");
+  for (auto &[name, file] : outputs)
+    if (file == "-")
+      throw Failure(WrongUsage, "--output=" + name +
+                                    "=-: expected the name of a file; --print "
+                                    "shows an output");
   ModuleRunner runner(flags.runner);
-  // Everything named must exist before anything runs.
-  for (const std::string &text : flags.outputs)
-    runner.outputNamed(splitAssignment(text, "--output").first);
-  for (const std::string &text : flags.expectations)
-    runner.outputNamed(splitAssignment(text, "--expect").first);
-  runner.prepareInputs(/*fillIn=*/false);
   runner.prepareOutputs();
+  // Everything named must exist before anything runs.
+  auto files = filesToWrite(flags, outputs, runner);
+  for (auto &[name, file] : expectations)
+    runner.outputNamed(name);
+  runner.prepareInputs(/*fillIn=*/false);
   runner.bind();
+  if (!flags.directory.empty())
+    makeFolder(flags.directory);
   runner.run();
   runner.finish();
   for (size_t i = 0; i < runner.outputCount() && flags.print; ++i)
     std::fputs(printTensor(runner.outputName(i), runner.output(i)).c_str(),
                stdout);
-  for (size_t i = 0; i < runner.outputCount() && !flags.directory.empty(); ++i)
-    writeWholeFile(flags.directory + "/" + fileName(runner.outputName(i)) +
-                       ".npy",
-                   formatNpy(runner.output(i)));
-  for (const std::string &text : flags.outputs) {
-    auto [name, file] = splitAssignment(text, "--output");
-    writeWholeFile(file, formatNpy(runner.output(runner.outputNamed(name))));
-  }
+  for (auto &[file, output] : files)
+    writeWholeFile(file, formatNpy(runner.output(output)));
   bool equal = true;
-  for (const std::string &text : flags.expectations) {
-    auto [name, file] = splitAssignment(text, "--expect");
+  for (auto &[name, file] : expectations) {
     Tensor expected = readTensorFile(file);
     Tensor actual = runner.output(runner.outputNamed(name));
     Comparison result =

@@ -2,8 +2,9 @@
 
 #include "Failure.h"
 
+#include "NewFile.h"
+
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -40,18 +41,25 @@ static Failure systemFailure(const char *action, const std::string &path) {
 }
 
 void writeWholeFile(const std::string &path, const std::string &contents) {
-  std::string partial = path + ".partial";
-  std::FILE *file = std::fopen(partial.c_str(), "wbe");
-  if (!file)
-    throw systemFailure("cannot write", path);
-  bool sound =
-      std::fwrite(contents.data(), 1, contents.size(), file) == contents.size();
-  sound &= std::fclose(file) == 0;
-  if (!sound || std::rename(partial.c_str(), path.c_str()) != 0) {
-    Failure failure = systemFailure("cannot write", path);
-    std::remove(partial.c_str());
-    throw failure;
+  auto fail = [&](const std::string &why) {
+    throw Failure(Refused, path + ": cannot write: " + why);
+  };
+  runtime::NewFile file;
+  std::string problem = file.create(path, /*streams=*/true);
+  if (!problem.empty())
+    fail(problem);
+  for (size_t done = 0; done < contents.size();) {
+    ssize_t count = write(file.descriptor(), contents.data() + done,
+                          contents.size() - done);
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count <= 0)
+      fail(std::strerror(errno));
+    done += size_t(count);
   }
+  problem = file.keep();
+  if (!problem.empty())
+    fail(problem);
 }
 
 std::string readWholeFile(const std::string &path, uint64_t limit) {

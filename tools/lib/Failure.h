@@ -27,7 +27,8 @@ void check(const ashlar_status_t &status);
 /// Likewise, naming the file that the call was about.
 void checkFile(const std::string &file, const ashlar_status_t &status);
 
-/// Writes beside the file and renames, so that nothing half-written stays.
+/// The file is there when it is whole, or not at all. Devices and pipes are
+/// written to directly.
 void writeWholeFile(const std::string &path, const std::string &contents);
 
 /// Everything in a file of at most `limit` bytes.

@@ -5,9 +5,9 @@
 #include "Failure.h"
 #include "TensorFile.h"
 
-#include <cerrno>
-#include <cstdlib>
+#include <charconv>
 #include <cstring>
+#include <optional>
 #include <sstream>
 
 namespace ashlar::tools {
@@ -36,13 +36,20 @@ void RunnerFlags::declare(CLI::App &app) {
   app.add_option("--trace", trace, "Write a file that ui.perfetto.dev opens");
 }
 
-std::pair<std::string, std::string> splitAssignment(const std::string &text,
-                                                    const std::string &flag) {
-  size_t equals = text.find('=');
-  if (equals == text.npos || equals == 0 || equals + 1 == text.size())
-    throw Failure(WrongUsage,
-                  flag + "=" + text + ": expected " + flag + "=NAME=VALUE");
-  return {text.substr(0, equals), text.substr(equals + 1)};
+std::map<std::string, std::string>
+readAssignments(const std::vector<std::string> &texts,
+                const std::string &flag) {
+  std::map<std::string, std::string> result;
+  for (const std::string &text : texts) {
+    size_t equals = text.find('=');
+    if (equals == text.npos || equals == 0 || equals + 1 == text.size())
+      throw Failure(WrongUsage,
+                    flag + "=" + text + ": expected " + flag + "=NAME=VALUE");
+    std::string name = text.substr(0, equals);
+    if (!result.emplace(name, text.substr(equals + 1)).second)
+      throw Failure(WrongUsage, flag + " gives '" + name + "' twice");
+  }
+  return result;
 }
 
 static std::vector<std::string> splitList(const std::string &text) {
@@ -53,11 +60,28 @@ static std::vector<std::string> splitList(const std::string &text) {
   return items;
 }
 
+/// The seed of "random" and "random:SEED"; nothing for files.
+static std::optional<uint64_t> readSeed(const std::string &source) {
+  if (source == "random")
+    return 0;
+  if (source.compare(0, 7, "random:") != 0)
+    return std::nullopt;
+  uint64_t seed = 0;
+  const char *end = source.data() + source.size();
+  auto [stop, problem] = std::from_chars(source.data() + 7, end, seed);
+  if (problem != std::errc() || stop != end)
+    throw Failure(WrongUsage, "'" + source +
+                                  "': expected random:SEED with a whole number "
+                                  "from 0 to 2^64-1");
+  return seed;
+}
+
 ModuleRunner::ModuleRunner(const RunnerFlags &given) : flags(given) {
-  for (const std::string &text : flags.shapes) {
-    auto [name, shape] = splitAssignment(text, "--shape");
+  for (auto &[name, shape] : readAssignments(flags.shapes, "--shape"))
     shapes[name] = parseShape(shape);
-  }
+  sources = readAssignments(flags.inputs, "--input");
+  for (auto &[name, source] : sources)
+    (void)readSeed(source);
   uint64_t limit = flags.memoryLimit.empty() ? ASHLAR_UNLIMITED
                                              : parseBytes(flags.memoryLimit);
   check(ashlar_runtime_create(nullptr, &runtime));
@@ -109,46 +133,37 @@ ModuleRunner::inputShape(const ashlar_tensor_info_t &info) const {
 
 Tensor ModuleRunner::makeInput(const ashlar_tensor_info_t &info,
                                const std::string &source) {
-  if (source != "random" && source.compare(0, 7, "random:") != 0)
-    return readTensorFile(source);
-  uint64_t seed = 0;
-  if (source.size() > 7) {
-    char *end = nullptr;
-    errno = 0;
-    seed = std::strtoull(source.c_str() + 7, &end, 10);
-    if (*end != 0 || errno != 0)
-      throw Failure(WrongUsage, "'" + source +
-                                    "': expected random:SEED with "
-                                    "a number");
-  }
-  return randomTensor(info.name, seed, info.type, inputShape(info));
+  std::optional<uint64_t> seed = readSeed(source);
+  return seed ? randomTensor(info.name, *seed, info.type, inputShape(info))
+              : readTensorFile(source);
 }
 
 void ModuleRunner::prepareInputs(bool fillIn) {
-  std::map<std::string, std::string> sources;
-  for (const std::string &text : flags.inputs)
-    sources.insert(splitAssignment(text, "--input"));
+  std::map<std::string, std::string> rest = sources;
+  std::map<std::string, std::vector<int64_t>> restOfShapes = shapes;
   std::string missing, known;
   for (size_t i = 0; i < ashlar_entry_input_count(entry); ++i) {
     ashlar_tensor_info_t info = ASHLAR_TENSOR_INFO_INIT;
     check(ashlar_entry_input(entry, i, &info));
     known += std::string(known.empty() ? "" : ", ") + info.name;
-    auto source = sources.find(info.name);
-    if (source == sources.end() && !fillIn) {
+    restOfShapes.erase(info.name);
+    auto source = rest.find(info.name);
+    if (source == rest.end() && !fillIn) {
       missing += std::string("\n  --input=") + info.name + "=FILE.npy   (" +
                  ashlar_element_type_name(info.type) + " " + info.shape_text +
                  ")";
       continue;
     }
     inputs.push_back(
-        makeInput(info, source == sources.end() ? "random" : source->second));
-    if (source != sources.end())
-      sources.erase(source);
+        makeInput(info, source == rest.end() ? "random" : source->second));
+    if (source != rest.end())
+      rest.erase(source);
   }
-  if (!sources.empty())
-    throw Failure(Refused, "there is no input named '" +
-                               sources.begin()->first + "'; the inputs are " +
-                               known);
+  for (auto &[name, shape] : restOfShapes)
+    rest.emplace(name, "");
+  if (!rest.empty())
+    throw Failure(Refused, "there is no input named '" + rest.begin()->first +
+                               "'; the inputs are " + known);
   if (!missing.empty())
     throw Failure(Refused,
                   "inputs are missing; give a file or =random:" + missing);

@@ -72,14 +72,16 @@ private:
   ashlar_entry_t *entry = nullptr;
   ashlar_bindings_t *bindings = nullptr;
   std::map<std::string, std::vector<int64_t>> shapes;
+  std::map<std::string, std::string> sources; // of inputs, by name
   std::vector<Tensor> inputs;
   std::vector<Tensor> outputStorage;
   std::vector<ashlar_tensor_t> outputs;
 };
 
-/// "NAME=VALUE"; throws a Failure of wrong usage that names the flag.
-std::pair<std::string, std::string> splitAssignment(const std::string &text,
-                                                    const std::string &flag);
+/// Of every "NAME=VALUE" given to the flag. Throws a Failure of wrong usage for
+/// other forms and for a name that is given twice.
+std::map<std::string, std::string>
+readAssignments(const std::vector<std::string> &texts, const std::string &flag);
 } // namespace ashlar::tools
 
 #endif // ASHLAR_TOOLS_LIB_MODULERUNNER_H

@@ -3,6 +3,8 @@
 
 import json
 import os
+import shutil
+import stat
 import struct
 import subprocess
 import sys
@@ -113,7 +115,9 @@ class Tools(unittest.TestCase):
                 (GIVEN + ["--input=q=random"], "no input named 'q'"),
                 (GIVEN + ["--output=q=q.npy"], "no output named 'q'"),
                 (GIVEN + ["--memory-limit=1KiB"], "lacks"),
-                (GIVEN + ["--device=cuda:0"], "no device cuda:0"),
+                (GIVEN + ["--device=cuda:0"],
+                 "no device cuda:0; there are cpu:0\n"),
+                (GIVEN + ["--shape=q=3"], "no input named 'q'"),
                 (GIVEN + ["--entry=other"], "no entry other"),
                 (GIVEN + ["--output=z=/nonexistent/z.npy"], "cannot write"),
                 (["--input=x=random", "--input=y=random", "--shape=x=255"],
@@ -121,6 +125,86 @@ class Tools(unittest.TestCase):
             code, out, err = run("ashlar-run", SAMPLE, *arguments)
             self.assertEqual((code, out), (1, ""), err)
             self.assertIn(text, err)
+
+    def test_wrong_usage(self):
+        """What no module and no file could make right."""
+        for arguments, text in (
+                (["--input=x=random", "--input=x=random:1"],
+                 "--input gives 'x' twice"),
+                (["--output=z=a.npy", "--output=z=b.npy"],
+                 "--output gives 'z' twice"),
+                (["--expect=z=a.npy", "--expect=z=b.npy"],
+                 "--expect gives 'z' twice"),
+                (["--shape=x=1", "--shape=x=2"], "--shape gives 'x' twice"),
+                (["--input=x=random:"], "expected random:SEED"),
+                (["--input=x=random:-1"], "expected random:SEED"),
+                (["--input=x=random: 1"], "expected random:SEED"),
+                (["--input=x=random:99999999999999999999"],
+                 "expected random:SEED"),
+                (["--output=z=-"], "--print"),
+                (["--rtol=-1"], "--rtol"), (["--rtol=nan"], "--rtol"),
+                (["--atol=inf"], "--atol"), (["--atol=x"], "--atol"),
+                (["--placement=hard"], "--placement"),
+                (["--threads=0"], "--threads")):
+            code, out, err = run("ashlar-run", SAMPLE, *arguments)
+            self.assertEqual((code, out), (2, ""), (arguments, err))
+            self.assertIn(text, err)
+        for number in ("-1", "nan", "inf", "soon"):
+            self.assertEqual(run("ashlar-bench", SAMPLE,
+                                 f"--min-time={number}")[0], 2)
+
+    def test_makes_the_folder_of_outputs(self):
+        folder = self.path("new/folder")
+        code, _, err = run("ashlar-run", SAMPLE, *GIVEN,
+                           f"--output-dir={folder}")
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual(os.listdir(folder), ["z.npy"])
+        self.write("file", b"")
+        code, _, err = run("ashlar-run", SAMPLE, *GIVEN,
+                           f"--output-dir={self.path('file/below')}")
+        self.assertEqual(code, 1)
+        self.assertIn("cannot make the folder", err)
+
+    def test_outputs_take_no_other_files_place(self):
+        module = self.path("copy.ash")
+        shutil.copy(SAMPLE, module)
+        os.symlink("copy.ash", self.path("link.ash"))
+        with open(module, "rb") as file:
+            before = file.read()
+        for flag, text in (
+                (f"--output=z={module}", "is the module itself"),
+                (f"--output=z={self.path('link.ash')}", "the module itself"),
+                (f"--output=z={self.folder.name}/./copy.ash", "itself"),
+                (f"--trace={module}", "is the module itself")):
+            code, out, err = run("ashlar-run", module, *GIVEN, flag)
+            self.assertEqual((code, out), (1, ""), err)
+            self.assertIn(text, err)
+            with open(module, "rb") as file:
+                self.assertEqual(file.read(), before)
+        code, _, err = run("ashlar-run", module, *GIVEN,
+                           f"--output-dir={self.folder.name}",
+                           f"--output=z={self.path('z.npy')}")
+        self.assertEqual(code, 1)
+        self.assertIn("two outputs would be written to", err)
+
+    def test_outputs_go_where_links_and_pipes_lead(self):
+        self.write("real.npy", b"old")
+        os.symlink("real.npy", self.path("link.npy"))
+        code, _, err = run("ashlar-run", SAMPLE, *GIVEN,
+                           f"--output=z={self.path('link.npy')}")
+        self.assertEqual((code, err), (0, ""))
+        self.assertTrue(os.path.islink(self.path("link.npy")))
+        with open(self.path("real.npy"), "rb") as file:
+            self.assertTrue(file.read().startswith(b"\x93NUMPY"))
+        # A device stays a device.
+        for device, expected in (("/dev/null", 0), ("/dev/full", 1)):
+            code, _, err = run("ashlar-run", SAMPLE, *GIVEN,
+                               f"--output=z={device}")
+            self.assertEqual(code, expected, err)
+            self.assertTrue(stat.S_ISCHR(os.stat(device).st_mode))
+        self.assertIn("No space left", err)
+        self.assertEqual(sorted(os.listdir(self.folder.name)),
+                         ["link.npy", "real.npy"])
 
     def test_json(self):
         out = json.loads(run("ashlar-inspect", SAMPLE, "--json")[1])

@@ -10,7 +10,8 @@ namespace ashlar {
 
 enum class CompileStatus {
   Done,
-  Refused,     ///< the model or the request is at fault; diagnostics say why
+  Refused,     ///< the model or the machine is at fault; diagnostics say why
+  WrongUsage,  ///< the request is at fault, whatever the model
   Unsupported, ///< the model is legal, but has nodes we do not support
   OurFault     ///< a pass failed on IR that we made
 };
@@ -24,6 +25,11 @@ struct CompileResult {
 /// stages and times go to `log`.
 CompileResult compile(const CompileOptions &options, llvm::raw_ostream &out,
                       llvm::raw_ostream &log);
+
+/// Whether this compiler has the targets asked for; says what there is where
+/// it has not.
+bool checkTargets(const std::vector<TargetRequest> &targets,
+                  llvm::raw_ostream &log);
 
 /// All unsupported nodes at once: operator, opset, node name, reason, and the
 /// count of each.

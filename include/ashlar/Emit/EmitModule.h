@@ -18,13 +18,17 @@ struct Provenance {
 };
 
 /// Writes `module`, whose programs have passed the stage `schedule`, with the
-/// binary of each (in order) to `path`: beside it first, then renamed. Weights
-/// stream from where they lie. Emits a diagnostic when the file cannot be
-/// written; nothing is left behind then.
+/// binary of each (in order) to `path`, where it appears once it is whole.
+/// Weights stream from where they lie. Emits a diagnostic when the file cannot
+/// be written; nothing is left behind then.
 mlir::LogicalResult emitModule(mlir::ModuleOp module,
                                llvm::ArrayRef<ProgramBinary> binaries,
                                const Provenance &provenance,
                                llvm::StringRef path);
+/// The same to an open file, which stays the caller's.
+mlir::LogicalResult emitModule(mlir::ModuleOp module,
+                               llvm::ArrayRef<ProgramBinary> binaries,
+                               const Provenance &provenance, int descriptor);
 
 } // namespace ashlar
 

@@ -11,7 +11,8 @@ using namespace ashlar::onnx_import;
 OwningOpRef<ModuleOp>
 ashlar::importONNX(StringRef path, const ONNXImportOptions &options,
                    MLIRContext *context,
-                   SmallVectorImpl<UnsupportedNode> &unsupported) {
+                   SmallVectorImpl<UnsupportedNode> &unsupported,
+                   std::vector<std::string> *dataFiles) {
   context
       ->loadDialect<affine::AffineDialect, arith::ArithDialect,
                     func::FuncDialect, linalg::LinalgDialect, math::MathDialect,
@@ -38,5 +39,8 @@ ashlar::importONNX(StringRef path, const ONNXImportOptions &options,
   }
   std::string().swap(*stripped);
   TensorData data(context, path, file);
-  return GraphImporter(model, data, options, unsupported, context).run();
+  auto module = GraphImporter(model, data, options, unsupported, context).run();
+  if (dataFiles)
+    *dataFiles = data.externalPaths();
+  return module;
 }

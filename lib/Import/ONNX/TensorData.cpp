@@ -84,7 +84,7 @@ packTypedField(const onnx::TensorProto &proto) {
 
 Expected<std::shared_ptr<llvm::MemoryBuffer>>
 TensorData::externalFile(StringRef location) {
-  if (auto it = externalFiles.find(location); it != externalFiles.end())
+  if (auto it = externalFiles.find(location.str()); it != externalFiles.end())
     return it->second;
   // A file from a stranger must not read what lies outside its own folder.
   if (location.empty() || llvm::sys::path::is_absolute(location))
@@ -117,7 +117,14 @@ TensorData::externalFile(StringRef location) {
   if (!buffer)
     return refuse("external data file '" + location +
                   "' cannot be read: " + buffer.getError().message());
-  return externalFiles[location] = std::move(*buffer);
+  return externalFiles[location.str()] = std::move(*buffer);
+}
+
+std::vector<std::string> TensorData::externalPaths() const {
+  std::vector<std::string> paths;
+  for (auto &[location, file] : externalFiles)
+    paths.push_back(file->getBufferIdentifier().str());
+  return paths;
 }
 
 Expected<TensorData::Bytes>

@@ -8,9 +8,9 @@
 #include "NodeImporter.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "onnx-ml.pb.h"
-#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include <map>
 #include <memory>
 
 namespace ashlar::onnx_import {
@@ -32,6 +32,9 @@ public:
   llvm::Expected<mlir::TypedAttr> convert(const onnx::TensorProto &proto,
                                           llvm::StringRef name);
 
+  /// The external files that were read, in the order of their locations.
+  std::vector<std::string> externalPaths() const;
+
 private:
   struct Bytes {
     llvm::ArrayRef<char> data;
@@ -47,7 +50,7 @@ private:
   mlir::MLIRContext *context;
   std::string modelPath;
   std::shared_ptr<llvm::MemoryBuffer> model;
-  llvm::StringMap<std::shared_ptr<llvm::MemoryBuffer>> externalFiles;
+  std::map<std::string, std::shared_ptr<llvm::MemoryBuffer>> externalFiles;
 };
 
 } // namespace ashlar::onnx_import

@@ -24,7 +24,7 @@ class Refusal:
     files: dict = dataclasses.field(default_factory=dict)  # beside the model
     # A flipped byte may leave a model that is fine.
     may_succeed: bool = False
-    # Wrong usage ends with 2.
+    # What is wrong whatever the model says ends with 2.
     usage: bool = False
     suffix: str = ".onnx"
 
@@ -276,11 +276,10 @@ def arguments(digits):
     shape = ["--shape=image=1x1x8x8"]
     yield Refusal("shape-missing", digits, ["image", "--shape=image="])
     yield Refusal("shape-of-nothing", digits, ["picture"],
-                  [*shape, "--shape=picture=1x1x8x8"], usage=True)
+                  [*shape, "--shape=picture=1x1x8x8"])
     yield Refusal("shape-rank", digits, ["image"], ["--shape=image=1x8x8"])
     # No size at all is the shape of a scalar.
-    yield Refusal("shape-scalar", digits, ["image"], ["--shape=image="],
-                  usage=True)
+    yield Refusal("shape-scalar", digits, ["image"], ["--shape=image="])
     yield Refusal("shape-contradicts-the-model", digits, ["image"],
                   ["--shape=image=1x3x8x8"])
     for index, text in enumerate(

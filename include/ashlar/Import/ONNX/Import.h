@@ -8,6 +8,7 @@
 #include "llvm/ADT/StringRef.h"
 #include <map>
 #include <string>
+#include <vector>
 
 namespace ashlar {
 
@@ -32,10 +33,13 @@ struct UnsupportedNode {
 /// Everything wrong with the model is emitted as diagnostics and gives null.
 /// Nodes that are well formed but not supported are collected in
 /// `unsupported`, all of them at once; the result is null then, too.
+/// `dataFiles` receives the paths of the files beside the model that hold its
+/// weights, in the order of their names in the model.
 mlir::OwningOpRef<mlir::ModuleOp>
 importONNX(llvm::StringRef path, const ONNXImportOptions &options,
            mlir::MLIRContext *context,
-           llvm::SmallVectorImpl<UnsupportedNode> &unsupported);
+           llvm::SmallVectorImpl<UnsupportedNode> &unsupported,
+           std::vector<std::string> *dataFiles = nullptr);
 
 } // namespace ashlar
 
