@@ -36,7 +36,7 @@ compiler_packages=(
   clang-22 libclang-rt-22-dev clang-format-22 lld-22 liblld-22-dev
   ccache zlib1g-dev libzstd-dev
   libprotobuf-dev protobuf-compiler libonnx-testdata
-  python3 python3-venv unzip
+  python3 python3-venv unzip git
 )
 
 # The schema of the pinned onnx wheel; the importer is generated from it.
@@ -89,16 +89,23 @@ install_system_packages() {
       "Run as root: apt-get install ${missing[*]}" \
       "and then this script again."
   fi
+  # A question for the password must not hide behind the line of progress.
+  [ "$(id -u)" -eq 0 ] || sudo -v || fail \
+    "installing packages needs root, and sudo refused" \
+    "Run as root: apt-get install ${missing[*]}" \
+    "and then this script again."
   start=$(now)
-  quietly "$logs/apt.log" as_root apt-get update ||
-    fail "apt-get update failed" "The log: $logs/apt.log"
+  # A source that cannot be reached is no reason to stop: it may be another's.
+  quietly "$logs/apt-update.log" as_root apt-get update ||
+    note "  apt-get update failed (above); going on with the lists there are"
   if [ $runtime_only = no ] && ! apt-cache show libmlir-22-dev >/dev/null 2>&1; then
     fail "apt-get knows no package libmlir-22-dev" \
       "LLVM 22 for Debian 12 (bookworm) comes from the suite bookworm-security:" \
       "enable it in the apt sources."
   fi
   quietly "$logs/apt.log" \
-    as_root apt-get install -y --no-install-recommends "${missing[@]}" ||
+    as_root apt-get install -y --no-install-recommends \
+    -o DPkg::Lock::Timeout=120 "${missing[@]}" ||
     fail "apt-get install failed" "The log: $logs/apt.log"
   note "  done in $(seconds_since "$start") s"
 }

@@ -4,14 +4,7 @@
 # Configures and builds everything: --build DIR --mode plain|quick|sanitize.
 
 set -euo pipefail
-build=build mode=plain
-while [ $# -gt 0 ]; do
-  case $1 in
-    --build) build=$2 ;;
-    --mode) mode=$2 ;;
-  esac
-  shift 2
-done
+. "$(dirname "${BASH_SOURCE[0]}")/../phase.sh"
 preset=release
 [ "$mode" != sanitize ] || preset=sanitize
 

@@ -5,7 +5,9 @@
 # licence.
 
 set -uo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
+. "$(dirname "${BASH_SOURCE[0]}")/../phase.sh"
+# Without git nothing would be listed, and all of nothing is well.
+listed=$(git ls-files 2>&1) || skip "git lists no files: ${listed%%$'\n'*}"
 
 failed=0
 while read -r file; do

@@ -4,20 +4,8 @@
 # Broken models and modules: --build DIR --mode plain|quick|sanitize.
 
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-build=build mode=plain
-while [ $# -gt 0 ]; do
-  case $1 in
-    --build) build=$2 ;;
-    --mode) mode=$2 ;;
-  esac
-  shift 2
-done
-if [ ! -x "$build/bin/ashlar-compile" ]; then
-  echo "SKIP hostile: ashlar-compile is not built"
-  echo "0 passed, 0 failed, 1 skipped"
-  exit 0
-fi
+. "$(dirname "${BASH_SOURCE[0]}")/../phase.sh"
+needs ashlar-compile
 arguments=(--bin "$build/bin")
 [ "$mode" = plain ] || arguments+=(--every 10)
 [ "$mode" != sanitize ] || arguments+=(--sanitized)

@@ -7,15 +7,8 @@
 # promised.
 
 set -uo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
+. "$(dirname "${BASH_SOURCE[0]}")/../phase.sh"
 root=$PWD
-build=build
-while [ $# -gt 0 ]; do
-  case $1 in
-    --build) build=$2 ;;
-  esac
-  shift 2
-done
 passed=0 failed=0 skipped=0
 
 # must NAME WHY COMMAND...
@@ -35,12 +28,6 @@ closing() {
   [ "$failed" -eq 0 ]
   exit
 }
-
-if [ ! -f runtime/CMakeLists.txt ] || [ ! -f runtime/examples/embed.c ]; then
-  echo "SKIP install: the runtime is not there yet"
-  echo "0 passed, 0 failed, 1 skipped"
-  exit 0
-fi
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
