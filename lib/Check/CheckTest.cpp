@@ -4,6 +4,7 @@
 #include "ashlar/Check/Check.h"
 #include "ashlar/Check/Tensor.h"
 #include "ashlar/Driver/Compile.h"
+#include "ashlar/Support/MemoryFile.h"
 #include "onnx-ml.pb.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
@@ -83,9 +84,8 @@ struct Loaded {
 
 class TestRun {
 public:
-  TestRun(const Test &test, const CheckOptions &options,
-          const std::string &modulePath)
-      : test(test), options(options), modulePath(modulePath) {}
+  TestRun(const Test &test, const CheckOptions &options)
+      : test(test), options(options) {}
 
   Error run();
 
@@ -104,7 +104,7 @@ private:
 
   const Test &test;
   const CheckOptions &options;
-  const std::string &modulePath;
+  std::optional<MemoryFile> moduleFile;
   std::vector<ModelInput> modelInputs;
   std::vector<DataSet> dataSets;
   bool isUnsupported = false; ///< the model itself
@@ -210,9 +210,14 @@ Shapes TestRun::dynamicShapes(const DataSet &data) const {
 }
 
 Error TestRun::compileModel(const Shapes &shapes) {
+  // In memory, so that nothing stays of a test that is ended.
+  auto file = MemoryFile::create("module.ash");
+  if (!file)
+    return failed(llvm::toString(file.takeError()));
+  moduleFile.emplace(std::move(*file));
   CompileOptions compileOptions;
   compileOptions.input = test.path + "/model.onnx";
-  compileOptions.output = modulePath;
+  compileOptions.outputDescriptor = moduleFile->descriptor();
   compileOptions.targets = options.targets;
   compileOptions.shapes = shapes;
   compileOptions.threads = 1;
@@ -254,9 +259,10 @@ Error TestRun::load(Loaded &loaded) {
   ashlar_load_options_t loadOptions = ASHLAR_LOAD_OPTIONS_INIT;
   loadOptions.allow_native_code = 1;
   ashlar_module_t *module;
-  if (Error error = check(ashlar_module_load_file(runtime, modulePath.c_str(),
-                                                  &loadOptions, &module),
-                          "loading the module"))
+  if (Error error =
+          check(ashlar_module_load_file(runtime, moduleFile->path().c_str(),
+                                        &loadOptions, &module),
+                "loading the module"))
     return error;
   loaded.module.reset(module);
   if (Error error = check(ashlar_module_entry_at(module, 0, &loaded.entry),
@@ -428,12 +434,11 @@ std::vector<Test> ashlar::check::findTests(const std::string &folder) {
 }
 
 TestResult ashlar::check::checkTest(const Test &test,
-                                    const CheckOptions &options,
-                                    const std::string &module) {
+                                    const CheckOptions &options) {
   TestResult result;
   result.verdict = Verdict::Passed;
   llvm::handleAllErrors(
-      TestRun(test, options, module).run(),
+      TestRun(test, options).run(),
       [&](const Stopped &stopped) { result = stopped.result; });
   std::replace(result.why.begin(), result.why.end(), '\n', ' ');
   return result;

@@ -2,7 +2,6 @@
 //
 // Runs tests in child processes, several at a time.
 #include "ashlar/Check/Check.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cerrno>
 #include <chrono>
@@ -10,6 +9,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -61,11 +61,7 @@ class Runner {
 public:
   Runner(const std::vector<Test> &tests, const CheckOptions &options)
       : tests(tests), options(options), results(tests.size()),
-        done(tests.size(), false) {
-    if (llvm::sys::fs::createUniqueDirectory("ashlar-check", folder))
-      llvm::report_fatal_error("cannot make a temporary folder");
-  }
-  ~Runner() { llvm::sys::fs::remove_directories(folder); }
+        done(tests.size(), false) {}
 
   std::vector<TestResult>
   run(const std::function<void(const Test &, const TestResult &)> &report);
@@ -84,7 +80,6 @@ private:
   std::vector<TestResult> results;
   std::vector<bool> done;
   std::vector<Child> children;
-  llvm::SmallString<128> folder;
 };
 } // namespace
 
@@ -97,8 +92,7 @@ void Runner::runChild(size_t test, int pipe) {
   }
   // A group of its own, so that a timeout reaches what it starts.
   setpgid(0, 0);
-  std::string module = formatv("{0}/{1}.ash", folder.str(), test).str();
-  std::string text = encode(checkTest(tests[test], options, module));
+  std::string text = encode(checkTest(tests[test], options));
   for (size_t at = 0; at < text.size();) {
     ssize_t written = write(pipe, text.data() + at, text.size() - at);
     if (written < 0 && errno != EINTR)
@@ -115,15 +109,28 @@ void Runner::runChild(size_t test, int pipe) {
 }
 
 void Runner::start(size_t test) {
+  auto fail = [&] {
+    results[test].why =
+        formatv("cannot start a process: {0}", std::strerror(errno));
+    done[test] = true;
+  };
   int ends[2];
   if (pipe2(ends, O_CLOEXEC))
-    llvm::report_fatal_error("cannot make a pipe");
-  pid_t process = fork();
-  if (process < 0)
-    llvm::report_fatal_error("cannot start a process");
+    return fail();
+  pid_t parent = getpid(), process = fork();
   if (process == 0) {
     close(ends[0]);
+    // Whoever ends us ends the tests, too.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+      _exit(1);
     runChild(test, ends[1]);
+  }
+  if (process < 0) {
+    fail();
+    close(ends[0]);
+    close(ends[1]);
+    return;
   }
   close(ends[1]);
   children.push_back({test, process, ends[0], Clock::now(), ""});
@@ -151,7 +158,6 @@ void Runner::finish(Child &child, bool timedOut) {
   result.seconds = secondsSince(child.begin);
   results[child.test] = result;
   done[child.test] = true;
-  llvm::sys::fs::remove(formatv("{0}/{1}.ash", folder.str(), child.test).str());
 }
 
 /// Returns when at least one child has ended.
@@ -196,7 +202,8 @@ std::vector<TestResult> Runner::run(
   while (reported != tests.size()) {
     while (next != tests.size() && children.size() < std::max(jobs, 1u))
       start(next++);
-    waitForChildren();
+    if (!children.empty())
+      waitForChildren();
     for (; reported != tests.size() && done[reported]; ++reported)
       report(tests[reported], results[reported]);
   }

@@ -259,9 +259,11 @@ LogicalResult Compilation::emit(ModuleOp module) {
     return refuse();
   }
   provenance.modelSha256 = *hash;
-  if (failed(emitModule(module, binaries, provenance, options.output)))
-    return refuse();
-  return success();
+  LogicalResult written =
+      options.outputDescriptor >= 0
+          ? emitModule(module, binaries, provenance, options.outputDescriptor)
+          : emitModule(module, binaries, provenance, options.output);
+  return succeeded(written) ? success() : refuse();
 }
 
 CompileResult Compilation::run() {

@@ -19,6 +19,9 @@ void check(const ashlar_status_t &status) {
   if (*status.place)
     message += std::string(status.place) + ": ";
   message += status.message;
+  // Lists end with a line of their own.
+  while (!message.empty() && message.back() == '\n')
+    message.pop_back();
   message += std::string(" [") + ashlar_status_code_name(status.code) + "]";
   // A kernel that failed or memory that ran out is not the user's doing.
   throw Failure(status.code == ASHLAR_INTERNAL ? OurFault : Refused, message);

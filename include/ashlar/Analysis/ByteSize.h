@@ -6,7 +6,9 @@
 #define ASHLAR_ANALYSIS_BYTESIZE_H
 
 #include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
+#include <optional>
 
 namespace ashlar {
 
@@ -24,6 +26,19 @@ inline int64_t byteSize(mlir::ShapedType type) {
 /// The same for a type that is known to be shaped.
 inline int64_t byteSize(mlir::Type type) {
   return byteSize(llvm::cast<mlir::ShapedType>(type));
+}
+
+/// Bytes of a shape that a model chose; nothing where a size is negative or no
+/// memory could hold it: a tebibyte is more than any tensor has. A size of zero
+/// does not excuse the others, since strides are products of them.
+inline std::optional<int64_t> checkedByteSize(mlir::Type element,
+                                              llvm::ArrayRef<int64_t> shape) {
+  int64_t bytes = elementBytes(element);
+  for (int64_t dim : shape)
+    if (dim < 0 || llvm::MulOverflow(bytes, std::max<int64_t>(dim, 1), bytes) ||
+        bytes >> 40)
+      return std::nullopt;
+  return llvm::is_contained(shape, 0) ? 0 : bytes;
 }
 
 } // namespace ashlar

@@ -33,9 +33,8 @@ struct Test {
 /// none.
 std::vector<Test> findTests(const std::string &folder);
 
-/// Checks one test in this process. `module` is where the compiled file goes.
-TestResult checkTest(const Test &test, const CheckOptions &options,
-                     const std::string &module);
+/// Checks one test in this process.
+TestResult checkTest(const Test &test, const CheckOptions &options);
 
 /// Checks all of them, several at a time, each in a child process, so that a
 /// crash or an endless loop is that one test's failure. `report` hears of each

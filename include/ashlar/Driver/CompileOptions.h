@@ -33,6 +33,8 @@ enum class Stage {
 struct CompileOptions {
   std::string input;  ///< .onnx or .mlir
   std::string output; ///< .ash; unused when stopping early
+  /// An open file to write to instead; negative: none.
+  int outputDescriptor = -1;
   std::vector<TargetRequest> targets = {{"cpu", ""}};
   /// A machine file, for the target that it is of where no preset is named;
   /// empty: presets only.

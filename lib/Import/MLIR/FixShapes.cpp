@@ -3,6 +3,7 @@
 // Dynamic arguments become static, and so does what follows from them: TOSA by
 // its own shape inference, everything else by folding casts into the ops.
 #include "EntryImporter.h"
+#include "ashlar/Analysis/ByteSize.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -56,13 +57,8 @@ static FailureOr<RankedTensorType> fixedType(func::FuncOp entry,
     return error() << "has a dynamic shape (" << spellShape(shape, "?")
                    << "); fix it with --shape=" << name << "="
                    << spellShape(shape, "1") << ", putting your own sizes in";
-  uint64_t bytes =
-      llvm::divideCeil(type.getElementType().getIntOrFloatBitWidth(), 8);
-  for (int64_t dim : shape)
-    if (__builtin_mul_overflow(bytes, uint64_t(std::max<int64_t>(dim, 1)),
-                               &bytes) ||
-        bytes >> 40)
-      return error() << "has more elements than memory can address";
+  if (!checkedByteSize(type.getElementType(), shape))
+    return error() << "has more elements than memory can address";
   return type.clone(shape);
 }
 

@@ -34,7 +34,7 @@ ashlar::onnx_import::expectMatrixProduct(NodeImporter &node, unsigned lhs,
     product.shape.push_back(product.m);
   if (!yIsVector)
     product.shape.push_back(product.n);
-  if (failed(expectSize(node, product.shape, node.b.getI64Type())))
+  if (failed(expectSize(node, product.shape)))
     return failure();
   return product;
 }

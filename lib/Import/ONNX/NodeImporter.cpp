@@ -6,67 +6,79 @@
 using namespace mlir;
 using namespace ashlar::onnx_import;
 
+namespace {
+enum class Kind { None, Bool, Signed, Unsigned, Float };
+struct TypeRow {
+  StringLiteral name;
+  Kind kind = Kind::None; ///< None: not supported
+  unsigned bits = 0;
+};
+} // namespace
+
+/// ONNX's element types by their numbers.
+static constexpr TypeRow typeRows[] = {{"undefined"},
+                                       {"float", Kind::Float, 32},
+                                       {"uint8", Kind::Unsigned, 8},
+                                       {"int8", Kind::Signed, 8},
+                                       {"uint16", Kind::Unsigned, 16},
+                                       {"int16", Kind::Signed, 16},
+                                       {"int32", Kind::Signed, 32},
+                                       {"int64", Kind::Signed, 64},
+                                       {"string"},
+                                       {"bool", Kind::Bool, 1},
+                                       {"float16", Kind::Float, 16},
+                                       {"double", Kind::Float, 64},
+                                       {"uint32", Kind::Unsigned, 32},
+                                       {"uint64", Kind::Unsigned, 64},
+                                       {"complex64"},
+                                       {"complex128"},
+                                       {"bfloat16", Kind::Float, 16},
+                                       {"float8e4m3fn"},
+                                       {"float8e4m3fnuz"},
+                                       {"float8e5m2"},
+                                       {"float8e5m2fnuz"},
+                                       {"uint4"},
+                                       {"int4"},
+                                       {"float4e2m1"},
+                                       {"float8e8m0"},
+                                       {"uint2"},
+                                       {"int2"}};
+
+static const TypeRow &rowOf(ElementType type) {
+  static constexpr TypeRow unknown = {"unknown"};
+  auto number = static_cast<size_t>(static_cast<int>(type));
+  return number < std::size(typeRows) ? typeRows[number] : unknown;
+}
+
 Type ashlar::onnx_import::convertElementType(MLIRContext *context,
                                              ElementType type) {
   Builder b(context);
-  switch (type) {
-  case ElementType::F32:
-    return b.getF32Type();
-  case ElementType::F64:
-    return b.getF64Type();
-  case ElementType::F16:
-    return b.getF16Type();
-  case ElementType::BF16:
-    return b.getBF16Type();
-  case ElementType::U8:
-  case ElementType::I8:
-    return b.getI8Type();
-  case ElementType::U16:
-  case ElementType::I16:
-    return b.getI16Type();
-  case ElementType::U32:
-  case ElementType::I32:
-    return b.getI32Type();
-  case ElementType::U64:
-  case ElementType::I64:
-    return b.getI64Type();
-  case ElementType::Bool:
-    return b.getI1Type();
-  default:
+  const TypeRow &row = rowOf(type);
+  if (row.kind == Kind::None)
     return {};
-  }
+  if (row.kind != Kind::Float)
+    return b.getIntegerType(row.bits);
+  if (type == ElementType::BF16)
+    return b.getBF16Type();
+  return row.bits == 16   ? Type(b.getF16Type())
+         : row.bits == 32 ? Type(b.getF32Type())
+                          : Type(b.getF64Type());
 }
 
 bool ashlar::onnx_import::isUnsigned(ElementType type) {
-  return type == ElementType::U8 || type == ElementType::U16 ||
-         type == ElementType::U32 || type == ElementType::U64;
+  return rowOf(type).kind == Kind::Unsigned;
 }
 
 bool ashlar::onnx_import::isFloat(ElementType type) {
-  return type == ElementType::F16 || type == ElementType::BF16 ||
-         type == ElementType::F32 || type == ElementType::F64;
+  return rowOf(type).kind == Kind::Float;
 }
 
 bool ashlar::onnx_import::isInteger(ElementType type) {
-  return isUnsigned(type) || type == ElementType::I8 ||
-         type == ElementType::I16 || type == ElementType::I32 ||
-         type == ElementType::I64;
+  return isUnsigned(type) || rowOf(type).kind == Kind::Signed;
 }
 
 StringRef ashlar::onnx_import::elementTypeName(ElementType type) {
-  static constexpr StringLiteral names[] = {
-      "undefined",      "float",      "uint8",
-      "int8",           "uint16",     "int16",
-      "int32",          "int64",      "string",
-      "bool",           "float16",    "double",
-      "uint32",         "uint64",     "complex64",
-      "complex128",     "bfloat16",   "float8e4m3fn",
-      "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz",
-      "uint4",          "int4",       "float4e2m1",
-      "float8e8m0",     "uint2",      "int2"};
-  int number = static_cast<int>(type);
-  return number >= 0 && number < int(std::size(names)) ? names[number]
-                                                       : "unknown";
+  return rowOf(type).name;
 }
 
 NodeImporter::NodeImporter(GraphImporter &graph, const onnx::NodeProto &proto,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "OperandRules.h"
 #include "TensorBuilder.h"
+#include "ashlar/Analysis/ByteSize.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace ashlar::onnx_import;
@@ -15,16 +15,69 @@ std::string ashlar::onnx_import::spellShape(ArrayRef<int64_t> shape) {
       "x");
 }
 
+LogicalResult ashlar::onnx_import::expectOperands(NodeImporter &node,
+                                                  unsigned required,
+                                                  unsigned most) {
+  if (node.numOperands() > most)
+    return node.invalid("has " + Twine(node.numOperands()) +
+                        " inputs; expected " + Twine(most) + " at most");
+  for (unsigned i = 0; i != required; ++i)
+    if (!node.hasOperand(i))
+      return node.invalid("input " + Twine(i) +
+                          " is missing; expected at "
+                          "least " +
+                          Twine(required) + " inputs");
+  return success();
+}
+
+LogicalResult ashlar::onnx_import::expectSameType(NodeImporter &node,
+                                                  unsigned i) {
+  if (!node.hasOperand(i) || node.operandType(i) == node.operandType(0))
+    return success();
+  return node.invalid("input " + Twine(i) + " has type " +
+                      elementTypeName(node.operandType(i)) +
+                      "; expected the type of input 0, " +
+                      elementTypeName(node.operandType(0)));
+}
+
+LogicalResult ashlar::onnx_import::expectIndexType(NodeImporter &node,
+                                                   unsigned i) {
+  ElementType type = node.operandType(i);
+  if (type == ElementType::I32 || type == ElementType::I64)
+    return success();
+  return node.invalid("input " + Twine(i) + " has type " +
+                      elementTypeName(type) + "; expected int32 or int64");
+}
+
+LogicalResult ashlar::onnx_import::expectFloat(NodeImporter &node, unsigned i) {
+  if (isFloat(node.operandType(i)))
+    return success();
+  return node.invalid("input " + Twine(i) + " has type " +
+                      elementTypeName(node.operandType(i)) +
+                      "; expected floating point");
+}
+
+LogicalResult
+ashlar::onnx_import::expectOneOf(NodeImporter &node, llvm::StringRef what,
+                                 llvm::StringRef value,
+                                 ArrayRef<llvm::StringRef> allowed) {
+  if (llvm::is_contained(allowed, value))
+    return success();
+  std::string list;
+  for (llvm::StringRef word : allowed)
+    list += (list.empty() ? "" : ", ") + word.str();
+  return node.invalid(what + " is '" + value + "'; expected one of " + list);
+}
+
 LogicalResult ashlar::onnx_import::expectSize(NodeImporter &node,
                                               ArrayRef<int64_t> shape,
                                               Type element) {
-  int64_t bytes = llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
-  // A size of zero does not excuse the others: strides multiply them all.
-  for (int64_t dim : shape)
-    if (llvm::MulOverflow(bytes, std::max<int64_t>(dim, 1), bytes) ||
-        bytes >> 40)
-      return node.invalid("a tensor of shape " + spellShape(shape) +
-                          " is larger than memory can address");
+  if (llvm::any_of(shape, [](int64_t dim) { return dim < 0; }))
+    return node.invalid("a tensor would have shape " + spellShape(shape) +
+                        "; expected sizes of zero or more");
+  if (!checkedByteSize(element ? element : node.b.getI64Type(), shape))
+    return node.invalid("a tensor of shape " + spellShape(shape) +
+                        " is larger than memory can address");
   return success();
 }
 
@@ -41,8 +94,7 @@ ashlar::onnx_import::expectBroadcast(NodeImporter &node,
     return node.invalid("expected operands whose shapes broadcast, found " +
                         spelled);
   }
-  // The widest type that an operator makes of its operands.
-  if (failed(expectSize(node, *shape, node.b.getI64Type())))
+  if (failed(expectSize(node, *shape)))
     return failure();
   return shape;
 }
@@ -66,6 +118,15 @@ LogicalResult ashlar::onnx_import::expectShape(NodeImporter &node, unsigned i,
                         spellShape(shape) + ", found " +
                         spellShape(node.shape(i)));
   return success();
+}
+
+LogicalResult ashlar::onnx_import::expectRank(NodeImporter &node, unsigned i,
+                                              int64_t rank) {
+  if (node.rank(i) == rank)
+    return success();
+  return node.invalid("input " + Twine(i) + " has shape " +
+                      spellShape(node.shape(i)) + "; expected rank " +
+                      Twine(rank));
 }
 
 LogicalResult ashlar::onnx_import::expectRankAtLeast(NodeImporter &node,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What operators expect of their operands' shapes beyond their definition's
-// types and counts. Every function that fails has said why.
+// What operators expect of their operands beyond their definition's types and
+// counts, before they build anything: models are hostile input. Every function
+// that fails has said what was expected and found.
 #ifndef ASHLAR_LIB_IMPORT_ONNX_OPERANDRULES_H
 #define ASHLAR_LIB_IMPORT_ONNX_OPERANDRULES_H
 
@@ -12,10 +13,25 @@ namespace ashlar::onnx_import {
 /// "2x3", "scalar" for rank 0.
 std::string spellShape(llvm::ArrayRef<int64_t> shape);
 
-/// The shape must be of a size that memory can address.
+/// The first `required` operands are present and there are `most` at most.
+mlir::LogicalResult expectOperands(NodeImporter &node, unsigned required,
+                                   unsigned most);
+/// Operand i has the type of operand 0.
+mlir::LogicalResult expectSameType(NodeImporter &node, unsigned i);
+/// Operand i has one of int32 and int64.
+mlir::LogicalResult expectIndexType(NodeImporter &node, unsigned i);
+mlir::LogicalResult expectFloat(NodeImporter &node, unsigned i);
+
+/// The value is one of `allowed`; `what` names the attribute.
+mlir::LogicalResult expectOneOf(NodeImporter &node, llvm::StringRef what,
+                                llvm::StringRef value,
+                                llvm::ArrayRef<llvm::StringRef> allowed);
+
+/// No size is negative, and memory can address a tensor of this shape; without
+/// an element type, one of the widest.
 mlir::LogicalResult expectSize(NodeImporter &node,
                                llvm::ArrayRef<int64_t> shape,
-                               mlir::Type element);
+                               mlir::Type element = {});
 
 /// Operands must broadcast together, as NumPy does, to a shape of a size that
 /// memory can address; that shape.
@@ -29,6 +45,7 @@ mlir::LogicalResult expectBroadcastTo(NodeImporter &node, unsigned i,
 mlir::LogicalResult expectShape(NodeImporter &node, unsigned i,
                                 llvm::ArrayRef<int64_t> shape);
 
+mlir::LogicalResult expectRank(NodeImporter &node, unsigned i, int64_t rank);
 mlir::LogicalResult expectRankAtLeast(NodeImporter &node, unsigned i,
                                       int64_t rank);
 

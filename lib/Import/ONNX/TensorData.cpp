@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "TensorData.h"
 #include "WireScanner.h"
+#include "ashlar/Analysis/ByteSize.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/Support/FileSystem.h"
@@ -23,20 +24,12 @@ static Error refuse(const Twine &message) {
 
 Expected<uint64_t> ashlar::onnx_import::tensorBytes(Type element,
                                                     ArrayRef<int64_t> shape) {
-  uint64_t width = llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
-  uint64_t size = width;
-  bool isEmpty = llvm::is_contained(shape, 0);
-  for (int64_t dim : shape) {
+  for (int64_t dim : shape)
     if (dim < 0)
       return refuse(formatv("has a negative dimension, {0}", dim));
-    // A tebibyte is more than a tensor has in any memory. Sizes beside a zero
-    // count, too: products of them are taken everywhere.
-    if (__builtin_mul_overflow(size, uint64_t(std::max<int64_t>(dim, 1)),
-                               &size) ||
-        size >> 40)
-      return refuse("has more elements than memory can address");
-  }
-  return isEmpty ? 0 : size;
+  if (std::optional<int64_t> bytes = checkedByteSize(element, shape))
+    return *bytes;
+  return refuse("has more elements than memory can address");
 }
 
 /// Packs a repeated field whose entries may be wider than the element.
@@ -206,7 +199,7 @@ Expected<TypedAttr> TensorData::convert(const onnx::TensorProto &proto,
       bits.push_back(byte != 0);
     return TypedAttr(DenseElementsAttr::get(tensorType, bits));
   }
-  size_t width = llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+  size_t width = elementBytes(element);
   bool isSplat = allEqual(data, width);
   if (isSplat || *size <= maximumInlineBytes) {
     // Bounded copies: a file gives no alignment.

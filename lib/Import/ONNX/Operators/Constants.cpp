@@ -2,8 +2,8 @@
 //
 // What is known without any input: Constant, ConstantOfShape, Shape, Size,
 // EyeLike and Range.
+#include "../OperandRules.h"
 #include "../TensorBuilder.h"
-#include "OperandChecks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 #include "onnx-ml.pb.h"

@@ -3,8 +3,8 @@
 // Conv, ConvInteger and QLinearConv: one contraction on the padded input, in
 // ONNX's own layout, with affine maps that say where the windows lie.
 #include "Convolution.h"
+#include "../OperandRules.h"
 #include "../TensorBuilder.h"
-#include "OperandChecks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -23,7 +23,7 @@ Value ashlar::onnx_import::channelwise(ImplicitLocOpBuilder &b, Value vector,
 
 FailureOr<ConvolutionShape>
 ashlar::onnx_import::readConvolution(NodeImporter &node, unsigned weight) {
-  if (failed(expectMinimumRank(node, 0, 3)) ||
+  if (failed(expectRankAtLeast(node, 0, 3)) ||
       failed(expectRank(node, weight, node.rank(0))))
     return failure();
   if (node.rank(0) > 5)

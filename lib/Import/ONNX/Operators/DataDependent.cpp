@@ -3,8 +3,8 @@
 // NonZero and Unique: the size of their result depends on their input's values,
 // so they are computed where those are known at compile time and refused
 // elsewhere.
+#include "../OperandRules.h"
 #include "../TensorBuilder.h"
-#include "OperandChecks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;

@@ -2,9 +2,9 @@
 //
 // Gather, GatherElements, GatherND and Compress: elements of a tensor at
 // places that another one holds.
+#include "../OperandRules.h"
 #include "../TensorBuilder.h"
 #include "IndexArithmetic.h"
-#include "OperandChecks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -49,7 +49,7 @@ static Value gatherAxis(ImplicitLocOpBuilder &b, Value data, Value indices,
 
 static LogicalResult importGather(NodeImporter &node) {
   if (failed(expectOperands(node, 2, 2)) || failed(expectIndexType(node, 1)) ||
-      failed(expectMinimumRank(node, 0, 1)))
+      failed(expectRankAtLeast(node, 0, 1)))
     return failure();
   ImplicitLocOpBuilder &b = node.b;
   ArrayRef<int64_t> data = node.shape(0);
@@ -87,7 +87,7 @@ static LogicalResult importGather(NodeImporter &node) {
 
 static LogicalResult importGatherElements(NodeImporter &node) {
   if (failed(expectOperands(node, 2, 2)) || failed(expectIndexType(node, 1)) ||
-      failed(expectMinimumRank(node, 0, 1)) ||
+      failed(expectRankAtLeast(node, 0, 1)) ||
       failed(expectRank(node, 1, node.rank(0))))
     return failure();
   ImplicitLocOpBuilder &b = node.b;
@@ -120,8 +120,8 @@ static LogicalResult importGatherElements(NodeImporter &node) {
 
 static LogicalResult importGatherND(NodeImporter &node) {
   if (failed(expectOperands(node, 2, 2)) || failed(expectIndexType(node, 1)) ||
-      failed(expectMinimumRank(node, 0, 1)) ||
-      failed(expectMinimumRank(node, 1, 1)))
+      failed(expectRankAtLeast(node, 0, 1)) ||
+      failed(expectRankAtLeast(node, 1, 1)))
     return failure();
   ImplicitLocOpBuilder &b = node.b;
   ArrayRef<int64_t> data = node.shape(0), indices = node.shape(1);

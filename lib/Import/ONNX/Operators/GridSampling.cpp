@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // GridSample and AffineGrid: reading an image at places that a tensor holds.
+#include "../OperandRules.h"
 #include "../TensorBuilder.h"
-#include "OperandChecks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -126,7 +126,7 @@ static LogicalResult readSampler(NodeImporter &node, std::string &mode,
 
 static LogicalResult importGridSample(NodeImporter &node) {
   if (failed(expectOperands(node, 2, 2)) || failed(expectFloat(node, 0)) ||
-      failed(expectFloat(node, 1)) || failed(expectMinimumRank(node, 0, 3)) ||
+      failed(expectFloat(node, 1)) || failed(expectRankAtLeast(node, 0, 3)) ||
       failed(expectRank(node, 1, node.rank(0))))
     return failure();
   ImplicitLocOpBuilder &b = node.b;

@@ -3,8 +3,8 @@
 // MaxPool, AveragePool, LpPool, their global forms and MaxUnpool. A pool is a
 // reduction over a window operand that has a shape and no contents, as
 // upstream's linalg.pooling ops have it.
+#include "../OperandRules.h"
 #include "../TensorBuilder.h"
-#include "OperandChecks.h"
 #include "WindowGeometry.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -24,7 +24,7 @@ struct PoolShape {
 
 static FailureOr<PoolShape> readPool(NodeImporter &node) {
   if (failed(expectOperands(node, 1, 1)) ||
-      failed(expectMinimumRank(node, 0, 3)))
+      failed(expectRankAtLeast(node, 0, 3)))
     return failure();
   ArrayRef<int64_t> input = node.shape(0);
   FailureOr<WindowGeometry> window =
@@ -342,7 +342,7 @@ static LogicalResult importLpPool(NodeImporter &node) {
 
 static FailureOr<SmallVector<int64_t>> readGlobalPool(NodeImporter &node) {
   if (failed(expectOperands(node, 1, 1)) ||
-      failed(expectMinimumRank(node, 0, 2)) || failed(expectFloat(node, 0)))
+      failed(expectRankAtLeast(node, 0, 2)) || failed(expectFloat(node, 0)))
     return failure();
   return llvm::to_vector(llvm::seq<int64_t>(2, node.rank(0)));
 }

@@ -4,9 +4,9 @@
 // With x and w the stored values and a, b their zero points,
 //   sum (x - a)(w - b) = sum (x - a) w - b sum (x - a),
 // so a is subtracted first where it is not zero, and b from the weight.
+#include "../OperandRules.h"
 #include "../TensorBuilder.h"
 #include "Convolution.h"
-#include "OperandChecks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // DepthToSpace, SpaceToDepth, ReverseSequence, Trilu and OneHot.
+#include "../OperandRules.h"
 #include "../TensorBuilder.h"
 #include "IndexArithmetic.h"
-#include "OperandChecks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -76,7 +76,7 @@ static LogicalResult importSpaceToDepth(NodeImporter &node) {
 
 static LogicalResult importReverseSequence(NodeImporter &node) {
   if (failed(expectOperands(node, 2, 2)) ||
-      failed(expectMinimumRank(node, 0, 2)) || failed(expectIndexType(node, 1)))
+      failed(expectRankAtLeast(node, 0, 2)) || failed(expectIndexType(node, 1)))
     return failure();
   ArrayRef<int64_t> shape = node.shape(0);
   FailureOr<int64_t> batch =
@@ -116,7 +116,7 @@ static LogicalResult importReverseSequence(NodeImporter &node) {
 
 static LogicalResult importTrilu(NodeImporter &node) {
   if (failed(expectOperands(node, 1, 2)) ||
-      failed(expectMinimumRank(node, 0, 2)))
+      failed(expectRankAtLeast(node, 0, 2)))
     return failure();
   ImplicitLocOpBuilder &b = node.b;
   bool upper = node.intAttribute("upper", 1) != 0;

@@ -3,9 +3,9 @@
 // RNN, GRU and LSTM. The products with the inputs of all steps are one
 // contraction; a loop over time adds the product with the state before, and
 // computes the gates.
+#include "../OperandRules.h"
 #include "../ScalarBuilder.h"
 #include "LoopNest.h"
-#include "OperandChecks.h"
 #include "RecurrentActivation.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

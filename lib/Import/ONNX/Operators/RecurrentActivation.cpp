@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "RecurrentActivation.h"
-#include "OperandChecks.h"
+#include "../OperandRules.h"
 #include "onnx-ml.pb.h"
 
 using namespace mlir;

@@ -3,10 +3,10 @@
 // RoiAlign: the mean or maximum of samples on a grid inside regions that a
 // tensor holds. How many samples a region needs may depend on its size, so the
 // body of each element loops.
+#include "../OperandRules.h"
 #include "../ScalarBuilder.h"
 #include "IndexArithmetic.h"
 #include "LoopNest.h"
-#include "OperandChecks.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Operators whose result is another view of their input's elements in order.
+#include "../OperandRules.h"
 #include "../TensorBuilder.h"
-#include "OperandChecks.h"
 
 using namespace mlir;
 using namespace ashlar::onnx_import;

@@ -4,9 +4,9 @@
 // compile time, axis by axis: which elements of the input and with what
 // weights. Nearest neighbours that repeat or skip evenly are views; the rest
 // is a weighted sum along one axis after another.
+#include "../OperandRules.h"
 #include "../TensorBuilder.h"
 #include "AxisSampling.h"
-#include "OperandChecks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -2,10 +2,10 @@
 //
 // Scatter, ScatterElements, ScatterND and MaxUnpool: elements written to places
 // that a tensor holds. Places may repeat, so the writes keep their order.
+#include "../OperandRules.h"
 #include "../TensorBuilder.h"
 #include "IndexArithmetic.h"
 #include "LoopNest.h"
-#include "OperandChecks.h"
 #include "WindowGeometry.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -56,7 +56,7 @@ static Value store(OpBuilder &b, Location loc, llvm::StringRef reduction,
 
 static LogicalResult importScatterElements(NodeImporter &node) {
   if (failed(expectOperands(node, 3, 3)) || failed(expectIndexType(node, 1)) ||
-      failed(expectSameType(node, 2)) || failed(expectMinimumRank(node, 0, 1)))
+      failed(expectSameType(node, 2)) || failed(expectRankAtLeast(node, 0, 1)))
     return failure();
   ArrayRef<int64_t> data = node.shape(0), indices = node.shape(1);
   FailureOr<int64_t> axis =
@@ -92,8 +92,8 @@ static LogicalResult importScatterElements(NodeImporter &node) {
 static LogicalResult importScatterND(NodeImporter &node) {
   if (failed(expectOperands(node, 3, 3)) || failed(expectIndexType(node, 1)) ||
       failed(expectSameType(node, 2)) ||
-      failed(expectMinimumRank(node, 0, 1)) ||
-      failed(expectMinimumRank(node, 1, 1)))
+      failed(expectRankAtLeast(node, 0, 1)) ||
+      failed(expectRankAtLeast(node, 1, 1)))
     return failure();
   ArrayRef<int64_t> data = node.shape(0), indices = node.shape(1);
   int64_t depth = indices.back(), lead = indices.size() - 1;
@@ -134,7 +134,7 @@ static LogicalResult importScatterND(NodeImporter &node) {
 
 static LogicalResult importMaxUnpool(NodeImporter &node) {
   if (failed(expectOperands(node, 2, 3)) ||
-      failed(expectMinimumRank(node, 0, 3)) ||
+      failed(expectRankAtLeast(node, 0, 3)) ||
       failed(expectShape(node, 1, node.shape(0))) ||
       failed(expectIndexType(node, 1)))
     return failure();

@@ -2,8 +2,8 @@
 //
 // Slice, Split, Concat, Expand, Tile and Transpose: parts and copies of tensors
 // at places known at compile time.
+#include "../OperandRules.h"
 #include "../TensorBuilder.h"
-#include "OperandChecks.h"
 
 using namespace mlir;
 using namespace ashlar::onnx_import;
@@ -117,7 +117,7 @@ static LogicalResult importSlice(NodeImporter &node) {
 
 static LogicalResult importSplit(NodeImporter &node) {
   if (failed(expectOperands(node, 1, 2)) ||
-      failed(expectMinimumRank(node, 0, 1)))
+      failed(expectRankAtLeast(node, 0, 1)))
     return failure();
   int64_t rank = node.rank(0);
   FailureOr<int64_t> axis =
@@ -174,7 +174,7 @@ static LogicalResult importSplit(NodeImporter &node) {
 static LogicalResult importConcat(NodeImporter &node) {
   unsigned count = node.numOperands();
   if (failed(expectOperands(node, std::max(count, 1u), count)) ||
-      failed(expectMinimumRank(node, 0, 1)))
+      failed(expectRankAtLeast(node, 0, 1)))
     return failure();
   if (!node.hasAttribute("axis"))
     return node.invalid("expected the attribute axis, found none");

@@ -3,10 +3,10 @@
 // TopK. Every value becomes an integer key whose order is the one asked for;
 // then each place takes the best key that comes after the one before it. Equal
 // keys go by their index, and NaN counts as greater than all numbers.
+#include "../OperandRules.h"
 #include "../TensorBuilder.h"
 #include "IndexArithmetic.h"
 #include "LoopNest.h"
-#include "OperandChecks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -140,7 +140,7 @@ static FailureOr<int64_t> readCount(NodeImporter &node) {
 
 static LogicalResult importTopK(NodeImporter &node) {
   if (failed(expectOperands(node, 1, 2)) ||
-      failed(expectMinimumRank(node, 0, 1)))
+      failed(expectRankAtLeast(node, 0, 1)))
     return failure();
   FailureOr<int64_t> count = readCount(node);
   if (failed(count))

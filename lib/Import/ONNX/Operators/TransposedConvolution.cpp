@@ -4,9 +4,9 @@
 // it is a matrix product whose result is viewed as an image. Otherwise zeros
 // are put between the input's elements, and the result is a convolution whose
 // window runs backwards.
+#include "../OperandRules.h"
 #include "../TensorBuilder.h"
 #include "Convolution.h"
-#include "OperandChecks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -70,7 +70,7 @@ static LogicalResult readResultSizes(NodeImporter &node,
 }
 
 static FailureOr<TransposedShape> readShape(NodeImporter &node) {
-  if (failed(expectMinimumRank(node, 0, 3)) ||
+  if (failed(expectRankAtLeast(node, 0, 3)) ||
       failed(expectRank(node, 1, node.rank(0))))
     return failure();
   if (node.rank(0) > 5)

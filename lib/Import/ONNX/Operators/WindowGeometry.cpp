@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "WindowGeometry.h"
+#include "../OperandRules.h"
 #include "../TensorBuilder.h"
-#include "OperandChecks.h"
 
 using namespace mlir;
 using namespace ashlar::onnx_import;
