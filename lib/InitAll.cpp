@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/InitAll.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Targets/CPU/Targets.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
 #include "ashlar/Transforms/Pipelines/Pipelines.h"
@@ -18,7 +19,8 @@ void ashlar::registerAllDialects(mlir::DialectRegistry &registry) {
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
   mlir::registerAllToLLVMIRTranslations(registry);
-  registry.insert<exec::ExecDialect>();
+  registry.insert<exec::ExecDialect, tile::TileDialect>();
+  tile::registerBufferization(registry);
 }
 
 void ashlar::registerAllPasses() {

@@ -38,7 +38,7 @@ function(ashlar_use_pch target)
   target_precompile_headers(${target} REUSE_FROM AshlarPCH)
 endfunction()
 
-# ashlar_add_dialect(Exec exec [ATTRIBUTES] [INTERFACES]): ops, types,
+# ashlar_add_dialect(Exec exec ): ops, types,
 # attributes and enums of one dialect from <Name>Ops.td.
 function(ashlar_add_dialect name mnemonic)
   set(LLVM_TARGET_DEFINITIONS ${name}Ops.td)
@@ -49,6 +49,10 @@ function(ashlar_add_dialect name mnemonic)
   mlir_tablegen(${name}Ops.cpp.inc -gen-op-defs)
   mlir_tablegen(${name}Enums.h.inc -gen-enum-decls)
   mlir_tablegen(${name}Enums.cpp.inc -gen-enum-defs)
+  mlir_tablegen(${name}Types.h.inc -gen-typedef-decls
+                -typedefs-dialect=${mnemonic})
+  mlir_tablegen(${name}Types.cpp.inc -gen-typedef-defs
+                -typedefs-dialect=${mnemonic})
   mlir_tablegen(${name}Attributes.h.inc -gen-attrdef-decls
                 -attrdefs-dialect=${mnemonic})
   mlir_tablegen(${name}Attributes.cpp.inc -gen-attrdef-defs

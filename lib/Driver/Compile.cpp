@@ -328,7 +328,8 @@ CompileResult Compilation::run() {
              [](OpPassManager &pm, Target &) { buildPrecisionPipeline(pm); }) &&
          perProgram(Stage::Fuse,
                     [](OpPassManager &pm, Target &target) {
-                      buildFusePipeline(pm, target.fuses());
+                      buildFusePipeline(pm, target.fuses(),
+                                        target.tileOptions());
                     }) &&
          perProgram(Stage::Tile,
                     [](OpPassManager &pm, Target &target) {

@@ -165,7 +165,7 @@ LogicalResult compileForReference(ModuleOp module, const MemoryFile &file,
     return failure();
   ModuleOp program = *module.getOps<ModuleOp>().begin();
   PassManager stages(module.getContext());
-  buildFusePipeline(stages, target->fuses());
+  buildFusePipeline(stages, target->fuses(), target->tileOptions());
   buildTilePipeline(stages, target->tileOptions());
   buildSchedulePipeline(stages);
   if (failed(stages.run(program)))

@@ -4,6 +4,7 @@
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "llvm/ADT/ScopeExit.h"
 #include <cstring>
 
 #define XXH_INLINE_ALL
@@ -16,8 +17,13 @@ static constexpr uint64_t weightAlignment = 64;
 static constexpr uint64_t pieceBytes = 1 << 20;
 
 WeightBytes::WeightBytes(TypedAttr value) {
+  uint64_t written = byteSize(cast<RankedTensorType>(value.getType()));
+  packed = dyn_cast<tile::PackedAttr>(value);
+  if (packed)
+    value = packed.getSource();
   auto type = cast<RankedTensorType>(value.getType());
   bytes = byteSize(type);
+  auto setBytes = llvm::make_scope_exit([&] { bytes = written; });
   if (auto resource = dyn_cast<DenseResourceElementsAttr>(value)) {
     if (AsmResourceBlob *blob = resource.getRawHandle().getBlob())
       data = blob->getData();
@@ -41,6 +47,10 @@ WeightBytes::WeightBytes(TypedAttr value) {
 
 void WeightBytes::forEachPiece(
     llvm::function_ref<void(ArrayRef<char>)> use) const {
+  if (packed) {
+    forEachPackedPiece(use);
+    return;
+  }
   ArrayRef<char> source = data.empty() ? ArrayRef<char>(owned) : data;
   if (!isSplat) {
     for (uint64_t at = 0; at < bytes; at += pieceBytes)
@@ -54,6 +64,62 @@ void WeightBytes::forEachPiece(
     std::memcpy(piece.data() + at, source.data(), source.size());
   for (uint64_t at = 0; at < bytes; at += piece.size())
     use(ArrayRef<char>(piece).take_front(bytes - at));
+}
+
+/// Copies `count` elements of `width` bytes that lie `stride` elements apart.
+static void copyRow(char *to, const char *from, int64_t count, int64_t stride,
+                    int64_t width) {
+  if (stride == 1) {
+    std::memcpy(to, from, count * width);
+    return;
+  }
+  auto copy = [&](auto element) {
+    for (int64_t i = 0; i != count; ++i)
+      std::memcpy(to + i * sizeof(element),
+                  from + i * stride * int64_t(sizeof(element)),
+                  sizeof(element));
+  };
+  switch (width) {
+  case 1:
+    return copy(uint8_t());
+  case 2:
+    return copy(uint16_t());
+  case 4:
+    return copy(uint32_t());
+  case 8:
+    return copy(uint64_t());
+  }
+  llvm_unreachable("elements take 1, 2, 4 or 8 bytes");
+}
+
+void WeightBytes::forEachPackedPiece(
+    llvm::function_ref<void(ArrayRef<char>)> use) const {
+  auto type = cast<RankedTensorType>(packed.getType());
+  ArrayRef<int64_t> shape = type.getShape().drop_back();
+  SmallVector<int64_t> strides(packed.getStrides());
+  if (isSplat)
+    strides.assign(strides.size(), 0);
+  int64_t panel = packed.getPanel(), width = elementBytes(type.getElementType());
+  const char *source = data.empty() ? owned.data() : data.data();
+  SmallVector<int64_t> at(shape.size(), 0);
+  SmallVector<char, 0> piece;
+  int64_t row = 0, rows = ShapedType::getNumElements(shape);
+  int64_t perPiece = std::max<int64_t>(1, pieceBytes / (panel * width));
+  while (row != rows) {
+    int64_t end = std::min(rows, row + perPiece);
+    piece.assign((end - row) * panel * width, 0);
+    for (char *to = piece.data(); row != end; ++row, to += panel * width) {
+      int64_t place = 0;
+      for (auto [index, stride] : llvm::zip(at, strides))
+        place += index * stride;
+      int64_t columns =
+          std::min(panel, packed.getClip() - at.front() * panel);
+      copyRow(to, source + place * width, columns, strides.back(), width);
+      for (size_t d = at.size(); d-- > 0 && ++at[d] == shape[d];)
+        at[d] = 0;
+    }
+    use(piece);
+  }
 }
 
 static uint64_t hashOf(const WeightBytes &bytes) {
@@ -70,6 +136,15 @@ static uint64_t hashOf(const WeightBytes &bytes) {
 static bool equal(TypedAttr x, TypedAttr y) {
   if (x.getType() != y.getType())
     return false;
+  auto packedX = dyn_cast<tile::PackedAttr>(x);
+  auto packedY = dyn_cast<tile::PackedAttr>(y);
+  if (bool(packedX) != bool(packedY))
+    return false;
+  if (packedX)
+    return packedX.getStrides() == packedY.getStrides() &&
+           packedX.getPanel() == packedY.getPanel() &&
+           packedX.getClip() == packedY.getClip() &&
+           equal(packedX.getSource(), packedY.getSource());
   WeightBytes first(x), second(y);
   // A splat beside its written-out twin stays a weight of its own.
   return first.isWhole() && second.isWhole() && first.whole() == second.whole();

@@ -4,6 +4,7 @@
 #ifndef ASHLAR_LIB_EMIT_WEIGHTTABLE_H
 #define ASHLAR_LIB_EMIT_WEIGHTTABLE_H
 
+#include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
@@ -18,7 +19,7 @@ public:
 
   uint64_t size() const { return bytes; }
   /// Whether all bytes lie in memory already, and those.
-  bool isWhole() const { return !isSplat; }
+  bool isWhole() const { return !isSplat && !packed; }
   llvm::ArrayRef<char> whole() const {
     return data.empty() ? llvm::ArrayRef<char>(owned) : data;
   }
@@ -26,8 +27,12 @@ public:
   void forEachPiece(llvm::function_ref<void(llvm::ArrayRef<char>)> use) const;
 
 private:
+  void
+  forEachPackedPiece(llvm::function_ref<void(llvm::ArrayRef<char>)> use) const;
+
   uint64_t bytes = 0;
   bool isSplat = false;
+  tile::PackedAttr packed; ///< null, or how `data` is brought into order
   llvm::ArrayRef<char> data;         ///< of a splat: one element
   llvm::SmallVector<char, 16> owned; ///< where `data` had to be made
 };

@@ -3,6 +3,7 @@
 // Decides which ops become one kernel. Ops are visited from the last to the
 // first, so that a consumer finds its producer still free.
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
 #include "ashlar/Transforms/Fuse/Views.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -36,7 +37,8 @@ bool isCopiedIn(Operation *op) {
 }
 
 bool staysOutside(Operation *op) {
-  return isa<func::ReturnOp, arith::ConstantOp>(op) || isView(op);
+  return isa<func::ReturnOp, arith::ConstantOp, tile::PackOp>(op) ||
+         isView(op);
 }
 
 /// The contraction or reduction that `root` can finish in place, or null.

@@ -48,14 +48,23 @@ void ashlar::buildPrecisionPipeline(OpPassManager &pm) {
   verifyStage(pm, "precision");
 }
 
-void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse) {
+void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
+                               const TileOptions &options) {
   OpPassManager &function = pm.nest<func::FuncOp>();
   if (fuse)
     function.addPass(createFuseElementwisePass());
   function.addPass(createCSEPass());
-  FormDispatchesPassOptions options;
-  options.fuse = fuse;
-  function.addPass(createFormDispatchesPass(options));
+  if (fuse) {
+    function.addPass(createFormContractsPass());
+    ChooseStrategiesPassOptions machine;
+    machine.vectorBytes = options.vectorBytes;
+    machine.registers = options.registers;
+    function.addPass(createChooseStrategiesPass(machine));
+    function.addPass(createCSEPass());
+  }
+  FormDispatchesPassOptions dispatches;
+  dispatches.fuse = fuse;
+  function.addPass(createFormDispatchesPass(dispatches));
   verifyStage(pm, "fuse");
 }
 
@@ -72,6 +81,7 @@ void ashlar::buildTilePipeline(OpPassManager &pm, const TileOptions &options) {
   kernel.addPass(createBufferizeKernelsPass());
   kernel.addPass(createCanonicalizerPass());
   kernel.addPass(createCSEPass());
+  kernel.addPass(createExpandContractsPass());
   kernel.addPass(createFormGroupsPass());
   kernel.addPass(createGeneralizeKernelsPass());
   if (options.vectorize) {
@@ -79,6 +89,9 @@ void ashlar::buildTilePipeline(OpPassManager &pm, const TileOptions &options) {
     vectors.vectorBytes = options.machine.vectors.bytes;
     vectors.registers = options.machine.vectors.count;
     kernel.addPass(createVectorizeGenericsPass(vectors));
+    VectorizeStepsPassOptions steps;
+    steps.vectorBytes = options.vectorBytes;
+    kernel.addPass(createVectorizeStepsPass(steps));
   }
   kernel.addPass(createConvertLinalgToLoopsPass());
   kernel.addPass(createCanonicalizerPass());
@@ -103,7 +116,9 @@ void ashlar::registerPipelines() {
   PassPipelineRegistration<>("ashlar-precision-pipeline", "The stage precision",
                              buildPrecisionPipeline);
   PassPipelineRegistration<>("ashlar-fuse-pipeline", "The stage fuse",
-                             [](OpPassManager &pm) { buildFusePipeline(pm); });
+                             [](OpPassManager &pm) {
+                               buildFusePipeline(pm, true, TileOptions());
+                             });
   PassPipelineRegistration<>(
       "ashlar-tile-pipeline", "The stage tile",
       [](OpPassManager &pm) { buildTilePipeline(pm, TileOptions()); });

@@ -6,6 +6,7 @@
 #include "ArenaPlan.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Transforms/Fuse/Views.h"
 #include "ashlar/Transforms/Schedule/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -138,10 +139,24 @@ private:
     int64_t command = 0;
     for (Operation &op : block.without_terminator()) {
       if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+        // What is only read packed is stored only so.
+        if (llvm::all_of(constant->getUsers(), [](Operation *user) {
+              return isa<tile::PackOp>(user);
+            }))
+          continue;
         places[constant] = {addBuffer(Storage::Weights,
                                       weightIndex(constant.getValue()),
                                       byteSize(constant.getType())),
                             0};
+      } else if (auto pack = dyn_cast<tile::PackOp>(op)) {
+        auto constant = pack.getSource().getDefiningOp<arith::ConstantOp>();
+        if (!constant)
+          return pack.emitError("expected a constant to pack");
+        places[pack] = {
+            addBuffer(Storage::Weights,
+                      weightIndex(pack.getPacked(constant.getValue())),
+                      byteSize(pack.getType())),
+            0};
       } else if (isView(&op)) {
         Place source = places.lookup(op.getOperand(0));
         auto type = cast<RankedTensorType>(op.getResult(0).getType());

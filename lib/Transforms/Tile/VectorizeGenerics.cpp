@@ -3,6 +3,7 @@
 // Writes the loops of a VectorPlan: outer loops over single coordinates, then
 // register tiles whose accumulators are loop-carried vectors. Edges use masks
 // along the vector and single rows beside it.
+#include "VectorBody.h"
 #include "VectorPlan.h"
 #include "ashlar/Transforms/Tile/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -229,43 +230,6 @@ private:
                                     mask, rest);
   }
 
-  /// Writes the body on vectors. `arguments`: one vector per block argument.
-  Value emitBody(ArrayRef<Value> arguments) {
-    IRMapping mapping;
-    Block *body = op.getBody();
-    for (auto [from, to] : llvm::zip(body->getArguments(), arguments))
-      if (to)
-        mapping.map(from, to);
-    auto lookup = [&](Value value) -> Value {
-      if (Value mapped = mapping.lookupOrNull(value))
-        return mapped;
-      Value broadcast;
-      Attribute constant;
-      VectorType type = vectorOf(value.getType());
-      if (matchPattern(value, m_Constant(&constant)))
-        broadcast = arith::ConstantOp::create(
-            b, DenseElementsAttr::get(type, constant));
-      else
-        broadcast = vector::BroadcastOp::create(b, type, value);
-      mapping.map(value, broadcast);
-      return broadcast;
-    };
-    for (Operation &inner : body->without_terminator()) {
-      if (isa<arith::ConstantOp>(inner))
-        continue;
-      OperationState state(b.getLoc(), inner.getName());
-      for (Value operand : inner.getOperands())
-        state.operands.push_back(lookup(operand));
-      for (Type type : inner.getResultTypes())
-        state.types.push_back(vectorOf(type));
-      state.attributes = inner.getDiscardableAttrDictionary();
-      state.propertiesAttr = inner.getPropertiesAsAttribute();
-      Operation *clone = b.create(state);
-      mapping.map(inner.getResults(), clone->getResults());
-    }
-    return lookup(body->getTerminator()->getOperand(0));
-  }
-
   /// All elements of the tile for one step of the sums.
   SmallVector<Value> emitStep(const RegisterTile &tile, ValueRange sums) {
     ArrayRef<VectorOperand> inputs = ArrayRef(plan.operands).drop_back();
@@ -290,7 +254,7 @@ private:
       }
       Value sum = sums.empty() ? Value() : sums[element];
       arguments.push_back(sum);
-      Value result = emitBody(arguments);
+      Value result = emitVectorBody(b, op.getBody(), arguments, plan.lanes);
       if (tile.mask && plan.vectorIsReduced)
         result = arith::SelectOp::create(b, tile.mask, result, sum);
       results.push_back(result);

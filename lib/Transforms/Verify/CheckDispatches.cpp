@@ -3,6 +3,7 @@
 // The stage fuse: whatever moves or computes data is in a dispatch.
 #include "StageChecks.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Transforms/Fuse/Views.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -19,7 +20,8 @@ LogicalResult ashlar::checkEntryBody(func::FuncOp entry, StringRef kernelOp) {
   for (Operation &op : entry.getBody().front()) {
     bool isTensorConstant = isa<arith::ConstantOp>(op) &&
                             isa<RankedTensorType>(op.getResult(0).getType());
-    if (!isTensorConstant && !isView(&op) && !isa<func::ReturnOp>(op) &&
+    if (!isTensorConstant && !isView(&op) &&
+        !isa<func::ReturnOp, tile::PackOp>(op) &&
         op.getName().getStringRef() != kernelOp)
       return op.emitError("after the stage ")
              << stage << ": expected tensor constants, views, " << kernelOp
@@ -31,7 +33,8 @@ LogicalResult ashlar::checkEntryBody(func::FuncOp entry, StringRef kernelOp) {
 static LogicalResult checkDispatch(exec::DispatchOp dispatch) {
   WalkResult walk =
       dispatch.getBody().walk<WalkOrder::PreOrder>([](Operation *op) {
-        if (isTensorCode(op) || isa<exec::YieldOp>(op))
+        if (isTensorCode(op) ||
+            isa<exec::YieldOp, tile::ContractOp, tile::YieldOp>(op))
           return WalkResult::advance();
         op->emitError("after the stage fuse: expected ops of linalg, tensor, "
                       "arith, math and scf in a dispatch, found '")

@@ -15,6 +15,38 @@ def FuseElementwisePass
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
 }
 
+def FormContractsPass
+    : Pass<"ashlar-form-contracts", "::mlir::func::FuncOp"> {
+  let summary = "Recognize contractions and give them their epilogues";
+  let description = [{
+    Before: linalg ops on tensors. After: every `linalg.generic` that sums
+    products of two operands over affine addresses, starting at zero, is a
+    `tile.contract`, whatever it was in the model: a matrix product, a
+    convolution of any rank or grouping. The elementwise op that alone reads the
+    sums is its epilogue. Left alone: dynamic sizes, sums along whose last dim
+    neither operand changes.
+  }];
+  let dependentDialects = ["::ashlar::tile::TileDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def ChooseStrategiesPass
+    : Pass<"ashlar-choose-strategies", "::mlir::func::FuncOp"> {
+  let summary = "Choose how each contraction is computed";
+  let description = [{
+    Before: `tile.contract` ops. After: each has the `#tile.strategy` of the
+    least predicted time among those that fit the machine, and constant operands
+    are `tile.pack`ed as the kernel reads them. A remark says what was chosen.
+  }];
+  let options = [Option<"vectorBytes", "vector-bytes", "int64_t", "32",
+                        "Width of a vector register">,
+                 Option<"registers", "registers", "int64_t", "16",
+                        "Vector registers of a core">];
+  let dependentDialects = ["::ashlar::tile::TileDialect",
+                           "::mlir::arith::ArithDialect"];
+}
+
 def FormDispatchesPass
     : Pass<"ashlar-form-dispatches", "::mlir::func::FuncOp"> {
   let summary = "Put every op that moves or computes data into a dispatch";

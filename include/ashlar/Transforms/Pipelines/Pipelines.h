@@ -31,8 +31,10 @@ void buildPlacePipeline(mlir::OpPassManager &pm,
                         llvm::ArrayRef<std::string> targets);
 /// The type of every operand, accumulator and result is explicit.
 void buildPrecisionPipeline(mlir::OpPassManager &pm);
-/// Every op that moves or computes data is inside an exec.dispatch.
-void buildFusePipeline(mlir::OpPassManager &pm, bool fuse = true);
+/// Every op that moves or computes data is inside an exec.dispatch; with
+/// `fuse`, every contraction has a strategy for the machine of `options`.
+void buildFusePipeline(mlir::OpPassManager &pm, bool fuse,
+                       const TileOptions &options);
 /// Every kernel is a function of loops for one machine model, its scratch an
 /// argument of known size.
 void buildTilePipeline(mlir::OpPassManager &pm, const TileOptions &options);

@@ -41,6 +41,41 @@ def BufferizeKernelsPass
                            "::mlir::scf::SCFDialect"];
 }
 
+def ExpandContractsPass
+    : Pass<"ashlar-expand-contracts", "::mlir::func::FuncOp"> {
+  let summary = "Write the loops of a contraction's strategy";
+  let description = [{
+    Before: `tile.contract` on memrefs with a strategy. After: an `scf.forall`
+    over the boxes of workers, loops over accumulator boxes, and in them
+    `tile.init`, `tile.step` per chunk of the sums, `tile.drain` with the
+    epilogue. What is left over at the end of a dim has a box of its own size.
+    Refuses contractions without a strategy.
+  }];
+  let dependentDialects = ["::ashlar::tile::TileDialect",
+                           "::mlir::affine::AffineDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def VectorizeStepsPass
+    : Pass<"ashlar-vectorize-steps", "::mlir::func::FuncOp"> {
+  let summary = "Turn accumulators into vector registers";
+  let description = [{
+    Before: `tile.init`, `tile.step`, `tile.add`, `tile.drain` among loops.
+    After: every accumulator is a vector per row and register, a step loops over
+    its terms with multiply-adds, a drain runs the epilogue on vectors. Lanes
+    beyond the end of a row are masked.
+  }];
+  let options = [Option<"vectorBytes", "vector-bytes", "int64_t", "32",
+                        "Width of a vector register">];
+  let dependentDialects = ["::mlir::vector::VectorDialect",
+                           "::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def FormGroupsPass : Pass<"ashlar-form-groups", "::mlir::func::FuncOp"> {
   let summary = "Turn the boxes of a kernel into a range of groups";
   let description = [{

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ASHLAR_DIALECTS_TILE_IR_TILEDIALECT_TD
+#define ASHLAR_DIALECTS_TILE_IR_TILEDIALECT_TD
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+
+def Tile_Dialect : Dialect {
+  let name = "tile";
+  let summary = "The tile program of a contraction";
+  let description = [{
+    Every contraction (matrix products, convolutions, the products of
+    attention) is a grid of result boxes; each is a sequence of pairs of an A
+    box and a B box, whose addresses are affine in the loop counters, multiplied
+    and added into an accumulator that stays where the arithmetic is.
+
+    Three levels say so, each meaning the same numbers:
+
+    1. `tile.contract` says what is computed, on tensors or memrefs;
+    2. `#tile.strategy` on it says how: boxes, order, unrolling;
+    3. the expanded program: loops around `tile.init`, `tile.step`, `tile.add`
+       and `tile.drain`, whose accumulators are SSA values of type `!tile.acc`.
+
+    Nothing here names a machine. A target translates level 3; whatever decides
+    does so earlier, in `#tile.strategy`, and reads the machine model.
+  }];
+  let cppNamespace = "::ashlar::tile";
+  let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
+}
+
+class Tile_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Tile_Dialect, mnemonic, traits>;
+
+def Tile_AccType : TypeDef<Tile_Dialect, "Acc"> {
+  let mnemonic = "acc";
+  let summary = "A box of partial sums, where the arithmetic is";
+  let description = [{
+    Vector registers on a CPU, registers of a group of threads, accumulator
+    memory of an array. Static, at least one dim; lanes run along the last.
+
+    ```mlir
+    !tile.acc<14x32xf32>
+    ```
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$shape,
+                        "::mlir::Type":$elementType);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+def Tile_StrategyAttr : AttrDef<Tile_Dialect, "Strategy"> {
+  let mnemonic = "strategy";
+  let summary = "How a contraction is computed";
+  let description = [{
+    One number per dim of the contraction, parallel dims first:
+
+    - `workers`: the box of one worker, 0 for the whole dim, 1 or more
+      otherwise; none for reduced dims;
+    - `box`: what one accumulator holds of each parallel dim and sums of each
+      reduced dim before it joins the total (two-level accumulation);
+    - `order`: the parallel dims in the order of their loops inside a worker's
+      box, outermost first;
+    - `unroll`: terms of the innermost reduced dim that are written out;
+    - `packs`: whether a worker copies its box of B into a contiguous panel
+      before the loops that reuse it.
+
+    ```mlir
+    #tile.strategy<workers = [0, 28, 0], box = [1, 14, 32, 3, 3, 64],
+                   order = [0, 2, 1], unroll = 4, packs = false>
+    ```
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$workers,
+                        ArrayRefParameter<"int64_t">:$box,
+                        ArrayRefParameter<"int64_t">:$order,
+                        "int64_t":$unroll, "bool":$packs);
+  let assemblyFormat = [{
+    `<` `workers` `=` `[` $workers `]` `,` `box` `=` `[` $box `]` `,`
+    `order` `=` `[` $order `]` `,` `unroll` `=` $unroll `,` `packs` `=` $packs `>`
+  }];
+}
+
+def Tile_PackedAttr : AttrDef<Tile_Dialect, "Packed",
+                              [TypedAttrInterface]> {
+  let mnemonic = "packed";
+  let summary = "A constant in another order, filled up with zeros";
+  let description = [{
+    Element `i` of the value is the element of `source`, seen as one row-major
+    line of its elements, at the sum of `i[d] * strides[d]`; it is zero where
+    the column, `i[first] * panel + i[last]`, is `clip` or more. The bytes are
+    made while the module is written.
+  }];
+  let parameters = (ins "::mlir::TypedAttr":$source,
+                        AttributeSelfTypeParameter<"">:$type,
+                        ArrayRefParameter<"int64_t">:$strides,
+                        "int64_t":$panel, "int64_t":$clip);
+  let assemblyFormat = [{
+    `<` $source `,` `strides` `=` `[` $strides `]` `,`
+    `panel` `=` $panel `,` `clip` `=` $clip `>`
+  }];
+}
+
+#endif // ASHLAR_DIALECTS_TILE_IR_TILEDIALECT_TD

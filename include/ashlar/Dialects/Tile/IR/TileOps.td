@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ASHLAR_DIALECTS_TILE_IR_TILEOPS_TD
+#define ASHLAR_DIALECTS_TILE_IR_TILEOPS_TD
+
+include "ashlar/Dialects/Tile/IR/TileDialect.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/DestinationStyleOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Tile_ContractOp : Tile_Op<"contract", [
+    DestinationStyleOpInterface,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+    DeclareOpInterfaceMethods<ConditionallySpeculatable>,
+    SingleBlock]> {
+  let summary = "Sums of products over affine addresses, then an epilogue";
+  let description = [{
+    For each point of the parallel dims: the sum over the reduced dims of
+    a[map] * b[map], both converted to the accumulator's type first, goes
+    through the body together with the epilogue's operands at that point, and
+    what is yielded is stored at the result's map. The loops' sizes are
+    `parallel` and `reduced`; maps are over all of them, parallel first, those
+    of the epilogue and the result over the parallel ones only.
+
+    - A dim that b's map and the result depend on is N, one of a's is M, one of
+      all three is a batch, or, being the last of the result, lanes.
+    - b depends on the last dim of the result.
+    - Maps are affine. b's may use `floordiv` and `mod` by a constant of the
+      last parallel dim: then it is stored in panels of that many columns.
+    - Integers are extended as `aUnsigned` and `bUnsigned` say and wrap.
+    - Elements of the result that no point is mapped to become `pad`.
+
+    ```mlir
+    %y = tile.contract a(%x: tensor<1x58x58x64xf32>)
+                       b(%w: tensor<2x3x3x64x32xf32>)
+                       epilogue(%bias: tensor<64xf32>)
+                       outs(%d: tensor<1x56x56x64xf32>) attributes {
+           parallel = array<i64: 1, 56, 56, 64>, reduced = array<i64: 3, 3, 64>,
+           maps = [affine_map<(n, h, w, o, r, s, c) -> (n, h + r, w + s, c)>,
+                   affine_map<(n, h, w, o, r, s, c)
+                              -> (o floordiv 32, r, s, c, o mod 32)>,
+                   affine_map<(n, h, w, o) -> (o)>,
+                   affine_map<(n, h, w, o) -> (n, h, w, o)>]} {
+         ^bb0(%sum: f32, %bias: f32):
+           %z = arith.addf %sum, %bias : f32
+           tile.yield %z : f32
+         } -> tensor<1x56x56x64xf32>
+    ```
+  }];
+  let arguments = (ins AnyShaped:$a, AnyShaped:$b,
+                       Variadic<AnyShaped>:$epilogue, AnyShaped:$init,
+                       DenseI64ArrayAttr:$parallel, DenseI64ArrayAttr:$reduced,
+                       AffineMapArrayAttr:$maps,
+                       UnitAttr:$aUnsigned, UnitAttr:$bUnsigned,
+                       OptionalAttr<TypedAttrInterface>:$pad,
+                       OptionalAttr<Tile_StrategyAttr>:$strategy);
+  let results = (outs Variadic<AnyRankedTensor>:$outputs);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    `a` `(` $a `:` type($a) `)` `b` `(` $b `:` type($b) `)`
+    (`epilogue` `(` $epilogue^ `:` type($epilogue) `)`)?
+    `outs` `(` $init `:` type($init) `)` attr-dict-with-keyword $body
+    (`->` type($outputs)^)?
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() {
+      return getInitMutable();
+    }
+    ::mlir::AffineMap getMap(unsigned number) {
+      return ::llvm::cast<::mlir::AffineMapAttr>(getMaps()[number]).getValue();
+    }
+    ::mlir::AffineMap getAMap() { return getMap(0); }
+    ::mlir::AffineMap getBMap() { return getMap(1); }
+    ::mlir::AffineMap getEpilogueMap(unsigned i) { return getMap(2 + i); }
+    ::mlir::AffineMap getResultMap() { return getMap(getMaps().size() - 1); }
+    /// The type that sums are in: the body's first argument.
+    ::mlir::Type getAccumulatorType() {
+      return getBody().getArgument(0).getType();
+    }
+    YieldOp getYield();
+  }];
+}
+
+def Tile_YieldOp : Tile_Op<"yield", [Terminator, Pure, ReturnLike,
+    ParentOneOf<["ContractOp", "DrainOp"]>]> {
+  let summary = "The value that an epilogue stores";
+  let arguments = (ins AnyType:$value);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
+}
+
+def Tile_PackOp : Tile_Op<"pack", [Pure]> {
+  let summary = "A weight in panels, as a kernel reads it";
+  let description = [{
+    The result's dims are panels of the source's dim `columns`, then the
+    source's other dims in the order `order`, then the columns of one panel.
+    What lies behind the last column is zero.
+
+    ```mlir
+    // 64x3x3x64 (o, r, s, c) becomes 2x3x3x64x32.
+    %p = tile.pack %w columns = 0 order = [1, 2, 3]
+      : tensor<64x3x3x64xf32> to tensor<2x3x3x64x32xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$source, I64Attr:$columns,
+                       DenseI64ArrayAttr:$order);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $source `columns` `=` $columns `order` `=` $order attr-dict
+    `:` type($source) `to` type($result)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The constant that this is when its source is `source`, or null.
+    PackedAttr getPacked(::mlir::TypedAttr source);
+  }];
+}
+
+def Tile_InitOp : Tile_Op<"init", [Pure]> {
+  let summary = "An accumulator that holds one value";
+  let description = [{
+    ```mlir
+    %acc = tile.init %zero : f32 to !tile.acc<14x32xf32>
+    ```
+  }];
+  let arguments = (ins AnyType:$value);
+  let results = (outs Tile_AccType:$acc);
+  let assemblyFormat = "$value attr-dict `:` type($value) `to` type($acc)";
+  let hasVerifier = 1;
+}
+
+def Tile_AddOp : Tile_Op<"add", [Pure, AllTypesMatch<["total", "part", "sum"]>]> {
+  let summary = "The sum of two accumulators";
+  let arguments = (ins Tile_AccType:$total, Tile_AccType:$part);
+  let results = (outs Tile_AccType:$sum);
+  let assemblyFormat = "$total `,` $part attr-dict `:` type($sum)";
+}
+
+def Tile_StepOp : Tile_Op<"step", [
+    AllTypesMatch<["acc", "result"]>,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "Multiply and accumulate over a box";
+  let description = [{
+    For each point of the accumulator's box and of `reduced`, adds the product
+    of a and b at their maps to the accumulator. Maps are over the
+    accumulator's dims, then the reduced ones, and are linear.
+
+    ```mlir
+    %1 = tile.step %0, %a, %b {
+           reduced = array<i64: 3, 64>, unroll = 4,
+           aMap = affine_map<(w, o, s, c) -> (w + s, c)>,
+           bMap = affine_map<(w, o, s, c) -> (s, c, o)>}
+      : !tile.acc<14x32xf32>, memref<16x64xf32>, memref<3x64x32xf32>
+    ```
+  }];
+  let arguments = (ins Tile_AccType:$acc, AnyMemRef:$a, AnyMemRef:$b,
+                       DenseI64ArrayAttr:$reduced, I64Attr:$unroll,
+                       AffineMapAttr:$aMap, AffineMapAttr:$bMap,
+                       UnitAttr:$aUnsigned, UnitAttr:$bUnsigned);
+  let results = (outs Tile_AccType:$result);
+  let assemblyFormat = [{
+    $acc `,` $a `,` $b attr-dict `:` type($acc) `,` type($a) `,` type($b)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_DrainOp : Tile_Op<"drain", [
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, SingleBlock]> {
+  let summary = "Puts an accumulator through the epilogue into memory";
+  let description = [{
+    For each element of the accumulator: the body gets it and the epilogue's
+    operands at their maps, and what it yields is stored at the result's map.
+    Maps are over the accumulator's dims.
+
+    ```mlir
+    tile.drain %acc epilogue(%bias : memref<32xf32>) to %d : memref<14x32xf32>
+      attributes {maps = [affine_map<(w, o) -> (o)>, affine_map<(w, o) -> (w, o)>]} {
+    ^bb0(%sum: f32, %p: f32):
+      %z = arith.addf %sum, %p : f32
+      tile.yield %z : f32
+    } : !tile.acc<14x32xf32>
+    ```
+  }];
+  let arguments = (ins Tile_AccType:$acc, Variadic<AnyMemRef>:$epilogue,
+                       AnyMemRef:$target, AffineMapArrayAttr:$maps);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $acc (`epilogue` `(` $epilogue^ `:` type($epilogue) `)`)?
+    `to` $target `:` type($target) attr-dict-with-keyword $body `:` type($acc)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::AffineMap getMap(unsigned number) {
+      return ::llvm::cast<::mlir::AffineMapAttr>(getMaps()[number]).getValue();
+    }
+    YieldOp getYield();
+  }];
+}
+
+#endif // ASHLAR_DIALECTS_TILE_IR_TILEOPS_TD

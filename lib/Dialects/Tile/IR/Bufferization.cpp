@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
+#include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+using namespace mlir::bufferization;
+using namespace ashlar::tile;
+
+namespace {
+struct ContractBufferization
+    : DstBufferizableOpInterfaceExternalModel<ContractBufferization,
+                                              ContractOp> {
+  /// The destination is written, never read.
+  bool bufferizesToMemoryRead(Operation *op, OpOperand &operand,
+                              const AnalysisState &) const {
+    return !cast<DestinationStyleOpInterface>(op).isDpsInit(&operand);
+  }
+
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    auto contract = cast<ContractOp>(op);
+    SmallVector<Value> buffers;
+    for (Value operand : op->getOperands()) {
+      FailureOr<Value> buffer = getBuffer(rewriter, operand, options, state);
+      if (failed(buffer))
+        return failure();
+      buffers.push_back(*buffer);
+    }
+    rewriter.setInsertionPoint(op);
+    OperationState created(op->getLoc(), op->getName(), buffers, TypeRange(),
+                           op->getDiscardableAttrDictionary().getValue());
+    created.propertiesAttr = op->getPropertiesAsAttribute();
+    Region *body = created.addRegion();
+    rewriter.inlineRegionBefore(contract.getBody(), *body, body->begin());
+    rewriter.create(created);
+    replaceOpWithBufferizedValues(rewriter, op, buffers.back());
+    return success();
+  }
+};
+} // namespace
+
+void ashlar::tile::registerBufferization(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, TileDialect *) {
+    ContractOp::attachInterface<ContractBufferization>(*context);
+  });
+}

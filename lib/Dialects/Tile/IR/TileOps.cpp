@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace ashlar::tile;
+
+#include "ashlar/Dialects/Tile/IR/TileDialect.cpp.inc"
+#define GET_TYPEDEF_CLASSES
+#include "ashlar/Dialects/Tile/IR/TileTypes.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "ashlar/Dialects/Tile/IR/TileAttributes.cpp.inc"
+#define GET_OP_CLASSES
+#include "ashlar/Dialects/Tile/IR/TileOps.cpp.inc"
+
+void TileDialect::initialize() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "ashlar/Dialects/Tile/IR/TileTypes.cpp.inc"
+      >();
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "ashlar/Dialects/Tile/IR/TileAttributes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "ashlar/Dialects/Tile/IR/TileOps.cpp.inc"
+      >();
+}
+
+Type AccType::parse(AsmParser &parser) {
+  SmallVector<int64_t> shape;
+  Type element;
+  SMLoc location = parser.getCurrentLocation();
+  if (parser.parseLess() ||
+      parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
+      parser.parseType(element) || parser.parseGreater())
+    return {};
+  return parser.getChecked<AccType>(location, parser.getContext(), shape,
+                                    element);
+}
+
+void AccType::print(AsmPrinter &printer) const {
+  printer << "<";
+  printer.printDimensionList(getShape());
+  printer << "x" << getElementType() << ">";
+}
+
+LogicalResult
+AccType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                ArrayRef<int64_t> shape, Type elementType) {
+  if (shape.empty() ||
+      llvm::any_of(shape, [](int64_t size) { return size < 1; }))
+    return emitError() << "expected at least one dim, each of size 1 or more, "
+                          "found "
+                       << shape.size() << " dims";
+  if (!elementType.isIntOrFloat())
+    return emitError() << "expected numbers in an accumulator, found "
+                       << elementType;
+  return success();
+}
+
+static Type elementOf(Value value) {
+  return cast<ShapedType>(value.getType()).getElementType();
+}
+static int64_t rankOf(Value value) {
+  return cast<ShapedType>(value.getType()).getRank();
+}
+
+/// A map over `dims` dims with a result per dim of `operand`.
+static LogicalResult checkMap(Operation *op, StringRef name, AffineMap map,
+                              int64_t dims, Value operand) {
+  if (map.getNumSymbols() != 0 || int64_t(map.getNumDims()) != dims)
+    return op->emitOpError("expected the map of ")
+           << name << " over " << dims << " dims and no symbols, found "
+           << AffineMapAttr::get(map);
+  if (int64_t(map.getNumResults()) != rankOf(operand))
+    return op->emitOpError("expected ")
+           << rankOf(operand) << " results in the map of " << name
+           << ", one per dim of " << operand.getType() << ", found "
+           << AffineMapAttr::get(map);
+  return success();
+}
+
+/// The body takes the accumulator and one element per operand of the epilogue
+/// and yields an element of the target.
+static LogicalResult checkBody(Operation *op, Block &body, Type accumulator,
+                               ValueRange epilogue, Value target) {
+  SmallVector<Type> expected = {accumulator};
+  for (Value operand : epilogue)
+    expected.push_back(elementOf(operand));
+  if (body.getArgumentTypes() != TypeRange(expected))
+    return op->emitOpError("expected a body over ")
+           << TypeRange(expected) << ", found " << body.getArgumentTypes();
+  auto yield = dyn_cast<YieldOp>(body.back());
+  if (!yield || yield.getValue().getType() != elementOf(target))
+    return op->emitOpError("expected the body to yield ")
+           << elementOf(target) << ", an element of the result";
+  return success();
+}
+
+YieldOp ContractOp::getYield() {
+  return cast<YieldOp>(getBody().front().getTerminator());
+}
+
+LogicalResult ContractOp::verify() {
+  int64_t parallel = getParallel().size(), reduced = getReduced().size();
+  for (ArrayRef<int64_t> sizes : {getParallel(), getReduced()})
+    for (int64_t size : sizes)
+      if (size < 0)
+        return emitOpError("expected sizes of 0 or more, found ") << size;
+  if (parallel == 0)
+    return emitOpError("expected at least one parallel dim");
+  if (getMaps().size() != getEpilogue().size() + 3)
+    return emitOpError("expected a map for a, b, each operand of the epilogue "
+                       "and the result, ")
+           << getEpilogue().size() + 3 << " in all, found " << getMaps().size();
+  if (failed(checkMap(*this, "a", getAMap(), parallel + reduced, getA())) ||
+      failed(checkMap(*this, "b", getBMap(), parallel + reduced, getB())) ||
+      failed(checkMap(*this, "the result", getResultMap(), parallel,
+                      getInit())))
+    return failure();
+  for (auto [i, operand] : llvm::enumerate(getEpilogue()))
+    if (failed(checkMap(*this, "epilogue operand " + std::to_string(i),
+                        getEpilogueMap(i), parallel, operand)))
+      return failure();
+  bool isTensor = isa<RankedTensorType>(getInit().getType());
+  if (getOutputs().size() != (isTensor ? 1 : 0) ||
+      (isTensor && getOutputs()[0].getType() != getInit().getType()))
+    return emitOpError("expected a result of the type of a tensor destination, "
+                       "none for a memref");
+  if (getPad() && getPad()->getType() != elementOf(getInit()))
+    return emitOpError("expected a pad of type ")
+           << elementOf(getInit()) << ", found " << *getPad();
+  if (StrategyAttr strategy = getStrategyAttr()) {
+    if (int64_t(strategy.getWorkers().size()) != parallel ||
+        int64_t(strategy.getOrder().size()) != parallel ||
+        int64_t(strategy.getBox().size()) != parallel + reduced)
+      return emitOpError("expected a strategy with ")
+             << parallel << " workers and order and " << parallel + reduced
+             << " box sizes, found " << strategy;
+    SmallVector<int64_t> order(strategy.getOrder());
+    llvm::sort(order);
+    for (int64_t i = 0; i != parallel; ++i)
+      if (order[i] != i)
+        return emitOpError("expected each parallel dim once in the order of ")
+               << strategy;
+    if (llvm::any_of(strategy.getBox(), [](int64_t n) { return n < 1; }) ||
+        llvm::any_of(strategy.getWorkers(), [](int64_t n) { return n < 0; }) ||
+        strategy.getUnroll() < 1)
+      return emitOpError("expected boxes and unrolling of 1 or more and workers "
+                         "of 0 or more, found ")
+             << strategy;
+  }
+  return success();
+}
+
+LogicalResult ContractOp::verifyRegions() {
+  if (getBody().getNumArguments() == 0)
+    return emitOpError("expected a body over the accumulator");
+  return checkBody(*this, getBody().front(), getAccumulatorType(),
+                   getEpilogue(), getInit());
+}
+
+void ContractOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  for (OpOperand &operand : getOperation()->getOpOperands()) {
+    if (!isa<MemRefType>(operand.get().getType()))
+      continue;
+    if (isDpsInit(&operand))
+      effects.emplace_back(MemoryEffects::Write::get(), &operand);
+    else
+      effects.emplace_back(MemoryEffects::Read::get(), &operand);
+  }
+}
+
+Speculation::Speculatability ContractOp::getSpeculatability() {
+  return isa<MemRefType>(getInit().getType()) ? Speculation::NotSpeculatable
+                                              : Speculation::Speculatable;
+}
+
+LogicalResult PackOp::verify() {
+  auto source = cast<RankedTensorType>(getSource().getType());
+  auto result = cast<RankedTensorType>(getResult().getType());
+  int64_t columns = getColumns(), rank = source.getRank();
+  SmallVector<int64_t> dims(getOrder());
+  dims.push_back(columns);
+  llvm::sort(dims);
+  bool isPermutation = int64_t(dims.size()) == rank;
+  for (int64_t i = 0; isPermutation && i != rank; ++i)
+    isPermutation = dims[i] == i;
+  if (!isPermutation)
+    return emitOpError("expected each of the source's ")
+           << rank << " dims once in columns and order";
+  SmallVector<int64_t> shape;
+  int64_t panel = result.getRank() == 0 ? 0 : result.getShape().back();
+  if (panel > 0) {
+    shape.push_back(llvm::divideCeil(source.getDimSize(columns), panel));
+    for (int64_t dim : getOrder())
+      shape.push_back(source.getDimSize(dim));
+    shape.push_back(panel);
+  }
+  if (result.getShape() != ArrayRef(shape) ||
+      result.getElementType() != source.getElementType())
+    return emitOpError("expected panels of ")
+           << source << " to be of shape " << shape << ", found " << result;
+  return success();
+}
+
+PackedAttr PackOp::getPacked(TypedAttr source) {
+  auto type = cast<RankedTensorType>(source.getType());
+  SmallVector<int64_t> strides(type.getRank(), 1);
+  for (int64_t d = type.getRank() - 2; d >= 0; --d)
+    strides[d] = strides[d + 1] * type.getDimSize(d + 1);
+  auto result = cast<RankedTensorType>(getResult().getType());
+  int64_t panel = result.getShape().back(), columns = getColumns();
+  SmallVector<int64_t> packed = {strides[columns] * panel};
+  for (int64_t dim : getOrder())
+    packed.push_back(strides[dim]);
+  packed.push_back(strides[columns]);
+  return PackedAttr::get(getContext(), source, result, packed, panel,
+                         type.getDimSize(columns));
+}
+
+LogicalResult InitOp::verify() {
+  if (getValue().getType() != getAcc().getType().getElementType())
+    return emitOpError("expected a value of type ")
+           << getAcc().getType().getElementType() << ", found "
+           << getValue().getType();
+  return success();
+}
+
+LogicalResult StepOp::verify() {
+  int64_t dims = getAcc().getType().getShape().size() + getReduced().size();
+  if (llvm::any_of(getReduced(), [](int64_t size) { return size < 1; }) ||
+      int64_t(getUnroll()) < 1)
+    return emitOpError("expected reduced sizes and unrolling of 1 or more");
+  if (failed(checkMap(*this, "a", getAMap(), dims, getA())) ||
+      failed(checkMap(*this, "b", getBMap(), dims, getB())))
+    return failure();
+  return success();
+}
+
+void StepOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  effects.emplace_back(MemoryEffects::Read::get(), &getAMutable());
+  effects.emplace_back(MemoryEffects::Read::get(), &getBMutable());
+}
+
+YieldOp DrainOp::getYield() {
+  return cast<YieldOp>(getBody().front().getTerminator());
+}
+
+LogicalResult DrainOp::verify() {
+  if (getMaps().size() != getEpilogue().size() + 1)
+    return emitOpError("expected a map for each operand of the epilogue and "
+                       "the target, ")
+           << getEpilogue().size() + 1 << " in all, found " << getMaps().size();
+  int64_t dims = getAcc().getType().getShape().size();
+  for (auto [i, operand] : llvm::enumerate(getEpilogue()))
+    if (failed(checkMap(*this, "epilogue operand " + std::to_string(i),
+                        getMap(i), dims, operand)))
+      return failure();
+  if (failed(checkMap(*this, "the target", getMap(getMaps().size() - 1), dims,
+                      getTarget())))
+    return failure();
+  return checkBody(*this, getBody().front(),
+                   getAcc().getType().getElementType(), getEpilogue(),
+                   getTarget());
+}
+
+void DrainOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  for (OpOperand &operand : getEpilogueMutable())
+    effects.emplace_back(MemoryEffects::Read::get(), &operand);
+  effects.emplace_back(MemoryEffects::Write::get(), &getTargetMutable());
+}

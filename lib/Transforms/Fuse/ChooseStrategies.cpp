@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One strategy per contraction: the register box that needs the fewest cycles
+// for its terms, loops that keep the smaller operand near, boxes for workers.
+// Constants are packed into the panels that the kernel reads.
+#include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "ashlar/Transforms/Fuse/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace ashlar;
+
+namespace ashlar {
+#define GEN_PASS_DEF_CHOOSESTRATEGIESPASS
+#include "ashlar/Transforms/Fuse/Passes.h.inc"
+} // namespace ashlar
+
+namespace {
+/// The constant behind reshapes, in the shape of `value`, or null.
+TypedAttr constantBehind(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  while (isa_and_nonnull<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(
+      value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  auto constant = value.getDefiningOp<arith::ConstantOp>();
+  if (!constant)
+    return {};
+  if (auto resource =
+          dyn_cast<DenseResourceElementsAttr>(constant.getValue()))
+    return DenseResourceElementsAttr::get(type, resource.getRawHandle());
+  if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue()))
+    return dense.reshape(type);
+  return {};
+}
+
+/// What a machine can do, as far as a register box depends on it.
+struct Core {
+  int64_t vectorBytes, registers;
+  double multiplyAddsPerCycle = 1, loadsPerCycle = 2, latency = 4;
+  int64_t l1Bytes = 32 << 10, l2Bytes = 1 << 20;
+};
+
+class StrategyChooser {
+public:
+  StrategyChooser(tile::ContractOp op, const Core &core)
+      : op(op), core(core), numParallel(op.getParallel().size()),
+        last(numParallel - 1) {
+    sizes.assign(op.getParallel().begin(), op.getParallel().end());
+    llvm::append_range(sizes, op.getReduced());
+    box.assign(sizes.size(), 1);
+    workers.assign(numParallel, 0);
+    int64_t bytes = elementBytes(op.getAccumulatorType());
+    lanes = std::max<int64_t>(1, core.vectorBytes / bytes);
+    terms = ShapedType::getNumElements(op.getReduced());
+  }
+
+  void choose() {
+    chooseRegisters();
+    chooseChunks();
+    packConstant();
+    packs = !isPacked && needsPacking();
+    chooseWorkers();
+    chooseOrder();
+    auto strategy = tile::StrategyAttr::get(op.getContext(), workers, box,
+                                            order, /*unroll=*/4, packs);
+    op.setStrategyAttr(strategy);
+  }
+
+private:
+  bool inA(unsigned d) { return op.getAMap().isFunctionOfDim(d); }
+  bool inB(unsigned d) { return op.getBMap().isFunctionOfDim(d); }
+  /// A dim along which b stays the same.
+  bool isRow(unsigned d) { return d != last && !inB(d) && inA(d); }
+
+  /// Cycles of one term of a box of registers.
+  double cycles(int64_t rows, int64_t vectors, bool lanesOfA) const {
+    double work = double(rows * vectors) / core.multiplyAddsPerCycle;
+    double loads = double(vectors + rows * (lanesOfA ? vectors : 1)) /
+                   core.loadsPerCycle;
+    // Wide loads take both ports.
+    loads += double(vectors) / core.loadsPerCycle;
+    // A sum waits for its own last term.
+    return std::max({work, loads, core.latency});
+  }
+
+  /// Cycles for a whole dim of `rows` and `columns` in boxes.
+  double totalCycles(int64_t allRows, int64_t allVectors, int64_t rows,
+                     int64_t vectors) {
+    double sum = 0;
+    for (auto [r, times] :
+         {std::pair(rows, allRows / rows), std::pair(allRows % rows, int64_t(allRows % rows != 0))})
+      for (auto [v, count] : {std::pair(vectors, allVectors / vectors),
+                              std::pair(allVectors % vectors,
+                                        int64_t(allVectors % vectors != 0))})
+        if (times != 0 && count != 0)
+          sum += double(times * count) * cycles(r, v, inA(last));
+    return sum;
+  }
+
+  void chooseRegisters() {
+    SmallVector<unsigned> rowDims;
+    for (unsigned d = last; d-- > 0;)
+      if (isRow(d) && sizes[d] > 1)
+        rowDims.push_back(d);
+    int64_t allVectors = llvm::divideCeil(sizes[last], lanes);
+    int64_t inner = rowDims.empty() ? 1 : sizes[rowDims[0]];
+    int64_t outer = rowDims.size() < 2 ? 1 : sizes[rowDims[1]];
+    double best = -1;
+    int64_t bestInner = 1, bestOuter = 1, bestVectors = 1;
+    for (int64_t vectors = 1; vectors <= std::min<int64_t>(allVectors, 8);
+         ++vectors) {
+      // b's registers, and one for a's element where it cannot be an operand.
+      int64_t left = core.registers - vectors - 1;
+      int64_t maximum = std::max<int64_t>(1, left / vectors);
+      for (int64_t rows = 1; rows <= maximum; ++rows) {
+        int64_t in = std::min(rows, inner);
+        int64_t out = in == inner ? std::min(outer, rows / in) : 1;
+        if (in * out != rows)
+          continue;
+        double cost =
+            totalCycles(inner, allVectors, in, vectors) * double(outer);
+        if (out > 1)
+          cost = totalCycles(outer, allVectors, out, vectors) / out *
+                 cycles(rows, vectors, inA(last)) /
+                 cycles(out, vectors, inA(last)) * out;
+        // Among equals, the larger box loads less.
+        bool isLarger = rows * vectors > bestInner * bestOuter * bestVectors;
+        if (best < 0 || cost < best * 0.99 ||
+            (isLarger && cost < best * 1.005)) {
+          best = cost;
+          bestInner = in, bestOuter = out, bestVectors = vectors;
+        }
+      }
+    }
+    box[last] = std::min(sizes[last], bestVectors * lanes);
+    if (!rowDims.empty())
+      box[rowDims[0]] = bestInner;
+    if (rowDims.size() > 1)
+      box[rowDims[1]] = bestOuter;
+  }
+
+  /// Sums of floats in chunks of at most 512 terms.
+  void chooseChunks() {
+    constexpr int64_t maximum = 512;
+    int64_t inside = 1;
+    for (unsigned d = sizes.size(); d-- > numParallel;) {
+      box[d] = sizes[d];
+      if (!isa<FloatType>(op.getAccumulatorType()))
+        continue;
+      if (inside * sizes[d] > maximum) {
+        int64_t chunk = std::max<int64_t>(1, maximum / inside);
+        while (sizes[d] % chunk != 0)
+          --chunk;
+        // A prime count of terms stays whole.
+        if (chunk * inside >= 32)
+          box[d] = chunk;
+      }
+      inside *= box[d];
+      if (box[d] != sizes[d])
+        inside = maximum + 1;
+    }
+  }
+
+  /// Stores a constant b as panels: column boxes outermost, then what the
+  /// loops go through, the columns of a box innermost.
+  void packConstant() {
+    AffineMap map = op.getBMap();
+    TypedAttr constant = constantBehind(op.getB());
+    if (!constant || !map.isProjectedPermutation())
+      return;
+    SmallVector<std::pair<unsigned, int64_t>> others;
+    int64_t columns = -1;
+    for (auto [i, expr] : llvm::enumerate(map.getResults())) {
+      unsigned dim = cast<AffineDimExpr>(expr).getPosition();
+      if (dim == last)
+        columns = i;
+      else
+        others.emplace_back(dim, i);
+    }
+    llvm::sort(others);
+    OpBuilder b(op);
+    int64_t panel = llvm::alignTo(box[last], lanes);
+    auto type = cast<RankedTensorType>(op.getB().getType());
+    SmallVector<int64_t> order;
+    SmallVector<int64_t> shape = {int64_t(llvm::divideCeil(sizes[last], panel))};
+    AffineExpr column = b.getAffineDimExpr(last);
+    SmallVector<AffineExpr> place = {column.floorDiv(panel)};
+    for (auto [dim, i] : others) {
+      order.push_back(i);
+      shape.push_back(type.getDimSize(i));
+      place.push_back(b.getAffineDimExpr(dim));
+    }
+    shape.push_back(panel);
+    place.push_back(column % panel);
+    Value source = arith::ConstantOp::create(b, op.getB().getLoc(), constant);
+    Value packed = tile::PackOp::create(
+        b, op.getLoc(), RankedTensorType::get(shape, type.getElementType()),
+        source, b.getI64IntegerAttr(columns), b.getDenseI64ArrayAttr(order));
+    op.getBMutable().assign(packed);
+    SmallVector<AffineMap> maps(op.getMaps().getAsValueRange<AffineMapAttr>());
+    maps[1] = AffineMap::get(sizes.size(), 0, place, op.getContext());
+    op.setMapsAttr(b.getAffineMapArrayAttr(maps));
+    isPacked = true;
+  }
+
+  /// Whether neighbouring columns of b lie apart and are read by many rows.
+  bool needsPacking() {
+    AffineMap map = op.getBMap();
+    int64_t step = 0, stride = 1;
+    auto type = cast<RankedTensorType>(op.getB().getType());
+    for (unsigned i = map.getNumResults(); i-- > 0;) {
+      if (map.getResult(i).isFunctionOfDim(last))
+        step += stride;
+      stride *= type.getDimSize(i);
+    }
+    int64_t rows = 1;
+    for (unsigned d = 0; d != last; ++d)
+      if (isRow(d))
+        rows *= sizes[d];
+    bool isColumn = llvm::any_of(map.getResults(), [&](AffineExpr expr) {
+      return expr == getAffineDimExpr(last, op.getContext());
+    });
+    return isColumn && step != 1 && rows >= 4;
+  }
+
+  int64_t bytesOf(Value value) { return byteSize(value.getType()); }
+
+  /// Boxes of workers: rows so that their part of a stays near, columns where
+  /// b is what is large.
+  void chooseWorkers() {
+    double work = 1;
+    for (int64_t size : sizes)
+      work *= double(size);
+    // Batches first: nothing is shared between them.
+    int64_t boxes = 1;
+    for (unsigned d = 0; d != last; ++d)
+      if (inA(d) && inB(d) && sizes[d] > 1 && work > 64 * 1024) {
+        workers[d] = 1;
+        boxes *= sizes[d];
+      }
+    if (work < 512 * 1024)
+      return;
+    constexpr int64_t wanted = 8;
+    int64_t a = bytesOf(op.getA()) / boxes, bBytes = bytesOf(op.getB()) / boxes;
+    // Rows of a that fit beside a panel of b.
+    int64_t fitting = llvm::divideCeil(a, core.l2Bytes / 2);
+    bool cutRows = a >= bBytes || fitting > 1;
+    int64_t parts = std::max(cutRows ? fitting : 1, boxes >= wanted ? 1 : wanted);
+    if (cutRows)
+      for (unsigned d = 0; d != last && parts > 1; ++d)
+        if (isRow(d) && sizes[d] > box[d]) {
+          int64_t boxesOfDim = llvm::divideCeil(sizes[d], box[d]);
+          int64_t perWorker =
+              std::max<int64_t>(1, boxesOfDim / std::min(parts, boxesOfDim));
+          workers[d] = perWorker * box[d];
+          int64_t count = llvm::divideCeil(boxesOfDim, perWorker);
+          boxes *= count;
+          parts = llvm::divideCeil(parts, count);
+        }
+    if (boxes < wanted && sizes[last] > box[last]) {
+      int64_t panels = llvm::divideCeil(sizes[last], box[last]);
+      int64_t count =
+          std::min<int64_t>(panels, llvm::divideCeil(wanted, boxes));
+      workers[last] = llvm::divideCeil(panels, count) * box[last];
+    }
+  }
+
+  /// The operand that is kept near has its loop outermost.
+  void chooseOrder() {
+    SmallVector<unsigned> batches, rows, columns;
+    for (unsigned d = 0; d != numParallel; ++d) {
+      if (d == last || (inB(d) && !inA(d)))
+        columns.push_back(d);
+      else if (isRow(d))
+        rows.push_back(d);
+      else
+        batches.push_back(d);
+    }
+    llvm::append_range(order, batches);
+    int64_t b = bytesOf(op.getB());
+    bool nearB = b <= core.l2Bytes / 2 && bytesOf(op.getA()) > core.l1Bytes;
+    bool rowsOutside = packs ? false : (inA(last) ? true : nearB);
+    llvm::append_range(order, rowsOutside ? rows : columns);
+    llvm::append_range(order, rowsOutside ? columns : rows);
+  }
+
+  tile::ContractOp op;
+  const Core &core;
+  unsigned numParallel, last;
+  SmallVector<int64_t> sizes, box, workers, order;
+  int64_t lanes, terms;
+  bool isPacked = false, packs = false;
+};
+
+struct ChooseStrategies
+    : ashlar::impl::ChooseStrategiesPassBase<ChooseStrategies> {
+  using ChooseStrategiesPassBase::ChooseStrategiesPassBase;
+  void runOnOperation() override {
+    Core core{vectorBytes, registers};
+    getOperation().walk(
+        [&](tile::ContractOp op) { StrategyChooser(op, core).choose(); });
+  }
+};
+} // namespace

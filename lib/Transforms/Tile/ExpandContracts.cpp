@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Writes the loops of a contraction's strategy: boxes of workers, loops over
+// accumulator boxes inside, sums in chunks, then the epilogue. It chooses
+// nothing.
+#include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "ashlar/Transforms/Tile/Passes.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+using namespace mlir;
+using namespace ashlar;
+
+namespace ashlar {
+#define GEN_PASS_DEF_EXPANDCONTRACTSPASS
+#include "ashlar/Transforms/Tile/Passes.h.inc"
+} // namespace ashlar
+
+namespace {
+/// How far an index moves along one dim inside a box that starts where the
+/// dim's panels do.
+int64_t stepAlong(AffineExpr expr, unsigned dim) {
+  if (auto binary = dyn_cast<AffineBinaryOpExpr>(expr)) {
+    int64_t left = stepAlong(binary.getLHS(), dim);
+    switch (binary.getKind()) {
+    case AffineExprKind::Add:
+      return left + stepAlong(binary.getRHS(), dim);
+    case AffineExprKind::Mul:
+      return left * cast<AffineConstantExpr>(binary.getRHS()).getValue();
+    case AffineExprKind::Mod:
+      return left;
+    default:
+      return 0;
+    }
+  }
+  auto own = dyn_cast<AffineDimExpr>(expr);
+  return own && own.getPosition() == dim ? 1 : 0;
+}
+
+/// An operand seen from a box: a part of its memory and the map into it.
+struct BoxView {
+  Value memory;
+  AffineMap map;
+};
+
+class ContractExpander {
+public:
+  explicit ContractExpander(tile::ContractOp op)
+      : op(op), b(op.getLoc(), op), strategy(op.getStrategyAttr()),
+        numParallel(op.getParallel().size()) {
+    sizes.assign(op.getParallel().begin(), op.getParallel().end());
+    llvm::append_range(sizes, op.getReduced());
+  }
+
+  void run() {
+    zero = index(0);
+    at.assign(sizes.size(), b.getIndexAttr(0));
+    box.assign(strategy.getBox().begin(), strategy.getBox().end());
+    low.assign(numParallel, zero);
+    for (unsigned d = 0; d != numParallel; ++d)
+      high.push_back(index(sizes[d]));
+    emitWorkers();
+    op.erase();
+  }
+
+private:
+  Value index(int64_t value) {
+    return arith::ConstantIndexOp::create(b, value);
+  }
+  bool isCut(unsigned d) {
+    int64_t workers = strategy.getWorkers()[d];
+    return workers != 0 && workers < sizes[d];
+  }
+
+  void emitWorkers() {
+    SmallVector<OpFoldResult> from, to, step;
+    SmallVector<unsigned> cut;
+    for (unsigned d = 0; d != numParallel; ++d)
+      if (isCut(d)) {
+        cut.push_back(d);
+        from.push_back(b.getIndexAttr(0));
+        to.push_back(b.getIndexAttr(sizes[d]));
+        step.push_back(b.getIndexAttr(strategy.getWorkers()[d]));
+      }
+    if (cut.empty()) {
+      emitPad({});
+      emitLoops(0);
+      return;
+    }
+    auto forall = scf::ForallOp::create(b, from, to, step, ValueRange(),
+                                        std::nullopt);
+    b.setInsertionPoint(forall.getTerminator());
+    for (auto [d, iv] : llvm::zip(cut, forall.getInductionVars())) {
+      low[d] = iv;
+      AffineExpr start = b.getAffineDimExpr(0);
+      int64_t workers = strategy.getWorkers()[d];
+      // No box is cut short where boxes divide the dim.
+      AffineMap end = AffineMap::get(1, 0, start + workers);
+      if (sizes[d] % workers != 0)
+        end = AffineMap::get(
+            1, 0, {start + workers, b.getAffineConstantExpr(sizes[d])},
+            b.getContext());
+      high[d] = affine::AffineMinOp::create(b, end, ValueRange{iv});
+    }
+    emitPad(forall.getInductionVars());
+    emitLoops(0);
+  }
+
+  /// What no sum is stored to, by the first box.
+  void emitPad(ValueRange workers) {
+    if (!op.getPadAttr())
+      return;
+    OpBuilder::InsertionGuard guard(b);
+    if (!workers.empty()) {
+      Value first;
+      for (Value iv : workers) {
+        Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, iv,
+                                              zero);
+        first = first ? arith::AndIOp::create(b, first, isFirst) : isFirst;
+      }
+      auto branch = scf::IfOp::create(b, first, /*withElseRegion=*/false);
+      b.setInsertionPointToStart(&branch.getThenRegion().front());
+    }
+    auto type = cast<MemRefType>(op.getInit().getType());
+    AffineMap map = op.getResultMap();
+    SmallVector<int64_t> from(type.getRank(), 0), size(type.getShape());
+    for (auto [d, expr] : llvm::enumerate(map.getResults())) {
+      int64_t begin = startOf(expr), length = 1;
+      for (unsigned dim = 0; dim != numParallel; ++dim)
+        length += stepAlong(expr, dim) * (sizes[dim] - 1);
+      int64_t end = begin + length, whole = type.getDimSize(d);
+      from[d] = 0, size[d] = begin;
+      fillPad(from, size);
+      from[d] = end, size[d] = whole - end;
+      fillPad(from, size);
+      from[d] = begin, size[d] = length;
+    }
+  }
+
+  /// The constant of an index.
+  int64_t startOf(AffineExpr expr) {
+    SmallVector<AffineExpr> zeros(sizes.size(), b.getAffineConstantExpr(0));
+    return cast<AffineConstantExpr>(
+               simplifyAffineExpr(expr.replaceDims(zeros), 0, 0))
+        .getValue();
+  }
+
+  void fillPad(ArrayRef<int64_t> from, ArrayRef<int64_t> size) {
+    if (llvm::is_contained(size, 0))
+      return;
+    SmallVector<int64_t> steps(size.size(), 1);
+    Value part =
+        memref::SubViewOp::create(b, op.getInit(), from, size, steps);
+    AffineMap identity = b.getMultiDimIdentityMap(size.size());
+    SmallVector<utils::IteratorType> loops(size.size(),
+                                           utils::IteratorType::parallel);
+    Value pad = arith::ConstantOp::create(b, *op.getPad());
+    linalg::GenericOp::create(
+        b, TypeRange(), ValueRange(), part, identity, loops,
+        [&](OpBuilder &inner, Location location, ValueRange) {
+          linalg::YieldOp::create(inner, location, pad);
+        });
+  }
+
+  /// Loops over accumulator boxes, outermost first; what is left over at the
+  /// end of a dim gets a box of its own size.
+  void emitLoops(unsigned depth) {
+    if (depth == numParallel) {
+      emitBox();
+      return;
+    }
+    unsigned d = strategy.getOrder()[depth];
+    int64_t step = strategy.getBox()[d], rest = sizes[d] % step;
+    bool single = !isCut(d) && sizes[d] <= step;
+    if (single) {
+      box[d] = sizes[d];
+      emitInside(depth, d);
+      return;
+    }
+    int64_t whole = sizes[d] - rest;
+    if (whole != 0) {
+      OpBuilder::InsertionGuard guard(b);
+      Value end = high[d];
+      if (rest != 0)
+        end = affine::AffineMinOp::create(
+            b,
+            AffineMap::get(1, 0,
+                           {b.getAffineDimExpr(0),
+                            b.getAffineConstantExpr(whole)},
+                           b.getContext()),
+            ValueRange{end});
+      auto loop = scf::ForOp::create(b, low[d], end, index(step));
+      b.setInsertionPointToStart(loop.getBody());
+      at[d] = loop.getInductionVar();
+      box[d] = step;
+      emitInside(depth, d);
+    }
+    if (rest != 0) {
+      OpBuilder::InsertionGuard guard(b);
+      if (isCut(d)) {
+        Value isLast = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                             high[d], index(sizes[d]));
+        auto branch = scf::IfOp::create(b, isLast, /*withElseRegion=*/false);
+        b.setInsertionPointToStart(&branch.getThenRegion().front());
+      }
+      at[d] = b.getIndexAttr(whole);
+      box[d] = rest;
+      emitInside(depth, d);
+    }
+    at[d] = b.getIndexAttr(0);
+  }
+
+  /// The body of the loop over `d`, which packs b where its last loop is.
+  void emitInside(unsigned depth, unsigned d) {
+    Value outer = packed.memory;
+    if (strategy.getPacks() && depth == packDepth())
+      packed = packB();
+    emitLoops(depth + 1);
+    packed.memory = outer;
+  }
+
+  /// The innermost of the loops that b depends on.
+  unsigned packDepth() {
+    unsigned found = 0;
+    for (unsigned depth = 0; depth != numParallel; ++depth)
+      if (op.getBMap().isFunctionOfDim(strategy.getOrder()[depth]))
+        found = depth;
+    return found;
+  }
+
+  /// A contiguous copy of b's box, reduced dims first, columns last.
+  BoxView packB() {
+    SmallVector<unsigned> dims;
+    SmallVector<int64_t> shape;
+    for (unsigned d = numParallel; d != sizes.size(); ++d)
+      dims.push_back(d);
+    for (unsigned d = 0; d != numParallel; ++d)
+      if (box[d] > 1 && op.getBMap().isFunctionOfDim(d))
+        dims.push_back(d);
+    if (dims.empty() || dims.back() != numParallel - 1)
+      dims.push_back(numParallel - 1);
+    for (unsigned d : dims)
+      shape.push_back(d < numParallel ? box[d] : sizes[d]);
+    BoxView source = view(op.getB(), op.getBMap(), dims, shape);
+    Type element = cast<MemRefType>(op.getB().getType()).getElementType();
+    Value copy =
+        memref::AllocOp::create(b, MemRefType::get(shape, element));
+    SmallVector<utils::IteratorType> loops(shape.size(),
+                                           utils::IteratorType::parallel);
+    AffineMap maps[] = {source.map, b.getMultiDimIdentityMap(shape.size())};
+    linalg::GenericOp::create(
+        b, TypeRange(), source.memory, copy, maps, loops,
+        [](OpBuilder &inner, Location location, ValueRange arguments) {
+          linalg::YieldOp::create(inner, location, arguments[0]);
+        });
+    SmallVector<AffineExpr> place;
+    for (unsigned d : dims)
+      place.push_back(b.getAffineDimExpr(d));
+    return {copy, AffineMap::get(sizes.size(), 0, place, b.getContext())};
+  }
+
+  /// The part of `memory` that a box touches whose dims are `dims` with the
+  /// extents `extents`, all other dims standing still.
+  BoxView view(Value memory, AffineMap map, ArrayRef<unsigned> dims,
+               ArrayRef<int64_t> extents) {
+    SmallVector<OpFoldResult> offsets, lengths, steps;
+    SmallVector<AffineExpr> local;
+    ArrayRef<OpFoldResult> place = ArrayRef(at).take_front(map.getNumDims());
+    for (AffineExpr expr : map.getResults()) {
+      offsets.push_back(affine::makeComposedFoldedAffineApply(
+          b, b.getLoc(), AffineMap::get(map.getNumDims(), 0, expr), place));
+      int64_t length = 1;
+      AffineExpr inside = b.getAffineConstantExpr(0);
+      for (auto [i, d] : llvm::enumerate(dims)) {
+        int64_t step = stepAlong(expr, d);
+        length += step * (extents[i] - 1);
+        inside = inside + b.getAffineDimExpr(i) * step;
+      }
+      lengths.push_back(b.getIndexAttr(length));
+      steps.push_back(b.getIndexAttr(1));
+      local.push_back(inside);
+    }
+    Value part = memory;
+    if (!offsets.empty())
+      part = memref::SubViewOp::create(b, memory, offsets, lengths, steps);
+    return {part, AffineMap::get(dims.size(), 0, local, b.getContext())};
+  }
+
+  /// The dims of one accumulator: those it is longer than one along, and the
+  /// lanes.
+  SmallVector<unsigned> accumulatorDims() {
+    SmallVector<unsigned> dims;
+    for (unsigned d = 0; d != numParallel; ++d)
+      if (box[d] > 1 || d + 1 == numParallel)
+        dims.push_back(d);
+    return dims;
+  }
+
+  void emitBox() {
+    SmallVector<unsigned> dims = accumulatorDims();
+    SmallVector<int64_t> shape;
+    for (unsigned d : dims)
+      shape.push_back(box[d]);
+    Type element = op.getAccumulatorType();
+    auto type = tile::AccType::get(b.getContext(), shape, element);
+    Value none = arith::ConstantOp::create(b, b.getZeroAttr(element));
+    Value sums = tile::InitOp::create(b, type, none);
+    sums = emitChunks(numParallel, dims, shape, sums);
+
+    SmallVector<AffineMap> maps;
+    SmallVector<Value> epilogue;
+    for (auto [i, operand] : llvm::enumerate(op.getEpilogue())) {
+      BoxView part = view(operand, op.getEpilogueMap(i), dims, shape);
+      epilogue.push_back(part.memory);
+      maps.push_back(part.map);
+    }
+    BoxView target = view(op.getInit(), op.getResultMap(), dims, shape);
+    maps.push_back(target.map);
+    auto drain = tile::DrainOp::create(b, sums, epilogue, target.memory,
+                                       b.getAffineMapArrayAttr(maps));
+    IRMapping mapping;
+    op.getBody().cloneInto(&drain.getBody(), mapping);
+  }
+
+  /// Loops over chunks of the reduced dims from `d` on; what a chunk sums
+  /// joins the total at its end, which keeps long sums accurate.
+  Value emitChunks(unsigned d, ArrayRef<unsigned> dims,
+                   ArrayRef<int64_t> shape, Value sums) {
+    while (d != sizes.size() && strategy.getBox()[d] >= sizes[d])
+      ++d;
+    if (d == sizes.size())
+      return emitStep(dims, shape, sums);
+    auto loop = scf::ForOp::create(b, zero, index(sizes[d]),
+                                   index(strategy.getBox()[d]), sums);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    at[d] = loop.getInductionVar();
+    Value inner = emitChunks(d + 1, dims, shape, loop.getRegionIterArg(0));
+    scf::YieldOp::create(b, inner);
+    at[d] = b.getIndexAttr(0);
+    return loop.getResult(0);
+  }
+
+  Value emitStep(ArrayRef<unsigned> dims, ArrayRef<int64_t> shape, Value sums) {
+    SmallVector<unsigned> all(dims);
+    SmallVector<int64_t> extents(shape), reduced;
+    bool isChunk = false;
+    for (unsigned d = numParallel; d != sizes.size(); ++d) {
+      all.push_back(d);
+      reduced.push_back(std::min(strategy.getBox()[d], sizes[d]));
+      isChunk |= reduced.back() != sizes[d];
+    }
+    llvm::append_range(extents, reduced);
+    BoxView left = view(op.getA(), op.getAMap(), all, extents);
+    BoxView right = packed.memory ? viewOfPacked(all, extents)
+                                  : view(op.getB(), op.getBMap(), all, extents);
+    Value start = sums;
+    if (isChunk) {
+      auto type = cast<tile::AccType>(sums.getType());
+      Value none = arith::ConstantOp::create(
+          b, b.getZeroAttr(type.getElementType()));
+      start = tile::InitOp::create(b, type, none);
+    }
+    Value part = tile::StepOp::create(
+        b, sums.getType(), start, left.memory, right.memory,
+        b.getDenseI64ArrayAttr(reduced),
+        b.getI64IntegerAttr(strategy.getUnroll()),
+        AffineMapAttr::get(left.map), AffineMapAttr::get(right.map),
+        op.getAUnsignedAttr(), op.getBUnsignedAttr());
+    if (!isChunk)
+      return part;
+    return tile::AddOp::create(b, sums.getType(), sums, part);
+  }
+
+  /// The panel holds the parallel dims from the box's start, the reduced ones
+  /// from zero.
+  BoxView viewOfPacked(ArrayRef<unsigned> dims, ArrayRef<int64_t> extents) {
+    SmallVector<OpFoldResult> saved(at);
+    for (unsigned d = 0; d != numParallel; ++d)
+      at[d] = b.getIndexAttr(0);
+    BoxView part = view(packed.memory, packed.map, dims, extents);
+    at = saved;
+    return part;
+  }
+
+  tile::ContractOp op;
+  ImplicitLocOpBuilder b;
+  tile::StrategyAttr strategy;
+  unsigned numParallel;
+  SmallVector<int64_t> sizes; ///< of all dims
+  SmallVector<int64_t> box;   ///< of the present accumulator and chunk
+  SmallVector<OpFoldResult> at;
+  SmallVector<Value> low, high; ///< of the worker's box
+  BoxView packed;
+  Value zero;
+};
+
+struct ExpandContracts
+    : ashlar::impl::ExpandContractsPassBase<ExpandContracts> {
+  void runOnOperation() override {
+    SmallVector<tile::ContractOp> contracts;
+    getOperation().walk(
+        [&](tile::ContractOp op) { contracts.push_back(op); });
+    for (tile::ContractOp op : contracts) {
+      if (!op.getStrategyAttr()) {
+        op.emitOpError("has no strategy; the stage fuse chooses one");
+        return signalPassFailure();
+      }
+      ContractExpander(op).run();
+    }
+  }
+};
+} // namespace

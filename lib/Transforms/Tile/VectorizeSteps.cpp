@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Level 3 of the tile program on a machine whose accumulators are vector
+// registers: an accumulator becomes one vector per row and register, a step a
+// loop of multiply-adds, a drain the epilogue on vectors. The registers of an
+// edge are masked.
+#include "VectorBody.h"
+#include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "ashlar/Transforms/Tile/Passes.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Transforms/Patterns.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include <map>
+
+using namespace mlir;
+using namespace ashlar;
+
+namespace ashlar {
+#define GEN_PASS_DEF_VECTORIZESTEPSPASS
+#include "ashlar/Transforms/Tile/Passes.h.inc"
+} // namespace ashlar
+
+namespace {
+/// How an accumulator lies in registers: rows over all dims but the last, and
+/// along the last as many vectors as it takes.
+struct RegisterLayout {
+  SmallVector<int64_t> shape;
+  VectorType vector;
+  int64_t vectors;
+
+  RegisterLayout(tile::AccType type, int64_t vectorBytes)
+      : shape(type.getShape()) {
+    Type element = type.getElementType();
+    int64_t lanes =
+        vectorBytes / llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+    // A short row takes a narrower register.
+    lanes = std::min<int64_t>(lanes, llvm::PowerOf2Ceil(shape.back()));
+    vector = VectorType::get({std::max<int64_t>(lanes, 1)}, element);
+    vectors = llvm::divideCeil(shape.back(), this->lanes());
+  }
+
+  int64_t lanes() const { return vector.getDimSize(0); }
+  int64_t rows() const {
+    return ShapedType::getNumElements(ArrayRef(shape).drop_back());
+  }
+  int64_t count() const { return rows() * vectors; }
+
+  /// The element where register `i` begins.
+  SmallVector<int64_t> begin(int64_t i) const {
+    SmallVector<int64_t> place(shape.size());
+    place.back() = i % vectors * lanes();
+    int64_t row = i / vectors;
+    for (int64_t d = int64_t(shape.size()) - 2; d >= 0; --d) {
+      place[d] = row % shape[d];
+      row /= shape[d];
+    }
+    return place;
+  }
+  /// Lanes of register `i` that exist.
+  int64_t used(int64_t i) const {
+    return std::min(lanes(), shape.back() - i % vectors * lanes());
+  }
+};
+
+/// A memref as one line of memory, with the distance between neighbours along
+/// each dim of a map into it.
+struct Line {
+  Value memory;
+  Type element;
+  SmallVector<int64_t> steps;
+
+  Line(ImplicitLocOpBuilder &b, Value memref, AffineMap map) {
+    auto type = cast<MemRefType>(memref.getType());
+    element = type.getElementType();
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    (void)type.getStridesAndOffset(strides, offset);
+    MLIRContext *context = b.getContext();
+    SmallVector<AffineExpr> zeros(map.getNumDims(),
+                                  getAffineConstantExpr(0, context));
+    for (unsigned d = 0; d != map.getNumDims(); ++d) {
+      SmallVector<AffineExpr> one(zeros);
+      one[d] = getAffineConstantExpr(1, context);
+      int64_t step = 0;
+      for (auto [expr, stride] : llvm::zip(map.getResults(), strides))
+        step += stride *
+                cast<AffineConstantExpr>(expr.replaceDims(one)).getValue();
+      steps.push_back(step);
+    }
+    auto metadata = memref::ExtractStridedMetadataOp::create(b, memref);
+    auto line = MemRefType::get(
+        {ShapedType::kDynamic}, element,
+        StridedLayoutAttr::get(context, ShapedType::kDynamic, {1}));
+    memory = memref::ReinterpretCastOp::create(
+        b, line, metadata.getBaseBuffer(), OpFoldResult(metadata.getOffset()),
+        ArrayRef<OpFoldResult>{b.getIndexAttr(std::numeric_limits<int32_t>::max())},
+        ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
+  }
+
+  int64_t distance(ArrayRef<int64_t> place) const {
+    int64_t sum = 0;
+    for (auto [step, by] : llvm::zip(steps, place))
+      sum += step * by;
+    return sum;
+  }
+};
+
+class VectorWriter {
+public:
+  VectorWriter(Location location, OpBuilder &builder) : b(location, builder) {}
+
+protected:
+  Value index(int64_t value) {
+    return arith::ConstantIndexOp::create(b, value);
+  }
+  Value indexAt(Value base, int64_t distance) {
+    if (!base)
+      return index(distance);
+    return distance == 0 ? base
+                         : arith::AddIOp::create(b, base, index(distance));
+  }
+  Value mask(int64_t lanes, int64_t used) {
+    return vector::ConstantMaskOp::create(
+        b, VectorType::get({lanes}, b.getI1Type()), ArrayRef<int64_t>{used});
+  }
+
+  /// `lanes` elements from `place` on, `step` apart; the first `used` count.
+  Value load(const Line &line, Value place, int64_t step, int64_t lanes,
+             int64_t used) {
+    auto type = VectorType::get({lanes}, line.element);
+    if (step == 0) {
+      Value scalar =
+          memref::LoadOp::create(b, line.memory, ValueRange{place});
+      return vector::BroadcastOp::create(b, type, scalar);
+    }
+    if (step == 1 && used == lanes)
+      return vector::LoadOp::create(b, type, line.memory, ValueRange{place});
+    Value none = arith::ConstantOp::create(b, b.getZeroAttr(type));
+    if (step == 1)
+      return vector::MaskedLoadOp::create(b, type, line.memory,
+                                          ValueRange{place},
+                                          mask(lanes, used), none);
+    SmallVector<int32_t> places;
+    for (int64_t lane = 0; lane != lanes; ++lane)
+      places.push_back(lane * step);
+    Value steps = arith::ConstantOp::create(b, b.getI32VectorAttr(places));
+    return vector::GatherOp::create(b, type, line.memory, ValueRange{place},
+                                    steps, mask(lanes, used), none);
+  }
+
+  ImplicitLocOpBuilder b;
+};
+
+class StepWriter : VectorWriter {
+public:
+  StepWriter(tile::StepOp op, OpBuilder &builder, const RegisterLayout &layout)
+      : VectorWriter(op.getLoc(), builder), op(op), layout(layout),
+        a(b, op.getA(), op.getAMap()), c(b, op.getB(), op.getBMap()),
+        numDims(layout.shape.size()), reduced(op.getReduced()) {}
+
+  SmallVector<Value> run(ValueRange sums) {
+    // What is short is written out, one more dim in part.
+    written = reduced.size();
+    int64_t terms = 1;
+    while (written != 0 && terms * reduced[written - 1] <= maximumTerms)
+      terms *= reduced[--written];
+    return emitLoops(0, Value(), Value(), sums);
+  }
+
+private:
+  static constexpr int64_t maximumTerms = 27;
+
+  Value moved(Value base, Value iv, int64_t step) {
+    if (step == 0)
+      return base;
+    AffineExpr x = b.getAffineDimExpr(0), y = b.getAffineDimExpr(1);
+    if (!base)
+      return affine::AffineApplyOp::create(b, AffineMap::get(1, 0, x * step),
+                                           ValueRange{iv});
+    return affine::AffineApplyOp::create(b, AffineMap::get(2, 0, y + x * step),
+                                         ValueRange{iv, base});
+  }
+
+  /// Loops over the reduced dims from `r` on; the bases are where the outer
+  /// ones have moved a and b to.
+  SmallVector<Value> emitLoops(size_t r, Value aBase, Value bBase,
+                               ValueRange sums) {
+    if (r == written) {
+      SmallVector<int64_t> point(reduced.size(), 0);
+      SmallVector<Value> values(sums);
+      emitTerms(r, point, aBase, bBase, values);
+      return values;
+    }
+    int64_t unroll = 1, extent = reduced[r];
+    if (r + 1 == written && written == reduced.size())
+      unroll = std::min<int64_t>(op.getUnroll(), extent);
+    int64_t whole = extent / unroll * unroll;
+    int64_t aStep = a.steps[numDims + r], bStep = c.steps[numDims + r];
+    auto loop = scf::ForOp::create(b, index(0), index(whole), index(unroll),
+                                   sums);
+    SmallVector<Value> results(loop.getResults());
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(loop.getBody());
+      Value iv = loop.getInductionVar();
+      SmallVector<Value> inner = emitPart(
+          r, unroll, moved(aBase, iv, aStep), moved(bBase, iv, bStep),
+          loop.getRegionIterArgs());
+      scf::YieldOp::create(b, inner);
+    }
+    if (whole != extent)
+      results = emitPart(r, extent - whole,
+                         indexAt(aBase, whole * aStep),
+                         indexAt(bBase, whole * bStep), results);
+    return results;
+  }
+
+  /// `count` terms along `r` from the bases on.
+  SmallVector<Value> emitPart(size_t r, int64_t count, Value aBase, Value bBase,
+                              ValueRange sums) {
+    if (r + 1 != reduced.size() || count == 1)
+      return emitLoops(r + 1, aBase, bBase, sums);
+    SmallVector<Value> values(sums);
+    SmallVector<int64_t> point(reduced.size(), 0);
+    for (point[r] = 0; point[r] != count; ++point[r])
+      emitTerm(point, aBase, bBase, values);
+    return values;
+  }
+
+  void emitTerms(size_t r, SmallVectorImpl<int64_t> &point, Value aBase,
+                 Value bBase, SmallVectorImpl<Value> &sums) {
+    if (r == reduced.size()) {
+      emitTerm(point, aBase, bBase, sums);
+      return;
+    }
+    for (point[r] = 0; point[r] != reduced[r]; ++point[r])
+      emitTerms(r + 1, point, aBase, bBase, sums);
+    point[r] = 0;
+  }
+
+  /// One product for each element of the accumulator.
+  void emitTerm(ArrayRef<int64_t> point, Value aBase, Value bBase,
+                SmallVectorImpl<Value> &sums) {
+    for (int64_t i = 0; i != layout.count(); ++i) {
+      SmallVector<int64_t> place = layout.begin(i);
+      llvm::append_range(place, point);
+      Value left = factor(a, aBase, place, layout.used(i), op.getAUnsigned());
+      Value right = factor(c, bBase, place, layout.used(i), op.getBUnsigned());
+      if (isa<FloatType>(layout.vector.getElementType())) {
+        sums[i] = vector::FMAOp::create(b, left, right, sums[i]);
+        continue;
+      }
+      Value product = arith::MulIOp::create(b, left, right);
+      sums[i] = arith::AddIOp::create(b, sums[i], product);
+    }
+  }
+
+  /// The vector of an operand at a place, loaded once per base.
+  Value factor(const Line &line, Value base, ArrayRef<int64_t> place,
+               int64_t used, bool isUnsigned) {
+    int64_t distance = line.distance(place), step = line.steps[numDims - 1];
+    if (step == 0)
+      used = layout.lanes();
+    Value &value =
+        loaded[{b.getInsertionBlock(), line.memory.getAsOpaquePointer(),
+                base ? base.getAsOpaquePointer() : nullptr, distance, used}];
+    if (value)
+      return value;
+    Value at = indexAt(base, distance);
+    Type wide = layout.vector.getElementType();
+    if (step == 0) {
+      Value scalar = memref::LoadOp::create(b, line.memory, ValueRange{at});
+      scalar = extend(scalar, wide, isUnsigned);
+      return value = vector::BroadcastOp::create(b, layout.vector, scalar);
+    }
+    value = load(line, at, step, layout.lanes(), used);
+    return value = extend(value, layout.vector, isUnsigned);
+  }
+
+  Value extend(Value value, Type wide, bool isUnsigned) {
+    if (value.getType() == wide)
+      return value;
+    if (isa<FloatType>(getElementTypeOrSelf(wide)))
+      return arith::ExtFOp::create(b, wide, value);
+    if (isUnsigned)
+      return arith::ExtUIOp::create(b, wide, value);
+    return arith::ExtSIOp::create(b, wide, value);
+  }
+
+  tile::StepOp op;
+  const RegisterLayout &layout;
+  Line a, c;
+  size_t numDims;
+  ArrayRef<int64_t> reduced;
+  size_t written = 0; ///< reduced dims from here on have no loops
+  /// By block, line, base, distance and lanes; never iterated.
+  std::map<std::tuple<const void *, const void *, const void *, int64_t,
+                      int64_t>,
+           Value>
+      loaded;
+};
+
+class DrainWriter : VectorWriter {
+public:
+  DrainWriter(tile::DrainOp op, OpBuilder &builder,
+              const RegisterLayout &layout)
+      : VectorWriter(op.getLoc(), builder), op(op), layout(layout) {}
+
+  void run(ValueRange sums) {
+    SmallVector<Line> operands;
+    for (auto [i, operand] : llvm::enumerate(op.getEpilogue()))
+      operands.emplace_back(b, operand, op.getMap(i));
+    Line target(b, op.getTarget(), op.getMap(op.getMaps().size() - 1));
+    size_t last = layout.shape.size() - 1;
+    std::map<std::tuple<size_t, int64_t, int64_t>, Value> loaded;
+    for (int64_t i = 0; i != layout.count(); ++i) {
+      SmallVector<int64_t> place = layout.begin(i);
+      int64_t used = layout.used(i);
+      SmallVector<Value> arguments = {sums[i]};
+      for (auto [number, line] : llvm::enumerate(operands)) {
+        Value &value = loaded[{number, line.distance(place), used}];
+        if (!value)
+          value = load(line, index(line.distance(place)), line.steps[last],
+                       layout.lanes(), used);
+        arguments.push_back(value);
+      }
+      Value result = emitVectorBody(b, &op.getBody().front(), arguments,
+                                    layout.lanes());
+      store(target, index(target.distance(place)), target.steps[last], result,
+            used);
+    }
+  }
+
+private:
+  void store(const Line &line, Value place, int64_t step, Value value,
+             int64_t used) {
+    if (step == 1 && used == layout.lanes()) {
+      vector::StoreOp::create(b, value, line.memory, ValueRange{place});
+    } else if (step == 1) {
+      vector::MaskedStoreOp::create(b, line.memory, ValueRange{place},
+                                    mask(layout.lanes(), used), value);
+    } else {
+      for (int64_t lane = 0; lane != used; ++lane) {
+        Value scalar = vector::ExtractOp::create(b, value, lane);
+        memref::StoreOp::create(b, scalar, line.memory,
+                                ValueRange{indexAt(place, lane * step)});
+      }
+    }
+  }
+
+  tile::DrainOp op;
+  const RegisterLayout &layout;
+};
+
+/// Patterns that know how wide a register is.
+template <typename Op> struct RegisterPattern : OpConversionPattern<Op> {
+  RegisterPattern(const TypeConverter &converter, MLIRContext *context,
+                  int64_t vectorBytes)
+      : OpConversionPattern<Op>(converter, context), vectorBytes(vectorBytes) {}
+  RegisterLayout layoutOf(Value acc) const {
+    return RegisterLayout(cast<tile::AccType>(acc.getType()), vectorBytes);
+  }
+  int64_t vectorBytes;
+};
+
+struct ConvertInit : RegisterPattern<tile::InitOp> {
+  using RegisterPattern::RegisterPattern;
+  LogicalResult
+  matchAndRewrite(tile::InitOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    RegisterLayout layout = layoutOf(op.getAcc());
+    Value vector = vector::BroadcastOp::create(
+        rewriter, op.getLoc(), layout.vector, op.getValue());
+    SmallVector<Value> registers(layout.count(), vector);
+    rewriter.replaceOpWithMultiple(op, {registers});
+    return success();
+  }
+};
+
+struct ConvertAdd : RegisterPattern<tile::AddOp> {
+  using RegisterPattern::RegisterPattern;
+  LogicalResult
+  matchAndRewrite(tile::AddOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    SmallVector<Value> sums;
+    bool isFloat = isa<FloatType>(op.getSum().getType().getElementType());
+    for (auto [total, part] : llvm::zip(adaptor.getTotal(), adaptor.getPart()))
+      sums.push_back(
+          isFloat
+              ? arith::AddFOp::create(rewriter, op.getLoc(), total, part)
+                    .getResult()
+              : arith::AddIOp::create(rewriter, op.getLoc(), total, part)
+                    .getResult());
+    rewriter.replaceOpWithMultiple(op, {sums});
+    return success();
+  }
+};
+
+struct ConvertStep : RegisterPattern<tile::StepOp> {
+  using RegisterPattern::RegisterPattern;
+  LogicalResult
+  matchAndRewrite(tile::StepOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    RegisterLayout layout = layoutOf(op.getAcc());
+    SmallVector<Value> sums =
+        StepWriter(op, rewriter, layout).run(adaptor.getAcc());
+    rewriter.replaceOpWithMultiple(op, {sums});
+    return success();
+  }
+};
+
+struct ConvertDrain : RegisterPattern<tile::DrainOp> {
+  using RegisterPattern::RegisterPattern;
+  LogicalResult
+  matchAndRewrite(tile::DrainOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    RegisterLayout layout = layoutOf(op.getAcc());
+    DrainWriter(op, rewriter, layout).run(adaptor.getAcc());
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct VectorizeSteps : ashlar::impl::VectorizeStepsPassBase<VectorizeSteps> {
+  using VectorizeStepsPassBase::VectorizeStepsPassBase;
+  void runOnOperation() override {
+    MLIRContext *context = &getContext();
+    TypeConverter converter;
+    converter.addConversion([](Type type) { return type; });
+    int64_t bytes = vectorBytes;
+    converter.addConversion(
+        [bytes](tile::AccType type, SmallVectorImpl<Type> &registers)
+            -> std::optional<LogicalResult> {
+          RegisterLayout layout(type, bytes);
+          registers.append(layout.count(), layout.vector);
+          return success();
+        });
+    RewritePatternSet patterns(context);
+    patterns.add<ConvertInit, ConvertAdd, ConvertStep, ConvertDrain>(
+        converter, context, bytes);
+    ConversionTarget target(*context);
+    target.addIllegalDialect<tile::TileDialect>();
+    target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,
+                                                         target);
+    if (failed(applyPartialConversion(getOperation(), target,
+                                      std::move(patterns))))
+      signalPassFailure();
+  }
+};
+} // namespace
