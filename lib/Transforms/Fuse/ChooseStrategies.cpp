@@ -110,7 +110,7 @@ private:
     int64_t allVectors = llvm::divideCeil(sizes[last], lanes);
     int64_t inner = rowDims.empty() ? 1 : sizes[rowDims[0]];
     int64_t outer = rowDims.size() < 2 ? 1 : sizes[rowDims[1]];
-    double best = -1;
+    double best = -1, bestLoads = 0;
     int64_t bestInner = 1, bestOuter = 1, bestVectors = 1;
     for (int64_t vectors = 1; vectors <= std::min<int64_t>(allVectors, 8);
          ++vectors) {
@@ -128,11 +128,12 @@ private:
           cost = totalCycles(outer, allVectors, out, vectors) / out *
                  cycles(rows, vectors, inA(last)) /
                  cycles(out, vectors, inA(last)) * out;
-        // Among equals, the larger box loads less.
-        bool isLarger = rows * vectors > bestInner * bestOuter * bestVectors;
-        if (best < 0 || cost < best * 0.99 ||
-            (isLarger && cost < best * 1.005)) {
+        // Among equals, the one that loads least.
+        double loads = double(rows + vectors) / double(rows * vectors);
+        if (best < 0 || cost < best * 0.98 ||
+            (loads < bestLoads && cost < best * 1.01)) {
           best = cost;
+          bestLoads = loads;
           bestInner = in, bestOuter = out, bestVectors = vectors;
         }
       }

@@ -120,15 +120,31 @@ std::optional<Contraction> matchContraction(linalg::GenericOp op) {
   if (contraction.dims.size() != op.getNumLoops())
     return std::nullopt;
 
+  auto inOperand = [&](const Factor &factor) {
+    return op.getMatchingIndexingMap(factor.operand);
+  };
   // Lanes run along the result's last dim: b is what changes there.
   unsigned last = contraction.dims[contraction.numParallel - 1];
   auto varies = [&](const Factor &factor) {
-    return op.getMatchingIndexingMap(factor.operand).isFunctionOfDim(last);
+    return inOperand(factor).isFunctionOfDim(last);
   };
   if (!varies(contraction.b))
     std::swap(contraction.a, contraction.b);
   if (!varies(contraction.b))
     return std::nullopt;
+  // Terms that lie side by side in a are summed innermost.
+  AffineMap rows = inOperand(contraction.a);
+  auto place = [&](unsigned dim) {
+    int64_t found = -1;
+    for (auto [i, expr] : llvm::enumerate(rows.getResults()))
+      if (expr.isFunctionOfDim(dim))
+        found = i;
+    return found;
+  };
+  std::stable_sort(contraction.dims.begin() + contraction.numParallel,
+                   contraction.dims.end(), [&](unsigned x, unsigned y) {
+                     return place(x) < place(y);
+                   });
   return contraction;
 }
 

@@ -51,8 +51,10 @@ void ashlar::buildPrecisionPipeline(OpPassManager &pm) {
 void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
                                const TileOptions &options) {
   OpPassManager &function = pm.nest<func::FuncOp>();
-  if (fuse)
+  if (fuse) {
+    function.addPass(createAssignLayoutsPass());
     function.addPass(createFuseElementwisePass());
+  }
   function.addPass(createCSEPass());
   if (fuse) {
     function.addPass(createFormContractsPass());

@@ -445,7 +445,7 @@ struct VectorizeSteps : ashlar::impl::VectorizeStepsPassBase<VectorizeSteps> {
     patterns.add<ConvertInit, ConvertAdd, ConvertStep, ConvertDrain>(
         converter, context, bytes);
     ConversionTarget target(*context);
-    target.addIllegalDialect<tile::TileDialect>();
+    target.addIllegalOp<tile::InitOp, tile::AddOp, tile::StepOp, tile::DrainOp>();
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
     scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,
                                                          target);

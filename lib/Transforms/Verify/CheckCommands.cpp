@@ -8,6 +8,7 @@
 #include "StageChecks.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include <map>
 
 using namespace mlir;
@@ -98,12 +99,12 @@ LogicalResult CommandChecker::findSizes() {
       failed(findTensors(program.getOutputs(), Storage::Output)))
     return failure();
   for (auto [i, weight] : llvm::enumerate(program.getWeights())) {
-    auto elements = dyn_cast<ElementsAttr>(weight);
-    if (!elements)
+    auto elements = dyn_cast<TypedAttr>(weight);
+    if (!isa<ElementsAttr, tile::PackedAttr>(weight))
       return refuse(program)
              << "expected elements as weight " << i << ", found " << weight;
     sizes[unsigned(Storage::Weights)].push_back(
-        byteSize(elements.getShapedType()));
+        byteSize(elements.getType()));
   }
   int64_t arena = program.getArenaBytes();
   int64_t lowerBound = program.getArenaLowerBoundBytes();

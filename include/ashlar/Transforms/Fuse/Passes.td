@@ -15,6 +15,24 @@ def FuseElementwisePass
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
 }
 
+def AssignLayoutsPass
+    : Pass<"ashlar-assign-layouts", "::mlir::func::FuncOp"> {
+  let summary = "Choose the order of dims in memory for the whole program";
+  let description = [{
+    Before: linalg and tensor ops in the model's own order of dims. After: a
+    contraction with constant weights writes its sums side by side and reads
+    what it sums side by side (channels last, for a convolution); elementwise
+    ops, reductions, windows, padding, slices, concatenation and reshapes follow
+    the order of what they read. Transposes stand only where an order has to be
+    restored: at the function's end, and before what cannot follow.
+  }];
+  let statistics = [Statistic<"numTransposes", "transposes",
+                              "Transposes that remain">];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def FormContractsPass
     : Pass<"ashlar-form-contracts", "::mlir::func::FuncOp"> {
   let summary = "Recognize contractions and give them their epilogues";
