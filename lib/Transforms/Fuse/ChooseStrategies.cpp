@@ -38,11 +38,62 @@ TypedAttr constantBehind(Value value) {
   return {};
 }
 
-/// What a machine can do, as far as a register box depends on it.
+StringRef typeName(Type type, bool isUnsigned) {
+  if (type.isF64())
+    return "f64";
+  if (type.isF32())
+    return "f32";
+  if (type.isF16())
+    return "f16";
+  if (type.isBF16())
+    return "bf16";
+  switch (type.getIntOrFloatBitWidth()) {
+  case 8:
+    return isUnsigned ? "u8" : "s8";
+  case 16:
+    return isUnsigned ? "u16" : "s16";
+  case 32:
+    return isUnsigned ? "u32" : "s32";
+  default:
+    return isUnsigned ? "u64" : "s64";
+  }
+}
+
+/// What the machine can do, as far as a register box depends on it.
 struct Core {
+  Core(const MachineModel &machine, tile::ContractOp op)
+      : vectorBytes(machine.vectors.bytes), registers(machine.vectors.count) {
+    int64_t lanes = vectorBytes / elementBytes(op.getAccumulatorType());
+    Type a = getElementTypeOrSelf(op.getA().getType());
+    Type b = getElementTypeOrSelf(op.getB().getType());
+    ProductTypes product = {
+        typeName(a, op.getAUnsigned()).str(),
+        typeName(b, op.getBUnsigned()).str(),
+        typeName(op.getAccumulatorType(), /*isUnsigned=*/false).str()};
+    // Types without a unit of their own are extended and take that of the sum.
+    const MultiplyUnit *unit = machine.unit(product);
+    if (!unit || unit->accumulatorSpace != "vectors") {
+      product.left = product.right = product.accumulator;
+      unit = machine.unit(product);
+    }
+    if (unit) {
+      multiplyAddsPerCycle =
+          double(unit->m * unit->n * unit->k) * unit->stepsPerCycle / lanes;
+      latency = unit->latencyCycles * multiplyAddsPerCycle;
+    }
+    const Memory &near = machine.nearest();
+    nearBytes = near.bytes;
+    farBytes = nearBytes;
+    for (const Memory &memory : machine.memories)
+      if (memory.bytes != 0 && memory.sharedBy <= 1)
+        farBytes = memory.bytes;
+    loadsPerCycle =
+        std::max(1.0, machine.readBytesPerCycle(near) / vectorBytes);
+  }
   int64_t vectorBytes, registers;
+  /// Of whole vectors; the latency in as many cycles as that takes.
   double multiplyAddsPerCycle = 1, loadsPerCycle = 2, latency = 4;
-  int64_t l1Bytes = 32 << 10, l2Bytes = 1 << 20;
+  int64_t nearBytes = 32 << 10, farBytes = 1 << 20; ///< of one worker alone
 };
 
 class StrategyChooser {
@@ -82,10 +133,8 @@ private:
     double work = double(rows * vectors) / core.multiplyAddsPerCycle;
     double loads = double(vectors + rows * (lanesOfA ? vectors : 1)) /
                    core.loadsPerCycle;
-    // Wide loads take both ports.
-    loads += double(vectors) / core.loadsPerCycle;
     // A sum waits for its own last term.
-    return std::max({work, loads, core.latency});
+    return std::max({work, loads, core.latency / core.multiplyAddsPerCycle});
   }
 
   /// Cycles for a whole dim of `rows` and `columns` in boxes.
@@ -249,7 +298,7 @@ private:
     constexpr int64_t wanted = 8;
     int64_t a = bytesOf(op.getA()) / boxes, bBytes = bytesOf(op.getB()) / boxes;
     // Rows of a that fit beside a panel of b.
-    int64_t fitting = llvm::divideCeil(a, core.l2Bytes / 2);
+    int64_t fitting = llvm::divideCeil(a, core.farBytes / 2);
     bool cutRows = a >= bBytes || fitting > 1;
     int64_t parts = std::max(cutRows ? fitting : 1, boxes >= wanted ? 1 : wanted);
     if (cutRows)
@@ -284,14 +333,14 @@ private:
     }
     llvm::append_range(order, batches);
     int64_t b = bytesOf(op.getB());
-    bool nearB = b <= core.l2Bytes / 2 && bytesOf(op.getA()) > core.l1Bytes;
+    bool nearB = b <= core.farBytes / 2 && bytesOf(op.getA()) > core.nearBytes;
     bool rowsOutside = packs ? false : (inA(last) ? true : nearB);
     llvm::append_range(order, rowsOutside ? rows : columns);
     llvm::append_range(order, rowsOutside ? columns : rows);
   }
 
   tile::ContractOp op;
-  const Core &core;
+  Core core;
   unsigned numParallel, last;
   SmallVector<int64_t> sizes, box, workers, order;
   int64_t lanes, terms;
@@ -300,11 +349,18 @@ private:
 
 struct ChooseStrategies
     : ashlar::impl::ChooseStrategiesPassBase<ChooseStrategies> {
-  using ChooseStrategiesPassBase::ChooseStrategiesPassBase;
+  ChooseStrategies() = default;
+  explicit ChooseStrategies(const MachineModel &machine) : machine(machine) {}
   void runOnOperation() override {
-    Core core{vectorBytes, registers};
-    getOperation().walk(
-        [&](tile::ContractOp op) { StrategyChooser(op, core).choose(); });
+    getOperation().walk([&](tile::ContractOp op) {
+      StrategyChooser(op, Core(machine, op)).choose();
+    });
   }
+  MachineModel machine = MachineModel::generic();
 };
 } // namespace
+
+std::unique_ptr<Pass>
+ashlar::createChooseStrategiesPass(const MachineModel &machine) {
+  return std::make_unique<ChooseStrategies>(machine);
+}

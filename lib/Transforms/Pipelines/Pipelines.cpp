@@ -58,10 +58,7 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
   function.addPass(createCSEPass());
   if (fuse) {
     function.addPass(createFormContractsPass());
-    ChooseStrategiesPassOptions machine;
-    machine.vectorBytes = options.vectorBytes;
-    machine.registers = options.registers;
-    function.addPass(createChooseStrategiesPass(machine));
+    function.addPass(createChooseStrategiesPass(options.machine));
     function.addPass(createCSEPass());
   }
   FormDispatchesPassOptions dispatches;
@@ -92,7 +89,7 @@ void ashlar::buildTilePipeline(OpPassManager &pm, const TileOptions &options) {
     vectors.registers = options.machine.vectors.count;
     kernel.addPass(createVectorizeGenericsPass(vectors));
     VectorizeStepsPassOptions steps;
-    steps.vectorBytes = options.vectorBytes;
+    steps.vectorBytes = options.machine.vectors.bytes;
     kernel.addPass(createVectorizeStepsPass(steps));
   }
   kernel.addPass(createConvertLinalgToLoopsPass());

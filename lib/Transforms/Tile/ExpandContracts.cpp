@@ -273,15 +273,19 @@ private:
     SmallVector<AffineExpr> local;
     ArrayRef<OpFoldResult> place = ArrayRef(at).take_front(map.getNumDims());
     for (AffineExpr expr : map.getResults()) {
-      offsets.push_back(affine::makeComposedFoldedAffineApply(
-          b, b.getLoc(), AffineMap::get(map.getNumDims(), 0, expr), place));
-      int64_t length = 1;
+      // Where a step goes backwards, the part begins at its last place.
+      int64_t length = 1, before = 0;
       AffineExpr inside = b.getAffineConstantExpr(0);
       for (auto [i, d] : llvm::enumerate(dims)) {
-        int64_t step = stepAlong(expr, d);
-        length += step * (extents[i] - 1);
+        int64_t step = stepAlong(expr, d), reach = step * (extents[i] - 1);
+        length += std::abs(reach);
+        before += std::max<int64_t>(0, -reach);
         inside = inside + b.getAffineDimExpr(i) * step;
       }
+      offsets.push_back(affine::makeComposedFoldedAffineApply(
+          b, b.getLoc(), AffineMap::get(map.getNumDims(), 0, expr - before),
+          place));
+      inside = inside + before;
       lengths.push_back(b.getIndexAttr(length));
       steps.push_back(b.getIndexAttr(1));
       local.push_back(inside);

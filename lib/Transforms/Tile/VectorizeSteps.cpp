@@ -74,6 +74,7 @@ struct Line {
   Value memory;
   Type element;
   SmallVector<int64_t> steps;
+  int64_t start = 0; ///< where the map's dims are all zero
 
   Line(ImplicitLocOpBuilder &b, Value memref, AffineMap map) {
     auto type = cast<MemRefType>(memref.getType());
@@ -84,14 +85,18 @@ struct Line {
     MLIRContext *context = b.getContext();
     SmallVector<AffineExpr> zeros(map.getNumDims(),
                                   getAffineConstantExpr(0, context));
+    auto placeOf = [&](ArrayRef<AffineExpr> point) {
+      int64_t place = 0;
+      for (auto [expr, stride] : llvm::zip(map.getResults(), strides))
+        place += stride *
+                 cast<AffineConstantExpr>(expr.replaceDims(point)).getValue();
+      return place;
+    };
+    start = placeOf(zeros);
     for (unsigned d = 0; d != map.getNumDims(); ++d) {
       SmallVector<AffineExpr> one(zeros);
       one[d] = getAffineConstantExpr(1, context);
-      int64_t step = 0;
-      for (auto [expr, stride] : llvm::zip(map.getResults(), strides))
-        step += stride *
-                cast<AffineConstantExpr>(expr.replaceDims(one)).getValue();
-      steps.push_back(step);
+      steps.push_back(placeOf(one) - start);
     }
     auto metadata = memref::ExtractStridedMetadataOp::create(b, memref);
     auto line = MemRefType::get(
@@ -104,7 +109,7 @@ struct Line {
   }
 
   int64_t distance(ArrayRef<int64_t> place) const {
-    int64_t sum = 0;
+    int64_t sum = start;
     for (auto [step, by] : llvm::zip(steps, place))
       sum += step * by;
     return sum;

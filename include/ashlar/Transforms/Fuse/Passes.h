@@ -2,11 +2,15 @@
 #ifndef ASHLAR_TRANSFORMS_FUSE_PASSES_H
 #define ASHLAR_TRANSFORMS_FUSE_PASSES_H
 
+#include "ashlar/Targets/MachineModel.h"
 #include "mlir/Pass/Pass.h"
 
 namespace ashlar {
 #define GEN_PASS_DECL
 #include "ashlar/Transforms/Fuse/Passes.h.inc"
+/// The strategies for `machine`; without it, for MachineModel::generic().
+std::unique_ptr<mlir::Pass>
+createChooseStrategiesPass(const MachineModel &machine);
 #define GEN_PASS_REGISTRATION
 #include "ashlar/Transforms/Fuse/Passes.h.inc"
 } // namespace ashlar

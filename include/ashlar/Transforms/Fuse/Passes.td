@@ -57,10 +57,6 @@ def ChooseStrategiesPass
     least predicted time among those that fit the machine, and constant operands
     are `tile.pack`ed as the kernel reads them. A remark says what was chosen.
   }];
-  let options = [Option<"vectorBytes", "vector-bytes", "int64_t", "32",
-                        "Width of a vector register">,
-                 Option<"registers", "registers", "int64_t", "16",
-                        "Vector registers of a core">];
   let dependentDialects = ["::ashlar::tile::TileDialect",
                            "::mlir::arith::ArithDialect"];
 }
