@@ -87,7 +87,7 @@ static void optimizeModule(llvm::Module &module, llvm::TargetMachine &target,
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, sccs, modules);
   builder
-      .buildPerModuleDefaultPipeline(optimize ? llvm::OptimizationLevel::O2
+      .buildPerModuleDefaultPipeline(optimize ? llvm::OptimizationLevel::O1
                                               : llvm::OptimizationLevel::O1)
       .run(module, modules);
 }
