@@ -329,14 +329,25 @@ private:
     bool anyColumn = llvm::any_of(result.getResults(), isColumn);
     if (!anyColumn)
       return false;
-    // Rows, then groups, then columns; a stable sort keeps their order.
+    // Rows, then groups, then the longest run of columns; a stable sort keeps
+    // their order.
     Layout layout = identityLayout(result.getNumResults());
-    auto resultRank = [&](int64_t d) {
+    SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+    auto isGroup = [&](int64_t d) {
       AffineExpr expr = result.getResult(d);
-      if (!isColumn(expr))
-        return 0;
-      return read.isFunctionOfDim(cast<AffineDimExpr>(expr).getPosition()) ? 1
-                                                                           : 2;
+      return isColumn(expr) &&
+             read.isFunctionOfDim(cast<AffineDimExpr>(expr).getPosition());
+    };
+    auto extent = [&](int64_t d) {
+      return ranges[cast<AffineDimExpr>(result.getResult(d)).getPosition()];
+    };
+    int64_t lanes = -1;
+    for (int64_t d : layout)
+      if (isColumn(result.getResult(d)) && !isGroup(d) &&
+          (lanes < 0 || extent(d) >= extent(lanes)))
+        lanes = d;
+    auto resultRank = [&](int64_t d) {
+      return d == lanes ? 2 : isGroup(d) ? 1 : 0;
     };
     llvm::stable_sort(layout, [&](int64_t x, int64_t y) {
       return resultRank(x) < resultRank(y);
@@ -394,9 +405,14 @@ private:
       return -1;
     };
     auto follow = [&](AffineMap map) {
-      Layout layout = identityLayout(map.getNumResults());
+      Layout layout = identityLayout(map.getNumResults()), places;
+      for (int64_t d : layout) {
+        int64_t found = place(map, d);
+        // A new dim stays beside the one before it.
+        places.push_back(found < 0 && d != 0 ? places.back() : found);
+      }
       llvm::stable_sort(layout, [&](int64_t x, int64_t y) {
-        return place(map, x) < place(map, y);
+        return places[x] < places[y];
       });
       return layout;
     };

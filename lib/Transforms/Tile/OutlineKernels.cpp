@@ -3,6 +3,7 @@
 // Makes a function of each dispatch, once for all dispatches whose bodies are
 // equal but for their locations.
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Transforms/Tile/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -70,16 +71,25 @@ std::string symbolFor(StringRef name, unsigned number) {
 /// body's arithmetic once.
 int64_t countFlops(exec::DispatchOp dispatch) {
   int64_t flops = 0;
-  dispatch.walk([&](linalg::LinalgOp op) {
-    int64_t points = 1;
-    for (int64_t range : op.getStaticLoopRanges())
-      points *= std::max<int64_t>(range, 0);
+  auto count = [&](int64_t points, Block &body) {
     int64_t perPoint = 0;
-    for (Operation &inner : *op.getBlock())
+    for (Operation &inner : body)
       if (isa<arith::ArithDialect, math::MathDialect>(inner.getDialect()) &&
           !isa<arith::ConstantOp>(inner))
         ++perPoint;
     flops += points * perPoint;
+  };
+  dispatch.walk([&](linalg::LinalgOp op) {
+    int64_t points = 1;
+    for (int64_t range : op.getStaticLoopRanges())
+      points *= std::max<int64_t>(range, 0);
+    count(points, *op.getBlock());
+  });
+  dispatch.walk([&](tile::ContractOp op) {
+    int64_t points = ShapedType::getNumElements(op.getParallel());
+    count(points, op.getBody().front());
+    // A product and a sum for each term.
+    flops += 2 * points * ShapedType::getNumElements(op.getReduced());
   });
   return flops;
 }

@@ -28,24 +28,30 @@ namespace ashlar {
 
 namespace {
 /// How an accumulator lies in registers: rows over all dims but the last, and
-/// along the last as many vectors as it takes.
+/// along the last as many vectors as it takes, the last one no wider than need
+/// be.
 struct RegisterLayout {
   SmallVector<int64_t> shape;
-  VectorType vector;
-  int64_t vectors;
+  VectorType whole, last;
+  int64_t vectors, wide;
 
   RegisterLayout(tile::AccType type, int64_t vectorBytes)
       : shape(type.getShape()) {
     Type element = type.getElementType();
     int64_t lanes =
         vectorBytes / llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
-    // A short row takes a narrower register.
-    lanes = std::min<int64_t>(lanes, llvm::PowerOf2Ceil(shape.back()));
-    vector = VectorType::get({std::max<int64_t>(lanes, 1)}, element);
-    vectors = llvm::divideCeil(shape.back(), this->lanes());
+    wide = std::max<int64_t>(lanes, 1);
+    vectors = llvm::divideCeil(shape.back(), wide);
+    whole = VectorType::get({wide}, element);
+    int64_t rest = shape.back() - (vectors - 1) * wide;
+    last = VectorType::get({int64_t(llvm::PowerOf2Ceil(rest))}, element);
   }
 
-  int64_t lanes() const { return vector.getDimSize(0); }
+  Type element() const { return whole.getElementType(); }
+  VectorType type(int64_t i) const {
+    return i % vectors + 1 == vectors ? last : whole;
+  }
+  int64_t lanes(int64_t i) const { return type(i).getDimSize(0); }
   int64_t rows() const {
     return ShapedType::getNumElements(ArrayRef(shape).drop_back());
   }
@@ -54,7 +60,7 @@ struct RegisterLayout {
   /// The element where register `i` begins.
   SmallVector<int64_t> begin(int64_t i) const {
     SmallVector<int64_t> place(shape.size());
-    place.back() = i % vectors * lanes();
+    place.back() = i % vectors * wide;
     int64_t row = i / vectors;
     for (int64_t d = int64_t(shape.size()) - 2; d >= 0; --d) {
       place[d] = row % shape[d];
@@ -64,7 +70,7 @@ struct RegisterLayout {
   }
   /// Lanes of register `i` that exist.
   int64_t used(int64_t i) const {
-    return std::min(lanes(), shape.back() - i % vectors * lanes());
+    return std::min(wide, shape.back() - i % vectors * wide);
   }
 };
 
@@ -255,9 +261,9 @@ private:
     for (int64_t i = 0; i != layout.count(); ++i) {
       SmallVector<int64_t> place = layout.begin(i);
       llvm::append_range(place, point);
-      Value left = factor(a, aBase, place, layout.used(i), op.getAUnsigned());
-      Value right = factor(c, bBase, place, layout.used(i), op.getBUnsigned());
-      if (isa<FloatType>(layout.vector.getElementType())) {
+      Value left = factor(a, aBase, place, i, op.getAUnsigned());
+      Value right = factor(c, bBase, place, i, op.getBUnsigned());
+      if (isa<FloatType>(layout.element())) {
         sums[i] = vector::FMAOp::create(b, left, right, sums[i]);
         continue;
       }
@@ -266,26 +272,27 @@ private:
     }
   }
 
-  /// The vector of an operand at a place, loaded once per base.
+  /// What register `i` needs of an operand, loaded once per base.
   Value factor(const Line &line, Value base, ArrayRef<int64_t> place,
-               int64_t used, bool isUnsigned) {
+               int64_t i, bool isUnsigned) {
     int64_t distance = line.distance(place), step = line.steps[numDims - 1];
-    if (step == 0)
-      used = layout.lanes();
+    VectorType type = layout.type(i);
+    int64_t used = step == 0 ? layout.lanes(i) : layout.used(i);
     Value &value =
         loaded[{b.getInsertionBlock(), line.memory.getAsOpaquePointer(),
-                base ? base.getAsOpaquePointer() : nullptr, distance, used}];
+                base ? base.getAsOpaquePointer() : nullptr, distance,
+                layout.lanes(i) << 32 | used}];
     if (value)
       return value;
     Value at = indexAt(base, distance);
-    Type wide = layout.vector.getElementType();
+    Type wide = layout.element();
     if (step == 0) {
       Value scalar = memref::LoadOp::create(b, line.memory, ValueRange{at});
       scalar = extend(scalar, wide, isUnsigned);
-      return value = vector::BroadcastOp::create(b, layout.vector, scalar);
+      return value = vector::BroadcastOp::create(b, type, scalar);
     }
-    value = load(line, at, step, layout.lanes(), used);
-    return value = extend(value, layout.vector, isUnsigned);
+    value = load(line, at, step, layout.lanes(i), used);
+    return value = extend(value, type, isUnsigned);
   }
 
   Value extend(Value value, Type wide, bool isUnsigned) {
@@ -304,7 +311,7 @@ private:
   size_t numDims;
   ArrayRef<int64_t> reduced;
   size_t written = 0; ///< reduced dims from here on have no loops
-  /// By block, line, base, distance and lanes; never iterated.
+  /// By block, line, base, distance, lanes and how many count; never iterated.
   std::map<std::tuple<const void *, const void *, const void *, int64_t,
                       int64_t>,
            Value>
@@ -329,14 +336,16 @@ public:
       int64_t used = layout.used(i);
       SmallVector<Value> arguments = {sums[i]};
       for (auto [number, line] : llvm::enumerate(operands)) {
-        Value &value = loaded[{number, line.distance(place), used}];
+        int64_t lanes = layout.lanes(i);
+        Value &value =
+            loaded[{number, line.distance(place), lanes << 32 | used}];
         if (!value)
           value = load(line, index(line.distance(place)), line.steps[last],
-                       layout.lanes(), used);
+                       lanes, used);
         arguments.push_back(value);
       }
       Value result = emitVectorBody(b, &op.getBody().front(), arguments,
-                                    layout.lanes());
+                                    layout.lanes(i));
       store(target, index(target.distance(place)), target.steps[last], result,
             used);
     }
@@ -345,11 +354,12 @@ public:
 private:
   void store(const Line &line, Value place, int64_t step, Value value,
              int64_t used) {
-    if (step == 1 && used == layout.lanes()) {
+    int64_t lanes = cast<VectorType>(value.getType()).getDimSize(0);
+    if (step == 1 && used == lanes) {
       vector::StoreOp::create(b, value, line.memory, ValueRange{place});
     } else if (step == 1) {
       vector::MaskedStoreOp::create(b, line.memory, ValueRange{place},
-                                    mask(layout.lanes(), used), value);
+                                    mask(lanes, used), value);
     } else {
       for (int64_t lane = 0; lane != used; ++lane) {
         Value scalar = vector::ExtractOp::create(b, value, lane);
@@ -380,9 +390,10 @@ struct ConvertInit : RegisterPattern<tile::InitOp> {
   matchAndRewrite(tile::InitOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     RegisterLayout layout = layoutOf(op.getAcc());
-    Value vector = vector::BroadcastOp::create(
-        rewriter, op.getLoc(), layout.vector, op.getValue());
-    SmallVector<Value> registers(layout.count(), vector);
+    SmallVector<Value> registers;
+    for (int64_t i = 0; i != layout.count(); ++i)
+      registers.push_back(vector::BroadcastOp::create(
+          rewriter, op.getLoc(), layout.type(i), op.getValue()));
     rewriter.replaceOpWithMultiple(op, {registers});
     return success();
   }
@@ -443,7 +454,8 @@ struct VectorizeSteps : ashlar::impl::VectorizeStepsPassBase<VectorizeSteps> {
         [bytes](tile::AccType type, SmallVectorImpl<Type> &registers)
             -> std::optional<LogicalResult> {
           RegisterLayout layout(type, bytes);
-          registers.append(layout.count(), layout.vector);
+          for (int64_t i = 0; i != layout.count(); ++i)
+            registers.push_back(layout.type(i));
           return success();
         });
     RewritePatternSet patterns(context);
