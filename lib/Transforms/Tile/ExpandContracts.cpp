@@ -371,10 +371,14 @@ private:
           b, b.getZeroAttr(type.getElementType()));
       start = tile::InitOp::create(b, type, none);
     }
+    // Edges are small; their code should be too.
+    bool isEdge = false;
+    for (unsigned d = 0; d != numParallel; ++d)
+      isEdge |= box[d] < std::min(strategy.getBox()[d], sizes[d]);
     Value part = tile::StepOp::create(
         b, sums.getType(), start, left.memory, right.memory,
         b.getDenseI64ArrayAttr(reduced),
-        b.getI64IntegerAttr(strategy.getUnroll()),
+        b.getI64IntegerAttr(isEdge ? 1 : strategy.getUnroll()),
         AffineMapAttr::get(left.map), AffineMapAttr::get(right.map),
         op.getAUnsignedAttr(), op.getBUnsignedAttr());
     if (!isChunk)
