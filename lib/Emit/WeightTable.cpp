@@ -99,7 +99,8 @@ void WeightBytes::forEachPackedPiece(
   SmallVector<int64_t> strides(packed.getStrides());
   if (isSplat)
     strides.assign(strides.size(), 0);
-  int64_t panel = packed.getPanel(), width = elementBytes(type.getElementType());
+  int64_t panel = packed.getPanel(),
+          width = elementBytes(type.getElementType());
   const char *source = data.empty() ? owned.data() : data.data();
   SmallVector<int64_t> at(shape.size(), 0);
   SmallVector<char, 0> piece;
@@ -112,8 +113,7 @@ void WeightBytes::forEachPackedPiece(
       int64_t place = 0;
       for (auto [index, stride] : llvm::zip(at, strides))
         place += index * stride;
-      int64_t columns =
-          std::min(panel, packed.getClip() - at.front() * panel);
+      int64_t columns = std::min(panel, packed.getClip() - at.front() * panel);
       copyRow(to, source + place * width, columns, strides.back(), width);
       for (size_t d = at.size(); d-- > 0 && ++at[d] == shape[d];)
         at[d] = 0;

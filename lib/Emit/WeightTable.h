@@ -32,8 +32,8 @@ private:
 
   uint64_t bytes = 0;
   bool isSplat = false;
-  tile::PackedAttr packed; ///< null, or how `data` is brought into order
-  llvm::ArrayRef<char> data;         ///< of a splat: one element
+  tile::PackedAttr packed;   ///< null, or how `data` is brought into order
+  llvm::ArrayRef<char> data; ///< of a splat: one element
   llvm::SmallVector<char, 16> owned; ///< where `data` had to be made
 };
 

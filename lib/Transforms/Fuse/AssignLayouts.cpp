@@ -33,9 +33,7 @@ Layout identityLayout(int64_t rank) {
   std::iota(layout.begin(), layout.end(), 0);
   return layout;
 }
-bool isIdentity(ArrayRef<int64_t> layout) {
-  return llvm::is_sorted(layout);
-}
+bool isIdentity(ArrayRef<int64_t> layout) { return llvm::is_sorted(layout); }
 
 template <typename T>
 SmallVector<T> permuted(ArrayRef<T> values, ArrayRef<int64_t> layout) {
@@ -132,8 +130,7 @@ private:
       read.push_back(loopOf[d]);
     AffineMap maps[] = {AffineMap::get(rank, 0, read, context),
                         AffineMap::getMultiDimIdentityMap(rank, context)};
-    SmallVector<utils::IteratorType> loops(rank,
-                                           utils::IteratorType::parallel);
+    SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
     Value init = tensor::EmptyOp::create(b, value.getLoc(), target.getShape(),
                                          target.getElementType());
     return linalg::GenericOp::create(
@@ -236,8 +233,8 @@ private:
   /// Each dim of the source becomes its group, in the source's order.
   bool visitExpand(tensor::ExpandShapeOp expand) {
     Layout from = layoutOf(expand.getSrc()), layout;
-    SmallVector<ReassociationIndices> groups =
-        expand.getReassociationIndices(), movedGroups;
+    SmallVector<ReassociationIndices> groups = expand.getReassociationIndices(),
+                                      movedGroups;
     for (int64_t d : from) {
       ReassociationIndices group;
       for (int64_t inner : groups[d]) {
@@ -258,7 +255,8 @@ private:
   bool visitCollapse(tensor::CollapseShapeOp collapse) {
     Layout from = layoutOf(collapse.getSrc()), layout;
     SmallVector<ReassociationIndices> groups =
-        collapse.getReassociationIndices(), movedGroups;
+                                          collapse.getReassociationIndices(),
+                                      movedGroups;
     for (size_t p = 0; p != from.size();) {
       auto group = llvm::find_if(groups, [&](const ReassociationIndices &g) {
         return g.front() == from[p];
@@ -368,11 +366,9 @@ private:
     llvm::stable_sort(imageLayout, [&](int64_t x, int64_t y) {
       return readRank(x) < readRank(y);
     });
-    if (isIdentity(layout) && isIdentity(imageLayout) &&
-        !isMoved(image->get()))
+    if (isIdentity(layout) && isIdentity(imageLayout) && !isMoved(image->get()))
       return false;
-    SmallVector<Layout> layouts(
-        2, identityLayout(weights.getNumResults()));
+    SmallVector<Layout> layouts(2, identityLayout(weights.getNumResults()));
     layouts[image->getOperandNumber()] = imageLayout;
     rewrite(op, layouts, layout);
     return true;
@@ -411,9 +407,8 @@ private:
         // A new dim stays beside the one before it.
         places.push_back(found < 0 && d != 0 ? places.back() : found);
       }
-      llvm::stable_sort(layout, [&](int64_t x, int64_t y) {
-        return places[x] < places[y];
-      });
+      llvm::stable_sort(
+          layout, [&](int64_t x, int64_t y) { return places[x] < places[y]; });
       return layout;
     };
     SmallVector<Layout> layouts;

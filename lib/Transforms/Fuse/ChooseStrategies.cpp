@@ -30,8 +30,7 @@ TypedAttr constantBehind(Value value) {
   auto constant = value.getDefiningOp<arith::ConstantOp>();
   if (!constant)
     return {};
-  if (auto resource =
-          dyn_cast<DenseResourceElementsAttr>(constant.getValue()))
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(constant.getValue()))
     return DenseResourceElementsAttr::get(type, resource.getRawHandle());
   if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue()))
     return dense.reshape(type);
@@ -131,8 +130,8 @@ private:
   /// Cycles of one term of a box of registers.
   double cycles(int64_t rows, int64_t vectors, bool lanesOfA) const {
     double work = double(rows * vectors) / core.multiplyAddsPerCycle;
-    double loads = double(vectors + rows * (lanesOfA ? vectors : 1)) /
-                   core.loadsPerCycle;
+    double loads =
+        double(vectors + rows * (lanesOfA ? vectors : 1)) / core.loadsPerCycle;
     // A sum waits for its own last term.
     return std::max({work, loads, core.latency / core.multiplyAddsPerCycle});
   }
@@ -142,7 +141,8 @@ private:
                      int64_t vectors) {
     double sum = 0;
     for (auto [r, times] :
-         {std::pair(rows, allRows / rows), std::pair(allRows % rows, int64_t(allRows % rows != 0))})
+         {std::pair(rows, allRows / rows),
+          std::pair(allRows % rows, int64_t(allRows % rows != 0))})
       for (auto [v, count] : {std::pair(vectors, allVectors / vectors),
                               std::pair(allVectors % vectors,
                                         int64_t(allVectors % vectors != 0))})
@@ -237,7 +237,8 @@ private:
     int64_t panel = llvm::alignTo(box[last], lanes);
     auto type = cast<RankedTensorType>(op.getB().getType());
     SmallVector<int64_t> order;
-    SmallVector<int64_t> shape = {int64_t(llvm::divideCeil(sizes[last], panel))};
+    SmallVector<int64_t> shape = {
+        int64_t(llvm::divideCeil(sizes[last], panel))};
     AffineExpr column = b.getAffineDimExpr(last);
     SmallVector<AffineExpr> place = {column.floorDiv(panel)};
     for (auto [dim, i] : others) {
@@ -300,7 +301,8 @@ private:
     // Rows of a that fit beside a panel of b.
     int64_t fitting = llvm::divideCeil(a, core.farBytes / 2);
     bool cutRows = a >= bBytes || fitting > 1;
-    int64_t parts = std::max(cutRows ? fitting : 1, boxes >= wanted ? 1 : wanted);
+    int64_t parts =
+        std::max(cutRows ? fitting : 1, boxes >= wanted ? 1 : wanted);
     if (cutRows)
       for (unsigned d = 0; d != last && parts > 1; ++d)
         if (isRow(d) && sizes[d] > box[d]) {

@@ -142,9 +142,8 @@ std::optional<Contraction> matchContraction(linalg::GenericOp op) {
     return found;
   };
   std::stable_sort(contraction.dims.begin() + contraction.numParallel,
-                   contraction.dims.end(), [&](unsigned x, unsigned y) {
-                     return place(x) < place(y);
-                   });
+                   contraction.dims.end(),
+                   [&](unsigned x, unsigned y) { return place(x) < place(y); });
   return contraction;
 }
 
@@ -211,8 +210,7 @@ public:
     SmallVector<int64_t> parallel, reduced;
     SmallVector<AffineExpr> renamed(op.getNumLoops());
     for (auto [i, dim] : llvm::enumerate(contraction.dims)) {
-      (i < contraction.numParallel ? parallel : reduced)
-          .push_back(ranges[dim]);
+      (i < contraction.numParallel ? parallel : reduced).push_back(ranges[dim]);
       renamed[dim] = getAffineDimExpr(i, context);
     }
     auto rename = [&](const Factor &factor) {
@@ -233,13 +231,13 @@ public:
       operands.push_back(emptyLike(op.getResult(0)));
       maps.push_back(identity);
     }
-    Location location =
-        epilogue ? b.getFusedLoc({op.getLoc(), epilogue.getLoc()}) : op.getLoc();
+    Location location = epilogue
+                            ? b.getFusedLoc({op.getLoc(), epilogue.getLoc()})
+                            : op.getLoc();
     OperationState state(location, tile::ContractOp::getOperationName());
     state.addOperands(operands);
     state.addTypes(root->getResultTypes());
-    auto &properties =
-        state.getOrAddProperties<tile::ContractOp::Properties>();
+    auto &properties = state.getOrAddProperties<tile::ContractOp::Properties>();
     properties.parallel = b.getDenseI64ArrayAttr(parallel);
     properties.reduced = b.getDenseI64ArrayAttr(reduced);
     properties.maps = b.getAffineMapArrayAttr(maps);
@@ -276,8 +274,7 @@ private:
       if (operand->get() == contraction.op.getResult(0))
         continue;
       operands.push_back(operand->get());
-      maps.push_back(
-          epilogue.getMatchingIndexingMap(operand).compose(toLoops));
+      maps.push_back(epilogue.getMatchingIndexingMap(operand).compose(toLoops));
     }
     operands.push_back(emptyLike(epilogue.getResult(0)));
     maps.push_back(target.compose(toLoops));
@@ -296,10 +293,10 @@ private:
     IRMapping mapping;
     for (OpOperand *operand : epilogue.getDpsInputOperands()) {
       Value argument = epilogue.getMatchingBlockArgument(operand);
-      mapping.map(argument, operand->get() == contraction.op.getResult(0)
-                                ? sum
-                                : body->addArgument(argument.getType(),
-                                                    location));
+      mapping.map(argument,
+                  operand->get() == contraction.op.getResult(0)
+                      ? sum
+                      : body->addArgument(argument.getType(), location));
     }
     for (Operation &inner : epilogue.getBody()->without_terminator()) {
       for (Value operand : inner.getOperands())

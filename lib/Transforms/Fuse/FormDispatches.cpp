@@ -37,8 +37,7 @@ bool isCopiedIn(Operation *op) {
 }
 
 bool staysOutside(Operation *op) {
-  return isa<func::ReturnOp, arith::ConstantOp, tile::PackOp>(op) ||
-         isView(op);
+  return isa<func::ReturnOp, arith::ConstantOp, tile::PackOp>(op) || isView(op);
 }
 
 /// The contraction or reduction that `root` can finish in place, or null.

@@ -114,10 +114,9 @@ void ashlar::registerPipelines() {
       [](OpPassManager &pm) { buildPlacePipeline(pm, {"cpu:host"}); });
   PassPipelineRegistration<>("ashlar-precision-pipeline", "The stage precision",
                              buildPrecisionPipeline);
-  PassPipelineRegistration<>("ashlar-fuse-pipeline", "The stage fuse",
-                             [](OpPassManager &pm) {
-                               buildFusePipeline(pm, true, TileOptions());
-                             });
+  PassPipelineRegistration<>(
+      "ashlar-fuse-pipeline", "The stage fuse",
+      [](OpPassManager &pm) { buildFusePipeline(pm, true, TileOptions()); });
   PassPipelineRegistration<>(
       "ashlar-tile-pipeline", "The stage tile",
       [](OpPassManager &pm) { buildTilePipeline(pm, TileOptions()); });

@@ -93,8 +93,8 @@ private:
       emitLoops(0);
       return;
     }
-    auto forall = scf::ForallOp::create(b, from, to, step, ValueRange(),
-                                        std::nullopt);
+    auto forall =
+        scf::ForallOp::create(b, from, to, step, ValueRange(), std::nullopt);
     b.setInsertionPoint(forall.getTerminator());
     for (auto [d, iv] : llvm::zip(cut, forall.getInductionVars())) {
       low[d] = iv;
@@ -120,8 +120,8 @@ private:
     if (!workers.empty()) {
       Value first;
       for (Value iv : workers) {
-        Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, iv,
-                                              zero);
+        Value isFirst =
+            arith::CmpIOp::create(b, arith::CmpIPredicate::eq, iv, zero);
         first = first ? arith::AndIOp::create(b, first, isFirst) : isFirst;
       }
       auto branch = scf::IfOp::create(b, first, /*withElseRegion=*/false);
@@ -155,8 +155,7 @@ private:
     if (llvm::is_contained(size, 0))
       return;
     SmallVector<int64_t> steps(size.size(), 1);
-    Value part =
-        memref::SubViewOp::create(b, op.getInit(), from, size, steps);
+    Value part = memref::SubViewOp::create(b, op.getInit(), from, size, steps);
     AffineMap identity = b.getMultiDimIdentityMap(size.size());
     SmallVector<utils::IteratorType> loops(size.size(),
                                            utils::IteratorType::parallel);
@@ -190,10 +189,9 @@ private:
       if (rest != 0)
         end = affine::AffineMinOp::create(
             b,
-            AffineMap::get(1, 0,
-                           {b.getAffineDimExpr(0),
-                            b.getAffineConstantExpr(whole)},
-                           b.getContext()),
+            AffineMap::get(
+                1, 0, {b.getAffineDimExpr(0), b.getAffineConstantExpr(whole)},
+                b.getContext()),
             ValueRange{end});
       auto loop = scf::ForOp::create(b, low[d], end, index(step));
       b.setInsertionPointToStart(loop.getBody());
@@ -249,8 +247,7 @@ private:
       shape.push_back(d < numParallel ? box[d] : sizes[d]);
     BoxView source = view(op.getB(), op.getBMap(), dims, shape);
     Type element = cast<MemRefType>(op.getB().getType()).getElementType();
-    Value copy =
-        memref::AllocOp::create(b, MemRefType::get(shape, element));
+    Value copy = memref::AllocOp::create(b, MemRefType::get(shape, element));
     SmallVector<utils::IteratorType> loops(shape.size(),
                                            utils::IteratorType::parallel);
     AffineMap maps[] = {source.map, b.getMultiDimIdentityMap(shape.size())};
@@ -334,8 +331,8 @@ private:
 
   /// Loops over chunks of the reduced dims from `d` on; what a chunk sums
   /// joins the total at its end, which keeps long sums accurate.
-  Value emitChunks(unsigned d, ArrayRef<unsigned> dims,
-                   ArrayRef<int64_t> shape, Value sums) {
+  Value emitChunks(unsigned d, ArrayRef<unsigned> dims, ArrayRef<int64_t> shape,
+                   Value sums) {
     while (d != sizes.size() && strategy.getBox()[d] >= sizes[d])
       ++d;
     if (d == sizes.size())
@@ -367,8 +364,8 @@ private:
     Value start = sums;
     if (isChunk) {
       auto type = cast<tile::AccType>(sums.getType());
-      Value none = arith::ConstantOp::create(
-          b, b.getZeroAttr(type.getElementType()));
+      Value none =
+          arith::ConstantOp::create(b, b.getZeroAttr(type.getElementType()));
       start = tile::InitOp::create(b, type, none);
     }
     // Edges are small; their code should be too.
@@ -413,8 +410,7 @@ struct ExpandContracts
     : ashlar::impl::ExpandContractsPassBase<ExpandContracts> {
   void runOnOperation() override {
     SmallVector<tile::ContractOp> contracts;
-    getOperation().walk(
-        [&](tile::ContractOp op) { contracts.push_back(op); });
+    getOperation().walk([&](tile::ContractOp op) { contracts.push_back(op); });
     for (tile::ContractOp op : contracts) {
       if (!op.getStrategyAttr()) {
         op.emitOpError("has no strategy; the stage fuse chooses one");

@@ -21,8 +21,8 @@ Value ashlar::emitVectorBody(ImplicitLocOpBuilder &b, Block *body,
     Attribute constant;
     VectorType type = vectorOf(value.getType());
     if (matchPattern(value, m_Constant(&constant)))
-      broadcast = arith::ConstantOp::create(
-          b, DenseElementsAttr::get(type, constant));
+      broadcast =
+          arith::ConstantOp::create(b, DenseElementsAttr::get(type, constant));
     else
       broadcast = vector::BroadcastOp::create(b, type, value);
     mapping.map(value, broadcast);

@@ -110,7 +110,8 @@ struct Line {
         StridedLayoutAttr::get(context, ShapedType::kDynamic, {1}));
     memory = memref::ReinterpretCastOp::create(
         b, line, metadata.getBaseBuffer(), OpFoldResult(metadata.getOffset()),
-        ArrayRef<OpFoldResult>{b.getIndexAttr(std::numeric_limits<int32_t>::max())},
+        ArrayRef<OpFoldResult>{
+            b.getIndexAttr(std::numeric_limits<int32_t>::max())},
         ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
   }
 
@@ -146,17 +147,15 @@ protected:
              int64_t used) {
     auto type = VectorType::get({lanes}, line.element);
     if (step == 0) {
-      Value scalar =
-          memref::LoadOp::create(b, line.memory, ValueRange{place});
+      Value scalar = memref::LoadOp::create(b, line.memory, ValueRange{place});
       return vector::BroadcastOp::create(b, type, scalar);
     }
     if (step == 1 && used == lanes)
       return vector::LoadOp::create(b, type, line.memory, ValueRange{place});
     Value none = arith::ConstantOp::create(b, b.getZeroAttr(type));
     if (step == 1)
-      return vector::MaskedLoadOp::create(b, type, line.memory,
-                                          ValueRange{place},
-                                          mask(lanes, used), none);
+      return vector::MaskedLoadOp::create(
+          b, type, line.memory, ValueRange{place}, mask(lanes, used), none);
     SmallVector<int32_t> places;
     for (int64_t lane = 0; lane != lanes; ++lane)
       places.push_back(lane * step);
@@ -213,21 +212,20 @@ private:
       unroll = std::min<int64_t>(op.getUnroll(), extent);
     int64_t whole = extent / unroll * unroll;
     int64_t aStep = a.steps[numDims + r], bStep = c.steps[numDims + r];
-    auto loop = scf::ForOp::create(b, index(0), index(whole), index(unroll),
-                                   sums);
+    auto loop =
+        scf::ForOp::create(b, index(0), index(whole), index(unroll), sums);
     SmallVector<Value> results(loop.getResults());
     {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(loop.getBody());
       Value iv = loop.getInductionVar();
-      SmallVector<Value> inner = emitPart(
-          r, unroll, moved(aBase, iv, aStep), moved(bBase, iv, bStep),
-          loop.getRegionIterArgs());
+      SmallVector<Value> inner =
+          emitPart(r, unroll, moved(aBase, iv, aStep), moved(bBase, iv, bStep),
+                   loop.getRegionIterArgs());
       scf::YieldOp::create(b, inner);
     }
     if (whole != extent)
-      results = emitPart(r, extent - whole,
-                         indexAt(aBase, whole * aStep),
+      results = emitPart(r, extent - whole, indexAt(aBase, whole * aStep),
                          indexAt(bBase, whole * bStep), results);
     return results;
   }
@@ -273,8 +271,8 @@ private:
   }
 
   /// What register `i` needs of an operand, loaded once per base.
-  Value factor(const Line &line, Value base, ArrayRef<int64_t> place,
-               int64_t i, bool isUnsigned) {
+  Value factor(const Line &line, Value base, ArrayRef<int64_t> place, int64_t i,
+               bool isUnsigned) {
     int64_t distance = line.distance(place), step = line.steps[numDims - 1];
     VectorType type = layout.type(i);
     int64_t used = step == 0 ? layout.lanes(i) : layout.used(i);
@@ -312,9 +310,9 @@ private:
   ArrayRef<int64_t> reduced;
   size_t written = 0; ///< reduced dims from here on have no loops
   /// By block, line, base, distance, lanes and how many count; never iterated.
-  std::map<std::tuple<const void *, const void *, const void *, int64_t,
-                      int64_t>,
-           Value>
+  std::map<
+      std::tuple<const void *, const void *, const void *, int64_t, int64_t>,
+      Value>
       loaded;
 };
 
@@ -344,8 +342,8 @@ public:
                        lanes, used);
         arguments.push_back(value);
       }
-      Value result = emitVectorBody(b, &op.getBody().front(), arguments,
-                                    layout.lanes(i));
+      Value result =
+          emitVectorBody(b, &op.getBody().front(), arguments, layout.lanes(i));
       store(target, index(target.distance(place)), target.steps[last], result,
             used);
     }
@@ -408,11 +406,10 @@ struct ConvertAdd : RegisterPattern<tile::AddOp> {
     bool isFloat = isa<FloatType>(op.getSum().getType().getElementType());
     for (auto [total, part] : llvm::zip(adaptor.getTotal(), adaptor.getPart()))
       sums.push_back(
-          isFloat
-              ? arith::AddFOp::create(rewriter, op.getLoc(), total, part)
-                    .getResult()
-              : arith::AddIOp::create(rewriter, op.getLoc(), total, part)
-                    .getResult());
+          isFloat ? arith::AddFOp::create(rewriter, op.getLoc(), total, part)
+                        .getResult()
+                  : arith::AddIOp::create(rewriter, op.getLoc(), total, part)
+                        .getResult());
     rewriter.replaceOpWithMultiple(op, {sums});
     return success();
   }
@@ -462,7 +459,8 @@ struct VectorizeSteps : ashlar::impl::VectorizeStepsPassBase<VectorizeSteps> {
     patterns.add<ConvertInit, ConvertAdd, ConvertStep, ConvertDrain>(
         converter, context, bytes);
     ConversionTarget target(*context);
-    target.addIllegalOp<tile::InitOp, tile::AddOp, tile::StepOp, tile::DrainOp>();
+    target
+        .addIllegalOp<tile::InitOp, tile::AddOp, tile::StepOp, tile::DrainOp>();
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
     scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,
                                                          target);

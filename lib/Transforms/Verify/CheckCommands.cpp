@@ -103,8 +103,7 @@ LogicalResult CommandChecker::findSizes() {
     if (!isa<ElementsAttr, tile::PackedAttr>(weight))
       return refuse(program)
              << "expected elements as weight " << i << ", found " << weight;
-    sizes[unsigned(Storage::Weights)].push_back(
-        byteSize(elements.getType()));
+    sizes[unsigned(Storage::Weights)].push_back(byteSize(elements.getType()));
   }
   int64_t arena = program.getArenaBytes();
   int64_t lowerBound = program.getArenaLowerBoundBytes();

@@ -119,8 +119,8 @@ LogicalResult ContractOp::verify() {
            << getEpilogue().size() + 3 << " in all, found " << getMaps().size();
   if (failed(checkMap(*this, "a", getAMap(), parallel + reduced, getA())) ||
       failed(checkMap(*this, "b", getBMap(), parallel + reduced, getB())) ||
-      failed(checkMap(*this, "the result", getResultMap(), parallel,
-                      getInit())))
+      failed(
+          checkMap(*this, "the result", getResultMap(), parallel, getInit())))
     return failure();
   for (auto [i, operand] : llvm::enumerate(getEpilogue()))
     if (failed(checkMap(*this, "epilogue operand " + std::to_string(i),
@@ -150,8 +150,9 @@ LogicalResult ContractOp::verify() {
     if (llvm::any_of(strategy.getBox(), [](int64_t n) { return n < 1; }) ||
         llvm::any_of(strategy.getWorkers(), [](int64_t n) { return n < 0; }) ||
         strategy.getUnroll() < 1)
-      return emitOpError("expected boxes and unrolling of 1 or more and workers "
-                         "of 0 or more, found ")
+      return emitOpError(
+                 "expected boxes and unrolling of 1 or more and workers "
+                 "of 0 or more, found ")
              << strategy;
   }
   return success();
