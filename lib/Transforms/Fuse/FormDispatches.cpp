@@ -24,7 +24,7 @@ namespace {
 bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()); }
 
 /// Ops that every dispatch makes for itself rather than reads from memory.
-bool isCopiedIn(Operation *op) {
+bool isMadeAnew(Operation *op) {
   if (isa<tensor::EmptyOp>(op))
     return true;
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
@@ -68,8 +68,13 @@ public:
   LogicalResult run() {
     Block &block = function.getBody().front();
     SmallVector<Operation *> ops;
-    for (Operation &op : llvm::reverse(block))
+    for (Operation &op : llvm::reverse(block)) {
       ops.push_back(&op);
+      auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
+      if (slice && !isView(slice) &&
+          slice.getSource().getDefiningOp<tile::ContractOp>())
+        middles.insert(slice);
+    }
     for (Operation *op : ops) {
       if (taken.contains(op) || staysOutside(op) ||
           (isCopiedIn(op) && !isReadOutside(op)))
@@ -100,6 +105,10 @@ public:
   }
 
 private:
+  bool isCopiedIn(Operation *op) const {
+    return isMadeAnew(op) || middles.contains(op);
+  }
+
   /// A fill that a view or the function's end reads must exist in memory.
   bool isReadOutside(Operation *op) {
     return isTensor(op->getResult(0)) &&
@@ -168,6 +177,8 @@ private:
   func::FuncOp function;
   bool fuse;
   llvm::SmallPtrSet<Operation *, 32> taken;
+  /// Slices of padded tensors, which are read where they are.
+  llvm::SmallPtrSet<Operation *, 8> middles;
   SmallVector<SmallVector<Operation *>> groups;
 };
 

@@ -58,6 +58,7 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
   function.addPass(createCSEPass());
   if (fuse) {
     function.addPass(createFormContractsPass());
+    function.addPass(createAbsorbPaddingPass());
     function.addPass(createChooseStrategiesPass(options.machine));
     function.addPass(createCSEPass());
   }

@@ -49,6 +49,20 @@ def FormContractsPass
                            "::mlir::tensor::TensorDialect"];
 }
 
+def AbsorbPaddingPass
+    : Pass<"ashlar-absorb-padding", "::mlir::func::FuncOp"> {
+  let summary = "Let contractions write into the middle of a padded tensor";
+  let description = [{
+    Before: `tensor.pad` of a contraction's result. After: the contraction's
+    result is the padded tensor, its map leaves the margins free and its `pad`
+    fills them; whoever reads the result without margins reads a slice of it.
+    Left alone: pads by values that are not constant, results that reshapes,
+    views or the function's end read.
+  }];
+  let dependentDialects = ["::ashlar::tile::TileDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def ChooseStrategiesPass
     : Pass<"ashlar-choose-strategies", "::mlir::func::FuncOp"> {
   let summary = "Choose how each contraction is computed";

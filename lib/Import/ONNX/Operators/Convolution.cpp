@@ -85,20 +85,6 @@ Value ashlar::onnx_import::convolve(ImplicitLocOpBuilder &b, Value padded,
   Value zero = arith::ConstantOp::create(b, zeroOf(accumulator));
   LoopNest nest{b.getContext()};
 
-  if (groups == 1 && window.isPointwise()) {
-    int64_t positions =
-        ShapedType::getNumElements(ArrayRef(input).drop_front(2));
-    AffineExpr n = nest.loop(), m = nest.loop(), s = nest.loop(),
-               c = nest.loop();
-    nest.input = {n, c, s};
-    nest.weight = {m, c};
-    nest.result = {n, m, s};
-    return contract(b, reshape(b, padded, {input[0], input[1], positions}),
-                    reshape(b, weight, {weights[0], channels}),
-                    fill(b, {input[0], weights[0], positions}, zero),
-                    nest.maps(), inputUnsigned, weightUnsigned);
-  }
-
   // Sizes of the operands without the dimensions that need no loop.
   bool grouped = groups != 1, split = grouped && channels != 1;
   bool several = !grouped || perGroup != 1;

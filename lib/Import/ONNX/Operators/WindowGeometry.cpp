@@ -9,13 +9,6 @@ using namespace ashlar::onnx_import;
 /// Products of two such sizes do not overflow.
 static constexpr int64_t largestSize = int64_t(1) << 30;
 
-bool WindowGeometry::isPointwise() const {
-  auto all = [](ArrayRef<int64_t> values, int64_t value) {
-    return llvm::all_of(values, [&](int64_t v) { return v == value; });
-  };
-  return all(kernel, 1) && all(strides, 1) && all(low, 0) && all(reach, 0);
-}
-
 Value WindowGeometry::pad(ImplicitLocOpBuilder &b, Value input,
                           Value scalar) const {
   int64_t lead =

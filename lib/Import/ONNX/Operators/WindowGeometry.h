@@ -24,8 +24,6 @@ struct WindowGeometry {
   int64_t extent(unsigned i) const {
     return (kernel[i] - 1) * dilations[i] + 1;
   }
-  /// One element per window, one window per element, nothing around.
-  bool isPointwise() const;
   /// The input with the padding that the windows read.
   mlir::Value pad(mlir::ImplicitLocOpBuilder &b, mlir::Value input,
                   mlir::Value scalar) const;
