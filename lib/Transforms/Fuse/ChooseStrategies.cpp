@@ -151,11 +151,66 @@ private:
     return sum;
   }
 
+  /// How far an index moves over a box.
+  int64_t reachOf(AffineExpr expr) {
+    SmallVector<AffineExpr> low, high;
+    for (unsigned d = 0; d != sizes.size(); ++d) {
+      bool isLane = d == last;
+      low.push_back(getAffineConstantExpr(0, op.getContext()));
+      int64_t extent = isLane ? 1 : d < numParallel ? box[d] : sizes[d];
+      high.push_back(getAffineConstantExpr(extent - 1, op.getContext()));
+    }
+    auto at = [&](ArrayRef<AffineExpr> point) {
+      return cast<AffineConstantExpr>(expr.replaceDims(point)).getValue();
+    };
+    return std::abs(at(high) - at(low)) + 1;
+  }
+
+  /// A box of windows that share what they read: each vector of a is loaded
+  /// once for all sums that it is part of.
+  void chooseWindow(ArrayRef<unsigned> rowDims) {
+    int64_t inner = rowDims.empty() ? 1 : sizes[rowDims[0]];
+    int64_t outer = rowDims.size() < 2 ? 1 : sizes[rowDims[1]];
+    // b's vectors stay in registers where there is room for them.
+    int64_t left = core.registers - 2;
+    int64_t sums = std::max(left - std::min(terms, left / 2), int64_t(1));
+    double best = -1;
+    int64_t bestInner = 1, bestOuter = 1;
+    for (int64_t out = 1; out <= std::min<int64_t>(outer, 4); ++out)
+      for (int64_t in = 1; in <= std::min(inner, sums / out); ++in) {
+        if (!rowDims.empty())
+          box[rowDims[0]] = in;
+        if (rowDims.size() > 1)
+          box[rowDims[1]] = out;
+        double loads = 1;
+        for (AffineExpr expr : op.getAMap().getResults())
+          loads *= double(reachOf(expr));
+        double work = double(in * out * terms) / core.multiplyAddsPerCycle;
+        double cost = std::max(work, loads / core.loadsPerCycle) + loads / 8;
+        // What is left over at the end of a dim is done again at full cost.
+        cost *= double(llvm::divideCeil(inner, in)) *
+                double(llvm::divideCeil(outer, out));
+        if (best < 0 || cost < best * 0.99) {
+          best = cost;
+          bestInner = in, bestOuter = out;
+        }
+      }
+    if (!rowDims.empty())
+      box[rowDims[0]] = bestInner;
+    if (rowDims.size() > 1)
+      box[rowDims[1]] = bestOuter;
+    box[last] = std::min(sizes[last], lanes);
+  }
+
   void chooseRegisters() {
     SmallVector<unsigned> rowDims;
     for (unsigned d = last; d-- > 0;)
       if (isRow(d) && sizes[d] > 1)
         rowDims.push_back(d);
+    if (inA(last)) {
+      chooseWindow(rowDims);
+      return;
+    }
     int64_t allVectors = llvm::divideCeil(sizes[last], lanes);
     int64_t inner = rowDims.empty() ? 1 : sizes[rowDims[0]];
     int64_t outer = rowDims.size() < 2 ? 1 : sizes[rowDims[1]];

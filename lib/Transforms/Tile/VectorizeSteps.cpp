@@ -175,16 +175,19 @@ public:
         numDims(layout.shape.size()), reduced(op.getReduced()) {}
 
   SmallVector<Value> run(ValueRange sums) {
-    // What is short is written out, one more dim in part.
+    // What is short is written out, one more dim in part. Windows of lanes
+    // overlap, and what is loaded is used again; rows of scalars would only
+    // stay in registers for too long.
+    lanesOfA = a.steps[numDims - 1] != 0;
+    int64_t limit = lanesOfA ? maximumWindow : op.getUnroll(), terms = 1;
     written = reduced.size();
-    int64_t terms = 1;
-    while (written != 0 && terms * reduced[written - 1] <= maximumTerms)
+    while (written != 0 && terms * reduced[written - 1] <= limit)
       terms *= reduced[--written];
     return emitLoops(0, Value(), Value(), sums);
   }
 
 private:
-  static constexpr int64_t maximumTerms = 27;
+  static constexpr int64_t maximumWindow = 27;
 
   Value moved(Value base, Value iv, int64_t step) {
     if (step == 0)
@@ -202,9 +205,8 @@ private:
   SmallVector<Value> emitLoops(size_t r, Value aBase, Value bBase,
                                ValueRange sums) {
     if (r == written) {
-      SmallVector<int64_t> point(reduced.size(), 0);
       SmallVector<Value> values(sums);
-      emitTerms(r, point, aBase, bBase, values);
+      emitWindow(aBase, bBase, values);
       return values;
     }
     int64_t unroll = 1, extent = reduced[r];
@@ -242,32 +244,57 @@ private:
     return values;
   }
 
-  void emitTerms(size_t r, SmallVectorImpl<int64_t> &point, Value aBase,
-                 Value bBase, SmallVectorImpl<Value> &sums) {
-    if (r == reduced.size()) {
-      emitTerm(point, aBase, bBase, sums);
-      return;
-    }
-    for (point[r] = 0; point[r] != reduced[r]; ++point[r])
-      emitTerms(r + 1, point, aBase, bBase, sums);
-    point[r] = 0;
+  /// All terms of the dims that have no loops. Where windows of lanes overlap,
+  /// each vector of a is loaded once and goes to all sums that it is part of.
+  void emitWindow(Value aBase, Value bBase, SmallVectorImpl<Value> &sums) {
+    struct Product {
+      int64_t distance;
+      SmallVector<int64_t> point;
+      int64_t element;
+    };
+    SmallVector<Product> products;
+    SmallVector<int64_t> point(reduced.size(), 0);
+    auto collect = [&](auto &self, size_t r) -> void {
+      if (r == reduced.size()) {
+        for (int64_t i = 0; i != layout.count(); ++i) {
+          SmallVector<int64_t> place = layout.begin(i);
+          llvm::append_range(place, point);
+          products.push_back({a.distance(place), point, i});
+        }
+        return;
+      }
+      for (point[r] = 0; point[r] != reduced[r]; ++point[r])
+        self(self, r + 1);
+      point[r] = 0;
+    };
+    collect(collect, written);
+    if (lanesOfA)
+      llvm::stable_sort(products, [](const Product &x, const Product &y) {
+        return x.distance < y.distance;
+      });
+    for (const Product &product : products)
+      emitProduct(product.point, product.element, aBase, bBase, sums);
   }
 
   /// One product for each element of the accumulator.
   void emitTerm(ArrayRef<int64_t> point, Value aBase, Value bBase,
                 SmallVectorImpl<Value> &sums) {
-    for (int64_t i = 0; i != layout.count(); ++i) {
-      SmallVector<int64_t> place = layout.begin(i);
-      llvm::append_range(place, point);
-      Value left = factor(a, aBase, place, i, op.getAUnsigned());
-      Value right = factor(c, bBase, place, i, op.getBUnsigned());
-      if (isa<FloatType>(layout.element())) {
-        sums[i] = vector::FMAOp::create(b, left, right, sums[i]);
-        continue;
-      }
-      Value product = arith::MulIOp::create(b, left, right);
-      sums[i] = arith::AddIOp::create(b, sums[i], product);
+    for (int64_t i = 0; i != layout.count(); ++i)
+      emitProduct(point, i, aBase, bBase, sums);
+  }
+
+  void emitProduct(ArrayRef<int64_t> point, int64_t i, Value aBase, Value bBase,
+                   SmallVectorImpl<Value> &sums) {
+    SmallVector<int64_t> place = layout.begin(i);
+    llvm::append_range(place, point);
+    Value left = factor(a, aBase, place, i, op.getAUnsigned());
+    Value right = factor(c, bBase, place, i, op.getBUnsigned());
+    if (isa<FloatType>(layout.element())) {
+      sums[i] = vector::FMAOp::create(b, left, right, sums[i]);
+      return;
     }
+    Value product = arith::MulIOp::create(b, left, right);
+    sums[i] = arith::AddIOp::create(b, sums[i], product);
   }
 
   /// What register `i` needs of an operand, loaded once per base.
@@ -308,6 +335,7 @@ private:
   Line a, c;
   size_t numDims;
   ArrayRef<int64_t> reduced;
+  bool lanesOfA = false;
   size_t written = 0; ///< reduced dims from here on have no loops
   /// By block, line, base, distance, lanes and how many count; never iterated.
   std::map<
