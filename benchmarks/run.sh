@@ -1,56 +1,78 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Measures us beside ONNX Runtime, in one run, in turns, and writes a report.
+# Measures us beside our peers, in one run, in turns, and writes a report.
 
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$root/scripts/report.sh"
 
 usage() {
-  cat <<'EOF'
-Usage: benchmarks/run.sh [--bin DIR] [--out FILE.md] [--seconds S] [MODEL...]
+  cat <<'EOT'
+Usage: benchmarks/run.sh [--only PART,...] [--models NAME,...] [--seconds S]
+                         [--build DIR] [--out DIR]
 
-Compiles the models, checks their numbers, and times one thread of ours beside
-one thread of ONNX Runtime's: three rounds in turns, the median of the rounds'
-medians. Writes a table in Markdown, with the machine it was measured on, and
-the same figures as JSON beside it.
+Sets up ONNX Runtime, OpenVINO, IREE, OpenBLAS and oneDNN in .deps/peers (the
+first time 1.3 GB), builds what is missing, and measures: medians, everyone in
+turns, on one thread and, beside it, on two. Writes results.md, results.json
+and pictures.
 
-  --bin DIR      the programs to measure (default: build/bin)
-  --out FILE.md  the report (default: build/benchmarks/report.md)
-  --seconds S    of each round (default: 2)
-  MODEL...       only these (default: the models of the report)
+  --only PART,...    of gemm, bf16, models, call, load, compile, growth
+  --models NAME,...  of resnet50, mobilenet_v2, bert_base, minilm_l6,
+                     ppocr_det, ppocr_rec, ppocr_cls
+  --seconds S        of each contender on each item (default: 2)
+  --build DIR        our build (default: build)
+  --out DIR          the report (default: benchmarks/results; with --only or
+                     --models: build/benchmarks)
 
-Nothing else should run on the machine meanwhile.
-EOF
+All of it takes about half an hour. Nothing else should run meanwhile.
+EOT
 }
 
-bin=$root/build/bin out=$root/build/benchmarks/report.md seconds=2 models=()
+build=$root/build out='' seconds=2 arguments=() whole=yes
 while [ $# -gt 0 ]; do
   case $1 in
-    --bin) bin=$(cd "$2" && pwd); shift ;;
-    --out) out=$(realpath -m "$2"); shift ;;
-    --seconds) seconds=$2; shift ;;
     -h | --help) usage; exit 0 ;;
-    -*) usage >&2; exit 2 ;;
-    *) models+=("$1") ;;
+    --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}"; continue ;;
   esac
-  shift
+  [ $# -ge 2 ] || { usage >&2; exit 2; }
+  case $1 in
+    --build) build=$(realpath -m "$2") ;;
+    --out) out=$(realpath -m "$2") ;;
+    --seconds) seconds=$2 ;;
+    --only | --models) arguments+=("$1" "$2") whole=no ;;
+    *) usage >&2; exit 2 ;;
+  esac
+  shift 2
 done
-[ ${#models[@]} -gt 0 ] || models=(
-  ppocr_det ppocr_rec ppocr_cls resnet50 mobilenet_v2 bert_base minilm_l6
-  light_squeezenet_random light_shufflenet_random light_inception_v1_random
-  light_densenet121_random
-)
+if [ -z "$out" ]; then
+  [ $whole = yes ] && out=$root/benchmarks/results || out=$build/benchmarks
+fi
 cd "$root"
 scripts/setup.sh
-[ -x "$bin/ashlar-bench" ] ||
-  fail "there is no ashlar-bench in $bin" "Build first: cmake --build build"
-mkdir -p "$(dirname "$out")"
-figures=${out%.md}.json
+benchmarks/peers/setup.sh
+if [ ! -x "$build/bin/ashlar-bench" ]; then
+  say "Building Ashlar"
+  quietly "$root/.deps/logs/cmake.log" cmake --preset release -B "$build"
+  quietly "$root/.deps/logs/build.log" cmake --build "$build"
+fi
 
-say "Measuring ${#models[@]} models, about $((${#models[@]} * 20)) s"
-.deps/venv/bin/python test/Integration/compare_models.py --bin "$bin" --bench \
-  --seconds "$seconds" --json "$figures" "${models[@]}"
-.deps/venv/bin/python benchmarks/report.py "$figures" --bin "$bin" >"$out"
-say "The report: $out"
+# Compiled for the processor that is measured, by whatever compiler there is.
+native=$build/benchmarks/native
+mkdir -p "$native"
+compile() {
+  "${CC:-cc}" -O3 -march=native -o "$native/$1" "benchmarks/native/$1.c" \
+    -Iruntime/include "${@:2}"
+}
+compile machine
+for program in gemm call; do
+  compile $program -L"$build/lib" -Wl,-rpath,"$build/lib" -lashlar_runtime \
+    -ldl -lm
+done
+
+say "Measuring; nothing else should run on this machine meanwhile"
+PYTHONPATH=$root/benchmarks PYTHONDONTWRITEBYTECODE=1 \
+  .deps/peers/venv/bin/python -m measure --bin "$build/bin" \
+  --native "$native" --out "$out" --seconds "$seconds" \
+  ${arguments[@]+"${arguments[@]}"}
+say "The report: $out/results.md"

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Measures us beside our peers, in turns, and writes a report with pictures.
+
+Run by benchmarks/run.sh, which sets up the peers and builds the programs.
+"""
+
+import argparse
+import datetime
+import json
+import pathlib
+import tempfile
+
+from measure import (bf16, calls, compile_time, gemm, machine, models,
+                     pictures, report)
+from measure.context import Context
+
+PARTS = {
+    "gemm": ("matrix products in f32", gemm.measure),
+    "bf16": ("matrix products in bf16", bf16.measure),
+    "models": ("models", models.measure),
+    "call": ("a call of one operator", calls.measure),
+    "load": ("loading BERT-base", calls.measure_loads),
+    "compile": ("compiling", compile_time.measure),
+    "growth": ("compiling models that grow", compile_time.measure_growth),
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        prog="measure", description=__doc__.split("\n")[0])
+    parser.add_argument("--bin", type=pathlib.Path, required=True)
+    parser.add_argument("--native", type=pathlib.Path, required=True)
+    parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser.add_argument("--seconds", type=float, default=2)
+    parser.add_argument("--only", default=",".join(PARTS))
+    parser.add_argument("--models", default=",".join(models.NAMES))
+    arguments = parser.parse_args()
+    parts = arguments.only.split(",")
+    names = tuple(arguments.models.split(","))
+    for given, known, what in ((parts, PARTS, "part"),
+                               (names, models.NAMES, "model")):
+        for name in given:
+            if name not in known:
+                parser.error(f"no {what} {name}; there are: "
+                             f"{', '.join(known)}")
+
+    results = {"date": datetime.date.today().isoformat(),
+               "seconds": arguments.seconds,
+               "versions": machine.versions(arguments.bin)}
+    with tempfile.TemporaryDirectory(dir=arguments.native) as work:
+        context = Context(arguments.bin.resolve(), arguments.native.resolve(),
+                          pathlib.Path(work), arguments.seconds)
+        print("The machine", flush=True)
+        results["machine"] = machine.measure(context)
+        for part in parts:
+            title, measure = PARTS[part]
+            print(title[0].upper() + title[1:], flush=True)
+            more = (names,) if part == "models" else ()
+            results[part] = measure(context, *more)
+
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    (arguments.out / "results.json").write_text(
+        json.dumps(results, indent=1) + "\n")
+    drawn = pictures.draw(results, arguments.out)
+    (arguments.out / "results.md").write_text(report.markdown(results, drawn))
+    print(report.summary(results))
+
+
+if __name__ == "__main__":
+    main()

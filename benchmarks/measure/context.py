@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What all parts of a measurement share: places, programs, processors."""
+
+import contextlib
+import dataclasses
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+
+import measured_process
+from measure import ROOT
+
+PEERS = ROOT / ".deps" / "peers"
+DEBIAN = PEERS / "debian" / "usr" / "lib"
+# A program that takes longer has failed.
+TIMEOUT = 900
+
+
+class Refused(Exception):
+    """Somebody cannot do what is measured; the others go on."""
+
+
+@dataclasses.dataclass
+class Context:
+    bin: pathlib.Path      # ashlar-compile and the other tools
+    native: pathlib.Path   # the programs of benchmarks/native
+    work: pathlib.Path     # models, modules, what peers make of them
+    seconds: float         # of each contender on each item
+    rounds: int = 5        # turns of each contender
+
+    def run(self, *command, environment=None, timeout=TIMEOUT):
+        """Runs a program to its end; Refused with its own words otherwise."""
+        words = [str(word) for word in command]
+        try:
+            done = subprocess.run(
+                words, capture_output=True, text=True, timeout=timeout,
+                stdin=subprocess.DEVNULL,
+                env={**os.environ, **(environment or {})})
+        except subprocess.TimeoutExpired:
+            raise Refused(f"ended after {timeout} s") from None
+        if done.returncode:
+            said = [l for l in (done.stderr or done.stdout).splitlines()
+                    if l.strip()]
+            # The line that says what is wrong, wherever it stands.
+            line = next((l for l in said if "error" in l.lower()),
+                        said[0] if said else "")
+            raise Refused(f"ended with {done.returncode}: {line[:200]}")
+        return done.stdout
+
+    def compile(self, model, module, *flags):
+        """Compiles with ours and returns its measured_process.Result."""
+        result = measured_process.run(
+            self.bin / "ashlar-compile", model, "-o", module, *flags,
+            timeout=TIMEOUT)
+        if result.code:
+            said = result.err.strip().splitlines() or ["without a word"]
+            raise Refused(f"ended with {result.code}: {said[0][:200]}")
+        return result
+
+    def inspect(self, module):
+        return json.loads(
+            self.run(self.bin / "ashlar-inspect", module, "--json"))
+
+
+def processors():
+    return sorted(os.sched_getaffinity(0))
+
+
+@contextlib.contextmanager
+def only(threads):
+    """This process and what it starts stay on the last `threads` CPUs: on the
+    first one the system has most of its own to do."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, processors()[-threads:])
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def geomean(values):
+    values = list(values)
+    return statistics.geometric_mean(values) if values else None
+
+
+def library(pattern):
+    """A library among Debian's, by its name; Refused where there is none."""
+    found = sorted(DEBIAN.rglob(pattern))
+    if not found:
+        raise Refused(f"there is no {pattern} in {DEBIAN}")
+    return found[0]
