@@ -9,8 +9,9 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 usage() {
   cat <<'EOT'
-Usage: benchmarks/run.sh [--only PART,...] [--models NAME,...] [--seconds S]
-                         [--build DIR] [--out DIR]
+Usage: benchmarks/run.sh [--only PART,...] [--models NAME,...]
+                         [--shapes MxNxK,...] [--seconds S] [--build DIR]
+                         [--out DIR]
 
 Sets up ONNX Runtime, OpenVINO, IREE, OpenBLAS and oneDNN in .deps/peers (the
 first time 1.3 GB), builds what is missing, and measures: medians, everyone in
@@ -20,10 +21,11 @@ and pictures.
   --only PART,...    of gemm, bf16, models, call, load, compile, growth
   --models NAME,...  of resnet50, mobilenet_v2, bert_base, minilm_l6,
                      ppocr_det, ppocr_rec, ppocr_cls
+  --shapes MxNxK,... only these products, and any others
   --seconds S        of each contender on each item (default: 2)
   --build DIR        our build (default: build)
-  --out DIR          the report (default: benchmarks/results; with --only or
-                     --models: build/benchmarks)
+  --out DIR          the report (default: benchmarks/results; with --only,
+                     --models or --shapes: build/benchmarks)
 
 All of it takes about half an hour. Nothing else should run meanwhile.
 EOT
@@ -40,7 +42,7 @@ while [ $# -gt 0 ]; do
     --build) build=$(realpath -m "$2") ;;
     --out) out=$(realpath -m "$2") ;;
     --seconds) seconds=$2 ;;
-    --only | --models) arguments+=("$1" "$2") whole=no ;;
+    --only | --models | --shapes) arguments+=("$1" "$2") whole=no ;;
     *) usage >&2; exit 2 ;;
   esac
   shift 2

@@ -34,6 +34,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=2)
     parser.add_argument("--only", default=",".join(PARTS))
     parser.add_argument("--models", default=",".join(models.NAMES))
+    parser.add_argument("--shapes", type=gemm.parse_shapes)
     arguments = parser.parse_args()
     parts = arguments.only.split(",")
     names = tuple(arguments.models.split(","))
@@ -55,8 +56,8 @@ def main():
         for part in parts:
             title, measure = PARTS[part]
             print(title[0].upper() + title[1:], flush=True)
-            more = (names,) if part == "models" else ()
-            results[part] = measure(context, *more)
+            more = {"models": (names,), "gemm": (arguments.shapes,)}
+            results[part] = measure(context, *more.get(part, ()))
 
     arguments.out.mkdir(parents=True, exist_ok=True)
     (arguments.out / "results.json").write_text(

@@ -66,11 +66,20 @@ def measure_shape(context, shape, libraries, threads):
     return row
 
 
-def measure(context):
+def parse_shapes(text):
+    """"128x768x3072,..." as tuples; ValueError for another form."""
+    shapes = [tuple(int(s) for s in part.split("x"))
+              for part in text.split(",")]
+    if any(len(s) != 3 or min(s) < 1 for s in shapes):
+        raise ValueError(text)
+    return shapes
+
+
+def measure(context, shapes=None):
     libraries = peers()
     rows = []
     threads = [1] + ([2] if len(processors()) > 1 else [])
-    for shape in matmul.SQUARE + matmul.ODD:
+    for shape in shapes or matmul.SQUARE + matmul.ODD:
         for count in threads:
             # Two threads are reported beside, for the square ones only.
             if count > 1 and shape not in matmul.SQUARE:
