@@ -3,7 +3,6 @@
 
 import importlib.metadata
 import json
-import os
 
 from measure.context import Refused, geomean, library, only, processors
 import matmul
@@ -31,9 +30,12 @@ def peers():
     return found
 
 
-def l2_bytes():
-    """Of one CPU; a megabyte where the system does not say."""
-    return os.sysconf("SC_LEVEL2_CACHE_SIZE") or 1 << 20
+def l2_bytes(context):
+    """Of one CPU; two megabytes, as many as any has, where nothing says it."""
+    try:
+        return int(context.run("getconf", "LEVEL2_CACHE_SIZE")) or 2 << 20
+    except (Refused, OSError, ValueError):
+        return 2 << 20
 
 
 def environment(threads):
@@ -60,7 +62,7 @@ def measure_shape(context, shape, libraries, threads):
     with only(threads):
         told = context.run(
             context.native / "gemm", m, n, k,
-            context.seconds * len(contenders), 4 * l2_bytes(), threads,
+            context.seconds * len(contenders), 4 * l2_bytes(context), threads,
             weights, *contenders, environment=environment(threads))
     row.update(json.loads(told))
     return row
