@@ -6,7 +6,7 @@ import statistics
 
 import growth
 import model_list
-from measure.context import Refused, TIMEOUT, measured_process
+from measure.context import Refused, TIMEOUT, first_error, measured_process
 from measure.contenders import OpenVINO, iree_command, import_iree
 
 NAMES = ("mobilenet_v2", "resnet50", "bert_base")
@@ -44,8 +44,7 @@ def measure_model(context, model):
                 result = measured_process.run(*iree_command(mlir, vmfb),
                                               timeout=TIMEOUT)
                 if result.code:
-                    raise Refused(f"ended with {result.code}: "
-                                  f"{result.err.strip()[:200]}")
+                    raise Refused(first_error(result.err))
                 vmfb.unlink()
                 return result.seconds
             finally:

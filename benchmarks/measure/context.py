@@ -22,6 +22,13 @@ class Refused(Exception):
     """Somebody cannot do what is measured; the others go on."""
 
 
+def first_error(text):
+    """What a program says is wrong, without the place in our own files."""
+    said = [l for l in text.splitlines() if l.strip()] or ["without a word"]
+    line = next((l for l in said if "error" in l.lower()), said[0])
+    return line[max(line.lower().find("error"), 0):][:200]
+
+
 @dataclasses.dataclass
 class Context:
     bin: pathlib.Path      # ashlar-compile and the other tools
@@ -41,12 +48,7 @@ class Context:
         except subprocess.TimeoutExpired:
             raise Refused(f"ended after {timeout} s") from None
         if done.returncode:
-            said = [l for l in (done.stderr or done.stdout).splitlines()
-                    if l.strip()]
-            # The line that says what is wrong, wherever it stands.
-            line = next((l for l in said if "error" in l.lower()),
-                        said[0] if said else "")
-            raise Refused(f"ended with {done.returncode}: {line[:200]}")
+            raise Refused(first_error(done.stderr or done.stdout))
         return done.stdout
 
     def compile(self, model, module, *flags):
@@ -55,8 +57,7 @@ class Context:
             self.bin / "ashlar-compile", model, "-o", module, *flags,
             timeout=TIMEOUT)
         if result.code:
-            said = result.err.strip().splitlines() or ["without a word"]
-            raise Refused(f"ended with {result.code}: {said[0][:200]}")
+            raise Refused(first_error(result.err))
         return result
 
     def inspect(self, module):

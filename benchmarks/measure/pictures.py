@@ -4,7 +4,7 @@
 import matmul
 import matplotlib
 
-from measure import gemm, models
+from measure import gemm
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402

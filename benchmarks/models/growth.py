@@ -2,8 +2,9 @@
 """Models that grow: how long a compile takes may depend on the number of
 nodes, and should not depend on it in any other way than proportionally."""
 
+from onnx import TensorProto, helper
+
 import bert
-import numpy as np
 from graph_writer import GraphWriter, xavier
 
 LAYERS = (2, 6, 12, 24, 48)
@@ -35,10 +36,6 @@ def write_chain(path, nodes):
         x = g.add("Add", [x, y])
     # An output of a name of its own: renaming a value walks over all nodes.
     g.nodes[-1].output[0] = "y"
-    g.outputs.append(_value("y", [8, width]))
+    g.outputs.append(helper.make_tensor_value_info(
+        "y", TensorProto.FLOAT, [8, width]))
     g.save(path)
-
-
-def _value(name, shape):
-    from onnx import TensorProto, helper
-    return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
