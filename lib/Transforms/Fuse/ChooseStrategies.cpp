@@ -3,6 +3,7 @@
 // One strategy per contraction: the register box that needs the fewest cycles
 // for its terms, loops that keep the smaller operand near, boxes for workers.
 // Constants are packed into the panels that the kernel reads.
+#include "ChooseStrategy.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
@@ -20,9 +21,7 @@ namespace ashlar {
 #include "ashlar/Transforms/Fuse/Passes.h.inc"
 } // namespace ashlar
 
-namespace {
-/// The constant behind reshapes, in the shape of `value`, or null.
-TypedAttr constantBehind(Value value) {
+TypedAttr ashlar::constantBehind(Value value) {
   auto type = cast<RankedTensorType>(value.getType());
   while (isa_and_nonnull<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(
       value.getDefiningOp()))
@@ -37,7 +36,7 @@ TypedAttr constantBehind(Value value) {
   return {};
 }
 
-StringRef typeName(Type type, bool isUnsigned) {
+static StringRef typeName(Type type, bool isUnsigned) {
   if (type.isF64())
     return "f64";
   if (type.isF32())
@@ -58,43 +57,42 @@ StringRef typeName(Type type, bool isUnsigned) {
   }
 }
 
-/// What the machine can do, as far as a register box depends on it.
-struct Core {
-  Core(const MachineModel &machine, tile::ContractOp op)
-      : vectorBytes(machine.vectors.bytes), registers(machine.vectors.count) {
-    int64_t lanes = vectorBytes / elementBytes(op.getAccumulatorType());
-    Type a = getElementTypeOrSelf(op.getA().getType());
-    Type b = getElementTypeOrSelf(op.getB().getType());
-    ProductTypes product = {
-        typeName(a, op.getAUnsigned()).str(),
-        typeName(b, op.getBUnsigned()).str(),
-        typeName(op.getAccumulatorType(), /*isUnsigned=*/false).str()};
-    // Types without a unit of their own are extended and take that of the sum.
-    const MultiplyUnit *unit = machine.unit(product);
-    if (!unit || unit->accumulatorSpace != "vectors") {
-      product.left = product.right = product.accumulator;
-      unit = machine.unit(product);
-    }
-    if (unit) {
-      multiplyAddsPerCycle =
-          double(unit->m * unit->n * unit->k) * unit->stepsPerCycle / lanes;
-      latency = unit->latencyCycles * multiplyAddsPerCycle;
-    }
-    const Memory &near = machine.nearest();
-    nearBytes = near.bytes;
-    farBytes = nearBytes;
-    for (const Memory &memory : machine.memories)
-      if (memory.bytes != 0 && memory.sharedBy <= 1)
-        farBytes = memory.bytes;
-    loadsPerCycle =
-        std::max(1.0, machine.readBytesPerCycle(near) / vectorBytes);
+Core::Core(const MachineModel &machine, tile::ContractOp op)
+    : vectorBytes(machine.vectors.bytes), registers(machine.vectors.count) {
+  int64_t lanes = vectorBytes / elementBytes(op.getAccumulatorType());
+  Type a = getElementTypeOrSelf(op.getA().getType());
+  Type b = getElementTypeOrSelf(op.getB().getType());
+  ProductTypes product = {
+      typeName(a, op.getAUnsigned()).str(),
+      typeName(b, op.getBUnsigned()).str(),
+      typeName(op.getAccumulatorType(), /*isUnsigned=*/false).str()};
+  // Types without a unit of their own are extended and take that of the sum.
+  const MultiplyUnit *unit = machine.unit(product);
+  if (!unit || unit->accumulatorSpace != "vectors") {
+    product.left = product.right = product.accumulator;
+    unit = machine.unit(product);
   }
-  int64_t vectorBytes, registers;
-  /// Of whole vectors; the latency in as many cycles as that takes.
-  double multiplyAddsPerCycle = 1, loadsPerCycle = 2, latency = 4;
-  int64_t nearBytes = 32 << 10, farBytes = 1 << 20; ///< of one worker alone
-};
+  if (unit) {
+    multiplyAddsPerCycle =
+        double(unit->m * unit->n * unit->k) * unit->stepsPerCycle / lanes;
+    latency = unit->latencyCycles * multiplyAddsPerCycle;
+  }
+  const Memory &near = machine.nearest();
+  nearBytes = near.bytes;
+  farBytes = nearBytes;
+  for (const Memory &memory : machine.memories)
+    if (memory.bytes != 0 && memory.sharedBy <= 1)
+      farBytes = memory.bytes;
+  loadsPerCycle =
+      std::max(1.0, machine.readBytesPerCycle(near) / vectorBytes);
+  for (const Memory &memory : machine.memories)
+    if (memory.bytes > farBytes || memory.bytes == 0) {
+      beyondBytesPerCycle = std::max(1.0, machine.readBytesPerCycle(memory));
+      break;
+    }
+}
 
+namespace {
 class StrategyChooser {
 public:
   StrategyChooser(tile::ContractOp op, const Core &core)
@@ -410,12 +408,17 @@ struct ChooseStrategies
   explicit ChooseStrategies(const MachineModel &machine) : machine(machine) {}
   void runOnOperation() override {
     getOperation().walk([&](tile::ContractOp op) {
-      StrategyChooser(op, Core(machine, op)).choose();
+      if (!op.getStrategyAttr())
+        chooseStrategy(op, Core(machine, op));
     });
   }
   MachineModel machine = MachineModel::generic();
 };
 } // namespace
+
+void ashlar::chooseStrategy(tile::ContractOp op, const Core &core) {
+  StrategyChooser(op, core).choose();
+}
 
 std::unique_ptr<Pass>
 ashlar::createChooseStrategiesPass(const MachineModel &machine) {

@@ -72,7 +72,8 @@ public:
       ops.push_back(&op);
       auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
       if (slice && !isView(slice) &&
-          slice.getSource().getDefiningOp<tile::ContractOp>())
+          isa_and_nonnull<tile::ContractOp, tile::WinogradOp>(
+              slice.getSource().getDefiningOp()))
         middles.insert(slice);
     }
     for (Operation *op : ops) {

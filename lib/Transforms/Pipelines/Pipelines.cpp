@@ -59,6 +59,8 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
   if (fuse) {
     function.addPass(createFormContractsPass());
     function.addPass(createAbsorbPaddingPass());
+    if (!options.exactConvolution)
+      function.addPass(createFormWinogradPass(options.machine));
     function.addPass(createChooseStrategiesPass(options.machine));
     function.addPass(createCSEPass());
   }
@@ -81,6 +83,9 @@ void ashlar::buildTilePipeline(OpPassManager &pm, const TileOptions &options) {
   kernel.addPass(createBufferizeKernelsPass());
   kernel.addPass(createCanonicalizerPass());
   kernel.addPass(createCSEPass());
+  ExpandWinogradPassOptions winograd;
+  winograd.vectorBytes = options.machine.vectors.bytes;
+  kernel.addPass(createExpandWinogradPass(winograd));
   kernel.addPass(createExpandContractsPass());
   kernel.addPass(createFormGroupsPass());
   kernel.addPass(createGeneralizeKernelsPass());

@@ -3,6 +3,7 @@
 // Writes the loops of a contraction's strategy: boxes of workers, loops over
 // accumulator boxes inside, sums in chunks, then the epilogue. It chooses
 // nothing.
+#include "PadMargins.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Transforms/Tile/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -112,59 +113,10 @@ private:
     emitLoops(0);
   }
 
-  /// What no sum is stored to, by the first box.
   void emitPad(ValueRange workers) {
-    if (!op.getPadAttr())
-      return;
-    OpBuilder::InsertionGuard guard(b);
-    if (!workers.empty()) {
-      Value first;
-      for (Value iv : workers) {
-        Value isFirst =
-            arith::CmpIOp::create(b, arith::CmpIPredicate::eq, iv, zero);
-        first = first ? arith::AndIOp::create(b, first, isFirst) : isFirst;
-      }
-      auto branch = scf::IfOp::create(b, first, /*withElseRegion=*/false);
-      b.setInsertionPointToStart(&branch.getThenRegion().front());
-    }
-    auto type = cast<MemRefType>(op.getInit().getType());
-    AffineMap map = op.getResultMap();
-    SmallVector<int64_t> from(type.getRank(), 0), size(type.getShape());
-    for (auto [d, expr] : llvm::enumerate(map.getResults())) {
-      int64_t begin = startOf(expr), length = 1;
-      for (unsigned dim = 0; dim != numParallel; ++dim)
-        length += stepAlong(expr, dim) * (sizes[dim] - 1);
-      int64_t end = begin + length, whole = type.getDimSize(d);
-      from[d] = 0, size[d] = begin;
-      fillPad(from, size);
-      from[d] = end, size[d] = whole - end;
-      fillPad(from, size);
-      from[d] = begin, size[d] = length;
-    }
-  }
-
-  /// The constant of an index.
-  int64_t startOf(AffineExpr expr) {
-    SmallVector<AffineExpr> zeros(sizes.size(), b.getAffineConstantExpr(0));
-    return cast<AffineConstantExpr>(
-               simplifyAffineExpr(expr.replaceDims(zeros), 0, 0))
-        .getValue();
-  }
-
-  void fillPad(ArrayRef<int64_t> from, ArrayRef<int64_t> size) {
-    if (llvm::is_contained(size, 0))
-      return;
-    SmallVector<int64_t> steps(size.size(), 1);
-    Value part = memref::SubViewOp::create(b, op.getInit(), from, size, steps);
-    AffineMap identity = b.getMultiDimIdentityMap(size.size());
-    SmallVector<utils::IteratorType> loops(size.size(),
-                                           utils::IteratorType::parallel);
-    Value pad = arith::ConstantOp::create(b, *op.getPad());
-    linalg::GenericOp::create(
-        b, TypeRange(), ValueRange(), part, identity, loops,
-        [&](OpBuilder &inner, Location location, ValueRange) {
-          linalg::YieldOp::create(inner, location, pad);
-        });
+    if (op.getPadAttr())
+      fillMargins(b, op.getInit(), op.getResultMap(), op.getParallel(),
+                  *op.getPad(), workers);
   }
 
   /// Loops over accumulator boxes, outermost first; what is left over at the

@@ -91,6 +91,14 @@ int64_t countFlops(exec::DispatchOp dispatch) {
     // A product and a sum for each term.
     flops += 2 * points * ShapedType::getNumElements(op.getReduced());
   });
+  dispatch.walk([&](tile::WinogradOp op) {
+    int64_t places = (op.getOutputSize() + 2) * (op.getOutputSize() + 2);
+    int64_t boxes = op.getParallel()[0] * op.getBoxes(1) * op.getBoxes(2);
+    count(ShapedType::getNumElements(op.getParallel()), op.getBody().front());
+    auto input = cast<ShapedType>(op.getA().getType());
+    // Of the products; the transforms come on top.
+    flops += 2 * places * boxes * input.getDimSize(3) * op.getParallel()[3];
+  });
   return flops;
 }
 

@@ -34,7 +34,8 @@ static LogicalResult checkDispatch(exec::DispatchOp dispatch) {
   WalkResult walk =
       dispatch.getBody().walk<WalkOrder::PreOrder>([](Operation *op) {
         if (isTensorCode(op) ||
-            isa<exec::YieldOp, tile::ContractOp, tile::YieldOp>(op))
+            isa<exec::YieldOp, tile::ContractOp, tile::WinogradOp,
+                tile::YieldOp>(op))
           return WalkResult::advance();
         op->emitError("after the stage fuse: expected ops of linalg, tensor, "
                       "arith, math and scf in a dispatch, found '")

@@ -8,9 +8,10 @@
 namespace ashlar {
 #define GEN_PASS_DECL
 #include "ashlar/Transforms/Fuse/Passes.h.inc"
-/// The strategies for `machine`; without it, for MachineModel::generic().
+/// What is best for `machine`; without it, for MachineModel::generic().
 std::unique_ptr<mlir::Pass>
 createChooseStrategiesPass(const MachineModel &machine);
+std::unique_ptr<mlir::Pass> createFormWinogradPass(const MachineModel &machine);
 #define GEN_PASS_REGISTRATION
 #include "ashlar/Transforms/Fuse/Passes.h.inc"
 } // namespace ashlar

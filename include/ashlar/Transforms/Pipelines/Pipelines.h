@@ -18,6 +18,8 @@ namespace ashlar {
 struct TileOptions {
   bool vectorize = true; ///< no: plain loops, by which others are checked
   MachineModel machine = MachineModel::generic();
+  /// Convolutions are sums of products only, without transforms.
+  bool exactConvolution = false;
 };
 
 /// One function per entry point, on tensors; every op has the name of the

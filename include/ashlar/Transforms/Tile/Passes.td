@@ -41,6 +41,26 @@ def BufferizeKernelsPass
                            "::mlir::scf::SCFDialect"];
 }
 
+def ExpandWinogradPass
+    : Pass<"ashlar-expand-winograd", "::mlir::func::FuncOp"> {
+  let summary = "Write the three parts of a Winograd convolution";
+  let description = [{
+    Before: `tile.winograd` on memrefs. After: an `scf.forall` over boxes of
+    rows; in each, loops that transform the input's boxes into scratch, a
+    `tile.contract` with one batch per place, loops that transform the results
+    and run the epilogue.
+  }];
+  let options = [Option<"vectorBytes", "vector-bytes", "int64_t", "32",
+                        "Width of a vector register">];
+  let dependentDialects = ["::ashlar::tile::TileDialect",
+                           "::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
 def ExpandContractsPass
     : Pass<"ashlar-expand-contracts", "::mlir::func::FuncOp"> {
   let summary = "Write the loops of a contraction's strategy";

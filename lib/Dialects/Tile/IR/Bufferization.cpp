@@ -10,9 +10,11 @@ using namespace mlir::bufferization;
 using namespace ashlar::tile;
 
 namespace {
-struct ContractBufferization
-    : DstBufferizableOpInterfaceExternalModel<ContractBufferization,
-                                              ContractOp> {
+/// Of an op in destination style with a body of scalars.
+template <typename Op>
+struct DestinationBufferization
+    : DstBufferizableOpInterfaceExternalModel<DestinationBufferization<Op>,
+                                              Op> {
   /// The destination is written, never read.
   bool bufferizesToMemoryRead(Operation *op, OpOperand &operand,
                               const AnalysisState &) const {
@@ -22,7 +24,6 @@ struct ContractBufferization
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
                           const BufferizationOptions &options,
                           BufferizationState &state) const {
-    auto contract = cast<ContractOp>(op);
     SmallVector<Value> buffers;
     for (Value operand : op->getOperands()) {
       FailureOr<Value> buffer = getBuffer(rewriter, operand, options, state);
@@ -35,7 +36,7 @@ struct ContractBufferization
                            op->getDiscardableAttrDictionary().getValue());
     created.propertiesAttr = op->getPropertiesAsAttribute();
     Region *body = created.addRegion();
-    rewriter.inlineRegionBefore(contract.getBody(), *body, body->begin());
+    rewriter.inlineRegionBefore(op->getRegion(0), *body, body->begin());
     rewriter.create(created);
     replaceOpWithBufferizedValues(rewriter, op, buffers.back());
     return success();
@@ -45,6 +46,7 @@ struct ContractBufferization
 
 void ashlar::tile::registerBufferization(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, TileDialect *) {
-    ContractOp::attachInterface<ContractBufferization>(*context);
+    ContractOp::attachInterface<DestinationBufferization<ContractOp>>(*context);
+    WinogradOp::attachInterface<DestinationBufferization<WinogradOp>>(*context);
   });
 }

@@ -165,20 +165,76 @@ LogicalResult ContractOp::verifyRegions() {
                    getEpilogue(), getInit());
 }
 
-void ContractOp::getEffects(
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
-        &effects) {
-  for (OpOperand &operand : getOperation()->getOpOperands()) {
+using Effects =
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
+
+/// Of memrefs: the destination is written, all else is read.
+static void addEffects(DestinationStyleOpInterface op, Effects &effects) {
+  for (OpOperand &operand : op->getOpOperands()) {
     if (!isa<MemRefType>(operand.get().getType()))
       continue;
-    if (isDpsInit(&operand))
+    if (op.isDpsInit(&operand))
       effects.emplace_back(MemoryEffects::Write::get(), &operand);
     else
       effects.emplace_back(MemoryEffects::Read::get(), &operand);
   }
 }
 
+void ContractOp::getEffects(Effects &effects) { addEffects(*this, effects); }
+
 Speculation::Speculatability ContractOp::getSpeculatability() {
+  return isa<MemRefType>(getInit().getType()) ? Speculation::NotSpeculatable
+                                              : Speculation::Speculatable;
+}
+
+LogicalResult WinogradOp::verify() {
+  auto a = cast<ShapedType>(getA().getType());
+  auto b = cast<ShapedType>(getB().getType());
+  int64_t size = getOutputSize(), places = (size + 2) * (size + 2);
+  if (size != 2 && size != 4)
+    return emitOpError("expected boxes of 2 or 4 results, found ") << size;
+  if (getParallel().size() != 4 || a.getRank() != 4 || b.getRank() != 4)
+    return emitOpError("expected four parallel dims and operands of rank 4");
+  ArrayRef<int64_t> n = getParallel();
+  int64_t expected[] = {n[0], n[1] + 2, n[2] + 2};
+  if (a.getShape().take_front(3) != ArrayRef(expected))
+    return emitOpError("expected an input of ")
+           << n[0] << "x" << n[1] + 2 << "x" << n[2] + 2
+           << " and its channels, found " << a;
+  if (b.getDimSize(1) != places || b.getDimSize(2) != a.getDimSize(3) ||
+      b.getDimSize(0) != int64_t(llvm::divideCeil(n[3], b.getDimSize(3))))
+    return emitOpError("expected weights for ")
+           << places << " places, " << a.getDimSize(3) << " channels and "
+           << n[3] << " columns in panels, found " << b;
+  if (getMaps().size() != getEpilogue().size() + 1)
+    return emitOpError("expected a map for each operand of the epilogue and "
+                       "the result, ")
+           << getEpilogue().size() + 1 << " in all, found " << getMaps().size();
+  for (auto [i, operand] : llvm::enumerate(getEpilogue()))
+    if (failed(checkMap(*this, "epilogue operand " + std::to_string(i),
+                        getMap(i), 4, operand)))
+      return failure();
+  if (failed(checkMap(*this, "the result", getResultMap(), 4, getInit())))
+    return failure();
+  bool isTensor = isa<RankedTensorType>(getInit().getType());
+  if (getOutputs().size() != (isTensor ? 1 : 0) ||
+      (isTensor && getOutputs()[0].getType() != getInit().getType()))
+    return emitOpError("expected a result of the type of a tensor destination, "
+                       "none for a memref");
+  StrategyAttr strategy = getStrategy();
+  if (strategy.getWorkers().size() != 3 || strategy.getBox().size() != 4 ||
+      strategy.getWorkers()[0] < 1 ||
+      getBoxes(1) % strategy.getWorkers()[0] != 0)
+    return emitOpError("expected a strategy over (place, box, column | "
+                       "channel) whose workers divide the ")
+           << getBoxes(1) << " rows of boxes, found " << strategy;
+  return checkBody(*this, getBody().front(), a.getElementType(), getEpilogue(),
+                   getInit());
+}
+
+void WinogradOp::getEffects(Effects &effects) { addEffects(*this, effects); }
+
+Speculation::Speculatability WinogradOp::getSpeculatability() {
   return isa<MemRefType>(getInit().getType()) ? Speculation::NotSpeculatable
                                               : Speculation::Speculatable;
 }
@@ -245,9 +301,7 @@ LogicalResult StepOp::verify() {
   return success();
 }
 
-void StepOp::getEffects(
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
-        &effects) {
+void StepOp::getEffects(Effects &effects) {
   effects.emplace_back(MemoryEffects::Read::get(), &getAMutable());
   effects.emplace_back(MemoryEffects::Read::get(), &getBMutable());
 }
@@ -274,9 +328,7 @@ LogicalResult DrainOp::verify() {
                    getTarget());
 }
 
-void DrainOp::getEffects(
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
-        &effects) {
+void DrainOp::getEffects(Effects &effects) {
   for (OpOperand &operand : getEpilogueMutable())
     effects.emplace_back(MemoryEffects::Read::get(), &operand);
   effects.emplace_back(MemoryEffects::Write::get(), &getTargetMutable());

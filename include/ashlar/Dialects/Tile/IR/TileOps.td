@@ -82,8 +82,57 @@ def Tile_ContractOp : Tile_Op<"contract", [
   }];
 }
 
+def Tile_WinogradOp : Tile_Op<"winograd", [
+    DestinationStyleOpInterface,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+    DeclareOpInterfaceMethods<ConditionallySpeculatable>,
+    SingleBlock]> {
+  let summary = "A 3x3 convolution of stride one by fewer products";
+  let description = [{
+    What a `tile.contract` over (n, h, w, o | r, s, c) with the map
+    (n, h + r, w + s, c) computes, in real numbers: boxes of `outputs` by
+    `outputs` results, each from a box of outputs + 2 of the input, transformed
+    as in Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks",
+    2015. `b` are the transformed weights, one matrix per place of the
+    transformed box: panels of columns, then places, channels, columns.
+    `estimatedError` is the largest difference to exact sums, relative to the
+    largest result, that the op's own weights and random inputs showed.
+    The strategy is that of the products, over (place, box, o | c), and its
+    first worker figure says how many rows of boxes a worker takes.
+  }];
+  let arguments = (ins AnyShaped:$a, AnyShaped:$b,
+                       Variadic<AnyShaped>:$epilogue, AnyShaped:$init,
+                       DenseI64ArrayAttr:$parallel, I64Attr:$outputSize,
+                       AffineMapArrayAttr:$maps,
+                       OptionalAttr<TypedAttrInterface>:$pad,
+                       F64Attr:$estimatedError,
+                       Tile_StrategyAttr:$strategy);
+  let results = (outs Variadic<AnyRankedTensor>:$outputs);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    `a` `(` $a `:` type($a) `)` `b` `(` $b `:` type($b) `)`
+    (`epilogue` `(` $epilogue^ `:` type($epilogue) `)`)?
+    `outs` `(` $init `:` type($init) `)` attr-dict-with-keyword $body
+    (`->` type($outputs)^)?
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() {
+      return getInitMutable();
+    }
+    ::mlir::AffineMap getMap(unsigned number) {
+      return ::llvm::cast<::mlir::AffineMapAttr>(getMaps()[number]).getValue();
+    }
+    ::mlir::AffineMap getResultMap() { return getMap(getMaps().size() - 1); }
+    /// Boxes along h and w.
+    int64_t getBoxes(unsigned dim) {
+      return (getParallel()[dim] + getOutputSize() - 1) / getOutputSize();
+    }
+  }];
+}
+
 def Tile_YieldOp : Tile_Op<"yield", [Terminator, Pure, ReturnLike,
-    ParentOneOf<["ContractOp", "DrainOp"]>]> {
+    ParentOneOf<["ContractOp", "DrainOp", "WinogradOp"]>]> {
   let summary = "The value that an epilogue stores";
   let arguments = (ins AnyType:$value);
   let assemblyFormat = "$value attr-dict `:` type($value)";
