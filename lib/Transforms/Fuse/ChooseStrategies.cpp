@@ -85,6 +85,8 @@ Core::Core(const MachineModel &machine, tile::ContractOp op)
       farBytes = memory.bytes;
   loadsPerCycle =
       std::max(1.0, machine.readBytesPerCycle(near) / vectorBytes);
+  coldBytesPerCycle =
+      std::max(0.5, machine.readBytesPerCycle(machine.memories.back()) / 2);
   for (const Memory &memory : machine.memories)
     if (memory.bytes > farBytes || memory.bytes == 0) {
       beyondBytesPerCycle = std::max(1.0, machine.readBytesPerCycle(memory));

@@ -23,6 +23,9 @@ struct Core {
   /// what lies beyond.
   int64_t nearBytes = 32 << 10, farBytes = 1 << 20;
   double beyondBytesPerCycle = 8;
+  /// From main memory, what is read once. Half of what a long stream reaches:
+  /// weights come in many short ones.
+  double coldBytesPerCycle = 4;
 };
 
 /// Sets the strategy of `op` and packs a constant b.

@@ -188,8 +188,12 @@ Plan planFor(tile::ContractOp op, const Core &core, int64_t outputs) {
   double channels = double(op.getReduced()[2]), columns = double(n[3]);
   double lanes = double(core.vectorBytes) / 4;
   double rate = core.multiplyAddsPerCycle * lanes;
-  if (outputs == 0)
-    return {9.0 * double(n[0] * n[1] * n[2]) * channels * columns / rate, 0, 0};
+  if (outputs == 0) {
+    double taps = 9 * channels * columns;
+    return {taps * double(n[0] * n[1] * n[2]) / rate +
+                taps * 4 / core.coldBytesPerCycle,
+            0, 0};
+  }
   int64_t rows = llvm::divideCeil(n[1], outputs);
   int64_t across = llvm::divideCeil(n[2], outputs);
   double places = double((outputs + 2) * (outputs + 2));
@@ -206,14 +210,14 @@ Plan planFor(tile::ContractOp op, const Core &core, int64_t outputs) {
   double transforms = boxes * places * (5 * channels + 4 * columns) / lanes;
   double weightBytes = places * channels * columns * 4;
   double passes = double(n[0] * rows / perWorker);
-  double streaming = weightBytes > double(core.farBytes) / 2
-                         ? passes * weightBytes / core.beyondBytesPerCycle
-                         : 0;
+  double streaming = weightBytes / core.coldBytesPerCycle;
+  if (weightBytes > double(core.farBytes) / 2)
+    streaming += (passes - 1) * weightBytes / core.beyondBytesPerCycle / 2;
   // What does not fit comes from beyond twice, and goes there twice.
   if (rowBytes * double(perWorker) > double(core.farBytes))
     streaming += double(rows / perWorker) * rowBytes * double(perWorker) * 4 /
                  core.beyondBytesPerCycle;
-  return {products + transforms + streaming / 2, outputs, perWorker};
+  return {products + transforms + streaming, outputs, perWorker};
 }
 
 struct FormWinograd : ashlar::impl::FormWinogradPassBase<FormWinograd> {
