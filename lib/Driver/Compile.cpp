@@ -245,6 +245,8 @@ LogicalResult Compilation::emit(ModuleOp module) {
   // The file's own path is of this machine alone; its model is in the module.
   if (!options.machine.empty())
     provenance.flags.push_back("--machine");
+  if (options.exactConvolution)
+    provenance.flags.push_back("--exact-convolution");
   for (auto &[name, shape] : options.shapes) {
     std::string text = "--shape=" + name + "=";
     for (auto [i, dim] : llvm::enumerate(shape))
@@ -327,9 +329,10 @@ CompileResult Compilation::run() {
              Stage::Precision,
              [](OpPassManager &pm, Target &) { buildPrecisionPipeline(pm); }) &&
          perProgram(Stage::Fuse,
-                    [](OpPassManager &pm, Target &target) {
-                      buildFusePipeline(pm, target.fuses(),
-                                        target.tileOptions());
+                    [&](OpPassManager &pm, Target &target) {
+                      TileOptions tiling = target.tileOptions();
+                      tiling.exactConvolution = options.exactConvolution;
+                      buildFusePipeline(pm, target.fuses(), tiling);
                     }) &&
          perProgram(Stage::Tile,
                     [](OpPassManager &pm, Target &target) {

@@ -35,6 +35,8 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
                  "A machine model (JSON) in place of a preset");
   app.add_option("--shape", shapes,
                  "NAME=1x3x224x224 fixes a dynamic input; repeatable");
+  app.add_flag("--exact-convolution", options.exactConvolution,
+               "Convolutions as sums of products only, without transforms");
   app.add_option("--until", until, "Stop after a stage and print the IR");
   app.add_option("--save-temps", options.saveTemps,
                  "Keep intermediate files there, a folder per program");

@@ -40,6 +40,8 @@ struct CompileOptions {
   /// empty: presets only.
   std::string machine;
   std::map<std::string, std::vector<int64_t>> shapes;
+  /// Convolutions are sums of products only, without Winograd's transforms.
+  bool exactConvolution = false;
   /// Prints the IR after this stage instead of writing a file.
   bool stopEarly = false;
   Stage until = Stage::Emit;

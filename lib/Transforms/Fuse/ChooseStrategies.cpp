@@ -83,8 +83,7 @@ Core::Core(const MachineModel &machine, tile::ContractOp op)
   for (const Memory &memory : machine.memories)
     if (memory.bytes != 0 && memory.sharedBy <= 1)
       farBytes = memory.bytes;
-  loadsPerCycle =
-      std::max(1.0, machine.readBytesPerCycle(near) / vectorBytes);
+  loadsPerCycle = std::max(1.0, machine.readBytesPerCycle(near) / vectorBytes);
   coldBytesPerCycle =
       std::max(0.5, machine.readBytesPerCycle(machine.memories.back()) / 2);
   for (const Memory &memory : machine.memories)

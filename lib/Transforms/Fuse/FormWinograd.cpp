@@ -140,8 +140,8 @@ double estimateError(const WinogradTransform &transform,
         for (int64_t v = 0; v != size; ++v)
           for (int64_t r = 0; r != 3; ++r)
             for (int64_t s = 0; s != 3; ++s)
-              exact[u * size + v] += weights.at(o, c, r, s) *
-                                     double(box[(u + r) * reach + v + s]);
+              exact[u * size + v] +=
+                  weights.at(o, c, r, s) * double(box[(u + r) * reach + v + s]);
       SmallVector<double> taps = transformedTaps(transform, weights, o, c);
       sandwich(transform.input, reach, box.data(), spread.data());
       for (int64_t p = 0; p != places; ++p)
@@ -199,7 +199,8 @@ Plan planFor(tile::ContractOp op, const Core &core, int64_t outputs) {
   double places = double((outputs + 2) * (outputs + 2));
   // As many rows of boxes as leave half of the worker's memory to weights.
   double rowBytes = places * double(across) * (channels + columns) * 4;
-  int64_t perWorker = std::max<int64_t>(1, int64_t(core.farBytes / 2 / rowBytes));
+  int64_t perWorker =
+      std::max<int64_t>(1, int64_t(core.farBytes / 2 / rowBytes));
   perWorker = std::min(perWorker, rows);
   while (rows % perWorker != 0)
     --perWorker;
@@ -253,7 +254,8 @@ private:
       Plan plan = planFor(op, core, outputs);
       if (plan.cycles >= best.cycles)
         continue;
-      double estimate = estimateError(tile::winogradTransform(outputs), weights);
+      double estimate =
+          estimateError(tile::winogradTransform(outputs), weights);
       if (estimate > maximumError)
         continue;
       best = plan;
@@ -278,8 +280,8 @@ private:
         transformWeights(transform, weights, &getContext()));
     Value boxes = tensor::EmptyOp::create(
         b, location, {places, count, weights.channels}, element);
-    Value sums = tensor::EmptyOp::create(b, location, {places, count, n[3]},
-                                         element);
+    Value sums =
+        tensor::EmptyOp::create(b, location, {places, count, n[3]}, element);
     AffineExpr p, m, o, c;
     bindDims(&getContext(), p, m, o, c);
     AffineMap maps[] = {AffineMap::get(4, 0, {p, m, c}, &getContext()),

@@ -35,8 +35,8 @@ public:
     auto type = cast<MemRefType>(op.getA().getType());
     element = type.getElementType();
     channels = type.getDimSize(3);
-    lanes = std::max<int64_t>(
-        1, vectorBytes / (element.getIntOrFloatBitWidth() / 8));
+    lanes = std::max<int64_t>(1, vectorBytes /
+                                     (element.getIntOrFloatBitWidth() / 8));
   }
 
   void run() {
@@ -81,8 +81,8 @@ private:
 
   /// Calls `body` in loops over the boxes of this worker: the box's row within
   /// the worker's, its column, and how many of its results exist.
-  void forEachBox(
-      llvm::function_ref<void(Value, Value, int64_t, int64_t)> body) {
+  void
+  forEachBox(llvm::function_ref<void(Value, Value, int64_t, int64_t)> body) {
     int64_t size = transform.outputs;
     int64_t highRest = sizes[1] % size, wideRest = sizes[2] % size;
     auto alongRow = [&](Value row, int64_t high) {
@@ -110,9 +110,8 @@ private:
 
   /// Calls `body` with the place of each vector along `extent`, its lanes and
   /// how many of them exist.
-  void forEachVector(
-      int64_t extent,
-      llvm::function_ref<void(Value, int64_t, int64_t)> body) {
+  void forEachVector(int64_t extent,
+                     llvm::function_ref<void(Value, int64_t, int64_t)> body) {
     int64_t whole = extent / lanes * lanes, rest = extent - whole;
     loop(0, whole, lanes, [&](Value at) { body(at, lanes, lanes); });
     if (rest != 0)
@@ -193,9 +192,8 @@ private:
         for (int64_t u = 0; u != down; ++u)
           for (int64_t v = 0; v != across; ++v)
             box[u][v] = load(
-                input,
-                indexAt(from, u * input.steps[1] + v * input.steps[2]), 1,
-                width, used);
+                input, indexAt(from, u * input.steps[1] + v * input.steps[2]),
+                1, width, used);
         Grid result = transformed(transform.input, box);
         Value to = boxPlace(target, row, column, at);
         for (int64_t u = 0; u != reach; ++u)
@@ -219,11 +217,11 @@ private:
     AffineExpr p, n, o, c;
     bindDims(b.getContext(), p, n, o, c);
     int64_t panel = cast<MemRefType>(op.getB().getType()).getDimSize(3);
-    AffineMap maps[] = {
-        AffineMap::get(4, 0, {p, n, c}, b.getContext()),
-        AffineMap::get(4, 0, {o.floorDiv(panel), p, c, o % panel},
-                       b.getContext()),
-        b.getMultiDimIdentityMap(3)};
+    AffineMap maps[] = {AffineMap::get(4, 0, {p, n, c}, b.getContext()),
+                        AffineMap::get(4, 0,
+                                       {o.floorDiv(panel), p, c, o % panel},
+                                       b.getContext()),
+                        b.getMultiDimIdentityMap(3)};
     tile::StrategyAttr chosen = op.getStrategy();
     auto strategy = tile::StrategyAttr::get(
         b.getContext(), {0, 0, 0}, chosen.getBox(), chosen.getOrder(),
@@ -253,9 +251,9 @@ private:
         Grid box(reach, SmallVector<Value>(reach));
         for (int64_t u = 0; u != reach; ++u)
           for (int64_t v = 0; v != reach; ++v)
-            box[u][v] = load(
-                source, indexAt(from, (u * reach + v) * source.steps[0]), 1,
-                width, used);
+            box[u][v] =
+                load(source, indexAt(from, (u * reach + v) * source.steps[0]),
+                     1, width, used);
         Grid sums = transformed(transform.results, box);
         auto baseOf = [&](const Line &line) {
           return place(line, {image, number, column, at}, {1, size, size, 1});
@@ -275,8 +273,8 @@ private:
                                        line.steps[3], width, used));
             Value result =
                 emitVectorBody(b, &op.getBody().front(), arguments, width);
-            store(target, indexAt(base, shift(target)), target.steps[3],
-                  result, used);
+            store(target, indexAt(base, shift(target)), target.steps[3], result,
+                  used);
           }
       });
     });
