@@ -9,6 +9,7 @@
 #include "ashlar/Transforms/Fuse/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Matchers.h"
@@ -112,6 +113,8 @@ public:
     chooseRegisters();
     chooseChunks();
     packConstant();
+    if (!isPacked)
+      packLarge();
     packs = !isPacked && needsPacking();
     chooseWorkers();
     chooseOrder();
@@ -231,8 +234,14 @@ private:
           cost = totalCycles(outer, allVectors, out, vectors) / out *
                  cycles(rows, vectors, inA(last)) /
                  cycles(out, vectors, inA(last)) * out;
-        // Among equals, the one that loads least.
-        double loads = double(rows + vectors) / double(rows * vectors);
+        // Among equals, the one that loads least; b's vectors come from
+        // farther away than a's elements.
+        double loads = double(rows + 2 * vectors) / double(rows * vectors);
+        // Code for edges is code to load.
+        if (allVectors % vectors != 0)
+          loads *= 1.1;
+        if (inner % in != 0)
+          loads *= 1.02;
         if (best < 0 || cost < best * 0.98 ||
             (loads < bestLoads && cost < best * 1.01)) {
           best = cost;
@@ -313,6 +322,55 @@ private:
     isPacked = true;
   }
 
+  /// Copies a large b into panels before it is read many times: one pass more
+  /// over its bytes, instead of rows that lie pages apart.
+  void packLarge() {
+    constexpr int64_t many = 192;
+    AffineMap map = op.getBMap();
+    int64_t panel = box[last], rows = 1;
+    for (unsigned d = 0; d != last; ++d)
+      if (isRow(d))
+        rows *= sizes[d];
+    if (!map.isProjectedPermutation() || map.getNumResults() != 2 ||
+        rows < many || bytesOf(op.getB()) < core.farBytes ||
+        sizes[last] % panel != 0)
+      return;
+    OpBuilder b(op);
+    Location location = op.getLoc();
+    auto type = cast<RankedTensorType>(op.getB().getType());
+    bool isTransposed = map.getResult(0) == b.getAffineDimExpr(last);
+    int64_t depth = type.getDimSize(isTransposed ? 1 : 0);
+    // Loops go along the rows of b, which lie pages apart.
+    AffineExpr outer, inner, c;
+    bindDims(op.getContext(), outer, inner, c);
+    AffineExpr p = isTransposed ? outer : inner;
+    AffineExpr k = isTransposed ? inner : outer;
+    SmallVector<AffineExpr> place = {k, p * panel + c};
+    if (isTransposed)
+      std::swap(place[0], place[1]);
+    AffineMap maps[] = {AffineMap::get(3, 0, place, op.getContext()),
+                        AffineMap::get(3, 0, {p, k, c}, op.getContext())};
+    SmallVector<int64_t> shape = {sizes[last] / panel, depth, panel};
+    Value empty =
+        tensor::EmptyOp::create(b, location, shape, type.getElementType());
+    SmallVector<utils::IteratorType> loops(3, utils::IteratorType::parallel);
+    auto copy = linalg::GenericOp::create(
+        b, location, empty.getType(), op.getB(), empty, maps, loops,
+        [](OpBuilder &inner, Location at, ValueRange arguments) {
+          linalg::YieldOp::create(inner, at, arguments[0]);
+        });
+    AffineExpr column = b.getAffineDimExpr(last);
+    AffineExpr term = map.getResult(isTransposed ? 1 : 0);
+    op.getBMutable().assign(copy.getResult(0));
+    SmallVector<AffineMap> changed(
+        op.getMaps().getAsValueRange<AffineMapAttr>());
+    changed[1] = AffineMap::get(sizes.size(), 0,
+                                {column.floorDiv(panel), term, column % panel},
+                                op.getContext());
+    op.setMapsAttr(b.getAffineMapArrayAttr(changed));
+    isPacked = true;
+  }
+
   /// Whether neighbouring columns of b lie apart and are read by many rows.
   bool needsPacking() {
     AffineMap map = op.getBMap();
@@ -354,10 +412,12 @@ private:
     int64_t a = bytesOf(op.getA()) / boxes, bBytes = bytesOf(op.getB()) / boxes;
     // Rows of a that fit beside a panel of b.
     int64_t fitting = llvm::divideCeil(a, core.farBytes / 2);
-    bool cutRows = a >= bBytes || fitting > 1;
-    int64_t parts =
-        std::max(cutRows ? fitting : 1, boxes >= wanted ? 1 : wanted);
-    if (cutRows)
+    // Each worker reads all of b: rows are cut no finer than that asks for,
+    // unless b is what is small.
+    int64_t parts = fitting;
+    if (a >= bBytes && boxes < wanted)
+      parts = std::max(parts, wanted);
+    if (parts > 1)
       for (unsigned d = 0; d != last && parts > 1; ++d)
         if (isRow(d) && sizes[d] > box[d]) {
           int64_t boxesOfDim = llvm::divideCeil(sizes[d], box[d]);

@@ -72,6 +72,49 @@ bool isLinear(AffineMap map) {
   return linear && map.getNumSymbols() == 0;
 }
 
+bool isConstant(Value value) {
+  while (isa_and_nonnull<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(
+      value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return matchPattern(value, m_Constant());
+}
+
+/// The loop along which neighbours in memory lie, if a single one does that.
+std::optional<unsigned> innermostLoop(linalg::GenericOp op,
+                                      OpOperand *operand) {
+  AffineMap map = op.getMatchingIndexingMap(operand);
+  auto shape = cast<RankedTensorType>(operand->get().getType()).getShape();
+  for (unsigned d = map.getNumResults(); d-- > 0;) {
+    if (shape[d] == 1)
+      continue;
+    auto dim = dyn_cast<AffineDimExpr>(map.getResult(d));
+    return dim ? std::optional(dim.getPosition()) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+/// Few results, each a sum along what lies side by side in both operands:
+/// lanes are better spent on the terms than on the results.
+bool isDotProduct(const Contraction &contraction) {
+  linalg::GenericOp op = contraction.op;
+  constexpr int64_t few = 4;
+  std::optional<unsigned> inA = innermostLoop(op, contraction.a.operand);
+  std::optional<unsigned> inB = innermostLoop(op, contraction.b.operand);
+  if (!inA || inA != inB ||
+      op.getIteratorTypesArray()[*inA] != utils::IteratorType::reduction)
+    return false;
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  int64_t rows = 1;
+  ArrayRef<unsigned> parallel =
+      ArrayRef(contraction.dims).take_front(contraction.numParallel);
+  AffineMap columns = op.getMatchingIndexingMap(contraction.b.operand);
+  for (unsigned dim : parallel)
+    if (!columns.isFunctionOfDim(dim))
+      rows *= ranges[dim];
+  return ranges[parallel.back()] < few ||
+         (rows < few && !isConstant(contraction.b.operand->get()));
+}
+
 /// sum += a * b, starting at zero, over static sizes.
 std::optional<Contraction> matchContraction(linalg::GenericOp op) {
   if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 ||
@@ -131,6 +174,8 @@ std::optional<Contraction> matchContraction(linalg::GenericOp op) {
   if (!varies(contraction.b))
     std::swap(contraction.a, contraction.b);
   if (!varies(contraction.b))
+    return std::nullopt;
+  if (isDotProduct(contraction))
     return std::nullopt;
   // Terms that lie side by side in a are summed innermost.
   AffineMap rows = inOperand(contraction.a);

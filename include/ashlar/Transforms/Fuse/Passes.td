@@ -85,7 +85,9 @@ def ChooseStrategiesPass
     are `tile.pack`ed as the kernel reads them. A remark says what was chosen.
   }];
   let dependentDialects = ["::ashlar::tile::TileDialect",
-                           "::mlir::arith::ArithDialect"];
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
 }
 
 def FormDispatchesPass
