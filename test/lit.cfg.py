@@ -27,6 +27,7 @@ config.substitutions.append(("%python", python))
 llvm_config.add_tool_substitutions(
     [
         ToolSubst("ashlar-opt"),
+        ToolSubst("ashlar-plan"),
         ToolSubst("ashlar-compile"),
         ToolSubst("ashlar-run", unresolved="ignore"),
         ToolSubst("ashlar-bench", unresolved="ignore"),
