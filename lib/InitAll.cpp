@@ -3,6 +3,7 @@
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Targets/CPU/Targets.h"
+#include "ashlar/Transforms/Approximate/Passes.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
 #include "ashlar/Transforms/Pipelines/Pipelines.h"
 #include "ashlar/Transforms/Place/Passes.h"
@@ -25,6 +26,7 @@ void ashlar::registerAllDialects(mlir::DialectRegistry &registry) {
 
 void ashlar::registerAllPasses() {
   mlir::registerAllPasses();
+  registerApproximatePasses();
   registerFusePasses();
   registerPlacePasses();
   registerSchedulePasses();

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Threading.h"
 #include "llvm/Support/TargetSelect.h"
+#include "llvm/TargetParser/Triple.h"
 
 using namespace mlir;
 using namespace ashlar;
@@ -16,6 +17,12 @@ TileOptions CPUTarget::tileOptions() const {
   TileOptions options;
   options.machine = machine();
   return options;
+}
+
+/// Whether llvm.fma is an instruction and not a call.
+static bool multipliesAndAddsAtOnce(const MachineModel &machine) {
+  return !llvm::Triple(machine.code.triple).isX86() ||
+         llvm::is_contained(machine.code.features, "fma");
 }
 
 static void initializeLLVM() {
@@ -48,7 +55,10 @@ FailureOr<ProgramBinary> CPUTarget::emit(ModuleOp program,
     kernels.emplace_back(module, kernel.getSymName().str());
   }
   PassManager pm(context);
-  buildLoweringPipeline(pm.nest<ModuleOp>(), contractsFloats());
+  LoweringOptions lowering;
+  lowering.approximate = contractsFloats();
+  lowering.fma = multipliesAndAddsAtOnce(machine());
+  buildLoweringPipeline(pm.nest<ModuleOp>(), lowering);
   if (failed(pm.run(*all)))
     return failure();
 

@@ -1,41 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "LowerKernels.h"
+#include "ashlar/Transforms/Approximate/Passes.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 
 namespace {
-/// exp, tanh and erf of f32 as polynomials, so that they stay vectors.
-/// Upstream's log takes denormal numbers for the smallest normal one, so libm's
-/// is called.
-struct ApproximateMath
-    : PassWrapper<ApproximateMath, OperationPass<func::FuncOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ApproximateMath)
-  StringRef getName() const override { return "ashlar-cpu-approximate-math"; }
-  void runOnOperation() override {
-    RewritePatternSet patterns(&getContext());
-    static constexpr StringLiteral names[] = {"math.exp", "math.tanh",
-                                              "math.erf"};
-    populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {
-      return llvm::is_contained(names, name);
-    });
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
-  }
-};
-
 /// A gather's indices count elements of memory from where its offsets point,
 /// but it lowers only from a memref whose last dimension is contiguous: one
 /// with a stride there is read as a line of memory.
@@ -78,7 +57,8 @@ struct FlattenStridedGathers
 };
 } // namespace
 
-void ashlar::cpu::buildLoweringPipeline(OpPassManager &pm, bool approximate) {
+void ashlar::cpu::buildLoweringPipeline(OpPassManager &pm,
+                                        const LoweringOptions &options) {
   OpPassManager &function = pm.nest<func::FuncOp>();
   function.addPass(memref::createFoldMemRefAliasOpsPass());
   function.addPass(std::make_unique<FlattenStridedGathers>());
@@ -87,8 +67,11 @@ void ashlar::cpu::buildLoweringPipeline(OpPassManager &pm, bool approximate) {
   function.addPass(createCanonicalizerPass());
   function.addPass(createCSEPass());
   function.addPass(createLoopInvariantCodeMotionPass());
-  if (approximate)
-    function.addPass(std::make_unique<ApproximateMath>());
+  if (options.approximate) {
+    ApproximateMathPassOptions approximation;
+    approximation.fma = options.fma;
+    function.addPass(createApproximateMathPass(approximation));
+  }
   function.addPass(createSCFToControlFlowPass());
   ConvertMathToLLVMPassOptions mathOptions;
   arith::ArithExpandOpsPassOptions expand;

@@ -6,10 +6,15 @@
 
 namespace ashlar::cpu {
 
+struct LoweringOptions {
+  bool approximate = true; ///< functions as polynomials, not calls of libm
+  bool fma = true;         ///< the machine has fused multiply-add
+};
+
 /// From loops over vectors and memrefs to the LLVM dialect; runs on a module
-/// of one kernel. `approximate`: f32 functions as polynomials on vectors
-/// instead of calls of libm.
-void buildLoweringPipeline(mlir::OpPassManager &pm, bool approximate);
+/// of one kernel.
+void buildLoweringPipeline(mlir::OpPassManager &pm,
+                           const LoweringOptions &options);
 
 } // namespace ashlar::cpu
 
