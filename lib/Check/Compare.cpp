@@ -96,6 +96,18 @@ static std::string spell(const Element &element, uint32_t type) {
                   : std::to_string(element.bits);
 }
 
+std::vector<std::string> ashlar::check::numbers(const Tensor &tensor) {
+  std::vector<std::string> texts;
+  size_t width = ashlar_element_type_size(tensor.type);
+  for (int64_t i = 0; i != tensor.elementCount(); ++i) {
+    Element element = load(tensor.bytes.data() + i * width, tensor.type);
+    char text[40];
+    std::snprintf(text, sizeof(text), "%.17g", element.number);
+    texts.push_back(element.isFloat ? text : spell(element, tensor.type));
+  }
+  return texts;
+}
+
 /// "[1, 0, 3]" of the element at this place in row-major order.
 static std::string spellIndex(int64_t place,
                               const std::vector<int64_t> &shape) {

@@ -224,9 +224,7 @@ FailureOr<SmallVector<int64_t>> NodeImporter::constantInts(unsigned i,
                                                            StringRef role) {
   DenseElementsAttr constant = constantOperand(i);
   if (!constant)
-    return unsupported(Twine(role) + " (input " + Twine(i) +
-                       ") depends on the model's inputs; it must be known at "
-                       "compile time");
+    return needsConstant(i, role);
   // A splat may have any number of elements without being in the file.
   if (constant.getNumElements() > 1 << 20)
     return unsupported(Twine(role) + " (input " + Twine(i) +
@@ -249,9 +247,7 @@ FailureOr<SmallVector<double>> NodeImporter::constantFloats(unsigned i,
                                                             StringRef role) {
   DenseElementsAttr constant = constantOperand(i);
   if (!constant)
-    return unsupported(Twine(role) + " (input " + Twine(i) +
-                       ") depends on the model's inputs; it must be known at "
-                       "compile time");
+    return needsConstant(i, role);
   if (!isFloat(operandType(i)))
     return invalid(Twine(role) + " (input " + Twine(i) +
                    ") must be floating point, but is " +
@@ -298,6 +294,14 @@ FailureOr<SmallVector<int64_t>> NodeImporter::axes(unsigned i, int64_t rank) {
 
 LogicalResult NodeImporter::unsupported(const Twine &reason) {
   graph.reportUnsupported(proto, opsetVersion, reason);
+  return failure();
+}
+
+LogicalResult NodeImporter::needsConstant(unsigned i, StringRef role) {
+  graph.reportNeeded(proto, opsetVersion, operand(i),
+                     Twine(role) + " (input " + Twine(i) +
+                         ") depends on the model's inputs; it must be known "
+                         "at compile time");
   return failure();
 }
 

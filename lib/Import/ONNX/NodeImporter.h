@@ -125,6 +125,9 @@ public:
   constantInts(unsigned i, llvm::StringRef role);
   llvm::FailureOr<llvm::SmallVector<double>>
   constantFloats(unsigned i, llvm::StringRef role);
+  /// Refuses a node whose operand i would have to be known: `role` says what
+  /// it is.
+  mlir::LogicalResult needsConstant(unsigned i, llvm::StringRef role);
   /// Axes given by attribute `axes` or by operand i; normalised to [0, rank).
   /// An absent list gives an empty one.
   llvm::FailureOr<llvm::SmallVector<int64_t>> axes(unsigned i, int64_t rank);

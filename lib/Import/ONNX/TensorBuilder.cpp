@@ -166,8 +166,13 @@ Value ashlar::onnx_import::slice(ImplicitLocOpBuilder &b, Value value,
   if (type.getShape() == sizes &&
       llvm::all_of(strides, [](int64_t s) { return s == 1; }))
     return value;
+  // Nothing of an axis may be taken from its end, where no element is.
+  SmallVector<int64_t> inside(offsets);
+  for (auto [offset, size] : llvm::zip(inside, sizes))
+    if (size == 0)
+      offset = 0;
   return tensor::ExtractSliceOp::create(
-      b, value, getAsIndexOpFoldResult(b.getContext(), offsets),
+      b, value, getAsIndexOpFoldResult(b.getContext(), inside),
       getAsIndexOpFoldResult(b.getContext(), sizes),
       getAsIndexOpFoldResult(b.getContext(), strides));
 }

@@ -69,7 +69,7 @@ static LogicalResult importDropout(NodeImporter &node) {
   if (node.opset() >= 12 && node.hasOperand(2)) {
     auto training = dyn_cast_or_null<IntegerAttr>(constantScalar(node, 2));
     if (!training)
-      return node.unsupported("training_mode depends on the model's inputs");
+      return node.needsConstant(2, "training_mode");
     bool drops = true;
     if (node.hasOperand(1))
       if (auto ratio = dyn_cast_or_null<FloatAttr>(constantScalar(node, 1)))
