@@ -4,6 +4,7 @@
 // importer of its operator.
 #include "GraphImporter.h"
 #include "Signatures.h"
+#include "SmallTypes.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -457,6 +458,18 @@ GraphImporter::checkDefault(const onnx::ValueInfoProto &input,
   return success();
 }
 
+Value GraphImporter::materialize(ImplicitLocOpBuilder &b,
+                                 const onnx::TensorProto &proto,
+                                 TypedAttr constant) {
+  Value value = arith::ConstantOp::create(b, constant);
+  auto type = static_cast<ElementType>(proto.data_type());
+  unsigned bits = packedBits(type);
+  if (bits == 0 || bits == 8)
+    return value;
+  SmallVector<int64_t> shape(proto.dims().begin(), proto.dims().end());
+  return unpack(b, value, shape, type);
+}
+
 LogicalResult GraphImporter::importInitializers() {
   OpBuilder b = OpBuilder::atBlockEnd(&function.getBody().front());
   llvm::StringMap<const onnx::ValueInfoProto *> inputs;
@@ -481,9 +494,10 @@ LogicalResult GraphImporter::importInitializers() {
       continue;
     }
     auto location = NameLoc::get(b.getStringAttr(initializer.name()));
-    Value constant = arith::ConstantOp::create(b, location, *attribute);
+    ImplicitLocOpBuilder located(location, b);
     define(initializer.name(),
-           {constant, static_cast<ElementType>(initializer.data_type())});
+           {materialize(located, initializer, *attribute),
+            static_cast<ElementType>(initializer.data_type())});
   }
   return failure(failed);
 }

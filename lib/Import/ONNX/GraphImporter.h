@@ -33,6 +33,10 @@ public:
   const ImportedValue *lookup(llvm::StringRef name) const;
   void define(llvm::StringRef name, ImportedValue value);
   TensorData &tensorData() { return data; }
+  /// The tensor of `proto`, whose bytes are `constant`.
+  mlir::Value materialize(mlir::ImplicitLocOpBuilder &b,
+                          const onnx::TensorProto &proto,
+                          mlir::TypedAttr constant);
   mlir::DenseElementsAttr evaluate(mlir::Value value) {
     return evaluator.evaluate(value);
   }

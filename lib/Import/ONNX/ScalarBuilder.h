@@ -25,6 +25,10 @@ ElementType computeType(ElementType type);
 mlir::Value resizeFloat(mlir::OpBuilder &b, mlir::Location loc,
                         mlir::Value scalar, mlir::Type type);
 
+/// A number of the type computed with, as it is once it has been of `type`.
+mlir::Value roundTo(mlir::OpBuilder &b, mlir::Location loc, mlir::Value scalar,
+                    mlir::Type type);
+
 class FloatScalars {
 public:
   using Value = mlir::Value;
