@@ -7,7 +7,7 @@ The tests are Debian's libonnx-testdata, and those of the newer onnx package in
 line. A test on the list that does not pass is a failure, and so is any test
 that fails or crashes; what is unsupported and not on the list is skipped.
 `--update` writes the list anew, and beside it the list of what is unsupported
-with the reasons.
+with the reasons, and docs/operators.md.
 """
 
 import argparse
@@ -173,6 +173,8 @@ def main():
         write_list(passing | (listed - tested))
         write_reasons({key: why for why, keys in unsupported.items()
                        for key in keys})
+        subprocess.run([sys.executable, ROOT / "scripts" / "list_operators.py",
+                        checker.parent / "ashlar-compile"], check=True)
         print(f"NOTE wrote {LIST.name}: {len(passing)} of {len(tested)} pass")
     elif new:
         print(f"NOTE {len(new)} tests pass that are not on the list yet: "

@@ -26,8 +26,7 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
   app.set_version_flag("--version", "ashlar-compile " ASHLAR_VERSION);
   std::string targets, until;
   std::vector<std::string> shapes, values;
-  app.add_option("MODEL", options.input, ".onnx, or .mlir on tensors")
-      ->required();
+  app.add_option("MODEL", options.input, ".onnx, or .mlir on tensors");
   app.add_option("-o,--output", options.output, "The .ash file to write");
   app.add_option("--target", targets,
                  "T[:PRESET],...: one program for each (cpu:host)");
@@ -47,6 +46,9 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
   app.add_option("--threads", options.threads,
                  "Threads that compile (all there are)")
       ->check(CLI::Range(1u, 4096u));
+  app.add_flag("--list-operators", options.listOperators,
+               "Print ONNX's operators that are imported, with opsets and "
+               "types");
   app.add_flag("--verbose", options.verbose, "Show stages with their times");
   app.add_flag("--quiet", options.quiet, "Print errors only");
   try {
@@ -58,6 +60,10 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
     std::cerr << "ashlar-compile: " << message << "\n";
     return 2;
   };
+  if (options.listOperators)
+    return std::nullopt;
+  if (options.input.empty())
+    return misuse("MODEL is required");
   for (const std::string &shape : shapes) {
     std::string name;
     std::vector<int64_t> sizes;

@@ -51,6 +51,7 @@ struct CompileOptions {
   unsigned threads = 0;  ///< 0: as many as the machine has
   bool verbose = false;
   bool quiet = false;
+  bool listOperators = false; ///< instead of compiling
 };
 
 /// Returns false, leaving the results alone, when the text has another form.

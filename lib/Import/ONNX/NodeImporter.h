@@ -173,6 +173,12 @@ public:
   const Importer *lookup(llvm::StringRef domain, llvm::StringRef op,
                          int64_t version) const;
   bool knows(llvm::StringRef domain, llvm::StringRef op) const;
+  /// Calls `function` for every operator in order, with the versions from
+  /// which its importers hold.
+  void
+  forEach(llvm::function_ref<void(llvm::StringRef domain, llvm::StringRef op,
+                                  llvm::ArrayRef<int64_t> versions)>
+              function) const;
 
 private:
   std::map<std::pair<std::string, std::string>, std::map<int64_t, Importer>>

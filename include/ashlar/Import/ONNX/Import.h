@@ -31,6 +31,11 @@ struct UnsupportedNode {
   std::vector<std::string> inputs = {};
 };
 
+/// Prints a line for each operator that is imported, sorted: its domain and
+/// name, the versions of the operator set with a definition of their own, the
+/// element types of its operands, parted by tabs.
+void listOperators(llvm::raw_ostream &out);
+
 /// Reads the ONNX model at `path` into a module with one func.func "main" on
 /// tensors. Locations are the model's node names. Initializers of more than a
 /// kilobyte become dense_resource constants that point into the mapped file,

@@ -106,16 +106,7 @@ static LogicalResult importGelu(NodeImporter &node) {
                         "found '" +
                         form + "'");
   return importFloat(node, [&](FloatScalars &s, ValueRange args) {
-    Value x = args[0], inner;
-    if (form == "none") {
-      inner = s.make<math::ErfOp>(s.mul(x, s.constant(M_SQRT1_2)));
-    } else {
-      Value cube = s.mul(s.mul(x, x), s.mul(x, s.constant(0.044715)));
-      Value scale = s.constant(M_2_SQRTPI * M_SQRT1_2); // sqrt(2 / pi)
-      inner = s.tanh(s.mul(scale, s.add(x, cube)));
-    }
-    Value half = s.mul(x, s.constant(0.5));
-    return s.mul(half, s.add(s.constant(1), inner));
+    return form == "none" ? s.gelu(args[0]) : s.tanhGelu(args[0]);
   });
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Col2Im: adds the columns that windows over an image would give back into it.
+#include "../OperandRules.h"
 #include "../ReductionBuilder.h"
-#include "OperandChecks.h"
 #include "WindowGeometry.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

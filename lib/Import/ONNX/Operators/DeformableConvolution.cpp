@@ -3,9 +3,9 @@
 // DeformConv of images: a convolution each of whose taps reads where an offset
 // moves it, between elements. The taps are gathered first; what follows is a
 // contraction.
+#include "../OperandRules.h"
 #include "../ReductionBuilder.h"
 #include "Convolution.h"
-#include "OperandChecks.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -20,7 +20,7 @@ struct Deformation {
 
 static FailureOr<Deformation> readDeformation(NodeImporter &node) {
   for (unsigned i : {0, 1, 2})
-    if (failed(expectMinimumRank(node, i, 3)))
+    if (failed(expectRankAtLeast(node, i, 3)))
       return failure();
   if (node.rank(0) != 4)
     return node.unsupported("of rank " + Twine(node.rank(0)));

@@ -6,7 +6,6 @@
 #include "../OperandRules.h"
 #include "../ScalarBuilder.h"
 #include "../TensorBuilder.h"
-#include "OperandChecks.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include <cmath>

@@ -5,7 +5,6 @@
 #include "../OperandRules.h"
 #include "../ReductionBuilder.h"
 #include "LoopNest.h"
-#include "OperandChecks.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 

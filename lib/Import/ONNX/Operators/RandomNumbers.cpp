@@ -5,8 +5,8 @@
 // independent of each other and of threads, and the same in every run. Without
 // a seed of its own a node takes its name for one.
 #include "RandomNumbers.h"
+#include "../OperandRules.h"
 #include "../ReductionBuilder.h"
-#include "OperandChecks.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 

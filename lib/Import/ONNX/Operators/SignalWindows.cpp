@@ -3,8 +3,8 @@
 // Tables for signals that depend on sizes alone: HannWindow, HammingWindow,
 // BlackmanWindow and MelWeightMatrix. Their sizes are known when the model is
 // compiled, so they are constants, computed in double.
+#include "../OperandRules.h"
 #include "../TensorBuilder.h"
-#include "OperandChecks.h"
 #include <cmath>
 
 using namespace mlir;

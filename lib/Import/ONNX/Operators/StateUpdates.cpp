@@ -4,7 +4,6 @@
 #include "../OperandRules.h"
 #include "../ReductionBuilder.h"
 #include "Convolution.h"
-#include "OperandChecks.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -62,7 +61,7 @@ static LogicalResult importCausalConvWithState(NodeImporter &node) {
 /// A cache in which a part of one axis is replaced, from a place on that each
 /// element of the batch has for itself.
 static LogicalResult importTensorScatter(NodeImporter &node) {
-  if (failed(expectMinimumRank(node, 0, 2)))
+  if (failed(expectRankAtLeast(node, 0, 2)))
     return failure();
   std::string mode = node.stringAttribute("mode", "linear");
   if (failed(
