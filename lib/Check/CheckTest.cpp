@@ -6,6 +6,7 @@
 #include "ashlar/Driver/Compile.h"
 #include "ashlar/Support/MemoryFile.h"
 #include "onnx-ml.pb.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -14,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 
 using namespace ashlar;
 using namespace ashlar::check;
@@ -21,8 +23,18 @@ using llvm::Error;
 using llvm::Expected;
 
 namespace {
-/// Of the inputs whose sizes the model leaves open.
-using Shapes = std::map<std::string, std::vector<int64_t>>;
+/// What the data decide of the model before it is compiled: sizes that the
+/// model leaves open, and the values that its nodes must know.
+struct Fixed {
+  std::map<std::string, std::vector<int64_t>> shapes;
+  std::map<std::string, std::vector<std::string>> values;
+  bool operator==(const Fixed &other) const {
+    return shapes == other.shapes && values == other.values;
+  }
+};
+
+/// More elements than axes, sizes or bounds have are data.
+constexpr size_t maximumFixedElements = 64;
 
 struct DataSet {
   std::string name;
@@ -52,13 +64,12 @@ public:
 char Stopped::ID;
 
 Error failed(const llvm::Twine &why) {
-  return llvm::make_error<Stopped>(
-      TestResult{Verdict::Failed, "", why.str(), 0});
+  return llvm::make_error<Stopped>(TestResult{Verdict::Failed, "", why.str()});
 }
 
 Error unsupported(const llvm::Twine &op, const llvm::Twine &why) {
   return llvm::make_error<Stopped>(
-      TestResult{Verdict::Unsupported, op.str(), why.str(), 0});
+      TestResult{Verdict::Unsupported, op.str(), why.str()});
 }
 
 Error check(ashlar_status_t status, llvm::StringRef what) {
@@ -88,6 +99,7 @@ public:
       : test(test), options(options) {}
 
   Error run();
+  const std::set<std::string> &fixedInputs() const { return fixedNames; }
 
 private:
   void readModelInputs();
@@ -95,8 +107,10 @@ private:
                                             llvm::StringRef prefix);
   Error readDataSets();
   Error checkInputShapes(const DataSet &data) const;
-  Shapes dynamicShapes(const DataSet &data) const;
-  Error compileModel(const Shapes &shapes);
+  Fixed fixedBy(const DataSet &data) const;
+  bool fixNeeded(const std::vector<UnsupportedNode> &nodes,
+                 const DataSet &data);
+  Error compileModel(Fixed &fixed, const DataSet &data);
   Error load(Loaded &loaded);
   Expected<std::vector<Tensor>> arrangeInputs(const Loaded &loaded,
                                               const DataSet &data);
@@ -107,8 +121,23 @@ private:
   std::optional<MemoryFile> moduleFile;
   std::vector<ModelInput> modelInputs;
   std::vector<DataSet> dataSets;
+  std::string randomOperator; ///< of the model, if it has one
+  /// Inputs whose values are compiled into the module.
+  std::set<std::string> fixedNames;
   bool isUnsupported = false; ///< the model itself
 };
+
+/// The first node of a graph that draws random numbers, or null. Dropout does
+/// when it trains.
+const onnx::NodeProto *findRandom(const onnx::GraphProto &graph) {
+  for (const onnx::NodeProto &node : graph.node()) {
+    llvm::StringRef op = node.op_type();
+    if (op.starts_with("Random") || op == "Bernoulli" || op == "Multinomial" ||
+        (op == "Dropout" && node.input_size() > 2))
+      return &node;
+  }
+  return nullptr;
+}
 
 void TestRun::readModelInputs() {
   auto file =
@@ -118,6 +147,8 @@ void TestRun::readModelInputs() {
   if (!file || !model.ParseFromArray((*file)->getBufferStart(),
                                      (*file)->getBufferSize()))
     return;
+  if (const onnx::NodeProto *random = findRandom(model.graph()))
+    randomOperator = random->op_type();
   llvm::StringSet<> initialized;
   for (const onnx::TensorProto &initializer : model.graph().initializer())
     initialized.insert(initializer.name());
@@ -200,16 +231,47 @@ Error TestRun::readDataSets() {
   return Error::success();
 }
 
-/// Sizes that the model leaves open are those of the data.
-Shapes TestRun::dynamicShapes(const DataSet &data) const {
-  Shapes shapes;
-  for (auto [i, input] : llvm::enumerate(modelInputs))
-    if (!input.isStatic && i < data.inputs.size())
-      shapes[input.name] = data.inputs[i].shape;
-  return shapes;
+/// Sizes that the model leaves open are those of the data; so are values that
+/// it needs.
+Fixed TestRun::fixedBy(const DataSet &data) const {
+  Fixed fixed;
+  for (auto [i, input] : llvm::enumerate(modelInputs)) {
+    if (i >= data.inputs.size())
+      break;
+    if (!input.isStatic)
+      fixed.shapes[input.name] = data.inputs[i].shape;
+    if (fixedNames.count(input.name))
+      fixed.values[input.name] = numbers(data.inputs[i]);
+  }
+  return fixed;
 }
 
-Error TestRun::compileModel(const Shapes &shapes) {
+/// Axes, sizes and the like that a model takes as inputs, but that must be
+/// known where it is compiled, are fixed to the data's. Returns whether that
+/// can help.
+bool TestRun::fixNeeded(const std::vector<UnsupportedNode> &nodes,
+                        const DataSet &data) {
+  std::set<std::string> needed;
+  for (const UnsupportedNode &node : nodes) {
+    if (node.inputs.empty())
+      return false;
+    needed.insert(node.inputs.begin(), node.inputs.end());
+  }
+  for (const std::string &name : needed) {
+    auto input = llvm::find_if(modelInputs, [&](const ModelInput &input) {
+      return input.name == name;
+    });
+    size_t i = input - modelInputs.begin();
+    if (i >= data.inputs.size() ||
+        data.inputs[i].elementCount() > int64_t(maximumFixedElements))
+      return false;
+  }
+  size_t before = fixedNames.size();
+  fixedNames.insert(needed.begin(), needed.end());
+  return fixedNames.size() != before;
+}
+
+Error TestRun::compileModel(Fixed &fixed, const DataSet &data) {
   // In memory, so that nothing stays of a test that is ended.
   auto file = MemoryFile::create("module.ash");
   if (!file)
@@ -219,7 +281,8 @@ Error TestRun::compileModel(const Shapes &shapes) {
   compileOptions.input = test.path + "/model.onnx";
   compileOptions.outputDescriptor = moduleFile->descriptor();
   compileOptions.targets = options.targets;
-  compileOptions.shapes = shapes;
+  compileOptions.shapes = fixed.shapes;
+  compileOptions.values = fixed.values;
   compileOptions.threads = 1;
   compileOptions.quiet = true;
   std::string log;
@@ -241,6 +304,10 @@ Error TestRun::compileModel(const Shapes &shapes) {
   case CompileStatus::OurFault:
     return failed("compiler at fault: " + first);
   case CompileStatus::Unsupported:
+    if (fixNeeded(result.unsupported, data)) {
+      fixed = fixedBy(data);
+      return compileModel(fixed, data);
+    }
     isUnsupported = true;
     return unsupported(result.unsupported.front().op,
                        result.unsupported.front().reason);
@@ -358,6 +425,10 @@ Error TestRun::runDataSet(const Loaded &loaded, const DataSet &data) {
       continue;
     ashlar_tensor_info_t info = ASHLAR_TENSOR_INFO_INIT;
     ashlar_entry_output(loaded.entry, i, &info);
+    if (!randomOperator.empty())
+      return unsupported(randomOperator,
+                         "the expected values are those of another generator "
+                         "of random numbers");
     return failed("output '" + llvm::Twine(info.name ? info.name : "") +
                   "' of " + data.name + " " + wrong);
   }
@@ -367,10 +438,9 @@ Error TestRun::runDataSet(const Loaded &loaded, const DataSet &data) {
 Error TestRun::run() {
   readModelInputs();
   Error dataError = readDataSets();
-  Shapes shapes;
-  if (!dataSets.empty())
-    shapes = dynamicShapes(dataSets.front());
-  Error compileError = compileModel(shapes);
+  DataSet none, &first = dataSets.empty() ? none : dataSets.front();
+  Fixed fixed = fixedBy(first);
+  Error compileError = compileModel(fixed, first);
   if (dataError) {
     // Data that are no tensors belong to models that are not supported; the
     // model's own reason says more.
@@ -389,11 +459,11 @@ Error TestRun::run() {
   for (const DataSet &data : dataSets) {
     if (Error error = checkInputShapes(data))
       return error;
-    Shapes wanted = dynamicShapes(data);
-    if (wanted != shapes) {
+    Fixed wanted = fixedBy(data);
+    if (!(wanted == fixed)) {
       loaded.reset();
-      shapes = wanted;
-      if (Error error = compileModel(shapes))
+      fixed = wanted;
+      if (Error error = compileModel(fixed, data))
         return error;
     }
     if (!loaded) {
@@ -437,9 +507,10 @@ TestResult ashlar::check::checkTest(const Test &test,
                                     const CheckOptions &options) {
   TestResult result;
   result.verdict = Verdict::Passed;
+  TestRun run(test, options);
   llvm::handleAllErrors(
-      TestRun(test, options).run(),
-      [&](const Stopped &stopped) { result = stopped.result; });
+      run.run(), [&](const Stopped &stopped) { result = stopped.result; });
+  result.fixedInputs = llvm::join(run.fixedInputs(), ",");
   std::replace(result.why.begin(), result.why.end(), '\n', ' ');
   return result;
 }

@@ -37,23 +37,25 @@ int waitFor(pid_t process) {
   return status;
 }
 
-/// A result on its way through the pipe: verdict, operator and reason, each
-/// ended by a zero byte. Cut off when the child died.
+/// A result on its way through the pipe: verdict, operator, reason and fixed
+/// inputs, each ended by a zero byte. Cut off when the child died.
 std::string encode(const TestResult &result) {
   std::string text(1, char('0' + static_cast<int>(result.verdict)));
   text += '\0';
-  return text + result.op + '\0' + result.why + '\0';
+  return text + result.op + '\0' + result.why + '\0' + result.fixedInputs +
+         '\0';
 }
 
 std::optional<TestResult> decode(llvm::StringRef text) {
   llvm::SmallVector<llvm::StringRef> parts;
   text.split(parts, '\0');
-  if (parts.size() != 4 || parts[0].size() != 1)
+  if (parts.size() != 5 || parts[0].size() != 1)
     return std::nullopt;
   TestResult result;
   result.verdict = static_cast<Verdict>(parts[0][0] - '0');
   result.op = parts[1].str();
   result.why = parts[2].str();
+  result.fixedInputs = parts[3].str();
   return result;
 }
 

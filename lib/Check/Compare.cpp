@@ -38,11 +38,34 @@ struct Element {
 } // namespace
 
 static double widen(const llvm::fltSemantics &semantics, uint16_t bits) {
-  llvm::APFloat value(semantics, llvm::APInt(16, bits));
+  llvm::APFloat value(semantics,
+                      llvm::APInt(llvm::APFloat::getSizeInBits(semantics), bits,
+                                  false,
+                                  /*implicitTrunc=*/true));
   bool losesInfo;
   value.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmTowardZero,
                 &losesInfo);
   return value.convertToDouble();
+}
+
+/// The kinds of floats that fit into a byte; null for other types.
+static const llvm::fltSemantics *smallFloat(uint32_t type) {
+  switch (type) {
+  case ASHLAR_TYPE_F8E4M3FN:
+    return &llvm::APFloat::Float8E4M3FN();
+  case ASHLAR_TYPE_F8E4M3FNUZ:
+    return &llvm::APFloat::Float8E4M3FNUZ();
+  case ASHLAR_TYPE_F8E5M2:
+    return &llvm::APFloat::Float8E5M2();
+  case ASHLAR_TYPE_F8E5M2FNUZ:
+    return &llvm::APFloat::Float8E5M2FNUZ();
+  case ASHLAR_TYPE_F8E8M0:
+    return &llvm::APFloat::Float8E8M0FNU();
+  case ASHLAR_TYPE_F4E2M1:
+    return &llvm::APFloat::Float4E2M1FN();
+  default:
+    return nullptr;
+  }
 }
 
 static Element load(const char *data, uint32_t type) {
@@ -66,6 +89,10 @@ static Element load(const char *data, uint32_t type) {
     element.number = widen(llvm::APFloat::BFloat(), half);
     break;
   default:
+    if (const llvm::fltSemantics *semantics = smallFloat(type)) {
+      element.number = widen(*semantics, uint8_t(*data));
+      break;
+    }
     element.isFloat = false;
     std::memcpy(&element.bits, data, ashlar_element_type_size(type));
   }
@@ -91,9 +118,22 @@ static std::string spell(const Element &element, uint32_t type) {
     return text;
   }
   unsigned width = ashlar_element_type_size(type) * 8;
-  bool isSigned = type >= ASHLAR_TYPE_I8 && type <= ASHLAR_TYPE_I64;
+  bool isSigned = (type >= ASHLAR_TYPE_I8 && type <= ASHLAR_TYPE_I64) ||
+                  type == ASHLAR_TYPE_I4 || type == ASHLAR_TYPE_I2;
   return isSigned ? std::to_string(llvm::SignExtend64(element.bits, width))
                   : std::to_string(element.bits);
+}
+
+std::vector<std::string> ashlar::check::numbers(const Tensor &tensor) {
+  std::vector<std::string> texts;
+  size_t width = ashlar_element_type_size(tensor.type);
+  for (int64_t i = 0; i != tensor.elementCount(); ++i) {
+    Element element = load(tensor.bytes.data() + i * width, tensor.type);
+    char text[40];
+    std::snprintf(text, sizeof(text), "%.17g", element.number);
+    texts.push_back(element.isFloat ? text : spell(element, tensor.type));
+  }
+  return texts;
 }
 
 /// "[1, 0, 3]" of the element at this place in row-major order.

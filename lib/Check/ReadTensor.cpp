@@ -40,6 +40,26 @@ static ashlar_element_type_t convertType(int type) {
     return ASHLAR_TYPE_F32;
   case onnx::TensorProto::DOUBLE:
     return ASHLAR_TYPE_F64;
+  case onnx::TensorProto::FLOAT8E4M3FN:
+    return ASHLAR_TYPE_F8E4M3FN;
+  case onnx::TensorProto::FLOAT8E4M3FNUZ:
+    return ASHLAR_TYPE_F8E4M3FNUZ;
+  case onnx::TensorProto::FLOAT8E5M2:
+    return ASHLAR_TYPE_F8E5M2;
+  case onnx::TensorProto::FLOAT8E5M2FNUZ:
+    return ASHLAR_TYPE_F8E5M2FNUZ;
+  case onnx::TensorProto::FLOAT8E8M0:
+    return ASHLAR_TYPE_F8E8M0;
+  case onnx::TensorProto::FLOAT4E2M1:
+    return ASHLAR_TYPE_F4E2M1;
+  case onnx::TensorProto::INT4:
+    return ASHLAR_TYPE_I4;
+  case onnx::TensorProto::UINT4:
+    return ASHLAR_TYPE_U4;
+  case onnx::TensorProto::INT2:
+    return ASHLAR_TYPE_I2;
+  case onnx::TensorProto::UINT2:
+    return ASHLAR_TYPE_U2;
   default:
     return ASHLAR_TYPE_NONE;
   }
@@ -81,6 +101,35 @@ static std::vector<char> elements(const onnx::TensorProto &proto,
   return bytes;
 }
 
+/// The bits of an element as files pack it, where that is less than a byte.
+static unsigned packedBits(ashlar_element_type_t type) {
+  switch (type) {
+  case ASHLAR_TYPE_F4E2M1:
+  case ASHLAR_TYPE_I4:
+  case ASHLAR_TYPE_U4:
+    return 4;
+  case ASHLAR_TYPE_I2:
+  case ASHLAR_TYPE_U2:
+    return 2;
+  default:
+    return 0;
+  }
+}
+
+/// One element a byte, the lowest bits first, as the runtime has them.
+static std::vector<char> unpack(const std::vector<char> &packed, unsigned bits,
+                                bool isSigned, uint64_t count) {
+  std::vector<char> elements;
+  for (uint64_t i = 0; i < std::min(count, packed.size() * (8 / bits)); ++i) {
+    unsigned field = uint8_t(packed[i * bits / 8]) >> i * bits % 8;
+    field &= (1u << bits) - 1;
+    if (isSigned && field >> (bits - 1))
+      field -= 1u << bits;
+    elements.push_back(char(field));
+  }
+  return elements;
+}
+
 static llvm::Error refuse(StringRef path, const llvm::Twine &what) {
   return llvm::createStringError("test data " + path + " " + what);
 }
@@ -114,6 +163,10 @@ Expected<Tensor> ashlar::check::readTensor(StringRef path) {
   for (int64_t dim : tensor.shape)
     if (dim < 0 || __builtin_mul_overflow(size, uint64_t(dim), &size))
       return refuse(path, "has a shape that no tensor has");
+  if (unsigned bits = packedBits(tensor.type))
+    tensor.bytes = unpack(
+        tensor.bytes, bits,
+        tensor.type == ASHLAR_TYPE_I4 || tensor.type == ASHLAR_TYPE_I2, size);
   if (size != tensor.bytes.size())
     return refuse(path, formatv("holds {0} bytes, but its type and shape need "
                                 "{1}",

@@ -40,6 +40,8 @@ void ashlar::printUnsupported(const std::vector<UnsupportedNode> &nodes,
         << "'";
     if (group.first > 1)
       log << " and " << group.first - 1 << " more";
+    for (const std::string &input : group.second->inputs)
+      log << "; to fix an input's value: --value=" << input << "=...";
     log << "\n";
   }
 }
@@ -86,12 +88,19 @@ static OwningOpRef<ModuleOp> importModel(const CompileOptions &options,
                                          CompileResult &result,
                                          std::vector<std::string> &dataFiles) {
   if (isMLIR(options.input)) {
+    if (!options.values.empty()) {
+      emitError(NameLoc::get(StringAttr::get(&context, options.input)))
+          << "--value is for inputs of ONNX models; write the constant into "
+             "the .mlir file";
+      return nullptr;
+    }
     MLIRImportOptions importOptions;
     for (auto &[name, shape] : options.shapes)
       importOptions.shapes[name].assign(shape.begin(), shape.end());
     return importMLIR(options.input, importOptions, &context);
   }
   ONNXImportOptions importOptions;
+  importOptions.values = options.values;
   for (auto &[name, shape] : options.shapes)
     importOptions.shapes[name].assign(shape.begin(), shape.end());
   SmallVector<UnsupportedNode> unsupported;
@@ -253,6 +262,9 @@ LogicalResult Compilation::emit(ModuleOp module) {
       text += (i ? "x" : "") + std::to_string(dim);
     provenance.flags.push_back(text);
   }
+  for (auto &[name, numbers] : options.values)
+    provenance.flags.push_back("--value=" + name + "=" +
+                               llvm::join(numbers, ","));
   std::vector<std::string> files = {options.input};
   files.insert(files.end(), dataFiles.begin(), dataFiles.end());
   auto hash = hashFiles(files);

@@ -63,3 +63,22 @@ bool ashlar::parseShape(const std::string &text, std::string &name,
   shape = parsed;
   return true;
 }
+
+bool ashlar::parseValue(const std::string &text, std::string &name,
+                        std::vector<std::string> &numbers) {
+  // The name comes first and may itself hold '='.
+  size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0)
+    return false;
+  std::vector<std::string> parsed;
+  for (size_t begin = equals + 1; begin < text.size();) {
+    size_t end = std::min(text.find(',', begin), text.size());
+    if (end == begin || end + 1 == text.size())
+      return false;
+    parsed.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  name = text.substr(0, equals);
+  numbers = parsed;
+  return true;
+}

@@ -27,6 +27,16 @@ fb::ElementType elementType(StringRef onnxName) {
       .Case("bfloat16", fb::ElementType::BF16)
       .Case("float", fb::ElementType::F32)
       .Case("double", fb::ElementType::F64)
+      .Case("float8e4m3fn", fb::ElementType::F8E4M3FN)
+      .Case("float8e4m3fnuz", fb::ElementType::F8E4M3FNUZ)
+      .Case("float8e5m2", fb::ElementType::F8E5M2)
+      .Case("float8e5m2fnuz", fb::ElementType::F8E5M2FNUZ)
+      .Case("float8e8m0", fb::ElementType::F8E8M0)
+      .Case("float4e2m1", fb::ElementType::F4E2M1)
+      .Case("int4", fb::ElementType::I4)
+      .Case("uint4", fb::ElementType::U4)
+      .Case("int2", fb::ElementType::I2)
+      .Case("uint2", fb::ElementType::U2)
       .Default(fb::ElementType::None);
 }
 

@@ -10,6 +10,7 @@ import argparse
 import collections
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 
@@ -18,6 +19,26 @@ sys.path[:0] = [str(ROOT / "scripts" / "check"),
                 str(ROOT / "test" / "Integration" / "edges")]
 import make  # noqa: E402
 import operators  # noqa: E402
+
+
+def check_random(checker, mode):
+    """Operators on random operands, beside ONNX Runtime and NumPy: how many
+    families are right, how many are not."""
+    folder = ROOT / "test" / "Integration" / "random_operators"
+    families = sorted(p.stem.removeprefix("cases_")
+                      for p in folder.glob("cases_*.py"))
+    if mode == "quick":
+        families = families[::4]
+    wrong = 0
+    for family in families:
+        done = subprocess.run(
+            [sys.executable, folder / "random_operators.py", checker,
+             f"--only={family}"], stdout=subprocess.PIPE, text=True)
+        print(done.stdout)
+        if done.returncode:
+            print(f"FAIL random operators: {family}")
+            wrong += 1
+    return len(families) - wrong, wrong
 
 
 def main():
@@ -55,6 +76,9 @@ def main():
         else:
             unsupported[why].append(name)
     skipped = operators.show_unsupported(unsupported)
+    more, wrong = check_random(checker, arguments.mode)
+    passed += more
+    failed += wrong
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed else 0
 

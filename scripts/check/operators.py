@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """ONNX's own operator tests against the committed list of what passes.
 
-The tests are Debian's libonnx-testdata; the list is
-test/Integration/onnx-node-tests.txt, one `SET/TEST` a line. A test on the list
-that does not pass is a failure, and so is any test that fails or crashes; what
-is unsupported and not on the list is skipped. `--update` writes the list anew.
+The tests are Debian's libonnx-testdata, and those of the newer onnx package in
+.deps/venv; the list is test/Integration/onnx-node-tests.txt, one `SET/TEST` a
+line. A test on the list that does not pass is a failure, and so is any test
+that fails or crashes; what is unsupported and not on the list is skipped.
+`--update` writes the list anew, and beside it the list of what is unsupported
+with the reasons, and docs/operators.md.
 """
 
 import argparse
@@ -19,6 +21,12 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIST = ROOT / "test" / "Integration" / "onnx-node-tests.txt"
+REASONS = ROOT / "test" / "Integration" / "onnx-node-unsupported.txt"
+# Tests whose expectation nobody can reproduce, by hand, `SET/TEST: WHY`.
+IRREPRODUCIBLE = ROOT / "test" / "Integration" / "onnx-node-irreproducible.txt"
+GENERATOR = ROOT / "scripts" / "generate_node_tests.py"
+ONNX = re.search(r"^onnx==(\S+)$",
+                 (ROOT / "scripts" / "requirements.txt").read_text(), re.M)[1]
 DATA = pathlib.Path("/usr/share/libonnx-testdata/data")
 SETS = ["node", "simple", "pytorch-converted", "pytorch-operator"]
 LINE = re.compile(r"^(\S+): (passed|failed|unsupported)(?:: (.*))?$")
@@ -40,6 +48,31 @@ def write_list(names):
         "# does not pass is a regression. Written by\n"
         "# scripts/check/operators.py --update.\n\n"
         + "".join(f"{name}\n" for name in sorted(names)))
+
+
+def read_irreproducible():
+    lines = (l.strip() for l in IRREPRODUCIBLE.read_text().splitlines())
+    return dict(l.split(": ", 1) for l in lines
+                if l and not l.startswith("#"))
+
+
+def write_reasons(reasons):
+    REASONS.write_text(
+        "# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception\n"
+        "#\n"
+        "# The operator tests that are not supported, and why. Written by\n"
+        "# scripts/check/operators.py --update.\n\n"
+        + "".join(f"{name}: {why}\n" for name, why in
+                  sorted(reasons.items())))
+
+
+def find_sets(data):
+    """The folders of tests by the name that the list gives them."""
+    newer = ROOT / ".deps" / f"onnx-node-{ONNX}"
+    subprocess.run([sys.executable, GENERATOR, newer], check=True)
+    sets = {kind: data / kind for kind in SETS}
+    sets[f"node-{ONNX}"] = newer
+    return sets
 
 
 def check_set(checker, folder, names, jobs, work):
@@ -95,12 +128,12 @@ def main():
         return 1
 
     listed = read_list()
+    irreproducible = read_irreproducible()
     passing, tested = set(), set()
     failed = 0
     unsupported = collections.defaultdict(list)
     with tempfile.TemporaryDirectory() as work:
-        for kind in SETS:
-            folder = arguments.data / kind
+        for kind, folder in find_sets(arguments.data).items():
             if not folder.is_dir():
                 print(f"NOTE {folder} is missing")
                 continue
@@ -117,6 +150,8 @@ def main():
                 tested.add(key)
                 verdict, why = verdicts.get(
                     name, ("failed", "ashlar-check said nothing of it"))
+                if verdict == "failed" and key in irreproducible:
+                    verdict, why = "unsupported", irreproducible[key]
                 if verdict == "passed":
                     passing.add(key)
                 elif verdict == "failed":
@@ -136,6 +171,10 @@ def main():
     if arguments.update:
         # What a part of the suite did not test stays as it was.
         write_list(passing | (listed - tested))
+        write_reasons({key: why for why, keys in unsupported.items()
+                       for key in keys})
+        subprocess.run([sys.executable, ROOT / "scripts" / "list_operators.py",
+                        checker.parent / "ashlar-compile"], check=True)
         print(f"NOTE wrote {LIST.name}: {len(passing)} of {len(tested)} pass")
     elif new:
         print(f"NOTE {len(new)} tests pass that are not on the list yet: "

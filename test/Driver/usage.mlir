@@ -9,7 +9,11 @@
 // RUN: sh -c 'ashlar-compile %s --until=fuse --target=, >%t/out 2>&1; test $? -eq 2' && FileCheck %s --check-prefix=TARGET < %t/out
 // RUN: sh -c 'ashlar-compile %s --until=fuse --shape=x >%t/out 2>&1; test $? -eq 2' && FileCheck %s --check-prefix=SHAPE < %t/out
 // RUN: sh -c 'ashlar-compile %s --until=fuse --shape=x=2 --shape=x=3 >%t/out 2>&1; test $? -eq 2' && FileCheck %s --check-prefix=TWICE < %t/out
+// RUN: sh -c 'ashlar-compile %s --until=fuse --value=x >%t/out 2>&1; test $? -eq 2' && FileCheck %s --check-prefix=VALUE < %t/out
+// RUN: sh -c 'ashlar-compile %s --until=fuse --value=x=2 --value=x=3 >%t/out 2>&1; test $? -eq 2' && FileCheck %s --check-prefix=VALUES < %t/out
 // RUN: sh -c 'ashlar-compile %s --until=fuse --threads=many >%t/out 2>&1; test $? -eq 2' && FileCheck %s --check-prefix=THREADS < %t/out
+// RUN: ashlar-compile --list-operators | FileCheck %s --check-prefix=LIST
+// RUN: not ashlar-compile %s --until=fuse --value=x=2 2>&1 | FileCheck %s --check-prefix=MLIRVALUE
 // RUN: ashlar-compile %s -o %t/y.ash --verbose 2>&1 | FileCheck %s --check-prefix=VERBOSE
 // RUN: ashlar-compile %s -o %t/y.ash 2>&1 | FileCheck %s --check-prefix=SILENT --allow-empty
 
@@ -30,7 +34,17 @@
 // TARGET: ashlar-compile: --target=,: expected T[:PRESET][,...]
 // SHAPE: ashlar-compile: --shape=x: expected NAME=1x3x224x224
 // TWICE: ashlar-compile: --shape gives 'x' twice
+// VALUE: ashlar-compile: --value=x: expected NAME=16000 or NAME=0,2
+// VALUES: ashlar-compile: --value gives 'x' twice
 // THREADS: --threads: Value many not in range 1 to 4096
+
+// The importer's own table: operator, opsets with a definition, types.
+// LIST: {{^}}Add{{[[:space:]]}}7 13 14{{[[:space:]]}}float uint8 int8
+// LIST: {{^}}Cast{{[[:space:]]}}6 9 13
+// LIST-SAME: float8e4m3fn
+// LIST: {{^}}com.microsoft.MatMulNBits{{[[:space:]]}}1
+
+// MLIRVALUE: --value is for inputs of ONNX models
 
 // Verbose shows each stage with its time; without it, success is silent.
 // VERBOSE: import {{.*}} s

@@ -55,6 +55,8 @@ llvm::Error ashlar::check::writeJson(const std::string &file,
               json.attribute("operator", result.op);
             if (!result.why.empty())
               json.attribute("why", result.why);
+            if (!result.fixedInputs.empty())
+              json.attribute("fixed_inputs", result.fixedInputs);
             json.attribute("seconds", result.seconds);
           });
       });

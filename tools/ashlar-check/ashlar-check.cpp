@@ -83,6 +83,13 @@ int main(int argc, char **argv) {
             writeList(request.writeExpectedFile, tests, results))
       return complain(std::move(error));
   Counts counts = count(results);
+  size_t fixed = llvm::count_if(results, [](const TestResult &result) {
+    return result.verdict == Verdict::Passed && !result.fixedInputs.empty();
+  });
+  if (fixed)
+    llvm::errs() << fixed << " of those that passed were compiled with axes, "
+                 << "sizes or bounds fixed\nto the data's values, as "
+                 << "ashlar-compile --value does\n";
   if (!firstFailure.empty())
     llvm::errs() << "to see one alone: ashlar-check --verbose " << firstFailure
                  << "\n";

@@ -25,9 +25,8 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
   app.footer(footer);
   app.set_version_flag("--version", "ashlar-compile " ASHLAR_VERSION);
   std::string targets, until;
-  std::vector<std::string> shapes;
-  app.add_option("MODEL", options.input, ".onnx, or .mlir on tensors")
-      ->required();
+  std::vector<std::string> shapes, values;
+  app.add_option("MODEL", options.input, ".onnx, or .mlir on tensors");
   app.add_option("-o,--output", options.output, "The .ash file to write");
   app.add_option("--target", targets,
                  "T[:PRESET],...: one program for each (cpu:host)");
@@ -37,12 +36,19 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
                  "NAME=1x3x224x224 fixes a dynamic input; repeatable");
   app.add_flag("--exact-convolution", options.exactConvolution,
                "Convolutions as sums of products only, without transforms");
+  app.add_option("--value", values,
+                 "NAME=16000 or NAME=0,2 makes an input a constant of the "
+                 "module; repeatable")
+      ->take_all();
   app.add_option("--until", until, "Stop after a stage and print the IR");
   app.add_option("--save-temps", options.saveTemps,
                  "Keep intermediate files there, a folder per program");
   app.add_option("--threads", options.threads,
                  "Threads that compile (all there are)")
       ->check(CLI::Range(1u, 4096u));
+  app.add_flag("--list-operators", options.listOperators,
+               "Print ONNX's operators that are imported, with opsets and "
+               "types");
   app.add_flag("--verbose", options.verbose, "Show stages with their times");
   app.add_flag("--quiet", options.quiet, "Print errors only");
   try {
@@ -54,6 +60,10 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
     std::cerr << "ashlar-compile: " << message << "\n";
     return 2;
   };
+  if (options.listOperators)
+    return std::nullopt;
+  if (options.input.empty())
+    return misuse("MODEL is required");
   for (const std::string &shape : shapes) {
     std::string name;
     std::vector<int64_t> sizes;
@@ -61,6 +71,14 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
       return misuse("--shape=" + shape + ": expected NAME=1x3x224x224");
     if (!options.shapes.emplace(name, sizes).second)
       return misuse("--shape gives '" + name + "' twice");
+  }
+  for (const std::string &value : values) {
+    std::string name;
+    std::vector<std::string> numbers;
+    if (!parseValue(value, name, numbers))
+      return misuse("--value=" + value + ": expected NAME=16000 or NAME=0,2");
+    if (!options.values.emplace(name, numbers).second)
+      return misuse("--value gives '" + name + "' twice");
   }
   if (!targets.empty() && !parseTargets(targets, options.targets))
     return misuse("--target=" + targets + ": expected T[:PRESET][,...]");

@@ -18,6 +18,10 @@ int main(int argc, char **argv) {
   ashlar::CompileOptions options;
   if (std::optional<int> code = ashlar::parseCommandLine(argc, argv, options))
     return *code;
+  if (options.listOperators) {
+    ashlar::listOperators(llvm::outs());
+    return finishOutput();
+  }
   ashlar::CompileResult result =
       ashlar::compile(options, llvm::outs(), llvm::errs());
   if (!result.unsupported.empty())

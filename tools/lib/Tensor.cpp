@@ -89,7 +89,9 @@ template <typename T> static T element(const char *data, int64_t index) {
   return value;
 }
 
-bool Tensor::isFloat() const { return elementType >= ASHLAR_TYPE_F16; }
+bool Tensor::isFloat() const {
+  return elementType >= ASHLAR_TYPE_F16 && elementType <= ASHLAR_TYPE_F64;
+}
 
 double Tensor::number(int64_t index) const {
   const char *at = data();
@@ -118,8 +120,13 @@ double Tensor::number(int64_t index) const {
     return floatFromBfloat(element<uint16_t>(at, index));
   case ASHLAR_TYPE_F32:
     return element<float>(at, index);
-  default:
+  case ASHLAR_TYPE_F64:
     return element<double>(at, index);
+  case ASHLAR_TYPE_I4:
+  case ASHLAR_TYPE_I2:
+    return element<int8_t>(at, index);
+  default: // small unsigned integers, and the codes of small floats
+    return element<uint8_t>(at, index);
   }
 }
 

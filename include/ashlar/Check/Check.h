@@ -19,6 +19,9 @@ struct TestResult {
   Verdict verdict = Verdict::Failed;
   std::string op;  ///< the first part that is not supported
   std::string why; ///< one line; empty when passed
+  /// Names of inputs whose values were compiled into the module, as --value
+  /// does: some node needed to know them.
+  std::string fixedInputs = {};
   double seconds = 0;
 };
 

@@ -23,6 +23,9 @@ struct Tensor {
   int64_t elementCount() const;
 };
 
+/// Every element as a number that reads back as the same value.
+std::vector<std::string> numbers(const Tensor &tensor);
+
 /// "f32 2x3"; a scalar is "f32 scalar".
 std::string spellType(uint32_t type, const int64_t *shape, size_t rank);
 

@@ -42,6 +42,8 @@ struct CompileOptions {
   std::map<std::string, std::vector<int64_t>> shapes;
   /// Convolutions are sums of products only, without Winograd's transforms.
   bool exactConvolution = false;
+  /// Inputs that become constants: their elements as numbers, in order.
+  std::map<std::string, std::vector<std::string>> values;
   /// Prints the IR after this stage instead of writing a file.
   bool stopEarly = false;
   Stage until = Stage::Emit;
@@ -49,12 +51,16 @@ struct CompileOptions {
   unsigned threads = 0;  ///< 0: as many as the machine has
   bool verbose = false;
   bool quiet = false;
+  bool listOperators = false; ///< instead of compiling
 };
 
 /// Returns false, leaving the results alone, when the text has another form.
 bool parseTargets(const std::string &text, std::vector<TargetRequest> &targets);
 bool parseShape(const std::string &text, std::string &name,
                 std::vector<int64_t> &shape);
+/// NAME=16000 or NAME=0,2; the numbers are read when their type is known.
+bool parseValue(const std::string &text, std::string &name,
+                std::vector<std::string> &numbers);
 bool parseStage(const std::string &text, Stage &stage);
 const char *stageName(Stage stage);
 

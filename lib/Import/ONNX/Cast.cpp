@@ -66,12 +66,34 @@ static Value roundToOdd(OpBuilder &b, Location loc, Value scalar) {
   return arith::BitcastOp::create(b, loc, f32, result);
 }
 
+/// One of the types has less than a byte, or is a float of a byte.
+static Value castSmall(OpBuilder &b, Location loc, Value scalar,
+                       ElementType from, ElementType to, CastRules rules) {
+  if (isSmallFloat(from))
+    return castScalar(b, loc, decodeSmallFloat(b, loc, scalar, from),
+                      ElementType::F32, to, rules);
+  if (isSmallInteger(from))
+    return castScalar(b, loc, scalar,
+                      isUnsigned(from) ? ElementType::U8 : ElementType::I8, to,
+                      rules);
+  if (isSmallInteger(to))
+    return wrapSmallInteger(
+        b, loc, castScalar(b, loc, scalar, from, ElementType::I32), to);
+  Value value = from == ElementType::F64
+                    ? roundToOdd(b, loc, scalar)
+                    : castScalar(b, loc, scalar, from, ElementType::F32);
+  return encodeSmallFloat(b, loc, value, to, rules);
+}
+
 Value ashlar::onnx_import::castScalar(OpBuilder &b, Location loc, Value scalar,
-                                      ElementType from, ElementType to) {
+                                      ElementType from, ElementType to,
+                                      CastRules rules) {
   Type source = scalar.getType();
   Type target = convertElementType(b.getContext(), to);
   if (from == to)
     return scalar;
+  if (packedBits(from) || packedBits(to))
+    return castSmall(b, loc, scalar, from, to, rules);
   if (to == ElementType::Bool) {
     Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(source));
     if (isFloat(from))
@@ -113,11 +135,12 @@ Value ashlar::onnx_import::castScalar(OpBuilder &b, Location loc, Value scalar,
 }
 
 Value ashlar::onnx_import::castTensor(ImplicitLocOpBuilder &b, Value value,
-                                      ElementType from, ElementType to) {
+                                      ElementType from, ElementType to,
+                                      CastRules rules) {
   if (from == to)
     return value;
   return elementwise(b, convertElementType(b.getContext(), to), {value},
                      [&](OpBuilder &b, Location loc, ValueRange args) {
-                       return castScalar(b, loc, args[0], from, to);
+                       return castScalar(b, loc, args[0], from, to, rules);
                      });
 }

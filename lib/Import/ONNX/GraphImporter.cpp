@@ -4,6 +4,7 @@
 // importer of its operator.
 #include "GraphImporter.h"
 #include "Signatures.h"
+#include "SmallTypes.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -11,8 +12,10 @@ using namespace ashlar;
 using namespace ashlar::onnx_import;
 using llvm::formatv;
 
-/// The operator sets this importer was written for.
-static constexpr int64_t oldestOpset = 7, newestOpset = 28;
+/// The operator sets this importer was written for. Of those before 7 it reads
+/// the operators whose definition still held at 7.
+static constexpr int64_t oldestOpset = 1, oldestWholeOpset = 7,
+                         newestOpset = 28;
 
 /// ai.onnx is the name of the empty domain.
 static StringRef canonicalDomain(StringRef domain) {
@@ -59,6 +62,29 @@ void GraphImporter::reportUnsupported(const onnx::NodeProto &node,
   std::string op =
       domain.empty() ? node.op_type() : (domain + "." + node.op_type()).str();
   unsupported.push_back({op, opset, displayName(node), reason.str()});
+}
+
+void GraphImporter::reportNeeded(const onnx::NodeProto &node, int64_t opset,
+                                 Value value, const Twine &reason) {
+  reportUnsupported(node, opset, reason);
+  // The arguments of the function that the value is computed from.
+  std::set<unsigned> arguments;
+  llvm::SmallSetVector<Value, 16> worklist;
+  worklist.insert(value);
+  for (size_t i = 0; i != worklist.size(); ++i) {
+    if (auto argument = dyn_cast<BlockArgument>(worklist[i])) {
+      if (argument.getOwner() == &function.getBody().front())
+        arguments.insert(argument.getArgNumber());
+      continue;
+    }
+    // What an op's regions read from outside counts as well.
+    worklist[i].getDefiningOp()->walk([&](Operation *op) {
+      worklist.insert(op->operand_begin(), op->operand_end());
+    });
+  }
+  for (unsigned argument : arguments)
+    unsupported.back().inputs.push_back(
+        function.getArgAttrOfType<StringAttr>(argument, "ashlar.name").str());
 }
 
 void GraphImporter::reportUnsupported(StringRef what, StringRef name,
@@ -214,9 +240,10 @@ LogicalResult GraphImporter::checkSupport() {
              << "uses domain '" << domain
              << "', for which the model imports no operator set";
     int64_t opset = opsetOf(domain);
-    if (registry.lookup(domain, node->op_type(), opset))
-      continue;
     bool isDefined = !domain.empty() || lookupSignature(node->op_type(), opset);
+    if (registry.lookup(domain, node->op_type(), opset) &&
+        (isDefined || opset >= oldestWholeOpset))
+      continue;
     bool isLocal = llvm::any_of(model.functions(), [&](auto &function) {
       return canonicalDomain(function.domain()) == domain &&
              function.name() == node->op_type();
@@ -228,7 +255,10 @@ LogicalResult GraphImporter::checkSupport() {
                           ? "not at this opset"
                       : !domain.empty() ? "domain not known"
                       : isDefined       ? "operator not known"
-                                        : "ai.onnx has no such operator");
+                      : opset < oldestWholeOpset &&
+                              lookupSignature(node->op_type(), newestOpset)
+                          ? "not at this opset"
+                          : "ai.onnx has no such operator");
   }
   for (const onnx::NodeProto *node : sorted)
     forEachRead(*node, [&](const std::string &name) { used.insert(name); });
@@ -265,9 +295,11 @@ spellShape(const onnx::TensorShapeProto &shape) {
   return {spelled, suggested};
 }
 
-/// The static shape of an input, from the model and the options.
+/// The static shape of an input, from the model and the options. One of rank 1
+/// whose number of elements is known has that size.
 FailureOr<SmallVector<int64_t>>
-GraphImporter::fixShape(const onnx::ValueInfoProto &input) {
+GraphImporter::fixShape(const onnx::ValueInfoProto &input,
+                        std::optional<int64_t> elements) {
   const onnx::TypeProto::Tensor &tensor = input.type().tensor_type();
   auto [spelled, suggested] = spellShape(tensor.shape());
   SmallVector<int64_t> shape;
@@ -294,6 +326,8 @@ GraphImporter::fixShape(const onnx::ValueInfoProto &input) {
                << ", but the model fixes it to " << shape[i];
     return fixed->second;
   }
+  if (!isStatic && elements && shape.size() == 1)
+    return SmallVector<int64_t>{*elements};
   if (!isStatic)
     return error(input.name())
            << "input has a dynamic shape" << (spelled.empty() ? "" : " (")
@@ -337,18 +371,38 @@ GraphImporter::inputType(const onnx::ValueInfoProto &input, ElementType &type) {
   return RankedTensorType::get(*shape, element);
 }
 
+/// Options that are about an input must name one.
+LogicalResult GraphImporter::checkOptions() {
+  bool good = true;
+  auto check = [&](StringRef option, StringRef name) {
+    if (llvm::any_of(graph.input(), [&](const onnx::ValueInfoProto &input) {
+          return input.name() == name;
+        }))
+      return;
+    InFlightDiagnostic diagnostic = error(name);
+    diagnostic << option << " names no input of the model; its inputs are";
+    for (const onnx::ValueInfoProto &input : graph.input())
+      diagnostic << " '" << input.name() << "'";
+    good = false;
+  };
+  for (auto &[name, shape] : options.shapes)
+    check("--shape", name);
+  for (auto &[name, value] : options.values)
+    check("--value", name);
+  return success(good);
+}
+
 LogicalResult GraphImporter::importInputs() {
   llvm::StringSet<> initialized;
   for (const onnx::TensorProto &initializer : graph.initializer())
     initialized.insert(initializer.name());
   SmallVector<Type> types;
   SmallVector<std::pair<std::string, ElementType>> named;
-  llvm::StringSet<> names;
   bool failed = false;
   for (const onnx::ValueInfoProto &input : graph.input()) {
-    names.insert(input.name());
     // An input with an initializer has a default, which is what we take.
-    if (initialized.contains(input.name()))
+    if (initialized.contains(input.name()) ||
+        options.values.count(input.name()))
       continue;
     ElementType type;
     FailureOr<RankedTensorType> tensorType = inputType(input, type);
@@ -358,14 +412,7 @@ LogicalResult GraphImporter::importInputs() {
     types.push_back(*tensorType);
     named.emplace_back(input.name(), type);
   }
-  for (auto &[name, shape] : options.shapes)
-    if (!names.contains(name)) {
-      InFlightDiagnostic diagnostic = error(name);
-      diagnostic << "--shape names no input of the model; its inputs are";
-      for (const onnx::ValueInfoProto &input : graph.input())
-        diagnostic << " '" << input.name() << "'";
-      failed = true;
-    }
+  failed |= mlir::failed(checkOptions());
   // Only now, so that all that is missing is said at once.
   if (failed || !unsupported.empty())
     return failure();
@@ -411,6 +458,18 @@ GraphImporter::checkDefault(const onnx::ValueInfoProto &input,
   return success();
 }
 
+Value GraphImporter::materialize(ImplicitLocOpBuilder &b,
+                                 const onnx::TensorProto &proto,
+                                 TypedAttr constant) {
+  Value value = arith::ConstantOp::create(b, constant);
+  auto type = static_cast<ElementType>(proto.data_type());
+  unsigned bits = packedBits(type);
+  if (bits == 0 || bits == 8)
+    return value;
+  SmallVector<int64_t> shape(proto.dims().begin(), proto.dims().end());
+  return unpack(b, value, shape, type);
+}
+
 LogicalResult GraphImporter::importInitializers() {
   OpBuilder b = OpBuilder::atBlockEnd(&function.getBody().front());
   llvm::StringMap<const onnx::ValueInfoProto *> inputs;
@@ -418,7 +477,8 @@ LogicalResult GraphImporter::importInitializers() {
     inputs[input.name()] = &input;
   bool failed = false;
   for (const onnx::TensorProto &initializer : graph.initializer()) {
-    if (!used.contains(initializer.name()))
+    if (!used.contains(initializer.name()) ||
+        options.values.count(initializer.name()))
       continue;
     auto input = inputs.find(initializer.name());
     if (input != inputs.end() &&
@@ -434,9 +494,10 @@ LogicalResult GraphImporter::importInitializers() {
       continue;
     }
     auto location = NameLoc::get(b.getStringAttr(initializer.name()));
-    Value constant = arith::ConstantOp::create(b, location, *attribute);
+    ImplicitLocOpBuilder located(location, b);
     define(initializer.name(),
-           {constant, static_cast<ElementType>(initializer.data_type())});
+           {materialize(located, initializer, *attribute),
+            static_cast<ElementType>(initializer.data_type())});
   }
   return failure(failed);
 }
@@ -565,8 +626,9 @@ OwningOpRef<ModuleOp> GraphImporter::run() {
   OpBuilder b = OpBuilder::atBlockEnd(module->getBody());
   function = func::FuncOp::create(b, module->getLoc(), "main",
                                   b.getFunctionType({}, {}));
-  if (failed(importInputs()) || failed(importInitializers()) ||
-      failed(importNodes()) || failed(importOutputs()))
+  if (failed(importInputs()) || failed(importFixedInputs()) ||
+      failed(importInitializers()) || failed(importNodes()) ||
+      failed(importOutputs()))
     return nullptr;
   return module;
 }

@@ -33,11 +33,19 @@ public:
   const ImportedValue *lookup(llvm::StringRef name) const;
   void define(llvm::StringRef name, ImportedValue value);
   TensorData &tensorData() { return data; }
+  /// The tensor of `proto`, whose bytes are `constant`.
+  mlir::Value materialize(mlir::ImplicitLocOpBuilder &b,
+                          const onnx::TensorProto &proto,
+                          mlir::TypedAttr constant);
   mlir::DenseElementsAttr evaluate(mlir::Value value) {
     return evaluator.evaluate(value);
   }
   void reportUnsupported(const onnx::NodeProto &node, int64_t opset,
                          const llvm::Twine &reason);
+  /// The same where `value`, which depends on inputs of the model, would have
+  /// to be known.
+  void reportNeeded(const onnx::NodeProto &node, int64_t opset,
+                    mlir::Value value, const llvm::Twine &reason);
 
 private:
   /// Something other than a node that is legal but not supported: `what` is
@@ -51,8 +59,11 @@ private:
   mlir::FailureOr<mlir::RankedTensorType>
   inputType(const onnx::ValueInfoProto &input, ElementType &type);
   mlir::FailureOr<llvm::SmallVector<int64_t>>
-  fixShape(const onnx::ValueInfoProto &input);
+  fixShape(const onnx::ValueInfoProto &input,
+           std::optional<int64_t> elements = std::nullopt);
   mlir::LogicalResult importInputs();
+  mlir::LogicalResult checkOptions();
+  mlir::LogicalResult importFixedInputs();
   mlir::LogicalResult checkDefault(const onnx::ValueInfoProto &input,
                                    const onnx::TensorProto &initializer);
   mlir::LogicalResult importInitializers();

@@ -12,7 +12,13 @@ ashlar::onnx_import::expectMatrixProduct(NodeImporter &node, unsigned lhs,
   if (failed(expectRankAtLeast(node, lhs, 1)) ||
       failed(expectRankAtLeast(node, rhs, 1)))
     return failure();
-  ArrayRef<int64_t> x = node.shape(lhs), y = node.shape(rhs);
+  return expectMatrixProduct(node, lhs, rhs, node.shape(lhs), node.shape(rhs));
+}
+
+FailureOr<MatrixProduct>
+ashlar::onnx_import::expectMatrixProduct(NodeImporter &node, unsigned lhs,
+                                         unsigned rhs, ArrayRef<int64_t> x,
+                                         ArrayRef<int64_t> y) {
   bool xIsVector = x.size() == 1, yIsVector = y.size() == 1;
   MatrixProduct product;
   product.k = x.back();

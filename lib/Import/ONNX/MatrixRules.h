@@ -18,6 +18,11 @@ struct MatrixProduct {
 /// address.
 mlir::FailureOr<MatrixProduct> expectMatrixProduct(NodeImporter &node,
                                                    unsigned lhs, unsigned rhs);
+/// The same where the operands have these shapes when they are multiplied.
+mlir::FailureOr<MatrixProduct>
+expectMatrixProduct(NodeImporter &node, unsigned lhs, unsigned rhs,
+                    llvm::ArrayRef<int64_t> lhsShape,
+                    llvm::ArrayRef<int64_t> rhsShape);
 
 } // namespace ashlar::onnx_import
 

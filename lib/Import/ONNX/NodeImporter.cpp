@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "NodeImporter.h"
 #include "GraphImporter.h"
+#include "SmallTypes.h"
 #include "mlir/IR/BuiltinTypes.h"
 
 using namespace mlir;
 using namespace ashlar::onnx_import;
 
 namespace {
-enum class Kind { None, Bool, Signed, Unsigned, Float };
+enum class Kind { None, Bool, Signed, Unsigned, Float, Code };
 struct TypeRow {
   StringLiteral name;
-  Kind kind = Kind::None; ///< None: not supported
+  /// None: not supported. Code: a float by its code, not computed with.
+  Kind kind = Kind::None;
   unsigned bits = 0;
 };
 } // namespace
@@ -33,16 +35,18 @@ static constexpr TypeRow typeRows[] = {{"undefined"},
                                        {"complex64"},
                                        {"complex128"},
                                        {"bfloat16", Kind::Float, 16},
-                                       {"float8e4m3fn"},
-                                       {"float8e4m3fnuz"},
-                                       {"float8e5m2"},
-                                       {"float8e5m2fnuz"},
-                                       {"uint4"},
-                                       {"int4"},
-                                       {"float4e2m1"},
-                                       {"float8e8m0"},
-                                       {"uint2"},
-                                       {"int2"}};
+                                       {"float8e4m3fn", Kind::Code, 8},
+                                       {"float8e4m3fnuz", Kind::Code, 8},
+                                       {"float8e5m2", Kind::Code, 8},
+                                       {"float8e5m2fnuz", Kind::Code, 8},
+                                       {"uint4", Kind::Unsigned, 4},
+                                       {"int4", Kind::Signed, 4},
+                                       {"float4e2m1", Kind::Code, 4},
+                                       {"float8e8m0", Kind::Code, 8},
+                                       {"uint2", Kind::Unsigned, 2},
+                                       {"int2", Kind::Signed, 2},
+                                       {"float6e2m3"},
+                                       {"float6e3m2"}};
 
 static const TypeRow &rowOf(ElementType type) {
   static constexpr TypeRow unknown = {"unknown"};
@@ -56,8 +60,10 @@ Type ashlar::onnx_import::convertElementType(MLIRContext *context,
   const TypeRow &row = rowOf(type);
   if (row.kind == Kind::None)
     return {};
+  if (row.kind == Kind::Bool)
+    return b.getI1Type();
   if (row.kind != Kind::Float)
-    return b.getIntegerType(row.bits);
+    return b.getIntegerType(std::max(row.bits, 8u));
   if (type == ElementType::BF16)
     return b.getBF16Type();
   return row.bits == 16   ? Type(b.getF16Type())
@@ -67,6 +73,18 @@ Type ashlar::onnx_import::convertElementType(MLIRContext *context,
 
 bool ashlar::onnx_import::isUnsigned(ElementType type) {
   return rowOf(type).kind == Kind::Unsigned;
+}
+
+bool ashlar::onnx_import::isSmallFloat(ElementType type) {
+  return rowOf(type).kind == Kind::Code;
+}
+
+bool ashlar::onnx_import::isSmallInteger(ElementType type) {
+  return isInteger(type) && rowOf(type).bits < 8;
+}
+
+unsigned ashlar::onnx_import::packedBits(ElementType type) {
+  return isSmallFloat(type) || isSmallInteger(type) ? rowOf(type).bits : 0;
 }
 
 bool ashlar::onnx_import::isFloat(ElementType type) {
@@ -213,7 +231,7 @@ NodeImporter::tensorAttribute(StringRef name) const {
                           << llvm::toString(constant.takeError());
     return {};
   }
-  return {arith::ConstantOp::create(b, *constant), type};
+  return {graph.materialize(b, found->t(), *constant), type};
 }
 
 DenseElementsAttr NodeImporter::constantOperand(unsigned i) const {
@@ -224,9 +242,7 @@ FailureOr<SmallVector<int64_t>> NodeImporter::constantInts(unsigned i,
                                                            StringRef role) {
   DenseElementsAttr constant = constantOperand(i);
   if (!constant)
-    return unsupported(Twine(role) + " (input " + Twine(i) +
-                       ") depends on the model's inputs; it must be known at "
-                       "compile time");
+    return needsConstant(i, role);
   // A splat may have any number of elements without being in the file.
   if (constant.getNumElements() > 1 << 20)
     return unsupported(Twine(role) + " (input " + Twine(i) +
@@ -249,9 +265,7 @@ FailureOr<SmallVector<double>> NodeImporter::constantFloats(unsigned i,
                                                             StringRef role) {
   DenseElementsAttr constant = constantOperand(i);
   if (!constant)
-    return unsupported(Twine(role) + " (input " + Twine(i) +
-                       ") depends on the model's inputs; it must be known at "
-                       "compile time");
+    return needsConstant(i, role);
   if (!isFloat(operandType(i)))
     return invalid(Twine(role) + " (input " + Twine(i) +
                    ") must be floating point, but is " +
@@ -298,6 +312,14 @@ FailureOr<SmallVector<int64_t>> NodeImporter::axes(unsigned i, int64_t rank) {
 
 LogicalResult NodeImporter::unsupported(const Twine &reason) {
   graph.reportUnsupported(proto, opsetVersion, reason);
+  return failure();
+}
+
+LogicalResult NodeImporter::needsConstant(unsigned i, StringRef role) {
+  graph.reportNeeded(proto, opsetVersion, operand(i),
+                     Twine(role) + " (input " + Twine(i) +
+                         ") depends on the model's inputs; it must be known "
+                         "at compile time");
   return failure();
 }
 

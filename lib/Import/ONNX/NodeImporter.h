@@ -58,14 +58,25 @@ enum class ElementType : int {
   F64 = 11,
   U32 = 12,
   U64 = 13,
-  BF16 = 16
+  BF16 = 16,
+  F8E4M3FN = 17,
+  F8E4M3FNUZ = 18,
+  F8E5M2 = 19,
+  F8E5M2FNUZ = 20,
+  U4 = 21,
+  I4 = 22,
+  F4E2M1 = 23,
+  F8E8M0 = 24,
+  U2 = 25,
+  I2 = 26
 };
 
-/// f32, f64, f16, bf16, i8 to i64 or i1; null for what we do not represent.
+/// f32, f64, f16, bf16, i8 to i64 or i1; i8 for the types of SmallTypes.h; null
+/// for what we do not represent.
 mlir::Type convertElementType(mlir::MLIRContext *context, ElementType type);
-bool isUnsigned(ElementType type); ///< U8 to U64; bool is not a number
-bool isFloat(ElementType type);
-bool isInteger(ElementType type); ///< I8 to U64, not bool
+bool isUnsigned(ElementType type); ///< U2 to U64; bool is not a number
+bool isFloat(ElementType type);    ///< f16 to f64: those computed with
+bool isInteger(ElementType type);  ///< I2 to U64, not bool
 /// The model's spelling: "uint8", "float16".
 llvm::StringRef elementTypeName(ElementType type);
 
@@ -125,6 +136,9 @@ public:
   constantInts(unsigned i, llvm::StringRef role);
   llvm::FailureOr<llvm::SmallVector<double>>
   constantFloats(unsigned i, llvm::StringRef role);
+  /// Refuses a node whose operand i would have to be known: `role` says what
+  /// it is.
+  mlir::LogicalResult needsConstant(unsigned i, llvm::StringRef role);
   /// Axes given by attribute `axes` or by operand i; normalised to [0, rank).
   /// An absent list gives an empty one.
   llvm::FailureOr<llvm::SmallVector<int64_t>> axes(unsigned i, int64_t rank);
@@ -159,6 +173,12 @@ public:
   const Importer *lookup(llvm::StringRef domain, llvm::StringRef op,
                          int64_t version) const;
   bool knows(llvm::StringRef domain, llvm::StringRef op) const;
+  /// Calls `function` for every operator in order, with the versions from
+  /// which its importers hold.
+  void
+  forEach(llvm::function_ref<void(llvm::StringRef domain, llvm::StringRef op,
+                                  llvm::ArrayRef<int64_t> versions)>
+              function) const;
 
 private:
   std::map<std::pair<std::string, std::string>, std::map<int64_t, Importer>>

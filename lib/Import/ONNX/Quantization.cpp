@@ -9,7 +9,8 @@ Value ashlar::onnx_import::roundToQuantized(OpBuilder &b, Location loc,
                                             Value scaled, Value zeroPoint,
                                             ElementType to) {
   Type target = convertElementType(b.getContext(), to);
-  unsigned width = target.getIntOrFloatBitWidth();
+  unsigned width =
+      isSmallInteger(to) ? packedBits(to) : target.getIntOrFloatBitWidth();
   assert(width <= 16 && "wider bounds are not exact in f32");
   FloatScalars s(b, loc, scaled.getType());
   Value x = s.make<math::RoundEvenOp>(scaled);

@@ -34,6 +34,30 @@ Value ashlar::onnx_import::sumOver(ImplicitLocOpBuilder &b, Value input,
                 });
 }
 
+Value ashlar::onnx_import::roundedSumOver(ImplicitLocOpBuilder &b, Value input,
+                                          ArrayRef<int64_t> axes) {
+  // NumPy's own summation adds up to eight terms one after the other, too.
+  constexpr int64_t fewTerms = 8;
+  RankedTensorType type = rankedType(input);
+  Type element = type.getElementType();
+  int64_t terms = 1;
+  for (int64_t axis : axes)
+    terms *= type.getDimSize(axis);
+  if (computeType(element) == element || terms > fewTerms)
+    return sumOver(b, input, axes);
+  if (element.isF16())
+    return floatElementwise(
+        b, {sumOver(b, input, axes)}, element,
+        [](FloatScalars &, ValueRange args) { return args[0]; });
+  return reduce(b, input, axes, /*keepDims=*/false, zeroOf(element),
+                [&](OpBuilder &b, Location loc, ValueRange args) {
+                  FloatScalars s(b, loc, computeType(element));
+                  Value sum = s.add(resizeFloat(b, loc, args[1], s.type),
+                                    resizeFloat(b, loc, args[0], s.type));
+                  return resizeFloat(b, loc, sum, element);
+                });
+}
+
 Value ashlar::onnx_import::maxOver(ImplicitLocOpBuilder &b, Value input,
                                    ArrayRef<int64_t> axes) {
   Type type = computeType(rankedType(input).getElementType());
@@ -117,19 +141,28 @@ Value ashlar::onnx_import::softmax(ImplicitLocOpBuilder &b, Value input,
   Type element = type.getElementType(), compute = computeType(element);
   SmallVector<int64_t> kept = otherAxes(type.getRank(), axes);
   Aligned max = {maxOver(b, input, axes), kept};
-  Value shifted = alignedElementwise(
-      b, input, {max}, compute, compute, [&](FloatScalars &s, ValueRange args) {
-        Value distance = s.sub(args[0], args[1]);
-        return logarithm ? distance : s.exp(distance);
-      });
+  if (!logarithm) {
+    Value powers = alignedElementwise(
+        b, input, {max}, compute, element,
+        [&](FloatScalars &s, ValueRange args) {
+          Value distance = s.sub(args[0], args[1]);
+          return s.exp(roundTo(s.b, s.loc, distance, element));
+        });
+    Aligned sum = {roundedSumOver(b, powers, axes), kept};
+    return alignedElementwise(b, powers, {sum}, compute, element,
+                              [](FloatScalars &s, ValueRange args) {
+                                return s.div(args[0], args[1]);
+                              });
+  }
+  Value shifted = alignedElementwise(b, input, {max}, compute, compute,
+                                     [&](FloatScalars &s, ValueRange args) {
+                                       return s.sub(args[0], args[1]);
+                                     });
   Aligned sum = {sumOver(b, shifted, axes,
-                         [&](FloatScalars &s, Value x) {
-                           return logarithm ? s.exp(x) : x;
-                         }),
+                         [](FloatScalars &s, Value x) { return s.exp(x); }),
                  kept};
   return alignedElementwise(b, shifted, {sum}, compute, element,
-                            [&](FloatScalars &s, ValueRange args) {
-                              return logarithm ? s.sub(args[0], s.log(args[1]))
-                                               : s.div(args[0], args[1]);
+                            [](FloatScalars &s, ValueRange args) {
+                              return s.sub(args[0], s.log(args[1]));
                             });
 }

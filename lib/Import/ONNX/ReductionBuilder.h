@@ -22,6 +22,11 @@ mlir::Value sumOver(mlir::ImplicitLocOpBuilder &b, mlir::Value input,
                     llvm::ArrayRef<int64_t> axes, FloatMap map = nullptr);
 mlir::Value maxOver(mlir::ImplicitLocOpBuilder &b, mlir::Value input,
                     llvm::ArrayRef<int64_t> axes);
+/// sum of 16-bit floats as ONNX's reference has it, in their own type: bf16 is
+/// rounded after each addition. Of more terms than a few that would lose more
+/// than it is worth (256 + 1 is 256); those are summed in f32.
+mlir::Value roundedSumOver(mlir::ImplicitLocOpBuilder &b, mlir::Value input,
+                           llvm::ArrayRef<int64_t> axes);
 /// NaN where there is nothing to average.
 mlir::Value meanOver(mlir::ImplicitLocOpBuilder &b, mlir::Value input,
                      llvm::ArrayRef<int64_t> axes, FloatMap map = nullptr);
@@ -47,7 +52,8 @@ struct Moments {
 Moments momentsOver(mlir::ImplicitLocOpBuilder &b, mlir::Value input,
                     llvm::ArrayRef<int64_t> axes);
 
-/// exp(x - max) / sum of them over `axes`, or its logarithm.
+/// exp(x - max) / sum of them over `axes`, or its logarithm. Of 16-bit floats
+/// each step is rounded, as ONNX's reference rounds it.
 mlir::Value softmax(mlir::ImplicitLocOpBuilder &b, mlir::Value input,
                     llvm::ArrayRef<int64_t> axes, bool logarithm);
 

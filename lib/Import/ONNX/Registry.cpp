@@ -26,6 +26,18 @@ bool OperatorRegistry::knows(llvm::StringRef domain, llvm::StringRef op) const {
   return importers.count({domain.str(), op.str()});
 }
 
+void OperatorRegistry::forEach(
+    llvm::function_ref<void(llvm::StringRef, llvm::StringRef,
+                            llvm::ArrayRef<int64_t>)>
+        function) const {
+  for (const auto &[key, versions] : importers) {
+    llvm::SmallVector<int64_t> since;
+    for (const auto &[version, importer] : versions)
+      since.push_back(version);
+    function(key.first, key.second, since);
+  }
+}
+
 const OperatorRegistry &ashlar::onnx_import::operatorRegistry() {
   static const OperatorRegistry registry = [] {
     OperatorRegistry registry;

@@ -28,6 +28,12 @@ Value ashlar::onnx_import::resizeFloat(OpBuilder &b, Location loc, Value scalar,
   return arith::TruncFOp::create(b, loc, type, scalar);
 }
 
+Value ashlar::onnx_import::roundTo(OpBuilder &b, Location loc, Value scalar,
+                                   Type type) {
+  Type wide = scalar.getType();
+  return resizeFloat(b, loc, resizeFloat(b, loc, scalar, type), wide);
+}
+
 Value FloatScalars::infinity(bool negative) {
   return make<arith::ConstantOp>(negative ? lowestOf(type, false)
                                           : highestOf(type, false));

@@ -13,6 +13,7 @@
 #include "TensorBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include <cmath>
 
 namespace ashlar::onnx_import {
 
@@ -24,6 +25,10 @@ ElementType computeType(ElementType type);
 /// Float to wider or narrower float, where they differ.
 mlir::Value resizeFloat(mlir::OpBuilder &b, mlir::Location loc,
                         mlir::Value scalar, mlir::Type type);
+
+/// A number of the type computed with, as it is once it has been of `type`.
+mlir::Value roundTo(mlir::OpBuilder &b, mlir::Location loc, mlir::Value scalar,
+                    mlir::Type type);
 
 class FloatScalars {
 public:
@@ -65,6 +70,17 @@ public:
   }
   Value sigmoid(Value x) {
     return div(constant(1), add(constant(1), exp(neg(x))));
+  }
+  Value gelu(Value x) {
+    Value erf = make<mlir::math::ErfOp>(mul(x, constant(M_SQRT1_2)));
+    return mul(mul(x, constant(0.5)), add(constant(1), erf));
+  }
+  /// Its approximation by a hyperbolic tangent.
+  Value tanhGelu(Value x) {
+    Value cube = mul(mul(x, x), mul(x, constant(0.044715)));
+    Value scale = constant(M_2_SQRTPI * M_SQRT1_2); // sqrt(2 / pi)
+    Value inner = tanh(mul(scale, add(x, cube)));
+    return mul(mul(x, constant(0.5)), add(constant(1), inner));
   }
   /// log(1 + exp(x)), which neither overflows nor cancels.
   Value softplus(Value x) {

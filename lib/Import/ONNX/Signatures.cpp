@@ -38,6 +38,15 @@ static uint64_t maskOf(const Signature &signature, StringRef variable) {
   return 0;
 }
 
+uint64_t ashlar::onnx_import::inputTypes(const Signature &signature) {
+  uint64_t all = 0;
+  SmallVector<StringRef> types;
+  StringRef(signature.types).split(types, ' ', -1, /*KeepEmpty=*/false);
+  for (StringRef type : types)
+    all |= maskOf(signature, type.split('=').first);
+  return all;
+}
+
 static std::string spellTypes(uint64_t mask) {
   SmallVector<std::string> names;
   for (int bit = 1; bit != 63; ++bit)

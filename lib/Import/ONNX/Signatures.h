@@ -29,6 +29,9 @@ struct Signature {
 /// Null when the operator is not defined at this opset.
 const Signature *lookupSignature(llvm::StringRef op, int64_t opset);
 
+/// The types that any input takes, as in Signature::types.
+uint64_t inputTypes(const Signature &signature);
+
 /// What is wrong with a node of these operands (Undefined where there is none)
 /// and this number of results; empty if nothing is.
 std::string checkSignature(const Signature &signature,

@@ -4,6 +4,8 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 
 using namespace mlir;
 using namespace ashlar::onnx_import;
@@ -27,6 +29,19 @@ Value ashlar::onnx_import::constantTensor(ImplicitLocOpBuilder &b,
                                           ArrayRef<int64_t> shape) {
   auto type = RankedTensorType::get(shape, b.getI64Type());
   return arith::ConstantOp::create(b, DenseElementsAttr::get(type, values));
+}
+
+Value ashlar::onnx_import::constantTable(ImplicitLocOpBuilder &b,
+                                         ArrayRef<double> values,
+                                         ArrayRef<int64_t> shape) {
+  auto type = RankedTensorType::get(shape, b.getF64Type());
+  auto dense = DenseElementsAttr::get(type, values);
+  // The bound of TensorData.cpp.
+  if (dense.isSplat() || values.size() * sizeof(double) <= 1024)
+    return arith::ConstantOp::create(b, dense);
+  AsmResourceBlob blob = HeapAsmResourceBlob::allocateAndCopyInferAlign(values);
+  return arith::ConstantOp::create(
+      b, DenseResourceElementsAttr::get(type, "table", std::move(blob)));
 }
 
 Value ashlar::onnx_import::splat(ImplicitLocOpBuilder &b,
@@ -166,8 +181,13 @@ Value ashlar::onnx_import::slice(ImplicitLocOpBuilder &b, Value value,
   if (type.getShape() == sizes &&
       llvm::all_of(strides, [](int64_t s) { return s == 1; }))
     return value;
+  // Nothing of an axis may be taken from its end, where no element is.
+  SmallVector<int64_t> inside(offsets);
+  for (auto [offset, size] : llvm::zip(inside, sizes))
+    if (size == 0)
+      offset = 0;
   return tensor::ExtractSliceOp::create(
-      b, value, getAsIndexOpFoldResult(b.getContext(), offsets),
+      b, value, getAsIndexOpFoldResult(b.getContext(), inside),
       getAsIndexOpFoldResult(b.getContext(), sizes),
       getAsIndexOpFoldResult(b.getContext(), strides));
 }

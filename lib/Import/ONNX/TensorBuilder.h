@@ -6,6 +6,7 @@
 #define ASHLAR_LIB_IMPORT_ONNX_TENSORBUILDER_H
 
 #include "NodeImporter.h"
+#include "SmallTypes.h"
 #include "mlir/IR/AffineMap.h"
 
 namespace ashlar::onnx_import {
@@ -22,6 +23,10 @@ mlir::Value scalarIntConstant(mlir::OpBuilder &b, mlir::Location loc,
 mlir::Value constantTensor(mlir::ImplicitLocOpBuilder &b,
                            llvm::ArrayRef<int64_t> values,
                            llvm::ArrayRef<int64_t> shape);
+/// A table of numbers: a resource where it is large, as weights are.
+mlir::Value constantTable(mlir::ImplicitLocOpBuilder &b,
+                          llvm::ArrayRef<double> values,
+                          llvm::ArrayRef<int64_t> shape);
 /// A tensor of one value everywhere. `value` has the element type.
 mlir::Value splat(mlir::ImplicitLocOpBuilder &b, llvm::ArrayRef<int64_t> shape,
                   mlir::TypedAttr value);
@@ -92,11 +97,13 @@ mlir::Value matmul(mlir::ImplicitLocOpBuilder &b, mlir::Value lhs,
                    bool lhsUnsigned = false, bool rhsUnsigned = false);
 
 /// ONNX's Cast between any two types for one scalar. Floats to integers
-/// truncate; NaN and out-of-range values give the nearest bound, NaN zero.
+/// truncate; NaN and out-of-range values give the nearest bound, NaN zero. What
+/// is beyond a type of less than a byte wraps.
 mlir::Value castScalar(mlir::OpBuilder &b, mlir::Location loc,
-                       mlir::Value scalar, ElementType from, ElementType to);
+                       mlir::Value scalar, ElementType from, ElementType to,
+                       CastRules rules = {});
 mlir::Value castTensor(mlir::ImplicitLocOpBuilder &b, mlir::Value value,
-                       ElementType from, ElementType to);
+                       ElementType from, ElementType to, CastRules rules = {});
 
 } // namespace ashlar::onnx_import
 

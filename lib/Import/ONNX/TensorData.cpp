@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "TensorData.h"
+#include "SmallTypes.h"
 #include "WireScanner.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "mlir/IR/AsmState.h"
@@ -66,12 +67,9 @@ packTypedField(const onnx::TensorProto &proto) {
   case ElementType::F16:
   case ElementType::BF16:
     return pack<int16_t>(proto.int32_data());
-  case ElementType::I8:
-  case ElementType::U8:
-  case ElementType::Bool:
-    return pack<int8_t>(proto.int32_data());
   default:
-    return nullptr;
+    // Bytes, whole or packed.
+    return pack<int8_t>(proto.int32_data());
   }
 }
 
@@ -187,6 +185,10 @@ Expected<TypedAttr> TensorData::convert(const onnx::TensorProto &proto,
   Expected<uint64_t> size = tensorBytes(element, shape);
   if (!size)
     return size.takeError();
+  if (unsigned bits = packedBits(type); bits && bits != 8) {
+    *size = llvm::divideCeil(*size * bits, 8);
+    shape = {int64_t(*size)};
+  }
   Expected<Bytes> bytes = locate(proto, *size);
   if (!bytes)
     return bytes.takeError();

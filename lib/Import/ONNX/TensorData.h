@@ -28,7 +28,8 @@ public:
 
   /// The value of `proto`: a splat where all elements are equal, a
   /// DenseElementsAttr when small, a resource pointing into the file otherwise.
-  /// `name` becomes the resource's key.
+  /// Of a type of less than a byte these are the packed bytes, in one
+  /// dimension. `name` becomes the resource's key.
   llvm::Expected<mlir::TypedAttr> convert(const onnx::TensorProto &proto,
                                           llvm::StringRef name);
 

@@ -21,7 +21,8 @@ def element_type(dtype):
 
 class Case:
     def __init__(self, name, op, inputs, *, attributes=None, opset=17,
-                 results=None, constants=(), reference="onnxruntime"):
+                 results=None, constants=(), reference="onnxruntime",
+                 domain=""):
         """inputs: arrays, None for an absent one. results: their dtypes, by
         default that of the first input. constants: which inputs are known at
         compile time."""
@@ -33,6 +34,7 @@ class Case:
         self.results = results or [self.inputs[0].dtype]
         self.constants = set(constants)
         self.reference = reference
+        self.domain = domain
 
     def model(self):
         names, graph_inputs, initializers = [], [], []
@@ -51,12 +53,14 @@ class Case:
             f"y{i}", element_type(dtype), None)
             for i, dtype in enumerate(self.results)]
         node = helper.make_node(self.op, names, [o.name for o in outputs],
-                                name=self.name, **self.attributes)
+                                name=self.name, domain=self.domain,
+                                **self.attributes)
         graph = helper.make_graph([node], self.name, graph_inputs, outputs,
                                   initializers)
         return helper.make_model(
             graph, ir_version=IR_VERSION,
-            opset_imports=[helper.make_opsetid("", self.opset)])
+            opset_imports=[helper.make_opsetid("", self.opset),
+                           helper.make_opsetid("com.microsoft", 1)])
 
     def variable_inputs(self):
         return {f"x{i}": value for i, value in enumerate(self.inputs)

@@ -15,6 +15,9 @@ namespace ashlar {
 struct ONNXImportOptions {
   /// Shapes that fix or replace those of the model's inputs, by input name.
   std::map<std::string, llvm::SmallVector<int64_t>> shapes;
+  /// Inputs that are constants of the compiled model: their elements as
+  /// numbers, by input name.
+  std::map<std::string, std::vector<std::string>> values;
 };
 
 /// A node that this compiler cannot import, and why.
@@ -23,7 +26,15 @@ struct UnsupportedNode {
   int64_t opset;    ///< version of its domain that the model asks for
   std::string node; ///< the model's own name for it
   std::string reason;
+  /// The model's inputs whose values would have to be known, if that is the
+  /// reason.
+  std::vector<std::string> inputs = {};
 };
+
+/// Prints a line for each operator that is imported, sorted: its domain and
+/// name, the versions of the operator set with a definition of their own, the
+/// element types of its operands, parted by tabs.
+void listOperators(llvm::raw_ostream &out);
 
 /// Reads the ONNX model at `path` into a module with one func.func "main" on
 /// tensors. Locations are the model's node names. Initializers of more than a

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Activation functions of one float.
+#include "../OperandRules.h"
 #include "../ScalarBuilder.h"
 
 using namespace mlir;
@@ -105,16 +106,7 @@ static LogicalResult importGelu(NodeImporter &node) {
                         "found '" +
                         form + "'");
   return importFloat(node, [&](FloatScalars &s, ValueRange args) {
-    Value x = args[0], inner;
-    if (form == "none") {
-      inner = s.make<math::ErfOp>(s.mul(x, s.constant(M_SQRT1_2)));
-    } else {
-      Value cube = s.mul(s.mul(x, x), s.mul(x, s.constant(0.044715)));
-      Value scale = s.constant(M_2_SQRTPI * M_SQRT1_2); // sqrt(2 / pi)
-      inner = s.tanh(s.mul(scale, s.add(x, cube)));
-    }
-    Value half = s.mul(x, s.constant(0.5));
-    return s.mul(half, s.add(s.constant(1), inner));
+    return form == "none" ? s.gelu(args[0]) : s.tanhGelu(args[0]);
   });
 }
 
@@ -132,6 +124,25 @@ static LogicalResult importSwish(NodeImporter &node) {
   });
 }
 
+/// Swish of one operand times the other.
+static LogicalResult importSwiGLU(NodeImporter &node) {
+  if (failed(expectShape(node, 1, node.shape(0))))
+    return failure();
+  double alpha = node.floatAttribute("alpha", 1);
+  Type element = node.tensorType(0).getElementType();
+  Value result = floatElementwise(
+      node.b, {node.operand(0), node.operand(1)}, element,
+      [&](FloatScalars &s, ValueRange args) {
+        Value gate = alpha == 1 ? args[0] : s.mul(args[0], s.constant(alpha));
+        // Each step in the operands' own type, as it is defined.
+        auto round = [&](Value x) { return roundTo(s.b, s.loc, x, element); };
+        Value swish = round(s.mul(args[0], round(s.sigmoid(round(gate)))));
+        return s.mul(swish, args[1]);
+      });
+  node.setResult(0, result, node.operandType(0));
+  return success();
+}
+
 void ashlar::onnx_import::registerActivationsOperators(
     OperatorRegistry &registry) {
   registry.add("LeakyRelu", 6, importLeakyRelu);
@@ -147,4 +158,5 @@ void ashlar::onnx_import::registerActivationsOperators(
   registry.add("Gelu", 20, importGelu);
   registry.add("Mish", 18, importMish);
   registry.add("Swish", 24, importSwish);
+  registry.add("SwiGLU", 28, importSwiGLU);
 }

@@ -6,6 +6,7 @@
 #include "../OperandRules.h"
 #include "../ReductionBuilder.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace ashlar::onnx_import;
@@ -71,7 +72,11 @@ struct Visibility {
   bool causal;
   int64_t left, right; ///< -1: unbounded
   int64_t offset;      ///< of the first query among the keys
-  bool bounds() const { return causal || left >= 0 || right >= 0; }
+  /// How many keys each element of the batch has; then its queries are the
+  /// last of them. Null: all.
+  Value lengths;
+  int64_t queries;
+  bool bounds() const { return causal || left >= 0 || right >= 0 || lengths; }
 };
 } // namespace
 
@@ -81,13 +86,22 @@ static Value isVisible(OpBuilder &b, Location loc, const Visibility &rule) {
   };
   Value row = linalg::IndexOp::create(b, loc, 2);
   Value column = linalg::IndexOp::create(b, loc, 3);
-  Value place = arith::AddIOp::create(b, loc, row, constant(rule.offset));
+  Value length, offset = constant(rule.offset);
+  if (rule.lengths) {
+    Value batch = linalg::IndexOp::create(b, loc, 0);
+    length = tensor::ExtractOp::create(b, loc, rule.lengths, batch);
+    length = arith::IndexCastOp::create(b, loc, b.getIndexType(), length);
+    offset = arith::SubIOp::create(b, loc, length, constant(rule.queries));
+  }
+  Value place = arith::AddIOp::create(b, loc, row, offset);
   Value visible = scalarIntConstant(b, loc, b.getI1Type(), 1);
   auto require = [&](Value low, Value high) {
     Value holds =
         arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, low, high);
     visible = arith::AndIOp::create(b, loc, visible, holds);
   };
+  if (length)
+    require(arith::AddIOp::create(b, loc, column, constant(1)), length);
   if (rule.causal)
     require(column, place);
   if (rule.left >= 0)
@@ -123,23 +137,26 @@ static FailureOr<Value> readMask(NodeImporter &node,
 }
 
 /// softmax over the last axis, where a row without any visible key gives zeros.
+/// Its steps are rounded to the type of the scores.
 static Value maskedSoftmax(ImplicitLocOpBuilder &b, Value scores, Type result) {
   int64_t rank = cast<RankedTensorType>(scores.getType()).getRank();
-  Type compute = getElementTypeOrSelf(scores);
+  Type element = getElementTypeOrSelf(scores), compute = computeType(element);
   SmallVector<int64_t> kept = allAxes(rank - 1);
   Aligned max = {maxOver(b, scores, rank - 1), kept};
   Value powers = alignedElementwise(
-      b, scores, max, compute, compute, [](FloatScalars &s, ValueRange args) {
+      b, scores, max, compute, element, [&](FloatScalars &s, ValueRange args) {
         Value none = s.compare(FloatScalars::Predicate::OEQ, args[1],
                                s.infinity(/*negative=*/true));
-        return s.exp(s.sub(args[0], s.select(none, s.constant(0), args[1])));
+        Value distance = s.sub(args[0], s.select(none, s.constant(0), args[1]));
+        return s.exp(roundTo(s.b, s.loc, distance, element));
       });
-  Aligned sum = {sumOver(b, powers, rank - 1), kept};
+  Aligned sum = {roundedSumOver(b, powers, rank - 1), kept};
   return alignedElementwise(
-      b, powers, sum, compute, result, [](FloatScalars &s, ValueRange args) {
+      b, powers, sum, compute, result, [&](FloatScalars &s, ValueRange args) {
         Value none =
             s.compare(FloatScalars::Predicate::OEQ, args[1], s.constant(0));
-        return s.div(args[0], s.select(none, s.constant(1), args[1]));
+        Value weight = s.div(args[0], s.select(none, s.constant(1), args[1]));
+        return roundTo(s.b, s.loc, weight, element);
       });
 }
 
@@ -176,13 +193,16 @@ static LogicalResult importAttention(NodeImporter &node) {
   if (failed(q) || failed(k) || failed(v))
     return failure();
   ElementType type = node.operandType(0);
-  if (node.hasResult(3))
-    return node.unsupported("with its product of queries and keys as a result");
-  if (node.hasOperand(6))
-    return node.unsupported("with nonpad_kv_seqlen");
-  if (node.intAttribute("softmax_precision", 1) == int(ElementType::F64) &&
-      type != ElementType::F64)
-    return node.unsupported("with a softmax in double");
+  auto precision = static_cast<ElementType>(
+      node.intAttribute("softmax_precision", int(type)));
+  if (!isFloat(precision))
+    return node.invalid("expected attribute softmax_precision to name a float "
+                        "type, found " +
+                        elementTypeName(precision));
+  if (node.hasOperand(6) && (node.hasOperand(4) || node.hasOperand(5)))
+    return node.invalid("expected past keys or nonpad_kv_seqlen, found both");
+  if (node.hasOperand(6) && failed(expectShape(node, 6, {q->batch})))
+    return failure();
   if (node.hasOperand(4) != node.hasOperand(5))
     return node.invalid("expected both past_key and past_value or neither");
   if (node.operandType(2) != type)
@@ -215,15 +235,53 @@ static LogicalResult importAttention(NodeImporter &node) {
           ? SmallVector<int64_t>{q->batch, k->heads, group, q->rows, q->columns}
           : SmallVector<int64_t>{q->batch, q->rows, k->heads, group,
                                  q->columns};
+  double scale =
+      node.floatAttribute("scale", 1 / std::sqrt(double(q->columns)));
+  double cap = node.floatAttribute("softcap", 0);
+  if (compute != element) {
+    // Scaled before the product, each by its share: 16 bits hold more then.
+    auto share = [&](Value x) {
+      return floatElementwise(b, {x}, element,
+                              [&](FloatScalars &s, ValueRange args) {
+                                Value factor = s.constant(std::sqrt(scale));
+                                factor = roundTo(s.b, s.loc, factor, element);
+                                return s.mul(args[0], factor);
+                              });
+    };
+    q->value = share(q->value);
+    k->value = share(k->value);
+    scale = 1;
+  }
   Value scores = contractHeads(b, reshape(b, q->value, queryShape),
                                q->headsFirst, *k, grouped,
                                /*rhsTransposed=*/true);
   scores = reshape(b, scores, scoresShape);
+  if (cap != 0 || scale != 1 || compute != element)
+    scores = floatElementwise(
+        b, {scores}, element, [&](FloatScalars &s, ValueRange args) {
+          auto round = [&](Value x) { return roundTo(s.b, s.loc, x, element); };
+          Value x = args[0];
+          if (scale != 1)
+            x = s.mul(x, s.constant(scale));
+          if (cap == 0)
+            return x;
+          x = round(s.div(round(x), s.constant(cap)));
+          return s.mul(round(s.tanh(x)), s.constant(cap));
+        });
+  int64_t mode = node.intAttribute("qk_matmul_output_mode", 0);
+  if (mode < 0 || mode > 3)
+    return node.invalid("expected attribute qk_matmul_output_mode from 0 to 3, "
+                        "found " +
+                        Twine(mode));
+  if (mode < 2)
+    node.setResult(3, scores, type);
 
   Visibility rule = {node.intAttribute("is_causal", 0) != 0,
                      node.intAttribute("left_window_size", -1),
                      node.intAttribute("right_window_size", -1),
-                     k->rows - newRows};
+                     k->rows - newRows,
+                     node.operand(6),
+                     q->rows};
   SmallVector<Value> inputs = {scores};
   if (node.hasOperand(3)) {
     FailureOr<Value> mask = readMask(node, scoresShape);
@@ -231,23 +289,25 @@ static LogicalResult importAttention(NodeImporter &node) {
       return failure();
     inputs.push_back(*mask);
   }
-  double scale =
-      node.floatAttribute("scale", 1 / std::sqrt(double(q->columns)));
-  double cap = node.floatAttribute("softcap", 0);
   scores = elementwise(
-      b, compute, inputs, [&](OpBuilder &b, Location loc, ValueRange args) {
+      b, element, inputs, [&](OpBuilder &b, Location loc, ValueRange args) {
         FloatScalars s(b, loc, compute);
-        Value x = s.mul(args[0], s.constant(scale));
-        if (cap != 0)
-          x = s.mul(s.tanh(s.div(x, s.constant(cap))), s.constant(cap));
+        Value x = resizeFloat(b, loc, args[0], compute);
         Value hidden = s.infinity(/*negative=*/true);
         if (args.size() > 1)
           x = args[1].getType().isInteger(1)
                   ? s.select(args[1], x, hidden)
                   : s.add(x, resizeFloat(b, loc, args[1], compute));
-        return rule.bounds() ? s.select(isVisible(b, loc, rule), x, hidden) : x;
+        if (rule.bounds())
+          x = s.select(isVisible(b, loc, rule), x, hidden);
+        return resizeFloat(b, loc, x, element);
       });
-  Value weights = maskedSoftmax(b, scores, element);
+  if (mode == 2)
+    node.setResult(3, scores, type);
+  Value weights =
+      maskedSoftmax(b, castTensor(b, scores, type, precision), element);
+  if (mode == 3)
+    node.setResult(3, weights, type);
   Value result =
       contractHeads(b, reshape(b, weights, grouped), /*lhsHeadsFirst=*/true, *v,
                     {q->batch, k->heads, group, q->rows, v->columns},

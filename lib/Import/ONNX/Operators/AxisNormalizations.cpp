@@ -110,6 +110,14 @@ static LogicalResult importRMSNormalization(NodeImporter &node) {
   return success();
 }
 
+/// The same before ONNX had it, not checked against any definition.
+static LogicalResult importSimplified(NodeImporter &node) {
+  if (failed(expectOperands(node, 2, 2)) || failed(expectFloat(node, 0)) ||
+      failed(expectFloat(node, 1)))
+    return failure();
+  return importRMSNormalization(node);
+}
+
 /// (x - mean) / (deviation + 1e-9)
 static LogicalResult importMeanVarianceNormalization(NodeImporter &node) {
   SmallVector<int64_t> axes = {0, 2, 3};
@@ -167,6 +175,8 @@ void ashlar::onnx_import::registerAxisNormalizationsOperators(
     OperatorRegistry &registry) {
   registry.add("LayerNormalization", 17, importLayerNormalization);
   registry.add("RMSNormalization", 23, importRMSNormalization);
+  // ONNX Runtime's, which puts it into ONNX's own domain.
+  registry.add("SimplifiedLayerNormalization", 1, importSimplified);
   registry.add("MeanVarianceNormalization", 9, importMeanVarianceNormalization);
   registry.add("LpNormalization", 1, importLpNormalization);
 }

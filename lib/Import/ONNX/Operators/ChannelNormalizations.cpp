@@ -10,6 +10,49 @@
 using namespace mlir;
 using namespace ashlar::onnx_import;
 
+/// Normalises `x` over `axes` and applies scale and bias, which stand at
+/// `dims` of x.
+static Value normalize(ImplicitLocOpBuilder &b, Value x, ArrayRef<int64_t> axes,
+                       double epsilon, Aligned scale, Aligned bias) {
+  Type element = getElementTypeOrSelf(x);
+  Moments moments = momentsOver(b, x, axes);
+  return alignedElementwise(
+      b, x, {moments.mean, moments.variance, scale, bias}, computeType(element),
+      element, [&](FloatScalars &s, ValueRange args) {
+        Value deviation = s.sqrt(s.add(args[2], s.constant(epsilon)));
+        Value centred = s.sub(args[0], args[1]);
+        return s.add(s.mul(s.div(centred, deviation), args[3]), args[4]);
+      });
+}
+
+/// Normalises by the batch's own moments, and moves the running ones.
+static LogicalResult importTraining(NodeImporter &node) {
+  for (unsigned i = 3; i < node.numResults(); ++i)
+    if (node.hasResult(i))
+      return node.unsupported("training mode with saved moments");
+  Value x = node.operand(0);
+  SmallVector<int64_t> axes = allAxes(node.rank(0));
+  axes.erase(axes.begin() + 1);
+  Value result =
+      normalize(node.b, x, axes, node.floatAttribute("epsilon", 1e-5f),
+                {node.operand(1), {1}}, {node.operand(2), {1}});
+  node.setResult(0, result, node.operandType(0));
+  Moments moments = momentsOver(node.b, x, axes);
+  double momentum = node.floatAttribute("momentum", 0.9f);
+  const Aligned own[] = {moments.mean, moments.variance};
+  for (unsigned i : {0, 1}) {
+    Value running = floatElementwise(
+        node.b, {node.operand(3 + i), own[i].value},
+        node.tensorType(3 + i).getElementType(),
+        [&](FloatScalars &s, ValueRange args) {
+          return s.add(s.mul(args[0], s.constant(momentum)),
+                       s.mul(args[1], s.constant(1 - momentum)));
+        });
+    node.setResult(1 + i, running, node.operandType(3 + i));
+  }
+  return success();
+}
+
 /// x * factor + shift, both of one value per channel: the form in which
 /// `simplify` folds a normalization into the convolution before it.
 static LogicalResult importBatchNormalization(NodeImporter &node) {
@@ -20,11 +63,12 @@ static LogicalResult importBatchNormalization(NodeImporter &node) {
   bool trains = node.opset() >= 14 && node.intAttribute("training_mode", 0);
   for (unsigned i = 1; i < node.numResults(); ++i)
     trains |= node.hasResult(i);
-  if (trains)
-    return node.unsupported("training mode");
   for (unsigned i : {1, 2, 3, 4})
     if (failed(expectShape(node, i, node.shape(0)[1])))
       return failure();
+  if (trains)
+    return node.opset() >= 14 ? importTraining(node)
+                              : node.unsupported("training mode");
   double epsilon = node.floatAttribute("epsilon", 1e-5f);
   Type element = node.tensorType(0).getElementType();
   Type compute = computeType(element);
@@ -47,21 +91,6 @@ static LogicalResult importBatchNormalization(NodeImporter &node) {
       });
   node.setResult(0, result, node.operandType(0));
   return success();
-}
-
-/// Normalises `x` over `axes` and applies scale and bias, which stand at
-/// `dims` of x.
-static Value normalize(ImplicitLocOpBuilder &b, Value x, ArrayRef<int64_t> axes,
-                       double epsilon, Aligned scale, Aligned bias) {
-  Type element = getElementTypeOrSelf(x);
-  Moments moments = momentsOver(b, x, axes);
-  return alignedElementwise(
-      b, x, {moments.mean, moments.variance, scale, bias}, computeType(element),
-      element, [&](FloatScalars &s, ValueRange args) {
-        Value deviation = s.sqrt(s.add(args[2], s.constant(epsilon)));
-        Value centred = s.sub(args[0], args[1]);
-        return s.add(s.mul(s.div(centred, deviation), args[3]), args[4]);
-      });
 }
 
 static LogicalResult importInstanceNormalization(NodeImporter &node) {

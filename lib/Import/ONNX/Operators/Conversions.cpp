@@ -4,6 +4,7 @@
 #include "../OperandRules.h"
 #include "../ScalarBuilder.h"
 #include "../TensorBuilder.h"
+#include "RandomNumbers.h"
 
 using namespace mlir;
 using namespace ashlar::onnx_import;
@@ -20,20 +21,62 @@ static FailureOr<ElementType> targetType(NodeImporter &node) {
   return to;
 }
 
+/// What attributes say of floats that the target does not hold.
+static FailureOr<CastRules> castRules(NodeImporter &node) {
+  CastRules rules;
+  rules.saturate = node.intAttribute("saturate", 1) != 0;
+  std::string rounding = node.stringAttribute("round_mode", "up");
+  if (rounding == "down")
+    rules.scaleRounding = CastRules::Down;
+  else if (rounding == "nearest")
+    rules.scaleRounding = CastRules::Nearest;
+  else if (rounding != "up")
+    return node.invalid("attribute 'round_mode' is '" + rounding +
+                        "'; expected 'up', 'down' or 'nearest'");
+  return rules;
+}
+
 static LogicalResult importCast(NodeImporter &node) {
   FailureOr<ElementType> to = targetType(node);
   if (failed(to))
     return failure();
+  FailureOr<CastRules> rules = castRules(node);
+  if (failed(rules))
+    return failure();
   node.setResult(
-      0, castTensor(node.b, node.operand(0), node.operandType(0), *to), *to);
+      0, castTensor(node.b, node.operand(0), node.operandType(0), *to, *rules),
+      *to);
   return success();
 }
 
 static LogicalResult importCastLike(NodeImporter &node) {
   ElementType to = node.operandType(1);
+  FailureOr<CastRules> rules = castRules(node);
+  if (failed(rules))
+    return failure();
   node.setResult(
-      0, castTensor(node.b, node.operand(0), node.operandType(0), to), to);
+      0, castTensor(node.b, node.operand(0), node.operandType(0), to, *rules),
+      to);
   return success();
+}
+
+/// The width of an element as ONNX counts it: bool has a byte.
+static unsigned bitsOf(MLIRContext *context, ElementType type) {
+  if (unsigned packed = packedBits(type))
+    return packed;
+  return type == ElementType::Bool
+             ? 8
+             : convertElementType(context, type).getIntOrFloatBitWidth();
+}
+
+/// The same low bits as elements of another small type.
+static Value wrapBits(ImplicitLocOpBuilder &b, Value x, ElementType to) {
+  return elementwise(
+      b, b.getI8Type(), {x}, [&](OpBuilder &b, Location loc, ValueRange args) {
+        Value word = arith::ExtUIOp::create(b, loc, b.getI32Type(), args[0]);
+        return wrapSmallInteger(b, loc, word,
+                                isSmallInteger(to) ? to : ElementType::U4);
+      });
 }
 
 static LogicalResult importBitCast(NodeImporter &node) {
@@ -43,14 +86,21 @@ static LogicalResult importBitCast(NodeImporter &node) {
   Value x = node.operand(0);
   Type from = node.tensorType(0).getElementType();
   Type type = convertElementType(node.b.getContext(), *to);
-  bool isBool = from.isInteger(1) || type.isInteger(1);
-  if (from != type && isBool)
-    return node.unsupported("between bool and another type");
-  if (from.getIntOrFloatBitWidth() != type.getIntOrFloatBitWidth())
+  ElementType given = node.operandType(0);
+  if (bitsOf(node.b.getContext(), given) != bitsOf(node.b.getContext(), *to))
     return node.invalid("expected a type as wide as " +
                         elementTypeName(node.operandType(0)) + ", found " +
                         elementTypeName(*to));
-  if (from != type)
+  if (packedBits(given) == 4 && (isSmallInteger(given) || isSmallInteger(*to)))
+    // Only the sign tells the integers of four bits and the codes apart.
+    x = wrapBits(node.b, x, *to);
+  else if (packedBits(given) == 2)
+    x = wrapBits(node.b, x, *to);
+  else if (type.isInteger(1))
+    x = castTensor(node.b, x, ElementType::U8, ElementType::Bool);
+  else if (from.isInteger(1))
+    x = castTensor(node.b, x, ElementType::Bool, ElementType::U8);
+  else if (from != type)
     x = elementwise(node.b, type, {x},
                     [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
                       return arith::BitcastOp::create(b, loc, type, args[0]);
@@ -64,30 +114,62 @@ static LogicalResult importIdentity(NodeImporter &node) {
   return success();
 }
 
-/// Inference passes everything. Training does as well where it drops nothing.
-static LogicalResult importDropout(NodeImporter &node) {
-  if (node.opset() >= 12 && node.hasOperand(2)) {
-    auto training = dyn_cast_or_null<IntegerAttr>(constantScalar(node, 2));
-    if (!training)
-      return node.unsupported("training_mode depends on the model's inputs");
-    bool drops = true;
-    if (node.hasOperand(1))
-      if (auto ratio = dyn_cast_or_null<FloatAttr>(constantScalar(node, 1)))
-        drops = ratio.getValueAsDouble() != 0;
-    if (!training.getValue().isZero() && drops)
-      return node.unsupported("training mode");
-  }
-  node.setResult(0, node.operand(0), node.operandType(0));
-  if (!node.hasResult(1))
-    return success();
-  // Before opset 10 the mask had the type of the data.
-  Builder &b = node.b;
+/// The mask of what Dropout keeps. Before opset 10 it had the type of the data.
+static void setMask(NodeImporter &node, Value kept) {
   bool isOld = node.opset() < 10;
-  Type type = isOld ? node.tensorType(0).getElementType() : b.getI1Type();
-  TypedAttr one = isOld ? TypedAttr(b.getFloatAttr(type, 1))
-                        : TypedAttr(b.getIntegerAttr(type, 1));
-  node.setResult(1, splat(node.b, node.shape(0), one),
-                 isOld ? node.operandType(0) : ElementType::Bool);
+  ElementType type = isOld ? node.operandType(0) : ElementType::Bool;
+  if (node.hasResult(1))
+    node.setResult(1, castTensor(node.b, kept, ElementType::Bool, type), type);
+}
+
+/// Whether the node drops anything: inference does not, nor does a share of 0.
+static FailureOr<bool> dropsOut(NodeImporter &node) {
+  if (node.opset() < 12 || !node.hasOperand(2))
+    return false;
+  auto training = dyn_cast_or_null<IntegerAttr>(constantScalar(node, 2));
+  if (!training)
+    return node.needsConstant(2, "training_mode");
+  if (training.getValue().isZero())
+    return false;
+  if (!node.hasOperand(1))
+    return true;
+  auto ratio = dyn_cast_or_null<FloatAttr>(constantScalar(node, 1));
+  return !ratio || ratio.getValueAsDouble() != 0;
+}
+
+static LogicalResult importDropout(NodeImporter &node) {
+  ImplicitLocOpBuilder &b = node.b;
+  FailureOr<bool> drops = dropsOut(node);
+  if (failed(drops))
+    return failure();
+  ElementType type = node.operandType(0);
+  if (!*drops) {
+    node.setResult(0, node.operand(0), type);
+    setMask(node, splat(b, node.shape(0), b.getBoolAttr(true)));
+    return success();
+  }
+  if (!isFloat(type))
+    return node.unsupported("training mode of " + elementTypeName(type));
+  if (node.hasOperand(1) && failed(expectOneElement(node, 1)))
+    return failure();
+  ElementType ratioType =
+      node.hasOperand(1) ? node.operandType(1) : ElementType::F32;
+  Value ratio = node.hasOperand(1) ? reshape(b, node.operand(1), {})
+                                   : splat(b, {}, b.getF32FloatAttr(0.5));
+  Value kept = drawKept(node, node.shape(0), ratio, ratioType);
+  Type element = node.tensorType(0).getElementType();
+  Value result = elementwise(
+      b, element, {node.operand(0), kept, ratio},
+      [&](OpBuilder &b, Location loc, ValueRange args) {
+        FloatScalars s(b, loc, computeType(element));
+        Value x = resizeFloat(b, loc, args[0], s.type);
+        Value share =
+            s.sub(s.constant(1), resizeFloat(b, loc, args[2], s.type));
+        Value scaled = s.select(args[1], s.div(x, share), s.constant(0));
+        return resizeFloat(b, loc, scaled, element);
+      });
+  node.setResult(0, result, type);
+  setMask(node, kept);
   return success();
 }
 

@@ -107,24 +107,33 @@ static LogicalResult importQuantizeLinear(NodeImporter &node) {
                         elementTypeName(*to) + ", found " +
                         elementTypeName(node.operandType(2)));
   Type target = convertElementType(node.b.getContext(), *to);
-  if (!isInteger(*to) || target.getIntOrFloatBitWidth() > 16)
+  bool toFloat = isSmallFloat(*to) && *to != ElementType::F8E8M0;
+  if (!toFloat && (!isInteger(*to) || target.getIntOrFloatBitWidth() > 16))
     return node.unsupported("to " + elementTypeName(*to));
+  CastRules rules;
+  rules.saturate = node.intAttribute("saturate", 1) != 0;
   if (!isFloat(*precision) || !isFloat(scaleType))
     return node.invalid("expected scales and a precision of a float type");
   ElementType wide = computeType(*precision);
-  Value result =
-      elementwise(node.b, target, parts(node, *shapes),
-                  [&](OpBuilder &b, Location loc, ValueRange args) {
-                    Value x =
-                        castScalar(b, loc, args[0], node.operandType(0), wide);
-                    Value scale = castScalar(b, loc, args[1], scaleType, wide);
-                    Value scaled = arith::DivFOp::create(b, loc, x, scale);
-                    // Rounded as the division in the narrow type would be.
-                    scaled = castScalar(b, loc, scaled, wide, *precision);
-                    scaled = castScalar(b, loc, scaled, *precision, wide);
-                    return roundToQuantized(b, loc, scaled,
-                                            hasZero ? args[2] : Value(), *to);
-                  });
+  Value result = elementwise(
+      node.b, target, parts(node, *shapes),
+      [&](OpBuilder &b, Location loc, ValueRange args) {
+        Value x = castScalar(b, loc, args[0], node.operandType(0), wide);
+        Value scale = castScalar(b, loc, args[1], scaleType, wide);
+        Value scaled = arith::DivFOp::create(b, loc, x, scale);
+        // Rounded as the division in the narrow type would be.
+        scaled = castScalar(b, loc, scaled, wide, *precision);
+        scaled = castScalar(b, loc, scaled, *precision, wide);
+        if (toFloat) {
+          // Only f4 has zero points; those of f8 are zero.
+          if (hasZero && *to == ElementType::F4E2M1)
+            scaled = arith::AddFOp::create(
+                b, loc, scaled, castScalar(b, loc, args[2], *to, wide));
+          return castScalar(b, loc, scaled, wide, *to, rules);
+        }
+        return roundToQuantized(b, loc, scaled, hasZero ? args[2] : Value(),
+                                *to);
+      });
   node.setResult(0, reshape(node.b, result, node.shape(0)), *to);
   return success();
 }
@@ -138,18 +147,20 @@ static LogicalResult importDequantizeLinear(NodeImporter &node) {
     return failure();
   if (!isFloat(*to) || !isFloat(scaleType))
     return node.invalid("expected scales and a result of a float type");
-  if (!isInteger(from))
+  bool fromFloat = isSmallFloat(from) && from != ElementType::F8E8M0;
+  if (!isInteger(from) && !fromFloat)
     return node.unsupported("from " + elementTypeName(from));
   ElementType wide = computeType(scaleType);
   Value result = elementwise(
       node.b, convertElementType(node.b.getContext(), *to),
       parts(node, *shapes), [&](OpBuilder &b, Location loc, ValueRange args) {
-        Value x = castScalar(b, loc, args[0], from, ElementType::I32);
-        if (hasZero) {
+        ElementType exact = fromFloat ? ElementType::F32 : ElementType::I32;
+        Value x = castScalar(b, loc, args[0], from, exact);
+        if (hasZero && !fromFloat) {
           Value zero = castScalar(b, loc, args[2], from, ElementType::I32);
           x = arith::SubIOp::create(b, loc, x, zero);
         }
-        Value number = castScalar(b, loc, x, ElementType::I32, wide);
+        Value number = castScalar(b, loc, x, exact, wide);
         Value scale = castScalar(b, loc, args[1], scaleType, wide);
         Value product = arith::MulFOp::create(b, loc, number, scale);
         return castScalar(b, loc, product, wide, *to);

@@ -21,12 +21,20 @@ static FailureOr<int64_t> readBlockSize(NodeImporter &node) {
   return block;
 }
 
+/// Whether the depth or the place in a block is the outer part of a channel.
+static FailureOr<std::string> readMode(NodeImporter &node) {
+  std::string mode = node.stringAttribute("mode", "DCR");
+  if (failed(expectOneOf(node, "attribute 'mode'", mode, {"DCR", "CRD"})))
+    return failure();
+  return mode;
+}
+
 static LogicalResult importDepthToSpace(NodeImporter &node) {
   FailureOr<int64_t> read = readBlockSize(node);
   if (failed(read))
     return failure();
-  std::string mode = node.stringAttribute("mode", "DCR");
-  if (failed(expectOneOf(node, "attribute 'mode'", mode, {"DCR", "CRD"})))
+  FailureOr<std::string> mode = readMode(node);
+  if (failed(mode))
     return failure();
   ArrayRef<int64_t> in = node.shape(0);
   int64_t block = *read, depth = in[1] / (block * block);
@@ -35,7 +43,7 @@ static LogicalResult importDepthToSpace(NodeImporter &node) {
                         " channels; expected a multiple of " +
                         Twine(block * block));
   SmallVector<int64_t> split, permutation;
-  if (mode == "DCR") {
+  if (*mode == "DCR") {
     split = {in[0], block, block, depth, in[2], in[3]};
     permutation = {0, 3, 4, 1, 5, 2};
   } else {
@@ -53,7 +61,10 @@ static LogicalResult importDepthToSpace(NodeImporter &node) {
 
 static LogicalResult importSpaceToDepth(NodeImporter &node) {
   FailureOr<int64_t> read = readBlockSize(node);
-  if (failed(read))
+  FailureOr<std::string> mode = std::string("DCR"); // the only one before 28
+  if (node.opset() >= 28)
+    mode = readMode(node);
+  if (failed(read) || failed(mode))
     return failure();
   ArrayRef<int64_t> in = node.shape(0);
   int64_t block = *read;
@@ -68,8 +79,11 @@ static LogicalResult importSpaceToDepth(NodeImporter &node) {
                               in[3] / block};
   if (failed(expectSize(node, result)))
     return failure();
-  Value moved = transpose(node.b, reshape(node.b, node.operand(0), split),
-                          {0, 3, 5, 1, 2, 4});
+  SmallVector<int64_t> permutation{0, 3, 5, 1, 2, 4};
+  if (*mode == "CRD")
+    permutation = {0, 1, 3, 5, 2, 4};
+  Value moved =
+      transpose(node.b, reshape(node.b, node.operand(0), split), permutation);
   node.setResult(0, reshape(node.b, moved, result), node.operandType(0));
   return success();
 }

@@ -102,7 +102,19 @@ typedef enum ashlar_element_type_t {
   ASHLAR_TYPE_F16 = 10,
   ASHLAR_TYPE_BF16 = 11,
   ASHLAR_TYPE_F32 = 12,
-  ASHLAR_TYPE_F64 = 13
+  ASHLAR_TYPE_F64 = 13,
+  /* Floats of a byte or less by their codes, and small integers by their
+   * values: one element a byte, whatever its width. */
+  ASHLAR_TYPE_F8E4M3FN = 14,
+  ASHLAR_TYPE_F8E4M3FNUZ = 15,
+  ASHLAR_TYPE_F8E5M2 = 16,
+  ASHLAR_TYPE_F8E5M2FNUZ = 17,
+  ASHLAR_TYPE_F8E8M0 = 18,
+  ASHLAR_TYPE_F4E2M1 = 19,
+  ASHLAR_TYPE_I4 = 20,
+  ASHLAR_TYPE_U4 = 21,
+  ASHLAR_TYPE_I2 = 22,
+  ASHLAR_TYPE_U2 = 23
 } ashlar_element_type_t;
 
 /* Bytes of one element, 0 for an unknown type. */
