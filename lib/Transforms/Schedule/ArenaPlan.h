@@ -22,8 +22,8 @@ struct ArenaPlan {
   int64_t lowerBound = 0;
 };
 
-/// Largest first, each at the lowest offset that is free for its lifetime.
-ArenaPlan planArenaGreedily(llvm::ArrayRef<ArenaRequest> requests);
+/// The lowest plan that the memory planner finds in a fixed number of steps.
+ArenaPlan planArena(llvm::ArrayRef<ArenaRequest> requests);
 
 } // namespace ashlar
 

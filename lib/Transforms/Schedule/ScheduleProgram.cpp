@@ -193,7 +193,7 @@ private:
         buffer.index = requests.size();
         requests.push_back({buffer.firstUse, buffer.lastUse + 1, buffer.bytes});
       }
-    arena = planArenaGreedily(requests);
+    arena = ashlar::planArena(requests);
   }
 
   exec::BindingAttr binding(Value value, bool written) {

@@ -70,7 +70,7 @@ Requests randomRequests(std::mt19937 &random) {
 } // namespace
 
 TEST(ArenaPlanTest, NoRequestsNeedNoBytes) {
-  ArenaPlan plan = planArenaGreedily({});
+  ArenaPlan plan = planArena({});
   EXPECT_TRUE(plan.offsets.empty());
   EXPECT_EQ(plan.bytes, 0);
   EXPECT_EQ(plan.lowerBound, 0);
@@ -79,14 +79,14 @@ TEST(ArenaPlanTest, NoRequestsNeedNoBytes) {
 TEST(ArenaPlanTest, BuffersThatFollowEachOtherShareAPlace) {
   // `upper` is exclusive: the second begins when the first has ended.
   Requests requests = {{0, 2, 100}, {2, 4, 100}, {4, 5, 100}};
-  ArenaPlan plan = planArenaGreedily(requests);
+  ArenaPlan plan = planArena(requests);
   expectValid(requests, plan);
   EXPECT_EQ(plan.bytes, 128);
 }
 
 TEST(ArenaPlanTest, BuffersThatLiveTogetherLieSideBySide) {
   Requests requests = {{0, 3, 64}, {1, 4, 64}, {2, 5, 64}};
-  ArenaPlan plan = planArenaGreedily(requests);
+  ArenaPlan plan = planArena(requests);
   expectValid(requests, plan);
   EXPECT_EQ(plan.bytes, 192);
   EXPECT_EQ(plan.lowerBound, 192);
@@ -95,14 +95,14 @@ TEST(ArenaPlanTest, BuffersThatLiveTogetherLieSideBySide) {
 TEST(ArenaPlanTest, ASmallBufferFillsTheGapOfADeadOne) {
   // The first is dead when the third comes, which fits into its place.
   Requests requests = {{0, 2, 256}, {0, 4, 512}, {3, 4, 128}};
-  ArenaPlan plan = planArenaGreedily(requests);
+  ArenaPlan plan = planArena(requests);
   expectValid(requests, plan);
   EXPECT_EQ(plan.bytes, 768);
 }
 
 TEST(ArenaPlanTest, AnEmptyBufferTakesNoPlace) {
   Requests requests = {{0, 2, 64}, {0, 2, 0}, {1, 2, 64}};
-  ArenaPlan plan = planArenaGreedily(requests);
+  ArenaPlan plan = planArena(requests);
   expectValid(requests, plan);
   EXPECT_EQ(plan.bytes, 128);
 }
@@ -110,7 +110,7 @@ TEST(ArenaPlanTest, AnEmptyBufferTakesNoPlace) {
 TEST(ArenaPlanTest, SizesBeyondFourGigabytesAreExact) {
   int64_t large = (int64_t(5) << 30) + 1;
   Requests requests = {{0, 2, large}, {1, 3, large}};
-  ArenaPlan plan = planArenaGreedily(requests);
+  ArenaPlan plan = planArena(requests);
   expectValid(requests, plan);
   EXPECT_EQ(plan.bytes, 2 * rounded(large));
 }
@@ -120,7 +120,7 @@ TEST(ArenaPlanTest, RandomLifetimesNeverOverlap) {
   for (int round = 0; round != 500; ++round) {
     SCOPED_TRACE(round);
     Requests requests = randomRequests(random);
-    expectValid(requests, planArenaGreedily(requests));
+    expectValid(requests, planArena(requests));
     if (HasFailure())
       return;
   }
@@ -130,8 +130,8 @@ TEST(ArenaPlanTest, EqualRequestsGiveEqualPlans) {
   std::mt19937 random(7);
   for (int round = 0; round != 50; ++round) {
     Requests requests = randomRequests(random);
-    ArenaPlan first = planArenaGreedily(requests);
-    ArenaPlan second = planArenaGreedily(Requests(requests));
+    ArenaPlan first = planArena(requests);
+    ArenaPlan second = planArena(Requests(requests));
     EXPECT_EQ(first.offsets, second.offsets);
     EXPECT_EQ(first.bytes, second.bytes);
   }
