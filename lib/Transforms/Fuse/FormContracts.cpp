@@ -93,6 +93,33 @@ std::optional<unsigned> innermostLoop(linalg::GenericOp op,
   return std::nullopt;
 }
 
+/// Lets the op read what a transpose that only it reads has brought into
+/// another order from where that was.
+void readBehindTransposes(linalg::GenericOp op) {
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  bool changed = false;
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    auto copy = operand->get().getDefiningOp<linalg::GenericOp>();
+    if (!copy || !copy->hasOneUse() || copy.getNumDpsInputs() != 1 ||
+        copy.getNumDpsInits() != 1 || copy.getNumReductionLoops() != 0 ||
+        copy.getBody()->getOperations().size() != 1 ||
+        copy.getBody()->getTerminator()->getOperand(0) !=
+            copy.getBody()->getArgument(0))
+      continue;
+    AffineMap from = copy.getIndexingMapsArray()[0];
+    AffineMap to = copy.getIndexingMapsArray()[1];
+    if (!from.isPermutation() || !to.isPermutation())
+      continue;
+    AffineMap &map = maps[operand->getOperandNumber()];
+    map = from.compose(inversePermutation(to)).compose(map);
+    operand->set(copy.getDpsInputs()[0]);
+    changed = true;
+  }
+  if (changed)
+    op.setIndexingMapsAttr(
+        Builder(op.getContext()).getAffineMapArrayAttr(maps));
+}
+
 /// Few results, each a sum along what lies side by side in both operands:
 /// lanes are better spent on the terms than on the results.
 bool isDotProduct(const Contraction &contraction) {
@@ -371,13 +398,15 @@ struct FormContracts : ashlar::impl::FormContractsPassBase<FormContracts> {
     getOperation().walk(
         [&](linalg::GenericOp op) { candidates.push_back(op); });
     for (linalg::GenericOp op : candidates)
-      if (!merged.contains(op))
+      if (!merged.contains(op) && matchContraction(op)) {
+        readBehindTransposes(op);
         if (std::optional<Contraction> contraction = matchContraction(op)) {
           linalg::GenericOp epilogue = findEpilogue(*contraction);
           if (epilogue)
             merged.insert(epilogue);
           ContractWriter(*contraction, epilogue).write();
         }
+      }
     merged.clear();
   }
 

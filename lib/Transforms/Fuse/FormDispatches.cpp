@@ -2,6 +2,8 @@
 //
 // Decides which ops become one kernel. Ops are visited from the last to the
 // first, so that a consumer finds its producer still free.
+#include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Analysis/RowDims.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
@@ -62,8 +64,8 @@ linalg::LinalgOp findProducer(Operation *root) {
 
 class DispatchFormer {
 public:
-  DispatchFormer(func::FuncOp function, bool fuse)
-      : function(function), fuse(fuse) {}
+  DispatchFormer(func::FuncOp function, bool fuse, int64_t rowBytes)
+      : function(function), fuse(fuse), rowBytes(rowBytes) {}
 
   LogicalResult run() {
     Block &block = function.getBody().front();
@@ -91,6 +93,8 @@ public:
       SmallVector<Operation *> group = {op};
       if (linalg::LinalgOp producer = fuse ? findProducer(op) : nullptr)
         group.insert(group.begin(), producer);
+      if (fuse)
+        addRowProducers(group);
       taken.insert(group.begin(), group.end());
       groups.push_back(group);
     }
@@ -106,6 +110,70 @@ public:
   }
 
 private:
+  /// Whether a worker can make a row at a time of all of `ops`, with what it
+  /// passes on near, and rows are enough to share among workers.
+  bool fitsRows(ArrayRef<linalg::GenericOp> ops) const {
+    constexpr int64_t enough = 8;
+    int64_t rows = countRowDims(ops);
+    if (rows == 0)
+      return false;
+    for (linalg::GenericOp op : ops) {
+      SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+      if (llvm::any_of(ranges, ShapedType::isDynamic))
+        return false;
+      auto ofRow = ArrayRef(ranges).drop_front(rows);
+      if (ShapedType::getNumElements(ArrayRef(ranges).take_front(rows)) <
+              enough ||
+          ShapedType::getNumElements(ofRow) *
+                  elementBytes(getElementTypeOrSelf(op.getResult(0))) >
+              rowBytes)
+        return false;
+    }
+    return true;
+  }
+
+  /// Lets what only the group reads, row by row, join it: a softmax or a layer
+  /// norm becomes one kernel.
+  void addRowProducers(SmallVectorImpl<Operation *> &group) {
+    SmallVector<linalg::GenericOp> ops;
+    for (Operation *op : group) {
+      auto generic = dyn_cast<linalg::GenericOp>(op);
+      if (!generic || generic->getNumResults() != 1)
+        return;
+      ops.push_back(generic);
+    }
+    Block *block = group.back()->getBlock();
+    for (size_t i = 0; i != ops.size(); ++i)
+      for (Value input : ops[i].getDpsInputs()) {
+        auto producer = input.getDefiningOp<linalg::GenericOp>();
+        if (!producer || producer->getNumResults() != 1 ||
+            producer->getBlock() != block || taken.contains(producer) ||
+            llvm::is_contained(ops, producer) ||
+            !llvm::all_of(producer->getUsers(), [&](Operation *user) {
+              return llvm::is_contained(ops,
+                                        block->findAncestorOpInBlock(*user));
+            }))
+          continue;
+        ops.push_back(producer);
+        if (!fitsRows(ops)) {
+          ops.pop_back();
+          continue;
+        }
+        // Others may have waited for this one.
+        i = size_t(-1);
+        break;
+      }
+    // Without sums along rows there is nothing to keep near.
+    if (llvm::none_of(ops, [](linalg::GenericOp op) {
+          return op.getNumReductionLoops() != 0;
+        }))
+      return;
+    group.assign(ops.begin(), ops.end());
+    llvm::sort(group, [](Operation *x, Operation *y) {
+      return x->isBeforeInBlock(y);
+    });
+  }
+
   bool isCopiedIn(Operation *op) const {
     return isMadeAnew(op) || middles.contains(op);
   }
@@ -177,6 +245,7 @@ private:
 
   func::FuncOp function;
   bool fuse;
+  int64_t rowBytes;
   llvm::SmallPtrSet<Operation *, 32> taken;
   /// Slices of padded tensors, which are read where they are.
   llvm::SmallPtrSet<Operation *, 8> middles;
@@ -186,7 +255,7 @@ private:
 struct FormDispatches : ashlar::impl::FormDispatchesPassBase<FormDispatches> {
   using FormDispatchesPassBase::FormDispatchesPassBase;
   void runOnOperation() override {
-    if (failed(DispatchFormer(getOperation(), fuse).run()))
+    if (failed(DispatchFormer(getOperation(), fuse, rowBytes).run()))
       signalPassFailure();
   }
 };

@@ -66,6 +66,7 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
   }
   FormDispatchesPassOptions dispatches;
   dispatches.fuse = fuse;
+  dispatches.rowBytes = options.machine.nearest().bytes;
   function.addPass(createFormDispatchesPass(dispatches));
   verifyStage(pm, "fuse");
 }

@@ -2,6 +2,7 @@
 //
 // Boxes for workers: upstream tiles the last op into an scf.forall and fuses
 // what it reads into the boxes. What is ours is the choice of sizes.
+#include "ashlar/Analysis/RowDims.h"
 #include "ashlar/Transforms/Tile/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -11,6 +12,7 @@
 #include "mlir/Interfaces/TilingInterface.h"
 
 using namespace mlir;
+using namespace ashlar;
 
 namespace ashlar {
 #define GEN_PASS_DEF_TILEKERNELSPASS
@@ -117,6 +119,17 @@ int64_t reductionPoints(Operation *root) {
   return points;
 }
 
+/// The dims along which all ops of a kernel work row by row; zero where it is
+/// not made of several.
+int64_t countRowDimsOf(Operation *root) {
+  SmallVector<linalg::GenericOp> ops(
+      root->getBlock()->getOps<linalg::GenericOp>());
+  bool reducesBefore = llvm::any_of(ops, [&](linalg::GenericOp op) {
+    return op != root && op.getNumReductionLoops() != 0;
+  });
+  return reducesBefore ? countRowDims(ops) : 0;
+}
+
 struct TileKernels : ashlar::impl::TileKernelsPassBase<TileKernels> {
   using TileKernelsPassBase::TileKernelsPassBase;
 
@@ -168,6 +181,17 @@ struct TileKernels : ashlar::impl::TileKernelsPassBase<TileKernels> {
           ofLoops[cast<AffineDimExpr>(expr).getPosition()] = size;
         sizes = ofLoops;
       }
+    } else if (int64_t rows = countRowDimsOf(root)) {
+      // Whole rows, so that each is made once; what is passed on fits too.
+      constexpr int64_t buffers = 4;
+      int64_t row = 1;
+      for (int64_t d = rows; d < int64_t(ranges.size()); ++d)
+        row *= ranges[d];
+      sizes =
+          chooseBox(ArrayRef(ranges).take_front(rows),
+                    ArrayRef(iterators).take_front(rows),
+                    cacheBytes / width / buffers / std::max<int64_t>(row, 1));
+      sizes.resize(ranges.size(), 0);
     } else {
       sizes = chooseBox(ranges, iterators, elements);
     }

@@ -97,14 +97,18 @@ def FormDispatchesPass
     Before: a function of linalg, tensor and scf ops on tensors. After: its
     body holds constants, views (reshapes and slices of contiguous data) and
     `exec.dispatch` ops only. With `fuse`, an elementwise op joins the
-    contraction or reduction whose result it reads. Fills and empty tensors are
+    contraction or reduction whose result it reads, and ops that work row by
+    row, such as those of a softmax, join each other. Fills and empty tensors are
     copied into the dispatches that use them.
 
     Refuses what cannot be computed in a kernel: values at the function's top
     level that are neither tensors nor constants.
   }];
   let options = [Option<"fuse", "fuse", "bool", "true",
-                        "Let epilogues join their contraction">];
+                        "Let epilogues join their contraction">,
+                 Option<"rowBytes", "row-bytes", "int64_t", "32768",
+                        "Ops that work row by row join where a row of each "
+                        "fits in this many bytes">];
   let dependentDialects = ["::ashlar::exec::ExecDialect"];
 }
 
