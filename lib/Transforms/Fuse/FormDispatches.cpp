@@ -4,6 +4,7 @@
 // first, so that a consumer finds its producer still free.
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "ashlar/Transforms/Fuse/ControlFlow.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
 #include "ashlar/Transforms/Fuse/Views.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -37,7 +38,8 @@ bool isMadeAnew(Operation *op) {
 }
 
 bool staysOutside(Operation *op) {
-  return isa<func::ReturnOp, arith::ConstantOp, tile::PackOp>(op) || isView(op);
+  return isa<func::ReturnOp, arith::ConstantOp, tile::PackOp>(op) ||
+         isView(op) || servesControlFlow(op);
 }
 
 /// The contraction or reduction that `root` can finish in place, or null.
@@ -62,11 +64,9 @@ linalg::LinalgOp findProducer(Operation *root) {
 
 class DispatchFormer {
 public:
-  DispatchFormer(func::FuncOp function, bool fuse)
-      : function(function), fuse(fuse) {}
+  DispatchFormer(Block &block, bool fuse) : block(block), fuse(fuse) {}
 
   LogicalResult run() {
-    Block &block = function.getBody().front();
     SmallVector<Operation *> ops;
     for (Operation &op : llvm::reverse(block)) {
       ops.push_back(&op);
@@ -77,6 +77,12 @@ public:
         middles.insert(slice);
     }
     for (Operation *op : ops) {
+      if (isControlFlow(op)) {
+        for (Region &region : op->getRegions())
+          if (failed(DispatchFormer(region.front(), fuse).run()))
+            return failure();
+        continue;
+      }
       if (taken.contains(op) || staysOutside(op) ||
           (isCopiedIn(op) && !isReadOutside(op)))
         continue;
@@ -110,11 +116,13 @@ private:
     return isMadeAnew(op) || middles.contains(op);
   }
 
-  /// A fill that a view or the function's end reads must exist in memory.
+  /// A fill that a view, control flow or the block's end reads must exist in
+  /// memory.
   bool isReadOutside(Operation *op) {
     return isTensor(op->getResult(0)) &&
            llvm::any_of(op->getUsers(), [](Operation *user) {
-             return isa<func::ReturnOp>(user) || isView(user);
+             return isa<func::ReturnOp>(user) || isView(user) ||
+                    isControlFlow(user) || servesControlFlow(user);
            });
   }
 
@@ -175,7 +183,7 @@ private:
       from.replaceAllUsesWith(to);
   }
 
-  func::FuncOp function;
+  Block &block;
   bool fuse;
   llvm::SmallPtrSet<Operation *, 32> taken;
   /// Slices of padded tensors, which are read where they are.
@@ -186,7 +194,7 @@ private:
 struct FormDispatches : ashlar::impl::FormDispatchesPassBase<FormDispatches> {
   using FormDispatchesPassBase::FormDispatchesPassBase;
   void runOnOperation() override {
-    if (failed(DispatchFormer(getOperation(), fuse).run()))
+    if (failed(DispatchFormer(getOperation().getBody().front(), fuse).run()))
       signalPassFailure();
   }
 };
