@@ -154,16 +154,19 @@ g (int64 n, float[2,2] x) => (float[2,2] y) <float big = {50}> {
       d = Less(s, big)
     }>
 }
-""", [{"n": i64(n), "x": np.abs(f32(2, 2)) + np.float32(1)} for n in (0, 1, 3, 40)])
+""", [{"n": i64(n), "x": np.abs(f32(2, 2)) + np.float32(1)}
+      for n in (0, 1, 3, 40)])
 
 # Loops in loops and conditions in loops.
 case("loop_nested", """
 g (float[2] x) => (float[2] y, float[3,4,2] rows)
 <int64 three = {3}, int64 four = {4}, float zero = {0}> {
   y, rows = Loop(three, , x) <
-    body = b (int64 i, bool c, float[2] v) => (bool c, float[2] w, float[4,2] r) {
+    body = b (int64 i, bool c, float[2] v)
+        => (bool c, float[2] w, float[4,2] r) {
       u, r = Loop(four, , v) <
-        body = bb (int64 j, bool cc, float[2] p) => (bool cc, float[2] q, float[2] s) {
+        body = bb (int64 j, bool cc, float[2] p)
+            => (bool cc, float[2] q, float[2] s) {
           ij = Add(i, j)
           f = Cast<to = 1>(ij)
           q = Sub(p, f)
