@@ -341,7 +341,9 @@ SmallVector<Value> ConstantEvaluator::operandsOf(Value value) {
           generic.payloadUsesValueFromOperand(&operand))
         operands.push_back(operand.get());
     op->walk([&](tensor::ExtractOp extract) {
-      if (!op->isAncestor(extract.getTensor().getParentRegion()->getParentOp()))
+      // Null while the region is not part of an op yet.
+      Operation *parent = extract.getTensor().getParentRegion()->getParentOp();
+      if (!parent || !op->isAncestor(parent))
         operands.push_back(extract.getTensor());
     });
     return operands;

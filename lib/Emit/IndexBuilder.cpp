@@ -93,6 +93,14 @@ private:
   Offset<fb::Binding> binding(exec::BindingAttr attribute,
                               ArrayRef<unsigned> weightNumbers);
   Offset<fb::Kernel> kernel(func::FuncOp function, const ProgramBinary &binary);
+  /// The commands of a program or block, as the two vectors of a union.
+  struct Commands {
+    Offset<flatbuffers::Vector<fb::Command>> types;
+    Offset<flatbuffers::Vector<Offset<void>>> tables;
+  };
+  Commands list(Block &block, ArrayRef<unsigned> weightNumbers);
+  Offset<void> command(Operation &op, ArrayRef<unsigned> weightNumbers,
+                       fb::Command &type);
   Offset<fb::ProgramEntry> programEntry(exec::ProgramOp program, unsigned entry,
                                         const ProgramBinary &binary);
   Offset<fb::Program> program(ModuleOp module, const ProgramBinary &binary,
@@ -149,6 +157,79 @@ Offset<fb::Kernel> IndexBuilder::kernel(func::FuncOp function,
                           scratch.getInt(), bindings, /*parameters=*/0);
 }
 
+Offset<void> IndexBuilder::command(Operation &op,
+                                   ArrayRef<unsigned> weightNumbers,
+                                   fb::Command &type) {
+  auto block = [&](Region &region) {
+    Commands commands = list(region.front(), weightNumbers);
+    return fb::CreateBlock(b, commands.types, commands.tables);
+  };
+  if (auto launch = dyn_cast<exec::LaunchOp>(op)) {
+    auto module = op.getParentOfType<ModuleOp>();
+    auto function = module.lookupSymbol<func::FuncOp>(launch.getKernel());
+    std::vector<Offset<fb::Binding>> bindings;
+    for (Attribute attribute : launch.getBindings())
+      bindings.push_back(
+          binding(cast<exec::BindingAttr>(attribute), weightNumbers));
+    auto groups = function->getAttrOfType<exec::SizeAttr>(exec::groupsAttrName);
+    type = fb::Command::Dispatch;
+    return fb::CreateDispatch(
+               b, kernelNumbers.lookup(launch.getKernel()),
+               b.CreateVector(bindings),
+               b.CreateVector(std::vector<Offset<fb::SizeExpression>>()),
+               size(groups))
+        .Union();
+  }
+  if (auto copy = dyn_cast<exec::CopyOp>(op)) {
+    auto source = binding(copy.getSource(), weightNumbers);
+    auto target = binding(copy.getTarget(), weightNumbers);
+    type = fb::Command::Copy;
+    return fb::CreateCopy(b, source, target, copy.getSourceStride(),
+                          copy.getTargetStride())
+        .Union();
+  }
+  if (auto check = dyn_cast<exec::CheckOp>(op)) {
+    auto condition = binding(check.getCondition(), weightNumbers);
+    type = fb::Command::Check;
+    return fb::CreateCheck(b, condition,
+                           b.CreateString(check.getMessage().str()))
+        .Union();
+  }
+  if (auto branches = dyn_cast<exec::IfOp>(op)) {
+    auto condition = binding(branches.getCondition(), weightNumbers);
+    auto then = block(branches.getThenBlock());
+    auto otherwise = block(branches.getElseBlock());
+    type = fb::Command::If;
+    return fb::CreateIf(b, condition, then, otherwise).Union();
+  }
+  if (auto loop = dyn_cast<exec::LoopOp>(op)) {
+    Offset<fb::SizeExpression> iterations;
+    Offset<fb::Binding> condition;
+    if (loop.getIterations())
+      iterations = size(*loop.getIterations());
+    if (loop.getCondition())
+      condition = binding(*loop.getCondition(), weightNumbers);
+    auto body = block(loop.getBody());
+    type = fb::Command::Loop;
+    return fb::CreateLoop(b, iterations, condition, body).Union();
+  }
+  assert(isa<exec::BarrierOp>(op) && "no other commands");
+  type = fb::Command::Barrier;
+  return fb::CreateBarrier(b).Union();
+}
+
+IndexBuilder::Commands IndexBuilder::list(Block &block,
+                                          ArrayRef<unsigned> weightNumbers) {
+  std::vector<fb::Command> types;
+  std::vector<Offset<void>> tables;
+  for (Operation &op : block) {
+    fb::Command type;
+    tables.push_back(command(op, weightNumbers, type));
+    types.push_back(type);
+  }
+  return {b.CreateVector(types), b.CreateVector(tables)};
+}
+
 Offset<fb::ProgramEntry>
 IndexBuilder::programEntry(exec::ProgramOp program, unsigned entry,
                            const ProgramBinary &binary) {
@@ -161,37 +242,21 @@ IndexBuilder::programEntry(exec::ProgramOp program, unsigned entry,
     if (counted.insert(number).second)
       weightBytes += weights.all()[number].size;
   }
-  auto module = cast<ModuleOp>(program->getParentOp());
-  std::vector<fb::Command> types;
-  std::vector<Offset<void>> commands;
   uint64_t scratch = 0;
-  for (Operation &op : program.getBody().front()) {
-    if (auto launch = dyn_cast<exec::LaunchOp>(op)) {
-      auto function = module.lookupSymbol<func::FuncOp>(launch.getKernel());
-      std::vector<Offset<fb::Binding>> bindings;
-      for (Attribute attribute : launch.getBindings())
-        bindings.push_back(
-            binding(cast<exec::BindingAttr>(attribute), weightNumbers));
-      auto groups =
-          function->getAttrOfType<exec::SizeAttr>(exec::groupsAttrName);
-      scratch = std::max(scratch, kernelScratch.lookup(launch.getKernel()));
-      types.push_back(fb::Command::Dispatch);
-      commands.push_back(
-          fb::CreateDispatch(
-              b, kernelNumbers.lookup(launch.getKernel()),
-              b.CreateVector(bindings),
-              b.CreateVector(std::vector<Offset<fb::SizeExpression>>()),
-              size(groups))
-              .Union());
-    } else if (auto copy = dyn_cast<exec::CopyOp>(op)) {
-      auto source = binding(copy.getSource(), weightNumbers);
-      auto target = binding(copy.getTarget(), weightNumbers);
-      types.push_back(fb::Command::Copy);
-      commands.push_back(fb::CreateCopy(b, source, target).Union());
-    } else {
-      types.push_back(fb::Command::Barrier);
-      commands.push_back(fb::CreateBarrier(b).Union());
-    }
+  program.walk([&](exec::LaunchOp launch) {
+    scratch = std::max(scratch, kernelScratch.lookup(launch.getKernel()));
+  });
+  Commands commands = list(program.getBody().front(), weightNumbers);
+  std::vector<Offset<fb::OutputSize>> outputSizes;
+  SmallVector<Attribute> found;
+  if (ArrayAttr listed = program.getOutputSizesAttr())
+    llvm::append_range(found, listed);
+  for (Attribute attribute : found) {
+    auto described = cast<DictionaryAttr>(attribute);
+    outputSizes.push_back(fb::CreateOutputSize(
+        b, described.getAs<IntegerAttr>("output").getInt(),
+        described.getAs<IntegerAttr>("dimension").getInt(),
+        binding(described.getAs<exec::BindingAttr>("value"), weightNumbers)));
   }
   auto alignedBytes = [](ArrayAttr tensors) {
     uint64_t bytes = 0;
@@ -211,8 +276,8 @@ IndexBuilder::programEntry(exec::ProgramOp program, unsigned entry,
       b, weightBytes, binary.image.size(), arena,
       program.getArenaLowerBoundBytes(), outputs, staging, scratch,
       weightBytes + binary.image.size() + arena + outputs + staging + scratch);
-  return fb::CreateProgramEntry(b, entry, b.CreateVector(types),
-                                b.CreateVector(commands), contract);
+  return fb::CreateProgramEntry(b, entry, commands.types, commands.tables,
+                                contract, b.CreateVector(outputSizes));
 }
 
 Offset<fb::Program> IndexBuilder::program(ModuleOp module,

@@ -7,11 +7,24 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include <cstring>
 
 using namespace ashlar::runtime;
 
 namespace {
+
+Command command(Command::Kind kind, uint32_t firstPointer = 0,
+                int64_t extent = 0, uint32_t target = 0) {
+  Command command = {};
+  command.kind = kind;
+  command.firstPointer = firstPointer;
+  command.extent = extent;
+  command.target = target;
+  command.loop = Command::none;
+  return command;
+}
 
 class DeviceConformance : public testing::TestWithParam<const DeviceOps *> {
 protected:
@@ -87,9 +100,9 @@ TEST_P(DeviceConformance, QueuesCopyInOrder) {
     CommandList list;
     list.parallel = true;
     list.pointers = {a, b, b, c};
-    list.commands = {{Command::Copy, 0, 0, nullptr, size},
-                     {Command::Barrier, 2, 0, nullptr, 0},
-                     {Command::Copy, 2, 0, nullptr, size}};
+    list.commands = {command(Command::Copy, 0, size),
+                     command(Command::Barrier, 2),
+                     command(Command::Copy, 2, size)};
     for (int round = 0; round < 3; ++round) {
       RunControl control;
       ASSERT_TRUE(ops().execute(queue, list, control).ok());
@@ -105,6 +118,62 @@ TEST_P(DeviceConformance, QueuesCopyInOrder) {
   }
 }
 
+TEST_P(DeviceConformance, FollowsConditionsAndLoops) {
+  // Row after row of a to b backwards, four times; then b's first row to c if
+  // the byte of a is set, else b's second row.
+  constexpr int64_t row = 64, rows = 4;
+  std::vector<char> in(row * rows), out(row * rows), last(row);
+  for (bool isSet : {false, true})
+    for (uint32_t workers : {1u, 3u}) {
+      for (size_t i = 0; i < in.size(); ++i)
+        in[i] = char(i + 1);
+      in[0] = isSet;
+      void *a = allocate(in.size()), *b = allocate(in.size()),
+           *c = allocate(row);
+      ASSERT_TRUE(ops().copyIn(state(), a, in.data(), in.size()).ok());
+      QueueOptions options = {};
+      options.workers = workers;
+      void *queue = nullptr;
+      ASSERT_TRUE(ops().createQueue(state(), options, &queue).ok());
+      CommandList list;
+      list.parallel = list.structured = true;
+      list.pointers = {a, static_cast<char *>(b) + row * (rows - 1),
+                       a, b,
+                       c, static_cast<char *>(b) + row,
+                       c};
+      Command moving = command(Command::Copy, 0, row);
+      moving.loop = 0;
+      moving.strides[0] = row;
+      moving.strides[1] = -row;
+      list.commands = {command(Command::LoopEnter, Command::none),
+                       command(Command::LoopTest, Command::none, rows, 4),
+                       moving,
+                       command(Command::LoopNext, Command::none, 0, 1),
+                       command(Command::Branch, 2, 0, 7),
+                       command(Command::Copy, 3, row),
+                       command(Command::Jump, Command::none, 0, 8),
+                       command(Command::Copy, 5, row)};
+      for (Command &each : list.commands)
+        if (each.isControl())
+          each.loop = 0;
+      for (int round = 0; round < 3; ++round) {
+        RunControl control;
+        ASSERT_TRUE(ops().execute(queue, list, control).ok());
+      }
+      ASSERT_TRUE(ops().copyOut(state(), out.data(), b, out.size()).ok());
+      ASSERT_TRUE(ops().copyOut(state(), last.data(), c, row).ok());
+      for (int64_t i = 0; i < rows; ++i)
+        EXPECT_TRUE(std::equal(in.begin() + i * row, in.begin() + (i + 1) * row,
+                               out.begin() + (rows - 1 - i) * row));
+      EXPECT_TRUE(std::equal(last.begin(), last.end(),
+                             out.begin() + (isSet ? 0 : row)));
+      ops().destroyQueue(queue);
+      ops().free(state(), a, in.size());
+      ops().free(state(), b, in.size());
+      ops().free(state(), c, row);
+    }
+}
+
 TEST_P(DeviceConformance, AnEmptyListAndACancelledOneEnd) {
   QueueOptions options = {};
   options.workers = 2;
@@ -116,9 +185,8 @@ TEST_P(DeviceConformance, AnEmptyListAndACancelledOneEnd) {
   CommandList list;
   void *memory = allocate(64);
   list.pointers = {memory, memory};
-  list.commands = {{Command::Barrier, 0, 0, nullptr, 0},
-                   {Command::Copy, 0, 0, nullptr, 0},
-                   {Command::Barrier, 0, 0, nullptr, 0}};
+  list.commands = {command(Command::Barrier), command(Command::Copy),
+                   command(Command::Barrier)};
   EXPECT_TRUE(ops().execute(queue, list, control).ok());
   ops().destroyQueue(queue);
   ops().free(state(), memory, 64);

@@ -189,8 +189,15 @@ ashlar_status_t ashlar_entry_output(const ashlar_entry_t *entry, size_t index,
   return guard([&]() -> Status {
     if (!entry)
       return isNull("entry");
-    return describeTensor("output", entry->entry->outputs(),
-                          entry->outputShapes, index, out_info);
+    ASHLAR_RETURN_IF_ERROR(describeTensor("output", entry->entry->outputs(),
+                                          entry->outputShapes, index,
+                                          out_info));
+    for (uint32_t i = 0; i < count(entry->program->output_sizes()); ++i) {
+      const fb::OutputSize &size = *entry->program->output_sizes()->Get(i);
+      if (size.output() == index)
+        out_info->shape[size.dimension()] = -1;
+    }
+    return {};
   });
 }
 

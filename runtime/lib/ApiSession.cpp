@@ -4,6 +4,8 @@
 
 #include "Handles.h"
 
+#include <algorithm>
+
 using namespace ashlar::runtime;
 
 static constexpr uint32_t maximumThreads = 4096;
@@ -25,6 +27,27 @@ static Status startAsync(Session &session, BoundCall &call,
   handle->impl = std::make_shared<Event>();
   ASHLAR_RETURN_IF_ERROR(session.runAsync(call, handle->impl));
   *out_event = handle.release();
+  return {};
+}
+
+/// Runs, then corrects the shapes that depend on data.
+static Status runAndDescribe(Session &session, BoundCall &call,
+                             ashlar_tensor_t *outputs) {
+  ASHLAR_RETURN_IF_ERROR(session.run(call));
+  for (uint32_t i = 0; i < call.outputCount(); ++i)
+    std::copy_n(call.outputShape(i), call.outputRank(i), outputs[i].shape);
+  return {};
+}
+
+static Status writeShape(const BoundCall &call, size_t index,
+                         int64_t *outShape) {
+  if (!outShape)
+    return isNull("out_shape");
+  if (index >= call.outputCount())
+    return invalidArgument(concat("output ", index, " of ", call.outputCount()),
+                           "index");
+  std::copy_n(call.outputShape(uint32_t(index)),
+              call.outputRank(uint32_t(index)), outShape);
   return {};
 }
 
@@ -80,7 +103,7 @@ ashlar_status_t ashlar_session_run(ashlar_session_t *session, const char *entry,
     ASHLAR_RETURN_IF_ERROR(session->impl->moduleOf().findEntry(entry, found));
     ASHLAR_RETURN_IF_ERROR(bindCall(
         *session->impl, found, {inputs, input_count}, {outputs, output_count}));
-    return session->impl->run(session->impl->call(*found));
+    return runAndDescribe(*session->impl, session->impl->call(*found), outputs);
   });
 }
 
@@ -93,7 +116,7 @@ ashlar_session_run_entry(ashlar_session_t *session, const ashlar_entry_t *entry,
       return isNull("session");
     ASHLAR_RETURN_IF_ERROR(bindCall(
         *session->impl, entry, {inputs, input_count}, {outputs, output_count}));
-    return session->impl->run(session->impl->call(*entry));
+    return runAndDescribe(*session->impl, session->impl->call(*entry), outputs);
   });
 }
 
@@ -153,6 +176,31 @@ ashlar_bindings_create(ashlar_session_t *session, const ashlar_entry_t *entry,
         bindings->call->bind({inputs, input_count}, {outputs, output_count}));
     *out_bindings = bindings.release();
     return {};
+  });
+}
+
+ashlar_status_t ashlar_session_output_shape(ashlar_session_t *session,
+                                            const ashlar_entry_t *entry,
+                                            size_t index, int64_t *out_shape) {
+  return guard([&]() -> Status {
+    if (!session)
+      return isNull("session");
+    if (!entry)
+      return isNull("entry");
+    if (!session->impl->owns(*entry))
+      return invalidArgument("the entry belongs to another module", "entry");
+    session->impl->waitUntilIdle();
+    return writeShape(session->impl->call(*entry), index, out_shape);
+  });
+}
+
+ashlar_status_t ashlar_bindings_output_shape(ashlar_bindings_t *bindings,
+                                             size_t index, int64_t *out_shape) {
+  return guard([&]() -> Status {
+    if (!bindings)
+      return isNull("bindings");
+    bindings->session->waitUntilIdle();
+    return writeShape(*bindings->call, index, out_shape);
   });
 }
 

@@ -171,6 +171,7 @@ Status BoundCall::checkOutputs(TensorSpan outputs) {
     auto at = [&] { return placeOf("outputs", i, given); };
     if (!evaluateShape(given, symbols.data(), argument.shape, argument.bytes))
       return corrupt("the shape overflows for these inputs", at());
+    std::memcpy(argument.bound, argument.shape, sizeof(argument.bound));
     argument.caller = tensor.data;
     argument.onDevice = tensor.data && tensor.device;
     if (!tensor.data)

@@ -26,6 +26,30 @@ Status BoundCall::copyInputs() {
   return {};
 }
 
+uint32_t BoundCall::outputRank(uint32_t index) const {
+  return uint32_t(count(entry.entry->outputs()->Get(index)->shape()));
+}
+
+/// What the program has found out of its outputs' sizes.
+Status BoundCall::readOutputSizes() {
+  const ashlar_device_t &device = session.device();
+  for (uint32_t i = 0; i < count(entry.program->output_sizes()); ++i) {
+    const fb::OutputSize &size = *entry.program->output_sizes()->Get(i);
+    Argument &output = outputArguments[size.output()];
+    int64_t value = 0;
+    ASHLAR_RETURN_IF_ERROR(device.ops.copyOut(
+        device.state, &value, list.pointers[firstSize + i], sizeof(value)));
+    int64_t bound = output.bound[size.dimension()];
+    if (value < 0 || value > bound)
+      return Status(ASHLAR_INTERNAL,
+                    concat("the program says that dimension ", size.dimension(),
+                           " is ", value, "; it is at most ", bound),
+                    concat("outputs[", size.output(), "]"));
+    output.shape[size.dimension()] = value;
+  }
+  return {};
+}
+
 Status BoundCall::copyOutputs() {
   const ashlar_device_t &device = session.device();
   for (const Argument &output : outputArguments) {
@@ -39,7 +63,9 @@ Status BoundCall::copyOutputs() {
 }
 
 Status BoundCall::explainFailure(uint32_t command, int32_t code) const {
-  const fb::Kernel &kernel = *kernels[command];
+  if (const fb::Check *check = origins[command].check)
+    return Status(ASHLAR_INVALID_ARGUMENT, check->message()->str());
+  const fb::Kernel &kernel = *origins[command].kernel;
   std::string nodes;
   for (size_t i = 0; i < count(kernel.nodes()); ++i)
     nodes +=
@@ -64,7 +90,8 @@ void BoundCall::labelCommands(Trace &trace) {
   for (size_t i = 0; i < list.commands.size(); ++i)
     list.labels.push_back(trace.intern(
         concat(session.name, ": ",
-               kernels[i] ? kernels[i]->name()->string_view() : "copy")));
+               origins[i].kernel ? origins[i].kernel->name()->string_view()
+                                 : "copy")));
 }
 
 Status BoundCall::run(RunControl &control) {
@@ -90,6 +117,7 @@ Status BoundCall::run(RunControl &control) {
     return explainFailure(command, code);
   if (control.wasCancelled())
     return Status(ASHLAR_CANCELLED, "the run was cancelled");
+  ASHLAR_RETURN_IF_ERROR(readOutputSizes());
   status = copyOutputs();
   if (!status.ok()) {
     device.lose(status);

@@ -34,6 +34,14 @@ public:
   /// After a successful bind.
   Status run(RunControl &control);
 
+  /// The shape of an output as the last run left it, where sizes depend on
+  /// data; before a run, and everywhere else, the largest for these inputs.
+  const int64_t *outputShape(uint32_t index) const {
+    return outputArguments[index].shape;
+  }
+  uint32_t outputCount() const { return uint32_t(outputArguments.size()); }
+  uint32_t outputRank(uint32_t index) const;
+
 private:
   /// Where the bytes behind an entry of list.pointers live.
   struct Slot {
@@ -46,7 +54,15 @@ private:
     void *base = nullptr;   // what the device reads or writes
     void *caller = nullptr; // differs from base: copied before or after
     bool onDevice = false;  // the caller's memory is the device's
-    int64_t shape[ASHLAR_MAX_RANK] = {};
+    int64_t shape[ASHLAR_MAX_RANK] = {}; // of an output, as it is now
+    int64_t bound[ASHLAR_MAX_RANK] = {}; // of an output, at most
+  };
+
+  /// What a command came from, for errors and traces; nothing: a copy or
+  /// control flow.
+  struct Origin {
+    const fb::Kernel *kernel = nullptr;
+    const fb::Check *check = nullptr;
   };
 
   // BindArguments.cpp
@@ -64,6 +80,13 @@ private:
 
   // ResolveCommands.cpp
   Status resolve();
+  template <typename Table> Status resolveCommands(const Table &table);
+  Status resolveCommand(fb::Command type, const void *table);
+  Status resolveIf(const fb::If &branches);
+  Status resolveLoop(const fb::Loop &loop);
+  Status addControl(Command::Kind kind, const fb::Binding *condition,
+                    uint32_t &index, Origin origin);
+  uint32_t addCommand(Command command, Origin origin);
   Status resolveDispatch(const fb::Dispatch &dispatch, Command &command);
   Status resolveCopy(const fb::Copy &copy, Command &command);
   Status resolveBinding(const fb::Binding &binding, uint64_t &length);
@@ -73,6 +96,7 @@ private:
 
   // BoundCall.cpp
   Status copyInputs();
+  Status readOutputSizes();
   Status copyOutputs();
   Status explainFailure(uint32_t command, int32_t code) const;
   void labelCommands(Trace &trace);
@@ -85,9 +109,15 @@ private:
   bool resolved = false;
   bool usable = false;
   CommandList list;
-  std::vector<Slot> slots;                 // one per list.pointers
-  std::vector<const fb::Kernel *> kernels; // one per command; null: a copy
-  std::weak_ptr<Trace> labelled;           // the trace that owns the labels
+  std::vector<Slot> slots;       // one per list.pointers
+  std::vector<Origin> origins;   // one per command
+  size_t firstSize = 0;          // slots from here on hold output sizes
+  std::weak_ptr<Trace> labelled; // the trace that owns the labels
+
+  // Only while commands are resolved: loops around the command at hand, and
+  // the most iterations of the innermost one, negative for no limit.
+  uint32_t loopDepth = 0;
+  int64_t loopLimit = -1;
 };
 
 } // namespace ashlar::runtime

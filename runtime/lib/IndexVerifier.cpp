@@ -5,6 +5,7 @@
 #include "CheckedMath.h"
 #include "TensorShape.h"
 #include "ashlar/runtime/module_format.h"
+#include "devices/CommandList.h"
 
 #include <algorithm>
 #include <set>
@@ -18,7 +19,8 @@ Status verifyFlatBuffer(const uint8_t *bytes, size_t size) {
     return corrupt(concat("an index of ", size, " bytes is too short"),
                    "index");
   flatbuffers::Verifier::Options options;
-  options.max_depth = 16;
+  // An entry's own tables, and two for each block inside another.
+  options.max_depth = 16 + 2 * maximumNesting;
   // A table is reached through an offset of four bytes. Shared tables count
   // each time, so this also bounds the work that sharing can cause.
   options.max_tables = flatbuffers::uoffset_t(size / 4);

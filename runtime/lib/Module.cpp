@@ -24,22 +24,40 @@ Module::~Module() {
 }
 
 namespace {
-/// Calls visit(binding) for every binding of a program.
-template <typename Visit>
-void forEachBinding(const fb::Program &program, Visit &&visit) {
-  for (size_t e = 0; e < count(program.entries()); ++e) {
-    const fb::ProgramEntry *entry = program.entries()->Get(uint32_t(e));
-    for (size_t i = 0; i < count(entry->commands()); ++i) {
-      const void *table = entry->commands()->Get(uint32_t(i));
-      auto type = fb::Command(entry->commands_type()->Get(uint32_t(i)));
-      if (type == fb::Command::Dispatch) {
-        auto *dispatch = static_cast<const fb::Dispatch *>(table);
-        for (size_t b = 0; b < count(dispatch->bindings()); ++b)
-          visit(*dispatch->bindings()->Get(uint32_t(b)));
-      } else if (type == fb::Command::Copy) {
-        visit(*static_cast<const fb::Copy *>(table)->source());
-        visit(*static_cast<const fb::Copy *>(table)->target());
-      }
+/// Calls visit(binding) for every binding of a program's entry or of a block.
+template <typename Table, typename Visit>
+void forEachBinding(const Table &table, const Visit &visit) {
+  auto visitBlock = [&](const fb::Block *block) {
+    forEachBinding(*block, visit);
+  };
+  for (uint32_t i = 0; i < count(table.commands()); ++i) {
+    const void *command = table.commands()->Get(i);
+    switch (fb::Command(table.commands_type()->Get(i))) {
+    case fb::Command::Dispatch: {
+      auto *dispatch = static_cast<const fb::Dispatch *>(command);
+      for (uint32_t b = 0; b < count(dispatch->bindings()); ++b)
+        visit(*dispatch->bindings()->Get(b));
+      break;
+    }
+    case fb::Command::Copy:
+      visit(*static_cast<const fb::Copy *>(command)->source());
+      visit(*static_cast<const fb::Copy *>(command)->target());
+      break;
+    case fb::Command::Check:
+      visit(*static_cast<const fb::Check *>(command)->condition());
+      break;
+    case fb::Command::If:
+      visit(*static_cast<const fb::If *>(command)->condition());
+      visitBlock(static_cast<const fb::If *>(command)->then());
+      visitBlock(static_cast<const fb::If *>(command)->otherwise());
+      break;
+    case fb::Command::Loop:
+      if (auto *condition = static_cast<const fb::Loop *>(command)->condition())
+        visit(*condition);
+      visitBlock(static_cast<const fb::Loop *>(command)->body());
+      break;
+    default:
+      break;
     }
   }
 }
@@ -48,10 +66,12 @@ void forEachBinding(const fb::Program &program, Visit &&visit) {
 /// Weights that the program reads, bytes shared by several counted once.
 void Module::measureWeights() {
   usedWeights.assign(count(index().weights()), false);
-  forEachBinding(program(), [&](const fb::Binding &binding) {
+  auto note = [&](const fb::Binding &binding) {
     if (binding.storage() == fb::Storage::Weights)
       usedWeights[binding.index()] = true;
-  });
+  };
+  for (uint32_t i = 0; i < count(program().entries()); ++i)
+    forEachBinding(*program().entries()->Get(i), note);
   std::vector<std::pair<uint64_t, uint64_t>> ranges;
   for (size_t i = 0; i < usedWeights.size(); ++i) {
     if (!usedWeights[i])
@@ -119,12 +139,23 @@ Status Module::loadWeights() {
 }
 
 void Module::describeEntries() {
-  auto describe = [&](const auto *tensors, std::vector<std::string> &out) {
+  // What depends on data is at most what is said.
+  auto dependsOnData = [](const fb::ProgramEntry *entry, size_t output,
+                          size_t dimension) {
+    for (uint32_t i = 0; entry && i < count(entry->output_sizes()); ++i) {
+      const fb::OutputSize &size = *entry->output_sizes()->Get(i);
+      if (size.output() == output && size.dimension() == dimension)
+        return true;
+    }
+    return false;
+  };
+  auto describe = [&](const auto *tensors, std::vector<std::string> &out,
+                      const fb::ProgramEntry *sized) {
     for (size_t i = 0; i < count(tensors); ++i) {
       const auto *shape = tensors->Get(uint32_t(i))->shape();
       std::string text = count(shape) ? "" : "scalar";
       for (size_t j = 0; j < count(shape); ++j)
-        text += concat(j ? "x" : "",
+        text += concat(j ? "x" : "", dependsOnData(sized, i, j) ? "<=" : "",
                        sizeText(*shape->Get(uint32_t(j)), index().symbols()));
       out.push_back(std::move(text));
     }
@@ -138,8 +169,8 @@ void Module::describeEntries() {
     entry.entry = index().entries()->Get(programEntry->entry());
     entry.program = programEntry;
     entry.index = programEntry->entry();
-    describe(entry.entry->inputs(), entry.inputShapes);
-    describe(entry.entry->outputs(), entry.outputShapes);
+    describe(entry.entry->inputs(), entry.inputShapes, nullptr);
+    describe(entry.entry->outputs(), entry.outputShapes, programEntry);
   }
 }
 

@@ -5,6 +5,7 @@
 #include "CheckedMath.h"
 #include "TensorShape.h"
 #include "ashlar/runtime/kernel_abi.h"
+#include "devices/CommandList.h"
 
 #include <set>
 #include <string_view>
@@ -24,9 +25,26 @@ public:
   Status verify();
 
 private:
-  Status verifyCommand(uint32_t index);
+  /// `depth` blocks are around these; `iterations` is the size expression of
+  /// the innermost loop, if there is one and it has one.
+  struct Surroundings {
+    uint32_t depth = 0;
+    const fb::SizeExpression *iterations = nullptr;
+  };
+
+  /// Of a program's entry and of a block: both hold `commands`.
+  template <typename Table>
+  Status verifyCommands(const Table &table, Surroundings where);
+  Status verifyBlock(const fb::Block *block, Surroundings where);
+  Status verifyCommand(fb::Command type, const void *table, Surroundings where);
   Status verifyDispatch(const fb::Dispatch &dispatch);
-  Status verifyCopy(const fb::Copy &copy);
+  Status verifyCopy(const fb::Copy &copy, Surroundings where);
+  Status verifyStride(const fb::Binding &binding, int64_t stride,
+                      Surroundings where);
+  Status verifyCondition(const fb::Binding *binding);
+  Status verifyLoop(const fb::Loop &loop, Surroundings where);
+  Status verifyOutputSize(const fb::OutputSize &size);
+  Status storageSize(const fb::Binding &binding, uint64_t &bytes);
   Status verifyBinding(const fb::Binding *binding, bool written);
   Status verifyRange(const fb::Binding &binding, const char *what,
                      uint64_t bytes);
@@ -95,19 +113,28 @@ Status EntryVerifier::verifyBinding(const fb::Binding *binding, bool written) {
         concat("a binding names ", what, " ", binding->index(), " of ", limit));
   if (written && !mayWrite)
     return corrupt(concat("a command writes ", what, " ", binding->index()));
-  if (binding->storage() == fb::Storage::Weights)
-    return verifyRange(*binding, what,
-                       module.weights()->Get(binding->index())->size());
-  if (binding->storage() == fb::Storage::Arena)
-    return verifyRange(*binding, what, programEntry.contract()->arena_bytes());
-  const auto *tensors = binding->storage() == fb::Storage::Input
+  uint64_t bytes = 0;
+  ASHLAR_RETURN_IF_ERROR(storageSize(*binding, bytes));
+  return verifyRange(*binding, what, bytes);
+}
+
+/// Of the storage that a sound binding names, at the largest sizes.
+Status EntryVerifier::storageSize(const fb::Binding &binding, uint64_t &bytes) {
+  if (binding.storage() == fb::Storage::Weights) {
+    bytes = module.weights()->Get(binding.index())->size();
+    return {};
+  }
+  if (binding.storage() == fb::Storage::Arena) {
+    bytes = programEntry.contract()->arena_bytes();
+    return {};
+  }
+  const auto *tensors = binding.storage() == fb::Storage::Input
                             ? entry->inputs()
                             : entry->outputs();
   int64_t shape[ASHLAR_MAX_RANK];
-  uint64_t bytes = 0;
-  if (!maximumShape(*tensors->Get(binding->index()), shape, bytes))
+  if (!maximumShape(*tensors->Get(binding.index()), shape, bytes))
     return corrupt("the shape of a bound tensor overflows");
-  return verifyRange(*binding, what, bytes);
+  return {};
 }
 
 Status EntryVerifier::verifyDispatch(const fb::Dispatch &dispatch) {
@@ -141,27 +168,128 @@ Status EntryVerifier::verifyDispatch(const fb::Dispatch &dispatch) {
   return {};
 }
 
-Status EntryVerifier::verifyCopy(const fb::Copy &copy) {
-  ASHLAR_RETURN_IF_ERROR(verifyBinding(copy.source(), false));
-  ASHLAR_RETURN_IF_ERROR(verifyBinding(copy.target(), true));
+/// All iterations of a copy that moves stay within its storage.
+Status EntryVerifier::verifyStride(const fb::Binding &binding, int64_t stride,
+                                   Surroundings where) {
+  if (stride == 0)
+    return {};
+  if (!where.iterations)
+    return corrupt("a copy moves, but is in no loop that says how often it "
+                   "runs at most");
+  if (!isConstantSize(*binding.offset()) ||
+      !isConstantSize(*binding.length()) || !isConstantSize(*where.iterations))
+    return {}; // checked when a call binds the symbols
+  int64_t offset = 0, length = 0, iterations = 0;
+  uint64_t bytes = 0;
+  ASHLAR_RETURN_IF_ERROR(storageSize(binding, bytes));
+  if (!evaluateSize(*binding.offset(), nullptr, offset) ||
+      !evaluateSize(*binding.length(), nullptr, length) ||
+      !evaluateSize(*where.iterations, nullptr, iterations) ||
+      !staysWithin(uint64_t(offset), uint64_t(length), stride, iterations,
+                   bytes))
+    return corrupt(concat("a copy of ", length, " bytes at ", offset,
+                          " moves by ", stride,
+                          " bytes in each iteration and "
+                          "leaves the ",
+                          bytes, " bytes of its storage"));
   return {};
 }
 
-Status EntryVerifier::verifyCommand(uint32_t index) {
-  const void *table = programEntry.commands()->Get(index);
-  auto type = fb::Command(programEntry.commands_type()->Get(index));
+Status EntryVerifier::verifyCopy(const fb::Copy &copy, Surroundings where) {
+  ASHLAR_RETURN_IF_ERROR(verifyBinding(copy.source(), false));
+  ASHLAR_RETURN_IF_ERROR(verifyBinding(copy.target(), true));
+  ASHLAR_RETURN_IF_ERROR(
+      verifyStride(*copy.source(), copy.source_stride(), where));
+  ASHLAR_RETURN_IF_ERROR(
+      verifyStride(*copy.target(), copy.target_stride(), where));
+  return {};
+}
+
+Status EntryVerifier::verifyCondition(const fb::Binding *binding) {
+  ASHLAR_RETURN_IF_ERROR(verifyBinding(binding, false));
+  int64_t length = 0;
+  if (!isConstantSize(*binding->length()) ||
+      !evaluateSize(*binding->length(), nullptr, length) || length != 1)
+    return corrupt("a condition is not one byte");
+  return {};
+}
+
+Status EntryVerifier::verifyLoop(const fb::Loop &loop, Surroundings where) {
+  if (!loop.iterations() && !loop.condition())
+    return corrupt("a loop has neither a condition nor a number of iterations");
+  if (loop.iterations())
+    ASHLAR_RETURN_IF_ERROR(useSize(loop.iterations()));
+  if (loop.condition())
+    ASHLAR_RETURN_IF_ERROR(verifyCondition(loop.condition()));
+  where.iterations = loop.iterations();
+  return verifyBlock(loop.body(), where);
+}
+
+Status EntryVerifier::verifyBlock(const fb::Block *block, Surroundings where) {
+  if (!block)
+    return corrupt("a block of commands is missing");
+  if (++where.depth > maximumNesting)
+    return corrupt(concat("blocks nest deeper than ", maximumNesting));
+  return verifyCommands(*block, where);
+}
+
+Status EntryVerifier::verifyCommand(fb::Command type, const void *table,
+                                    Surroundings where) {
   if (!table)
     return corrupt("a command is missing");
   switch (type) {
   case fb::Command::Dispatch:
     return verifyDispatch(*static_cast<const fb::Dispatch *>(table));
   case fb::Command::Copy:
-    return verifyCopy(*static_cast<const fb::Copy *>(table));
+    return verifyCopy(*static_cast<const fb::Copy *>(table), where);
   case fb::Command::Barrier:
     return {};
+  case fb::Command::Check: {
+    auto &check = *static_cast<const fb::Check *>(table);
+    if (!present(check.message()))
+      return corrupt("a check has no message");
+    return verifyCondition(check.condition());
+  }
+  case fb::Command::If: {
+    auto &branches = *static_cast<const fb::If *>(table);
+    ASHLAR_RETURN_IF_ERROR(verifyCondition(branches.condition()));
+    ASHLAR_RETURN_IF_ERROR(verifyBlock(branches.then(), where));
+    return verifyBlock(branches.otherwise(), where);
+  }
+  case fb::Command::Loop:
+    return verifyLoop(*static_cast<const fb::Loop *>(table), where);
   default:
     return corrupt(concat("unknown command ", unsigned(type)));
   }
+}
+
+template <typename Table>
+Status EntryVerifier::verifyCommands(const Table &table, Surroundings where) {
+  if (count(table.commands()) != count(table.commands_type()))
+    return corrupt("commands and their types differ in number");
+  for (uint32_t i = 0; i < count(table.commands()); ++i) {
+    Status status = verifyCommand(fb::Command(table.commands_type()->Get(i)),
+                                  table.commands()->Get(i), where);
+    if (!status.ok())
+      return corrupt(concat("commands[", i, "]: ", status.message()));
+  }
+  return {};
+}
+
+Status EntryVerifier::verifyOutputSize(const fb::OutputSize &size) {
+  if (size.output() >= count(entry->outputs()))
+    return corrupt(concat("it names output ", size.output(), " of ",
+                          count(entry->outputs())));
+  size_t rank = count(entry->outputs()->Get(size.output())->shape());
+  if (size.dimension() >= rank)
+    return corrupt(
+        concat("it names dimension ", size.dimension(), " of ", rank));
+  ASHLAR_RETURN_IF_ERROR(verifyBinding(size.value(), false));
+  int64_t length = 0;
+  if (!isConstantSize(*size.value()->length()) ||
+      !evaluateSize(*size.value()->length(), nullptr, length) || length != 8)
+    return corrupt("its value does not have eight bytes");
+  return {};
 }
 
 Status EntryVerifier::verifySymbolsAreBound() {
@@ -198,12 +326,11 @@ Status EntryVerifier::verify() {
     return corrupt("the memory contract is missing");
   if (programEntry.contract()->arena_bytes() > uint64_t(INT64_MAX))
     return corrupt("the arena is larger than memory can be");
-  if (count(programEntry.commands()) != count(programEntry.commands_type()))
-    return corrupt("commands and their types differ in number");
-  for (size_t i = 0; i < count(programEntry.commands()); ++i) {
-    Status status = verifyCommand(uint32_t(i));
+  ASHLAR_RETURN_IF_ERROR(verifyCommands(programEntry, {}));
+  for (uint32_t i = 0; i < count(programEntry.output_sizes()); ++i) {
+    Status status = verifyOutputSize(*programEntry.output_sizes()->Get(i));
     if (!status.ok())
-      return corrupt(concat("commands[", i, "]: ", status.message()));
+      return corrupt(concat("output_sizes[", i, "]: ", status.message()));
   }
   return verifySymbolsAreBound();
 }

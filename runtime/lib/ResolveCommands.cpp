@@ -76,49 +76,151 @@ Status BoundCall::resolveCopy(const fb::Copy &copy, Command &command) {
   if (sourceBytes != targetBytes)
     return corrupt(
         concat("a copy of ", sourceBytes, " bytes to ", targetBytes));
-  const Slot &source = slots[slots.size() - 2], &target = slots.back();
-  if (source.storage == target.storage && source.index == target.index &&
-      sourceBytes != 0 && source.offset < target.offset + targetBytes &&
-      target.offset < source.offset + sourceBytes)
-    return corrupt("the ranges of a copy overlap");
   command.extent = int64_t(sourceBytes);
+  command.strides[0] = copy.source_stride();
+  command.strides[1] = copy.target_stride();
+  int64_t iterations = 1;
+  if (command.strides[0] || command.strides[1]) {
+    command.loop = loopDepth - 1;
+    iterations = loopLimit;
+  }
+  const Slot *ends[2] = {&slots[slots.size() - 2], &slots.back()};
+  int64_t begin[2], end[2];
+  for (unsigned i = 0; i != 2; ++i) {
+    uint64_t limit = storageBytes(ends[i]->storage, ends[i]->index);
+    if (!sweep(ends[i]->offset, sourceBytes, command.strides[i], iterations,
+               begin[i], end[i]) ||
+        begin[i] < 0 || uint64_t(end[i]) > limit)
+      return corrupt(concat("a copy that moves by ", command.strides[i],
+                            " bytes leaves the ", limit, " of its storage"));
+  }
+  if (ends[0]->storage == ends[1]->storage &&
+      ends[0]->index == ends[1]->index && sourceBytes != 0 &&
+      begin[0] < end[1] && begin[1] < end[0])
+    return corrupt("the ranges of a copy overlap");
+  return {};
+}
+
+uint32_t BoundCall::addCommand(Command command, Origin origin) {
+  constexpr int64_t smallCopy = 256 * 1024;
+  if (command.isControl())
+    list.structured = true;
+  else
+    list.parallel |=
+        command.extent > (command.kind == Command::Copy ? smallCopy : 1);
+  list.commands.push_back(command);
+  origins.push_back(origin);
+  return uint32_t(list.commands.size() - 1);
+}
+
+/// A control command that reads its byte at `condition`, which may be null.
+Status BoundCall::addControl(Command::Kind kind, const fb::Binding *condition,
+                             uint32_t &index, Origin origin) {
+  Command command = {};
+  command.kind = kind;
+  command.extent = -1;
+  command.loop = loopDepth ? loopDepth - 1 : Command::none;
+  command.firstPointer = condition ? uint32_t(slots.size()) : Command::none;
+  uint64_t length;
+  if (condition)
+    ASHLAR_RETURN_IF_ERROR(resolveBinding(*condition, length));
+  index = addCommand(command, origin);
+  return {};
+}
+
+Status BoundCall::resolveIf(const fb::If &branches) {
+  uint32_t branch, jump;
+  ASHLAR_RETURN_IF_ERROR(
+      addControl(Command::Branch, branches.condition(), branch, {}));
+  ASHLAR_RETURN_IF_ERROR(resolveCommands(*branches.then()));
+  ASHLAR_RETURN_IF_ERROR(addControl(Command::Jump, nullptr, jump, {}));
+  list.commands[branch].target = uint32_t(list.commands.size());
+  ASHLAR_RETURN_IF_ERROR(resolveCommands(*branches.otherwise()));
+  // It only waits for the block before it.
+  uint32_t last;
+  ASHLAR_RETURN_IF_ERROR(addControl(Command::Jump, nullptr, last, {}));
+  list.commands[jump].target = list.commands[last].target =
+      uint32_t(list.commands.size());
+  return {};
+}
+
+Status BoundCall::resolveLoop(const fb::Loop &loop) {
+  int64_t outerLimit = loopLimit;
+  loopLimit = -1;
+  if (loop.iterations())
+    ASHLAR_RETURN_IF_ERROR(evaluate(*loop.iterations(), loopLimit));
+  ++loopDepth;
+  uint32_t enter, test, next;
+  ASHLAR_RETURN_IF_ERROR(addControl(Command::LoopEnter, nullptr, enter, {}));
+  ASHLAR_RETURN_IF_ERROR(
+      addControl(Command::LoopTest, loop.condition(), test, {}));
+  list.commands[test].extent = loopLimit;
+  ASHLAR_RETURN_IF_ERROR(resolveCommands(*loop.body()));
+  ASHLAR_RETURN_IF_ERROR(addControl(Command::LoopNext, nullptr, next, {}));
+  list.commands[next].target = test;
+  list.commands[test].target = uint32_t(list.commands.size());
+  --loopDepth;
+  loopLimit = outerLimit;
+  return {};
+}
+
+Status BoundCall::resolveCommand(fb::Command type, const void *table) {
+  Command command = {};
+  command.kind = Command::Barrier;
+  command.loop = Command::none;
+  command.firstPointer = uint32_t(slots.size());
+  command.firstParameter = uint32_t(list.parameters.size());
+  Origin origin;
+  uint32_t index;
+  switch (type) {
+  case fb::Command::Dispatch: {
+    auto *dispatch = static_cast<const fb::Dispatch *>(table);
+    origin.kernel = session.program().kernels()->Get(dispatch->kernel());
+    ASHLAR_RETURN_IF_ERROR(resolveDispatch(*dispatch, command));
+    break;
+  }
+  case fb::Command::Copy:
+    ASHLAR_RETURN_IF_ERROR(
+        resolveCopy(*static_cast<const fb::Copy *>(table), command));
+    break;
+  case fb::Command::Check:
+    origin.check = static_cast<const fb::Check *>(table);
+    return addControl(Command::Check, origin.check->condition(), index, origin);
+  case fb::Command::If:
+    return resolveIf(*static_cast<const fb::If *>(table));
+  case fb::Command::Loop:
+    return resolveLoop(*static_cast<const fb::Loop *>(table));
+  default:
+    break;
+  }
+  addCommand(command, origin);
+  return {};
+}
+
+template <typename Table>
+Status BoundCall::resolveCommands(const Table &table) {
+  for (uint32_t i = 0; i < count(table.commands()); ++i) {
+    Status status = resolveCommand(fb::Command(table.commands_type()->Get(i)),
+                                   table.commands()->Get(i));
+    if (!status.ok())
+      return corrupt(status.message(), concat("commands[", i, "]"));
+  }
   return {};
 }
 
 Status BoundCall::resolve() {
-  const fb::ProgramEntry &program = *entry.program;
   list = {};
   slots.clear();
-  kernels.clear();
+  origins.clear();
   labelled.reset();
-  for (size_t i = 0; i < count(program.commands()); ++i) {
-    const void *table = program.commands()->Get(uint32_t(i));
-    Command command = {};
-    command.kind = Command::Barrier;
-    command.firstPointer = uint32_t(slots.size());
-    command.firstParameter = uint32_t(list.parameters.size());
-    const fb::Kernel *kernel = nullptr;
-    Status status;
-    switch (fb::Command(program.commands_type()->Get(uint32_t(i)))) {
-    case fb::Command::Dispatch: {
-      auto *dispatch = static_cast<const fb::Dispatch *>(table);
-      kernel = session.program().kernels()->Get(dispatch->kernel());
-      status = resolveDispatch(*dispatch, command);
-      break;
-    }
-    case fb::Command::Copy:
-      status = resolveCopy(*static_cast<const fb::Copy *>(table), command);
-      break;
-    default:
-      break;
-    }
-    if (!status.ok())
-      return corrupt(status.message(), concat("commands[", i, "]"));
-    constexpr int64_t smallCopy = 256 * 1024;
-    list.parallel |=
-        command.extent > (command.kind == Command::Copy ? smallCopy : 1);
-    list.commands.push_back(command);
-    kernels.push_back(kernel);
+  loopDepth = 0;
+  loopLimit = -1;
+  ASHLAR_RETURN_IF_ERROR(resolveCommands(*entry.program));
+  firstSize = slots.size();
+  for (uint32_t i = 0; i < count(entry.program->output_sizes()); ++i) {
+    uint64_t length;
+    ASHLAR_RETURN_IF_ERROR(resolveBinding(
+        *entry.program->output_sizes()->Get(i)->value(), length));
   }
   list.pointers.resize(slots.size());
   return {};

@@ -108,6 +108,102 @@ ModuleBuilder checkingModule() {
   return b;
 }
 
+namespace {
+/// Commands for controlModule.
+class Rows {
+public:
+  static constexpr int64_t bytes = 16 * sizeof(float);
+
+  explicit Rows(ModuleBuilder &b) : b(b) {}
+
+  std::unique_ptr<fb::BindingT> at(Storage storage, int64_t offset,
+                                   bool written = false) {
+    return b.bind(storage, 0, constant(offset), constant(bytes), written);
+  }
+  std::unique_ptr<fb::BindingT> flag(int64_t number) {
+    return b.bind(Storage::Input, 1, constant(number), constant(1), false);
+  }
+  template <typename T> static fb::CommandUnion command(T table) {
+    fb::CommandUnion command;
+    command.Set(std::move(table));
+    return command;
+  }
+  static fb::CommandUnion copy(std::unique_ptr<fb::BindingT> source,
+                               std::unique_ptr<fb::BindingT> target,
+                               int64_t sourceStride = 0,
+                               int64_t targetStride = 0) {
+    fb::CopyT copy;
+    copy.source = std::move(source);
+    copy.target = std::move(target);
+    copy.source_stride = sourceStride;
+    copy.target_stride = targetStride;
+    return command(std::move(copy));
+  }
+  fb::CommandUnion twice(uint32_t kernel) {
+    fb::DispatchT dispatch;
+    dispatch.kernel = kernel;
+    dispatch.bindings.push_back(at(Storage::Arena, 0));
+    dispatch.bindings.push_back(at(Storage::Arena, bytes, true));
+    dispatch.parameters.push_back(constant(16));
+    dispatch.parameters.push_back(constant(4));
+    dispatch.groups = constant(4);
+    return command(std::move(dispatch));
+  }
+  template <typename... Commands>
+  static std::unique_ptr<fb::BlockT> block(Commands... commands) {
+    auto block = std::make_unique<fb::BlockT>();
+    (block->commands.push_back(std::move(commands)), ...);
+    return block;
+  }
+  ModuleBuilder &b;
+};
+} // namespace
+
+ModuleBuilder controlModule() {
+  ModuleBuilder b;
+  Rows rows(b);
+  b.addKernelCode();
+  uint32_t twice = b.addKernel("double_f32", 2, 2, 4 * sizeof(float));
+  auto shape = [](int64_t dim) {
+    std::vector<Size> dimensions;
+    dimensions.push_back(constant(dim));
+    return dimensions;
+  };
+  b.addInput("x", shape(sampleCount));
+  b.addInput("c", shape(2), fb::ElementType::Bool);
+  b.addOutput("z", shape(sampleCount));
+  auto &commands = b.programEntry().commands;
+
+  fb::CheckT check;
+  check.condition = rows.flag(1);
+  check.message = "the second flag must be set";
+  commands.push_back(rows.command(std::move(check)));
+
+  fb::IfT branches;
+  branches.condition = rows.flag(0);
+  branches.then = rows.block(rows.twice(twice));
+  branches.otherwise = rows.block(rows.copy(
+      rows.at(Storage::Arena, 0), rows.at(Storage::Arena, rows.bytes, true)));
+  fb::LoopT all;
+  all.iterations = constant(16);
+  all.body =
+      rows.block(rows.copy(rows.at(Storage::Input, 0),
+                           rows.at(Storage::Arena, 0, true), rows.bytes, 0),
+                 rows.command(std::move(branches)),
+                 rows.copy(rows.at(Storage::Arena, rows.bytes),
+                           rows.at(Storage::Output, 0, true), 0, rows.bytes));
+  commands.push_back(rows.command(std::move(all)));
+
+  fb::LoopT some;
+  some.condition = rows.flag(0);
+  some.iterations = constant(2);
+  some.body = rows.block(rows.copy(rows.at(Storage::Output, 0),
+                                   rows.at(Storage::Output, rows.bytes, true)));
+  commands.push_back(rows.command(std::move(some)));
+  b.contract().arena_bytes = 2 * uint64_t(rows.bytes);
+  return b;
+}
+
 ModuleBuilder spinningModule(int64_t spins, int64_t groups) {
   ModuleBuilder b;
   b.addKernelCode();

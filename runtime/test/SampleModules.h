@@ -22,6 +22,11 @@ ModuleBuilder symbolicModule();
 /// z = x, refused by the kernel where x[0] is negative.
 ModuleBuilder checkingModule();
 
+/// float[256] x and bool[2] c to float[256] z, in 16 rows: z's row is twice x's
+/// where c[0], else x's; then as long as c[0], at most twice, the first row
+/// moves on to the second. c[1] must be set.
+ModuleBuilder controlModule();
+
 /// Runs `spins` rounds in one group of a kernel, `groups` times.
 ModuleBuilder spinningModule(int64_t spins, int64_t groups);
 

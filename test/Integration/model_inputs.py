@@ -80,3 +80,18 @@ def sentence(label, length, used, vocabulary=30522):
         "token_type_ids": (
             (place > used // 2) & (place < used)).astype(np.int64),
     }
+
+
+def speech(label, samples):
+    """A voice, roughly: harmonics of a gliding tone in bursts, with noise."""
+    random = generator(label)
+    time = np.arange(samples) / 16000
+    tone = np.cumsum(2 * np.pi * (120 + 40 * np.sin(7 * time)) / 16000)
+    voice = sum(np.sin(k * tone) / k for k in range(1, 12))
+    bursts = np.clip(np.sin(2 * np.pi * 3 * time + random.uniform(0, 6)), 0, 1)
+    noise = random.standard_normal(samples)
+    return (0.2 * voice * bursts + 0.01 * noise).astype(np.float32)
+
+
+def state(label, *shape):
+    return generator(label).standard_normal(shape).astype(np.float32) / 3

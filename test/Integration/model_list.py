@@ -127,6 +127,67 @@ def encoder(name, dynamic, small):
         shapes if dynamic else {}, small)
 
 
+def wheel_model(name, feeds, shapes=None, small=True):
+    """One of fetch_models.WHEELS; `feeds`: label -> function of the inputs."""
+    path = MODELS / f"{name}.onnx"
+    return Model(
+        name, lambda work: fetched(path, work),
+        lambda _: [Case(label, make()) for label, make in feeds.items()],
+        shapes or {}, small)
+
+
+def control_flow_models():
+    """Real models with conditions and recurrent layers, by many exporters."""
+    speech, state = model_inputs.speech, model_inputs.state
+    noise = model_inputs.noise_picture
+    rate = np.array(16000, np.int64)
+    features = lambda label: state(label, 1, 16, 96) * 3  # noqa: E731
+    return [
+        wheel_model("silero_vad", {"speech": lambda: {
+            "input": speech("vad", 576)[None], "sr": rate,
+            "state": state("vad", 2, 1, 128)}},
+            {"input": (1, 576), "state": (2, 1, 128)}),
+        wheel_model("silero_vad_half", {"speech": lambda: {
+            "input": speech("half", 576)[None],
+            "state": state("half", 2, 1, 128)}},
+            {"input": (1, 576), "state": (2, 1, 128)}),
+        # Both of its branches have networks for these shapes.
+        wheel_model("silero_vad_v3", {
+            f"{hertz} Hz": lambda hertz=hertz: {
+                "input": speech(f"v3 {hertz}", 1536)[None],
+                "sr": np.array(hertz, np.int64),
+                "h": state("h", 2, 1, 64), "c": state("c", 2, 1, 64)}
+            for hertz in (16000, 8000)},
+            {"input": (1, 1536), "h": (2, 1, 64), "c": (2, 1, 64)}),
+        wheel_model("silero_vad_v6", {"speech": lambda: {
+            "input": speech("v6", 8 * 576).reshape(8, 576),
+            "h": state("h6", 1, 1, 128), "c": state("c6", 1, 1, 128)}},
+            {"input": (8, 576)}),
+        wheel_model("hey_jarvis", {
+            f"features {k}": lambda k=k: {"x.1": features(f"jarvis {k}")}
+            for k in (2, 3, 9, 11)}),  # two take each branch
+        wheel_model("speech_mel", {"speech": lambda: {
+            "input": 1000 * speech("mel", 12400)[None]}},
+            {"input": (1, 12400)}),
+        wheel_model("speech_embedding", {"features": lambda: {
+            "input_1": state("embedding", 1, 76, 32, 1) * 3}},
+            {"input_1": (1, 76, 32, 1)}),
+        wheel_model("captcha", {"letters": lambda: {
+            "input1": noise("captcha", (1, 1, 64, 160))}},
+            {"input1": (1, 1, 64, 160)}, small=False),
+        wheel_model("captcha_det", {"picture": lambda: {
+            "images": noise("captcha_det", (1, 3, 416, 416))}}, small=False),
+        wheel_model("basic_pitch", {"speech": lambda: {
+            "serving_default_input_2:0":
+                speech("pitch", 43844).reshape(1, 43844, 1)}},
+            {"serving_default_input_2:0": (1, 43844, 1)}, small=False),
+        wheel_model("magika", {"bytes": lambda: {
+            "bytes": model_inputs.generator("magika").integers(
+                0, 257, (1, 2048)).astype(np.int32)}},
+            {"bytes": (1, 2048)}),
+    ]
+
+
 LIGHT = ["squeezenet", "shufflenet", "inception_v1", "inception_v2",
          "resnet50", "densenet121", "zfnet512", "bvlc_alexnet", "vgg19"]
 
@@ -145,6 +206,7 @@ def all_models():
         classifier("resnet50", {"input": (1, 3, 224, 224)}, False),
         encoder("minilm_l6", False, True),
         encoder("bert_base", True, False),
+        *control_flow_models(),
         *(model for name in LIGHT for model in light(f"light_{name}")),
     ]
 

@@ -188,7 +188,12 @@ void ModuleRunner::bind() {
                                outputs.data(), outputs.size(), &bindings));
 }
 
-void ModuleRunner::run() { check(ashlar_bindings_run(bindings)); }
+void ModuleRunner::run() {
+  check(ashlar_bindings_run(bindings));
+  // Sizes that depend on data are known now.
+  for (size_t i = 0; i < outputs.size(); ++i)
+    check(ashlar_bindings_output_shape(bindings, i, outputs[i].shape));
+}
 
 void ModuleRunner::finish() {
   if (!flags.trace.empty())

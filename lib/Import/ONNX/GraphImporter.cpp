@@ -3,8 +3,11 @@
 // Checks a graph as a whole, brings its nodes into order and hands each to the
 // importer of its operator.
 #include "GraphImporter.h"
+#include "GraphOrder.h"
+#include "RunTimeSizes.h"
 #include "Signatures.h"
 #include "SmallTypes.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -22,15 +25,6 @@ static StringRef canonicalDomain(StringRef domain) {
   return domain == "ai.onnx" ? StringRef() : domain;
 }
 
-std::string ashlar::onnx_import::displayName(const onnx::NodeProto &node) {
-  if (!node.name().empty())
-    return node.name();
-  for (const std::string &output : node.output())
-    if (!output.empty())
-      return node.op_type() + ":" + output;
-  return node.op_type();
-}
-
 GraphImporter::GraphImporter(const onnx::ModelProto &model, TensorData &data,
                              const ONNXImportOptions &options,
                              SmallVectorImpl<UnsupportedNode> &unsupported,
@@ -43,12 +37,14 @@ InFlightDiagnostic GraphImporter::error(const Twine &where) {
 }
 
 const ImportedValue *GraphImporter::lookup(StringRef name) const {
-  auto it = values.find(name);
-  return it == values.end() ? nullptr : &it->second;
+  for (const llvm::StringMap<ImportedValue> &scope : llvm::reverse(scopes))
+    if (auto it = scope.find(name); it != scope.end())
+      return &it->second;
+  return nullptr;
 }
 
 void GraphImporter::define(StringRef name, ImportedValue value) {
-  values[name] = value;
+  scopes.back()[name] = value;
 }
 
 int64_t GraphImporter::opsetOf(StringRef domain) const {
@@ -117,113 +113,6 @@ LogicalResult GraphImporter::checkOperatorSets() {
   return success(unsupported.empty());
 }
 
-/// Calls `function` with the name of every tensor that the node needs: its
-/// inputs, and what the graphs in its attributes read from outside.
-static void
-forEachRead(const onnx::NodeProto &node,
-            llvm::function_ref<void(const std::string &name)> function) {
-  for (const std::string &input : node.input())
-    if (!input.empty())
-      function(input);
-  auto visit = [&](const onnx::GraphProto &graph) {
-    llvm::StringSet<> own;
-    for (const onnx::ValueInfoProto &input : graph.input())
-      own.insert(input.name());
-    for (const onnx::TensorProto &initializer : graph.initializer())
-      own.insert(initializer.name());
-    for (const onnx::NodeProto &inner : graph.node())
-      own.insert(inner.output().begin(), inner.output().end());
-    auto outer = [&](const std::string &name) {
-      if (!own.contains(name))
-        function(name);
-    };
-    for (const onnx::NodeProto &inner : graph.node())
-      forEachRead(inner, outer);
-    for (const onnx::ValueInfoProto &output : graph.output())
-      outer(output.name());
-  };
-  for (const onnx::AttributeProto &attribute : node.attribute()) {
-    if (attribute.has_g())
-      visit(attribute.g());
-    for (const onnx::GraphProto &graph : attribute.graphs())
-      visit(graph);
-  }
-}
-
-/// Notes what is there before any node has run, as made by number -1.
-LogicalResult GraphImporter::defineInputs(llvm::StringMap<int> &producer) {
-  for (const onnx::ValueInfoProto &input : graph.input())
-    if (!producer.try_emplace(input.name(), -1).second)
-      return error(input.name()) << "two inputs have this name";
-  // An initializer may give an input's default, but only once.
-  llvm::StringSet<> initialized;
-  for (const onnx::TensorProto &initializer : graph.initializer()) {
-    producer.try_emplace(initializer.name(), -1);
-    if (!initialized.insert(initializer.name()).second)
-      return error(initializer.name()) << "two initializers have this name";
-  }
-  for (const onnx::SparseTensorProto &sparse : graph.sparse_initializer()) {
-    const std::string &name = sparse.values().name();
-    producer.try_emplace(name, -1);
-    if (!initialized.insert(name).second)
-      return error(name) << "two initializers have this name";
-    reportUnsupported("initializer", name, "it is sparse");
-  }
-  return success();
-}
-
-/// Stable topological order, for files whose nodes are not in order.
-LogicalResult GraphImporter::sortNodes() {
-  llvm::StringMap<int> producer;
-  if (failed(defineInputs(producer)))
-    return failure();
-  for (int i = 0, e = graph.node_size(); i != e; ++i)
-    for (const std::string &output : graph.node(i).output())
-      if (!output.empty() && !producer.try_emplace(output, i).second)
-        return error(displayName(graph.node(i)))
-               << "defines tensor '" << output
-               << "', which is defined already; every tensor needs exactly "
-                  "one producer";
-
-  int count = graph.node_size();
-  SmallVector<SmallVector<int>> readers(count);
-  SmallVector<int> waitingFor(count, 0);
-  bool complete = true;
-  for (int i = 0; i != count; ++i)
-    forEachRead(graph.node(i), [&](const std::string &name) {
-      auto it = producer.find(name);
-      if (it == producer.end()) {
-        error(displayName(graph.node(i)))
-            << "reads tensor '" << name
-            << "', which no node, input or initializer defines";
-        complete = false;
-      } else if (it->second >= 0) {
-        readers[it->second].push_back(i);
-        ++waitingFor[i];
-      }
-    });
-  if (!complete)
-    return failure();
-  std::set<int> ready;
-  for (int i = 0; i != count; ++i)
-    if (waitingFor[i] == 0)
-      ready.insert(i);
-  while (!ready.empty()) {
-    int i = *ready.begin();
-    ready.erase(ready.begin());
-    sorted.push_back(&graph.node(i));
-    for (int reader : readers[i])
-      if (--waitingFor[reader] == 0)
-        ready.insert(reader);
-  }
-  for (int i = 0; i != count; ++i)
-    if (waitingFor[i] != 0)
-      return error(displayName(graph.node(i)))
-             << "is part of a cycle of nodes that wait for each other's "
-                "results; an ONNX graph has none";
-  return success();
-}
-
 /// Whether ONNX defines this number, be it supported or not.
 static bool isDefinedType(ElementType type) {
   return type != ElementType::Undefined && elementTypeName(type) != "unknown";
@@ -231,7 +120,9 @@ static bool isDefinedType(ElementType type) {
 
 /// Reports every node whose operator and every weight whose type is unknown,
 /// before anything is imported.
-LogicalResult GraphImporter::checkSupport() {
+LogicalResult
+GraphImporter::checkSupport(const onnx::GraphProto &graph,
+                            ArrayRef<const onnx::NodeProto *> sorted) {
   const OperatorRegistry &registry = operatorRegistry();
   for (const onnx::NodeProto *node : sorted) {
     StringRef domain = canonicalDomain(node->domain());
@@ -260,6 +151,8 @@ LogicalResult GraphImporter::checkSupport() {
                           ? "not at this opset"
                           : "ai.onnx has no such operator");
   }
+  for (const onnx::SparseTensorProto &sparse : graph.sparse_initializer())
+    reportUnsupported("initializer", sparse.values().name(), "it is sparse");
   for (const onnx::NodeProto *node : sorted)
     forEachRead(*node, [&](const std::string &name) { used.insert(name); });
   for (const onnx::ValueInfoProto &output : graph.output())
@@ -418,7 +311,7 @@ LogicalResult GraphImporter::importInputs() {
     return failure();
   OpBuilder b(context);
   function.setType(b.getFunctionType(types, {}));
-  Block *block = function.addEntryBlock();
+  block = function.addEntryBlock();
   for (auto [argument, input] : llvm::zip(block->getArguments(), named)) {
     argument.setLoc(NameLoc::get(b.getStringAttr(input.first)));
     define(input.first, {argument, input.second});
@@ -470,8 +363,9 @@ Value GraphImporter::materialize(ImplicitLocOpBuilder &b,
   return unpack(b, value, shape, type);
 }
 
-LogicalResult GraphImporter::importInitializers() {
-  OpBuilder b = OpBuilder::atBlockEnd(&function.getBody().front());
+LogicalResult GraphImporter::importInitializers(const onnx::GraphProto &graph) {
+  OpBuilder b(context);
+  b.setInsertionPointToEnd(block);
   llvm::StringMap<const onnx::ValueInfoProto *> inputs;
   for (const onnx::ValueInfoProto &input : graph.input())
     inputs[input.name()] = &input;
@@ -507,7 +401,7 @@ LogicalResult GraphImporter::importNode(const onnx::NodeProto &node) {
   int64_t opset = opsetOf(domain);
   ImplicitLocOpBuilder b(
       NameLoc::get(StringAttr::get(context, displayName(node))), context);
-  b.setInsertionPointToEnd(&function.getBody().front());
+  b.setInsertionPointToEnd(block);
 
   SmallVector<ElementType> operands;
   for (const std::string &input : node.input())
@@ -528,12 +422,17 @@ LogicalResult GraphImporter::importNode(const onnx::NodeProto &node) {
 
   NodeImporter importer(*this, node, opset, b);
   size_t before = unsupported.size();
+  SmallVector<Value> sizes;
+  if (failed(inferSizes(importer, domain, sizes)))
+    return success(unsupported.size() != before);
   LogicalResult done =
       (*operatorRegistry().lookup(domain, node.op_type(), opset))(importer);
   if (importer.hasMalformedAttribute())
     return failure();
   if (failed(done))
     return success(unsupported.size() != before);
+  if (!sizes.empty() && lookup(node.output(0)))
+    setSizes(node.output(0), sizes);
   for (unsigned i = 0; i != results; ++i)
     if (!node.output(i).empty() && !lookup(node.output(i)))
       reportUnsupported(node, opset,
@@ -544,7 +443,9 @@ LogicalResult GraphImporter::importNode(const onnx::NodeProto &node) {
 
 /// Stops at the first node that is wrong, but goes on after those that are not
 /// supported.
-LogicalResult GraphImporter::importNodes() {
+LogicalResult
+GraphImporter::importNodes(ArrayRef<const onnx::NodeProto *> sorted) {
+  size_t before = unsupported.size();
   for (const onnx::NodeProto *node : sorted) {
     // What an unsupported node should have made is missing; so is the rest.
     bool complete = true;
@@ -554,7 +455,7 @@ LogicalResult GraphImporter::importNodes() {
     if (complete && failed(importNode(*node)))
       return failure();
   }
-  return success(unsupported.empty());
+  return success(unsupported.size() == before);
 }
 
 /// What the model says of an output's shape must hold, as far as the sizes are
@@ -569,7 +470,9 @@ GraphImporter::checkDeclaredShape(const onnx::ValueInfoProto &output,
   bool agrees = tensor.shape().dim_size() == type.getRank();
   for (int i = 0; agrees && i != tensor.shape().dim_size(); ++i) {
     const auto &dim = tensor.shape().dim(i);
-    agrees = dim.value_case() != onnx::TensorShapeProto::Dimension::kDimValue ||
+    bool dependsOnData = !value.sizes.empty() && value.sizes[i];
+    agrees = dependsOnData ||
+             dim.value_case() != onnx::TensorShapeProto::Dimension::kDimValue ||
              dim.dim_value() < 0 || dim.dim_value() == type.getDimSize(i);
   }
   if (agrees)
@@ -582,12 +485,42 @@ GraphImporter::checkDeclaredShape(const onnx::ValueInfoProto &output,
   return diagnostic;
 }
 
+/// Outputs whose sizes depend on data leave as a dense tensor of what is used,
+/// and the sizes as further results of the function.
+void GraphImporter::importOutputSizes(SmallVectorImpl<Value> &results,
+                                      SmallVectorImpl<Attribute> &attributes,
+                                      ArrayRef<ImportedValue> outputs) {
+  for (auto [i, output] : llvm::enumerate(outputs)) {
+    if (output.sizes.empty())
+      continue;
+    auto name =
+        cast<DictionaryAttr>(attributes[i]).getAs<StringAttr>("ashlar.name");
+    ImplicitLocOpBuilder b(NameLoc::get(name), context);
+    b.setInsertionPointToEnd(block);
+    results[i] = makeDense(b, output);
+    for (auto [dimension, size] : llvm::enumerate(output.sizes)) {
+      if (!size)
+        continue;
+      results.push_back(copyOfSize(b, size));
+      attributes.push_back(b.getDictionaryAttr(
+          {b.getNamedAttr(
+               "ashlar.name",
+               b.getStringAttr(name.getValue() + ":size:" + Twine(dimension))),
+           b.getNamedAttr("ashlar.type", b.getStringAttr("int64")),
+           b.getNamedAttr(
+               "exec.size_of",
+               b.getI64ArrayAttr({int64_t(i), int64_t(dimension)}))}));
+    }
+  }
+}
+
 LogicalResult GraphImporter::importOutputs() {
-  OpBuilder b = OpBuilder::atBlockEnd(&function.getBody().front());
+  OpBuilder b = OpBuilder::atBlockEnd(block);
   if (graph.output().empty())
     return error("graph") << "the model has no outputs";
   SmallVector<Value> results;
   SmallVector<Attribute> attributes;
+  SmallVector<ImportedValue> outputs;
   llvm::StringSet<> names;
   for (const onnx::ValueInfoProto &output : graph.output()) {
     const ImportedValue *value = lookup(output.name());
@@ -596,6 +529,7 @@ LogicalResult GraphImporter::importOutputs() {
     if (!names.insert(output.name()).second)
       return error(output.name()) << "two outputs have this name";
     results.push_back(value->value);
+    outputs.push_back(*value);
     auto declared =
         static_cast<ElementType>(output.type().tensor_type().elem_type());
     if (declared != ElementType::Undefined && declared != value->type)
@@ -609,6 +543,8 @@ LogicalResult GraphImporter::importOutputs() {
          b.getNamedAttr("ashlar.type",
                         b.getStringAttr(elementTypeName(value->type)))}));
   }
+  importOutputSizes(results, attributes, outputs);
+  b.setInsertionPointToEnd(block);
   func::ReturnOp::create(b, function.getLoc(), results);
   function.setType(b.getFunctionType(function.getArgumentTypes(),
                                      ValueRange(results).getTypes()));
@@ -616,9 +552,50 @@ LogicalResult GraphImporter::importOutputs() {
   return success();
 }
 
+/// One that a node holds in an attribute: its nodes become ops at the end of
+/// `into`, where they see what is defined around them.
+FailureOr<SmallVector<ImportedValue>>
+GraphImporter::importGraph(const onnx::GraphProto &inner,
+                           ArrayRef<ImportedValue> arguments, Block *into) {
+  scopes.emplace_back();
+  Block *around = std::exchange(block, into);
+  auto leave = llvm::make_scope_exit([&] {
+    scopes.pop_back();
+    block = around;
+  });
+  for (auto [input, argument] : llvm::zip(inner.input(), arguments))
+    define(input.name(), argument);
+  auto sorted = orderNodes(
+      inner, [&](StringRef name) { return lookup(name) != nullptr; },
+      [&](const Twine &where) { return error(where); });
+  size_t before = unsupported.size();
+  if (failed(sorted) || failed(checkSupport(inner, *sorted)) ||
+      unsupported.size() != before || failed(importInitializers(inner)) ||
+      failed(importNodes(*sorted)))
+    return failure();
+  SmallVector<ImportedValue> results;
+  for (const onnx::ValueInfoProto &output : inner.output()) {
+    const ImportedValue *value = lookup(output.name());
+    if (!value || !value->value)
+      return error(output.name()) << "output is a tensor that no node defines";
+    if (!value->sizes.empty())
+      reportUnsupported("graph output", output.name(),
+                        "its size depends on data, and it leaves a branch or a "
+                        "loop's body");
+    results.push_back(*value);
+  }
+  if (unsupported.size() != before)
+    return failure();
+  return results;
+}
+
 OwningOpRef<ModuleOp> GraphImporter::run() {
-  if (failed(checkOperatorSets()) || failed(sortNodes()) ||
-      failed(checkSupport()))
+  if (failed(checkOperatorSets()))
+    return nullptr;
+  auto sorted = orderNodes(
+      graph, [](StringRef) { return false; },
+      [&](const Twine &where) { return error(where); });
+  if (failed(sorted) || failed(checkSupport(graph, *sorted)))
     return nullptr;
   std::string name = graph.name().empty() ? "model" : graph.name();
   OwningOpRef<ModuleOp> module =
@@ -627,7 +604,7 @@ OwningOpRef<ModuleOp> GraphImporter::run() {
   function = func::FuncOp::create(b, module->getLoc(), "main",
                                   b.getFunctionType({}, {}));
   if (failed(importInputs()) || failed(importFixedInputs()) ||
-      failed(importInitializers()) || failed(importNodes()) ||
+      failed(importInitializers(graph)) || failed(importNodes(*sorted)) ||
       failed(importOutputs()))
     return nullptr;
   return module;

@@ -13,12 +13,6 @@
 
 namespace ashlar::onnx_import {
 
-/// A tensor of the graph as it has been imported.
-struct ImportedValue {
-  mlir::Value value;
-  ElementType type = ElementType::Undefined;
-};
-
 /// Imports the main graph of one model into one function.
 class GraphImporter {
 public:
@@ -32,6 +26,9 @@ public:
   // For NodeImporter.
   const ImportedValue *lookup(llvm::StringRef name) const;
   void define(llvm::StringRef name, ImportedValue value);
+  void setSizes(llvm::StringRef name, llvm::ArrayRef<mlir::Value> sizes) {
+    scopes.back()[name].sizes.assign(sizes.begin(), sizes.end());
+  }
   TensorData &tensorData() { return data; }
   /// The tensor of `proto`, whose bytes are `constant`.
   mlir::Value materialize(mlir::ImplicitLocOpBuilder &b,
@@ -46,6 +43,16 @@ public:
   /// to be known.
   void reportNeeded(const onnx::NodeProto &node, int64_t opset,
                     mlir::Value value, const llvm::Twine &reason);
+  mlir::FailureOr<llvm::SmallVector<ImportedValue>>
+  importGraph(const onnx::GraphProto &inner,
+              llvm::ArrayRef<ImportedValue> arguments, mlir::Block *into);
+  void forgetConstants() { evaluator = ConstantEvaluator(); }
+  mlir::Block *currentBlock() const { return block; }
+  /// How many graphs are around the nodes that are imported now.
+  size_t nesting() const { return scopes.size() - 1; }
+  /// Forgets what was reported since there were `count` reports.
+  size_t countUnsupported() const { return unsupported.size(); }
+  void forgetUnsupported(size_t count) { unsupported.truncate(count); }
 
 private:
   /// Something other than a node that is legal but not supported: `what` is
@@ -53,9 +60,9 @@ private:
   void reportUnsupported(llvm::StringRef what, llvm::StringRef name,
                          const llvm::Twine &reason);
   mlir::LogicalResult checkOperatorSets();
-  mlir::LogicalResult sortNodes();
-  mlir::LogicalResult checkSupport();
-  mlir::LogicalResult defineInputs(llvm::StringMap<int> &producer);
+  mlir::LogicalResult
+  checkSupport(const onnx::GraphProto &graph,
+               llvm::ArrayRef<const onnx::NodeProto *> sorted);
   mlir::FailureOr<mlir::RankedTensorType>
   inputType(const onnx::ValueInfoProto &input, ElementType &type);
   mlir::FailureOr<llvm::SmallVector<int64_t>>
@@ -66,12 +73,16 @@ private:
   mlir::LogicalResult importFixedInputs();
   mlir::LogicalResult checkDefault(const onnx::ValueInfoProto &input,
                                    const onnx::TensorProto &initializer);
-  mlir::LogicalResult importInitializers();
+  mlir::LogicalResult importInitializers(const onnx::GraphProto &graph);
   mlir::LogicalResult importNode(const onnx::NodeProto &node);
-  mlir::LogicalResult importNodes();
+  mlir::LogicalResult
+  importNodes(llvm::ArrayRef<const onnx::NodeProto *> sorted);
   mlir::LogicalResult checkDeclaredShape(const onnx::ValueInfoProto &output,
                                          const ImportedValue &value);
   mlir::LogicalResult importOutputs();
+  void importOutputSizes(llvm::SmallVectorImpl<mlir::Value> &results,
+                         llvm::SmallVectorImpl<mlir::Attribute> &attributes,
+                         llvm::ArrayRef<ImportedValue> outputs);
   mlir::InFlightDiagnostic error(const llvm::Twine &where);
   int64_t opsetOf(llvm::StringRef domain) const;
 
@@ -83,17 +94,13 @@ private:
   mlir::MLIRContext *context;
 
   llvm::StringMap<int64_t> opsets;
-  llvm::SmallVector<const onnx::NodeProto *> sorted;
   llvm::StringSet<> used; ///< tensors that a node or an output needs
-  llvm::StringMap<ImportedValue> values;
+  std::vector<llvm::StringMap<ImportedValue>> scopes{1}; ///< innermost last
+  mlir::Block *block = nullptr; ///< where ops are added, at the end
   ConstantEvaluator evaluator;
   mlir::func::FuncOp function;
   llvm::SmallVector<mlir::Attribute> argumentAttributes;
 };
-
-/// The name errors and locations give to a node: its own, or its operator and
-/// first output where it has none.
-std::string displayName(const onnx::NodeProto &node);
 
 } // namespace ashlar::onnx_import
 

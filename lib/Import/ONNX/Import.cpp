@@ -2,6 +2,7 @@
 #include "ashlar/Import/ONNX/Import.h"
 #include "GraphImporter.h"
 #include "WireScanner.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/IR/Diagnostics.h"
 
 using namespace mlir;
@@ -13,10 +14,10 @@ ashlar::importONNX(StringRef path, const ONNXImportOptions &options,
                    MLIRContext *context,
                    SmallVectorImpl<UnsupportedNode> &unsupported,
                    std::vector<std::string> *dataFiles) {
-  context
-      ->loadDialect<affine::AffineDialect, arith::ArithDialect,
-                    func::FuncDialect, linalg::LinalgDialect, math::MathDialect,
-                    scf::SCFDialect, tensor::TensorDialect>();
+  context->loadDialect<affine::AffineDialect, arith::ArithDialect,
+                       cf::ControlFlowDialect, func::FuncDialect,
+                       linalg::LinalgDialect, math::MathDialect,
+                       scf::SCFDialect, tensor::TensorDialect>();
   auto error = [&]() {
     return emitError(NameLoc::get(StringAttr::get(context, path)));
   };

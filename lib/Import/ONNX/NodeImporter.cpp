@@ -149,6 +149,17 @@ void NodeImporter::setResult(unsigned i, Value value, ElementType type) {
   graph.define(proto.output(i), {value, type});
 }
 
+void NodeImporter::setResult(unsigned i, const ImportedValue &result) {
+  setResult(i, result.value, result.type);
+  if (hasResult(i) && llvm::any_of(result.sizes, [](Value v) { return !!v; }))
+    graph.setSizes(proto.output(i), result.sizes);
+}
+
+ArrayRef<Value> NodeImporter::sizes(unsigned i) const {
+  return hasOperand(i) ? ArrayRef(graph.lookup(proto.input(i))->sizes)
+                       : ArrayRef<Value>();
+}
+
 const onnx::AttributeProto *NodeImporter::attribute(StringRef name) const {
   for (const onnx::AttributeProto &attribute : proto.attribute())
     if (name == attribute.name())
@@ -232,6 +243,44 @@ NodeImporter::tensorAttribute(StringRef name) const {
     return {};
   }
   return {graph.materialize(b, found->t(), *constant), type};
+}
+
+const onnx::GraphProto *NodeImporter::graphAttribute(StringRef name) {
+  const onnx::AttributeProto *found =
+      attribute(name, onnx::AttributeProto::GRAPH);
+  if (found && found->has_g())
+    return &found->g();
+  if (!malformedAttribute)
+    (void)invalid("expected a graph in attribute '" + name + "', found none");
+  return nullptr;
+}
+
+FailureOr<SmallVector<ImportedValue>>
+NodeImporter::importGraph(const onnx::GraphProto &inner,
+                          ArrayRef<ImportedValue> arguments, Block *into) {
+  // As deep as commands nest in a module.
+  if (graph.nesting() == 16)
+    return unsupported("graphs in graphs, deeper than 16");
+  return graph.importGraph(inner, arguments, into);
+}
+
+LogicalResult NodeImporter::tryTo(llvm::function_ref<LogicalResult()> attempt,
+                                  bool &isWrong) {
+  size_t before = graph.countUnsupported();
+  isWrong = false;
+  if (succeeded(attempt()))
+    return success();
+  isWrong = graph.countUnsupported() == before || malformedAttribute;
+  graph.forgetUnsupported(before);
+  return failure();
+}
+
+void NodeImporter::forgetConstants() { graph.forgetConstants(); }
+
+Block *NodeImporter::resultBlock() const { return graph.currentBlock(); }
+
+DenseElementsAttr NodeImporter::constantValue(Value value) const {
+  return graph.evaluate(value);
 }
 
 DenseElementsAttr NodeImporter::constantOperand(unsigned i) const {

@@ -36,6 +36,7 @@
 namespace onnx {
 class NodeProto;
 class AttributeProto;
+class GraphProto;
 } // namespace onnx
 
 namespace ashlar::onnx_import {
@@ -80,6 +81,16 @@ bool isInteger(ElementType type);  ///< I2 to U64, not bool
 /// The model's spelling: "uint8", "float16".
 llvm::StringRef elementTypeName(ElementType type);
 
+/// A tensor of the graph as it has been imported.
+struct ImportedValue {
+  mlir::Value value;
+  ElementType type = ElementType::Undefined;
+  /// Where a size depends on data, the value's own shape holds the most it can
+  /// be, what is beyond it may hold anything, and the dimension has a tensor of
+  /// one int64 here, the others null. Empty when no size does.
+  llvm::SmallVector<mlir::Value, 0> sizes = {};
+};
+
 /// One node while it is imported.
 class NodeImporter {
 public:
@@ -109,6 +120,10 @@ public:
   /// Whether result i exists and has a name.
   bool hasResult(unsigned i) const;
   void setResult(unsigned i, mlir::Value value, ElementType type);
+  void setResult(unsigned i, const ImportedValue &result);
+  /// The sizes of operand i that depend on data; only what is registered to
+  /// accept such operands sees any.
+  llvm::ArrayRef<mlir::Value> sizes(unsigned i) const;
 
   // Attributes, with the default that the operator's definition gives. One of
   // another type than asked for is an error that the caller of the importer
@@ -126,10 +141,28 @@ public:
   std::pair<mlir::Value, ElementType>
   tensorAttribute(llvm::StringRef name) const;
   const onnx::AttributeProto *attribute(llvm::StringRef name) const;
+  /// The graph in an attribute, which must be there; null, having said so,
+  /// when it is not.
+  const onnx::GraphProto *graphAttribute(llvm::StringRef name);
+  /// Imports a graph of an attribute: ops at the end of `into`, one argument
+  /// for each of its inputs. Gives its outputs.
+  llvm::FailureOr<llvm::SmallVector<ImportedValue>>
+  importGraph(const onnx::GraphProto &inner,
+              llvm::ArrayRef<ImportedValue> arguments, mlir::Block *into);
+  /// Ops that were imported into a block go away: what is known of their values
+  /// must not be mistaken for others.
+  void forgetConstants();
+  /// Where the node's own ops go, at the end.
+  mlir::Block *resultBlock() const;
+  /// Runs `attempt`. When it fails only for what is not supported, forgets
+  /// those reports and returns failure; `isWrong` is set when it was an error.
+  mlir::LogicalResult tryTo(llvm::function_ref<mlir::LogicalResult()> attempt,
+                            bool &isWrong);
   bool hasMalformedAttribute() const { return malformedAttribute; }
 
   // Operands known at compile time: constants and what folds to one.
-  mlir::DenseElementsAttr constantOperand(unsigned i) const; ///< or null
+  mlir::DenseElementsAttr constantOperand(unsigned i) const;      ///< or null
+  mlir::DenseElementsAttr constantValue(mlir::Value value) const; ///< or null
   /// The integers of operand i in row-major order. Fails, having said so, when
   /// they are not known at compile time. `role`: what they are, for the error.
   llvm::FailureOr<llvm::SmallVector<int64_t>>

@@ -6,6 +6,7 @@
 #include "ashlar/Analysis/RowDims.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "ashlar/Transforms/Fuse/ControlFlow.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
 #include "ashlar/Transforms/Fuse/Views.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -39,7 +40,8 @@ bool isMadeAnew(Operation *op) {
 }
 
 bool staysOutside(Operation *op) {
-  return isa<func::ReturnOp, arith::ConstantOp, tile::PackOp>(op) || isView(op);
+  return isa<func::ReturnOp, arith::ConstantOp, tile::PackOp>(op) ||
+         isView(op) || servesControlFlow(op);
 }
 
 /// The contraction or reduction that `root` can finish in place, or null.
@@ -64,11 +66,10 @@ linalg::LinalgOp findProducer(Operation *root) {
 
 class DispatchFormer {
 public:
-  DispatchFormer(func::FuncOp function, bool fuse, int64_t rowBytes)
-      : function(function), fuse(fuse), rowBytes(rowBytes) {}
+  DispatchFormer(Block &block, bool fuse, int64_t rowBytes)
+      : block(block), fuse(fuse), rowBytes(rowBytes) {}
 
   LogicalResult run() {
-    Block &block = function.getBody().front();
     SmallVector<Operation *> ops;
     for (Operation &op : llvm::reverse(block)) {
       ops.push_back(&op);
@@ -79,6 +80,12 @@ public:
         middles.insert(slice);
     }
     for (Operation *op : ops) {
+      if (isControlFlow(op)) {
+        for (Region &region : op->getRegions())
+          if (failed(DispatchFormer(region.front(), fuse, rowBytes).run()))
+            return failure();
+        continue;
+      }
       if (taken.contains(op) || staysOutside(op) ||
           (isCopiedIn(op) && !isReadOutside(op)))
         continue;
@@ -178,11 +185,13 @@ private:
     return isMadeAnew(op) || middles.contains(op);
   }
 
-  /// A fill that a view or the function's end reads must exist in memory.
+  /// A fill that a view, control flow or the block's end reads must exist in
+  /// memory.
   bool isReadOutside(Operation *op) {
     return isTensor(op->getResult(0)) &&
            llvm::any_of(op->getUsers(), [](Operation *user) {
-             return isa<func::ReturnOp>(user) || isView(user);
+             return isa<func::ReturnOp>(user) || isView(user) ||
+                    isControlFlow(user) || servesControlFlow(user);
            });
   }
 
@@ -243,7 +252,7 @@ private:
       from.replaceAllUsesWith(to);
   }
 
-  func::FuncOp function;
+  Block &block;
   bool fuse;
   int64_t rowBytes;
   llvm::SmallPtrSet<Operation *, 32> taken;
@@ -255,7 +264,8 @@ private:
 struct FormDispatches : ashlar::impl::FormDispatchesPassBase<FormDispatches> {
   using FormDispatchesPassBase::FormDispatchesPassBase;
   void runOnOperation() override {
-    if (failed(DispatchFormer(getOperation(), fuse, rowBytes).run()))
+    if (failed(DispatchFormer(getOperation().getBody().front(), fuse, rowBytes)
+                   .run()))
       signalPassFailure();
   }
 };

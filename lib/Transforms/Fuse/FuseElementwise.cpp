@@ -33,7 +33,9 @@ bool shouldFuse(OpOperand *operand) {
   auto generic = dyn_cast<linalg::GenericOp>(producer);
   bool isCheap = generic && generic.getNumDpsInputs() == 0 &&
                  generic.getBody()->getOperations().size() <= 2;
-  return isCheap || (producer->hasOneUse() && readsOnce(operand));
+  // What a loop reads is not computed again in each step.
+  bool isOutside = producer->getBlock() != operand->getOwner()->getBlock();
+  return isCheap || (!isOutside && producer->hasOneUse() && readsOnce(operand));
 }
 
 struct FuseElementwise

@@ -40,8 +40,16 @@ struct FoldConstants : ashlar::impl::FoldConstantsPassBase<FoldConstants> {
   using FoldConstantsPassBase::FoldConstantsPassBase;
   void runOnOperation() override {
     ashlar::ConstantEvaluator evaluator(maximumElements);
-    Block &block = getOperation().getBody().front();
+    foldBlock(getOperation().getBody().front(), evaluator);
+  }
+
+private:
+  void foldBlock(Block &block, ashlar::ConstantEvaluator &evaluator) {
     for (Operation &op : llvm::make_early_inc_range(block)) {
+      if (isa<scf::IfOp, scf::ForOp, scf::WhileOp>(op))
+        for (Region &region : op.getRegions())
+          if (!region.empty())
+            foldBlock(region.front(), evaluator);
       if (op.getNumResults() != 1 || isa<arith::ConstantOp>(op))
         continue;
       auto type = dyn_cast<RankedTensorType>(op.getResult(0).getType());

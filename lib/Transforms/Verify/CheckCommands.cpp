@@ -5,11 +5,15 @@
 // write ends the life of everything that it touches; a read must lie within
 // one write that is still whole. So two values in the same place while both
 // are needed show up as a read of bytes that are gone.
+//
+// After a condition there is what both branches leave. The step of a loop is
+// walked twice: as the first one, and as one that finds what every step leaves.
 #include "StageChecks.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include <map>
+#include <optional>
 
 using namespace mlir;
 using namespace ashlar;
@@ -25,8 +29,15 @@ struct Access {
   BindingAttr binding;
   Operation *command;
 
-  int64_t begin() const { return binding.getOffset().getConstant(); }
-  int64_t bytes() const { return binding.getLength().getConstant(); }
+  /// Of a copy that moves: where its last iteration begins, from the first.
+  int64_t way = 0;
+
+  int64_t begin() const {
+    return binding.getOffset().getConstant() + std::min<int64_t>(way, 0);
+  }
+  int64_t bytes() const {
+    return binding.getLength().getConstant() + std::abs(way);
+  }
   int64_t end() const { return begin() + bytes(); }
   bool overlaps(const Access &other) const {
     return binding.getStorage() == other.binding.getStorage() &&
@@ -50,7 +61,11 @@ public:
 
 private:
   LogicalResult findSizes();
+  LogicalResult checkBlock(Block &block);
   LogicalResult checkCommand(Operation *command);
+  LogicalResult checkCondition(Operation *command, BindingAttr binding);
+  LogicalResult checkIf(exec::IfOp op);
+  LogicalResult checkLoop(exec::LoopOp loop);
   LogicalResult checkLaunch(exec::LaunchOp launch);
   LogicalResult checkCopy(exec::CopyOp copy);
   LogicalResult checkBounds(const Access &access);
@@ -64,7 +79,11 @@ private:
   /// Bytes of each input, output, weight and of the one arena.
   SmallVector<int64_t> sizes[4];
   using Contents = std::map<int64_t, Written>; // disjoint, by first byte
-  std::map<std::pair<Storage, unsigned>, Contents> contents;
+  using AllContents = std::map<std::pair<Storage, unsigned>, Contents>;
+  static AllContents inBoth(const AllContents &x, const AllContents &y);
+  AllContents contents;
+  /// Of the innermost loop, if it is known.
+  std::optional<int64_t> iterations;
   SmallVector<Access> sinceBarrier;
 };
 } // namespace
@@ -247,6 +266,13 @@ LogicalResult CommandChecker::checkLaunch(exec::LaunchOp launch) {
 
 LogicalResult CommandChecker::checkCopy(exec::CopyOp copy) {
   Access source = {copy.getSource(), copy}, target = {copy.getTarget(), copy};
+  if (copy.getSourceStride() != 0 || copy.getTargetStride() != 0) {
+    if (!iterations)
+      return refuse(copy) << "moves, but is in no loop with a known number of "
+                             "iterations";
+    source.way = copy.getSourceStride() * (*iterations - 1);
+    target.way = copy.getTargetStride() * (*iterations - 1);
+  }
   if (source.binding.getWritten() || !target.binding.getWritten())
     return refuse(copy) << "expected a source that is read and a target that "
                            "is written, found "
@@ -254,10 +280,12 @@ LogicalResult CommandChecker::checkCopy(exec::CopyOp copy) {
   for (const Access &access : {source, target})
     if (failed(checkBounds(access)) || failed(checkConcurrency(access)))
       return failure();
-  if (source.bytes() != target.bytes())
+  int64_t sourceBytes = source.binding.getLength().getConstant();
+  int64_t targetBytes = target.binding.getLength().getConstant();
+  if (sourceBytes != targetBytes)
     return refuse(copy) << "expected as many bytes in the target as in the "
                            "source, "
-                        << source.bytes() << ", found " << target.bytes();
+                        << sourceBytes << ", found " << targetBytes;
   if (source.overlaps(target))
     return refuse(copy) << "copies " << spell(source) << " to " << spell(target)
                         << "; expected ranges that do not overlap";
@@ -268,21 +296,118 @@ LogicalResult CommandChecker::checkCopy(exec::CopyOp copy) {
   return success();
 }
 
+/// What two ways through the program both leave.
+CommandChecker::AllContents CommandChecker::inBoth(const AllContents &x,
+                                                   const AllContents &y) {
+  AllContents both;
+  for (const auto &[storage, written] : x) {
+    auto other = y.find(storage);
+    if (other == y.end())
+      continue;
+    for (const auto &[begin, range] : written) {
+      auto same = other->second.find(begin);
+      if (same != other->second.end() && same->second.end == range.end)
+        both[storage][begin] = range;
+    }
+  }
+  return both;
+}
+
+/// Commands that read a condition wait for all before them.
+LogicalResult CommandChecker::checkCondition(Operation *command,
+                                             BindingAttr binding) {
+  sinceBarrier.clear();
+  Access access = {binding, command};
+  if (binding.getWritten() || access.bytes() != 1)
+    return refuse(command) << "expected a condition of one byte that is read, "
+                              "found "
+                           << binding;
+  if (failed(checkBounds(access)))
+    return failure();
+  return read(access);
+}
+
+LogicalResult CommandChecker::checkIf(exec::IfOp op) {
+  if (failed(checkCondition(op, op.getCondition())))
+    return failure();
+  AllContents before = contents;
+  if (failed(checkBlock(op.getThenBlock().front())))
+    return failure();
+  AllContents afterThen = std::exchange(contents, std::move(before));
+  if (failed(checkBlock(op.getElseBlock().front())))
+    return failure();
+  contents = inBoth(afterThen, contents);
+  return success();
+}
+
+LogicalResult CommandChecker::checkLoop(exec::LoopOp loop) {
+  auto condition = [&]() -> LogicalResult {
+    return loop.getCondition() ? checkCondition(loop, *loop.getCondition())
+                               : success();
+  };
+  auto outerIterations = std::exchange(iterations, loop.getIterations());
+  if (iterations != 0) {
+    AllContents before = contents;
+    if (failed(condition()) || failed(checkBlock(loop.getBody().front())) ||
+        failed(condition()))
+      return failure();
+    contents = inBoth(before, contents);
+    AllContents always = contents;
+    if (failed(checkBlock(loop.getBody().front())))
+      return failure();
+    // One that may end before its first step leaves what was there.
+    if (loop.getCondition())
+      contents = std::move(always);
+  }
+  iterations = outerIterations;
+  return success();
+}
+
 LogicalResult CommandChecker::checkCommand(Operation *command) {
   if (auto launch = dyn_cast<exec::LaunchOp>(command))
     return checkLaunch(launch);
   if (auto copy = dyn_cast<exec::CopyOp>(command))
     return checkCopy(copy);
+  if (auto branches = dyn_cast<exec::IfOp>(command))
+    return checkIf(branches);
+  if (auto loop = dyn_cast<exec::LoopOp>(command))
+    return checkLoop(loop);
+  if (auto check = dyn_cast<exec::CheckOp>(command))
+    return checkCondition(check, check.getCondition());
   if (isa<exec::BarrierOp>(command)) {
     sinceBarrier.clear();
     return success();
   }
-  return refuse(command) << "expected exec.launch, exec.copy and exec.barrier "
-                            "in a program, found '"
+  return refuse(command) << "expected commands in a program, found '"
                          << command->getName() << "'";
 }
 
+/// Both ends of a block are barriers.
+LogicalResult CommandChecker::checkBlock(Block &block) {
+  sinceBarrier.clear();
+  for (Operation &command : block)
+    if (failed(checkCommand(&command)))
+      return failure();
+  sinceBarrier.clear();
+  return success();
+}
+
 LogicalResult CommandChecker::checkOutputs() {
+  SmallVector<Attribute> outputSizes;
+  if (ArrayAttr list = program.getOutputSizesAttr())
+    llvm::append_range(outputSizes, list);
+  for (Attribute attribute : outputSizes) {
+    auto described = dyn_cast<DictionaryAttr>(attribute);
+    auto value = described ? described.getAs<BindingAttr>("value") : nullptr;
+    if (!value || value.getWritten() || value.getLength().getConstant() != 8)
+      return refuse(program)
+             << "expected eight bytes as 'value' of an output's "
+                "size, found "
+             << attribute;
+    Access access = {value, program};
+    if (failed(checkBounds(access)) || failed(read(access)))
+      return failure();
+  }
   for (auto [i, bytes] : llvm::enumerate(sizes[unsigned(Storage::Output)])) {
     const Contents &written = contents[{Storage::Output, i}];
     auto first = written.begin();
@@ -301,13 +426,21 @@ static bool hasConstantSizes(exec::ProgramOp program) {
     return binding && binding.getOffset().isConstant() &&
            binding.getLength().isConstant();
   };
-  return llvm::all_of(program.getBody().front(), [&](Operation &command) {
+  WalkResult walk = program.walk([&](Operation *command) {
+    bool known = true;
     if (auto launch = dyn_cast<exec::LaunchOp>(command))
-      return llvm::all_of(launch.getBindings(), isConstant);
-    auto copy = dyn_cast<exec::CopyOp>(command);
-    return !copy ||
-           (isConstant(copy.getSource()) && isConstant(copy.getTarget()));
+      known = llvm::all_of(launch.getBindings(), isConstant);
+    else if (auto copy = dyn_cast<exec::CopyOp>(command))
+      known = isConstant(copy.getSource()) && isConstant(copy.getTarget());
+    else if (auto branches = dyn_cast<exec::IfOp>(command))
+      known = isConstant(branches.getCondition());
+    else if (auto loop = dyn_cast<exec::LoopOp>(command))
+      known = !loop.getCondition() || isConstant(*loop.getCondition());
+    else if (auto check = dyn_cast<exec::CheckOp>(command))
+      known = isConstant(check.getCondition());
+    return known ? WalkResult::advance() : WalkResult::interrupt();
   });
+  return !walk.wasInterrupted();
 }
 
 LogicalResult CommandChecker::run() {
@@ -315,9 +448,8 @@ LogicalResult CommandChecker::run() {
     return success();
   if (failed(findSizes()))
     return failure();
-  for (Operation &command : program.getBody().front())
-    if (failed(checkCommand(&command)))
-      return failure();
+  if (failed(checkBlock(program.getBody().front())))
+    return failure();
   return checkOutputs();
 }
 

@@ -4,11 +4,42 @@
 #include "StageChecks.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "ashlar/Transforms/Fuse/ControlFlow.h"
 #include "ashlar/Transforms/Fuse/Views.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace ashlar;
+
+/// The bounds of a loop.
+static bool isLoopBound(Operation *op) {
+  return isa<arith::ConstantOp>(op) && !op->use_empty() &&
+         llvm::all_of(op->getUsers(),
+                      [](Operation *user) { return isa<scf::ForOp>(user); });
+}
+
+static LogicalResult checkBlock(Block &block, StringRef kernelOp,
+                                StringRef stage) {
+  for (Operation &op : block) {
+    if (isControlFlow(&op)) {
+      for (Region &region : op.getRegions())
+        if (failed(checkBlock(region.front(), kernelOp, stage)))
+          return failure();
+      continue;
+    }
+    bool isTensorConstant = isa<arith::ConstantOp>(op) &&
+                            isa<RankedTensorType>(op.getResult(0).getType());
+    if (!isTensorConstant && !isView(&op) &&
+        !isa<func::ReturnOp, tile::PackOp>(op) && !servesControlFlow(&op) &&
+        !isLoopBound(&op) && op.getName().getStringRef() != kernelOp)
+      return op.emitError("after the stage ")
+             << stage << ": expected tensor constants, views, " << kernelOp
+             << ", control flow and return in an entry, found '" << op.getName()
+             << "'";
+  }
+  return success();
+}
 
 LogicalResult ashlar::checkEntryBody(func::FuncOp entry, StringRef kernelOp) {
   StringRef stage =
@@ -17,17 +48,7 @@ LogicalResult ashlar::checkEntryBody(func::FuncOp entry, StringRef kernelOp) {
     return entry.emitError("after the stage ")
            << stage << ": expected one block in '" << entry.getName()
            << "', found " << entry.getBody().getBlocks().size();
-  for (Operation &op : entry.getBody().front()) {
-    bool isTensorConstant = isa<arith::ConstantOp>(op) &&
-                            isa<RankedTensorType>(op.getResult(0).getType());
-    if (!isTensorConstant && !isView(&op) &&
-        !isa<func::ReturnOp, tile::PackOp>(op) &&
-        op.getName().getStringRef() != kernelOp)
-      return op.emitError("after the stage ")
-             << stage << ": expected tensor constants, views, " << kernelOp
-             << " and return in an entry, found '" << op.getName() << "'";
-  }
-  return success();
+  return checkBlock(entry.getBody().front(), kernelOp, stage);
 }
 
 static LogicalResult checkDispatch(exec::DispatchOp dispatch) {
@@ -48,9 +69,11 @@ LogicalResult ashlar::checkDispatches(ModuleOp program) {
   for (auto entry : program.getOps<func::FuncOp>()) {
     if (failed(checkEntryBody(entry, exec::DispatchOp::getOperationName())))
       return failure();
-    for (auto dispatch : entry.getOps<exec::DispatchOp>())
-      if (failed(checkDispatch(dispatch)))
-        return failure();
+    WalkResult walk = entry.walk([](exec::DispatchOp dispatch) {
+      return WalkResult(checkDispatch(dispatch));
+    });
+    if (walk.wasInterrupted())
+      return failure();
   }
   return success();
 }

@@ -4,6 +4,7 @@
 #include "StageChecks.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -96,7 +97,7 @@ static LogicalResult checkConstant(arith::ConstantOp constant,
 }
 
 static LogicalResult checkOp(Operation *op, const Rules &rules) {
-  if (!isTensorCode(op) && !isa<func::ReturnOp>(op))
+  if (!isTensorCode(op) && !isa<func::ReturnOp, cf::AssertOp>(op))
     return op->emitError("after the stage ")
            << rules.stage
            << ": expected ops of linalg, tensor, arith, math and scf, found '"

@@ -16,14 +16,37 @@ namespace ashlar::runtime {
 class Trace;
 
 struct Command {
-  enum Kind : uint32_t { Dispatch, Copy, Barrier };
+  enum Kind : uint32_t {
+    Dispatch,
+    Copy,
+    Barrier,
+    // What decides where to go on; Sequencer.h follows it. Blocks are laid out
+    // one after the other.
+    Check,     // the call fails unless the byte is set
+    Branch,    // goes to `target` unless the byte is set
+    Jump,      // goes to `target`
+    LoopEnter, // counter `loop` starts at 0
+    LoopTest,  // goes to `target` when the byte is not set or the counter has
+               // reached `extent`; a negative extent is no limit
+    LoopNext   // counts, then goes to `target`
+  };
+  static constexpr uint32_t none = ~uint32_t(0);
+
   Kind kind;
-  uint32_t firstPointer;   // into CommandList::pointers; a copy has two,
-                           // source and target
+  uint32_t firstPointer;   // into CommandList::pointers; a copy has two, source
+                           // and target; what reads a byte has one, or `none`
   uint32_t firstParameter; // into CommandList::parameters
+  uint32_t target;         // into CommandList::commands
+  uint32_t loop;           // whose counter; of a copy that moves, else `none`
   const void *kernel;      // the device's own handle
-  int64_t extent;          // groups of a dispatch, bytes of a copy
+  int64_t extent;          // groups of a dispatch, bytes of a copy, iterations
+  int64_t strides[2];      // bytes by which a copy moves in each iteration
+
+  bool isControl() const { return kind >= Check; }
 };
+
+/// How deep blocks nest at most, the outermost not counted.
+inline constexpr uint32_t maximumNesting = 16;
 
 struct CommandList {
   std::vector<Command> commands;
@@ -31,6 +54,8 @@ struct CommandList {
   std::vector<int64_t> parameters;
   // Some command has more than one group; otherwise one worker does it all.
   bool parallel = false;
+  // Some command is control flow.
+  bool structured = false;
   // For people, one per command; only filled while a trace is on.
   std::vector<const char *> labels;
 };

@@ -3,7 +3,8 @@
 """Writes the cases of cases.py as ONNX's operator tests, for ashlar-check.
 
 Two oracles say what is right: ONNX's reference evaluator and ONNX Runtime.
-Where they differ, the standard is silent and the case is left out.
+Where they differ, the standard is silent and the case is left out. The models
+of control_flow.py and data_sizes.py have ONNX Runtime alone.
 """
 
 import argparse
@@ -12,11 +13,14 @@ import shutil
 
 import numpy as np
 import onnx
+import onnx.parser
 import onnxruntime
 from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 import cases
+import control_flow
+import data_sizes
 
 
 def as_value(name, array):
@@ -76,8 +80,8 @@ def expected(model, feeds, outputs):
     return theirs, ""
 
 
-def write(folder, model, feeds, values):
-    data = folder / "test_data_set_0"
+def write(folder, model, feeds, values, number=0):
+    data = folder / f"test_data_set_{number}"
     data.mkdir(parents=True)
     onnx.save(model, folder / "model.onnx")
     for kind, tensors in (("input", feeds.items()),
@@ -87,6 +91,18 @@ def write(folder, model, feeds, values):
             tensor = numpy_helper.from_array(np.asarray(array), name)
             (data / f"{kind}_{index}.pb").write_bytes(
                 tensor.SerializeToString())
+
+
+def make_models(out):
+    """Writes the models with control flow and sizes of data: how many."""
+    written = control_flow.CASES + data_sizes.CASES
+    for name, text, runs in written:
+        model = onnx.parser.parse_model(text)
+        session = onnxruntime.InferenceSession(
+            model.SerializeToString(), providers=["CPUExecutionProvider"])
+        for number, feeds in enumerate(runs):
+            write(out / name, model, feeds, session.run(None, feeds), number)
+    return len(written)
 
 
 def make(out, every=1):
@@ -107,7 +123,7 @@ def make(out, every=1):
             continue
         write(out / name, model, feeds, values)
         written += 1
-    return written, left_out
+    return written + make_models(out), left_out
 
 
 def main():

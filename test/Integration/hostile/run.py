@@ -20,6 +20,7 @@ import time
 import numpy as np
 
 import broken_models
+import mutations
 
 HERE = pathlib.Path(__file__).resolve().parent
 DIGITS = HERE.parents[2] / "examples" / "digits"
@@ -322,6 +323,12 @@ def main():
         suite.refuse_model(refusal)
     outputs(suite)
     modules(suite, places=60)
+    if not arguments.only:
+        verdicts, faults = mutations.run(
+            suite.bin, 500 // arguments.every, 0, arguments.sanitized,
+            arguments.keep)
+        suite.failed += len(faults)
+        suite.passed += sum(verdicts.values()) - len(faults)
     print(f"{suite.passed} passed, {suite.failed} failed, "
           f"{suite.skipped} skipped")
     return 1 if suite.failed or not suite.passed else 0

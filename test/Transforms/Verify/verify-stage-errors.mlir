@@ -148,7 +148,7 @@ module @program_0 {
 //--- fuse.mlir
 // What computes is in a dispatch.
 func.func @compute(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error@+1 {{after the stage fuse: expected tensor constants, views, exec.dispatch and return in an entry, found 'linalg.add'}}
+  // expected-error@+1 {{after the stage fuse: expected tensor constants, views, exec.dispatch, control flow and return in an entry, found 'linalg.add'}}
   %y = linalg.add ins(%x, %x : tensor<4xf32>, tensor<4xf32>) outs(%x : tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
@@ -196,7 +196,7 @@ func.func @blocks() {
 //--- tile.mlir
 // Dispatches are kernels by now.
 func.func @dispatch() {
-  // expected-error@+1 {{after the stage tile: expected tensor constants, views, exec.invoke and return in an entry, found 'exec.dispatch'}}
+  // expected-error@+1 {{after the stage tile: expected tensor constants, views, exec.invoke, control flow and return in an entry, found 'exec.dispatch'}}
   exec.dispatch() : () -> () {
   }
   return
@@ -674,7 +674,7 @@ func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 
 exec.program @main attributes {
     arena_bytes = 128 : i64, arena_lower_bound_bytes = 128 : i64,
     inputs = [{tensor = tensor<16xf32>}], outputs = [{tensor = tensor<16xf32>}], weights = []} {
-  // expected-error@+1 {{after the stage schedule: expected exec.launch, exec.copy and exec.barrier in a program, found 'arith.constant'}}
+  // expected-error@+1 {{after the stage schedule: expected commands in a program, found 'arith.constant'}}
   %c = arith.constant 0 : i64
 }
 
@@ -682,3 +682,79 @@ exec.program @main attributes {
 
 // expected-error@+1 {{after the stage schedule: expected exec.program and private kernels, found 'memref.global'}}
 memref.global @g : memref<4xf32>
+
+// -----
+
+// After a condition there is what both branches leave.
+func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 1 : i64}
+exec.program @main attributes {
+    arena_bytes = 64 : i64, arena_lower_bound_bytes = 64 : i64,
+    inputs = [{tensor = tensor<16xf32>}, {tensor = tensor<i1>}], outputs = [{tensor = tensor<16xf32>}], weights = []} {
+  exec.if <input 1, offset = <0>, length = <1>, written = false> {
+    exec.copy <input 0, offset = <0>, length = <64>, written = false> to <arena 0, offset = <0>, length = <64>, written = true>
+  } else {
+  }
+  // expected-error@+1 {{after the stage schedule: reads bytes 0 to 64 of arena 0, expected what one earlier command wrote there, found nothing}}
+  exec.copy <arena 0, offset = <0>, length = <64>, written = false> to <output 0, offset = <0>, length = <64>, written = true>
+}
+
+// -----
+
+// A step finds what every step leaves, not only what was there before.
+func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 1 : i64}
+exec.program @main attributes {
+    arena_bytes = 128 : i64, arena_lower_bound_bytes = 128 : i64,
+    inputs = [{tensor = tensor<16xf32>}], outputs = [{tensor = tensor<16xf32>}], weights = []} {
+  exec.copy <input 0, offset = <0>, length = <64>, written = false> to <arena 0, offset = <0>, length = <64>, written = true>
+  exec.barrier
+  exec.loop attributes {iterations = 3 : i64} {
+    // expected-error@+1 {{after the stage schedule: reads bytes 0 to 64 of arena 0, expected what one earlier command wrote there, found nothing}}
+    exec.copy <arena 0, offset = <0>, length = <64>, written = false> to <arena 0, offset = <64>, length = <64>, written = true>
+    exec.barrier
+    exec.copy <input 0, offset = <0>, length = <32>, written = false> to <arena 0, offset = <0>, length = <32>, written = true>
+  }
+}
+
+// -----
+
+// A copy that moves stays within its storage in every iteration.
+func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 1 : i64}
+exec.program @main attributes {
+    arena_bytes = 64 : i64, arena_lower_bound_bytes = 64 : i64,
+    inputs = [{tensor = tensor<16xf32>}], outputs = [{tensor = tensor<16xf32>}], weights = []} {
+  exec.loop attributes {iterations = 5 : i64} {
+    // expected-error@+1 {{after the stage schedule: expected a range within the 64 bytes of input 0, found 80 bytes at 0}}
+    exec.copy <input 0, offset = <0>, length = <16>, written = false> to <arena 0, offset = <0>, length = <16>, written = true> {source_stride = 16 : i64}
+  }
+}
+
+// -----
+
+func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 1 : i64}
+exec.program @main attributes {
+    arena_bytes = 64 : i64, arena_lower_bound_bytes = 64 : i64,
+    inputs = [{tensor = tensor<16xf32>}], outputs = [{tensor = tensor<16xf32>}], weights = []} {
+  // expected-error@+1 {{after the stage schedule: moves, but is in no loop with a known number of iterations}}
+  exec.copy <input 0, offset = <0>, length = <16>, written = false> to <arena 0, offset = <0>, length = <16>, written = true> {source_stride = 16 : i64}
+}
+
+// -----
+
+func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 1 : i64}
+exec.program @main attributes {
+    arena_bytes = 64 : i64, arena_lower_bound_bytes = 64 : i64,
+    inputs = [{tensor = tensor<16xf32>}], outputs = [{tensor = tensor<16xf32>}], weights = []} {
+  // expected-error@+1 {{after the stage schedule: expected a condition of one byte that is read, found #exec.binding<input 0, offset = <0>, length = <4>, written = false>}}
+  exec.check <input 0, offset = <0>, length = <4>, written = false>, "message"
+}
+
+// -----
+
+func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 1 : i64}
+// expected-error@+1 {{after the stage schedule: expected eight bytes as 'value' of an output's size, found}}
+exec.program @main attributes {
+    arena_bytes = 64 : i64, arena_lower_bound_bytes = 64 : i64,
+    inputs = [{tensor = tensor<16xf32>}], outputs = [{tensor = tensor<16xf32>}], weights = [],
+    output_sizes = [{output = 0 : i64, dimension = 0 : i64, value = #exec.binding<input 0, offset = <0>, length = <4>, written = false>}]} {
+  exec.copy <input 0, offset = <0>, length = <64>, written = false> to <output 0, offset = <0>, length = <64>, written = true>
+}

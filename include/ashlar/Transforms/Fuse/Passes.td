@@ -99,7 +99,8 @@ def FormDispatchesPass
     `exec.dispatch` ops only. With `fuse`, an elementwise op joins the
     contraction or reduction whose result it reads, and ops that work row by
     row, such as those of a softmax, join each other. Fills and empty tensors are
-    copied into the dispatches that use them.
+    copied into the dispatches that use them. Control flow on tensors (see
+    ControlFlow.h) stays, with dispatches in its blocks.
 
     Refuses what cannot be computed in a kernel: values at the function's top
     level that are neither tensors nor constants.

@@ -8,11 +8,15 @@ def ScheduleProgramPass
     : Pass<"ashlar-schedule-program", "::mlir::ModuleOp"> {
   let summary = "Turn functions into command lists with a planned arena";
   let description = [{
-    Before: a program whose functions hold constants, views and `exec.invoke`.
-    After: each of them is an `exec.program`. Values get lifetimes and offsets
+    Before: a program whose functions hold constants, views, `exec.invoke` and
+    control flow around them. After: each of them is an `exec.program`. Values get lifetimes and offsets
     in one arena; a result takes over the place of an operand that dies there
     where its kernel allows it; what the caller passes in or takes out is read
-    and written in place.
+    and written in place. The blocks of control flow share one range of the
+    arena; what a loop carries stays in one place.
+
+    Refuses loops whose condition needs kernels in the block that decides, and
+    rows put into a tensor that the step reads otherwise.
   }];
   let dependentDialects = ["::ashlar::exec::ExecDialect"];
 }

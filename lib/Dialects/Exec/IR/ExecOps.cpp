@@ -123,3 +123,14 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
            << numKernelBindings(kernel);
   return success();
 }
+
+LogicalResult LoopOp::verify() {
+  if (!getIterations() && !getCondition())
+    return emitOpError("expected a condition or a number of iterations, found "
+                       "neither");
+  IntegerAttr iterations = getIterationsAttr();
+  if (iterations && iterations.getInt() < 0)
+    return emitOpError("expected a number of iterations, found ")
+           << iterations.getInt();
+  return success();
+}

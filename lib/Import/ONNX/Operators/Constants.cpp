@@ -3,6 +3,7 @@
 // What is known without any input: Constant, ConstantOfShape, Shape, Size,
 // EyeLike and Range.
 #include "../OperandRules.h"
+#include "../RunTimeSizes.h"
 #include "../TensorBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -106,6 +107,12 @@ static LogicalResult importShape(NodeImporter &node) {
   };
   int64_t start = bound(node.intAttribute("start", 0));
   int64_t end = std::max(start, bound(node.intAttribute("end", rank)));
+  if (!node.sizes(0).empty()) {
+    Value shape = shapeAsTensor(node.b, node.shape(0), node.sizes(0));
+    node.setResult(0, slice(node.b, shape, {start}, {end - start}, {1}),
+                   ElementType::I64);
+    return success();
+  }
   ArrayRef<int64_t> sizes = node.shape(0).slice(start, end - start);
   node.setResult(0, constantTensor(node.b, sizes, {end - start}),
                  ElementType::I64);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Gather, GatherElements, GatherND and Compress: elements of a tensor at
+// Gather, GatherElements and GatherND: elements of a tensor at
 // places that another one holds.
+#include "Gathers.h"
 #include "../OperandRules.h"
 #include "../TensorBuilder.h"
 #include "IndexArithmetic.h"
@@ -20,9 +21,8 @@ static LogicalResult expectElements(NodeImporter &node, int64_t axis,
                       " of input 0 has no elements to gather");
 }
 
-/// The data at places `indices` of one axis, whose dimensions replace it.
-static Value gatherAxis(ImplicitLocOpBuilder &b, Value data, Value indices,
-                        int64_t axis) {
+Value ashlar::onnx_import::gatherAxis(ImplicitLocOpBuilder &b, Value data,
+                                      Value indices, int64_t axis) {
   auto type = cast<RankedTensorType>(data.getType());
   auto indexType = cast<RankedTensorType>(indices.getType());
   int64_t extra = indexType.getRank();
@@ -165,42 +165,8 @@ static LogicalResult importGatherND(NodeImporter &node) {
   return success();
 }
 
-static LogicalResult importCompress(NodeImporter &node) {
-  if (failed(expectOperands(node, 2, 2)) || failed(expectRank(node, 1, 1)))
-    return failure();
-  ImplicitLocOpBuilder &b = node.b;
-  Value data = node.operand(0);
-  int64_t axis = 0;
-  if (node.hasAttribute("axis")) {
-    FailureOr<int64_t> named =
-        node.normalizeAxis(node.intAttribute("axis", 0), node.rank(0));
-    if (failed(named))
-      return failure();
-    axis = *named;
-  } else {
-    data = reshape(b, data, {node.tensorType(0).getNumElements()});
-  }
-  FailureOr<SmallVector<int64_t>> condition =
-      node.constantInts(1, "the condition");
-  if (failed(condition))
-    return failure();
-  int64_t dim = cast<RankedTensorType>(data.getType()).getDimSize(axis);
-  SmallVector<int64_t> kept;
-  for (auto [i, keep] : llvm::enumerate(*condition)) {
-    if (keep && int64_t(i) >= dim)
-      return node.invalid("the condition keeps element " + Twine(i) +
-                          " of an axis that has " + Twine(dim));
-    if (keep)
-      kept.push_back(i);
-  }
-  Value places = constantTensor(b, kept, {int64_t(kept.size())});
-  node.setResult(0, gatherAxis(b, data, places, axis), node.operandType(0));
-  return success();
-}
-
 void ashlar::onnx_import::registerGathersOperators(OperatorRegistry &registry) {
   registry.add("Gather", 1, importGather);
   registry.add("GatherElements", 11, importGatherElements);
   registry.add("GatherND", 11, importGatherND);
-  registry.add("Compress", 9, importCompress);
 }

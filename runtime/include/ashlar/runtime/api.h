@@ -140,7 +140,8 @@ typedef struct ashlar_event_t ashlar_event_t;
  * As an output: with data, results are written there, in place if aligned to
  * 64 bytes; type may be NONE, rank and shape are overwritten. With data NULL
  * the session provides the memory; all fields are set, and data stays valid
- * until the session's next run or release. */
+ * until the session's next run or release. Where a size depends on data there
+ * must be room for the largest; the shape says how much of it was used. */
 typedef struct ashlar_tensor_t {
   void *data;
   ashlar_device_t *device; /* where data lives; NULL: host memory */
@@ -157,8 +158,8 @@ typedef struct ashlar_tensor_info_t {
   const char *shape_text; /* "Nx3x48xW": symbols by name */
   uint32_t type;
   uint32_t rank;
-  int64_t shape[ASHLAR_MAX_RANK];   /* -1 where symbols decide */
-  int64_t maximum[ASHLAR_MAX_RANK]; /* the shape at the largest symbols */
+  int64_t shape[ASHLAR_MAX_RANK];   /* -1 where symbols or data decide */
+  int64_t maximum[ASHLAR_MAX_RANK]; /* the largest shape there can be */
   uint64_t maximum_bytes;
 } ashlar_tensor_info_t;
 #define ASHLAR_TENSOR_INFO_INIT                                                \
@@ -420,6 +421,15 @@ typedef struct ashlar_session_statistics_t {
 } ashlar_session_statistics_t;
 #define ASHLAR_SESSION_STATISTICS_INIT                                         \
   {sizeof(ashlar_session_statistics_t), 0, 0, 0, 0, 0, 0, 0, 0, 0}
+/* The shape of output `index` as the session's last run of the entry left it
+ * (runs with bindings do not count); `out_shape` has room for the output's
+ * rank. ashlar_session_run sets the shapes itself: this is for sizes that
+ * depend on data, after a run that was started with _async. Waits for the run
+ * in flight. Before a run the sizes are the largest there can be. */
+ASHLAR_API ashlar_status_t ashlar_session_output_shape(
+    ashlar_session_t *session, const ashlar_entry_t *entry, size_t index,
+    int64_t *out_shape);
+
 ASHLAR_API ashlar_status_t
 ashlar_session_query(const ashlar_session_t *session,
                      ashlar_session_statistics_t *out_statistics);
@@ -434,6 +444,9 @@ ASHLAR_API ashlar_status_t ashlar_bindings_create(
     ashlar_session_t *session, const ashlar_entry_t *entry,
     const ashlar_tensor_t *inputs, size_t input_count, ashlar_tensor_t *outputs,
     size_t output_count, ashlar_bindings_t **out_bindings);
+/* The same of the bindings' last run. */
+ASHLAR_API ashlar_status_t ashlar_bindings_output_shape(
+    ashlar_bindings_t *bindings, size_t index, int64_t *out_shape);
 ASHLAR_API void ashlar_bindings_release(ashlar_bindings_t *bindings);
 ASHLAR_API ashlar_status_t ashlar_bindings_run(ashlar_bindings_t *bindings);
 ASHLAR_API ashlar_status_t ashlar_bindings_run_async(

@@ -34,18 +34,18 @@ static int64_t partsOf(const Command &command) {
              : command.extent;
 }
 
-void CpuQueue::runPart(const CommandList &list, RunControl &control,
-                       size_t index, int64_t begin, int64_t end,
-                       uint32_t worker) {
+void CpuQueue::runPart(const Walk &walk, size_t index, int64_t begin,
+                       int64_t end, uint32_t worker) {
+  const CommandList &list = walk.list;
+  RunControl &control = walk.control;
   const Command &command = list.commands[index];
   void *const *pointers = list.pointers.data() + command.firstPointer;
   uint64_t start = control.trace ? Trace::now() : 0;
   if (command.kind == Command::Copy) {
     int64_t from = begin * copyPieceBytes;
     int64_t to = std::min(end * copyPieceBytes, command.extent);
-    std::memcpy(static_cast<char *>(pointers[1]) + from,
-                static_cast<const char *>(pointers[0]) + from,
-                size_t(to - from));
+    std::memcpy(walk.sequencer.address(command, 1) + from,
+                walk.sequencer.address(command, 0) + from, size_t(to - from));
   } else {
     auto function = reinterpret_cast<ashlar_kernel_function_t>(
         const_cast<void *>(command.kernel));
@@ -60,26 +60,29 @@ void CpuQueue::runPart(const CommandList &list, RunControl &control,
 }
 
 void CpuQueue::walkAlone(const CommandList &list, RunControl &control) {
+  Walk walk = {*this, list, control, Sequencer(list, control), 0, 0};
   size_t size = list.commands.size();
-  for (size_t i = 0; i < size && !control.stopped(); ++i)
+  for (size_t i = 0; i < size && !control.stopped(); ++i) {
+    if (list.structured && (i = walk.sequencer.settle(i)) == size)
+      return;
     if (int64_t parts = partsOf(list.commands[i]);
         parts != 0 && list.commands[i].kind != Command::Barrier)
-      runPart(list, control, i, 0, parts, 0);
+      runPart(walk, i, 0, parts, 0);
+  }
 }
 
-void CpuQueue::share(const CommandList &list, RunControl &control, size_t index,
-                     uint32_t worker) {
-  int64_t parts = partsOf(list.commands[index]);
+void CpuQueue::share(const Walk &walk, size_t index, uint32_t worker) {
+  int64_t parts = partsOf(walk.list.commands[index]);
   int64_t piece =
       std::max<int64_t>(1, parts / (int64_t(workers) * piecesPerWorker));
   std::atomic<int64_t> &next = cursors[index].next;
   // Looking first keeps late workers from writing to the line.
-  while (!control.stopped() && next.load(std::memory_order_relaxed) < parts) {
+  while (!walk.control.stopped() &&
+         next.load(std::memory_order_relaxed) < parts) {
     int64_t begin = next.fetch_add(piece, std::memory_order_relaxed);
     if (begin >= parts)
       break;
-    runPart(list, control, index, begin, std::min(begin + piece, parts),
-            worker);
+    runPart(walk, index, begin, std::min(begin + piece, parts), worker);
   }
 }
 
@@ -88,39 +91,58 @@ void CpuQueue::resetCursors(size_t begin, size_t end) {
     cursors[i].next.store(0, std::memory_order_relaxed);
 }
 
+static bool isWork(const Command &command) {
+  return command.kind == Command::Dispatch || command.kind == Command::Copy;
+}
+
+/// Where to go on after everything before `at`, a barrier or control flow, is
+/// finished.
+static size_t next(Sequencer &sequencer, const CommandList &list, size_t at) {
+  return sequencer.settle(at + !list.commands[at].isControl());
+}
+
 void CpuQueue::walkTeam(void *opaque, uint32_t worker) {
   auto &walk = *static_cast<Walk *>(opaque);
   CpuQueue &queue = walk.queue;
   size_t segment = 0, size = walk.list.commands.size();
-  for (size_t i = 0; i < size; ++i) {
-    if (walk.list.commands[i].kind != Command::Barrier) {
-      queue.share(walk.list, walk.control, i, worker);
+  for (size_t i = 0; i < size;) {
+    if (isWork(walk.list.commands[i])) {
+      queue.share(walk, i++, worker);
       continue;
     }
-    // Everybody has left the segment, so its cursors serve the next run.
-    queue.team.barrier([&] { queue.resetCursors(segment, i); });
-    segment = i + 1;
+    // Everybody has left the segment, so its cursors serve the next run, or
+    // the next iteration.
+    queue.team.barrier([&] {
+      queue.resetCursors(segment, i);
+      walk.begin =
+          walk.list.structured ? next(walk.sequencer, walk.list, i) : i + 1;
+    });
+    // Nobody writes it before all have come to the next barrier.
+    segment = i = walk.begin;
   }
 }
 
 void CpuQueue::walkShare(void *opaque, uint32_t share) {
   auto &walk = *static_cast<Walk *>(opaque);
   for (size_t i = walk.begin; i < walk.end; ++i)
-    walk.queue.share(walk.list, walk.control, i, share);
+    walk.queue.share(walk, i, share);
 }
 
 void CpuQueue::walkExecutor(const CommandList &list, RunControl &control) {
   size_t size = list.commands.size();
-  for (size_t begin = 0; begin < size && !control.stopped();) {
-    size_t end = begin;
-    while (end < size && list.commands[end].kind != Command::Barrier)
-      ++end;
-    Walk walk = {*this, list, control, begin, end};
-    if (end == begin + 1 && partsOf(list.commands[begin]) <= 1)
+  Walk walk = {*this, list, control, Sequencer(list, control), 0, 0};
+  while (walk.begin < size && !control.stopped()) {
+    walk.end = walk.begin;
+    while (walk.end < size && isWork(list.commands[walk.end]))
+      ++walk.end;
+    if (walk.end == walk.begin + 1 && partsOf(list.commands[walk.begin]) <= 1)
       walkShare(&walk, 0);
-    else if (end != begin)
+    else if (walk.end != walk.begin)
       executor.run(executor.context, workers, walkShare, &walk);
-    begin = end + 1;
+    resetCursors(walk.begin, walk.end);
+    if (walk.end == size)
+      break;
+    walk.begin = next(walk.sequencer, list, walk.end);
   }
   resetCursors(0, size);
 }
@@ -138,7 +160,7 @@ void CpuQueue::execute(const CommandList &list, RunControl &control) {
   reserveCursors(list.commands.size());
   if (hasExecutor)
     return walkExecutor(list, control);
-  Walk walk = {*this, list, control, 0, list.commands.size()};
+  Walk walk = {*this, list, control, Sequencer(list, control), 0, 0};
   team.run(walkTeam, &walk);
   // Those of the last segment, and all when a run was stopped.
   resetCursors(0, list.commands.size());

@@ -8,11 +8,14 @@
 //                each command's groups, and meet at barriers;
 //   an executor  the embedder's threads run each stretch between barriers as
 //                one parallel step, since they may not wait for each other.
+//
+// Control flow is a barrier, too: the last worker to come decides for all.
 
 #ifndef ASHLAR_RUNTIME_LIB_DEVICES_CPU_CPUQUEUE_H
 #define ASHLAR_RUNTIME_LIB_DEVICES_CPU_CPUQUEUE_H
 
 #include "../Device.h"
+#include "../Sequencer.h"
 #include "WorkerTeam.h"
 
 namespace ashlar::runtime {
@@ -32,6 +35,7 @@ private:
     CpuQueue &queue;
     const CommandList &list;
     RunControl &control;
+    Sequencer sequencer;
     size_t begin;
     size_t end;
   };
@@ -40,10 +44,9 @@ private:
   static void walkShare(void *walk, uint32_t share);
   void walkAlone(const CommandList &list, RunControl &control);
   void walkExecutor(const CommandList &list, RunControl &control);
-  void share(const CommandList &list, RunControl &control, size_t index,
-             uint32_t worker);
-  void runPart(const CommandList &list, RunControl &control, size_t index,
-               int64_t begin, int64_t end, uint32_t worker);
+  void share(const Walk &walk, size_t index, uint32_t worker);
+  void runPart(const Walk &walk, size_t index, int64_t begin, int64_t end,
+               uint32_t worker);
   void reserveCursors(size_t count);
   void resetCursors(size_t begin, size_t end);
 

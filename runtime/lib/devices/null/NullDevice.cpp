@@ -6,6 +6,8 @@
 
 #include "NullDevice.h"
 
+#include "../Sequencer.h"
+
 #include <cstdlib>
 #include <cstring>
 
@@ -79,12 +81,13 @@ static void nullDestroyQueue(void *) {}
 
 static Status nullExecute(void *, const CommandList &list,
                           RunControl &control) {
-  for (const Command &command : list.commands) {
-    if (control.stopped())
-      break;
+  Sequencer sequencer(list, control);
+  for (size_t i = sequencer.settle(0); i < list.commands.size();
+       i = sequencer.settle(i + 1)) {
+    const Command &command = list.commands[i];
     if (command.kind == Command::Copy)
-      std::memcpy(list.pointers[command.firstPointer + 1],
-                  list.pointers[command.firstPointer], size_t(command.extent));
+      std::memcpy(sequencer.address(command, 1), sequencer.address(command, 0),
+                  size_t(command.extent));
   }
   return {};
 }

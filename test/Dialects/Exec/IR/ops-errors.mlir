@@ -109,7 +109,7 @@ exec.program @arity attributes {
 // -----
 
 func.func @outside() {
-  // expected-error@+1 {{'exec.barrier' op expects parent op 'exec.program'}}
+  // expected-error@+1 {{'exec.barrier' op expects parent op to be one of 'exec.program, exec.if, exec.loop'}}
   exec.barrier
   return
 }
@@ -129,3 +129,23 @@ func.func private @results() attributes {size = #exec.size<affine_map<()[s0] -> 
 // expected-error@+2 {{expected ::ashlar::exec::Storage to be one of: input, output, weights, arena}}
 // expected-error@+1 {{failed to parse Exec_BindingAttr parameter 'storage'}}
 func.func private @storage() attributes {b = #exec.binding<disk 0, offset = <0>, length = <0>, written = false>}
+
+// -----
+
+exec.program @main attributes {
+    arena_bytes = 0 : i64, arena_lower_bound_bytes = 0 : i64, inputs = [],
+    outputs = [], weights = []} {
+  // expected-error@+1 {{'exec.loop' op expected a condition or a number of iterations, found neither}}
+  exec.loop {
+  }
+}
+
+// -----
+
+exec.program @main attributes {
+    arena_bytes = 0 : i64, arena_lower_bound_bytes = 0 : i64, inputs = [],
+    outputs = [], weights = []} {
+  // expected-error@+1 {{'exec.loop' op expected a number of iterations, found -1}}
+  exec.loop attributes {iterations = -1 : i64} {
+  }
+}

@@ -62,6 +62,25 @@ module @programs {
     // CHECK-NEXT: exec.copy <arena 0, offset = <0>, length = <16>, written = false> to <output 0, offset = <0>, length = <16>, written = true>
     exec.copy <arena 0, offset = <0>, length = <16>, written = false>
            to <output 0, offset = <0>, length = <16>, written = true>
+    // CHECK-NEXT: exec.check <input 0, offset = <0>, length = <1>, written = false>, "the byte is zero"
+    exec.check <input 0, offset = <0>, length = <1>, written = false>, "the byte is zero"
+    // CHECK-NEXT: exec.if <input 0, offset = <0>, length = <1>, written = false> {
+    // CHECK-NEXT: exec.barrier
+    // CHECK-NEXT: } else {
+    // CHECK-NEXT: }
+    exec.if <input 0, offset = <0>, length = <1>, written = false> {
+      exec.barrier
+    } else {
+    }
+    // CHECK-NEXT: exec.loop while <input 0, offset = <0>, length = <1>, written = false> attributes {iterations = 3 : i64} {
+    // CHECK-NEXT: exec.copy {{.*}} {source_stride = 4 : i64, target_stride = -4 : i64}
+    // CHECK-NEXT: }
+    exec.loop while <input 0, offset = <0>, length = <1>, written = false>
+        attributes {iterations = 3 : i64} {
+      exec.copy <input 0, offset = <0>, length = <4>, written = false>
+             to <arena 0, offset = <12>, length = <4>, written = true>
+             {source_stride = 4 : i64, target_stride = -4 : i64}
+    }
   }
 }
 

@@ -37,6 +37,9 @@ inline constexpr llvm::StringLiteral resultsAttrName = "exec.results";
 inline constexpr llvm::StringLiteral flopsAttrName = "exec.flops";
 /// The model's nodes that it computes (array of strings).
 inline constexpr llvm::StringLiteral nodesAttrName = "exec.nodes";
+/// On a result of an entry that is a size of another result: which, and of
+/// which dimension (array of two i64). Such results come last.
+inline constexpr llvm::StringLiteral sizeOfAttrName = "exec.size_of";
 /// On the module of a program: its target (TargetAttr).
 inline constexpr llvm::StringLiteral targetAttrName = "exec.target";
 

@@ -74,32 +74,92 @@ def Exec_ProgramOp : Exec_Op<"program", [
     `inputs` and `outputs` hold a dictionary each: name, ONNX element type and
     tensor type. `weights` holds the constants that the commands read, in the
     order that bindings count them. The byte figures are the memory contract.
+    `output_sizes`, a dictionary each with `output`, `dimension` and `value`,
+    says where the program leaves sizes that depend on data.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
                        ArrayAttr:$inputs, ArrayAttr:$outputs,
                        ArrayAttr:$weights,
                        I64Attr:$arena_bytes,
-                       I64Attr:$arena_lower_bound_bytes);
+                       I64Attr:$arena_lower_bound_bytes,
+                       OptionalAttr<ArrayAttr>:$output_sizes);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
 }
 
-def Exec_LaunchOp : Exec_Op<"launch", [HasParent<"ProgramOp">,
+/// A command of a program, or of a block inside one.
+class Exec_Command<string mnemonic, list<Trait> traits = []>
+    : Exec_Op<mnemonic,
+              !listconcat([ParentOneOf<["ProgramOp", "IfOp", "LoopOp"]>],
+                          traits)>;
+
+def Exec_LaunchOp : Exec_Command<"launch", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Runs a kernel on byte ranges";
   let arguments = (ins FlatSymbolRefAttr:$kernel, ArrayAttr:$bindings);
   let assemblyFormat = "$kernel $bindings attr-dict";
 }
 
-def Exec_CopyOp : Exec_Op<"copy", [HasParent<"ProgramOp">]> {
+def Exec_CopyOp : Exec_Command<"copy"> {
   let summary = "Copies bytes between ranges that do not overlap";
-  let arguments = (ins Exec_BindingAttr:$source, Exec_BindingAttr:$target);
+  let description = [{
+    In a loop the ranges may move on with each iteration, by a stride in bytes:
+
+    ```mlir
+    exec.copy <input 0, offset = <0>, length = <16>, written = false>
+        to <arena 0, offset = <0>, length = <16>, written = true>
+        {source_stride = 16 : i64}
+    ```
+  }];
+  let arguments = (ins Exec_BindingAttr:$source, Exec_BindingAttr:$target,
+                       DefaultValuedAttr<I64Attr, "0">:$source_stride,
+                       DefaultValuedAttr<I64Attr, "0">:$target_stride);
   let assemblyFormat = "$source `to` $target attr-dict";
+  let builders = [OpBuilder<(ins "::ashlar::exec::BindingAttr":$source,
+                                 "::ashlar::exec::BindingAttr":$target), [{
+    build($_builder, $_state, source, target, int64_t(0), int64_t(0));
+  }]>];
 }
 
-def Exec_BarrierOp : Exec_Op<"barrier", [HasParent<"ProgramOp">]> {
+def Exec_BarrierOp : Exec_Command<"barrier"> {
   let summary = "Everything before it finishes before anything after it starts";
   let assemblyFormat = "attr-dict";
+}
+
+def Exec_CheckOp : Exec_Command<"check"> {
+  let summary = "Ends the call with a message if a byte is zero";
+  let description = [{
+    Like all commands that read a condition, it waits for everything before it,
+    and what follows waits for it.
+  }];
+  let arguments = (ins Exec_BindingAttr:$condition, StrAttr:$message);
+  let assemblyFormat = "$condition `,` $message attr-dict";
+}
+
+def Exec_IfOp : Exec_Command<"if", [
+    NoTerminator, SingleBlock, HasOnlyGraphRegion, RegionKindInterface]> {
+  let summary = "One of two blocks of commands, by a byte";
+  let arguments = (ins Exec_BindingAttr:$condition);
+  let regions = (region SizedRegion<1>:$thenBlock, SizedRegion<1>:$elseBlock);
+  let assemblyFormat = [{
+    $condition attr-dict-with-keyword $thenBlock `else` $elseBlock
+  }];
+}
+
+def Exec_LoopOp : Exec_Command<"loop", [
+    NoTerminator, SingleBlock, HasOnlyGraphRegion, RegionKindInterface]> {
+  let summary = "A block of commands again and again";
+  let description = [{
+    It runs while the byte at `condition` is set, if there is one, and at most
+    `iterations` times, if that is given.
+  }];
+  let arguments = (ins OptionalAttr<I64Attr>:$iterations,
+                       OptionalAttr<Exec_BindingAttr>:$condition);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    (`while` $condition^)? attr-dict-with-keyword $body
+  }];
+  let hasVerifier = 1;
 }
 
 #endif // ASHLAR_DIALECTS_EXEC_IR_EXECOPS_TD

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Sizes that depend on data. A tensor with such a size is as large as it can
+// get, and its real size is a tensor of its own, made by the operator that
+// finds it out. What lies beyond holds anything: operators that only map
+// elements need not care; others must, so every operator that takes such
+// tensors says so here, and the rest is refused.
+#ifndef ASHLAR_LIB_IMPORT_ONNX_RUNTIMESIZES_H
+#define ASHLAR_LIB_IMPORT_ONNX_RUNTIMESIZES_H
+
+#include "NodeImporter.h"
+
+namespace ashlar::onnx_import {
+
+/// What result 0 of the node has for sizes, empty when none depends on data or
+/// the operator sets them itself. Fails, having said so, for operators that
+/// cannot take operand sizes that do.
+mlir::LogicalResult inferSizes(NodeImporter &node, llvm::StringRef domain,
+                               llvm::SmallVectorImpl<mlir::Value> &sizes);
+
+/// The elements that are used, one after the other from the start, in a tensor
+/// as large as before.
+mlir::Value makeDense(mlir::ImplicitLocOpBuilder &b,
+                      const ImportedValue &tensor);
+
+/// A shape as a tensor: what is known, and what depends on data.
+mlir::Value shapeAsTensor(mlir::ImplicitLocOpBuilder &b,
+                          llvm::ArrayRef<int64_t> shape,
+                          llvm::ArrayRef<mlir::Value> sizes);
+
+/// A size as a tensor that nothing else reads.
+mlir::Value copyOfSize(mlir::ImplicitLocOpBuilder &b, mlir::Value size);
+
+} // namespace ashlar::onnx_import
+
+#endif // ASHLAR_LIB_IMPORT_ONNX_RUNTIMESIZES_H
