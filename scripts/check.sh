@@ -35,6 +35,7 @@ were skipped; each skipped test says why.
   operators      8    ONNX's own operator tests, against the committed list
   edges          3    operators on odd sizes, empty tensors, NaN and the like,
                       beside ONNX Runtime
+  kernels        1    micro-kernels at their edges, beside plain loops
   models         6    real models beside ONNX Runtime: numbers must agree
   reproducible   2    the same input gives the same bytes; a killed compile
                       leaves nothing
@@ -163,6 +164,7 @@ phase lit 3 "every pass, stage and tool by its IR and its messages"
 phase unit 2 "unit tests and the runtime's conformance suite"
 phase operators 8 "ONNX's own operator tests"
 phase edges 3 "operators at their edges, beside ONNX Runtime"
+phase kernels 1 "micro-kernels at their edges, beside plain loops"
 phase models 6 "real models beside ONNX Runtime"
 phase reproducible 2 "the same bytes each time, nothing left of a killed run"
 phase hostile 6 "broken models and modules"

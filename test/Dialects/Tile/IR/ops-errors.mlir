@@ -246,6 +246,42 @@ func.func @strategy_box(%a: memref<4x8xf32>, %b: memref<8x6xf32>, %c: memref<4x6
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n) -> (m, n)>
 
+// Workers' boxes would overlap.
+func.func @strategy_workers(%a: memref<8x8xf32>, %b: memref<8x6xf32>, %c: memref<8x6xf32>) {
+  // expected-error@+1 {{'tile.contract' op expected the workers' part of dim 0 to be a multiple of its box 4, found 6}}
+  tile.contract a(%a: memref<8x8xf32>) b(%b: memref<8x6xf32>) outs(%c: memref<8x6xf32>) attributes {
+      parallel = array<i64: 8, 6>, reduced = array<i64: 8>, maps = [#a, #b, #c],
+      strategy = #tile.strategy<workers = [6, 0], box = [4, 6, 8], order = [0, 1], unroll = 1, packs = false>} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n) -> (m, n)>
+
+// The last chunk would reach beyond the end.
+func.func @strategy_chunks(%a: memref<8x8xf32>, %b: memref<8x6xf32>, %c: memref<8x6xf32>) {
+  // expected-error@+1 {{'tile.contract' op expected chunks that divide the 8 terms of dim 2, found 3}}
+  tile.contract a(%a: memref<8x8xf32>) b(%b: memref<8x6xf32>) outs(%c: memref<8x6xf32>) attributes {
+      parallel = array<i64: 8, 6>, reduced = array<i64: 8>, maps = [#a, #b, #c],
+      strategy = #tile.strategy<workers = [0, 0], box = [4, 6, 3], order = [0, 1], unroll = 1, packs = false>} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n) -> (m, n)>
+
 // The body says what type sums have.
 func.func @no_argument(%a: memref<4x8xf32>, %b: memref<8x6xf32>, %c: memref<4x6xf32>, %x: f32) {
   // expected-error@+1 {{'tile.contract' op expected a body over the accumulator}}
