@@ -35,7 +35,8 @@ were skipped; each skipped test says why.
   operators      8    ONNX's own operator tests, against the committed list
   edges          3    operators on odd sizes, empty tensors, NaN and the like,
                       beside ONNX Runtime
-  functions      1  exp, log, tanh, erf... against f64: errors as stated
+  functions      1    exp, log, tanh, erf... against f64: errors as stated
+  kernels        1    micro-kernels at their edges, beside plain loops
   models         6    real models beside ONNX Runtime: numbers must agree
   reproducible   2    the same input gives the same bytes; a killed compile
                       leaves nothing
@@ -165,6 +166,7 @@ phase unit 2 "unit tests and the runtime's conformance suite"
 phase operators 8 "ONNX's own operator tests"
 phase edges 3 "operators at their edges, beside ONNX Runtime"
 phase functions 1 "errors of functions against f64"
+phase kernels 1 "micro-kernels at their edges, beside plain loops"
 phase models 6 "real models beside ONNX Runtime"
 phase reproducible 2 "the same bytes each time, nothing left of a killed run"
 phase hostile 6 "broken models and modules"

@@ -37,6 +37,7 @@ compiler_packages=(
   ccache zlib1g-dev libzstd-dev
   libprotobuf-dev protobuf-compiler libonnx-testdata
   python3 python3-venv unzip git
+  qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 )
 
 # The schema of the pinned onnx wheel; the importer is generated from it.

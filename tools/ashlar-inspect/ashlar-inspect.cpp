@@ -18,19 +18,25 @@ static const char description[] =
 
 int main(int argc, char **argv) {
   CLI::App app(description, "ashlar-inspect");
-  std::string file;
+  std::string file, kernel;
   bool json = false, kernels = false, machine = false, verify = false;
   app.set_version_flag("--version", std::string("ashlar-inspect ") +
                                         ashlar_runtime_version());
   app.add_option("file", file, "The module (.ash)")->required();
   app.add_flag("--json", json, "Print one JSON object");
   app.add_flag("--kernels", kernels, "Print every kernel, its nodes and cost");
+  app.add_option("--disassemble", kernel, "Print the code of one kernel")
+      ->type_name("KERNEL");
   app.add_flag("--machine", machine, "Print the models it was made for");
   app.add_flag("--verify", verify, "Check the hashes of weights and code too");
   return runTool("ashlar-inspect", app, argc, argv, [&]() -> int {
     Inspection inspection(file);
     if (verify)
       inspection.verify();
+    if (!kernel.empty()) {
+      std::fputs(inspection.disassembly(kernel).c_str() + 1, stdout);
+      return Done;
+    }
     std::string text = json ? inspection.json() : inspection.table();
     if (kernels && !json)
       text += inspection.kernelTable();

@@ -3,6 +3,7 @@
 #include "Inspection.h"
 
 #include "Bytes.h"
+#include "Disassembly.h"
 #include "Failure.h"
 
 #include "IndexVerifier.h"
@@ -296,6 +297,30 @@ std::string Inspection::kernelTable() const {
               pad(formatBytes(kernel.code_bytes()), 11) + " " + nodes + "\n";
     }
   }
+  return text;
+}
+
+std::string Inspection::disassembly(const std::string &name) const {
+  const fb::Module &index = parts->index();
+  std::string text;
+  for (size_t p = 0; p < count(index.programs()); ++p) {
+    const fb::Program &program = *index.programs()->Get(uint32_t(p));
+    for (size_t i = 0; i < count(program.kernels()); ++i) {
+      const fb::Kernel &kernel = *program.kernels()->Get(uint32_t(i));
+      if (textOf(kernel.name()) != name)
+        continue;
+      const fb::Executable &code =
+          *program.executables()->Get(kernel.executable());
+      const fb::Section &section = *index.sections()->Get(code.section());
+      text += "\n" + name + " of " + textOf(program.target()) + ":" +
+              textOf(program.preset()) + ", " + textOf(code.format()) + "\n" +
+              disassemble(parts->file->sectionData(section), section.size(),
+                          textOf(kernel.symbol()));
+    }
+  }
+  if (text.empty())
+    throw Failure(Refused, "no program has a kernel '" + name +
+                               "'; --kernels lists those there are");
   return text;
 }
 

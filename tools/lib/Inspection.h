@@ -20,6 +20,8 @@ public:
   std::string json() const;
   std::string table() const;
   std::string kernelTable() const;
+  /// The machine code of a kernel, of each program that has one of that name.
+  std::string disassembly(const std::string &name) const;
   /// The machine model of each program, as a file that ashlar-compile reads.
   std::string machineText() const;
   /// Hashes weights and code. Throws a Failure naming the section that

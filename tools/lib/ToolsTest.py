@@ -15,8 +15,9 @@ BIN, SAMPLE = sys.argv[1:3]
 GIVEN = ["--input=x=random:1", "--input=y=random:2"]
 
 
-def run(tool, *arguments):
+def run(tool, *arguments, **environment):
     done = subprocess.run([os.path.join(BIN, tool), *arguments],
+                          env={**os.environ, **environment},
                           capture_output=True, text=True)
     return done.returncode, done.stdout, done.stderr
 
@@ -245,6 +246,32 @@ class Tools(unittest.TestCase):
         self.assertIn("weights", err)
         self.assertEqual(run("ashlar-inspect", SAMPLE, "--verify",
                              "--kernels")[0], 0)
+
+    def test_inspect_disassembles_one_kernel(self):
+        kernels = json.loads(run("ashlar-inspect", SAMPLE, "--json")[1])[
+            "programs"][0]["kernels"]
+        name = kernels[0]["name"]
+        code, text, err = run("ashlar-inspect", SAMPLE,
+                              f"--disassemble={name}")
+        if code != 0:
+            self.skipTest(err)
+        self.assertRegex(text, f"{name} of .*\n[0-9a-f]+ <.*>:\n")
+        self.assertIn("ret", text)
+        self.assertEqual(text.count(">:\n"), 1)
+
+    def test_inspect_refuses_to_disassemble_what_is_not_there(self):
+        code, text, err = run("ashlar-inspect", SAMPLE, "--disassemble=none")
+        self.assertEqual((code, text), (1, ""))
+        self.assertIn("no program has a kernel 'none'", err)
+
+    def test_inspect_says_when_there_is_no_disassembler(self):
+        kernels = json.loads(run("ashlar-inspect", SAMPLE, "--json")[1])[
+            "programs"][0]["kernels"]
+        code, text, err = run("ashlar-inspect", SAMPLE,
+                              f"--disassemble={kernels[0]['name']}",
+                              PATH=self.folder.name)
+        self.assertEqual((code, text), (1, ""))
+        self.assertIn("no disassembler was found", err)
 
     def test_trace(self):
         trace = self.path("trace.json")

@@ -78,6 +78,20 @@ def ExpandContractsPass
                            "::mlir::scf::SCFDialect"];
 }
 
+def TileToLoopsPass : Pass<"ashlar-tile-to-loops", "::mlir::func::FuncOp"> {
+  let summary = "Say what tile ops mean in plain loops";
+  let description = [{
+    Before: `tile.contract` on memrefs, or `tile.init`, `tile.step`, `tile.add`
+    and `tile.drain` among loops. After: loops over single elements; every
+    accumulator is a buffer of its own that is written once. Slow and simple:
+    tests compare other lowerings with it. A strategy changes nothing.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def VectorizeStepsPass
     : Pass<"ashlar-vectorize-steps", "::mlir::func::FuncOp"> {
   let summary = "Turn accumulators into vector registers";

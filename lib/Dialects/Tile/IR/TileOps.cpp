@@ -154,6 +154,19 @@ LogicalResult ContractOp::verify() {
                  "expected boxes and unrolling of 1 or more and workers "
                  "of 0 or more, found ")
              << strategy;
+    // Boxes of workers would overlap, and chunks reach beyond the end.
+    for (int64_t i = 0; i != parallel; ++i)
+      if (int64_t workers = strategy.getWorkers()[i];
+          workers < getParallel()[i] && workers % strategy.getBox()[i] != 0)
+        return emitOpError("expected the workers' part of dim ")
+               << i << " to be a multiple of its box " << strategy.getBox()[i]
+               << ", found " << workers;
+    for (int64_t i = 0; i != reduced; ++i)
+      if (int64_t chunk = strategy.getBox()[parallel + i];
+          chunk < getReduced()[i] && getReduced()[i] % chunk != 0)
+        return emitOpError("expected chunks that divide the ")
+               << getReduced()[i] << " terms of dim " << parallel + i
+               << ", found " << chunk;
   }
   return success();
 }

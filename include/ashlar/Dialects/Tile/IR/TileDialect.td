@@ -56,10 +56,11 @@ def Tile_StrategyAttr : AttrDef<Tile_Dialect, "Strategy"> {
   let description = [{
     One number per dim of the contraction, parallel dims first:
 
-    - `workers`: the box of one worker, 0 for the whole dim, 1 or more
-      otherwise; none for reduced dims;
+    - `workers`: the box of one worker, 0 for the whole dim, a multiple of
+      `box` otherwise; none for reduced dims;
     - `box`: what one accumulator holds of each parallel dim and sums of each
-      reduced dim before it joins the total (two-level accumulation);
+      reduced dim, which it divides, before it joins the total (two-level
+      accumulation);
     - `order`: the parallel dims in the order of their loops inside a worker's
       box, outermost first;
     - `unroll`: terms of the innermost reduced dim that are written out;

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the ops of the tile dialect mean, in loops over single elements. It is
+// what other lowerings are compared with, so it is written to be read: nothing
+// is shared, reordered or kept in place.
+#include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "ashlar/Transforms/Tile/Passes.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Transforms/Patterns.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+using namespace mlir;
+using namespace ashlar;
+
+namespace ashlar {
+#define GEN_PASS_DEF_TILETOLOOPSPASS
+#include "ashlar/Transforms/Tile/Passes.h.inc"
+} // namespace ashlar
+
+namespace {
+/// Writes loops, loads and products.
+class LoopWriter {
+public:
+  LoopWriter(Location location, OpBuilder &builder) : b(location, builder) {}
+
+  /// A loop per size; `body` gets a point. Leaves the builder behind them.
+  void forEach(ArrayRef<int64_t> sizes,
+               llvm::function_ref<void(ValueRange point)> body) {
+    OpBuilder::InsertionGuard guard(b);
+    SmallVector<Value> point;
+    for (int64_t size : sizes) {
+      auto loop = scf::ForOp::create(b, index(0), index(size), index(1));
+      b.setInsertionPointToStart(loop.getBody());
+      point.push_back(loop.getInductionVar());
+    }
+    body(point);
+  }
+
+  /// The value of `start` after `body` over all points, which gets the value so
+  /// far and gives the next.
+  Value sumOver(ArrayRef<int64_t> sizes, Value start,
+                llvm::function_ref<Value(Value sum, ValueRange point)> body) {
+    SmallVector<Value> point;
+    return sumFrom(sizes, point, start, body);
+  }
+
+  Value load(Value memory, AffineMap map, ValueRange point) {
+    return memref::LoadOp::create(b, memory, at(map, point));
+  }
+  void store(Value value, Value memory, AffineMap map, ValueRange point) {
+    memref::StoreOp::create(b, value, memory, at(map, point));
+  }
+
+  Value add(Value x, Value y) {
+    if (isa<FloatType>(x.getType()))
+      return arith::AddFOp::create(b, x, y);
+    return arith::AddIOp::create(b, x, y);
+  }
+
+  /// sum + x * y, both factors as the sum's type first.
+  Value addProduct(Value sum, Value x, bool xUnsigned, Value y,
+                   bool yUnsigned) {
+    x = extend(x, sum.getType(), xUnsigned);
+    y = extend(y, sum.getType(), yUnsigned);
+    if (isa<FloatType>(sum.getType()))
+      return add(sum, arith::MulFOp::create(b, x, y));
+    return add(sum, arith::MulIOp::create(b, x, y));
+  }
+
+  /// What `body` yields for `arguments`.
+  Value apply(Block &body, ValueRange arguments) {
+    IRMapping mapping;
+    mapping.map(body.getArguments(), arguments);
+    for (Operation &op : body.without_terminator())
+      b.clone(op, mapping);
+    return mapping.lookupOrDefault(body.getTerminator()->getOperand(0));
+  }
+
+  ImplicitLocOpBuilder b;
+
+private:
+  Value index(int64_t value) {
+    return arith::ConstantIndexOp::create(b, value);
+  }
+
+  SmallVector<Value> at(AffineMap map, ValueRange point) {
+    SmallVector<Value> place;
+    for (AffineExpr expr : map.getResults())
+      place.push_back(affine::AffineApplyOp::create(
+          b, AffineMap::get(map.getNumDims(), 0, expr), point));
+    return place;
+  }
+
+  Value extend(Value value, Type wide, bool isUnsigned) {
+    if (value.getType() == wide)
+      return value;
+    if (isa<FloatType>(wide))
+      return arith::ExtFOp::create(b, wide, value);
+    if (isUnsigned)
+      return arith::ExtUIOp::create(b, wide, value);
+    return arith::ExtSIOp::create(b, wide, value);
+  }
+
+  Value sumFrom(ArrayRef<int64_t> sizes, SmallVector<Value> &point, Value start,
+                llvm::function_ref<Value(Value sum, ValueRange point)> body) {
+    if (point.size() == sizes.size())
+      return body(start, point);
+    auto loop = scf::ForOp::create(b, index(0), index(sizes[point.size()]),
+                                   index(1), start);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    point.push_back(loop.getInductionVar());
+    Value next = sumFrom(sizes, point, loop.getRegionIterArg(0), body);
+    point.pop_back();
+    scf::YieldOp::create(b, next);
+    return loop.getResult(0);
+  }
+};
+
+SmallVector<Value> joined(ValueRange x, ValueRange y) {
+  SmallVector<Value> both(x);
+  llvm::append_range(both, y);
+  return both;
+}
+
+void expandContract(tile::ContractOp op, OpBuilder &builder) {
+  LoopWriter w(op.getLoc(), builder);
+  Value init = op.getInit();
+  if (op.getPadAttr()) {
+    Value pad = arith::ConstantOp::create(w.b, *op.getPad());
+    auto type = cast<MemRefType>(init.getType());
+    w.forEach(type.getShape(), [&](ValueRange point) {
+      memref::StoreOp::create(w.b, pad, init, point);
+    });
+  }
+  w.forEach(op.getParallel(), [&](ValueRange at) {
+    Value zero = arith::ConstantOp::create(
+        w.b, w.b.getZeroAttr(op.getAccumulatorType()));
+    Value sum =
+        w.sumOver(op.getReduced(), zero, [&](Value sum, ValueRange term) {
+          SmallVector<Value> point = joined(at, term);
+          return w.addProduct(
+              sum, w.load(op.getA(), op.getAMap(), point), op.getAUnsigned(),
+              w.load(op.getB(), op.getBMap(), point), op.getBUnsigned());
+        });
+    SmallVector<Value> arguments = {sum};
+    for (auto [i, operand] : llvm::enumerate(op.getEpilogue()))
+      arguments.push_back(w.load(operand, op.getEpilogueMap(i), at));
+    w.store(w.apply(op.getBody().front(), arguments), init, op.getResultMap(),
+            at);
+  });
+}
+
+MemRefType bufferOf(tile::AccType type) {
+  return MemRefType::get(type.getShape(), type.getElementType());
+}
+
+/// Memory for `acc` with the value that `body` gives for each of its points.
+Value newAccumulator(LoopWriter &w, Value acc,
+                     llvm::function_ref<Value(ValueRange point)> body) {
+  MemRefType type = bufferOf(cast<tile::AccType>(acc.getType()));
+  Value memory = memref::AllocOp::create(w.b, type);
+  w.forEach(type.getShape(), [&](ValueRange point) {
+    memref::StoreOp::create(w.b, body(point), memory, point);
+  });
+  return memory;
+}
+
+struct InitToLoops : OpConversionPattern<tile::InitOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(tile::InitOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    LoopWriter w(op.getLoc(), rewriter);
+    rewriter.replaceOp(op, newAccumulator(w, op.getAcc(), [&](ValueRange) {
+                         return op.getValue();
+                       }));
+    return success();
+  }
+};
+
+struct AddToLoops : OpConversionPattern<tile::AddOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(tile::AddOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    LoopWriter w(op.getLoc(), rewriter);
+    auto element = [&](Value memory, ValueRange point) -> Value {
+      return memref::LoadOp::create(w.b, memory, point);
+    };
+    rewriter.replaceOp(op,
+                       newAccumulator(w, op.getSum(), [&](ValueRange point) {
+                         return w.add(element(adaptor.getTotal(), point),
+                                      element(adaptor.getPart(), point));
+                       }));
+    return success();
+  }
+};
+
+struct StepToLoops : OpConversionPattern<tile::StepOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(tile::StepOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    LoopWriter w(op.getLoc(), rewriter);
+    rewriter.replaceOp(
+        op, newAccumulator(w, op.getResult(), [&](ValueRange at) {
+          Value start = memref::LoadOp::create(w.b, adaptor.getAcc(), at);
+          return w.sumOver(
+              op.getReduced(), start, [&](Value sum, ValueRange term) {
+                SmallVector<Value> point = joined(at, term);
+                return w.addProduct(sum, w.load(op.getA(), op.getAMap(), point),
+                                    op.getAUnsigned(),
+                                    w.load(op.getB(), op.getBMap(), point),
+                                    op.getBUnsigned());
+              });
+        }));
+    return success();
+  }
+};
+
+struct DrainToLoops : OpConversionPattern<tile::DrainOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(tile::DrainOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    LoopWriter w(op.getLoc(), rewriter);
+    unsigned target = op.getMaps().size() - 1;
+    w.forEach(op.getAcc().getType().getShape(), [&](ValueRange at) {
+      SmallVector<Value> arguments = {
+          memref::LoadOp::create(w.b, adaptor.getAcc(), at)};
+      for (auto [i, operand] : llvm::enumerate(op.getEpilogue()))
+        arguments.push_back(w.load(operand, op.getMap(i), at));
+      w.store(w.apply(op.getBody().front(), arguments), op.getTarget(),
+              op.getMap(target), at);
+    });
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct TileToLoops : ashlar::impl::TileToLoopsPassBase<TileToLoops> {
+  void runOnOperation() override {
+    SmallVector<tile::ContractOp> contracts;
+    getOperation().walk([&](tile::ContractOp op) { contracts.push_back(op); });
+    for (tile::ContractOp op : contracts) {
+      if (!isa<MemRefType>(op.getInit().getType())) {
+        op.emitOpError("expected operands in memory, found ")
+            << op.getInit().getType() << "; bufferize first";
+        return signalPassFailure();
+      }
+      OpBuilder builder(op);
+      expandContract(op, builder);
+      op.erase();
+    }
+    MLIRContext *context = &getContext();
+    TypeConverter converter;
+    converter.addConversion([](Type type) { return type; });
+    converter.addConversion(
+        [](tile::AccType type) -> Type { return bufferOf(type); });
+    RewritePatternSet patterns(context);
+    patterns.add<InitToLoops, AddToLoops, StepToLoops, DrainToLoops>(converter,
+                                                                     context);
+    ConversionTarget target(*context);
+    target
+        .addIllegalOp<tile::InitOp, tile::AddOp, tile::StepOp, tile::DrainOp>();
+    target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,
+                                                         target);
+    if (failed(applyPartialConversion(getOperation(), target,
+                                      std::move(patterns))))
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: ashlar-opt %s --split-input-file --verify-diagnostics
+
+// An accumulator has dims.
+// expected-error@+1 {{expected at least one dim, each of size 1 or more, found 0 dims}}
+func.func private @scalar() -> !tile.acc<f32>
+
+// -----
+
+// Each of them holds something.
+// expected-error@+1 {{expected at least one dim, each of size 1 or more}}
+func.func private @empty() -> !tile.acc<0x4xf32>
+
+// -----
+
+// It holds numbers.
+// expected-error@+1 {{expected numbers in an accumulator, found 'index'}}
+func.func private @indices() -> !tile.acc<4xindex>
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n) -> (m, n)>
+
+// Sizes are not negative.
+func.func @sizes(%a: memref<4x8xf32>, %b: memref<8x6xf32>, %c: memref<4x6xf32>) {
+  // expected-error@+1 {{'tile.contract' op expected sizes of 0 or more, found -8}}
+  tile.contract a(%a: memref<4x8xf32>) b(%b: memref<8x6xf32>) outs(%c: memref<4x6xf32>) attributes {
+      parallel = array<i64: 4, 6>, reduced = array<i64: -8>, maps = [#a, #b, #c]} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+// There is a dim for lanes to run along.
+func.func @parallel(%a: memref<8xf32>, %b: memref<8xf32>, %c: memref<f32>) {
+  // expected-error@+1 {{'tile.contract' op expected at least one parallel dim}}
+  tile.contract a(%a: memref<8xf32>) b(%b: memref<8xf32>) outs(%c: memref<f32>) attributes {
+      parallel = array<i64>, reduced = array<i64: 8>,
+      maps = [affine_map<(k) -> (k)>, affine_map<(k) -> (k)>, affine_map<() -> ()>]} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+
+// Every operand has a map.
+func.func @maps(%a: memref<4x8xf32>, %b: memref<8x6xf32>, %c: memref<4x6xf32>) {
+  // expected-error@+1 {{'tile.contract' op expected a map for a, b, each operand of the epilogue and the result, 3 in all, found 2}}
+  tile.contract a(%a: memref<4x8xf32>) b(%b: memref<8x6xf32>) outs(%c: memref<4x6xf32>) attributes {
+      parallel = array<i64: 4, 6>, reduced = array<i64: 8>, maps = [#a, #b]} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n) -> (m, n)>
+
+// A map of a is over all dims.
+func.func @dims_of_a(%a: memref<4x8xf32>, %b: memref<8x6xf32>, %c: memref<4x6xf32>) {
+  // expected-error@+1 {{'tile.contract' op expected the map of a over 3 dims and no symbols, found affine_map<(d0, d1) -> (d0, d1)>}}
+  tile.contract a(%a: memref<4x8xf32>) b(%b: memref<8x6xf32>) outs(%c: memref<4x6xf32>) attributes {
+      parallel = array<i64: 4, 6>, reduced = array<i64: 8>, maps = [#a, #b, #c]} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k)[s] -> (k + s, n)>
+#c = affine_map<(m, n) -> (m, n)>
+
+// Nothing is symbolic.
+func.func @symbols(%a: memref<4x8xf32>, %b: memref<8x6xf32>, %c: memref<4x6xf32>) {
+  // expected-error@+1 {{'tile.contract' op expected the map of b over 3 dims and no symbols}}
+  tile.contract a(%a: memref<4x8xf32>) b(%b: memref<8x6xf32>) outs(%c: memref<4x6xf32>) attributes {
+      parallel = array<i64: 4, 6>, reduced = array<i64: 8>, maps = [#a, #b, #c]} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (n)>
+#c = affine_map<(m, n) -> (m, n)>
+
+// A map says where in each dim of its operand.
+func.func @results_of_b(%a: memref<4x8xf32>, %b: memref<8x6xf32>, %c: memref<4x6xf32>) {
+  // expected-error@+1 {{'tile.contract' op expected 2 results in the map of b, one per dim of 'memref<8x6xf32>', found affine_map<(d0, d1, d2) -> (d1)>}}
+  tile.contract a(%a: memref<4x8xf32>) b(%b: memref<8x6xf32>) outs(%c: memref<4x6xf32>) attributes {
+      parallel = array<i64: 4, 6>, reduced = array<i64: 8>, maps = [#a, #b, #c]} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// The result is stored once per point of the parallel dims.
+func.func @dims_of_result(%a: memref<4x8xf32>, %b: memref<8x6xf32>, %c: memref<4x6xf32>) {
+  // expected-error@+1 {{'tile.contract' op expected the map of the result over 2 dims and no symbols}}
+  tile.contract a(%a: memref<4x8xf32>) b(%b: memref<8x6xf32>) outs(%c: memref<4x6xf32>) attributes {
+      parallel = array<i64: 4, 6>, reduced = array<i64: 8>, maps = [#a, #b, #c]} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n) -> (m, n)>
+
+// So are the epilogue's operands read; the message says which.
+func.func @dims_of_epilogue(%a: memref<4x8xf32>, %b: memref<8x6xf32>, %p: memref<6xf32>,
+                            %q: memref<4xf32>, %c: memref<4x6xf32>) {
+  // expected-error@+1 {{'tile.contract' op expected 1 results in the map of epilogue operand 1, one per dim of 'memref<4xf32>'}}
+  tile.contract a(%a: memref<4x8xf32>) b(%b: memref<8x6xf32>)
+      epilogue(%p, %q: memref<6xf32>, memref<4xf32>) outs(%c: memref<4x6xf32>) attributes {
+      parallel = array<i64: 4, 6>, reduced = array<i64: 8>,
+      maps = [#a, #b, affine_map<(m, n) -> (n)>, #c, #c]} {
+  ^bb0(%sum: f32, %x: f32, %y: f32):
+    tile.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n) -> (m, n)>
+
+// A tensor destination is given back.
+func.func @no_result(%a: tensor<4x8xf32>, %b: tensor<8x6xf32>, %c: tensor<4x6xf32>) {
+  // expected-error@+1 {{'tile.contract' op expected a result of the type of a tensor destination, none for a memref}}
+  tile.contract a(%a: tensor<4x8xf32>) b(%b: tensor<8x6xf32>) outs(%c: tensor<4x6xf32>) attributes {
+      parallel = array<i64: 4, 6>, reduced = array<i64: 8>, maps = [#a, #b, #c]} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n) -> (m + 1, n)>
+
+// What fills the border is an element of the result.
+func.func @pad(%a: memref<4x8xf32>, %b: memref<8x6xf32>, %c: memref<6x6xf32>) {
+  // expected-error@+1 {{'tile.contract' op expected a pad of type 'f32', found 0 : i32}}
+  tile.contract a(%a: memref<4x8xf32>) b(%b: memref<8x6xf32>) outs(%c: memref<6x6xf32>) attributes {
+      parallel = array<i64: 4, 6>, reduced = array<i64: 8>, maps = [#a, #b, #c], pad = 0 : i32} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n) -> (m, n)>
+
+// A strategy speaks of each dim.
+func.func @strategy_sizes(%a: memref<4x8xf32>, %b: memref<8x6xf32>, %c: memref<4x6xf32>) {
+  // expected-error@+1 {{'tile.contract' op expected a strategy with 2 workers and order and 3 box sizes, found #tile.strategy<workers = [0], }}
+  tile.contract a(%a: memref<4x8xf32>) b(%b: memref<8x6xf32>) outs(%c: memref<4x6xf32>) attributes {
+      parallel = array<i64: 4, 6>, reduced = array<i64: 8>, maps = [#a, #b, #c],
+      strategy = #tile.strategy<workers = [0], box = [4, 6, 8], order = [0, 1], unroll = 1, packs = false>} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n) -> (m, n)>
+
+// Each parallel dim has one loop.
+func.func @strategy_order(%a: memref<4x8xf32>, %b: memref<8x6xf32>, %c: memref<4x6xf32>) {
+  // expected-error@+1 {{'tile.contract' op expected each parallel dim once in the order of #tile.strategy}}
+  tile.contract a(%a: memref<4x8xf32>) b(%b: memref<8x6xf32>) outs(%c: memref<4x6xf32>) attributes {
+      parallel = array<i64: 4, 6>, reduced = array<i64: 8>, maps = [#a, #b, #c],
+      strategy = #tile.strategy<workers = [0, 0], box = [4, 6, 8], order = [1, 1], unroll = 1, packs = false>} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n) -> (m, n)>
+
+// No box is empty.
+func.func @strategy_box(%a: memref<4x8xf32>, %b: memref<8x6xf32>, %c: memref<4x6xf32>) {
+  // expected-error@+1 {{'tile.contract' op expected boxes and unrolling of 1 or more and workers of 0 or more, found #tile.strategy}}
+  tile.contract a(%a: memref<4x8xf32>) b(%b: memref<8x6xf32>) outs(%c: memref<4x6xf32>) attributes {
+      parallel = array<i64: 4, 6>, reduced = array<i64: 8>, maps = [#a, #b, #c],
+      strategy = #tile.strategy<workers = [0, 0], box = [4, 0, 8], order = [0, 1], unroll = 1, packs = false>} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n) -> (m, n)>
+
+// Workers' boxes would overlap.
+func.func @strategy_workers(%a: memref<8x8xf32>, %b: memref<8x6xf32>, %c: memref<8x6xf32>) {
+  // expected-error@+1 {{'tile.contract' op expected the workers' part of dim 0 to be a multiple of its box 4, found 6}}
+  tile.contract a(%a: memref<8x8xf32>) b(%b: memref<8x6xf32>) outs(%c: memref<8x6xf32>) attributes {
+      parallel = array<i64: 8, 6>, reduced = array<i64: 8>, maps = [#a, #b, #c],
+      strategy = #tile.strategy<workers = [6, 0], box = [4, 6, 8], order = [0, 1], unroll = 1, packs = false>} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n) -> (m, n)>
+
+// The last chunk would reach beyond the end.
+func.func @strategy_chunks(%a: memref<8x8xf32>, %b: memref<8x6xf32>, %c: memref<8x6xf32>) {
+  // expected-error@+1 {{'tile.contract' op expected chunks that divide the 8 terms of dim 2, found 3}}
+  tile.contract a(%a: memref<8x8xf32>) b(%b: memref<8x6xf32>) outs(%c: memref<8x6xf32>) attributes {
+      parallel = array<i64: 8, 6>, reduced = array<i64: 8>, maps = [#a, #b, #c],
+      strategy = #tile.strategy<workers = [0, 0], box = [4, 6, 3], order = [0, 1], unroll = 1, packs = false>} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n) -> (m, n)>
+
+// The body says what type sums have.
+func.func @no_argument(%a: memref<4x8xf32>, %b: memref<8x6xf32>, %c: memref<4x6xf32>, %x: f32) {
+  // expected-error@+1 {{'tile.contract' op expected a body over the accumulator}}
+  tile.contract a(%a: memref<4x8xf32>) b(%b: memref<8x6xf32>) outs(%c: memref<4x6xf32>) attributes {
+      parallel = array<i64: 4, 6>, reduced = array<i64: 8>, maps = [#a, #b, #c]} {
+    tile.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n) -> (m, n)>
+
+// A body sees the sum and an element of each of the epilogue's operands.
+func.func @body(%a: memref<4x8xf32>, %b: memref<8x6xf32>, %p: memref<4x6xf16>, %c: memref<4x6xf32>) {
+  // expected-error@+1 {{'tile.contract' op expected a body over 'f32', 'f16', found 'f32'}}
+  tile.contract a(%a: memref<4x8xf32>) b(%b: memref<8x6xf32>)
+      epilogue(%p: memref<4x6xf16>) outs(%c: memref<4x6xf32>) attributes {
+      parallel = array<i64: 4, 6>, reduced = array<i64: 8>, maps = [#a, #b, #c, #c]} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n) -> (m, n)>
+
+// It yields what is stored.
+func.func @yield(%a: memref<4x8xf16>, %b: memref<8x6xf16>, %c: memref<4x6xf16>) {
+  // expected-error@+1 {{'tile.contract' op expected the body to yield 'f16', an element of the result}}
+  tile.contract a(%a: memref<4x8xf16>) b(%b: memref<8x6xf16>) outs(%c: memref<4x6xf16>) attributes {
+      parallel = array<i64: 4, 6>, reduced = array<i64: 8>, maps = [#a, #b, #c]} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+// A yield ends an epilogue and nothing else.
+func.func @stray_yield(%x: f32) {
+  // expected-error@+1 {{'tile.yield' op expects parent op to be one of 'tile.contract, tile.drain'}}
+  tile.yield %x : f32
+}
+
+// -----
+
+// A pack takes each dim of its source once.
+func.func @pack_order(%w: tensor<64x32xf32>) -> tensor<4x32x16xf32> {
+  // expected-error@+1 {{'tile.pack' op expected each of the source's 2 dims once in columns and order}}
+  %p = tile.pack %w columns = 0 order = [0] : tensor<64x32xf32> to tensor<4x32x16xf32>
+  return %p : tensor<4x32x16xf32>
+}
+
+// -----
+
+// Its result has room for each column and no panel more.
+func.func @pack_shape(%w: tensor<65x32xf32>) -> tensor<4x32x16xf32> {
+  // expected-error@+1 {{'tile.pack' op expected panels of 'tensor<65x32xf32>' to be of shape 5, 32, 16, found 'tensor<4x32x16xf32>'}}
+  %p = tile.pack %w columns = 0 order = [1] : tensor<65x32xf32> to tensor<4x32x16xf32>
+  return %p : tensor<4x32x16xf32>
+}
+
+// -----
+
+// It changes no element.
+func.func @pack_element(%w: tensor<64x32xf32>) -> tensor<4x32x16xf16> {
+  // expected-error@+1 {{'tile.pack' op expected panels of 'tensor<64x32xf32>' to be of shape 4, 32, 16, found 'tensor<4x32x16xf16>'}}
+  %p = tile.pack %w columns = 0 order = [1] : tensor<64x32xf32> to tensor<4x32x16xf16>
+  return %p : tensor<4x32x16xf16>
+}
+
+// -----
+
+// An accumulator starts as a value of its own type.
+func.func @init(%x: f64) {
+  // expected-error@+1 {{'tile.init' op expected a value of type 'f32', found 'f64'}}
+  %acc = tile.init %x : f64 to !tile.acc<4xf32>
+  return
+}
+
+// -----
+
+// A step has terms.
+func.func @step_sizes(%acc: !tile.acc<4xf32>, %a: memref<8xf32>, %b: memref<8x4xf32>) {
+  // expected-error@+1 {{'tile.step' op expected reduced sizes and unrolling of 1 or more}}
+  %0 = tile.step %acc, %a, %b {reduced = array<i64: 0>, unroll = 1 : i64,
+      aMap = affine_map<(n, k) -> (k)>, bMap = affine_map<(n, k) -> (k, n)>}
+    : !tile.acc<4xf32>, memref<8xf32>, memref<8x4xf32>
+  return
+}
+
+// -----
+
+// A step's maps are over the accumulator's dims and its own.
+func.func @step_map(%acc: !tile.acc<4xf32>, %a: memref<8xf32>, %b: memref<8x4xf32>) {
+  // expected-error@+1 {{'tile.step' op expected the map of b over 2 dims and no symbols}}
+  %0 = tile.step %acc, %a, %b {reduced = array<i64: 8>, unroll = 1 : i64,
+      aMap = affine_map<(n, k) -> (k)>, bMap = affine_map<(k) -> (k, k)>}
+    : !tile.acc<4xf32>, memref<8xf32>, memref<8x4xf32>
+  return
+}
+
+// -----
+
+// A drain has a map for each operand.
+func.func @drain_maps(%acc: !tile.acc<4xf32>, %p: memref<4xf32>, %c: memref<4xf32>) {
+  // expected-error@+1 {{'tile.drain' op expected a map for each operand of the epilogue and the target, 2 in all, found 1}}
+  tile.drain %acc epilogue(%p : memref<4xf32>) to %c : memref<4xf32>
+      attributes {maps = [affine_map<(n) -> (n)>]} {
+  ^bb0(%x: f32, %y: f32):
+    tile.yield %x : f32
+  } : !tile.acc<4xf32>
+  return
+}
+
+// -----
+
+// Its maps are over the accumulator's dims.
+func.func @drain_epilogue_map(%acc: !tile.acc<4xf32>, %p: memref<4xf32>, %c: memref<4xf32>) {
+  // expected-error@+1 {{'tile.drain' op expected the map of epilogue operand 0 over 1 dims and no symbols}}
+  tile.drain %acc epilogue(%p : memref<4xf32>) to %c : memref<4xf32>
+      attributes {maps = [affine_map<(m, n) -> (n)>, affine_map<(n) -> (n)>]} {
+  ^bb0(%x: f32, %y: f32):
+    tile.yield %x : f32
+  } : !tile.acc<4xf32>
+  return
+}
+
+// -----
+
+// That of the target says where in each dim of it.
+func.func @drain_target_map(%acc: !tile.acc<4xf32>, %c: memref<1x4xf32>) {
+  // expected-error@+1 {{'tile.drain' op expected 2 results in the map of the target, one per dim of 'memref<1x4xf32>'}}
+  tile.drain %acc to %c : memref<1x4xf32> attributes {maps = [affine_map<(n) -> (n)>]} {
+  ^bb0(%x: f32):
+    tile.yield %x : f32
+  } : !tile.acc<4xf32>
+  return
+}
+
+// -----
+
+// Its body is over the accumulator's elements.
+func.func @drain_body(%acc: !tile.acc<4xf32>, %c: memref<4xf32>) {
+  // expected-error@+1 {{'tile.drain' op expected a body over 'f32', found 'f64'}}
+  tile.drain %acc to %c : memref<4xf32> attributes {maps = [affine_map<(n) -> (n)>]} {
+  ^bb0(%x: f64):
+    %y = arith.truncf %x : f64 to f32
+    tile.yield %y : f32
+  } : !tile.acc<4xf32>
+  return
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: ashlar-opt %s --verify-roundtrip | FileCheck %s
+
+// A contraction on tensors has a result, an epilogue with operands of its own,
+// and a strategy beside its maps.
+// CHECK-LABEL: func.func @on_tensors
+// CHECK: %[[Y:.*]] = tile.contract a(%arg0 : tensor<1x58x58x64xf32>) b(%arg1 : tensor<2x3x3x64x32xf32>) epilogue(%arg2 : tensor<64xf32>) outs(%arg3 : tensor<1x56x56x64xf32>) attributes
+// CHECK-SAME: parallel = array<i64: 1, 56, 56, 64>
+// CHECK-SAME: reduced = array<i64: 3, 3, 64>
+// CHECK-SAME: strategy = #tile.strategy<workers = [0, 28, 0, 0], box = [1, 1, 14, 32, 3, 3, 64], order = [0, 3, 1, 2], unroll = 4, packs = false>
+// CHECK-NEXT: ^bb0(%[[SUM:.*]]: f32, %[[BIAS:.*]]: f32):
+// CHECK-NEXT: %[[Z:.*]] = arith.addf %[[SUM]], %[[BIAS]] : f32
+// CHECK-NEXT: tile.yield %[[Z]] : f32
+// CHECK-NEXT: } -> tensor<1x56x56x64xf32>
+// CHECK-NEXT: return %[[Y]]
+func.func @on_tensors(%x: tensor<1x58x58x64xf32>, %w: tensor<2x3x3x64x32xf32>,
+                      %bias: tensor<64xf32>, %d: tensor<1x56x56x64xf32>)
+    -> tensor<1x56x56x64xf32> {
+  %y = tile.contract a(%x: tensor<1x58x58x64xf32>) b(%w: tensor<2x3x3x64x32xf32>)
+      epilogue(%bias: tensor<64xf32>) outs(%d: tensor<1x56x56x64xf32>) attributes {
+    parallel = array<i64: 1, 56, 56, 64>, reduced = array<i64: 3, 3, 64>,
+    maps = [affine_map<(n, h, w, o, r, s, c) -> (n, h + r, w + s, c)>,
+            affine_map<(n, h, w, o, r, s, c) -> (o floordiv 32, r, s, c, o mod 32)>,
+            affine_map<(n, h, w, o) -> (o)>,
+            affine_map<(n, h, w, o) -> (n, h, w, o)>],
+    strategy = #tile.strategy<workers = [0, 28, 0, 0], box = [1, 1, 14, 32, 3, 3, 64],
+                              order = [0, 3, 1, 2], unroll = 4, packs = false>} {
+  ^bb0(%sum: f32, %p: f32):
+    %z = arith.addf %sum, %p : f32
+    tile.yield %z : f32
+  } -> tensor<1x56x56x64xf32>
+  return %y : tensor<1x56x56x64xf32>
+}
+
+// On memrefs it has no result; integers keep how they are extended, and the
+// border of the result its value.
+// CHECK-LABEL: func.func @on_memrefs
+// CHECK: tile.contract a(%arg0 : memref<4x8xi8>) b(%arg1 : memref<8x6xi8>) outs(%arg2 : memref<6x6xi32>) attributes {aUnsigned,
+// CHECK-SAME: bUnsigned
+// CHECK-SAME: pad = 7 : i32
+// CHECK-NOT: ->
+// CHECK: return
+func.func @on_memrefs(%a: memref<4x8xi8>, %b: memref<8x6xi8>, %c: memref<6x6xi32>) {
+  tile.contract a(%a: memref<4x8xi8>) b(%b: memref<8x6xi8>) outs(%c: memref<6x6xi32>) attributes {
+    parallel = array<i64: 4, 6>, reduced = array<i64: 8>, aUnsigned, bUnsigned, pad = 7 : i32,
+    maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
+            affine_map<(m, n) -> (m + 1, n)>]} {
+  ^bb0(%sum: i32):
+    tile.yield %sum : i32
+  }
+  return
+}
+
+// A contraction may sum over nothing, and over dims of size zero.
+// CHECK-LABEL: func.func @without_terms
+// CHECK: reduced = array<i64>
+// CHECK: reduced = array<i64: 0>
+func.func @without_terms(%a: memref<4xf32>, %b: memref<6xf32>, %e: memref<4x0xf32>,
+                         %f: memref<0x6xf32>, %c: memref<4x6xf32>) {
+  tile.contract a(%a: memref<4xf32>) b(%b: memref<6xf32>) outs(%c: memref<4x6xf32>) attributes {
+    parallel = array<i64: 4, 6>, reduced = array<i64>,
+    maps = [affine_map<(m, n) -> (m)>, affine_map<(m, n) -> (n)>, affine_map<(m, n) -> (m, n)>]} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  }
+  tile.contract a(%e: memref<4x0xf32>) b(%f: memref<0x6xf32>) outs(%c: memref<4x6xf32>) attributes {
+    parallel = array<i64: 4, 6>, reduced = array<i64: 0>,
+    maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
+            affine_map<(m, n) -> (m, n)>]} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  }
+  return
+}
+
+// Panels of 32 columns of an OIHW weight, with the input channels innermost
+// but for the columns; 40 columns take two panels.
+// CHECK-LABEL: func.func @pack
+// CHECK: tile.pack %arg0 columns = 0 order = [2, 3, 1] : tensor<40x64x3x3xf32> to tensor<2x3x3x64x32xf32>
+func.func @pack(%w: tensor<40x64x3x3xf32>) -> tensor<2x3x3x64x32xf32> {
+  %p = tile.pack %w columns = 0 order = [2, 3, 1]
+    : tensor<40x64x3x3xf32> to tensor<2x3x3x64x32xf32>
+  return %p : tensor<2x3x3x64x32xf32>
+}
+
+// What a pack of a constant becomes in a program's weights: the constant's own
+// bytes, seen in another order.
+// CHECK-LABEL: func.func @packed
+// CHECK-SAME: [#tile.packed<dense<[1.000000e+00, 2.000000e+00, 3.000000e+00]> : tensor<3xf32>, strides = [2, 1], panel = 2, clip = 3> : tensor<2x2xf32>]
+func.func @packed() attributes {weights = [
+    #tile.packed<dense<[1.0, 2.0, 3.0]> : tensor<3xf32>,
+                 strides = [2, 1], panel = 2, clip = 3> : tensor<2x2xf32>]} {
+  return
+}
+
+// Level 3: accumulators are values, so they pass through loops; a step says
+// what it sums over and how far it is written out.
+// CHECK-LABEL: func.func @expanded
+// CHECK: %[[INIT:.*]] = tile.init %{{.*}} : f32 to <14x32xf32>
+// CHECK: %[[SUMS:.*]] = scf.for {{.*}} iter_args(%[[TOTAL:.*]] = %[[INIT]]) -> (!tile.acc<14x32xf32>)
+// CHECK: %[[PART:.*]] = tile.step %[[INIT]], %arg0, %arg1 {aMap = #{{.*}}, bMap = #{{.*}}, reduced = array<i64: 3, 64>, unroll = 4 : i64} : <14x32xf32>, memref<16x64xf32>, memref<3x64x32xf32>
+// CHECK: %[[SUM:.*]] = tile.add %[[TOTAL]], %[[PART]] : <14x32xf32>
+// CHECK: scf.yield %[[SUM]]
+// CHECK: tile.drain %[[SUMS]] epilogue(%arg2 : memref<32xf32>) to %arg3 : memref<14x32xf32> attributes
+// CHECK-NEXT: ^bb0(%[[X:.*]]: f32, %[[Y:.*]]: f32):
+// CHECK: tile.yield
+// CHECK-NEXT: } : <14x32xf32>
+func.func @expanded(%a: memref<16x64xf32>, %b: memref<3x64x32xf32>, %bias: memref<32xf32>,
+                    %c: memref<14x32xf32>, %n: index) {
+  %i0 = arith.constant 0 : index
+  %i1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %none = tile.init %zero : f32 to !tile.acc<14x32xf32>
+  %sums = scf.for %i = %i0 to %n step %i1 iter_args(%total = %none) -> (!tile.acc<14x32xf32>) {
+    %part = tile.step %none, %a, %b {
+        reduced = array<i64: 3, 64>, unroll = 4 : i64,
+        aMap = affine_map<(w, o, s, c) -> (w + s, c)>,
+        bMap = affine_map<(w, o, s, c) -> (s, c, o)>}
+      : !tile.acc<14x32xf32>, memref<16x64xf32>, memref<3x64x32xf32>
+    %sum = tile.add %total, %part : !tile.acc<14x32xf32>
+    scf.yield %sum : !tile.acc<14x32xf32>
+  }
+  tile.drain %sums epilogue(%bias : memref<32xf32>) to %c : memref<14x32xf32>
+      attributes {maps = [affine_map<(w, o) -> (o)>, affine_map<(w, o) -> (w, o)>]} {
+  ^bb0(%x: f32, %p: f32):
+    %z = arith.addf %x, %p : f32
+    tile.yield %z : f32
+  } : !tile.acc<14x32xf32>
+  return
+}
+
+// A step keeps how integers are extended; a drain without an epilogue has one
+// map.
+// CHECK-LABEL: func.func @integers
+// CHECK: tile.step {{.*}} {aMap = #{{.*}}, aUnsigned, bMap = #{{.*}}, bUnsigned,
+// CHECK: tile.drain %{{.*}} to %arg2 : memref<4xi32> attributes {maps = [#{{[a-z0-9]*}}]}
+func.func @integers(%a: memref<8xi8>, %b: memref<8x4xi8>, %c: memref<4xi32>) {
+  %zero = arith.constant 0 : i32
+  %none = tile.init %zero : i32 to !tile.acc<4xi32>
+  %sums = tile.step %none, %a, %b {
+      reduced = array<i64: 8>, unroll = 1 : i64, aUnsigned, bUnsigned,
+      aMap = affine_map<(n, k) -> (k)>, bMap = affine_map<(n, k) -> (k, n)>}
+    : !tile.acc<4xi32>, memref<8xi8>, memref<8x4xi8>
+  tile.drain %sums to %c : memref<4xi32> attributes {maps = [affine_map<(n) -> (n)>]} {
+  ^bb0(%x: i32):
+    tile.yield %x : i32
+  } : !tile.acc<4xi32>
+  return
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: ashlar-opt %s --ashlar-vectorize-steps --canonicalize --cse --split-input-file | FileCheck %s
+// RUN: ashlar-opt %s --ashlar-vectorize-steps=vector-bytes=64 --canonicalize --cse --split-input-file | FileCheck %s --check-prefix=WIDE
+
+// Two rows of two registers are four values of the loop over the terms, of which
+// four are written out. Each row of b is loaded once for both rows of a, each
+// element of a once for both registers.
+// CHECK-LABEL: func.func @rows
+// CHECK: %[[SUMS:.*]]:4 = scf.for %{{.*}} = %c0 to %c100 step %c4 iter_args({{.*}}) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
+// CHECK: memref.load
+// CHECK: %[[X0:.*]] = vector.broadcast
+// CHECK: %[[Y0:.*]] = vector.load
+// CHECK: vector.fma %[[X0]], %[[Y0]]
+// CHECK: %[[Y1:.*]] = vector.load
+// CHECK: vector.fma %[[X0]], %[[Y1]]
+// CHECK: memref.load
+// CHECK: %[[X1:.*]] = vector.broadcast
+// CHECK: vector.fma %[[X1]], %[[Y0]]
+// CHECK: vector.fma %[[X1]], %[[Y1]]
+// CHECK-COUNT-12: vector.fma
+// CHECK-NOT: vector.fma
+// CHECK: scf.yield
+// CHECK: vector.store %[[SUMS]]#0
+// CHECK: vector.store %[[SUMS]]#1
+// CHECK: vector.store %[[SUMS]]#2
+// CHECK: vector.store %[[SUMS]]#3
+// CHECK-NOT: tile.
+// WIDE-LABEL: func.func @rows
+// WIDE: scf.for {{.*}} -> (vector<16xf32>, vector<16xf32>)
+func.func @rows(%a: memref<2x100xf32>, %b: memref<100x16xf32>, %c: memref<2x16xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %none = tile.init %zero : f32 to !tile.acc<2x16xf32>
+  %sums = tile.step %none, %a, %b {reduced = array<i64: 100>, unroll = 4 : i64,
+      aMap = affine_map<(m, n, k) -> (m, k)>, bMap = affine_map<(m, n, k) -> (k, n)>}
+    : !tile.acc<2x16xf32>, memref<2x100xf32>, memref<100x16xf32>
+  tile.drain %sums to %c : memref<2x16xf32> attributes {maps = [affine_map<(m, n) -> (m, n)>]} {
+  ^bb0(%x: f32):
+    tile.yield %x : f32
+  } : !tile.acc<2x16xf32>
+  return
+}
+
+// -----
+
+// Terms that four do not divide are written out behind the loop.
+// CHECK-LABEL: func.func @long
+// CHECK: scf.for %{{.*}} = %c0 to %c100 step %c4
+// CHECK-COUNT-4: vector.fma
+// CHECK-NOT: vector.fma
+// CHECK: scf.yield
+// CHECK-COUNT-3: vector.fma
+// CHECK-NOT: vector.fma
+// CHECK: vector.store
+func.func @long(%a: memref<103xf32>, %b: memref<103x8xf32>, %c: memref<8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %none = tile.init %zero : f32 to !tile.acc<8xf32>
+  %sums = tile.step %none, %a, %b {reduced = array<i64: 103>, unroll = 4 : i64,
+      aMap = affine_map<(n, k) -> (k)>, bMap = affine_map<(n, k) -> (k, n)>}
+    : !tile.acc<8xf32>, memref<103xf32>, memref<103x8xf32>
+  tile.drain %sums to %c : memref<8xf32> attributes {maps = [affine_map<(n) -> (n)>]} {
+  ^bb0(%x: f32):
+    tile.yield %x : f32
+  } : !tile.acc<8xf32>
+  return
+}
+
+// -----
+
+// The lanes of the last register that do not exist are masked wherever memory is
+// read or written; a few terms have no loop.
+// CHECK-LABEL: func.func @edge
+// CHECK-NOT: scf.for
+// CHECK: vector.load {{.*}} vector<8xf32>
+// CHECK: %[[MASK:.*]] = vector.constant_mask [5] : vector<8xi1>
+// CHECK: vector.maskedload {{.*}} %[[MASK]]
+// CHECK-COUNT-2: vector.maskedload
+// CHECK: vector.load {{.*}} vector<8xf32>
+// CHECK: vector.store {{.*}} vector<8xf32>
+// CHECK: vector.maskedload {{.*}} %[[MASK]]
+// CHECK: vector.maskedstore {{.*}} %[[MASK]]
+// WIDE-LABEL: func.func @edge
+// WIDE: vector.constant_mask [13] : vector<16xi1>
+// WIDE: vector.maskedstore
+func.func @edge(%a: memref<100xf32>, %b: memref<100x13xf32>, %p: memref<13xf32>, %c: memref<13xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %none = tile.init %zero : f32 to !tile.acc<13xf32>
+  %sums = tile.step %none, %a, %b {reduced = array<i64: 3>, unroll = 4 : i64,
+      aMap = affine_map<(n, k) -> (k)>, bMap = affine_map<(n, k) -> (k, n)>}
+    : !tile.acc<13xf32>, memref<100xf32>, memref<100x13xf32>
+  tile.drain %sums epilogue(%p : memref<13xf32>) to %c : memref<13xf32> attributes {maps = [affine_map<(n) -> (n)>, affine_map<(n) -> (n)>]} {
+  ^bb0(%x: f32, %y: f32):
+    %z = arith.addf %x, %y : f32
+    tile.yield %z : f32
+  } : !tile.acc<13xf32>
+  return
+}
+
+// -----
+
+// The last register is no wider than what it holds: four lanes are half of one, and
+// need no mask.
+// CHECK-LABEL: func.func @half
+// CHECK: vector.load {{.*}} vector<8xf32>
+// CHECK: vector.load {{.*}} vector<4xf32>
+// CHECK: vector.fma {{.*}} : vector<4xf32>
+// CHECK-NOT: mask
+// CHECK: vector.store {{.*}} vector<8xf32>
+// CHECK: vector.store {{.*}} vector<4xf32>
+// CHECK-NOT: mask
+// WIDE-LABEL: func.func @half
+// WIDE: vector.constant_mask [12] : vector<16xi1>
+func.func @half(%a: memref<100xf32>, %b: memref<100x12xf32>, %c: memref<12xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %none = tile.init %zero : f32 to !tile.acc<12xf32>
+  %sums = tile.step %none, %a, %b {reduced = array<i64: 1>, unroll = 1 : i64,
+      aMap = affine_map<(n, k) -> (k)>, bMap = affine_map<(n, k) -> (k, n)>}
+    : !tile.acc<12xf32>, memref<100xf32>, memref<100x12xf32>
+  tile.drain %sums to %c : memref<12xf32> attributes {maps = [affine_map<(n) -> (n)>]} {
+  ^bb0(%x: f32):
+    tile.yield %x : f32
+  } : !tile.acc<12xf32>
+  return
+}
+
+// -----
+
+// Lanes that lie apart are gathered, those that exist; they are stored one by one.
+// CHECK-LABEL: func.func @gather
+// CHECK: arith.constant dense<[0, 8, 16, 24, 32, 40, 48, 56]> : vector<8xi32>
+// CHECK: %[[MASK:.*]] = vector.constant_mask [7] : vector<8xi1>
+// CHECK: vector.gather {{.*}} %[[MASK]]
+// CHECK-COUNT-7: memref.store
+// CHECK-NOT: memref.store
+func.func @gather(%a: memref<8xf32>, %b: memref<7x8xf32>, %c: memref<7x3xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %none = tile.init %zero : f32 to !tile.acc<7xf32>
+  %sums = tile.step %none, %a, %b {reduced = array<i64: 8>, unroll = 1 : i64,
+      aMap = affine_map<(n, k) -> (k)>, bMap = affine_map<(n, k) -> (n, k)>}
+    : !tile.acc<7xf32>, memref<8xf32>, memref<7x8xf32>
+  tile.drain %sums to %c : memref<7x3xf32> attributes {maps = [affine_map<(n) -> (n, 1)>]} {
+  ^bb0(%x: f32):
+    tile.yield %x : f32
+  } : !tile.acc<7xf32>
+  return
+}
+
+// -----
+
+// Bytes are extended as the step says, a without a sign, b with one; integers have
+// no fused product.
+// CHECK-LABEL: func.func @integers
+// CHECK: arith.extui %{{.*}} : i8 to i32
+// CHECK: vector.broadcast {{.*}} vector<8xi32>
+// CHECK: arith.extsi %{{.*}} : vector<8xi8> to vector<8xi32>
+// CHECK: %[[P:.*]] = arith.muli {{.*}} : vector<8xi32>
+// CHECK: arith.addi {{.*}}%[[P]]{{.*}} : vector<8xi32>
+func.func @integers(%a: memref<8xi8>, %b: memref<8x8xi8>, %c: memref<8xi32>) {
+  %zero = arith.constant 0 : i32
+  %none = tile.init %zero : i32 to !tile.acc<8xi32>
+  %sums = tile.step %none, %a, %b {reduced = array<i64: 8>, unroll = 1 : i64, aUnsigned,
+      aMap = affine_map<(n, k) -> (k)>, bMap = affine_map<(n, k) -> (k, n)>}
+    : !tile.acc<8xi32>, memref<8xi8>, memref<8x8xi8>
+  tile.drain %sums to %c : memref<8xi32> attributes {maps = [affine_map<(n) -> (n)>]} {
+  ^bb0(%x: i32):
+    tile.yield %x : i32
+  } : !tile.acc<8xi32>
+  return
+}
+
+// -----
+
+// Accumulators that a loop carries are its vectors; chunks are added up.
+// CHECK-LABEL: func.func @carried
+// CHECK: scf.for {{.*}} iter_args(%[[TOTAL:.*]] = %{{.*}}) -> (vector<8xf32>)
+// CHECK: arith.extf %{{.*}} : f16 to f32
+// CHECK: arith.extf %{{.*}} : vector<8xf16> to vector<8xf32>
+// CHECK: %[[SUM:.*]] = arith.addf %[[TOTAL]], %{{.*}} : vector<8xf32>
+// CHECK: scf.yield %[[SUM]]
+func.func @carried(%a: memref<4x8xf16>, %b: memref<8x8xf16>, %c: memref<8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %none = tile.init %zero : f32 to !tile.acc<8xf32>
+  %all = scf.for %i = %c0 to %c4 step %c1 iter_args(%total = %none) -> (!tile.acc<8xf32>) {
+    %row = memref.subview %a[%i, 0] [1, 8] [1, 1] : memref<4x8xf16> to memref<1x8xf16, strided<[8, 1], offset: ?>>
+    %part = tile.step %none, %row, %b {reduced = array<i64: 8>, unroll = 1 : i64,
+        aMap = affine_map<(n, k) -> (0, k)>, bMap = affine_map<(n, k) -> (k, n)>}
+      : !tile.acc<8xf32>, memref<1x8xf16, strided<[8, 1], offset: ?>>, memref<8x8xf16>
+    %sum = tile.add %total, %part : !tile.acc<8xf32>
+    scf.yield %sum : !tile.acc<8xf32>
+  }
+  tile.drain %all to %c : memref<8xf32> attributes {maps = [affine_map<(n) -> (n)>]} {
+  ^bb0(%x: f32):
+    tile.yield %x : f32
+  } : !tile.acc<8xf32>
+  return
+}
