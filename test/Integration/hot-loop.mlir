@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: ashlar-compile %s -o %t.v4.ash --target=cpu:x86-64-v4 --quiet
-// RUN: ashlar-inspect %t.v4.ash --disassemble=k0_product > %t.v4
-// RUN: %python %S/hot_loop.py --at-least=80 < %t.v4
+// RUN: ashlar-inspect %t.v4.ash --disassemble=k1_product > %t.v4
+// RUN: %python %S/hot_loop.py --at-least=80 --stack-at-most=8 < %t.v4
 // RUN: ashlar-compile %s -o %t.v3.ash --target=cpu:x86-64-v3 --quiet
-// RUN: ashlar-inspect %t.v3.ash --disassemble=k0_product > %t.v3
+// RUN: ashlar-inspect %t.v3.ash --disassemble=k1_product > %t.v3
 // RUN: %python %S/hot_loop.py --at-least=32 < %t.v3
 
-// The inner loop of a matrix product holds all its sums in registers: four
-// terms of each are written out, and nothing goes to the stack.
+// The inner loop of a matrix product holds its sums in registers, four terms of
+// each written out: all of them on 16 registers, all but one of 28 on 32, which
+// LLVM's allocator takes through the stack once a term. (Kernel 0 brings
+// the second operand into panels.)
 func.func @main(%x: tensor<384x768xf32>, %w: tensor<768x768xf32>) -> tensor<384x768xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<384x768xf32>

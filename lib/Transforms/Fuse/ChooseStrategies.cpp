@@ -234,9 +234,9 @@ private:
           cost = totalCycles(outer, allVectors, out, vectors) / out *
                  cycles(rows, vectors, inA(last)) /
                  cycles(out, vectors, inA(last)) * out;
-        // Among equals, the one that loads least; b's vectors come from
-        // farther away than a's elements.
-        double loads = double(rows + 2 * vectors) / double(rows * vectors);
+        // Among equals, the one that loads least. Vectors of b come from
+        // farther away than elements of a, and wait in registers.
+        double loads = double(rows + 5 * vectors) / double(rows * vectors);
         // Code for edges is code to load.
         if (allVectors % vectors != 0)
           loads *= 1.1;

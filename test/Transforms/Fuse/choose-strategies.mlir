@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: ashlar-opt %s --ashlar-choose-strategies --split-input-file | FileCheck %s
 
-// On 16 registers of 8 lanes, four rows of three vectors leave room for three
-// vectors of b and an element of a. Sums are added up in chunks of 512 terms.
+// On 16 registers of 8 lanes, six rows of two vectors leave room for two vectors
+// of b and an element of a, and divide the columns. Sums are added up in chunks of 512 terms.
 // Workers get columns, of which b, the larger operand, has its own each; a column
 // of boxes is outermost, so that its part of b stays near.
 // CHECK-LABEL: func.func @variable
 // CHECK-NOT: tile.pack
-// CHECK: tile.contract {{.*}} strategy = #tile.strategy<workers = [0, 96], box = [4, 24, 512], order = [1, 0], unroll = 4, packs = false>
+// CHECK: tile.contract {{.*}} strategy = #tile.strategy<workers = [0, 96], box = [6, 16, 512], order = [1, 0], unroll = 4, packs = false>
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>
 #nk = affine_map<(m, n, k) -> (n, k)>
@@ -24,13 +24,13 @@ func.func @variable(%a: tensor<384x1536xf32>, %b: tensor<1536x768xf32>) -> tenso
 
 // -----
 
-// A constant b is stored in panels as wide as a box, filled up at the end: 33 of 24
+// A constant b is stored in panels as wide as a box, filled up at the end: 49 of 16
 // for 770 columns. The map says where a column lies.
-// CHECK-DAG: #[[PANELS:.*]] = affine_map<(d0, d1, d2) -> (d1 floordiv 24, d2, d1 mod 24)>
+// CHECK-DAG: #[[PANELS:.*]] = affine_map<(d0, d1, d2) -> (d1 floordiv 16, d2, d1 mod 16)>
 // CHECK-LABEL: func.func @constant
-// CHECK: %[[P:.*]] = tile.pack %{{.*}} columns = 1 order = [0] : tensor<1536x770xf32> to tensor<33x1536x24xf32>
-// CHECK: tile.contract {{.*}} b(%[[P]] : tensor<33x1536x24xf32>) {{.*}}maps = [#{{[a-z0-9]+}}, #[[PANELS]], #{{[a-z0-9]+}}]
-// CHECK-SAME: box = [4, 24, 512]
+// CHECK: %[[P:.*]] = tile.pack %{{.*}} columns = 1 order = [0] : tensor<1536x770xf32> to tensor<49x1536x16xf32>
+// CHECK: tile.contract {{.*}} b(%[[P]] : tensor<49x1536x16xf32>) {{.*}}maps = [#{{[a-z0-9]+}}, #[[PANELS]], #{{[a-z0-9]+}}]
+// CHECK-SAME: box = [6, 16, 512]
 // CHECK-SAME: packs = false
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>
