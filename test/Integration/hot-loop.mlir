@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// REQUIRES: onnx
 // RUN: ashlar-compile %s -o %t.v4.ash --target=cpu:x86-64-v4 --quiet
 // RUN: ashlar-inspect %t.v4.ash --disassemble=k1_product > %t.v4
 // RUN: %python %S/hot_loop.py --at-least=80 --stack-at-most=8 < %t.v4

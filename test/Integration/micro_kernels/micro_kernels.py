@@ -66,10 +66,12 @@ FORMS = {
 
 @dataclasses.dataclass
 class Operand:
-    """Elements along each dim, the map into them, and steps per loop dim."""
+    """Elements along each dim, the map into them, steps per loop dim from
+    where all of those are zero."""
     shape: list
     map: str
     steps: list
+    start: int = 0
 
     def elements(self):
         count = 1
@@ -95,6 +97,7 @@ class Problem:
     workers: tuple = (0, 0)
     order: tuple = (0, 1)
     packs: bool = False
+    padded: bool = False
 
 
 def plain(m, n, k, rows, columns):
@@ -150,6 +153,14 @@ def scattered(m, n, k, rows, columns):
     return problem
 
 
+def padded(m, n, k, rows, columns):
+    """The result is the middle of something larger, whose border is one."""
+    problem = plain(m, n, k, rows, columns)
+    problem.c = Operand([m + 2, n + 3], "m + 1, n + 2", [n + 3, 1], n + 5)
+    problem.padded = True
+    return problem
+
+
 def window(m, n, k, rows, columns):
     """A convolution with three taps, in steps of two."""
     return Problem({"s": 3, "k": k},
@@ -168,8 +179,8 @@ def lanes(m, n, k, rows, columns):
                    Operand([m, n], "m, n", [n, 1]))
 
 
-KINDS = (plain, panels, gathered, packed, chunks, workers, scattered, window,
-         lanes)
+KINDS = (plain, panels, gathered, packed, chunks, workers, scattered, padded,
+         window, lanes)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -218,6 +229,9 @@ def mlir(case, types, lanes_of_register):
     flags = ("aUnsigned, " if a == "u8" else "") + (
         "bUnsigned, " if b == "u8" else "")
     add = "arith.addf" if sums[0] == "f" else "arith.addi"
+    pad = ""
+    if p.padded:
+        pad = f"pad = {'1.0' if out[0] in 'fb' else '1'} : {out}, "
     body = f"    %y = {add} %s, %x : {sums}\n"
     if out != sums:
         body += f"    %z = arith.truncf %y : {sums} to {out}\n"
@@ -231,7 +245,7 @@ def mlir(case, types, lanes_of_register):
         f"  tile.contract a(%a : {p.a.type(a)}) b(%b : {p.b.type(b)}) "
         f"epilogue(%p : {bias}) outs(%c : {p.c.type(out)}) attributes {{\n"
         f"      parallel = array<i64: {case.m}, {case.n}>, "
-        f"reduced = array<i64: {', '.join(map(str, sizes))}>, {flags}\n"
+        f"reduced = array<i64: {', '.join(map(str, sizes))}>, {flags}{pad}\n"
         f"      maps = [affine_map<({names}) -> ({p.a.map})>, "
         f"affine_map<({names}) -> ({p.b.map})>, "
         f"affine_map<(m, n) -> (n)>, affine_map<(m, n) -> ({p.c.map})>],\n"
@@ -242,8 +256,8 @@ def mlir(case, types, lanes_of_register):
         f"    tile.yield %{'y' if out == sums else 'z'} : {out}\n"
         "  }\n  return\n}\n")
     line = [*types, 2, len(sizes), case.m, case.n, *sizes, 0, *p.a.steps, 0,
-            *p.b.steps, p.panel, p.distance, 0, *p.c.steps, p.a.elements(),
-            p.b.elements(), p.c.elements()]
+            *p.b.steps, p.panel, p.distance, p.c.start, *p.c.steps,
+            p.a.elements(), p.b.elements(), p.c.elements()]
     return text, " ".join(map(str, line))
 
 
@@ -289,20 +303,20 @@ class Runner:
         self.command.append(program)
         return None
 
-    def cases(self, kind):
-        bits = BITS[TYPES[kind][2]]
+    def cases(self, element):
+        bits = BITS[TYPES[element][2]]
         return all_cases(self.vector_bytes * 8 // bits, self.registers)
 
-    def run(self, kind, cases, seed):
+    def run(self, element, cases, seed):
         """Returns how many passed and failed; says which failed."""
-        lanes_of_register = self.vector_bytes * 8 // BITS[TYPES[kind][2]]
+        lanes_of_register = self.vector_bytes * 8 // BITS[TYPES[element][2]]
         source = self.folder / "kernels.mlir"
         image = self.folder / "kernels.so"
         list_of_cases = self.folder / "cases.txt"
         texts, lines = {}, {}
         for case in cases:
             texts[case.name], lines[case.name] = mlir(
-                case, TYPES[kind], lanes_of_register)
+                case, TYPES[element], lanes_of_register)
         source.write_text("".join(texts.values()))
         pipeline = (f"func.func({FORMS[self.form]},"
                     "convert-linalg-to-loops,canonicalize,cse)")
@@ -310,7 +324,7 @@ class Runner:
             [self.compiler, source, image, self.preset, pipeline],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         if made.returncode != 0:
-            print(f"FAIL {self.preset} {kind}: not compiled "
+            print(f"FAIL {self.preset} {element}: not compiled "
                   f"({made.returncode}): {made.stderr.strip()[:2000]}")
             return 0, len(cases)
         list_of_cases.write_text("".join(
@@ -324,15 +338,15 @@ class Runner:
         for line in done.stdout.splitlines():
             if line.startswith("FAIL "):
                 failed.append(line.split()[1].rstrip(":"))
-                print(f"FAIL {self.preset} {kind} {line[5:]}")
+                print(f"FAIL {self.preset} {element} {line[5:]}")
         if done.returncode not in (0, 1):
             last = (done.stderr.split() or ["?"])[-1]
             failed.append(last)
-            print(f"FAIL {self.preset} {kind} {last}: "
+            print(f"FAIL {self.preset} {element} {last}: "
                   f"ended with {done.returncode}")
         for name in failed[:1]:
-            print(f"  again: {HERE.name}/{pathlib.Path(__file__).name} "
-                  f"--preset={self.preset} --type={kind} --form={self.form} "
+            print(f"  again: {HERE.relative_to(ROOT)}/micro_kernels.py "
+                  f"--preset={self.preset} --type={element} --form={self.form} "
                   f"--only={name} --seed={seed}")
         return len(cases) - len(failed), len(failed)
 
@@ -363,19 +377,20 @@ def main():
                 print(f"SKIP {preset}: {runner.why_not}")
                 skipped += 1
                 continue
-            for kind in arguments.type or TYPES:
-                cases = runner.cases(kind)
+            for element in arguments.type or TYPES:
+                cases = runner.cases(element)
                 if arguments.only:
                     cases = [c for c in cases
                              if c.name.startswith(arguments.only)]
                 elif arguments.sample:
-                    cases = random.Random(f"{arguments.seed} {preset} {kind}"
+                    cases = random.Random(f"{arguments.seed} {preset} {element}"
                                           ).sample(cases, arguments.sample)
-                counts = [runner.run(kind, cases[i:i + BATCH], arguments.seed)
-                          for i in range(0, len(cases), BATCH)]
+                counts = [
+                    runner.run(element, cases[i:i + BATCH], arguments.seed)
+                    for i in range(0, len(cases), BATCH)]
                 passed += sum(p for p, _ in counts)
                 failed += sum(f for _, f in counts)
-                print(f"{preset} {kind}: {len(cases)} kernels", flush=True)
+                print(f"{preset} {element}: {len(cases)} kernels", flush=True)
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed or not passed else 0
 

@@ -14,7 +14,8 @@
  *   elements of a, of b, of the result
  *
  * in one line. Kernels add a bias, one element of the sum's type per index of
- * the last parallel dim, before they store. Buffers end at a page that may not
+ * the last parallel dim, before they store. Elements of the result that no
+ * point is stored at become one. Buffers end at a page that may not
  * be touched, as near as their alignment allows; what lies around the result
  * must stay as it was.
  *
@@ -226,6 +227,25 @@ static int differs(const struct Case *c, const void *a, const void *b,
   return 0;
 }
 
+/* Whether what no point is stored at is one. */
+static int has_other_border(const struct Case *c, const void *out) {
+  unsigned char *stored = calloc((size_t)c->c.elements, 1);
+  long point[MaximumDims] = {0};
+  int failed = stored == NULL;
+  if (!failed)
+    do
+      stored[place(&c->c, point, c->parallel)] = 1;
+    while (advance(point, c->size, c->parallel));
+  for (long i = 0; i < c->c.elements && !failed; ++i)
+    if (!stored[i] && value_at(c->out_type, out, i) != 1) {
+      printf("FAIL %s: element %ld of the border is %Lg, expected 1\n", c->name,
+             i, value_at(c->out_type, out, i));
+      failed = 1;
+    }
+  free(stored);
+  return failed;
+}
+
 static int run(const struct Case *c, void *image) {
   ashlar_kernel_function_t kernel;
   void *symbol = dlsym(image, c->name);
@@ -255,7 +275,8 @@ static int run(const struct Case *c, void *image) {
   if (failed)
     printf("FAIL %s: the kernel returned an error\n", c->name);
   else
-    failed = differs(c, a.memory, b.memory, bias.memory, out.memory);
+    failed = differs(c, a.memory, b.memory, bias.memory, out.memory) ||
+             has_other_border(c, out.memory);
   if (!failed && !(is_clean(&out) && is_clean(&scratch))) {
     printf("FAIL %s: wrote outside of its result\n", c->name);
     failed = 1;
