@@ -115,7 +115,7 @@ void ModuleRunner::load() {
     check(ashlar_trace_start(runtime, flags.trace.c_str()));
 }
 
-ModuleRunner::~ModuleRunner() {
+RuntimeHandles::~RuntimeHandles() {
   ashlar_bindings_release(bindings);
   ashlar_session_release(session);
   ashlar_module_release(module);

@@ -30,12 +30,24 @@ struct RunnerFlags {
   void declare(CLI::App &app);
 };
 
-class ModuleRunner {
+/// What a runner holds of the runtime. A base, so that it is released too
+/// when the runner's own constructor throws.
+struct RuntimeHandles {
+  RuntimeHandles() = default;
+  RuntimeHandles(const RuntimeHandles &) = delete;
+  RuntimeHandles &operator=(const RuntimeHandles &) = delete;
+  ~RuntimeHandles();
+
+  ashlar_runtime_t *runtime = nullptr;
+  ashlar_budget_t *budget = nullptr;
+  ashlar_module_t *module = nullptr;
+  ashlar_session_t *session = nullptr;
+  ashlar_bindings_t *bindings = nullptr;
+};
+
+class ModuleRunner : RuntimeHandles {
 public:
   explicit ModuleRunner(const RunnerFlags &flags);
-  ~ModuleRunner();
-  ModuleRunner(const ModuleRunner &) = delete;
-  ModuleRunner &operator=(const ModuleRunner &) = delete;
 
   /// Reads or makes every input. With `fillIn`, those not named are random;
   /// otherwise they are a Failure that names all of them.
@@ -65,12 +77,7 @@ private:
   std::vector<int64_t> inputShape(const ashlar_tensor_info_t &info) const;
 
   const RunnerFlags flags;
-  ashlar_runtime_t *runtime = nullptr;
-  ashlar_budget_t *budget = nullptr;
-  ashlar_module_t *module = nullptr;
-  ashlar_session_t *session = nullptr;
-  ashlar_entry_t *entry = nullptr;
-  ashlar_bindings_t *bindings = nullptr;
+  ashlar_entry_t *entry = nullptr; ///< the module's
   std::map<std::string, std::vector<int64_t>> shapes;
   std::map<std::string, std::string> sources; // of inputs, by name
   std::vector<Tensor> inputs;
