@@ -236,7 +236,7 @@ private:
                  cycles(out, vectors, inA(last)) * out;
         // Among equals, the one that loads least. Vectors of b come from
         // farther away than elements of a, and wait in registers.
-        double loads = double(rows + 5 * vectors) / double(rows * vectors);
+        double loads = double(rows + 2 * vectors) / double(rows * vectors);
         // Code for edges is code to load.
         if (allVectors % vectors != 0)
           loads *= 1.1;
