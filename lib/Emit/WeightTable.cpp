@@ -155,7 +155,9 @@ unsigned WeightTable::add(TypedAttr value) {
   if (!isNew)
     return known->second;
   WeightBytes bytes(value);
-  uint64_t hash = hashOf(bytes);
+  // What is packed is looked up by its source: packing it takes longer.
+  auto packed = dyn_cast<tile::PackedAttr>(value);
+  uint64_t hash = hashOf(packed ? WeightBytes(packed.getSource()) : bytes);
   auto [begin, last] = byHash.equal_range(hash);
   for (auto it = begin; it != last; ++it)
     if (equal(weights[it->second].value, value))

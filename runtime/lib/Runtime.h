@@ -22,7 +22,7 @@ public:
 
   /// Opens on first use. "cpu" is "cpu:0".
   Status device(std::string_view name, ashlar_device_t *&out);
-  /// "cpu:0, cuda:0": those that errors offer.
+  /// As in "cpu:0, null:0": those that errors offer.
   std::string deviceNames() const;
   const std::vector<const DeviceOps *> &deviceTypes() const { return types; }
 

@@ -73,8 +73,9 @@ static void addEntry(llvm::Module &module, llvm::StringRef symbol) {
 }
 
 /// What LLVM has left to do: kernels come with their loops, vectors and
-/// registers chosen, so the passes of -O1 cost nine times as much and change
-/// nothing (measured over the 132 kernels of a text detector).
+/// registers chosen, so all the passes of -O1 would make a whole compile take
+/// 1.4 times as long and change no kernel's time (measured with a text
+/// detector of 132 kernels).
 static constexpr const char *kernelPasses =
     "always-inline,globaldce,function(sroa,early-cse,simplifycfg,"
     "instcombine<no-verify-fixpoint>,reassociate,loop-mssa(loop-rotate,licm),"

@@ -5,6 +5,7 @@
 // convolution); what reads the result follows it as long as it can, so that
 // data is brought back into the model's order only where somebody insists.
 #include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Analysis/Reshapes.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -52,14 +53,6 @@ RankedTensorType permuted(RankedTensorType type, ArrayRef<int64_t> layout) {
 bool isStatic(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   return type && type.hasStaticShape() && type.getElementType().isIntOrFloat();
-}
-
-/// Behind reshapes, a constant.
-bool isConstant(Value value) {
-  while (isa_and_nonnull<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(
-      value.getDefiningOp()))
-    value = value.getDefiningOp()->getOperand(0);
-  return matchPattern(value, m_Constant());
 }
 
 class LayoutAssigner {
@@ -316,9 +309,10 @@ private:
       return false;
     OpOperand *image = op.getDpsInputOperand(0);
     OpOperand *weight = op.getDpsInputOperand(1);
-    if (isConstant(image->get()))
+    if (isConstantBehindReshapes(image->get()))
       std::swap(image, weight);
-    if (isConstant(image->get()) || !isConstant(weight->get()))
+    if (isConstantBehindReshapes(image->get()) ||
+        !isConstantBehindReshapes(weight->get()))
       return false;
     AffineMap read = op.getMatchingIndexingMap(image);
     AffineMap weights = op.getMatchingIndexingMap(weight);
@@ -383,7 +377,7 @@ private:
       return false;
     int64_t moved = 0, unmoved = 0;
     for (Value input : op.getDpsInputs())
-      if (!isConstant(input))
+      if (!isConstantBehindReshapes(input))
         (isMoved(input) ? moved : unmoved) += byteSize(input.getType());
     if (moved < unmoved)
       return false;
@@ -415,7 +409,7 @@ private:
     SmallVector<Layout> layouts;
     for (OpOperand *operand : op.getDpsInputOperands()) {
       AffineMap map = op.getMatchingIndexingMap(operand);
-      layouts.push_back(isConstant(operand->get())
+      layouts.push_back(isConstantBehindReshapes(operand->get())
                             ? identityLayout(map.getNumResults())
                             : follow(map));
     }

@@ -5,14 +5,13 @@
 // Constants are packed into the panels that the kernel reads.
 #include "ChooseStrategy.h"
 #include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Analysis/Reshapes.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace ashlar;
@@ -21,21 +20,6 @@ namespace ashlar {
 #define GEN_PASS_DEF_CHOOSESTRATEGIESPASS
 #include "ashlar/Transforms/Fuse/Passes.h.inc"
 } // namespace ashlar
-
-TypedAttr ashlar::constantBehind(Value value) {
-  auto type = cast<RankedTensorType>(value.getType());
-  while (isa_and_nonnull<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(
-      value.getDefiningOp()))
-    value = value.getDefiningOp()->getOperand(0);
-  auto constant = value.getDefiningOp<arith::ConstantOp>();
-  if (!constant)
-    return {};
-  if (auto resource = dyn_cast<DenseResourceElementsAttr>(constant.getValue()))
-    return DenseResourceElementsAttr::get(type, resource.getRawHandle());
-  if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue()))
-    return dense.reshape(type);
-  return {};
-}
 
 static StringRef typeName(Type type, bool isUnsigned) {
   if (type.isF64())
@@ -153,19 +137,35 @@ private:
     return sum;
   }
 
-  /// How far an index moves over a box.
-  int64_t reachOf(AffineExpr expr) {
-    SmallVector<AffineExpr> low, high;
-    for (unsigned d = 0; d != sizes.size(); ++d) {
-      bool isLane = d == last;
-      low.push_back(getAffineConstantExpr(0, op.getContext()));
-      int64_t extent = isLane ? 1 : d < numParallel ? box[d] : sizes[d];
-      high.push_back(getAffineConstantExpr(extent - 1, op.getContext()));
-    }
-    auto at = [&](ArrayRef<AffineExpr> point) {
-      return cast<AffineConstantExpr>(expr.replaceDims(point)).getValue();
-    };
-    return std::abs(at(high) - at(low)) + 1;
+  /// How many vectors of a a box of windows reads.
+  double vectorsOfA() {
+    SmallVector<int64_t> low(sizes.size(), 0), high(low);
+    for (unsigned d = 0; d != sizes.size(); ++d)
+      high[d] = (d == last ? 1 : d < numParallel ? box[d] : sizes[d]) - 1;
+    double count = 1;
+    for (auto [from, to] :
+         llvm::zip(op.getAMap().compose(low), op.getAMap().compose(high)))
+      count *= double(std::abs(to - from) + 1);
+    return count;
+  }
+
+  /// The register box: `inner` and `outer` rows, `columns` side by side.
+  void setBox(ArrayRef<unsigned> rowDims, int64_t inner, int64_t outer,
+              int64_t columns) {
+    if (!rowDims.empty())
+      box[rowDims[0]] = inner;
+    if (rowDims.size() > 1)
+      box[rowDims[1]] = outer;
+    box[last] = std::min(sizes[last], columns);
+  }
+
+  /// How many rows read the same b.
+  int64_t countRows() {
+    int64_t rows = 1;
+    for (unsigned d = 0; d != last; ++d)
+      if (isRow(d))
+        rows *= sizes[d];
+    return rows;
   }
 
   /// A box of windows that share what they read: each vector of a is loaded
@@ -180,13 +180,8 @@ private:
     int64_t bestInner = 1, bestOuter = 1;
     for (int64_t out = 1; out <= std::min<int64_t>(outer, 4); ++out)
       for (int64_t in = 1; in <= std::min(inner, sums / out); ++in) {
-        if (!rowDims.empty())
-          box[rowDims[0]] = in;
-        if (rowDims.size() > 1)
-          box[rowDims[1]] = out;
-        double loads = 1;
-        for (AffineExpr expr : op.getAMap().getResults())
-          loads *= double(reachOf(expr));
+        setBox(rowDims, in, out, lanes);
+        double loads = vectorsOfA();
         double work = double(in * out * terms) / core.multiplyAddsPerCycle;
         double cost = std::max(work, loads / core.loadsPerCycle) + loads / 8;
         // What is left over at the end of a dim is done again at full cost.
@@ -197,11 +192,7 @@ private:
           bestInner = in, bestOuter = out;
         }
       }
-    if (!rowDims.empty())
-      box[rowDims[0]] = bestInner;
-    if (rowDims.size() > 1)
-      box[rowDims[1]] = bestOuter;
-    box[last] = std::min(sizes[last], lanes);
+    setBox(rowDims, bestInner, bestOuter, lanes);
   }
 
   void chooseRegisters() {
@@ -250,11 +241,7 @@ private:
         }
       }
     }
-    box[last] = std::min(sizes[last], bestVectors * lanes);
-    if (!rowDims.empty())
-      box[rowDims[0]] = bestInner;
-    if (rowDims.size() > 1)
-      box[rowDims[1]] = bestOuter;
+    setBox(rowDims, bestInner, bestOuter, bestVectors * lanes);
   }
 
   /// Sums of floats in chunks of at most 512 terms.
@@ -283,7 +270,7 @@ private:
   /// loops go through, the columns of a box innermost.
   void packConstant() {
     AffineMap map = op.getBMap();
-    TypedAttr constant = constantBehind(op.getB());
+    TypedAttr constant = constantBehindReshapes(op.getB());
     if (!constant || !map.isProjectedPermutation())
       return;
     SmallVector<std::pair<unsigned, int64_t>> others;
@@ -327,12 +314,9 @@ private:
   void packLarge() {
     constexpr int64_t many = 192;
     AffineMap map = op.getBMap();
-    int64_t panel = box[last], rows = 1;
-    for (unsigned d = 0; d != last; ++d)
-      if (isRow(d))
-        rows *= sizes[d];
+    int64_t panel = box[last];
     if (!map.isProjectedPermutation() || map.getNumResults() != 2 ||
-        rows < many || bytesOf(op.getB()) < core.farBytes ||
+        countRows() < many || bytesOf(op.getB()) < core.farBytes ||
         sizes[last] % panel != 0)
       return;
     OpBuilder b(op);
@@ -381,14 +365,10 @@ private:
         step += stride;
       stride *= type.getDimSize(i);
     }
-    int64_t rows = 1;
-    for (unsigned d = 0; d != last; ++d)
-      if (isRow(d))
-        rows *= sizes[d];
     bool isColumn = llvm::any_of(map.getResults(), [&](AffineExpr expr) {
       return expr == getAffineDimExpr(last, op.getContext());
     });
-    return isColumn && step != 1 && rows >= 4;
+    return isColumn && step != 1 && countRows() >= 4;
   }
 
   int64_t bytesOf(Value value) { return byteSize(value.getType()); }

@@ -9,9 +9,6 @@
 
 namespace ashlar {
 
-/// The constant behind reshapes, in the shape of `value`, or null.
-mlir::TypedAttr constantBehind(mlir::Value value);
-
 /// What a worker of a machine does with the types of one contraction.
 struct Core {
   Core(const MachineModel &machine, tile::ContractOp op);

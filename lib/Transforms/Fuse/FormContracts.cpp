@@ -3,6 +3,8 @@
 // Recognizes contractions among linalg.generic ops by their maps and bodies,
 // whatever they were called in the model, and lets the elementwise op that
 // alone reads the sums become their epilogue.
+#include "ashlar/Analysis/Reshapes.h"
+#include "ashlar/Analysis/VectorBodies.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -58,25 +60,6 @@ bool isFilledWithZero(Value value) {
   auto fill = value.getDefiningOp<linalg::FillOp>();
   return fill && (matchPattern(fill.getInputs()[0], m_AnyZeroFloat()) ||
                   matchPattern(fill.getInputs()[0], m_Zero()));
-}
-
-bool isLinear(AffineMap map) {
-  bool linear = true;
-  for (AffineExpr expr : map.getResults())
-    expr.walk([&](AffineExpr inner) {
-      AffineExprKind kind = inner.getKind();
-      linear &= kind != AffineExprKind::Mod &&
-                kind != AffineExprKind::FloorDiv &&
-                kind != AffineExprKind::CeilDiv;
-    });
-  return linear && map.getNumSymbols() == 0;
-}
-
-bool isConstant(Value value) {
-  while (isa_and_nonnull<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(
-      value.getDefiningOp()))
-    value = value.getDefiningOp()->getOperand(0);
-  return matchPattern(value, m_Constant());
 }
 
 /// The loop along which neighbours in memory lie, if a single one does that.
@@ -139,7 +122,8 @@ bool isDotProduct(const Contraction &contraction) {
     if (!columns.isFunctionOfDim(dim))
       rows *= ranges[dim];
   return ranges[parallel.back()] < few ||
-         (rows < few && !isConstant(contraction.b.operand->get()));
+         (rows < few &&
+          !isConstantBehindReshapes(contraction.b.operand->get()));
 }
 
 /// sum += a * b, starting at zero, over static sizes.
@@ -219,21 +203,6 @@ std::optional<Contraction> matchContraction(linalg::GenericOp op) {
   return contraction;
 }
 
-bool isVectorizable(Block *body) {
-  for (Operation &inner : body->without_terminator())
-    if (!isa<arith::ConstantOp>(inner) &&
-        (!OpTrait::hasElementwiseMappableTraits(&inner) ||
-         isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
-             arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(
-             inner) ||
-         inner.getResult(0).getType().isIndex()))
-      return false;
-  for (BlockArgument argument : body->getArguments())
-    if (argument.getType().isInteger(1))
-      return false;
-  return true;
-}
-
 /// The elementwise op that alone reads the sums, each at its own place.
 linalg::GenericOp findEpilogue(const Contraction &contraction) {
   Operation *op = contraction.op;
@@ -244,7 +213,7 @@ linalg::GenericOp findEpilogue(const Contraction &contraction) {
   if (!consumer || consumer->getBlock() != op->getBlock() ||
       consumer.getNumReductionLoops() != 0 || consumer.getNumDpsInits() != 1 ||
       consumer.getNumResults() != 1 || consumer.hasIndexSemantics() ||
-      !consumer.isDpsInput(&use) || !isVectorizable(consumer.getBody()))
+      !consumer.isDpsInput(&use) || !runsOnVectors(*consumer.getBody()))
     return {};
   OpOperand *init = consumer.getDpsInitOperand(0);
   AffineMap target = consumer.getMatchingIndexingMap(init);
@@ -260,7 +229,6 @@ linalg::GenericOp findEpilogue(const Contraction &contraction) {
     if (!isLinear(consumer.getMatchingIndexingMap(operand)) ||
         !isa<RankedTensorType>(operand->get().getType()))
       return {};
-  llvm::SetVector<Value> captured;
   for (Operation &inner : consumer.getBody()->without_terminator())
     for (Value operand : inner.getOperands())
       if (operand.getParentRegion() != &consumer.getRegion() &&
@@ -395,6 +363,7 @@ private:
 struct FormContracts : ashlar::impl::FormContractsPassBase<FormContracts> {
   void runOnOperation() override {
     SmallVector<linalg::GenericOp> candidates;
+    llvm::SmallPtrSet<Operation *, 32> merged;
     getOperation().walk(
         [&](linalg::GenericOp op) { candidates.push_back(op); });
     for (linalg::GenericOp op : candidates)
@@ -407,9 +376,6 @@ struct FormContracts : ashlar::impl::FormContractsPassBase<FormContracts> {
           ContractWriter(*contraction, epilogue).write();
         }
       }
-    merged.clear();
   }
-
-  llvm::SmallPtrSet<Operation *, 32> merged;
 };
 } // namespace

@@ -3,6 +3,7 @@
 // 3x3 convolutions of stride one by fewer products, where the machine gains
 // time by it and the op's own weights keep their accuracy.
 #include "ChooseStrategy.h"
+#include "ashlar/Analysis/Reshapes.h"
 #include "ashlar/Dialects/Tile/IR/Winograd.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -237,7 +238,7 @@ struct FormWinograd : ashlar::impl::FormWinogradPassBase<FormWinograd> {
 
 private:
   void rewrite(tile::ContractOp op) {
-    TypedAttr constant = constantBehind(op.getB());
+    TypedAttr constant = constantBehindReshapes(op.getB());
     if (!constant)
       return;
     Core core(machine, op);

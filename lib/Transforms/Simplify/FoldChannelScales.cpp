@@ -3,6 +3,7 @@
 // A factor per output channel after a contraction moves into the weights: so
 // batch normalizations disappear. Weights of a convolution begin with their
 // output channels, so a channel is a row of them, whatever follows.
+#include "ashlar/Analysis/Reshapes.h"
 #include "ashlar/Transforms/Simplify/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -15,6 +16,7 @@
 #include <cstring>
 
 using namespace mlir;
+using namespace ashlar;
 
 namespace ashlar {
 #define GEN_PASS_DEF_FOLDCHANNELSCALESPASS
@@ -22,14 +24,6 @@ namespace ashlar {
 } // namespace ashlar
 
 namespace {
-/// What is behind reshapes.
-Value behindReshapes(Value value) {
-  while (isa_and_nonnull<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(
-      value.getDefiningOp()))
-    value = value.getDefiningOp()->getOperand(0);
-  return value;
-}
-
 bool hasOneUseThroughReshapes(Value value) {
   for (; value.hasOneUse(); value = value.getDefiningOp()->getOperand(0))
     if (!isa_and_nonnull<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(

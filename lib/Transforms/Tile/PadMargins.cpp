@@ -24,20 +24,6 @@ static void fill(ImplicitLocOpBuilder &b, Value target, ArrayRef<int64_t> from,
       });
 }
 
-/// The first place that an index takes, and how many.
-static std::pair<int64_t, int64_t> rangeOf(AffineExpr expr,
-                                           ArrayRef<int64_t> sizes) {
-  SmallVector<AffineExpr> first, last;
-  for (int64_t size : sizes) {
-    first.push_back(getAffineConstantExpr(0, expr.getContext()));
-    last.push_back(getAffineConstantExpr(size - 1, expr.getContext()));
-  }
-  auto at = [&](ArrayRef<AffineExpr> point) {
-    return cast<AffineConstantExpr>(expr.replaceDims(point)).getValue();
-  };
-  return {at(first), at(last) - at(first) + 1};
-}
-
 void ashlar::fillMargins(ImplicitLocOpBuilder &b, Value target, AffineMap map,
                          ArrayRef<int64_t> sizes, TypedAttr pad,
                          ValueRange workers) {
@@ -54,13 +40,19 @@ void ashlar::fillMargins(ImplicitLocOpBuilder &b, Value target, AffineMap map,
   }
   auto type = cast<MemRefType>(target.getType());
   SmallVector<int64_t> from(type.getRank(), 0), size(type.getShape());
-  for (auto [d, expr] : llvm::enumerate(map.getResults())) {
-    auto [begin, length] = rangeOf(expr, sizes);
-    int64_t end = begin + length, whole = type.getDimSize(d);
+  // The places between the first and the last point are written by others.
+  SmallVector<int64_t> lastPoint;
+  for (int64_t extent : sizes)
+    lastPoint.push_back(extent - 1);
+  SmallVector<int64_t> begins =
+      map.compose(SmallVector<int64_t>(sizes.size(), 0));
+  SmallVector<int64_t> lasts = map.compose(lastPoint);
+  for (auto [d, begin, lastIndex] : llvm::enumerate(begins, lasts)) {
+    int64_t end = lastIndex + 1, whole = type.getDimSize(d);
     from[d] = 0, size[d] = begin;
     fill(b, target, from, size, pad);
     from[d] = end, size[d] = whole - end;
     fill(b, target, from, size, pad);
-    from[d] = begin, size[d] = length;
+    from[d] = begin, size[d] = end - begin;
   }
 }

@@ -3,6 +3,7 @@
 // What the ops of the tile dialect mean, in loops over single elements. It is
 // what other lowerings are compared with, so it is written to be read: nothing
 // is shared, reordered or kept in place.
+#include "ConvertAccumulators.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Transforms/Tile/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -10,10 +11,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/SCF/Transforms/Patterns.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "mlir/Transforms/DialectConversion.h"
 
 using namespace mlir;
 using namespace ashlar;
@@ -267,14 +266,8 @@ struct TileToLoops : ashlar::impl::TileToLoopsPassBase<TileToLoops> {
     RewritePatternSet patterns(context);
     patterns.add<InitToLoops, AddToLoops, StepToLoops, DrainToLoops>(converter,
                                                                      context);
-    ConversionTarget target(*context);
-    target
-        .addIllegalOp<tile::InitOp, tile::AddOp, tile::StepOp, tile::DrainOp>();
-    target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
-    scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,
-                                                         target);
-    if (failed(applyPartialConversion(getOperation(), target,
-                                      std::move(patterns))))
+    if (failed(convertAccumulators(getOperation(), converter,
+                                   std::move(patterns))))
       signalPassFailure();
   }
 };

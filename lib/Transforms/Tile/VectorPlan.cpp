@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "VectorPlan.h"
+#include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Analysis/VectorBodies.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -8,77 +10,43 @@
 using namespace mlir;
 using namespace ashlar;
 
-/// Bodies that can run on whole vectors: elementwise ops on numbers, without
-/// those that trap on the unused lanes of a masked edge.
-static bool bodyIsVectorizable(linalg::GenericOp op, int64_t &widestBytes) {
-  auto numberBytes = [&](Type type) -> bool {
-    if (!type.isIntOrFloat())
-      return false;
-    widestBytes = std::max<int64_t>(
-        widestBytes, llvm::divideCeil(type.getIntOrFloatBitWidth(), 8));
-    return true;
+/// Bytes of the widest number in a body.
+static int64_t widestBytes(Block &body) {
+  int64_t widest = 1;
+  auto see = [&](TypeRange types) {
+    for (Type type : types)
+      widest = std::max(widest, elementBytes(type));
   };
-  for (Value argument : op.getBody()->getArguments())
-    // Bits of a vector of i1 are packed in memory, those of a tensor are not.
-    if (!numberBytes(argument.getType()) || argument.getType().isInteger(1))
-      return false;
-  for (Operation &inner : op.getBody()->without_terminator()) {
-    if (isa<arith::ConstantOp>(inner))
-      continue;
-    if (!OpTrait::hasElementwiseMappableTraits(&inner) ||
-        isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
-            arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(inner))
-      return false;
-    for (Type type : inner.getResultTypes())
-      if (!numberBytes(type))
-        return false;
-  }
-  return true;
-}
-
-/// The step of `expr` along `dim`, if it is linear.
-static std::optional<int64_t> coefficient(AffineExpr expr, unsigned dim,
-                                          unsigned numDims) {
-  bool linear = true;
-  expr.walk([&](AffineExpr inner) {
-    AffineExprKind kind = inner.getKind();
-    linear &= kind != AffineExprKind::Mod && kind != AffineExprKind::FloorDiv &&
-              kind != AffineExprKind::CeilDiv;
-  });
-  if (!linear)
-    return std::nullopt;
-  MLIRContext *context = expr.getContext();
-  SmallVector<AffineExpr> zeros(numDims, getAffineConstantExpr(0, context));
-  SmallVector<AffineExpr> one = zeros;
-  one[dim] = getAffineConstantExpr(1, context);
-  auto at0 = dyn_cast<AffineConstantExpr>(expr.replaceDims(zeros));
-  auto at1 = dyn_cast<AffineConstantExpr>(expr.replaceDims(one));
-  if (!at0 || !at1)
-    return std::nullopt;
-  return at1.getValue() - at0.getValue();
+  see(body.getArgumentTypes());
+  for (Operation &op : body.without_terminator())
+    see(op.getResultTypes());
+  return widest;
 }
 
 static std::optional<VectorOperand> describe(Value memref, AffineMap map) {
   auto type = dyn_cast<MemRefType>(memref.getType());
   SmallVector<int64_t> strides;
   int64_t offset;
-  if (!type || failed(type.getStridesAndOffset(strides, offset)))
+  if (!type || failed(type.getStridesAndOffset(strides, offset)) ||
+      !isLinear(map))
     return std::nullopt;
   VectorOperand operand{memref, map, {}};
+  SmallVector<int64_t> point(map.getNumDims(), 0);
+  SmallVector<int64_t> origin = map.compose(point);
   for (unsigned dim = 0; dim != map.getNumDims(); ++dim) {
+    point[dim] = 1;
     std::optional<int64_t> step = 0;
-    for (auto [expr, stride] : llvm::zip(map.getResults(), strides)) {
-      std::optional<int64_t> factor = coefficient(expr, dim, map.getNumDims());
-      if (!factor)
-        return std::nullopt;
-      if (*factor == 0)
+    for (auto [from, to, stride] :
+         llvm::zip(origin, map.compose(point), strides)) {
+      if (from == to)
         continue;
       if (ShapedType::isDynamic(stride))
         step = std::nullopt;
       else if (step)
-        *step += *factor * stride;
+        *step += (to - from) * stride;
     }
     operand.steps.push_back(step);
+    point[dim] = 0;
   }
   return operand;
 }
@@ -217,9 +185,8 @@ std::optional<VectorPlan> ashlar::planVectors(linalg::GenericOp op,
                                               int64_t vectorBytes,
                                               int64_t registers) {
   VectorPlan plan;
-  int64_t widestBytes = 1;
   if (op.getNumDpsInits() != 1 || !op.hasPureBufferSemantics() ||
-      op.getNumLoops() == 0 || !bodyIsVectorizable(op, widestBytes))
+      op.getNumLoops() == 0 || !runsOnVectors(*op.getBody()))
     return std::nullopt;
   for (OpOperand &operand : op->getOpOperands()) {
     std::optional<VectorOperand> described =
@@ -229,7 +196,7 @@ std::optional<VectorPlan> ashlar::planVectors(linalg::GenericOp op,
     plan.operands.push_back(*described);
   }
   plan.ranges = op.getStaticLoopRanges();
-  plan.lanes = vectorBytes / widestBytes;
+  plan.lanes = vectorBytes / widestBytes(*op.getBody());
   if (!chooseVectorDim(op, plan))
     return std::nullopt;
   int64_t extent = plan.ranges[plan.vectorDim];

@@ -12,20 +12,18 @@ Line::Line(ImplicitLocOpBuilder &b, Value memref, AffineMap map) {
   int64_t offset;
   (void)type.getStridesAndOffset(strides, offset);
   MLIRContext *context = b.getContext();
-  SmallVector<AffineExpr> zeros(map.getNumDims(),
-                                getAffineConstantExpr(0, context));
-  auto placeOf = [&](ArrayRef<AffineExpr> point) {
+  auto placeOf = [&](ArrayRef<int64_t> point) {
     int64_t place = 0;
-    for (auto [expr, stride] : llvm::zip(map.getResults(), strides))
-      place +=
-          stride * cast<AffineConstantExpr>(expr.replaceDims(point)).getValue();
+    for (auto [index, stride] : llvm::zip(map.compose(point), strides))
+      place += stride * index;
     return place;
   };
-  start = placeOf(zeros);
+  SmallVector<int64_t> point(map.getNumDims(), 0);
+  start = placeOf(point);
   for (unsigned d = 0; d != map.getNumDims(); ++d) {
-    SmallVector<AffineExpr> one(zeros);
-    one[d] = getAffineConstantExpr(1, context);
-    steps.push_back(placeOf(one) - start);
+    point[d] = 1;
+    steps.push_back(placeOf(point) - start);
+    point[d] = 0;
   }
   auto metadata = memref::ExtractStridedMetadataOp::create(b, memref);
   auto line = MemRefType::get(

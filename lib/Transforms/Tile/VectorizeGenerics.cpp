@@ -185,22 +185,12 @@ private:
   SmallVector<Value> indicesAt(const VectorOperand &operand,
                                ArrayRef<Value> base, ArrayRef<int64_t> offset) {
     SmallVector<Value> indices(base);
-    for (auto [i, expr] : llvm::enumerate(operand.map.getResults())) {
-      int64_t shift = 0;
-      for (auto [dim, by] : llvm::enumerate(offset))
-        if (by != 0)
-          shift += by * stepOf(expr, dim);
-      if (shift != 0)
-        indices[i] = arith::AddIOp::create(b, indices[i], index(shift));
-    }
+    SmallVector<int64_t> origin(offset.size(), 0);
+    for (auto [index, from, to] : llvm::zip(
+             indices, operand.map.compose(origin), operand.map.compose(offset)))
+      if (from != to)
+        index = arith::AddIOp::create(b, index, this->index(to - from));
     return indices;
-  }
-  int64_t stepOf(AffineExpr expr, unsigned dim) {
-    unsigned count = plan.ranges.size();
-    SmallVector<AffineExpr> at(count, b.getAffineConstantExpr(0));
-    int64_t start = cast<AffineConstantExpr>(expr.replaceDims(at)).getValue();
-    at[dim] = b.getAffineConstantExpr(1);
-    return cast<AffineConstantExpr>(expr.replaceDims(at)).getValue() - start;
   }
 
   Value load(const VectorOperand &operand, ArrayRef<Value> base,

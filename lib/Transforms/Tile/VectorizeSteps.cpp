@@ -4,6 +4,7 @@
 // registers: an accumulator becomes one vector per row and register, a step a
 // loop of multiply-adds, a drain the epilogue on vectors. The registers of an
 // edge are masked.
+#include "ConvertAccumulators.h"
 #include "VectorBody.h"
 #include "VectorWriter.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
@@ -13,10 +14,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/SCF/Transforms/Patterns.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "mlir/Transforms/DialectConversion.h"
 #include <map>
 
 using namespace mlir;
@@ -377,14 +376,8 @@ struct VectorizeSteps : ashlar::impl::VectorizeStepsPassBase<VectorizeSteps> {
     RewritePatternSet patterns(context);
     patterns.add<ConvertInit, ConvertAdd, ConvertStep, ConvertDrain>(
         converter, context, bytes);
-    ConversionTarget target(*context);
-    target
-        .addIllegalOp<tile::InitOp, tile::AddOp, tile::StepOp, tile::DrainOp>();
-    target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
-    scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,
-                                                         target);
-    if (failed(applyPartialConversion(getOperation(), target,
-                                      std::move(patterns))))
+    if (failed(convertAccumulators(getOperation(), converter,
+                                   std::move(patterns))))
       signalPassFailure();
   }
 };

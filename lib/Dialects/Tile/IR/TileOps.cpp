@@ -101,6 +101,38 @@ static LogicalResult checkBody(Operation *op, Block &body, Type accumulator,
   return success();
 }
 
+/// One of `maps` over `dims` dims for each operand of the epilogue and for the
+/// target, behind those of a and b, if there are any.
+static LogicalResult checkEpilogue(Operation *op, ArrayAttr maps,
+                                   unsigned first, int64_t dims,
+                                   ValueRange epilogue, Value target,
+                                   StringRef targetName) {
+  if (maps.size() != first + epilogue.size() + 1)
+    return op->emitOpError("expected a map for ")
+           << (first != 0 ? "a, b, " : "")
+           << "each operand of the epilogue and " << targetName << ", "
+           << first + epilogue.size() + 1 << " in all, found " << maps.size();
+  auto map = [&](size_t i) {
+    return cast<AffineMapAttr>(maps[first + i]).getValue();
+  };
+  for (auto [i, operand] : llvm::enumerate(epilogue))
+    if (failed(checkMap(op, "epilogue operand " + std::to_string(i), map(i),
+                        dims, operand)))
+      return failure();
+  return checkMap(op, targetName, map(epilogue.size()), dims, target);
+}
+
+/// A result of the destination's type where that is a tensor.
+static LogicalResult checkDestination(Operation *op, ValueRange outputs,
+                                      Value init) {
+  bool isTensor = isa<RankedTensorType>(init.getType());
+  if (outputs.size() != (isTensor ? 1 : 0) ||
+      (isTensor && outputs[0].getType() != init.getType()))
+    return op->emitOpError("expected a result of the type of a tensor "
+                           "destination, none for a memref");
+  return success();
+}
+
 YieldOp ContractOp::getYield() {
   return cast<YieldOp>(getBody().front().getTerminator());
 }
@@ -113,24 +145,12 @@ LogicalResult ContractOp::verify() {
         return emitOpError("expected sizes of 0 or more, found ") << size;
   if (parallel == 0)
     return emitOpError("expected at least one parallel dim");
-  if (getMaps().size() != getEpilogue().size() + 3)
-    return emitOpError("expected a map for a, b, each operand of the epilogue "
-                       "and the result, ")
-           << getEpilogue().size() + 3 << " in all, found " << getMaps().size();
-  if (failed(checkMap(*this, "a", getAMap(), parallel + reduced, getA())) ||
+  if (failed(checkEpilogue(*this, getMaps(), /*first=*/2, parallel,
+                           getEpilogue(), getInit(), "the result")) ||
+      failed(checkMap(*this, "a", getAMap(), parallel + reduced, getA())) ||
       failed(checkMap(*this, "b", getBMap(), parallel + reduced, getB())) ||
-      failed(
-          checkMap(*this, "the result", getResultMap(), parallel, getInit())))
+      failed(checkDestination(*this, getOutputs(), getInit())))
     return failure();
-  for (auto [i, operand] : llvm::enumerate(getEpilogue()))
-    if (failed(checkMap(*this, "epilogue operand " + std::to_string(i),
-                        getEpilogueMap(i), parallel, operand)))
-      return failure();
-  bool isTensor = isa<RankedTensorType>(getInit().getType());
-  if (getOutputs().size() != (isTensor ? 1 : 0) ||
-      (isTensor && getOutputs()[0].getType() != getInit().getType()))
-    return emitOpError("expected a result of the type of a tensor destination, "
-                       "none for a memref");
   if (getPad() && getPad()->getType() != elementOf(getInit()))
     return emitOpError("expected a pad of type ")
            << elementOf(getInit()) << ", found " << *getPad();
@@ -219,21 +239,10 @@ LogicalResult WinogradOp::verify() {
     return emitOpError("expected weights for ")
            << places << " places, " << a.getDimSize(3) << " channels and "
            << n[3] << " columns in panels, found " << b;
-  if (getMaps().size() != getEpilogue().size() + 1)
-    return emitOpError("expected a map for each operand of the epilogue and "
-                       "the result, ")
-           << getEpilogue().size() + 1 << " in all, found " << getMaps().size();
-  for (auto [i, operand] : llvm::enumerate(getEpilogue()))
-    if (failed(checkMap(*this, "epilogue operand " + std::to_string(i),
-                        getMap(i), 4, operand)))
-      return failure();
-  if (failed(checkMap(*this, "the result", getResultMap(), 4, getInit())))
+  if (failed(checkEpilogue(*this, getMaps(), /*first=*/0, /*dims=*/4,
+                           getEpilogue(), getInit(), "the result")) ||
+      failed(checkDestination(*this, getOutputs(), getInit())))
     return failure();
-  bool isTensor = isa<RankedTensorType>(getInit().getType());
-  if (getOutputs().size() != (isTensor ? 1 : 0) ||
-      (isTensor && getOutputs()[0].getType() != getInit().getType()))
-    return emitOpError("expected a result of the type of a tensor destination, "
-                       "none for a memref");
   StrategyAttr strategy = getStrategy();
   if (strategy.getWorkers().size() != 3 || strategy.getBox().size() != 4 ||
       strategy.getWorkers()[0] < 1 ||
@@ -324,17 +333,9 @@ YieldOp DrainOp::getYield() {
 }
 
 LogicalResult DrainOp::verify() {
-  if (getMaps().size() != getEpilogue().size() + 1)
-    return emitOpError("expected a map for each operand of the epilogue and "
-                       "the target, ")
-           << getEpilogue().size() + 1 << " in all, found " << getMaps().size();
-  int64_t dims = getAcc().getType().getShape().size();
-  for (auto [i, operand] : llvm::enumerate(getEpilogue()))
-    if (failed(checkMap(*this, "epilogue operand " + std::to_string(i),
-                        getMap(i), dims, operand)))
-      return failure();
-  if (failed(checkMap(*this, "the target", getMap(getMaps().size() - 1), dims,
-                      getTarget())))
+  if (failed(checkEpilogue(*this, getMaps(), /*first=*/0,
+                           getAcc().getType().getShape().size(), getEpilogue(),
+                           getTarget(), "the target")))
     return failure();
   return checkBody(*this, getBody().front(),
                    getAcc().getType().getElementType(), getEpilogue(),

@@ -143,30 +143,35 @@ Value LoopImporter::counterAfter(Value counter) {
                      });
 }
 
-/// Row `step` of `rows`.
+namespace {
+/// Where row `step` of `rows` lies.
+struct RowSlice {
+  RowSlice(OpBuilder &b, Value rows, Value step)
+      : type(cast<RankedTensorType>(rows.getType())),
+        offsets(type.getRank(), b.getIndexAttr(0)),
+        strides(type.getRank(), b.getIndexAttr(1)) {
+    for (int64_t dim : type.getShape())
+      sizes.push_back(b.getIndexAttr(dim));
+    offsets[0] = step;
+    sizes[0] = b.getIndexAttr(1);
+  }
+  RankedTensorType type;
+  SmallVector<OpFoldResult> offsets, sizes, strides;
+};
+} // namespace
+
 Value LoopImporter::row(Value rows, Value step) {
-  auto type = cast<RankedTensorType>(rows.getType());
-  SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)), sizes,
-      strides(type.getRank(), b.getIndexAttr(1));
-  for (int64_t dim : type.getShape())
-    sizes.push_back(b.getIndexAttr(dim));
-  offsets[0] = step;
-  sizes[0] = b.getIndexAttr(1);
-  auto result = RankedTensorType::get(type.getShape().drop_front(),
-                                      type.getElementType());
-  return tensor::ExtractSliceOp::create(b, result, rows, offsets, sizes,
-                                        strides);
+  RowSlice at(b, rows, step);
+  auto result = RankedTensorType::get(at.type.getShape().drop_front(),
+                                      at.type.getElementType());
+  return tensor::ExtractSliceOp::create(b, result, rows, at.offsets, at.sizes,
+                                        at.strides);
 }
 
 Value LoopImporter::putRow(Value row, Value rows, Value step) {
-  auto type = cast<RankedTensorType>(rows.getType());
-  SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)), sizes,
-      strides(type.getRank(), b.getIndexAttr(1));
-  for (int64_t dim : type.getShape())
-    sizes.push_back(b.getIndexAttr(dim));
-  offsets[0] = step;
-  sizes[0] = b.getIndexAttr(1);
-  return tensor::InsertSliceOp::create(b, row, rows, offsets, sizes, strides);
+  RowSlice at(b, rows, step);
+  return tensor::InsertSliceOp::create(b, row, rows, at.offsets, at.sizes,
+                                       at.strides);
 }
 
 /// Whether the body's condition, with `before` as what it gets, never ends the

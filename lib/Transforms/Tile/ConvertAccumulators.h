@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What lowerings of accumulators have in common: all ops on them go, and loops
+// carry what they became.
+#ifndef ASHLAR_LIB_TRANSFORMS_TILE_CONVERTACCUMULATORS_H
+#define ASHLAR_LIB_TRANSFORMS_TILE_CONVERTACCUMULATORS_H
+
+#include "mlir/Transforms/DialectConversion.h"
+
+namespace ashlar {
+
+/// Applies `patterns` to every op on accumulators inside `root`; `converter`
+/// says what an accumulator becomes.
+llvm::LogicalResult convertAccumulators(mlir::Operation *root,
+                                        mlir::TypeConverter &converter,
+                                        mlir::RewritePatternSet patterns);
+
+} // namespace ashlar
+
+#endif // ASHLAR_LIB_TRANSFORMS_TILE_CONVERTACCUMULATORS_H
