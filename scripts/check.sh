@@ -38,6 +38,7 @@ were skipped; each skipped test says why.
   functions      1    exp, log, tanh, erf... against f64: errors as stated
   kernels        1    micro-kernels at their edges, beside plain loops
   models         6    real models beside ONNX Runtime: numbers must agree
+  fuse           4  random graphs and models at every level of --fuse
   reproducible   2    the same input gives the same bytes; a killed compile
                       leaves nothing
   hostile        6    broken models and modules: refused clearly, never a crash
@@ -168,6 +169,7 @@ phase edges 3 "operators at their edges, beside ONNX Runtime"
 phase functions 1 "errors of functions against f64"
 phase kernels 1 "micro-kernels at their edges, beside plain loops"
 phase models 6 "real models beside ONNX Runtime"
+phase fuse 4 "equal results at every level of fusion"
 phase reproducible 2 "the same bytes each time, nothing left of a killed run"
 phase hostile 6 "broken models and modules"
 phase sanitized 3 "the runtime under sanitizers"

@@ -4,6 +4,7 @@
 #include "FoldLargeConstants.h"
 #include "HashModel.h"
 #include "ProgressLine.h"
+#include "RemarkLog.h"
 #include "ashlar/Emit/EmitModule.h"
 #include "ashlar/Import/MLIR/Import.h"
 #include "ashlar/InitAll.h"
@@ -151,6 +152,7 @@ private:
   LogicalResult emitPrograms(ModuleOp module,
                              std::vector<ProgramBinary> &binaries);
   LogicalResult emit(ModuleOp module);
+  void writeRemarks();
   /// What stops here is the model's or the machine's fault.
   LogicalResult refuse() {
     result.status = CompileStatus::Refused;
@@ -165,6 +167,7 @@ private:
   std::vector<std::string> targetNames;
   std::vector<std::string> dataFiles; // beside the model, with its weights
   llvm::DefaultThreadPool pool;
+  RemarkLog remarks; // hears of the context until its end
   MLIRContext context;
   OwningOpRef<ModuleOp> module; // after the context that it lives in
 };
@@ -200,9 +203,11 @@ Compilation::runPipeline(ModuleOp module,
 LogicalResult Compilation::forEachProgram(
     ModuleOp module,
     llvm::function_ref<LogicalResult(ModuleOp, Target &)> body) {
-  for (auto [i, program] : llvm::enumerate(module.getOps<ModuleOp>()))
+  for (auto [i, program] : llvm::enumerate(module.getOps<ModuleOp>())) {
+    remarks.beginProgram(targetNames[i]);
     if (failed(body(program, *targets[i])))
       return failure();
+  }
   return success();
 }
 
@@ -256,6 +261,9 @@ LogicalResult Compilation::emit(ModuleOp module) {
     provenance.flags.push_back("--machine");
   if (options.exactConvolution)
     provenance.flags.push_back("--exact-convolution");
+  if (options.fuse != FuseLevel::All)
+    provenance.flags.push_back(
+        options.fuse == FuseLevel::None ? "--fuse=none" : "--fuse=basic");
   for (auto &[name, shape] : options.shapes) {
     std::string text = "--shape=" + name + "=";
     for (auto [i, dim] : llvm::enumerate(shape))
@@ -278,6 +286,17 @@ LogicalResult Compilation::emit(ModuleOp module) {
           ? emitModule(module, binaries, provenance, options.outputDescriptor)
           : emitModule(module, binaries, provenance, options.output);
   return succeeded(written) ? success() : refuse();
+}
+
+/// Of a compile that failed, what was decided until then is no one's concern.
+void Compilation::writeRemarks() {
+  if (options.remarks.empty() || result.status != CompileStatus::Done)
+    return;
+  llvm::Error error = remarks.write(options.remarks, out);
+  if (!error)
+    return;
+  log << "error: " << llvm::toString(std::move(error)) << "\n";
+  result.status = CompileStatus::Refused;
 }
 
 CompileResult Compilation::run() {
@@ -308,8 +327,14 @@ CompileResult Compilation::run() {
     return success(module && succeeded(verify(*module)) &&
                    succeeded(runPipeline(*module, buildImportPipeline)));
   };
+  if (!options.remarks.empty() &&
+      failed(remarks.listen(context, options.input))) {
+    result.status = CompileStatus::OurFault;
+    return result;
+  }
   if (!stage(Stage::Import, import))
     return result;
+  remarks.readNodes(*module);
   auto pipeline = [&](Stage which,
                       llvm::function_ref<void(OpPassManager &)> build) {
     return stage(which, [&] { return runPipeline(*module, build); });
@@ -344,6 +369,7 @@ CompileResult Compilation::run() {
                     [&](OpPassManager &pm, Target &target) {
                       TileOptions tiling = target.tileOptions();
                       tiling.exactConvolution = options.exactConvolution;
+                      tiling.fuse = options.fuse;
                       buildFusePipeline(pm, target.fuses(), tiling);
                     }) &&
          perProgram(Stage::Tile,
@@ -354,6 +380,7 @@ CompileResult Compilation::run() {
              Stage::Schedule,
              [](OpPassManager &pm, Target &) { buildSchedulePipeline(pm); }) &&
          stage(Stage::Emit, [&] { return emit(*module); }));
+  writeRemarks();
   return result;
 }
 

@@ -21,6 +21,16 @@ bool ashlar::parseStage(const std::string &text, Stage &stage) {
   return false;
 }
 
+bool ashlar::parseFuseLevel(const std::string &text, FuseLevel &level) {
+  static constexpr const char *names[] = {"none", "basic", "all"};
+  for (int i = 0; i != 3; ++i)
+    if (text == names[i]) {
+      level = static_cast<FuseLevel>(i);
+      return true;
+    }
+  return false;
+}
+
 bool ashlar::parseTargets(const std::string &text,
                           std::vector<TargetRequest> &targets) {
   std::vector<TargetRequest> parsed;

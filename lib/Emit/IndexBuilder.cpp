@@ -2,6 +2,7 @@
 #include "IndexBuilder.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "ashlar/Support/ModelNodes.h"
 #include "ashlar/Targets/MachineFile.h"
 #include "ashlar/runtime/module_generated.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -101,6 +102,7 @@ private:
   Commands list(Block &block, ArrayRef<unsigned> weightNumbers);
   Offset<void> command(Operation &op, ArrayRef<unsigned> weightNumbers,
                        fb::Command &type);
+  std::vector<Offset<fb::AbsentNode>> absentNodes(ModuleOp module);
   Offset<fb::ProgramEntry> programEntry(exec::ProgramOp program, unsigned entry,
                                         const ProgramBinary &binary);
   Offset<fb::Program> program(ModuleOp module, const ProgramBinary &binary,
@@ -137,6 +139,35 @@ Offset<fb::Binding> IndexBuilder::binding(exec::BindingAttr attribute,
                            size(attribute.getLength()), attribute.getWritten());
 }
 
+/// The strategy's own prediction; of other kernels, what arithmetic in full
+/// vectors and the memory that holds their operands need at least.
+static std::pair<uint64_t, StringRef> predict(func::FuncOp function,
+                                              exec::SizeAttr flops,
+                                              int64_t bytes,
+                                              const MachineModel &machine) {
+  if (auto cycles = function->getAttrOfType<IntegerAttr>(exec::cyclesAttrName))
+    return {
+        cycles.getInt(),
+        function->getAttrOfType<StringAttr>(exec::boundAttrName).getValue()};
+  double compute = 0, memory = 0;
+  StringRef name = "memory";
+  double lanes = std::max<double>(1, double(machine.vectors.bytes) / 4);
+  if (flops && flops.isConstant())
+    compute = double(flops.getConstant()) / lanes;
+  for (const Memory &level : machine.memories) {
+    if (level.bytes != 0 && level.bytes < bytes)
+      continue;
+    memory = double(bytes) / std::max(1e-9, machine.readBytesPerCycle(level));
+    name = &level == &machine.memories.front()  ? "nearest memory"
+           : &level == &machine.memories.back() ? "main memory"
+                                                : "farther memory";
+    break;
+  }
+  if (compute > memory)
+    return {uint64_t(compute), "compute"};
+  return {uint64_t(memory), name};
+}
+
 Offset<fb::Kernel> IndexBuilder::kernel(func::FuncOp function,
                                         const ProgramBinary &binary) {
   std::string symbol = function.getSymName().str();
@@ -151,10 +182,35 @@ Offset<fb::Kernel> IndexBuilder::kernel(func::FuncOp function,
   auto scratch = function->getAttrOfType<IntegerAttr>(exec::scratchAttrName);
   auto flops = function->getAttrOfType<exec::SizeAttr>(exec::flopsAttrName);
   kernelScratch[symbol] = scratch.getInt();
+  auto [cycles, bound] = predict(function, flops, bytes, binary.machine);
   return fb::CreateKernel(b, b.CreateString(symbol), b.CreateString(symbol),
                           /*executable=*/0, strings(nodes), size(flops),
                           size(bytes), binary.codeBytes.lookup(symbol),
-                          scratch.getInt(), bindings, /*parameters=*/0);
+                          scratch.getInt(), bindings, /*parameters=*/0, cycles,
+                          b.CreateString(bound.str()));
+}
+
+std::vector<Offset<fb::AbsentNode>> IndexBuilder::absentNodes(ModuleOp module) {
+  llvm::DenseSet<Attribute> computed, views, commands;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (auto names = function->getAttrOfType<ArrayAttr>(exec::nodesAttrName))
+      computed.insert(names.begin(), names.end());
+  if (auto names = module->getAttrOfType<ArrayAttr>(exec::viewsAttrName))
+    views.insert(names.begin(), names.end());
+  if (auto names = module->getAttrOfType<ArrayAttr>(exec::commandNodesAttrName))
+    commands.insert(names.begin(), names.end());
+  auto fate = [&](Attribute name) {
+    return commands.contains(name) ? fb::NodeFate::Command
+           : views.contains(name)  ? fb::NodeFate::View
+                                   : fb::NodeFate::Folded;
+  };
+  std::vector<Offset<fb::AbsentNode>> absent;
+  auto all = module->getAttrOfType<ArrayAttr>(modelNodesAttrName);
+  for (Attribute name : all ? all.getValue() : ArrayRef<Attribute>())
+    if (!computed.contains(name))
+      absent.push_back(fb::CreateAbsentNode(
+          b, b.CreateString(cast<StringAttr>(name).str()), fate(name)));
+  return absent;
 }
 
 Offset<void> IndexBuilder::command(Operation &op,
@@ -299,12 +355,13 @@ Offset<fb::Program> IndexBuilder::program(ModuleOp module,
       fb::CreateMachine(b, b.CreateString(binary.machine.name),
                         b.CreateString(machineDigest(binary.machine)),
                         b.CreateString(printMachine(binary.machine)));
+  auto absent = b.CreateVector(absentNodes(module));
   return fb::CreateProgram(b, b.CreateString(target.getName().str()),
                            b.CreateString(target.getPreset().str()),
                            b.CreateString(binary.deviceType),
                            strings(binary.requiredFeatures),
                            b.CreateVector(executables), b.CreateVector(kernels),
-                           b.CreateVector(entries), machine);
+                           b.CreateVector(entries), machine, absent);
 }
 
 SmallVector<char, 0> IndexBuilder::build(ModuleOp module,

@@ -374,6 +374,15 @@ static Status verifyParts(const fb::Module &module,
       return corrupt(
           concat("two kernels are named ", kernel->name()->string_view()));
   }
+  for (size_t i = 0; i < count(program.absent_nodes()); ++i) {
+    const fb::AbsentNode *node = program.absent_nodes()->Get(uint32_t(i));
+    if (!node->name())
+      return corrupt(concat("absent_nodes[", i, "] has no name"));
+    if (node->fate() > fb::NodeFate::MAX)
+      return corrupt(concat("absent_nodes[", i, "], ",
+                            node->name()->string_view(), ": unknown fate ",
+                            unsigned(node->fate())));
+  }
   std::set<uint32_t> entries;
   for (size_t i = 0; i < count(program.entries()); ++i) {
     const fb::ProgramEntry *entry = program.entries()->Get(uint32_t(i));

@@ -183,6 +183,12 @@ TEST_F(Corruption, OfTheIndex) {
   expectCorrupt("kernel names", [](auto &b) {
     b.program().kernels[0]->name = b.program().kernels[1]->name;
   });
+  expectCorrupt("fate of a node", [](auto &b) {
+    auto node = std::make_unique<fb::AbsentNodeT>();
+    node->name = "reshape";
+    node->fate = fb::NodeFate(3);
+    b.program().absent_nodes.push_back(std::move(node));
+  });
   expectCorrupt("kernel executable",
                 [](auto &b) { b.program().kernels[0]->executable = 1; });
   expectCorrupt("scratch", [](auto &b) {

@@ -14,6 +14,7 @@
 // RUN: sh -c 'ashlar-compile %s --until=fuse --threads=many >%t/out 2>&1; test $? -eq 2' && FileCheck %s --check-prefix=THREADS < %t/out
 // RUN: ashlar-compile --list-operators | FileCheck %s --check-prefix=LIST
 // RUN: not ashlar-compile %s --until=fuse --value=x=2 2>&1 | FileCheck %s --check-prefix=MLIRVALUE
+// RUN: sh -c 'ashlar-compile %s --until=fuse --fuse=some >%t/out 2>&1; test $? -eq 2' && FileCheck %s --check-prefix=FUSE < %t/out
 // RUN: ashlar-compile %s -o %t/y.ash --verbose 2>&1 | FileCheck %s --check-prefix=VERBOSE
 // RUN: ashlar-compile %s -o %t/y.ash 2>&1 | FileCheck %s --check-prefix=SILENT --allow-empty
 
@@ -36,6 +37,7 @@
 // TWICE: ashlar-compile: --shape gives 'x' twice
 // VALUE: ashlar-compile: --value=x: expected NAME=16000 or NAME=0,2
 // VALUES: ashlar-compile: --value gives 'x' twice
+// FUSE: ashlar-compile: --fuse=some: expected none, basic or all
 // THREADS: --threads: Value many not in range 1 to 4096
 
 // The importer's own table: operator, opsets with a definition, types.

@@ -24,7 +24,7 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
   CLI::App app{description, "ashlar-compile"};
   app.footer(footer);
   app.set_version_flag("--version", "ashlar-compile " ASHLAR_VERSION);
-  std::string targets, until;
+  std::string targets, until, fuse;
   std::vector<std::string> shapes, values;
   app.add_option("MODEL", options.input, ".onnx, or .mlir on tensors");
   app.add_option("-o,--output", options.output, "The .ash file to write");
@@ -40,6 +40,11 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
                  "NAME=16000 or NAME=0,2 makes an input a constant of the "
                  "module; repeatable")
       ->take_all();
+  app.add_option("--fuse", fuse,
+                 "none, basic or all: how much becomes one kernel (all)");
+  app.add_option(
+      "--remarks", options.remarks,
+      "What was decided and why: to a file (.yaml: for tools), or -");
   app.add_option("--until", until, "Stop after a stage and print the IR");
   app.add_option("--save-temps", options.saveTemps,
                  "Keep intermediate files there, a folder per program");
@@ -82,6 +87,8 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
   }
   if (!targets.empty() && !parseTargets(targets, options.targets))
     return misuse("--target=" + targets + ": expected T[:PRESET][,...]");
+  if (!fuse.empty() && !parseFuseLevel(fuse, options.fuse))
+    return misuse("--fuse=" + fuse + ": expected none, basic or all");
   options.stopEarly = !until.empty();
   if (options.stopEarly && !parseStage(until, options.until))
     return misuse("--until=" + until +

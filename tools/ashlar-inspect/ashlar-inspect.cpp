@@ -24,7 +24,9 @@ int main(int argc, char **argv) {
                                         ashlar_runtime_version());
   app.add_option("file", file, "The module (.ash)")->required();
   app.add_flag("--json", json, "Print one JSON object");
-  app.add_flag("--kernels", kernels, "Print every kernel, its nodes and cost");
+  app.add_flag(
+      "--kernels", kernels,
+      "Print every kernel with its nodes, cost and bound, and every node");
   app.add_option("--disassemble", kernel, "Print the code of one kernel")
       ->type_name("KERNEL");
   app.add_flag("--machine", machine, "Print the models it was made for");
@@ -39,7 +41,7 @@ int main(int argc, char **argv) {
     }
     std::string text = json ? inspection.json() : inspection.table();
     if (kernels && !json)
-      text += inspection.kernelTable();
+      text += inspection.kernelTable() + inspection.nodeTable();
     if (machine && !json)
       text += inspection.machineText();
     if (verify && !json)

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 
 namespace ashlar::tools {
 
@@ -129,16 +130,102 @@ static Json machineJson(const fb::Machine *machine) {
           {"model", model}};
 }
 
-static Json programJson(const fb::Program &program) {
-  Json kernels = Json::array();
+/// How often each kernel is launched in one run of each entry. In control
+/// flow every command counts once, whatever a call decides.
+static void
+countLaunches(const flatbuffers::Vector<fb::Command> *types,
+              const flatbuffers::Vector<flatbuffers::Offset<void>> *commands,
+              std::vector<uint64_t> &launches) {
+  auto block = [&](const fb::Block *inner) {
+    if (inner)
+      countLaunches(inner->commands_type(), inner->commands(), launches);
+  };
+  for (uint32_t i = 0; i < count(commands); ++i) {
+    const void *command = commands->Get(i);
+    switch (types->Get(i)) {
+    case fb::Command::Dispatch:
+      ++launches[static_cast<const fb::Dispatch *>(command)->kernel()];
+      break;
+    case fb::Command::If:
+      block(static_cast<const fb::If *>(command)->then());
+      block(static_cast<const fb::If *>(command)->otherwise());
+      break;
+    case fb::Command::Loop:
+      block(static_cast<const fb::Loop *>(command)->body());
+      break;
+    default:
+      break;
+    }
+  }
+}
+
+static std::vector<uint64_t> countLaunches(const fb::Program &program) {
+  std::vector<uint64_t> launches(count(program.kernels()));
+  for (size_t i = 0; i < count(program.entries()); ++i) {
+    const fb::ProgramEntry &entry = *program.entries()->Get(uint32_t(i));
+    countLaunches(entry.commands_type(), entry.commands(), launches);
+  }
+  return launches;
+}
+
+static double clockHz(const fb::Machine *machine) {
+  Json model = machineJson(machine);
+  if (model.is_object() && model["model"].is_object() &&
+      model["model"].contains("clock") &&
+      model["model"]["clock"].contains("hz") &&
+      model["model"]["clock"]["hz"].is_number())
+    return model["model"]["clock"]["hz"].get<double>();
+  return 0;
+}
+
+static const char *fateName(fb::NodeFate fate) {
+  return fate == fb::NodeFate::View      ? "view"
+         : fate == fb::NodeFate::Command ? "command"
+                                         : "folded";
+}
+
+/// From each of the model's nodes to its kernels, or to what became of it.
+static Json nodesJson(const fb::Program &program) {
+  Json nodes = Json::array();
+  std::map<std::string, size_t> places;
   for (size_t i = 0; i < count(program.kernels()); ++i) {
     const fb::Kernel &kernel = *program.kernels()->Get(uint32_t(i));
-    kernels.push_back({{"name", textOf(kernel.name())},
-                       {"nodes", stringsJson(kernel.nodes())},
-                       {"flops", costJson(kernel.flops())},
-                       {"bytes", costJson(kernel.bytes())},
-                       {"code_bytes", kernel.code_bytes()},
-                       {"scratch_bytes", kernel.scratch_bytes()}});
+    for (size_t n = 0; n < count(kernel.nodes()); ++n) {
+      std::string name = textOf(kernel.nodes()->Get(uint32_t(n)));
+      auto [place, isNew] = places.emplace(name, nodes.size());
+      if (isNew)
+        nodes.push_back(
+            {{"name", name}, {"fate", "kernel"}, {"kernels", Json::array()}});
+      nodes[place->second]["kernels"].push_back(textOf(kernel.name()));
+    }
+  }
+  for (size_t i = 0; i < count(program.absent_nodes()); ++i) {
+    const fb::AbsentNode &node = *program.absent_nodes()->Get(uint32_t(i));
+    nodes.push_back({{"name", textOf(node.name())},
+                     {"fate", fateName(node.fate())},
+                     {"kernels", Json::array()}});
+  }
+  return nodes;
+}
+
+static Json programJson(const fb::Program &program) {
+  Json kernels = Json::array();
+  std::vector<uint64_t> launches = countLaunches(program);
+  double hz = clockHz(program.machine());
+  for (size_t i = 0; i < count(program.kernels()); ++i) {
+    const fb::Kernel &kernel = *program.kernels()->Get(uint32_t(i));
+    kernels.push_back(
+        {{"name", textOf(kernel.name())},
+         {"nodes", stringsJson(kernel.nodes())},
+         {"flops", costJson(kernel.flops())},
+         {"bytes", costJson(kernel.bytes())},
+         {"launches", launches[i]},
+         {"bound", textOf(kernel.bound())},
+         {"bound_cycles", kernel.bound_cycles()},
+         {"bound_us",
+          hz > 0 ? Json(double(kernel.bound_cycles()) / hz * 1e6) : Json()},
+         {"code_bytes", kernel.code_bytes()},
+         {"scratch_bytes", kernel.scratch_bytes()}});
   }
   return {{"target", textOf(program.target())},
           {"preset", textOf(program.preset())},
@@ -146,7 +233,8 @@ static Json programJson(const fb::Program &program) {
           {"required_features", stringsJson(program.required_features())},
           {"machine", machineJson(program.machine())},
           {"contract", programContract(program)},
-          {"kernels", kernels}};
+          {"kernels", kernels},
+          {"nodes", nodesJson(program)}};
 }
 
 std::string Inspection::json() const {
@@ -280,7 +368,11 @@ std::string Inspection::kernelTable() const {
     const fb::Program &program = *parts->index().programs()->Get(uint32_t(p));
     text += "\nkernels of " + textOf(program.target()) + ":" +
             textOf(program.preset()) + "\n  " + pad("name", 32) +
-            pad("Mflop", 12) + pad("moved", 12) + pad("code", 12) + "nodes\n";
+            pad("Mflop", 12) + pad("moved", 12) + pad("launches", 9) +
+            pad("bound us", 10) + pad("bound by", 16) + pad("code", 12) +
+            "nodes\n";
+    std::vector<uint64_t> launches = countLaunches(program);
+    double hz = clockHz(program.machine());
     for (size_t i = 0; i < count(program.kernels()); ++i) {
       const fb::Kernel &kernel = *program.kernels()->Get(uint32_t(i));
       auto cost = [](const fb::SizeExpression *size) {
@@ -289,11 +381,17 @@ std::string Inspection::kernelTable() const {
       char flops[32];
       std::snprintf(flops, sizeof(flops), "%.3f",
                     double(cost(kernel.flops())) / 1e6);
+      char bound[32] = "-";
+      if (hz > 0)
+        std::snprintf(bound, sizeof(bound), "%.2f",
+                      double(kernel.bound_cycles()) / hz * 1e6);
       std::string nodes;
       for (size_t n = 0; n < count(kernel.nodes()); ++n)
         nodes += (n ? ", " : "") + textOf(kernel.nodes()->Get(uint32_t(n)));
       text += "  " + pad(textOf(kernel.name()), 31) + " " + pad(flops, 11) +
               " " + pad(formatBytes(cost(kernel.bytes())), 11) + " " +
+              pad(std::to_string(launches[i]), 8) + " " + pad(bound, 9) + " " +
+              pad(textOf(kernel.bound()), 15) + " " +
               pad(formatBytes(kernel.code_bytes()), 11) + " " + nodes + "\n";
     }
   }
@@ -321,6 +419,24 @@ std::string Inspection::disassembly(const std::string &name) const {
   if (text.empty())
     throw Failure(Refused, "no program has a kernel '" + name +
                                "'; --kernels lists those there are");
+  return text;
+}
+
+std::string Inspection::nodeTable() const {
+  std::string text;
+  for (size_t p = 0; p < count(parts->index().programs()); ++p) {
+    const fb::Program &program = *parts->index().programs()->Get(uint32_t(p));
+    text += "\nnodes of " + textOf(program.target()) + ":" +
+            textOf(program.preset()) + "\n";
+    for (const Json &node : nodesJson(program)) {
+      text += "  " + pad(node["name"].get<std::string>(), 40) + " ";
+      if (node["kernels"].empty())
+        text += node["fate"].get<std::string>();
+      for (size_t k = 0; k < node["kernels"].size(); ++k)
+        text += (k ? ", " : "") + node["kernels"][k].get<std::string>();
+      text += "\n";
+    }
+  }
   return text;
 }
 

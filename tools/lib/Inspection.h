@@ -22,6 +22,8 @@ public:
   std::string kernelTable() const;
   /// The machine code of a kernel, of each program that has one of that name.
   std::string disassembly(const std::string &name) const;
+  /// Each of the model's nodes with its kernels; no node is missing.
+  std::string nodeTable() const;
   /// The machine model of each program, as a file that ashlar-compile reads.
   std::string machineText() const;
   /// Hashes weights and code. Throws a Failure naming the section that

@@ -5,6 +5,7 @@
 #ifndef ASHLAR_DRIVER_COMPILEOPTIONS_H
 #define ASHLAR_DRIVER_COMPILEOPTIONS_H
 
+#include "ashlar/Transforms/Pipelines/FuseLevel.h"
 #include <cstdint>
 #include <map>
 #include <string>
@@ -44,6 +45,10 @@ struct CompileOptions {
   bool exactConvolution = false;
   /// Inputs that become constants: their elements as numbers, in order.
   std::map<std::string, std::vector<std::string>> values;
+  FuseLevel fuse = FuseLevel::All;
+  /// Where what the compiler decided goes: YAML for .yaml and .yml, else text;
+  /// "-" is text on the standard output; empty: nowhere.
+  std::string remarks;
   /// Prints the IR after this stage instead of writing a file.
   bool stopEarly = false;
   Stage until = Stage::Emit;
@@ -61,6 +66,7 @@ bool parseShape(const std::string &text, std::string &name,
 /// NAME=16000 or NAME=0,2; the numbers are read when their type is known.
 bool parseValue(const std::string &text, std::string &name,
                 std::vector<std::string> &numbers);
+bool parseFuseLevel(const std::string &text, FuseLevel &level);
 bool parseStage(const std::string &text, Stage &stage);
 const char *stageName(Stage stage);
 

@@ -7,6 +7,7 @@
 #include "RunTimeSizes.h"
 #include "Signatures.h"
 #include "SmallTypes.h"
+#include "ashlar/Support/ModelNodes.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -607,5 +608,19 @@ OwningOpRef<ModuleOp> GraphImporter::run() {
       failed(importInitializers(graph)) || failed(importNodes(*sorted)) ||
       failed(importOutputs()))
     return nullptr;
+  // Every node, so that what has become of each can be told.
+  llvm::SetVector<Attribute> names;
+  std::function<void(const onnx::GraphProto &)> visit =
+      [&](const onnx::GraphProto &part) {
+        for (const onnx::NodeProto &node : part.node()) {
+          names.insert(b.getStringAttr(displayName(node)));
+          for (const onnx::AttributeProto &attribute : node.attribute())
+            if (attribute.has_g())
+              visit(attribute.g());
+        }
+      };
+  visit(graph);
+  module->getOperation()->setAttr(modelNodesAttrName,
+                                  b.getArrayAttr(names.getArrayRef()));
   return module;
 }

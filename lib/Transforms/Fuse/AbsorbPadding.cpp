@@ -2,7 +2,9 @@
 //
 // A halo belongs to the value: the contraction whose sums are padded writes
 // them into the middle of the padded tensor, and the pad beside them.
+#include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "ashlar/Support/Remarks.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -23,9 +25,16 @@ struct AbsorbPadding : ashlar::impl::AbsorbPaddingPassBase<AbsorbPadding> {
   void runOnOperation() override {
     SmallVector<tensor::PadOp> pads;
     getOperation().walk([&](tensor::PadOp pad) { pads.push_back(pad); });
-    for (tensor::PadOp pad : pads)
-      if (canAbsorb(pad))
+    for (tensor::PadOp pad : pads) {
+      StringRef obstacle = whyNot(pad);
+      if (obstacle.empty())
         absorb(pad);
+      else
+        remark::missed(pad.getLoc(), about(pad, "Padding", "padding"))
+            << "is a copy of "
+            << remark::metric("Bytes", byteSize(pad.getResultType()))
+            << " bytes: " << remark::metric("Reason", obstacle.str());
+    }
   }
 
 private:
@@ -37,27 +46,39 @@ private:
     return constant;
   }
 
-  /// Others who read the sums read them where they are: through a slice.
-  static bool canAbsorb(tensor::PadOp pad) {
+  /// What keeps the pad out of its contraction; empty: nothing. Others who read
+  /// the sums read them where they are: through a slice.
+  static StringRef whyNot(tensor::PadOp pad) {
     auto contract = pad.getSource().getDefiningOp<tile::ContractOp>();
-    if (!contract || contract.getPadAttr() || !constantPad(pad) ||
-        contract->getBlock() != pad->getBlock() ||
+    if (!contract)
+      return "what it pads is not a contraction's result";
+    if (contract.getPadAttr())
+      return "the contraction has another padding already";
+    if (!constantPad(pad))
+      return "the value it pads with is not constant";
+    if (contract->getBlock() != pad->getBlock() ||
         !pad.getResultType().hasStaticShape())
-      return false;
-    for (int64_t by : pad.getStaticLow())
-      if (ShapedType::isDynamic(by) || by < 0)
-        return false;
-    for (int64_t by : pad.getStaticHigh())
-      if (ShapedType::isDynamic(by) || by < 0)
-        return false;
-    return llvm::all_of(contract->getUsers(), [&](Operation *user) {
-      return user == pad || isa<tile::ContractOp, linalg::GenericOp>(user);
-    });
+      return "its size is not known";
+    for (ArrayRef<int64_t> sizes : {pad.getStaticLow(), pad.getStaticHigh()})
+      for (int64_t by : sizes)
+        if (ShapedType::isDynamic(by) || by < 0)
+          return "its margins are not known, or cut";
+    for (Operation *user : contract->getUsers())
+      if (user != pad && !isa<tile::ContractOp, linalg::GenericOp>(user))
+        return "a view, a copy or the function's end reads the contraction's "
+               "result without margins";
+    return {};
   }
 
   static void absorb(tensor::PadOp pad) {
     auto contract = pad.getSource().getDefiningOp<tile::ContractOp>();
     OpBuilder b(contract);
+    remark::passed(pad.getLoc(), about(pad, "Padding", "padding"))
+        << "margins are written by the contraction of "
+        << nodeName(contract.getLoc()) << ", saving "
+        << remark::metric("BytesSaved", byteSize(pad.getSourceType()) +
+                                            byteSize(pad.getResultType()))
+        << " bytes";
     RankedTensorType type = pad.getResultType();
     SmallVector<AffineMap> maps(
         contract.getMaps().getAsValueRange<AffineMapAttr>());

@@ -6,6 +6,7 @@
 // data is brought back into the model's order only where somebody insists.
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/Reshapes.h"
+#include "ashlar/Support/Remarks.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -66,9 +67,17 @@ public:
       ops.push_back(&op);
     for (Operation *op : ops) {
       b.setInsertionPoint(op);
-      if (!visit(op))
+      current = op;
+      follows = true;
+      if (!visit(op)) {
+        follows = false;
         keep(op);
+      }
     }
+    remark::analysis(function.getLoc(), about(function, "Layouts", "layout"))
+        << remark::metric("Transposes", transposes)
+        << " transposes were set, of " << remark::metric("Bytes", bytesMoved)
+        << " bytes";
     for (Operation *op : llvm::reverse(ops))
       if (isOpTriviallyDead(op))
         op->erase();
@@ -112,6 +121,8 @@ private:
   Value transpose(Value value, ArrayRef<int64_t> layout,
                   RankedTensorType target) {
     ++transposes;
+    bytesMoved += byteSize(target);
+    explainTranspose(value, target);
     Layout from = layoutOf(value);
     Value source = isMoved(value) ? known.lookup(value).first : value;
     MLIRContext *context = b.getContext();
@@ -133,6 +144,19 @@ private:
                  linalg::YieldOp::create(inner, location, arguments[0]);
                })
         .getResult(0);
+  }
+
+  void explainTranspose(Value value, RankedTensorType target) {
+    const char *why =
+        isa<func::ReturnOp>(current) ? "the model's result has its own order"
+        : !follows ? "what reads it cannot follow another order of dims"
+        : isMoved(value)
+            ? "its reader goes through other data in another order"
+            : "its reader wants the dims that it sums or keeps innermost";
+    remark::missed(current->getLoc(), about(current, "Transpose", "layout"))
+        << nodeName(value.getLoc()) << " is transposed, "
+        << remark::metric("Bytes", byteSize(target))
+        << " bytes: " << remark::metric("Reason", std::string(why));
   }
 
   Value inModelOrder(Value value) {
@@ -468,7 +492,10 @@ private:
   };
   /// By value and order; never iterated.
   std::map<std::pair<Value, Layout>, Value, CopyLess> copies;
-  int64_t transposes = 0;
+  int64_t transposes = 0, bytesMoved = 0;
+  /// What is being visited, and whether it takes another order.
+  Operation *current = nullptr;
+  bool follows = false;
 };
 
 struct AssignLayouts : ashlar::impl::AssignLayoutsPassBase<AssignLayouts> {

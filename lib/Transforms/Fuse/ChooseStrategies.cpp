@@ -6,12 +6,15 @@
 #include "ChooseStrategy.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/Reshapes.h"
+#include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "ashlar/Support/Remarks.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace ashlar;
@@ -62,12 +65,15 @@ Core::Core(const MachineModel &machine, tile::ContractOp op)
         double(unit->m * unit->n * unit->k) * unit->stepsPerCycle / lanes;
     latency = unit->latencyCycles * multiplyAddsPerCycle;
   }
+  hz = machine.clock.hz > 0 ? machine.clock.hz : hz;
   const Memory &near = machine.nearest();
   nearBytes = near.bytes;
   farBytes = nearBytes;
   for (const Memory &memory : machine.memories)
-    if (memory.bytes != 0 && memory.sharedBy <= 1)
+    if (memory.bytes != 0 && memory.sharedBy <= 1) {
       farBytes = memory.bytes;
+      farBytesPerCycle = std::max(1.0, machine.readBytesPerCycle(memory));
+    }
   loadsPerCycle = std::max(1.0, machine.readBytesPerCycle(near) / vectorBytes);
   coldBytesPerCycle =
       std::max(0.5, machine.readBytesPerCycle(machine.memories.back()) / 2);
@@ -78,7 +84,26 @@ Core::Core(const MachineModel &machine, tile::ContractOp op)
     }
 }
 
+StringRef Prediction::bound() const {
+  if (main >= std::max(boxes, farther))
+    return "main memory";
+  if (farther >= boxes)
+    return "farther memory";
+  return nearest > compute ? "nearest memory" : "compute";
+}
+
 namespace {
+/// Cycles of boxes of registers: what each unit takes alone, and the slower of
+/// the two for each box.
+struct BoxCycles {
+  double compute = 0, nearest = 0, total = 0;
+  void add(double times, const BoxCycles &box) {
+    compute += times * box.compute;
+    nearest += times * box.nearest;
+    total += times * box.total;
+  }
+};
+
 class StrategyChooser {
 public:
   StrategyChooser(tile::ContractOp op, const Core &core)
@@ -93,7 +118,7 @@ public:
     terms = ShapedType::getNumElements(op.getReduced());
   }
 
-  void choose() {
+  Prediction choose() {
     chooseRegisters();
     chooseChunks();
     packConstant();
@@ -105,6 +130,9 @@ public:
     auto strategy = tile::StrategyAttr::get(op.getContext(), workers, box,
                                             order, /*unroll=*/4, packs);
     op.setStrategyAttr(strategy);
+    Prediction prediction = predict();
+    explain(prediction);
+    return prediction;
   }
 
 private:
@@ -114,18 +142,19 @@ private:
   bool isRow(unsigned d) { return d != last && !inB(d) && inA(d); }
 
   /// Cycles of one term of a box of registers.
-  double cycles(int64_t rows, int64_t vectors, bool lanesOfA) const {
+  BoxCycles cycles(int64_t rows, int64_t vectors, bool lanesOfA) const {
     double work = double(rows * vectors) / core.multiplyAddsPerCycle;
     double loads =
         double(vectors + rows * (lanesOfA ? vectors : 1)) / core.loadsPerCycle;
     // A sum waits for its own last term.
-    return std::max({work, loads, core.latency / core.multiplyAddsPerCycle});
+    work = std::max(work, core.latency / core.multiplyAddsPerCycle);
+    return {work, loads, std::max(work, loads)};
   }
 
   /// Cycles for a whole dim of `rows` and `columns` in boxes.
-  double totalCycles(int64_t allRows, int64_t allVectors, int64_t rows,
-                     int64_t vectors) {
-    double sum = 0;
+  BoxCycles totalCycles(int64_t allRows, int64_t allVectors, int64_t rows,
+                        int64_t vectors) {
+    BoxCycles sum;
     for (auto [r, times] :
          {std::pair(rows, allRows / rows),
           std::pair(allRows % rows, int64_t(allRows % rows != 0))})
@@ -133,7 +162,7 @@ private:
                               std::pair(allVectors % vectors,
                                         int64_t(allVectors % vectors != 0))})
         if (times != 0 && count != 0)
-          sum += double(times * count) * cycles(r, v, inA(last));
+          sum.add(double(times * count), cycles(r, v, inA(last)));
     return sum;
   }
 
@@ -185,11 +214,18 @@ private:
         double work = double(in * out * terms) / core.multiplyAddsPerCycle;
         double cost = std::max(work, loads / core.loadsPerCycle) + loads / 8;
         // What is left over at the end of a dim is done again at full cost.
-        cost *= double(llvm::divideCeil(inner, in)) *
-                double(llvm::divideCeil(outer, out));
+        double boxes = double(llvm::divideCeil(inner, in)) *
+                       double(llvm::divideCeil(outer, out));
+        cost *= boxes;
+        candidates.push_back(
+            {out * in,
+             1,
+             cost,
+             {work * boxes, loads / core.loadsPerCycle * boxes, cost}});
         if (best < 0 || cost < best * 0.99) {
           best = cost;
           bestInner = in, bestOuter = out;
+          chosen = candidates.size() - 1;
         }
       }
     setBox(rowDims, bestInner, bestOuter, lanes);
@@ -219,12 +255,17 @@ private:
         int64_t out = in == inner ? std::min(outer, rows / in) : 1;
         if (in * out != rows)
           continue;
-        double cost =
-            totalCycles(inner, allVectors, in, vectors) * double(outer);
-        if (out > 1)
-          cost = totalCycles(outer, allVectors, out, vectors) / out *
-                 cycles(rows, vectors, inA(last)) /
-                 cycles(out, vectors, inA(last)) * out;
+        BoxCycles boxes;
+        boxes.add(double(outer), totalCycles(inner, allVectors, in, vectors));
+        double cost = boxes.total;
+        if (out > 1) {
+          cost = totalCycles(outer, allVectors, out, vectors).total / out *
+                 cycles(rows, vectors, inA(last)).total /
+                 cycles(out, vectors, inA(last)).total * out;
+          boxes.add(cost / boxes.total - 1, boxes);
+        }
+        candidates.push_back({rows, vectors, cost * double(terms), {}});
+        candidates.back().boxes.add(double(terms), boxes);
         // Among equals, the one that loads least. Vectors of b come from
         // farther away than elements of a, and wait in registers.
         double loads = double(rows + 2 * vectors) / double(rows * vectors);
@@ -238,6 +279,7 @@ private:
           best = cost;
           bestLoads = loads;
           bestInner = in, bestOuter = out, bestVectors = vectors;
+          chosen = candidates.size() - 1;
         }
       }
     }
@@ -435,8 +477,108 @@ private:
     llvm::append_range(order, rowsOutside ? columns : rows);
   }
 
+  /// Of all the work: boxes as chooseRegisters has seen them, for each of the
+  /// dims that it left alone.
+  Prediction predict() {
+    Prediction result;
+    unsigned rowsSeen = 0;
+    double others = double(llvm::divideCeil(sizes[last], box[last]));
+    double rowBoxes = 1;
+    bool isWindow = inA(last);
+    if (!isWindow)
+      others = 1;
+    for (unsigned d = last; d-- > 0;) {
+      if (isRow(d) && sizes[d] > 1) {
+        rowBoxes *= double(llvm::divideCeil(sizes[d], box[d]));
+        if (rowsSeen++ < 2)
+          continue;
+      }
+      others *= double(sizes[d]);
+    }
+    const BoxCycles &boxes = candidates[chosen].boxes;
+    result.compute = boxes.compute * others;
+    result.nearest = boxes.nearest * others;
+    result.boxes = boxes.total * others;
+    // What is not kept near is read again for each box of the other's dim.
+    double a = double(bytesOf(op.getA())), b = double(bytesOf(op.getB()));
+    double columnBoxes = double(llvm::divideCeil(sizes[last], box[last]));
+    double panel = b / columnBoxes;
+    double streams =
+        (a > double(core.nearBytes) && !isWindow ? columnBoxes : 1) * a;
+    streams += (panel > double(core.nearBytes) / 2 ? rowBoxes : 1) * b;
+    result.farther = streams / core.farBytesPerCycle;
+    double results = double(byteSize(op.getResult(0).getType()));
+    result.main = (isPacked ? b / core.coldBytesPerCycle : 0) +
+                  (a + results > double(core.farBytes)
+                       ? (a + results) / core.beyondBytesPerCycle
+                       : 0);
+    scale = others;
+    return result;
+  }
+
+  void explain(const Prediction &prediction) {
+    if (!wantsRemarks(op))
+      return;
+    auto shape = [&](const Candidate &candidate) {
+      return llvm::formatv("{0}x{1}", candidate.rows, candidate.vectors * lanes)
+          .str();
+    };
+    const Candidate &best = candidates[chosen], *next = nullptr;
+    for (const Candidate &other : candidates)
+      if ((other.rows != best.rows || other.vectors != best.vectors) &&
+          (!next || other.cost < next->cost))
+        next = &other;
+    auto list = [](ArrayRef<int64_t> values) {
+      return "[" +
+             llvm::join(llvm::map_range(values,
+                                        [](int64_t value) {
+                                          return std::to_string(value);
+                                        }),
+                        ", ") +
+             "]";
+    };
+    auto line = remark::passed(op.getLoc(), about(op, "Strategy", "strategy"));
+    line << remark::metric("Box", shape(best)) << " sums in registers, "
+         << (isPacked ? "b in panels"
+             : packs  ? "b put into panels on the way"
+                      : "b as it lies")
+         << ", loops " << remark::metric("Order", list(order)) << ", workers "
+         << remark::metric("Workers", list(workers)) << ": "
+         << remark::metric("Cycles", int64_t(prediction.cycles()))
+         << " cycles, "
+         << remark::metric(
+                "Microseconds",
+                llvm::formatv("{0:f1}", prediction.cycles() / core.hz * 1e6)
+                    .str())
+         << " us, bound by "
+         << remark::metric("Bound", prediction.bound().str()) << " (compute "
+         << remark::metric("ComputeCycles", int64_t(prediction.compute))
+         << ", nearest memory "
+         << remark::metric("NearestCycles", int64_t(prediction.nearest))
+         << ", farther memory "
+         << remark::metric("FartherCycles", int64_t(prediction.farther))
+         << ", main memory "
+         << remark::metric("MainCycles", int64_t(prediction.main)) << ")";
+    if (next)
+      line << "; runner-up " << remark::metric("RunnerUp", shape(*next))
+           << " with "
+           << remark::metric("RunnerUpCycles", int64_t(next->cost * scale))
+           << " cycles of its boxes instead of "
+           << remark::metric("BoxCycles", int64_t(best.cost * scale));
+  }
+
+  /// A box of registers that was considered; cost is what decided.
+  struct Candidate {
+    int64_t rows, vectors;
+    double cost;
+    BoxCycles boxes;
+  };
+
   tile::ContractOp op;
   Core core;
+  SmallVector<Candidate, 0> candidates;
+  size_t chosen = 0;
+  double scale = 1;
   unsigned numParallel, last;
   SmallVector<int64_t> sizes, box, workers, order;
   int64_t lanes, terms;
@@ -450,15 +592,21 @@ struct ChooseStrategies
   void runOnOperation() override {
     getOperation().walk([&](tile::ContractOp op) {
       if (!op.getStrategyAttr())
-        chooseStrategy(op, Core(machine, op));
+        recordPrediction(op, chooseStrategy(op, Core(machine, op)));
     });
+  }
+  static void recordPrediction(Operation *op, const Prediction &prediction) {
+    Builder b(op->getContext());
+    op->setAttr(exec::cyclesAttrName,
+                b.getI64IntegerAttr(int64_t(prediction.cycles())));
+    op->setAttr(exec::boundAttrName, b.getStringAttr(prediction.bound()));
   }
   MachineModel machine = MachineModel::generic();
 };
 } // namespace
 
-void ashlar::chooseStrategy(tile::ContractOp op, const Core &core) {
-  StrategyChooser(op, core).choose();
+Prediction ashlar::chooseStrategy(tile::ContractOp op, const Core &core) {
+  return StrategyChooser(op, core).choose();
 }
 
 std::unique_ptr<Pass>

@@ -23,10 +23,26 @@ struct Core {
   /// From main memory, what is read once. Half of what a long stream reaches:
   /// weights come in many short ones.
   double coldBytesPerCycle = 4;
+  /// From the farthest memory of the worker's own.
+  double farBytesPerCycle = 32;
+  double hz = 1e9;
+};
+
+/// What limits a contraction, in cycles of one worker that does all of it.
+struct Prediction {
+  double compute = 0; ///< multiply units, and sums that wait for themselves
+  double nearest = 0; ///< loads of vectors from the nearest memory
+  double farther = 0; ///< what streams from the farthest memory of its own
+  double main = 0;    ///< what comes from beyond once
+  /// Of all boxes of registers, each by its own slowest of the first two.
+  double boxes = 0;
+
+  double cycles() const { return std::max({boxes, farther, main}); }
+  llvm::StringRef bound() const;
 };
 
 /// Sets the strategy of `op` and packs a constant b.
-void chooseStrategy(tile::ContractOp op, const Core &core);
+Prediction chooseStrategy(tile::ContractOp op, const Core &core);
 
 } // namespace ashlar
 

@@ -3,9 +3,11 @@
 // Recognizes contractions among linalg.generic ops by their maps and bodies,
 // whatever they were called in the model, and lets the elementwise op that
 // alone reads the sums become their epilogue.
+#include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/Reshapes.h"
 #include "ashlar/Analysis/VectorBodies.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "ashlar/Support/Remarks.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -203,38 +205,74 @@ std::optional<Contraction> matchContraction(linalg::GenericOp op) {
   return contraction;
 }
 
-/// The elementwise op that alone reads the sums, each at its own place.
-linalg::GenericOp findEpilogue(const Contraction &contraction) {
+/// Why the elementwise op that reads the sums cannot be their epilogue; empty:
+/// it can. `consumer` is that op, or null where there is none.
+StringRef whyNoEpilogue(const Contraction &contraction,
+                        linalg::GenericOp &consumer) {
   Operation *op = contraction.op;
+  for (Operation *user : op->getUsers())
+    if (auto reader = dyn_cast<linalg::GenericOp>(user))
+      if (reader.getNumReductionLoops() == 0)
+        consumer = reader;
   if (!op->hasOneUse())
-    return {};
+    return "the sums have several readers";
   OpOperand &use = *op->use_begin();
-  auto consumer = dyn_cast<linalg::GenericOp>(use.getOwner());
-  if (!consumer || consumer->getBlock() != op->getBlock() ||
-      consumer.getNumReductionLoops() != 0 || consumer.getNumDpsInits() != 1 ||
-      consumer.getNumResults() != 1 || consumer.hasIndexSemantics() ||
-      !consumer.isDpsInput(&use) || !runsOnVectors(*consumer.getBody()))
-    return {};
+  if (!consumer || consumer->getBlock() != op->getBlock())
+    return "no elementwise op reads the sums";
+  if (consumer.getNumDpsInits() != 1 || consumer.getNumResults() != 1)
+    return "it has several results";
+  if (consumer.hasIndexSemantics())
+    return "it computes with the places of its elements";
+  if (!consumer.isDpsInput(&use) || !runsOnVectors(*consumer.getBody()))
+    return "it has operations without vector form";
   OpOperand *init = consumer.getDpsInitOperand(0);
   AffineMap target = consumer.getMatchingIndexingMap(init);
   AffineMap read = consumer.getMatchingIndexingMap(&use);
   if (consumer.payloadUsesValueFromOperand(init) || !target.isPermutation() ||
-      !read.isPermutation() ||
-      getElementTypeOrSelf(init->get().getType()).isInteger(1))
-    return {};
+      !read.isPermutation())
+    return "its shape is not that of the sums";
+  if (getElementTypeOrSelf(init->get().getType()).isInteger(1))
+    return "it makes booleans";
   // The lanes of the sums are the lanes of what is stored.
   if (target.getResults().back() != read.getResults().back())
-    return {};
+    return "it moves the innermost dim of the sums";
   for (OpOperand *operand : consumer.getDpsInputOperands())
     if (!isLinear(consumer.getMatchingIndexingMap(operand)) ||
         !isa<RankedTensorType>(operand->get().getType()))
-      return {};
+      return "it reads an operand at places that are not affine";
   for (Operation &inner : consumer.getBody()->without_terminator())
     for (Value operand : inner.getOperands())
       if (operand.getParentRegion() != &consumer.getRegion() &&
           !matchPattern(operand, m_Constant()))
-        return {};
-  return consumer;
+        return "it reads a scalar that is not constant";
+  return {};
+}
+
+/// The elementwise op that alone reads the sums, each at its own place.
+linalg::GenericOp findEpilogue(const Contraction &contraction) {
+  linalg::GenericOp consumer;
+  StringRef obstacle = whyNoEpilogue(contraction, consumer);
+  linalg::GenericOp op = contraction.op;
+  if (!consumer)
+    return {};
+  int64_t saved = 2 * byteSize(op.getResult(0).getType());
+  if (obstacle.empty()) {
+    remark::passed(op.getLoc(), about(op, "Epilogue", "fusion"))
+        << nodeName(consumer.getLoc()) << " became the epilogue, saving "
+        << remark::metric("BytesSaved", saved) << " bytes";
+    return consumer;
+  }
+  remark::missed(op.getLoc(), about(op, "Epilogue", "fusion"))
+      << nodeName(consumer.getLoc())
+      << " is no epilogue: " << remark::metric("Reason", obstacle.str())
+      << remark::detail::LazyTextBuild{"Readers",
+                                       [&] {
+                                         return op->hasOneUse()
+                                                    ? ""
+                                                    : ": " + readerNames(op);
+                                       }}
+      << "; " << remark::metric("Bytes", saved) << " bytes more are moved";
+  return {};
 }
 
 class ContractWriter {
@@ -361,6 +399,7 @@ private:
 };
 
 struct FormContracts : ashlar::impl::FormContractsPassBase<FormContracts> {
+  using FormContractsPassBase::FormContractsPassBase;
   void runOnOperation() override {
     SmallVector<linalg::GenericOp> candidates;
     llvm::SmallPtrSet<Operation *, 32> merged;
@@ -370,7 +409,9 @@ struct FormContracts : ashlar::impl::FormContractsPassBase<FormContracts> {
       if (!merged.contains(op) && matchContraction(op)) {
         readBehindTransposes(op);
         if (std::optional<Contraction> contraction = matchContraction(op)) {
-          linalg::GenericOp epilogue = findEpilogue(*contraction);
+          linalg::GenericOp epilogue;
+          if (epilogues)
+            epilogue = findEpilogue(*contraction);
           if (epilogue)
             merged.insert(epilogue);
           ContractWriter(*contraction, epilogue).write();

@@ -6,6 +6,7 @@
 #include "ashlar/Analysis/RowDims.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "ashlar/Support/Remarks.h"
 #include "ashlar/Transforms/Fuse/ControlFlow.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
 #include "ashlar/Transforms/Fuse/Views.h"
@@ -64,6 +65,51 @@ linalg::LinalgOp findProducer(Operation *root) {
   return {};
 }
 
+/// What a reader of a reduction has against finishing it in place.
+void explainRefusal(Operation *root) {
+  auto consumer = dyn_cast<linalg::GenericOp>(root);
+  if (!consumer || !wantsRemarks(root))
+    return;
+  for (OpOperand *operand : consumer.getDpsInputOperands()) {
+    auto producer = operand->get().getDefiningOp<linalg::LinalgOp>();
+    if (!producer || producer.getNumReductionLoops() == 0)
+      continue;
+    AffineMap read = consumer.getMatchingIndexingMap(operand);
+    std::string why =
+        !producer->hasOneUse()
+            ? "its result has several readers: " + readerNames(producer)
+        : consumer.getNumReductionLoops() != 0
+            ? "rows are too few, or too large to stay near"
+        : read.getNumResults() < consumer.getNumLoops()
+            ? "each result is read many times"
+            : "the reader has another shape or order";
+    remark::missed(root->getLoc(), about(root, "Dispatch", "fusion"))
+        << nodeName(producer->getLoc())
+        << " stays apart: " << remark::metric("Reason", why) << "; "
+        << remark::metric("Bytes", byteSize(operand->get().getType()))
+        << " bytes are read back";
+  }
+}
+
+/// What one kernel computes, or what keeps its last op from more.
+void explain(ArrayRef<Operation *> group) {
+  Operation *root = group.back();
+  if (group.size() == 1)
+    return explainRefusal(root);
+  if (!wantsRemarks(root))
+    return;
+  int64_t saved = 0;
+  SmallVector<Location> locations;
+  for (Operation *op : group.drop_back()) {
+    saved += 2 * byteSize(op->getResult(0).getType());
+    locations.push_back(op->getLoc());
+  }
+  remark::passed(root->getLoc(), about(root, "Dispatch", "fusion"))
+      << "one kernel with "
+      << nodeName(FusedLoc::get(root->getContext(), locations)) << ", saving "
+      << remark::metric("BytesSaved", saved) << " bytes";
+}
+
 class DispatchFormer {
 public:
   DispatchFormer(Block &block, bool fuse, int64_t rowBytes)
@@ -100,8 +146,10 @@ public:
       SmallVector<Operation *> group = {op};
       if (linalg::LinalgOp producer = fuse ? findProducer(op) : nullptr)
         group.insert(group.begin(), producer);
-      if (fuse)
+      if (fuse) {
         addRowProducers(group);
+        explain(group);
+      }
       taken.insert(group.begin(), group.end());
       groups.push_back(group);
     }

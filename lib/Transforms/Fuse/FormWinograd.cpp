@@ -4,13 +4,16 @@
 // time by it and the op's own weights keep their accuracy.
 #include "ChooseStrategy.h"
 #include "ashlar/Analysis/Reshapes.h"
+#include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Dialects/Tile/IR/Winograd.h"
+#include "ashlar/Support/Remarks.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <random>
 
 using namespace mlir;
@@ -239,31 +242,53 @@ struct FormWinograd : ashlar::impl::FormWinogradPassBase<FormWinograd> {
 private:
   void rewrite(tile::ContractOp op) {
     TypedAttr constant = constantBehindReshapes(op.getB());
+    auto refuse = [&](const std::string &why) {
+      remark::missed(op.getLoc(), about(op, "Winograd", "winograd"))
+          << "is computed directly: " << remark::metric("Reason", why);
+    };
     if (!constant)
-      return;
+      return refuse("its weights are not constant");
     Core core(machine, op);
     SmallVector<int64_t> sizes(op.getParallel());
     llvm::append_range(sizes, op.getReduced());
     Weights weights(constant, op.getBMap(), sizes);
     if (!weights.isValid())
-      return;
+      return refuse("its weights cannot be read");
     // Worth its weights only where time is gained.
     Plan best = planFor(op, core, 0);
+    const double direct = best.cycles;
     double error = 0;
+    std::string found;
     best.cycles *= 0.9;
     for (int64_t outputs : {2, 4}) {
       Plan plan = planFor(op, core, outputs);
+      if (wantsRemarks(op))
+        found +=
+            llvm::formatv("; F({0},3) would take {1:f0}", outputs, plan.cycles);
       if (plan.cycles >= best.cycles)
         continue;
       double estimate =
           estimateError(tile::winogradTransform(outputs), weights);
-      if (estimate > maximumError)
+      if (estimate > maximumError) {
+        found += llvm::formatv(" with an error of {0:e1}, over {1:e1}",
+                               estimate, maximumError);
         continue;
+      }
       best = plan;
       error = estimate;
     }
-    if (best.outputs != 0)
-      replace(op, core, best, weights, error);
+    if (best.outputs == 0)
+      return refuse(llvm::formatv("no transform gains a tenth within the "
+                                  "error: {0:f0} cycles directly{1}",
+                                  direct, found));
+    remark::passed(op.getLoc(), about(op, "Winograd", "winograd"))
+        << "F(" << remark::metric("Outputs", best.outputs)
+        << ",3): " << remark::metric("Cycles", int64_t(best.cycles))
+        << " cycles predicted instead of "
+        << remark::metric("DirectCycles", int64_t(direct))
+        << ", error on random inputs "
+        << remark::metric("Error", llvm::formatv("{0:e1}", error).str());
+    replace(op, core, best, weights, error);
   }
 
   void replace(tile::ContractOp op, const Core &core, const Plan &plan,
@@ -306,6 +331,9 @@ private:
         op.getEpilogue(), op.getInit(), op.getParallelAttr(),
         b.getI64IntegerAttr(plan.outputs), b.getArrayAttr(kept),
         op.getPadAttr(), b.getF64FloatAttr(error), strategy);
+    winograd->setAttr(exec::cyclesAttrName,
+                      b.getI64IntegerAttr(int64_t(plan.cycles)));
+    winograd->setAttr(exec::boundAttrName, b.getStringAttr("compute"));
     winograd.getBody().takeBody(op.getBody());
     op->replaceAllUsesWith(winograd);
     op.erase();

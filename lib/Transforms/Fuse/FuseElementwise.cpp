@@ -3,6 +3,8 @@
 // Merges elementwise chains with upstream's patterns. What is ours is the
 // question of when that pays: a producer disappears into its only reader, and
 // only where no element is computed twice.
+#include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Support/Remarks.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -10,6 +12,7 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
+using namespace ashlar;
 
 namespace ashlar {
 #define GEN_PASS_DEF_FUSEELEMENTWISEPASS
@@ -33,9 +36,53 @@ bool shouldFuse(OpOperand *operand) {
   auto generic = dyn_cast<linalg::GenericOp>(producer);
   bool isCheap = generic && generic.getNumDpsInputs() == 0 &&
                  generic.getBody()->getOperations().size() <= 2;
+  if (isCheap)
+    return true;
   // What a loop reads is not computed again in each step.
   bool isOutside = producer->getBlock() != operand->getOwner()->getBlock();
-  return isCheap || (!isOutside && producer->hasOneUse() && readsOnce(operand));
+  if (isOutside || !producer->hasOneUse() || !readsOnce(operand))
+    return false;
+  Operation *consumer = operand->getOwner();
+  remark::passed(consumer->getLoc(), about(consumer, "Elementwise", "fusion"))
+      << nodeName(producer->getLoc()) << " became part of it, saving "
+      << remark::metric("BytesSaved", 2 * byteSize(operand->get().getType()))
+      << " bytes";
+  // What upstream makes of the two has the location of the second.
+  consumer->setLoc(FusedLoc::get(consumer->getContext(),
+                                 {producer->getLoc(), consumer->getLoc()}));
+  return true;
+}
+
+/// Why an elementwise producer stands beside its reader, after all is done.
+std::string whyNotFused(linalg::GenericOp producer, OpOperand *operand) {
+  auto consumer = cast<linalg::GenericOp>(operand->getOwner());
+  if (!producer->hasOneUse())
+    return "its result has several readers: " + readerNames(producer);
+  if (!readsOnce(operand))
+    return consumer.getNumReductionLoops() != 0
+               ? "the reduction reads each element many times"
+               : "each element is read many times";
+  if (producer->getBlock() != consumer->getBlock())
+    return "it stands outside of the loop or branch that reads it";
+  return "their loops do not fit each other";
+}
+
+void explainRefusals(Operation *function) {
+  if (!wantsRemarks(function))
+    return;
+  function->walk([](linalg::GenericOp consumer) {
+    for (OpOperand *operand : consumer.getDpsInputOperands()) {
+      auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+      if (!producer || producer.getNumReductionLoops() != 0)
+        continue;
+      remark::missed(consumer.getLoc(),
+                     about(consumer, "Elementwise", "fusion"))
+          << nodeName(producer.getLoc()) << " stays apart: "
+          << remark::metric("Reason", whyNotFused(producer, operand)) << "; "
+          << remark::metric("Bytes", byteSize(operand->get().getType()))
+          << " bytes are read back";
+    }
+  });
 }
 
 struct FuseElementwise
@@ -49,7 +96,8 @@ struct FuseElementwise
     tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);
     tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, context);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
+      return signalPassFailure();
+    explainRefusals(getOperation());
   }
 };
 } // namespace

@@ -51,22 +51,29 @@ void ashlar::buildPrecisionPipeline(OpPassManager &pm) {
 void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
                                const TileOptions &options) {
   OpPassManager &function = pm.nest<func::FuncOp>();
-  if (fuse) {
+  // A target that checks others takes ops as they are; all others get the same
+  // kernels for contractions, whatever joins them.
+  bool joins = fuse && options.fuse != FuseLevel::None;
+  bool all = fuse && options.fuse == FuseLevel::All;
+  if (all)
     function.addPass(createAssignLayoutsPass());
+  if (joins)
     function.addPass(createFuseElementwisePass());
-  }
   function.addPass(createCSEPass());
   if (fuse) {
-    function.addPass(createFormContractsPass());
-    function.addPass(createAbsorbPaddingPass());
-    if (!options.exactConvolution)
+    FormContractsPassOptions contracts;
+    contracts.epilogues = joins;
+    function.addPass(createFormContractsPass(contracts));
+    if (all)
+      function.addPass(createAbsorbPaddingPass());
+    if (all && !options.exactConvolution)
       function.addPass(createFormWinogradPass(options.machine));
     function.addPass(createChooseStrategiesPass(options.machine));
     function.addPass(createCSEPass());
   }
   FormDispatchesPassOptions dispatches;
-  dispatches.fuse = fuse;
-  dispatches.rowBytes = options.machine.nearest().bytes;
+  dispatches.fuse = joins;
+  dispatches.rowBytes = all ? options.machine.nearest().bytes : 0;
   function.addPass(createFormDispatchesPass(dispatches));
   verifyStage(pm, "fuse");
 }

@@ -3,6 +3,7 @@
 // From here on every target has IR of its own, since types, layouts and
 // fusion differ between them.
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "ashlar/Support/ModelNodes.h"
 #include "ashlar/Transforms/Place/Passes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -30,12 +31,15 @@ struct ClonePrograms : ashlar::impl::CloneProgramsPassBase<ClonePrograms> {
           ModuleOp::create(b, module.getLoc(), "program_" + std::to_string(i));
       program->setAttr(exec::targetAttrName,
                        exec::TargetAttr::get(&getContext(), name, preset));
+      if (Attribute nodes = module->getAttr(modelNodesAttrName))
+        program->setAttr(modelNodesAttrName, nodes);
       OpBuilder inner = OpBuilder::atBlockEnd(program.getBody());
       for (Operation *op : originals)
         inner.clone(*op);
     }
     for (Operation *op : originals)
       op->erase();
+    module->removeAttr(modelNodesAttrName);
   }
 };
 } // namespace

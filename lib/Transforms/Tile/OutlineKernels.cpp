@@ -4,6 +4,7 @@
 // equal but for their locations.
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "ashlar/Support/ModelNodes.h"
 #include "ashlar/Transforms/Tile/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -57,6 +58,25 @@ void collectNames(Location location, llvm::SetVector<StringAttr> &names) {
       names.insert(name.getName());
     return WalkResult::advance();
   });
+}
+
+/// What the strategies of its contractions promise, if there are any.
+void recordPrediction(exec::DispatchOp dispatch, func::FuncOp kernel) {
+  int64_t cycles = 0;
+  Attribute bound;
+  dispatch.walk([&](Operation *op) {
+    auto one = op->getAttrOfType<IntegerAttr>(exec::cyclesAttrName);
+    if (!one)
+      return;
+    if (!bound || one.getInt() > cycles)
+      bound = op->getAttr(exec::boundAttrName);
+    cycles = std::max(cycles, one.getInt());
+  });
+  if (!bound)
+    return;
+  kernel->setAttr(exec::cyclesAttrName,
+                  Builder(kernel.getContext()).getI64IntegerAttr(cycles));
+  kernel->setAttr(exec::boundAttrName, bound);
 }
 
 /// "conv1/Relu" becomes "conv1_Relu": an identifier that a profiler shows.
@@ -136,6 +156,11 @@ SmallVector<int64_t> findAliases(exec::DispatchOp dispatch) {
 struct OutlineKernels : ashlar::impl::OutlineKernelsPassBase<OutlineKernels> {
   void runOnOperation() override {
     SmallVector<exec::DispatchOp> dispatches;
+    if (auto names =
+            getOperation()->getAttrOfType<ArrayAttr>(modelNodesAttrName))
+      for (Attribute name : names)
+        modelNodes.insert(cast<StringAttr>(name));
+    recordOutside();
     getOperation().walk([&](exec::DispatchOp op) { dispatches.push_back(op); });
     llvm::DenseMap<Operation *, func::FuncOp, DispatchInfo> kernels;
     SymbolTable symbols(getOperation());
@@ -144,7 +169,7 @@ struct OutlineKernels : ashlar::impl::OutlineKernelsPassBase<OutlineKernels> {
       auto [it, isNew] = kernels.try_emplace(dispatch);
       if (isNew)
         it->second = outline(dispatch, kernels.size() - 1, symbols);
-      addNodes(it->second, dispatch.getLoc());
+      addNodes(it->second, dispatch);
       calls.emplace_back(dispatch, it->second);
     }
     for (auto [dispatch, kernel] : calls) {
@@ -160,12 +185,50 @@ struct OutlineKernels : ashlar::impl::OutlineKernelsPassBase<OutlineKernels> {
   }
 
 private:
-  void addNodes(func::FuncOp kernel, Location location) {
+  /// What stays outside of kernels hands on data as it lies, or
+  /// decides what runs.
+  void recordOutside() {
+    llvm::SetVector<StringAttr> views, commands;
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+        if (isa<exec::DispatchOp>(op))
+          return WalkResult::skip();
+        if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+                tensor::ExtractSliceOp>(op))
+          collectNames(op->getLoc(), views);
+        else if (!isa<func::FuncOp, func::ReturnOp, arith::ConstantOp,
+                      tile::PackOp>(op))
+          collectNames(op->getLoc(), commands);
+        return WalkResult::advance();
+      });
+    auto record = [&](StringRef attribute,
+                      const llvm::SetVector<StringAttr> &names) {
+      if (!names.empty())
+        getOperation()->setAttr(
+            attribute,
+            ArrayAttr::get(&getContext(),
+                           SmallVector<Attribute>(names.begin(), names.end())));
+    };
+    record(exec::viewsAttrName, views);
+    record(exec::commandNodesAttrName, commands);
+  }
+
+  /// The nodes of the dispatch and of every op in it that computes. Weights
+  /// have names, too; they are no nodes.
+  void addNodes(func::FuncOp kernel, exec::DispatchOp dispatch) {
     llvm::SetVector<StringAttr> names;
     if (auto old = kernel->getAttrOfType<ArrayAttr>(exec::nodesAttrName))
       for (Attribute name : old)
         names.insert(cast<StringAttr>(name));
-    collectNames(location, names);
+    collectNames(dispatch.getLoc(), names);
+    llvm::SetVector<StringAttr> inner;
+    dispatch->walk([&](Operation *op) {
+      if (!isa<arith::ConstantOp, tensor::EmptyOp>(op))
+        collectNames(op->getLoc(), inner);
+    });
+    for (StringAttr name : inner)
+      if (modelNodes.contains(name))
+        names.insert(name);
     SmallVector<Attribute> attributes(names.begin(), names.end());
     kernel->setAttr(exec::nodesAttrName,
                     ArrayAttr::get(&getContext(), attributes));
@@ -199,6 +262,7 @@ private:
                     b.getI64IntegerAttr(dispatch.getNumResults()));
     kernel->setAttr(exec::flopsAttrName,
                     exec::SizeAttr::get(&getContext(), countFlops(dispatch)));
+    recordPrediction(dispatch, kernel);
     SmallVector<int64_t> aliases = findAliases(dispatch);
     if (!aliases.empty())
       kernel->setAttr(exec::aliasesAttrName, b.getI64ArrayAttr(aliases));
@@ -234,5 +298,7 @@ private:
     func::ReturnOp::create(b, kernel.getLoc());
     return kernel;
   }
+
+  llvm::DenseSet<StringAttr> modelNodes;
 };
 } // namespace

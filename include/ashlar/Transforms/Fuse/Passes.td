@@ -44,6 +44,8 @@ def FormContractsPass
     sums is its epilogue. Left alone: dynamic sizes, sums along whose last dim
     neither operand changes.
   }];
+  let options = [Option<"epilogues", "epilogues", "bool", "true",
+                        "Let elementwise ops become epilogues">];
   let dependentDialects = ["::ashlar::tile::TileDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect"];

@@ -8,6 +8,7 @@
 #define ASHLAR_TRANSFORMS_PIPELINES_PIPELINES_H
 
 #include "ashlar/Targets/MachineModel.h"
+#include "ashlar/Transforms/Pipelines/FuseLevel.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/ArrayRef.h"
 #include <string>
@@ -20,6 +21,7 @@ struct TileOptions {
   MachineModel machine = MachineModel::generic();
   /// Convolutions are sums of products only, without transforms.
   bool exactConvolution = false;
+  FuseLevel fuse = FuseLevel::All;
 };
 
 /// One function per entry point, on tensors; every op has the name of the

@@ -40,6 +40,15 @@ inline constexpr llvm::StringLiteral nodesAttrName = "exec.nodes";
 /// On a result of an entry that is a size of another result: which, and of
 /// which dimension (array of two i64). Such results come last.
 inline constexpr llvm::StringLiteral sizeOfAttrName = "exec.size_of";
+/// On contractions and kernels: the cycles that one worker would take (i64),
+/// and what limits it (string).
+inline constexpr llvm::StringLiteral cyclesAttrName = "exec.cycles";
+inline constexpr llvm::StringLiteral boundAttrName = "exec.bound";
+/// On the module of a program: nodes whose results are views, and nodes that
+/// are commands beside kernels, such as loops (arrays of strings).
+inline constexpr llvm::StringLiteral viewsAttrName = "exec.views";
+inline constexpr llvm::StringLiteral commandNodesAttrName =
+    "exec.command_nodes";
 /// On the module of a program: its target (TargetAttr).
 inline constexpr llvm::StringLiteral targetAttrName = "exec.target";
 

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Keeps the remarks of one compile until they can be written in an order that
+// does not depend on threads.
+#ifndef ASHLAR_LIB_DRIVER_REMARKLOG_H
+#define ASHLAR_LIB_DRIVER_REMARKLOG_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/raw_ostream.h"
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace ashlar {
+
+class RemarkLog {
+public:
+  /// Listens to all remarks of `context`, which must end before this does.
+  /// `model`: the file that remarks are about.
+  mlir::LogicalResult listen(mlir::MLIRContext &context,
+                             const std::string &model);
+  /// The numbers of the model's nodes, which stand for lines in YAML.
+  void readNodes(mlir::ModuleOp module);
+  /// What follows is about this program.
+  void beginProgram(llvm::StringRef target) { program = target.str(); }
+
+  /// To `path`: YAML where it ends in .yaml or .yml, else text; "-" is text to
+  /// `out`.
+  llvm::Error write(llvm::StringRef path, llvm::raw_ostream &out);
+
+private:
+  class Streamer;
+  struct Entry {
+    std::string type, category, name, function, program, node, file;
+    unsigned line = 0, column = 0;
+    std::vector<std::pair<std::string, std::string>> arguments;
+  };
+  void writeText(llvm::raw_ostream &out) const;
+  llvm::Error writeYAML(llvm::raw_ostream &out) const;
+  void sort();
+
+  std::string model, program;
+  std::map<std::string, unsigned, std::less<>> nodeNumbers;
+  std::mutex mutex;
+  std::vector<Entry> entries;
+};
+
+} // namespace ashlar
+
+#endif // ASHLAR_LIB_DRIVER_REMARKLOG_H
