@@ -39,6 +39,7 @@ were skipped; each skipped test says why.
   kernels        1    micro-kernels at their edges, beside plain loops
   models         6    real models beside ONNX Runtime: numbers must agree
   fuse           4  random graphs and models at every level of --fuse
+  contract       4    real models: the budget counts what the contract says
   reproducible   2    the same input gives the same bytes; a killed compile
                       leaves nothing
   hostile        6    broken models and modules: refused clearly, never a crash
@@ -170,6 +171,7 @@ phase functions 1 "errors of functions against f64"
 phase kernels 1 "micro-kernels at their edges, beside plain loops"
 phase models 6 "real models beside ONNX Runtime"
 phase fuse 4 "equal results at every level of fusion"
+phase contract 4 "memory contracts, to the byte"
 phase reproducible 2 "the same bytes each time, nothing left of a killed run"
 phase hostile 6 "broken models and modules"
 phase sanitized 3 "the runtime under sanitizers"

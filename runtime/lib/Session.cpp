@@ -5,12 +5,16 @@
 #include "CheckedMath.h"
 #include "IndexVerifier.h"
 #include "TensorShape.h"
+#include "ashlar/runtime/kernel_abi.h"
 
 #include <algorithm>
 #include <cstring>
 #include <system_error>
 
 namespace ashlar::runtime {
+
+/// A multiple of it is what inputs and outputs take of the budget.
+static constexpr uint64_t bufferAlignment = ASHLAR_KERNEL_BUFFER_ALIGNMENT;
 
 Session::Session(std::shared_ptr<Module> owner, SessionOptions given)
     : name(given.name), module(std::move(owner)), options(std::move(given)) {}
@@ -79,6 +83,10 @@ Status Session::makeBuffer(const fb::TensorDescription &tensor,
                    tensor.name()->str());
   if (slot)
     return {};
+  // The contract counts whole lines of cache.
+  if (!checkedAdd(largest, bufferAlignment - 1, largest))
+    return corrupt("a shape has too many bytes", tensor.name()->str());
+  largest -= largest % bufferAlignment;
   Charge receipt;
   ASHLAR_RETURN_IF_ERROR(
       options.budget->charge(name, {{kind, largest, receipt}}));
@@ -113,6 +121,11 @@ Status Session::stagingInput(const ashlar_entry_t &entry, uint32_t index,
 
 Status Session::stagingOutput(const ashlar_entry_t &entry, uint32_t index,
                               uint64_t bytes, void *&data) {
+  // What the session owns is as good a place, if kernels can write there.
+  if (device().ops.sharesHostMemory) {
+    uint64_t capacity = 0;
+    return ownedOutput(entry, index, data, capacity);
+  }
   auto &slot = buffers[entry.index].stagedOutputs[index];
   ASHLAR_RETURN_IF_ERROR(makeBuffer(*entry.entry->outputs()->Get(index),
                                     ASHLAR_MEMORY_STAGING, bytes, slot));

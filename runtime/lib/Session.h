@@ -58,7 +58,9 @@ public:
   Status execute(const CommandList &list, RunControl &control);
   void countStaged(uint64_t bytes);
 
-  /// Buffers of the largest size, made on first use, never moved.
+  /// Buffers of the largest size, made on first use, never moved. On a device
+  /// that shares the host's memory, an output that must be staged is computed
+  /// in the session's own.
   Status ownedOutput(const ashlar_entry_t &entry, uint32_t index, void *&data,
                      uint64_t &capacity);
   Status stagingInput(const ashlar_entry_t &entry, uint32_t index,

@@ -133,7 +133,14 @@ TEST_F(Budgets, ReserveAllMakesLaterRunsSafe) {
   options.reserve_all = 1;
   ASSERT_OK(ashlar_session_create(module, budget, &options, &session));
   uint64_t reserved = query().current;
+  ASSERT_OK(ashlar_module_entry(module, "main", &entry));
+  ashlar_contract_t contract = ASHLAR_CONTRACT_INIT;
+  ASSERT_OK(ashlar_entry_contract(entry, &contract));
+  // This contract says nothing of copies: both inputs', and an output is staged
+  // where the session's own is.
+  EXPECT_EQ(reserved, contract.peak_bytes + 2 * sampleCount * sizeof(float));
   SampleArguments a(sampleCount, 4);
+  ASSERT_OK(ashlar_session_run(session, "main", a.inputs, 2, a.outputs, 1));
   a.outputs[0] = {};
   ASSERT_OK(ashlar_session_run(session, "main", a.inputs, 2, a.outputs, 1));
   EXPECT_EQ(query().current, reserved);

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Real models and ones with control flow held to their memory contracts.
+
+What a budget counts equals what the module says, to the byte, and a run after
+the first allocates nothing; see test/Integration/contract/HoldToContract.cpp.
+"""
+
+import argparse
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "test" / "Integration")]
+import model_list  # noqa: E402
+
+
+def hold(build, model, work):
+    """Why it fails, or nothing; and the line of its figures."""
+    module = work / f"{model.name}.ash"
+    inputs = []
+    with model.prepare(work) as path:
+        for i, (name, values) in enumerate(
+                model.cases(path)[0].feeds.items()):
+            np.save(work / f"{i}.npy", values)
+            inputs.append(f"{name}={work / f'{i}.npy'}")
+        compiled = subprocess.run(
+            [build / "bin" / "ashlar-compile", path, "-o", module, "--quiet",
+             *model.arguments()], capture_output=True, text=True, timeout=600)
+    if compiled.returncode:
+        return f"does not compile: {compiled.stderr.strip()[:300]}", ""
+    try:
+        held = subprocess.run(
+            [build / "unittests" / "hold-to-contract", module, *inputs],
+            capture_output=True, text=True, timeout=600)
+    finally:
+        module.unlink()
+    line = (held.stdout + held.stderr).strip().replace(f"{work}/", "")
+    if held.returncode:
+        return line or f"ended with {held.returncode}", ""
+    return None, line
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--mode", default="plain")
+    parser.add_argument("names", nargs="*", metavar="NAME",
+                        help="only these of model_list.py")
+    arguments = parser.parse_args()
+    build = arguments.build.resolve()
+    if arguments.mode == "sanitize":
+        print("SKIP contract: sanitizers bring an allocator of their own")
+        print("0 passed, 0 failed, 1 skipped")
+        return 0
+    passed = failed = 0
+    with tempfile.TemporaryDirectory() as work:
+        for model in model_list.all_models():
+            if arguments.names and model.name not in arguments.names:
+                continue
+            # Random weights change no size.
+            if model.name.endswith("_random") or (
+                    arguments.mode == "quick" and not model.small):
+                continue
+            why, line = hold(build, model, pathlib.Path(work))
+            if why:
+                failed += 1
+                print(f"FAIL {model.name}: {why}", flush=True)
+            else:
+                passed += 1
+                print(line, flush=True)
+    print(f"{passed} passed, {failed} failed, 0 skipped")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
