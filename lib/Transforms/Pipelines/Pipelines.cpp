@@ -113,6 +113,7 @@ void ashlar::buildTilePipeline(OpPassManager &pm, const TileOptions &options) {
 }
 
 void ashlar::buildSchedulePipeline(OpPassManager &pm) {
+  pm.addPass(createReorderOperationsPass());
   pm.addPass(createScheduleProgramPass());
   verifyStage(pm, "schedule");
 }

@@ -4,6 +4,29 @@
 
 include "mlir/Pass/PassBase.td"
 
+def ReorderOperationsPass
+    : Pass<"ashlar-reorder-operations", "::mlir::ModuleOp"> {
+  let summary = "Order kernels so that the least memory is alive at the peak";
+  let description = [{
+    Before: functions that hold constants, views, `exec.invoke` and control flow
+    around them. After: the same, the invocations between two ops of control
+    flow in an order of theirs with the lowest peak, where that is lower than
+    before. Exact where the graph lets the search be, see OperationOrder.h;
+    otherwise the best that was found. A remark says which.
+
+    Two branches of one value that are computed side by side,
+
+    ```mlir
+    %a = exec.invoke @wide(%x)
+    %b = exec.invoke @wide(%x)
+    %c = exec.invoke @narrow(%a)
+    %d = exec.invoke @narrow(%b)
+    ```
+
+    are computed one after the other: `%a`, `%c`, `%b`, `%d`.
+  }];
+}
+
 def ScheduleProgramPass
     : Pass<"ashlar-schedule-program", "::mlir::ModuleOp"> {
   let summary = "Turn functions into command lists with a planned arena";

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// In which order should operations run, that the least memory is alive at the
+// worst moment? Knows nothing of IR: operations read and write buffers.
+//
+// A state of the search is the set of operations that have run; what is alive
+// follows from it. States are visited by the peak on the way to them, lowest
+// first, so the first one that holds all operations ends a best order. Two
+// things keep the states few. An operation that leaves no more alive than
+// there was, and does not raise the peak meanwhile, can always go first: any
+// order with it later is as good with it now. And no order goes below what its
+// neediest operation takes. Where the states are too many nevertheless, a
+// search goes on with the best of each number of operations.
+#ifndef ASHLAR_LIB_TRANSFORMS_SCHEDULE_OPERATIONORDER_H
+#define ASHLAR_LIB_TRANSFORMS_SCHEDULE_OPERATIONORDER_H
+
+#include <cstdint>
+#include <vector>
+
+namespace ashlar {
+
+struct OrderProblem {
+  struct Buffer {
+    int64_t bytes = 0;
+    /// Alive after the last operation.
+    bool isKept = false;
+  };
+  struct Operation {
+    std::vector<int> reads, writes; ///< buffers; each at most once
+    /// Of those read, the ones whose place the first result may take if nobody
+    /// reads them any more.
+    std::vector<int> takesOver;
+  };
+  /// Buffers that no operation writes are alive from the start.
+  std::vector<Buffer> buffers;
+  std::vector<Operation>
+      operations; ///< each after those whose results it reads
+};
+
+struct OperationOrder {
+  std::vector<int> order;   ///< numbers of operations
+  int64_t peak = 0;         ///< bytes alive at the worst moment
+  int64_t originalPeak = 0; ///< of the order given
+  bool isExact = false;     ///< no order has a lower peak
+};
+
+/// The peak of one order.
+int64_t peakOf(const OrderProblem &problem, const std::vector<int> &order);
+
+/// The order given, if none with a lower peak is found. `mostWork` limits the
+/// states looked at times the number of operations.
+OperationOrder orderForLowestPeak(const OrderProblem &problem,
+                                  int64_t mostWork = 30'000'000);
+
+} // namespace ashlar
+
+#endif // ASHLAR_LIB_TRANSFORMS_SCHEDULE_OPERATIONORDER_H
