@@ -57,7 +57,11 @@ def slices(random):
             ((-1, 5), (first, 0), (0, 1), (-2, -3)),
             ((4,), (2,), (0,), (1,)), ((100,), (-100,), (-1,), (-1,)),
             ((0, 0, 0), (5, 7, 4), None, (1, 3, 1)),
-            ((0,), (7,), (1,), (last,)), ((6,), (first,), (1,), (-last,))]):
+            ((0,), (7,), (1,), (last,)), ((6,), (first,), (1,), (-last,)),
+            # Some axes forwards, one element of them or more, one backwards.
+            ((0, 5), (3, 0), (0, 1), (1, -2)),
+            ((0, 2), (first, first), (0, 2), (-1, -1)),
+            ((-1, 3, 3), (last, first, 0), (0, 1, 2), (1, -1, -1))]):
         inputs = [x, longs(*starts), longs(*ends),
                   None if axes is None else longs(*axes),
                   None if steps is None else longs(*steps)]

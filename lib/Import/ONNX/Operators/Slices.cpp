@@ -41,6 +41,38 @@ static Selection selectRange(int64_t dim, int64_t start, int64_t end,
   return range;
 }
 
+/// A view of what is selected forwards, and a copy of it where an axis is
+/// walked backwards, which no view does.
+static Value select(ImplicitLocOpBuilder &b, Value input,
+                    ArrayRef<Selection> ranges) {
+  SmallVector<int64_t> offsets, sizes, strides;
+  for (auto [range, dim] :
+       llvm::zip(ranges, cast<RankedTensorType>(input.getType()).getShape())) {
+    bool forwards = range.step > 0;
+    offsets.push_back(forwards ? range.start : 0);
+    sizes.push_back(forwards ? range.count : dim);
+    strides.push_back(forwards ? range.step : 1);
+  }
+  Value view = slice(b, input, offsets, sizes, strides);
+  SmallVector<AffineExpr> places;
+  bool reverses = false;
+  for (auto [i, range] : llvm::enumerate(ranges)) {
+    AffineExpr place = b.getAffineDimExpr(i);
+    if (range.step < 0) {
+      place = place * range.step + range.start;
+      sizes[i] = range.count;
+      reverses = true;
+    }
+    places.push_back(place);
+  }
+  if (!reverses)
+    return view;
+  return parallel(
+      b, sizes, getElementTypeOrSelf(input), view,
+      AffineMap::get(ranges.size(), 0, places, b.getContext()),
+      [](OpBuilder &, Location, ValueRange args) { return args[0]; });
+}
+
 static LogicalResult importSlice(NodeImporter &node) {
   bool byAttributes = node.opset() < 10;
   if (failed(expectOperands(node, byAttributes ? 1 : 3, byAttributes ? 1 : 5)))
@@ -91,27 +123,8 @@ static LogicalResult importSlice(NodeImporter &node) {
       return node.invalid("axis " + Twine(axis) + " is named twice");
     ranges[*at] = selectRange(node.shape(0)[*at], start, end, step);
   }
-  SmallVector<int64_t> offsets, sizes, strides;
-  SmallVector<AffineExpr> places;
-  bool reverses = false;
-  for (auto [i, range] : llvm::enumerate(ranges)) {
-    offsets.push_back(range.start);
-    sizes.push_back(range.count);
-    strides.push_back(range.step);
-    reverses |= range.step < 0;
-    places.push_back(node.b.getAffineDimExpr(i) * range.step + range.start);
-  }
-  Value result;
-  if (reverses) {
-    // No view walks backwards.
-    AffineMap map = AffineMap::get(rank, 0, places, node.b.getContext());
-    result = parallel(
-        node.b, sizes, node.tensorType(0).getElementType(), node.operand(0),
-        map, [](OpBuilder &, Location, ValueRange args) { return args[0]; });
-  } else {
-    result = slice(node.b, node.operand(0), offsets, sizes, strides);
-  }
-  node.setResult(0, result, node.operandType(0));
+  node.setResult(0, select(node.b, node.operand(0), ranges),
+                 node.operandType(0));
   return success();
 }
 
