@@ -19,10 +19,11 @@ TileOptions CPUTarget::tileOptions() const {
   return options;
 }
 
-/// Whether llvm.fma is an instruction and not a call.
-static bool multipliesAndAddsAtOnce(const MachineModel &machine) {
+/// Whether llvm.fma is an instruction and not a call, and so on: on AArch64
+/// every machine has what `feature` says of x86.
+static bool hasInstructions(const MachineModel &machine, const char *feature) {
   return !llvm::Triple(machine.code.triple).isX86() ||
-         llvm::is_contained(machine.code.features, "fma");
+         llvm::is_contained(machine.code.features, feature);
 }
 
 static void initializeLLVM() {
@@ -57,7 +58,8 @@ FailureOr<ProgramBinary> CPUTarget::emit(ModuleOp program,
   PassManager pm(context);
   LoweringOptions lowering;
   lowering.approximate = contractsFloats();
-  lowering.fma = multipliesAndAddsAtOnce(machine());
+  lowering.fma = hasInstructions(machine(), "fma");
+  lowering.convertsF16 = hasInstructions(machine(), "f16c");
   buildLoweringPipeline(pm.nest<ModuleOp>(), lowering);
   if (failed(pm.run(*all)))
     return failure();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "CompileKernel.h"
-#include "MaskedBFloats.h"
+#include "BFloatsAsIntegers.h"
 #include "ashlar/runtime/kernel_abi.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/IRBuilder.h"
@@ -166,7 +166,7 @@ ashlar::cpu::compileKernel(mlir::ModuleOp source, llvm::StringRef symbol,
   module->setTargetTriple((*target)->getTargetTriple());
   module->setDataLayout((*target)->createDataLayout());
   addEntry(*module, symbol);
-  moveMaskedBFloatsAsIntegers(*module);
+  moveBFloatsAsIntegers(*module);
   std::string features((*target)->getTargetFeatureString());
   for (llvm::Function &function : *module) {
     function.addFnAttr("target-cpu", machine.code.processor);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "LowerKernels.h"
+#include "WidenHalves.h"
 #include "ashlar/Transforms/Approximate/Passes.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/Passes.h"
@@ -72,6 +73,7 @@ void ashlar::cpu::buildLoweringPipeline(OpPassManager &pm,
     approximation.fma = options.fma;
     function.addPass(createApproximateMathPass(approximation));
   }
+  function.addPass(createWidenHalvesPass(options.convertsF16));
   function.addPass(createSCFToControlFlowPass());
   ConvertMathToLLVMPassOptions mathOptions;
   arith::ArithExpandOpsPassOptions expand;
