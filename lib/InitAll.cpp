@@ -7,6 +7,7 @@
 #include "ashlar/Transforms/Fuse/Passes.h"
 #include "ashlar/Transforms/Pipelines/Pipelines.h"
 #include "ashlar/Transforms/Place/Passes.h"
+#include "ashlar/Transforms/Precision/Passes.h"
 #include "ashlar/Transforms/Schedule/Passes.h"
 #include "ashlar/Transforms/Simplify/Passes.h"
 #include "ashlar/Transforms/Tile/Passes.h"
@@ -30,6 +31,7 @@ void ashlar::registerAllPasses() {
   registerFusePasses();
   registerPlacePasses();
   registerSchedulePasses();
+  registerPrecisionPasses();
   registerSimplifyPasses();
   registerTilePasses();
   registerVerifyPasses();

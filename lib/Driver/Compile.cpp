@@ -362,9 +362,10 @@ CompileResult Compilation::run() {
          pipeline(
              Stage::Place,
              [&](OpPassManager &pm) { buildPlacePipeline(pm, targetNames); }) &&
-         perProgram(
-             Stage::Precision,
-             [](OpPassManager &pm, Target &) { buildPrecisionPipeline(pm); }) &&
+         perProgram(Stage::Precision,
+                    [](OpPassManager &pm, Target &target) {
+                      buildPrecisionPipeline(pm, target.precisionOptions());
+                    }) &&
          perProgram(Stage::Fuse,
                     [&](OpPassManager &pm, Target &target) {
                       TileOptions tiling = target.tileOptions();

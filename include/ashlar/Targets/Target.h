@@ -42,6 +42,7 @@ public:
   const MachineModel &machine() const { return model; }
   /// Whether ops are fused into kernels.
   virtual bool fuses() const = 0;
+  virtual PrecisionOptions precisionOptions() const { return {}; }
   virtual TileOptions tileOptions() const = 0;
   /// Compiles all kernels of `program`; consumes their bodies. Emits
   /// diagnostics and fails only through our own fault.

@@ -14,6 +14,11 @@ class ReferenceTarget : public CPUTarget {
 public:
   using CPUTarget::CPUTarget;
   bool fuses() const override { return false; }
+  PrecisionOptions precisionOptions() const override {
+    PrecisionOptions options;
+    options.wideAccumulators = true;
+    return options;
+  }
   TileOptions tileOptions() const override {
     TileOptions options;
     options.vectorize = false;

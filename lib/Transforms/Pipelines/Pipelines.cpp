@@ -4,6 +4,7 @@
 #include "ashlar/Transforms/Pipelines/Pipelines.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
 #include "ashlar/Transforms/Place/Passes.h"
+#include "ashlar/Transforms/Precision/Passes.h"
 #include "ashlar/Transforms/Schedule/Passes.h"
 #include "ashlar/Transforms/Simplify/Passes.h"
 #include "ashlar/Transforms/Tile/Passes.h"
@@ -44,7 +45,10 @@ void ashlar::buildPlacePipeline(OpPassManager &pm,
   verifyStage(pm, "place");
 }
 
-void ashlar::buildPrecisionPipeline(OpPassManager &pm) {
+void ashlar::buildPrecisionPipeline(OpPassManager &pm,
+                                    const PrecisionOptions &options) {
+  if (options.wideAccumulators)
+    pm.addNestedPass<func::FuncOp>(createWidenAccumulatorsPass());
   verifyStage(pm, "precision");
 }
 
@@ -128,7 +132,9 @@ void ashlar::registerPipelines() {
       "ashlar-place-pipeline", "The stage place, for cpu:host",
       [](OpPassManager &pm) { buildPlacePipeline(pm, {"cpu:host"}); });
   PassPipelineRegistration<>("ashlar-precision-pipeline", "The stage precision",
-                             buildPrecisionPipeline);
+                             [](OpPassManager &pm) {
+                               buildPrecisionPipeline(pm, PrecisionOptions());
+                             });
   PassPipelineRegistration<>(
       "ashlar-fuse-pipeline", "The stage fuse",
       [](OpPassManager &pm) { buildFusePipeline(pm, true, TileOptions()); });

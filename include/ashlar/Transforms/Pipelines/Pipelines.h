@@ -24,6 +24,11 @@ struct TileOptions {
   FuseLevel fuse = FuseLevel::All;
 };
 
+/// What the target says to the stage `precision`.
+struct PrecisionOptions {
+  bool wideAccumulators = false; ///< f32 is added up in f64
+};
+
 /// One function per entry point, on tensors; every op has the name of the
 /// model's node.
 void buildImportPipeline(mlir::OpPassManager &pm);
@@ -34,7 +39,8 @@ void buildSimplifyPipeline(mlir::OpPassManager &pm);
 void buildPlacePipeline(mlir::OpPassManager &pm,
                         llvm::ArrayRef<std::string> targets);
 /// The type of every operand, accumulator and result is explicit.
-void buildPrecisionPipeline(mlir::OpPassManager &pm);
+void buildPrecisionPipeline(mlir::OpPassManager &pm,
+                            const PrecisionOptions &options);
 /// Every op that moves or computes data is inside an exec.dispatch; with
 /// `fuse`, every contraction has a strategy for the machine of `options`.
 void buildFusePipeline(mlir::OpPassManager &pm, bool fuse,
