@@ -37,6 +37,7 @@ were skipped; each skipped test says why.
                       beside ONNX Runtime
   functions      1    exp, log, tanh, erf... against f64: errors as stated
   kernels        1    micro-kernels at their edges, beside plain loops
+  fuzz           2    300 random graphs beside the target reference
   models         6    real models beside ONNX Runtime: numbers must agree
   fuse           4  random graphs and models at every level of --fuse
   contract       4    real models: the budget counts what the contract says
@@ -169,6 +170,7 @@ phase operators 8 "ONNX's own operator tests"
 phase edges 3 "operators at their edges, beside ONNX Runtime"
 phase functions 1 "errors of functions against f64"
 phase kernels 1 "micro-kernels at their edges, beside plain loops"
+phase fuzz 2 "random graphs beside the target reference"
 phase models 6 "real models beside ONNX Runtime"
 phase fuse 4 "equal results at every level of fusion"
 phase contract 4 "memory contracts, to the byte"

@@ -2,9 +2,7 @@
 //
 // One test from its folder to its verdict: compile, load, run, compare.
 #include "ashlar/Check/Check.h"
-#include "ashlar/Check/Tensor.h"
-#include "ashlar/Driver/Compile.h"
-#include "ashlar/Support/MemoryFile.h"
+#include "ashlar/Check/ModelRun.h"
 #include "onnx-ml.pb.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -72,27 +70,6 @@ Error unsupported(const llvm::Twine &op, const llvm::Twine &why) {
       TestResult{Verdict::Unsupported, op.str(), why.str()});
 }
 
-Error check(ashlar_status_t status, llvm::StringRef what) {
-  if (status.code == ASHLAR_OK)
-    return Error::success();
-  return failed(what + ": " + status.message);
-}
-
-using Session =
-    std::unique_ptr<ashlar_session_t, decltype(&ashlar_session_release)>;
-using Module =
-    std::unique_ptr<ashlar_module_t, decltype(&ashlar_module_release)>;
-using Runtime =
-    std::unique_ptr<ashlar_runtime_t, decltype(&ashlar_runtime_release)>;
-
-/// A compiled model that can be run.
-struct Loaded {
-  Runtime runtime{nullptr, ashlar_runtime_release};
-  Module module{nullptr, ashlar_module_release};
-  Session session{nullptr, ashlar_session_release};
-  ashlar_entry_t *entry = nullptr;
-};
-
 class TestRun {
 public:
   TestRun(const Test &test, const CheckOptions &options)
@@ -111,14 +88,12 @@ private:
   bool fixNeeded(const std::vector<UnsupportedNode> &nodes,
                  const DataSet &data);
   Error compileModel(Fixed &fixed, const DataSet &data);
-  Error load(Loaded &loaded);
-  Expected<std::vector<Tensor>> arrangeInputs(const Loaded &loaded,
-                                              const DataSet &data);
-  Error runDataSet(const Loaded &loaded, const DataSet &data);
+  Expected<std::vector<Tensor>> arrangeInputs(const DataSet &data);
+  Error runDataSet(const DataSet &data);
 
   const Test &test;
   const CheckOptions &options;
-  std::optional<MemoryFile> moduleFile;
+  ModelRun model;
   std::vector<ModelInput> modelInputs;
   std::vector<DataSet> dataSets;
   std::string randomOperator; ///< of the model, if it has one
@@ -272,29 +247,19 @@ bool TestRun::fixNeeded(const std::vector<UnsupportedNode> &nodes,
 }
 
 Error TestRun::compileModel(Fixed &fixed, const DataSet &data) {
-  // In memory, so that nothing stays of a test that is ended.
-  auto file = MemoryFile::create("module.ash");
-  if (!file)
-    return failed(llvm::toString(file.takeError()));
-  moduleFile.emplace(std::move(*file));
   CompileOptions compileOptions;
   compileOptions.input = test.path + "/model.onnx";
-  compileOptions.outputDescriptor = moduleFile->descriptor();
   compileOptions.targets = options.targets;
   compileOptions.shapes = fixed.shapes;
   compileOptions.values = fixed.values;
   compileOptions.threads = 1;
-  compileOptions.quiet = true;
-  std::string log;
-  llvm::raw_string_ostream logStream(log);
-  CompileResult result = compile(compileOptions, llvm::nulls(), logStream);
+  auto compiled = model.compile(compileOptions);
+  if (!compiled)
+    return failed(llvm::toString(compiled.takeError()));
   if (options.showLogs)
-    llvm::errs() << log;
-  // The first error says most; warnings before it do not count.
-  llvm::StringRef first = log;
-  if (size_t at = first.find("error: "); at != llvm::StringRef::npos)
-    first = first.drop_front(at + 7);
-  first = first.take_until([](char c) { return c == '\n'; });
+    llvm::errs() << compiled->log;
+  const CompileResult &result = compiled->result;
+  const std::string &first = compiled->error;
   switch (result.status) {
   case CompileStatus::Done:
     return Error::success();
@@ -315,38 +280,6 @@ Error TestRun::compileModel(Fixed &fixed, const DataSet &data) {
   llvm_unreachable("covered switch");
 }
 
-Error TestRun::load(Loaded &loaded) {
-  ashlar_runtime_options_t runtimeOptions = ASHLAR_RUNTIME_OPTIONS_INIT;
-  runtimeOptions.threads = 1;
-  ashlar_runtime_t *runtime;
-  if (Error error = check(ashlar_runtime_create(&runtimeOptions, &runtime),
-                          "creating the runtime"))
-    return error;
-  loaded.runtime.reset(runtime);
-  ashlar_load_options_t loadOptions = ASHLAR_LOAD_OPTIONS_INIT;
-  loadOptions.allow_native_code = 1;
-  ashlar_module_t *module;
-  if (Error error =
-          check(ashlar_module_load_file(runtime, moduleFile->path().c_str(),
-                                        &loadOptions, &module),
-                "loading the module"))
-    return error;
-  loaded.module.reset(module);
-  if (Error error = check(ashlar_module_entry_at(module, 0, &loaded.entry),
-                          "finding the entry"))
-    return error;
-  ashlar_session_options_t sessionOptions = ASHLAR_SESSION_OPTIONS_INIT;
-  // What a kernel leaves unwritten must not look like zeros.
-  sessionOptions.poison = 1;
-  ashlar_session_t *session;
-  if (Error error = check(
-          ashlar_session_create(module, nullptr, &sessionOptions, &session),
-          "creating a session"))
-    return error;
-  loaded.session.reset(session);
-  return Error::success();
-}
-
 /// Data from before there were arrays of bfloat16 hold it as uint16. Returns
 /// whether this was such a tensor.
 bool readOldBFloat16(Tensor &tensor, uint32_t wanted) {
@@ -357,80 +290,51 @@ bool readOldBFloat16(Tensor &tensor, uint32_t wanted) {
 }
 
 /// The entry's inputs among the data, by name where the data have names.
-Expected<std::vector<Tensor>> TestRun::arrangeInputs(const Loaded &loaded,
-                                                     const DataSet &data) {
-  size_t count = ashlar_entry_input_count(loaded.entry);
+Expected<std::vector<Tensor>> TestRun::arrangeInputs(const DataSet &data) {
   std::vector<Tensor> arranged;
-  for (size_t i = 0; i != count; ++i) {
-    ashlar_tensor_info_t info = ASHLAR_TENSOR_INFO_INIT;
-    if (Error error = check(ashlar_entry_input(loaded.entry, i, &info),
-                            "asking for an input"))
-      return error;
+  for (size_t i = 0; i != model.inputCount(); ++i) {
+    Expected<ashlar_tensor_info_t> info = model.input(i);
+    if (!info)
+      return failed(llvm::toString(info.takeError()));
     auto named = llvm::find_if(data.inputs, [&](const Tensor &tensor) {
-      return tensor.name == info.name;
+      return tensor.name == info->name;
     });
     if (named == data.inputs.end() && i < data.inputs.size())
       named = data.inputs.begin() + i;
     if (named == data.inputs.end())
-      return failed(data.name + " has no input '" + info.name + "'");
+      return failed(data.name + " has no input '" + info->name + "'");
     arranged.push_back(*named);
-    readOldBFloat16(arranged.back(), info.type);
+    readOldBFloat16(arranged.back(), info->type);
   }
   return arranged;
 }
 
-/// Memory as aligned as the runtime reads in place.
-std::unique_ptr<char, decltype(&std::free)>
-alignedCopy(const std::vector<char> &bytes) {
-  size_t size = std::max<size_t>(64, (bytes.size() + 63) / 64 * 64);
-  char *copy = static_cast<char *>(std::aligned_alloc(64, size));
-  std::copy(bytes.begin(), bytes.end(), copy);
-  return {copy, std::free};
-}
-
-Error TestRun::runDataSet(const Loaded &loaded, const DataSet &data) {
-  auto arranged = arrangeInputs(loaded, data);
+Error TestRun::runDataSet(const DataSet &data) {
+  auto arranged = arrangeInputs(data);
   if (!arranged)
     return arranged.takeError();
-  std::vector<std::unique_ptr<char, decltype(&std::free)>> memory;
-  std::vector<ashlar_tensor_t> inputs;
-  for (const Tensor &tensor : *arranged) {
-    memory.push_back(alignedCopy(tensor.bytes));
-    ashlar_tensor_t input{};
-    input.data = memory.back().get();
-    input.capacity = tensor.bytes.size();
-    input.type = tensor.type;
-    input.rank = tensor.shape.size();
-    std::copy(tensor.shape.begin(), tensor.shape.end(), input.shape);
-    inputs.push_back(input);
-  }
-  size_t count = ashlar_entry_output_count(loaded.entry);
+  size_t count = model.outputCount();
   if (count != data.outputs.size())
     return failed(data.name + " has " + std::to_string(data.outputs.size()) +
                   " outputs, the model has " + std::to_string(count));
-  std::vector<ashlar_tensor_t> outputs(count);
-  if (Error error = check(ashlar_session_run_entry(
-                              loaded.session.get(), loaded.entry, inputs.data(),
-                              inputs.size(), outputs.data(), count),
-                          "running " + data.name))
-    return error;
+  auto outputs = model.run(*arranged);
+  if (!outputs)
+    return failed(data.name + ": " + llvm::toString(outputs.takeError()));
   for (size_t i = 0; i != count; ++i) {
+    const Tensor &found = (*outputs)[i];
     Tensor expected = data.outputs[i];
     Tolerance tolerance = options.tolerance;
     // It was cut off where one rounds today: one step more or less.
-    if (readOldBFloat16(expected, outputs[i].type))
+    if (readOldBFloat16(expected, found.type))
       tolerance.relative = std::max(tolerance.relative, 0x1p-7);
-    std::string wrong = compare(outputs[i], expected, tolerance);
+    std::string wrong = compare(found, expected, tolerance);
     if (wrong.empty())
       continue;
-    ashlar_tensor_info_t info = ASHLAR_TENSOR_INFO_INIT;
-    ashlar_entry_output(loaded.entry, i, &info);
     if (!randomOperator.empty())
       return unsupported(randomOperator,
                          "the expected values are those of another generator "
                          "of random numbers");
-    return failed("output '" + llvm::Twine(info.name ? info.name : "") +
-                  "' of " + data.name + " " + wrong);
+    return failed("output '" + found.name + "' of " + data.name + " " + wrong);
   }
   return Error::success();
 }
@@ -455,23 +359,22 @@ Error TestRun::run() {
     return compileError;
   if (dataSets.empty())
     return failed("there is no test_data_set_0");
-  std::optional<Loaded> loaded;
+  bool isLoaded = false;
   for (const DataSet &data : dataSets) {
     if (Error error = checkInputShapes(data))
       return error;
     Fixed wanted = fixedBy(data);
     if (!(wanted == fixed)) {
-      loaded.reset();
+      isLoaded = false;
       fixed = wanted;
       if (Error error = compileModel(fixed, data))
         return error;
     }
-    if (!loaded) {
-      loaded.emplace();
-      if (Error error = load(*loaded))
-        return error;
-    }
-    if (Error error = runDataSet(*loaded, data))
+    if (!isLoaded)
+      if (Error error = model.load())
+        return failed(llvm::toString(std::move(error)));
+    isLoaded = true;
+    if (Error error = runDataSet(data))
       return error;
   }
   return Error::success();

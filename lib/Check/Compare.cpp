@@ -136,33 +136,29 @@ std::vector<std::string> ashlar::check::numbers(const Tensor &tensor) {
   return texts;
 }
 
-/// "[1, 0, 3]" of the element at this place in row-major order.
-static std::string spellIndex(int64_t place,
-                              const std::vector<int64_t> &shape) {
+std::string ashlar::check::spellIndex(int64_t place,
+                                      const std::vector<int64_t> &shape) {
   std::string text;
   for (size_t i = shape.size(); i-- != 0; place /= shape[i])
     text = std::to_string(place % shape[i]) + (text.empty() ? "" : ", ") + text;
   return "[" + text + "]";
 }
 
-std::string ashlar::check::compare(const ashlar_tensor_t &found,
-                                   const Tensor &expected,
+std::string ashlar::check::compare(const Tensor &found, const Tensor &expected,
                                    Tolerance tolerance) {
-  bool sameShape =
-      found.rank == expected.shape.size() &&
-      std::equal(expected.shape.begin(), expected.shape.end(), found.shape);
-  if (found.type != uint32_t(expected.type) || !sameShape)
-    return "is " + spellType(found.type, found.shape, found.rank) +
+  if (found.type != expected.type || found.shape != expected.shape)
+    return "is " +
+           spellType(found.type, found.shape.data(), found.shape.size()) +
            ", expected " +
            spellType(expected.type, expected.shape.data(),
                      expected.shape.size());
   size_t width = ashlar_element_type_size(expected.type);
   int64_t count = expected.elementCount(), wrong = 0, first = 0;
-  auto element = [&](const void *data, int64_t i) {
-    return load(static_cast<const char *>(data) + i * width, expected.type);
+  auto element = [&](const std::vector<char> &bytes, int64_t i) {
+    return load(bytes.data() + i * width, expected.type);
   };
   for (int64_t i = 0; i != count; ++i)
-    if (!agree(element(found.data, i), element(expected.bytes.data(), i),
+    if (!agree(element(found.bytes, i), element(expected.bytes, i),
                tolerance)) {
       first = wrong ? first : i;
       ++wrong;
@@ -172,6 +168,74 @@ std::string ashlar::check::compare(const ashlar_tensor_t &found,
   return formatv("differs in {0} of {1} elements, first at {2}: is {3}, "
                  "expected {4}",
                  wrong, count, spellIndex(first, expected.shape),
-                 spell(element(found.data, first), expected.type),
-                 spell(element(expected.bytes.data(), first), expected.type));
+                 spell(element(found.bytes, first), expected.type),
+                 spell(element(expected.bytes, first), expected.type));
+}
+
+/// The distance between neighbouring numbers of the type at `number`; 0 for
+/// types that are compared by their bits.
+static double unitInLastPlace(uint32_t type, double number) {
+  int precision = 0, least = 0;
+  switch (type) {
+  case ASHLAR_TYPE_F64:
+    precision = 53, least = -1074;
+    break;
+  case ASHLAR_TYPE_F32:
+    precision = 24, least = -149;
+    break;
+  case ASHLAR_TYPE_F16:
+    precision = 11, least = -24;
+    break;
+  case ASHLAR_TYPE_BF16:
+    precision = 8, least = -133;
+    break;
+  default:
+    return 0;
+  }
+  int exponent = 0;
+  std::frexp(number, &exponent);
+  return std::ldexp(1.0, std::max(exponent - precision, least));
+}
+
+Difference ashlar::check::measure(const Tensor &found, const Tensor &expected) {
+  Difference difference;
+  if (found.type != expected.type || found.shape != expected.shape) {
+    difference.otherType = true;
+    return difference;
+  }
+  size_t width = ashlar_element_type_size(expected.type);
+  double worst = -1;
+  for (int64_t i = 0, count = expected.elementCount(); i != count; ++i) {
+    Element a = load(found.bytes.data() + i * width, found.type);
+    Element b = load(expected.bytes.data() + i * width, expected.type);
+    double distance = 0;
+    bool finite =
+        a.isFloat && std::isfinite(a.number) && std::isfinite(b.number);
+    if (finite)
+      distance = std::abs(a.number - b.number);
+    else if (!agree(a, b, {0, 0}))
+      distance = INFINITY;
+    if (b.isFloat && std::isfinite(b.number))
+      difference.scale = std::max(difference.scale, std::abs(b.number));
+    difference.unequal += distance > 0;
+    difference.apart += std::isinf(distance);
+    if (distance <= worst)
+      continue;
+    worst = distance;
+    difference.place = i;
+  }
+  if (worst < 0)
+    return difference;
+  difference.largest = worst;
+  Element a = load(found.bytes.data() + difference.place * width, found.type);
+  Element b =
+      load(expected.bytes.data() + difference.place * width, expected.type);
+  difference.found = spell(a, found.type);
+  difference.expected = spell(b, expected.type);
+  if (double unit = unitInLastPlace(expected.type, b.number);
+      unit > 0 && std::isfinite(worst))
+    difference.ulps = worst / unit;
+  if (b.isFloat && b.number != 0 && std::isfinite(worst))
+    difference.relative = worst / std::abs(b.number);
+  return difference;
 }

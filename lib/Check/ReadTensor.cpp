@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Check/Tensor.h"
 #include "onnx-ml.pb.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/ToolOutputFile.h"
 #include <cstring>
 
 using namespace ashlar::check;
@@ -12,57 +14,39 @@ using llvm::StringRef;
 
 char NotATensor::ID;
 
+/// The types that both sides have.
+static constexpr std::pair<onnx::TensorProto::DataType, ashlar_element_type_t>
+    types[] = {
+        {onnx::TensorProto::BOOL, ASHLAR_TYPE_BOOL},
+        {onnx::TensorProto::INT8, ASHLAR_TYPE_I8},
+        {onnx::TensorProto::INT16, ASHLAR_TYPE_I16},
+        {onnx::TensorProto::INT32, ASHLAR_TYPE_I32},
+        {onnx::TensorProto::INT64, ASHLAR_TYPE_I64},
+        {onnx::TensorProto::UINT8, ASHLAR_TYPE_U8},
+        {onnx::TensorProto::UINT16, ASHLAR_TYPE_U16},
+        {onnx::TensorProto::UINT32, ASHLAR_TYPE_U32},
+        {onnx::TensorProto::UINT64, ASHLAR_TYPE_U64},
+        {onnx::TensorProto::FLOAT16, ASHLAR_TYPE_F16},
+        {onnx::TensorProto::BFLOAT16, ASHLAR_TYPE_BF16},
+        {onnx::TensorProto::FLOAT, ASHLAR_TYPE_F32},
+        {onnx::TensorProto::DOUBLE, ASHLAR_TYPE_F64},
+        {onnx::TensorProto::FLOAT8E4M3FN, ASHLAR_TYPE_F8E4M3FN},
+        {onnx::TensorProto::FLOAT8E4M3FNUZ, ASHLAR_TYPE_F8E4M3FNUZ},
+        {onnx::TensorProto::FLOAT8E5M2, ASHLAR_TYPE_F8E5M2},
+        {onnx::TensorProto::FLOAT8E5M2FNUZ, ASHLAR_TYPE_F8E5M2FNUZ},
+        {onnx::TensorProto::FLOAT8E8M0, ASHLAR_TYPE_F8E8M0},
+        {onnx::TensorProto::FLOAT4E2M1, ASHLAR_TYPE_F4E2M1},
+        {onnx::TensorProto::INT4, ASHLAR_TYPE_I4},
+        {onnx::TensorProto::UINT4, ASHLAR_TYPE_U4},
+        {onnx::TensorProto::INT2, ASHLAR_TYPE_I2},
+        {onnx::TensorProto::UINT2, ASHLAR_TYPE_U2},
+};
+
 static ashlar_element_type_t convertType(int type) {
-  switch (type) {
-  case onnx::TensorProto::BOOL:
-    return ASHLAR_TYPE_BOOL;
-  case onnx::TensorProto::INT8:
-    return ASHLAR_TYPE_I8;
-  case onnx::TensorProto::INT16:
-    return ASHLAR_TYPE_I16;
-  case onnx::TensorProto::INT32:
-    return ASHLAR_TYPE_I32;
-  case onnx::TensorProto::INT64:
-    return ASHLAR_TYPE_I64;
-  case onnx::TensorProto::UINT8:
-    return ASHLAR_TYPE_U8;
-  case onnx::TensorProto::UINT16:
-    return ASHLAR_TYPE_U16;
-  case onnx::TensorProto::UINT32:
-    return ASHLAR_TYPE_U32;
-  case onnx::TensorProto::UINT64:
-    return ASHLAR_TYPE_U64;
-  case onnx::TensorProto::FLOAT16:
-    return ASHLAR_TYPE_F16;
-  case onnx::TensorProto::BFLOAT16:
-    return ASHLAR_TYPE_BF16;
-  case onnx::TensorProto::FLOAT:
-    return ASHLAR_TYPE_F32;
-  case onnx::TensorProto::DOUBLE:
-    return ASHLAR_TYPE_F64;
-  case onnx::TensorProto::FLOAT8E4M3FN:
-    return ASHLAR_TYPE_F8E4M3FN;
-  case onnx::TensorProto::FLOAT8E4M3FNUZ:
-    return ASHLAR_TYPE_F8E4M3FNUZ;
-  case onnx::TensorProto::FLOAT8E5M2:
-    return ASHLAR_TYPE_F8E5M2;
-  case onnx::TensorProto::FLOAT8E5M2FNUZ:
-    return ASHLAR_TYPE_F8E5M2FNUZ;
-  case onnx::TensorProto::FLOAT8E8M0:
-    return ASHLAR_TYPE_F8E8M0;
-  case onnx::TensorProto::FLOAT4E2M1:
-    return ASHLAR_TYPE_F4E2M1;
-  case onnx::TensorProto::INT4:
-    return ASHLAR_TYPE_I4;
-  case onnx::TensorProto::UINT4:
-    return ASHLAR_TYPE_U4;
-  case onnx::TensorProto::INT2:
-    return ASHLAR_TYPE_I2;
-  case onnx::TensorProto::UINT2:
-    return ASHLAR_TYPE_U2;
-  default:
-    return ASHLAR_TYPE_NONE;
-  }
+  for (auto [theirs, ours] : types)
+    if (theirs == type)
+      return ours;
+  return ASHLAR_TYPE_NONE;
 }
 
 /// Appends the low `width` bytes of every entry.
@@ -128,6 +112,32 @@ static std::vector<char> unpack(const std::vector<char> &packed, unsigned bits,
     elements.push_back(char(field));
   }
   return elements;
+}
+
+/// As files have them.
+static std::string pack(const std::vector<char> &elements, unsigned bits) {
+  std::string packed((elements.size() * bits + 7) / 8, 0);
+  for (auto [i, element] : llvm::enumerate(elements))
+    packed[i * bits / 8] |= (element & ((1 << bits) - 1)) << i * bits % 8;
+  return packed;
+}
+
+llvm::Error ashlar::check::writeTensor(StringRef path, const Tensor &tensor) {
+  onnx::TensorProto proto;
+  proto.set_name(tensor.name);
+  for (auto [theirs, ours] : types)
+    if (ours == tensor.type)
+      proto.set_data_type(theirs);
+  for (int64_t dim : tensor.shape)
+    proto.add_dims(dim);
+  if (unsigned bits = packedBits(tensor.type))
+    proto.set_raw_data(pack(tensor.bytes, bits));
+  else
+    proto.set_raw_data(tensor.bytes.data(), tensor.bytes.size());
+  return llvm::writeToOutput(path, [&](llvm::raw_ostream &out) {
+    out << proto.SerializeAsString();
+    return llvm::Error::success();
+  });
 }
 
 static llvm::Error refuse(StringRef path, const llvm::Twine &what) {

@@ -47,12 +47,35 @@ private:
 /// Reads a file that holds one TensorProto.
 llvm::Expected<Tensor> readTensor(llvm::StringRef path);
 
+/// Writes one.
+llvm::Error writeTensor(llvm::StringRef path, const Tensor &tensor);
+
 /// What is wrong with `found`; empty if nothing is. Floats agree where
 /// |found - expected| <= absolute + relative * |expected|, equal infinities and
 /// NaN with NaN too; integers and bools agree where they are equal; types and
 /// shapes must be the same.
-std::string compare(const ashlar_tensor_t &found, const Tensor &expected,
+std::string compare(const Tensor &found, const Tensor &expected,
                     Tolerance tolerance);
+
+/// "[1, 0, 3]" of the element at this place in row-major order.
+std::string spellIndex(int64_t place, const std::vector<int64_t> &shape);
+
+/// How far two tensors are from each other.
+struct Difference {
+  bool otherType = false; ///< another type or shape; nothing else is set
+  /// The largest |found - expected|; infinite where an element that is no
+  /// finite float disagrees.
+  double largest = 0;
+  double scale = 0;    ///< the largest finite |expected|
+  int64_t unequal = 0; ///< elements that differ at all
+  int64_t apart = 0;   ///< of these, those without a finite difference
+  /// The worst element: its place in row-major order, what it is, its
+  /// difference in units of the expectation's last place and relative to it.
+  int64_t place = 0;
+  std::string found, expected;
+  double ulps = 0, relative = 0;
+};
+Difference measure(const Tensor &found, const Tensor &expected);
 
 } // namespace ashlar::check
 

@@ -19,15 +19,9 @@ Tensor tensor(ashlar_element_type_t type, std::vector<int64_t> shape,
   return result;
 }
 
-std::string against(Tensor &found, const Tensor &expected,
+std::string against(const Tensor &found, const Tensor &expected,
                     Tolerance tolerance = {}) {
-  ashlar_tensor_t view{};
-  view.data = found.bytes.data();
-  view.capacity = found.bytes.size();
-  view.type = found.type;
-  view.rank = found.shape.size();
-  std::copy(found.shape.begin(), found.shape.end(), view.shape);
-  return compare(view, expected, tolerance);
+  return compare(found, expected, tolerance);
 }
 
 /// The verdict on one pair of floats.
@@ -107,5 +101,46 @@ TEST(Compare, TheFirstDifferenceIsPlaced) {
 TEST(Compare, EmptyTensorsAgree) {
   Tensor a = tensor<float>(ASHLAR_TYPE_F32, {0, 3}, {});
   EXPECT_EQ(against(a, a), "");
+}
+
+TEST(Measure, TheWorstElementIsDescribed) {
+  Tensor found = tensor<float>(ASHLAR_TYPE_F32, {2, 2}, {1, 2, 3.5f, 8});
+  Tensor expected = tensor<float>(ASHLAR_TYPE_F32, {2, 2}, {1, 2, 4, -8});
+  Difference difference = measure(found, expected);
+  EXPECT_EQ(difference.largest, 16);
+  EXPECT_EQ(difference.scale, 8);
+  EXPECT_EQ(difference.unequal, 2);
+  EXPECT_EQ(difference.apart, 0);
+  EXPECT_EQ(difference.place, 3);
+  EXPECT_EQ(difference.found, "8");
+  EXPECT_EQ(difference.expected, "-8");
+  EXPECT_EQ(difference.relative, 2);
+}
+
+TEST(Measure, UlpsAreOfTheExpectationsType) {
+  Tensor found = tensor<uint16_t>(ASHLAR_TYPE_BF16, {1}, {0x3f83});
+  Tensor expected = tensor<uint16_t>(ASHLAR_TYPE_BF16, {1}, {0x3f80});
+  EXPECT_EQ(measure(found, expected).ulps, 3);
+  Tensor one = tensor<float>(ASHLAR_TYPE_F32, {1}, {1});
+  Tensor next = tensor<float>(ASHLAR_TYPE_F32, {1}, {std::nextafter(1.f, 2.f)});
+  EXPECT_EQ(measure(next, one).ulps, 1);
+}
+
+TEST(Measure, WhatIsNotFiniteAgreesOrIsInfinitelyFar) {
+  Tensor found = tensor<float>(ASHLAR_TYPE_F32, {3}, {NAN, 1, INFINITY});
+  Tensor expected = tensor<float>(ASHLAR_TYPE_F32, {3}, {NAN, NAN, INFINITY});
+  Difference difference = measure(found, expected);
+  EXPECT_TRUE(std::isinf(difference.largest));
+  EXPECT_EQ(difference.apart, 1);
+  EXPECT_EQ(difference.place, 1);
+}
+
+TEST(Measure, IntegersAreEqualOrNot) {
+  Tensor found = tensor<int8_t>(ASHLAR_TYPE_I8, {3}, {1, 2, -3});
+  Tensor expected = tensor<int8_t>(ASHLAR_TYPE_I8, {3}, {1, 2, 3});
+  EXPECT_EQ(measure(found, expected).unequal, 1);
+  EXPECT_EQ(measure(found, expected).found, "-3");
+  EXPECT_TRUE(
+      measure(tensor<int8_t>(ASHLAR_TYPE_I8, {1}, {1}), expected).otherType);
 }
 } // namespace

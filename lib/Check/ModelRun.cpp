@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ashlar/Check/ModelRun.h"
+#include <algorithm>
+
+using namespace ashlar;
+using namespace ashlar::check;
+using llvm::Error;
+using llvm::Expected;
+
+static Error toError(ashlar_status_t status, llvm::StringRef what) {
+  if (status.code == ASHLAR_OK)
+    return Error::success();
+  return llvm::createStringError(what + ": " + status.message);
+}
+
+Expected<ModelRun::Compiled> ModelRun::compile(CompileOptions options) {
+  // In memory, so that nothing stays of a run that is ended.
+  auto file = MemoryFile::create("module.ash");
+  if (!file)
+    return file.takeError();
+  moduleFile.emplace(std::move(*file));
+  options.outputDescriptor = moduleFile->descriptor();
+  options.quiet = true;
+  Compiled compiled;
+  llvm::raw_string_ostream log(compiled.log);
+  compiled.result = ashlar::compile(options, llvm::nulls(), log);
+  // The first error says most; warnings before it do not count.
+  llvm::StringRef first = compiled.log;
+  if (size_t at = first.find("error: "); at != llvm::StringRef::npos)
+    first = first.drop_front(at + 7);
+  compiled.error = first.take_until([](char c) { return c == '\n'; }).str();
+  return compiled;
+}
+
+Error ModelRun::load(unsigned threads) {
+  session.reset();
+  module.reset();
+  ashlar_runtime_options_t runtimeOptions = ASHLAR_RUNTIME_OPTIONS_INIT;
+  runtimeOptions.threads = threads;
+  ashlar_runtime_t *newRuntime;
+  if (Error error = toError(ashlar_runtime_create(&runtimeOptions, &newRuntime),
+                            "creating the runtime"))
+    return error;
+  runtime.reset(newRuntime);
+  ashlar_load_options_t loadOptions = ASHLAR_LOAD_OPTIONS_INIT;
+  loadOptions.allow_native_code = 1;
+  ashlar_module_t *newModule;
+  if (Error error = toError(ashlar_module_load_file(newRuntime,
+                                                    moduleFile->path().c_str(),
+                                                    &loadOptions, &newModule),
+                            "loading the module"))
+    return error;
+  module.reset(newModule);
+  if (Error error = toError(ashlar_module_entry_at(newModule, 0, &entry),
+                            "finding the entry"))
+    return error;
+  ashlar_session_options_t sessionOptions = ASHLAR_SESSION_OPTIONS_INIT;
+  sessionOptions.poison = 1;
+  ashlar_session_t *newSession;
+  if (Error error = toError(ashlar_session_create(newModule, nullptr,
+                                                  &sessionOptions, &newSession),
+                            "creating a session"))
+    return error;
+  session.reset(newSession);
+  return Error::success();
+}
+
+Expected<ashlar_tensor_info_t> ModelRun::input(size_t index) const {
+  ashlar_tensor_info_t info = ASHLAR_TENSOR_INFO_INIT;
+  if (Error error = toError(ashlar_entry_input(entry, index, &info),
+                            "asking for an input"))
+    return error;
+  return info;
+}
+
+Expected<ashlar_tensor_info_t> ModelRun::output(size_t index) const {
+  ashlar_tensor_info_t info = ASHLAR_TENSOR_INFO_INIT;
+  if (Error error = toError(ashlar_entry_output(entry, index, &info),
+                            "asking for an output"))
+    return error;
+  return info;
+}
+
+/// Memory as aligned as the runtime reads in place.
+static std::unique_ptr<char, decltype(&std::free)>
+alignedCopy(const std::vector<char> &bytes) {
+  size_t size = std::max<size_t>(64, (bytes.size() + 63) / 64 * 64);
+  char *copy = static_cast<char *>(std::aligned_alloc(64, size));
+  std::copy(bytes.begin(), bytes.end(), copy);
+  return {copy, std::free};
+}
+
+Expected<std::vector<Tensor>>
+ModelRun::run(const std::vector<Tensor> &tensors) {
+  std::vector<std::unique_ptr<char, decltype(&std::free)>> memory;
+  std::vector<ashlar_tensor_t> inputs;
+  for (const Tensor &tensor : tensors) {
+    memory.push_back(alignedCopy(tensor.bytes));
+    ashlar_tensor_t input{};
+    input.data = memory.back().get();
+    input.capacity = tensor.bytes.size();
+    input.type = tensor.type;
+    input.rank = tensor.shape.size();
+    std::copy(tensor.shape.begin(), tensor.shape.end(), input.shape);
+    inputs.push_back(input);
+  }
+  std::vector<ashlar_tensor_t> outputs(outputCount());
+  if (Error error = toError(ashlar_session_run_entry(
+                                session.get(), entry, inputs.data(),
+                                inputs.size(), outputs.data(), outputs.size()),
+                            "running the model"))
+    return error;
+  std::vector<Tensor> results;
+  for (auto [i, output] : llvm::enumerate(outputs)) {
+    Expected<ashlar_tensor_info_t> info = this->output(i);
+    if (!info)
+      return info.takeError();
+    Tensor result;
+    result.name = info->name ? info->name : "";
+    result.type = static_cast<ashlar_element_type_t>(output.type);
+    result.shape.assign(output.shape, output.shape + output.rank);
+    const char *data = static_cast<const char *>(output.data);
+    size_t size = result.elementCount() * ashlar_element_type_size(result.type);
+    result.bytes.assign(data, data + size);
+    results.push_back(std::move(result));
+  }
+  return results;
+}

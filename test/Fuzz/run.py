@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Runs graphs on two targets, and judges what came out."""
+
+import json
+import pathlib
+import subprocess
+
+import onnx
+import onnx.numpy_helper
+
+from graph import ROUNDING, make_model, write_test
+
+# Of what rounding the inputs otherwise would do, this many times as much.
+NOISE = 12
+# Roundings that results may be off by, relative to the largest: chains of
+# them, in another order. f32 has the errors of Winograd's transforms, too.
+ROUNDINGS = {"f64": 4096, "f32": 500, "f16": 12, "bf16": 10}
+
+
+class Case:
+    """A graph to run: its parts, and how it is compiled."""
+
+    def __init__(self, nodes, inputs, initializers, outputs, values, flags):
+        self.nodes = nodes
+        self.inputs = inputs
+        self.initializers = initializers
+        self.outputs = outputs
+        self.values = values  # name -> Value
+        self.flags = flags
+
+    @classmethod
+    def of(cls, graph, outputs, flags):
+        values = {v.name: v for v in graph.values}
+        return cls(graph.nodes, graph.inputs, graph.initializers, outputs,
+                   values, flags)
+
+    def with_outputs(self, outputs):
+        return Case(self.nodes, self.inputs, self.initializers, outputs,
+                    self.values, self.flags)
+
+    def model(self):
+        return make_model(self.nodes, self.inputs, self.initializers,
+                          self.outputs)
+
+    def tolerance(self):
+        """Relative to the largest result."""
+        floats = {v.dtype for v in self.values.values() if v.is_float}
+        return max((ROUNDINGS[d] * ROUNDING[d] for d in floats), default=0)
+
+
+def onnxruntime_results(model, inputs):
+    """What ONNX Runtime computes; nothing where it lacks an operator."""
+    import onnxruntime
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    options.intra_op_num_threads = 1
+    options.graph_optimization_level = (
+        onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL)
+    try:
+        session = onnxruntime.InferenceSession(
+            model.SerializeToString(), options,
+            providers=["CPUExecutionProvider"])
+        return session.run(None, inputs)
+    except Exception:
+        return ()
+
+
+def has_bfloat(case):
+    return any(v.dtype == "bf16" for v in case.values.values())
+
+
+class Runner:
+    def __init__(self, program, work, jobs=2):
+        self.program = str(program)
+        self.work = pathlib.Path(work)
+        self.jobs = jobs
+        self.count = 0
+
+    def write(self, case, oracle):
+        self.count += 1
+        folder = self.work / f"graph-{self.count}"
+        model = case.model()
+        results = ()
+        # It has few kernels of bf16, and NumPy's arrays of it are no inputs.
+        if oracle and not has_bfloat(case):
+            results = onnxruntime_results(model, case.inputs)
+        write_test(folder, model, case.inputs.values(), results)
+        return folder
+
+    def run(self, cases, oracle=False, keep_reference=False):
+        """For each case its folder and its answer."""
+        folders = [self.write(case, oracle) for case in cases]
+        lines = "".join(" ".join([str(folder), *case.flags]) + "\n"
+                        for folder, case in zip(folders, cases))
+        command = [self.program, f"--jobs={self.jobs}"]
+        if keep_reference:
+            command.append("--write-reference")
+        done = subprocess.run(command, input=lines, text=True,
+                              stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL)
+        answers = [json.loads(line) for line in done.stdout.splitlines()]
+        if len(answers) != len(cases):
+            raise RuntimeError(f"{self.program} ended with {done.returncode} "
+                               f"after {len(answers)} of {len(cases)} graphs")
+        return list(zip(folders, answers))
+
+    def reference_values(self, case, wanted):
+        """What the reference computes for these values, in their order."""
+        [(folder, answer)] = self.run([case.with_outputs(wanted)],
+                                      keep_reference=True)
+        arrays = []
+        for i in range(len(wanted)):
+            file = folder / "reference" / f"output_{i}.pb"
+            if not file.exists():
+                return None
+            tensor = onnx.TensorProto.FromString(file.read_bytes())
+            arrays.append(onnx.numpy_helper.to_array(tensor))
+        return arrays
+
+
+def far(measured, noise, tolerance):
+    """Whether one result is too far from another."""
+    if measured["other_type"]:
+        return True
+    if noise["apart"]:  # on the edge of what is finite
+        return False
+    if measured["apart"] or measured["largest"] is None:
+        return True
+    slack = tolerance * max(measured["scale"], 1)
+    return measured["largest"] > slack + NOISE * noise["largest"]
+
+
+def judge(case, answer):
+    """None where all is well, or (kind, output, why)."""
+    status = answer["status"]
+    if status == "unsupported":
+        return "unsupported", None, answer["why"]
+    if status != "ran":
+        side = answer["target"]
+        return status, None, f"{side}: {answer['why']}" if side else (
+            answer["why"])
+    tolerance = case.tolerance()
+    for name, which in (("wrong", "target"), ("oracle", "oracle")):
+        for i, output in enumerate(answer["outputs"]):
+            measured = output.get(which)
+            if measured and far(measured, output["noise"], tolerance):
+                sides = ("the target", "the reference") if (
+                    which == "target") else ("the reference", "ONNX Runtime")
+                why = (f"{output['name']} ({output['type']}): "
+                       f"{measured['unequal']} elements differ, most at "
+                       f"{measured['at']}: {sides[0]} has "
+                       f"{measured['found']}, {sides[1]} "
+                       f"{measured['expected']}")
+                return name, case.outputs[i], why
+    return None
