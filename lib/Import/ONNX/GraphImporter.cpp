@@ -421,6 +421,21 @@ LogicalResult GraphImporter::importNode(const onnx::NodeProto &node) {
       return emitError(b.getLoc()) << node.op_type() << ": " << wrong;
   }
 
+  // Only these know of what is no tensor.
+  static const llvm::StringSet<> ofSequences = {
+      "ConcatFromSequence", "Identity",           "Loop",
+      "Optional",           "OptionalGetElement", "OptionalHasElement",
+      "SequenceAt",         "SequenceConstruct",  "SequenceErase",
+      "SequenceInsert",     "SequenceLength"};
+  for (auto [i, operand] : llvm::enumerate(operands))
+    if (operand == ElementType::NoTensor &&
+        !(domain.empty() && ofSequences.contains(node.op_type()))) {
+      reportUnsupported(node, opset,
+                        "input " + Twine(i) +
+                            " is a sequence or an optional without a tensor");
+      return success();
+    }
+
   NodeImporter importer(*this, node, opset, b);
   size_t before = unsupported.size();
   SmallVector<Value> sizes;
@@ -525,6 +540,11 @@ LogicalResult GraphImporter::importOutputs() {
   llvm::StringSet<> names;
   for (const onnx::ValueInfoProto &output : graph.output()) {
     const ImportedValue *value = lookup(output.name());
+    if (value && value->kind != ImportedValue::Tensor) {
+      reportUnsupported("model output", output.name(),
+                        "it is a sequence or an optional");
+      return failure();
+    }
     if (!value || !value->value)
       return error(output.name()) << "output is a tensor that no node defines";
     if (!names.insert(output.name()).second)
@@ -577,7 +597,7 @@ GraphImporter::importGraph(const onnx::GraphProto &inner,
   SmallVector<ImportedValue> results;
   for (const onnx::ValueInfoProto &output : inner.output()) {
     const ImportedValue *value = lookup(output.name());
-    if (!value || !value->value)
+    if (!value || (!value->value && value->kind == ImportedValue::Tensor))
       return error(output.name()) << "output is a tensor that no node defines";
     if (!value->sizes.empty())
       reportUnsupported("graph output", output.name(),

@@ -155,6 +155,36 @@ void NodeImporter::setResult(unsigned i, const ImportedValue &result) {
     graph.setSizes(proto.output(i), result.sizes);
 }
 
+ImportedValue NodeImporter::importedOperand(unsigned i) const {
+  return hasOperand(i) ? *graph.lookup(proto.input(i)) : ImportedValue();
+}
+
+void NodeImporter::setImported(unsigned i, const ImportedValue &value) {
+  if (value.kind == ImportedValue::Tensor)
+    return setResult(i, value);
+  if (hasResult(i))
+    graph.define(proto.output(i), value);
+}
+
+void NodeImporter::setSequence(unsigned i, ArrayRef<ImportedValue> elements) {
+  ImportedValue value;
+  value.type = ElementType::NoTensor;
+  value.kind = ImportedValue::Sequence;
+  value.elements = std::make_shared<std::vector<ImportedValue>>(
+      elements.begin(), elements.end());
+  setImported(i, value);
+}
+
+void NodeImporter::setOptional(unsigned i, ArrayRef<ImportedValue> value) {
+  ImportedValue result;
+  result.type = ElementType::NoTensor;
+  result.kind =
+      value.empty() ? ImportedValue::Nothing : ImportedValue::Something;
+  result.elements =
+      std::make_shared<std::vector<ImportedValue>>(value.begin(), value.end());
+  setImported(i, result);
+}
+
 ArrayRef<Value> NodeImporter::sizes(unsigned i) const {
   return hasOperand(i) ? ArrayRef(graph.lookup(proto.input(i))->sizes)
                        : ArrayRef<Value>();

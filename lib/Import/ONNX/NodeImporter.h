@@ -30,8 +30,10 @@
 #include "llvm/ADT/Twine.h"
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace onnx {
 class NodeProto;
@@ -69,7 +71,9 @@ enum class ElementType : int {
   F4E2M1 = 23,
   F8E8M0 = 24,
   U2 = 25,
-  I2 = 26
+  I2 = 26,
+  /// A sequence or an optional: in the table of signatures, not in files.
+  NoTensor = 63
 };
 
 /// f32, f64, f16, bf16, i8 to i64 or i1; i8 for the types of SmallTypes.h; null
@@ -81,14 +85,19 @@ bool isInteger(ElementType type);  ///< I2 to U64, not bool
 /// The model's spelling: "uint8", "float16".
 llvm::StringRef elementTypeName(ElementType type);
 
-/// A tensor of the graph as it has been imported.
+/// A tensor of the graph as it has been imported; or a sequence of tensors, or
+/// an optional without one, which exist only until then.
 struct ImportedValue {
+  enum Kind { Tensor, Sequence, Something, Nothing };
   mlir::Value value;
   ElementType type = ElementType::Undefined;
   /// Where a size depends on data, the value's own shape holds the most it can
   /// be, what is beyond it may hold anything, and the dimension has a tensor of
   /// one int64 here, the others null. Empty when no size does.
   llvm::SmallVector<mlir::Value, 0> sizes = {};
+  Kind kind = Tensor;
+  /// Of a Sequence; the one in Something.
+  std::shared_ptr<std::vector<ImportedValue>> elements = {};
 };
 
 /// One node while it is imported.
@@ -121,6 +130,12 @@ public:
   bool hasResult(unsigned i) const;
   void setResult(unsigned i, mlir::Value value, ElementType type);
   void setResult(unsigned i, const ImportedValue &result);
+  // Sequences and optionals; only their own operators are given any.
+  ImportedValue importedOperand(unsigned i) const;
+  void setImported(unsigned i, const ImportedValue &value);
+  void setSequence(unsigned i, llvm::ArrayRef<ImportedValue> elements);
+  /// An optional of one value, or of none.
+  void setOptional(unsigned i, llvm::ArrayRef<ImportedValue> value);
   /// The sizes of operand i that depend on data; only what is registered to
   /// accept such operands sees any.
   llvm::ArrayRef<mlir::Value> sizes(unsigned i) const;

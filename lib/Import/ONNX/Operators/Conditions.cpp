@@ -41,6 +41,10 @@ static LogicalResult checkResults(NodeImporter &node,
                                   ArrayRef<ImportedValue> then,
                                   ArrayRef<ImportedValue> otherwise) {
   for (auto [i, x, y] : llvm::enumerate(then, otherwise)) {
+    if (x.kind != ImportedValue::Tensor || y.kind != ImportedValue::Tensor)
+      return node.unsupported("output " + Twine(i) +
+                              " is a sequence or an optional, and the "
+                              "condition depends on the model's inputs");
     if (x.type != y.type)
       return node.invalid("output " + Twine(i) + " is " +
                           elementTypeName(x.type) + " in one branch and " +
@@ -97,7 +101,7 @@ static LogicalResult importInPlace(NodeImporter &node,
   if (failed(results))
     return failure();
   for (auto [i, result] : llvm::enumerate(*results))
-    node.setResult(i, result);
+    node.setImported(i, result);
   return success();
 }
 

@@ -110,7 +110,7 @@ static LogicalResult importBitCast(NodeImporter &node) {
 }
 
 static LogicalResult importIdentity(NodeImporter &node) {
-  node.setResult(0, node.operand(0), node.operandType(0));
+  node.setImported(0, node.importedOperand(0));
   return success();
 }
 

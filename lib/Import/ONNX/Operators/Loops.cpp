@@ -61,6 +61,7 @@ private:
   LogicalResult unroll(int64_t steps);
   LogicalResult conditional();
   LogicalResult importBody(Block &block, ArrayRef<Value> firstArguments);
+  LogicalResult importBody(Block &block, ArrayRef<ImportedValue> arguments);
   LogicalResult checkCarried();
   bool goesOnForever(Value condition);
   Value counterAfter(Value counter);
@@ -99,12 +100,18 @@ LogicalResult LoopImporter::importBody(Block &block,
     arguments.push_back({value, i < initial.size()
                                     ? initial[i].type
                                     : scanned[i - initial.size()].type});
+  return importBody(block, ArrayRef<ImportedValue>(arguments));
+}
+
+LogicalResult LoopImporter::importBody(Block &block,
+                                       ArrayRef<ImportedValue> arguments) {
   auto imported = node.importGraph(body, arguments, &block);
   if (failed(imported))
     return failure();
   results.assign(imported->begin(), imported->end());
   if (!isScan()) {
-    if (results[0].type != ElementType::Bool ||
+    if (results[0].kind != ImportedValue::Tensor ||
+        results[0].type != ElementType::Bool ||
         cast<RankedTensorType>(results[0].value.getType()).getNumElements() !=
             1)
       return node.invalid("output 0 of the body is no boolean; it says whether "
@@ -115,7 +122,17 @@ LogicalResult LoopImporter::importBody(Block &block,
   return success();
 }
 
+/// Whether all that is carried or made is a tensor.
+static bool areTensors(ArrayRef<ImportedValue> values) {
+  return llvm::all_of(values, [](const ImportedValue &value) {
+    return value.kind == ImportedValue::Tensor;
+  });
+}
+
 LogicalResult LoopImporter::checkCarried() {
+  if (!areTensors(results))
+    return node.unsupported("the body makes a sequence or an optional, and "
+                            "its steps cannot be written out");
   for (auto [i, value] : llvm::enumerate(initial)) {
     if (results[i].type != value.type)
       return node.invalid(
@@ -184,6 +201,9 @@ bool LoopImporter::goesOnForever(Value before) {
 
 /// `steps` times, and the rows of each step.
 LogicalResult LoopImporter::counted(int64_t steps) {
+  if (!areTensors(initial))
+    return node.unsupported("it carries a sequence or an optional, and its "
+                            "steps cannot be written out");
   Region region;
   Block &block = region.emplaceBlock();
   auto fail = [&] {
@@ -263,6 +283,9 @@ LogicalResult LoopImporter::counted(int64_t steps) {
 
 /// As long as the body says so, and no more often than the limit says.
 LogicalResult LoopImporter::conditional() {
+  if (!areTensors(initial))
+    return node.unsupported("it carries a sequence or an optional, and how "
+                            "often it runs depends on the model's inputs");
   if (unsigned(body.output_size()) != initial.size() + 1)
     return node.unsupported("how often the body runs depends on the model's "
                             "inputs, and it collects rows in each step; the "
@@ -327,11 +350,11 @@ LogicalResult LoopImporter::unroll(int64_t steps) {
   for (int64_t i = 0; i != steps; ++i) {
     Block *block = node.resultBlock();
     b.setInsertionPointToEnd(block);
-    SmallVector<Value> arguments;
+    SmallVector<ImportedValue> arguments;
     if (!isScan())
-      arguments = {constantTensor(b, {i}, {}), constantBool(b, true)};
-    for (const ImportedValue &value : carried)
-      arguments.push_back(value.value);
+      arguments = {{constantTensor(b, {i}, {}), ElementType::I64},
+                   {constantBool(b, true), ElementType::Bool}};
+    llvm::append_range(arguments, carried);
     for (const ImportedValue &value : scanned) {
       auto type = cast<RankedTensorType>(value.value.getType());
       SmallVector<int64_t> offsets(type.getRank(), 0), sizes(type.getShape()),
@@ -339,8 +362,9 @@ LogicalResult LoopImporter::unroll(int64_t steps) {
       offsets[0] = i;
       sizes[0] = 1;
       arguments.push_back(
-          reshape(b, slice(b, value.value, offsets, sizes, strides),
-                  type.getShape().drop_front()));
+          {reshape(b, slice(b, value.value, offsets, sizes, strides),
+                   type.getShape().drop_front()),
+           value.type});
     }
     if (failed(importBody(*block, arguments)))
       return failure();
@@ -355,6 +379,8 @@ LogicalResult LoopImporter::unroll(int64_t steps) {
     rows.resize(results.size() - initial.size());
     for (auto [all, result] :
          llvm::zip(rows, ArrayRef(results).drop_front(initial.size()))) {
+      if (result.kind != ImportedValue::Tensor)
+        return node.invalid("the body makes rows that are no tensors");
       SmallVector<int64_t> shape = {1};
       llvm::append_range(
           shape, cast<RankedTensorType>(result.value.getType()).getShape());
@@ -371,6 +397,12 @@ LogicalResult LoopImporter::unroll(int64_t steps) {
                               "change from one step to the next");
     if (!*goesOn)
       break;
+  }
+  if (steps == 0) {
+    if (!isScan() && unsigned(body.output_size()) != initial.size() + 1)
+      return node.unsupported("it runs no step, and what its rows would be is "
+                              "not known");
+    results.assign(carried.begin(), carried.end());
   }
   for (auto [value, result] : llvm::zip(carried, results))
     result = value;
@@ -392,7 +424,7 @@ LogicalResult LoopImporter::readLoop() {
       return node.invalid("input " + Twine(i) +
                           " is missing; it starts a value that the loop "
                           "carries");
-    initial.push_back({node.operand(i), node.operandType(i)});
+    initial.push_back(node.importedOperand(i));
   }
   if (unsigned(body.output_size()) < initial.size() + 1)
     return node.invalid("the body has " + Twine(body.output_size()) +
@@ -441,7 +473,7 @@ LogicalResult LoopImporter::importLoop() {
   if (failed(done))
     return failure();
   for (auto [i, result] : llvm::enumerate(results))
-    node.setResult(i, result.value, result.type);
+    node.setImported(i, result);
   return success();
 }
 
