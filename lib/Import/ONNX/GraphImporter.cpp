@@ -16,16 +16,6 @@ using namespace ashlar;
 using namespace ashlar::onnx_import;
 using llvm::formatv;
 
-/// The operator sets this importer was written for. Of those before 7 it reads
-/// the operators whose definition still held at 7.
-static constexpr int64_t oldestOpset = 1, oldestWholeOpset = 7,
-                         newestOpset = 28;
-
-/// ai.onnx is the name of the empty domain.
-static StringRef canonicalDomain(StringRef domain) {
-  return domain == "ai.onnx" ? StringRef() : domain;
-}
-
 GraphImporter::GraphImporter(const onnx::ModelProto &model, TensorData &data,
                              const ONNXImportOptions &options,
                              SmallVectorImpl<UnsupportedNode> &unsupported,
@@ -51,121 +41,6 @@ void GraphImporter::define(StringRef name, ImportedValue value) {
 int64_t GraphImporter::opsetOf(StringRef domain) const {
   auto it = opsets.find(canonicalDomain(domain));
   return it == opsets.end() ? 0 : it->second;
-}
-
-void GraphImporter::reportUnsupported(const onnx::NodeProto &node,
-                                      int64_t opset, const Twine &reason) {
-  StringRef domain = canonicalDomain(node.domain());
-  std::string op =
-      domain.empty() ? node.op_type() : (domain + "." + node.op_type()).str();
-  unsupported.push_back({op, opset, displayName(node), reason.str()});
-}
-
-void GraphImporter::reportNeeded(const onnx::NodeProto &node, int64_t opset,
-                                 Value value, const Twine &reason) {
-  reportUnsupported(node, opset, reason);
-  // The arguments of the function that the value is computed from.
-  std::set<unsigned> arguments;
-  llvm::SmallSetVector<Value, 16> worklist;
-  worklist.insert(value);
-  for (size_t i = 0; i != worklist.size(); ++i) {
-    if (auto argument = dyn_cast<BlockArgument>(worklist[i])) {
-      if (argument.getOwner() == &function.getBody().front())
-        arguments.insert(argument.getArgNumber());
-      continue;
-    }
-    // What an op's regions read from outside counts as well.
-    worklist[i].getDefiningOp()->walk([&](Operation *op) {
-      worklist.insert(op->operand_begin(), op->operand_end());
-    });
-  }
-  for (unsigned argument : arguments)
-    unsupported.back().inputs.push_back(
-        function.getArgAttrOfType<StringAttr>(argument, "ashlar.name").str());
-}
-
-void GraphImporter::reportUnsupported(StringRef what, StringRef name,
-                                      const Twine &reason) {
-  unsupported.push_back({what.str(), opsetOf(""), name.str(), reason.str()});
-}
-
-LogicalResult GraphImporter::checkOperatorSets() {
-  if (model.opset_import().empty())
-    return error("opset_import")
-           << "the model names no operator set; expected an opset_import for "
-              "ai.onnx";
-  for (const onnx::OperatorSetIdProto &set : model.opset_import()) {
-    StringRef domain = canonicalDomain(set.domain());
-    if (set.version() < 1)
-      return error("opset_import")
-             << "the model asks for opset " << set.version() << " of '"
-             << (domain.empty() ? "ai.onnx" : domain)
-             << "'; operator sets are counted from 1";
-    opsets[domain] = set.version();
-    if (domain.empty() &&
-        (set.version() < oldestOpset || set.version() > newestOpset))
-      reportUnsupported("ai.onnx", "opset_import",
-                        formatv("opsets {0} to {1} are read; convert the model "
-                                "with onnx.version_converter",
-                                oldestOpset, newestOpset)
-                            .str());
-  }
-  // What the nodes of another operator set mean is not known here.
-  return success(unsupported.empty());
-}
-
-/// Whether ONNX defines this number, be it supported or not.
-static bool isDefinedType(ElementType type) {
-  return type != ElementType::Undefined && elementTypeName(type) != "unknown";
-}
-
-/// Reports every node whose operator and every weight whose type is unknown,
-/// before anything is imported.
-LogicalResult
-GraphImporter::checkSupport(const onnx::GraphProto &graph,
-                            ArrayRef<const onnx::NodeProto *> sorted) {
-  const OperatorRegistry &registry = operatorRegistry();
-  for (const onnx::NodeProto *node : sorted) {
-    StringRef domain = canonicalDomain(node->domain());
-    if (!opsets.contains(domain))
-      return error(displayName(*node))
-             << "uses domain '" << domain
-             << "', for which the model imports no operator set";
-    int64_t opset = opsetOf(domain);
-    bool isDefined = !domain.empty() || lookupSignature(node->op_type(), opset);
-    if (registry.lookup(domain, node->op_type(), opset) &&
-        (isDefined || opset >= oldestWholeOpset))
-      continue;
-    bool isLocal = llvm::any_of(model.functions(), [&](auto &function) {
-      return canonicalDomain(function.domain()) == domain &&
-             function.name() == node->op_type();
-    });
-    reportUnsupported(*node, opset,
-                      isLocal ? "functions defined in the model are not "
-                                "imported yet"
-                      : registry.knows(domain, node->op_type())
-                          ? "not at this opset"
-                      : !domain.empty() ? "domain not known"
-                      : isDefined       ? "operator not known"
-                      : opset < oldestWholeOpset &&
-                              lookupSignature(node->op_type(), newestOpset)
-                          ? "not at this opset"
-                          : "ai.onnx has no such operator");
-  }
-  for (const onnx::SparseTensorProto &sparse : graph.sparse_initializer())
-    reportUnsupported("initializer", sparse.values().name(), "it is sparse");
-  for (const onnx::NodeProto *node : sorted)
-    forEachRead(*node, [&](const std::string &name) { used.insert(name); });
-  for (const onnx::ValueInfoProto &output : graph.output())
-    used.insert(output.name());
-  for (const onnx::TensorProto &initializer : graph.initializer()) {
-    auto type = static_cast<ElementType>(initializer.data_type());
-    if (used.contains(initializer.name()) && isDefinedType(type) &&
-        !convertElementType(context, type))
-      reportUnsupported("initializer", initializer.name(),
-                        "element type " + elementTypeName(type));
-  }
-  return success();
 }
 
 /// Some exporters write -1 for a size that they leave open.
@@ -372,8 +247,9 @@ LogicalResult GraphImporter::importInitializers(const onnx::GraphProto &graph) {
     inputs[input.name()] = &input;
   bool failed = false;
   for (const onnx::TensorProto &initializer : graph.initializer()) {
-    if (!used.contains(initializer.name()) ||
-        options.values.count(initializer.name()))
+    bool isFixed =
+        &graph == &this->graph && options.values.count(initializer.name());
+    if (!used.contains(initializer.name()) || isFixed)
       continue;
     auto input = inputs.find(initializer.name());
     if (input != inputs.end() &&
@@ -400,6 +276,8 @@ LogicalResult GraphImporter::importInitializers(const onnx::GraphProto &graph) {
 LogicalResult GraphImporter::importNode(const onnx::NodeProto &node) {
   StringRef domain = canonicalDomain(node.domain());
   int64_t opset = opsetOf(domain);
+  if (const onnx::FunctionProto *function = functions.lookup(node))
+    return importCall(node, *function);
   ImplicitLocOpBuilder b(
       NameLoc::get(StringAttr::get(context, displayName(node))), context);
   b.setInsertionPointToEnd(block);
@@ -426,7 +304,7 @@ LogicalResult GraphImporter::importNode(const onnx::NodeProto &node) {
       "ConcatFromSequence", "Identity",           "Loop",
       "Optional",           "OptionalGetElement", "OptionalHasElement",
       "SequenceAt",         "SequenceConstruct",  "SequenceErase",
-      "SequenceInsert",     "SequenceLength"};
+      "SequenceInsert",     "SequenceLength",     "SequenceMap"};
   for (auto [i, operand] : llvm::enumerate(operands))
     if (operand == ElementType::NoTensor &&
         !(domain.empty() && ofSequences.contains(node.op_type()))) {
@@ -468,7 +346,9 @@ GraphImporter::importNodes(ArrayRef<const onnx::NodeProto *> sorted) {
     forEachRead(*node, [&](const std::string &name) {
       complete &= lookup(name) != nullptr;
     });
-    if (complete && failed(importNode(*node)))
+    if (!complete)
+      reportInside(*node);
+    else if (failed(importNode(*node)))
       return failure();
   }
   return success(unsupported.size() == before);
@@ -573,16 +453,19 @@ LogicalResult GraphImporter::importOutputs() {
   return success();
 }
 
-/// One that a node holds in an attribute: its nodes become ops at the end of
-/// `into`, where they see what is defined around them.
+/// One that a node holds in an attribute, or a function's body: its nodes
+/// become ops at the end of `into`, where they see what is defined around them.
 FailureOr<SmallVector<ImportedValue>>
 GraphImporter::importGraph(const onnx::GraphProto &inner,
                            ArrayRef<ImportedValue> arguments, Block *into) {
   scopes.emplace_back();
   Block *around = std::exchange(block, into);
+  bool isInPlace = around == into;
+  graphsAround += !isInPlace;
   auto leave = llvm::make_scope_exit([&] {
     scopes.pop_back();
     block = around;
+    graphsAround -= !isInPlace;
   });
   for (auto [input, argument] : llvm::zip(inner.input(), arguments))
     define(input.name(), argument);
@@ -599,7 +482,7 @@ GraphImporter::importGraph(const onnx::GraphProto &inner,
     const ImportedValue *value = lookup(output.name());
     if (!value || (!value->value && value->kind == ImportedValue::Tensor))
       return error(output.name()) << "output is a tensor that no node defines";
-    if (!value->sizes.empty())
+    if (!value->sizes.empty() && !isInPlace)
       reportUnsupported("graph output", output.name(),
                         "its size depends on data, and it leaves a branch or a "
                         "loop's body");
@@ -611,11 +494,17 @@ GraphImporter::importGraph(const onnx::GraphProto &inner,
 }
 
 OwningOpRef<ModuleOp> GraphImporter::run() {
-  if (failed(checkOperatorSets()))
+  auto errorAt = [&](const Twine &where) { return error(where); };
+  if (model.opset_import().empty()) {
+    error("opset_import")
+        << "the model names no operator set; expected an opset_import for "
+           "ai.onnx";
     return nullptr;
-  auto sorted = orderNodes(
-      graph, [](StringRef) { return false; },
-      [&](const Twine &where) { return error(where); });
+  }
+  if (failed(readOperatorSets(model.opset_import(), "the model")) ||
+      failed(functions.read(model, errorAt)))
+    return nullptr;
+  auto sorted = orderNodes(graph, [](StringRef) { return false; }, errorAt);
   if (failed(sorted) || failed(checkSupport(graph, *sorted)))
     return nullptr;
   std::string name = graph.name().empty() ? "model" : graph.name();

@@ -2,6 +2,7 @@
 #ifndef ASHLAR_LIB_IMPORT_ONNX_GRAPHIMPORTER_H
 #define ASHLAR_LIB_IMPORT_ONNX_GRAPHIMPORTER_H
 
+#include "Functions.h"
 #include "NodeImporter.h"
 #include "TensorData.h"
 #include "ashlar/Analysis/EvaluateConstant.h"
@@ -9,9 +10,16 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "onnx-ml.pb.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace ashlar::onnx_import {
+
+/// The newest operator set of ai.onnx that is read.
+constexpr int64_t newestOpset = 28;
+
+/// Whether ONNX defines this number, be it supported or not.
+bool isDefinedType(ElementType type);
 
 /// Imports the main graph of one model into one function.
 class GraphImporter {
@@ -46,10 +54,18 @@ public:
   mlir::FailureOr<llvm::SmallVector<ImportedValue>>
   importGraph(const onnx::GraphProto &inner,
               llvm::ArrayRef<ImportedValue> arguments, mlir::Block *into);
+  /// The same in the current block, where nothing around is seen. The nodes are
+  /// of the operator sets of `function`, if there is one, otherwise of the
+  /// newest of ai.onnx.
+  mlir::FailureOr<llvm::SmallVector<ImportedValue>>
+  importApart(const onnx::GraphProto &body,
+              llvm::ArrayRef<ImportedValue> arguments,
+              const onnx::FunctionProto *function = nullptr);
   void forgetConstants() { evaluator = ConstantEvaluator(); }
   mlir::Block *currentBlock() const { return block; }
-  /// How many graphs are around the nodes that are imported now.
-  size_t nesting() const { return scopes.size() - 1; }
+  /// How many graphs with blocks of their own are around the nodes that are
+  /// imported now.
+  size_t nesting() const { return graphsAround; }
   /// Forgets what was reported since there were `count` reports.
   size_t countUnsupported() const { return unsupported.size(); }
   void forgetUnsupported(size_t count) { unsupported.truncate(count); }
@@ -59,7 +75,14 @@ private:
   /// "model input", `name` its name in the model.
   void reportUnsupported(llvm::StringRef what, llvm::StringRef name,
                          const llvm::Twine &reason);
-  mlir::LogicalResult checkOperatorSets();
+  /// What a model or a function, named by `where`, imports.
+  mlir::LogicalResult readOperatorSets(
+      const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto> &sets,
+      llvm::StringRef where);
+  mlir::LogicalResult checkOperator(const onnx::NodeProto &node);
+  using FunctionSet = llvm::SmallPtrSet<const onnx::FunctionProto *, 8>;
+  void reportInside(const onnx::NodeProto &node);
+  void reportInside(const onnx::NodeProto &node, FunctionSet &seen);
   mlir::LogicalResult
   checkSupport(const onnx::GraphProto &graph,
                llvm::ArrayRef<const onnx::NodeProto *> sorted);
@@ -75,6 +98,10 @@ private:
                                    const onnx::TensorProto &initializer);
   mlir::LogicalResult importInitializers(const onnx::GraphProto &graph);
   mlir::LogicalResult importNode(const onnx::NodeProto &node);
+  mlir::LogicalResult checkCall(const onnx::NodeProto &node,
+                                const onnx::FunctionProto &function);
+  mlir::LogicalResult importCall(const onnx::NodeProto &node,
+                                 const onnx::FunctionProto &function);
   mlir::LogicalResult
   importNodes(llvm::ArrayRef<const onnx::NodeProto *> sorted);
   mlir::LogicalResult checkDeclaredShape(const onnx::ValueInfoProto &output,
@@ -93,8 +120,12 @@ private:
   llvm::SmallVectorImpl<UnsupportedNode> &unsupported;
   mlir::MLIRContext *context;
 
-  llvm::StringMap<int64_t> opsets;
-  llvm::StringSet<> used; ///< tensors that a node or an output needs
+  FunctionTable functions;
+  llvm::SmallVector<const onnx::FunctionProto *> calls; ///< outermost first
+  int64_t nodesOfCalls = 0;
+  size_t graphsAround = 0;
+  llvm::StringMap<int64_t> opsets; ///< of the model, or of the function
+  llvm::StringSet<> used;          ///< tensors that a node or an output needs
   std::vector<llvm::StringMap<ImportedValue>> scopes{1}; ///< innermost last
   mlir::Block *block = nullptr; ///< where ops are added, at the end
   ConstantEvaluator evaluator;

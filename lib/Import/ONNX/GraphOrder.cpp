@@ -16,6 +16,10 @@ std::string ashlar::onnx_import::displayName(const onnx::NodeProto &node) {
   return node.op_type();
 }
 
+StringRef ashlar::onnx_import::canonicalDomain(StringRef domain) {
+  return domain == "ai.onnx" ? StringRef() : domain;
+}
+
 /// Calls `function` with the name of every tensor that the node needs: its
 /// inputs, and what the graphs in its attributes read from outside.
 void ashlar::onnx_import::forEachRead(

@@ -15,6 +15,9 @@ namespace ashlar::onnx_import {
 /// first output where it has none.
 std::string displayName(const onnx::NodeProto &node);
 
+/// ai.onnx is the name of the empty domain.
+llvm::StringRef canonicalDomain(llvm::StringRef domain);
+
 /// Calls `function` with the name of every tensor that the node needs: its
 /// inputs, and what the graphs in its attributes read from outside.
 void forEachRead(const onnx::NodeProto &node,

@@ -96,6 +96,8 @@ bool ashlar::onnx_import::isInteger(ElementType type) {
 }
 
 StringRef ashlar::onnx_import::elementTypeName(ElementType type) {
+  if (type == ElementType::NoTensor)
+    return "sequence or optional";
   return rowOf(type).name;
 }
 
@@ -216,6 +218,10 @@ const onnx::AttributeProto *NodeImporter::attribute(StringRef name,
   return nullptr;
 }
 
+void NodeImporter::copyAttributes(onnx::NodeProto &to) const {
+  to.mutable_attribute()->MergeFrom(proto.attribute());
+}
+
 bool NodeImporter::hasAttribute(StringRef name) const {
   return attribute(name) != nullptr;
 }
@@ -292,6 +298,18 @@ NodeImporter::importGraph(const onnx::GraphProto &inner,
   if (graph.nesting() == 16)
     return unsupported("graphs in graphs, deeper than 16");
   return graph.importGraph(inner, arguments, into);
+}
+
+LogicalResult NodeImporter::importAs(const onnx::GraphProto &body) {
+  SmallVector<ImportedValue> arguments;
+  for (const onnx::ValueInfoProto &input : body.input())
+    arguments.push_back(*graph.lookup(proto.input(std::stoi(input.name()))));
+  auto results = graph.importApart(body, arguments);
+  if (failed(results))
+    return failure();
+  for (auto [i, result] : llvm::enumerate(*results))
+    setImported(i, result);
+  return success();
 }
 
 LogicalResult NodeImporter::tryTo(llvm::function_ref<LogicalResult()> attempt,

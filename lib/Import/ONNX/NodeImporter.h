@@ -156,6 +156,8 @@ public:
   std::pair<mlir::Value, ElementType>
   tensorAttribute(llvm::StringRef name) const;
   const onnx::AttributeProto *attribute(llvm::StringRef name) const;
+  /// Gives all attributes to another node.
+  void copyAttributes(onnx::NodeProto &to) const;
   /// The graph in an attribute, which must be there; null, having said so,
   /// when it is not.
   const onnx::GraphProto *graphAttribute(llvm::StringRef name);
@@ -164,6 +166,10 @@ public:
   llvm::FailureOr<llvm::SmallVector<ImportedValue>>
   importGraph(const onnx::GraphProto &inner,
               llvm::ArrayRef<ImportedValue> arguments, mlir::Block *into);
+  /// Imports the graph `body` in the place of the node. Its inputs are named
+  /// after operands, "0" for the first; its outputs are the node's results. It
+  /// sees nothing else, and its nodes are of ai.onnx's newest operator set.
+  mlir::LogicalResult importAs(const onnx::GraphProto &body);
   /// Ops that were imported into a block go away: what is known of their values
   /// must not be mistaken for others.
   void forgetConstants();

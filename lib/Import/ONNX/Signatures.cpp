@@ -49,11 +49,9 @@ uint64_t ashlar::onnx_import::inputTypes(const Signature &signature) {
 
 static std::string spellTypes(uint64_t mask) {
   SmallVector<std::string> names;
-  for (int bit = 1; bit != 63; ++bit)
+  for (int bit = 1; bit != 64; ++bit)
     if (mask >> bit & 1)
       names.push_back(elementTypeName(static_cast<ElementType>(bit)).str());
-  if (mask >> 63)
-    names.push_back("what is no tensor");
   if (names.size() < 2)
     return llvm::join(names, "");
   std::string last = names.pop_back_val();

@@ -6,9 +6,14 @@
 #include "../OperandRules.h"
 #include "../TensorBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "onnx-ml.pb.h"
 
 using namespace mlir;
 using namespace ashlar::onnx_import;
+
+/// Tensors that a sequence made here may have, and nodes that mapping one may
+/// make.
+static constexpr int64_t maximumLength = 4096, maximumMappedNodes = 8192;
 
 /// The tensors of a sequence operand.
 static FailureOr<SmallVector<ImportedValue>> elementsOf(NodeImporter &node,
@@ -155,7 +160,7 @@ static LogicalResult importSplitToSequence(NodeImporter &node) {
   SmallVector<int64_t> sizes;
   bool keeps = true;
   if (!node.hasOperand(1)) {
-    sizes.assign(dim, 1);
+    sizes.assign(std::min(dim, maximumLength + 1), 1);
     keeps = node.intAttribute("keepdims", 1) != 0;
   } else {
     auto given = node.constantInts(1, "the sizes of the parts");
@@ -169,10 +174,14 @@ static LogicalResult importSplitToSequence(NodeImporter &node) {
         return node.invalid("the size of the parts (input 1) is " +
                             Twine(part) + "; expected at least 1");
       sizes.clear();
-      for (int64_t left = dim; left > 0; left -= part)
+      for (int64_t left = dim;
+           left > 0 && int64_t(sizes.size()) <= maximumLength; left -= part)
         sizes.push_back(std::min(part, left));
     }
   }
+  if (int64_t(sizes.size()) > maximumLength)
+    return node.unsupported("a sequence of more than " + Twine(maximumLength) +
+                            " tensors");
   int64_t sum = 0;
   for (int64_t size : sizes)
     if (size < 0 || (sum += size) > dim)
@@ -196,6 +205,48 @@ static LogicalResult importSplitToSequence(NodeImporter &node) {
     offsets[*axis] += size;
   }
   node.setSequence(0, parts);
+  return success();
+}
+
+/// The body for each place of the sequences; a tensor is the same in all.
+static LogicalResult importMap(NodeImporter &node) {
+  auto first = elementsOf(node, 0);
+  const onnx::GraphProto *body = node.graphAttribute("body");
+  if (failed(first) || !body)
+    return failure();
+  if (unsigned(body->input_size()) != node.numOperands() ||
+      unsigned(body->output_size()) < node.numResults())
+    return node.invalid(
+        "the body has " + Twine(body->input_size()) + " inputs and " +
+        Twine(body->output_size()) + " outputs, but the node has " +
+        Twine(node.numOperands()) + " and " + Twine(node.numResults()));
+  SmallVector<ImportedValue> operands;
+  for (unsigned i = 0; i != node.numOperands(); ++i) {
+    operands.push_back(node.importedOperand(i));
+    if (operands[i].kind == ImportedValue::Sequence &&
+        operands[i].elements->size() != first->size())
+      return node.invalid("input " + Twine(i) + " has " +
+                          Twine(operands[i].elements->size()) +
+                          " tensors, input 0 has " + Twine(first->size()));
+  }
+  if (int64_t(first->size()) * body->node_size() > maximumMappedNodes)
+    return node.unsupported("more than " + Twine(maximumMappedNodes) +
+                            " nodes for all tensors of the sequence");
+  SmallVector<SmallVector<ImportedValue>> made(node.numResults());
+  for (size_t at = 0; at != first->size(); ++at) {
+    SmallVector<ImportedValue> arguments;
+    for (const ImportedValue &operand : operands)
+      arguments.push_back(operand.kind == ImportedValue::Sequence
+                              ? (*operand.elements)[at]
+                              : operand);
+    auto results = node.importGraph(*body, arguments, node.resultBlock());
+    if (failed(results))
+      return failure();
+    for (auto [all, result] : llvm::zip(made, *results))
+      all.push_back(result);
+  }
+  for (auto [i, all] : llvm::enumerate(made))
+    node.setSequence(i, all);
   return success();
 }
 
@@ -239,5 +290,6 @@ void ashlar::onnx_import::registerSequencesOperators(
   registry.add("SequenceErase", 11, importErase);
   registry.add("SequenceInsert", 11, importInsert);
   registry.add("SequenceLength", 11, importLength);
+  registry.add("SequenceMap", 17, importMap);
   registry.add("SplitToSequence", 11, importSplitToSequence);
 }
