@@ -16,6 +16,10 @@ def cases(random):
     yield from normalizations(random)
     yield from products(random)
     yield from quantized(random)
+    yield from layers(random)
+    yield from attention(random)
+    yield from rotation(random)
+    yield from between(random)
 
 
 def activations(random):
@@ -84,3 +88,222 @@ def quantized(random):
                             dtype(3), random.integers(y, dtype),
                             np.float32(0.03), dtype(7), np.float32(0.09),
                             dtype(5)], results=[dtype])
+
+
+def layers(random):
+    x, w, b = (random.floats(s) for s in ((2, 4, 9, 7), (6, 2, 3, 3), (6,)))
+    geometry = {"pads": [1, 1, 0, 1], "strides": [2, 1], "group": 2}
+    for name, parameters in [("Relu", []), ("Tanh", []), ("Sigmoid", []),
+                             ("LeakyRelu", [0.3]), ("Clip", [-0.5, 1.5]),
+                             ("HardSigmoid", [0.3, 0.4])]:
+        more = {"activation_params": parameters} if parameters else {}
+        yield case(f"FusedConv_{name}", "FusedConv", [x, w, b],
+                   attributes={"activation": name, **geometry, **more})
+    yield case("FusedConv_sum", "FusedConv",
+               [x, w, b, random.floats((2, 6, 4, 7))],
+               attributes={"activation": "Relu", **geometry})
+    for name, more in [("Relu", {}), ("LeakyRelu", {"activation_alpha": 0.2}),
+                       ("Elu", {"activation_alpha": 0.7})]:
+        yield case(f"FusedGemm_{name}", "FusedGemm",
+                   [random.floats((5, 3)), random.floats((5, 7)),
+                    random.floats((7,))],
+                   attributes={"activation": name, "transA": 1, "alpha": 0.5,
+                               "beta": 2.0, **more})
+    width = 8
+    for segments in (False, True):
+        for masked in (False, True):
+            ids = random.integers((2, 5), np.int32, 0, 10)
+            yield case(
+                f"EmbedLayerNormalization_{segments:d}{masked:d}",
+                "EmbedLayerNormalization",
+                [ids, random.integers((2, 5), np.int32, 0, 1)
+                 if segments else None,
+                 random.floats((11, width)), random.floats((6, width)),
+                 random.floats((2, width)) if segments else None,
+                 random.floats((width,)), random.floats((width,)),
+                 random.integers((2, 5), np.int32, 0, 1) if masked else None],
+                attributes={"epsilon": 1e-6},
+                results=[np.float32, np.int32, np.float32])
+    yield case("EmbedLayerNormalization_positions", "EmbedLayerNormalization",
+               [random.integers((2, 5), np.int32, 0, 10), None,
+                random.floats((11, width)), random.floats((6, width)), None,
+                random.floats((width,)), random.floats((width,)), None,
+                random.integers((2, 5), np.int32, 0, 5)],
+               results=[np.float32, np.int32])
+
+
+def key_masks(random, batch, rows, total):
+    """Nothing, by key, by query and key, by number, by end and start."""
+    yield "none", None
+    by_key = random.integers((batch, total), np.int32, 0, 1)
+    by_key[:, 0] = 1
+    yield "keys", by_key
+    pairs = random.integers((batch, rows, total), np.int32, 0, 1)
+    pairs[:, :, 0] = 1
+    yield "pairs", pairs
+    yield "lengths", random.integers((batch,), np.int32, 1, total)
+    yield "ends", np.concatenate([
+        random.integers((batch,), np.int32, 2, total),
+        random.integers((batch,), np.int32, 0, 1)])
+
+
+def attention(random):
+    batch, rows, heads, size, past = 2, 5, 3, 4, 2
+    width = heads * size
+    x = random.floats((batch, rows, 7))
+    weights = random.floats((7, 3 * width), low=-1, high=1)
+    bias = random.floats((3 * width,))
+    for name, mask in key_masks(random, batch, rows, rows):
+        for causal in (0, 1):
+            yield case(f"Attention_{name}_{causal}", "Attention",
+                       [x, weights, bias, mask],
+                       attributes={"num_heads": heads,
+                                   "unidirectional": causal})
+    for name, mask in key_masks(random, batch, rows, rows + past):
+        if name == "ends":
+            continue
+        yield case(f"Attention_past_{name}", "Attention",
+                   [x, weights, bias, mask,
+                    random.floats((2, batch, heads, past, size))],
+                   attributes={"num_heads": heads, "unidirectional": 1},
+                   results=[np.float32, np.float32])
+    yield case("Attention_scale", "Attention",
+               [x, weights, bias, None, None,
+                random.floats((batch, heads, rows, rows))],
+               attributes={"num_heads": heads, "scale": 0.3})
+    yield case("Attention_sizes", "Attention",
+               [x, random.floats((7, 2 * width + 6)),
+                random.floats((2 * width + 6,))],
+               attributes={"num_heads": heads,
+                           "qkv_hidden_sizes": [width, width, 6]})
+    for name, mask in key_masks(random, batch, rows, rows):
+        if name in ("none", "keys", "lengths"):
+            yield case(f"QAttention_{name}", "QAttention",
+                       [random.integers((batch, rows, 7), np.uint8),
+                        random.integers((7, 3 * width), np.int8), bias,
+                        np.float32(0.02), np.float32(0.01), mask,
+                        np.uint8(120), np.int8(3)],
+                       attributes={"num_heads": heads},
+                       results=[np.float32], constants=[1, 7])
+    yield from multi_head(random)
+
+
+def attend(q, k, v):
+    """Of tensors of batch, row, head and column."""
+    scores = np.einsum("bqhd,bkhd->bhqk", q, k) / np.sqrt(q.shape[-1])
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    weights /= weights.sum(-1, keepdims=True)
+    made = np.einsum("bhqk,bkhd->bqhd", weights, v)
+    return made.reshape(*made.shape[:2], -1).astype(np.float32)
+
+
+def multi_head(random):
+    batch, rows, keys, heads, size, past = 2, 3, 5, 2, 4, 2
+    width = heads * size
+    q = random.floats((batch, rows, width))
+    k, v = (random.floats((batch, keys, width)) for _ in range(2))
+    bias = random.floats((3 * width,))
+    wide = random.floats((batch, keys, heads * 6))
+    base = {"num_heads": heads}
+
+    def multi(name, inputs, results=1, reference="onnxruntime", **more):
+        return case(f"MultiHeadAttention_{name}", "MultiHeadAttention",
+                    inputs, attributes={**base, **more},
+                    results=[np.float32] * results, reference=reference)
+
+    yield multi("plain", [q, k, v])
+    yield multi("bias", [q, k, v, bias])
+    yield multi("values", [q, k, wide], scale=0.7)
+    yield multi("causal", [q, k[:, :rows], v[:, :rows]], unidirectional=1)
+    for name, mask in key_masks(random, batch, rows, keys):
+        if name in ("keys", "pairs", "lengths"):
+            yield multi(f"mask_{name}", [q, k, v, None, mask])
+    yield multi("scores", [q, k, v, None, None,
+                           random.floats((1, heads, rows, keys))])
+    # ONNX Runtime has the packed forms on other devices alone.
+    yield multi("packed", [random.floats((batch, rows, heads, 3, size))],
+                reference=lambda x: attend(x[..., 0, :], x[..., 1, :],
+                                           x[..., 2, :]))
+    yield multi("packed_keys",
+                [q, random.floats((batch, keys, heads, 2, size))],
+                reference=lambda q, x: attend(
+                    q.reshape(batch, rows, heads, size), x[..., 0, :],
+                    x[..., 1, :]))
+    yield multi("crossed", [q, random.floats((batch, heads, keys, size)),
+                            random.floats((batch, heads, keys, size))])
+    yield multi("past", [q, k[:, :rows], v[:, :rows], bias, None, None,
+                         random.floats((batch, heads, past, size)),
+                         random.floats((batch, heads, past, size))],
+                results=3)
+
+
+def rotation(random):
+    batch, rows, heads, size, longest = 2, 5, 3, 8, 9
+    angles = random.floats((longest, size // 2))
+    cosines, sines = np.cos(angles), np.sin(angles)
+    positions = random.integers((batch, rows), np.int64, 0, longest - 1)
+    for interleaved in (0, 1):
+        yield case(f"RotaryEmbedding_{interleaved}", "RotaryEmbedding",
+                   [random.floats((batch, rows, heads * size)), positions,
+                    cosines, sines], attributes={"interleaved": interleaved})
+    yield case("RotaryEmbedding_offset", "RotaryEmbedding",
+               [random.floats((batch, heads, rows, size)),
+                np.array([2], np.int64), cosines, sines])
+    yield case("RotaryEmbedding_part", "RotaryEmbedding",
+               [random.floats((batch, rows, heads * size)), positions,
+                cosines[:, :2], sines[:, :2]],
+               attributes={"num_heads": heads, "rotary_embedding_dim": 4})
+
+
+def between(random):
+    """Operators on quantized values."""
+    for dtype in (np.uint8, np.int8):
+        kind = np.dtype(dtype)
+        x = random.integers((2, 3, 7, 5), dtype)
+        scales = [np.float32(0.04), dtype(9), np.float32(0.05), dtype(4)]
+        pool = {"kernel_shape": [3, 2], "strides": [2, 1],
+                "pads": [1, 0, 1, 1]}
+        yield case(f"QLinearAveragePool_{kind}", "QLinearAveragePool",
+                   [x, *scales], attributes=pool)
+        yield case(f"QLinearAveragePool_padding_{kind}", "QLinearAveragePool",
+                   [x, *scales], attributes={**pool, "count_include_pad": 1})
+        yield case(f"QLinearGlobalAveragePool_{kind}",
+                   "QLinearGlobalAveragePool", [x, *scales])
+        yield case(f"QLinearGlobalAveragePool_last_{kind}",
+                   "QLinearGlobalAveragePool", [x, *scales],
+                   attributes={"channels_last": 1})
+        yield case(f"QLinearLeakyRelu_{kind}", "QLinearLeakyRelu",
+                   [x, *scales], attributes={"alpha": 0.2}, constants=[1, 2,
+                                                                       3, 4])
+        yield case(f"QLinearSigmoid_{kind}", "QLinearSigmoid",
+                   [x, np.float32(0.04), dtype(9), np.float32(1 / 256),
+                    dtype(0)], constants=[1, 2, 3, 4])
+        yield case(f"QLinearConcat_{kind}", "QLinearConcat",
+                   [np.float32(0.05), dtype(4), x, np.float32(0.04), dtype(9),
+                    random.integers((2, 2, 7, 5), dtype), np.float32(0.05),
+                    dtype(4)], attributes={"axis": 1}, results=[dtype],
+                   constants=[0, 1, 3, 4, 6, 7])
+        yield case(f"QuantizeLinear_{kind}", "QuantizeLinear",
+                   [random.floats((3, 5)), np.float32(0.03), dtype(7)],
+                   results=[dtype])
+        yield case(f"DequantizeLinear_{kind}", "DequantizeLinear",
+                   [random.integers((3, 5), dtype),
+                    random.floats((5,), low=0.01, high=0.1),
+                    random.integers((5,), dtype)], attributes={"axis": 1},
+                   results=[np.float32])
+    a = random.integers((2, 4, 6), np.uint8)
+    b = random.integers((6, 5), np.int8)
+    for name, scale, zero in [
+            ("one", np.float32(0.02), np.int8(3)),
+            ("columns", random.floats((5,), low=0.01, high=0.1),
+             random.integers((5,), np.int8))]:
+        for bias in (None, random.floats((5,))):
+            suffix = f"{name}_{'plain' if bias is None else 'bias'}"
+            yield case(f"MatMulIntegerToFloat_{suffix}",
+                       "MatMulIntegerToFloat",
+                       [a, b, np.float32(0.03), scale, np.uint8(100), zero,
+                        bias], results=[np.float32], constants=[1, 3, 5])
+            yield case(f"DynamicQuantizeMatMul_{suffix}",
+                       "DynamicQuantizeMatMul",
+                       [random.floats((2, 4, 6)), b, scale, zero, bias],
+                       constants=[1, 2, 3])

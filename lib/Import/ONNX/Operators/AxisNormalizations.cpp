@@ -118,6 +118,16 @@ static LogicalResult importSimplified(NodeImporter &node) {
   return importRMSNormalization(node);
 }
 
+/// ONNX Runtime's optimizer writes it into models of older operator sets.
+static LogicalResult importEarlierLayerNormalization(NodeImporter &node) {
+  if (failed(expectOperands(node, 2, 3)))
+    return failure();
+  for (unsigned i = 0; i != node.numOperands(); ++i)
+    if (node.hasOperand(i) && failed(expectFloat(node, i)))
+      return failure();
+  return importLayerNormalization(node);
+}
+
 /// (x - mean) / (deviation + 1e-9)
 static LogicalResult importMeanVarianceNormalization(NodeImporter &node) {
   SmallVector<int64_t> axes = {0, 2, 3};
@@ -173,6 +183,7 @@ static LogicalResult importLpNormalization(NodeImporter &node) {
 
 void ashlar::onnx_import::registerAxisNormalizationsOperators(
     OperatorRegistry &registry) {
+  registry.add("LayerNormalization", 1, importEarlierLayerNormalization);
   registry.add("LayerNormalization", 17, importLayerNormalization);
   registry.add("RMSNormalization", 23, importRMSNormalization);
   // ONNX Runtime's, which puts it into ONNX's own domain.
