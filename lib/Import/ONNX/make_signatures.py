@@ -11,6 +11,9 @@ from onnx import defs
 from onnx.defs import OpSchema
 
 OLDEST_OPSET = 7
+# Operators that are read in their older forms as well.
+OLDER = {"Add", "AveragePool", "BatchNormalization", "Div", "Gemm", "Mul",
+         "PRelu", "Pow", "Sub"}
 # Bit of a type: its number in TensorProto.DataType; what is no tensor is 63.
 OTHER = 63
 
@@ -42,7 +45,7 @@ def versions():
     for name, schemas in sorted(by_name.items()):
         schemas.sort(key=lambda schema: schema.since_version)
         old = [s for s in schemas if s.since_version <= OLDEST_OPSET]
-        yield from old[-1:]
+        yield from old if name in OLDER else old[-1:]
         yield from (s for s in schemas if s.since_version > OLDEST_OPSET)
 
 

@@ -310,3 +310,20 @@ g (float[64,96] x, float[96,96] w) => (float[64,96] y, float[5,64,96] rows)
     }>
 }
 """, [{"x": f32(64, 96), "w": f32(96, 96) / 8}])
+
+# A body that decides when to end and collects rows: as many as there were
+# steps, and no more than the limit.
+case("loop_collects_until", """
+g (float[3] x, float bound) => (float[3] y, float[n,3] z)
+<int64 most = {6}, bool yes = {1}> {
+  y, z = Loop(most, yes, x) <
+    body = b (int64 i, bool c, float[3] v)
+        => (bool go, float[3] w, float[3] row) {
+      w = Add(v, v)
+      m = ReduceMax<keepdims = 0>(w)
+      go = Less(m, bound)
+      row = Neg(v)
+    }>
+}
+""", [{"x": np.abs(f32(3)) + 0.5, "bound": np.array(b, np.float32)}
+      for b in (0, 5, 1000)])

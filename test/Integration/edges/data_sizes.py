@@ -68,6 +68,37 @@ g (float[9,2] x, bool[9] c, int64[9] i) => (float[n,2] y) {
       for _ in range(3)])
 
 
+def few(*shape):
+    """Of few values, so that some are equal."""
+    return RANDOM.integers(-2, 3, shape).astype(np.float32)
+
+
+case("unique", """
+g (float[17] x) => (float[n] y, int64[n] f, int64[17] i, int64[n] c) {
+  y, f, i, c = Unique(x)
+}
+""", [{"x": x} for x in (few(17), few(17), np.zeros(17, np.float32), f32(17))])
+case("unique_unsorted", """
+g (float[3,5] x) => (float[n] y, int64[n] f, int64[15] i, int64[n] c) {
+  y, f, i, c = Unique<sorted = 0>(x)
+}
+""", [{"x": few(3, 5)} for _ in range(3)])
+for axis in (0, 1, -1):
+    case(f"unique_slices_{axis}", f"""
+g (float[4,5,2] x) => (float y, int64[n] f, int64[k] i, int64[n] c) {{
+  y, f, i, c = Unique<axis = {axis}>(x)
+}}
+""".replace("float y", ["float[n,5,2] y", "float[4,n,2] y",
+                        "float[4,5,n] y"][axis]),
+         [{"x": few(4, 5, 2) // 2} for _ in range(3)])
+case("unique_gathered", """
+g (int64[9] i, float[6,2] x) => (float[n,2] y) {
+  k = Unique(i)
+  y = Gather(x, k)
+}
+""", [{"i": RANDOM.integers(0, 6, 9), "x": f32(6, 2)} for _ in range(3)])
+
+
 def boxes(batches, count):
     low = RANDOM.random((batches, count, 2)) * 3
     return np.concatenate(

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Attention: softmax(scale Q K' + bias) V for each head. Queries share keys
-// and values in groups of heads. Heads that lie inside the rows of operands of
-// rank 3 are read in place, by the maps of the contractions.
+// Attention and FlexAttention: softmax(scale Q K' + bias) V for each head.
+// Queries share keys and values in groups of heads. Heads that lie inside the
+// rows of operands of rank 3 are read in place, by the maps of the
+// contractions.
 #include "../OperandRules.h"
 #include "../ReductionBuilder.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "onnx-ml.pb.h"
 
 using namespace mlir;
 using namespace ashlar::onnx_import;
@@ -38,6 +40,18 @@ static FailureOr<Heads> readHeads(NodeImporter &node, unsigned i,
   Value value =
       reshape(node.b, node.operand(i), {shape[0], shape[1], heads, columns});
   return Heads{value, shape[0], heads, shape[1], columns, false};
+}
+
+static LogicalResult checkMatch(NodeImporter &node, const Heads &q,
+                                const Heads &k, const Heads &v) {
+  if (k.batch == q.batch && v.batch == q.batch && k.heads == v.heads &&
+      k.rows == v.rows && k.columns == q.columns && k.heads != 0 &&
+      q.heads % k.heads == 0)
+    return success();
+  return node.invalid("expected queries, keys and values that match, found " +
+                      spellShape(node.shape(0)) + ", " +
+                      spellShape(node.shape(1)) + " and " +
+                      spellShape(node.shape(2)));
 }
 
 /// The rows of operand `past` before those of `heads`, heads first.
@@ -207,13 +221,8 @@ static LogicalResult importAttention(NodeImporter &node) {
     return node.invalid("expected both past_key and past_value or neither");
   if (node.operandType(2) != type)
     return node.unsupported("with values of another type than queries");
-  if (k->batch != q->batch || v->batch != q->batch || k->heads != v->heads ||
-      k->rows != v->rows || k->columns != q->columns || k->heads == 0 ||
-      q->heads % k->heads != 0)
-    return node.invalid("expected queries, keys and values that match, found " +
-                        spellShape(node.shape(0)) + ", " +
-                        spellShape(node.shape(1)) + " and " +
-                        spellShape(node.shape(2)));
+  if (failed(checkMatch(node, *q, *k, *v)))
+    return failure();
   int64_t newRows = k->rows;
   if (failed(appendToPast(node, 4, 1, *k, type)) ||
       failed(appendToPast(node, 5, 2, *v, type)))
@@ -321,7 +330,94 @@ static LogicalResult importAttention(NodeImporter &node) {
   return success();
 }
 
+/// What the graph in attribute `name` makes of `value`; the value itself where
+/// there is none.
+static FailureOr<Value> modify(NodeImporter &node, StringRef name, Value value,
+                               ElementType type) {
+  if (!node.hasAttribute(name))
+    return value;
+  const onnx::GraphProto *graph = node.graphAttribute(name);
+  if (!graph)
+    return failure();
+  if (graph->input_size() != 1 || graph->output_size() != 1)
+    return node.invalid("expected a graph of one input and one output in "
+                        "attribute '" +
+                        name + "', found " + Twine(graph->input_size()) +
+                        " and " + Twine(graph->output_size()));
+  auto results =
+      node.importGraph(*graph, ImportedValue{value, type}, node.resultBlock());
+  if (failed(results))
+    return failure();
+  const ImportedValue &result = results->front();
+  if (result.kind != ImportedValue::Tensor || result.type != type ||
+      result.value.getType() != value.getType())
+    return node.invalid("expected the graph in attribute '" + name +
+                        "' to keep shape and type of its input");
+  node.b.setInsertionPointToEnd(node.resultBlock());
+  return result.value;
+}
+
+/// Attention whose scores and weights go through graphs of the model's own.
+static LogicalResult importFlexAttention(NodeImporter &node) {
+  ImplicitLocOpBuilder &b = node.b;
+  if (failed(expectOperands(node, 3, 3)) || failed(expectFloat(node, 0)))
+    return failure();
+  for (unsigned i : {0, 1, 2})
+    if (failed(expectRank(node, i, 4)) || failed(expectSameType(node, i)))
+      return failure();
+  FailureOr<Heads> q = readHeads(node, 0, ""), k = readHeads(node, 1, ""),
+                   v = readHeads(node, 2, "");
+  if (failed(q) || failed(k) || failed(v) ||
+      failed(checkMatch(node, *q, *k, *v)))
+    return failure();
+  ElementType type = node.operandType(0);
+  auto precision = static_cast<ElementType>(
+      node.intAttribute("softmax_precision", int(computeType(type))));
+  if (!isFloat(precision))
+    return node.invalid("expected attribute softmax_precision to name a float "
+                        "type, found " +
+                        elementTypeName(precision));
+  int64_t group = q->heads / k->heads;
+  SmallVector<int64_t> scoresShape = {q->batch, q->heads, q->rows, k->rows};
+  SmallVector<int64_t> grouped = {q->batch, k->heads, group, q->rows, k->rows};
+  SmallVector<int64_t> valuesShape = {q->batch, q->heads, q->rows, v->columns};
+  Type compute = computeType(node.tensorType(0).getElementType());
+  if (failed(expectSize(node, scoresShape)) ||
+      failed(expectSize(node, valuesShape)))
+    return failure();
+  Value queries =
+      reshape(b, q->value, {q->batch, k->heads, group, q->rows, q->columns});
+  Value scores = reshape(b,
+                         contractHeads(b, queries, /*lhsHeadsFirst=*/true, *k,
+                                       grouped, /*rhsTransposed=*/true),
+                         scoresShape);
+  double scale =
+      node.floatAttribute("scale", 1 / std::sqrt(double(q->columns)));
+  scores = floatElementwise(b, {scores}, compute,
+                            [&](FloatScalars &s, ValueRange args) {
+                              return s.mul(args[0], s.constant(scale));
+                            });
+  scores = castTensor(b, scores, computeType(type), precision);
+  FailureOr<Value> modified = modify(node, "score_mod", scores, precision);
+  if (failed(modified))
+    return failure();
+  modified =
+      modify(node, "prob_mod", softmax(b, *modified, {3}, false), precision);
+  if (failed(modified))
+    return failure();
+  Value weights = castTensor(b, *modified, precision, type);
+  Value result =
+      contractHeads(b, reshape(b, weights, grouped), /*lhsHeadsFirst=*/true, *v,
+                    {q->batch, k->heads, group, q->rows, v->columns},
+                    /*rhsTransposed=*/false);
+  result =
+      castTensor(b, reshape(b, result, valuesShape), computeType(type), type);
+  node.setResult(0, result, type);
+  return success();
+}
+
 void ashlar::onnx_import::registerAttentionOperators(
     OperatorRegistry &registry) {
   registry.add("Attention", 23, importAttention);
+  registry.add("FlexAttention", 1, importFlexAttention, "ai.onnx.preview");
 }

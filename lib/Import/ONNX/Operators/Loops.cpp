@@ -8,6 +8,7 @@
 #include "../TensorBuilder.h"
 #include "ashlar/Transforms/Fuse/ControlFlow.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "onnx-ml.pb.h"
@@ -67,6 +68,7 @@ private:
   Value counterAfter(Value counter);
   Value row(Value rows, Value step);
   Value putRow(Value row, Value rows, Value step);
+  Value putRowAt(Value row, Value rows, Value step);
   FailureOr<SmallVector<int64_t>> readAxes(StringRef axes, StringRef directions,
                                            unsigned count,
                                            SmallVector<int64_t> &flags);
@@ -109,6 +111,10 @@ LogicalResult LoopImporter::importBody(Block &block,
   if (failed(imported))
     return failure();
   results.assign(imported->begin(), imported->end());
+  for (const ImportedValue &result : results)
+    if (!result.sizes.empty())
+      return node.unsupported(
+          "the size of what the body makes depends on data");
   if (!isScan()) {
     if (results[0].kind != ImportedValue::Tensor ||
         results[0].type != ElementType::Bool ||
@@ -189,6 +195,24 @@ Value LoopImporter::putRow(Value row, Value rows, Value step) {
   RowSlice at(b, rows, step);
   return tensor::InsertSliceOp::create(b, row, rows, at.offsets, at.sizes,
                                        at.strides);
+}
+
+/// The same where the step's number is a tensor.
+Value LoopImporter::putRowAt(Value row, Value rows, Value step) {
+  auto type = cast<RankedTensorType>(rows.getType());
+  int64_t rank = type.getRank();
+  MLIRContext *context = b.getContext();
+  AffineMap all = AffineMap::getMultiDimIdentityMap(rank, context);
+  return parallel(
+      b, type.getShape(), type.getElementType(), {rows, row, step},
+      {all, all.getMinorSubMap(rank - 1), AffineMap::get(rank, 0, {}, context)},
+      [](OpBuilder &b, Location loc, ValueRange x) -> Value {
+        Value number = arith::IndexCastOp::create(
+            b, loc, x[2].getType(), linalg::IndexOp::create(b, loc, 0));
+        Value isHere = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                                             number, x[2]);
+        return arith::SelectOp::create(b, loc, isHere, x[1], x[0]);
+      });
 }
 
 /// Whether the body's condition, with `before` as what it gets, never ends the
@@ -283,13 +307,21 @@ LogicalResult LoopImporter::counted(int64_t steps) {
 
 /// As long as the body says so, and no more often than the limit says.
 LogicalResult LoopImporter::conditional() {
-  if (!areTensors(initial))
+  if (!areTensors(initial)) {
+    if (limitTensor)
+      return node.needsConstant(0, "how often it runs, while it carries a "
+                                   "sequence or an optional,");
     return node.unsupported("it carries a sequence or an optional, and how "
                             "often it runs depends on the model's inputs");
-  if (unsigned(body.output_size()) != initial.size() + 1)
+  }
+  if (unsigned(body.output_size()) != initial.size() + 1 && !limit) {
+    if (limitTensor)
+      return node.needsConstant(0, "how often the body runs, which collects "
+                                   "rows in each step,");
     return node.unsupported("how often the body runs depends on the model's "
                             "inputs, and it collects rows in each step; the "
                             "size of what it collects is not known");
+  }
   Region region;
   Block &block = region.emplaceBlock();
   auto scalar = RankedTensorType::get({}, b.getI64Type());
@@ -321,8 +353,23 @@ LogicalResult LoopImporter::conditional() {
   b.setInsertionPointToEnd(&block);
   Value next = counterAfter(arguments[0]);
   SmallVector<Value> yielded = {next, goesOn(condition, next)};
-  for (const ImportedValue &result : results)
-    yielded.push_back(result.value);
+  for (unsigned i = 0; i != initial.size(); ++i)
+    yielded.push_back(results[i].value);
+  // Room for the rows of as many steps as there can be.
+  SmallVector<RankedTensorType> collected;
+  for (const ImportedValue &result :
+       ArrayRef(results).drop_front(initial.size())) {
+    auto type = cast<RankedTensorType>(result.value.getType());
+    SmallVector<int64_t> shape = {*limit};
+    llvm::append_range(shape, type.getShape());
+    if (failed(expectSize(node, shape))) {
+      node.forgetConstants();
+      return failure();
+    }
+    collected.push_back(RankedTensorType::get(shape, type.getElementType()));
+    Value rows = block.addArgument(collected.back(), b.getLoc());
+    yielded.push_back(putRowAt(result.value, rows, arguments[0]));
+  }
   scf::YieldOp::create(b, yielded);
 
   b.setInsertionPointToEnd(node.resultBlock());
@@ -331,6 +378,10 @@ LogicalResult LoopImporter::conditional() {
   SmallVector<Value> starts = {zero, goesOn(start, zero)};
   for (const ImportedValue &value : initial)
     starts.push_back(value.value);
+  for (RankedTensorType type : collected)
+    starts.push_back(
+        fill(b, type.getShape(),
+             arith::ConstantOp::create(b, zeroOf(type.getElementType()))));
   auto types = llvm::to_vector_of<Type>(ValueRange(starts).getTypes());
   auto loop = scf::WhileOp::create(b, types, starts);
   SmallVector<Location> locations(types.size(), b.getLoc());
@@ -340,6 +391,12 @@ LogicalResult LoopImporter::conditional() {
   loop.getAfter().takeBody(region);
   for (unsigned i = 0; i != results.size(); ++i)
     results[i].value = loop.getResult(i + 2);
+  // There is a row for each step that was made.
+  for (auto [result, type] : llvm::zip(
+           MutableArrayRef(results).drop_front(initial.size()), collected)) {
+    result.sizes.assign(type.getRank(), Value());
+    result.sizes[0] = loop.getResult(0);
+  }
   return success();
 }
 
@@ -463,10 +520,14 @@ LogicalResult LoopImporter::importLoop() {
     done = node.tryTo([&] { return counted(*limit); }, isWrong);
     if (failed(done) && !isWrong && !collects)
       done = node.tryTo([&] { return conditional(); }, isWrong);
+    bool isShort = *limit * countNodes(body) <= maximumUnrolledNodes;
+    // Sizes that are known are better than those of a loop that decides.
+    if (failed(done) && !isWrong && collects && isShort)
+      done = node.tryTo([&] { return unroll(*limit); }, isWrong);
+    if (failed(done) && !isWrong && collects)
+      done = node.tryTo([&] { return conditional(); }, isWrong);
     if (failed(done) && !isWrong)
-      done = *limit * countNodes(body) <= maximumUnrolledNodes
-                 ? unroll(*limit)
-                 : counted(*limit);
+      done = isShort ? unroll(*limit) : counted(*limit);
   } else {
     done = conditional();
   }

@@ -418,7 +418,7 @@ static LogicalResult importGlobalLpPool(NodeImporter &node) {
 
 void ashlar::onnx_import::registerPoolingOperators(OperatorRegistry &registry) {
   registry.add("MaxPool", 1, importMaxPool);
-  registry.add("AveragePool", 7, importAveragePool);
+  registry.add("AveragePool", 1, importAveragePool);
   registry.add("LpPool", 2, importLpPool);
   registry.add("GlobalMaxPool", 1, importGlobalMaxPool);
   registry.add("GlobalAveragePool", 1, importGlobalAveragePool);
