@@ -41,7 +41,7 @@
 // THREADS: --threads: Value many not in range 1 to 4096
 
 // The importer's own table: operator, opsets with a definition, types.
-// LIST: {{^}}Add{{[[:space:]]}}7 13 14{{[[:space:]]}}float uint8 int8
+// LIST: {{^}}Add{{[[:space:]]}}1 6 7 13 14{{[[:space:]]}}float uint8 int8
 // LIST: {{^}}Cast{{[[:space:]]}}6 9 13
 // LIST-SAME: float8e4m3fn
 // LIST: {{^}}com.microsoft.MatMulNBits{{[[:space:]]}}1
