@@ -43,6 +43,7 @@ were skipped; each skipped test says why.
   contract       4    real models: the budget counts what the contract says
   reproducible   2    the same input gives the same bytes; a killed compile
                       leaves nothing
+  pictures       1    pages of ashlar-inspect, in a browser without a screen
   hostile        6    broken models and modules: refused clearly, never a crash
   sanitized      3    the runtime's tests under ASan+UBSan, and TSan
   install        2    the installed runtime, used from outside
@@ -175,6 +176,7 @@ phase models 6 "real models beside ONNX Runtime"
 phase fuse 4 "equal results at every level of fusion"
 phase contract 4 "memory contracts, to the byte"
 phase reproducible 2 "the same bytes each time, nothing left of a killed run"
+phase pictures 1 "what ashlar-inspect draws, in a browser"
 phase hostile 6 "broken models and modules"
 phase sanitized 3 "the runtime under sanitizers"
 phase install 2 "the installed runtime, used from outside"

@@ -3,6 +3,7 @@
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Support/ModelNodes.h"
+#include "ashlar/Support/Remarks.h"
 #include "ashlar/Targets/MachineFile.h"
 #include "ashlar/runtime/module_generated.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -228,12 +229,15 @@ Offset<void> IndexBuilder::command(Operation &op,
       bindings.push_back(
           binding(cast<exec::BindingAttr>(attribute), weightNumbers));
     auto groups = function->getAttrOfType<exec::SizeAttr>(exec::groupsAttrName);
+    std::vector<Offset<flatbuffers::String>> nodes;
+    for (const std::string &name : nodeNames(launch.getLoc()))
+      nodes.push_back(b.CreateSharedString(name));
     type = fb::Command::Dispatch;
     return fb::CreateDispatch(
                b, kernelNumbers.lookup(launch.getKernel()),
                b.CreateVector(bindings),
                b.CreateVector(std::vector<Offset<fb::SizeExpression>>()),
-               size(groups))
+               size(groups), b.CreateVector(nodes))
         .Union();
   }
   if (auto copy = dyn_cast<exec::CopyOp>(op)) {

@@ -12,13 +12,14 @@ using namespace ashlar::tools;
 static const char description[] =
     "Example:\n"
     "  ashlar-inspect model.ash --kernels\n"
+    "  ashlar-inspect model.ash --memory-map=memory.html --graph=graph.html\n"
     "\n"
     "Prints entries, programs and the memory contract of a module. Works for\n"
     "modules of other machines too.";
 
 int main(int argc, char **argv) {
   CLI::App app(description, "ashlar-inspect");
-  std::string file, kernel;
+  std::string file, kernel, memoryMap, graph;
   bool json = false, kernels = false, machine = false, verify = false;
   app.set_version_flag("--version", std::string("ashlar-inspect ") +
                                         ashlar_runtime_version());
@@ -29,12 +30,25 @@ int main(int argc, char **argv) {
       "Print every kernel with its nodes, cost and bound, and every node");
   app.add_option("--disassemble", kernel, "Print the code of one kernel")
       ->type_name("KERNEL");
+  app.add_option("--memory-map", memoryMap,
+                 "Draw what lies where in the arena, and when: .svg or .html")
+      ->type_name("FILE");
+  app.add_option("--graph", graph,
+                 "Write a page of the commands and what they exchange: .html")
+      ->type_name("FILE");
   app.add_flag("--machine", machine, "Print the models it was made for");
   app.add_flag("--verify", verify, "Check the hashes of weights and code too");
   return runTool("ashlar-inspect", app, argc, argv, [&]() -> int {
     Inspection inspection(file);
     if (verify)
       inspection.verify();
+    if (!memoryMap.empty() || !graph.empty()) {
+      if (!memoryMap.empty())
+        writeWholeFile(memoryMap, inspection.memoryMap(memoryMap));
+      if (!graph.empty())
+        writeWholeFile(graph, inspection.graph(graph));
+      return Done;
+    }
     if (!kernel.empty()) {
       std::fputs(inspection.disassembly(kernel).c_str() + 1, stdout);
       return Done;

@@ -5,6 +5,7 @@
 #include "Bytes.h"
 #include "Disassembly.h"
 #include "Failure.h"
+#include "MemoryMap.h"
 
 #include "IndexVerifier.h"
 #include "ModuleFile.h"
@@ -28,6 +29,15 @@ struct Inspection::Parts {
   ProgramChoice choice;
   bool runsHere = false;
   const fb::Module &index() const { return file->index(); }
+  const fb::Program &program() const {
+    return *index().programs()->Get(runsHere ? choice.program : 0);
+  }
+  std::string title(const std::string &of) const {
+    const fb::Program &made = program();
+    return of + " of " + path.substr(path.rfind('/') + 1) + ", " +
+           made.target()->str() + ":" + made.preset()->str();
+  }
+  std::string path;
 };
 
 static void check(const Status &status) { tools::check(exportStatus(status)); }
@@ -38,6 +48,7 @@ static std::string textOf(const flatbuffers::String *string) {
 
 Inspection::Inspection(const std::string &path)
     : parts(std::make_unique<Parts>()) {
+  parts->path = path;
   check(ModuleFile::openFile(path.c_str(), parts->file));
   parts->runsHere =
       chooseProgram(parts->runtime, parts->index(), {}, parts->choice).ok();
@@ -438,6 +449,31 @@ std::string Inspection::nodeTable() const {
     }
   }
   return text;
+}
+
+static bool endsIn(const std::string &path, const std::string &ending) {
+  return path.size() >= ending.size() &&
+         path.compare(path.size() - ending.size(), ending.size(), ending) == 0;
+}
+
+std::string Inspection::memoryMap(const std::string &path) const {
+  if (!endsIn(path, ".svg") && !endsIn(path, ".html"))
+    throw Failure(WrongUsage, "--memory-map=" + path +
+                                  ": expected a name in .svg or .html");
+  const fb::Program &program = parts->program();
+  MemoryMap map =
+      readMemoryMap(parts->index(), program, *program.entries()->Get(0));
+  return endsIn(path, ".svg") ? drawMemoryMap(map, parts->title("Memory"))
+                              : memoryMapPage(map, parts->title("Memory"));
+}
+
+std::string Inspection::graph(const std::string &path) const {
+  if (!endsIn(path, ".html"))
+    throw Failure(WrongUsage, "--graph=" + path + ": expected a name in .html");
+  const fb::Program &program = parts->program();
+  return graphPage(
+      readMemoryMap(parts->index(), program, *program.entries()->Get(0)),
+      program, parts->title("Commands"));
 }
 
 } // namespace ashlar::tools

@@ -24,6 +24,12 @@ public:
   std::string disassembly(const std::string &name) const;
   /// Each of the model's nodes with its kernels; no node is missing.
   std::string nodeTable() const;
+  /// What lies where in the arena of the program that this machine would take,
+  /// else of the first: for `path` in .svg a picture, in .html a page. Throws a
+  /// Failure of wrong usage for other names.
+  std::string memoryMap(const std::string &path) const;
+  /// A page of its commands, for `path` in .html.
+  std::string graph(const std::string &path) const;
   /// The machine model of each program, as a file that ashlar-compile reads.
   std::string machineText() const;
   /// Hashes weights and code. Throws a Failure naming the section that

@@ -174,8 +174,14 @@ struct OutlineKernels : ashlar::impl::OutlineKernelsPassBase<OutlineKernels> {
     }
     for (auto [dispatch, kernel] : calls) {
       OpBuilder b(dispatch);
+      // The call knows its own nodes, the kernel those of all calls.
+      SmallVector<Location> names;
+      for (StringAttr name : nodesOf(dispatch))
+        names.push_back(NameLoc::get(name));
+      Location location = names.empty() ? dispatch.getLoc()
+                                        : FusedLoc::get(&getContext(), names);
       auto invoke = exec::InvokeOp::create(
-          b, dispatch.getLoc(), dispatch.getResultTypes(),
+          b, location, dispatch.getResultTypes(),
           FlatSymbolRefAttr::get(kernel.getSymNameAttr()),
           dispatch.getOperands());
       dispatch.replaceAllUsesWith(invoke.getResults());
@@ -215,13 +221,9 @@ private:
 
   /// The nodes of the dispatch and of every op in it that computes. Weights
   /// have names, too; they are no nodes.
-  void addNodes(func::FuncOp kernel, exec::DispatchOp dispatch) {
-    llvm::SetVector<StringAttr> names;
-    if (auto old = kernel->getAttrOfType<ArrayAttr>(exec::nodesAttrName))
-      for (Attribute name : old)
-        names.insert(cast<StringAttr>(name));
+  llvm::SetVector<StringAttr> nodesOf(exec::DispatchOp dispatch) {
+    llvm::SetVector<StringAttr> names, inner;
     collectNames(dispatch.getLoc(), names);
-    llvm::SetVector<StringAttr> inner;
     dispatch->walk([&](Operation *op) {
       if (!isa<arith::ConstantOp, tensor::EmptyOp>(op))
         collectNames(op->getLoc(), inner);
@@ -229,6 +231,16 @@ private:
     for (StringAttr name : inner)
       if (modelNodes.contains(name))
         names.insert(name);
+    return names;
+  }
+
+  void addNodes(func::FuncOp kernel, exec::DispatchOp dispatch) {
+    llvm::SetVector<StringAttr> names;
+    if (auto old = kernel->getAttrOfType<ArrayAttr>(exec::nodesAttrName))
+      for (Attribute name : old)
+        names.insert(cast<StringAttr>(name));
+    for (StringAttr name : nodesOf(dispatch))
+      names.insert(name);
     SmallVector<Attribute> attributes(names.begin(), names.end());
     kernel->setAttr(exec::nodesAttrName,
                     ArrayAttr::get(&getContext(), attributes));
