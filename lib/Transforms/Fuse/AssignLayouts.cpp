@@ -11,7 +11,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -502,15 +501,6 @@ struct AssignLayouts : ashlar::impl::AssignLayoutsPassBase<AssignLayouts> {
   void runOnOperation() override {
     if (!llvm::hasSingleElement(getOperation().getBody()))
       return;
-    // Transposes are copies along other loops: one form for both.
-    SmallVector<linalg::TransposeOp> named(
-        getOperation().getOps<linalg::TransposeOp>());
-    IRRewriter rewriter(&getContext());
-    for (linalg::TransposeOp op : named) {
-      rewriter.setInsertionPoint(op);
-      if (failed(linalg::generalizeNamedOp(rewriter, op)))
-        return signalPassFailure();
-    }
     numTransposes += LayoutAssigner(getOperation()).run();
   }
 };

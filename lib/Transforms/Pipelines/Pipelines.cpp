@@ -59,6 +59,8 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
   // kernels for contractions, whatever joins them.
   bool joins = fuse && options.fuse != FuseLevel::None;
   bool all = fuse && options.fuse == FuseLevel::All;
+  if (fuse)
+    function.addPass(createNormalizeGenericsPass());
   if (all)
     function.addPass(createAssignLayoutsPass());
   if (joins)

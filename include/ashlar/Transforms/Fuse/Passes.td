@@ -15,6 +15,19 @@ def FuseElementwisePass
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
 }
 
+def NormalizeGenericsPass
+    : Pass<"ashlar-normalize-generics", "::mlir::func::FuncOp"> {
+  let summary = "Bring linalg ops into one form";
+  let description = [{
+    Before: linalg ops on tensors, under any name. After: all but fills are
+    `linalg.generic`, and a sum of products that began at a tensor begins at
+    zero; the tensor is added behind it, so that a bias becomes an epilogue.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def AssignLayoutsPass
     : Pass<"ashlar-assign-layouts", "::mlir::func::FuncOp"> {
   let summary = "Choose the order of dims in memory for the whole program";

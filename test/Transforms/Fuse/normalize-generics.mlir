@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: ashlar-opt %s --ashlar-normalize-generics --split-input-file | FileCheck %s
+
+// A named op becomes generic. It began at a tensor: now it begins at zero.
+// CHECK-LABEL: func.func @accumulates
+// CHECK-SAME: %[[A:.*]]: tensor<3x5xf32>, %[[B:.*]]: tensor<5x4xf32>, %[[C:.*]]: tensor<3x4xf32>
+// CHECK: %[[ZERO:.*]] = linalg.fill
+// CHECK: %[[SUM:.*]] = linalg.generic {{.*}} ins(%[[A]], %[[B]] {{.*}} outs(%[[ZERO]]
+// CHECK: arith.mulf
+// CHECK: arith.addf
+// CHECK: %[[R:.*]] = linalg.generic {{.*}} iterator_types = ["parallel", "parallel"]} ins(%[[C]], %[[SUM]]
+// CHECK-NEXT: ^bb0(%[[X:.*]]: f32, %[[Y:.*]]: f32, %{{.*}}: f32)
+// CHECK-NEXT: arith.addf %[[X]], %[[Y]]
+// CHECK: return %[[R]]
+func.func @accumulates(%a: tensor<3x5xf32>, %b: tensor<5x4xf32>, %c: tensor<3x4xf32>) -> tensor<3x4xf32> {
+  %r = linalg.matmul ins(%a, %b : tensor<3x5xf32>, tensor<5x4xf32>) outs(%c : tensor<3x4xf32>) -> tensor<3x4xf32>
+  return %r : tensor<3x4xf32>
+}
+
+// -----
+
+// Sizes that are not known yet stay so.
+// CHECK-LABEL: func.func @dynamic
+// CHECK: tensor.dim
+// CHECK: tensor.empty(%{{.*}}, %{{.*}}) : tensor<?x?xf32>
+// CHECK-NOT: linalg.matmul
+func.func @dynamic(%a: tensor<?x5xf32>, %b: tensor<5x?xf32>, %c: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %r = linalg.matmul ins(%a, %b : tensor<?x5xf32>, tensor<5x?xf32>) outs(%c : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %r : tensor<?x?xf32>
+}
+
+// -----
+
+// What begins at a fill stays as it is, and so do a fill itself and a sum
+// whose start is used twice.
+// CHECK-LABEL: func.func @stays
+// CHECK: linalg.fill
+// CHECK: linalg.generic
+// CHECK: linalg.generic
+// CHECK-NOT: linalg.generic
+// CHECK: return
+#row = affine_map<(m, k) -> (m, k)>
+#sum = affine_map<(m, k) -> (m)>
+func.func @stays(%a: tensor<3x5xi32>, %b: tensor<3x5xi32>, %c: tensor<3xi32>) -> (tensor<3xi32>, tensor<3xi32>) {
+  %one = arith.constant 1 : i32
+  %e = tensor.empty() : tensor<3xi32>
+  %f = linalg.fill ins(%one : i32) outs(%e : tensor<3xi32>) -> tensor<3xi32>
+  %r = linalg.generic {indexing_maps = [#row, #row, #sum], iterator_types = ["parallel", "reduction"]}
+      ins(%a, %b : tensor<3x5xi32>, tensor<3x5xi32>) outs(%f : tensor<3xi32>) {
+  ^bb0(%x: i32, %y: i32, %s: i32):
+    %p = arith.muli %x, %y : i32
+    %t = arith.addi %p, %s : i32
+    linalg.yield %t : i32
+  } -> tensor<3xi32>
+  %q = linalg.generic {indexing_maps = [#row, #row, #sum], iterator_types = ["parallel", "reduction"]}
+      ins(%a, %b : tensor<3x5xi32>, tensor<3x5xi32>) outs(%c : tensor<3xi32>) {
+  ^bb0(%x: i32, %y: i32, %s: i32):
+    %p = arith.muli %x, %s : i32
+    %t = arith.addi %s, %p : i32
+    linalg.yield %t : i32
+  } -> tensor<3xi32>
+  return %r, %q : tensor<3xi32>, tensor<3xi32>
+}
