@@ -95,7 +95,9 @@ static void copyRow(char *to, const char *from, int64_t count, int64_t stride,
 void WeightBytes::forEachPackedPiece(
     llvm::function_ref<void(ArrayRef<char>)> use) const {
   auto type = cast<RankedTensorType>(packed.getType());
-  ArrayRef<int64_t> shape = type.getShape().drop_back();
+  // A row is the columns of a panel, each with its group.
+  int64_t group = packed.getGroup();
+  ArrayRef<int64_t> shape = type.getShape().drop_back(group == 1 ? 1 : 2);
   SmallVector<int64_t> strides(packed.getStrides());
   if (isSplat)
     strides.assign(strides.size(), 0);
@@ -105,16 +107,23 @@ void WeightBytes::forEachPackedPiece(
   SmallVector<int64_t> at(shape.size(), 0);
   SmallVector<char, 0> piece;
   int64_t row = 0, rows = ShapedType::getNumElements(shape);
-  int64_t perPiece = std::max<int64_t>(1, pieceBytes / (panel * width));
+  int64_t rowBytes = panel * group * width, column = strides[shape.size()];
+  int64_t perPiece = std::max<int64_t>(1, pieceBytes / rowBytes);
   while (row != rows) {
     int64_t end = std::min(rows, row + perPiece);
-    piece.assign((end - row) * panel * width, 0);
-    for (char *to = piece.data(); row != end; ++row, to += panel * width) {
+    piece.assign((end - row) * rowBytes, 0);
+    for (char *to = piece.data(); row != end; ++row, to += rowBytes) {
       int64_t place = 0;
       for (auto [index, stride] : llvm::zip(at, strides))
         place += index * stride;
       int64_t columns = std::min(panel, packed.getClip() - at.front() * panel);
-      copyRow(to, source + place * width, columns, strides.back(), width);
+      const char *from = source + place * width;
+      if (group == 1)
+        copyRow(to, from, columns, column, width);
+      else
+        for (int64_t c = 0; c < columns; ++c)
+          copyRow(to + c * group * width, from + c * column * width, group,
+                  strides.back(), width);
       for (size_t d = at.size(); d-- > 0 && ++at[d] == shape[d];)
         at[d] = 0;
     }
@@ -144,6 +153,7 @@ static bool equal(TypedAttr x, TypedAttr y) {
     return packedX.getStrides() == packedY.getStrides() &&
            packedX.getPanel() == packedY.getPanel() &&
            packedX.getClip() == packedY.getClip() &&
+           packedX.getGroup() == packedY.getGroup() &&
            equal(packedX.getSource(), packedY.getSource());
   WeightBytes first(x), second(y);
   // A splat beside its written-out twin stays a weight of its own.

@@ -60,6 +60,7 @@ FailureOr<ProgramBinary> CPUTarget::emit(ModuleOp program,
   lowering.approximate = contractsFloats();
   lowering.fma = hasInstructions(machine(), "fma");
   lowering.convertsF16 = hasInstructions(machine(), "f16c");
+  lowering.features = machine().code.features;
   buildLoweringPipeline(pm.nest<ModuleOp>(), lowering);
   if (failed(pm.run(*all)))
     return failure();

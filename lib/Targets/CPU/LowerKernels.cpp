@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "LowerKernels.h"
+#include "LowerDots.h"
 #include "WidenHalves.h"
 #include "ashlar/Transforms/Approximate/Passes.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
@@ -73,6 +74,7 @@ void ashlar::cpu::buildLoweringPipeline(OpPassManager &pm,
     approximation.fma = options.fma;
     function.addPass(createApproximateMathPass(approximation));
   }
+  function.addPass(createLowerDotsPass(options.features));
   function.addPass(createWidenHalvesPass(options.convertsF16));
   function.addPass(createSCFToControlFlowPass());
   ConvertMathToLLVMPassOptions mathOptions;

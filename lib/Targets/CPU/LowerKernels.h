@@ -10,6 +10,7 @@ struct LoweringOptions {
   bool approximate = true; ///< functions as polynomials, not calls of libm
   bool fma = true;         ///< the machine has fused multiply-add
   bool convertsF16 = true; ///< it has instructions from f16 to f32 and back
+  std::vector<std::string> features; ///< its instructions, LLVM's names
 };
 
 /// From loops over vectors and memrefs to the LLVM dialect; runs on a module

@@ -45,7 +45,22 @@ static StringRef typeName(Type type, bool isUnsigned) {
   }
 }
 
-Core::Core(const MachineModel &machine, tile::ContractOp op)
+/// The fastest unit for `product` that adds up in vector registers, its
+/// operands in either order.
+static const MultiplyUnit *findVectorUnit(const MachineModel &machine,
+                                          const ProductTypes &product,
+                                          bool groups) {
+  const MultiplyUnit *best = nullptr;
+  ProductTypes swapped = {product.right, product.left, product.accumulator};
+  for (const MultiplyUnit &unit : machine.units)
+    if (unit.accumulatorSpace == "vectors" && (groups || unit.k == 1) &&
+        (unit.takes(product) || unit.takes(swapped)) &&
+        (!best || unit.flopsPerCycle() > best->flopsPerCycle()))
+      best = &unit;
+  return best;
+}
+
+Core::Core(const MachineModel &machine, tile::ContractOp op, bool groups)
     : vectorBytes(machine.vectors.bytes), registers(machine.vectors.count) {
   int64_t lanes = vectorBytes / elementBytes(op.getAccumulatorType());
   Type a = getElementTypeOrSelf(op.getA().getType());
@@ -55,14 +70,15 @@ Core::Core(const MachineModel &machine, tile::ContractOp op)
       typeName(b, op.getBUnsigned()).str(),
       typeName(op.getAccumulatorType(), /*isUnsigned=*/false).str()};
   // Types without a unit of their own are extended and take that of the sum.
-  const MultiplyUnit *unit = machine.unit(product);
-  if (!unit || unit->accumulatorSpace != "vectors") {
+  const MultiplyUnit *unit = findVectorUnit(machine, product, groups);
+  if (!unit) {
     product.left = product.right = product.accumulator;
-    unit = machine.unit(product);
+    unit = findVectorUnit(machine, product, /*groups=*/false);
   }
   if (unit) {
+    group = unit->k;
     multiplyAddsPerCycle =
-        double(unit->m * unit->n * unit->k) * unit->stepsPerCycle / lanes;
+        double(unit->m * unit->n) * unit->stepsPerCycle / double(lanes);
     latency = unit->latencyCycles * multiplyAddsPerCycle;
   }
   hz = machine.clock.hz > 0 ? machine.clock.hz : hz;
@@ -106,8 +122,9 @@ struct BoxCycles {
 
 class StrategyChooser {
 public:
-  StrategyChooser(tile::ContractOp op, const Core &core)
-      : op(op), core(core), numParallel(op.getParallel().size()),
+  /// `b` is b's map before terms were grouped.
+  StrategyChooser(tile::ContractOp op, const Core &core, AffineMap b)
+      : op(op), core(core), plainB(b), numParallel(op.getParallel().size()),
         last(numParallel - 1) {
     sizes.assign(op.getParallel().begin(), op.getParallel().end());
     llvm::append_range(sizes, op.getReduced());
@@ -115,7 +132,7 @@ public:
     workers.assign(numParallel, 0);
     int64_t bytes = elementBytes(op.getAccumulatorType());
     lanes = std::max<int64_t>(1, core.vectorBytes / bytes);
-    terms = ShapedType::getNumElements(op.getReduced());
+    terms = ShapedType::getNumElements(op.getReduced()) / core.group;
   }
 
   Prediction choose() {
@@ -128,7 +145,8 @@ public:
     chooseWorkers();
     chooseOrder();
     auto strategy = tile::StrategyAttr::get(op.getContext(), workers, box,
-                                            order, /*unroll=*/4, packs);
+                                            order, /*unroll=*/4, packs,
+                                            /*grouped=*/core.group > 1);
     op.setStrategyAttr(strategy);
     Prediction prediction = predict();
     explain(prediction);
@@ -311,13 +329,12 @@ private:
   /// Stores a constant b as panels: column boxes outermost, then what the
   /// loops go through, the columns of a box innermost.
   void packConstant() {
-    AffineMap map = op.getBMap();
     TypedAttr constant = constantBehindReshapes(op.getB());
-    if (!constant || !map.isProjectedPermutation())
+    if (!constant || !plainB.isProjectedPermutation())
       return;
     SmallVector<std::pair<unsigned, int64_t>> others;
     int64_t columns = -1;
-    for (auto [i, expr] : llvm::enumerate(map.getResults())) {
+    for (auto [i, expr] : llvm::enumerate(plainB.getResults())) {
       unsigned dim = cast<AffineDimExpr>(expr).getPosition();
       if (dim == last)
         columns = i;
@@ -340,10 +357,18 @@ private:
     }
     shape.push_back(panel);
     place.push_back(column % panel);
+    IntegerAttr group;
+    if (core.group > 1) {
+      group = b.getI64IntegerAttr(core.group);
+      shape[shape.size() - 2] /= core.group;
+      shape.push_back(core.group);
+      place.push_back(b.getAffineDimExpr(sizes.size() - 1));
+    }
     Value source = arith::ConstantOp::create(b, op.getB().getLoc(), constant);
     Value packed = tile::PackOp::create(
         b, op.getLoc(), RankedTensorType::get(shape, type.getElementType()),
-        source, b.getI64IntegerAttr(columns), b.getDenseI64ArrayAttr(order));
+        source, b.getI64IntegerAttr(columns), b.getDenseI64ArrayAttr(order),
+        group);
     op.getBMutable().assign(packed);
     SmallVector<AffineMap> maps(op.getMaps().getAsValueRange<AffineMapAttr>());
     maps[1] = AffineMap::get(sizes.size(), 0, place, op.getContext());
@@ -399,6 +424,8 @@ private:
 
   /// Whether neighbouring columns of b lie apart and are read by many rows.
   bool needsPacking() {
+    if (core.group > 1)
+      return true;
     AffineMap map = op.getBMap();
     int64_t step = 0, stride = 1;
     auto type = cast<RankedTensorType>(op.getB().getType());
@@ -576,6 +603,7 @@ private:
 
   tile::ContractOp op;
   Core core;
+  AffineMap plainB;
   SmallVector<Candidate, 0> candidates;
   size_t chosen = 0;
   double scale = 1;
@@ -592,7 +620,7 @@ struct ChooseStrategies
   void runOnOperation() override {
     getOperation().walk([&](tile::ContractOp op) {
       if (!op.getStrategyAttr())
-        recordPrediction(op, chooseStrategy(op, Core(machine, op)));
+        recordPrediction(op, chooseStrategy(op, machine));
     });
   }
   static void recordPrediction(Operation *op, const Prediction &prediction) {
@@ -605,8 +633,13 @@ struct ChooseStrategies
 };
 } // namespace
 
-Prediction ashlar::chooseStrategy(tile::ContractOp op, const Core &core) {
-  return StrategyChooser(op, core).choose();
+Prediction ashlar::chooseStrategy(tile::ContractOp op,
+                                  const MachineModel &machine) {
+  Core core(machine, op);
+  AffineMap b = op.getBMap();
+  if (core.group > 1 && !groupTerms(op, core.group))
+    core = Core(machine, op, /*groups=*/false);
+  return StrategyChooser(op, core, b).choose();
 }
 
 std::unique_ptr<Pass>

@@ -11,9 +11,13 @@ namespace ashlar {
 
 /// What a worker of a machine does with the types of one contraction.
 struct Core {
-  Core(const MachineModel &machine, tile::ContractOp op);
+  /// Without `groups`, terms are added one by one.
+  Core(const MachineModel &machine, tile::ContractOp op, bool groups = true);
 
   int64_t vectorBytes, registers;
+  /// Terms that one step of the unit multiplies and adds; they count as one in
+  /// all that follows.
+  int64_t group = 1;
   /// Of whole vectors; the latency in as many cycles as that takes.
   double multiplyAddsPerCycle = 1, loadsPerCycle = 2, latency = 4;
   /// Memory of one worker alone: the nearest, the farthest; bytes a cycle from
@@ -42,7 +46,11 @@ struct Prediction {
 };
 
 /// Sets the strategy of `op` and packs a constant b.
-Prediction chooseStrategy(tile::ContractOp op, const Core &core);
+Prediction chooseStrategy(tile::ContractOp op, const MachineModel &machine);
+
+/// Splits the innermost reduced dim of `op` into groups of `group` terms, the
+/// last dim then, if its operands can be read so.
+bool groupTerms(tile::ContractOp op, int64_t group);
 
 } // namespace ashlar
 

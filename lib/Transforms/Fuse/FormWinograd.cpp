@@ -320,11 +320,12 @@ private:
         b.getAffineMapArrayAttr(maps), UnitAttr(), UnitAttr(), TypedAttr(),
         tile::StrategyAttr());
     products.getBody().emplaceBlock().addArgument(element, location);
-    chooseStrategy(products, core);
+    chooseStrategy(products, machine);
     tile::StrategyAttr chosen = products.getStrategyAttr();
     auto strategy = tile::StrategyAttr::get(
         &getContext(), {plan.perWorker, 0, 0}, chosen.getBox(),
-        chosen.getOrder(), chosen.getUnroll(), /*packs=*/false);
+        chosen.getOrder(), chosen.getUnroll(), /*packs=*/false,
+        /*grouped=*/false);
     SmallVector<Attribute> kept(op.getMaps().begin() + 2, op.getMaps().end());
     auto winograd = tile::WinogradOp::create(
         b, location, op.getResultTypes(), op.getA(), products.getB(),

@@ -184,17 +184,21 @@ private:
     return found;
   }
 
-  /// A contiguous copy of b's box, reduced dims first, columns last.
+  /// A contiguous copy of b's box, reduced dims first, columns last; a group
+  /// lies behind its column.
   BoxView packB() {
     SmallVector<unsigned> dims;
     SmallVector<int64_t> shape;
-    for (unsigned d = numParallel; d != sizes.size(); ++d)
+    unsigned end = sizes.size() - (strategy.getGrouped() ? 1 : 0);
+    for (unsigned d = numParallel; d != end; ++d)
       dims.push_back(d);
     for (unsigned d = 0; d != numParallel; ++d)
       if (box[d] > 1 && op.getBMap().isFunctionOfDim(d))
         dims.push_back(d);
     if (dims.empty() || dims.back() != numParallel - 1)
       dims.push_back(numParallel - 1);
+    if (strategy.getGrouped())
+      dims.push_back(end);
     for (unsigned d : dims)
       shape.push_back(d < numParallel ? box[d] : sizes[d]);
     BoxView source = view(op.getB(), op.getBMap(), dims, shape);
@@ -329,7 +333,8 @@ private:
         b.getDenseI64ArrayAttr(reduced),
         b.getI64IntegerAttr(isEdge ? 1 : strategy.getUnroll()),
         AffineMapAttr::get(left.map), AffineMapAttr::get(right.map),
-        op.getAUnsignedAttr(), op.getBUnsignedAttr());
+        op.getAUnsignedAttr(), op.getBUnsignedAttr(),
+        strategy.getGrouped() ? b.getUnitAttr() : UnitAttr());
     if (!isChunk)
       return part;
     return tile::AddOp::create(b, sums.getType(), sums, part);

@@ -223,9 +223,10 @@ private:
                                        b.getContext()),
                         b.getMultiDimIdentityMap(3)};
     tile::StrategyAttr chosen = op.getStrategy();
-    auto strategy = tile::StrategyAttr::get(
-        b.getContext(), {0, 0, 0}, chosen.getBox(), chosen.getOrder(),
-        chosen.getUnroll(), /*packs=*/false);
+    auto strategy = tile::StrategyAttr::get(b.getContext(), {0, 0, 0},
+                                            chosen.getBox(), chosen.getOrder(),
+                                            chosen.getUnroll(), /*packs=*/false,
+                                            /*grouped=*/false);
     auto contract = tile::ContractOp::create(
         b, TypeRange(), spread, op.getB(), ValueRange(), products,
         b.getDenseI64ArrayAttr({places, count, sizes[3]}),

@@ -79,7 +79,12 @@ public:
   StepWriter(tile::StepOp op, OpBuilder &builder, const RegisterLayout &layout)
       : VectorWriter(op.getLoc(), builder), op(op), layout(layout),
         a(b, op.getA(), op.getAMap()), c(b, op.getB(), op.getBMap()),
-        numDims(layout.shape.size()), reduced(op.getReduced()) {}
+        numDims(layout.shape.size()), reduced(op.getReduced()) {
+    if (op.getGrouped()) {
+      group = reduced.back();
+      reduced = reduced.drop_back();
+    }
+  }
 
   SmallVector<Value> run(ValueRange sums) {
     // What is short is written out, one more dim in part. Windows of lanes
@@ -194,6 +199,12 @@ private:
                    SmallVectorImpl<Value> &sums) {
     SmallVector<int64_t> place = layout.begin(i);
     llvm::append_range(place, point);
+    if (op.getGrouped()) {
+      sums[i] = tile::DotOp::create(
+          b, sums[i].getType(), sums[i], groupOfA(aBase, place, i),
+          groupsOfB(bBase, place, i), op.getAUnsigned(), op.getBUnsigned());
+      return;
+    }
     Value left = factor(a, aBase, place, i, op.getAUnsigned());
     Value right = factor(c, bBase, place, i, op.getBUnsigned());
     if (isa<FloatType>(layout.element())) {
@@ -204,16 +215,49 @@ private:
     sums[i] = arith::AddIOp::create(b, sums[i], product);
   }
 
+  /// One group of a for all lanes of register `i`.
+  Value groupOfA(Value base, ArrayRef<int64_t> place, int64_t i) {
+    int64_t distance = a.distance(place);
+    Value &value = valueAt(a, base, distance, layout.lanes(i));
+    if (value)
+      return value;
+    auto loadType = VectorType::get({group}, a.element);
+    Value few = vector::LoadOp::create(b, loadType, a.memory,
+                                       ValueRange{indexAt(base, distance)});
+    // The group travels as one number.
+    unsigned bits = group * a.element.getIntOrFloatBitWidth();
+    Type number = b.getIntegerType(bits);
+    few = vector::BitCastOp::create(b, VectorType::get({1}, number), few);
+    few = vector::ExtractOp::create(b, few, 0);
+    few = vector::BroadcastOp::create(
+        b, VectorType::get({layout.lanes(i)}, number), few);
+    return value = vector::BitCastOp::create(
+               b, VectorType::get({layout.lanes(i) * group}, a.element), few);
+  }
+
+  /// The groups of b for the lanes of register `i`; panels are whole vectors.
+  Value groupsOfB(Value base, ArrayRef<int64_t> place, int64_t i) {
+    int64_t distance = c.distance(place), lanes = layout.lanes(i) * group;
+    Value &value = valueAt(c, base, distance, lanes);
+    if (!value)
+      value = load(c, indexAt(base, distance), /*step=*/1, lanes,
+                   layout.used(i) * group);
+    return value;
+  }
+
+  /// Where what was loaded from a place in this block is kept.
+  Value &valueAt(const Line &line, Value base, int64_t distance, int64_t kind) {
+    return loaded[{b.getInsertionBlock(), line.memory.getAsOpaquePointer(),
+                   base ? base.getAsOpaquePointer() : nullptr, distance, kind}];
+  }
+
   /// What register `i` needs of an operand, loaded once per base.
   Value factor(const Line &line, Value base, ArrayRef<int64_t> place, int64_t i,
                bool isUnsigned) {
     int64_t distance = line.distance(place), step = line.steps[numDims - 1];
     VectorType type = layout.type(i);
     int64_t used = step == 0 ? layout.lanes(i) : layout.used(i);
-    Value &value =
-        loaded[{b.getInsertionBlock(), line.memory.getAsOpaquePointer(),
-                base ? base.getAsOpaquePointer() : nullptr, distance,
-                layout.lanes(i) << 32 | used}];
+    Value &value = valueAt(line, base, distance, layout.lanes(i) << 32 | used);
     if (value)
       return value;
     Value at = indexAt(base, distance);
@@ -241,7 +285,8 @@ private:
   const RegisterLayout &layout;
   Line a, c;
   size_t numDims;
-  ArrayRef<int64_t> reduced;
+  ArrayRef<int64_t> reduced; ///< without the group
+  int64_t group = 1;
   bool lanesOfA = false;
   size_t written = 0; ///< reduced dims from here on have no loops
   /// By block, line, base, distance, lanes and how many count; never iterated.

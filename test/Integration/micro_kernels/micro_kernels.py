@@ -42,6 +42,9 @@ TYPES = {
     "u8u8": ("u8", "u8", "i32", "i32"),
 }
 BITS = {"f32": 32, "f64": 64, "i32": 32}
+# Terms that grouped kinds multiply at once: as many as fill a register's lane
+# of the sum where they are smaller, which is what instructions take.
+GROUPS = {"bf16": 2, "f16": 2, "i8": 4, "u8": 4}
 
 # What the processor's flags in /proc/cpuinfo must hold.
 NEEDS = {
@@ -98,6 +101,7 @@ class Problem:
     order: tuple = (0, 1)
     packs: bool = False
     padded: bool = False
+    grouped: bool = False
 
 
 def plain(m, n, k, rows, columns):
@@ -179,8 +183,31 @@ def lanes(m, n, k, rows, columns):
                    Operand([m, n], "m, n", [n, 1]))
 
 
+def pairs(m, n, k, rows, columns, group):
+    """Groups of terms lie side by side, b's in panels."""
+    count = -(-n // columns)
+    return Problem({"k": k, "j": group},
+                   Operand([m, k * group], f"m, k * {group} + j",
+                           [k * group, 0, group, 1]),
+                   Operand([count, k, columns, group],
+                           f"n floordiv {columns}, k, n mod {columns}, j",
+                           [0, group, columns * group, 1]),
+                   Operand([m, n], "m, n", [n, 1]), panel=columns,
+                   distance=k * columns * group, grouped=True)
+
+
+def paired(m, n, k, rows, columns, group):
+    """b's are brought side by side first."""
+    problem = pairs(m, n, k, rows, columns, group)
+    problem.b = Operand([k * group, n], f"k * {group} + j, n",
+                        [0, 1, group * n, n])
+    problem.panel = problem.distance = 0
+    problem.order, problem.packs = (1, 0), True
+    return problem
+
+
 KINDS = (plain, panels, gathered, packed, chunks, workers, scattered, padded,
-         window, lanes)
+         window, lanes, pairs, paired)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -221,8 +248,9 @@ def mlir(case, types, lanes_of_register):
     """The function of a case, and its line for run_kernels but for groups."""
     columns = case.vectors * lanes_of_register
     kind = next(k for k in KINDS if k.__name__ == case.kind)
-    p = kind(case.m, case.n, case.k, case.rows, columns)
     a, b, sums, out = types
+    group = [GROUPS.get(a, 2)] if kind in (pairs, paired) else []
+    p = kind(case.m, case.n, case.k, case.rows, columns, *group)
     names = ", ".join(["m", "n", *p.reduced])
     sizes = list(p.reduced.values())
     box = [case.rows, columns, *(p.chunks or sizes)]
@@ -251,7 +279,8 @@ def mlir(case, types, lanes_of_register):
         f"affine_map<(m, n) -> (n)>, affine_map<(m, n) -> ({p.c.map})>],\n"
         f"      strategy = #tile.strategy<workers = {workers}, box = {box}, "
         f"order = {list(p.order)}, unroll = {UNROLL}, "
-        f"packs = {str(p.packs).lower()}>}} {{\n"
+        f"packs = {str(p.packs).lower()}"
+        f"{', grouped = true' if p.grouped else ''}>}} {{\n"
         f"  ^bb0(%s: {sums}, %x: {sums}):\n{body}"
         f"    tile.yield %{'y' if out == sums else 'z'} : {out}\n"
         "  }\n  return\n}\n")

@@ -174,6 +174,9 @@ LogicalResult ContractOp::verify() {
                  "expected boxes and unrolling of 1 or more and workers "
                  "of 0 or more, found ")
              << strategy;
+    if (strategy.getGrouped() && reduced == 0)
+      return emitOpError("expected a reduced dim that is the group of ")
+             << strategy << ", found none";
     // Boxes of workers would overlap, and chunks reach beyond the end.
     for (int64_t i = 0; i != parallel; ++i)
       if (int64_t workers = strategy.getWorkers()[i];
@@ -274,13 +277,26 @@ LogicalResult PackOp::verify() {
   if (!isPermutation)
     return emitOpError("expected each of the source's ")
            << rank << " dims once in columns and order";
+  int64_t group = getGroup().value_or(1);
+  if (group < 1 ||
+      (getGroup() && (getOrder().empty() ||
+                      source.getDimSize(getOrder().back()) % group != 0)))
+    return emitOpError("expected a group that divides the last dim of order, "
+                       "found ")
+           << group;
   SmallVector<int64_t> shape;
-  int64_t panel = result.getRank() == 0 ? 0 : result.getShape().back();
+  int64_t tail = getGroup() ? 2 : 1;
+  int64_t panel =
+      result.getRank() < tail ? 0 : result.getDimSize(result.getRank() - tail);
   if (panel > 0) {
     shape.push_back(llvm::divideCeil(source.getDimSize(columns), panel));
     for (int64_t dim : getOrder())
       shape.push_back(source.getDimSize(dim));
+    if (getGroup())
+      shape.back() /= group;
     shape.push_back(panel);
+    if (getGroup())
+      shape.push_back(group);
   }
   if (result.getShape() != ArrayRef(shape) ||
       result.getElementType() != source.getElementType())
@@ -295,13 +311,18 @@ PackedAttr PackOp::getPacked(TypedAttr source) {
   for (int64_t d = type.getRank() - 2; d >= 0; --d)
     strides[d] = strides[d + 1] * type.getDimSize(d + 1);
   auto result = cast<RankedTensorType>(getResult().getType());
-  int64_t panel = result.getShape().back(), columns = getColumns();
+  int64_t group = getGroup().value_or(1), columns = getColumns();
+  int64_t panel = result.getDimSize(result.getRank() - (getGroup() ? 2 : 1));
   SmallVector<int64_t> packed = {strides[columns] * panel};
   for (int64_t dim : getOrder())
     packed.push_back(strides[dim]);
+  if (getGroup())
+    packed.back() *= group;
   packed.push_back(strides[columns]);
+  if (getGroup())
+    packed.push_back(strides[getOrder().back()]);
   return PackedAttr::get(getContext(), source, result, packed, panel,
-                         type.getDimSize(columns));
+                         type.getDimSize(columns), group);
 }
 
 LogicalResult InitOp::verify() {
@@ -317,9 +338,23 @@ LogicalResult StepOp::verify() {
   if (llvm::any_of(getReduced(), [](int64_t size) { return size < 1; }) ||
       int64_t(getUnroll()) < 1)
     return emitOpError("expected reduced sizes and unrolling of 1 or more");
+  if (getGrouped() && getReduced().empty())
+    return emitOpError("expected a reduced dim that is the group, found none");
   if (failed(checkMap(*this, "a", getAMap(), dims, getA())) ||
       failed(checkMap(*this, "b", getBMap(), dims, getB())))
     return failure();
+  return success();
+}
+
+LogicalResult DotOp::verify() {
+  VectorType acc = getAcc().getType(), factors = getA().getType();
+  if (acc.getRank() != 1 || factors.getRank() != 1 || acc.isScalable() ||
+      factors.isScalable() || factors.getDimSize(0) % acc.getDimSize(0) != 0 ||
+      isa<FloatType>(acc.getElementType()) !=
+          isa<FloatType>(factors.getElementType()))
+    return emitOpError("expected factors of the accumulator's kind with a "
+                       "multiple of its lanes, found ")
+           << factors << " for " << acc;
   return success();
 }
 

@@ -65,7 +65,9 @@ def Tile_StrategyAttr : AttrDef<Tile_Dialect, "Strategy"> {
       box, outermost first;
     - `unroll`: terms of the innermost reduced dim that are written out;
     - `packs`: whether a worker copies its box of B into a contiguous panel
-      before the loops that reuse it.
+      before the loops that reuse it;
+    - `grouped`, where it stands: the last reduced dim is a group, terms that a
+      unit of the machine multiplies and adds in one step.
 
     ```mlir
     #tile.strategy<workers = [0, 28, 0], box = [1, 14, 32, 3, 3, 64],
@@ -75,10 +77,12 @@ def Tile_StrategyAttr : AttrDef<Tile_Dialect, "Strategy"> {
   let parameters = (ins ArrayRefParameter<"int64_t">:$workers,
                         ArrayRefParameter<"int64_t">:$box,
                         ArrayRefParameter<"int64_t">:$order,
-                        "int64_t":$unroll, "bool":$packs);
+                        "int64_t":$unroll, "bool":$packs,
+                        DefaultValuedParameter<"bool", "false">:$grouped);
   let assemblyFormat = [{
     `<` `workers` `=` `[` $workers `]` `,` `box` `=` `[` $box `]` `,`
-    `order` `=` `[` $order `]` `,` `unroll` `=` $unroll `,` `packs` `=` $packs `>`
+    `order` `=` `[` $order `]` `,` `unroll` `=` $unroll `,` `packs` `=` $packs
+    (`,` `grouped` `=` $grouped^)? `>`
   }];
 }
 
@@ -89,16 +93,19 @@ def Tile_PackedAttr : AttrDef<Tile_Dialect, "Packed",
   let description = [{
     Element `i` of the value is the element of `source`, seen as one row-major
     line of its elements, at the sum of `i[d] * strides[d]`; it is zero where
-    the column, `i[first] * panel + i[last]`, is `clip` or more. The bytes are
-    made while the module is written.
+    the column is `clip` or more. With `group` 1 the column is
+    `i[first] * panel + i[last]`; otherwise the last dim is a group of that size
+    and the column's place in its panel stands before it. The bytes are made
+    while the module is written.
   }];
   let parameters = (ins "::mlir::TypedAttr":$source,
                         AttributeSelfTypeParameter<"">:$type,
                         ArrayRefParameter<"int64_t">:$strides,
-                        "int64_t":$panel, "int64_t":$clip);
+                        "int64_t":$panel, "int64_t":$clip,
+                        DefaultValuedParameter<"int64_t", "1">:$group);
   let assemblyFormat = [{
     `<` $source `,` `strides` `=` `[` $strides `]` `,`
-    `panel` `=` $panel `,` `clip` `=` $clip `>`
+    `panel` `=` $panel `,` `clip` `=` $clip (`,` `group` `=` $group^)? `>`
   }];
 }
 

@@ -143,20 +143,24 @@ def Tile_PackOp : Tile_Op<"pack", [Pure]> {
   let description = [{
     The result's dims are panels of the source's dim `columns`, then the
     source's other dims in the order `order`, then the columns of one panel.
-    What lies behind the last column is zero.
+    What lies behind the last column is zero. With a `group`, that many terms of
+    the last dim of `order`, which they divide, lie side by side for each column.
 
     ```mlir
     // 64x3x3x64 (o, r, s, c) becomes 2x3x3x64x32.
     %p = tile.pack %w columns = 0 order = [1, 2, 3]
       : tensor<64x3x3x64xf32> to tensor<2x3x3x64x32xf32>
+    // In pairs of channels.
+    %q = tile.pack %v columns = 0 order = [1, 2, 3] group = 2
+      : tensor<64x3x3x64xbf16> to tensor<2x3x3x32x32x2xbf16>
     ```
   }];
   let arguments = (ins AnyRankedTensor:$source, I64Attr:$columns,
-                       DenseI64ArrayAttr:$order);
+                       DenseI64ArrayAttr:$order, OptionalAttr<I64Attr>:$group);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = [{
-    $source `columns` `=` $columns `order` `=` $order attr-dict
-    `:` type($source) `to` type($result)
+    $source `columns` `=` $columns `order` `=` $order (`group` `=` $group^)?
+    attr-dict `:` type($source) `to` type($result)
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
@@ -192,7 +196,10 @@ def Tile_StepOp : Tile_Op<"step", [
   let description = [{
     For each point of the accumulator's box and of `reduced`, adds the product
     of a and b at their maps to the accumulator. Maps are over the
-    accumulator's dims, then the reduced ones, and are linear.
+    accumulator's dims, then the reduced ones, and are linear. A step that is
+    `grouped` adds all terms of its last reduced dim at once, as `tile.dot`
+    does; there both operands move by one element along that dim, a stands
+    still along the lanes, and b's lanes follow each other.
 
     ```mlir
     %1 = tile.step %0, %a, %b {
@@ -205,12 +212,44 @@ def Tile_StepOp : Tile_Op<"step", [
   let arguments = (ins Tile_AccType:$acc, AnyMemRef:$a, AnyMemRef:$b,
                        DenseI64ArrayAttr:$reduced, I64Attr:$unroll,
                        AffineMapAttr:$aMap, AffineMapAttr:$bMap,
-                       UnitAttr:$aUnsigned, UnitAttr:$bUnsigned);
+                       UnitAttr:$aUnsigned, UnitAttr:$bUnsigned,
+                       UnitAttr:$grouped);
   let results = (outs Tile_AccType:$result);
   let assemblyFormat = [{
     $acc `,` $a `,` $b attr-dict `:` type($acc) `,` type($a) `,` type($b)
   }];
   let hasVerifier = 1;
+}
+
+def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>,
+    AllTypesMatch<["a", "b"]>]> {
+  let summary = "Products of groups of lanes, added to one lane each";
+  let description = [{
+    Lane i of the result is lane i of the accumulator plus the products of the
+    g lanes of a and b from i * g on, all converted to the accumulator's type
+    first; g is how many times as many lanes a and b have. A target has an
+    instruction for it where its machine model names such a unit; rounding
+    between the products of a group is the unit's own.
+
+    ```mlir
+    %1 = tile.dot %0, %a, %b : vector<16xf32>, vector<32xbf16>
+    %3 = tile.dot %2, %u, %s {aUnsigned} : vector<16xi32>, vector<64xi8>
+    ```
+  }];
+  let arguments = (ins AnyVectorOfNonZeroRank:$acc, AnyVectorOfNonZeroRank:$a,
+                       AnyVectorOfNonZeroRank:$b,
+                       UnitAttr:$aUnsigned, UnitAttr:$bUnsigned);
+  let results = (outs AnyVectorOfNonZeroRank:$result);
+  let assemblyFormat = [{
+    $acc `,` $a `,` $b attr-dict `:` type($acc) `,` type($a)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Lanes of a and b to a lane of the sums.
+    int64_t getGroup() {
+      return getA().getType().getDimSize(0) / getAcc().getType().getDimSize(0);
+    }
+  }];
 }
 
 def Tile_DrainOp : Tile_Op<"drain", [

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "LowerDots.h"
+#include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+using namespace mlir;
+using namespace ashlar;
+
+namespace {
+/// An instruction in its three widths.
+struct DotInstruction {
+  std::string name;   ///< of LLVM's intrinsic, without the width
+  bool swaps = false; ///< it takes b first
+};
+
+struct LowerDots : PassWrapper<LowerDots, OperationPass<func::FuncOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LowerDots)
+  explicit LowerDots(std::vector<std::string> features)
+      : features(std::move(features)) {}
+  StringRef getName() const override { return "ashlar-cpu-lower-dots"; }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<arith::ArithDialect, LLVM::LLVMDialect,
+                    vector::VectorDialect>();
+  }
+
+  void runOnOperation() override {
+    SmallVector<tile::DotOp> dots;
+    getOperation().walk([&](tile::DotOp op) { dots.push_back(op); });
+    for (tile::DotOp op : dots) {
+      ImplicitLocOpBuilder b(op.getLoc(), op);
+      std::optional<DotInstruction> instruction = find(op);
+      Value sum = instruction ? call(b, op, *instruction) : expand(b, op);
+      op.getResult().replaceAllUsesWith(sum);
+      op.erase();
+    }
+  }
+
+private:
+  bool has(StringRef feature) const {
+    return llvm::is_contained(features, feature);
+  }
+
+  std::optional<DotInstruction> find(tile::DotOp op) const {
+    Type acc = op.getAcc().getType().getElementType();
+    Type factor = op.getA().getType().getElementType();
+    bool anyWidth = has("avx512vl");
+    if (acc.isF32() && factor.isBF16() && op.getGroup() == 2 && anyWidth &&
+        has("avx512bf16"))
+      return DotInstruction{"llvm.x86.avx512bf16.dpbf16ps."};
+    // Unsigned bytes times signed ones.
+    if (acc.isInteger(32) && factor.isInteger(8) && op.getGroup() == 4 &&
+        op.getAUnsigned() != op.getBUnsigned() && anyWidth && has("avx512vnni"))
+      return DotInstruction{"llvm.x86.avx512.vpdpbusd.", op.getBUnsigned()};
+    return std::nullopt;
+  }
+
+  static Value widen(ImplicitLocOpBuilder &b, Value value, int64_t lanes) {
+    auto type = cast<VectorType>(value.getType());
+    if (type.getDimSize(0) == lanes)
+      return value;
+    auto wide = VectorType::get({lanes}, type.getElementType());
+    Value zeros = arith::ConstantOp::create(b, b.getZeroAttr(wide));
+    return vector::InsertStridedSliceOp::create(
+        b, value, zeros, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{1});
+  }
+
+  static Value call(ImplicitLocOpBuilder &b, tile::DotOp op,
+                    const DotInstruction &instruction) {
+    constexpr int64_t fewestLanes = 4;
+    VectorType type = op.getAcc().getType();
+    int64_t lanes = std::max(fewestLanes, type.getDimSize(0));
+    auto wide = VectorType::get({lanes}, type.getElementType());
+    Value first = op.getA(), second = op.getB();
+    if (instruction.swaps)
+      std::swap(first, second);
+    Value operands[] = {widen(b, op.getAcc(), lanes),
+                        widen(b, first, lanes * op.getGroup()),
+                        widen(b, second, lanes * op.getGroup())};
+    std::string name = instruction.name + std::to_string(lanes * 32);
+    Value sum =
+        LLVM::CallIntrinsicOp::create(b, wide, b.getStringAttr(name), operands)
+            .getResults();
+    if (wide == type)
+      return sum;
+    return vector::ExtractStridedSliceOp::create(
+        b, sum, ArrayRef<int64_t>{0}, type.getShape(), ArrayRef<int64_t>{1});
+  }
+
+  /// Term after term.
+  static Value expand(ImplicitLocOpBuilder &b, tile::DotOp op) {
+    Value sum = op.getAcc();
+    VectorType type = op.getAcc().getType();
+    auto terms = [&](Value factors, int64_t term, bool isUnsigned) -> Value {
+      SmallVector<int64_t> lanes;
+      for (int64_t i = 0; i != type.getDimSize(0); ++i)
+        lanes.push_back(i * op.getGroup() + term);
+      // As numbers without a meaning: where a machine has no bf16, LLVM would
+      // take the lanes apart through f32 and a call of compiler-rt.
+      auto given = cast<VectorType>(factors.getType());
+      Type bits = b.getIntegerType(given.getElementTypeBitWidth());
+      Value chosen = vector::BitCastOp::create(b, given.clone(bits), factors);
+      chosen = vector::ShuffleOp::create(b, chosen, chosen, lanes);
+      chosen = vector::BitCastOp::create(
+          b, VectorType::get(type.getShape(), given.getElementType()), chosen);
+      if (chosen.getType() == type)
+        return chosen;
+      if (isa<FloatType>(type.getElementType()))
+        return arith::ExtFOp::create(b, type, chosen);
+      if (isUnsigned)
+        return arith::ExtUIOp::create(b, type, chosen);
+      return arith::ExtSIOp::create(b, type, chosen);
+    };
+    for (int64_t term = 0; term != op.getGroup(); ++term) {
+      Value x = terms(op.getA(), term, op.getAUnsigned());
+      Value y = terms(op.getB(), term, op.getBUnsigned());
+      if (isa<FloatType>(type.getElementType()))
+        sum = vector::FMAOp::create(b, x, y, sum);
+      else
+        sum = arith::AddIOp::create(b, sum, arith::MulIOp::create(b, x, y));
+    }
+    return sum;
+  }
+
+  std::vector<std::string> features;
+};
+} // namespace
+
+std::unique_ptr<Pass>
+ashlar::cpu::createLowerDotsPass(std::vector<std::string> features) {
+  return std::make_unique<LowerDots>(std::move(features));
+}
