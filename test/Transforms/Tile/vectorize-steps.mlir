@@ -196,3 +196,24 @@ func.func @carried(%a: memref<4x8xf16>, %b: memref<8x8xf16>, %c: memref<8xf32>) 
   } : !tile.acc<8xf32>
   return
 }
+
+// -----
+
+// A group of a is loaded once and goes to all lanes as one number, groups of b
+// lie beside each other; the last column, alone, is masked.
+// CHECK-LABEL: func.func @grouped
+// CHECK-SAME: %[[SUM:.*]]: f32
+// CHECK: %[[B:.*]] = vector.load %{{.*}} : {{.*}}, vector<16xbf16>
+// CHECK: %[[D0:.*]] = tile.dot %{{.*}}, %[[A:.*]], %[[B]] : vector<8xf32>, vector<16xbf16>
+// CHECK-DAG: tile.dot %{{.*}}, %{{.*}}, %{{.*}} : vector<1xf32>, vector<2xbf16>
+func.func @grouped(%zero: f32, %a: memref<6xbf16>, %b: memref<3x16x2xbf16>, %c: memref<9xf32>) {
+  %none = tile.init %zero : f32 to !tile.acc<9xf32>
+  %all = tile.step %none, %a, %b {reduced = array<i64: 3, 2>, unroll = 1 : i64, grouped,
+      aMap = affine_map<(n, k, j) -> (k * 2 + j)>, bMap = affine_map<(n, k, j) -> (k, n, j)>}
+    : !tile.acc<9xf32>, memref<6xbf16>, memref<3x16x2xbf16>
+  tile.drain %all to %c : memref<9xf32> attributes {maps = [affine_map<(n) -> (n)>]} {
+  ^bb0(%x: f32):
+    tile.yield %x : f32
+  } : !tile.acc<9xf32>
+  return
+}

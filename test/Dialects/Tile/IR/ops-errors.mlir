@@ -443,3 +443,50 @@ func.func @drain_body(%acc: !tile.acc<4xf32>, %c: memref<4xf32>) {
   } : !tile.acc<4xf32>
   return
 }
+
+// -----
+
+// A group lies side by side whole.
+func.func @pack_group(%w: tensor<7x8xbf16>) -> tensor<1x3x8x2xbf16> {
+  // expected-error@+1 {{'tile.pack' op expected a group that divides the last dim of order, found 2}}
+  %p = tile.pack %w columns = 1 order = [0] group = 2 : tensor<7x8xbf16> to tensor<1x3x8x2xbf16>
+  return %p : tensor<1x3x8x2xbf16>
+}
+
+// -----
+
+// Its shape is that of the groups.
+func.func @pack_group_shape(%w: tensor<6x8xbf16>) -> tensor<1x6x8x2xbf16> {
+  // expected-error@+1 {{'tile.pack' op expected panels of 'tensor<6x8xbf16>' to be of shape 1, 3, 8, 2, found 'tensor<1x6x8x2xbf16>'}}
+  %p = tile.pack %w columns = 1 order = [0] group = 2 : tensor<6x8xbf16> to tensor<1x6x8x2xbf16>
+  return %p : tensor<1x6x8x2xbf16>
+}
+
+// -----
+
+// Factors have whole groups for each lane of the sums.
+func.func @dot_lanes(%s: vector<16xf32>, %a: vector<24xbf16>) -> vector<16xf32> {
+  // expected-error@+1 {{'tile.dot' op expected factors of the accumulator's kind with a multiple of its lanes, found 'vector<24xbf16>' for 'vector<16xf32>'}}
+  %r = tile.dot %s, %a, %a : vector<16xf32>, vector<24xbf16>
+  return %r : vector<16xf32>
+}
+
+// -----
+
+// And are of its kind.
+func.func @dot_kind(%s: vector<16xf32>, %a: vector<64xi8>) -> vector<16xf32> {
+  // expected-error@+1 {{'tile.dot' op expected factors of the accumulator's kind}}
+  %r = tile.dot %s, %a, %a : vector<16xf32>, vector<64xi8>
+  return %r : vector<16xf32>
+}
+
+// -----
+
+// A grouped step has a dim that is the group.
+func.func @step_group(%acc: !tile.acc<4xf32>, %a: memref<1xf32>, %b: memref<4xf32>) -> !tile.acc<4xf32> {
+  // expected-error@+1 {{'tile.step' op expected a reduced dim that is the group, found none}}
+  %r = tile.step %acc, %a, %b {reduced = array<i64>, unroll = 1 : i64, grouped,
+      aMap = affine_map<(n) -> (0)>, bMap = affine_map<(n) -> (n)>}
+    : !tile.acc<4xf32>, memref<1xf32>, memref<4xf32>
+  return %r : !tile.acc<4xf32>
+}

@@ -147,3 +147,15 @@ func.func @integers(%a: memref<8xi8>, %b: memref<8x4xi8>, %c: memref<4xi32>) {
   } : !tile.acc<4xi32>
   return
 }
+
+// CHECK-LABEL: func.func @groups
+func.func @groups(%w: tensor<64x3x3x64xbf16>, %s: vector<16xf32>, %a: vector<32xbf16>, %n: vector<8xi32>, %u: vector<32xi8>)
+    -> (tensor<2x3x3x32x32x2xbf16>, vector<16xf32>, vector<8xi32>) {
+  // CHECK: tile.pack %{{.*}} columns = 0 order = [1, 2, 3] group = 2 : tensor<64x3x3x64xbf16> to tensor<2x3x3x32x32x2xbf16>
+  %p = tile.pack %w columns = 0 order = [1, 2, 3] group = 2 : tensor<64x3x3x64xbf16> to tensor<2x3x3x32x32x2xbf16>
+  // CHECK: tile.dot %{{.*}}, %{{.*}}, %{{.*}} : vector<16xf32>, vector<32xbf16>
+  %1 = tile.dot %s, %a, %a : vector<16xf32>, vector<32xbf16>
+  // CHECK: tile.dot %{{.*}}, %{{.*}}, %{{.*}} {aUnsigned} : vector<8xi32>, vector<32xi8>
+  %2 = tile.dot %n, %u, %u {aUnsigned} : vector<8xi32>, vector<32xi8>
+  return %p, %1, %2 : tensor<2x3x3x32x32x2xbf16>, vector<16xf32>, vector<8xi32>
+}
