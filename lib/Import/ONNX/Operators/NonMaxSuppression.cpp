@@ -172,8 +172,8 @@ SmallVector<Value> Suppression::step(OpBuilder &b, Location loc, ValueRange at,
   Value last =
       arith::ConstantIndexOp::create(b, loc, batches * classes * perClass - 1);
   row = arith::MinSIOp::create(b, loc, row, last);
-  for (auto [i, value] :
-       llvm::enumerate(ArrayRef<Value>{at[0], at[1], chosen})) {
+  Value places[] = {at[0], at[1], chosen};
+  for (auto [i, value] : llvm::enumerate(places)) {
     Value column = arith::ConstantIndexOp::create(b, loc, i);
     Value old =
         tensor::ExtractOp::create(b, loc, selected, ValueRange{row, column});
