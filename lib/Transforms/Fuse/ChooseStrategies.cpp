@@ -342,7 +342,9 @@ private:
         others.emplace_back(dim, i);
     }
     llvm::sort(others);
-    OpBuilder b(op);
+    // A weight of a loop's body is one of the program.
+    auto function = op->getParentOfType<func::FuncOp>();
+    OpBuilder b(function.getBody().front().findAncestorOpInBlock(*op));
     int64_t panel = llvm::alignTo(box[last], lanes);
     auto type = cast<RankedTensorType>(op.getB().getType());
     SmallVector<int64_t> order;

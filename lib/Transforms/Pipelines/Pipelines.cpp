@@ -95,8 +95,9 @@ void ashlar::buildTilePipeline(OpPassManager &pm, const TileOptions &options) {
     kernel.addPass(createCSEPass());
   }
   kernel.addPass(createBufferizeKernelsPass());
-  kernel.addPass(createCanonicalizerPass());
+  // In this order, copies from a place to itself go.
   kernel.addPass(createCSEPass());
+  kernel.addPass(createCanonicalizerPass());
   ExpandWinogradPassOptions winograd;
   winograd.vectorBytes = options.machine.vectors.bytes;
   kernel.addPass(createExpandWinogradPass(winograd));

@@ -10,8 +10,10 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
@@ -23,6 +25,36 @@ namespace ashlar {
 } // namespace ashlar
 
 namespace {
+/// A buffer that a step of a loop allocates and hands on would be that of the
+/// next step too, since each allocation of a kernel has one place: the loop
+/// carries one buffer instead, into which each step puts what it hands on.
+void carryOneBuffer(scf::ForOp loop) {
+  auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
+  ImplicitLocOpBuilder b(loop.getLoc(), yield);
+  SmallVector<std::pair<OpOperand *, Value>> moved;
+  for (auto [operand, carried] :
+       llvm::zip(yield->getOpOperands(), loop.getRegionIterArgs()))
+    if (isa<MemRefType>(carried.getType()) && operand.get() != carried)
+      moved.emplace_back(&operand, carried);
+  // One may be where another one goes, unless it has just been made.
+  SmallVector<Value> sources;
+  for (auto [operand, carried] : moved) {
+    Value source = operand->get();
+    bool isNew = source.getDefiningOp<memref::AllocOp>() != nullptr;
+    if (moved.size() > 1 && !isNew) {
+      source = memref::AllocOp::create(
+          b, memref::getMixedSizes(b, b.getLoc(), source),
+          getElementTypeOrSelf(source.getType()));
+      memref::CopyOp::create(b, operand->get(), source);
+    }
+    sources.push_back(source);
+  }
+  for (auto [source, move] : llvm::zip(sources, moved)) {
+    memref::CopyOp::create(b, source, move.second);
+    move.first->set(move.second);
+  }
+}
+
 struct BufferizeKernels
     : ashlar::impl::BufferizeKernelsPassBase<BufferizeKernels> {
   void runOnOperation() override {
@@ -58,6 +90,7 @@ struct BufferizeKernels
     bufferization::BufferizationState state;
     if (failed(bufferization::runOneShotBufferize(function, options, state)))
       return signalPassFailure();
+    function.walk(carryOneBuffer);
   }
 };
 } // namespace

@@ -4,6 +4,7 @@
 // accumulator boxes inside, sums in chunks, then the epilogue. It chooses
 // nothing.
 #include "PadMargins.h"
+#include "StaticStrides.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Transforms/Tile/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -373,6 +374,7 @@ struct ExpandContracts
         op.emitOpError("has no strategy; the stage fuse chooses one");
         return signalPassFailure();
       }
+      giveStaticStrides(cast<DestinationStyleOpInterface>(op.getOperation()));
       ContractExpander(op).run();
     }
   }

@@ -6,6 +6,7 @@
 // box multiplies them, the results' boxes are transformed and go through the
 // epilogue. Lanes run along channels and columns.
 #include "PadMargins.h"
+#include "StaticStrides.h"
 #include "VectorBody.h"
 #include "VectorWriter.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
@@ -295,8 +296,10 @@ struct ExpandWinograd : ashlar::impl::ExpandWinogradPassBase<ExpandWinograd> {
     SmallVector<tile::WinogradOp> ops;
     getOperation().walk([&](tile::WinogradOp op) { ops.push_back(op); });
     OpBuilder b(&getContext());
-    for (tile::WinogradOp op : ops)
+    for (tile::WinogradOp op : ops) {
+      giveStaticStrides(cast<DestinationStyleOpInterface>(op.getOperation()));
       WinogradExpander(op, b, vectorBytes).run();
+    }
   }
 };
 } // namespace

@@ -84,3 +84,64 @@ func.func @entry(%x: tensor<2x2xf32>) -> tensor<4xf32> {
   %y = tensor.collapse_shape %x [[0, 1]] : tensor<2x2xf32> into tensor<4xf32>
   return %y : tensor<4xf32>
 }
+
+// -----
+
+// A loop carries one buffer: what a step hands on is put into it, since each
+// allocation has one place for all steps.
+// CHECK-LABEL: func.func @carried
+// CHECK: %[[STATE:.*]] = memref.alloc() {{.*}} : memref<8xf32>
+// CHECK: scf.for
+// CHECK: %[[NEXT:.*]] = memref.alloc() {{.*}} : memref<8xf32>
+// CHECK: linalg.generic {{.*}} ins(%[[STATE]], %[[STATE]] : {{.*}} outs(%[[NEXT]]
+// CHECK: memref.copy %[[NEXT]], %[[STATE]]
+// CHECK-NEXT: }
+// CHECK: memref.copy %[[STATE]], %arg1
+#id = affine_map<(i) -> (i)>
+#back = affine_map<(i) -> (7 - i)>
+func.func @carried(%a: memref<8xf32>, %c: memref<8xf32>) attributes {exec.results = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %x = bufferization.to_tensor %a restrict : memref<8xf32> to tensor<8xf32>
+  %r = scf.for %i = %c0 to %c4 step %c1 iter_args(%s = %x) -> tensor<8xf32> {
+    %e = tensor.empty() : tensor<8xf32>
+    %n = linalg.generic {indexing_maps = [#id, #back, #id], iterator_types = ["parallel"]}
+        ins(%s, %s : tensor<8xf32>, tensor<8xf32>) outs(%e : tensor<8xf32>) {
+    ^bb0(%u: f32, %v: f32, %o: f32):
+      %t = arith.addf %u, %v : f32
+      linalg.yield %t : f32
+    } -> tensor<8xf32>
+    scf.yield %n : tensor<8xf32>
+  }
+  bufferization.materialize_in_destination %r in restrict writable %c : (tensor<8xf32>, memref<8xf32>) -> ()
+  return
+}
+
+// -----
+
+// Where two change places, both are put aside first.
+// CHECK-LABEL: func.func @swapped
+// CHECK: %[[X:.*]] = memref.alloc()
+// CHECK-NEXT: memref.copy %arg0, %[[X]]
+// CHECK: %[[Y:.*]] = memref.alloc()
+// CHECK-NEXT: memref.copy %arg1, %[[Y]]
+// CHECK: scf.for
+// CHECK: memref.copy %[[Y]], %[[P:.*]] :
+// CHECK: memref.copy %[[X]], %[[Q:.*]] :
+// CHECK: memref.copy %[[P]], %[[X]]
+// CHECK: memref.copy %[[Q]], %[[Y]]
+// CHECK-NEXT: }
+func.func @swapped(%a: memref<8xf32>, %b: memref<8xf32>, %c: memref<8xf32>, %d: memref<8xf32>) attributes {exec.results = 2 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %x = bufferization.to_tensor %a restrict : memref<8xf32> to tensor<8xf32>
+  %y = bufferization.to_tensor %b restrict : memref<8xf32> to tensor<8xf32>
+  %r:2 = scf.for %i = %c0 to %c4 step %c1 iter_args(%s = %x, %t = %y) -> (tensor<8xf32>, tensor<8xf32>) {
+    scf.yield %t, %s : tensor<8xf32>, tensor<8xf32>
+  }
+  bufferization.materialize_in_destination %r#0 in restrict writable %c : (tensor<8xf32>, memref<8xf32>) -> ()
+  bufferization.materialize_in_destination %r#1 in restrict writable %d : (tensor<8xf32>, memref<8xf32>) -> ()
+  return
+}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -218,6 +219,10 @@ static void addEffects(DestinationStyleOpInterface op, Effects &effects) {
 
 void ContractOp::getEffects(Effects &effects) { addEffects(*this, effects); }
 
+LogicalResult ContractOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &) {
+  return memref::foldMemRefCast(*this);
+}
+
 Speculation::Speculatability ContractOp::getSpeculatability() {
   return isa<MemRefType>(getInit().getType()) ? Speculation::NotSpeculatable
                                               : Speculation::Speculatable;
@@ -258,6 +263,10 @@ LogicalResult WinogradOp::verify() {
 }
 
 void WinogradOp::getEffects(Effects &effects) { addEffects(*this, effects); }
+
+LogicalResult WinogradOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &) {
+  return memref::foldMemRefCast(*this);
+}
 
 Speculation::Speculatability WinogradOp::getSpeculatability() {
   return isa<MemRefType>(getInit().getType()) ? Speculation::NotSpeculatable

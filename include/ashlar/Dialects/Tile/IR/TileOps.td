@@ -61,6 +61,7 @@ def Tile_ContractOp : Tile_Op<"contract", [
     `outs` `(` $init `:` type($init) `)` attr-dict-with-keyword $body
     (`->` type($outputs)^)?
   }];
+  let hasFolder = 1;
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
@@ -115,6 +116,7 @@ def Tile_WinogradOp : Tile_Op<"winograd", [
     `outs` `(` $init `:` type($init) `)` attr-dict-with-keyword $body
     (`->` type($outputs)^)?
   }];
+  let hasFolder = 1;
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() {
