@@ -14,6 +14,7 @@
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <cstring>
 #include <random>
 
 using namespace mlir;
@@ -43,24 +44,29 @@ public:
     }
     if (auto resource = dyn_cast<DenseResourceElementsAttr>(constant)) {
       if (AsmResourceBlob *blob = resource.getRawHandle().getBlob())
-        values = blob->getDataAs<float>();
+        bytes = blob->getData();
       return;
     }
     for (float value : cast<DenseElementsAttr>(constant).getValues<float>())
       owned.push_back(value);
-    values = owned;
+    bytes = ArrayRef(reinterpret_cast<const char *>(owned.data()),
+                     owned.size() * sizeof(float));
   }
 
-  bool isValid() const { return !values.empty(); }
+  bool isValid() const { return !bytes.empty(); }
   double at(int64_t o, int64_t c, int64_t r, int64_t s) const {
-    return values[o * steps[3] + c * steps[6] + r * steps[4] + s * steps[5]];
+    int64_t place = o * steps[3] + c * steps[6] + r * steps[4] + s * steps[5];
+    // Where a model's file was mapped, nothing is aligned.
+    float value;
+    std::memcpy(&value, bytes.data() + place * sizeof(float), sizeof(value));
+    return value;
   }
 
   int64_t outputs, channels;
 
 private:
   int64_t steps[7] = {};
-  ArrayRef<float> values;
+  ArrayRef<char> bytes;
   SmallVector<float, 0> owned;
 };
 
