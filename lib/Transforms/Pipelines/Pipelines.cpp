@@ -102,6 +102,7 @@ void ashlar::buildTilePipeline(OpPassManager &pm, const TileOptions &options) {
   winograd.vectorBytes = options.machine.vectors.bytes;
   kernel.addPass(createExpandWinogradPass(winograd));
   kernel.addPass(createExpandContractsPass());
+  kernel.addPass(createExpandCopiesPass());
   kernel.addPass(createFormGroupsPass());
   kernel.addPass(createGeneralizeKernelsPass());
   if (options.vectorize) {

@@ -169,11 +169,14 @@ private:
 
   /// The body of the loop over `d`, which packs b where its last loop is.
   void emitInside(unsigned depth, unsigned d) {
-    Value outer = packed.memory;
-    if (strategy.getPacks() && depth == packDepth())
-      packed = packB();
+    if (!strategy.getPacks() || depth != packDepth()) {
+      emitLoops(depth + 1);
+      return;
+    }
+    packed = packB();
     emitLoops(depth + 1);
-    packed.memory = outer;
+    tile::ReleaseOp::create(b, packed.memory);
+    packed = BoxView();
   }
 
   /// The innermost of the loops that b depends on.
@@ -186,7 +189,8 @@ private:
   }
 
   /// A contiguous copy of b's box, reduced dims first, columns last; a group
-  /// lies behind its column.
+  /// lies behind its column. One slot is enough: the next box follows when all
+  /// that reads this one is done.
   BoxView packB() {
     SmallVector<unsigned> dims;
     SmallVector<int64_t> shape;
@@ -204,19 +208,18 @@ private:
       shape.push_back(d < numParallel ? box[d] : sizes[d]);
     BoxView source = view(op.getB(), op.getBMap(), dims, shape);
     Type element = cast<MemRefType>(op.getB().getType()).getElementType();
-    Value copy = memref::AllocOp::create(b, MemRefType::get(shape, element));
-    SmallVector<utils::IteratorType> loops(shape.size(),
-                                           utils::IteratorType::parallel);
-    AffineMap maps[] = {source.map, b.getMultiDimIdentityMap(shape.size())};
-    linalg::GenericOp::create(
-        b, TypeRange(), source.memory, copy, maps, loops,
-        [](OpBuilder &inner, Location location, ValueRange arguments) {
-          linalg::YieldOp::create(inner, location, arguments[0]);
-        });
+    auto type =
+        tile::RingType::get(b.getContext(), /*slots=*/1, shape, element);
+    Value ring = tile::AllocOp::create(b, type, /*space=*/StringAttr());
+    auto copy = tile::CopyOp::create(
+        b, type.getSlotType(), tile::TokenType::get(b.getContext()),
+        source.memory, ring, AffineMapAttr::get(source.map));
+    tile::WaitOp::create(b, copy.getToken());
     SmallVector<AffineExpr> place;
     for (unsigned d : dims)
       place.push_back(b.getAffineDimExpr(d));
-    return {copy, AffineMap::get(sizes.size(), 0, place, b.getContext())};
+    return {copy.getSlot(),
+            AffineMap::get(sizes.size(), 0, place, b.getContext())};
   }
 
   /// The part of `memory` that a box touches whose dims are `dims` with the

@@ -56,14 +56,16 @@ NEEDS = {
 # From level 1 of the tile dialect, through level 3, to vectors; the other two
 # stop at the level named and go on in plain loops.
 FORMS = {
-    "vectors": "ashlar-expand-contracts,ashlar-form-groups,"
+    "vectors": "ashlar-expand-contracts,ashlar-expand-copies,"
+               "ashlar-form-groups,"
                "ashlar-generalize-kernels,"
                "ashlar-vectorize-generics{vector-bytes=VECTORS},"
                "ashlar-vectorize-steps{vector-bytes=VECTORS}",
     "contracts": "ashlar-tile-to-loops,ashlar-form-groups,"
                  "ashlar-generalize-kernels",
-    "steps": "ashlar-expand-contracts,ashlar-tile-to-loops,"
-             "ashlar-form-groups,ashlar-generalize-kernels",
+    "steps": "ashlar-expand-contracts,ashlar-expand-copies,"
+             "ashlar-tile-to-loops,ashlar-form-groups,"
+             "ashlar-generalize-kernels",
 }
 
 

@@ -69,19 +69,20 @@ func.func @workers(%a: memref<10x24xf32>, %b: memref<24x16xf32>, %c: memref<10x1
 // Columns of b that lie apart are copied side by side once per box of columns, and
 // read by all rows.
 // CHECK-DAG: #[[ACROSS:.*]] = affine_map<(d0, d1) -> (d1, d0)>
-// CHECK-DAG: #[[SAME:.*]] = affine_map<(d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @packs
 // CHECK: %[[KEYS:.*]] = memref.subview %arg1[0, 0] [16, 24]
-// CHECK: %[[PANEL:.*]] = memref.alloc() : memref<24x16xf32>
-// CHECK: linalg.generic {indexing_maps = [#[[ACROSS]], #[[SAME]]]{{.*}} ins(%[[KEYS]] {{.*}} outs(%[[PANEL]]
+// CHECK: %[[RING:.*]] = tile.alloc : <1, 24x16xf32>
+// CHECK: %[[PANEL:.*]], %[[BEGUN:.*]] = tile.copy %{{.*}} to %[[RING]] {map = #[[ACROSS]]}
+// CHECK: tile.wait %[[BEGUN]]
 // CHECK: scf.for
 // CHECK: %[[CAST:.*]] = memref.cast %[[PANEL]]
 // CHECK: tile.step %{{.*}}, %{{.*}}, %[[CAST]]
+// CHECK: tile.release %[[PANEL]]
 // CHECK: memref.subview %arg1[16, 0] [4, 24]
-// CHECK: %[[EDGE:.*]] = memref.alloc() : memref<24x4xf32>
-// CHECK: linalg.generic {{.*}} outs(%[[EDGE]]
+// CHECK: %[[EDGE:.*]], %{{.*}} = tile.copy %{{.*}} -> memref<24x4xf32>
 // CHECK: scf.for
 // CHECK: tile.step
+// CHECK: tile.release %[[EDGE]]
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>
 #nk = affine_map<(m, n, k) -> (n, k)>

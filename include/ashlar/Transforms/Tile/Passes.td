@@ -68,7 +68,8 @@ def ExpandContractsPass
     Before: `tile.contract` on memrefs with a strategy. After: an `scf.forall`
     over the boxes of workers, loops over accumulator boxes, and in them
     `tile.init`, `tile.step` per chunk of the sums, `tile.drain` with the
-    epilogue. What is left over at the end of a dim has a box of its own size.
+    epilogue. Where the strategy packs, `tile.copy` brings a box of b near
+    first. What is left over at the end of a dim has a box of its own size.
     Refuses contractions without a strategy.
   }];
   let dependentDialects = ["::ashlar::tile::TileDialect",
@@ -108,6 +109,18 @@ def VectorizeStepsPass
                            "::mlir::arith::ArithDialect",
                            "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect"];
+}
+
+def ExpandCopiesPass
+    : Pass<"ashlar-expand-copies", "::mlir::func::FuncOp"> {
+  let summary = "Let the worker itself copy what is brought near";
+  let description = [{
+    Before: `tile.copy` into rings. After: each is a structured copy into memory
+    of its own, done where it was begun, for machines without copy engines and
+    as the meaning of the ops. Rings, waits and releases are gone.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+                           "::mlir::memref::MemRefDialect"];
 }
 
 def FormGroupsPass : Pass<"ashlar-form-groups", "::mlir::func::FuncOp"> {

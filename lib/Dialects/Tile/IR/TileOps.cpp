@@ -63,6 +63,38 @@ AccType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+Type RingType::parse(AsmParser &parser) {
+  int64_t slots = 0;
+  SmallVector<int64_t> shape;
+  Type element;
+  SMLoc location = parser.getCurrentLocation();
+  if (parser.parseLess() || parser.parseInteger(slots) || parser.parseComma() ||
+      parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
+      parser.parseType(element) || parser.parseGreater())
+    return {};
+  return parser.getChecked<RingType>(location, parser.getContext(), slots,
+                                     shape, element);
+}
+
+void RingType::print(AsmPrinter &printer) const {
+  printer << "<" << getSlots() << ", ";
+  printer.printDimensionList(getShape());
+  printer << "x" << getElementType() << ">";
+}
+
+LogicalResult
+RingType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                 int64_t slots, ArrayRef<int64_t> shape, Type elementType) {
+  if (slots < 1)
+    return emitError() << "expected at least one slot, found " << slots;
+  if (shape.empty() ||
+      llvm::any_of(shape, [](int64_t size) { return size < 1; }) ||
+      !elementType.isIntOrFloat())
+    return emitError() << "expected slots of numbers with at least one dim, "
+                          "each of size 1 or more";
+  return success();
+}
+
 static Type elementOf(Value value) {
   return cast<ShapedType>(value.getType()).getElementType();
 }
@@ -332,6 +364,62 @@ PackedAttr PackOp::getPacked(TypedAttr source) {
     packed.push_back(strides[getOrder().back()]);
   return PackedAttr::get(getContext(), source, result, packed, panel,
                          type.getDimSize(columns), group);
+}
+
+/// The op in `block` that `op` is or is part of.
+static Operation *inBlock(Block *block, Operation *op) {
+  return block->findAncestorOpInBlock(*op);
+}
+
+/// The one user of `value` that is a `User`, which stands in `block`.
+template <typename User> static User onlyUser(Value value, Block *block) {
+  User found;
+  for (Operation *user : value.getUsers())
+    if (auto candidate = dyn_cast<User>(user)) {
+      if (found || user->getBlock() != block)
+        return {};
+      found = candidate;
+    }
+  return found;
+}
+
+LogicalResult CopyOp::verify() {
+  RingType ring = getRing().getType();
+  if (getSlot().getType() != ring.getSlotType())
+    return emitOpError("expected a slot of type ")
+           << ring.getSlotType() << ", found " << getSlot().getType();
+  if (elementOf(getSource()) != ring.getElementType())
+    return emitOpError("expected elements of type ")
+           << ring.getElementType() << ", found " << getSource().getType();
+  if (failed(checkMap(*this, "the source", getMap(), ring.getShape().size(),
+                      getSource())))
+    return failure();
+  Block *block = (*this)->getBlock();
+  auto wait = onlyUser<WaitOp>(getToken(), block);
+  auto release = onlyUser<ReleaseOp>(getSlot(), block);
+  if (!wait || !release)
+    return emitOpError("expected one tile.wait for its token and one "
+                       "tile.release of its slot in its block");
+  for (Operation *user : getSlot().getUsers()) {
+    if (user == release)
+      continue;
+    Operation *place = inBlock(block, user);
+    if (!place || place->isBeforeInBlock(wait) ||
+        release->isBeforeInBlock(place)) {
+      InFlightDiagnostic error = emitOpError(
+          "expected its slot to be used between tile.wait and tile.release");
+      error.attachNote(user->getLoc()) << "used here";
+      return error;
+    }
+  }
+  return success();
+}
+
+void CopyOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  effects.emplace_back(MemoryEffects::Read::get(), &getSourceMutable());
+  effects.emplace_back(MemoryEffects::Write::get(), &getRingMutable());
 }
 
 LogicalResult InitOp::verify() {

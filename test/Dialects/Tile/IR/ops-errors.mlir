@@ -490,3 +490,96 @@ func.func @step_group(%acc: !tile.acc<4xf32>, %a: memref<1xf32>, %b: memref<4xf3
     : !tile.acc<4xf32>, memref<1xf32>, memref<4xf32>
   return %r : !tile.acc<4xf32>
 }
+
+// -----
+
+// A ring has slots.
+// expected-error@+1 {{expected at least one slot, found 0}}
+func.func private @no_slots(!tile.ring<0, 4xf32>)
+
+// -----
+
+// And they hold something.
+// expected-error@+1 {{expected slots of numbers with at least one dim, each of size 1 or more}}
+func.func private @empty_slots(!tile.ring<1, 0xf32>)
+
+// -----
+
+// What comes out is what a slot holds.
+func.func @slot_type(%b: memref<4xf32>, %r: !tile.ring<1, 4xf32>) {
+  // expected-error@+1 {{'tile.copy' op expected a slot of type 'memref<4xf32>', found 'memref<5xf32>'}}
+  %s, %t = tile.copy %b to %r {map = affine_map<(n) -> (n)>} : memref<4xf32> to !tile.ring<1, 4xf32> -> memref<5xf32>
+  tile.wait %t
+  tile.release %s : memref<5xf32>
+  return
+}
+
+// -----
+
+// Copies convert nothing.
+func.func @copy_element(%b: memref<4xf16>, %r: !tile.ring<1, 4xf32>) {
+  // expected-error@+1 {{'tile.copy' op expected elements of type 'f32', found 'memref<4xf16>'}}
+  %s, %t = tile.copy %b to %r {map = affine_map<(n) -> (n)>} : memref<4xf16> to !tile.ring<1, 4xf32> -> memref<4xf32>
+  tile.wait %t
+  tile.release %s : memref<4xf32>
+  return
+}
+
+// -----
+
+// Each dim of the source is addressed.
+func.func @copy_map(%b: memref<1x4xf32>, %r: !tile.ring<1, 4xf32>) {
+  // expected-error@+1 {{'tile.copy' op expected 2 results in the map of the source, one per dim of 'memref<1x4xf32>'}}
+  %s, %t = tile.copy %b to %r {map = affine_map<(n) -> (n)>} : memref<1x4xf32> to !tile.ring<1, 4xf32> -> memref<4xf32>
+  tile.wait %t
+  tile.release %s : memref<4xf32>
+  return
+}
+
+// -----
+
+// Somebody waits for it.
+func.func @no_wait(%b: memref<4xf32>, %r: !tile.ring<1, 4xf32>) {
+  // expected-error@+1 {{'tile.copy' op expected one tile.wait for its token and one tile.release of its slot in its block}}
+  %s, %t = tile.copy %b to %r {map = affine_map<(n) -> (n)>} : memref<4xf32> to !tile.ring<1, 4xf32> -> memref<4xf32>
+  tile.release %s : memref<4xf32>
+  return
+}
+
+// -----
+
+// The slot is given back once.
+func.func @two_releases(%b: memref<4xf32>, %r: !tile.ring<1, 4xf32>) {
+  // expected-error@+1 {{'tile.copy' op expected one tile.wait for its token and one tile.release of its slot in its block}}
+  %s, %t = tile.copy %b to %r {map = affine_map<(n) -> (n)>} : memref<4xf32> to !tile.ring<1, 4xf32> -> memref<4xf32>
+  tile.wait %t
+  tile.release %s : memref<4xf32>
+  tile.release %s : memref<4xf32>
+  return
+}
+
+// -----
+
+// Nobody reads what is not there yet.
+func.func @too_early(%b: memref<4xf32>, %c: memref<4xf32>, %r: !tile.ring<1, 4xf32>) {
+  // expected-error@+1 {{'tile.copy' op expected its slot to be used between tile.wait and tile.release}}
+  %s, %t = tile.copy %b to %r {map = affine_map<(n) -> (n)>} : memref<4xf32> to !tile.ring<1, 4xf32> -> memref<4xf32>
+  // expected-note@+1 {{used here}}
+  memref.copy %s, %c : memref<4xf32> to memref<4xf32>
+  tile.wait %t
+  tile.release %s : memref<4xf32>
+  return
+}
+
+// -----
+
+// Nor what is another's already.
+func.func @too_late(%b: memref<4xf32>, %c: memref<4xf32>, %r: !tile.ring<1, 4xf32>) {
+  // expected-error@+1 {{'tile.copy' op expected its slot to be used between tile.wait and tile.release}}
+  %s, %t = tile.copy %b to %r {map = affine_map<(n) -> (n)>} : memref<4xf32> to !tile.ring<1, 4xf32> -> memref<4xf32>
+  tile.wait %t
+  tile.release %s : memref<4xf32>
+  // expected-note@+1 {{used here}}
+  memref.copy %s, %c : memref<4xf32> to memref<4xf32>
+  return
+}

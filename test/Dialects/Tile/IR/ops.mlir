@@ -159,3 +159,18 @@ func.func @groups(%w: tensor<64x3x3x64xbf16>, %s: vector<16xf32>, %a: vector<32x
   %2 = tile.dot %n, %u, %u {aUnsigned} : vector<8xi32>, vector<32xi8>
   return %p, %1, %2 : tensor<2x3x3x32x32x2xbf16>, vector<16xf32>, vector<8xi32>
 }
+
+// CHECK-LABEL: func.func @rings
+func.func @rings(%b: memref<4x3xbf16>, %c: memref<3x4xbf16>) {
+  // CHECK: %[[RING:.*]] = tile.alloc space("l2") : <3, 3x4xbf16>
+  %ring = tile.alloc space("l2") : !tile.ring<3, 3x4xbf16>
+  // CHECK: %[[SLOT:.*]], %[[TOKEN:.*]] = tile.copy %{{.*}} to %[[RING]] {map = #{{.*}}} : memref<4x3xbf16> to <3, 3x4xbf16> -> memref<3x4xbf16>
+  %slot, %token = tile.copy %b to %ring {map = affine_map<(k, n) -> (n, k)>}
+    : memref<4x3xbf16> to !tile.ring<3, 3x4xbf16> -> memref<3x4xbf16>
+  // CHECK: tile.wait %[[TOKEN]]
+  tile.wait %token
+  memref.copy %slot, %c : memref<3x4xbf16> to memref<3x4xbf16>
+  // CHECK: tile.release %[[SLOT]] : memref<3x4xbf16>
+  tile.release %slot : memref<3x4xbf16>
+  return
+}

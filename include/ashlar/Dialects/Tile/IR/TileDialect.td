@@ -20,7 +20,8 @@ def Tile_Dialect : Dialect {
     1. `tile.contract` says what is computed, on tensors or memrefs;
     2. `#tile.strategy` on it says how: boxes, order, unrolling;
     3. the expanded program: loops around `tile.init`, `tile.step`, `tile.add`
-       and `tile.drain`, whose accumulators are SSA values of type `!tile.acc`.
+       and `tile.drain`, whose accumulators are SSA values of type `!tile.acc`;
+       what is brought near first is `tile.copy`ed into slots of a `!tile.ring`.
 
     Nothing here names a machine. A target translates level 3; whatever decides
     does so earlier, in `#tile.strategy`, and reads the machine model.
@@ -48,6 +49,33 @@ def Tile_AccType : TypeDef<Tile_Dialect, "Acc"> {
                         "::mlir::Type":$elementType);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
+}
+
+def Tile_RingType : TypeDef<Tile_Dialect, "Ring"> {
+  let mnemonic = "ring";
+  let summary = "Memory near the arithmetic, in slots that copies take in turn";
+  let description = [{
+    How many slots, then what one holds. Static.
+
+    ```mlir
+    !tile.ring<3, 128x64xbf16>
+    ```
+  }];
+  let parameters = (ins "int64_t":$slots, ArrayRefParameter<"int64_t">:$shape,
+                        "::mlir::Type":$elementType);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// What is in a slot, seen by those who read it.
+    ::mlir::MemRefType getSlotType() const {
+      return ::mlir::MemRefType::get(getShape(), getElementType());
+    }
+  }];
+}
+
+def Tile_TokenType : TypeDef<Tile_Dialect, "Token"> {
+  let mnemonic = "token";
+  let summary = "That something has been begun, to be waited for";
 }
 
 def Tile_StrategyAttr : AttrDef<Tile_Dialect, "Strategy"> {

@@ -171,6 +171,62 @@ def Tile_PackOp : Tile_Op<"pack", [Pure]> {
   }];
 }
 
+def Tile_AllocOp : Tile_Op<"alloc", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "A ring of slots near the arithmetic";
+  let description = [{
+    `space` is the name of a memory in the machine's model, or left out where
+    the target may choose. Outlives the loops around its copies.
+
+    ```mlir
+    %ring = tile.alloc space("l2") : !tile.ring<1, 64x32xf32>
+    ```
+  }];
+  let arguments = (ins OptionalAttr<StrAttr>:$space);
+  let results = (outs Tile_RingType:$ring);
+  let assemblyFormat = "(`space` `(` $space^ `)`)? attr-dict `:` type($ring)";
+}
+
+def Tile_CopyOp : Tile_Op<"copy",
+    [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "Takes the ring's next slot and begins to fill it";
+  let description = [{
+    Each element of the slot is the element of the source at `map`, once the
+    token has been waited for; until then both belong to whatever copies: an
+    engine of the machine, or the worker itself. In one block with the copy are
+    one `tile.wait` for it, before all that reads the slot, and one
+    `tile.release`, after it: programs are written as if nothing overlapped,
+    and who lets copies run ahead does so by the ring's slots.
+
+    ```mlir
+    %panel, %t = tile.copy %b to %ring {map = affine_map<(k, n) -> (n, k)>}
+      : memref<32x64xf32> to !tile.ring<1, 64x32xf32> -> memref<64x32xf32>
+    tile.wait %t
+    %1 = tile.step %0, %a, %panel ...
+    tile.release %panel : memref<64x32xf32>
+    ```
+  }];
+  let arguments = (ins AnyMemRef:$source, Tile_RingType:$ring,
+                       AffineMapAttr:$map);
+  let results = (outs AnyMemRef:$slot, Tile_TokenType:$token);
+  let assemblyFormat = [{
+    $source `to` $ring attr-dict
+    `:` type($source) `to` type($ring) `->` type($slot)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_WaitOp : Tile_Op<"wait", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Goes on when what the token stands for is done";
+  let arguments = (ins Tile_TokenType:$token);
+  let assemblyFormat = "$token attr-dict";
+}
+
+def Tile_ReleaseOp : Tile_Op<"release", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Gives a slot back to its ring";
+  let arguments = (ins AnyMemRef:$slot);
+  let assemblyFormat = "$slot attr-dict `:` type($slot)";
+}
+
 def Tile_InitOp : Tile_Op<"init", [Pure]> {
   let summary = "An accumulator that holds one value";
   let description = [{
