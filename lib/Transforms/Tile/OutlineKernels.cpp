@@ -165,18 +165,27 @@ struct OutlineKernels : ashlar::impl::OutlineKernelsPassBase<OutlineKernels> {
     llvm::DenseMap<Operation *, func::FuncOp, DispatchInfo> kernels;
     SymbolTable symbols(getOperation());
     SmallVector<std::pair<exec::DispatchOp, func::FuncOp>> calls;
+    // The call knows its own nodes, the kernel those of all calls.
+    llvm::MapVector<Operation *, llvm::SetVector<StringAttr>> nodesOfKernel;
+    SmallVector<llvm::SetVector<StringAttr>> nodesOfCall;
     for (exec::DispatchOp dispatch : dispatches) {
       auto [it, isNew] = kernels.try_emplace(dispatch);
       if (isNew)
         it->second = outline(dispatch, kernels.size() - 1, symbols);
-      addNodes(it->second, dispatch);
       calls.emplace_back(dispatch, it->second);
+      nodesOfCall.push_back(nodesOf(dispatch));
+      nodesOfKernel[it->second].insert_range(nodesOfCall.back());
     }
-    for (auto [dispatch, kernel] : calls) {
+    for (auto &[kernel, nodes] : nodesOfKernel)
+      kernel->setAttr(
+          exec::nodesAttrName,
+          ArrayAttr::get(&getContext(),
+                         SmallVector<Attribute>(nodes.begin(), nodes.end())));
+    for (auto [call, nodes] : llvm::zip(calls, nodesOfCall)) {
+      auto [dispatch, kernel] = call;
       OpBuilder b(dispatch);
-      // The call knows its own nodes, the kernel those of all calls.
       SmallVector<Location> names;
-      for (StringAttr name : nodesOf(dispatch))
+      for (StringAttr name : nodes)
         names.push_back(NameLoc::get(name));
       Location location = names.empty() ? dispatch.getLoc()
                                         : FusedLoc::get(&getContext(), names);
@@ -232,18 +241,6 @@ private:
       if (modelNodes.contains(name))
         names.insert(name);
     return names;
-  }
-
-  void addNodes(func::FuncOp kernel, exec::DispatchOp dispatch) {
-    llvm::SetVector<StringAttr> names;
-    if (auto old = kernel->getAttrOfType<ArrayAttr>(exec::nodesAttrName))
-      for (Attribute name : old)
-        names.insert(cast<StringAttr>(name));
-    for (StringAttr name : nodesOf(dispatch))
-      names.insert(name);
-    SmallVector<Attribute> attributes(names.begin(), names.end());
-    kernel->setAttr(exec::nodesAttrName,
-                    ArrayAttr::get(&getContext(), attributes));
   }
 
   func::FuncOp outline(exec::DispatchOp dispatch, unsigned number,
