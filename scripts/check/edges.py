@@ -3,7 +3,8 @@
 """Operators at their edges: odd and empty sizes, NaN, ties, every padding.
 
 test/Integration/edges/cases.py lists them; ONNX's reference evaluator and ONNX
-Runtime, where they agree, say what is right.
+Runtime, where they agree, say what is right. Besides: operators on random
+operands, the distributions of random numbers, operators of TOSA and linalg.
 """
 
 import argparse
@@ -16,8 +17,11 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "scripts" / "check"),
-                str(ROOT / "test" / "Integration" / "edges")]
+                *(str(ROOT / "test" / "Integration" / f) for f in
+                  ("edges", "mlir_operators", "random_operators"))]
+import distributions  # noqa: E402
 import make  # noqa: E402
+import mlir_operators  # noqa: E402
 import operators  # noqa: E402
 
 
@@ -76,9 +80,13 @@ def main():
         else:
             unsupported[why].append(name)
     skipped = operators.show_unsupported(unsupported)
-    more, wrong = check_random(checker, arguments.mode)
-    passed += more
-    failed += wrong
+    counts = [check_random(checker, arguments.mode)]
+    if arguments.mode != "quick":
+        counts += [distributions.run(checker.parent),
+                   mlir_operators.run(checker.parent)]
+    for right, wrong in counts:
+        passed += right
+        failed += wrong
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed else 0
 

@@ -31,10 +31,11 @@ LogicalResult ashlar::mlir_import::lowerTosa(ModuleOp module) {
   PassManager pm(module.getContext());
   pm.addNestedPass<func::FuncOp>(
       tosa::createTosaConvertIntegerTypeToSignless());
+  // First, since the conversion to linalg knows no scatter.
+  pm.addNestedPass<func::FuncOp>(createTosaToSCFPass());
   tosa::addTosaToLinalgPasses(pm, TosaToLinalgOptions(),
                               TosaToLinalgNamedOptions(), std::nullopt);
   OpPassManager &functions = pm.nest<func::FuncOp>();
-  functions.addPass(createTosaToSCFPass());
   functions.addPass(createTosaToTensorPass());
   TosaToArithPassOptions arithOptions;
   arithOptions.includeApplyRescale = true;
