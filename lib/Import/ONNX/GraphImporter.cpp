@@ -325,8 +325,10 @@ LogicalResult GraphImporter::importNode(const onnx::NodeProto &node) {
     return failure();
   if (failed(done))
     return success(unsupported.size() != before);
-  if (!sizes.empty() && lookup(node.output(0)))
-    setSizes(node.output(0), sizes);
+  if (!sizes.empty())
+    for (unsigned i = 0; i != (sharesSizes(node.op_type()) ? results : 1); ++i)
+      if (!node.output(i).empty() && lookup(node.output(i)))
+        setSizes(node.output(i), sizes);
   for (unsigned i = 0; i != results; ++i)
     if (!node.output(i).empty() && !lookup(node.output(i)))
       reportUnsupported(node, opset,

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "onnx-ml.pb.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -47,10 +48,16 @@ public:
   }
   void reportUnsupported(const onnx::NodeProto &node, int64_t opset,
                          const llvm::Twine &reason);
-  /// The same where `value`, which depends on inputs of the model, would have
+  /// The same where `values`, which depend on inputs of the model, would have
   /// to be known.
   void reportNeeded(const onnx::NodeProto &node, int64_t opset,
-                    mlir::Value value, const llvm::Twine &reason);
+                    llvm::ArrayRef<mlir::Value> values,
+                    const llvm::Twine &reason);
+  /// What decides about sizes and is read at run time.
+  void noteSizeArgument(mlir::Value value) { sizeArgumentList.insert(value); }
+  llvm::ArrayRef<mlir::Value> sizeArguments() const {
+    return sizeArgumentList.getArrayRef();
+  }
   mlir::FailureOr<llvm::SmallVector<ImportedValue>>
   importGraph(const onnx::GraphProto &inner,
               llvm::ArrayRef<ImportedValue> arguments, mlir::Block *into);
@@ -128,6 +135,7 @@ private:
   llvm::StringSet<> used;          ///< tensors that a node or an output needs
   std::vector<llvm::StringMap<ImportedValue>> scopes{1}; ///< innermost last
   mlir::Block *block = nullptr; ///< where ops are added, at the end
+  llvm::SetVector<mlir::Value> sizeArgumentList;
   ConstantEvaluator evaluator;
   mlir::func::FuncOp function;
   llvm::SmallVector<mlir::Attribute> argumentAttributes;

@@ -29,12 +29,12 @@ void GraphImporter::reportUnsupported(const onnx::NodeProto &node,
 }
 
 void GraphImporter::reportNeeded(const onnx::NodeProto &node, int64_t opset,
-                                 Value value, const Twine &reason) {
+                                 ArrayRef<Value> values, const Twine &reason) {
   reportUnsupported(node, opset, reason);
-  // The arguments of the function that the value is computed from.
+  // The arguments of the function that the values are computed from.
   std::set<unsigned> arguments;
   llvm::SmallSetVector<Value, 16> worklist;
-  worklist.insert(value);
+  worklist.insert(values.begin(), values.end());
   for (size_t i = 0; i != worklist.size(); ++i) {
     if (auto argument = dyn_cast<BlockArgument>(worklist[i])) {
       if (argument.getOwner() == &function.getBody().front())

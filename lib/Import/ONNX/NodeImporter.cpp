@@ -413,10 +413,19 @@ LogicalResult NodeImporter::unsupported(const Twine &reason) {
 }
 
 LogicalResult NodeImporter::needsConstant(unsigned i, StringRef role) {
-  graph.reportNeeded(proto, opsetVersion, operand(i),
+  graph.reportNeeded(proto, opsetVersion, {operand(i)},
                      Twine(role) + " (input " + Twine(i) +
                          ") depends on the model's inputs; it must be known "
                          "at compile time");
+  return failure();
+}
+
+void NodeImporter::readAtRunTime(unsigned i) {
+  graph.noteSizeArgument(operand(i));
+}
+
+LogicalResult NodeImporter::unsupportedSize(const Twine &reason) {
+  graph.reportNeeded(proto, opsetVersion, graph.sizeArguments(), reason);
   return failure();
 }
 

@@ -193,6 +193,11 @@ public:
   /// Refuses a node whose operand i would have to be known: `role` says what
   /// it is.
   mlir::LogicalResult needsConstant(unsigned i, llvm::StringRef role);
+  /// Operand i decides about a size and is read at run time. Known, it would
+  /// make the size known, which is said where that is in the way.
+  void readAtRunTime(unsigned i);
+  /// Refuses a node for a size that depends on data.
+  mlir::LogicalResult unsupportedSize(const llvm::Twine &reason);
   /// Axes given by attribute `axes` or by operand i; normalised to [0, rank).
   /// An absent list gives an empty one.
   llvm::FailureOr<llvm::SmallVector<int64_t>> axes(unsigned i, int64_t rank);

@@ -15,22 +15,74 @@ using Sizes = SmallVectorImpl<Value>;
 /// Operators that make each element of their result from the elements at its
 /// place, broadcast as NumPy does.
 static bool mapsElements(StringRef op) {
-  static const llvm::StringSet<> all = {
-      "Abs",         "Acos",      "Acosh",      "Add",
-      "And",         "Asin",      "Asinh",      "Atan",
-      "Atanh",       "BitShift",  "Cast",       "CastLike",
-      "Ceil",        "Cos",       "Cosh",       "Div",
-      "Elu",         "Equal",     "Erf",        "Exp",
-      "Floor",       "Gelu",      "Greater",    "GreaterOrEqual",
-      "HardSigmoid", "HardSwish", "Identity",   "IsInf",
-      "IsNaN",       "LeakyRelu", "Less",       "LessOrEqual",
-      "Log",         "Max",       "Min",        "Mish",
-      "Mod",         "Mul",       "Neg",        "Not",
-      "Or",          "Pow",       "Reciprocal", "Relu",
-      "Round",       "Selu",      "Sigmoid",    "Sign",
-      "Sin",         "Sinh",      "Softplus",   "Softsign",
-      "Sqrt",        "Sub",       "Tan",        "Tanh",
-      "Where",       "Xor"};
+  static const llvm::StringSet<> all = {"Abs",
+                                        "Acos",
+                                        "Acosh",
+                                        "Add",
+                                        "And",
+                                        "Asin",
+                                        "Asinh",
+                                        "Atan",
+                                        "Atanh",
+                                        "BitShift",
+                                        "BitwiseAnd",
+                                        "BitwiseNot",
+                                        "BitwiseOr",
+                                        "BitwiseXor",
+                                        "Cast",
+                                        "CastLike",
+                                        "Ceil",
+                                        "Celu",
+                                        "Clip",
+                                        "Cos",
+                                        "Cosh",
+                                        "Div",
+                                        "Dropout",
+                                        "Elu",
+                                        "Equal",
+                                        "Erf",
+                                        "Exp",
+                                        "Floor",
+                                        "Gelu",
+                                        "Greater",
+                                        "GreaterOrEqual",
+                                        "HardSigmoid",
+                                        "HardSwish",
+                                        "Identity",
+                                        "IsInf",
+                                        "IsNaN",
+                                        "LeakyRelu",
+                                        "Less",
+                                        "LessOrEqual",
+                                        "Log",
+                                        "Max",
+                                        "Min",
+                                        "Mish",
+                                        "Mod",
+                                        "Mul",
+                                        "Neg",
+                                        "Not",
+                                        "Or",
+                                        "Pow",
+                                        "PRelu",
+                                        "Reciprocal",
+                                        "Relu",
+                                        "Round",
+                                        "Selu",
+                                        "Shrink",
+                                        "Sigmoid",
+                                        "Sign",
+                                        "Sin",
+                                        "Sinh",
+                                        "Softplus",
+                                        "Softsign",
+                                        "Sqrt",
+                                        "Sub",
+                                        "Tan",
+                                        "Tanh",
+                                        "ThresholdedRelu",
+                                        "Where",
+                                        "Xor"};
   return all.contains(op);
 }
 
@@ -54,15 +106,17 @@ static LogicalResult broadcastSizes(NodeImporter &node, Sizes &sizes) {
       ArrayRef<Value> own = node.sizes(i);
       Value found = d < int64_t(own.size()) ? own[own.size() - 1 - d] : Value();
       if (found && size && found != size)
-        return node.unsupported("two of its inputs have sizes that depend on "
-                                "data in different ways");
+        return node.unsupportedSize(
+            "two of its inputs have sizes that depend on "
+            "data in different ways");
       if (found)
         size = found;
       isKnown |= !found && fromEnd(node.shape(i), d) != 1;
     }
     if (size && isKnown)
-      return node.unsupported("the size of one input depends on data, that of "
-                              "another is known to be other than 1");
+      return node.unsupportedSize(
+          "the size of one input depends on data, that of "
+          "another is known to be other than 1");
   }
   return success();
 }
@@ -90,8 +144,9 @@ static LogicalResult gatherSizes(NodeImporter &node, Sizes &sizes) {
     return success();
   ArrayRef<Value> data = node.sizes(0), places = node.sizes(1);
   if (!data.empty() && data[axis])
-    return node.unsupported("the size of the axis that it gathers from depends "
-                            "on data");
+    return node.unsupportedSize(
+        "the size of the axis that it gathers from depends "
+        "on data");
   for (int64_t i = 0; i != rank; ++i) {
     if (i != axis) {
       sizes.push_back(data.empty() ? Value() : data[i]);
@@ -109,14 +164,199 @@ static LogicalResult gatherNDSizes(NodeImporter &node, Sizes &sizes) {
   ArrayRef<Value> data = node.sizes(0), places = node.sizes(1);
   if (!data.empty() || node.intAttribute("batch_dims", 0) != 0 ||
       places.empty() || places.back())
-    return node.unsupported("its sizes depend on data in another way than by "
-                            "the number of places");
+    return node.unsupportedSize(
+        "its sizes depend on data in another way than by "
+        "the number of places");
   int64_t depth = node.shape(1).back();
   if (depth < 1 || depth > node.rank(0))
     return success();
   sizes.append(places.begin(), std::prev(places.end()));
   sizes.append(node.rank(0) - depth, Value());
   return success();
+}
+
+/// Whether an axis has a size that depends on data.
+static bool isSized(ArrayRef<Value> sizes, int64_t axis) {
+  return axis < int64_t(sizes.size()) && sizes[axis];
+}
+
+/// The operator works along some axes of operand 0, whose sizes must be known;
+/// the others keep theirs, those that it takes away (`drops`) do not count.
+static LogicalResult keepSizes(NodeImporter &node, ArrayRef<int64_t> along,
+                               bool drops, Sizes &sizes) {
+  ArrayRef<Value> own = node.sizes(0);
+  for (int64_t axis = 0; axis != int64_t(own.size()); ++axis) {
+    bool works = llvm::is_contained(along, axis);
+    if (works && own[axis])
+      return node.unsupportedSize("it works along axis " + Twine(axis) +
+                                  ", whose size depends on data");
+    if (!works || !drops)
+      sizes.push_back(own[axis]);
+  }
+  return success();
+}
+
+/// The axis that an attribute names, or none where the operator will say what
+/// is wrong with it.
+static SmallVector<int64_t> axisOf(NodeImporter &node, int64_t otherwise) {
+  int64_t rank = node.rank(0), axis = node.intAttribute("axis", otherwise);
+  axis = axis < 0 ? axis + rank : axis;
+  return axis < 0 || axis >= rank ? SmallVector<int64_t>()
+                                  : SmallVector<int64_t>{axis};
+}
+
+static LogicalResult alongAxis(NodeImporter &node, Sizes &sizes) {
+  StringRef op = node.opType();
+  bool isArg = op == "ArgMax" || op == "ArgMin";
+  bool isSoft = op == "Softmax" || op == "LogSoftmax" || op == "Hardmax";
+  SmallVector<int64_t> along = axisOf(node, isArg || op == "Split"        ? 0
+                                            : isSoft && node.opset() < 13 ? 1
+                                                                          : -1);
+  // These work on all axes from one on.
+  if ((op == "LayerNormalization" || (isSoft && node.opset() < 13)) &&
+      !along.empty())
+    for (int64_t axis = along[0] + 1; axis != node.rank(0); ++axis)
+      along.push_back(axis);
+  return keepSizes(node, along, isArg && node.intAttribute("keepdims", 1) == 0,
+                   sizes);
+}
+
+static LogicalResult reduceSizes(NodeImporter &node, Sizes &sizes) {
+  FailureOr<SmallVector<int64_t>> axes = node.axes(1, node.rank(0));
+  if (failed(axes))
+    return failure();
+  if (axes->empty() && node.intAttribute("noop_with_empty_axes", 0) == 0)
+    axes = llvm::to_vector(llvm::seq<int64_t>(0, node.rank(0)));
+  return keepSizes(node, *axes, node.intAttribute("keepdims", 1) == 0, sizes);
+}
+
+/// Sizes of one are put in or taken out.
+static LogicalResult squeezeSizes(NodeImporter &node, Sizes &sizes) {
+  ArrayRef<Value> own = node.sizes(0);
+  bool isIn = node.opType() == "Unsqueeze";
+  int64_t count = node.hasOperand(1) ? node.tensorType(1).getNumElements()
+                                     : node.intsAttribute("axes").size();
+  int64_t rank = node.rank(0) + (isIn ? count : 0);
+  FailureOr<SmallVector<int64_t>> axes = node.axes(1, rank);
+  if (failed(axes))
+    return failure();
+  int64_t from = 0;
+  for (int64_t axis = 0; axis != rank; ++axis) {
+    bool named = llvm::is_contained(*axes, axis);
+    if (isIn) {
+      sizes.push_back(named ? Value() : own[from++]);
+      continue;
+    }
+    bool goes =
+        named || (axes->empty() && !own[axis] && node.shape(0)[axis] == 1);
+    if (goes && own[axis])
+      return node.unsupportedSize("it takes away axis " + Twine(axis) +
+                                  ", whose size depends on data");
+    if (!goes)
+      sizes.push_back(own[axis]);
+  }
+  return success();
+}
+
+/// What is used comes first where only the outermost size depends on data; so
+/// it does in any shape.
+static LogicalResult reshapeSizes(NodeImporter &node, Sizes &sizes) {
+  ArrayRef<Value> own = node.sizes(0);
+  ArrayRef<int64_t> shape = node.shape(0);
+  SmallVector<int64_t> rest;
+  bool isOutermost =
+      bool(own[0]) &&
+      llvm::none_of(own.drop_front(), [](Value v) { return bool(v); });
+  if (node.opType() == "Flatten") {
+    if (node.intAttribute("axis", 1) != 1)
+      isOutermost = false;
+    else
+      rest.push_back(ShapedType::getNumElements(shape.drop_front()));
+  } else {
+    FailureOr<SmallVector<int64_t>> asked = node.constantInts(1, "the shape");
+    if (failed(asked))
+      return failure();
+    // The outermost size is copied or what is left.
+    isOutermost &=
+        !asked->empty() &&
+        (asked->front() == -1 ||
+         (asked->front() == 0 && !node.intAttribute("allowzero", 0)));
+    for (auto [i, dim] : llvm::enumerate(*asked))
+      if (i != 0)
+        rest.push_back(dim == 0 && i < shape.size() ? shape[i] : dim);
+  }
+  int64_t inner = ShapedType::getNumElements(shape.drop_front()), left = 1;
+  for (int64_t &dim : rest)
+    isOutermost &= dim > 0 && dim <= inner;
+  for (int64_t dim : rest)
+    left = isOutermost ? left * std::min(dim, inner + 1) : left;
+  if (!isOutermost || left == 0 || inner % left != 0)
+    return node.unsupportedSize(
+        "a size depends on data; it is reshaped where that is the outermost "
+        "one, which becomes what is left");
+  Value size = own[0];
+  if (inner != left)
+    size = elementwise(
+        node.b, node.b.getI64Type(), size,
+        [&](OpBuilder &b, Location loc, ValueRange x) -> Value {
+          return arith::MulIOp::create(
+              b, loc, x[0],
+              scalarIntConstant(b, loc, b.getI64Type(), inner / left));
+        });
+  sizes.assign(rest.size() + 1, Value());
+  sizes[0] = size;
+  return success();
+}
+
+static LogicalResult concatSizes(NodeImporter &node, Sizes &sizes) {
+  SmallVector<int64_t> along = axisOf(node, 0);
+  sizes.assign(node.rank(0), Value());
+  for (int64_t d = 0; d != node.rank(0); ++d)
+    for (unsigned i = 0; i != node.numOperands(); ++i) {
+      ArrayRef<Value> own = node.sizes(i);
+      bool known = !isSized(own, d);
+      if (llvm::is_contained(along, d) && !known)
+        return node.unsupportedSize("it works along axis " + Twine(d) +
+                                    ", whose size depends on data");
+      if (known || node.rank(i) != node.rank(0))
+        continue;
+      if (sizes[d] && sizes[d] != own[d])
+        return node.unsupportedSize("two of its inputs have sizes that depend "
+                                    "on data in different ways");
+      sizes[d] = own[d];
+    }
+  for (int64_t d = 0; d != node.rank(0); ++d)
+    for (unsigned i = 0; i != node.numOperands(); ++i)
+      if (sizes[d] && !isSized(node.sizes(i), d))
+        return node.unsupportedSize(
+            "the size of one input depends on data, that of another is known");
+  return success();
+}
+
+/// The rows of the first matrix and its batch may depend on data.
+static LogicalResult productSizes(NodeImporter &node, Sizes &sizes) {
+  ArrayRef<Value> own = node.sizes(0);
+  int64_t rank = node.rank(0);
+  bool swapped = node.intAttribute("transA", 0) != 0;
+  if (rank < 2 || node.rank(1) != 2 || swapped || own.empty() || own.back() ||
+      !node.sizes(1).empty())
+    return node.unsupportedSize("a size depends on data that is not one of the "
+                                "rows of its first operand");
+  sizes.assign(own.begin(), own.end());
+  return success();
+}
+
+static LogicalResult sliceSizes(NodeImporter &node, Sizes &sizes) {
+  if (node.opset() < 10 || !node.hasOperand(3))
+    return node.unsupportedSize("a size depends on data, and its axes are not "
+                                "named");
+  FailureOr<SmallVector<int64_t>> axes = node.axes(3, node.rank(0));
+  return failed(axes) ? failure() : keepSizes(node, *axes, false, sizes);
+}
+
+bool ashlar::onnx_import::sharesSizes(StringRef op) {
+  return op == "Dropout" || op == "LayerNormalization" || op == "Split" ||
+         op == "TopK";
 }
 
 LogicalResult ashlar::onnx_import::inferSizes(NodeImporter &node,
@@ -129,18 +369,43 @@ LogicalResult ashlar::onnx_import::inferSizes(NodeImporter &node,
     return success();
   StringRef op = domain.empty() ? node.opType() : StringRef();
   LogicalResult done = success();
+  using Rule = LogicalResult (*)(NodeImporter &, Sizes &);
+  static const llvm::StringMap<Rule> rules = {{"ArgMax", alongAxis},
+                                              {"ArgMin", alongAxis},
+                                              {"Concat", concatSizes},
+                                              {"Flatten", reshapeSizes},
+                                              {"Gather", gatherSizes},
+                                              {"GatherND", gatherNDSizes},
+                                              {"Gemm", productSizes},
+                                              {"Hardmax", alongAxis},
+                                              {"LayerNormalization", alongAxis},
+                                              {"LogSoftmax", alongAxis},
+                                              {"MatMul", productSizes},
+                                              {"Reshape", reshapeSizes},
+                                              {"Slice", sliceSizes},
+                                              {"Softmax", alongAxis},
+                                              {"Split", alongAxis},
+                                              {"Squeeze", squeezeSizes},
+                                              {"TopK", alongAxis},
+                                              {"Transpose", permuteSizes},
+                                              {"Unsqueeze", squeezeSizes}};
+  // The others read the sizes of operand 0 alone.
+  static const llvm::StringSet<> readsAll = {"Concat", "Gather", "GatherND",
+                                             "Gemm", "MatMul"};
+  Rule rule = rules.lookup(op);
+  if (!rule && op.starts_with("Reduce"))
+    rule = reduceSizes;
+  if (op == "Shape")
+    rule = [](NodeImporter &, Sizes &) { return success(); };
   if (mapsElements(op))
-    done = broadcastSizes(node, sizes);
-  else if (op == "Transpose")
-    done = permuteSizes(node, sizes);
-  else if (op == "Gather")
-    done = gatherSizes(node, sizes);
-  else if (op == "GatherND")
-    done = gatherNDSizes(node, sizes);
-  else if (op != "Shape")
-    done = node.unsupported("the size of input " + Twine(sized) +
-                            " depends on data; at most it is " +
-                            spellShape(node.shape(sized)));
+    rule = broadcastSizes;
+  bool isOther = sized != 0 && !mapsElements(op) && !readsAll.contains(op);
+  if (!rule || isOther)
+    done = node.unsupportedSize("the size of input " + Twine(sized) +
+                                " depends on data; at most it is " +
+                                spellShape(node.shape(sized)));
+  else
+    done = rule(node, sizes);
   if (failed(done))
     return failure();
   if (llvm::none_of(sizes, [](Value size) { return bool(size); }))

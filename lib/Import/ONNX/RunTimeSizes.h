@@ -18,6 +18,9 @@ namespace ashlar::onnx_import {
 mlir::LogicalResult inferSizes(NodeImporter &node, llvm::StringRef domain,
                                llvm::SmallVectorImpl<mlir::Value> &sizes);
 
+/// Whether all results have the sizes of the first.
+bool sharesSizes(llvm::StringRef op);
+
 /// The elements that are used, one after the other from the start, in a tensor
 /// as large as before.
 mlir::Value makeDense(mlir::ImplicitLocOpBuilder &b,

@@ -327,3 +327,15 @@ g (float[3] x, float bound) => (float[3] y, float[n,3] z)
 }
 """, [{"x": np.abs(f32(3)) + 0.5, "bound": np.array(b, np.float32)}
       for b in (0, 5, 1000)])
+
+# The same with rows that are scalars, and a limit of the model's.
+case("loop_collects_scalars", """
+g (float x) => (float y, float[n] z) <int64 most = {5}, bool yes = {1}> {
+  y, z = Loop(most, yes, x) <
+    body = b (int64 i, bool c, float v) => (bool go, float w, float row) {
+      w = Mul(v, v)
+      go = Greater(w, v)
+      row = Identity(w)
+    }>
+}
+""", [{"x": np.array(x, np.float32)} for x in (0.5, 1.5)])

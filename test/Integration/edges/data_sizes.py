@@ -99,6 +99,63 @@ g (int64[9] i, float[6,2] x) => (float[n,2] y) {
 """, [{"i": RANDOM.integers(0, 6, 9), "x": f32(6, 2)} for _ in range(3)])
 
 
+def i64(*values):
+    return np.array(values, np.int64)
+
+
+# Starts and ends that are computed: negative ones, those outside, backwards.
+case("sliced", """
+g (float[7,5] x, int64[2] b, int64[2] e) => (float[n,m] y, int64[2] s)
+<int64[2] axes = {0, 1}, int64[2] steps = {2, -1}> {
+  y = Slice(x, b, e, axes, steps)
+  s = Shape(y)
+}
+""", [{"x": f32(7, 5), "b": b, "e": e} for b, e in
+      [(i64(1, 3), i64(6, 0)), (i64(-9, -1), i64(99, -99)),
+       (i64(5, 1), i64(2, 4)), (i64(0, 4), i64(-1, 1)),
+       (i64(-2**63, 2**63 - 1), i64(2**63 - 1, -2**63))]])
+case("sliced_until", """
+g (float[2,9,3] x, int64[1] e) => (float[2,n] y, float[2,n,4] z)
+<int64[1] zero = {0}, int64[1] axis = {1}, float[3,4] w = {1, 2, 3, 4, 5, 6,
+ 7, 8, 9, 10, 11, 12}, int64[1] last = {2}> {
+  k = Slice(x, zero, e, axis)
+  y = ReduceMax<axes = [2], keepdims = 0>(k)
+  a = Softmax<axis = -1>(k)
+  b, c = Split<axis = 2, num_outputs = 2>(a)
+  d = Concat<axis = 2>(c, b)
+  z = MatMul(d, w)
+}
+""".replace(", num_outputs = 2", "").replace("Split<axis = 2>(a)",
+                                             "Split<axis = 2>(a, parts)")
+     .replace("int64[1] last = {2}", "int64[2] parts = {1, 2}"),
+     [{"x": f32(2, 9, 3), "e": i64(e)} for e in (0, 4, -2, 9, 50)])
+case("compress_reshaped", """
+g (float[6,4] x, bool[6] c) => (float[n,2] y, float[n,4] z, int64[n] a)
+<int64[2] pairs = {-1, 2}, int64[1] one = {1}, int64[2] back = {-1, 4}> {
+  k = Compress<axis = 0>(x, c)
+  y = Reshape(k, pairs)
+  u = Unsqueeze(k, one)
+  f = Flatten(u)
+  s = Squeeze(u, one)
+  t = Add(f, s)
+  r = Reshape(t, back)
+  z = Tanh(r)
+  a = ArgMax<axis = 1, keepdims = 0>(k)
+}
+""".replace("float[n,2] y", "float[m,2] y"),
+     [{"x": f32(6, 4), "c": c} for c in
+      (mask(6), mask(6), np.zeros(6, bool), np.ones(6, bool))])
+case("compress_normalized", """
+g (float[6,4] x, bool[6] c, float[4] s) => (float[n,4] y, float[n,2] v,
+                                            int64[n,2] i)
+<int64[1] two = {2}> {
+  k = Compress<axis = 0>(x, c)
+  y = LayerNormalization(k, s)
+  v, i = TopK(y, two)
+}
+""", [{"x": f32(6, 4), "c": mask(6), "s": f32(4)} for _ in range(3)])
+
+
 def boxes(batches, count):
     low = RANDOM.random((batches, count, 2)) * 3
     return np.concatenate(

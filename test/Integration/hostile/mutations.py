@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Hostile models: sound ones, changed at the level of protobuf messages.
 
-Each seed (ONNX's operator tests, the models with control flow, the example) is
-changed in one to three places: a message dropped, doubled, swapped or replaced
-by another one, a number or name set to something else. compile-each compiles
-them, each in a process of its own, up to the stage simplify, one in ten to the
-end. Right is: compiled, or refused with an error; within ten seconds, and
-within a gibibyte beyond what the process had.
+Each seed (ONNX's operator tests, models with control flow, functions, sequences
+and sizes that depend on data, the example) is changed in one to three places: a
+message dropped, doubled, swapped or replaced by another one, a number or name
+set to something else. compile-each compiles them, each in a process of its own,
+up to the stage simplify, one in ten to the end. Right is: compiled, or refused
+with an error; within ten seconds, and within a gibibyte beyond what the process
+had.
 
     mutations.py --bin build/bin --count 20000
 """
@@ -26,7 +27,10 @@ import onnx.parser
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 sys.path.insert(0, str(HERE.parent / "edges"))
+sys.path.insert(0, str(ROOT / "test" / "Import" / "ONNX"))
 import control_flow  # noqa: E402
+import data_sizes  # noqa: E402
+import make_onnx  # noqa: E402
 
 NODE_TESTS = pathlib.Path("/usr/share/libonnx-testdata/data/node")
 SECONDS = 10
@@ -38,7 +42,13 @@ FLOATS = [0.0, -1.0, 1e-30, 1e38, float("inf"), float("-inf"), float("nan")]
 
 def seeds():
     models = [onnx.parser.parse_model(text)
-              for _, text, _ in control_flow.CASES] * 8
+              for _, text, _ in control_flow.CASES + data_sizes.CASES] * 8
+    for name in ("functions", "sequences", "optimizer-errors",
+                 "rare-operator-errors"):
+        text = (ROOT / "test" / "Import" / "ONNX" / f"{name}.onnxtxt")
+        models += [onnx.parser.parse_model(body) for full, body
+                   in make_onnx.sections(text.read_text())
+                   if full.endswith(".onnxtxt")] * 2
     models.append(onnx.load(ROOT / "examples" / "digits" / "digits.onnx"))
     for path in sorted(NODE_TESTS.glob("*/model.onnx")):
         if path.stat().st_size < 1 << 16:

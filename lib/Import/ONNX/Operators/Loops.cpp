@@ -203,16 +203,18 @@ Value LoopImporter::putRowAt(Value row, Value rows, Value step) {
   int64_t rank = type.getRank();
   MLIRContext *context = b.getContext();
   AffineMap all = AffineMap::getMultiDimIdentityMap(rank, context);
-  return parallel(
-      b, type.getShape(), type.getElementType(), {rows, row, step},
-      {all, all.getMinorSubMap(rank - 1), AffineMap::get(rank, 0, {}, context)},
-      [](OpBuilder &b, Location loc, ValueRange x) -> Value {
-        Value number = arith::IndexCastOp::create(
-            b, loc, x[2].getType(), linalg::IndexOp::create(b, loc, 0));
-        Value isHere = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
-                                             number, x[2]);
-        return arith::SelectOp::create(b, loc, isHere, x[1], x[0]);
-      });
+  AffineMap ofRow =
+      AffineMap::get(rank, 0, all.getResults().drop_front(), context);
+  return parallel(b, type.getShape(), type.getElementType(), {rows, row, step},
+                  {all, ofRow, AffineMap::get(rank, 0, {}, context)},
+                  [](OpBuilder &b, Location loc, ValueRange x) -> Value {
+                    Value number = arith::IndexCastOp::create(
+                        b, loc, x[2].getType(),
+                        linalg::IndexOp::create(b, loc, 0));
+                    Value isHere = arith::CmpIOp::create(
+                        b, loc, arith::CmpIPredicate::eq, number, x[2]);
+                    return arith::SelectOp::create(b, loc, isHere, x[1], x[0]);
+                  });
 }
 
 /// Whether the body's condition, with `before` as what it gets, never ends the

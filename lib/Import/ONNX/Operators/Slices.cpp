@@ -4,6 +4,7 @@
 // at places known at compile time.
 #include "../OperandRules.h"
 #include "../TensorBuilder.h"
+#include "ComputedSlices.h"
 
 using namespace mlir;
 using namespace ashlar::onnx_import;
@@ -77,6 +78,8 @@ static LogicalResult importSlice(NodeImporter &node) {
   bool byAttributes = node.opset() < 10;
   if (failed(expectOperands(node, byAttributes ? 1 : 3, byAttributes ? 1 : 5)))
     return failure();
+  if (!byAttributes && (!node.constantOperand(1) || !node.constantOperand(2)))
+    return importComputedSlice(node);
   SmallVector<int64_t> starts, ends, axes, steps;
   int64_t rank = node.rank(0);
   if (byAttributes) {
