@@ -33,11 +33,13 @@ llvm_config.add_tool_substitutions(
         ToolSubst("ashlar-bench", unresolved="ignore"),
         ToolSubst("ashlar-inspect", unresolved="ignore"),
         ToolSubst("ashlar-check", unresolved="ignore"),
+        ToolSubst("check-planted", unresolved="ignore"),
         ToolSubst("FileCheck"),
         ToolSubst("not"),
         ToolSubst("split-file"),
     ],
-    [config.ashlar_tools_dir, config.llvm_tools_dir],
+    [config.ashlar_tools_dir, os.path.join(config.ashlar_obj_root, "unittests"),
+     config.llvm_tools_dir],
 )
 # What the sanitizers' options say must reach the programs under test.
 llvm_config.with_system_environment(

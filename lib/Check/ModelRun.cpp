@@ -13,7 +13,8 @@ static Error toError(ashlar_status_t status, llvm::StringRef what) {
   return llvm::createStringError(what + ": " + status.message);
 }
 
-Expected<ModelRun::Compiled> ModelRun::compile(CompileOptions options) {
+Expected<ModelRun::Compiled> ModelRun::compile(CompileOptions options,
+                                               const CompileHooks &hooks) {
   // In memory, so that nothing stays of a run that is ended.
   auto file = MemoryFile::create("module.ash");
   if (!file)
@@ -23,7 +24,7 @@ Expected<ModelRun::Compiled> ModelRun::compile(CompileOptions options) {
   options.quiet = true;
   Compiled compiled;
   llvm::raw_string_ostream log(compiled.log);
-  compiled.result = ashlar::compile(options, llvm::nulls(), log);
+  compiled.result = ashlar::compile(options, llvm::nulls(), log, hooks);
   // The first error says most; warnings before it do not count.
   llvm::StringRef first = compiled.log;
   if (size_t at = first.find("error: "); at != llvm::StringRef::npos)

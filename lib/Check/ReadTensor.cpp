@@ -122,18 +122,28 @@ static std::string pack(const std::vector<char> &elements, unsigned bits) {
   return packed;
 }
 
-llvm::Error ashlar::check::writeTensor(StringRef path, const Tensor &tensor) {
+int ashlar::check::onnxType(ashlar_element_type_t type) {
+  for (auto [theirs, ours] : types)
+    if (ours == type)
+      return theirs;
+  return onnx::TensorProto::UNDEFINED;
+}
+
+onnx::TensorProto ashlar::check::toProto(const Tensor &tensor) {
   onnx::TensorProto proto;
   proto.set_name(tensor.name);
-  for (auto [theirs, ours] : types)
-    if (ours == tensor.type)
-      proto.set_data_type(theirs);
+  proto.set_data_type(onnxType(tensor.type));
   for (int64_t dim : tensor.shape)
     proto.add_dims(dim);
   if (unsigned bits = packedBits(tensor.type))
     proto.set_raw_data(pack(tensor.bytes, bits));
   else
     proto.set_raw_data(tensor.bytes.data(), tensor.bytes.size());
+  return proto;
+}
+
+llvm::Error ashlar::check::writeTensor(StringRef path, const Tensor &tensor) {
+  onnx::TensorProto proto = toProto(tensor);
   return llvm::writeToOutput(path, [&](llvm::raw_ostream &out) {
     out << proto.SerializeAsString();
     return llvm::Error::success();

@@ -122,9 +122,9 @@ namespace {
 /// One compile on its way through the stages.
 class Compilation {
 public:
-  Compilation(const CompileOptions &options, llvm::raw_ostream &out,
-              llvm::raw_ostream &log)
-      : options(options), out(out), log(log),
+  Compilation(const CompileOptions &options, const CompileHooks &hooks,
+              llvm::raw_ostream &out, llvm::raw_ostream &log)
+      : options(options), hooks(hooks), out(out), log(log),
         // Both would write to the same lines.
         progress(log, !options.quiet && !options.verbose),
         pool(llvm::hardware_concurrency(options.threads)),
@@ -160,6 +160,7 @@ private:
   }
 
   const CompileOptions &options;
+  const CompileHooks &hooks;
   llvm::raw_ostream &out, &log;
   ProgressLine progress;
   CompileResult result;
@@ -235,6 +236,7 @@ LogicalResult Compilation::emitPrograms(ModuleOp module,
     EmitOptions emitOptions;
     bool refused = false;
     emitOptions.refused = &refused;
+    emitOptions.plain = hooks.steps <= unsigned(Step::OptimizeCode);
     if (failed(makeTempsFolder(targetNames[i], emitOptions.saveTemps)))
       return refuse();
     FailureOr<ProgramBinary> binary = targets[i]->emit(program, emitOptions);
@@ -341,11 +343,14 @@ CompileResult Compilation::run() {
   };
   auto perProgram =
       [&](Stage which,
-          llvm::function_ref<void(OpPassManager &, Target &)> build) {
+          llvm::function_ref<void(OpPassManager &, Target &)> build,
+          const std::function<LogicalResult(ModuleOp)> &hook = nullptr) {
         return stage(which, [&] {
           return forEachProgram(*module, [&](ModuleOp program, Target &target) {
-            return runPipeline(program,
-                               [&](OpPassManager &pm) { build(pm, target); });
+            if (failed(runPipeline(
+                    program, [&](OpPassManager &pm) { build(pm, target); })))
+              return failure();
+            return hook ? hook(program) : success();
           });
         });
       };
@@ -366,17 +371,24 @@ CompileResult Compilation::run() {
                     [](OpPassManager &pm, Target &target) {
                       buildPrecisionPipeline(pm, target.precisionOptions());
                     }) &&
-         perProgram(Stage::Fuse,
-                    [&](OpPassManager &pm, Target &target) {
-                      TileOptions tiling = target.tileOptions();
-                      tiling.exactConvolution = options.exactConvolution;
-                      tiling.fuse = options.fuse;
-                      buildFusePipeline(pm, target.fuses(), tiling);
-                    }) &&
-         perProgram(Stage::Tile,
-                    [](OpPassManager &pm, Target &target) {
-                      buildTilePipeline(pm, target.tileOptions());
-                    }) &&
+         perProgram(
+             Stage::Fuse,
+             [&](OpPassManager &pm, Target &target) {
+               TileOptions tiling = target.tileOptions();
+               tiling.exactConvolution = options.exactConvolution;
+               tiling.fuse = options.fuse;
+               tiling.steps = hooks.steps;
+               buildFusePipeline(pm, target.fuses(), tiling);
+             },
+             hooks.afterFuse) &&
+         perProgram(
+             Stage::Tile,
+             [&](OpPassManager &pm, Target &target) {
+               TileOptions tiling = target.tileOptions();
+               tiling.steps = hooks.steps;
+               buildTilePipeline(pm, tiling);
+             },
+             hooks.afterTile) &&
          perProgram(
              Stage::Schedule,
              [](OpPassManager &pm, Target &) { buildSchedulePipeline(pm); }) &&
@@ -386,6 +398,7 @@ CompileResult Compilation::run() {
 }
 
 CompileResult ashlar::compile(const CompileOptions &options,
-                              llvm::raw_ostream &out, llvm::raw_ostream &log) {
-  return Compilation(options, out, log).run();
+                              llvm::raw_ostream &out, llvm::raw_ostream &log,
+                              const CompileHooks &hooks) {
+  return Compilation(options, hooks, out, log).run();
 }

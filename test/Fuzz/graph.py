@@ -111,7 +111,9 @@ class Graph:
     def source(self, dtype, shape, low=-2.0, high=2.0, constant=False):
         if dtype in INTEGERS:
             info = np.iinfo(DTYPES[dtype])
-            low, high = max(low, info.min), min(high, info.max)
+            # NumPy draws from what fits into 64 bits with a sign.
+            low = max(low, info.min, -2 ** 62)
+            high = min(high, info.max, 2 ** 62)
         elif dtype == "bool":
             low, high = 0, 1
         array = self.numbers(dtype, shape, low, high)

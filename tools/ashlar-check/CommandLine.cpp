@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "CommandLine.h"
+#include "InputTensors.h"
 #include "Tolerance.h"
 #include <CLI/CLI.hpp>
 #include <iostream>
+#include <map>
 
 using namespace ashlar;
 
 static constexpr const char *description = R"(Example:
   ashlar-check /usr/share/libonnx-testdata/data/node --jobs=2
+  ashlar-check model.onnx --against=reference --shape=x=1x3x640x640
 
 Compiles, runs and compares tests in ONNX's layout: a folder with model.onnx
 and test_data_set_N/{input,output}_K.pb, or a folder of such folders. Prints a
 line for each, NAME: passed | failed: WHY | unsupported: OP, WHY, and a closing
-line with the counts.
+line with the counts. With --against=reference, every kernel of one model is
+compared with plain loops on the same operands, and the first node that goes
+wrong is named.
 )";
 
 static constexpr const char *footer = R"(
@@ -27,7 +32,8 @@ std::optional<int> check::parseCommandLine(int argc, char **argv,
   app.set_version_flag("--version", "ashlar-check " ASHLAR_VERSION);
   std::string targets;
   CheckOptions &options = request.options;
-  app.add_option("DIR", request.folders, "Folders with tests")->required();
+  app.add_option("DIR", request.folders, "Folders with tests, or a model")
+      ->required();
   app.add_option("--target", targets, "T[:PRESET] to compile for (cpu:host)");
   app.add_option("--rtol", options.tolerance.relative,
                  "Relative tolerance of floats (1e-3)")
@@ -48,6 +54,28 @@ std::optional<int> check::parseCommandLine(int argc, char **argv,
                  "A list of tests that must pass, SET/NAME a line");
   app.add_option("--write-expected", request.writeExpectedFile,
                  "Write the list of tests that pass");
+  std::string against, bisect, fuse;
+  std::vector<std::string> inputs, shapes, values;
+  CompileOptions &compile = request.against.compile;
+  app.add_option("--against", against,
+                 "reference: compare a model's kernels with that target's")
+      ->check(CLI::IsMember({"reference"}));
+  auto only = [&](CLI::Option *option) { option->needs("--against"); };
+  only(app.add_option("--bisect", bisect,
+                      "fusion|pass: which level or step makes it wrong")
+           ->check(CLI::IsMember({"fusion", "pass"})));
+  only(app.add_option("--input", inputs,
+                      "NAME=FILE.npy, FILE.pb or random[:SEED]; repeatable"));
+  only(app.add_option("--shape", shapes,
+                      "NAME=1x3x224x224 fixes a dynamic input; repeatable"));
+  only(app.add_option("--value", values,
+                      "NAME=0,2 makes an input a constant; repeatable")
+           ->take_all());
+  only(app.add_option("--fuse", fuse, "none|basic|all, as ashlar-compile's"));
+  only(app.add_flag("--exact-convolution", compile.exactConvolution,
+                    "Convolutions without transforms"));
+  only(app.add_option("--reproducer", request.against.reproducer,
+                      "The folder for what goes wrong (MODEL-reproducer)"));
   app.add_flag("--verbose", options.showLogs,
                "Show what the compiler says of each test");
   try {
@@ -55,10 +83,58 @@ std::optional<int> check::parseCommandLine(int argc, char **argv,
   } catch (const CLI::ParseError &error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
+  if (!against.empty()) {
+    auto misuse = [](const std::string &message) {
+      std::cerr << "ashlar-check: " << message << "\n";
+      return 2;
+    };
+    std::map<std::string, std::string> sources;
+    for (const std::string &input : inputs) {
+      size_t at = input.find('=');
+      if (at == std::string::npos || at == 0)
+        return misuse("--input=" + input +
+                      ": expected NAME=FILE or "
+                      "NAME=random[:SEED]");
+      sources[input.substr(0, at)] = input.substr(at + 1);
+    }
+    for (const std::string &shape : shapes) {
+      std::string name;
+      std::vector<int64_t> sizes;
+      if (!parseShape(shape, name, sizes))
+        return misuse("--shape=" + shape + ": expected NAME=1x3x224x224");
+      compile.shapes[name] = sizes;
+    }
+    for (const std::string &value : values) {
+      std::string name;
+      std::vector<std::string> numbers;
+      if (!parseValue(value, name, numbers))
+        return misuse("--value=" + value + ": expected NAME=16000 or NAME=0,2");
+      compile.values[name] = numbers;
+    }
+    if (!fuse.empty() && !parseFuseLevel(fuse, compile.fuse))
+      return misuse("--fuse=" + fuse + ": expected none, basic or all");
+    if (request.folders.size() != 1)
+      return misuse("--against=reference takes one model");
+    request.isAgainst = true;
+    compile.input = request.folders.front();
+    request.against.input = inputsFrom(std::move(sources));
+    request.against.program = argv[0];
+    request.against.bisect = bisect == "pass"     ? Bisect::Pass
+                             : bisect == "fusion" ? Bisect::Fusion
+                                                  : Bisect::None;
+    if (app.count("--rtol"))
+      request.against.tolerance = options.tolerance.relative;
+    if (request.against.reproducer.empty()) {
+      std::string stem = compile.input.substr(compile.input.rfind('/') + 1);
+      request.against.reproducer =
+          stem.substr(0, stem.rfind('.')) + "-reproducer";
+    }
+  }
   if (!targets.empty() && !parseTargets(targets, options.targets)) {
     std::cerr << "ashlar-check: --target=" << targets
               << ": expected T[:PRESET]\n";
     return 2;
   }
+  request.against.compile.targets = options.targets;
   return std::nullopt;
 }

@@ -2,6 +2,7 @@
 #ifndef ASHLAR_TOOLS_ASHLAR_CHECK_COMMANDLINE_H
 #define ASHLAR_TOOLS_ASHLAR_CHECK_COMMANDLINE_H
 
+#include "ashlar/Check/AgainstOptions.h"
 #include "ashlar/Check/CheckOptions.h"
 #include <optional>
 
@@ -13,6 +14,8 @@ struct Request {
   std::string jsonFile;          ///< "-": stdout; empty: none
   std::string expectedFile;      ///< empty: none
   std::string writeExpectedFile; ///< empty: none
+  bool isAgainst = false;        ///< one model beside the reference, no tests
+  AgainstOptions against;
 };
 
 /// Fills `request`; returns an exit code when there is nothing left to do

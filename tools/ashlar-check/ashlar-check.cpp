@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "AgainstRun.h"
 #include "CommandLine.h"
 #include "Report.h"
 #include "ashlar/Driver/Compile.h"
@@ -48,6 +49,8 @@ int main(int argc, char **argv) {
     return *code;
   if (!ashlar::checkTargets(request.options.targets, llvm::errs()))
     return 2;
+  if (request.isAgainst)
+    return runAgainst(request);
   std::vector<Test> tests;
   for (const std::string &folder : request.folders) {
     std::vector<Test> found = findTests(folder);

@@ -22,7 +22,8 @@ public:
     std::string log;
   };
   /// Compiles; `options` need no output.
-  llvm::Expected<Compiled> compile(CompileOptions options);
+  llvm::Expected<Compiled> compile(CompileOptions options,
+                                   const CompileHooks &hooks = {});
 
   /// Loads what was compiled and makes a session of so many threads. Its
   /// memory is poisoned: what a kernel leaves unwritten must not look like

@@ -11,6 +11,10 @@
 #include <string>
 #include <vector>
 
+namespace onnx {
+class TensorProto;
+}
+
 namespace ashlar::check {
 
 /// A dense row-major tensor that owns its bytes.
@@ -46,6 +50,11 @@ private:
 
 /// Reads a file that holds one TensorProto.
 llvm::Expected<Tensor> readTensor(llvm::StringRef path);
+
+/// Its TensorProto::DataType.
+int onnxType(ashlar_element_type_t type);
+
+onnx::TensorProto toProto(const Tensor &tensor);
 
 /// Writes one.
 llvm::Error writeTensor(llvm::StringRef path, const Tensor &tensor);

@@ -2,6 +2,7 @@
 #ifndef ASHLAR_DRIVER_COMPILE_H
 #define ASHLAR_DRIVER_COMPILE_H
 
+#include "ashlar/Driver/CompileHooks.h"
 #include "ashlar/Driver/CompileOptions.h"
 #include "ashlar/Import/ONNX/Import.h"
 #include "llvm/Support/raw_ostream.h"
@@ -24,7 +25,7 @@ struct CompileResult {
 /// Compiles one model. With stopEarly the IR goes to `out`; diagnostics,
 /// stages and times go to `log`.
 CompileResult compile(const CompileOptions &options, llvm::raw_ostream &out,
-                      llvm::raw_ostream &log);
+                      llvm::raw_ostream &log, const CompileHooks &hooks = {});
 
 /// Whether this compiler has the targets asked for; says what there is where
 /// it has not.

@@ -28,6 +28,8 @@ struct ProgramBinary {
 };
 
 struct EmitOptions {
+  /// As little as possible stands between the loops and their code.
+  bool plain = false;
   std::string saveTemps; ///< folder; empty: none
   /// Set when the machine is at fault and not the compiler: a full disk.
   bool *refused = nullptr;

@@ -57,7 +57,7 @@ FailureOr<ProgramBinary> CPUTarget::emit(ModuleOp program,
   }
   PassManager pm(context);
   LoweringOptions lowering;
-  lowering.approximate = contractsFloats();
+  lowering.approximate = contractsFloats() && !options.plain;
   lowering.fma = hasInstructions(machine(), "fma");
   lowering.convertsF16 = hasInstructions(machine(), "f16c");
   lowering.features = machine().code.features;
@@ -66,8 +66,8 @@ FailureOr<ProgramBinary> CPUTarget::emit(ModuleOp program,
     return failure();
 
   CompileKernelOptions compile;
-  compile.contractFloats = contractsFloats();
-  compile.optimize = optimizes();
+  compile.contractFloats = contractsFloats() && !options.plain;
+  compile.optimize = optimizes() && !options.plain;
   compile.saveTemps = options.saveTemps;
   std::vector<KernelObject> objects(kernels.size() + 1);
   std::vector<std::string> errors(kernels.size());

@@ -24,6 +24,17 @@ static void verifyStage(OpPassManager &pm, const char *stage) {
   pm.addPass(createVerifyStagePass(options));
 }
 
+const char *ashlar::stepName(Step step) {
+  static constexpr const char *names[numSteps] = {
+      "ashlar-normalize-generics", "ashlar-assign-layouts",
+      "ashlar-fuse-elementwise",   "ashlar-form-contracts",
+      "ashlar-absorb-padding",     "ashlar-form-winograd",
+      "ashlar-form-dispatches",    "ashlar-tile-kernels",
+      "ashlar-expand-contracts",   "ashlar-vectorize-generics",
+      "ashlar-vectorize-steps",    "the target's lowering"};
+  return names[unsigned(step)];
+}
+
 void ashlar::buildImportPipeline(OpPassManager &pm) {
   verifyStage(pm, "import");
 }
@@ -59,27 +70,28 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
   // kernels for contractions, whatever joins them.
   bool joins = fuse && options.fuse != FuseLevel::None;
   bool all = fuse && options.fuse == FuseLevel::All;
-  if (fuse)
+  if (fuse && options.takes(Step::NormalizeGenerics))
     function.addPass(createNormalizeGenericsPass());
-  if (all)
+  if (all && options.takes(Step::AssignLayouts))
     function.addPass(createAssignLayoutsPass());
-  if (joins)
+  if (joins && options.takes(Step::FuseElementwise))
     function.addPass(createFuseElementwisePass());
   function.addPass(createCSEPass());
-  if (fuse) {
+  if (fuse && options.takes(Step::FormContracts)) {
     FormContractsPassOptions contracts;
     contracts.epilogues = joins;
     function.addPass(createFormContractsPass(contracts));
-    if (all)
+    if (all && options.takes(Step::AbsorbPadding))
       function.addPass(createAbsorbPaddingPass());
-    if (all && !options.exactConvolution)
+    if (all && !options.exactConvolution && options.takes(Step::FormWinograd))
       function.addPass(createFormWinogradPass(options.machine));
     function.addPass(createChooseStrategiesPass(options.machine));
     function.addPass(createCSEPass());
   }
   FormDispatchesPassOptions dispatches;
-  dispatches.fuse = joins;
-  dispatches.rowBytes = all ? options.machine.nearest().bytes : 0;
+  bool groups = options.takes(Step::FuseDispatches);
+  dispatches.fuse = joins && groups;
+  dispatches.rowBytes = all && groups ? options.machine.nearest().bytes : 0;
   function.addPass(createFormDispatchesPass(dispatches));
   verifyStage(pm, "fuse");
 }
@@ -87,7 +99,7 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
 void ashlar::buildTilePipeline(OpPassManager &pm, const TileOptions &options) {
   pm.addPass(createOutlineKernelsPass());
   OpPassManager &kernel = pm.nest<func::FuncOp>();
-  if (options.vectorize) {
+  if (options.vectorize && options.takes(Step::TileKernels)) {
     TileKernelsPassOptions tiling;
     tiling.cacheBytes = options.machine.nearest().bytes;
     kernel.addPass(createTileKernelsPass(tiling));
@@ -101,15 +113,21 @@ void ashlar::buildTilePipeline(OpPassManager &pm, const TileOptions &options) {
   ExpandWinogradPassOptions winograd;
   winograd.vectorBytes = options.machine.vectors.bytes;
   kernel.addPass(createExpandWinogradPass(winograd));
-  kernel.addPass(createExpandContractsPass());
-  kernel.addPass(createExpandCopiesPass());
+  if (options.takes(Step::ExpandContracts)) {
+    kernel.addPass(createExpandContractsPass());
+    kernel.addPass(createExpandCopiesPass());
+  }
+  if (!options.takes(Step::VectorizeSteps))
+    kernel.addPass(createTileToLoopsPass());
   kernel.addPass(createFormGroupsPass());
   kernel.addPass(createGeneralizeKernelsPass());
-  if (options.vectorize) {
+  if (options.vectorize && options.takes(Step::VectorizeGenerics)) {
     VectorizeGenericsPassOptions vectors;
     vectors.vectorBytes = options.machine.vectors.bytes;
     vectors.registers = options.machine.vectors.count;
     kernel.addPass(createVectorizeGenericsPass(vectors));
+  }
+  if (options.vectorize && options.takes(Step::VectorizeSteps)) {
     VectorizeStepsPassOptions steps;
     steps.vectorBytes = options.machine.vectors.bytes;
     kernel.addPass(createVectorizeStepsPass(steps));

@@ -9,6 +9,7 @@
 
 #include "ashlar/Targets/MachineModel.h"
 #include "ashlar/Transforms/Pipelines/FuseLevel.h"
+#include "ashlar/Transforms/Pipelines/Steps.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/ArrayRef.h"
 #include <string>
@@ -18,10 +19,14 @@ namespace ashlar {
 /// What the target says to the stage `tile`.
 struct TileOptions {
   bool vectorize = true; ///< no: plain loops, by which others are checked
+  /// How many of the steps are taken.
+  unsigned steps = numSteps;
   MachineModel machine = MachineModel::generic();
   /// Convolutions are sums of products only, without transforms.
   bool exactConvolution = false;
   FuseLevel fuse = FuseLevel::All;
+
+  bool takes(Step step) const { return unsigned(step) < steps; }
 };
 
 /// What the target says to the stage `precision`.

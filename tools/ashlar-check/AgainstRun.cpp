@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "AgainstRun.h"
+#include "ashlar/Check/Against.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/ToolOutputFile.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cmath>
+
+using namespace ashlar;
+using namespace ashlar::check;
+namespace json = llvm::json;
+
+/// JSON has no infinities.
+static json::Value orNull(double number) {
+  return std::isfinite(number) ? json::Value(number) : json::Value(nullptr);
+}
+
+static json::Object describe(const WrongValue &value) {
+  const Difference &difference = value.difference;
+  return json::Object{
+      {"name", value.name},
+      {"nodes", json::Array(value.nodes)},
+      {"type", value.type},
+      {"wrong_elements", difference.unequal},
+      {"worst_index", spellIndex(difference.place, value.shape)},
+      {"found", difference.found},
+      {"expected", difference.expected},
+      {"largest_error", orNull(difference.largest)},
+      {"relative_error", orNull(difference.relative)},
+      {"ulps", orNull(difference.ulps)}};
+}
+
+static json::Object describe(const AgainstReport &report) {
+  static constexpr const char *faults[] = {"none", "kernel", "passes",
+                                           "program"};
+  json::Object object{{"fault", faults[int(report.fault)]},
+                      {"values", report.values},
+                      {"kernels", report.kernels},
+                      {"wrong", report.wrong},
+                      {"worst_error", orNull(report.worst)},
+                      {"worst_nodes", report.worstNodes}};
+  if (report.first)
+    object["first"] = describe(*report.first);
+  json::Array alone;
+  for (const auto &[node, right] : report.alone)
+    alone.push_back(json::Object{{"node", node}, {"right", right}});
+  object["alone"] = std::move(alone);
+  if (!report.culprit.empty())
+    object["culprit"] = report.culprit;
+  if (!report.reproducer.empty())
+    object["reproducer"] = report.reproducer;
+  return object;
+}
+
+static json::Object describe(const BisectReport &report) {
+  json::Array trials;
+  for (const BisectReport::Trial &trial : report.trials)
+    trials.push_back(json::Object{
+        {"name", trial.name}, {"right", trial.right}, {"why", trial.why}});
+  json::Object object{{"trials", std::move(trials)}};
+  if (report.kernels)
+    object["kernels"] = describe(*report.kernels);
+  return object;
+}
+
+/// Says what was found, and writes it where --json wants it.
+template <typename Report>
+static int finish(const Request &request, const Report &report, bool isRight) {
+  llvm::outs() << spell(report);
+  if (!request.jsonFile.empty())
+    if (llvm::Error error =
+            llvm::writeToOutput(request.jsonFile, [&](llvm::raw_ostream &out) {
+              out << llvm::formatv("{0:2}\n", json::Value(describe(report)));
+              return llvm::Error::success();
+            })) {
+      llvm::errs() << "ashlar-check: " << llvm::toString(std::move(error))
+                   << "\n";
+      return 1;
+    }
+  return isRight ? 0 : 1;
+}
+
+int ashlar::check::runAgainst(const Request &request,
+                              const CompileHooks &planted) {
+  auto refuse = [](llvm::Error error) {
+    llvm::errs() << "ashlar-check: " << llvm::toString(std::move(error))
+                 << "\n";
+    return 1;
+  };
+  if (request.against.bisect != Bisect::None) {
+    auto report = bisect(request.against, planted);
+    if (!report)
+      return refuse(report.takeError());
+    return finish(request, *report, report->trials.back().right);
+  }
+  auto report = compareWithReference(request.against, planted);
+  if (!report)
+    return refuse(report.takeError());
+  return finish(request, *report, report->fault == Fault::None);
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ASHLAR_TOOLS_ASHLAR_CHECK_AGAINSTRUN_H
+#define ASHLAR_TOOLS_ASHLAR_CHECK_AGAINSTRUN_H
+
+#include "CommandLine.h"
+#include "ashlar/Driver/CompileHooks.h"
+
+namespace ashlar::check {
+
+/// Compares a model with the reference, or bisects; the tool's exit code.
+/// `planted` is for tests.
+int runAgainst(const Request &request, const CompileHooks &planted = {});
+
+} // namespace ashlar::check
+
+#endif // ASHLAR_TOOLS_ASHLAR_CHECK_AGAINSTRUN_H
