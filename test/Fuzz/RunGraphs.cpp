@@ -5,8 +5,9 @@
 // process of its own, so that one that brings the compiler down is only a line
 // of output.
 //
-// A line of input is FOLDER TARGET THREADS [--exact-convolution]; the folder
-// is in the layout of ONNX's tests. Where it has expected outputs, the
+// A line of input is FOLDER TARGET THREADS and flags of ashlar-compile:
+// --exact-convolution, --fuse=LEVEL, --machine=FILE. The folder is in the
+// layout of ONNX's tests. Where it has expected outputs, the
 // reference's are measured against them, too. A line of output is a JSON
 // object, in the order of the input. --write-reference keeps what the
 // reference computed in FOLDER/reference/output_K.pb.
@@ -42,7 +43,7 @@ struct Job {
   std::string folder;
   std::vector<TargetRequest> targets;
   unsigned threads = 1;
-  bool exactConvolution = false;
+  CompileOptions flags;
 };
 
 /// A job that is running, or its answer.
@@ -71,10 +72,10 @@ static Expected<std::vector<Tensor>> readTensors(const std::string &prefix) {
 static bool prepare(ModelRun &run, const Job &job,
                     const std::vector<TargetRequest> &targets,
                     json::Object &answer) {
-  CompileOptions options;
+  bool isReference = targets.front().target == "reference";
+  CompileOptions options = isReference ? CompileOptions() : job.flags;
   options.input = job.folder + "/model.onnx";
   options.targets = targets;
-  options.exactConvolution = job.exactConvolution;
   options.threads = 1;
   auto stop = [&](const char *status, const std::string &why) {
     answer["status"] = status;
@@ -278,9 +279,14 @@ static bool parseJob(llvm::StringRef line, Job &job) {
     return false;
   job.folder = words[0].str();
   for (llvm::StringRef word : llvm::drop_begin(words, 3)) {
-    if (word != "--exact-convolution")
+    if (word.consume_front("--machine="))
+      job.flags.machine = word.str();
+    else if (word.consume_front("--fuse="))
+      (void)parseFuseLevel(word.str(), job.flags.fuse);
+    else if (word == "--exact-convolution")
+      job.flags.exactConvolution = true;
+    else
       return false;
-    job.exactConvolution = true;
   }
   return true;
 }
@@ -291,9 +297,9 @@ int main(int argc, char **argv) {
   for (std::string line; std::getline(std::cin, line);) {
     all.emplace_back();
     if (!parseJob(line, all.back())) {
-      std::cerr << "run-graphs: expected FOLDER TARGET THREADS "
-                   "[--exact-convolution], found '"
-                << line << "'\n";
+      std::cerr
+          << "run-graphs: expected FOLDER TARGET THREADS and flags, found "
+          << line << "\n";
       return 2;
     }
   }

@@ -52,10 +52,11 @@ def write_finding(runner, case, kind, folder, seed, why):
     shutil.rmtree(folder, ignore_errors=True)
     expected = runner.reference_values(case, case.outputs)
     write_test(folder, case.model(), case.inputs.values(), expected or ())
+    flags = " ".join(runner.write_machine(folder, case.flags))
     text = "\n".join([
         f"{kind}: {why}",
         f"compiled with: {' '.join(case.flags)}",
-        f"again: echo {folder} {' '.join(case.flags)} | {runner.program}", ""])
+        f"again: echo {folder} {flags} | {runner.program}", ""])
     (folder / "again").write_text(text)
     return folder
 

@@ -79,7 +79,8 @@ def generate(seed):
 
 
 def choose_flags(seed, presets):
-    """TARGET THREADS [FLAGS]: how the graph of a seed is compiled and run."""
+    """TARGET THREADS [FLAGS]: how the graph of a seed is compiled and run. A
+    machine PRESET:SEED is one that machine_model changes."""
     random = np.random.default_rng([seed, 1])
     # The machine that this is deserves half of the tests.
     preset = "host" if random.random() < 0.5 else presets[
@@ -87,4 +88,8 @@ def choose_flags(seed, presets):
     flags = [f"cpu:{preset}", str(int(random.choice([1, 1, 2, 3])))]
     if random.random() < 0.2:
         flags.append("--exact-convolution")
+    if random.random() < 0.2:
+        flags.append("--fuse=" + random.choice(["none", "basic"]))
+    if preset != "host" and random.random() < 0.5:
+        flags.append(f"--machine={preset}:{seed}")
     return flags

@@ -9,6 +9,7 @@ import onnx
 import onnx.numpy_helper
 
 from graph import ROUNDING, make_model, write_test
+from machine import machine_model
 
 # Of what rounding the inputs otherwise would do, this many times as much.
 NOISE = 12
@@ -87,11 +88,24 @@ class Runner:
         write_test(folder, model, case.inputs.values(), results)
         return folder
 
+    def write_machine(self, folder, flags):
+        """The flags with a machine's file in place of its preset and seed."""
+        target, threads, *rest = flags
+        for i, flag in enumerate(rest):
+            if flag.startswith("--machine="):
+                preset, seed = flag.removeprefix("--machine=").split(":")
+                file = folder / "machine.json"
+                file.write_text(machine_model(preset, int(seed)))
+                rest[i] = f"--machine={file}"
+                target = "cpu"
+        return [target, threads, *rest]
+
     def run(self, cases, oracle=False, keep_reference=False):
         """For each case its folder and its answer."""
         folders = [self.write(case, oracle) for case in cases]
-        lines = "".join(" ".join([str(folder), *case.flags]) + "\n"
-                        for folder, case in zip(folders, cases))
+        lines = "".join(
+            " ".join([str(folder), *self.write_machine(folder, case.flags)])
+            + "\n" for folder, case in zip(folders, cases))
         command = [self.program, f"--jobs={self.jobs}"]
         if keep_reference:
             command.append("--write-reference")

@@ -65,8 +65,10 @@ def bypass(case, node):
 
 def plainer_flags(case):
     target, threads, *rest = case.flags
-    for flags in ([target, "1", *rest], [target, threads]):
-        if flags != case.flags:
+    fewer = [rest[:i] + rest[i + 1:] for i in range(len(rest))]
+    for flags in [[target, "1", *rest], *([target, threads, *f]
+                                          for f in [[], *fewer])]:
+        if flags != case.flags and len(flags) <= len(case.flags):
             yield Case(case.nodes, case.inputs, case.initializers,
                        case.outputs, case.values, flags)
 
