@@ -6,6 +6,7 @@
 #include "ProgressLine.h"
 #include "RemarkLog.h"
 #include "ashlar/Emit/EmitModule.h"
+#include "ashlar/Emit/MemoryNeeds.h"
 #include "ashlar/Import/MLIR/Import.h"
 #include "ashlar/InitAll.h"
 #include "ashlar/Targets/Target.h"
@@ -119,12 +120,22 @@ static void printModule(ModuleOp module, llvm::raw_ostream &out) {
 }
 
 namespace {
+/// What a compile does without, to need less memory.
+struct Saving {
+  bool exactConvolution = false;
+  /// Of each program: cheap values are computed again where its arena would
+  /// need more; empty: never.
+  std::vector<int64_t> arenaBytes;
+};
+
 /// One compile on its way through the stages.
 class Compilation {
 public:
   Compilation(const CompileOptions &options, const CompileHooks &hooks,
-              llvm::raw_ostream &out, llvm::raw_ostream &log)
-      : options(options), hooks(hooks), out(out), log(log),
+              llvm::raw_ostream &out, llvm::raw_ostream &log,
+              Saving saving = {})
+      : options(options), hooks(hooks), saving(std::move(saving)), out(out),
+        log(log),
         // Both would write to the same lines.
         progress(log, !options.quiet && !options.verbose),
         pool(llvm::hardware_concurrency(options.threads)),
@@ -137,6 +148,11 @@ public:
   }
 
   CompileResult run();
+
+  /// Of each program, if there is a budget and it came to that.
+  std::vector<MemoryNeeds> needs;
+  std::vector<std::string> targetNames;
+  bool isOverBudget = false;
 
 private:
   using Clock = std::chrono::steady_clock;
@@ -161,11 +177,11 @@ private:
 
   const CompileOptions &options;
   const CompileHooks &hooks;
+  const Saving saving;
   llvm::raw_ostream &out, &log;
   ProgressLine progress;
   CompileResult result;
   std::vector<std::unique_ptr<Target>> targets;
-  std::vector<std::string> targetNames;
   std::vector<std::string> dataFiles; // beside the model, with its weights
   llvm::DefaultThreadPool pool;
   RemarkLog remarks; // hears of the context until its end
@@ -254,6 +270,14 @@ LogicalResult Compilation::emit(ModuleOp module) {
     return failure();
   if (options.stopEarly)
     return success();
+  if (options.memoryBudget != 0) {
+    needs = measureMemory(module, binaries);
+    isOverBudget = llvm::any_of(needs, [&](const MemoryNeeds &of) {
+      return of.peak() > options.memoryBudget;
+    });
+    if (isOverBudget)
+      return refuse();
+  }
   Provenance provenance;
   provenance.version = ASHLAR_VERSION;
   for (const std::string &name : targetNames)
@@ -266,6 +290,9 @@ LogicalResult Compilation::emit(ModuleOp module) {
   if (options.fuse != FuseLevel::All)
     provenance.flags.push_back(
         options.fuse == FuseLevel::None ? "--fuse=none" : "--fuse=basic");
+  if (options.memoryBudget != 0)
+    provenance.flags.push_back(
+        "--memory-budget=" + std::to_string(options.memoryBudget) + "B");
   for (auto &[name, shape] : options.shapes) {
     std::string text = "--shape=" + name + "=";
     for (auto [i, dim] : llvm::enumerate(shape))
@@ -375,7 +402,8 @@ CompileResult Compilation::run() {
              Stage::Fuse,
              [&](OpPassManager &pm, Target &target) {
                TileOptions tiling = target.tileOptions();
-               tiling.exactConvolution = options.exactConvolution;
+               tiling.exactConvolution =
+                   options.exactConvolution || saving.exactConvolution;
                tiling.fuse = options.fuse;
                tiling.steps = hooks.steps;
                buildFusePipeline(pm, target.fuses(), tiling);
@@ -389,16 +417,107 @@ CompileResult Compilation::run() {
                buildTilePipeline(pm, tiling);
              },
              hooks.afterTile) &&
-         perProgram(
-             Stage::Schedule,
-             [](OpPassManager &pm, Target &) { buildSchedulePipeline(pm); }) &&
+         perProgram(Stage::Schedule,
+                    [&](OpPassManager &pm, Target &target) {
+                      size_t number =
+                          llvm::find_if(targets,
+                                        [&](auto &other) {
+                                          return other.get() == &target;
+                                        }) -
+                          targets.begin();
+                      buildSchedulePipeline(pm,
+                                            number < saving.arenaBytes.size()
+                                                ? saving.arenaBytes[number]
+                                                : 0);
+                    }) &&
          stage(Stage::Emit, [&] { return emit(*module); }));
   writeRemarks();
+  return result;
+}
+
+static std::string spellBytes(uint64_t bytes) {
+  return bytes < 1024 ? std::to_string(bytes) + " B"
+         : bytes < 1024 * 1024
+             ? llvm::formatv("{0:f2} KiB", double(bytes) / 1024).str()
+             : llvm::formatv("{0:f2} MiB", double(bytes) / (1024 * 1024)).str();
+}
+
+/// How large an arena each program may have. Where none is small enough, the
+/// smallest that there is tells what would fit.
+static std::vector<int64_t> arenasWithin(ArrayRef<MemoryNeeds> needs,
+                                         uint64_t budget) {
+  std::vector<int64_t> arenas;
+  for (const MemoryNeeds &of : needs) {
+    uint64_t others = of.peak() - of.arena;
+    arenas.push_back(others < budget ? int64_t(budget - others) : 1);
+  }
+  return arenas;
+}
+
+static uint64_t mostNeeded(ArrayRef<MemoryNeeds> needs) {
+  uint64_t most = 0;
+  for (const MemoryNeeds &of : needs)
+    most = std::max(most, of.peak());
+  return most;
+}
+
+static void explainBudget(uint64_t budget, const Compilation &closest,
+                          llvm::raw_ostream &log) {
+  for (auto [of, target] : llvm::zip(closest.needs, closest.targetNames)) {
+    if (of.peak() <= budget)
+      continue;
+    log << "error: --memory-budget: expected a program for " << target
+        << " within " << spellBytes(budget) << ", found that it needs "
+        << spellBytes(of.peak()) << " at least: weights "
+        << spellBytes(of.weights) << ", code " << spellBytes(of.code)
+        << ", arena " << spellBytes(of.arena) << ", outputs "
+        << spellBytes(of.outputs) << ", staging " << spellBytes(of.staging)
+        << ", scratch of a thread " << spellBytes(of.scratch) << "\n";
+    for (const MemoryNeeds::Holder &holder : ArrayRef(of.holders).take_front(3))
+      log << "note: " << holder.node << " holds " << spellBytes(holder.bytes)
+          << " at the peak of the arena\n";
+  }
+  log << "note: --memory-budget=" << mostNeeded(closest.needs)
+      << "B would fit, or smaller inputs (--shape)\n";
+}
+
+/// What is tried, in turn: the program as it is; cheap values computed again;
+/// convolutions without transforms, whose weights are larger than the model's;
+/// both.
+static CompileResult compileWithin(const CompileOptions &options,
+                                   const CompileHooks &hooks,
+                                   llvm::raw_ostream &out,
+                                   llvm::raw_ostream &log) {
+  std::vector<std::unique_ptr<Compilation>> attempts;
+  CompileResult result;
+  // True when there is nothing more to try.
+  auto attempt = [&](Saving saving) {
+    attempts.push_back(std::make_unique<Compilation>(
+        options, hooks, out, attempts.empty() ? log : llvm::nulls(),
+        std::move(saving)));
+    result = attempts.back()->run();
+    return !attempts.back()->isOverBudget;
+  };
+  for (bool exact : {false, true}) {
+    if (exact && options.exactConvolution)
+      continue;
+    if (attempt({exact, {}}))
+      return result;
+    if (attempt({exact,
+                 arenasWithin(attempts.back()->needs, options.memoryBudget)}))
+      return result;
+  }
+  auto closest = llvm::min_element(attempts, [](auto &x, auto &y) {
+    return mostNeeded(x->needs) < mostNeeded(y->needs);
+  });
+  explainBudget(options.memoryBudget, **closest, log);
   return result;
 }
 
 CompileResult ashlar::compile(const CompileOptions &options,
                               llvm::raw_ostream &out, llvm::raw_ostream &log,
                               const CompileHooks &hooks) {
+  if (options.memoryBudget != 0 && !options.stopEarly)
+    return compileWithin(options, hooks, out, log);
   return Compilation(options, hooks, out, log).run();
 }

@@ -21,6 +21,26 @@ bool ashlar::parseStage(const std::string &text, Stage &stage) {
   return false;
 }
 
+bool ashlar::parseByteCount(const std::string &text, uint64_t &bytes) {
+  static constexpr std::pair<const char *, unsigned> units[] = {
+      {"B", 0}, {"KiB", 10}, {"MiB", 20}, {"GiB", 30}};
+  size_t digits = 0;
+  uint64_t value = 0;
+  for (; digits < text.size() && text[digits] >= '0' && text[digits] <= '9';
+       ++digits) {
+    if (value > (UINT64_MAX - 9) / 10)
+      return false;
+    value = value * 10 + uint64_t(text[digits] - '0');
+  }
+  for (auto [unit, shift] : units)
+    if (digits != 0 && value != 0 && text.substr(digits) == unit &&
+        value <= UINT64_MAX >> shift) {
+      bytes = value << shift;
+      return true;
+    }
+  return false;
+}
+
 bool ashlar::parseFuseLevel(const std::string &text, FuseLevel &level) {
   static constexpr const char *names[] = {"none", "basic", "all"};
   for (int i = 0; i != 3; ++i)

@@ -112,7 +112,6 @@ private:
   flatbuffers::FlatBufferBuilder b;
   const WeightTable &weights;
   llvm::StringMap<unsigned> kernelNumbers;
-  llvm::StringMap<uint64_t> kernelScratch;
 };
 
 Offset<fb::TensorDescription> IndexBuilder::tensor(DictionaryAttr described) {
@@ -182,7 +181,6 @@ Offset<fb::Kernel> IndexBuilder::kernel(func::FuncOp function,
     bytes += byteSize(type);
   auto scratch = function->getAttrOfType<IntegerAttr>(exec::scratchAttrName);
   auto flops = function->getAttrOfType<exec::SizeAttr>(exec::flopsAttrName);
-  kernelScratch[symbol] = scratch.getInt();
   auto [cycles, bound] = predict(function, flops, bytes, binary.machine);
   return fb::CreateKernel(b, b.CreateString(symbol), b.CreateString(symbol),
                           /*executable=*/0, strings(nodes), size(flops),
@@ -294,18 +292,8 @@ Offset<fb::ProgramEntry>
 IndexBuilder::programEntry(exec::ProgramOp program, unsigned entry,
                            const ProgramBinary &binary) {
   SmallVector<unsigned> weightNumbers;
-  uint64_t weightBytes = 0;
-  llvm::SmallDenseSet<unsigned> counted;
-  for (Attribute value : program.getWeights()) {
-    unsigned number = weights.numberOf(value);
-    weightNumbers.push_back(number);
-    if (counted.insert(number).second)
-      weightBytes += weights.all()[number].size;
-  }
-  uint64_t scratch = 0;
-  program.walk([&](exec::LaunchOp launch) {
-    scratch = std::max(scratch, kernelScratch.lookup(launch.getKernel()));
-  });
+  for (Attribute value : program.getWeights())
+    weightNumbers.push_back(weights.numberOf(value));
   Commands commands = list(program.getBody().front(), weightNumbers);
   std::vector<Offset<fb::OutputSize>> outputSizes;
   SmallVector<Attribute> found;
@@ -318,24 +306,10 @@ IndexBuilder::programEntry(exec::ProgramOp program, unsigned entry,
         described.getAs<IntegerAttr>("dimension").getInt(),
         binding(described.getAs<exec::BindingAttr>("value"), weightNumbers)));
   }
-  auto alignedBytes = [](ArrayAttr tensors) {
-    uint64_t bytes = 0;
-    for (Attribute described : tensors)
-      bytes += llvm::alignTo(byteSize(cast<DictionaryAttr>(described)
-                                          .getAs<TypeAttr>("tensor")
-                                          .getValue()),
-                             64);
-    return bytes;
-  };
-  // An output is the session's own or, where the caller's memory is not
-  // aligned, staged: its bytes are needed once.
-  uint64_t outputs = alignedBytes(program.getOutputs());
-  uint64_t staging = alignedBytes(program.getInputs());
-  uint64_t arena = program.getArenaBytes();
+  MemoryNeeds needs = memoryNeedsOf(program, binary, weights);
   auto contract = fb::CreateContract(
-      b, weightBytes, binary.image.size(), arena,
-      program.getArenaLowerBoundBytes(), outputs, staging, scratch,
-      weightBytes + binary.image.size() + arena + outputs + staging + scratch);
+      b, needs.weights, needs.code, needs.arena, needs.arenaLowerBound,
+      needs.outputs, needs.staging, needs.scratch, needs.peak());
   return fb::CreateProgramEntry(b, entry, commands.types, commands.tables,
                                 contract, b.CreateVector(outputSizes));
 }

@@ -3,7 +3,9 @@
 #define ASHLAR_LIB_EMIT_INDEXBUILDER_H
 
 #include "WeightTable.h"
+#include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Emit/EmitModule.h"
+#include "ashlar/Emit/MemoryNeeds.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace ashlar {
@@ -16,6 +18,10 @@ struct SectionPlace {
 /// Collects the weights that the programs read, in the order of their
 /// commands' binding numbers.
 void collectWeights(mlir::ModuleOp module, WeightTable &weights);
+
+/// The contract of one program, without its holders.
+MemoryNeeds memoryNeedsOf(exec::ProgramOp program, const ProgramBinary &binary,
+                          const WeightTable &weights);
 
 /// The FlatBuffer of runtime/schema/module.fbs. Sections: the weights, then
 /// one per binary. Its size does not depend on the sections' numbers.

@@ -24,7 +24,7 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
   CLI::App app{description, "ashlar-compile"};
   app.footer(footer);
   app.set_version_flag("--version", "ashlar-compile " ASHLAR_VERSION);
-  std::string targets, until, fuse;
+  std::string targets, until, fuse, budget;
   std::vector<std::string> shapes, values;
   app.add_option("MODEL", options.input, ".onnx, or .mlir on tensors");
   app.add_option("-o,--output", options.output, "The .ash file to write");
@@ -42,6 +42,8 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
       ->take_all();
   app.add_option("--fuse", fuse,
                  "none, basic or all: how much becomes one kernel (all)");
+  app.add_option("--memory-budget", budget,
+                 "512MiB (B, KiB, MiB, GiB): compile to fit, or refuse");
   app.add_option(
       "--remarks", options.remarks,
       "What was decided and why: to a file (.yaml: for tools), or -");
@@ -89,6 +91,9 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
     return misuse("--target=" + targets + ": expected T[:PRESET][,...]");
   if (!fuse.empty() && !parseFuseLevel(fuse, options.fuse))
     return misuse("--fuse=" + fuse + ": expected none, basic or all");
+  if (!budget.empty() && !parseByteCount(budget, options.memoryBudget))
+    return misuse("--memory-budget=" + budget +
+                  ": expected a size such as 512MiB (B, KiB, MiB, GiB)");
   options.stopEarly = !until.empty();
   if (options.stopEarly && !parseStage(until, options.until))
     return misuse("--until=" + until +

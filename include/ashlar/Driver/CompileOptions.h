@@ -46,6 +46,8 @@ struct CompileOptions {
   /// Inputs that become constants: their elements as numbers, in order.
   std::map<std::string, std::vector<std::string>> values;
   FuseLevel fuse = FuseLevel::All;
+  /// Bytes that each program's memory contract may say; 0: any.
+  uint64_t memoryBudget = 0;
   /// Where what the compiler decided goes: YAML for .yaml and .yml, else text;
   /// "-" is text on the standard output; empty: nowhere.
   std::string remarks;
@@ -66,6 +68,8 @@ bool parseShape(const std::string &text, std::string &name,
 /// NAME=16000 or NAME=0,2; the numbers are read when their type is known.
 bool parseValue(const std::string &text, std::string &name,
                 std::vector<std::string> &numbers);
+/// 512MiB: B, KiB, MiB or GiB, and more than none.
+bool parseByteCount(const std::string &text, uint64_t &bytes);
 bool parseFuseLevel(const std::string &text, FuseLevel &level);
 bool parseStage(const std::string &text, Stage &stage);
 const char *stageName(Stage stage);

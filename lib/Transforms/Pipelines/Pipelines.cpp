@@ -138,8 +138,10 @@ void ashlar::buildTilePipeline(OpPassManager &pm, const TileOptions &options) {
   verifyStage(pm, "tile");
 }
 
-void ashlar::buildSchedulePipeline(OpPassManager &pm) {
-  pm.addPass(createReorderOperationsPass());
+void ashlar::buildSchedulePipeline(OpPassManager &pm, int64_t arenaBytes) {
+  ReorderOperationsPassOptions order;
+  order.arenaBytes = arenaBytes;
+  pm.addPass(createReorderOperationsPass(order));
   pm.addPass(createScheduleProgramPass());
   verifyStage(pm, "schedule");
 }
@@ -163,6 +165,7 @@ void ashlar::registerPipelines() {
   PassPipelineRegistration<>(
       "ashlar-tile-pipeline", "The stage tile",
       [](OpPassManager &pm) { buildTilePipeline(pm, TileOptions()); });
-  PassPipelineRegistration<>("ashlar-schedule-pipeline", "The stage schedule",
-                             buildSchedulePipeline);
+  PassPipelineRegistration<>(
+      "ashlar-schedule-pipeline", "The stage schedule",
+      [](OpPassManager &pm) { buildSchedulePipeline(pm); });
 }

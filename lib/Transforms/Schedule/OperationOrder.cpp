@@ -235,22 +235,92 @@ private:
 };
 } // namespace
 
-static int64_t peakOf(const Graph &graph, const std::vector<int> &order) {
+static std::vector<int64_t> loadsOf(const Graph &graph,
+                                    const std::vector<int> &order) {
   Words done((graph.size() + 63) / 64, 0);
-  int64_t alive = graph.atStart, peak = alive;
+  std::vector<int64_t> loads;
+  int64_t alive = graph.atStart;
   for (int operation : order) {
     assert(graph.isReady(done, operation) && "it reads what is written later");
     Step step = graph.step(done, operation);
-    peak = std::max(peak, alive + std::max(step.during, step.after));
+    loads.push_back(alive + std::max(step.during, step.after));
     alive += step.after;
     insert(done, operation);
   }
+  return loads;
+}
+
+static int64_t peakOf(const Graph &graph, const std::vector<int> &order) {
+  int64_t peak = graph.atStart;
+  for (int64_t load : loadsOf(graph, order))
+    peak = std::max(peak, load);
   return peak;
+}
+
+std::vector<int64_t> ashlar::loadsOf(const OrderProblem &problem,
+                                     const std::vector<int> &order) {
+  return ::loadsOf(Graph(problem), order);
 }
 
 int64_t ashlar::peakOf(const OrderProblem &problem,
                        const std::vector<int> &order) {
   return ::peakOf(Graph(problem), order);
+}
+
+/// How far an order is from `target`: its peak, then what is beyond.
+static std::pair<int64_t, int64_t> distance(const std::vector<int64_t> &loads,
+                                            int64_t target) {
+  int64_t peak = 0, beyond = 0;
+  for (int64_t load : loads) {
+    peak = std::max(peak, load);
+    beyond += std::max<int64_t>(0, load - target);
+  }
+  return {peak, beyond};
+}
+
+std::optional<Rematerialization> ashlar::chooseRematerialization(
+    const OrderProblem &problem, const std::vector<int> &order,
+    const std::vector<bool> &repeatable, int64_t target) {
+  std::vector<int64_t> loads = loadsOf(problem, order);
+  std::pair<int64_t, int64_t> best = distance(loads, target);
+  size_t peak = std::max_element(loads.begin(), loads.end()) - loads.begin();
+  auto reads = [&](int operation, int buffer) {
+    const std::vector<int> &list = problem.operations[operation].reads;
+    return std::find(list.begin(), list.end(), buffer) != list.end();
+  };
+  std::optional<Rematerialization> chosen;
+  for (size_t i = 0; i < peak; ++i) {
+    const OrderProblem::Operation &op = problem.operations[order[i]];
+    if (!repeatable[order[i]] || op.writes.size() != 1 ||
+        problem.buffers[op.writes[0]].isKept)
+      continue;
+    int buffer = op.writes[0];
+    std::vector<int> later;
+    for (size_t k = peak + 1; k < order.size(); ++k)
+      if (reads(order[k], buffer))
+        later.push_back(order[k]);
+    if (later.empty() || reads(order[peak], buffer))
+      continue;
+    // Another operation, which reads the same and writes a buffer of its own.
+    OrderProblem changed = problem;
+    int copy = int(changed.buffers.size());
+    int repetition = int(changed.operations.size());
+    changed.buffers.push_back(problem.buffers[buffer]);
+    changed.operations.push_back({op.reads, {copy}, {}});
+    for (int reader : later)
+      for (std::vector<int> *list : {&changed.operations[reader].reads,
+                                     &changed.operations[reader].takesOver})
+        std::replace(list->begin(), list->end(), buffer, copy);
+    std::vector<int> longer = order;
+    longer.insert(std::find(longer.begin(), longer.end(), later.front()),
+                  repetition);
+    auto found = distance(loadsOf(changed, longer), target);
+    if (found < best) {
+      best = found;
+      chosen = {order[i], later.front(), later};
+    }
+  }
+  return chosen;
 }
 
 OperationOrder ashlar::orderForLowestPeak(const OrderProblem &problem,

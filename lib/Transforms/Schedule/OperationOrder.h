@@ -15,6 +15,7 @@
 #define ASHLAR_LIB_TRANSFORMS_SCHEDULE_OPERATIONORDER_H
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace ashlar {
@@ -46,6 +47,24 @@ struct OperationOrder {
 
 /// The peak of one order.
 int64_t peakOf(const OrderProblem &problem, const std::vector<int> &order);
+
+/// Bytes alive during each operation of `order`.
+std::vector<int64_t> loadsOf(const OrderProblem &problem,
+                             const std::vector<int> &order);
+
+/// A buffer that is let go and computed again later.
+struct Rematerialization {
+  int writer;               ///< the operation to repeat, of one result
+  int before;               ///< the operation that wants it first
+  std::vector<int> readers; ///< those that read the second one
+};
+
+/// The repetition of one of `repeatable` operations that brings `order` nearest
+/// to a peak of `target`; none where none brings it nearer.
+std::optional<Rematerialization>
+chooseRematerialization(const OrderProblem &problem,
+                        const std::vector<int> &order,
+                        const std::vector<bool> &repeatable, int64_t target);
 
 /// The order given, if none with a lower peak is found. `mostWork` limits the
 /// states looked at times the number of operations.

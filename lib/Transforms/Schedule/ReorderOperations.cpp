@@ -12,6 +12,7 @@
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -50,15 +51,92 @@ public:
         numbers[invoke] = invokes.size(), invokes.push_back(invoke);
   }
 
-  void reorder() {
-    if (invokes.size() < 3)
-      return;
+  /// The bytes alive at the peak. The first time is told, and searched longer.
+  int64_t reorder(bool isFirst) {
+    if (invokes.empty())
+      return 0;
     for (exec::InvokeOp invoke : invokes)
       describe(invoke);
-    OperationOrder found = orderForLowestPeak(problem);
+    OperationOrder found =
+        orderForLowestPeak(problem, isFirst ? 30'000'000 : 3'000'000);
+    if (isFirst)
+      explain(found);
+    if (found.peak < found.originalPeak)
+      apply(found.order);
+    order = found.order;
+    return found.peak;
+  }
+
+  /// Computes one value again for a peak nearer to `target`; false: none does.
+  bool rematerialize(int64_t target) {
+    std::vector<bool> repeatable;
+    for (exec::InvokeOp invoke : invokes)
+      repeatable.push_back(isCheap(invoke));
+    auto found = chooseRematerialization(problem, order, repeatable, target);
+    if (!found)
+      return false;
+    exec::InvokeOp writer = invokes[found->writer];
+    exec::InvokeOp before = invokes[found->before];
+    OpBuilder b(before);
+    Operation *again = b.clone(*writer);
+    remark::passed(writer.getLoc(),
+                   about(writer, "Rematerialization", "schedule"))
+        << "is computed again for " << nodeName(before.getLoc()) << ", so that "
+        << remark::metric("BytesFreed", bytesOf(writer.getResult(0)))
+        << " bytes are free at the peak; it costs "
+        << remark::metric("Flops", flopsOf(writer)) << " operations and moves "
+        << remark::metric("Bytes", bytesMoved(writer)) << " bytes more";
+    for (int number : found->readers)
+      for (OpOperand &operand : invokes[number]->getOpOperands())
+        if (viewed(operand.get()) == writer.getResult(0))
+          operand.set(viewOf(operand.get(), again->getResult(0), b));
+    return true;
+  }
+
+private:
+  static int64_t bytesOf(Value value) {
+    return llvm::alignTo(byteSize(value.getType()), 64);
+  }
+
+  static int64_t bytesMoved(exec::InvokeOp invoke) {
+    int64_t bytes = 0;
+    for (Value value : invoke->getOperands())
+      bytes += byteSize(value.getType());
+    for (Value value : invoke->getResults())
+      bytes += byteSize(value.getType());
+    return bytes;
+  }
+
+  int64_t flopsOf(exec::InvokeOp invoke) {
+    auto kernel = module.lookupSymbol<func::FuncOp>(invoke.getKernel());
+    auto flops = kernel->getAttrOfType<exec::SizeAttr>(exec::flopsAttrName);
+    return flops && flops.isConstant() ? flops.getConstant() : 0;
+  }
+
+  /// What is not summed up over anything, but picked and changed a little.
+  bool isCheap(exec::InvokeOp invoke) {
+    auto kernel = module.lookupSymbol<func::FuncOp>(invoke.getKernel());
+    return invoke->getNumResults() == 1 &&
+           !kernel->hasAttr(exec::cyclesAttrName) &&
+           flopsOf(invoke) <= 16 * bytesOf(invoke.getResult(0)) &&
+           bytesMoved(invoke) <= 4 * bytesOf(invoke.getResult(0));
+  }
+
+  /// The same view as `view`, of another value.
+  static Value viewOf(Value view, Value root, OpBuilder &b) {
+    Operation *op = view.getDefiningOp();
+    if (!isView(op))
+      return root;
+    IRMapping mapping;
+    mapping.map(op->getOperand(0), viewOf(op->getOperand(0), root, b));
+    return b.clone(*op, mapping)->getResult(0);
+  }
+
+  void explain(const OperationOrder &found) {
+    if (invokes.size() < 3)
+      return;
     exec::InvokeOp first = invokes.front();
     if (found.peak < found.originalPeak) {
-      apply(found.order);
       remark::passed(first.getLoc(), about(first, "Order", "schedule"))
           << "and the " << remark::metric("Kernels", invokes.size() - 1)
           << " kernels after it were reordered: at most "
@@ -75,7 +153,6 @@ public:
         << (found.isExact ? "no order has less" : "no better order was found");
   }
 
-private:
   /// The number of the buffer behind `value`; -1: none that an order changes.
   int bufferOf(Value value) {
     Value root = viewed(value);
@@ -85,9 +162,7 @@ private:
       return -1;
     auto [it, isNew] = buffers.try_emplace(root, problem.buffers.size());
     if (isNew)
-      problem.buffers.push_back(
-          {int64_t(llvm::alignTo(byteSize(root.getType()), 64)),
-           isReadOutside(root)});
+      problem.buffers.push_back({bytesOf(root), isReadOutside(root)});
     return it->second;
   }
 
@@ -167,10 +242,16 @@ private:
   llvm::DenseMap<Value, int> buffers;
   llvm::DenseSet<Operation *> placed;
   OrderProblem problem;
+  std::vector<int> order;
 };
+
+/// Of one stretch: each costs a search.
+constexpr int mostRepeated = 64;
 
 struct ReorderOperations
     : ashlar::impl::ReorderOperationsPassBase<ReorderOperations> {
+  using ReorderOperationsPassBase::ReorderOperationsPassBase;
+
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (function.isPublic())
@@ -189,8 +270,27 @@ private:
       else
         stretches.back().push_back(&op);
     }
-    for (ArrayRef<Operation *> ops : stretches)
-      Stretch(ops, getOperation()).reorder();
+    for (SmallVector<Operation *> &ops : stretches)
+      reorder(ops);
+  }
+
+  void reorder(SmallVector<Operation *> &ops) {
+    if (ops.empty())
+      return;
+    Block *block = ops.front()->getBlock();
+    Operation *before = ops.front()->getPrevNode();
+    Operation *fence = ops.back()->getNextNode();
+    for (int repeated = 0;; ++repeated) {
+      Stretch stretch(ops, getOperation());
+      int64_t peak = stretch.reorder(/*isFirst=*/repeated == 0);
+      if (repeated == mostRepeated || arenaBytes == 0 || peak <= arenaBytes ||
+          !stretch.rematerialize(arenaBytes))
+        return;
+      ops.clear();
+      for (Operation *op = before ? before->getNextNode() : &block->front();
+           op != fence; op = op->getNextNode())
+        ops.push_back(op);
+    }
   }
 };
 } // namespace

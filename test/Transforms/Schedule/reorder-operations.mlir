@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: ashlar-opt %s --ashlar-reorder-operations --split-input-file | FileCheck %s
 // RUN: ashlar-opt %s --ashlar-schedule-pipeline --split-input-file | FileCheck %s --check-prefix=ARENA
+// RUN: ashlar-opt %s --ashlar-reorder-operations=arena-bytes=5000 --split-input-file | FileCheck %s --check-prefix=AGAIN
 
 // Branches that are wide inside are computed one after the other, views with
 // what they look at.
@@ -66,4 +67,50 @@ func.func @checked(%x: tensor<64xf32>, %ok: tensor<1xi1>) -> tensor<64xf32> {
   %d = exec.invoke @narrow(%b) : (tensor<1024xf32>) -> tensor<64xf32>
   %y = exec.invoke @join(%c, %d) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
   return %y : tensor<64xf32>
+}
+
+// -----
+
+// Where the arena must be smaller than any order needs, what is cheap and lies
+// idle at the peak is computed again before it is read, views of it too.
+// CHECK-LABEL: func.func @idle
+// CHECK-COUNT-1: exec.invoke @spread
+// CHECK-NOT: exec.invoke @spread
+// AGAIN-LABEL: func.func @idle
+// AGAIN: %[[A:.*]] = exec.invoke @spread(%arg0)
+// AGAIN: exec.invoke @widen
+// AGAIN: %[[B:.*]] = exec.invoke @spread(%arg0)
+// AGAIN: %[[V:.*]] = tensor.collapse_shape %[[B]]
+// AGAIN: exec.invoke @add(%[[V]],
+func.func private @spread(memref<64xf32>, memref<16x64xf32>) attributes {exec.results = 1 : i64}
+func.func private @narrow(memref<1024xf32>, memref<64xf32>) attributes {exec.results = 1 : i64}
+func.func private @widen(memref<64xf32>, memref<1024xf32>) attributes {exec.results = 1 : i64}
+func.func private @add(memref<1024xf32>, memref<64xf32>, memref<1024xf32>) attributes {exec.results = 1 : i64}
+func.func @idle(%x: tensor<64xf32>) -> tensor<1024xf32> {
+  %a = exec.invoke @spread(%x) : (tensor<64xf32>) -> tensor<16x64xf32>
+  %v = tensor.collapse_shape %a [[0, 1]] : tensor<16x64xf32> into tensor<1024xf32>
+  %b = exec.invoke @narrow(%v) : (tensor<1024xf32>) -> tensor<64xf32>
+  %c = exec.invoke @widen(%b) : (tensor<64xf32>) -> tensor<1024xf32>
+  %d = exec.invoke @narrow(%c) : (tensor<1024xf32>) -> tensor<64xf32>
+  %y = exec.invoke @add(%v, %d) : (tensor<1024xf32>, tensor<64xf32>) -> tensor<1024xf32>
+  return %y : tensor<1024xf32>
+}
+
+// -----
+
+// A contraction is not cheap: it stays.
+// AGAIN-LABEL: func.func @costly
+// AGAIN-COUNT-1: exec.invoke @product
+// AGAIN-NOT: exec.invoke @product
+func.func private @product(memref<64xf32>, memref<1024xf32>) attributes {exec.results = 1 : i64, exec.cycles = 100 : i64}
+func.func private @narrow(memref<1024xf32>, memref<64xf32>) attributes {exec.results = 1 : i64}
+func.func private @widen(memref<64xf32>, memref<1024xf32>) attributes {exec.results = 1 : i64}
+func.func private @add(memref<1024xf32>, memref<64xf32>, memref<1024xf32>) attributes {exec.results = 1 : i64}
+func.func @costly(%x: tensor<64xf32>) -> tensor<1024xf32> {
+  %a = exec.invoke @product(%x) : (tensor<64xf32>) -> tensor<1024xf32>
+  %b = exec.invoke @narrow(%a) : (tensor<1024xf32>) -> tensor<64xf32>
+  %c = exec.invoke @widen(%b) : (tensor<64xf32>) -> tensor<1024xf32>
+  %d = exec.invoke @narrow(%c) : (tensor<1024xf32>) -> tensor<64xf32>
+  %y = exec.invoke @add(%a, %d) : (tensor<1024xf32>, tensor<64xf32>) -> tensor<1024xf32>
+  return %y : tensor<1024xf32>
 }

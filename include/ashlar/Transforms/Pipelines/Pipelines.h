@@ -53,8 +53,10 @@ void buildFusePipeline(mlir::OpPassManager &pm, bool fuse,
 /// Every kernel is a function of loops for one machine model, its scratch an
 /// argument of known size.
 void buildTilePipeline(mlir::OpPassManager &pm, const TileOptions &options);
-/// Every entry is an exec.program; its memory contract is exact.
-void buildSchedulePipeline(mlir::OpPassManager &pm);
+/// Every entry is an exec.program; its memory contract is exact. Cheap values
+/// are computed again where the arena would need more than `arenaBytes`
+/// otherwise; 0: never.
+void buildSchedulePipeline(mlir::OpPassManager &pm, int64_t arenaBytes = 0);
 
 void registerPipelines();
 

@@ -24,7 +24,14 @@ def ReorderOperationsPass
     ```
 
     are computed one after the other: `%a`, `%c`, `%b`, `%d`.
+
+    If `arena-bytes` asks for less than any order needs, values that are cheap
+    to compute (no contractions, few operations a byte) and lie idle at the peak
+    are let go and computed again before they are read, as long as that brings
+    the peak nearer. A remark tells each with its cost.
   }];
+  let options = [Option<"arenaBytes", "arena-bytes", "int64_t", "0",
+                        "Compute values again to need no more; 0: never">];
 }
 
 def ScheduleProgramPass

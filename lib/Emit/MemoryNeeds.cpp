@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ashlar/Emit/MemoryNeeds.h"
+#include "IndexBuilder.h"
+#include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Support/Remarks.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+using namespace ashlar;
+
+MemoryNeeds ashlar::memoryNeedsOf(exec::ProgramOp program,
+                                  const ProgramBinary &binary,
+                                  const WeightTable &weights) {
+  MemoryNeeds needs;
+  llvm::SmallDenseSet<unsigned> counted;
+  for (Attribute value : program.getWeights()) {
+    unsigned number = weights.numberOf(value);
+    if (counted.insert(number).second)
+      needs.weights += weights.all()[number].size;
+  }
+  auto module = program->getParentOfType<ModuleOp>();
+  program.walk([&](exec::LaunchOp launch) {
+    auto kernel = module.lookupSymbol<func::FuncOp>(launch.getKernel());
+    auto scratch = kernel->getAttrOfType<IntegerAttr>(exec::scratchAttrName);
+    needs.scratch = std::max(needs.scratch, uint64_t(scratch.getInt()));
+  });
+  auto alignedBytes = [](ArrayAttr tensors) {
+    uint64_t bytes = 0;
+    for (Attribute described : tensors)
+      bytes += llvm::alignTo(byteSize(cast<DictionaryAttr>(described)
+                                          .getAs<TypeAttr>("tensor")
+                                          .getValue()),
+                             64);
+    return bytes;
+  };
+  // An output is the session's own or, where the caller's memory is not
+  // aligned, staged: its bytes are needed once.
+  needs.outputs = alignedBytes(program.getOutputs());
+  needs.staging = alignedBytes(program.getInputs());
+  needs.arena = program.getArenaBytes();
+  needs.arenaLowerBound = program.getArenaLowerBoundBytes();
+  needs.code = binary.image.size();
+  return needs;
+}
+
+namespace {
+/// A value of the arena: from the command that writes it to the last that reads
+/// of it before its place is written again.
+struct Value {
+  std::string node;
+  int64_t begin, end; ///< bytes
+  int64_t first, last;
+};
+
+/// Commands inside conditions and loops count in the order of their text.
+std::vector<Value> findValues(exec::ProgramOp program) {
+  std::vector<Value> values;
+  std::vector<size_t> current;
+  int64_t now = 0;
+  auto read = [&](exec::BindingAttr binding) {
+    int64_t begin = binding.getOffset().getConstant();
+    int64_t end = begin + binding.getLength().getConstant();
+    for (size_t i : current)
+      if (values[i].begin < end && begin < values[i].end)
+        values[i].last = now;
+  };
+  auto write = [&](exec::BindingAttr binding, Operation *op) {
+    int64_t begin = binding.getOffset().getConstant();
+    int64_t end = begin + llvm::alignTo(binding.getLength().getConstant(), 64);
+    llvm::erase_if(current, [&](size_t i) {
+      return values[i].begin < end && begin < values[i].end;
+    });
+    current.push_back(values.size());
+    values.push_back({nodeName(op->getLoc()), begin, end, now, now});
+  };
+  program.walk([&](Operation *op) {
+    SmallVector<exec::BindingAttr> bindings;
+    if (auto launch = dyn_cast<exec::LaunchOp>(op))
+      llvm::append_range(bindings,
+                         launch.getBindings().getAsRange<exec::BindingAttr>());
+    else if (auto copy = dyn_cast<exec::CopyOp>(op))
+      bindings = {copy.getSource(), copy.getTarget()};
+    else
+      return;
+    ++now;
+    for (bool written : {false, true})
+      for (exec::BindingAttr binding : bindings)
+        if (binding.getStorage() == exec::Storage::Arena &&
+            binding.getWritten() == written)
+          written ? write(binding, op) : read(binding);
+  });
+  return values;
+}
+
+std::vector<MemoryNeeds::Holder> holdersAtPeak(exec::ProgramOp program) {
+  std::vector<Value> values = findValues(program);
+  std::vector<const Value *> most;
+  int64_t mostBytes = -1;
+  for (const Value &at : values) {
+    std::vector<const Value *> alive;
+    int64_t bytes = 0;
+    // One that leaves its place to what is written has gone.
+    auto isOver = [&](const Value &value) {
+      return value.last == at.first && value.first < at.first &&
+             value.begin < at.end && at.begin < value.end;
+    };
+    for (const Value &value : values)
+      if (value.first <= at.first && at.first <= value.last && !isOver(value)) {
+        alive.push_back(&value);
+        bytes += value.end - value.begin;
+      }
+    if (bytes > mostBytes) {
+      mostBytes = bytes;
+      most = std::move(alive);
+    }
+  }
+  llvm::stable_sort(most, [](const Value *x, const Value *y) {
+    return x->end - x->begin > y->end - y->begin;
+  });
+  std::vector<MemoryNeeds::Holder> holders;
+  for (const Value *value : most)
+    holders.push_back({value->node, uint64_t(value->end - value->begin)});
+  return holders;
+}
+} // namespace
+
+std::vector<MemoryNeeds>
+ashlar::measureMemory(ModuleOp module, ArrayRef<ProgramBinary> binaries) {
+  WeightTable weights;
+  collectWeights(module, weights);
+  std::vector<MemoryNeeds> result;
+  for (auto [part, binary] : llvm::zip(module.getOps<ModuleOp>(), binaries)) {
+    MemoryNeeds needs;
+    for (auto program : part.getOps<exec::ProgramOp>()) {
+      needs = memoryNeedsOf(program, binary, weights);
+      needs.holders = holdersAtPeak(program);
+    }
+    result.push_back(std::move(needs));
+  }
+  return result;
+}
