@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Driver/Compile.h"
+#include "CheckWrittenFiles.h"
 #include "FindTargets.h"
 #include "FoldLargeConstants.h"
 #include "HashModel.h"
@@ -329,10 +330,8 @@ void Compilation::writeRemarks() {
 }
 
 CompileResult Compilation::run() {
-  if (!options.stopEarly && !options.output.empty() &&
-      llvm::sys::fs::equivalent(options.input, options.output)) {
-    log << "error: -o " << options.output
-        << " is the model itself; give the module another name\n";
+  if (!checkWrittenFiles(options, options.input, "the model itself", log) ||
+      !checkWrittenFiles(options, options.machine, "the machine model", log)) {
     result.status = CompileStatus::Refused;
     return result;
   }
@@ -353,6 +352,9 @@ CompileResult Compilation::run() {
       result.status = errors == 0 && !result.unsupported.empty()
                           ? CompileStatus::Unsupported
                           : CompileStatus::Refused;
+    if (module && !checkWrittenFiles(options, dataFiles,
+                                     "a file with the model's weights", log))
+      return refuse();
     return success(module && succeeded(verify(*module)) &&
                    succeeded(runPipeline(*module, buildImportPipeline)));
   };
@@ -361,8 +363,10 @@ CompileResult Compilation::run() {
     result.status = CompileStatus::OurFault;
     return result;
   }
-  if (!stage(Stage::Import, import))
+  if (!stage(Stage::Import, import)) {
+    writeRemarks();
     return result;
+  }
   remarks.readNodes(*module);
   auto pipeline = [&](Stage which,
                       llvm::function_ref<void(OpPassManager &)> build) {

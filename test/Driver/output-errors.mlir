@@ -7,6 +7,12 @@
 // RUN: not ashlar-compile %s -o %t/pipe 2>&1 | FileCheck %s --check-prefix=PIPE
 // RUN: sh -c "test -p %t/pipe"
 // RUN: not ashlar-compile %s -o %t/y.ash --save-temps=%t/file/temps 2>&1 | FileCheck %s --check-prefix=TEMPS
+// RUN: cp %s %t/model.mlir
+// RUN: not ashlar-compile %t/model.mlir -o %t/y.ash --remarks=%t/model.mlir 2>&1 | FileCheck %s --check-prefix=MODEL
+// RUN: cmp %s %t/model.mlir
+// RUN: not ashlar-compile %t/model.mlir -o %t/y.ash --remarks=%t/./y.ash 2>&1 | FileCheck %s --check-prefix=MODULE
+// RUN: not ashlar-compile %t/model.mlir --until=fuse --remarks=%t/model.mlir 2>&1 | FileCheck %s --check-prefix=MODEL
+// RUN: rm %t/model.mlir
 // RUN: ls %t | FileCheck %s --check-prefix=LEFT
 
 // The message names the file and the reason.
@@ -17,6 +23,11 @@
 
 // What is no file must not be replaced by one.
 // PIPE: error: cannot write '{{.*}}pipe': it is a device or a pipe; expected the name of a file
+
+// The remarks take the place neither of the model nor of the module, whether
+// that is there already or not.
+// MODEL: error: --remarks={{.*}}model.mlir is the model itself; give the remarks another name
+// MODULE: error: --remarks={{.*}}y.ash is the module itself; give the remarks another name
 
 // Nothing half-written stays.
 // LEFT: file

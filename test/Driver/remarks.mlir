@@ -4,6 +4,7 @@
 // RUN: ashlar-compile %s -o %t/y.ash --target=cpu:x86-64-v3 --remarks=%t/y.yml
 // RUN: FileCheck %s --check-prefix=YAML < %t/y.yml
 // RUN: ashlar-compile %s -o %t/y.ash > %t/out && test ! -s %t/out
+// RUN: ashlar-compile %s --until=import --remarks=%t/import.txt > %t/out && test -f %t/import.txt
 
 // Ops of a model in MLIR are named by their kind and place.
 // CHECK: remarks of main for cpu:x86-64-v3

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Report.h"
+#include "NewFile.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/ToolOutputFile.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace ashlar::check;
@@ -25,10 +25,27 @@ std::string ashlar::check::listedName(const Test &test) {
 static llvm::Error
 writeFile(const std::string &file,
           llvm::function_ref<void(llvm::raw_ostream &)> write) {
-  return llvm::writeToOutput(file, [&](llvm::raw_ostream &out) {
-    write(out);
+  if (file == "-") {
+    write(llvm::outs());
     return llvm::Error::success();
-  });
+  }
+  auto error = [&](const llvm::Twine &why) {
+    return llvm::createStringError("cannot write '" + file + "': " + why);
+  };
+  // Whole or not at all; but a device or a pipe keeps its place.
+  ashlar::runtime::NewFile made;
+  std::string problem = made.create(file, /*streams=*/true);
+  if (!problem.empty())
+    return error(problem);
+  llvm::raw_fd_ostream out(made.descriptor(), /*shouldClose=*/false);
+  write(out);
+  out.flush();
+  if (std::error_code code = out.error()) {
+    out.clear_error();
+    return error(code.message());
+  }
+  problem = made.keep();
+  return problem.empty() ? llvm::Error::success() : error(problem);
 }
 
 llvm::Error ashlar::check::writeJson(const std::string &file,

@@ -6,6 +6,7 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
+#include <set>
 #include <unistd.h>
 
 using namespace ashlar::check;
@@ -26,13 +27,11 @@ static int complain(llvm::Error error) {
 }
 
 /// Says what differs from the list; whether anything got worse.
-static llvm::Expected<bool>
-showChanges(const std::string &file, const std::vector<Test> &tests,
-            const std::vector<TestResult> &results) {
-  auto list = readList(file);
-  if (!list)
-    return list.takeError();
-  Changes changes = compareWithList(*list, tests, results);
+static bool showChanges(const std::string &file,
+                        const std::set<std::string> &list,
+                        const std::vector<Test> &tests,
+                        const std::vector<TestResult> &results) {
+  Changes changes = compareWithList(list, tests, results);
   for (const std::string &name : changes.regressions)
     llvm::errs() << "regression: " << name << "\n";
   for (const std::string &name : changes.newlyPassing)
@@ -60,6 +59,14 @@ int main(int argc, char **argv) {
                    "folder of such folders"));
     tests.insert(tests.end(), found.begin(), found.end());
   }
+  // Before minutes of tests, not behind them.
+  std::set<std::string> expected;
+  if (!request.expectedFile.empty()) {
+    auto list = readList(request.expectedFile);
+    if (!list)
+      return complain(list.takeError());
+    expected = std::move(*list);
+  }
   size_t done = 0;
   std::string firstFailure;
   std::vector<TestResult> results = checkTests(
@@ -70,17 +77,11 @@ int main(int argc, char **argv) {
           firstFailure = test.path;
         showProgress(++done, tests.size());
       });
-  bool worse = false;
   if (!request.jsonFile.empty())
     if (llvm::Error error = writeJson(request.jsonFile, tests, results))
       return complain(std::move(error));
-  if (!request.expectedFile.empty()) {
-    llvm::Expected<bool> changed =
-        showChanges(request.expectedFile, tests, results);
-    if (!changed)
-      return complain(changed.takeError());
-    worse = *changed;
-  }
+  bool worse = !request.expectedFile.empty() &&
+               showChanges(request.expectedFile, expected, tests, results);
   if (!request.writeExpectedFile.empty())
     if (llvm::Error error =
             writeList(request.writeExpectedFile, tests, results))

@@ -43,6 +43,7 @@ int main(int argc, char **argv) {
     if (verify)
       inspection.verify();
     if (!memoryMap.empty() || !graph.empty()) {
+      checkWrittenFiles(file, {memoryMap, graph});
       if (!memoryMap.empty())
         writeWholeFile(memoryMap, inspection.memoryMap(memoryMap));
       if (!graph.empty())

@@ -64,25 +64,6 @@ static std::string fileName(std::string name) {
   return name.empty() || name[0] == '.' ? "_" + name : name;
 }
 
-/// Refuses files that would take the place of the module or of each other.
-static void checkFiles(const RunFlags &flags,
-                       const std::vector<std::string> &written) {
-  namespace fs = std::filesystem;
-  std::map<fs::path, bool> seen;
-  for (const std::string &file : written) {
-    std::error_code code;
-    if (fs::equivalent(file, flags.runner.file, code))
-      throw Failure(Refused, file + " is the module itself; give the output "
-                                    "another name");
-    // Devices and pipes take any number of outputs.
-    if (fs::exists(file, code) && !fs::is_regular_file(file, code))
-      continue;
-    fs::path place = fs::weakly_canonical(file, code);
-    if (!seen.emplace(code ? fs::path(file) : place, true).second)
-      throw Failure(Refused, "two outputs would be written to " + file);
-  }
-}
-
 static void makeFolder(const std::string &folder) {
   std::error_code code;
   std::filesystem::create_directories(folder, code);
@@ -107,7 +88,7 @@ filesToWrite(const RunFlags &flags,
     names.push_back(file);
   if (!flags.runner.trace.empty())
     names.push_back(flags.runner.trace);
-  checkFiles(flags, names);
+  checkWrittenFiles(flags.runner.file, names);
   return files;
 }
 

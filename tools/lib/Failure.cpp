@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
+#include <set>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -63,6 +65,26 @@ void writeWholeFile(const std::string &path, const std::string &contents) {
   problem = file.keep();
   if (!problem.empty())
     fail(problem);
+}
+
+void checkWrittenFiles(const std::string &module,
+                       const std::vector<std::string> &written) {
+  namespace fs = std::filesystem;
+  std::set<fs::path> seen;
+  for (const std::string &file : written) {
+    if (file.empty())
+      continue;
+    std::error_code code;
+    if (fs::equivalent(file, module, code))
+      throw Failure(Refused, file + " is the module itself; give the output "
+                                    "another name");
+    // Devices and pipes take any number of outputs.
+    if (fs::exists(file, code) && !fs::is_regular_file(file, code))
+      continue;
+    fs::path place = fs::weakly_canonical(file, code);
+    if (!seen.insert(code ? fs::path(file) : place).second)
+      throw Failure(Refused, "two outputs would be written to " + file);
+  }
 }
 
 std::string readWholeFile(const std::string &path, uint64_t limit) {

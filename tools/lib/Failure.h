@@ -10,6 +10,7 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace ashlar::tools {
 
@@ -30,6 +31,11 @@ void checkFile(const std::string &file, const ashlar_status_t &status);
 /// The file is there when it is whole, or not at all. Devices and pipes are
 /// written to directly.
 void writeWholeFile(const std::string &path, const std::string &contents);
+
+/// Refuses files that would take the place of the module or of each other;
+/// empty names are none.
+void checkWrittenFiles(const std::string &module,
+                       const std::vector<std::string> &written);
 
 /// Everything in a file of at most `limit` bytes.
 std::string readWholeFile(const std::string &path, uint64_t limit);
