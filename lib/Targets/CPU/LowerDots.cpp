@@ -80,6 +80,8 @@ private:
     Value operands[] = {widen(b, op.getAcc(), lanes),
                         widen(b, first, lanes * op.getGroup()),
                         widen(b, second, lanes * op.getGroup())};
+    assert((lanes == 4 || lanes == 8 || lanes == 16) &&
+           "registers of 16, 32 or 64 bytes");
     std::string name = instruction.name + std::to_string(lanes * 32);
     Value sum =
         LLVM::CallIntrinsicOp::create(b, wide, b.getStringAttr(name), operands)

@@ -105,6 +105,26 @@ private:
 };
 } // namespace
 
+/// The f32 between which and the f64 given no half lies: cut off towards zero,
+/// its last bit set where something was cut off. What is rounded from there has
+/// been rounded once.
+static Value cutToF32(arith::TruncFOp op) {
+  Type wide = op.getIn().getType();
+  BitBuilder b(op, wide);
+  Value near = arith::TruncFOp::create(b.b, b.f32(), op.getIn());
+  Value back = arith::ExtFOp::create(b.b, wide, near);
+  Value isLarger = arith::CmpFOp::create(b.b, arith::CmpFPredicate::OGT,
+                                         math::AbsFOp::create(b.b, back),
+                                         math::AbsFOp::create(b.b, op.getIn()));
+  Value isInexact =
+      arith::CmpFOp::create(b.b, arith::CmpFPredicate::ONE, back, op.getIn());
+  Value all = b.cast(b.i32(), near);
+  all = arith::SelectOp::create(
+      b.b, isLarger, arith::SubIOp::create(b.b, all, b.bits(1)), all);
+  all = arith::SelectOp::create(b.b, isInexact, b.either(all, b.bits(1)), all);
+  return b.cast(b.f32(), all);
+}
+
 /// With an exponent of 112 less than it should have, a half is a float whose
 /// value a multiplication corrects, denormals too.
 static Value extendF16(arith::ExtFOp op) {
@@ -153,6 +173,10 @@ struct WidenHalves : PassWrapper<WidenHalves, OperationPass<func::FuncOp>> {
     getOperation().walk([](Operation *op) {
       if (computesInHalves(op))
         widen(op);
+    });
+    getOperation().walk([](arith::TruncFOp op) {
+      if (isHalf(op.getType()) && getElementTypeOrSelf(op.getIn()).isF64())
+        op.getInMutable().assign(cutToF32(op));
     });
     if (!convertsF16)
       getOperation().walk([](Operation *op) { expand(op); });

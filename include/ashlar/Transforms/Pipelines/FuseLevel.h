@@ -4,8 +4,8 @@
 
 namespace ashlar {
 
-/// How much becomes one kernel. Results are equal at every level, so that a
-/// wrong one is found by comparing them.
+/// How much becomes one kernel. Integers are equal at every level and floats
+/// close (sums in another order), so that a wrong one is found by comparing.
 enum class FuseLevel {
   None,  ///< every op is a kernel of its own
   Basic, ///< elementwise chains, and the epilogues of contractions
