@@ -133,10 +133,10 @@ struct Saving {
 class Compilation {
 public:
   Compilation(const CompileOptions &options, const CompileHooks &hooks,
-              llvm::raw_ostream &out, llvm::raw_ostream &log,
-              Saving saving = {})
-      : options(options), hooks(hooks), saving(std::move(saving)), out(out),
-        log(log),
+              ReportFile &remarksFile, llvm::raw_ostream &out,
+              llvm::raw_ostream &log, Saving saving = {})
+      : options(options), hooks(hooks), saving(std::move(saving)),
+        remarksFile(remarksFile), out(out), log(log),
         // Both would write to the same lines.
         progress(log, !options.quiet && !options.verbose),
         pool(llvm::hardware_concurrency(options.threads)),
@@ -170,6 +170,8 @@ private:
                              std::vector<ProgramBinary> &binaries);
   LogicalResult emit(ModuleOp module);
   void writeRemarks();
+  /// Says what is wrong, if anything is.
+  LogicalResult accept(llvm::Error error);
   /// What stops here is the model's or the machine's fault.
   LogicalResult refuse() {
     result.status = CompileStatus::Refused;
@@ -179,6 +181,7 @@ private:
   const CompileOptions &options;
   const CompileHooks &hooks;
   const Saving saving;
+  ReportFile &remarksFile;
   llvm::raw_ostream &out, &log;
   ProgressLine progress;
   CompileResult result;
@@ -306,10 +309,8 @@ LogicalResult Compilation::emit(ModuleOp module) {
   std::vector<std::string> files = {options.input};
   files.insert(files.end(), dataFiles.begin(), dataFiles.end());
   auto hash = hashFiles(files);
-  if (!hash) {
-    log << "error: " << llvm::toString(hash.takeError()) << "\n";
-    return refuse();
-  }
+  if (!hash)
+    return accept(hash.takeError());
   provenance.modelSha256 = *hash;
   LogicalResult written =
       options.outputDescriptor >= 0
@@ -318,15 +319,17 @@ LogicalResult Compilation::emit(ModuleOp module) {
   return succeeded(written) ? success() : refuse();
 }
 
+LogicalResult Compilation::accept(llvm::Error error) {
+  if (!error)
+    return success();
+  log << "error: " << llvm::toString(std::move(error)) << "\n";
+  return refuse();
+}
+
 /// Of a compile that failed, what was decided until then is no one's concern.
 void Compilation::writeRemarks() {
-  if (options.remarks.empty() || result.status != CompileStatus::Done)
-    return;
-  llvm::Error error = remarks.write(options.remarks, out);
-  if (!error)
-    return;
-  log << "error: " << llvm::toString(std::move(error)) << "\n";
-  result.status = CompileStatus::Refused;
+  if (remarksFile.isWanted() && result.status == CompileStatus::Done)
+    (void)accept(remarks.write(remarksFile, out));
 }
 
 CompileResult Compilation::run() {
@@ -336,7 +339,8 @@ CompileResult Compilation::run() {
     return result;
   }
   result.status = findTargets(options, targets, targetNames, log);
-  if (result.status != CompileStatus::Done)
+  if (result.status != CompileStatus::Done ||
+      failed(accept(remarksFile.open(options.remarks))))
     return result;
   // People want to read what is wrong, not the IR around it.
   context.printOpOnDiagnostic(options.verbose);
@@ -358,7 +362,7 @@ CompileResult Compilation::run() {
     return success(module && succeeded(verify(*module)) &&
                    succeeded(runPipeline(*module, buildImportPipeline)));
   };
-  if (!options.remarks.empty() &&
+  if (remarksFile.isWanted() &&
       failed(remarks.listen(context, options.input))) {
     result.status = CompileStatus::OurFault;
     return result;
@@ -490,14 +494,14 @@ static void explainBudget(uint64_t budget, const Compilation &closest,
 /// both.
 static CompileResult compileWithin(const CompileOptions &options,
                                    const CompileHooks &hooks,
-                                   llvm::raw_ostream &out,
+                                   ReportFile &remarks, llvm::raw_ostream &out,
                                    llvm::raw_ostream &log) {
   std::vector<std::unique_ptr<Compilation>> attempts;
   CompileResult result;
   // True when there is nothing more to try.
   auto attempt = [&](Saving saving) {
     attempts.push_back(std::make_unique<Compilation>(
-        options, hooks, out, attempts.empty() ? log : llvm::nulls(),
+        options, hooks, remarks, out, attempts.empty() ? log : llvm::nulls(),
         std::move(saving)));
     result = attempts.back()->run();
     return !attempts.back()->isOverBudget;
@@ -521,7 +525,8 @@ static CompileResult compileWithin(const CompileOptions &options,
 CompileResult ashlar::compile(const CompileOptions &options,
                               llvm::raw_ostream &out, llvm::raw_ostream &log,
                               const CompileHooks &hooks) {
+  ReportFile remarks("--remarks");
   if (options.memoryBudget != 0 && !options.stopEarly)
-    return compileWithin(options, hooks, out, log);
-  return Compilation(options, hooks, out, log).run();
+    return compileWithin(options, hooks, remarks, out, log);
+  return Compilation(options, hooks, remarks, out, log).run();
 }

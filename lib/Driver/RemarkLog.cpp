@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "RemarkLog.h"
-#include "NewFile.h"
 #include "ashlar/Support/ModelNodes.h"
 #include "ashlar/Support/Remarks.h"
 #include "llvm/Remarks/Remark.h"
@@ -107,34 +106,16 @@ void RemarkLog::writeText(llvm::raw_ostream &out) const {
   }
 }
 
-llvm::Error RemarkLog::write(StringRef path, llvm::raw_ostream &out) {
+llvm::Error RemarkLog::write(ReportFile &file, llvm::raw_ostream &out) {
   sort();
-  if (path == "-") {
-    writeText(out);
-    return llvm::Error::success();
-  }
-  auto error = [&](const llvm::Twine &why) {
-    return llvm::createStringError("--remarks: cannot write '" + path +
-                                   "': " + why);
-  };
-  runtime::NewFile file;
-  std::string problem = file.create(path.str(), /*streams=*/true);
-  if (!problem.empty())
-    return error(problem);
-  llvm::raw_fd_ostream stream(file.descriptor(), /*shouldClose=*/false);
-  if (path.ends_with(".yaml") || path.ends_with(".yml")) {
-    if (llvm::Error failed = writeYAML(stream))
-      return failed;
-  } else {
+  bool isYAML = file.name().ends_with(".yaml") || file.name().ends_with(".yml");
+  auto text = [&](llvm::raw_ostream &stream) -> llvm::Error {
+    if (isYAML)
+      return writeYAML(stream);
     writeText(stream);
-  }
-  stream.flush();
-  if (std::error_code code = stream.error()) {
-    stream.clear_error();
-    return error(code.message());
-  }
-  problem = file.keep();
-  return problem.empty() ? llvm::Error::success() : error(problem);
+    return llvm::Error::success();
+  };
+  return file.write(text, out);
 }
 
 llvm::Error RemarkLog::writeYAML(llvm::raw_ostream &out) const {

@@ -5,6 +5,7 @@
 #ifndef ASHLAR_LIB_DRIVER_REMARKLOG_H
 #define ASHLAR_LIB_DRIVER_REMARKLOG_H
 
+#include "ashlar/Support/ReportFile.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/Error.h"
@@ -27,9 +28,9 @@ public:
   /// What follows is about this program.
   void beginProgram(llvm::StringRef target) { program = target.str(); }
 
-  /// To `path`: YAML where it ends in .yaml or .yml, else text; "-" is text to
-  /// `out`.
-  llvm::Error write(llvm::StringRef path, llvm::raw_ostream &out);
+  /// YAML where the file's name ends in .yaml or .yml, else text; the standard
+  /// output is `out`.
+  llvm::Error write(ReportFile &file, llvm::raw_ostream &out);
 
 private:
   class Streamer;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
+#include <unordered_set>
 
 using namespace ashlar::planner;
 
@@ -91,6 +92,9 @@ private:
     for (size_t i = 0; i != cells.size(); ++i) {
       Column column = columnOf[i];
       if (column == Id) {
+        if (!seen.insert(cells[i]).second)
+          return fault("expected ids that differ, found " + quote(cells[i]) +
+                       " again");
         result.ids.emplace_back(cells[i]);
         continue;
       }
@@ -128,6 +132,7 @@ private:
 
   NamedBuffers &result;
   std::vector<Column> columnOf; ///< by position in a line
+  std::unordered_set<std::string_view> seen; ///< ids, in the text
   size_t number = 0;
   int64_t total = 0;
 };

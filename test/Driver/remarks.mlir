@@ -5,6 +5,12 @@
 // RUN: FileCheck %s --check-prefix=YAML < %t/y.yml
 // RUN: ashlar-compile %s -o %t/y.ash > %t/out && test ! -s %t/out
 // RUN: ashlar-compile %s --until=import --remarks=%t/import.txt > %t/out && test -f %t/import.txt
+// RUN: not ashlar-compile %s -o %t/none.ash --verbose --remarks=%t/absent/r 2>&1 | FileCheck %s --check-prefix=ABSENT
+
+// A bad name is found before the work.
+// ABSENT-NOT: import
+// ABSENT: error: --remarks: cannot write '{{.*}}absent/r': No such file or directory
+// ABSENT-NOT: import
 
 // Ops of a model in MLIR are named by their kind and place.
 // CHECK: remarks of main for cpu:x86-64-v3

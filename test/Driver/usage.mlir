@@ -12,6 +12,9 @@
 // RUN: sh -c 'ashlar-compile %s --until=fuse --value=x >%t/out 2>&1; test $? -eq 2' && FileCheck %s --check-prefix=VALUE < %t/out
 // RUN: sh -c 'ashlar-compile %s --until=fuse --value=x=2 --value=x=3 >%t/out 2>&1; test $? -eq 2' && FileCheck %s --check-prefix=VALUES < %t/out
 // RUN: sh -c 'ashlar-compile %s --until=fuse --threads=many >%t/out 2>&1; test $? -eq 2' && FileCheck %s --check-prefix=THREADS < %t/out
+// RUN: sh -c 'ashlar-compile %s --until=fuse --quiet --verbose >%t/out 2>&1; test $? -eq 2' && FileCheck %s --check-prefix=QUIET < %t/out
+// RUN: sh -c 'ashlar-compile --help >/dev/full; test $? -eq 1'
+// QUIET: --verbose excludes --quiet
 // RUN: ashlar-compile --list-operators | FileCheck %s --check-prefix=LIST
 // RUN: not ashlar-compile %s --until=fuse --value=x=2 2>&1 | FileCheck %s --check-prefix=MLIRVALUE
 // RUN: sh -c 'ashlar-compile %s --until=fuse --fuse=some >%t/out 2>&1; test $? -eq 2' && FileCheck %s --check-prefix=FUSE < %t/out

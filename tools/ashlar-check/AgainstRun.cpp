@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "AgainstRun.h"
 #include "ashlar/Check/Against.h"
+#include "ashlar/Support/ReportFile.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/ToolOutputFile.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
 
@@ -64,38 +64,38 @@ static json::Object describe(const BisectReport &report) {
   return object;
 }
 
+static int complain(llvm::Error error) {
+  llvm::errs() << "ashlar-check: " << llvm::toString(std::move(error)) << "\n";
+  return 1;
+}
+
 /// Says what was found, and writes it where --json wants it.
 template <typename Report>
-static int finish(const Request &request, const Report &report, bool isRight) {
+static int finish(ReportFile &file, const Report &report, bool isRight) {
   llvm::outs() << spell(report);
-  if (!request.jsonFile.empty())
-    if (llvm::Error error =
-            llvm::writeToOutput(request.jsonFile, [&](llvm::raw_ostream &out) {
-              out << llvm::formatv("{0:2}\n", json::Value(describe(report)));
-              return llvm::Error::success();
-            })) {
-      llvm::errs() << "ashlar-check: " << llvm::toString(std::move(error))
-                   << "\n";
-      return 1;
-    }
+  auto text = [&](llvm::raw_ostream &out) -> llvm::Error {
+    out << llvm::formatv("{0:2}\n", json::Value(describe(report)));
+    return llvm::Error::success();
+  };
+  if (file.isWanted())
+    if (llvm::Error error = file.write(text, llvm::outs()))
+      return complain(std::move(error));
   return isRight ? 0 : 1;
 }
 
 int ashlar::check::runAgainst(const Request &request,
                               const CompileHooks &planted) {
-  auto refuse = [](llvm::Error error) {
-    llvm::errs() << "ashlar-check: " << llvm::toString(std::move(error))
-                 << "\n";
-    return 1;
-  };
+  ReportFile file("--json");
+  if (llvm::Error error = file.open(request.jsonFile))
+    return complain(std::move(error));
   if (request.against.bisect != Bisect::None) {
     auto report = bisect(request.against, planted);
     if (!report)
-      return refuse(report.takeError());
-    return finish(request, *report, report->trials.back().right);
+      return complain(report.takeError());
+    return finish(file, *report, report->trials.back().right);
   }
   auto report = compareWithReference(request.against, planted);
   if (!report)
-    return refuse(report.takeError());
-  return finish(request, *report, report->fault == Fault::None);
+    return complain(report.takeError());
+  return finish(file, *report, report->fault == Fault::None);
 }

@@ -46,8 +46,7 @@ std::optional<int> check::parseCommandLine(int argc, char **argv,
       ->check(CLI::Range(1, 1024));
   app.add_option("--timeout", options.timeoutSeconds,
                  "Seconds for one test (120)")
-      ->check(tools::FiniteNotNegative())
-      ->check(CLI::PositiveNumber);
+      ->check(tools::FinitePositive());
   app.add_option("--json", request.jsonFile,
                  "Write the results to this file; - is stdout");
   app.add_option("--expected", request.expectedFile,
@@ -81,7 +80,10 @@ std::optional<int> check::parseCommandLine(int argc, char **argv,
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    // Of --help, a full disk or a closed pipe shows only when all is written.
+    if (app.exit(error) == 0)
+      return std::cout.flush() ? 0 : 1;
+    return 2;
   }
   if (!against.empty()) {
     auto misuse = [](const std::string &message) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Report.h"
-#include "NewFile.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -21,38 +20,11 @@ std::string ashlar::check::listedName(const Test &test) {
   return test.set + "/" + test.name;
 }
 
-/// Writes a file as a whole, or leaves nothing behind.
-static llvm::Error
-writeFile(const std::string &file,
-          llvm::function_ref<void(llvm::raw_ostream &)> write) {
-  if (file == "-") {
-    write(llvm::outs());
-    return llvm::Error::success();
-  }
-  auto error = [&](const llvm::Twine &why) {
-    return llvm::createStringError("cannot write '" + file + "': " + why);
-  };
-  // Whole or not at all; but a device or a pipe keeps its place.
-  ashlar::runtime::NewFile made;
-  std::string problem = made.create(file, /*streams=*/true);
-  if (!problem.empty())
-    return error(problem);
-  llvm::raw_fd_ostream out(made.descriptor(), /*shouldClose=*/false);
-  write(out);
-  out.flush();
-  if (std::error_code code = out.error()) {
-    out.clear_error();
-    return error(code.message());
-  }
-  problem = made.keep();
-  return problem.empty() ? llvm::Error::success() : error(problem);
-}
-
-llvm::Error ashlar::check::writeJson(const std::string &file,
+llvm::Error ashlar::check::writeJson(ReportFile &file,
                                      const std::vector<Test> &tests,
                                      const std::vector<TestResult> &results) {
   Counts counts = count(results);
-  return writeFile(file, [&](llvm::raw_ostream &out) {
+  auto text = [&](llvm::raw_ostream &out) -> llvm::Error {
     llvm::json::OStream json(out, 2);
     json.object([&] {
       json.attribute("passed", counts.passed);
@@ -79,7 +51,9 @@ llvm::Error ashlar::check::writeJson(const std::string &file,
       });
     });
     out << "\n";
-  });
+    return llvm::Error::success();
+  };
+  return file.write(text, llvm::outs());
 }
 
 llvm::Expected<std::set<std::string>>
@@ -97,11 +71,11 @@ ashlar::check::readList(const std::string &file) {
   return names;
 }
 
-llvm::Error ashlar::check::writeList(const std::string &file,
+llvm::Error ashlar::check::writeList(ReportFile &file,
                                      const std::vector<Test> &tests,
                                      const std::vector<TestResult> &results) {
   std::set<std::string> names;
-  if (auto before = readList(file))
+  if (auto before = readList(file.name().str()))
     names = std::move(*before);
   else
     llvm::consumeError(before.takeError());
@@ -110,14 +84,16 @@ llvm::Error ashlar::check::writeList(const std::string &file,
       names.insert(listedName(test));
     else
       names.erase(listedName(test));
-  return writeFile(file, [&](llvm::raw_ostream &out) {
+  auto text = [&](llvm::raw_ostream &out) -> llvm::Error {
     out << "# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception\n#\n"
            "# ONNX's operator tests that pass; one that stands here and does\n"
            "# not pass is a regression. Written by ashlar-check\n"
            "# --write-expected and scripts/check/operators.py --update.\n\n";
     for (const std::string &name : names)
       out << name << "\n";
-  });
+    return llvm::Error::success();
+  };
+  return file.write(text, llvm::outs());
 }
 
 Changes ashlar::check::compareWithList(const std::set<std::string> &list,

@@ -5,7 +5,7 @@
 #define ASHLAR_TOOLS_ASHLAR_CHECK_REPORT_H
 
 #include "ashlar/Check/Check.h"
-#include "llvm/Support/Error.h"
+#include "ashlar/Support/ReportFile.h"
 #include <set>
 
 namespace ashlar::check {
@@ -15,7 +15,7 @@ struct Counts {
 };
 Counts count(const std::vector<TestResult> &results);
 
-llvm::Error writeJson(const std::string &file, const std::vector<Test> &tests,
+llvm::Error writeJson(ReportFile &file, const std::vector<Test> &tests,
                       const std::vector<TestResult> &results);
 
 /// The name of a test in a list: "node/test_add".
@@ -25,7 +25,7 @@ std::string listedName(const Test &test);
 llvm::Expected<std::set<std::string>> readList(const std::string &file);
 
 /// Lists what passes. What the list already names and was not tested stays.
-llvm::Error writeList(const std::string &file, const std::vector<Test> &tests,
+llvm::Error writeList(ReportFile &file, const std::vector<Test> &tests,
                       const std::vector<TestResult> &results);
 
 struct Changes {

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 using namespace ashlar::check;
+using ashlar::ReportFile;
 
 /// A line that says how far we are, on terminals, after two seconds.
 static void showProgress(size_t done, size_t all) {
@@ -60,12 +61,17 @@ int main(int argc, char **argv) {
     tests.insert(tests.end(), found.begin(), found.end());
   }
   // Before minutes of tests, not behind them.
+  ReportFile json("--json"), list("--write-expected");
+  if (llvm::Error error =
+          llvm::joinErrors(json.open(request.jsonFile),
+                           list.open(request.writeExpectedFile)))
+    return complain(std::move(error));
   std::set<std::string> expected;
   if (!request.expectedFile.empty()) {
-    auto list = readList(request.expectedFile);
-    if (!list)
-      return complain(list.takeError());
-    expected = std::move(*list);
+    auto names = readList(request.expectedFile);
+    if (!names)
+      return complain(names.takeError());
+    expected = std::move(*names);
   }
   size_t done = 0;
   std::string firstFailure;
@@ -77,14 +83,13 @@ int main(int argc, char **argv) {
           firstFailure = test.path;
         showProgress(++done, tests.size());
       });
-  if (!request.jsonFile.empty())
-    if (llvm::Error error = writeJson(request.jsonFile, tests, results))
+  if (json.isWanted())
+    if (llvm::Error error = writeJson(json, tests, results))
       return complain(std::move(error));
   bool worse = !request.expectedFile.empty() &&
                showChanges(request.expectedFile, expected, tests, results);
-  if (!request.writeExpectedFile.empty())
-    if (llvm::Error error =
-            writeList(request.writeExpectedFile, tests, results))
+  if (list.isWanted())
+    if (llvm::Error error = writeList(list, tests, results))
       return complain(std::move(error));
   Counts counts = count(results);
   size_t fixed = llvm::count_if(results, [](const TestResult &result) {

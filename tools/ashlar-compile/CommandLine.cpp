@@ -57,11 +57,15 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
                "Print ONNX's operators that are imported, with opsets and "
                "types");
   app.add_flag("--verbose", options.verbose, "Show stages with their times");
-  app.add_flag("--quiet", options.quiet, "Print errors only");
+  app.add_flag("--quiet", options.quiet, "Print errors only")
+      ->excludes("--verbose");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    // Of --help, a full disk or a closed pipe shows only when all is written.
+    if (app.exit(error) == 0)
+      return std::cout.flush() ? 0 : 1;
+    return 2;
   }
   auto misuse = [](const std::string &message) {
     std::cerr << "ashlar-compile: " << message << "\n";

@@ -48,7 +48,8 @@ int main(int argc, char **argv) {
         writeWholeFile(memoryMap, inspection.memoryMap(memoryMap));
       if (!graph.empty())
         writeWholeFile(graph, inspection.graph(graph));
-      return Done;
+      if (!json && !kernels && !machine && kernel.empty())
+        return Done;
     }
     if (!kernel.empty()) {
       std::fputs(inspection.disassembly(kernel).c_str() + 1, stdout);

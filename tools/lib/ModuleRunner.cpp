@@ -91,6 +91,11 @@ ModuleRunner::ModuleRunner(const RunnerFlags &given) : flags(given) {
 
 void ModuleRunner::load() {
   std::vector<std::string> names = splitList(flags.devices);
+  for (const std::string &name : names)
+    if (name.empty())
+      throw Failure(WrongUsage, "--device=" + flags.devices +
+                                    ": expected DEVICE[,DEVICE...], such as "
+                                    "cpu:0");
   std::vector<const char *> devices;
   for (const std::string &name : names)
     devices.push_back(name.c_str());

@@ -25,6 +25,19 @@ struct FiniteNotNegative : CLI::Validator {
   }
 };
 
+/// A finite number above zero.
+struct FinitePositive : CLI::Validator {
+  FinitePositive() : CLI::Validator("NUMBER") {
+    func_ = [](std::string &text) -> std::string {
+      double value = 0;
+      if (CLI::detail::lexical_cast(text, value) && std::isfinite(value) &&
+          value > 0)
+        return "";
+      return "'" + text + "' is not a number above 0";
+    };
+  }
+};
+
 } // namespace ashlar::tools
 
 #endif // ASHLAR_TOOLS_LIB_TOLERANCE_H

@@ -16,13 +16,17 @@ static int reportOurFault(const char *name, const char *what) {
   return OurFault;
 }
 
+/// A full disk or a closed pipe shows only when all is written.
+static void finishOutput() {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout))
+    throw Failure(Refused, std::string("cannot write the output: ") +
+                               std::strerror(errno));
+}
+
 static int runBody(const char *name, const std::function<int()> &body) {
   try {
     int code = body();
-    // A full disk or a closed pipe shows only here.
-    if (std::fflush(stdout) != 0 || std::ferror(stdout))
-      throw Failure(Refused, std::string("cannot write the output: ") +
-                                 std::strerror(errno));
+    finishOutput();
     return code;
   } catch (const Failure &failure) {
     if (failure.code == OurFault)
@@ -39,8 +43,12 @@ int runTool(const char *name, CLI::App &app, int argc, char **argv,
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
-    // --help and --version end here too.
-    return app.exit(error) == 0 ? Done : WrongUsage;
+    if (error.get_exit_code() != 0) {
+      app.exit(error);
+      return WrongUsage;
+    }
+    // --help and --version.
+    return runBody(name, [&] { return app.exit(error); });
   }
   return runBody(name, body);
 }

@@ -146,6 +146,7 @@ class Tools(unittest.TestCase):
                 (["--rtol=-1"], "--rtol"), (["--rtol=nan"], "--rtol"),
                 (["--atol=inf"], "--atol"), (["--atol=x"], "--atol"),
                 (["--placement=hard"], "--placement"),
+                (["--device=,"], "expected DEVICE[,DEVICE...]"),
                 (["--threads=0"], "--threads")):
             code, out, err = run("ashlar-run", SAMPLE, *arguments)
             self.assertEqual((code, out), (2, ""), (arguments, err))
@@ -204,6 +205,11 @@ class Tools(unittest.TestCase):
             self.assertEqual(code, expected, err)
             self.assertTrue(stat.S_ISCHR(os.stat(device).st_mode))
         self.assertIn("No space left", err)
+        with open("/dev/full", "w") as full:
+            self.assertEqual(
+                subprocess.run([os.path.join(BIN, "ashlar-run"), "--help"],
+                               stdout=full, stderr=subprocess.PIPE).returncode,
+                1)
         self.assertEqual(sorted(os.listdir(self.folder.name)),
                          ["link.npy", "real.npy"])
 

@@ -43,6 +43,8 @@ TEST(PlanFileTest, EveryFaultNamesItsLine) {
   EXPECT_EQ(faultOf(header + "a,4,2,5\n"),
             "line 2: expected a lifetime that ends after it begins, found 4 to "
             "2 (upper is exclusive)");
+  EXPECT_EQ(faultOf(header + "a,0,1,5\nb,0,1,5\na,1,2,5\n"),
+            "line 4: expected ids that differ, found 'a' again");
   EXPECT_EQ(faultOf(header + "a,0,1\n"), "line 2: expected 4 values, found 3");
   EXPECT_EQ(faultOf(header + "a,0,1,1e9\n"),
             "line 2: expected a whole number of 64 bits as size, found '1e9'");
