@@ -60,7 +60,7 @@ TEST(PlanFileTest, EveryFaultNamesItsLine) {
 TEST(PlanFileTest, SizesWhoseSumOverflowsAreRefused) {
   std::string text = "id,lower,upper,size\n";
   for (int i = 0; i != 3; ++i)
-    text += "a,0,1,500000000000000000\n";
+    text += std::to_string(i) + ",0,1,500000000000000000\n";
   EXPECT_EQ(faultOf(text),
             "line 4: expected sizes whose sum stays below 2^60 bytes, with "
             "this buffer it does not");
