@@ -7,7 +7,8 @@ The tests are Debian's libonnx-testdata, and those of the newer onnx package in
 line. A test on the list that does not pass is a failure, and so is any test
 that fails or crashes; what is unsupported and not on the list is skipped.
 `--update` writes the list anew, and beside it the list of what is unsupported
-with the reasons, and docs/operators.md.
+with the reasons, and docs/operators.md. The target reference, by which others
+are checked, has to pass a part of the same tests; --target=reference runs all.
 """
 
 import argparse
@@ -31,6 +32,8 @@ DATA = pathlib.Path("/usr/share/libonnx-testdata/data")
 SETS = ["node", "simple", "pytorch-converted", "pytorch-operator"]
 LINE = re.compile(r"^(\S+): (passed|failed|unsupported)(?:: (.*))?$")
 SHOWN_NAMES = 4
+# Of the tests, for the target reference: one in so many.
+REFERENCE_EVERY = 8
 
 
 def read_list():
@@ -75,7 +78,7 @@ def find_sets(data):
     return sets
 
 
-def check_set(checker, folder, names, jobs, work):
+def check_set(checker, folder, names, jobs, work, target):
     """Runs the tests `names` of one set: {name: (verdict, why)}, exit code."""
     # A folder of links to the tests asked for, so that the command line stays
     # short and --quick can choose.
@@ -83,7 +86,7 @@ def check_set(checker, folder, names, jobs, work):
     for name in names:
         (chosen / name).symlink_to(folder / name)
     done = subprocess.run(
-        [checker, chosen, f"--jobs={jobs}"], stdin=subprocess.DEVNULL,
+        [checker, chosen, f"--jobs={jobs}", f"--target={target}"], stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, text=True, errors="replace")
     print(done.stdout)
     verdicts = {}
@@ -106,6 +109,23 @@ def show_unsupported(unsupported):
     return sum(map(len, unsupported.values()))
 
 
+def check_reference(checker, sets, passing, jobs, work):
+    """What of the passing tests fails on the target reference."""
+    failures = []
+    for kind, folder in sets.items():
+        names = sorted(key.split("/", 1)[1] for key in passing
+                       if key.startswith(f"{kind}/"))[::REFERENCE_EVERY]
+        if not names:
+            continue
+        verdicts, _ = check_set(checker, folder, names, jobs, work,
+                                "reference")
+        for name in names:
+            verdict, why = verdicts.get(name, ("failed", "nothing was said"))
+            if verdict != "passed":
+                failures.append(f"{kind}/{name} on reference: {why}")
+    return failures
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--build", type=pathlib.Path, required=True)
@@ -113,6 +133,7 @@ def main():
     parser.add_argument("--update", action="store_true",
                         help="write the list of what passes")
     parser.add_argument("--data", type=pathlib.Path, default=DATA)
+    parser.add_argument("--target", default="cpu:host")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     arguments = parser.parse_args()
 
@@ -133,7 +154,8 @@ def main():
     failed = 0
     unsupported = collections.defaultdict(list)
     with tempfile.TemporaryDirectory() as work:
-        for kind, folder in find_sets(arguments.data).items():
+        sets = find_sets(arguments.data)
+        for kind, folder in sets.items():
             if not folder.is_dir():
                 print(f"NOTE {folder} is missing")
                 continue
@@ -141,7 +163,8 @@ def main():
             if arguments.mode == "quick":
                 names = names[::10]
             verdicts, status = check_set(
-                checker, folder, names, arguments.jobs, work)
+                checker, folder, names, arguments.jobs, work,
+                arguments.target)
             if status not in (0, 1):
                 print(f"FAIL {kind}: ashlar-check ended with {status}")
                 failed += 1
@@ -162,6 +185,11 @@ def main():
                     failed += 1
                 else:
                     unsupported[why].append(key)
+        if arguments.target == "cpu:host" and not arguments.update:
+            for failure in check_reference(checker, sets, passing,
+                                           arguments.jobs, work):
+                print(f"FAIL {failure}")
+                failed += 1
 
     skipped = show_unsupported(unsupported)
     for key in sorted((listed - tested) if arguments.mode != "quick" else ()):
