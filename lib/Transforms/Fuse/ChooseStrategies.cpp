@@ -24,82 +24,6 @@ namespace ashlar {
 #include "ashlar/Transforms/Fuse/Passes.h.inc"
 } // namespace ashlar
 
-static StringRef typeName(Type type, bool isUnsigned) {
-  if (type.isF64())
-    return "f64";
-  if (type.isF32())
-    return "f32";
-  if (type.isF16())
-    return "f16";
-  if (type.isBF16())
-    return "bf16";
-  switch (type.getIntOrFloatBitWidth()) {
-  case 8:
-    return isUnsigned ? "u8" : "s8";
-  case 16:
-    return isUnsigned ? "u16" : "s16";
-  case 32:
-    return isUnsigned ? "u32" : "s32";
-  default:
-    return isUnsigned ? "u64" : "s64";
-  }
-}
-
-/// The fastest unit for `product` that adds up in vector registers, its
-/// operands in either order.
-static const MultiplyUnit *findVectorUnit(const MachineModel &machine,
-                                          const ProductTypes &product,
-                                          bool groups) {
-  const MultiplyUnit *best = nullptr;
-  ProductTypes swapped = {product.right, product.left, product.accumulator};
-  for (const MultiplyUnit &unit : machine.units)
-    if (unit.accumulatorSpace == "vectors" && (groups || unit.k == 1) &&
-        (unit.takes(product) || unit.takes(swapped)) &&
-        (!best || unit.flopsPerCycle() > best->flopsPerCycle()))
-      best = &unit;
-  return best;
-}
-
-Core::Core(const MachineModel &machine, tile::ContractOp op, bool groups)
-    : vectorBytes(machine.vectors.bytes), registers(machine.vectors.count) {
-  int64_t lanes = vectorBytes / elementBytes(op.getAccumulatorType());
-  Type a = getElementTypeOrSelf(op.getA().getType());
-  Type b = getElementTypeOrSelf(op.getB().getType());
-  ProductTypes product = {
-      typeName(a, op.getAUnsigned()).str(),
-      typeName(b, op.getBUnsigned()).str(),
-      typeName(op.getAccumulatorType(), /*isUnsigned=*/false).str()};
-  // Types without a unit of their own are extended and take that of the sum.
-  const MultiplyUnit *unit = findVectorUnit(machine, product, groups);
-  if (!unit) {
-    product.left = product.right = product.accumulator;
-    unit = findVectorUnit(machine, product, /*groups=*/false);
-  }
-  if (unit) {
-    group = unit->k;
-    multiplyAddsPerCycle =
-        double(unit->m * unit->n) * unit->stepsPerCycle / double(lanes);
-    latency = unit->latencyCycles * multiplyAddsPerCycle;
-  }
-  hz = machine.clock.hz > 0 ? machine.clock.hz : hz;
-  const Memory &near = machine.nearest();
-  nearBytes = near.bytes;
-  farBytes = nearBytes;
-  for (const Memory &memory : machine.memories)
-    if (memory.bytes != 0 && memory.sharedBy <= 1) {
-      farBytes = memory.bytes;
-      farBytesPerCycle = std::max(1.0, machine.readBytesPerCycle(memory));
-    }
-  loadsPerCycle = std::max(1.0, machine.readBytesPerCycle(near) / vectorBytes);
-  coldBytesPerCycle =
-      std::max(0.5, machine.readBytesPerCycle(machine.memories.back()) / 2);
-  for (const Memory &memory : machine.memories)
-    if (memory.bytes > farBytes || memory.bytes == 0) {
-      beyondBytesPerCycle = std::max(1.0, machine.readBytesPerCycle(memory));
-      break;
-    }
-}
-
 StringRef Prediction::bound() const {
   if (main >= std::max(boxes, farther))
     return "main memory";
@@ -144,9 +68,9 @@ public:
     packs = !isPacked && needsPacking();
     chooseWorkers();
     chooseOrder();
-    auto strategy = tile::StrategyAttr::get(op.getContext(), workers, box,
-                                            order, /*unroll=*/4, packs,
-                                            /*grouped=*/core.group > 1);
+    auto strategy = tile::StrategyAttr::get(
+        op.getContext(), workers, box, order, /*unroll=*/4, packs,
+        /*grouped=*/core.group > 1, chooseAhead());
     op.setStrategyAttr(strategy);
     Prediction prediction = predict();
     explain(prediction);
@@ -442,6 +366,36 @@ private:
     return isColumn && step != 1 && countRows() >= 4;
   }
 
+  /// How far a row of b that lies as it is lies from the next, along the
+  /// innermost reduced dim.
+  int64_t rowStride() {
+    int64_t step = 0, stride = 1;
+    auto type = cast<RankedTensorType>(op.getB().getType());
+    for (unsigned i = op.getBMap().getNumResults(); i-- > 0;) {
+      if (op.getBMap().getResult(i).isFunctionOfDim(sizes.size() - 1))
+        step += stride;
+      stride *= type.getDimSize(i);
+    }
+    return step;
+  }
+
+  /// Where rows of b are pages apart and read once, no machine foresees them:
+  /// what comes from beyond takes longer than what is done with it.
+  int64_t chooseAhead() {
+    int64_t vectors = llvm::divideCeil(box[last], lanes), rows = 1;
+    for (unsigned d = 0; d != last; ++d)
+      rows *= box[d];
+    double bytes = double(
+        box[last] * elementBytes(getElementTypeOrSelf(op.getB().getType())));
+    double term = std::max(cycles(rows, vectors, inA(last)).total,
+                           bytes / core.beyondBytesPerCycle);
+    if (isPacked || packs || inA(last) || numParallel == sizes.size() ||
+        bytesOf(op.getB()) <= core.farBytes || rowStride() <= box[last] ||
+        term > bytes / core.beyondBytesPerCycle)
+      return 0;
+    return int64_t(std::ceil(core.mainLatency / term));
+  }
+
   int64_t bytesOf(Value value) { return byteSize(value.getType()); }
 
   /// Boxes of workers: rows so that their part of a stays near, columns where
@@ -462,7 +416,10 @@ private:
     constexpr int64_t wanted = 8;
     int64_t a = bytesOf(op.getA()) / boxes, bBytes = bytesOf(op.getB()) / boxes;
     // Rows of a that fit beside a panel of b.
-    int64_t fitting = llvm::divideCeil(a, core.farBytes / 2);
+    // A b that comes from beyond each time is worse than rows of a that do:
+    // a panel of it serves all rows, and hides them.
+    int64_t fitting = llvm::divideCeil(
+        a, bBytes > core.farBytes ? core.farBytes * 3 : core.farBytes / 2);
     // Each worker reads all of b: rows are cut no finer than that asks for,
     // unless b is what is small.
     int64_t parts = fitting;

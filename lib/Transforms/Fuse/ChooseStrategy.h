@@ -27,6 +27,7 @@ struct Core {
   /// From main memory, what is read once. Half of what a long stream reaches:
   /// weights come in many short ones.
   double coldBytesPerCycle = 4;
+  double mainLatency = 400; ///< cycles
   /// From the farthest memory of the worker's own.
   double farBytesPerCycle = 32;
   double hz = 1e9;

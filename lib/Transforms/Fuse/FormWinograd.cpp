@@ -331,7 +331,7 @@ private:
     auto strategy = tile::StrategyAttr::get(
         &getContext(), {plan.perWorker, 0, 0}, chosen.getBox(),
         chosen.getOrder(), chosen.getUnroll(), /*packs=*/false,
-        /*grouped=*/false);
+        /*grouped=*/false, /*ahead=*/0);
     SmallVector<Attribute> kept(op.getMaps().begin() + 2, op.getMaps().end());
     auto winograd = tile::WinogradOp::create(
         b, location, op.getResultTypes(), op.getA(), products.getB(),

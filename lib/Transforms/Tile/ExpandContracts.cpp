@@ -338,7 +338,8 @@ private:
         b.getI64IntegerAttr(isEdge ? 1 : strategy.getUnroll()),
         AffineMapAttr::get(left.map), AffineMapAttr::get(right.map),
         op.getAUnsignedAttr(), op.getBUnsignedAttr(),
-        strategy.getGrouped() ? b.getUnitAttr() : UnitAttr());
+        strategy.getGrouped() ? b.getUnitAttr() : UnitAttr(),
+        b.getI64IntegerAttr(strategy.getAhead()));
     if (!isChunk)
       return part;
     return tile::AddOp::create(b, sums.getType(), sums, part);

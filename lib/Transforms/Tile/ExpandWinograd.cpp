@@ -227,7 +227,7 @@ private:
     auto strategy = tile::StrategyAttr::get(b.getContext(), {0, 0, 0},
                                             chosen.getBox(), chosen.getOrder(),
                                             chosen.getUnroll(), /*packs=*/false,
-                                            /*grouped=*/false);
+                                            /*grouped=*/false, /*ahead=*/0);
     auto contract = tile::ContractOp::create(
         b, TypeRange(), spread, op.getB(), ValueRange(), products,
         b.getDenseI64ArrayAttr({places, count, sizes[3]}),

@@ -191,8 +191,26 @@ private:
   /// One product for each element of the accumulator.
   void emitTerm(ArrayRef<int64_t> point, Value aBase, Value bBase,
                 SmallVectorImpl<Value> &sums) {
+    emitPrefetch(point, bBase);
     for (int64_t i = 0; i != layout.count(); ++i)
       emitProduct(point, i, aBase, bBase, sums);
+  }
+
+  /// Asks for the part of b's row that a later term reads: into the memory
+  /// behind the nearest, which would not hold all that is under way.
+  void emitPrefetch(ArrayRef<int64_t> point, Value bBase) {
+    if (op.getAhead() == 0)
+      return;
+    int64_t step = c.steps[numDims + reduced.size() - 1];
+    for (int64_t i = 0; i != layout.vectors; ++i) {
+      SmallVector<int64_t> place = layout.begin(i);
+      llvm::append_range(place, point);
+      int64_t distance = c.distance(place) + int64_t(op.getAhead()) * step;
+      memref::PrefetchOp::create(b, c.memory,
+                                 ValueRange{indexAt(bBase, distance)},
+                                 /*isWrite=*/false, /*localityHint=*/2,
+                                 /*isDataCache=*/true);
+    }
   }
 
   void emitProduct(ArrayRef<int64_t> point, int64_t i, Value aBase, Value bBase,

@@ -155,3 +155,29 @@ func.func @prime(%a: tensor<16x1021xf32>, %b: tensor<1021x16xf32>) -> tensor<16x
   } -> tensor<16x16xf32>
   return %y : tensor<16x16xf32>
 }
+
+// -----
+
+// A row by a large matrix reads each row of b once, pages apart from the next:
+// they are asked for some terms before. Where b is small, they are not.
+// CHECK-LABEL: func.func @apart
+// CHECK: tile.contract {{.*}}tensor<4096x1000xf32>{{.*}} packs = false, ahead = {{[1-9][0-9]*}}>
+// CHECK: tile.contract {{.*}}tensor<64x1000xf32>{{.*}} packs = false>
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n) -> (m, n)>
+func.func @apart(%a: tensor<1x4096xf32>, %b: tensor<4096x1000xf32>, %e: tensor<1x64xf32>,
+                 %f: tensor<64x1000xf32>) -> (tensor<1x1000xf32>, tensor<1x1000xf32>) {
+  %d = tensor.empty() : tensor<1x1000xf32>
+  %y = tile.contract a(%a : tensor<1x4096xf32>) b(%b : tensor<4096x1000xf32>) outs(%d : tensor<1x1000xf32>) attributes {
+      maps = [#mk, #kn, #mn], parallel = array<i64: 1, 1000>, reduced = array<i64: 4096>} {
+  ^bb0(%s: f32):
+    tile.yield %s : f32
+  } -> tensor<1x1000xf32>
+  %z = tile.contract a(%e : tensor<1x64xf32>) b(%f : tensor<64x1000xf32>) outs(%d : tensor<1x1000xf32>) attributes {
+      maps = [#mk, #kn, #mn], parallel = array<i64: 1, 1000>, reduced = array<i64: 64>} {
+  ^bb0(%s: f32):
+    tile.yield %s : f32
+  } -> tensor<1x1000xf32>
+  return %y, %z : tensor<1x1000xf32>, tensor<1x1000xf32>
+}

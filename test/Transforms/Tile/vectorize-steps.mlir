@@ -217,3 +217,30 @@ func.func @grouped(%zero: f32, %a: memref<6xbf16>, %b: memref<3x16x2xbf16>, %c: 
   } : !tile.acc<9xf32>
   return
 }
+
+// -----
+
+// Rows of b that lie apart are asked for some terms before: a line for each
+// register of the box.
+// CHECK-LABEL: func.func @ahead
+// CHECK: scf.for %[[K:.*]] = %c0 to %c100 step %c4
+// CHECK: %[[ROW:.*]] = affine.apply #{{.*}}(%[[K]])
+// CHECK: %[[FAR:.*]] = arith.addi %[[ROW]], %c640
+// CHECK: memref.prefetch %{{.*}}[%[[FAR]]], read, locality<2>, data
+// CHECK: memref.prefetch
+// CHECK: vector.fma
+// CHECK: vector.fma
+// CHECK-COUNT-6: memref.prefetch
+// CHECK-NOT: memref.prefetch
+func.func @ahead(%a: memref<100xf32>, %b: memref<100x64xf32>, %c: memref<16xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %none = tile.init %zero : f32 to !tile.acc<16xf32>
+  %sums = tile.step %none, %a, %b {reduced = array<i64: 100>, unroll = 4 : i64, ahead = 10 : i64,
+      aMap = affine_map<(n, k) -> (k)>, bMap = affine_map<(n, k) -> (k, n)>}
+    : !tile.acc<16xf32>, memref<100xf32>, memref<100x64xf32>
+  tile.drain %sums to %c : memref<16xf32> attributes {maps = [affine_map<(n) -> (n)>]} {
+  ^bb0(%x: f32):
+    tile.yield %x : f32
+  } : !tile.acc<16xf32>
+  return
+}

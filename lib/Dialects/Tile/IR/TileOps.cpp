@@ -8,6 +8,44 @@
 using namespace mlir;
 using namespace ashlar::tile;
 
+static ParseResult parseBool(AsmParser &parser, bool &value) {
+  FailureOr<bool> parsed = FieldParser<bool>::parse(parser);
+  value = succeeded(parsed) && *parsed;
+  return success(succeeded(parsed));
+}
+
+/// How b is read: `packs = false`, then `grouped = true` and `ahead = 8` where
+/// they stand.
+static ParseResult parseReading(AsmParser &parser, bool &packs, bool &grouped,
+                                int64_t &ahead) {
+  grouped = false;
+  ahead = 0;
+  if (parser.parseKeyword("packs") || parser.parseEqual() ||
+      parseBool(parser, packs))
+    return failure();
+  while (succeeded(parser.parseOptionalComma())) {
+    StringRef name;
+    SMLoc location = parser.getCurrentLocation();
+    if (parser.parseKeyword(&name) || parser.parseEqual())
+      return failure();
+    if (name != "grouped" && name != "ahead")
+      return parser.emitError(location, "expected 'grouped' or 'ahead'");
+    if (name == "grouped" ? parseBool(parser, grouped)
+                          : parser.parseInteger(ahead))
+      return failure();
+  }
+  return success();
+}
+
+static void printReading(AsmPrinter &printer, bool packs, bool grouped,
+                         int64_t ahead) {
+  printer << "packs = " << (packs ? "true" : "false");
+  if (grouped)
+    printer << ", grouped = true";
+  if (ahead)
+    printer << ", ahead = " << ahead;
+}
+
 #include "ashlar/Dialects/Tile/IR/TileDialect.cpp.inc"
 #define GET_TYPEDEF_CLASSES
 #include "ashlar/Dialects/Tile/IR/TileTypes.cpp.inc"
@@ -202,10 +240,9 @@ LogicalResult ContractOp::verify() {
                << strategy;
     if (llvm::any_of(strategy.getBox(), [](int64_t n) { return n < 1; }) ||
         llvm::any_of(strategy.getWorkers(), [](int64_t n) { return n < 0; }) ||
-        strategy.getUnroll() < 1)
-      return emitOpError(
-                 "expected boxes and unrolling of 1 or more and workers "
-                 "of 0 or more, found ")
+        strategy.getUnroll() < 1 || strategy.getAhead() < 0)
+      return emitOpError("expected boxes and unrolling of 1 or more, workers "
+                         "and terms ahead of 0 or more, found ")
              << strategy;
     if (strategy.getGrouped() && reduced == 0)
       return emitOpError("expected a reduced dim that is the group of ")
@@ -433,8 +470,9 @@ LogicalResult InitOp::verify() {
 LogicalResult StepOp::verify() {
   int64_t dims = getAcc().getType().getShape().size() + getReduced().size();
   if (llvm::any_of(getReduced(), [](int64_t size) { return size < 1; }) ||
-      int64_t(getUnroll()) < 1)
-    return emitOpError("expected reduced sizes and unrolling of 1 or more");
+      int64_t(getUnroll()) < 1 || int64_t(getAhead()) < 0)
+    return emitOpError("expected reduced sizes and unrolling of 1 or more and "
+                       "terms ahead of 0 or more");
   if (getGrouped() && getReduced().empty())
     return emitOpError("expected a reduced dim that is the group, found none");
   if (failed(checkMap(*this, "a", getAMap(), dims, getA())) ||

@@ -230,7 +230,7 @@ func.func @strategy_order(%a: memref<4x8xf32>, %b: memref<8x6xf32>, %c: memref<4
 
 // No box is empty.
 func.func @strategy_box(%a: memref<4x8xf32>, %b: memref<8x6xf32>, %c: memref<4x6xf32>) {
-  // expected-error@+1 {{'tile.contract' op expected boxes and unrolling of 1 or more and workers of 0 or more, found #tile.strategy}}
+  // expected-error@+1 {{'tile.contract' op expected boxes and unrolling of 1 or more, workers and terms ahead of 0 or more, found #tile.strategy}}
   tile.contract a(%a: memref<4x8xf32>) b(%b: memref<8x6xf32>) outs(%c: memref<4x6xf32>) attributes {
       parallel = array<i64: 4, 6>, reduced = array<i64: 8>, maps = [#a, #b, #c],
       strategy = #tile.strategy<workers = [0, 0], box = [4, 0, 8], order = [0, 1], unroll = 1, packs = false>} {

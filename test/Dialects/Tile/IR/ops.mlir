@@ -7,7 +7,7 @@
 // CHECK: %[[Y:.*]] = tile.contract a(%arg0 : tensor<1x58x58x64xf32>) b(%arg1 : tensor<2x3x3x64x32xf32>) epilogue(%arg2 : tensor<64xf32>) outs(%arg3 : tensor<1x56x56x64xf32>) attributes
 // CHECK-SAME: parallel = array<i64: 1, 56, 56, 64>
 // CHECK-SAME: reduced = array<i64: 3, 3, 64>
-// CHECK-SAME: strategy = #tile.strategy<workers = [0, 28, 0, 0], box = [1, 1, 14, 32, 3, 3, 64], order = [0, 3, 1, 2], unroll = 4, packs = false>
+// CHECK-SAME: strategy = #tile.strategy<workers = [0, 28, 0, 0], box = [1, 1, 14, 32, 3, 3, 64], order = [0, 3, 1, 2], unroll = 4, packs = false, ahead = 8>
 // CHECK-NEXT: ^bb0(%[[SUM:.*]]: f32, %[[BIAS:.*]]: f32):
 // CHECK-NEXT: %[[Z:.*]] = arith.addf %[[SUM]], %[[BIAS]] : f32
 // CHECK-NEXT: tile.yield %[[Z]] : f32
@@ -24,7 +24,7 @@ func.func @on_tensors(%x: tensor<1x58x58x64xf32>, %w: tensor<2x3x3x64x32xf32>,
             affine_map<(n, h, w, o) -> (o)>,
             affine_map<(n, h, w, o) -> (n, h, w, o)>],
     strategy = #tile.strategy<workers = [0, 28, 0, 0], box = [1, 1, 14, 32, 3, 3, 64],
-                              order = [0, 3, 1, 2], unroll = 4, packs = false>} {
+                              order = [0, 3, 1, 2], unroll = 4, packs = false, ahead = 8>} {
   ^bb0(%sum: f32, %p: f32):
     %z = arith.addf %sum, %p : f32
     tile.yield %z : f32

@@ -95,7 +95,9 @@ def Tile_StrategyAttr : AttrDef<Tile_Dialect, "Strategy"> {
     - `packs`: whether a worker copies its box of B into a contiguous panel
       before the loops that reuse it;
     - `grouped`, where it stands: the last reduced dim is a group, terms that a
-      unit of the machine multiplies and adds in one step.
+      unit of the machine multiplies and adds in one step;
+    - `ahead`, where it stands: b's rows are asked for so many terms before
+      they are read, since they lie too far apart for the machine to foresee.
 
     ```mlir
     #tile.strategy<workers = [0, 28, 0], box = [1, 14, 32, 3, 3, 64],
@@ -106,11 +108,12 @@ def Tile_StrategyAttr : AttrDef<Tile_Dialect, "Strategy"> {
                         ArrayRefParameter<"int64_t">:$box,
                         ArrayRefParameter<"int64_t">:$order,
                         "int64_t":$unroll, "bool":$packs,
-                        DefaultValuedParameter<"bool", "false">:$grouped);
+                        DefaultValuedParameter<"bool", "false">:$grouped,
+                        DefaultValuedParameter<"int64_t", "0">:$ahead);
   let assemblyFormat = [{
     `<` `workers` `=` `[` $workers `]` `,` `box` `=` `[` $box `]` `,`
-    `order` `=` `[` $order `]` `,` `unroll` `=` $unroll `,` `packs` `=` $packs
-    (`,` `grouped` `=` $grouped^)? `>`
+    `order` `=` `[` $order `]` `,` `unroll` `=` $unroll `,`
+    custom<Reading>($packs, $grouped, $ahead) `>`
   }];
 }
 

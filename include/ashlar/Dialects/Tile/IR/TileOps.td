@@ -257,7 +257,9 @@ def Tile_StepOp : Tile_Op<"step", [
     accumulator's dims, then the reduced ones, and are linear. A step that is
     `grouped` adds all terms of its last reduced dim at once, as `tile.dot`
     does; there both operands move by one element along that dim, a stands
-    still along the lanes, and b's lanes follow each other.
+    still along the lanes, and b's lanes follow each other. With `ahead`, each
+    term first asks for the row of b that so many terms later need, along the
+    innermost reduced dim; that changes no value.
 
     ```mlir
     %1 = tile.step %0, %a, %b {
@@ -271,7 +273,8 @@ def Tile_StepOp : Tile_Op<"step", [
                        DenseI64ArrayAttr:$reduced, I64Attr:$unroll,
                        AffineMapAttr:$aMap, AffineMapAttr:$bMap,
                        UnitAttr:$aUnsigned, UnitAttr:$bUnsigned,
-                       UnitAttr:$grouped);
+                       UnitAttr:$grouped,
+                       DefaultValuedAttr<I64Attr, "0">:$ahead);
   let results = (outs Tile_AccType:$result);
   let assemblyFormat = [{
     $acc `,` $a `,` $b attr-dict `:` type($acc) `,` type($a) `,` type($b)

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ChooseStrategy.h"
+#include "ashlar/Analysis/ByteSize.h"
+
+using namespace mlir;
+using namespace ashlar;
+
+static StringRef typeName(Type type, bool isUnsigned) {
+  if (type.isF64())
+    return "f64";
+  if (type.isF32())
+    return "f32";
+  if (type.isF16())
+    return "f16";
+  if (type.isBF16())
+    return "bf16";
+  switch (type.getIntOrFloatBitWidth()) {
+  case 8:
+    return isUnsigned ? "u8" : "s8";
+  case 16:
+    return isUnsigned ? "u16" : "s16";
+  case 32:
+    return isUnsigned ? "u32" : "s32";
+  default:
+    return isUnsigned ? "u64" : "s64";
+  }
+}
+
+/// The fastest unit for `product` that adds up in vector registers, its
+/// operands in either order.
+static const MultiplyUnit *findVectorUnit(const MachineModel &machine,
+                                          const ProductTypes &product,
+                                          bool groups) {
+  const MultiplyUnit *best = nullptr;
+  ProductTypes swapped = {product.right, product.left, product.accumulator};
+  for (const MultiplyUnit &unit : machine.units)
+    if (unit.accumulatorSpace == "vectors" && (groups || unit.k == 1) &&
+        (unit.takes(product) || unit.takes(swapped)) &&
+        (!best || unit.flopsPerCycle() > best->flopsPerCycle()))
+      best = &unit;
+  return best;
+}
+
+Core::Core(const MachineModel &machine, tile::ContractOp op, bool groups)
+    : vectorBytes(machine.vectors.bytes), registers(machine.vectors.count) {
+  int64_t lanes = vectorBytes / elementBytes(op.getAccumulatorType());
+  Type a = getElementTypeOrSelf(op.getA().getType());
+  Type b = getElementTypeOrSelf(op.getB().getType());
+  ProductTypes product = {
+      typeName(a, op.getAUnsigned()).str(),
+      typeName(b, op.getBUnsigned()).str(),
+      typeName(op.getAccumulatorType(), /*isUnsigned=*/false).str()};
+  // Types without a unit of their own are extended and take that of the sum.
+  const MultiplyUnit *unit = findVectorUnit(machine, product, groups);
+  if (!unit) {
+    product.left = product.right = product.accumulator;
+    unit = findVectorUnit(machine, product, /*groups=*/false);
+  }
+  if (unit) {
+    group = unit->k;
+    multiplyAddsPerCycle =
+        double(unit->m * unit->n) * unit->stepsPerCycle / double(lanes);
+    latency = unit->latencyCycles * multiplyAddsPerCycle;
+  }
+  hz = machine.clock.hz > 0 ? machine.clock.hz : hz;
+  const Memory &near = machine.nearest();
+  nearBytes = near.bytes;
+  farBytes = nearBytes;
+  for (const Memory &memory : machine.memories)
+    if (memory.bytes != 0 && memory.sharedBy <= 1) {
+      farBytes = memory.bytes;
+      farBytesPerCycle = std::max(1.0, machine.readBytesPerCycle(memory));
+    }
+  loadsPerCycle = std::max(1.0, machine.readBytesPerCycle(near) / vectorBytes);
+  coldBytesPerCycle =
+      std::max(0.5, machine.readBytesPerCycle(machine.memories.back()) / 2);
+  for (const Memory &memory : machine.memories)
+    if (memory.bytes > farBytes || memory.bytes == 0) {
+      beyondBytesPerCycle = std::max(1.0, machine.readBytesPerCycle(memory));
+      break;
+    }
+  mainLatency = machine.memories.back().latencyCycles;
+}
