@@ -337,6 +337,38 @@ LogicalResult GraphImporter::importNode(const onnx::NodeProto &node) {
   return success();
 }
 
+/// A size is at most what there is room for.
+void GraphImporter::noteSizes(const ImportedValue &value) {
+  if (value.sizes.empty())
+    return;
+  auto type = cast<RankedTensorType>(value.value.getType());
+  for (auto [size, dim] : llvm::zip(value.sizes, type.getShape())) {
+    if (!size)
+      continue;
+    int64_t low = 0, high = dim;
+    if (ArrayRef<ElementRange> known = ranges.evaluate(size); !known.empty()) {
+      low = std::max(low, known[0].integer.smin().getSExtValue());
+      high = std::min(high, known[0].integer.smax().getSExtValue());
+    }
+    ranges.note(size, std::min(low, high), high);
+  }
+}
+
+void GraphImporter::setSizes(StringRef name, ArrayRef<Value> sizes) {
+  ImportedValue &value = scopes.back()[name];
+  value.sizes.assign(sizes.begin(), sizes.end());
+  noteSizes(value);
+}
+
+void GraphImporter::forgetConstants() {
+  evaluator = ConstantEvaluator();
+  // What is still seen goes on being known.
+  ranges.forget();
+  for (const llvm::StringMap<ImportedValue> &scope : scopes)
+    for (const auto &entry : scope)
+      noteSizes(entry.second);
+}
+
 /// Stops at the first node that is wrong, but goes on after those that are not
 /// supported.
 LogicalResult
@@ -484,10 +516,6 @@ GraphImporter::importGraph(const onnx::GraphProto &inner,
     const ImportedValue *value = lookup(output.name());
     if (!value || (!value->value && value->kind == ImportedValue::Tensor))
       return error(output.name()) << "output is a tensor that no node defines";
-    if (!value->sizes.empty() && !isInPlace)
-      reportUnsupported("graph output", output.name(),
-                        "its size depends on data, and it leaves a branch or a "
-                        "loop's body");
     results.push_back(*value);
   }
   if (unsupported.size() != before)

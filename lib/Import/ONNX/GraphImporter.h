@@ -5,7 +5,7 @@
 #include "Functions.h"
 #include "NodeImporter.h"
 #include "TensorData.h"
-#include "ashlar/Analysis/EvaluateConstant.h"
+#include "ashlar/Analysis/ElementRanges.h"
 #include "ashlar/Import/ONNX/Import.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "onnx-ml.pb.h"
@@ -35,9 +35,7 @@ public:
   // For NodeImporter.
   const ImportedValue *lookup(llvm::StringRef name) const;
   void define(llvm::StringRef name, ImportedValue value);
-  void setSizes(llvm::StringRef name, llvm::ArrayRef<mlir::Value> sizes) {
-    scopes.back()[name].sizes.assign(sizes.begin(), sizes.end());
-  }
+  void setSizes(llvm::StringRef name, llvm::ArrayRef<mlir::Value> sizes);
   TensorData &tensorData() { return data; }
   /// The tensor of `proto`, whose bytes are `constant`.
   mlir::Value materialize(mlir::ImplicitLocOpBuilder &b,
@@ -45,6 +43,9 @@ public:
                           mlir::TypedAttr constant);
   mlir::DenseElementsAttr evaluate(mlir::Value value) {
     return evaluator.evaluate(value);
+  }
+  llvm::ArrayRef<ElementRange> elementRanges(mlir::Value value) {
+    return ranges.evaluate(value);
   }
   void reportUnsupported(const onnx::NodeProto &node, int64_t opset,
                          const llvm::Twine &reason);
@@ -68,7 +69,7 @@ public:
   importApart(const onnx::GraphProto &body,
               llvm::ArrayRef<ImportedValue> arguments,
               const onnx::FunctionProto *function = nullptr);
-  void forgetConstants() { evaluator = ConstantEvaluator(); }
+  void forgetConstants();
   mlir::Block *currentBlock() const { return block; }
   /// How many graphs with blocks of their own are around the nodes that are
   /// imported now.
@@ -78,6 +79,7 @@ public:
   void forgetUnsupported(size_t count) { unsupported.truncate(count); }
 
 private:
+  void noteSizes(const ImportedValue &value);
   /// Something other than a node that is legal but not supported: `what` is
   /// "model input", `name` its name in the model.
   void reportUnsupported(llvm::StringRef what, llvm::StringRef name,
@@ -137,6 +139,7 @@ private:
   mlir::Block *block = nullptr; ///< where ops are added, at the end
   llvm::SetVector<mlir::Value> sizeArgumentList;
   ConstantEvaluator evaluator;
+  ElementRanges ranges{evaluator};
   mlir::func::FuncOp function;
   llvm::SmallVector<mlir::Attribute> argumentAttributes;
 };

@@ -5,6 +5,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 
 using namespace mlir;
+using namespace ashlar;
 using namespace ashlar::onnx_import;
 
 namespace {
@@ -114,13 +115,22 @@ bool NodeImporter::hasOperand(unsigned i) const {
   return i < numOperands() && !proto.input(i).empty();
 }
 
+const ImportedValue &NodeImporter::given(unsigned i) const {
+  auto other = replaced.find(i);
+  return other == replaced.end() ? *graph.lookup(proto.input(i))
+                                 : other->second;
+}
+
+void NodeImporter::replaceOperand(unsigned i, const ImportedValue &value) {
+  replaced[i] = value;
+}
+
 Value NodeImporter::operand(unsigned i) const {
-  return hasOperand(i) ? graph.lookup(proto.input(i))->value : Value();
+  return hasOperand(i) ? given(i).value : Value();
 }
 
 ElementType NodeImporter::operandType(unsigned i) const {
-  return hasOperand(i) ? graph.lookup(proto.input(i))->type
-                       : ElementType::Undefined;
+  return hasOperand(i) ? given(i).type : ElementType::Undefined;
 }
 
 RankedTensorType NodeImporter::tensorType(unsigned i) const {
@@ -158,7 +168,7 @@ void NodeImporter::setResult(unsigned i, const ImportedValue &result) {
 }
 
 ImportedValue NodeImporter::importedOperand(unsigned i) const {
-  return hasOperand(i) ? *graph.lookup(proto.input(i)) : ImportedValue();
+  return hasOperand(i) ? given(i) : ImportedValue();
 }
 
 void NodeImporter::setImported(unsigned i, const ImportedValue &value) {
@@ -188,8 +198,7 @@ void NodeImporter::setOptional(unsigned i, ArrayRef<ImportedValue> value) {
 }
 
 ArrayRef<Value> NodeImporter::sizes(unsigned i) const {
-  return hasOperand(i) ? ArrayRef(graph.lookup(proto.input(i))->sizes)
-                       : ArrayRef<Value>();
+  return hasOperand(i) ? ArrayRef(given(i).sizes) : ArrayRef<Value>();
 }
 
 const onnx::AttributeProto *NodeImporter::attribute(StringRef name) const {
@@ -331,6 +340,10 @@ DenseElementsAttr NodeImporter::constantValue(Value value) const {
   return graph.evaluate(value);
 }
 
+ArrayRef<ElementRange> NodeImporter::elementRanges(Value value) const {
+  return graph.elementRanges(value);
+}
+
 DenseElementsAttr NodeImporter::constantOperand(unsigned i) const {
   return hasOperand(i) ? graph.evaluate(operand(i)) : DenseElementsAttr();
 }
@@ -424,8 +437,9 @@ void NodeImporter::readAtRunTime(unsigned i) {
   graph.noteSizeArgument(operand(i));
 }
 
-LogicalResult NodeImporter::unsupportedSize(const Twine &reason) {
-  graph.reportNeeded(proto, opsetVersion, graph.sizeArguments(), reason);
+LogicalResult NodeImporter::unsupportedSize(const Twine &reason, Value value) {
+  graph.reportNeeded(proto, opsetVersion,
+                     value ? ArrayRef(value) : graph.sizeArguments(), reason);
   return failure();
 }
 

@@ -41,6 +41,10 @@ class AttributeProto;
 class GraphProto;
 } // namespace onnx
 
+namespace ashlar {
+struct ElementRange;
+} // namespace ashlar
+
 namespace ashlar::onnx_import {
 
 class GraphImporter;
@@ -139,6 +143,8 @@ public:
   /// The sizes of operand i that depend on data; only what is registered to
   /// accept such operands sees any.
   llvm::ArrayRef<mlir::Value> sizes(unsigned i) const;
+  /// What the importer reads as operand i from now on.
+  void replaceOperand(unsigned i, const ImportedValue &value);
 
   // Attributes, with the default that the operator's definition gives. One of
   // another type than asked for is an error that the caller of the importer
@@ -184,6 +190,9 @@ public:
   // Operands known at compile time: constants and what folds to one.
   mlir::DenseElementsAttr constantOperand(unsigned i) const;      ///< or null
   mlir::DenseElementsAttr constantValue(mlir::Value value) const; ///< or null
+  /// Between which bounds the elements of a tensor lie; valid until the next
+  /// call.
+  llvm::ArrayRef<ElementRange> elementRanges(mlir::Value value) const;
   /// The integers of operand i in row-major order. Fails, having said so, when
   /// they are not known at compile time. `role`: what they are, for the error.
   llvm::FailureOr<llvm::SmallVector<int64_t>>
@@ -196,8 +205,9 @@ public:
   /// Operand i decides about a size and is read at run time. Known, it would
   /// make the size known, which is said where that is in the way.
   void readAtRunTime(unsigned i);
-  /// Refuses a node for a size that depends on data.
-  mlir::LogicalResult unsupportedSize(const llvm::Twine &reason);
+  /// Refuses a node for a size that depends on data, or on `value`.
+  mlir::LogicalResult unsupportedSize(const llvm::Twine &reason,
+                                      mlir::Value value = {});
   /// Axes given by attribute `axes` or by operand i; normalised to [0, rank).
   /// An absent list gives an empty one.
   llvm::FailureOr<llvm::SmallVector<int64_t>> axes(unsigned i, int64_t rank);
@@ -213,10 +223,13 @@ public:
 private:
   /// The attribute if it is there and of this AttributeProto.AttributeType.
   const onnx::AttributeProto *attribute(llvm::StringRef name, int type) const;
+  /// The operand as it is used; it must be there.
+  const ImportedValue &given(unsigned i) const;
 
   GraphImporter &graph;
   const onnx::NodeProto &proto;
   int64_t opsetVersion;
+  std::map<unsigned, ImportedValue> replaced;
   mutable bool malformedAttribute = false;
 };
 

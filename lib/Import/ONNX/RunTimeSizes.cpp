@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "RunTimeSizes.h"
+#include "ComputedSizes.h"
 #include "OperandRules.h"
 #include "TensorBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -86,38 +87,61 @@ static bool mapsElements(StringRef op) {
   return all.contains(op);
 }
 
-/// Dimension d of an operand, counted from the end.
-static int64_t fromEnd(ArrayRef<int64_t> shape, int64_t d) {
-  return d < int64_t(shape.size()) ? shape[shape.size() - 1 - d] : 1;
+/// Operand i with the sizes that a broadcast gives it where these are not its
+/// own: along such an axis it may have one element, or as many.
+static ImportedValue spread(NodeImporter &node, unsigned i,
+                            ArrayRef<Number> result) {
+  ImportedValue given = node.importedOperand(i);
+  int64_t rank = node.rank(i), lead = result.size() - rank;
+  SmallVector<int64_t> shape(node.shape(i));
+  SmallVector<Number> own;
+  bool isOther = false;
+  for (int64_t d = 0; d != rank; ++d) {
+    own.push_back(sizeOf(node, i, d));
+    if (own[d].is(1) || own[d] == result[lead + d])
+      continue;
+    isOther = true;
+    shape[d] = result[lead + d].high;
+    given.sizes.resize(rank);
+    given.sizes[d] = result[lead + d].tensor;
+  }
+  if (!isOther || node.tensorType(i).getNumElements() == 0)
+    return given;
+  Value data = given.value;
+  given.value =
+      generate(node.b, shape, getElementTypeOrSelf(data),
+               [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
+                 SmallVector<Value> place;
+                 for (auto [index, size] : llvm::zip(at, own))
+                   place.push_back(clampTo(b, loc, index, size));
+                 return tensor::ExtractOp::create(b, loc, data, place);
+               });
+  return given;
 }
 
 static LogicalResult broadcastSizes(NodeImporter &node, Sizes &sizes) {
+  // Of the second operand only the type counts.
+  unsigned count = node.opType() == "CastLike" ? 1 : node.numOperands();
   int64_t rank = 0;
-  for (unsigned i = 0; i != node.numOperands(); ++i)
+  for (unsigned i = 0; i != count; ++i)
     if (node.hasOperand(i))
       rank = std::max(rank, node.rank(i));
-  sizes.assign(rank, Value());
-  for (int64_t d = 0; d != rank; ++d) {
-    Value &size = sizes[rank - 1 - d];
-    bool isKnown = false;
-    for (unsigned i = 0; i != node.numOperands(); ++i) {
-      if (!node.hasOperand(i))
-        continue;
-      ArrayRef<Value> own = node.sizes(i);
-      Value found = d < int64_t(own.size()) ? own[own.size() - 1 - d] : Value();
-      if (found && size && found != size)
-        return node.unsupportedSize(
-            "two of its inputs have sizes that depend on "
-            "data in different ways");
-      if (found)
-        size = found;
-      isKnown |= !found && fromEnd(node.shape(i), d) != 1;
+  SmallVector<Number> result(rank, knownNumber(1));
+  for (unsigned i = 0; i != count; ++i)
+    for (int64_t d = 0; node.hasOperand(i) && d != node.rank(i); ++d) {
+      Number &size = result[rank - node.rank(i) + d];
+      Number own = sizeOf(node, i, d);
+      // One that is known, and not one, is what all have.
+      if (size.is(1) || (own.isKnown() && own.low != 1))
+        size = own;
+      else if (!size.isKnown())
+        size = unlessOne(node, own, size);
     }
-    if (size && isKnown)
-      return node.unsupportedSize(
-          "the size of one input depends on data, that of "
-          "another is known to be other than 1");
-  }
+  for (unsigned i = 0; i != count; ++i)
+    if (node.hasOperand(i))
+      node.replaceOperand(i, spread(node, i, result));
+  for (const Number &size : result)
+    sizes.push_back(size.tensor);
   return success();
 }
 
@@ -135,6 +159,24 @@ static LogicalResult permuteSizes(NodeImporter &node, Sizes &sizes) {
   return success();
 }
 
+/// Indices that count from the end count from where the data end.
+static void countFromEnd(NodeImporter &node, int64_t axis) {
+  ImplicitLocOpBuilder &b = node.b;
+  ImportedValue places = node.importedOperand(1);
+  Value wide = castTensor(b, places.value, places.type, ElementType::I64);
+  places.type = ElementType::I64;
+  places.value = elementwise(
+      b, b.getI64Type(), {wide, asTensor(node, sizeOf(node, 0, axis))},
+      [](OpBuilder &b, Location loc, ValueRange x) -> Value {
+        Value zero = scalarIntConstant(b, loc, b.getI64Type(), 0);
+        Value isNegative = arith::CmpIOp::create(
+            b, loc, arith::CmpIPredicate::slt, x[0], zero);
+        Value fromEnd = arith::AddIOp::create(b, loc, x[0], x[1]);
+        return arith::SelectOp::create(b, loc, isNegative, fromEnd, x[0]);
+      });
+  node.replaceOperand(1, places);
+}
+
 /// The places may be as many as the data say; those beyond are brought into
 /// bounds like all others.
 static LogicalResult gatherSizes(NodeImporter &node, Sizes &sizes) {
@@ -144,9 +186,7 @@ static LogicalResult gatherSizes(NodeImporter &node, Sizes &sizes) {
     return success();
   ArrayRef<Value> data = node.sizes(0), places = node.sizes(1);
   if (!data.empty() && data[axis])
-    return node.unsupportedSize(
-        "the size of the axis that it gathers from depends "
-        "on data");
+    countFromEnd(node, axis);
   for (int64_t i = 0; i != rank; ++i) {
     if (i != axis) {
       sizes.push_back(data.empty() ? Value() : data[i]);
@@ -180,18 +220,78 @@ static bool isSized(ArrayRef<Value> sizes, int64_t axis) {
   return axis < int64_t(sizes.size()) && sizes[axis];
 }
 
-/// The operator works along some axes of operand 0, whose sizes must be known;
-/// the others keep theirs, those that it takes away (`drops`) do not count.
+/// What lies beyond the sizes of operand i along some axes becomes `neutral`,
+/// which changes nothing.
+static void maskBeyond(NodeImporter &node, unsigned i, ArrayRef<int64_t> along,
+                       TypedAttr neutral) {
+  ImportedValue masked = node.importedOperand(i);
+  SmallVector<std::pair<int64_t, Number>> bounds;
+  for (int64_t axis : along)
+    if (isSized(masked.sizes, axis))
+      bounds.emplace_back(axis, sizeOf(node, i, axis));
+  if (bounds.empty())
+    return;
+  masked.value = parallel(
+      node.b, node.shape(i), neutral.getType(), masked.value,
+      node.b.getMultiDimIdentityMap(node.rank(i)),
+      [&](OpBuilder &b, Location loc, ValueRange x) -> Value {
+        Value none = arith::ConstantOp::create(b, loc, neutral);
+        Value element = x[0];
+        for (auto &[axis, size] : bounds) {
+          Value isInside = arith::CmpIOp::create(
+              b, loc, arith::CmpIPredicate::slt,
+              linalg::IndexOp::create(b, loc, axis), asIndex(b, loc, size));
+          element = arith::SelectOp::create(b, loc, isInside, element, none);
+        }
+        return element;
+      });
+  node.replaceOperand(i, masked);
+}
+
+/// What of the elements along an axis has no part in what an operator makes of
+/// them, or null where there is no such value.
+static TypedAttr neutralElement(NodeImporter &node) {
+  StringRef op = node.opType();
+  Type type = node.tensorType(0).getElementType();
+  bool asUnsigned = isUnsigned(node.operandType(0)) || type.isInteger(1);
+  bool isSmallest = op == "ReduceMin" || op == "ArgMin" ||
+                    (op == "TopK" && node.intAttribute("largest", 1) == 0);
+  bool isLargest = op == "ReduceMax" || op == "ReduceLogSumExp" ||
+                   op == "ArgMax" || op == "Softmax" || op == "LogSoftmax" ||
+                   op == "Hardmax" || op == "TopK";
+  if (op == "LayerNormalization" || op == "Split" ||
+      ((op == "ArgMax" || op == "ArgMin") &&
+       node.intAttribute("select_last_index", 0) != 0))
+    return {};
+  if (op == "ReduceProd")
+    return isa<FloatType>(type) ? TypedAttr(FloatAttr::get(type, 1.0))
+                                : TypedAttr(IntegerAttr::get(type, 1));
+  return isSmallest  ? highestOf(type, asUnsigned)
+         : isLargest ? lowestOf(type, asUnsigned)
+                     : zeroOf(type);
+}
+
+/// The operator works along some axes of operand 0; the others keep their
+/// sizes, those that it takes away (`drops`) or makes one of do not count.
 static LogicalResult keepSizes(NodeImporter &node, ArrayRef<int64_t> along,
                                bool drops, Sizes &sizes) {
-  ArrayRef<Value> own = node.sizes(0);
-  for (int64_t axis = 0; axis != int64_t(own.size()); ++axis) {
-    bool works = llvm::is_contained(along, axis);
-    if (works && own[axis])
+  SmallVector<Value> own(node.sizes(0));
+  for (int64_t axis : along) {
+    if (!isSized(own, axis))
+      continue;
+    TypedAttr neutral = neutralElement(node);
+    if (!neutral)
       return node.unsupportedSize("it works along axis " + Twine(axis) +
                                   ", whose size depends on data");
+    maskBeyond(node, 0, along, neutral);
+    break;
+  }
+  bool isFolded =
+      node.opType().starts_with("Reduce") || node.opType().starts_with("Arg");
+  for (int64_t axis = 0; axis != int64_t(own.size()); ++axis) {
+    bool works = llvm::is_contained(along, axis);
     if (!works || !drops)
-      sizes.push_back(own[axis]);
+      sizes.push_back(works && isFolded ? Value() : own[axis]);
   }
   return success();
 }
@@ -219,6 +319,12 @@ static LogicalResult alongAxis(NodeImporter &node, Sizes &sizes) {
       along.push_back(axis);
   return keepSizes(node, along, isArg && node.intAttribute("keepdims", 1) == 0,
                    sizes);
+}
+
+/// It says by itself how many it takes; what lies beyond is taken last.
+static LogicalResult topKSizes(NodeImporter &node, Sizes &) {
+  SmallVector<Value> unused;
+  return alongAxis(node, unused);
 }
 
 static LogicalResult reduceSizes(NodeImporter &node, Sizes &sizes) {
@@ -258,105 +364,98 @@ static LogicalResult squeezeSizes(NodeImporter &node, Sizes &sizes) {
   return success();
 }
 
-/// What is used comes first where only the outermost size depends on data; so
-/// it does in any shape.
-static LogicalResult reshapeSizes(NodeImporter &node, Sizes &sizes) {
-  ArrayRef<Value> own = node.sizes(0);
-  ArrayRef<int64_t> shape = node.shape(0);
-  SmallVector<int64_t> rest;
-  bool isOutermost =
-      bool(own[0]) &&
-      llvm::none_of(own.drop_front(), [](Value v) { return bool(v); });
-  if (node.opType() == "Flatten") {
-    if (node.intAttribute("axis", 1) != 1)
-      isOutermost = false;
-    else
-      rest.push_back(ShapedType::getNumElements(shape.drop_front()));
-  } else {
-    FailureOr<SmallVector<int64_t>> asked = node.constantInts(1, "the shape");
-    if (failed(asked))
-      return failure();
-    // The outermost size is copied or what is left.
-    isOutermost &=
-        !asked->empty() &&
-        (asked->front() == -1 ||
-         (asked->front() == 0 && !node.intAttribute("allowzero", 0)));
-    for (auto [i, dim] : llvm::enumerate(*asked))
-      if (i != 0)
-        rest.push_back(dim == 0 && i < shape.size() ? shape[i] : dim);
+/// What is beyond the axis that a product sums over becomes zero; the others
+/// are those of the result. `inner`: that axis of both operands.
+static LogicalResult sumOverProducts(NodeImporter &node,
+                                     const int64_t (&inner)[2]) {
+  bool isKnown = true;
+  for (unsigned i : {0, 1}) {
+    isKnown &= !isSized(node.sizes(i), inner[i]);
+    maskBeyond(node, i, inner[i], zeroOf(node.tensorType(i).getElementType()));
   }
-  int64_t inner = ShapedType::getNumElements(shape.drop_front()), left = 1;
-  for (int64_t &dim : rest)
-    isOutermost &= dim > 0 && dim <= inner;
-  for (int64_t dim : rest)
-    left = isOutermost ? left * std::min(dim, inner + 1) : left;
-  if (!isOutermost || left == 0 || inner % left != 0)
-    return node.unsupportedSize(
-        "a size depends on data; it is reshaped where that is the outermost "
-        "one, which becomes what is left");
-  Value size = own[0];
-  if (inner != left)
-    size = elementwise(
-        node.b, node.b.getI64Type(), size,
-        [&](OpBuilder &b, Location loc, ValueRange x) -> Value {
-          return arith::MulIOp::create(
-              b, loc, x[0],
-              scalarIntConstant(b, loc, b.getI64Type(), inner / left));
-        });
-  sizes.assign(rest.size() + 1, Value());
-  sizes[0] = size;
-  return success();
+  if (isKnown || node.shape(0)[inner[0]] == node.shape(1)[inner[1]])
+    return success();
+  return node.unsupportedSize(
+      "it sums over an axis whose size depends on data, and is at most " +
+      Twine(node.shape(0)[inner[0]]) + " in one operand and " +
+      Twine(node.shape(1)[inner[1]]) + " in the other");
 }
 
-static LogicalResult concatSizes(NodeImporter &node, Sizes &sizes) {
-  SmallVector<int64_t> along = axisOf(node, 0);
-  sizes.assign(node.rank(0), Value());
-  for (int64_t d = 0; d != node.rank(0); ++d)
-    for (unsigned i = 0; i != node.numOperands(); ++i) {
-      ArrayRef<Value> own = node.sizes(i);
-      bool known = !isSized(own, d);
-      if (llvm::is_contained(along, d) && !known)
-        return node.unsupportedSize("it works along axis " + Twine(d) +
-                                    ", whose size depends on data");
-      if (known || node.rank(i) != node.rank(0))
-        continue;
-      if (sizes[d] && sizes[d] != own[d])
-        return node.unsupportedSize("two of its inputs have sizes that depend "
-                                    "on data in different ways");
-      sizes[d] = own[d];
-    }
-  for (int64_t d = 0; d != node.rank(0); ++d)
-    for (unsigned i = 0; i != node.numOperands(); ++i)
-      if (sizes[d] && !isSized(node.sizes(i), d))
+static Value sizeAt(NodeImporter &node, unsigned i, int64_t axis) {
+  return isSized(node.sizes(i), axis) ? node.sizes(i)[axis] : Value();
+}
+
+static LogicalResult gemmSizes(NodeImporter &node, Sizes &sizes) {
+  if (node.rank(0) != 2 || node.rank(1) != 2)
+    return success(); // the operator will say so
+  if (node.numOperands() > 2 && !node.sizes(2).empty())
+    return node.unsupportedSize("the size of input 2 depends on data");
+  int64_t inner[] = {node.intAttribute("transA", 0) ? 0 : 1,
+                     node.intAttribute("transB", 0) ? 1 : 0};
+  for (unsigned i : {0, 1})
+    sizes.push_back(sizeAt(node, i, 1 - inner[i]));
+  return sumOverProducts(node, inner);
+}
+
+static LogicalResult matMulSizes(NodeImporter &node, Sizes &sizes) {
+  int64_t ranks[] = {node.rank(0), node.rank(1)};
+  if (ranks[0] < 2 || ranks[1] < 2)
+    return node.unsupportedSize("a size of a vector depends on data");
+  int64_t rank = std::max(ranks[0], ranks[1]);
+  sizes.assign(rank, Value());
+  for (int64_t d = 0; d != rank - 2; ++d) {
+    Number batch[2] = {knownNumber(1), knownNumber(1)};
+    for (unsigned i : {0, 1})
+      if (int64_t own = d - (rank - ranks[i]); own >= 0)
+        batch[i] = sizeOf(node, i, own);
+    if (batch[0] != batch[1] && !batch[0].is(1) && !batch[1].is(1))
+      return node.unsupportedSize("the batches of its inputs have sizes that "
+                                  "depend on data in different ways");
+    sizes[d] = batch[batch[0].is(1) ? 1 : 0].tensor;
+  }
+  sizes[rank - 2] = sizeAt(node, 0, ranks[0] - 2);
+  sizes[rank - 1] = sizeAt(node, 1, ranks[1] - 1);
+  return sumOverProducts(node, {ranks[0] - 1, ranks[1] - 2});
+}
+
+/// Every row is made by itself: only how many there are may depend on data.
+static LogicalResult rowSizes(NodeImporter &node, Sizes &sizes) {
+  for (unsigned i = 0; i != node.numOperands(); ++i)
+    for (auto [axis, size] : llvm::enumerate(node.sizes(i)))
+      if (size && (i != 0 || axis != 0))
         return node.unsupportedSize(
-            "the size of one input depends on data, that of another is known");
+            "the size of input " + Twine(i) + " along axis " + Twine(axis) +
+            " depends on data; only that of the batch may");
+  sizes.assign(node.rank(0), Value());
+  sizes[0] = node.sizes(0)[0];
   return success();
 }
 
-/// The rows of the first matrix and its batch may depend on data.
-static LogicalResult productSizes(NodeImporter &node, Sizes &sizes) {
-  ArrayRef<Value> own = node.sizes(0);
-  int64_t rank = node.rank(0);
-  bool swapped = node.intAttribute("transA", 0) != 0;
-  if (rank < 2 || node.rank(1) != 2 || swapped || own.empty() || own.back() ||
-      !node.sizes(1).empty())
-    return node.unsupportedSize("a size depends on data that is not one of the "
-                                "rows of its first operand");
-  sizes.assign(own.begin(), own.end());
+/// Each element is made from those before it.
+static LogicalResult cumulativeSizes(NodeImporter &node, Sizes &sizes) {
+  sizes.assign(node.sizes(0).begin(), node.sizes(0).end());
+  FailureOr<SmallVector<int64_t>> axis = node.axes(1, node.rank(0));
+  if (failed(axis))
+    return failure();
+  if (node.intAttribute("reverse", 0) && axis->size() == 1 &&
+      isSized(sizes, axis->front()))
+    maskBeyond(node, 0, *axis, zeroOf(node.tensorType(0).getElementType()));
   return success();
 }
 
-static LogicalResult sliceSizes(NodeImporter &node, Sizes &sizes) {
-  if (node.opset() < 10 || !node.hasOperand(3))
-    return node.unsupportedSize("a size depends on data, and its axes are not "
-                                "named");
-  FailureOr<SmallVector<int64_t>> axes = node.axes(3, node.rank(0));
-  return failed(axes) ? failure() : keepSizes(node, *axes, false, sizes);
+/// What is beyond is zero, and is not found.
+static LogicalResult nonZeroSizes(NodeImporter &node, Sizes &) {
+  SmallVector<int64_t> all =
+      llvm::to_vector(llvm::seq<int64_t>(0, node.rank(0)));
+  maskBeyond(node, 0, all, zeroOf(node.tensorType(0).getElementType()));
+  return success();
 }
+
+/// The operator says by itself what the sizes of its results are.
+static LogicalResult ownRule(NodeImporter &, Sizes &) { return success(); }
 
 bool ashlar::onnx_import::sharesSizes(StringRef op) {
-  return op == "Dropout" || op == "LayerNormalization" || op == "Split" ||
-         op == "TopK";
+  return op == "Dropout" || op == "LayerNormalization" || op == "Split";
 }
 
 LogicalResult ashlar::onnx_import::inferSizes(NodeImporter &node,
@@ -370,33 +469,47 @@ LogicalResult ashlar::onnx_import::inferSizes(NodeImporter &node,
   StringRef op = domain.empty() ? node.opType() : StringRef();
   LogicalResult done = success();
   using Rule = LogicalResult (*)(NodeImporter &, Sizes &);
-  static const llvm::StringMap<Rule> rules = {{"ArgMax", alongAxis},
-                                              {"ArgMin", alongAxis},
-                                              {"Concat", concatSizes},
-                                              {"Flatten", reshapeSizes},
-                                              {"Gather", gatherSizes},
-                                              {"GatherND", gatherNDSizes},
-                                              {"Gemm", productSizes},
-                                              {"Hardmax", alongAxis},
-                                              {"LayerNormalization", alongAxis},
-                                              {"LogSoftmax", alongAxis},
-                                              {"MatMul", productSizes},
-                                              {"Reshape", reshapeSizes},
-                                              {"Slice", sliceSizes},
-                                              {"Softmax", alongAxis},
-                                              {"Split", alongAxis},
-                                              {"Squeeze", squeezeSizes},
-                                              {"TopK", alongAxis},
-                                              {"Transpose", permuteSizes},
-                                              {"Unsqueeze", squeezeSizes}};
+  static const llvm::StringMap<Rule> rules = {
+      {"ArgMax", alongAxis},
+      {"ArgMin", alongAxis},
+      {"AveragePool", rowSizes},
+      {"BatchNormalization", rowSizes},
+      {"Concat", ownRule},
+      {"Conv", rowSizes},
+      {"ConvTranspose", rowSizes},
+      {"CumSum", cumulativeSizes},
+      {"Expand", ownRule},
+      {"Flatten", ownRule},
+      {"Gather", gatherSizes},
+      {"GatherND", gatherNDSizes},
+      {"Gemm", gemmSizes},
+      {"GlobalAveragePool", rowSizes},
+      {"GlobalMaxPool", rowSizes},
+      {"Hardmax", alongAxis},
+      {"InstanceNormalization", rowSizes},
+      {"LayerNormalization", alongAxis},
+      {"LogSoftmax", alongAxis},
+      {"MatMul", matMulSizes},
+      {"MaxPool", rowSizes},
+      {"NonZero", nonZeroSizes},
+      {"Pad", ownRule},
+      {"Reshape", ownRule},
+      {"Shape", ownRule},
+      {"Size", ownRule},
+      {"Slice", ownRule},
+      {"Softmax", alongAxis},
+      {"Split", alongAxis},
+      {"Squeeze", squeezeSizes},
+      {"Tile", ownRule},
+      {"TopK", topKSizes},
+      {"Transpose", permuteSizes},
+      {"Unsqueeze", squeezeSizes}};
   // The others read the sizes of operand 0 alone.
   static const llvm::StringSet<> readsAll = {"Concat", "Gather", "GatherND",
                                              "Gemm", "MatMul"};
   Rule rule = rules.lookup(op);
   if (!rule && op.starts_with("Reduce"))
     rule = reduceSizes;
-  if (op == "Shape")
-    rule = [](NodeImporter &, Sizes &) { return success(); };
   if (mapsElements(op))
     rule = broadcastSizes;
   bool isOther = sized != 0 && !mapsElements(op) && !readsAll.contains(op);

@@ -339,3 +339,17 @@ g (float x) => (float y, float[n] z) <int64 most = {5}, bool yes = {1}> {
     }>
 }
 """, [{"x": np.array(x, np.float32)} for x in (0.5, 1.5)])
+
+# The form of opset 8: everything has a batch, one input is walked backwards.
+CASES.append(("scan_batched", """<ir_version: 3, opset_import: ["" : 8]>
+g (float[2,3] s, float[2,4,3] x, float[2,4,3] z)
+    => (float[2,3] t, float[2,4,3] y) {
+  t, y = Scan(, s, x, z) < num_scan_inputs = 2, directions = [0, 1],
+    body = b (float[3] p, float[3] r, float[3] u)
+        => (float[3] q, float[3] o) {
+      a = Mul(p, r)
+      q = Add(a, u)
+      o = Neg(q)
+    }>
+}
+""", [{"s": f32(2, 3), "x": f32(2, 4, 3), "z": f32(2, 4, 3)}]))

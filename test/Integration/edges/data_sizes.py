@@ -182,3 +182,251 @@ g (float[1,30,4] x, float[1,2,30] s, int64 most, float overlap)
 """, [{"x": boxes(1, 30), "s": scores(1, 2, 30), "most": np.array(m),
        "overlap": np.array(o, np.float32)}
       for m, o in ((0, 0.5), (3, 0.5), (100, 0.2), (100, 1.0))])
+
+
+def known(*values):
+    return np.array(values, np.int64)
+
+
+# Shapes that are computed from sizes that depend on data.
+case("ranged", """
+g (bool[9] c, float[9] x) => (int64[n] y, float[n] z, int32[m] d)
+<int64 zero = {0}, int64 one = {1}, int64[1] ones = {1}, int32 last = {-3},
+ int32 down = {-2}> {
+  k = Compress(x, c)
+  s = Shape(k)
+  n = Squeeze(s, ones_none)
+  y = Range(zero, n, one)
+  f = Cast<to = 1>(y)
+  z = Add(f, k)
+  m = Cast<to = 6>(n)
+  d = Range(m, last, down)
+}
+""".replace("Squeeze(s, ones_none)", "Squeeze(s)"),
+     [{"c": c, "x": f32(9)} for c in
+      (mask(9), mask(9), np.zeros(9, bool), np.ones(9, bool))])
+case("ranged_floats", """
+g (bool[9] c) => (float[n] y, double[m] z)
+<float zero = {0}, float half = {0.5}, double start = {1}, double step = {2.5},
+ int64[1] axis = {0}> {
+  i = Cast<to = 7>(c)
+  s = ReduceSum<keepdims = 0>(i, axis)
+  f = Cast<to = 1>(s)
+  y = Range(zero, f, half)
+  d = Cast<to = 11>(s)
+  z = Range(start, d, step)
+}
+""", [{"c": c} for c in (mask(9), np.zeros(9, bool), np.ones(9, bool))])
+case("filled", """
+g (bool[6] c, float[6,3] x) => (float[n,3] y, int64[2,n] z)
+<int64[1] zero = {0}, int64[1] two = {2}> {
+  k = Compress<axis = 0>(x, c)
+  s = Shape(k)
+  o = ConstantOfShape<value = float[1] {2.5}>(s)
+  y = Mul(o, k)
+  n = Slice(s, zero, one_end)
+  t = Concat<axis = 0>(two, n)
+  z = ConstantOfShape<value = int64[1] {-7}>(t)
+}
+""".replace("one_end", "one").replace("int64[1] two", "int64[1] one = {1}, int64[1] two"),
+     [{"c": c, "x": f32(6, 3)} for c in (mask(6), np.zeros(6, bool), mask(6))])
+case("expanded", """
+g (bool[6] c, float[1,3] x, float[6] w, float[4,1] v)
+    => (float[n,3] y, float[n,3] z, float[4,n] u)
+<int64[1] zero = {0}, int64[1] three = {3}, int64[1] four = {4},
+ int64[2] column = {-1, 1}> {
+  k = Compress(w, c)
+  n = Shape(k)
+  s = Concat<axis = 0>(n, three)
+  y = Expand(x, s)
+  r = Reshape(k, column)
+  z = Expand(r, s)
+  t = Concat<axis = 0>(four, n)
+  e = Expand(v, t)
+  u = Mul(e, k)
+}
+""", [{"c": c, "x": f32(1, 3), "w": f32(6), "v": f32(4, 1)}
+      for c in (mask(6), np.ones(6, bool), mask(6))])
+case("tiled", """
+g (bool[5] c, float[2,3] x, float[5,2] w) => (float y, float[m,4] z)
+<int64[1] two = {2}, int64[2] twice = {3, 2}, int64[1] zero = {0}> {
+  k = Compress<axis = 0>(w, c)
+  s = Shape<end = 1>(k)
+  r = Concat<axis = 0>(two, s)
+  y = Tile(x, r)
+  z = Tile(k, twice)
+}
+""".replace("float y", "float[4,m] y"),
+     [{"c": c, "x": f32(2, 3), "w": f32(5, 2)}
+      for c in (mask(5), np.ones(5, bool), mask(5))])
+for mode in ("constant", "edge", "reflect"):
+    case(f"padded_{mode}", f"""
+g (bool[5] c, float[7,8] x, float[5,4] w) => (float[n,m] y, float[k,6] z)
+<int64[1] one = {{1}}, int64[4] p = {{2, 1, 0, 1}}, int64[1] zero = {{0}}> {{
+  k = Compress<axis = 0>(w, c)
+  s = Shape<end = 1>(k)
+  r = Concat<axis = 0>(s, one, zero, s)
+  y = Pad<mode = "{mode}">(x, r)
+  z = Pad<mode = "{mode}">(k, p)
+}}
+""", [{"c": c, "x": f32(7, 8), "w": f32(5, 4)}
+      for c in (np.array([1, 0, 1, 0, 1], bool), np.ones(5, bool),
+                np.array([0, 1, 1, 1, 0], bool))])
+case("reshaped", """
+g (bool[6] c, float[6,4] x, float[4,2,6] v)
+    => (float[n,2,2] y, float[4,n] z, float[8,n] u, float[m] a, float[2,n] b)
+<int64[1] zero = {0}, int64[2] two = {2, 2}, int64[2] t = {4, -1},
+ int64[2] rows = {-1, 0}, int64[1] all = {-1}, int64[2] pair = {2, -1},
+ int64[1] last = {2}> {
+  k = Compress<axis = 0>(x, c)
+  n = Shape<end = 1>(k)
+  s = Concat<axis = 0>(n, two)
+  y = Reshape(k, s)
+  z = Reshape(k, t)
+  w = Compress<axis = 2>(v, c)
+  e = Shape<start = 2>(w)
+  q = Concat<axis = 0>(all, e)
+  u = Reshape(w, q)
+  a = Flatten<axis = 0>(w)
+  b0 = Reshape(k, pair)
+  b = Neg(b0)
+}
+""".replace("float[m] a", "float[1,m] a"),
+     [{"c": c, "x": f32(6, 4), "v": f32(4, 2, 6)}
+      for c in (mask(6), np.ones(6, bool), mask(6))])
+case("computed_slices", """
+g (bool[8] c, float[8,3] x) => (float[n,3] y, float[m,3] z, float[3] last)
+<int64[1] zero = {0}, int64[1] one = {1}, int64[1] minus = {-1},
+ int64[1] big = {9223372036854775807}, int64[1] low = {-9223372036854775807},
+ int64 end = {-1}, int64[1] two = {2}> {
+  k = Compress<axis = 0>(x, c)
+  y = Slice(k, one, big, zero)
+  z = Slice(k, minus, low, zero, minus)
+  last = Gather(k, end)
+}
+""", [{"c": c, "x": f32(8, 3)} for c in
+      (np.array([1, 0, 1, 0, 1, 1, 0, 0], bool), np.ones(8, bool),
+       np.array([0, 1, 0, 0, 0, 0, 0, 0], bool))])
+case("reduced", """
+g (bool[7] c, float[7,3] x) => (float[3] s, float[3] m, float[1,3] a, float[3] p,
+   float[3] l, float[3] q, int64[3] i, int64[3] j, float h, float e)
+<int64[1] zero = {0}> {
+  k = Compress<axis = 0>(x, c)
+  s = ReduceSum<keepdims = 0>(k, zero)
+  m = ReduceMax<axes = [0], keepdims = 0>(k)
+  a = ReduceMean<axes = [0]>(k)
+  p = ReduceProd<axes = [0], keepdims = 0>(k)
+  l = ReduceMin<axes = [0], keepdims = 0>(k)
+  q = ReduceL2<axes = [0], keepdims = 0>(k)
+  i = ArgMax<axis = 0, keepdims = 0>(k)
+  j = ArgMin<axis = 0, keepdims = 0>(k)
+  h = ReduceMean<keepdims = 0>(k)
+  e = ReduceLogSumExp<keepdims = 0>(k)
+}
+""", [{"c": c, "x": f32(7, 3)} for c in
+      (np.array([1, 0, 1, 0, 1, 1, 0], bool), np.ones(7, bool),
+       np.array([0, 1, 0, 0, 0, 0, 0], bool))])
+case("softmax_and_products", """
+g (bool[7] c, float[2,7] x, float[7,3] w, float[4,3] q)
+    => (float[2,n] s, float[2,3] y, float[4,3] a, float[4,3] g, float[2,n] l)
+<int64[1] zero = {0}> {
+  k = Compress<axis = 1>(x, c)
+  v = Compress<axis = 0>(w, c)
+  s = Softmax<axis = 1>(k)
+  l = LogSoftmax<axis = 1>(k)
+  y = MatMul(s, v)
+  t = Transpose(v)
+  r = MatMul(q, t)
+  p = Softmax<axis = 1>(r)
+  a = MatMul(p, v)
+  g = Gemm<transB = 1>(r, t)
+}
+""", [{"c": c, "x": f32(2, 7), "w": f32(7, 3), "q": f32(4, 3)} for c in
+      (np.array([1, 0, 1, 0, 1, 1, 0], bool), np.ones(7, bool),
+       np.array([0, 1, 0, 0, 0, 0, 0], bool))])
+case("joined", """
+g (bool[5] c, float[5,2] x, float[3,2] w, bool[3] d)
+    => (float[n,2] y, float[m,2] z, float[k,4] s) {
+  k = Compress<axis = 0>(x, c)
+  l = Compress<axis = 0>(w, d)
+  y = Concat<axis = 0>(w, k)
+  z = Concat<axis = 0>(k, w, l, k)
+  n = Neg(k)
+  s = Concat<axis = 1>(k, n)
+}
+""", [{"c": c, "x": f32(5, 2), "w": f32(3, 2), "d": mask(3)} for c in
+      (mask(5), np.ones(5, bool), np.zeros(5, bool))])
+case("most", """
+g (bool[9] c, float[2,9] x, int64[1] k)
+    => (float[2,n] v, int64[2,n] i, float[2,2] a, int64[2,2] b)
+<int64[1] two = {2}> {
+  v, i = TopK(x, k)
+  l = Compress<axis = 1>(x, c)
+  a, b = TopK<largest = 0>(l, two)
+}
+""", [{"c": c, "x": f32(2, 9), "k": known(k)} for c, k in
+      ((np.array([1, 0, 1, 0, 1, 1, 0, 1, 1], bool), 4),
+       (np.ones(9, bool), 0), (np.array([0] * 7 + [1, 1], bool), 9))])
+# One of the two has one element, or both have as many: it shows when it runs.
+case("broadcast", """
+g (bool[5] c, bool[5] d, float[5] x, float[5,5] w)
+    => (float[n] y, float[5,m] z) {
+  k = Compress(x, c)
+  l = Compress(x, d)
+  y = Add(k, l)
+  m = Compress<axis = 1>(w, d)
+  z = Mul(m, k)
+}
+""", [{"c": c, "d": d, "x": f32(5), "w": f32(5, 5)} for c, d in
+      ((np.array([1, 0, 1, 0, 1], bool), np.array([0, 1, 1, 1, 0], bool)),
+       (np.array([0, 0, 1, 0, 0], bool), np.array([1, 1, 1, 1, 0], bool)),
+       (np.ones(5, bool), np.array([0, 0, 0, 0, 1], bool)))])
+case("summed_up", """
+g (bool[6] c, float[6,2] x) => (float[n,2] y, float[n,2] z) <int64 zero = {0}> {
+  k = Compress<axis = 0>(x, c)
+  y = CumSum(k, zero)
+  z = CumSum<reverse = 1, exclusive = 1>(k, zero)
+}
+""", [{"c": c, "x": f32(6, 2)} for c in (mask(6), np.ones(6, bool), mask(6))])
+case("batch_of_regions", """
+g (bool[4] c, float[4,2,6,6] x, float[3,2,3,3] w, float[3] s, float[3] o)
+    => (float[n,3,2,2] y, float[n,3] z) <int64[2] rows = {0, -1}> {
+  k = Compress<axis = 0>(x, c)
+  a = Conv<pads = [1, 1, 1, 1]>(k, w)
+  b = BatchNormalization(a, s, o, s, w0)
+  y = MaxPool<kernel_shape = [3, 3], strides = [3, 3]>(b)
+  g = GlobalAveragePool(y)
+  z = Reshape(g, rows)
+}
+""".replace(", w0)", ", v)").replace("float[3] o)", "float[3] o, float[3] v)"),
+     [{"c": c, "x": f32(4, 2, 6, 6), "w": f32(3, 2, 3, 3), "s": f32(3),
+       "o": f32(3), "v": np.abs(f32(3)) + 1}
+      for c in (np.array([1, 0, 1, 0], bool), np.ones(4, bool),
+                np.array([0, 1, 0, 0], bool))])
+case("found_again", """
+g (bool[6] c, float[3,6] x, bool[6] d) => (int64[2,n] y, int64[n] s) {
+  k = Compress<axis = 1>(x, c)
+  l = Compress<axis = 1>(x, d)
+  r = Relu(k)
+  y = NonZero(r)
+  s = Size(l)
+}
+""".replace("int64[n] s", "int64 s"),
+     [{"c": mask(6), "x": f32(3, 6), "d": mask(6)} for _ in range(3)])
+# Branches that make tensors of other sizes.
+case("branches", """
+g (bool b, bool[5] c, float[5,2] x, float[3,2] w)
+    => (float[n,2] y, float[m,2] z, float[2] s) <int64[1] zero = {0}> {
+  y, z = If(b) <
+    then_branch = t () => (ty, tz) {
+      ty = Compress<axis = 0>(x, c)
+      tz = Identity(w)
+    },
+    else_branch = e () => (ey, ez) {
+      ey = Neg(x)
+      ez = Concat<axis = 0>(w, x)
+    }>
+  s = ReduceSum<keepdims = 0>(z, zero)
+}
+""", [{"b": np.array(b), "c": mask(5), "x": f32(5, 2), "w": f32(3, 2)}
+      for b in (True, False, True)])

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ComputedSlices.h"
+#include "../ComputedSizes.h"
 #include "../OperandRules.h"
 #include "../TensorBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -9,10 +10,9 @@ using namespace mlir;
 using namespace ashlar::onnx_import;
 
 namespace {
-/// The elements of one axis that are taken: `start` and `count` are tensors of
-/// one i64.
+/// The elements of one axis that are taken.
 struct Selection {
-  Value start, count;
+  Number start, count;
   int64_t axis, step;
 };
 } // namespace
@@ -23,46 +23,48 @@ static Value integer(OpBuilder &b, Location loc, int64_t value) {
 
 /// Element `at` of operand i as a place of an axis of `dim` elements: negative
 /// ones count from the end, those outside come to the nearest that is allowed.
-static Value placeOf(NodeImporter &node, unsigned i, int64_t at, int64_t dim,
-                     bool forward) {
+static Number placeOf(NodeImporter &node, unsigned i, int64_t at,
+                      const Number &dim, bool forward) {
   ImplicitLocOpBuilder &b = node.b;
   Value given = reshape(b, slice(b, node.operand(i), {at}, {1}, {1}), {});
   given = castTensor(b, given, node.operandType(i), ElementType::I64);
-  return elementwise(
-      b, b.getI64Type(), given,
+  if (Number number = numberOf(node, given);
+      forward && number.low >= 0 && number.high <= dim.low)
+    return number;
+  Value place = elementwise(
+      b, b.getI64Type(), {given, asTensor(node, dim)},
       [&](OpBuilder &b, Location loc, ValueRange x) -> Value {
         Value isBack = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
                                              x[0], integer(b, loc, 0));
         // Brought near first, so that nothing overflows.
-        Value near =
-            arith::MaxSIOp::create(b, loc, x[0], integer(b, loc, -dim - 1));
-        Value back = arith::AddIOp::create(b, loc, near, integer(b, loc, dim));
+        Value near = arith::MaxSIOp::create(b, loc, x[0],
+                                            integer(b, loc, -dim.high - 1));
+        Value back = arith::AddIOp::create(b, loc, near, x[1]);
         Value place = arith::SelectOp::create(b, loc, isBack, back, x[0]);
         place = arith::MaxSIOp::create(b, loc, place,
                                        integer(b, loc, forward ? 0 : -1));
-        return arith::MinSIOp::create(b, loc, place,
-                                      integer(b, loc, forward ? dim : dim - 1));
+        Value last =
+            forward ? x[1]
+                    : arith::SubIOp::create(b, loc, x[1], integer(b, loc, 1))
+                          .getResult();
+        return arith::MinSIOp::create(b, loc, place, last);
       });
+  return numberOf(node, place);
 }
 
 static Selection select(NodeImporter &node, int64_t at, int64_t axis,
                         int64_t step) {
-  ImplicitLocOpBuilder &b = node.b;
-  int64_t dim = node.shape(0)[axis];
-  Value start = placeOf(node, 1, at, dim, step > 0);
-  Value end = placeOf(node, 2, at, dim, step > 0);
+  Number dim = sizeOf(node, 0, axis);
+  Number start = placeOf(node, 1, at, dim, step > 0);
+  Number end = placeOf(node, 2, at, dim, step > 0);
   // Steps beyond the axis are all the same.
-  step = std::clamp(step, -dim - 1, dim + 1);
-  Value count = elementwise(
-      b, b.getI64Type(), {start, end},
-      [&](OpBuilder &b, Location loc, ValueRange x) -> Value {
-        Value span = step > 0 ? arith::SubIOp::create(b, loc, x[1], x[0])
-                              : arith::SubIOp::create(b, loc, x[0], x[1]);
-        span = arith::MaxSIOp::create(b, loc, span, integer(b, loc, 0));
-        int64_t width = std::abs(step);
-        span = arith::AddIOp::create(b, loc, span, integer(b, loc, width - 1));
-        return arith::DivUIOp::create(b, loc, span, integer(b, loc, width));
-      });
+  step = std::clamp(step, -dim.high - 1, dim.high + 1);
+  int64_t width = std::abs(step);
+  Number span = step > 0 ? sub(node, end, start) : sub(node, start, end);
+  span = max(node, span, knownNumber(0));
+  Number count =
+      div(node, add(node, span, knownNumber(width - 1)), knownNumber(width));
+  count = min(node, count, knownNumber(llvm::divideCeil(dim.high, width)));
   return {start, count, axis, step};
 }
 
@@ -105,9 +107,6 @@ static FailureOr<SmallVector<Selection>> readSelections(NodeImporter &node) {
 }
 
 LogicalResult ashlar::onnx_import::importComputedSlice(NodeImporter &node) {
-  if (!node.sizes(0).empty())
-    return node.unsupportedSize("starts or ends that depend on data, of a "
-                                "tensor whose size does, too");
   FailureOr<SmallVector<Selection>> selections = readSelections(node);
   if (failed(selections))
     return failure();
@@ -117,41 +116,31 @@ LogicalResult ashlar::onnx_import::importComputedSlice(NodeImporter &node) {
   if (node.tensorType(0).getNumElements() == 0)
     return node.unsupportedSize("starts or ends that depend on data, of a "
                                 "tensor without elements");
-  SmallVector<int64_t> shape(node.shape(0));
-  SmallVector<Value, 0> sizes(shape.size());
-  for (Selection &selection : *selections) {
-    int64_t &dim = shape[selection.axis];
-    dim = llvm::divideCeil(dim, std::abs(selection.step));
-    DenseElementsAttr known = node.constantValue(selection.count);
-    if (known)
-      dim = (*known.getValues<APInt>().begin()).getSExtValue();
-    else
-      sizes[selection.axis] = selection.count;
-  }
+  SmallVector<Number> result;
+  for (int64_t axis = 0; axis != node.rank(0); ++axis)
+    result.push_back(sizeOf(node, 0, axis));
+  for (const Selection &selection : *selections)
+    result[selection.axis] = selection.count;
+  FailureOr<SizedShape> shape = boundShape(node, result, 2, "the end");
+  if (failed(shape))
+    return failure();
   Value data = node.operand(0);
   ArrayRef<int64_t> from = node.shape(0);
-  Value result = generate(
-      node.b, shape, node.tensorType(0).getElementType(),
+  Value sliced = generate(
+      node.b, shape->bounds, node.tensorType(0).getElementType(),
       [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
         SmallVector<Value> place(at.begin(), at.end());
         for (const Selection &selection : *selections) {
           Value &here = place[selection.axis];
-          auto index = [&](int64_t value) -> Value {
-            return arith::ConstantIndexOp::create(b, loc, value);
-          };
-          Value start =
-              tensor::ExtractOp::create(b, loc, selection.start, ValueRange());
-          start = arith::IndexCastOp::create(b, loc, b.getIndexType(), start);
-          here = arith::AddIOp::create(
-              b, loc, start,
-              arith::MulIOp::create(b, loc, here, index(selection.step)));
+          Value step = arith::ConstantIndexOp::create(b, loc, selection.step);
+          here =
+              arith::AddIOp::create(b, loc, asIndex(b, loc, selection.start),
+                                    arith::MulIOp::create(b, loc, here, step));
           // What is beyond the last one is not used, but read.
-          here = arith::MaxSIOp::create(b, loc, here, index(0));
-          here = arith::MinSIOp::create(b, loc, here,
-                                        index(from[selection.axis] - 1));
+          here = clampTo(b, loc, here, knownNumber(from[selection.axis]));
         }
         return tensor::ExtractOp::create(b, loc, data, place);
       });
-  node.setResult(0, {result, node.operandType(0), sizes});
+  node.setResult(0, {sliced, node.operandType(0), shape->sizes});
   return success();
 }

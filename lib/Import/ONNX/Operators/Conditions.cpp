@@ -2,7 +2,8 @@
 //
 // If. A condition that is known chooses its branch now: many exported models
 // ask for a sampling rate or a rank. Otherwise both branches are imported, and
-// must make tensors of the same types. A branch that makes no sense with the
+// must make tensors of the same types and ranks; where their sizes differ, they
+// depend on data. A branch that makes no sense with the
 // shapes that the model was given (it may be there for others) is an error of
 // the call that takes it.
 #include "../OperandRules.h"
@@ -36,7 +37,7 @@ static LogicalResult checkBranch(NodeImporter &node, StringRef name,
   return success();
 }
 
-/// Both branches' results agree, or what cannot be done.
+/// Both branches' results agree but for their sizes, or what cannot be done.
 static LogicalResult checkResults(NodeImporter &node,
                                   ArrayRef<ImportedValue> then,
                                   ArrayRef<ImportedValue> otherwise) {
@@ -49,14 +50,13 @@ static LogicalResult checkResults(NodeImporter &node,
       return node.invalid("output " + Twine(i) + " is " +
                           elementTypeName(x.type) + " in one branch and " +
                           elementTypeName(y.type) + " in the other");
-    ArrayRef<int64_t> shape =
-        cast<RankedTensorType>(x.value.getType()).getShape();
-    ArrayRef<int64_t> other =
-        cast<RankedTensorType>(y.value.getType()).getShape();
-    if (shape != other)
-      return node.unsupported("output " + Twine(i) + " has shape " +
-                              spellShape(shape) + " in one branch and " +
-                              spellShape(other) +
+    auto rank = [](const ImportedValue &value) {
+      return cast<RankedTensorType>(value.value.getType()).getRank();
+    };
+    if (rank(x) != rank(y))
+      return node.unsupported("output " + Twine(i) + " has rank " +
+                              Twine(rank(x)) + " in one branch and " +
+                              Twine(rank(y)) +
                               " in the other, and the condition depends on "
                               "the model's inputs");
   }
@@ -73,6 +73,44 @@ struct Branch {
   std::string fault;
 };
 } // namespace
+
+namespace {
+/// What both branches' results fit into, and the axes whose size is that of
+/// the branch that was taken.
+struct Joined {
+  SmallVector<int64_t> bounds, sized;
+};
+} // namespace
+
+static Joined join(const ImportedValue &x, const ImportedValue &y) {
+  Joined result;
+  auto shape = cast<RankedTensorType>(x.value.getType()).getShape();
+  auto other = cast<RankedTensorType>(y.value.getType()).getShape();
+  for (auto [axis, one, two] : llvm::enumerate(shape, other)) {
+    auto isSized = [axis = axis](const ImportedValue &value) {
+      return !value.sizes.empty() && value.sizes[axis];
+    };
+    result.bounds.push_back(std::max(one, two));
+    if (one != two || isSized(x) || isSized(y))
+      result.sized.push_back(axis);
+  }
+  return result;
+}
+
+/// A branch's result and its sizes, as they are joined.
+static void yieldAs(ImplicitLocOpBuilder &b, const ImportedValue &result,
+                    const Joined &shape, SmallVectorImpl<Value> &yielded) {
+  auto type = cast<RankedTensorType>(result.value.getType());
+  SmallVector<int64_t> low(type.getRank(), 0), high;
+  for (auto [bound, dim] : llvm::zip(shape.bounds, type.getShape()))
+    high.push_back(bound - dim);
+  Value zero = arith::ConstantOp::create(b, zeroOf(type.getElementType()));
+  yielded.push_back(pad(b, result.value, low, high, zero));
+  for (int64_t axis : shape.sized)
+    yielded.push_back(!result.sizes.empty() && result.sizes[axis]
+                          ? result.sizes[axis]
+                          : constantTensor(b, {type.getDimSize(axis)}, {}));
+}
 
 /// Fails for what is not supported; an error is kept in the branch.
 static LogicalResult importBranch(NodeImporter &node, Branch &branch) {
@@ -165,8 +203,18 @@ static LogicalResult importIf(NodeImporter &node) {
     return importWithout(node, branches[1 - good], branches[good], good == 0);
   }
   SmallVector<Type> types;
-  for (const ImportedValue &result : branches[0].results)
-    types.push_back(result.value.getType());
+  SmallVector<Joined> joined;
+  for (auto [x, y] : llvm::zip(branches[0].results, branches[1].results)) {
+    joined.push_back(join(x, y));
+    if (failed(expectSize(node, joined.back().bounds))) {
+      node.forgetConstants();
+      return failure();
+    }
+    types.push_back(RankedTensorType::get(joined.back().bounds,
+                                          getElementTypeOrSelf(x.value)));
+    types.append(joined.back().sized.size(),
+                 RankedTensorType::get({}, b.getI64Type()));
+  }
   auto op = scf::IfOp::create(b, types, extractCondition(b, node.operand(0)),
                               /*addThenBlock=*/false, /*addElseBlock=*/false);
   for (unsigned i : {0, 1}) {
@@ -174,12 +222,19 @@ static LogicalResult importIf(NodeImporter &node) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(&op->getRegion(i).front());
     SmallVector<Value> yielded;
-    for (const ImportedValue &result : branches[i].results)
-      yielded.push_back(result.value);
+    for (auto [result, shape] : llvm::zip(branches[i].results, joined))
+      yieldAs(b, result, shape, yielded);
     scf::YieldOp::create(b, yielded);
   }
-  for (auto [i, result] : llvm::enumerate(op.getResults()))
-    node.setResult(i, result, branches[0].results[i].type);
+  auto next = op.getResults().begin();
+  for (auto [i, shape] : llvm::enumerate(joined)) {
+    ImportedValue result = {*next++, branches[0].results[i].type};
+    if (!shape.sized.empty())
+      result.sizes.resize(shape.bounds.size());
+    for (int64_t axis : shape.sized)
+      result.sizes[axis] = *next++;
+    node.setResult(i, result);
+  }
   return success();
 }
 

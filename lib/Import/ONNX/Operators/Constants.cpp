@@ -2,10 +2,13 @@
 //
 // What is known without any input: Constant, ConstantOfShape, Shape, Size,
 // EyeLike and Range.
+#include "../ComputedSizes.h"
 #include "../OperandRules.h"
 #include "../RunTimeSizes.h"
 #include "../TensorBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "onnx-ml.pb.h"
 #include <cmath>
@@ -74,11 +77,13 @@ static LogicalResult importConstantOfShape(NodeImporter &node) {
   ImplicitLocOpBuilder &b = node.b;
   if (failed(expectOperands(node, 1, 1)) || failed(expectRank(node, 0, 1)))
     return failure();
-  FailureOr<SmallVector<int64_t>> shape = node.constantInts(0, "the shape");
-  if (failed(shape) || failed(expectSize(node, *shape)))
+  FailureOr<SizedShape> asked = readShape(node, 0, "the shape");
+  if (failed(asked))
     return failure();
+  ArrayRef<int64_t> shape = asked->bounds;
   if (!node.hasAttribute("value")) {
-    node.setResult(0, splat(b, *shape, b.getF32FloatAttr(0)), ElementType::F32);
+    node.setResult(0, {splat(b, shape, b.getF32FloatAttr(0)), ElementType::F32,
+                       asked->sizes});
     return success();
   }
   auto tensor = readTensor(node, "value");
@@ -91,10 +96,10 @@ static LogicalResult importConstantOfShape(NodeImporter &node) {
   DenseElementsAttr value;
   Value result =
       matchPattern(tensor->first, m_Constant(&value))
-          ? splat(b, *shape,
+          ? splat(b, shape,
                   cast<TypedAttr>(*value.getValues<Attribute>().begin()))
-          : broadcastTo(b, reshape(b, tensor->first, {}), *shape);
-  node.setResult(0, result, tensor->second);
+          : broadcastTo(b, reshape(b, tensor->first, {}), shape);
+  node.setResult(0, {result, tensor->second, asked->sizes});
   return success();
 }
 
@@ -122,9 +127,11 @@ static LogicalResult importShape(NodeImporter &node) {
 static LogicalResult importSize(NodeImporter &node) {
   if (failed(expectOperands(node, 1, 1)))
     return failure();
-  node.setResult(
-      0, constantTensor(node.b, {node.tensorType(0).getNumElements()}, {}),
-      ElementType::I64);
+  Number count = knownNumber(1);
+  for (int64_t axis = 0; axis != node.rank(0); ++axis)
+    count = mul(node, count, sizeOf(node, 0, axis));
+  node.setResult(0, copyOfSize(node.b, asTensor(node, count)),
+                 ElementType::I64);
   return success();
 }
 
@@ -162,18 +169,88 @@ static int64_t countSteps(NodeImporter &node, int64_t start, int64_t limit,
   return steps > (int64_t(1) << 40) ? -1 : int64_t(steps);
 }
 
-static LogicalResult importRange(NodeImporter &node) {
-  if (failed(expectOperands(node, 3, 3)) || failed(expectSameType(node, 1)) ||
-      failed(expectSameType(node, 2)))
-    return failure();
-  for (unsigned i = 0; i != 3; ++i)
-    if (node.tensorType(i).getNumElements() != 1)
-      return expectShape(node, i, {});
+/// How many steps a range of integers has that are computed.
+static FailureOr<Number> countComputedSteps(NodeImporter &node) {
+  Number parts[3];
+  for (auto [i, role] : llvm::enumerate(
+           ArrayRef<StringRef>{"the start", "the limit", "the step"})) {
+    FailureOr<SmallVector<Number>> number = numbersOf(node, i, role);
+    if (failed(number))
+      return failure();
+    parts[i] = number->front();
+  }
+  auto &[start, limit, delta] = parts;
+  if (delta.is(0))
+    return node.invalid("the step is zero");
+  if (delta.low <= 0 && delta.high >= 0)
+    return node.unsupportedSize("the step (input 2) depends on the model's "
+                                "inputs, and may be positive or negative; it "
+                                "must be known at compile time",
+                                delta.tensor);
+  bool isDown = delta.high < 0;
+  Number zero = knownNumber(0), one = knownNumber(1);
+  Number span = isDown ? sub(node, start, limit) : sub(node, limit, start);
+  Number width = isDown ? sub(node, zero, delta) : delta;
+  return div(node, add(node, max(node, span, zero), sub(node, width, one)),
+             width);
+}
+
+/// The same of floats.
+static Number countComputedFloats(NodeImporter &node) {
+  ImplicitLocOpBuilder &b = node.b;
+  SmallVector<Value> parts;
+  for (unsigned i : {0, 1, 2}) {
+    node.readAtRunTime(i);
+    parts.push_back(reshape(b, node.operand(i), {}));
+  }
   ElementType type = node.operandType(0);
-  Type element = node.tensorType(0).getElementType();
+  Value steps = elementwise(
+      b, b.getI64Type(), parts,
+      [&](OpBuilder &b, Location loc, ValueRange x) -> Value {
+        SmallVector<Value> wide;
+        for (Value part : x)
+          wide.push_back(castScalar(b, loc, part, type, ElementType::F64));
+        Value span = arith::SubFOp::create(b, loc, wide[1], wide[0]);
+        Value exact = arith::DivFOp::create(b, loc, span, wide[2]);
+        Value count = castScalar(b, loc, math::CeilOp::create(b, loc, exact),
+                                 ElementType::F64, ElementType::I64);
+        return arith::MaxSIOp::create(
+            b, loc, count, scalarIntConstant(b, loc, b.getI64Type(), 0));
+      });
+  return numberOf(node, steps);
+}
+
+/// Element i is start + i * step, both of which may be computed.
+static Value makeSteps(NodeImporter &node, int64_t count) {
+  ElementType type = node.operandType(0);
+  return generate(
+      node.b, {count}, node.tensorType(0).getElementType(),
+      [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
+        auto part = [&](unsigned i) -> Value {
+          if (DenseElementsAttr known = node.constantOperand(i))
+            return arith::ConstantOp::create(
+                b, loc, cast<TypedAttr>(*known.getValues<Attribute>().begin()));
+          return tensor::ExtractOp::create(
+              b, loc, node.operand(i),
+              SmallVector<Value>(node.rank(i),
+                                 arith::ConstantIndexOp::create(b, loc, 0)));
+        };
+        Value i = arith::IndexCastOp::create(b, loc, b.getI64Type(), at[0]);
+        i = castScalar(b, loc, i, ElementType::I64, type);
+        Value from = part(0), by = part(2);
+        if (isFloat(type)) {
+          Value offset = arith::MulFOp::create(b, loc, i, by);
+          return arith::AddFOp::create(b, loc, from, offset);
+        }
+        Value offset = arith::MulIOp::create(b, loc, i, by);
+        return arith::AddIOp::create(b, loc, from, offset);
+      });
+}
+
+/// The number of steps where all is known.
+static FailureOr<int64_t> countKnownSteps(NodeImporter &node) {
   int64_t count;
-  TypedAttr first, step;
-  if (isFloat(type)) {
+  if (isFloat(node.operandType(0))) {
     auto start = node.constantFloats(0, "the start");
     auto limit = node.constantFloats(1, "the limit");
     auto delta = node.constantFloats(2, "the step");
@@ -182,12 +259,9 @@ static LogicalResult importRange(NodeImporter &node) {
     double steps = std::ceil(((*limit)[0] - (*start)[0]) / (*delta)[0]);
     if (!std::isfinite(steps))
       return node.invalid("the range has no finite number of elements");
-    count = std::max<int64_t>(
-        steps > double(int64_t(1) << 40) ? -1 : int64_t(steps), 0);
     if (steps > double(int64_t(1) << 40))
       return node.invalid("the range has 2^40 or more elements");
-    first = FloatAttr::get(element, (*start)[0]);
-    step = FloatAttr::get(element, (*delta)[0]);
+    count = std::max<int64_t>(int64_t(std::max(steps, 0.0)), 0);
   } else {
     auto start = node.constantInts(0, "the start");
     auto limit = node.constantInts(1, "the limit");
@@ -199,27 +273,38 @@ static LogicalResult importRange(NodeImporter &node) {
     count = countSteps(node, (*start)[0], (*limit)[0], (*delta)[0]);
     if (count < 0)
       return node.invalid("the range has 2^40 or more elements");
-    first = IntegerAttr::get(element, (*start)[0]);
-    step = IntegerAttr::get(element, (*delta)[0]);
   }
-  if (failed(expectSize(node, {count})))
+  return count;
+}
+
+static LogicalResult importRange(NodeImporter &node) {
+  if (failed(expectOperands(node, 3, 3)) || failed(expectSameType(node, 1)) ||
+      failed(expectSameType(node, 2)))
     return failure();
-  Value result =
-      generate(node.b, {count}, element,
-               [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
-                 Value i =
-                     arith::IndexCastOp::create(b, loc, b.getI64Type(), at[0]);
-                 i = castScalar(b, loc, i, ElementType::I64, type);
-                 Value from = arith::ConstantOp::create(b, loc, first);
-                 Value by = arith::ConstantOp::create(b, loc, step);
-                 if (isFloat(type)) {
-                   Value offset = arith::MulFOp::create(b, loc, i, by);
-                   return arith::AddFOp::create(b, loc, from, offset);
-                 }
-                 Value offset = arith::MulIOp::create(b, loc, i, by);
-                 return arith::AddIOp::create(b, loc, from, offset);
-               });
-  node.setResult(0, result, type);
+  bool isKnown = true;
+  for (unsigned i = 0; i != 3; ++i) {
+    if (node.tensorType(i).getNumElements() != 1)
+      return expectShape(node, i, {});
+    isKnown &= bool(node.constantOperand(i));
+  }
+  FailureOr<Number> count;
+  if (isKnown) {
+    FailureOr<int64_t> steps = countKnownSteps(node);
+    if (failed(steps))
+      return failure();
+    count = knownNumber(*steps);
+  } else if (isFloat(node.operandType(0))) {
+    count = countComputedFloats(node);
+  } else {
+    count = countComputedSteps(node);
+  }
+  if (failed(count))
+    return failure();
+  FailureOr<SizedShape> shape = boundShape(node, *count, 1, "the limit");
+  if (failed(shape))
+    return failure();
+  node.setResult(0, {makeSteps(node, shape->bounds[0]), node.operandType(0),
+                     shape->sizes});
   return success();
 }
 

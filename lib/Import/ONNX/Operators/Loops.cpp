@@ -52,12 +52,14 @@ public:
 
   LogicalResult importLoop();
   LogicalResult importScan();
+  LogicalResult importBatchedScan();
 
 private:
   /// Scans have neither a counter nor a condition.
   bool isScan() const { return node.opType() == "Scan"; }
 
   LogicalResult readLoop();
+  LogicalResult walk();
   LogicalResult counted(int64_t steps);
   LogicalResult unroll(int64_t steps);
   LogicalResult conditional();
@@ -111,10 +113,6 @@ LogicalResult LoopImporter::importBody(Block &block,
   if (failed(imported))
     return failure();
   results.assign(imported->begin(), imported->end());
-  for (const ImportedValue &result : results)
-    if (!result.sizes.empty())
-      return node.unsupported(
-          "the size of what the body makes depends on data");
   if (!isScan()) {
     if (results[0].kind != ImportedValue::Tensor ||
         results[0].type != ElementType::Bool ||
@@ -139,6 +137,19 @@ LogicalResult LoopImporter::checkCarried() {
   if (!areTensors(results))
     return node.unsupported("the body makes a sequence or an optional, and "
                             "its steps cannot be written out");
+  for (const ImportedValue &result : results) {
+    if (result.sizes.empty())
+      continue;
+    // Written out, a step knows its number and with it many a size.
+    if (limitTensor)
+      return node.needsConstant(0, "how often it runs, while a size of what "
+                                   "its body makes depends on data,");
+    if (!firstCondition)
+      return node.needsConstant(1, "whether it begins, while a size of what "
+                                   "its body makes depends on data,");
+    return node.unsupportedSize("a size of what the body makes depends on "
+                                "data, and its steps cannot be written out");
+  }
   for (auto [i, value] : llvm::enumerate(initial)) {
     if (results[i].type != value.type)
       return node.invalid(
@@ -440,6 +451,9 @@ LogicalResult LoopImporter::unroll(int64_t steps) {
          llvm::zip(rows, ArrayRef(results).drop_front(initial.size()))) {
       if (result.kind != ImportedValue::Tensor)
         return node.invalid("the body makes rows that are no tensors");
+      if (!result.sizes.empty())
+        return node.unsupportedSize("the size of a row that the body makes "
+                                    "depends on data");
       SmallVector<int64_t> shape = {1};
       llvm::append_range(
           shape, cast<RankedTensorType>(result.value.getType()).getShape());
@@ -595,6 +609,89 @@ FailureOr<Value> LoopImporter::walkable(unsigned operand, int64_t axis,
   return isReversed ? reversed(value, 0) : value;
 }
 
+/// All steps of a scan.
+LogicalResult LoopImporter::walk() {
+  bool isWrong = false;
+  LogicalResult done = node.tryTo([&] { return counted(*limit); }, isWrong);
+  if (failed(done) && !isWrong)
+    done = *limit * countNodes(body) <= maximumUnrolledNodes ? unroll(*limit)
+                                                             : counted(*limit);
+  return done;
+}
+
+/// What operand i has for one of a batch.
+static Value ofBatch(NodeImporter &node, unsigned i, int64_t number) {
+  SmallVector<int64_t> shape(node.shape(i)), offsets(shape.size(), 0),
+      strides(shape.size(), 1);
+  offsets[0] = number;
+  shape[0] = 1;
+  Value part = slice(node.b, node.operand(i), offsets, shape, strides);
+  return reshape(node.b, part, ArrayRef(shape).drop_front());
+}
+
+/// The form of opset 8: the lengths of sequences, then what the states start
+/// with and what is walked, all with a batch as their first dimension.
+LogicalResult LoopImporter::importBatchedScan() {
+  int64_t count = node.intAttribute("num_scan_inputs", 0);
+  int64_t total = int64_t(node.numOperands()) - 1, states = total - count;
+  if (count < 1 || count > total || body.input_size() != total ||
+      body.output_size() < states ||
+      int64_t(node.numResults()) > body.output_size())
+    return node.invalid(
+        "the node has " + Twine(total) + " values and " +
+        Twine(node.numResults()) + " outputs, attribute 'num_scan_inputs' is " +
+        Twine(count) + ", and the body has " + Twine(body.input_size()) +
+        " inputs and " + Twine(body.output_size()) + " outputs");
+  if (node.hasOperand(0))
+    return node.unsupported("the sequences have lengths (input 0); convert the "
+                            "model to opset 9");
+  SmallVector<int64_t> flags = node.intsAttribute("directions");
+  flags.resize(std::max<size_t>(flags.size(), count));
+  for (int64_t i = 1; i <= total; ++i) {
+    if (!node.hasOperand(i))
+      return node.invalid("input " + Twine(i) + " is missing");
+    if (failed(expectRankAtLeast(node, i, i <= states ? 1 : 2)))
+      return failure();
+    if (node.shape(i)[0] != node.shape(1)[0] ||
+        (i > states && node.shape(i)[1] != node.shape(states + 1)[1]))
+      return node.invalid("input " + Twine(i) + " has shape " +
+                          spellShape(node.shape(i)) +
+                          "; expected the batch of input 1, and the steps of "
+                          "input " +
+                          Twine(states + 1));
+  }
+  int64_t batch = node.shape(1)[0];
+  limit = node.shape(states + 1)[1];
+  if (batch == 0 || batch * countNodes(body) > maximumUnrolledNodes)
+    return node.unsupported("the batch has a size of " + Twine(batch) +
+                            "; convert the model to opset 9");
+  SmallVector<SmallVector<Value>> parts(body.output_size());
+  SmallVector<ElementType> types;
+  for (int64_t number = 0; number != batch; ++number) {
+    initial.clear();
+    scanned.clear();
+    for (int64_t i = 1; i <= total; ++i) {
+      Value part = ofBatch(node, i, number);
+      if (i > states && flags[i - states - 1] != 0)
+        part = reversed(part, 0);
+      (i > states ? scanned : initial).push_back({part, node.operandType(i)});
+    }
+    if (failed(walk()))
+      return failure();
+    types.clear();
+    for (auto [all, result] : llvm::zip(parts, results)) {
+      SmallVector<int64_t> shape = {1};
+      llvm::append_range(
+          shape, cast<RankedTensorType>(result.value.getType()).getShape());
+      all.push_back(reshape(b, result.value, shape));
+      types.push_back(result.type);
+    }
+  }
+  for (auto [i, all] : llvm::enumerate(parts))
+    node.setResult(i, concat(b, all, 0), types[i]);
+  return success();
+}
+
 LogicalResult LoopImporter::importScan() {
   int64_t count = node.intAttribute("num_scan_inputs", 0);
   int64_t total = node.numOperands();
@@ -639,12 +736,7 @@ LogicalResult LoopImporter::importScan() {
                           Twine(steps(rows)) + " steps, input " +
                           Twine(states) + " has " + Twine(steps(scanned[0])));
   limit = steps(scanned[0]);
-  bool isWrong = false;
-  LogicalResult done = node.tryTo([&] { return counted(*limit); }, isWrong);
-  if (failed(done) && !isWrong)
-    done = *limit * countNodes(body) <= maximumUnrolledNodes ? unroll(*limit)
-                                                             : counted(*limit);
-  if (failed(done))
+  if (failed(walk()))
     return failure();
   for (auto [i, result] : llvm::enumerate(results)) {
     Value value = result.value;
@@ -678,14 +770,13 @@ static LogicalResult importScan(NodeImporter &node) {
   return body ? LoopImporter(node, *body).importScan() : failure();
 }
 
-static LogicalResult importOldScan(NodeImporter &node) {
-  return node.unsupported(
-      "the form of opset 8, with a batch; convert the model "
-      "to opset 9");
+static LogicalResult importBatchedScan(NodeImporter &node) {
+  const onnx::GraphProto *body = node.graphAttribute("body");
+  return body ? LoopImporter(node, *body).importBatchedScan() : failure();
 }
 
 void ashlar::onnx_import::registerLoopsOperators(OperatorRegistry &registry) {
   registry.add("Loop", 1, importLoop);
-  registry.add("Scan", 8, importOldScan);
+  registry.add("Scan", 8, importBatchedScan);
   registry.add("Scan", 9, importScan);
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Pad in all its modes, and CenterCropPad.
+#include "../ComputedSizes.h"
 #include "../OperandRules.h"
 #include "../TensorBuilder.h"
+#include "ComputedShapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -80,6 +82,149 @@ static Value sourceIndex(OpBuilder &b, Location loc, Value at, StringRef mode,
   return arith::MinSIOp::create(b, loc, at, mirrored);
 }
 
+/// What surrounds the elements in mode `constant`.
+static FailureOr<Value> readPadding(NodeImporter &node) {
+  ImplicitLocOpBuilder &b = node.b;
+  Type element = node.tensorType(0).getElementType();
+  if (!node.hasOperand(2)) {
+    if (!isa<FloatType>(element))
+      return arith::ConstantOp::create(b, zeroOf(element)).getResult();
+    return scalarConstant(b, b.getLoc(), element,
+                          node.floatAttribute("value", 0));
+  }
+  if (failed(expectSameType(node, 2)))
+    return failure();
+  if (node.tensorType(2).getNumElements() != 1)
+    return expectShape(node, 2, {});
+  if (DenseElementsAttr constant = node.constantOperand(2))
+    return arith::ConstantOp::create(
+               b, cast<TypedAttr>(*constant.getValues<Attribute>().begin()))
+        .getResult();
+  return tensor::ExtractOp::create(b, reshape(b, node.operand(2), {}),
+                                   ValueRange{})
+      .getResult();
+}
+
+namespace {
+/// One axis whose padding, or whose size, is known when the model runs. What
+/// negative padding takes away goes first; `length` elements are left from
+/// `first` on.
+struct ComputedPad {
+  Number size = knownNumber(0), low = knownNumber(0), high = knownNumber(0);
+  Number first = low, length = low;
+  bool isNone() const { return low.is(0) && high.is(0); }
+};
+} // namespace
+
+static FailureOr<SmallVector<ComputedPad>>
+readComputedPads(NodeImporter &node) {
+  int64_t rank = node.rank(0);
+  auto amounts = numbersOf(node, 1, "the pads");
+  if (failed(amounts))
+    return failure();
+  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  if (node.hasOperand(3)) {
+    FailureOr<SmallVector<int64_t>> named = node.axes(3, rank);
+    if (failed(named))
+      return failure();
+    axes = *named;
+  }
+  if (amounts->size() != 2 * axes.size())
+    return node.invalid("has " + Twine(amounts->size()) +
+                        " pads; expected two for each of " +
+                        Twine(axes.size()) + " axes");
+  SmallVector<ComputedPad> pads(rank);
+  Number zero = knownNumber(0);
+  for (auto [axis, pad] : llvm::enumerate(pads))
+    pad.size = pad.length = sizeOf(node, 0, axis);
+  for (auto [i, axis] : llvm::enumerate(axes)) {
+    ComputedPad &pad = pads[axis];
+    pad.low = (*amounts)[i];
+    pad.high = (*amounts)[i + axes.size()];
+    pad.first = sub(node, zero, min(node, pad.low, zero));
+    pad.length =
+        add(node, sub(node, pad.size, pad.first), min(node, pad.high, zero));
+  }
+  return pads;
+}
+
+static LogicalResult importComputedPad(NodeImporter &node, StringRef mode) {
+  FailureOr<SmallVector<ComputedPad>> pads = readComputedPads(node);
+  if (failed(pads))
+    return failure();
+  if (node.tensorType(0).getNumElements() == 0)
+    return node.unsupportedSize("its pads depend on data, and input 0 has no "
+                                "elements");
+  FailureOr<Value> around = Value();
+  if (mode == "constant")
+    around = readPadding(node);
+  SmallVector<Number> sizes;
+  for (const ComputedPad &pad : *pads)
+    sizes.push_back(add(node, add(node, pad.size, pad.low), pad.high));
+  FailureOr<SizedShape> shape = boundShape(node, sizes, 1, "the pads");
+  if (failed(around) || failed(shape))
+    return failure();
+  Value data = node.operand(0);
+  Value padded = generate(
+      node.b, shape->bounds, node.tensorType(0).getElementType(),
+      [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
+        auto constant = [&](int64_t value) -> Value {
+          return arith::ConstantIndexOp::create(b, loc, value);
+        };
+        auto modulo = [&](Value x, Value period) -> Value {
+          Value rest = arith::RemSIOp::create(b, loc, x, period);
+          rest = arith::AddIOp::create(b, loc, rest, period);
+          return arith::RemSIOp::create(b, loc, rest, period);
+        };
+        SmallVector<Value> place;
+        Value inside;
+        for (auto [i, pad] : llvm::zip(at, *pads)) {
+          if (pad.isNone()) {
+            place.push_back(i);
+            continue;
+          }
+          Value x = arith::SubIOp::create(b, loc, i, asIndex(b, loc, pad.low));
+          Value size = asIndex(b, loc, pad.size);
+          if (mode == "constant") {
+            // Below zero is far above when there is no sign.
+            Value isHere = arith::CmpIOp::create(
+                b, loc, arith::CmpIPredicate::ult, x, size);
+            inside =
+                inside
+                    ? arith::AndIOp::create(b, loc, inside, isHere).getResult()
+                    : isHere;
+          } else {
+            Value first = asIndex(b, loc, pad.first);
+            Value length = arith::MaxSIOp::create(
+                b, loc, asIndex(b, loc, pad.length), constant(1));
+            x = arith::SubIOp::create(b, loc, x, first);
+            if (mode == "wrap")
+              x = modulo(x, length);
+            if (mode == "edge")
+              x = clampTo(b, loc, x,
+                          {pad.length.low, pad.length.high, pad.length.tensor});
+            if (mode == "reflect") {
+              Value period = arith::SubIOp::create(b, loc, length, constant(1));
+              period = arith::MulIOp::create(b, loc, period, constant(2));
+              period = arith::MaxSIOp::create(b, loc, period, constant(1));
+              x = modulo(x, period);
+              x = arith::MinSIOp::create(
+                  b, loc, x, arith::SubIOp::create(b, loc, period, x));
+            }
+            x = arith::AddIOp::create(b, loc, x, first);
+          }
+          place.push_back(clampTo(b, loc, x, pad.size));
+        }
+        Value element = tensor::ExtractOp::create(b, loc, data, place);
+        return inside
+                   ? arith::SelectOp::create(b, loc, inside, element, *around)
+                         .getResult()
+                   : element;
+      });
+  node.setResult(0, {padded, node.operandType(0), shape->sizes});
+  return success();
+}
+
 static LogicalResult importPad(NodeImporter &node) {
   bool byAttributes = node.opset() < 11;
   if (failed(expectOperands(node, byAttributes ? 1 : 2, byAttributes ? 1 : 4)))
@@ -89,36 +234,22 @@ static LogicalResult importPad(NodeImporter &node) {
   if (failed(expectOneOf(node, "attribute 'mode'", mode,
                          {"constant", "reflect", "edge", "wrap"})))
     return failure();
+  if (!byAttributes && isComputed(node, 1))
+    return importComputedPad(node, mode);
   FailureOr<Pads> pads = readPads(node);
   if (failed(pads))
     return failure();
-  Type element = node.tensorType(0).getElementType();
   if (mode == "constant") {
-    Value scalar;
-    if (node.hasOperand(2)) {
-      if (failed(expectSameType(node, 2)))
-        return failure();
-      if (node.tensorType(2).getNumElements() != 1)
-        return expectShape(node, 2, {});
-      DenseElementsAttr constant = node.constantOperand(2);
-      if (constant)
-        scalar = arith::ConstantOp::create(
-            b, cast<TypedAttr>(*constant.getValues<Attribute>().begin()));
-      else
-        scalar = tensor::ExtractOp::create(b, reshape(b, node.operand(2), {}),
-                                           ValueRange{});
-    } else if (isa<FloatType>(element)) {
-      scalar = scalarConstant(b, b.getLoc(), element,
-                              node.floatAttribute("value", 0));
-    } else {
-      scalar = arith::ConstantOp::create(b, zeroOf(element));
-    }
-    node.setResult(0,
-                   padOrCrop(b, node.operand(0), pads->low, pads->high, scalar),
-                   node.operandType(0));
+    FailureOr<Value> scalar = readPadding(node);
+    if (failed(scalar))
+      return failure();
+    node.setResult(
+        0, padOrCrop(b, node.operand(0), pads->low, pads->high, *scalar),
+        node.operandType(0));
     return success();
   }
 
+  Type element = node.tensorType(0).getElementType();
   // Negative pads crop first; what is left is repeated.
   SmallVector<int64_t> offsets, sizes, result, low;
   for (auto [i, dim] : llvm::enumerate(node.shape(0))) {

@@ -3,6 +3,7 @@
 // Reductions over axes that an attribute or an operand names. Each is a map of
 // the elements, a fold of them and a map of the result, where integers wrap
 // and f16 and bf16 are summed in f32.
+#include "../ComputedSizes.h"
 #include "../OperandRules.h"
 #include "../ReductionBuilder.h"
 
@@ -15,7 +16,8 @@ struct Extent {
   SmallVector<int64_t> axes;
   bool keepDims;
   SmallVector<int64_t> resultShape;
-  double count = 1; ///< of the elements that are folded into one
+  double count = 1;             ///< of the elements that are folded into one
+  Number real = knownNumber(1); ///< the same, as far as it depends on data
 };
 } // namespace
 
@@ -29,7 +31,9 @@ static FailureOr<Extent> readExtent(NodeImporter &node) {
     extent.axes = allAxes(rank);
   for (auto [i, dim] : llvm::enumerate(node.shape(0))) {
     bool reduced = llvm::is_contained(extent.axes, int64_t(i));
-    if (reduced)
+    if (Number size = sizeOf(node, 0, i); reduced && !size.isKnown())
+      extent.real = mul(node, extent.real, size);
+    else if (reduced)
       extent.count *= dim;
     if (!reduced || extent.keepDims)
       extent.resultShape.push_back(reduced ? 1 : dim);
@@ -155,17 +159,28 @@ static LogicalResult importReduceMean(NodeImporter &node) {
     return failure();
   ElementType type = node.operandType(0);
   Value sum = sumAxes(node, *extent, itself);
+  SmallVector<Value> inputs = {sum};
+  if (!extent->real.isKnown())
+    inputs.push_back(extent->real.tensor);
   Value mean = elementwise(
-      node.b, node.tensorType(0).getElementType(), {sum},
+      node.b, node.tensorType(0).getElementType(), inputs,
       [&](OpBuilder &b, Location loc, ValueRange args) {
         Type wide = args[0].getType();
+        // What depends on data is divided by as well.
+        auto times = [&](Value count) -> Value {
+          if (args.size() == 1)
+            return count;
+          Value real =
+              castScalar(b, loc, args[1], ElementType::I64, computeType(type));
+          return scalarMul(b, loc, count, real);
+        };
         if (isFloat(type)) {
-          Value count = scalarConstant(b, loc, wide, extent->count);
+          Value count = times(scalarConstant(b, loc, wide, extent->count));
           Value mean = arith::DivFOp::create(b, loc, args[0], count);
           return resizeFloat(b, loc, mean, node.tensorType(0).getElementType());
         }
-        Value count = scalarIntConstant(
-            b, loc, wide, int64_t(std::min(extent->count, 0x1p62)));
+        Value count = times(scalarIntConstant(
+            b, loc, wide, int64_t(std::min(extent->count, 0x1p62))));
         return divideIntegers(b, loc, isUnsigned(type), args[0], count);
       });
   return finish(node, *extent, mean);

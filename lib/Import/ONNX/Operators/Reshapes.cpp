@@ -3,6 +3,7 @@
 // Operators whose result is another view of their input's elements in order.
 #include "../OperandRules.h"
 #include "../TensorBuilder.h"
+#include "ComputedShapes.h"
 
 using namespace mlir;
 using namespace ashlar::onnx_import;
@@ -16,6 +17,8 @@ static LogicalResult setView(NodeImporter &node, ArrayRef<int64_t> shape) {
 static LogicalResult importReshape(NodeImporter &node) {
   if (failed(expectOperands(node, 2, 2)) || failed(expectRank(node, 1, 1)))
     return failure();
+  if (isComputed(node, 1))
+    return importComputedReshape(node);
   FailureOr<SmallVector<int64_t>> asked = node.constantInts(1, "the shape");
   if (failed(asked))
     return failure();
@@ -64,6 +67,8 @@ static LogicalResult importFlatten(NodeImporter &node) {
                         ", " + Twine(rank) + "]");
   if (axis < 0)
     axis += rank;
+  if (!node.sizes(0).empty())
+    return importComputedFlatten(node, axis);
   ArrayRef<int64_t> shape = node.shape(0);
   return setView(node, {ShapedType::getNumElements(shape.take_front(axis)),
                         ShapedType::getNumElements(shape.drop_front(axis))});

@@ -2,8 +2,10 @@
 //
 // Slice, Split, Concat, Expand, Tile and Transpose: parts and copies of tensors
 // at places known at compile time.
+#include "../ComputedSizes.h"
 #include "../OperandRules.h"
 #include "../TensorBuilder.h"
+#include "ComputedShapes.h"
 #include "ComputedSlices.h"
 
 using namespace mlir;
@@ -124,10 +126,16 @@ static LogicalResult importSlice(NodeImporter &node) {
                           " is 0; expected a positive or negative number");
     if (!seen.insert(*at).second)
       return node.invalid("axis " + Twine(axis) + " is named twice");
+    if (!sizeOf(node, 0, *at).isKnown())
+      return byAttributes
+                 ? node.unsupportedSize("it slices axis " + Twine(axis) +
+                                        ", whose size depends on data")
+                 : importComputedSlice(node);
     ranges[*at] = selectRange(node.shape(0)[*at], start, end, step);
   }
-  node.setResult(0, select(node.b, node.operand(0), ranges),
-                 node.operandType(0));
+  SmallVector<Value, 0> sizes(node.sizes(0).begin(), node.sizes(0).end());
+  node.setResult(
+      0, {select(node.b, node.operand(0), ranges), node.operandType(0), sizes});
   return success();
 }
 
@@ -199,12 +207,18 @@ static LogicalResult importConcat(NodeImporter &node) {
       node.normalizeAxis(node.intAttribute("axis", 0), rank);
   if (failed(axis))
     return failure();
+  bool isComputed = false;
+  for (unsigned i = 0; i != count; ++i) {
+    if (failed(expectRank(node, i, rank)) || failed(expectSameType(node, i)))
+      return failure();
+    isComputed |= !node.sizes(i).empty();
+  }
+  if (isComputed)
+    return importComputedConcat(node, *axis);
   SmallVector<int64_t> shape(node.shape(0));
   SmallVector<Value> parts;
   shape[*axis] = 0;
   for (unsigned i = 0; i != count; ++i) {
-    if (failed(expectRank(node, i, rank)) || failed(expectSameType(node, i)))
-      return failure();
     SmallVector<int64_t> expected = shape;
     expected[*axis] = node.shape(i)[*axis];
     if (failed(expectShape(node, i, expected)))
@@ -221,6 +235,8 @@ static LogicalResult importConcat(NodeImporter &node) {
 static LogicalResult importExpand(NodeImporter &node) {
   if (failed(expectOperands(node, 2, 2)) || failed(expectRank(node, 1, 1)))
     return failure();
+  if (isComputed(node, 1))
+    return importComputedExpand(node);
   FailureOr<SmallVector<int64_t>> asked = node.constantInts(1, "the shape");
   if (failed(asked) || failed(expectSize(node, *asked)))
     return failure();
@@ -239,6 +255,8 @@ static LogicalResult importTile(NodeImporter &node) {
   if (failed(expectOperands(node, 2, 2)) ||
       failed(expectShape(node, 1, {node.rank(0)})))
     return failure();
+  if (isComputed(node, 1))
+    return importComputedTile(node);
   FailureOr<SmallVector<int64_t>> repeats = node.constantInts(1, "the repeats");
   if (failed(repeats) || failed(expectSize(node, *repeats)))
     return failure();

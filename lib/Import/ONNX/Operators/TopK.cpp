@@ -3,6 +3,7 @@
 // TopK. Every value becomes an integer key whose order is the one asked for;
 // then each place takes the best key that comes after the one before it. Equal
 // keys go by their index, and NaN counts as greater than all numbers.
+#include "../ComputedSizes.h"
 #include "../OperandRules.h"
 #include "../TensorBuilder.h"
 #include "IndexArithmetic.h"
@@ -125,25 +126,23 @@ static Value selectFirst(ImplicitLocOpBuilder &b, Value keys, int64_t k) {
       })[0];
 }
 
-static FailureOr<int64_t> readCount(NodeImporter &node) {
+/// How many are asked for; of the `dim` that there are where that is computed.
+static FailureOr<Number> readCount(NodeImporter &node, int64_t dim) {
   if (node.opset() < 10)
-    return node.intAttribute("k", -1);
+    return knownNumber(node.intAttribute("k", -1));
   if (failed(expectOperands(node, 2, 2)))
     return failure();
   if (node.tensorType(1).getNumElements() != 1)
     return expectShape(node, 1, {1});
-  auto given = node.constantInts(1, "the count");
-  if (failed(given))
-    return failure();
-  return (*given)[0];
+  auto given = numbersOf(node, 1, "the count");
+  if (failed(given) || given->front().isKnown())
+    return failed(given) ? FailureOr<Number>() : given->front();
+  return min(node, max(node, given->front(), knownNumber(0)), knownNumber(dim));
 }
 
 static LogicalResult importTopK(NodeImporter &node) {
   if (failed(expectOperands(node, 1, 2)) ||
       failed(expectRankAtLeast(node, 0, 1)))
-    return failure();
-  FailureOr<int64_t> count = readCount(node);
-  if (failed(count))
     return failure();
   ImplicitLocOpBuilder &b = node.b;
   ElementType type = node.operandType(0);
@@ -155,8 +154,13 @@ static LogicalResult importTopK(NodeImporter &node) {
   if (failed(axis))
     return failure();
   int64_t dim = node.shape(0)[*axis];
-  if (*count < 0 || *count > dim)
-    return node.invalid("the count is " + Twine(*count) + "; expected 0 to " +
+  FailureOr<Number> asked = readCount(node, dim);
+  if (failed(asked))
+    return failure();
+  // The first of as many as there can be.
+  int64_t count = asked->high;
+  if (count < 0 || count > dim)
+    return node.invalid("the count is " + Twine(count) + "; expected 0 to " +
                         Twine(dim) + ", the size of axis " + Twine(*axis));
   bool largest = node.intAttribute("largest", 1) != 0;
   // Rows to choose from, with the axis last.
@@ -168,18 +172,18 @@ static LogicalResult importTopK(NodeImporter &node) {
       cast<RankedTensorType>(moved.getType()).getShape());
   int64_t rows = ShapedType::getNumElements(ArrayRef(shape).drop_back());
   Value table = reshape(b, moved, {rows, dim});
-  shape.back() = *count;
+  shape.back() = count;
   Value indices, values;
   if (ShapedType::getNumElements(shape) == 0) {
-    indices = tensor::EmptyOp::create(b, ArrayRef<int64_t>{rows, *count},
+    indices = tensor::EmptyOp::create(b, ArrayRef<int64_t>{rows, count},
                                       b.getI64Type());
-    values = tensor::EmptyOp::create(b, ArrayRef<int64_t>{rows, *count},
+    values = tensor::EmptyOp::create(b, ArrayRef<int64_t>{rows, count},
                                      node.tensorType(0).getElementType());
   } else {
-    indices = selectFirst(b, makeKeys(b, table, type, largest), *count);
+    indices = selectFirst(b, makeKeys(b, table, type, largest), count);
     values =
-        parallel(b, {rows, *count}, node.tensorType(0).getElementType(),
-                 indices, b.getMultiDimIdentityMap(2),
+        parallel(b, {rows, count}, node.tensorType(0).getElementType(), indices,
+                 b.getMultiDimIdentityMap(2),
                  [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
                    Value row = linalg::IndexOp::create(b, loc, 0);
                    Value place = arith::IndexCastOp::create(
@@ -193,9 +197,11 @@ static LogicalResult importTopK(NodeImporter &node) {
   auto restore = [&](Value value) {
     return transpose(b, reshape(b, value, shape), back);
   };
-  node.setResult(0, restore(values), type);
-  if (node.hasResult(1))
-    node.setResult(1, restore(indices), ElementType::I64);
+  SmallVector<Value, 0> sizes(node.sizes(0).begin(), node.sizes(0).end());
+  sizes.resize(rank);
+  sizes[*axis] = asked->tensor;
+  node.setResult(0, {restore(values), type, sizes});
+  node.setResult(1, {restore(indices), ElementType::I64, sizes});
   return success();
 }
 
