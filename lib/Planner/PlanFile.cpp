@@ -131,7 +131,7 @@ private:
   }
 
   NamedBuffers &result;
-  std::vector<Column> columnOf; ///< by position in a line
+  std::vector<Column> columnOf;              ///< by position in a line
   std::unordered_set<std::string_view> seen; ///< ids, in the text
   size_t number = 0;
   int64_t total = 0;

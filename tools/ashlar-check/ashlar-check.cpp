@@ -62,9 +62,8 @@ int main(int argc, char **argv) {
   }
   // Before minutes of tests, not behind them.
   ReportFile json("--json"), list("--write-expected");
-  if (llvm::Error error =
-          llvm::joinErrors(json.open(request.jsonFile),
-                           list.open(request.writeExpectedFile)))
+  if (llvm::Error error = llvm::joinErrors(
+          json.open(request.jsonFile), list.open(request.writeExpectedFile)))
     return complain(std::move(error));
   std::set<std::string> expected;
   if (!request.expectedFile.empty()) {

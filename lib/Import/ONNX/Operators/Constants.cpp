@@ -171,10 +171,11 @@ static int64_t countSteps(NodeImporter &node, int64_t start, int64_t limit,
 
 /// How many steps a range of integers has that are computed.
 static FailureOr<Number> countComputedSteps(NodeImporter &node) {
+  static constexpr StringLiteral roles[] = {"the start", "the limit",
+                                            "the step"};
   Number parts[3];
-  for (auto [i, role] : llvm::enumerate(
-           ArrayRef<StringRef>{"the start", "the limit", "the step"})) {
-    FailureOr<SmallVector<Number>> number = numbersOf(node, i, role);
+  for (unsigned i : {0, 1, 2}) {
+    FailureOr<SmallVector<Number>> number = numbersOf(node, i, roles[i]);
     if (failed(number))
       return failure();
     parts[i] = number->front();
