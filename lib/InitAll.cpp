@@ -23,6 +23,7 @@ void ashlar::registerAllDialects(mlir::DialectRegistry &registry) {
   mlir::registerAllToLLVMIRTranslations(registry);
   registry.insert<exec::ExecDialect, tile::TileDialect>();
   tile::registerBufferization(registry);
+  tile::registerTiling(registry);
 }
 
 void ashlar::registerAllPasses() {

@@ -46,6 +46,14 @@ MachineModel MachineModel::generic() {
   return machine;
 }
 
+const Memory &MachineModel::farthestOwn() const {
+  const Memory *own = &nearest();
+  for (const Memory &memory : memories)
+    if (memory.bytes != 0 && memory.sharedBy <= 1)
+      own = &memory;
+  return *own;
+}
+
 const Memory *MachineModel::memory(std::string_view name) const {
   for (const Memory &memory : memories)
     if (memory.name == name)

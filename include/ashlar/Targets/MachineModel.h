@@ -144,6 +144,11 @@ struct MachineModel {
   bool hasFeatures(const std::vector<std::string> &features) const;
   /// The nearest memory; every machine has one.
   const Memory &nearest() const { return memories.front(); }
+  /// The farthest that a worker shares with no other.
+  const Memory &farthestOwn() const;
+  /// Of farthestOwn(), for what passes between two contractions of a kernel:
+  /// their operands want the rest.
+  int64_t scoreBytes() const { return farthestOwn().bytes / 4; }
 
   double readBytesPerCycle(const Memory &memory) const;
   double writeBytesPerCycle(const Memory &memory) const;

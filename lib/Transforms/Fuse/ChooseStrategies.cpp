@@ -302,48 +302,74 @@ private:
     isPacked = true;
   }
 
-  /// Copies a large b into panels before it is read many times: one pass more
-  /// over its bytes, instead of rows that lie pages apart.
+  /// Copies b into panels before it is read many times: one pass more over its
+  /// bytes, instead of rows that lie pages apart or panels that every worker
+  /// makes for itself.
   void packLarge() {
     constexpr int64_t many = 192;
     AffineMap map = op.getBMap();
     int64_t panel = box[last];
-    if (!map.isProjectedPermutation() || map.getNumResults() != 2 ||
-        countRows() < many || bytesOf(op.getB()) < core.farBytes ||
+    if (!map.isProjectedPermutation() || countRows() < many ||
         sizes[last] % panel != 0)
       return;
+    SmallVector<unsigned> batches;
+    int64_t columns = -1, term = -1;
+    for (auto [i, expr] : llvm::enumerate(map.getResults())) {
+      unsigned d = cast<AffineDimExpr>(expr).getPosition();
+      if (d == last)
+        columns = i;
+      else if (d < numParallel)
+        batches.push_back(i);
+      else if (term >= 0)
+        return;
+      else
+        term = i;
+    }
+    if (term < 0 || columns < 0 ||
+        (batches.empty() ? bytesOf(op.getB()) < core.farBytes
+                         : core.group > 1 || !needsPacking()))
+      return;
     OpBuilder b(op);
-    Location location = op.getLoc();
     auto type = cast<RankedTensorType>(op.getB().getType());
-    bool isTransposed = map.getResult(0) == b.getAffineDimExpr(last);
-    int64_t depth = type.getDimSize(isTransposed ? 1 : 0);
-    // Loops go along the rows of b, which lie pages apart.
-    AffineExpr outer, inner, c;
-    bindDims(op.getContext(), outer, inner, c);
+    // Loops go along the rows of b, which lie pages apart: over its columns,
+    // then terms, or the other way round, and the columns of a panel.
+    unsigned rank = batches.size() + 3;
+    SmallVector<AffineExpr> read(type.getRank()), written, place;
+    SmallVector<int64_t> shape;
+    for (auto [loop, i] : llvm::enumerate(batches)) {
+      read[i] = b.getAffineDimExpr(loop);
+      written.push_back(read[i]);
+      shape.push_back(type.getDimSize(i));
+      place.push_back(map.getResult(i));
+    }
+    AffineExpr outer = b.getAffineDimExpr(rank - 3),
+               inner = b.getAffineDimExpr(rank - 2),
+               c = b.getAffineDimExpr(rank - 1);
+    bool isTransposed = columns < term;
     AffineExpr p = isTransposed ? outer : inner;
     AffineExpr k = isTransposed ? inner : outer;
-    SmallVector<AffineExpr> place = {k, p * panel + c};
-    if (isTransposed)
-      std::swap(place[0], place[1]);
-    AffineMap maps[] = {AffineMap::get(3, 0, place, op.getContext()),
-                        AffineMap::get(3, 0, {p, k, c}, op.getContext())};
-    SmallVector<int64_t> shape = {sizes[last] / panel, depth, panel};
+    read[term] = k;
+    read[columns] = p * panel + c;
+    llvm::append_values(written, p, k, c);
+    llvm::append_values(shape, sizes[last] / panel, type.getDimSize(term),
+                        panel);
+    AffineMap maps[] = {AffineMap::get(rank, 0, read, op.getContext()),
+                        AffineMap::get(rank, 0, written, op.getContext())};
     Value empty =
-        tensor::EmptyOp::create(b, location, shape, type.getElementType());
-    SmallVector<utils::IteratorType> loops(3, utils::IteratorType::parallel);
+        tensor::EmptyOp::create(b, op.getLoc(), shape, type.getElementType());
+    SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
     auto copy = linalg::GenericOp::create(
-        b, location, empty.getType(), op.getB(), empty, maps, loops,
+        b, op.getLoc(), empty.getType(), op.getB(), empty, maps, loops,
         [](OpBuilder &inner, Location at, ValueRange arguments) {
           linalg::YieldOp::create(inner, at, arguments[0]);
         });
     AffineExpr column = b.getAffineDimExpr(last);
-    AffineExpr term = map.getResult(isTransposed ? 1 : 0);
     op.getBMutable().assign(copy.getResult(0));
+    llvm::append_values(place, column.floorDiv(panel), map.getResult(term),
+                        column % panel);
     SmallVector<AffineMap> changed(
         op.getMaps().getAsValueRange<AffineMapAttr>());
-    changed[1] = AffineMap::get(sizes.size(), 0,
-                                {column.floorDiv(panel), term, column % panel},
-                                op.getContext());
+    changed[1] = AffineMap::get(sizes.size(), 0, place, op.getContext());
     op.setMapsAttr(b.getAffineMapArrayAttr(changed));
     isPacked = true;
   }

@@ -65,12 +65,9 @@ Core::Core(const MachineModel &machine, tile::ContractOp op, bool groups)
   hz = machine.clock.hz > 0 ? machine.clock.hz : hz;
   const Memory &near = machine.nearest();
   nearBytes = near.bytes;
-  farBytes = nearBytes;
-  for (const Memory &memory : machine.memories)
-    if (memory.bytes != 0 && memory.sharedBy <= 1) {
-      farBytes = memory.bytes;
-      farBytesPerCycle = std::max(1.0, machine.readBytesPerCycle(memory));
-    }
+  const Memory &far = machine.farthestOwn();
+  farBytes = far.bytes;
+  farBytesPerCycle = std::max(1.0, machine.readBytesPerCycle(far));
   loadsPerCycle = std::max(1.0, machine.readBytesPerCycle(near) / vectorBytes);
   coldBytesPerCycle =
       std::max(0.5, machine.readBytesPerCycle(machine.memories.back()) / 2);

@@ -2,6 +2,7 @@
 //
 // Decides which ops become one kernel. Ops are visited from the last to the
 // first, so that a consumer finds its producer still free.
+#include "ashlar/Analysis/AttentionBox.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/RowDims.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
@@ -112,8 +113,8 @@ void explain(ArrayRef<Operation *> group) {
 
 class DispatchFormer {
 public:
-  DispatchFormer(Block &block, bool fuse, int64_t rowBytes)
-      : block(block), fuse(fuse), rowBytes(rowBytes) {}
+  DispatchFormer(Block &block, bool fuse, int64_t rowBytes, int64_t scoreBytes)
+      : block(block), fuse(fuse), rowBytes(rowBytes), scoreBytes(scoreBytes) {}
 
   LogicalResult run() {
     SmallVector<Operation *> ops;
@@ -128,7 +129,8 @@ public:
     for (Operation *op : ops) {
       if (isControlFlow(op)) {
         for (Region &region : op->getRegions())
-          if (failed(DispatchFormer(region.front(), fuse, rowBytes).run()))
+          if (failed(DispatchFormer(region.front(), fuse, rowBytes, scoreBytes)
+                         .run()))
             return failure();
         continue;
       }
@@ -148,6 +150,7 @@ public:
         group.insert(group.begin(), producer);
       if (fuse) {
         addRowProducers(group);
+        addAttention(group);
         explain(group);
       }
       taken.insert(group.begin(), group.end());
@@ -229,6 +232,55 @@ private:
     });
   }
 
+  /// The contraction of which `softmax` alone reads every row, or null.
+  tile::ContractOp findScores(ArrayRef<Operation *> softmax) const {
+    tile::ContractOp scores;
+    for (Operation *op : softmax)
+      for (Value operand : op->getOperands()) {
+        auto producer = operand.getDefiningOp<tile::ContractOp>();
+        if (!producer || producer == scores)
+          continue;
+        if (scores || taken.contains(producer) ||
+            producer->getBlock() != op->getBlock() ||
+            !producer.getResultMap().isIdentity() ||
+            !llvm::all_of(producer->getUsers(), [&](Operation *user) {
+              return llvm::is_contained(softmax, user);
+            }))
+          return {};
+        scores = producer;
+      }
+    return scores;
+  }
+
+  /// Lets a softmax and the contraction behind it join the one that reads
+  /// their result: no more of the scores is there at a time than stays near.
+  void addAttention(SmallVectorImpl<Operation *> &group) {
+    auto values = dyn_cast<tile::ContractOp>(group.back());
+    if (!values || scoreBytes == 0)
+      return;
+    auto weights = values.getA().getDefiningOp<linalg::GenericOp>();
+    if (!weights || !weights->hasOneUse() || taken.contains(weights) ||
+        weights->getBlock() != values->getBlock())
+      return;
+    SmallVector<Operation *> softmax = {weights};
+    addRowProducers(softmax);
+    tile::ContractOp scores = findScores(softmax);
+    if (!scores || softmax.size() < 2)
+      return;
+    int64_t bytes = byteSize(scores.getInit().getType());
+    if (chooseAttentionBox(scores, values, scoreBytes).empty()) {
+      if (wantsRemarks(values))
+        remark::missed(values.getLoc(), about(values, "Dispatch", "fusion"))
+            << nodeName(scores.getLoc()) << " and what lies between stay apart"
+            << ": no number of rows divides them and keeps their scores near; "
+            << remark::metric("Bytes", bytes) << " bytes are read back";
+      return;
+    }
+    group.assign({scores});
+    llvm::append_range(group, softmax);
+    group.push_back(values);
+  }
+
   bool isCopiedIn(Operation *op) const {
     return isMadeAnew(op) || middles.contains(op);
   }
@@ -302,7 +354,8 @@ private:
 
   Block &block;
   bool fuse;
-  int64_t rowBytes;
+  int64_t rowBytes;   ///< of what a row passes on
+  int64_t scoreBytes; ///< of what lies between two contractions
   llvm::SmallPtrSet<Operation *, 32> taken;
   /// Slices of padded tensors, which are read where they are.
   llvm::SmallPtrSet<Operation *, 8> middles;
@@ -312,7 +365,8 @@ private:
 struct FormDispatches : ashlar::impl::FormDispatchesPassBase<FormDispatches> {
   using FormDispatchesPassBase::FormDispatchesPassBase;
   void runOnOperation() override {
-    if (failed(DispatchFormer(getOperation().getBody().front(), fuse, rowBytes)
+    if (failed(DispatchFormer(getOperation().getBody().front(), fuse, rowBytes,
+                              scoreBytes)
                    .run()))
       signalPassFailure();
   }

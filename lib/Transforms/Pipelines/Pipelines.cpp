@@ -92,6 +92,7 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
   bool groups = options.takes(Step::FuseDispatches);
   dispatches.fuse = joins && groups;
   dispatches.rowBytes = all && groups ? options.machine.nearest().bytes : 0;
+  dispatches.scoreBytes = all && groups ? options.machine.scoreBytes() : 0;
   function.addPass(createFormDispatchesPass(dispatches));
   verifyStage(pm, "fuse");
 }
@@ -102,6 +103,7 @@ void ashlar::buildTilePipeline(OpPassManager &pm, const TileOptions &options) {
   if (options.vectorize && options.takes(Step::TileKernels)) {
     TileKernelsPassOptions tiling;
     tiling.cacheBytes = options.machine.nearest().bytes;
+    tiling.scoreBytes = options.machine.scoreBytes();
     kernel.addPass(createTileKernelsPass(tiling));
     kernel.addPass(createCanonicalizerPass());
     kernel.addPass(createCSEPass());

@@ -62,15 +62,16 @@ void collectNames(Location location, llvm::SetVector<StringAttr> &names) {
 
 /// What the strategies of its contractions promise, if there are any.
 void recordPrediction(exec::DispatchOp dispatch, func::FuncOp kernel) {
-  int64_t cycles = 0;
+  int64_t cycles = 0, most = 0;
   Attribute bound;
   dispatch.walk([&](Operation *op) {
     auto one = op->getAttrOfType<IntegerAttr>(exec::cyclesAttrName);
     if (!one)
       return;
-    if (!bound || one.getInt() > cycles)
+    if (!bound || one.getInt() > most)
       bound = op->getAttr(exec::boundAttrName);
-    cycles = std::max(cycles, one.getInt());
+    most = std::max(most, one.getInt());
+    cycles += one.getInt();
   });
   if (!bound)
     return;

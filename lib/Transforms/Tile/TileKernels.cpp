@@ -2,6 +2,7 @@
 //
 // Boxes for workers: upstream tiles the last op into an scf.forall and fuses
 // what it reads into the boxes. What is ours is the choice of sizes.
+#include "ashlar/Analysis/AttentionBox.h"
 #include "ashlar/Analysis/RowDims.h"
 #include "ashlar/Transforms/Tile/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -130,6 +131,19 @@ int64_t countRowDimsOf(Operation *root) {
   return reducesBefore ? countRowDims(ops) : 0;
 }
 
+/// Sizes of the boxes of a contraction; none where it is alone in its kernel,
+/// since then its strategy says them.
+SmallVector<int64_t> chooseContractBox(tile::ContractOp root, int64_t bytes) {
+  for (auto other : root->getBlock()->getOps<tile::ContractOp>())
+    if (other != root) {
+      SmallVector<int64_t> box = chooseAttentionBox(other, root, bytes);
+      for (auto [size, whole] : llvm::zip(box, root.getParallel()))
+        size = size == whole ? 0 : size;
+      return box;
+    }
+  return {};
+}
+
 struct TileKernels : ashlar::impl::TileKernelsPassBase<TileKernels> {
   using TileKernelsPassBase::TileKernelsPassBase;
 
@@ -169,7 +183,9 @@ struct TileKernels : ashlar::impl::TileKernelsPassBase<TileKernels> {
             size_t(type.getRank()) +
                 (contraction == root ? contraction.getNumReductionLoops() : 0);
     SmallVector<int64_t> sizes;
-    if (isProduct) {
+    if (auto contract = dyn_cast<tile::ContractOp>(root.getOperation())) {
+      sizes = chooseContractBox(contract, scoreBytes);
+    } else if (isProduct) {
       sizes = chooseProductBox(contraction, ArrayRef(type.getShape()),
                                cacheBytes / width);
       // The loops of the product itself need not be in the result's order.

@@ -124,7 +124,10 @@ def FormDispatchesPass
                         "Let epilogues join their contraction">,
                  Option<"rowBytes", "row-bytes", "int64_t", "32768",
                         "Ops that work row by row join where a row of each "
-                        "fits in this many bytes">];
+                        "fits in this many bytes">,
+                 Option<"scoreBytes", "score-bytes", "int64_t", "131072",
+                        "A softmax joins the contractions around it where "
+                        "some rows of it fit in this many bytes; 0: never">];
   let dependentDialects = ["::ashlar::exec::ExecDialect"];
 }
 

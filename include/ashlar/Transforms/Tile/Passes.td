@@ -24,7 +24,10 @@ def TileKernelsPass : Pass<"ashlar-tile-kernels", "::mlir::func::FuncOp"> {
     box that they are needed for. Ops without parallel loops are left whole.
   }];
   let options = [Option<"cacheBytes", "cache-bytes", "int64_t", "32768",
-                        "A box's result fits in this many bytes">];
+                        "A box's result fits in this many bytes">,
+                 Option<"scoreBytes", "score-bytes", "int64_t", "131072",
+                        "What a box passes from one contraction to the next "
+                        "fits in this many bytes">];
   let dependentDialects = ["::mlir::scf::SCFDialect",
                            "::mlir::affine::AffineDialect"];
 }

@@ -28,6 +28,9 @@ namespace ashlar::tile {
 /// memrefs.
 void registerBufferization(mlir::DialectRegistry &registry);
 
+/// Lets upstream's tiling cut `tile.contract` into boxes of its result.
+void registerTiling(mlir::DialectRegistry &registry);
+
 } // namespace ashlar::tile
 
 #endif // ASHLAR_DIALECTS_TILE_IR_TILEOPS_H

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Lets upstream's tiling cut `tile.contract` along parallel dims that stand
+// alone in all maps that they are in: a box of the result is a contraction of
+// parts of the operands.
+#include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/Interfaces/TilingInterface.h"
+
+using namespace mlir;
+using namespace ashlar::tile;
+
+namespace {
+using Places = SmallVector<OpFoldResult>;
+
+/// The part of `shape` that a map reaches from a box of the dims; dims behind
+/// the box are whole. Fails where a dim that is cut does not stand alone.
+LogicalResult findPart(AffineMap map, ArrayRef<int64_t> shape,
+                       ArrayRef<int64_t> parallel,
+                       ArrayRef<OpFoldResult> offsets, ArrayRef<int64_t> sizes,
+                       Builder &b, Places &partOffsets, Places &partSizes) {
+  for (auto [expr, extent] : llvm::zip(map.getResults(), shape)) {
+    bool isCut = false;
+    for (auto [d, size] : llvm::enumerate(sizes))
+      isCut |= size != parallel[d] && expr.isFunctionOfDim(d);
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    if (isCut && !dim)
+      return failure();
+    partOffsets.push_back(isCut ? offsets[dim.getPosition()]
+                                : OpFoldResult(b.getIndexAttr(0)));
+    partSizes.push_back(
+        b.getIndexAttr(isCut ? sizes[dim.getPosition()] : extent));
+  }
+  return success();
+}
+
+struct ContractTiling
+    : TilingInterface::ExternalModel<ContractTiling, ContractOp> {
+  /// Terms are never cut: their chunks are the strategy's.
+  SmallVector<utils::IteratorType> getLoopIteratorTypes(Operation *op) const {
+    return SmallVector<utils::IteratorType>(
+        cast<ContractOp>(op).getParallel().size(),
+        utils::IteratorType::parallel);
+  }
+
+  SmallVector<Range> getIterationDomain(Operation *op, OpBuilder &b) const {
+    SmallVector<Range> domain;
+    for (int64_t size : cast<ContractOp>(op).getParallel())
+      domain.push_back(
+          {b.getIndexAttr(0), b.getIndexAttr(size), b.getIndexAttr(1)});
+    return domain;
+  }
+
+  FailureOr<TilingResult>
+  getTiledImplementation(Operation *op, OpBuilder &b,
+                         ArrayRef<OpFoldResult> offsets,
+                         ArrayRef<OpFoldResult> sizes) const {
+    auto contract = cast<ContractOp>(op);
+    std::optional<SmallVector<int64_t>> box = getConstantIntValues(sizes);
+    if (!box || contract.getPad() || contract->getNumResults() != 1)
+      return failure();
+    TilingResult result;
+    SmallVector<Value> parts;
+    for (auto [i, operand] : llvm::enumerate(contract->getOperands())) {
+      auto type = dyn_cast<RankedTensorType>(operand.getType());
+      Places from, lengths;
+      if (!type || failed(findPart(contract.getMap(i), type.getShape(),
+                                   contract.getParallel(), offsets, *box, b,
+                                   from, lengths)))
+        return failure();
+      Places steps(from.size(), b.getIndexAttr(1));
+      auto slice = tensor::ExtractSliceOp::create(b, op->getLoc(), operand,
+                                                  from, lengths, steps);
+      parts.push_back(slice);
+      result.generatedSlices.push_back(slice);
+    }
+    auto part = cast<ContractOp>(
+        clone(b, op, TypeRange{parts.back().getType()}, parts));
+    part.setParallel(*box);
+    // The boxes are those of workers now.
+    if (StrategyAttr strategy = contract.getStrategyAttr())
+      part.setStrategyAttr(StrategyAttr::get(
+          b.getContext(), SmallVector<int64_t>(box->size(), 0),
+          strategy.getBox(), strategy.getOrder(), strategy.getUnroll(),
+          strategy.getPacks(), strategy.getGrouped(), strategy.getAhead()));
+    result.tiledOps.push_back(part);
+    result.tiledValues.push_back(part->getResult(0));
+    return result;
+  }
+
+  LogicalResult getResultTilePosition(Operation *op, OpBuilder &b, unsigned,
+                                      ArrayRef<OpFoldResult> offsets,
+                                      ArrayRef<OpFoldResult> sizes,
+                                      Places &resultOffsets,
+                                      Places &resultSizes) const {
+    auto contract = cast<ContractOp>(op);
+    std::optional<SmallVector<int64_t>> box = getConstantIntValues(sizes);
+    auto type = cast<ShapedType>(contract.getInit().getType());
+    if (!box)
+      return failure();
+    return findPart(contract.getResultMap(), type.getShape(),
+                    contract.getParallel(), offsets, *box, b, resultOffsets,
+                    resultSizes);
+  }
+
+  LogicalResult getIterationDomainTileFromResultTile(
+      Operation *op, OpBuilder &b, unsigned, ArrayRef<OpFoldResult> offsets,
+      ArrayRef<OpFoldResult> sizes, SmallVectorImpl<OpFoldResult> &from,
+      SmallVectorImpl<OpFoldResult> &lengths) const {
+    auto contract = cast<ContractOp>(op);
+    AffineMap map = contract.getResultMap();
+    if (!map.isPermutation())
+      return failure();
+    from.resize(map.getNumDims());
+    lengths.resize(map.getNumDims());
+    for (auto [expr, offset, size] :
+         llvm::zip(map.getResults(), offsets, sizes)) {
+      unsigned d = cast<AffineDimExpr>(expr).getPosition();
+      from[d] = offset;
+      lengths[d] = size;
+    }
+    return success();
+  }
+
+  FailureOr<TilingResult>
+  generateResultTileValue(Operation *op, OpBuilder &b, unsigned number,
+                          ArrayRef<OpFoldResult> offsets,
+                          ArrayRef<OpFoldResult> sizes) const {
+    Places from, lengths;
+    if (failed(getIterationDomainTileFromResultTile(op, b, number, offsets,
+                                                    sizes, from, lengths)))
+      return failure();
+    return getTiledImplementation(op, b, from, lengths);
+  }
+};
+} // namespace
+
+void ashlar::tile::registerTiling(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, TileDialect *) {
+    ContractOp::attachInterface<ContractTiling>(*context);
+  });
+}
