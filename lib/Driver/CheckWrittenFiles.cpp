@@ -30,10 +30,15 @@ bool ashlar::checkWrittenFiles(const CompileOptions &options,
   };
   std::string module = options.stopEarly ? "" : options.output;
   std::string remarks = options.remarks == "-" ? "" : options.remarks;
+  std::string list =
+      options.listStrategies == "-" ? "" : options.listStrategies;
   for (const std::string &file : read)
     if (!isFree("-o ", module, "the module", file, what) ||
-        !isFree("--remarks=", remarks, "the remarks", file, what))
+        !isFree("--remarks=", remarks, "the remarks", file, what) ||
+        !isFree("--list-strategies=", list, "the list", file, what))
       return false;
   return isFree("--remarks=", remarks, "the remarks", module,
-                "the module itself");
+                "the module itself") &&
+         isFree("--list-strategies=", list, "the list", remarks,
+                "the file of remarks");
 }

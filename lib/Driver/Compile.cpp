@@ -10,7 +10,9 @@
 #include "ashlar/Emit/MemoryNeeds.h"
 #include "ashlar/Import/MLIR/Import.h"
 #include "ashlar/InitAll.h"
+#include "ashlar/Support/Remarks.h"
 #include "ashlar/Targets/Target.h"
+#include "ashlar/Transforms/Fuse/Tuning.h"
 #include "ashlar/Transforms/Pipelines/Pipelines.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Diagnostics.h"
@@ -72,7 +74,7 @@ static void printDiagnostic(Diagnostic &diagnostic, llvm::raw_ostream &log) {
   if (auto name = dyn_cast<NameLoc>(location))
     log << "'" << name.getName().getValue() << "': ";
   else if (!isa<UnknownLoc, FileLineColLoc>(location))
-    log << location << ": ";
+    log << nodeName(location) << ": ";
   log << diagnostic << "\n";
   for (Diagnostic &note : diagnostic.getNotes())
     printDiagnostic(note, log);
@@ -169,6 +171,13 @@ private:
   LogicalResult emitPrograms(ModuleOp module,
                              std::vector<ProgramBinary> &binaries);
   LogicalResult emit(ModuleOp module);
+  LogicalResult prepareTuning();
+  LogicalResult writeList(ReportFile &file);
+  size_t numberOf(const Target &target) const {
+    return llvm::find_if(targets,
+                         [&](auto &other) { return other.get() == &target; }) -
+           targets.begin();
+  }
   void writeRemarks();
   /// Says what is wrong, if anything is.
   LogicalResult accept(llvm::Error error);
@@ -186,6 +195,8 @@ private:
   ProgressLine progress;
   CompileResult result;
   std::vector<std::unique_ptr<Target>> targets;
+  /// Of each target; null where there is neither a table nor a list.
+  std::vector<std::shared_ptr<StrategyTuning>> tunings;
   std::vector<std::string> dataFiles; // beside the model, with its weights
   llvm::DefaultThreadPool pool;
   RemarkLog remarks; // hears of the context until its end
@@ -289,6 +300,11 @@ LogicalResult Compilation::emit(ModuleOp module) {
   // The file's own path is of this machine alone; its model is in the module.
   if (!options.machine.empty())
     provenance.flags.push_back("--machine");
+  auto tuned = llvm::find_if(
+      tunings, [](auto &tuning) { return tuning && tuning->isUsed(); });
+  if (tuned != tunings.end())
+    provenance.flags.push_back("--tuning=sha256:" +
+                               (*tuned)->getTable()->digest);
   if (options.exactConvolution)
     provenance.flags.push_back("--exact-convolution");
   if (options.fuse != FuseLevel::All)
@@ -319,6 +335,47 @@ LogicalResult Compilation::emit(ModuleOp module) {
   return succeeded(written) ? success() : refuse();
 }
 
+/// Reads the table and finds out which programs it is for.
+LogicalResult Compilation::prepareTuning() {
+  tunings.resize(targets.size());
+  std::shared_ptr<const TuningTable> table;
+  if (!options.tuning.empty()) {
+    auto read = readTuningTable(options.tuning);
+    if (!read) {
+      log << "error: --tuning: " << llvm::toString(read.takeError()) << "\n";
+      return refuse();
+    }
+    table = std::make_shared<TuningTable>(std::move(*read));
+  } else if (options.listStrategies.empty()) {
+    return success();
+  }
+  for (auto [tuning, target] : llvm::zip(tunings, targets)) {
+    std::string why =
+        table ? table->whyNotFor(ASHLAR_VERSION, target->machine()) : "";
+    tuning = std::make_shared<StrategyTuning>(table, why,
+                                              !options.listStrategies.empty());
+    if (why.empty())
+      continue;
+    if (options.strict) {
+      log << "error: --tuning: '" << options.tuning << "': " << why
+          << "; measure again with ashlar-bench --tune\n";
+      return refuse();
+    }
+    if (!options.quiet)
+      log << "warning: --tuning: '" << options.tuning << "': " << why
+          << "; it is not used\n";
+  }
+  return success();
+}
+
+LogicalResult Compilation::writeList(ReportFile &file) {
+  auto print = [&](llvm::raw_ostream &to) {
+    tunings.front()->printList(ASHLAR_VERSION, targets.front()->machine(), to);
+    return llvm::Error::success();
+  };
+  return accept(file.write(print, out));
+}
+
 LogicalResult Compilation::accept(llvm::Error error) {
   if (!error)
     return success();
@@ -334,12 +391,15 @@ void Compilation::writeRemarks() {
 
 CompileResult Compilation::run() {
   if (!checkWrittenFiles(options, options.input, "the model itself", log) ||
-      !checkWrittenFiles(options, options.machine, "the machine model", log)) {
+      !checkWrittenFiles(options, options.machine, "the machine model", log) ||
+      !checkWrittenFiles(options, options.tuning, "the tuning table", log)) {
     result.status = CompileStatus::Refused;
     return result;
   }
   result.status = findTargets(options, targets, targetNames, log);
-  if (result.status != CompileStatus::Done ||
+  ReportFile list("--list-strategies");
+  if (result.status != CompileStatus::Done || failed(prepareTuning()) ||
+      failed(accept(list.open(options.listStrategies))) ||
       failed(accept(remarksFile.open(options.remarks))))
     return result;
   // People want to read what is wrong, not the IR around it.
@@ -383,8 +443,10 @@ CompileResult Compilation::run() {
         return stage(which, [&] {
           return forEachProgram(*module, [&](ModuleOp program, Target &target) {
             if (failed(runPipeline(
-                    program, [&](OpPassManager &pm) { build(pm, target); })))
-              return failure();
+                    program, [&](OpPassManager &pm) { build(pm, target); }))) {
+              const auto &tuning = tunings[numberOf(target)];
+              return tuning && tuning->isRefused() ? refuse() : failure();
+            }
             return hook ? hook(program) : success();
           });
         });
@@ -414,9 +476,11 @@ CompileResult Compilation::run() {
                    options.exactConvolution || saving.exactConvolution;
                tiling.fuse = options.fuse;
                tiling.steps = hooks.steps;
+               tiling.tuning = tunings[numberOf(target)];
                buildFusePipeline(pm, target.fuses(), tiling);
              },
              hooks.afterFuse) &&
+         options.listStrategies.empty() &&
          perProgram(
              Stage::Tile,
              [&](OpPassManager &pm, Target &target) {
@@ -427,18 +491,15 @@ CompileResult Compilation::run() {
              hooks.afterTile) &&
          perProgram(Stage::Schedule,
                     [&](OpPassManager &pm, Target &target) {
-                      size_t number =
-                          llvm::find_if(targets,
-                                        [&](auto &other) {
-                                          return other.get() == &target;
-                                        }) -
-                          targets.begin();
+                      size_t number = numberOf(target);
                       buildSchedulePipeline(pm,
                                             number < saving.arenaBytes.size()
                                                 ? saving.arenaBytes[number]
                                                 : 0);
                     }) &&
          stage(Stage::Emit, [&] { return emit(*module); }));
+  if (list.isWanted() && result.status == CompileStatus::Done)
+    (void)writeList(list);
   writeRemarks();
   return result;
 }
@@ -526,7 +587,8 @@ CompileResult ashlar::compile(const CompileOptions &options,
                               llvm::raw_ostream &out, llvm::raw_ostream &log,
                               const CompileHooks &hooks) {
   ReportFile remarks("--remarks");
-  if (options.memoryBudget != 0 && !options.stopEarly)
+  if (options.memoryBudget != 0 && !options.stopEarly &&
+      options.listStrategies.empty())
     return compileWithin(options, hooks, remarks, out, log);
   return Compilation(options, hooks, remarks, out, log).run();
 }

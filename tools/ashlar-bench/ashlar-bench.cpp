@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Measures an entry of a module: flags.
+// Measures an entry of a module, or the strategies of a model: flags.
 
 #include "ModuleRunner.h"
 #include "Statistics.h"
 #include "Tolerance.h"
 #include "ToolMain.h"
+#include "Tune.h"
 
 #include <cstdio>
 
@@ -16,7 +17,33 @@ static const char description[] =
     "  ashlar-bench model.ash --threads=1 --min-time=5\n"
     "\n"
     "Runs a module again and again with arguments checked once. Inputs that\n"
-    "are not given are random. Prints median, minimum and 99th percentile.";
+    "are not given are random. Prints median, minimum and 99th percentile.\n"
+    "\n"
+    "  ashlar-bench model.onnx --tune=table.json\n"
+    "\n"
+    "Compiles a model with other strategies than the compiler would choose,\n"
+    "measures each kernel on one thread, and writes what is faster into a "
+    "table\n"
+    "for ashlar-compile --tuning.";
+
+/// Flags of one of the two uses are misuse in the other.
+static void checkTuneFlags(const CLI::App &app, bool tunes) {
+  static const char *const others[] = {
+      "--min-time", "--warmup", "--threads",   "--trace",
+      "--device",   "--entry",  "--placement", "--memory-limit"};
+  static const char *const own[] = {"--target", "--machine", "--value",
+                                    "--seconds"};
+  auto refuse = [&](const char *flag, const char *why) {
+    if (app.count(flag) != 0)
+      throw Failure(WrongUsage, std::string(flag) + why);
+  };
+  if (tunes)
+    for (const char *flag : others)
+      refuse(flag, " has no meaning with --tune");
+  else
+    for (const char *flag : own)
+      refuse(flag, " is for --tune=TABLE, which is missing");
+}
 
 int main(int argc, char **argv) {
   CLI::App app(description, "ashlar-bench");
@@ -33,7 +60,27 @@ int main(int argc, char **argv) {
       ->check(CLI::Range(0.0, 86400.0));
   app.add_option("--warmup", warmup, "Runs before that")->capture_default_str();
   app.add_flag("--json", json, "Print one JSON object");
+  TuneOptions tuning;
+  app.add_option("--tune", tuning.table,
+                 "Measure strategies of a model (.onnx) and write a table");
+  app.add_option("--target", tuning.target, "With --tune: T[:PRESET]");
+  app.add_option("--machine", tuning.machine, "With --tune: a machine model");
+  app.add_option("--value", tuning.values,
+                 "With --tune: NAME=0,2 makes an input a constant; repeatable")
+      ->take_all();
+  app.add_option("--seconds", tuning.seconds,
+                 "With --tune: to measure; compiling comes on top")
+      ->capture_default_str()
+      ->check(FiniteNotNegative())
+      ->check(CLI::Range(0.0, 86400.0));
   return runTool("ashlar-bench", app, argc, argv, [&]() -> int {
+    checkTuneFlags(app, !tuning.table.empty());
+    if (!tuning.table.empty()) {
+      // Sizes are fixed when compiling.
+      std::swap(tuning.shapes, flags.shapes);
+      std::fputs(tune(flags, tuning, json).c_str(), stdout);
+      return Done;
+    }
     ModuleRunner runner(flags);
     runner.prepareInputs(/*fillIn=*/true);
     runner.prepareOutputs();

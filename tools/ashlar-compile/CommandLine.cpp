@@ -32,6 +32,13 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
                  "T[:PRESET],...: one program for each (cpu:host)");
   app.add_option("--machine", options.machine,
                  "A machine model (JSON) in place of a preset");
+  app.add_option("--tuning", options.tuning,
+                 "Measured strategies (JSON), from ashlar-bench --tune");
+  app.add_flag("--strict", options.strict,
+               "Refuse, not ignore, a table of another machine or version");
+  app.add_option("--list-strategies", options.listStrategies,
+                 "Instead of a module: each contraction's strategies that are "
+                 "worth measuring (JSON), to a file or -");
   app.add_option("--shape", shapes,
                  "NAME=1x3x224x224 fixes a dynamic input; repeatable");
   app.add_flag("--exact-convolution", options.exactConvolution,
@@ -103,7 +110,17 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
     return misuse("--until=" + until +
                   ": expected import, simplify, place, precision, fuse, tile, "
                   "schedule or emit");
-  if (options.output.empty() && !options.stopEarly)
+  bool lists = !options.listStrategies.empty();
+  if (lists && (options.stopEarly || !options.output.empty()))
+    return misuse("--list-strategies makes no module; leave out -o and "
+                  "--until");
+  if (lists && options.targets.size() != 1)
+    return misuse("--list-strategies is for one target; --target names " +
+                  std::to_string(options.targets.size()));
+  if (options.strict && options.tuning.empty())
+    return misuse("--strict is about the table of --tuning=FILE, which is "
+                  "missing");
+  if (options.output.empty() && !options.stopEarly && !lists)
     return misuse("-o FILE.ash is missing");
   if (options.output == "-")
     return misuse("-o -: a module is mapped when it is loaded, so it needs a "

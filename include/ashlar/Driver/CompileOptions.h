@@ -40,6 +40,13 @@ struct CompileOptions {
   /// A machine file, for the target that it is of where no preset is named;
   /// empty: presets only.
   std::string machine;
+  /// A table of measured strategies; empty: none.
+  std::string tuning;
+  /// Whether a table for another machine or version is refused, not ignored.
+  bool strict = false;
+  /// Where the strategies worth measuring go instead of a module, as JSON; "-"
+  /// is the standard output; empty: nowhere.
+  std::string listStrategies;
   std::map<std::string, std::vector<int64_t>> shapes;
   /// Convolutions are sums of products only, without Winograd's transforms.
   bool exactConvolution = false;

@@ -10,11 +10,14 @@
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Support/Remarks.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
+#include "ashlar/Transforms/Fuse/Tuning.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <numeric>
+#include <set>
 
 using namespace mlir;
 using namespace ashlar;
@@ -32,6 +35,12 @@ StringRef Prediction::bound() const {
   return nearest > compute ? "nearest memory" : "compute";
 }
 
+/// [1, 14, 32]
+static std::string spell(ArrayRef<int64_t> values) {
+  auto text = [](int64_t value) { return std::to_string(value); };
+  return "[" + llvm::join(llvm::map_range(values, text), ", ") + "]";
+}
+
 namespace {
 /// Cycles of boxes of registers: what each unit takes alone, and the slower of
 /// the two for each box.
@@ -46,10 +55,11 @@ struct BoxCycles {
 
 class StrategyChooser {
 public:
-  /// `b` is b's map before terms were grouped.
-  StrategyChooser(tile::ContractOp op, const Core &core, AffineMap b)
-      : op(op), core(core), plainB(b), numParallel(op.getParallel().size()),
-        last(numParallel - 1) {
+  /// `b` is b's map before terms were grouped. `tuned` may be null.
+  StrategyChooser(tile::ContractOp op, const Core &core, AffineMap b,
+                  const TuningEntry *tuned)
+      : op(op), core(core), plainB(b), tuned(tuned),
+        numParallel(op.getParallel().size()), last(numParallel - 1) {
     sizes.assign(op.getParallel().begin(), op.getParallel().end());
     llvm::append_range(sizes, op.getReduced());
     box.assign(sizes.size(), 1);
@@ -57,10 +67,17 @@ public:
     int64_t bytes = elementBytes(op.getAccumulatorType());
     lanes = std::max<int64_t>(1, core.vectorBytes / bytes);
     terms = ShapedType::getNumElements(op.getReduced()) / core.group;
+    for (unsigned d = last; d-- > 0;)
+      if (isRow(d) && sizes[d] > 1)
+        rowDims.push_back(d);
   }
 
-  Prediction choose() {
+  /// Fails, having said why, where the tuning's entry does not fit; its choice
+  /// is then the model's own.
+  FailureOr<Prediction> choose() {
     chooseRegisters();
+    own = chosen;
+    LogicalResult fits = tuned ? takeTuned() : success();
     chooseChunks();
     packConstant();
     if (!isPacked)
@@ -74,10 +91,55 @@ public:
     op.setStrategyAttr(strategy);
     Prediction prediction = predict();
     explain(prediction);
+    if (failed(fits))
+      return failure();
     return prediction;
   }
 
+  /// After choose(): what is worth measuring. The model's own choice first, its
+  /// loops the other way round, the best box of each width that is not much
+  /// worse, the next best of all.
+  std::vector<ListedContraction::Candidate> candidatesToMeasure() {
+    constexpr size_t most = 8;
+    constexpr double worth = 1.3;
+    std::vector<size_t> byCost(candidates.size());
+    std::iota(byCost.begin(), byCost.end(), size_t(0));
+    llvm::stable_sort(byCost, [&](size_t x, size_t y) {
+      return candidates[x].cost < candidates[y].cost;
+    });
+    llvm::SetVector<size_t> picked;
+    picked.insert(own);
+    std::set<int64_t> widths = {candidates[own].vectors};
+    for (size_t i : byCost)
+      if (candidates[i].cost < candidates[own].cost * worth &&
+          widths.insert(candidates[i].vectors).second)
+        picked.insert(i);
+    for (size_t i : byCost)
+      if (picked.size() < most)
+        picked.insert(i);
+    std::vector<ListedContraction::Candidate> result;
+    for (size_t i : picked.getArrayRef().take_front(most)) {
+      chosen = i;
+      std::vector<int64_t> measured = boxOf(candidates[i]).vec();
+      result.push_back({{measured, {}}, int64_t(predict().cycles())});
+    }
+    if (!packs && sizes[last] > box[last] && countRows() > 1) {
+      ListedContraction::Candidate other = result.front();
+      SmallVector<int64_t> turned = makeOrder(!rowsOutside);
+      other.choice.order.assign(turned.begin(), turned.end());
+      result.insert(result.begin() + 1, other);
+    }
+    return result;
+  }
+
 private:
+  /// A box of registers that was considered; cost is what decided.
+  struct Candidate {
+    int64_t rows, inner, vectors; ///< `inner` of the rows along one dim
+    double cost;
+    BoxCycles boxes;
+  };
+
   bool inA(unsigned d) { return op.getAMap().isFunctionOfDim(d); }
   bool inB(unsigned d) { return op.getBMap().isFunctionOfDim(d); }
   /// A dim along which b stays the same.
@@ -121,8 +183,7 @@ private:
   }
 
   /// The register box: `inner` and `outer` rows, `columns` side by side.
-  void setBox(ArrayRef<unsigned> rowDims, int64_t inner, int64_t outer,
-              int64_t columns) {
+  void setBox(int64_t inner, int64_t outer, int64_t columns) {
     if (!rowDims.empty())
       box[rowDims[0]] = inner;
     if (rowDims.size() > 1)
@@ -141,7 +202,7 @@ private:
 
   /// A box of windows that share what they read: each vector of a is loaded
   /// once for all sums that it is part of.
-  void chooseWindow(ArrayRef<unsigned> rowDims) {
+  void chooseWindow() {
     int64_t inner = rowDims.empty() ? 1 : sizes[rowDims[0]];
     int64_t outer = rowDims.size() < 2 ? 1 : sizes[rowDims[1]];
     // b's vectors stay in registers where there is room for them.
@@ -151,7 +212,7 @@ private:
     int64_t bestInner = 1, bestOuter = 1;
     for (int64_t out = 1; out <= std::min<int64_t>(outer, 4); ++out)
       for (int64_t in = 1; in <= std::min(inner, sums / out); ++in) {
-        setBox(rowDims, in, out, lanes);
+        setBox(in, out, lanes);
         double loads = vectorsOfA();
         double work = double(in * out * terms) / core.multiplyAddsPerCycle;
         double cost = std::max(work, loads / core.loadsPerCycle) + loads / 8;
@@ -161,6 +222,7 @@ private:
         cost *= boxes;
         candidates.push_back(
             {out * in,
+             in,
              1,
              cost,
              {work * boxes, loads / core.loadsPerCycle * boxes, cost}});
@@ -170,16 +232,12 @@ private:
           chosen = candidates.size() - 1;
         }
       }
-    setBox(rowDims, bestInner, bestOuter, lanes);
+    setBox(bestInner, bestOuter, lanes);
   }
 
   void chooseRegisters() {
-    SmallVector<unsigned> rowDims;
-    for (unsigned d = last; d-- > 0;)
-      if (isRow(d) && sizes[d] > 1)
-        rowDims.push_back(d);
     if (inA(last)) {
-      chooseWindow(rowDims);
+      chooseWindow();
       return;
     }
     int64_t allVectors = llvm::divideCeil(sizes[last], lanes);
@@ -206,7 +264,7 @@ private:
                  cycles(out, vectors, inA(last)).total * out;
           boxes.add(cost / boxes.total - 1, boxes);
         }
-        candidates.push_back({rows, vectors, cost * double(terms), {}});
+        candidates.push_back({rows, in, vectors, cost * double(terms), {}});
         candidates.back().boxes.add(double(terms), boxes);
         // Among equals, the one that loads least. Vectors of b come from
         // farther away than elements of a, and wait in registers.
@@ -225,7 +283,48 @@ private:
         }
       }
     }
-    setBox(rowDims, bestInner, bestOuter, bestVectors * lanes);
+    setBox(bestInner, bestOuter, bestVectors * lanes);
+  }
+
+  /// Sets the box; its parallel part.
+  ArrayRef<int64_t> boxOf(const Candidate &candidate) {
+    setBox(candidate.inner, candidate.rows / candidate.inner,
+           candidate.vectors * lanes);
+    return ArrayRef(box).take_front(numParallel);
+  }
+
+  /// The entry's box where it is one of those considered, which fit; checks
+  /// its order.
+  LogicalResult takeTuned() {
+    const StrategyChoice &choice = tuned->choice;
+    auto *considered = llvm::find_if(candidates, [&](const Candidate &each) {
+      return boxOf(each) == ArrayRef(choice.box);
+    });
+    if (considered == candidates.end())
+      return refuseTuned("a box over its parallel dims that fits the "
+                         "registers, such as " +
+                             spell(boxOf(candidates[own])),
+                         choice.box);
+    chosen = considered - candidates.begin();
+    std::vector<int64_t> loops = choice.order;
+    llvm::sort(loops);
+    if (!loops.empty() &&
+        !llvm::equal(loops, llvm::seq<int64_t>(0, numParallel)))
+      return refuseTuned("an order with each of its " +
+                             std::to_string(numParallel) +
+                             " parallel dims once",
+                         choice.order);
+    return success();
+  }
+
+  LogicalResult refuseTuned(const std::string &expected,
+                            ArrayRef<int64_t> found) {
+    InFlightDiagnostic error = emitError(op.getLoc())
+                               << "--tuning: the entry for the contraction '"
+                               << tuned->contraction << "': expected "
+                               << expected << ", found " << spell(found);
+    tuned = nullptr;
+    return error;
   }
 
   /// Sums of floats in chunks of at most 512 terms.
@@ -472,7 +571,16 @@ private:
 
   /// The operand that is kept near has its loop outermost.
   void chooseOrder() {
-    SmallVector<unsigned> batches, rows, columns;
+    int64_t b = bytesOf(op.getB());
+    bool nearB = b <= core.farBytes / 2 && bytesOf(op.getA()) > core.nearBytes;
+    rowsOutside = packs ? false : (inA(last) ? true : nearB);
+    order = makeOrder(rowsOutside);
+    if (tuned && !tuned->choice.order.empty())
+      order.assign(tuned->choice.order.begin(), tuned->choice.order.end());
+  }
+
+  SmallVector<int64_t> makeOrder(bool rowsFirst) {
+    SmallVector<int64_t> batches, rows, columns;
     for (unsigned d = 0; d != numParallel; ++d) {
       if (d == last || (inB(d) && !inA(d)))
         columns.push_back(d);
@@ -481,12 +589,9 @@ private:
       else
         batches.push_back(d);
     }
-    llvm::append_range(order, batches);
-    int64_t b = bytesOf(op.getB());
-    bool nearB = b <= core.farBytes / 2 && bytesOf(op.getA()) > core.nearBytes;
-    bool rowsOutside = packs ? false : (inA(last) ? true : nearB);
-    llvm::append_range(order, rowsOutside ? rows : columns);
-    llvm::append_range(order, rowsOutside ? columns : rows);
+    llvm::append_range(batches, rowsFirst ? rows : columns);
+    llvm::append_range(batches, rowsFirst ? columns : rows);
+    return batches;
   }
 
   /// Of all the work: boxes as chooseRegisters has seen them, for each of the
@@ -540,22 +645,13 @@ private:
       if ((other.rows != best.rows || other.vectors != best.vectors) &&
           (!next || other.cost < next->cost))
         next = &other;
-    auto list = [](ArrayRef<int64_t> values) {
-      return "[" +
-             llvm::join(llvm::map_range(values,
-                                        [](int64_t value) {
-                                          return std::to_string(value);
-                                        }),
-                        ", ") +
-             "]";
-    };
     auto line = remark::passed(op.getLoc(), about(op, "Strategy", "strategy"));
     line << remark::metric("Box", shape(best)) << " sums in registers, "
          << (isPacked ? "b in panels"
              : packs  ? "b put into panels on the way"
                       : "b as it lies")
-         << ", loops " << remark::metric("Order", list(order)) << ", workers "
-         << remark::metric("Workers", list(workers)) << ": "
+         << ", loops " << remark::metric("Order", spell(order)) << ", workers "
+         << remark::metric("Workers", spell(workers)) << ": "
          << remark::metric("Cycles", int64_t(prediction.cycles()))
          << " cycles, "
          << remark::metric(
@@ -577,36 +673,52 @@ private:
            << remark::metric("RunnerUpCycles", int64_t(next->cost * scale))
            << " cycles of its boxes instead of "
            << remark::metric("BoxCycles", int64_t(best.cost * scale));
+    if (tuned)
+      explainTuned(line);
   }
 
-  /// A box of registers that was considered; cost is what decided.
-  struct Candidate {
-    int64_t rows, vectors;
-    double cost;
-    BoxCycles boxes;
-  };
+  void explainTuned(remark::detail::InFlightRemark &line) {
+    auto time = [](StringRef name, double microseconds) {
+      return remark::metric(name, llvm::formatv("{0:f1}", microseconds).str());
+    };
+    line << "; from the tuning table";
+    if (tuned->microseconds > 0 && tuned->ownMicroseconds > 0)
+      line << ": measured " << time("TunedMicroseconds", tuned->microseconds)
+           << " us instead of "
+           << time("OwnMicroseconds", tuned->ownMicroseconds) << " us";
+  }
 
   tile::ContractOp op;
   Core core;
   AffineMap plainB;
+  const TuningEntry *tuned;
   SmallVector<Candidate, 0> candidates;
-  size_t chosen = 0;
+  size_t chosen = 0, own = 0; ///< `own` before the tuning was asked
   double scale = 1;
   unsigned numParallel, last;
   SmallVector<int64_t> sizes, box, workers, order;
+  SmallVector<unsigned, 4> rowDims; ///< from the inside
   int64_t lanes, terms;
-  bool isPacked = false, packs = false;
+  bool isPacked = false, packs = false, rowsOutside = false;
 };
 
 struct ChooseStrategies
     : ashlar::impl::ChooseStrategiesPassBase<ChooseStrategies> {
   ChooseStrategies() = default;
-  explicit ChooseStrategies(const MachineModel &machine) : machine(machine) {}
+  ChooseStrategies(const MachineModel &machine,
+                   std::shared_ptr<StrategyTuning> tuning)
+      : machine(machine), tuning(std::move(tuning)) {}
   void runOnOperation() override {
+    if (tuning && !tuning->whyIgnored.empty())
+      remark::missed(getOperation().getLoc(),
+                     about(getOperation(), "TuningTable", "strategy"))
+          << "the tuning table is not used: " << tuning->whyIgnored;
     getOperation().walk([&](tile::ContractOp op) {
       if (!op.getStrategyAttr())
-        recordPrediction(op, chooseStrategy(op, machine));
+        recordPrediction(op, chooseStrategy(op, machine, tuning.get()));
     });
+    if (tuning && tuning->isRefused())
+      signalPassFailure();
   }
   static void recordPrediction(Operation *op, const Prediction &prediction) {
     Builder b(op->getContext());
@@ -615,19 +727,38 @@ struct ChooseStrategies
     op->setAttr(exec::boundAttrName, b.getStringAttr(prediction.bound()));
   }
   MachineModel machine = MachineModel::generic();
+  std::shared_ptr<StrategyTuning> tuning;
 };
 } // namespace
 
 Prediction ashlar::chooseStrategy(tile::ContractOp op,
-                                  const MachineModel &machine) {
+                                  const MachineModel &machine,
+                                  StrategyTuning *tuning) {
   Core core(machine, op);
   AffineMap b = op.getBMap();
+  ListedContraction listed;
+  if (tuning)
+    listed.contraction = contractionText(
+        op, constantBehindReshapes(op.getB()) && b.isProjectedPermutation());
   if (core.group > 1 && !groupTerms(op, core.group))
     core = Core(machine, op, /*groups=*/false);
-  return StrategyChooser(op, core, b).choose();
+  StrategyChooser chooser(op, core, b,
+                          tuning ? tuning->find(listed.contraction) : nullptr);
+  FailureOr<Prediction> prediction = chooser.choose();
+  if (failed(prediction)) {
+    tuning->refuse();
+    return Prediction();
+  }
+  if (tuning && tuning->lists) {
+    listed.places = {nodeNames(op.getLoc())};
+    listed.candidates = chooser.candidatesToMeasure();
+    tuning->list(std::move(listed));
+  }
+  return *prediction;
 }
 
 std::unique_ptr<Pass>
-ashlar::createChooseStrategiesPass(const MachineModel &machine) {
-  return std::make_unique<ChooseStrategies>(machine);
+ashlar::createChooseStrategiesPass(const MachineModel &machine,
+                                   std::shared_ptr<StrategyTuning> tuning) {
+  return std::make_unique<ChooseStrategies>(machine, std::move(tuning));
 }

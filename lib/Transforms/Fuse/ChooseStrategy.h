@@ -46,8 +46,17 @@ struct Prediction {
   llvm::StringRef bound() const;
 };
 
-/// Sets the strategy of `op` and packs a constant b.
-Prediction chooseStrategy(tile::ContractOp op, const MachineModel &machine);
+class StrategyTuning;
+
+/// Sets the strategy of `op` and packs a constant b. `tuning` may be null; an
+/// entry that does not fit is an error at `op`, and refuses the tuning.
+Prediction chooseStrategy(tile::ContractOp op, const MachineModel &machine,
+                          StrategyTuning *tuning);
+
+/// All of a contraction that its strategy depends on, in one line: the same for
+/// the same computation, whatever its nodes are called. `hasPanels` says that b
+/// is constant and will be stored as the kernel reads it.
+std::string contractionText(tile::ContractOp op, bool hasPanels);
 
 /// Splits the innermost reduced dim of `op` into groups of `group` terms, the
 /// last dim then, if its operands can be read so.

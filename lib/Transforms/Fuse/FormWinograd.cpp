@@ -233,7 +233,9 @@ Plan planFor(tile::ContractOp op, const Core &core, int64_t outputs) {
 
 struct FormWinograd : ashlar::impl::FormWinogradPassBase<FormWinograd> {
   FormWinograd() = default;
-  explicit FormWinograd(const MachineModel &machine) : machine(machine) {}
+  FormWinograd(const MachineModel &machine,
+               std::shared_ptr<StrategyTuning> tuning)
+      : machine(machine), tuning(std::move(tuning)) {}
 
   void runOnOperation() override {
     SmallVector<tile::ContractOp> convolutions;
@@ -326,7 +328,7 @@ private:
         b.getAffineMapArrayAttr(maps), UnitAttr(), UnitAttr(), TypedAttr(),
         tile::StrategyAttr());
     products.getBody().emplaceBlock().addArgument(element, location);
-    chooseStrategy(products, machine);
+    chooseStrategy(products, machine, tuning.get());
     tile::StrategyAttr chosen = products.getStrategyAttr();
     auto strategy = tile::StrategyAttr::get(
         &getContext(), {plan.perWorker, 0, 0}, chosen.getBox(),
@@ -348,10 +350,12 @@ private:
   }
 
   MachineModel machine = MachineModel::generic();
+  std::shared_ptr<StrategyTuning> tuning;
 };
 } // namespace
 
 std::unique_ptr<Pass>
-ashlar::createFormWinogradPass(const MachineModel &machine) {
-  return std::make_unique<FormWinograd>(machine);
+ashlar::createFormWinogradPass(const MachineModel &machine,
+                               std::shared_ptr<StrategyTuning> tuning) {
+  return std::make_unique<FormWinograd>(machine, std::move(tuning));
 }

@@ -84,8 +84,9 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
     if (all && options.takes(Step::AbsorbPadding))
       function.addPass(createAbsorbPaddingPass());
     if (all && !options.exactConvolution && options.takes(Step::FormWinograd))
-      function.addPass(createFormWinogradPass(options.machine));
-    function.addPass(createChooseStrategiesPass(options.machine));
+      function.addPass(createFormWinogradPass(options.machine, options.tuning));
+    function.addPass(
+        createChooseStrategiesPass(options.machine, options.tuning));
     function.addPass(createCSEPass());
   }
   FormDispatchesPassOptions dispatches;

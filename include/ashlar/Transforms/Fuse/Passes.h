@@ -8,10 +8,15 @@
 namespace ashlar {
 #define GEN_PASS_DECL
 #include "ashlar/Transforms/Fuse/Passes.h.inc"
-/// What is best for `machine`; without it, for MachineModel::generic().
+class StrategyTuning;
+/// What is best for `machine`; without it, for MachineModel::generic(). Tuning
+/// may be null.
 std::unique_ptr<mlir::Pass>
-createChooseStrategiesPass(const MachineModel &machine);
-std::unique_ptr<mlir::Pass> createFormWinogradPass(const MachineModel &machine);
+createChooseStrategiesPass(const MachineModel &machine,
+                           std::shared_ptr<StrategyTuning> tuning);
+std::unique_ptr<mlir::Pass>
+createFormWinogradPass(const MachineModel &machine,
+                       std::shared_ptr<StrategyTuning> tuning);
 #define GEN_PASS_REGISTRATION
 #include "ashlar/Transforms/Fuse/Passes.h.inc"
 } // namespace ashlar

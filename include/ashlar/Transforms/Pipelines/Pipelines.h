@@ -12,9 +12,12 @@
 #include "ashlar/Transforms/Pipelines/Steps.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/ArrayRef.h"
+#include <memory>
 #include <string>
 
 namespace ashlar {
+
+class StrategyTuning;
 
 /// What the target says to the stage `tile`.
 struct TileOptions {
@@ -25,6 +28,8 @@ struct TileOptions {
   /// Convolutions are sums of products only, without transforms.
   bool exactConvolution = false;
   FuseLevel fuse = FuseLevel::All;
+  /// Measured choices, and who lists what was considered; may be null.
+  std::shared_ptr<StrategyTuning> tuning;
 
   bool takes(Step step) const { return unsigned(step) < steps; }
 };
