@@ -25,6 +25,10 @@ public:
   /// The value of a tensor, or null when it depends on an input, is too large,
   /// or an op on the way is not known here.
   mlir::DenseElementsAttr evaluate(mlir::Value value);
+  /// From now on `value` is `constant`.
+  void assume(mlir::Value value, mlir::DenseElementsAttr constant) {
+    known[value] = constant;
+  }
 
 private:
   mlir::DenseElementsAttr compute(mlir::Value value);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// One form for what may come in several: named ops become generic ones, and a
-// sum of products that begins at something begins at zero and is added to it
-// afterwards, which an epilogue can do.
+// One form for what may come in several: named ops become generic ones, a sum
+// of products that begins at something begins at zero and is added to it
+// afterwards, which an epilogue can do, and what is read backwards is read by
+// its indices.
 #include "ashlar/Transforms/Fuse/Passes.h"
+#include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -66,6 +68,70 @@ void startAtZero(linalg::GenericOp op, Operation *addition) {
   op.getResult(0).replaceAllUsesExcept(total.getResult(0), total);
 }
 
+/// Whether a dim counts down somewhere.
+bool isBackwards(AffineMap map) {
+  bool found = false;
+  for (AffineExpr expression : map.getResults())
+    expression.walk([&](AffineExpr part) {
+      auto product = dyn_cast<AffineBinaryOpExpr>(part);
+      if (!product || product.getKind() != AffineExprKind::Mul)
+        return;
+      auto factor = dyn_cast<AffineConstantExpr>(product.getRHS());
+      found |= factor && factor.getValue() < 0;
+    });
+  return found;
+}
+
+/// Later stages take slices of operands, from where a tile's first element lies
+/// to where its last one does; that is the wrong way around for these.
+linalg::GenericOp readByIndex(linalg::GenericOp op) {
+  SmallVector<Value> inputs;
+  SmallVector<AffineMap> maps;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    if (isBackwards(map))
+      continue;
+    inputs.push_back(input->get());
+    maps.push_back(map);
+  }
+  if (inputs.size() == op.getInputs().size())
+    return op;
+  for (OpOperand &output : op.getDpsInitsMutable())
+    maps.push_back(op.getMatchingIndexingMap(&output));
+  OpBuilder b(op);
+  auto made = linalg::GenericOp::create(
+      b, op.getLoc(), op.getResultTypes(), inputs, op.getOutputs(), maps,
+      op.getIteratorTypesArray(),
+      [&](OpBuilder &inner, Location at, ValueRange arguments) {
+        IRMapping values;
+        SmallVector<Value> dims;
+        for (unsigned dim = 0; dim != op.getNumLoops(); ++dim)
+          dims.push_back(linalg::IndexOp::create(inner, at, dim));
+        for (OpOperand *input : op.getDpsInputOperands()) {
+          AffineMap map = op.getMatchingIndexingMap(input);
+          Value old = op.getMatchingBlockArgument(input);
+          if (!isBackwards(map)) {
+            values.map(old, arguments.front());
+            arguments = arguments.drop_front();
+            continue;
+          }
+          SmallVector<Value> place;
+          for (AffineExpr expression : map.getResults())
+            place.push_back(
+                affine::expandAffineExpr(inner, at, expression, dims, {}));
+          values.map(old,
+                     tensor::ExtractOp::create(inner, at, input->get(), place));
+        }
+        values.map(op.getRegionOutputArgs(), arguments);
+        for (Operation &old : *op.getBody())
+          inner.clone(old, values);
+      });
+  made->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  op->replaceAllUsesWith(made);
+  op.erase();
+  return made;
+}
+
 struct NormalizeGenerics
     : ashlar::impl::NormalizeGenericsPassBase<NormalizeGenerics> {
   void runOnOperation() override {
@@ -85,6 +151,8 @@ struct NormalizeGenerics
           continue;
         generic = *made;
       }
+      if (generic.hasPureTensorSemantics())
+        generic = readByIndex(generic);
       Operation *addition = findAddition(generic);
       if (addition && !generic.getDpsInits()[0].getDefiningOp<linalg::FillOp>())
         startAtZero(generic, addition);

@@ -340,6 +340,24 @@ g (float x) => (float y, float[n] z) <int64 most = {5}, bool yes = {1}> {
 }
 """, [{"x": np.array(x, np.float32)} for x in (0.5, 1.5)])
 
+# A loop over time as exporters of TensorFlow write it: it counts by itself.
+case("loop_counts_by_itself", """
+g (float[7,3] x, float[3] s) => (float[3] y, float[7,3] z)
+<int32 zero = {0}, int32 most = {7}, int32 one = {1}, bool yes = {1}> {
+  n, m, y, z = Loop(, yes, zero, most, s) <
+    body = b (int64 i, bool c, int32 time, int32 end, float[3] v)
+        => (bool go, int32 next, int32 last, float[3] w, float[3] row) {
+      next = Add(time, one)
+      last = Identity(end)
+      go = Less(next, end)
+      r = Gather(x, time)
+      a = Add(v, r)
+      w = Tanh(a)
+      row = Neg(w)
+    }>
+}
+""", [{"x": f32(7, 3), "s": f32(3)}])
+
 # The form of opset 8: everything has a batch, one input is walked backwards.
 CASES.append(("scan_batched", """<ir_version: 3, opset_import: ["" : 8]>
 g (float[2,3] s, float[2,4,3] x, float[2,4,3] z)

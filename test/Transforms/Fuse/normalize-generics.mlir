@@ -61,3 +61,29 @@ func.func @stays(%a: tensor<3x5xi32>, %b: tensor<3x5xi32>, %c: tensor<3xi32>) ->
   } -> tensor<3xi32>
   return %r, %q : tensor<3xi32>, tensor<3xi32>
 }
+
+// -----
+
+// A tile of what is read backwards would be the slice that lies before it.
+// CHECK-LABEL: func.func @backwards
+// CHECK-SAME: %[[A:.*]]: tensor<7x3xf32>, %[[B:.*]]: tensor<7x3xf32>
+// CHECK: linalg.generic {{.*}} ins(%[[B]] : tensor<7x3xf32>)
+// CHECK: %[[ROW:.*]] = linalg.index 0
+// CHECK: %[[COLUMN:.*]] = linalg.index 1
+// CHECK: %[[BACK:.*]] = arith.addi
+// CHECK: %[[X:.*]] = tensor.extract %[[A]][%[[BACK]], %[[COLUMN]]]
+// CHECK: arith.addf %[[X]]
+func.func @backwards(%a: tensor<7x3xf32>, %b: tensor<7x3xf32>) -> tensor<7x3xf32> {
+  %e = tensor.empty() : tensor<7x3xf32>
+  %r = linalg.generic {
+      indexing_maps = [affine_map<(d0, d1) -> (-d0 + 6, d1)>,
+                       affine_map<(d0, d1) -> (d0, d1)>,
+                       affine_map<(d0, d1) -> (d0, d1)>],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%a, %b : tensor<7x3xf32>, tensor<7x3xf32>) outs(%e : tensor<7x3xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %s = arith.addf %x, %y : f32
+    linalg.yield %s : f32
+  } -> tensor<7x3xf32>
+  return %r : tensor<7x3xf32>
+}

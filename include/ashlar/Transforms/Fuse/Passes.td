@@ -21,7 +21,8 @@ def NormalizeGenericsPass
   let description = [{
     Before: linalg ops on tensors, under any name. After: all but fills are
     `linalg.generic`, and a sum of products that began at a tensor begins at
-    zero; the tensor is added behind it, so that a bias becomes an epilogue.
+    zero; the tensor is added behind it, so that a bias becomes an epilogue. An
+    operand that is read backwards along some dim is read by its indices.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",

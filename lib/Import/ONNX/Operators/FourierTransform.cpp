@@ -272,9 +272,14 @@ static LogicalResult importDFT(NodeImporter &node) {
 
 static LogicalResult importSTFT(NodeImporter &node) {
   ImplicitLocOpBuilder &b = node.b;
+  // Exporters leave out the last size of real signals, as ONNX Runtime does.
+  if (node.rank(0) == 2)
+    node.replaceOperand(0, {reshape(b, node.operand(0),
+                                    {node.shape(0)[0], node.shape(0)[1], 1}),
+                            node.operandType(0)});
   ArrayRef<int64_t> shape = node.shape(0);
   if (shape.size() != 3 || (shape[2] != 1 && shape[2] != 2))
-    return node.invalid("expected a signal of shape batch x length x 1 or 2, "
+    return node.invalid("expected a signal of shape batch x length (x 1 or 2), "
                         "found " +
                         spellShape(shape));
   auto step = node.constantInts(1, "the step");

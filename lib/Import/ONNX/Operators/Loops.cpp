@@ -6,6 +6,7 @@
 // or the step's number must be known, is written out.
 #include "../OperandRules.h"
 #include "../TensorBuilder.h"
+#include "ashlar/Analysis/EvaluateConstant.h"
 #include "ashlar/Transforms/Fuse/ControlFlow.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -16,6 +17,9 @@
 using namespace mlir;
 using namespace ashlar;
 using namespace ashlar::onnx_import;
+
+/// Steps that a loop which decides by itself is followed for.
+static constexpr int64_t maximumFollowedSteps = 16384;
 
 /// Nodes that writing out a loop may make.
 static constexpr int64_t maximumUnrolledNodes = 8192;
@@ -60,6 +64,7 @@ private:
 
   LogicalResult readLoop();
   LogicalResult walk();
+  std::optional<int64_t> followSteps(bool &isWrong);
   LogicalResult counted(int64_t steps);
   LogicalResult unroll(int64_t steps);
   LogicalResult conditional();
@@ -85,6 +90,7 @@ private:
   std::optional<int64_t> limit;       ///< of steps, when it is known
   Value limitTensor;                  ///< when it is not; null: none
   std::optional<bool> firstCondition; ///< null: not known
+  bool endsAtLimit = false;           ///< the body says so itself
   SmallVector<ImportedValue> results; ///< of the body, without the condition
   Value condition;                    ///< what the body says
 };
@@ -231,9 +237,58 @@ Value LoopImporter::putRowAt(Value row, Value rows, Value step) {
 /// Whether the body's condition, with `before` as what it gets, never ends the
 /// loop.
 bool LoopImporter::goesOnForever(Value before) {
-  return isScan() ||
+  return isScan() || endsAtLimit ||
          (firstCondition == true &&
           (condition == before || knownBool(node, condition) == true));
+}
+
+/// How many steps there are where that is known for all that the body decides
+/// by what it decides about them: exporters write a loop over time as one that
+/// counts by itself. Only what the condition is computed from is followed.
+std::optional<int64_t> LoopImporter::followSteps(bool &isWrong) {
+  if (isScan() || firstCondition != true || !areTensors(initial))
+    return std::nullopt;
+  Region region;
+  Block &block = region.emplaceBlock();
+  auto scalar = RankedTensorType::get({}, b.getI64Type());
+  auto boolean = RankedTensorType::get({}, b.getI1Type());
+  SmallVector<Value> arguments = {block.addArgument(scalar, b.getLoc()),
+                                  block.addArgument(boolean, b.getLoc())};
+  SmallVector<DenseElementsAttr> carried;
+  for (const ImportedValue &value : initial) {
+    arguments.push_back(block.addArgument(value.value.getType(), b.getLoc()));
+    carried.push_back(node.constantValue(value.value));
+    if (carried.back() && carried.back().getNumElements() > 16)
+      carried.back() = {};
+  }
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(&block);
+  auto attempt = [&] { return importBody(block, ArrayRef<Value>(arguments)); };
+  std::optional<int64_t> found;
+  int64_t steps =
+      succeeded(node.tryTo(attempt, isWrong)) ? maximumFollowedSteps : 0;
+  for (int64_t step = 0; step != steps; ++step) {
+    ConstantEvaluator evaluator;
+    evaluator.assume(arguments[0], DenseElementsAttr::get(scalar, step));
+    evaluator.assume(arguments[1], DenseElementsAttr::get(boolean, true));
+    for (auto [argument, value] :
+         llvm::zip(ArrayRef(arguments).drop_front(2), carried))
+      if (value)
+        evaluator.assume(argument, value);
+    DenseElementsAttr decision = evaluator.evaluate(condition);
+    if (!decision)
+      break;
+    if ((*decision.getValues<APInt>().begin()).isZero()) {
+      found = step + 1;
+      break;
+    }
+    for (auto [value, result] : llvm::zip(carried, results))
+      if (value)
+        value = evaluator.evaluate(result.value);
+  }
+  // Its values go away with the region.
+  node.forgetConstants();
+  return found;
 }
 
 /// `steps` times, and the rows of each step.
@@ -532,6 +587,12 @@ LogicalResult LoopImporter::importLoop() {
   bool isWrong = false;
   LogicalResult done = failure();
   bool collects = unsigned(body.output_size()) != initial.size() + 1;
+  if (!limit && !limitTensor) {
+    limit = followSteps(isWrong);
+    endsAtLimit = limit.has_value();
+    if (isWrong)
+      return failure();
+  }
   if (limit && firstCondition) {
     done = node.tryTo([&] { return counted(*limit); }, isWrong);
     if (failed(done) && !isWrong && !collects)
