@@ -40,16 +40,34 @@ struct FoldConstants : ashlar::impl::FoldConstantsPassBase<FoldConstants> {
   using FoldConstantsPassBase::FoldConstantsPassBase;
   void runOnOperation() override {
     ashlar::ConstantEvaluator evaluator(maximumElements);
-    foldBlock(getOperation().getBody().front(), evaluator);
+    Block &body = getOperation().getBody().front();
+    foldBlock(body, evaluator);
+    // Only now: an op that is made takes the memory of one that has gone, and
+    // the evaluator would take it for that.
+    eraseDead(body);
   }
 
 private:
+  /// The blocks of control flow within a block.
+  static void forEachBlock(Operation &op,
+                           llvm::function_ref<void(Block &)> visit) {
+    if (isa<scf::IfOp, scf::ForOp, scf::WhileOp>(op))
+      for (Region &region : op.getRegions())
+        if (!region.empty())
+          visit(region.front());
+  }
+
+  static void eraseDead(Block &block) {
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
+      forEachBlock(op, eraseDead);
+      if (isOpTriviallyDead(&op))
+        op.erase();
+    }
+  }
+
   void foldBlock(Block &block, ashlar::ConstantEvaluator &evaluator) {
     for (Operation &op : llvm::make_early_inc_range(block)) {
-      if (isa<scf::IfOp, scf::ForOp, scf::WhileOp>(op))
-        for (Region &region : op.getRegions())
-          if (!region.empty())
-            foldBlock(region.front(), evaluator);
+      forEachBlock(op, [&](Block &inner) { foldBlock(inner, evaluator); });
       if (op.getNumResults() != 1 || isa<arith::ConstantOp>(op))
         continue;
       auto type = dyn_cast<RankedTensorType>(op.getResult(0).getType());
@@ -76,9 +94,6 @@ private:
       op.getResult(0).replaceAllUsesWith(constant);
       ++numFolded;
     }
-    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-      if (isOpTriviallyDead(&op))
-        op.erase();
   }
 };
 } // namespace

@@ -95,3 +95,30 @@ func.func @dead(%a: tensor<4xf32>) -> tensor<4xf32> {
   %b = linalg.exp ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
   return %a : tensor<4xf32>
 }
+
+// -----
+
+// What is dead in a loop's body goes only when all has been folded: an op that
+// takes its memory is another one, and its value is its own.
+// CHECK-LABEL: func.func @after_a_loop
+// CHECK-DAG: arith.constant dense<[5, 7]> : tensor<2xi64>
+// CHECK-DAG: arith.constant dense<[50, 70]> : tensor<2xi64>
+func.func @after_a_loop(%x: tensor<2xi64>) -> (tensor<2xi64>, tensor<2xi64>, tensor<2xi64>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %ten = arith.constant 10 : index
+  %a = arith.constant dense<[2, 3]> : tensor<2xi64>
+  %b = arith.constant dense<[3, 4]> : tensor<2xi64>
+  %c = arith.constant dense<[10, 10]> : tensor<2xi64>
+  %e = tensor.empty() : tensor<2xi64>
+  %y = scf.for %i = %zero to %ten step %one iter_args(%s = %x) -> (tensor<2xi64>) {
+    %p = linalg.sub ins(%a, %b : tensor<2xi64>, tensor<2xi64>) outs(%e : tensor<2xi64>) -> tensor<2xi64>
+    %q = linalg.sub ins(%b, %a : tensor<2xi64>, tensor<2xi64>) outs(%e : tensor<2xi64>) -> tensor<2xi64>
+    %r = linalg.add ins(%p, %s : tensor<2xi64>, tensor<2xi64>) outs(%e : tensor<2xi64>) -> tensor<2xi64>
+    %t = linalg.add ins(%q, %r : tensor<2xi64>, tensor<2xi64>) outs(%e : tensor<2xi64>) -> tensor<2xi64>
+    scf.yield %t : tensor<2xi64>
+  }
+  %u = linalg.add ins(%a, %b : tensor<2xi64>, tensor<2xi64>) outs(%e : tensor<2xi64>) -> tensor<2xi64>
+  %v = linalg.mul ins(%u, %c : tensor<2xi64>, tensor<2xi64>) outs(%e : tensor<2xi64>) -> tensor<2xi64>
+  return %y, %u, %v : tensor<2xi64>, tensor<2xi64>, tensor<2xi64>
+}
