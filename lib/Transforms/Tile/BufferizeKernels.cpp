@@ -3,6 +3,7 @@
 // One-shot bufferization of a kernel. Tensor ops that upstream would bufferize
 // through a copy are first taken apart into fills and copies of slices.
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Transforms/Tile/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
@@ -55,12 +56,48 @@ void carryOneBuffer(scf::ForOp loop) {
   }
 }
 
+bool isEmpty(Value tensor) {
+  if (auto slice = tensor.getDefiningOp<tensor::ExtractSliceOp>())
+    tensor = slice.getSource();
+  return tensor.getDefiningOp<tensor::EmptyOp>() != nullptr;
+}
+
+/// Lets what is computed element by element take the place of an operand that
+/// nobody reads later, inside of boxes: they need less memory of their own.
+void reuseOperands(func::FuncOp kernel) {
+  kernel.walk([](linalg::GenericOp op) {
+    if (!op->getParentOfType<scf::ForallOp>() || op->getNumResults() != 1 ||
+        op.getNumReductionLoops() != 0 || op.hasIndexSemantics() ||
+        op.payloadUsesValueFromOperand(op.getDpsInitOperand(0)) ||
+        !isEmpty(op.getDpsInits()[0]))
+      return;
+    AffineMap written = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+    for (OpOperand *operand : op.getDpsInputOperands()) {
+      Operation *producer = operand->get().getDefiningOp();
+      bool isOurs =
+          isa_and_nonnull<linalg::GenericOp, tile::ContractOp>(producer) &&
+          producer->getBlock() == op->getBlock();
+      if (!isOurs || operand->get().getType() != op.getResultTypes()[0] ||
+          op.getMatchingIndexingMap(operand) != written ||
+          !written.isPermutation() ||
+          !llvm::all_of(operand->get().getUsers(), [&](Operation *user) {
+            return user == op || (user->getBlock() == op->getBlock() &&
+                                  user->isBeforeInBlock(op));
+          }))
+        continue;
+      op.getDpsInitsMutable()[0].assign(operand->get());
+      return;
+    }
+  });
+}
+
 struct BufferizeKernels
     : ashlar::impl::BufferizeKernelsPassBase<BufferizeKernels> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     if (!function->hasAttr(exec::resultsAttrName))
       return;
+    reuseOperands(function);
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
     patterns.add<linalg::DecomposePadOpPattern>(context);
