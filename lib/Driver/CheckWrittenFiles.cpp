@@ -32,13 +32,21 @@ bool ashlar::checkWrittenFiles(const CompileOptions &options,
   std::string remarks = options.remarks == "-" ? "" : options.remarks;
   std::string list =
       options.listStrategies == "-" ? "" : options.listStrategies;
+  const std::string &plan = options.writePrecisionPlan;
   for (const std::string &file : read)
     if (!isFree("-o ", module, "the module", file, what) ||
         !isFree("--remarks=", remarks, "the remarks", file, what) ||
-        !isFree("--list-strategies=", list, "the list", file, what))
+        !isFree("--list-strategies=", list, "the list", file, what) ||
+        !isFree("--write-precision-plan=", plan, "the plan", file, what))
       return false;
   return isFree("--remarks=", remarks, "the remarks", module,
                 "the module itself") &&
          isFree("--list-strategies=", list, "the list", remarks,
-                "the file of remarks");
+                "the file of remarks") &&
+         isFree("--write-precision-plan=", plan, "the plan", module,
+                "the module itself") &&
+         isFree("--write-precision-plan=", plan, "the plan", remarks,
+                "the file of the remarks") &&
+         isFree("--write-precision-plan=", plan, "the plan", list,
+                "the list of strategies");
 }

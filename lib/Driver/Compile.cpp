@@ -24,6 +24,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/ThreadPool.h"
+#include "llvm/Support/ToolOutputFile.h"
 #include <chrono>
 
 using namespace mlir;
@@ -178,6 +179,11 @@ private:
                          [&](auto &other) { return other.get() == &target; }) -
            targets.begin();
   }
+  bool checkPrecision();
+  bool readPrecisionPlan();
+  PrecisionOptions precisionFor(const Target &target);
+  LogicalResult checkPlannedNodes();
+  bool writePrecisionPlan();
   void writeRemarks();
   /// Says what is wrong, if anything is.
   LogicalResult accept(llvm::Error error);
@@ -197,6 +203,8 @@ private:
   std::vector<std::unique_ptr<Target>> targets;
   /// Of each target; null where there is neither a table nor a list.
   std::vector<std::shared_ptr<StrategyTuning>> tunings;
+  std::optional<PrecisionPlan> plan;  // that the options name
+  PrecisionDecisions decisions;       // of the program after `precision`
   std::vector<std::string> dataFiles; // beside the model, with its weights
   llvm::DefaultThreadPool pool;
   RemarkLog remarks; // hears of the context until its end
@@ -307,6 +315,17 @@ LogicalResult Compilation::emit(ModuleOp module) {
                                (*tuned)->getTable()->digest);
   if (options.exactConvolution)
     provenance.flags.push_back("--exact-convolution");
+  if (options.precision != NumberType::F32)
+    provenance.flags.push_back(
+        std::string("--precision=") +
+        (options.searchPrecision ? "auto" : spell(options.precision)));
+  if (options.searchPrecision)
+    provenance.flags.push_back(
+        llvm::formatv("--tolerance={0}", options.tolerance));
+  // As with machines, the file is of this machine alone.
+  if (plan)
+    provenance.flags.push_back("--precision-plan");
+  provenance.precision = hooks.precisionReport;
   if (options.fuse != FuseLevel::All)
     provenance.flags.push_back(
         options.fuse == FuseLevel::None ? "--fuse=none" : "--fuse=basic");
@@ -383,6 +402,93 @@ LogicalResult Compilation::accept(llvm::Error error) {
   return refuse();
 }
 
+/// Whether the targets can do what is asked for.
+bool Compilation::checkPrecision() {
+  auto misuse = [&](const std::string &why) {
+    log << "error: " << why << "\n";
+    result.status = CompileStatus::WrongUsage;
+    return false;
+  };
+  bool isLow =
+      options.precision != NumberType::F32 || !options.precisionPlan.empty();
+  for (auto [target, name] : llvm::zip(targets, targetNames))
+    if (isLow && target->precisionOptions().wideAccumulators)
+      return misuse("--precision: the target " + name +
+                    " checks others and computes in the model's own types "
+                    "only; expected f32, found " +
+                    (options.precisionPlan.empty() ? spell(options.precision)
+                                                   : "a plan"));
+  if (targets.size() > 1 && !options.writePrecisionPlan.empty())
+    return misuse("--write-precision-plan: a plan is of one target; expected "
+                  "one in --target, found " +
+                  std::to_string(targets.size()));
+  return true;
+}
+
+bool Compilation::readPrecisionPlan() {
+  if (options.precisionPlan.empty())
+    return true;
+  auto fail = [&](const std::string &why) {
+    log << "error: --precision-plan=" << options.precisionPlan << ": " << why
+        << "\n";
+    result.status = CompileStatus::Refused;
+    return false;
+  };
+  auto file = llvm::MemoryBuffer::getFile(options.precisionPlan,
+                                          /*IsText=*/true);
+  if (!file)
+    return fail(file.getError().message());
+  plan.emplace();
+  std::string wrong = parsePrecisionPlan((*file)->getBuffer().str(), *plan);
+  return wrong.empty() || fail(wrong);
+}
+
+PrecisionOptions Compilation::precisionFor(const Target &target) {
+  PrecisionOptions precision = target.precisionOptions();
+  precision.low = options.precision;
+  precision.plan = hooks.precisionPlan ? hooks.precisionPlan
+                   : plan              ? &*plan
+                                       : nullptr;
+  precision.simulate = hooks.simulatePrecision;
+  precision.decisions = &decisions;
+  return precision;
+}
+
+LogicalResult Compilation::checkPlannedNodes() {
+  if (decisions.unknown.empty())
+    return success();
+  for (const std::string &line : ArrayRef(decisions.unknown).take_front(3))
+    log << "error: --precision-plan=" << options.precisionPlan << ": " << line
+        << "\n";
+  log << "note: " << decisions.unknown.size()
+      << (decisions.unknown.size() == 1 ? " line names a node"
+                                        : " lines name nodes")
+      << " that this model does not have; is the plan of another model?\n";
+  return refuse();
+}
+
+bool Compilation::writePrecisionPlan() {
+  if (hooks.decisions)
+    *hooks.decisions = decisions;
+  if (options.writePrecisionPlan.empty())
+    return true;
+  std::vector<std::string> heading = {
+      "The precision of each node, for --precision-plan; f32, bf16 or f16.",
+      "Target: " + targetNames.front()};
+  llvm::append_range(heading, hooks.precisionReport);
+  std::string text = printPrecisionPlan(decisions.nodes, heading);
+  llvm::Error error = llvm::writeToOutput(options.writePrecisionPlan,
+                                          [&](llvm::raw_ostream &file) {
+                                            file << text;
+                                            return llvm::Error::success();
+                                          });
+  if (!error)
+    return true;
+  return succeeded(accept(llvm::createStringError(
+      "--write-precision-plan=" + options.writePrecisionPlan + ": " +
+      llvm::toString(std::move(error)))));
+}
+
 /// Of a compile that failed, what was decided until then is no one's concern.
 void Compilation::writeRemarks() {
   if (remarksFile.isWanted() && result.status == CompileStatus::Done)
@@ -392,13 +498,16 @@ void Compilation::writeRemarks() {
 CompileResult Compilation::run() {
   if (!checkWrittenFiles(options, options.input, "the model itself", log) ||
       !checkWrittenFiles(options, options.machine, "the machine model", log) ||
+      !checkWrittenFiles(options, options.precisionPlan, "the precision plan",
+                         log) ||
       !checkWrittenFiles(options, options.tuning, "the tuning table", log)) {
     result.status = CompileStatus::Refused;
     return result;
   }
   result.status = findTargets(options, targets, targetNames, log);
   ReportFile list("--list-strategies");
-  if (result.status != CompileStatus::Done || failed(prepareTuning()) ||
+  if (result.status != CompileStatus::Done || !checkPrecision() ||
+      !readPrecisionPlan() || failed(prepareTuning()) ||
       failed(accept(list.open(options.listStrategies))) ||
       failed(accept(remarksFile.open(options.remarks))))
     return result;
@@ -464,10 +573,13 @@ CompileResult Compilation::run() {
          pipeline(
              Stage::Place,
              [&](OpPassManager &pm) { buildPlacePipeline(pm, targetNames); }) &&
-         perProgram(Stage::Precision,
-                    [](OpPassManager &pm, Target &target) {
-                      buildPrecisionPipeline(pm, target.precisionOptions());
-                    }) &&
+         perProgram(
+             Stage::Precision,
+             [&](OpPassManager &pm, Target &target) {
+               buildPrecisionPipeline(pm, precisionFor(target),
+                                      target.machine());
+             },
+             [&](ModuleOp) { return checkPlannedNodes(); }) &&
          perProgram(
              Stage::Fuse,
              [&](OpPassManager &pm, Target &target) {
@@ -500,7 +612,8 @@ CompileResult Compilation::run() {
          stage(Stage::Emit, [&] { return emit(*module); }));
   if (list.isWanted() && result.status == CompileStatus::Done)
     (void)writeList(list);
-  writeRemarks();
+  if (result.status == CompileStatus::Done && writePrecisionPlan())
+    writeRemarks();
   return result;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Driver/CompileOptions.h"
 #include <charconv>
+#include <cmath>
+#include <cstdlib>
 
 using namespace ashlar;
 
@@ -49,6 +51,24 @@ bool ashlar::parseFuseLevel(const std::string &text, FuseLevel &level) {
       return true;
     }
   return false;
+}
+
+bool ashlar::parsePrecision(const std::string &text, CompileOptions &options) {
+  options.searchPrecision = text == "auto";
+  if (options.searchPrecision) {
+    options.precision = NumberType::BF16;
+    return true;
+  }
+  return parseNumberType(text, options.precision);
+}
+
+bool ashlar::parseTolerance(const std::string &text, double &tolerance) {
+  char *end;
+  double parsed = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != 0 || !std::isfinite(parsed) || parsed <= 0)
+    return false;
+  tolerance = parsed;
+  return true;
 }
 
 bool ashlar::parseTargets(const std::string &text,

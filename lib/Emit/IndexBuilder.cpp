@@ -377,9 +377,9 @@ SmallVector<char, 0> IndexBuilder::build(ModuleOp module,
         elementType(type.getElementType()), b.CreateVector(shape),
         /*section=*/0, weight.offset, weight.size));
   }
-  auto origin = fb::CreateProvenance(b, b.CreateString(provenance.version),
-                                     strings(provenance.flags),
-                                     b.CreateString(provenance.modelSha256));
+  auto origin = fb::CreateProvenance(
+      b, b.CreateString(provenance.version), strings(provenance.flags),
+      b.CreateString(provenance.modelSha256), strings(provenance.precision));
   auto root = fb::CreateModule(
       b, b.CreateVector(std::vector<Offset<fb::Symbol>>()),
       b.CreateVector(entries), b.CreateVector(sectionTables),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "WeightTable.h"
 #include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Support/RoundFloats.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -21,6 +22,10 @@ WeightBytes::WeightBytes(TypedAttr value) {
   packed = dyn_cast<tile::PackedAttr>(value);
   if (packed)
     value = packed.getSource();
+  if (auto attribute = dyn_cast<tile::RoundedAttr>(value)) {
+    rounded = attribute.getType().getElementType();
+    value = attribute.getSource();
+  }
   auto type = cast<RankedTensorType>(value.getType());
   bytes = byteSize(type);
   auto setBytes = llvm::make_scope_exit([&] { bytes = written; });
@@ -47,10 +52,27 @@ WeightBytes::WeightBytes(TypedAttr value) {
 
 void WeightBytes::forEachPiece(
     llvm::function_ref<void(ArrayRef<char>)> use) const {
-  if (packed) {
-    forEachPackedPiece(use);
-    return;
-  }
+  if (!rounded)
+    return forEachSourcePiece(use);
+  SmallVector<char, 0> piece;
+  forEachSourcePiece([&](ArrayRef<char> source) {
+    piece.resize_for_overwrite(source.size() / 2);
+    for (size_t at = 0; at < source.size(); at += sizeof(float)) {
+      float value;
+      std::memcpy(&value, source.data() + at, sizeof(value));
+      uint16_t bits =
+          rounded.isBF16() ? roundToBFloat(value) : roundToHalf(value);
+      std::memcpy(piece.data() + at / 2, &bits, sizeof(bits));
+    }
+    use(piece);
+  });
+}
+
+void WeightBytes::forEachSourcePiece(
+    llvm::function_ref<void(ArrayRef<char>)> use) const {
+  if (packed)
+    return forEachPackedPiece(use);
+  uint64_t bytes = rounded ? 2 * this->bytes : this->bytes;
   ArrayRef<char> source = data.empty() ? ArrayRef<char>(owned) : data;
   if (!isSplat) {
     for (uint64_t at = 0; at < bytes; at += pieceBytes)
@@ -102,7 +124,7 @@ void WeightBytes::forEachPackedPiece(
   if (isSplat)
     strides.assign(strides.size(), 0);
   int64_t panel = packed.getPanel(),
-          width = elementBytes(type.getElementType());
+          width = rounded ? sizeof(float) : elementBytes(type.getElementType());
   const char *source = data.empty() ? owned.data() : data.data();
   SmallVector<int64_t> at(shape.size(), 0);
   SmallVector<char, 0> piece;

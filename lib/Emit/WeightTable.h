@@ -19,7 +19,7 @@ public:
 
   uint64_t size() const { return bytes; }
   /// Whether all bytes lie in memory already, and those.
-  bool isWhole() const { return !isSplat && !packed; }
+  bool isWhole() const { return !isSplat && !packed && !rounded; }
   llvm::ArrayRef<char> whole() const {
     return data.empty() ? llvm::ArrayRef<char>(owned) : data;
   }
@@ -30,10 +30,16 @@ private:
   void
   forEachPackedPiece(llvm::function_ref<void(llvm::ArrayRef<char>)> use) const;
 
+  /// As they lie in the constant: before they are rounded.
+  void
+  forEachSourcePiece(llvm::function_ref<void(llvm::ArrayRef<char>)> use) const;
+
   uint64_t bytes = 0;
   bool isSplat = false;
-  tile::PackedAttr packed;   ///< null, or how `data` is brought into order
-  llvm::ArrayRef<char> data; ///< of a splat: one element
+  tile::PackedAttr packed; ///< null, or how `data` is brought into order
+  /// Null, or the type of elements that those of `data` are rounded to.
+  mlir::Type rounded;
+  llvm::ArrayRef<char> data;         ///< of a splat: one element
   llvm::SmallVector<char, 16> owned; ///< where `data` had to be made
 };
 

@@ -24,7 +24,7 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
   CLI::App app{description, "ashlar-compile"};
   app.footer(footer);
   app.set_version_flag("--version", "ashlar-compile " ASHLAR_VERSION);
-  std::string targets, until, fuse, budget;
+  std::string targets, until, fuse, budget, precision, tolerance;
   std::vector<std::string> shapes, values;
   app.add_option("MODEL", options.input, ".onnx, or .mlir on tensors");
   app.add_option("-o,--output", options.output, "The .ash file to write");
@@ -47,6 +47,19 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
                  "NAME=16000 or NAME=0,2 makes an input a constant of the "
                  "module; repeatable")
       ->take_all();
+  app.add_option("--precision", precision,
+                 "f32, bf16, f16 or auto: what values are rounded to where "
+                 "named rules allow it (f32)");
+  app.add_option("--tolerance", tolerance,
+                 "For auto: how far an output may be from f32, relative to "
+                 "its largest element (1e-2)");
+  app.add_option("--calibration", options.calibration,
+                 "For auto: a folder of inputs, NAME.npy or NAME.pb, or "
+                 "folders of such; without it they are made up");
+  app.add_option("--precision-plan", options.precisionPlan,
+                 "A file that says the type of each node");
+  app.add_option("--write-precision-plan", options.writePrecisionPlan,
+                 "Where that file is written");
   app.add_option("--fuse", fuse,
                  "none, basic or all: how much becomes one kernel (all)");
   app.add_option("--memory-budget", budget,
@@ -102,6 +115,24 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
     return misuse("--target=" + targets + ": expected T[:PRESET][,...]");
   if (!fuse.empty() && !parseFuseLevel(fuse, options.fuse))
     return misuse("--fuse=" + fuse + ": expected none, basic or all");
+  if (!precision.empty() && !parsePrecision(precision, options))
+    return misuse("--precision=" + precision +
+                  ": expected f32, bf16, f16 or auto");
+  if (!tolerance.empty() && !parseTolerance(tolerance, options.tolerance))
+    return misuse("--tolerance=" + tolerance +
+                  ": expected a finite number above zero, such as 1e-2");
+  for (auto [flag, isGiven] :
+       {std::pair("--tolerance", !tolerance.empty()),
+        std::pair("--calibration", !options.calibration.empty())})
+    if (isGiven && !options.searchPrecision)
+      return misuse(std::string(flag) + " is for --precision=auto");
+  if (options.searchPrecision && options.targets.size() > 1)
+    return misuse("--precision=auto measures one program; expected one target "
+                  "in --target, found " +
+                  std::to_string(options.targets.size()));
+  if (!precision.empty() && !options.precisionPlan.empty())
+    return misuse("--precision-plan says the type of each node; leave "
+                  "--precision out");
   if (!budget.empty() && !parseByteCount(budget, options.memoryBudget))
     return misuse("--memory-budget=" + budget +
                   ": expected a size such as 512MiB (B, KiB, MiB, GiB)");

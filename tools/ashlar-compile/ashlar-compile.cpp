@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "CalibrationFolder.h"
 #include "CommandLine.h"
+#include "ashlar/Calibrate/ChoosePrecision.h"
 #include "ashlar/Driver/Compile.h"
 
 /// The exit code of what was printed: a full disk or a closed pipe shows only
@@ -14,6 +16,31 @@ static int finishOutput() {
   return 1;
 }
 
+/// What runs for a while says so where somebody watches.
+static ashlar::CompileResult
+compileAuto(const ashlar::CompileOptions &options) {
+  ashlar::CalibrationInputs inputs;
+  if (!options.calibration.empty()) {
+    std::string wrong =
+        ashlar::openCalibrationFolder(options.calibration, inputs);
+    if (!wrong.empty()) {
+      llvm::errs() << "error: --calibration=" << options.calibration << ": "
+                   << wrong << "\n";
+      ashlar::CompileResult result;
+      result.status = ashlar::CompileStatus::Refused;
+      return result;
+    }
+  }
+  std::function<void(const std::string &)> progress;
+  if (!options.quiet && llvm::errs().is_displayed())
+    progress = [](const std::string &what) {
+      llvm::errs() << "\r\033[K" << what;
+    };
+  ashlar::CompileResult result = ashlar::compileWithinTolerance(
+      options, inputs, progress, llvm::outs(), llvm::errs());
+  return result;
+}
+
 int main(int argc, char **argv) {
   ashlar::CompileOptions options;
   if (std::optional<int> code = ashlar::parseCommandLine(argc, argv, options))
@@ -23,7 +50,9 @@ int main(int argc, char **argv) {
     return finishOutput();
   }
   ashlar::CompileResult result =
-      ashlar::compile(options, llvm::outs(), llvm::errs());
+      options.searchPrecision
+          ? compileAuto(options)
+          : ashlar::compile(options, llvm::outs(), llvm::errs());
   if (!result.unsupported.empty())
     ashlar::printUnsupported(result.unsupported, llvm::errs());
   switch (result.status) {

@@ -279,7 +279,8 @@ std::string Inspection::json() const {
   out["provenance"] = {
       {"version", from ? textOf(from->version()) : ""},
       {"flags", stringsJson(from ? from->flags() : nullptr)},
-      {"model_sha256", from ? textOf(from->model_sha256()) : ""}};
+      {"model_sha256", from ? textOf(from->model_sha256()) : ""},
+      {"precision", stringsJson(from ? from->precision() : nullptr)}};
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -326,6 +327,9 @@ std::string Inspection::table() const {
     for (size_t i = 0; i < count(from->flags()); ++i)
       text += " " + textOf(from->flags()->Get(uint32_t(i)));
     text += "\n";
+    for (size_t i = 0; i < count(from->precision()); ++i)
+      text += (i ? "          " : "precision ") +
+              textOf(from->precision()->Get(uint32_t(i))) + "\n";
   }
   text += "weights   " + std::to_string(count(index.weights())) + "\n";
   for (size_t i = 0; i < count(index.entries()); ++i) {

@@ -5,6 +5,7 @@
 #define ASHLAR_DRIVER_COMPILEHOOKS_H
 
 #include "ashlar/Transforms/Pipelines/Steps.h"
+#include "ashlar/Transforms/Precision/PrecisionPlan.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <functional>
 
@@ -15,6 +16,14 @@ struct CompileHooks {
   std::function<mlir::LogicalResult(mlir::ModuleOp)> afterFuse, afterTile;
   /// How many of the steps that one can do without are taken.
   unsigned steps = numSteps;
+  /// Decides about precision instead of the options' plan and rules; the low
+  /// type that they name is still what a simulation rounds to.
+  const PrecisionPlan *precisionPlan = nullptr;
+  bool simulatePrecision = false;
+  /// Gets what was decided for the one program there is.
+  PrecisionDecisions *decisions = nullptr;
+  /// Lines about the accuracy that was measured, kept in the module.
+  std::vector<std::string> precisionReport;
 };
 
 } // namespace ashlar

@@ -6,6 +6,7 @@
 #define ASHLAR_DRIVER_COMPILEOPTIONS_H
 
 #include "ashlar/Transforms/Pipelines/FuseLevel.h"
+#include "ashlar/Transforms/Precision/PrecisionPlan.h"
 #include <cstdint>
 #include <map>
 #include <string>
@@ -53,6 +54,15 @@ struct CompileOptions {
   /// Inputs that become constants: their elements as numbers, in order.
   std::map<std::string, std::vector<std::string>> values;
   FuseLevel fuse = FuseLevel::All;
+  /// The low type of the rules; of a search, what it may choose.
+  NumberType precision = NumberType::F32;
+  /// Which nodes may be low is searched for, so that each output stays within
+  /// the tolerance: max |difference| / max |reference|.
+  bool searchPrecision = false;
+  double tolerance = 1e-2;
+  std::string calibration;        ///< folder of inputs; empty: made up
+  std::string precisionPlan;      ///< file that decides; empty: rules do
+  std::string writePrecisionPlan; ///< file to write; empty: none
   /// Bytes that each program's memory contract may say; 0: any.
   uint64_t memoryBudget = 0;
   /// Where what the compiler decided goes: YAML for .yaml and .yml, else text;
@@ -77,6 +87,10 @@ bool parseValue(const std::string &text, std::string &name,
                 std::vector<std::string> &numbers);
 /// 512MiB: B, KiB, MiB or GiB, and more than none.
 bool parseByteCount(const std::string &text, uint64_t &bytes);
+/// f32, bf16, f16 or auto.
+bool parsePrecision(const std::string &text, CompileOptions &options);
+/// A finite number above zero.
+bool parseTolerance(const std::string &text, double &tolerance);
 bool parseFuseLevel(const std::string &text, FuseLevel &level);
 bool parseStage(const std::string &text, Stage &stage);
 const char *stageName(Stage stage);

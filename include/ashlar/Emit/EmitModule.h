@@ -15,6 +15,8 @@ struct Provenance {
   std::string version;
   std::vector<std::string> flags; ///< only those that change the code
   std::string modelSha256;
+  /// What was measured of a program of mixed precision, line by line.
+  std::vector<std::string> precision;
 };
 
 /// Writes `module`, whose programs have passed the stage `schedule`, with the

@@ -57,9 +57,22 @@ void ashlar::buildPlacePipeline(OpPassManager &pm,
 }
 
 void ashlar::buildPrecisionPipeline(OpPassManager &pm,
-                                    const PrecisionOptions &options) {
+                                    const PrecisionOptions &options,
+                                    const MachineModel &machine) {
   if (options.wideAccumulators)
     pm.addNestedPass<func::FuncOp>(createWidenAccumulatorsPass());
+  if (options.lowers()) {
+    pm.addNestedPass<func::FuncOp>(createNormalizeGenericsPass());
+    LowerPrecisionOptions lowering;
+    lowering.low = options.low;
+    lowering.plan = options.plan;
+    lowering.simulate = options.simulate;
+    lowering.decisions = options.decisions;
+    lowering.machine = machine;
+    pm.addPass(createLowerPrecisionPass(lowering));
+    // Constants and sums that nobody reads any more.
+    pm.addNestedPass<func::FuncOp>(createCSEPass());
+  }
   verifyStage(pm, "precision");
 }
 
@@ -160,7 +173,8 @@ void ashlar::registerPipelines() {
       [](OpPassManager &pm) { buildPlacePipeline(pm, {"cpu:host"}); });
   PassPipelineRegistration<>("ashlar-precision-pipeline", "The stage precision",
                              [](OpPassManager &pm) {
-                               buildPrecisionPipeline(pm, PrecisionOptions());
+                               buildPrecisionPipeline(pm, PrecisionOptions(),
+                                                      MachineModel::generic());
                              });
   PassPipelineRegistration<>(
       "ashlar-fuse-pipeline", "The stage fuse",

@@ -3,6 +3,7 @@
 // The stages place and precision: programs, and the types of what they compute.
 #include "StageChecks.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using namespace ashlar;
@@ -36,6 +37,26 @@ LogicalResult ashlar::checkPrograms(ModuleOp module) {
   return success();
 }
 
+/// Roundings that need not happen (`contract`) stand only where a value leaves
+/// the body, and never before their own extension.
+static LogicalResult checkCasts(Operation *op) {
+  auto extension = dyn_cast<arith::ExtFOp>(op);
+  if (!extension)
+    return success();
+  auto rounding = extension.getIn().getDefiningOp<arith::TruncFOp>();
+  auto mayGo = [](auto cast) {
+    return bitEnumContainsAll(
+        cast.getFastmath().value_or(arith::FastMathFlags::none),
+        arith::FastMathFlags::contract);
+  };
+  if (!rounding || !mayGo(rounding) || !mayGo(extension))
+    return success();
+  return op->emitError("after the stage precision: expected no rounding that "
+                       "is extended at once, found ")
+         << rounding.getType() << " between " << rounding.getIn().getType()
+         << " and " << extension.getType();
+}
+
 LogicalResult ashlar::checkElementTypes(ModuleOp program) {
   auto check = [](Operation *op, Type type) -> LogicalResult {
     auto tensor = dyn_cast<RankedTensorType>(type);
@@ -54,6 +75,8 @@ LogicalResult ashlar::checkElementTypes(ModuleOp program) {
           for (Type type : op->getResultTypes())
             if (failed(check(op, type)))
               return WalkResult::interrupt();
+          if (failed(checkCasts(op)))
+            return WalkResult::interrupt();
           return WalkResult::advance();
         });
     if (walk.wasInterrupted())

@@ -128,6 +128,16 @@ module {
 }
 
 //--- precision.mlir
+// A rounding that no memory asks for does not stand before its extension.
+func.func @chain(%x: f32) -> f32 {
+  %0 = arith.truncf %x fastmath<contract> : f32 to bf16
+  // expected-error@+1 {{after the stage precision: expected no rounding that is extended at once, found 'bf16' between 'f32' and 'f32'}}
+  %1 = arith.extf %0 fastmath<contract> : bf16 to f32
+  return %1 : f32
+}
+
+// -----
+
 // How wide an index is depends on the machine.
 func.func @main() -> tensor<4xf32> {
   // expected-error@+1 {{after the stage precision: expected integers or floats as elements, found 'tensor<2xindex>'}}

@@ -10,6 +10,7 @@
 #include "ashlar/Targets/MachineModel.h"
 #include "ashlar/Transforms/Pipelines/FuseLevel.h"
 #include "ashlar/Transforms/Pipelines/Steps.h"
+#include "ashlar/Transforms/Precision/PrecisionPlan.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/ArrayRef.h"
 #include <memory>
@@ -37,6 +38,13 @@ struct TileOptions {
 /// What the target says to the stage `precision`.
 struct PrecisionOptions {
   bool wideAccumulators = false; ///< f32 is added up in f64
+  /// What values and products are rounded to where rules allow it.
+  NumberType low = NumberType::F32;
+  const PrecisionPlan *plan = nullptr; ///< decides instead of the rules
+  bool simulate = false; ///< an input says where to round; types stay
+  PrecisionDecisions *decisions = nullptr; ///< receives what was decided
+
+  bool lowers() const { return low != NumberType::F32 || plan; }
 };
 
 /// One function per entry point, on tensors; every op has the name of the
@@ -48,9 +56,11 @@ void buildSimplifyPipeline(mlir::OpPassManager &pm);
 /// Every target has a program of its own. `targets`: "NAME:PRESET".
 void buildPlacePipeline(mlir::OpPassManager &pm,
                         llvm::ArrayRef<std::string> targets);
-/// The type of every operand, accumulator and result is explicit.
+/// The type of every operand, accumulator and result is explicit, chosen for
+/// `machine`.
 void buildPrecisionPipeline(mlir::OpPassManager &pm,
-                            const PrecisionOptions &options);
+                            const PrecisionOptions &options,
+                            const MachineModel &machine);
 /// Every op that moves or computes data is inside an exec.dispatch; with
 /// `fuse`, every contraction has a strategy for the machine of `options`.
 void buildFusePipeline(mlir::OpPassManager &pm, bool fuse,

@@ -2,9 +2,26 @@
 #ifndef ASHLAR_TRANSFORMS_PRECISION_PASSES_H
 #define ASHLAR_TRANSFORMS_PRECISION_PASSES_H
 
+#include "ashlar/Targets/MachineModel.h"
+#include "ashlar/Transforms/Precision/PrecisionPlan.h"
 #include "mlir/Pass/Pass.h"
 
 namespace ashlar {
+/// What the pass lower-precision is told by whoever knows the target.
+struct LowerPrecisionOptions {
+  NumberType low = NumberType::F32;
+  /// Decides instead of the rules; outlives the pass.
+  const PrecisionPlan *plan = nullptr;
+  MachineModel machine = MachineModel::generic();
+  /// Types stay; an input more says which places round to the low type and
+  /// back, so that one program measures many plans.
+  bool simulate = false;
+  /// Receives what was decided.
+  PrecisionDecisions *decisions = nullptr;
+};
+std::unique_ptr<mlir::Pass>
+createLowerPrecisionPass(const LowerPrecisionOptions &options);
+
 #define GEN_PASS_DECL
 #include "ashlar/Transforms/Precision/Passes.h.inc"
 #define GEN_PASS_REGISTRATION

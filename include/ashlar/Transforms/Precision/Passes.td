@@ -29,4 +29,38 @@ def WidenAccumulatorsPass
                            "::mlir::tensor::TensorDialect"];
 }
 
+def LowerPrecisionPass
+    : Pass<"ashlar-lower-precision", "::mlir::ModuleOp"> {
+  let summary = "Give values and products fewer bits where rules allow it";
+  let description = [{
+    Before: a program of generic linalg ops on tensors of f32. After:
+    contractions multiply operands of the low type and sum them up in f32,
+    constant weights are `#tile.rounded`, and a value has the low type where
+    whoever computes it and whoever reads it agrees. Bodies compute in f32:
+    `arith.extf` stands where they read, `arith.truncf` where they store. Both
+    carry `contract`, so that the pair goes when fusion brings them together.
+    The signature keeps its types. Which ops agree to what is one table of named
+    rules (SensitiveOps.cpp); a plan may overrule them node by node.
+
+    Warns of weights that would be infinite in f16; their node stays f32.
+
+    ```mlir
+    %s = linalg.generic ... ins(%x, %w : tensor<4x8xf32>, tensor<8x16xf32>)
+        { mulf, addf }                                             // before
+    %w = arith.constant #tile.rounded<...> : tensor<8x16xbf16>     // after
+    %s = linalg.generic ... ins(%x, %w : tensor<4x8xbf16>, tensor<8x16xbf16>)
+        outs(%z : tensor<4x16xf32>) { extf, extf, mulf, addf }
+    ```
+  }];
+  let options = [Option<"type", "type", "std::string", "",
+                        "The low type: bf16 or f16">];
+  let statistics = [Statistic<"numLow", "num-low", "Values of the low type">,
+                    Statistic<"numConversions", "num-conversions",
+                              "Operands that are converted for contractions">];
+  let dependentDialects = ["::ashlar::tile::TileDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 #endif // ASHLAR_TRANSFORMS_PRECISION_PASSES_TD

@@ -140,4 +140,19 @@ def Tile_PackedAttr : AttrDef<Tile_Dialect, "Packed",
   }];
 }
 
+def Tile_RoundedAttr : AttrDef<Tile_Dialect, "Rounded",
+                               [ElementsAttrInterface]> {
+  let mnemonic = "rounded";
+  let summary = "A constant with its elements in a smaller type";
+  let description = [{
+    Each element of `source`, of f32, rounded to nearest, ties to even. The
+    bytes are made while the module is written, so that a weight is not held
+    twice.
+  }];
+  let parameters = (ins "::mlir::TypedAttr":$source,
+                        AttributeSelfTypeParameter<"",
+                                                   "::mlir::ShapedType">:$type);
+  let assemblyFormat = "`<` $source `>`";
+}
+
 #endif // ASHLAR_DIALECTS_TILE_IR_TILEDIALECT_TD

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Who has a say in which values of a program may be rounded. Values that only
+// move (views, pads, concatenations, transposes) form a class with what they
+// move: all of a class have one type. It is low where whoever computes the
+// class and whoever reads it agrees.
+#ifndef ASHLAR_LIB_TRANSFORMS_PRECISION_PRECISIONGRAPH_H
+#define ASHLAR_LIB_TRANSFORMS_PRECISION_PRECISIONGRAPH_H
+
+#include "SensitiveOps.h"
+#include "ashlar/Targets/MachineModel.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace ashlar {
+
+/// An op that computes, and its say.
+struct PrecisionOp {
+  mutable mlir::linalg::GenericOp op; ///< a handle: MLIR asks it unconst
+  const PrecisionRule *rule;
+  unsigned node; ///< in the decisions
+  bool reads = false, writes = false;
+  bool isContraction = false;
+  /// A contraction that gains enough to have its operands converted for it.
+  bool converts = false;
+  /// Picks elements from one large constant, such as an embedding.
+  bool gathers = false;
+};
+
+struct ValueClass {
+  llvm::SmallVector<mlir::Value> values;
+  llvm::SmallVector<unsigned> nodes; ///< who has a say, each once
+  bool isPinned = false;             ///< somebody insists on f32
+  bool isWorth = false;              ///< rounding it saves something
+};
+
+class PrecisionGraph {
+public:
+  /// Adds the nodes of `function` to `decisions`.
+  PrecisionGraph(mlir::func::FuncOp function, NumberType low,
+                 const MachineModel &machine, PrecisionDecisions &decisions);
+
+  /// Gives each node its say, now that types are decided: where the rules
+  /// would keep a node wide and its type is low, that is somebody's wish.
+  void settle(const PrecisionDecisions &decisions);
+
+  mlir::func::FuncOp function() const { return owner; }
+  llvm::ArrayRef<PrecisionOp> ops() const { return computing; }
+  llvm::ArrayRef<ValueClass> classes() const { return all; }
+  /// The class of a value that moves or is computed here; null: none.
+  const ValueClass *classOf(mlir::Value value) const;
+  /// What the nodes of `of` agree on.
+  static NumberType agreed(const ValueClass &of,
+                           const PrecisionDecisions &decisions);
+  /// Whether a contraction multiplies low operands, where its node is low.
+  bool lowersOperands(const PrecisionOp &contraction,
+                      const PrecisionDecisions &decisions) const;
+  /// The op that a use of a value belongs to; null: none that computes.
+  const PrecisionOp *readerOf(mlir::OpOperand &use) const;
+
+private:
+  void unite(mlir::Value x, mlir::Value y);
+  unsigned find(unsigned number) const;
+  unsigned numberOf(mlir::Value value);
+  void predictGains(PrecisionDecisions &decisions, const MachineModel &machine,
+                    NumberType low);
+
+  mlir::func::FuncOp owner;
+  llvm::SmallVector<PrecisionOp> computing;
+  llvm::DenseMap<mlir::Operation *, unsigned> opNumbers;
+  llvm::SmallVector<mlir::Value> values;
+  llvm::DenseMap<mlir::Value, unsigned> valueNumbers;
+  llvm::SmallVector<unsigned> parents; ///< of values, towards their class
+  llvm::SmallVector<ValueClass> all;
+  llvm::SmallVector<unsigned> classNumbers; ///< by value
+};
+
+/// Whether `op` passes elements on as they are: its sources, or none.
+llvm::SmallVector<mlir::Value> movedBy(mlir::Operation *op);
+bool isMovement(mlir::Operation *op);
+
+/// What the machine multiplies per cycle, operands of `type`.
+double multiplyRate(const MachineModel &machine, NumberType type,
+                    int64_t *group = nullptr);
+
+} // namespace ashlar
+
+#endif // ASHLAR_LIB_TRANSFORMS_PRECISION_PRECISIONGRAPH_H
