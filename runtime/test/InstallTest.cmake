@@ -2,7 +2,7 @@
 #
 # Installs the runtime into a fresh folder, moves it, builds the README's C
 # program against it through find_package and through pkg-config, and runs
-# both. Needs BUILD, SOURCE, WORK, SAMPLE (a module), CC and SANITIZE.
+# both. Needs BUILD, SOURCE, WORK, SAMPLE (a module), CC, GENERATOR and SANITIZE.
 
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE output
@@ -27,6 +27,7 @@ add_executable(embed ${SOURCE}/examples/embed.c)
 target_link_libraries(embed PRIVATE Ashlar::AshlarRuntime)
 ")
 run(${CMAKE_COMMAND} -S ${WORK}/consumer -B ${WORK}/consumer/build
+    -G ${GENERATOR}
     -DCMAKE_PREFIX_PATH=${WORK}/prefix -DCMAKE_C_COMPILER=${CC}
     -DCMAKE_C_FLAGS=${SANITIZE})
 run(${CMAKE_COMMAND} --build ${WORK}/consumer/build)

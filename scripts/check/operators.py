@@ -78,7 +78,7 @@ def find_sets(data):
     return sets
 
 
-def check_set(checker, folder, names, jobs, work, target):
+def check_set(checker, folder, names, jobs, work, target="cpu"):
     """Runs the tests `names` of one set: {name: (verdict, why)}, exit code."""
     # A folder of links to the tests asked for, so that the command line stays
     # short and --quick can choose.
@@ -86,8 +86,9 @@ def check_set(checker, folder, names, jobs, work, target):
     for name in names:
         (chosen / name).symlink_to(folder / name)
     done = subprocess.run(
-        [checker, chosen, f"--jobs={jobs}", f"--target={target}"], stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE, text=True, errors="replace")
+        [checker, chosen, f"--jobs={jobs}", f"--target={target}"],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+        errors="replace")
     print(done.stdout)
     verdicts = {}
     for line in done.stdout.splitlines():
