@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Driver/Compile.h"
 #include "CheckWrittenFiles.h"
+#include "CompileForSizes.h"
 #include "FindTargets.h"
 #include "FoldLargeConstants.h"
 #include "HashModel.h"
@@ -327,12 +328,21 @@ LogicalResult Compilation::emit(ModuleOp module) {
     provenance.flags.push_back("--precision-plan");
   provenance.precision = hooks.precisionReport;
   if (options.fuse != FuseLevel::All)
-    provenance.flags.push_back(
-        options.fuse == FuseLevel::None ? "--fuse=none" : "--fuse=basic");
+    provenance.flags.push_back(std::string("--fuse=") +
+                               fuseLevelName(options.fuse));
   if (options.memoryBudget != 0)
     provenance.flags.push_back(
         "--memory-budget=" + std::to_string(options.memoryBudget) + "B");
+  for (const SizeRange &size : options.sizes)
+    provenance.flags.push_back("--dim=" + size.name + "=" +
+                               std::to_string(size.minimum) + ".." +
+                               std::to_string(size.maximum));
+  for (auto &[name, shape] : options.symbolicShapes)
+    provenance.flags.push_back("--shape=" + name + "=" +
+                               llvm::join(shape, "x"));
   for (auto &[name, shape] : options.shapes) {
+    if (options.symbolicShapes.count(name))
+      continue; // the largest sizes of what stands above
     std::string text = "--shape=" + name + "=";
     for (auto [i, dim] : llvm::enumerate(shape))
       text += (i ? "x" : "") + std::to_string(dim);
@@ -541,6 +551,8 @@ CompileResult Compilation::run() {
     return result;
   }
   remarks.readNodes(*module);
+  if (hooks.afterImport)
+    hooks.afterImport(*module);
   auto pipeline = [&](Stage which,
                       llvm::function_ref<void(OpPassManager &)> build) {
     return stage(which, [&] { return runPipeline(*module, build); });
@@ -586,6 +598,7 @@ CompileResult Compilation::run() {
                TileOptions tiling = target.tileOptions();
                tiling.exactConvolution =
                    options.exactConvolution || saving.exactConvolution;
+               tiling.openSizes = !options.sizes.empty();
                tiling.fuse = options.fuse;
                tiling.steps = hooks.steps;
                tiling.tuning = tunings[numberOf(target)];
@@ -699,6 +712,8 @@ static CompileResult compileWithin(const CompileOptions &options,
 CompileResult ashlar::compile(const CompileOptions &options,
                               llvm::raw_ostream &out, llvm::raw_ostream &log,
                               const CompileHooks &hooks) {
+  if (!options.sizes.empty() && !hooks.sizesAreFormulas)
+    return compileForSizes(options, hooks, out, log);
   ReportFile remarks("--remarks");
   if (options.memoryBudget != 0 && !options.stopEarly &&
       options.listStrategies.empty())

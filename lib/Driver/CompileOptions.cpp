@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Driver/CompileOptions.h"
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -43,10 +44,15 @@ bool ashlar::parseByteCount(const std::string &text, uint64_t &bytes) {
   return false;
 }
 
+static constexpr const char *fuseLevelNames[] = {"none", "basic", "all"};
+
+const char *ashlar::fuseLevelName(FuseLevel level) {
+  return fuseLevelNames[static_cast<int>(level)];
+}
+
 bool ashlar::parseFuseLevel(const std::string &text, FuseLevel &level) {
-  static constexpr const char *names[] = {"none", "basic", "all"};
   for (int i = 0; i != 3; ++i)
-    if (text == names[i]) {
+    if (text == fuseLevelNames[i]) {
       level = static_cast<FuseLevel>(i);
       return true;
     }
@@ -108,6 +114,69 @@ bool ashlar::parseShape(const std::string &text, std::string &name,
       return false;
     parsed.push_back(dim);
     at = next == end ? end : next + 1;
+  }
+  name = text.substr(0, equals);
+  shape = parsed;
+  return true;
+}
+
+/// The whole of `text` as a number of at least `minimum`.
+static bool parseSize(const std::string &text, int64_t minimum, int64_t &size) {
+  auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), size);
+  return error == std::errc() && end == text.data() + text.size() &&
+         size >= minimum;
+}
+
+bool ashlar::parseSizeRanges(const std::string &text,
+                             std::vector<SizeRange> &sizes) {
+  std::vector<SizeRange> parsed = sizes;
+  for (size_t begin = 0; begin <= text.size();) {
+    size_t end = std::min(text.find(',', begin), text.size());
+    std::string part = text.substr(begin, end - begin);
+    size_t equals = part.find('='), dots = part.find("..");
+    if (equals == std::string::npos || equals == 0 ||
+        dots == std::string::npos || dots < equals)
+      return false;
+    SizeRange range;
+    range.name = part.substr(0, equals);
+    bool isName = range.name[0] < '0' || range.name[0] > '9';
+    for (char c : range.name)
+      isName &=
+          c != 'x' && (c == '_' || std::isalnum(static_cast<unsigned char>(c)));
+    for (const SizeRange &other : parsed)
+      isName &= other.name != range.name;
+    if (!isName ||
+        !parseSize(part.substr(equals + 1, dots - equals - 1), 1,
+                   range.minimum) ||
+        !parseSize(part.substr(dots + 2), range.minimum, range.maximum))
+      return false;
+    parsed.push_back(range);
+    begin = end + 1;
+  }
+  sizes = parsed;
+  return true;
+}
+
+bool ashlar::parseSymbolicShape(const std::string &text,
+                                const std::vector<SizeRange> &sizes,
+                                std::string &name,
+                                std::vector<std::string> &shape) {
+  size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0)
+    return false;
+  std::vector<std::string> parsed;
+  for (size_t begin = equals + 1; begin <= text.size();) {
+    size_t end = std::min(text.find('x', begin), text.size());
+    std::string dim = text.substr(begin, end - begin);
+    int64_t number;
+    bool isKnown = parseSize(dim, 0, number);
+    for (const SizeRange &range : sizes)
+      isKnown |= range.name == dim;
+    if (!isKnown)
+      return false;
+    parsed.push_back(dim);
+    begin = end + 1;
   }
   name = text.substr(0, equals);
   shape = parsed;

@@ -125,9 +125,10 @@ llvm::Error RemarkLog::writeYAML(llvm::raw_ostream &out) const {
     return serializer.takeError();
   for (const Entry &entry : entries) {
     llvm::remarks::Remark remark;
-    remark.RemarkType = entry.type == "Passed" ? llvm::remarks::Type::Passed
-                        : entry.type == "Missed"
-                            ? llvm::remarks::Type::Missed
+    remark.RemarkType = entry.type == "Passed"   ? llvm::remarks::Type::Passed
+                        : entry.type == "Missed" ? llvm::remarks::Type::Missed
+                        : StringRef(entry.type).starts_with("Fail")
+                            ? llvm::remarks::Type::Failure
                             : llvm::remarks::Type::Analysis;
     remark.PassName = entry.category;
     remark.RemarkName = entry.name;

@@ -66,6 +66,36 @@ fb::ElementType elementType(Type type) {
   }
 }
 
+/// In postfix order.
+void appendFormula(AffineExpr formula, std::vector<fb::SizeInstruction> &code) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(formula)) {
+    code.emplace_back(fb::SizeOpcode::Constant, constant.getValue());
+    return;
+  }
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(formula)) {
+    code.emplace_back(fb::SizeOpcode::Symbol, symbol.getPosition());
+    return;
+  }
+  auto binary = cast<AffineBinaryOpExpr>(formula);
+  appendFormula(binary.getLHS(), code);
+  appendFormula(binary.getRHS(), code);
+  auto opcode = [&] {
+    switch (binary.getKind()) {
+    case AffineExprKind::Add:
+      return fb::SizeOpcode::Add;
+    case AffineExprKind::Mul:
+      return fb::SizeOpcode::Multiply;
+    case AffineExprKind::FloorDiv:
+      return fb::SizeOpcode::FloorDivide;
+    case AffineExprKind::CeilDiv:
+      return fb::SizeOpcode::CeilDivide;
+    default:
+      return fb::SizeOpcode::Modulo;
+    }
+  };
+  code.emplace_back(opcode(), 0);
+}
+
 class IndexBuilder {
 public:
   IndexBuilder(const WeightTable &weights) : weights(weights) {
@@ -82,8 +112,12 @@ private:
     return fb::CreateSizeExpression(b, constant);
   }
   Offset<fb::SizeExpression> size(exec::SizeAttr attribute) {
-    assert(attribute.isConstant() && "symbolic sizes come with --dim");
-    return size(attribute.getConstant());
+    if (attribute.isConstant())
+      return size(attribute.getConstant());
+    std::vector<fb::SizeInstruction> code;
+    appendFormula(attribute.getFormula(), code);
+    return fb::CreateSizeExpression(b, attribute.getLargest(),
+                                    b.CreateVectorOfStructs(code));
   }
   Offset<flatbuffers::Vector<Offset<flatbuffers::String>>>
   strings(ArrayRef<std::string> values) {
@@ -92,8 +126,10 @@ private:
   }
 
   Offset<fb::TensorDescription> tensor(DictionaryAttr described);
+  /// `buffer`: of the arena, negative for other storage or for its whole.
   Offset<fb::Binding> binding(exec::BindingAttr attribute,
-                              ArrayRef<unsigned> weightNumbers);
+                              ArrayRef<unsigned> weightNumbers,
+                              int64_t buffer = -1);
   Offset<fb::Kernel> kernel(func::FuncOp function, const ProgramBinary &binary);
   /// The commands of a program or block, as the two vectors of a union.
   struct Commands {
@@ -118,8 +154,12 @@ Offset<fb::TensorDescription> IndexBuilder::tensor(DictionaryAttr described) {
   auto type =
       cast<RankedTensorType>(described.getAs<TypeAttr>("tensor").getValue());
   std::vector<Offset<fb::SizeExpression>> shape;
-  for (int64_t dim : type.getShape())
-    shape.push_back(size(dim));
+  if (auto open = described.getAs<ArrayAttr>(exec::sizesAttrName))
+    for (auto dim : open.getAsRange<exec::SizeAttr>())
+      shape.push_back(size(dim));
+  else
+    for (int64_t dim : type.getShape())
+      shape.push_back(size(dim));
   auto name = described.getAs<StringAttr>("ashlar.name");
   auto element = described.getAs<StringAttr>("ashlar.type");
   return fb::CreateTensorDescription(b, b.CreateString(name ? name.str() : ""),
@@ -130,13 +170,15 @@ Offset<fb::TensorDescription> IndexBuilder::tensor(DictionaryAttr described) {
 }
 
 Offset<fb::Binding> IndexBuilder::binding(exec::BindingAttr attribute,
-                                          ArrayRef<unsigned> weightNumbers) {
+                                          ArrayRef<unsigned> weightNumbers,
+                                          int64_t buffer) {
   unsigned index = attribute.getIndex();
   if (attribute.getStorage() == exec::Storage::Weights)
     index = weightNumbers[index];
   return fb::CreateBinding(b, static_cast<fb::Storage>(attribute.getStorage()),
                            index, size(attribute.getOffset()),
-                           size(attribute.getLength()), attribute.getWritten());
+                           size(attribute.getLength()), attribute.getWritten(),
+                           unsigned(buffer + 1));
 }
 
 /// The strategy's own prediction; of other kernels, what arithmetic in full
@@ -182,11 +224,11 @@ Offset<fb::Kernel> IndexBuilder::kernel(func::FuncOp function,
   auto scratch = function->getAttrOfType<IntegerAttr>(exec::scratchAttrName);
   auto flops = function->getAttrOfType<exec::SizeAttr>(exec::flopsAttrName);
   auto [cycles, bound] = predict(function, flops, bytes, binary.machine);
-  return fb::CreateKernel(b, b.CreateString(symbol), b.CreateString(symbol),
-                          /*executable=*/0, strings(nodes), size(flops),
-                          size(bytes), binary.codeBytes.lookup(symbol),
-                          scratch.getInt(), bindings, /*parameters=*/0, cycles,
-                          b.CreateString(bound.str()));
+  return fb::CreateKernel(
+      b, b.CreateString(symbol), b.CreateString(symbol),
+      /*executable=*/0, strings(nodes), size(flops), size(bytes),
+      binary.codeBytes.lookup(symbol), scratch.getInt(), bindings,
+      exec::numKernelParameters(function), cycles, b.CreateString(bound.str()));
 }
 
 std::vector<Offset<fb::AbsentNode>> IndexBuilder::absentNodes(ModuleOp module) {
@@ -223,24 +265,34 @@ Offset<void> IndexBuilder::command(Operation &op,
     auto module = op.getParentOfType<ModuleOp>();
     auto function = module.lookupSymbol<func::FuncOp>(launch.getKernel());
     std::vector<Offset<fb::Binding>> bindings;
-    for (Attribute attribute : launch.getBindings())
-      bindings.push_back(
-          binding(cast<exec::BindingAttr>(attribute), weightNumbers));
+    auto buffers =
+        launch->getAttrOfType<DenseI64ArrayAttr>(exec::buffersAttrName);
+    for (auto [i, attribute] : llvm::enumerate(launch.getBindings()))
+      bindings.push_back(binding(cast<exec::BindingAttr>(attribute),
+                                 weightNumbers, buffers ? buffers[i] : -1));
+    std::vector<Offset<fb::SizeExpression>> parameters;
+    if (auto given =
+            function->getAttrOfType<ArrayAttr>(exec::parametersAttrName))
+      for (auto parameter : given.getAsRange<exec::SizeAttr>())
+        parameters.push_back(size(parameter));
     auto groups = function->getAttrOfType<exec::SizeAttr>(exec::groupsAttrName);
     std::vector<Offset<flatbuffers::String>> nodes;
     for (const std::string &name : nodeNames(launch.getLoc()))
       nodes.push_back(b.CreateSharedString(name));
     type = fb::Command::Dispatch;
-    return fb::CreateDispatch(
-               b, kernelNumbers.lookup(launch.getKernel()),
-               b.CreateVector(bindings),
-               b.CreateVector(std::vector<Offset<fb::SizeExpression>>()),
-               size(groups), b.CreateVector(nodes))
+    return fb::CreateDispatch(b, kernelNumbers.lookup(launch.getKernel()),
+                              b.CreateVector(bindings),
+                              b.CreateVector(parameters), size(groups),
+                              b.CreateVector(nodes))
         .Union();
   }
   if (auto copy = dyn_cast<exec::CopyOp>(op)) {
-    auto source = binding(copy.getSource(), weightNumbers);
-    auto target = binding(copy.getTarget(), weightNumbers);
+    auto buffers =
+        copy->getAttrOfType<DenseI64ArrayAttr>(exec::buffersAttrName);
+    auto source =
+        binding(copy.getSource(), weightNumbers, buffers ? buffers[0] : -1);
+    auto target =
+        binding(copy.getTarget(), weightNumbers, buffers ? buffers[1] : -1);
     type = fb::Command::Copy;
     return fb::CreateCopy(b, source, target, copy.getSourceStride(),
                           copy.getTargetStride())
@@ -310,8 +362,19 @@ IndexBuilder::programEntry(exec::ProgramOp program, unsigned entry,
   auto contract = fb::CreateContract(
       b, needs.weights, needs.code, needs.arena, needs.arenaLowerBound,
       needs.outputs, needs.staging, needs.scratch, needs.peak());
+  std::vector<Offset<fb::ArenaBuffer>> buffers;
+  if (auto listed = program->getAttrOfType<ArrayAttr>(exec::buffersAttrName))
+    for (auto buffer : listed.getAsRange<ArrayAttr>()) {
+      auto number = [&](unsigned i) {
+        return cast<IntegerAttr>(buffer[i]).getInt();
+      };
+      buffers.push_back(fb::CreateArenaBuffer(
+          b, size(cast<exec::SizeAttr>(buffer[0])), number(1),
+          unsigned(number(2)), unsigned(number(3))));
+    }
   return fb::CreateProgramEntry(b, entry, commands.types, commands.tables,
-                                contract, b.CreateVector(outputSizes));
+                                contract, b.CreateVector(outputSizes),
+                                b.CreateVector(buffers));
 }
 
 Offset<fb::Program> IndexBuilder::program(ModuleOp module,
@@ -360,6 +423,13 @@ SmallVector<char, 0> IndexBuilder::build(ModuleOp module,
     entries.push_back(fb::CreateEntry(
         b, b.CreateString(entry.getSymName().str()), inputs, outputs));
   }
+  std::vector<Offset<fb::Symbol>> symbols;
+  if (auto open = first->getAttrOfType<ArrayAttr>(exec::symbolsAttrName))
+    for (auto symbol : open.getAsRange<DictionaryAttr>())
+      symbols.push_back(fb::CreateSymbol(
+          b, b.CreateString(symbol.getAs<StringAttr>("name").str()),
+          symbol.getAs<IntegerAttr>("minimum").getInt(),
+          symbol.getAs<IntegerAttr>("maximum").getInt()));
   std::vector<Offset<fb::Program>> programs;
   for (auto [i, inner] : llvm::enumerate(module.getOps<ModuleOp>()))
     programs.push_back(program(inner, binaries[i], i + 1));
@@ -381,9 +451,9 @@ SmallVector<char, 0> IndexBuilder::build(ModuleOp module,
       b, b.CreateString(provenance.version), strings(provenance.flags),
       b.CreateString(provenance.modelSha256), strings(provenance.precision));
   auto root = fb::CreateModule(
-      b, b.CreateVector(std::vector<Offset<fb::Symbol>>()),
-      b.CreateVector(entries), b.CreateVector(sectionTables),
-      b.CreateVector(weightTables), b.CreateVector(programs), origin);
+      b, b.CreateVector(symbols), b.CreateVector(entries),
+      b.CreateVector(sectionTables), b.CreateVector(weightTables),
+      b.CreateVector(programs), origin);
   fb::FinishModuleBuffer(b, root);
   const char *data = reinterpret_cast<const char *>(b.GetBufferPointer());
   return SmallVector<char, 0>(data, data + b.GetSize());

@@ -58,15 +58,15 @@ std::vector<Value> findValues(exec::ProgramOp program) {
   std::vector<size_t> current;
   int64_t now = 0;
   auto read = [&](exec::BindingAttr binding) {
-    int64_t begin = binding.getOffset().getConstant();
-    int64_t end = begin + binding.getLength().getConstant();
+    int64_t begin = binding.getOffset().getLargest();
+    int64_t end = begin + binding.getLength().getLargest();
     for (size_t i : current)
       if (values[i].begin < end && begin < values[i].end)
         values[i].last = now;
   };
   auto write = [&](exec::BindingAttr binding, Operation *op) {
-    int64_t begin = binding.getOffset().getConstant();
-    int64_t end = begin + llvm::alignTo(binding.getLength().getConstant(), 64);
+    int64_t begin = binding.getOffset().getLargest();
+    int64_t end = begin + llvm::alignTo(binding.getLength().getLargest(), 64);
     llvm::erase_if(current, [&](size_t i) {
       return values[i].begin < end && begin < values[i].end;
     });

@@ -250,8 +250,8 @@ Status BoundCall::placeOutputs(TensorSpan outputs) {
     Argument &argument = outputArguments[i];
     uint64_t capacity = tensor.capacity;
     if (!argument.caller) {
-      ASHLAR_RETURN_IF_ERROR(
-          session.ownedOutput(entry, i, argument.caller, capacity));
+      ASHLAR_RETURN_IF_ERROR(session.ownedOutput(entry, i, argument.bytes,
+                                                 argument.caller, capacity));
       if (capacity < argument.bytes)
         return corrupt("the shape exceeds the module's own largest",
                        placeOf("outputs", i, given));

@@ -8,6 +8,7 @@
 #ifndef ASHLAR_RUNTIME_LIB_BOUNDCALL_H
 #define ASHLAR_RUNTIME_LIB_BOUNDCALL_H
 
+#include "ArenaPlacement.h"
 #include "Module.h"
 #include "devices/CommandList.h"
 
@@ -80,6 +81,7 @@ private:
 
   // ResolveCommands.cpp
   Status resolve();
+  Status placeArena();
   template <typename Table> Status resolveCommands(const Table &table);
   Status resolveCommand(fb::Command type, const void *table);
   Status resolveIf(const fb::If &branches);
@@ -92,6 +94,8 @@ private:
   Status resolveBinding(const fb::Binding &binding, uint64_t &length);
   Status evaluate(const fb::SizeExpression &size, int64_t &value) const;
   uint64_t storageBytes(fb::Storage storage, uint32_t index) const;
+  Status moveWithBuffer(const fb::Binding &binding, int64_t size,
+                        int64_t &offset) const;
   void patchAddresses();
 
   // BoundCall.cpp
@@ -109,6 +113,8 @@ private:
   bool resolved = false;
   bool usable = false;
   CommandList list;
+  std::vector<ArenaValue> arena; // where sizes have symbols
+  uint64_t arenaBytes = 0;       // that these sizes need
   std::vector<Slot> slots;       // one per list.pointers
   std::vector<Origin> origins;   // one per command
   size_t firstSize = 0;          // slots from here on hold output sizes

@@ -49,6 +49,7 @@ private:
   Status verifyRange(const fb::Binding &binding, const char *what,
                      uint64_t bytes);
   Status useSize(const fb::SizeExpression *size);
+  Status verifyBuffers();
   Status verifySymbolsAreBound();
 
   const fb::Module &module;
@@ -111,6 +112,13 @@ Status EntryVerifier::verifyBinding(const fb::Binding *binding, bool written) {
   if (binding->index() >= limit)
     return corrupt(
         concat("a binding names ", what, " ", binding->index(), " of ", limit));
+  size_t buffers = count(programEntry.buffers());
+  bool inArena = binding->storage() == fb::Storage::Arena;
+  if (inArena ? (binding->buffer() > buffers ||
+                 (buffers != 0 && binding->buffer() == 0))
+              : binding->buffer() != 0)
+    return corrupt(concat("a binding lies in value ", binding->buffer(),
+                          " of the arena, which has ", buffers));
   if (written && !mayWrite)
     return corrupt(concat("a command writes ", what, " ", binding->index()));
   uint64_t bytes = 0;
@@ -317,6 +325,23 @@ Status EntryVerifier::verifySymbolsAreBound() {
   return {};
 }
 
+Status EntryVerifier::verifyBuffers() {
+  for (uint32_t i = 0; i < count(programEntry.buffers()); ++i) {
+    const fb::ArenaBuffer &buffer = *programEntry.buffers()->Get(i);
+    ASHLAR_RETURN_IF_ERROR(useSize(buffer.size()));
+    if (buffer.offset() % ASHLAR_KERNEL_BUFFER_ALIGNMENT ||
+        buffer.offset() > programEntry.contract()->arena_bytes() ||
+        buffer.first() > buffer.last())
+      return corrupt(concat("buffers[", i,
+                            "]: expected a multiple of 64 "
+                            "within the arena and a life that ends after it "
+                            "begins, found ",
+                            buffer.offset(), " and ", buffer.first(), " to ",
+                            buffer.last()));
+  }
+  return {};
+}
+
 Status EntryVerifier::verify() {
   if (programEntry.entry() >= count(module.entries()))
     return corrupt(concat("entry ", programEntry.entry(), " of ",
@@ -326,6 +351,7 @@ Status EntryVerifier::verify() {
     return corrupt("the memory contract is missing");
   if (programEntry.contract()->arena_bytes() > uint64_t(INT64_MAX))
     return corrupt("the arena is larger than memory can be");
+  ASHLAR_RETURN_IF_ERROR(verifyBuffers());
   ASHLAR_RETURN_IF_ERROR(verifyCommands(programEntry, {}));
   for (uint32_t i = 0; i < count(programEntry.output_sizes()); ++i) {
     Status status = verifyOutputSize(*programEntry.output_sizes()->Get(i));

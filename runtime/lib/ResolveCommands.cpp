@@ -29,14 +29,63 @@ uint64_t BoundCall::storageBytes(fb::Storage storage, uint32_t index) const {
   case fb::Storage::Weights:
     return session.index().weights()->Get(index)->size();
   default:
-    return entry.program->contract()->arena_bytes();
+    return arenaBytes;
   }
+}
+
+/// From an offset in the plan for the largest sizes to one in that for these.
+Status BoundCall::moveWithBuffer(const fb::Binding &binding, int64_t size,
+                                 int64_t &offset) const {
+  if (!binding.buffer())
+    return {};
+  const ArenaValue &value = arena[binding.buffer() - 1];
+  uint64_t within = uint64_t(offset) - value.planned;
+  if (uint64_t(offset) < value.planned ||
+      !fits(within, uint64_t(size), value.size))
+    return corrupt(concat("a binding of ", size, " bytes at ", offset,
+                          " leaves its value of ", value.size, " bytes at ",
+                          value.planned));
+  offset = int64_t(value.offset + within);
+  return {};
+}
+
+/// Gives the values of the arena places for the sizes at hand.
+Status BoundCall::placeArena() {
+  arenaBytes = entry.program->contract()->arena_bytes();
+  size_t values = count(entry.program->buffers());
+  if (values == 0)
+    return {};
+  constexpr uint64_t line = ASHLAR_KERNEL_BUFFER_ALIGNMENT;
+  arena.resize(values);
+  for (uint32_t i = 0; i < values; ++i) {
+    const fb::ArenaBuffer &buffer = *entry.program->buffers()->Get(i);
+    int64_t size = 0;
+    ASHLAR_RETURN_IF_ERROR(evaluate(*buffer.size(), size));
+    // The plan has room for the largest only.
+    if (!fits(buffer.offset(), uint64_t(size), arenaBytes))
+      return corrupt(concat("a value of ", size,
+                            " bytes is larger than at the "
+                            "largest sizes"),
+                     concat("buffers[", i, "]"));
+    arena[i] = {(uint64_t(size) + line - 1) / line * line, buffer.offset(),
+                buffer.first(), buffer.last(), 0};
+  }
+  uint64_t needed = placeInArena(arena);
+  if (needed > arenaBytes) {
+    // The compiler's plan holds all sizes.
+    needed = arenaBytes;
+    for (ArenaValue &value : arena)
+      value.offset = value.planned;
+  }
+  arenaBytes = needed;
+  return session.useArena(needed);
 }
 
 Status BoundCall::resolveBinding(const fb::Binding &binding, uint64_t &length) {
   int64_t offset = 0, size = 0;
   ASHLAR_RETURN_IF_ERROR(evaluate(*binding.offset(), offset));
   ASHLAR_RETURN_IF_ERROR(evaluate(*binding.length(), size));
+  ASHLAR_RETURN_IF_ERROR(moveWithBuffer(binding, size, offset));
   uint64_t limit = storageBytes(binding.storage(), binding.index());
   if (!fits(uint64_t(offset), uint64_t(size), limit))
     return corrupt(concat("a binding of ", size, " bytes at ", offset,
@@ -215,6 +264,7 @@ Status BoundCall::resolve() {
   labelled.reset();
   loopDepth = 0;
   loopLimit = -1;
+  ASHLAR_RETURN_IF_ERROR(placeArena());
   ASHLAR_RETURN_IF_ERROR(resolveCommands(*entry.program));
   firstSize = slots.size();
   for (uint32_t i = 0; i < count(entry.program->output_sizes()); ++i) {

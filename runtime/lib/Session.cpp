@@ -38,9 +38,14 @@ Status Session::start() {
   workers = options.threads ? options.threads
             : executor      ? executor->shares
                             : module->runtime->defaultThreads();
-  uint64_t arenaBytes = 0, scratchBytes = 0;
-  for (const ashlar_entry_t &entry : module->entries)
-    arenaBytes = std::max(arenaBytes, entry.program->contract()->arena_bytes());
+  // Room for the largest sizes is kept; it is memory once it is used.
+  uint64_t arenaRoom = 0, arenaBytes = 0, scratchBytes = 0;
+  for (const ashlar_entry_t &entry : module->entries) {
+    uint64_t bytes = entry.program->contract()->arena_bytes();
+    arenaRoom = std::max(arenaRoom, bytes);
+    if (options.reserveAll || count(entry.program->buffers()) == 0)
+      arenaBytes = std::max(arenaBytes, bytes);
+  }
   if (!checkedMultiply(module->scratchBytes(), uint64_t(workers), scratchBytes))
     return corrupt("the scratch of all workers overflows");
   // Both are charged before either is allocated.
@@ -48,8 +53,8 @@ Status Session::start() {
   ASHLAR_RETURN_IF_ERROR(options.budget->charge(
       name, {{ASHLAR_MEMORY_ARENA, arenaBytes, arenaCharge},
              {ASHLAR_MEMORY_SCRATCH, scratchBytes, scratchCharge}}));
-  ASHLAR_RETURN_IF_ERROR(
-      arenaBuffer.allocate(device(), arenaBytes, std::move(arenaCharge)));
+  ASHLAR_RETURN_IF_ERROR(arenaBuffer.allocate(
+      device(), arenaBytes, std::move(arenaCharge), arenaRoom));
   ASHLAR_RETURN_IF_ERROR(
       scratchBuffer.allocate(device(), scratchBytes, std::move(scratchCharge)));
   for (const ashlar_entry_t &entry : module->entries) {
@@ -62,6 +67,10 @@ Status Session::start() {
   if (options.reserveAll)
     ASHLAR_RETURN_IF_ERROR(reserveBuffers());
   return startQueue();
+}
+
+Status Session::useArena(uint64_t bytes) {
+  return arenaBuffer.grow(bytes, *options.budget, name, ASHLAR_MEMORY_ARENA);
 }
 
 Status Session::startQueue() {
@@ -81,30 +90,39 @@ Status Session::makeBuffer(const fb::TensorDescription &tensor,
   if (!maximumShape(tensor, shape, largest) || bytes > largest)
     return corrupt("a shape exceeds the module's own largest",
                    tensor.name()->str());
-  if (slot)
-    return {};
   // The contract counts whole lines of cache.
-  if (!checkedAdd(largest, bufferAlignment - 1, largest))
+  auto toLines = [](uint64_t &size) {
+    if (!checkedAdd(size, bufferAlignment - 1, size))
+      return false;
+    size -= size % bufferAlignment;
+    return true;
+  };
+  if (!toLines(largest) || !toLines(bytes))
     return corrupt("a shape has too many bytes", tensor.name()->str());
-  largest -= largest % bufferAlignment;
+  // Where the caller chooses sizes, memory is what they need.
+  if (options.reserveAll || isStatic(tensor))
+    bytes = largest;
+  if (slot)
+    return slot->grow(bytes, *options.budget, name, kind);
   Charge receipt;
   ASHLAR_RETURN_IF_ERROR(
-      options.budget->charge(name, {{kind, largest, receipt}}));
+      options.budget->charge(name, {{kind, bytes, receipt}}));
   auto buffer = std::make_unique<Buffer>();
   if (kind == ASHLAR_MEMORY_OUTPUTS)
-    ASHLAR_RETURN_IF_ERROR(buffer->allocateHost(largest, std::move(receipt)));
+    ASHLAR_RETURN_IF_ERROR(
+        buffer->allocateHost(bytes, std::move(receipt), largest));
   else
     ASHLAR_RETURN_IF_ERROR(
-        buffer->allocate(device(), largest, std::move(receipt)));
+        buffer->allocate(device(), bytes, std::move(receipt), largest));
   slot = std::move(buffer);
   return {};
 }
 
 Status Session::ownedOutput(const ashlar_entry_t &entry, uint32_t index,
-                            void *&data, uint64_t &capacity) {
+                            uint64_t bytes, void *&data, uint64_t &capacity) {
   auto &slot = buffers[entry.index].outputs[index];
   ASHLAR_RETURN_IF_ERROR(makeBuffer(*entry.entry->outputs()->Get(index),
-                                    ASHLAR_MEMORY_OUTPUTS, 0, slot));
+                                    ASHLAR_MEMORY_OUTPUTS, bytes, slot));
   data = slot->data();
   capacity = slot->size();
   return {};
@@ -124,7 +142,7 @@ Status Session::stagingOutput(const ashlar_entry_t &entry, uint32_t index,
   // What the session owns is as good a place, if kernels can write there.
   if (device().ops.sharesHostMemory) {
     uint64_t capacity = 0;
-    return ownedOutput(entry, index, data, capacity);
+    return ownedOutput(entry, index, bytes, data, capacity);
   }
   auto &slot = buffers[entry.index].stagedOutputs[index];
   ASHLAR_RETURN_IF_ERROR(makeBuffer(*entry.entry->outputs()->Get(index),
@@ -138,7 +156,7 @@ Status Session::reserveBuffers() {
   uint64_t capacity;
   for (const ashlar_entry_t &entry : module->entries) {
     for (uint32_t i = 0; i < count(entry.entry->outputs()); ++i) {
-      ASHLAR_RETURN_IF_ERROR(ownedOutput(entry, i, data, capacity));
+      ASHLAR_RETURN_IF_ERROR(ownedOutput(entry, i, 0, data, capacity));
       ASHLAR_RETURN_IF_ERROR(stagingOutput(entry, i, 0, data));
     }
     for (uint32_t i = 0; i < count(entry.entry->inputs()); ++i)

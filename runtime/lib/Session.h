@@ -54,15 +54,19 @@ public:
   const void *kernel(uint32_t number) const { return module->kernel(number); }
   void *weight(uint32_t number) const { return module->weight(number); }
   void *arena() const { return arenaBuffer.data(); }
+  /// Before a call uses the first `bytes` of the arena: charges what no call
+  /// has used yet. It never moves.
+  Status useArena(uint64_t bytes);
   std::shared_ptr<Trace> trace() const { return module->runtime->trace(); }
   Status execute(const CommandList &list, RunControl &control);
   void countStaged(uint64_t bytes);
 
-  /// Buffers of the largest size, made on first use, never moved. On a device
+  /// Buffers of the size that is asked for, with room for the largest, made on
+  /// first use, never moved. On a device
   /// that shares the host's memory, an output that must be staged is computed
   /// in the session's own.
-  Status ownedOutput(const ashlar_entry_t &entry, uint32_t index, void *&data,
-                     uint64_t &capacity);
+  Status ownedOutput(const ashlar_entry_t &entry, uint32_t index,
+                     uint64_t bytes, void *&data, uint64_t &capacity);
   Status stagingInput(const ashlar_entry_t &entry, uint32_t index,
                       uint64_t bytes, void *&data);
   Status stagingOutput(const ashlar_entry_t &entry, uint32_t index,

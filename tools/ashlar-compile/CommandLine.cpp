@@ -25,7 +25,7 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
   app.footer(footer);
   app.set_version_flag("--version", "ashlar-compile " ASHLAR_VERSION);
   std::string targets, until, fuse, budget, precision, tolerance;
-  std::vector<std::string> shapes, values;
+  std::vector<std::string> shapes, values, sizes;
   app.add_option("MODEL", options.input, ".onnx, or .mlir on tensors");
   app.add_option("-o,--output", options.output, "The .ash file to write");
   app.add_option("--target", targets,
@@ -40,7 +40,10 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
                  "Instead of a module: each contraction's strategies that are "
                  "worth measuring (JSON), to a file or -");
   app.add_option("--shape", shapes,
-                 "NAME=1x3x224x224 fixes a dynamic input; repeatable");
+                 "NAME=1x3x224x224 fixes a dynamic input, NAME=Nx3x48xW "
+                 "leaves sizes of --dim open; repeatable");
+  app.add_option("--dim", sizes,
+                 "N=1..8,W=32..3200: sizes that each call chooses");
   app.add_flag("--exact-convolution", options.exactConvolution,
                "Convolutions as sums of products only, without transforms");
   app.add_option("--value", values,
@@ -95,13 +98,38 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
     return std::nullopt;
   if (options.input.empty())
     return misuse("MODEL is required");
+  for (const std::string &ranges : sizes)
+    if (!parseSizeRanges(ranges, options.sizes))
+      return misuse("--dim=" + ranges +
+                    ": expected NAME=1..8[,NAME=...], names of letters other "
+                    "than x, digits and _, each once");
   for (const std::string &shape : shapes) {
     std::string name;
-    std::vector<int64_t> sizes;
-    if (!parseShape(shape, name, sizes))
-      return misuse("--shape=" + shape + ": expected NAME=1x3x224x224");
-    if (!options.shapes.emplace(name, sizes).second)
+    std::vector<int64_t> fixed;
+    std::vector<std::string> open;
+    bool isNew = true;
+    if (parseShape(shape, name, fixed))
+      isNew = options.shapes.emplace(name, fixed).second &&
+              !options.symbolicShapes.count(name);
+    else if (parseSymbolicShape(shape, options.sizes, name, open))
+      isNew = options.symbolicShapes.emplace(name, open).second &&
+              !options.shapes.count(name);
+    else
+      return misuse("--shape=" + shape +
+                    ": expected NAME=1x3x224x224, or NAME=Nx3x48xW with N and "
+                    "W given by --dim");
+    if (!isNew)
       return misuse("--shape gives '" + name + "' twice");
+  }
+  for (const SizeRange &range : options.sizes) {
+    bool isUsed = false;
+    for (auto &[name, shape] : options.symbolicShapes)
+      for (const std::string &dim : shape)
+        isUsed |= dim == range.name;
+    if (!isUsed)
+      return misuse("--dim gives " + range.name +
+                    ", which no --shape uses: --shape=NAME=" + range.name +
+                    "x3x224x224");
   }
   for (const std::string &value : values) {
     std::string name;

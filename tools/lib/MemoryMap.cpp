@@ -117,6 +117,12 @@ private:
 
   /// What a step leaves to the next lives as long as the loop.
   void readLoop(const fb::Loop &loop) {
+    // In the second step of a loop around it, all that counts is what it reads.
+    if (isSecondStep) {
+      readRange(loop.condition());
+      readBlock(loop.body());
+      return;
+    }
     size_t start = map.commands.size();
     size_t known = map.values.size();
     readRange(loop.condition());
@@ -128,7 +134,9 @@ private:
     std::vector<MemoryMap::Value> firstStep(map.values.begin(),
                                             map.values.end());
     std::vector<size_t> carried = current;
+    isSecondStep = true;
     readBlock(loop.body());
+    isSecondStep = false;
     auto lastOf = [&](size_t i) { return map.values[i].last; };
     for (size_t i = 0; i < valuesOfStep; ++i) {
       if (lastOf(i) <= firstStep[i].last && i >= known)
@@ -152,16 +160,25 @@ private:
     return map.commands.empty() ? 0 : map.commands.size() - 1;
   }
 
+  /// Sizes that a caller chooses are drawn at their largest.
+  static int64_t largest(const fb::SizeExpression &size) {
+    int64_t value = 0;
+    if (!isConstantSize(size))
+      return size.constant();
+    return evaluateSize(size, nullptr, value) ? value : -1;
+  }
+
   bool rangeOf(const fb::Binding *binding, Range &range) const {
     if (!binding || binding->storage() != fb::Storage::Arena)
       return false;
-    int64_t offset = 0, length = 0;
-    if (!isConstantSize(*binding->offset()) ||
-        !isConstantSize(*binding->length()) ||
-        !evaluateSize(*binding->offset(), nullptr, offset) ||
-        !evaluateSize(*binding->length(), nullptr, length))
-      throw Failure(Refused, "its sizes depend on the inputs; expected sizes "
-                             "that the compiler has fixed");
+    int64_t offset = largest(*binding->offset());
+    int64_t length = largest(*binding->length());
+    if (uint64_t(offset) > map.arenaBytes ||
+        uint64_t(length) > map.arenaBytes - uint64_t(offset))
+      throw Failure(Refused, "a command uses " + std::to_string(length) +
+                                 " bytes at " + std::to_string(offset) +
+                                 " of an arena of " +
+                                 std::to_string(map.arenaBytes));
     range = {uint64_t(offset), uint64_t(offset) + uint64_t(length)};
     return length != 0;
   }
@@ -214,6 +231,7 @@ private:
   const fb::Program &program;
   const fb::Entry &entry;
   MemoryMap &map;
+  bool isSecondStep = false;   // of a loop
   std::vector<size_t> current; ///< values that have not been overwritten
 };
 

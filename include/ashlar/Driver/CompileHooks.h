@@ -12,8 +12,12 @@
 namespace ashlar {
 
 struct CompileHooks {
+  /// Looks at the module after this stage.
+  std::function<void(mlir::ModuleOp)> afterImport;
   /// Get each program after these stages, and may change it.
   std::function<mlir::LogicalResult(mlir::ModuleOp)> afterFuse, afterTile;
+  /// What runs after fuse has written formulas for the options' open sizes.
+  bool sizesAreFormulas = false;
   /// How many of the steps that one can do without are taken.
   unsigned steps = numSteps;
   /// Decides about precision instead of the options' plan and rules; the low

@@ -20,6 +20,12 @@ struct TargetRequest {
   std::string preset; ///< "host"; empty: the target's default
 };
 
+/// A size that the caller chooses with each call: N=1..8.
+struct SizeRange {
+  std::string name;
+  int64_t minimum = 1, maximum = 1;
+};
+
 /// Where compilation stops, in order.
 enum class Stage {
   Import,
@@ -49,6 +55,9 @@ struct CompileOptions {
   /// is the standard output; empty: nowhere.
   std::string listStrategies;
   std::map<std::string, std::vector<int64_t>> shapes;
+  /// Sizes with ranges, and shapes in them: a dim is a number or such a name.
+  std::vector<SizeRange> sizes;
+  std::map<std::string, std::vector<std::string>> symbolicShapes;
   /// Convolutions are sums of products only, without Winograd's transforms.
   bool exactConvolution = false;
   /// Inputs that become constants: their elements as numbers, in order.
@@ -82,6 +91,12 @@ struct CompileOptions {
 bool parseTargets(const std::string &text, std::vector<TargetRequest> &targets);
 bool parseShape(const std::string &text, std::string &name,
                 std::vector<int64_t> &shape);
+/// NAME=Nx3x48xW: each dim a number or one of the names of `sizes`.
+bool parseSymbolicShape(const std::string &text,
+                        const std::vector<SizeRange> &sizes, std::string &name,
+                        std::vector<std::string> &shape);
+/// N=1..8,W=32..3200: names without an x, not repeated, ranges from 1 on.
+bool parseSizeRanges(const std::string &text, std::vector<SizeRange> &sizes);
 /// NAME=16000 or NAME=0,2; the numbers are read when their type is known.
 bool parseValue(const std::string &text, std::string &name,
                 std::vector<std::string> &numbers);
@@ -92,6 +107,7 @@ bool parsePrecision(const std::string &text, CompileOptions &options);
 /// A finite number above zero.
 bool parseTolerance(const std::string &text, double &tolerance);
 bool parseFuseLevel(const std::string &text, FuseLevel &level);
+const char *fuseLevelName(FuseLevel level);
 bool parseStage(const std::string &text, Stage &stage);
 const char *stageName(Stage stage);
 

@@ -57,19 +57,28 @@ static void addEntry(llvm::Module &module, llvm::StringRef symbol) {
   entry->addFnAttr(llvm::Attribute::NoUnwind);
   b.SetInsertPoint(llvm::BasicBlock::Create(context, "", entry));
   llvm::SmallVector<llvm::Value *> arguments;
-  unsigned buffers = body->arg_size() - 3;
+  // Buffers come first, then parameters, then scratch and groups.
+  unsigned buffers = 0, behind = body->arg_size() - 3;
+  while (buffers != behind && body->getArg(buffers)->getType()->isPointerTy())
+    ++buffers;
   for (unsigned i = 0; i != buffers; ++i) {
     llvm::Value *slot = b.CreateConstGEP1_64(pointer, entry->getArg(0), i);
     arguments.push_back(b.CreateLoad(pointer, slot));
+  }
+  for (unsigned i = buffers; i != behind; ++i) {
+    llvm::Value *slot =
+        b.CreateConstGEP1_64(i64, entry->getArg(1), i - buffers);
+    arguments.push_back(b.CreateLoad(i64, slot));
   }
   for (unsigned i = 2; i != 5; ++i)
     arguments.push_back(entry->getArg(i));
   b.CreateCall(body, arguments);
   b.CreateRet(b.getInt32(ASHLAR_KERNEL_OK));
-  for (unsigned i = 0; i != buffers + 1; ++i)
-    body->addParamAttr(
-        i, llvm::Attribute::getWithAlignment(
-               context, llvm::Align(ASHLAR_KERNEL_BUFFER_ALIGNMENT)));
+  for (unsigned i = 0; i != behind + 1; ++i)
+    if (body->getArg(i)->getType()->isPointerTy())
+      body->addParamAttr(
+          i, llvm::Attribute::getWithAlignment(
+                 context, llvm::Align(ASHLAR_KERNEL_BUFFER_ALIGNMENT)));
 }
 
 /// What LLVM has left to do: kernels come with their loops, vectors and

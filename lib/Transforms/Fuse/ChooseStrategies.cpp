@@ -408,7 +408,7 @@ private:
     constexpr int64_t many = 192;
     AffineMap map = op.getBMap();
     int64_t panel = box[last];
-    if (!map.isProjectedPermutation() || countRows() < many ||
+    if (core.openSizes || !map.isProjectedPermutation() || countRows() < many ||
         sizes[last] % panel != 0)
       return;
     SmallVector<unsigned> batches;
@@ -706,8 +706,8 @@ struct ChooseStrategies
     : ashlar::impl::ChooseStrategiesPassBase<ChooseStrategies> {
   ChooseStrategies() = default;
   ChooseStrategies(const MachineModel &machine,
-                   std::shared_ptr<StrategyTuning> tuning)
-      : machine(machine), tuning(std::move(tuning)) {}
+                   std::shared_ptr<StrategyTuning> tuning, bool openSizes)
+      : machine(machine), tuning(std::move(tuning)), openSizes(openSizes) {}
   void runOnOperation() override {
     if (tuning && !tuning->whyIgnored.empty())
       remark::missed(getOperation().getLoc(),
@@ -715,7 +715,8 @@ struct ChooseStrategies
           << "the tuning table is not used: " << tuning->whyIgnored;
     getOperation().walk([&](tile::ContractOp op) {
       if (!op.getStrategyAttr())
-        recordPrediction(op, chooseStrategy(op, machine, tuning.get()));
+        recordPrediction(op,
+                         chooseStrategy(op, machine, tuning.get(), openSizes));
     });
     if (tuning && tuning->isRefused())
       signalPassFailure();
@@ -728,12 +729,13 @@ struct ChooseStrategies
   }
   MachineModel machine = MachineModel::generic();
   std::shared_ptr<StrategyTuning> tuning;
+  bool openSizes = false;
 };
 } // namespace
 
 Prediction ashlar::chooseStrategy(tile::ContractOp op,
                                   const MachineModel &machine,
-                                  StrategyTuning *tuning) {
+                                  StrategyTuning *tuning, bool openSizes) {
   Core core(machine, op);
   AffineMap b = op.getBMap();
   ListedContraction listed;
@@ -742,6 +744,7 @@ Prediction ashlar::chooseStrategy(tile::ContractOp op,
         op, constantBehindReshapes(op.getB()) && b.isProjectedPermutation());
   if (core.group > 1 && !groupTerms(op, core.group))
     core = Core(machine, op, /*groups=*/false);
+  core.openSizes = openSizes;
   StrategyChooser chooser(op, core, b,
                           tuning ? tuning->find(listed.contraction) : nullptr);
   FailureOr<Prediction> prediction = chooser.choose();
@@ -759,6 +762,8 @@ Prediction ashlar::chooseStrategy(tile::ContractOp op,
 
 std::unique_ptr<Pass>
 ashlar::createChooseStrategiesPass(const MachineModel &machine,
-                                   std::shared_ptr<StrategyTuning> tuning) {
-  return std::make_unique<ChooseStrategies>(machine, std::move(tuning));
+                                   std::shared_ptr<StrategyTuning> tuning,
+                                   bool openSizes) {
+  return std::make_unique<ChooseStrategies>(machine, std::move(tuning),
+                                            openSizes);
 }

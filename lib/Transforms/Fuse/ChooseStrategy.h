@@ -31,6 +31,8 @@ struct Core {
   /// From the farthest memory of the worker's own.
   double farBytesPerCycle = 32;
   double hz = 1e9;
+  /// Sizes are the largest of ranges: nothing may depend on what divides them.
+  bool openSizes = false;
 };
 
 /// What limits a contraction, in cycles of one worker that does all of it.
@@ -50,8 +52,9 @@ class StrategyTuning;
 
 /// Sets the strategy of `op` and packs a constant b. `tuning` may be null; an
 /// entry that does not fit is an error at `op`, and refuses the tuning.
+/// With `openSizes`, nothing may depend on what divides a size.
 Prediction chooseStrategy(tile::ContractOp op, const MachineModel &machine,
-                          StrategyTuning *tuning);
+                          StrategyTuning *tuning, bool openSizes = false);
 
 /// All of a contraction that its strategy depends on, in one line: the same for
 /// the same computation, whatever its nodes are called. `hasPanels` says that b

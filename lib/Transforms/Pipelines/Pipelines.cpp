@@ -96,17 +96,19 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
     function.addPass(createFormContractsPass(contracts));
     if (all && options.takes(Step::AbsorbPadding))
       function.addPass(createAbsorbPaddingPass());
-    if (all && !options.exactConvolution && options.takes(Step::FormWinograd))
+    if (all && !options.exactConvolution && !options.openSizes &&
+        options.takes(Step::FormWinograd))
       function.addPass(createFormWinogradPass(options.machine, options.tuning));
-    function.addPass(
-        createChooseStrategiesPass(options.machine, options.tuning));
+    function.addPass(createChooseStrategiesPass(options.machine, options.tuning,
+                                                options.openSizes));
     function.addPass(createCSEPass());
   }
   FormDispatchesPassOptions dispatches;
   bool groups = options.takes(Step::FuseDispatches);
   dispatches.fuse = joins && groups;
   dispatches.rowBytes = all && groups ? options.machine.nearest().bytes : 0;
-  dispatches.scoreBytes = all && groups ? options.machine.scoreBytes() : 0;
+  dispatches.scoreBytes =
+      all && groups && !options.openSizes ? options.machine.scoreBytes() : 0;
   function.addPass(createFormDispatchesPass(dispatches));
   verifyStage(pm, "fuse");
 }
@@ -162,6 +164,18 @@ void ashlar::buildSchedulePipeline(OpPassManager &pm, int64_t arenaBytes) {
   verifyStage(pm, "schedule");
 }
 
+namespace {
+struct FusePipelineOptions : PassPipelineOptions<FusePipelineOptions> {
+  Option<FuseLevel> fuse{
+      *this, "fuse", llvm::cl::desc("How much becomes one kernel"),
+      llvm::cl::init(FuseLevel::All),
+      llvm::cl::values(
+          clEnumValN(FuseLevel::None, "none", "Every op is a kernel"),
+          clEnumValN(FuseLevel::Basic, "basic", "Elementwise and epilogues"),
+          clEnumValN(FuseLevel::All, "all", "Everything"))};
+};
+} // namespace
+
 void ashlar::registerPipelines() {
   PassPipelineRegistration<>("ashlar-import-pipeline",
                              "The checks of the stage import",
@@ -176,9 +190,13 @@ void ashlar::registerPipelines() {
                                buildPrecisionPipeline(pm, PrecisionOptions(),
                                                       MachineModel::generic());
                              });
-  PassPipelineRegistration<>(
+  PassPipelineRegistration<FusePipelineOptions>(
       "ashlar-fuse-pipeline", "The stage fuse",
-      [](OpPassManager &pm) { buildFusePipeline(pm, true, TileOptions()); });
+      [](OpPassManager &pm, const FusePipelineOptions &given) {
+        TileOptions options;
+        options.fuse = given.fuse;
+        buildFusePipeline(pm, true, options);
+      });
   PassPipelineRegistration<>(
       "ashlar-tile-pipeline", "The stage tile",
       [](OpPassManager &pm) { buildTilePipeline(pm, TileOptions()); });

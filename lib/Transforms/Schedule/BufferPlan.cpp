@@ -36,17 +36,45 @@ Carried ashlar::carriedBy(Operation *loop) {
           llvm::to_vector_of<Value>(conditional.getBeforeArguments())};
 }
 
-unsigned BufferPlan::addBuffer(Storage storage, unsigned index, int64_t bytes) {
+exec::SizeAttr ashlar::byteFormula(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  AffineExpr bytes = getAffineConstantExpr(elementBytes(type.getElementType()),
+                                           value.getContext());
+  unsigned symbols = 0;
+  exec::SizeList sizes = exec::sizesOf(value);
+  if (sizes.empty())
+    return exec::SizeAttr::get(value.getContext(), byteSize(type));
+  for (exec::SizeAttr size : sizes) {
+    bytes = bytes * size.getFormula();
+    symbols = std::max(symbols, size.getMap().getNumSymbols());
+  }
+  return exec::SizeAttr::get(bytes, symbols, byteSize(type));
+}
+
+unsigned BufferPlan::addBuffer(Storage storage, unsigned index,
+                               exec::SizeAttr size) {
   Buffer buffer;
   buffer.storage = storage;
   buffer.index = index;
-  buffer.bytes = bytes;
+  buffer.bytes = size.getLargest();
+  buffer.size = size;
   buffers.push_back(buffer);
   return buffers.size() - 1;
 }
 
+unsigned BufferPlan::addBuffer(Storage storage, unsigned index, int64_t bytes) {
+  return addBuffer(storage, index,
+                   exec::SizeAttr::get(function.getContext(), bytes));
+}
+
 unsigned BufferPlan::addRange(Block *scope, int64_t command, int64_t bytes) {
-  unsigned number = addBuffer(Storage::Arena, 0, bytes);
+  return addRange(scope, command,
+                  exec::SizeAttr::get(function.getContext(), bytes));
+}
+
+unsigned BufferPlan::addRange(Block *scope, int64_t command,
+                              exec::SizeAttr size) {
+  unsigned number = addBuffer(Storage::Arena, 0, size);
   buffers[number].scope = scope;
   buffers[number].firstUse = buffers[number].lastUse = command;
   ranges[scope].push_back(number);
@@ -103,13 +131,13 @@ void BufferPlan::assignOutputs() {
                                exec::sizeOfAttrName))
       continue;
     Value source = viewed(operand.get());
-    bool whole =
-        byteSize(source.getType()) == byteSize(operand.get().getType());
+    bool whole = byteFormula(source) == byteFormula(operand.get());
     if (source.getDefiningOp<exec::InvokeOp>() && whole &&
         source.getParentBlock() == ret->getBlock() && !places.count(source))
       places[source] = {addBuffer(Storage::Output, operand.getOperandNumber(),
-                                  byteSize(source.getType())),
-                        0};
+                                  byteFormula(source)),
+                        0,
+                        {}};
   }
 }
 
@@ -128,7 +156,7 @@ std::optional<Place> BufferPlan::placeToTakeOver(exec::InvokeOp invoke,
     bool dies = buffer.storage == Storage::Arena &&
                 buffer.scope == invoke->getBlock() &&
                 lastUse.lookup(viewed(operand)) == command &&
-                buffer.bytes == byteSize(operand.getType()) &&
+                buffer.size == byteFormula(operand) &&
                 llvm::count_if(invoke.getOperands(), [&](Value other) {
                   return places.lookup(other).buffer == place.buffer;
                 }) == 1;
@@ -146,8 +174,7 @@ void BufferPlan::placeResults(exec::InvokeOp invoke) {
         places[result] = *place;
       else
         places[result] = {
-            addRange(invoke->getBlock(), command, byteSize(result.getType())),
-            0};
+            addRange(invoke->getBlock(), command, byteFormula(result)), 0, {}};
     }
     if (buffers[places[result].buffer].scope == invoke->getBlock())
       keepAlive(places[result].buffer, result, command);
@@ -174,7 +201,7 @@ LogicalResult BufferPlan::placeIf(scf::IfOp op) {
   int64_t command = commands.lookup(op);
   for (Value result : op.getResults()) {
     places[result] = {
-        addRange(op->getBlock(), command, byteSize(result.getType())), 0};
+        addRange(op->getBlock(), command, byteSize(result.getType())), 0, {}};
     keepAlive(places[result].buffer, result, command);
   }
   // A branch computes there what it yields, if it computes it at all.
@@ -218,7 +245,8 @@ LogicalResult BufferPlan::placeLoop(Operation *loop) {
     places[argument] = dies ? place
                             : Place{addRange(loop->getBlock(), command,
                                              byteSize(argument.getType())),
-                                    0};
+                                    0,
+                                    {}};
     keepAlive(places[argument].buffer, argument, command);
   }
   auto conditional = dyn_cast<scf::WhileOp>(loop);
@@ -251,7 +279,7 @@ LogicalResult BufferPlan::placeRow(Operation *slice) {
   if (!insert) {
     Value row = slice->getResult(0);
     places[row] = {
-        addRange(slice->getBlock(), command, byteSize(row.getType())), 0};
+        addRange(slice->getBlock(), command, byteSize(row.getType())), 0, {}};
     keepAlive(places[row].buffer, row, command);
     return success();
   }
@@ -289,7 +317,61 @@ void BufferPlan::placeWeight(Value value, Attribute elements) {
   if (isNew)
     weightValues.push_back(elements);
   places[value] = {
-      addBuffer(Storage::Weights, it->second, byteSize(value.getType())), 0};
+      addBuffer(Storage::Weights, it->second, byteSize(value.getType())),
+      0,
+      {}};
+}
+
+/// A place inside that of what is looked at.
+LogicalResult BufferPlan::placeView(Operation &op) {
+  Place place = places.lookup(op.getOperand(0));
+  auto type = cast<RankedTensorType>(op.getResult(0).getType());
+  int64_t width = elementBytes(type.getElementType());
+  place.offset += viewOffset(&op) * width;
+  auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
+  exec::SizeList dims = exec::sizesOf(op.getOperand(0));
+  if (slice && (!dims.empty() || op.hasAttr(exec::attributeSizesAttrName))) {
+    MLIRContext *context = op.getContext();
+    auto all = op.getAttrOfType<DictionaryAttr>(exec::attributeSizesAttrName);
+    auto starts = all ? all.getAs<ArrayAttr>(slice.getStaticOffsetsAttrName())
+                      : ArrayAttr();
+    AffineExpr offset = getAffineConstantExpr(0, context);
+    unsigned symbols = 0;
+    auto formula = [&](exec::SizeAttr open, int64_t fixed) {
+      if (!open)
+        return getAffineConstantExpr(fixed, context);
+      symbols = std::max(symbols, open.getMap().getNumSymbols());
+      return open.getFormula();
+    };
+    for (int64_t d = 0; d != slice.getSourceType().getRank(); ++d)
+      offset =
+          offset * formula(dims.empty() ? exec::SizeAttr() : dims[d],
+                           slice.getSourceType().getDimSize(d)) +
+          formula(starts ? cast<exec::SizeAttr>(starts[d]) : exec::SizeAttr(),
+                  slice.getStaticOffsets()[d]);
+    offset = offset * width;
+    if (offset.getLargestKnownDivisor() % 64 != 0 && offset != 0)
+      return op.emitError("sizes that a caller chooses: expected a slice that "
+                          "begins at a multiple of 64 bytes at all sizes, "
+                          "found ")
+             << exec::SizeAttr::get(offset, symbols, place.offset)
+             << "; fix the sizes with --shape";
+    if (place.open)
+      offset = offset + place.open.getFormula();
+    place.open = exec::SizeAttr::get(offset, symbols, place.offset);
+  }
+  places[op.getResult(0)] = place;
+  return success();
+}
+
+/// Blocks of control flow hold sizes that are constant.
+static bool hasOpenSizes(Operation *op) {
+  return op
+      ->walk([](Operation *inner) {
+        return inner->hasAttr(exec::sizesAttrName) ? WalkResult::interrupt()
+                                                   : WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 LogicalResult BufferPlan::placeOp(Operation &op) {
@@ -309,19 +391,16 @@ LogicalResult BufferPlan::placeOp(Operation &op) {
     placeWeight(pack, pack.getPacked(constant.getValue()));
     return success();
   }
-  if (isView(&op)) {
-    Place source = places.lookup(op.getOperand(0));
-    auto type = cast<RankedTensorType>(op.getResult(0).getType());
-    int64_t width = elementBytes(type.getElementType());
-    places[op.getResult(0)] = {source.buffer,
-                               source.offset + viewOffset(&op) * width};
-    return success();
-  }
+  if (isView(&op))
+    return placeView(op);
   if (auto invoke = dyn_cast<exec::InvokeOp>(op)) {
     placeResults(invoke);
     return success();
   }
   if (isControlFlow(&op)) {
+    if (hasOpenSizes(&op))
+      return op.emitError("sizes that a caller chooses: expected none inside "
+                          "conditions and loops; fix them with --shape");
     auto branches = dyn_cast<scf::IfOp>(op);
     return branches ? placeIf(branches) : placeLoop(&op);
   }
@@ -378,8 +457,9 @@ void BufferPlan::moveTo(Block *block, int64_t base) {
 LogicalResult BufferPlan::run() {
   for (BlockArgument argument : function.getArguments())
     places[argument] = {addBuffer(Storage::Input, argument.getArgNumber(),
-                                  byteSize(argument.getType())),
-                        0};
+                                  byteFormula(argument)),
+                        0,
+                        {}};
   findLastUses();
   assignOutputs();
   Block &block = function.getBody().front();
@@ -398,19 +478,47 @@ bool BufferPlan::samePlace(Value x, Value y) const {
 std::optional<Place> BufferPlan::waitingPlace(OpOperand &yielded) const {
   auto it = waiting.find(&yielded);
   return it == waiting.end() ? std::nullopt
-                             : std::optional<Place>(Place{it->second, 0});
+                             : std::optional<Place>(Place{it->second, 0, {}});
+}
+
+exec::BindingAttr BufferPlan::bindingAt(Place place, exec::SizeAttr length,
+                                        bool written) const {
+  const Buffer &buffer = buffers[place.buffer];
+  MLIRContext *context = length.getContext();
+  auto offset = exec::SizeAttr::get(context, buffer.offset + place.offset);
+  if (place.open)
+    offset = exec::SizeAttr::get(place.open.getFormula() + buffer.offset,
+                                 place.open.getMap().getNumSymbols(),
+                                 buffer.offset + place.offset);
+  return exec::BindingAttr::get(context, buffer.storage, buffer.index, offset,
+                                length, written);
 }
 
 exec::BindingAttr BufferPlan::bindingAt(Place place, int64_t length,
                                         bool written) const {
-  const Buffer &buffer = buffers[place.buffer];
   MLIRContext *context = ModuleOp(module).getContext();
-  return exec::BindingAttr::get(
-      context, buffer.storage, buffer.index,
-      exec::SizeAttr::get(context, buffer.offset + place.offset),
-      exec::SizeAttr::get(context, length), written);
+  return bindingAt(place, exec::SizeAttr::get(context, length), written);
 }
 
 exec::BindingAttr BufferPlan::binding(Value value, bool written) const {
-  return bindingAt(placeOf(value), byteSize(value.getType()), written);
+  return bindingAt(placeOf(value), byteFormula(value), written);
+}
+
+std::vector<Buffer> BufferPlan::arenaBuffers() const {
+  std::vector<Buffer> found;
+  if (!innerArenas.empty())
+    return found;
+  for (const Buffer &buffer : buffers)
+    if (buffer.storage == Storage::Arena)
+      found.push_back(buffer);
+  return found;
+}
+
+int64_t BufferPlan::number(Value value) const {
+  unsigned at = places.lookup(value).buffer;
+  if (buffers[at].storage != Storage::Arena || !innerArenas.empty())
+    return -1;
+  return llvm::count_if(
+      ArrayRef(buffers).take_front(at),
+      [](const Buffer &buffer) { return buffer.storage == Storage::Arena; });
 }

@@ -23,8 +23,9 @@ namespace ashlar {
 /// The bytes behind one or more values.
 struct Buffer {
   exec::Storage storage;
-  unsigned index = 0; ///< of the input, output or weight
-  int64_t bytes = 0;
+  unsigned index = 0;                ///< of the input, output or weight
+  int64_t bytes = 0;                 ///< at the largest sizes
+  exec::SizeAttr size;               ///< the same as a formula
   mlir::Block *scope = nullptr;      ///< whose commands count its life
   int64_t firstUse = 0, lastUse = 0; ///< commands, inclusive
   int64_t offset = 0;                ///< in the arena
@@ -33,8 +34,12 @@ struct Buffer {
 /// A value as a part of a buffer.
 struct Place {
   unsigned buffer = 0;
-  int64_t offset = 0; ///< bytes
+  int64_t offset = 0;  ///< bytes, at the largest sizes
+  exec::SizeAttr open; ///< the same as a formula, if it is no constant
 };
+
+/// Bytes of a tensor.
+exec::SizeAttr byteFormula(mlir::Value value);
 
 /// What a loop carries: in scf.for and scf.while.
 struct Carried {
@@ -53,6 +58,8 @@ public:
 
   exec::BindingAttr binding(mlir::Value value, bool written) const;
   exec::BindingAttr bindingAt(Place place, int64_t length, bool written) const;
+  exec::BindingAttr bindingAt(Place place, exec::SizeAttr length,
+                              bool written) const;
   bool samePlace(mlir::Value x, mlir::Value y) const;
   Place placeOf(mlir::Value value) const { return places.lookup(value); }
   const Buffer &bufferOf(mlir::Value value) const {
@@ -62,14 +69,23 @@ public:
   /// must.
   std::optional<Place> waitingPlace(mlir::OpOperand &yielded) const;
 
+  /// The values of the arena, where all of them belong to the entry's own
+  /// block: `number` says which of them a value lies in, negative for none.
+  std::vector<Buffer> arenaBuffers() const;
+  int64_t number(mlir::Value value) const;
+
   llvm::ArrayRef<mlir::Attribute> weights() const { return weightValues; }
   int64_t arenaBytes() const { return arena.bytes; }
   int64_t arenaLowerBound() const { return arena.lowerBound; }
 
 private:
   unsigned addBuffer(exec::Storage storage, unsigned index, int64_t bytes);
+  unsigned addBuffer(exec::Storage storage, unsigned index,
+                     exec::SizeAttr size);
   /// In the arena, alive at `command` of `scope` and until its last use.
   unsigned addRange(mlir::Block *scope, int64_t command, int64_t bytes);
+  unsigned addRange(mlir::Block *scope, int64_t command, exec::SizeAttr size);
+  mlir::LogicalResult placeView(mlir::Operation &op);
   void keepAlive(unsigned buffer, mlir::Value value, int64_t command);
   void findLastUses();
   void assignOutputs();

@@ -82,14 +82,36 @@ private:
       unsigned number = operand.getOperandNumber();
       if (buffer.storage == Storage::Output && buffer.index == number)
         continue;
-      int64_t bytes = byteSize(operand.get().getType());
       MLIRContext *context = function.getContext();
       copy(function.getLoc(), plan.binding(operand.get(), false),
            exec::BindingAttr::get(context, Storage::Output, number,
                                   exec::SizeAttr::get(context, 0),
-                                  exec::SizeAttr::get(context, bytes), true));
+                                  byteFormula(operand.get()), true));
+      if (isOpen())
+        lastCommand()->setAttr(
+            exec::buffersAttrName,
+            b.getDenseI64ArrayAttr({plan.number(operand.get()), -1}));
     }
+    if (isOpen())
+      listBuffers(program);
     dropLastBarrier();
+  }
+
+  /// Whether some sizes are the caller's.
+  bool isOpen() const {
+    return ModuleOp(module)->hasAttr(exec::symbolsAttrName);
+  }
+  Operation *lastCommand() { return &b.getInsertionBlock()->back(); }
+
+  /// What a session needs to give the values of the arena other places.
+  void listBuffers(exec::ProgramOp program) {
+    SmallVector<Attribute> listed;
+    for (const Buffer &buffer : plan.arenaBuffers())
+      listed.push_back(
+          b.getArrayAttr({buffer.size, b.getI64IntegerAttr(buffer.offset),
+                          b.getI64IntegerAttr(buffer.firstUse),
+                          b.getI64IntegerAttr(buffer.lastUse)}));
+    program->setAttr(exec::buffersAttrName, b.getArrayAttr(listed));
   }
 
   /// The end of a block is one.
@@ -111,7 +133,7 @@ private:
   void copy(Location location, exec::BindingAttr source,
             exec::BindingAttr target, int64_t sourceStride = 0,
             int64_t targetStride = 0) {
-    if (source.getLength().getConstant() == 0)
+    if (source.getLength().getLargest() == 0)
       return;
     exec::CopyOp::create(b, location, source, target,
                          b.getI64IntegerAttr(sourceStride),
@@ -134,8 +156,16 @@ private:
       bindings.push_back(plan.binding(operand, false));
     for (Value result : invoke.getResults())
       bindings.push_back(plan.binding(result, true));
-    exec::LaunchOp::create(b, invoke.getLoc(), invoke.getKernelAttr(),
-                           b.getArrayAttr(bindings));
+    auto launch = exec::LaunchOp::create(
+        b, invoke.getLoc(), invoke.getKernelAttr(), b.getArrayAttr(bindings));
+    if (!isOpen())
+      return;
+    SmallVector<int64_t> buffers;
+    for (Value operand : invoke.getOperands())
+      buffers.push_back(plan.number(operand));
+    for (Value result : invoke.getResults())
+      buffers.push_back(plan.number(result));
+    launch->setAttr(exec::buffersAttrName, b.getDenseI64ArrayAttr(buffers));
   }
 
   void emitIf(scf::IfOp op) {

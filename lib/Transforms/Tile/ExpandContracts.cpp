@@ -5,6 +5,7 @@
 // nothing.
 #include "PadMargins.h"
 #include "StaticStrides.h"
+#include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Transforms/Tile/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -58,15 +59,29 @@ public:
         numParallel(op.getParallel().size()) {
     sizes.assign(op.getParallel().begin(), op.getParallel().end());
     llvm::append_range(sizes, op.getReduced());
+    open.assign(sizes.size(), Value());
+    auto parameters =
+        op->getAttrOfType<DenseI64ArrayAttr>(exec::dimParametersAttrName);
+    if (!parameters)
+      return;
+    auto kernel = op->getParentOfType<func::FuncOp>();
+    unsigned first = exec::numKernelBindings(kernel);
+    for (auto [value, number] : llvm::zip(open, parameters.asArrayRef()))
+      if (number >= 0)
+        value = kernel.getArgument(first + number);
   }
 
   void run() {
     zero = index(0);
     at.assign(sizes.size(), b.getIndexAttr(0));
     box.assign(strategy.getBox().begin(), strategy.getBox().end());
+    largest = box;
+    for (unsigned d = 0; d != sizes.size(); ++d)
+      if (hasOpenSteps(d))
+        largest[d] = box[d] = 1;
     low.assign(numParallel, zero);
     for (unsigned d = 0; d != numParallel; ++d)
-      high.push_back(index(sizes[d]));
+      high.push_back(extent(d));
     emitWorkers();
     op.erase();
   }
@@ -75,9 +90,38 @@ private:
   Value index(int64_t value) {
     return arith::ConstantIndexOp::create(b, value);
   }
+  Value extent(unsigned d) { return open[d] ? open[d] : index(sizes[d]); }
   bool isCut(unsigned d) {
     int64_t workers = strategy.getWorkers()[d];
     return workers != 0 && workers < sizes[d];
+  }
+  /// Whether `memory` is walked along `d` in steps that are values: boxes are
+  /// as long as one there.
+  static bool hasOpenSteps(Value memory, AffineMap map, unsigned d) {
+    auto type = cast<MemRefType>(memory.getType());
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    if (d >= map.getNumDims() ||
+        failed(type.getStridesAndOffset(strides, offset)))
+      return false;
+    for (auto [expr, stride] : llvm::zip(map.getResults(), strides))
+      if (expr.isFunctionOfDim(d) && ShapedType::isDynamic(stride))
+        return true;
+    return false;
+  }
+  bool hasOpenSteps(unsigned d) {
+    bool found = hasOpenSteps(op.getA(), op.getAMap(), d) ||
+                 hasOpenSteps(op.getB(), op.getBMap(), d);
+    if (d >= numParallel)
+      return found || open[d];
+    found |= hasOpenSteps(op.getInit(), op.getResultMap(), d);
+    for (auto [i, operand] : llvm::enumerate(op.getEpilogue()))
+      found |= hasOpenSteps(operand, op.getEpilogueMap(i), d);
+    return found;
+  }
+  /// Reduced dims that are walked term by term, in loops of their own.
+  bool isWalked(unsigned d) {
+    return d >= numParallel && hasOpenSteps(d) && (open[d] || sizes[d] != 1);
   }
 
   void emitWorkers() {
@@ -87,7 +131,8 @@ private:
       if (isCut(d)) {
         cut.push_back(d);
         from.push_back(b.getIndexAttr(0));
-        to.push_back(b.getIndexAttr(sizes[d]));
+        to.push_back(open[d] ? OpFoldResult(open[d])
+                             : OpFoldResult(b.getIndexAttr(sizes[d])));
         step.push_back(b.getIndexAttr(strategy.getWorkers()[d]));
       }
     if (cut.empty()) {
@@ -104,6 +149,12 @@ private:
       int64_t workers = strategy.getWorkers()[d];
       // No box is cut short where boxes divide the dim.
       AffineMap end = AffineMap::get(1, 0, start + workers);
+      if (open[d]) {
+        end = AffineMap::get(1, 1, {start + workers, b.getAffineSymbolExpr(0)},
+                             b.getContext());
+        high[d] = affine::AffineMinOp::create(b, end, ValueRange{iv, open[d]});
+        continue;
+      }
       if (sizes[d] % workers != 0)
         end = AffineMap::get(
             1, 0, {start + workers, b.getAffineConstantExpr(sizes[d])},
@@ -115,9 +166,42 @@ private:
   }
 
   void emitPad(ValueRange workers) {
+    SmallVector<OpFoldResult> extents;
+    for (unsigned d = 0; d != numParallel; ++d)
+      extents.push_back(open[d] ? OpFoldResult(open[d])
+                                : OpFoldResult(b.getIndexAttr(sizes[d])));
     if (op.getPadAttr())
-      fillMargins(b, op.getInit(), op.getResultMap(), op.getParallel(),
-                  *op.getPad(), workers);
+      fillMargins(b, op.getInit(), op.getResultMap(), extents, *op.getPad(),
+                  workers);
+  }
+
+  /// Loops over a dim whose size is a value: whole boxes, then smaller ones
+  /// for what is left.
+  void emitOpenLoops(unsigned depth, unsigned d) {
+    SmallVector<int64_t> steps = {largest[d]};
+    // Lanes are left in numbers of which most fill a vector.
+    for (int64_t lanes : {16, 4})
+      if (d + 1 == numParallel && lanes < steps.back())
+        steps.push_back(lanes);
+    if (steps.back() != 1)
+      steps.push_back(1);
+    Value from = low[d];
+    for (int64_t step : steps) {
+      OpBuilder::InsertionGuard guard(b);
+      Value to = high[d];
+      AffineExpr x = b.getAffineSymbolExpr(0), y = b.getAffineSymbolExpr(1);
+      if (step != 1)
+        to = affine::AffineApplyOp::create(
+            b, AffineMap::get(0, 2, x + (y - x).floorDiv(step) * step),
+            ValueRange{from, high[d]});
+      auto loop = scf::ForOp::create(b, from, to, index(step));
+      from = to;
+      b.setInsertionPointToStart(loop.getBody());
+      at[d] = loop.getInductionVar();
+      box[d] = step;
+      emitInside(depth, d);
+    }
+    at[d] = b.getIndexAttr(0);
   }
 
   /// Loops over accumulator boxes, outermost first; what is left over at the
@@ -128,7 +212,11 @@ private:
       return;
     }
     unsigned d = strategy.getOrder()[depth];
-    int64_t step = strategy.getBox()[d], rest = sizes[d] % step;
+    if (open[d]) {
+      emitOpenLoops(depth, d);
+      return;
+    }
+    int64_t step = largest[d], rest = sizes[d] % step;
     bool single = !isCut(d) && sizes[d] <= step;
     if (single) {
       box[d] = sizes[d];
@@ -169,7 +257,7 @@ private:
 
   /// The body of the loop over `d`, which packs b where its last loop is.
   void emitInside(unsigned depth, unsigned d) {
-    if (!strategy.getPacks() || depth != packDepth()) {
+    if (!packs() || depth != packDepth()) {
       emitLoops(depth + 1);
       return;
     }
@@ -177,6 +265,14 @@ private:
     emitLoops(depth + 1);
     tile::ReleaseOp::create(b, packed.memory);
     packed = BoxView();
+  }
+
+  /// A copy of b has a size that is known.
+  bool packs() {
+    for (unsigned d = numParallel; d != sizes.size(); ++d)
+      if (open[d])
+        return false;
+    return strategy.getPacks();
   }
 
   /// The innermost of the loops that b depends on.
@@ -293,7 +389,8 @@ private:
   /// joins the total at its end, which keeps long sums accurate.
   Value emitChunks(unsigned d, ArrayRef<unsigned> dims, ArrayRef<int64_t> shape,
                    Value sums) {
-    while (d != sizes.size() && strategy.getBox()[d] >= sizes[d])
+    while (d != sizes.size() &&
+           (isWalked(d) || strategy.getBox()[d] >= sizes[d]))
       ++d;
     if (d == sizes.size())
       return emitStep(dims, shape, sums);
@@ -314,13 +411,11 @@ private:
     bool isChunk = false;
     for (unsigned d = numParallel; d != sizes.size(); ++d) {
       all.push_back(d);
-      reduced.push_back(std::min(strategy.getBox()[d], sizes[d]));
-      isChunk |= reduced.back() != sizes[d];
+      reduced.push_back(isWalked(d) ? 1
+                                    : std::min(strategy.getBox()[d], sizes[d]));
+      isChunk |= !isWalked(d) && reduced.back() != sizes[d];
     }
     llvm::append_range(extents, reduced);
-    BoxView left = view(op.getA(), op.getAMap(), all, extents);
-    BoxView right = packed.memory ? viewOfPacked(all, extents)
-                                  : view(op.getB(), op.getBMap(), all, extents);
     Value start = sums;
     if (isChunk) {
       auto type = cast<tile::AccType>(sums.getType());
@@ -328,21 +423,46 @@ private:
           arith::ConstantOp::create(b, b.getZeroAttr(type.getElementType()));
       start = tile::InitOp::create(b, type, none);
     }
+    Value part = emitTerms(numParallel, all, extents, reduced, start);
+    if (!isChunk)
+      return part;
+    return tile::AddOp::create(b, sums.getType(), sums, part);
+  }
+
+  /// The terms of a chunk: loops over the dims that are walked, from `d` on,
+  /// around one step.
+  Value emitTerms(unsigned d, ArrayRef<unsigned> all, ArrayRef<int64_t> extents,
+                  ArrayRef<int64_t> reduced, Value sums) {
+    while (d != sizes.size() && !isWalked(d))
+      ++d;
+    if (d != sizes.size()) {
+      auto loop = scf::ForOp::create(b, zero, extent(d), index(1), sums);
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(loop.getBody());
+      at[d] = loop.getInductionVar();
+      Value inner =
+          emitTerms(d + 1, all, extents, reduced, loop.getRegionIterArg(0));
+      scf::YieldOp::create(b, inner);
+      at[d] = b.getIndexAttr(0);
+      return loop.getResult(0);
+    }
+    BoxView left = view(op.getA(), op.getAMap(), all, extents);
+    BoxView right = packed.memory ? viewOfPacked(all, extents)
+                                  : view(op.getB(), op.getBMap(), all, extents);
     // Edges are small; their code should be too.
     bool isEdge = false;
     for (unsigned d = 0; d != numParallel; ++d)
-      isEdge |= box[d] < std::min(strategy.getBox()[d], sizes[d]);
-    Value part = tile::StepOp::create(
-        b, sums.getType(), start, left.memory, right.memory,
+      isEdge |= box[d] < std::min(largest[d], sizes[d]);
+    return tile::StepOp::create(
+        b, sums.getType(), sums, left.memory, right.memory,
         b.getDenseI64ArrayAttr(reduced),
         b.getI64IntegerAttr(isEdge ? 1 : strategy.getUnroll()),
         AffineMapAttr::get(left.map), AffineMapAttr::get(right.map),
         op.getAUnsignedAttr(), op.getBUnsignedAttr(),
         strategy.getGrouped() ? b.getUnitAttr() : UnitAttr(),
-        b.getI64IntegerAttr(strategy.getAhead()));
-    if (!isChunk)
-      return part;
-    return tile::AddOp::create(b, sums.getType(), sums, part);
+        // How far apart terms that are walked lie is a value.
+        b.getI64IntegerAttr(isWalked(sizes.size() - 1) ? 0
+                                                       : strategy.getAhead()));
   }
 
   /// The panel holds the parallel dims from the box's start, the reduced ones
@@ -360,8 +480,10 @@ private:
   ImplicitLocOpBuilder b;
   tile::StrategyAttr strategy;
   unsigned numParallel;
-  SmallVector<int64_t> sizes; ///< of all dims
-  SmallVector<int64_t> box;   ///< of the present accumulator and chunk
+  SmallVector<int64_t> sizes;   ///< of all dims
+  SmallVector<Value> open;      ///< sizes that are values, by dim
+  SmallVector<int64_t> box;     ///< of the present accumulator and chunk
+  SmallVector<int64_t> largest; ///< box that there is
   SmallVector<OpFoldResult> at;
   SmallVector<Value> low, high; ///< of the worker's box
   BoxView packed;

@@ -52,7 +52,8 @@ public:
     image = boxes.getInductionVar(0);
     firstRow = boxes.getInductionVar(1);
     if (op.getPadAttr())
-      fillMargins(b, op.getInit(), op.getResultMap(), sizes, *op.getPad(),
+      fillMargins(b, op.getInit(), op.getResultMap(),
+                  getAsIndexOpFoldResult(b.getContext(), sizes), *op.getPad(),
                   boxes.getInductionVars());
     int64_t places = transform.places() * transform.places();
     int64_t count = perWorker * columns;

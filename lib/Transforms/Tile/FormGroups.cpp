@@ -2,6 +2,7 @@
 //
 // Gives a kernel the form that the runtime calls: memory comes from outside,
 // and the boxes of its one scf.forall are numbered groups.
+#include "KernelSizes.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Transforms/Tile/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -50,14 +51,16 @@ int countUses(func::FuncOp function, BlockArgument argument) {
 class GroupFormer {
 public:
   explicit GroupFormer(func::FuncOp function)
-      : function(function), b(function.getLoc(), function.getContext()) {}
+      : function(function), b(function.getLoc(), function.getContext()),
+        groups(getAffineConstantExpr(1, function.getContext())) {}
 
   LogicalResult run() {
     Block &entry = function.getBody().front();
     // A result whose memory holds partial values on the way cannot take over
     // an operand that the last op still reads.
     if (function->hasAttr(exec::aliasesAttrName) &&
-        countUses(function, function.getArguments().back()) != 1)
+        countUses(function, function.getArgument(
+                                exec::numKernelBindings(function) - 1)) != 1)
       function->removeAttr(exec::aliasesAttrName);
     scf::ForallOp boxes = findBoxes(entry);
     if (failed(measureScratch()))
@@ -74,9 +77,13 @@ public:
       numberBoxes(boxes, begin, end);
     else
       wrapInOneGroup(entry, begin, end);
-    MLIRContext *context = b.getContext();
+    unsigned symbols = 0;
+    groups.walk([&](AffineExpr expr) {
+      if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+        symbols = std::max(symbols, symbol.getPosition() + 1);
+    });
     function->setAttr(exec::groupsAttrName,
-                      exec::SizeAttr::get(context, groups));
+                      exec::SizeAttr::get(groups, symbols, largestGroups));
     function->setAttr(exec::scratchAttrName, b.getI64IntegerAttr(scratchBytes));
     return success();
   }
@@ -103,9 +110,10 @@ private:
     auto isConstant = [](OpFoldResult size) {
       return getConstantIntValue(size).has_value();
     };
+    auto isKnown = [](OpFoldResult size) { return formulaOf(size) != nullptr; };
     if (!found || !alone ||
         !llvm::all_of(found.getMixedLowerBound(), isConstant) ||
-        !llvm::all_of(found.getMixedUpperBound(), isConstant) ||
+        !llvm::all_of(found.getMixedUpperBound(), isKnown) ||
         !llvm::all_of(found.getMixedStep(), isConstant))
       return {};
     return found;
@@ -118,6 +126,12 @@ private:
     unsigned dynamic = 0;
     for (int64_t dim : type.getShape()) {
       if (ShapedType::isDynamic(dim)) {
+        if (std::optional<int64_t> largest =
+                largestSize(alloc.getDynamicSizes()[dynamic])) {
+          ++dynamic;
+          bytes *= *largest;
+          continue;
+        }
         FailureOr<int64_t> bound =
             ValueBoundsConstraintSet::computeConstantBound(
                 presburger::BoundType::UB,
@@ -174,11 +188,16 @@ private:
     for (auto [lower, upper, step] :
          llvm::zip(boxes.getMixedLowerBound(), boxes.getMixedUpperBound(),
                    boxes.getMixedStep())) {
-      int64_t count = llvm::divideCeil(*getConstantIntValue(upper) -
-                                           *getConstantIntValue(lower),
-                                       *getConstantIntValue(step));
-      counts.push_back(b.getIndexAttr(count));
-      groups *= count;
+      AffineExpr end = b.getAffineSymbolExpr(0);
+      int64_t begin = *getConstantIntValue(lower),
+              width = *getConstantIntValue(step);
+      auto countTo = [&](AffineExpr bound) {
+        return (bound - begin).ceilDiv(width);
+      };
+      counts.push_back(affine::makeComposedFoldedAffineApply(
+          b, b.getLoc(), countTo(end), {findSize(upper)}));
+      groups = groups * countTo(formulaOf(upper));
+      largestGroups *= llvm::divideCeil(*largestSize(upper) - begin, width);
     }
     auto loop =
         scf::ForOp::create(b, begin, end, arith::ConstantIndexOp::create(b, 1));
@@ -223,7 +242,8 @@ private:
   ImplicitLocOpBuilder b;
   Value scratch;
   int64_t scratchBytes = 0;
-  int64_t groups = 1;
+  AffineExpr groups; ///< over the module's symbols
+  int64_t largestGroups = 1;
   SmallVector<std::pair<memref::AllocOp, int64_t>> allocations;
 };
 

@@ -2,7 +2,7 @@
 //
 // Makes a function of each dispatch, once for all dispatches whose bodies are
 // equal but for their locations.
-#include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "KernelBody.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Support/ModelNodes.h"
 #include "ashlar/Transforms/Tile/Passes.h"
@@ -170,6 +170,7 @@ struct OutlineKernels : ashlar::impl::OutlineKernelsPassBase<OutlineKernels> {
     llvm::MapVector<Operation *, llvm::SetVector<StringAttr>> nodesOfKernel;
     SmallVector<llvm::SetVector<StringAttr>> nodesOfCall;
     for (exec::DispatchOp dispatch : dispatches) {
+      recordOperandSizes(dispatch);
       auto [it, isNew] = kernels.try_emplace(dispatch);
       if (isNew)
         it->second = outline(dispatch, kernels.size() - 1, symbols);
@@ -194,10 +195,14 @@ struct OutlineKernels : ashlar::impl::OutlineKernelsPassBase<OutlineKernels> {
           b, location, dispatch.getResultTypes(),
           FlatSymbolRefAttr::get(kernel.getSymNameAttr()),
           dispatch.getOperands());
+      if (Attribute sizes = dispatch->getAttr(exec::sizesAttrName))
+        invoke->setAttr(exec::sizesAttrName, sizes);
       dispatch.replaceAllUsesWith(invoke.getResults());
     }
     for (exec::DispatchOp dispatch : dispatches)
       dispatch.erase();
+    if (failedBodies)
+      signalPassFailure();
   }
 
 private:
@@ -244,6 +249,22 @@ private:
     return names;
   }
 
+  /// Kernels are equal only if their operands have the same open sizes.
+  static void recordOperandSizes(exec::DispatchOp dispatch) {
+    SmallVector<Attribute> all;
+    bool isOpen = false;
+    for (Value operand : dispatch.getOperands()) {
+      exec::SizeList sizes = exec::sizesOf(operand);
+      isOpen |= !sizes.empty();
+      all.push_back(
+          ArrayAttr::get(dispatch.getContext(),
+                         SmallVector<Attribute>(sizes.begin(), sizes.end())));
+    }
+    if (isOpen)
+      dispatch->setAttr(exec::operandSizesAttrName,
+                        ArrayAttr::get(dispatch.getContext(), all));
+  }
+
   func::FuncOp outline(exec::DispatchOp dispatch, unsigned number,
                        SymbolTable &symbols) {
     llvm::SetVector<StringAttr> names;
@@ -263,6 +284,8 @@ private:
     llvm::for_each(dispatch.getOperandTypes(), addType);
     llvm::for_each(dispatch.getResultTypes(), addType);
     OpBuilder b(&getContext());
+    KernelBody body(dispatch);
+    types.append(body.parameters().size(), b.getIndexType());
     auto kernel =
         func::FuncOp::create(b, dispatch.getLoc(), symbolFor(name, number),
                              b.getFunctionType(types, {}));
@@ -272,43 +295,21 @@ private:
                     b.getI64IntegerAttr(dispatch.getNumResults()));
     kernel->setAttr(exec::flopsAttrName,
                     exec::SizeAttr::get(&getContext(), countFlops(dispatch)));
+    if (!body.parameters().empty())
+      kernel->setAttr(exec::parametersAttrName,
+                      b.getArrayAttr(SmallVector<Attribute>(
+                          body.parameters().begin(), body.parameters().end())));
     recordPrediction(dispatch, kernel);
     SmallVector<int64_t> aliases = findAliases(dispatch);
     if (!aliases.empty())
       kernel->setAttr(exec::aliasesAttrName, b.getI64ArrayAttr(aliases));
-    Block *entry = kernel.addEntryBlock();
-    b.setInsertionPointToStart(entry);
-    IRMapping mapping;
-    Block &body = dispatch.getBody().front();
-    for (auto [from, to] :
-         llvm::zip(body.getArguments(), entry->getArguments())) {
-      auto type = cast<RankedTensorType>(from.getType());
-      Value tensor;
-      if (isEmpty(type))
-        tensor = tensor::EmptyOp::create(b, kernel.getLoc(), type.getShape(),
-                                         type.getElementType());
-      else
-        tensor = bufferization::ToTensorOp::create(b, kernel.getLoc(), type, to,
-                                                   /*restrict=*/true);
-      mapping.map(from, tensor);
-    }
-    for (Operation &op : body.without_terminator())
-      b.clone(op, mapping);
-    for (auto [i, result] :
-         llvm::enumerate(dispatch.getYield().getOperands())) {
-      if (isEmpty(result.getType()))
-        continue;
-      Value target = entry->getArgument(dispatch.getNumOperands() + i);
-      auto store = bufferization::MaterializeInDestinationOp::create(
-          b, kernel.getLoc(), /*result=*/Type(),
-          mapping.lookupOrDefault(result), target);
-      store.setRestrict(true);
-      store.setWritable(true);
-    }
-    func::ReturnOp::create(b, kernel.getLoc());
+    kernel.addEntryBlock();
+    if (failed(body.writeInto(kernel)))
+      failedBodies = true;
     return kernel;
   }
 
   llvm::DenseSet<StringAttr> modelNodes;
+  bool failedBodies = false;
 };
 } // namespace

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "PadMargins.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 
-static void fill(ImplicitLocOpBuilder &b, Value target, ArrayRef<int64_t> from,
-                 ArrayRef<int64_t> size, TypedAttr pad) {
-  if (llvm::is_contained(size, 0))
+static void fill(ImplicitLocOpBuilder &b, Value target,
+                 ArrayRef<OpFoldResult> from, ArrayRef<OpFoldResult> size,
+                 TypedAttr pad) {
+  if (llvm::any_of(size, [](OpFoldResult s) { return isZeroInteger(s); }))
     return;
-  SmallVector<int64_t> steps(size.size(), 1);
+  SmallVector<OpFoldResult> steps(size.size(), b.getIndexAttr(1));
   Value part = memref::SubViewOp::create(b, target, from, size, steps);
   AffineMap identity = b.getMultiDimIdentityMap(size.size());
   SmallVector<utils::IteratorType> loops(size.size(),
@@ -25,7 +28,7 @@ static void fill(ImplicitLocOpBuilder &b, Value target, ArrayRef<int64_t> from,
 }
 
 void ashlar::fillMargins(ImplicitLocOpBuilder &b, Value target, AffineMap map,
-                         ArrayRef<int64_t> sizes, TypedAttr pad,
+                         ArrayRef<OpFoldResult> sizes, TypedAttr pad,
                          ValueRange workers) {
   OpBuilder::InsertionGuard guard(b);
   Value first;
@@ -39,20 +42,29 @@ void ashlar::fillMargins(ImplicitLocOpBuilder &b, Value target, AffineMap map,
     b.setInsertionPointToStart(&branch.getThenRegion().front());
   }
   auto type = cast<MemRefType>(target.getType());
-  SmallVector<int64_t> from(type.getRank(), 0), size(type.getShape());
+  SmallVector<OpFoldResult> from(type.getRank(), b.getIndexAttr(0));
+  SmallVector<OpFoldResult> size = memref::getMixedSizes(b, b.getLoc(), target);
   // The places between the first and the last point are written by others.
-  SmallVector<int64_t> lastPoint;
-  for (int64_t extent : sizes)
-    lastPoint.push_back(extent - 1);
+  SmallVector<AffineExpr> last;
+  for (unsigned d = 0; d != sizes.size(); ++d)
+    last.push_back(b.getAffineDimExpr(d) - 1);
   SmallVector<int64_t> begins =
       map.compose(SmallVector<int64_t>(sizes.size(), 0));
-  SmallVector<int64_t> lasts = map.compose(lastPoint);
-  for (auto [d, begin, lastIndex] : llvm::enumerate(begins, lasts)) {
-    int64_t end = lastIndex + 1, whole = type.getDimSize(d);
-    from[d] = 0, size[d] = begin;
+  AffineExpr x = b.getAffineSymbolExpr(0), y = b.getAffineSymbolExpr(1);
+  for (auto [d, begin] : llvm::enumerate(begins)) {
+    OpFoldResult end = affine::makeComposedFoldedAffineApply(
+        b, b.getLoc(),
+        AffineMap::get(sizes.size(), 0, map.getResult(d).replaceDims(last) + 1),
+        sizes);
+    OpFoldResult whole = size[d];
+    auto minus = [&](OpFoldResult left, OpFoldResult right) {
+      return affine::makeComposedFoldedAffineApply(b, b.getLoc(), x - y,
+                                                   {left, right});
+    };
+    from[d] = b.getIndexAttr(0), size[d] = b.getIndexAttr(begin);
     fill(b, target, from, size, pad);
-    from[d] = end, size[d] = whole - end;
+    from[d] = end, size[d] = minus(whole, end);
     fill(b, target, from, size, pad);
-    from[d] = begin, size[d] = end - begin;
+    from[d] = b.getIndexAttr(begin), size[d] = minus(end, from[d]);
   }
 }

@@ -14,7 +14,7 @@ namespace ashlar {
 /// dims with offsets, over boxes of `sizes` in the memref `target`. In the loop
 /// over boxes with the counters `workers`, the first box does it.
 void fillMargins(mlir::ImplicitLocOpBuilder &b, mlir::Value target,
-                 mlir::AffineMap map, llvm::ArrayRef<int64_t> sizes,
+                 mlir::AffineMap map, llvm::ArrayRef<mlir::OpFoldResult> sizes,
                  mlir::TypedAttr pad, mlir::ValueRange workers);
 
 } // namespace ashlar

@@ -17,7 +17,8 @@ void ashlar::giveStaticStrides(DestinationStyleOpInterface op) {
   for (OpOperand &operand : op->getOpOperands()) {
     Value memory = operand.get();
     auto type = dyn_cast<MemRefType>(memory.getType());
-    if (!type || hasStaticStrides(type))
+    // Sizes that a caller chooses make strides that are values.
+    if (!type || hasStaticStrides(type) || !type.hasStaticShape())
       continue;
     b.setInsertionPoint(op);
     Value copy = memref::AllocOp::create(

@@ -2,6 +2,7 @@
 //
 // Boxes for workers: upstream tiles the last op into an scf.forall and fuses
 // what it reads into the boxes. What is ours is the choice of sizes.
+#include "KernelSizes.h"
 #include "ashlar/Analysis/AttentionBox.h"
 #include "ashlar/Analysis/RowDims.h"
 #include "ashlar/Transforms/Tile/Passes.h"
@@ -114,7 +115,7 @@ int64_t reductionPoints(Operation *root) {
       for (auto [range, iterator] : llvm::zip(linalgOp.getStaticLoopRanges(),
                                               linalgOp.getIteratorTypesArray()))
         if (iterator == utils::IteratorType::reduction)
-          own *= range;
+          own *= ShapedType::isDynamic(range) ? 256 : range;
       points = std::max(points, own);
     }
   return points;
@@ -162,7 +163,8 @@ struct TileKernels : ashlar::impl::TileKernelsPassBase<TileKernels> {
     OpBuilder b(root);
     SmallVector<int64_t> ranges;
     for (Range range : root.getIterationDomain(b)) {
-      std::optional<int64_t> size = getConstantIntValue(range.size);
+      // Sizes that a caller chooses are cut as the largest ones are.
+      std::optional<int64_t> size = largestSize(range.size);
       if (!size)
         return;
       ranges.push_back(*size);
@@ -186,8 +188,11 @@ struct TileKernels : ashlar::impl::TileKernelsPassBase<TileKernels> {
     if (auto contract = dyn_cast<tile::ContractOp>(root.getOperation())) {
       sizes = chooseContractBox(contract, scoreBytes);
     } else if (isProduct) {
-      sizes = chooseProductBox(contraction, ArrayRef(type.getShape()),
-                               cacheBytes / width);
+      SmallVector<int64_t> extents(type.getShape());
+      for (auto [d, extent] : llvm::enumerate(extents))
+        if (ShapedType::isDynamic(extent))
+          extent = *largestSize(findDim(root->getResult(0), d));
+      sizes = chooseProductBox(contraction, extents, cacheBytes / width);
       // The loops of the product itself need not be in the result's order.
       if (contraction == root) {
         SmallVector<int64_t> ofLoops(ranges.size(), 0);

@@ -33,10 +33,10 @@ struct Access {
   int64_t way = 0;
 
   int64_t begin() const {
-    return binding.getOffset().getConstant() + std::min<int64_t>(way, 0);
+    return binding.getOffset().getLargest() + std::min<int64_t>(way, 0);
   }
   int64_t bytes() const {
-    return binding.getLength().getConstant() + std::abs(way);
+    return binding.getLength().getLargest() + std::abs(way);
   }
   int64_t end() const { return begin() + bytes(); }
   bool overlaps(const Access &other) const {
@@ -280,8 +280,8 @@ LogicalResult CommandChecker::checkCopy(exec::CopyOp copy) {
   for (const Access &access : {source, target})
     if (failed(checkBounds(access)) || failed(checkConcurrency(access)))
       return failure();
-  int64_t sourceBytes = source.binding.getLength().getConstant();
-  int64_t targetBytes = target.binding.getLength().getConstant();
+  int64_t sourceBytes = source.binding.getLength().getLargest();
+  int64_t targetBytes = target.binding.getLength().getLargest();
   if (sourceBytes != targetBytes)
     return refuse(copy) << "expected as many bytes in the target as in the "
                            "source, "
@@ -399,7 +399,7 @@ LogicalResult CommandChecker::checkOutputs() {
   for (Attribute attribute : outputSizes) {
     auto described = dyn_cast<DictionaryAttr>(attribute);
     auto value = described ? described.getAs<BindingAttr>("value") : nullptr;
-    if (!value || value.getWritten() || value.getLength().getConstant() != 8)
+    if (!value || value.getWritten() || value.getLength().getLargest() != 8)
       return refuse(program)
              << "expected eight bytes as 'value' of an output's "
                 "size, found "

@@ -21,9 +21,16 @@ static LogicalResult checkArguments(func::FuncOp kernel, int64_t scratchBytes) {
   if (types.size() < 3)
     return refuse("buffers, scratch, first and last group",
                   std::to_string(types.size()) + " arguments");
-  for (Type type : types.drop_back(3))
+  unsigned parameters = exec::numKernelParameters(kernel);
+  if (types.size() < 3 + parameters)
+    return refuse("buffers and " + std::to_string(parameters) + " parameters",
+                  std::to_string(types.size()) + " arguments");
+  for (Type type : types.drop_back(3 + parameters))
     if (!isa<MemRefType>(type))
       return refuse("memrefs", type);
+  for (Type type : types.drop_back(3).take_back(parameters))
+    if (!type.isIndex())
+      return refuse("parameters as index", type);
   Builder b(kernel.getContext());
   Type scratch = MemRefType::get({scratchBytes}, b.getI8Type());
   if (types[types.size() - 3] != scratch)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: ashlar-opt %s --ashlar-fuse-pipeline | FileCheck %s
+// RUN: ashlar-opt %s --ashlar-fuse-pipeline=fuse=none | FileCheck %s --check-prefix=NONE
 
 // Chains of elementwise ops are one dispatch; the view stays outside.
 // CHECK: func.func @main
@@ -8,6 +9,9 @@
 // CHECK: math.exp
 // CHECK-NEXT: math.sin
 // CHECK-NOT: exec.dispatch
+
+// The level is an option: without fusion, each op is a dispatch.
+// NONE-COUNT-2: exec.dispatch
 #same = affine_map<(i) -> (i)>
 func.func @main(%x: tensor<2x4xf32>) -> tensor<8xf32> {
   %flat = tensor.collapse_shape %x [[0, 1]] : tensor<2x4xf32> into tensor<8xf32>

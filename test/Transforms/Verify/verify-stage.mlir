@@ -120,6 +120,6 @@ exec.program @main attributes {
 exec.program @dynamic attributes {
     arena_bytes = 0 : i64, arena_lower_bound_bytes = 0 : i64,
     inputs = [], outputs = [], weights = []} {
-  exec.copy <arena 0, offset = <0>, length = <affine_map<()[s0] -> (s0 * 4)>>, written = false>
-         to <arena 0, offset = <0>, length = <affine_map<()[s0] -> (s0 * 4)>>, written = true>
+  exec.copy <arena 0, offset = <0>, length = <affine_map<()[s0] -> (s0 * 4)>, largest = 16>, written = false>
+         to <arena 0, offset = <0>, length = <affine_map<()[s0] -> (s0 * 4)>, largest = 16>, written = true>
 }

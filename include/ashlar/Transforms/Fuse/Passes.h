@@ -10,10 +10,11 @@ namespace ashlar {
 #include "ashlar/Transforms/Fuse/Passes.h.inc"
 class StrategyTuning;
 /// What is best for `machine`; without it, for MachineModel::generic(). Tuning
-/// may be null.
+/// may be null. With `openSizes`, nothing depends on what divides a size.
 std::unique_ptr<mlir::Pass>
 createChooseStrategiesPass(const MachineModel &machine,
-                           std::shared_ptr<StrategyTuning> tuning);
+                           std::shared_ptr<StrategyTuning> tuning,
+                           bool openSizes);
 std::unique_ptr<mlir::Pass>
 createFormWinogradPass(const MachineModel &machine,
                        std::shared_ptr<StrategyTuning> tuning);

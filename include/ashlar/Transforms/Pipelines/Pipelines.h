@@ -28,6 +28,9 @@ struct TileOptions {
   MachineModel machine = MachineModel::generic();
   /// Convolutions are sums of products only, without transforms.
   bool exactConvolution = false;
+  /// Each call chooses some sizes: nothing is cut into boxes that must divide
+  /// them.
+  bool openSizes = false;
   FuseLevel fuse = FuseLevel::All;
   /// Measured choices, and who lists what was considered; may be null.
   std::shared_ptr<StrategyTuning> tuning;

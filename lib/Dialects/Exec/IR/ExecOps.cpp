@@ -28,11 +28,18 @@ void ExecDialect::initialize() {
 }
 
 SizeAttr SizeAttr::get(MLIRContext *context, int64_t constant) {
-  return get(context, AffineMap::getConstantMap(constant, context));
+  return get(context, AffineMap::getConstantMap(constant, context), constant);
+}
+
+SizeAttr SizeAttr::get(AffineExpr formula, unsigned symbols, int64_t largest) {
+  MLIRContext *context = formula.getContext();
+  if (auto constant = dyn_cast<AffineConstantExpr>(formula))
+    return get(context, constant.getValue());
+  return get(context, AffineMap::get(0, symbols, formula), largest);
 }
 
 Attribute SizeAttr::parse(AsmParser &parser, Type) {
-  int64_t constant;
+  int64_t constant, largest = 0;
   AffineMap map;
   AffineMapAttr formula;
   if (parser.parseLess())
@@ -42,6 +49,7 @@ Attribute SizeAttr::parse(AsmParser &parser, Type) {
     if (failed(*integer))
       return {};
     map = AffineMap::getConstantMap(constant, parser.getContext());
+    largest = constant;
   } else {
     SMLoc location = parser.getCurrentLocation();
     if (parser.parseAttribute(formula))
@@ -54,23 +62,55 @@ Attribute SizeAttr::parse(AsmParser &parser, Type) {
           << " results";
       return {};
     }
+    if (map.isSingleConstant())
+      largest = map.getSingleConstantResult();
+    else if (parser.parseComma() || parser.parseKeyword("largest") ||
+             parser.parseEqual() || parser.parseInteger(largest))
+      return {};
   }
   if (parser.parseGreater())
     return {};
-  return get(parser.getContext(), map);
+  return get(parser.getContext(), map, largest);
 }
 
 void SizeAttr::print(AsmPrinter &printer) const {
   printer << "<";
   if (isConstant())
     printer << getConstant();
-  else
+  else {
     printer.printAttribute(AffineMapAttr::get(getMap()));
+    printer << ", largest = " << getLargest();
+  }
   printer << ">";
 }
 
 unsigned ashlar::exec::numKernelBindings(func::FuncOp kernel) {
-  return kernel.getNumArguments() - (kernel->hasAttr(groupsAttrName) ? 3 : 0);
+  return kernel.getNumArguments() - numKernelParameters(kernel) -
+         (kernel->hasAttr(groupsAttrName) ? 3 : 0);
+}
+
+unsigned ashlar::exec::numKernelParameters(func::FuncOp kernel) {
+  auto parameters = kernel->getAttrOfType<ArrayAttr>(parametersAttrName);
+  return parameters ? parameters.size() : 0;
+}
+
+SizeList ashlar::exec::sizesOf(Value value) {
+  auto element = [](ArrayAttr list, unsigned i) -> SizeList {
+    auto sizes = list && i < list.size() ? dyn_cast<ArrayAttr>(list[i]) : list;
+    return sizes ? llvm::to_vector(sizes.getAsRange<SizeAttr>()) : SizeList();
+  };
+  if (auto result = dyn_cast<OpResult>(value))
+    return element(result.getOwner()->getAttrOfType<ArrayAttr>(sizesAttrName),
+                   result.getResultNumber());
+  auto argument = cast<BlockArgument>(value);
+  Operation *parent = argument.getOwner()->getParentOp();
+  if (auto dispatch = dyn_cast_if_present<DispatchOp>(parent))
+    return sizesOf(dispatch.getOperand(argument.getArgNumber()));
+  if (auto function = dyn_cast_if_present<func::FuncOp>(parent))
+    if (auto list = function.getArgAttrOfType<ArrayAttr>(
+            argument.getArgNumber(), sizesAttrName))
+      return llvm::to_vector(list.getAsRange<SizeAttr>());
+  return {};
 }
 
 YieldOp DispatchOp::getYield() {

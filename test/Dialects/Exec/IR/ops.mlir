@@ -88,9 +88,9 @@ module @programs {
 // that is a number is printed as one.
 // CHECK-LABEL: func.func private @sizes
 // CHECK-SAME: constant = #exec.size<4096>
-// CHECK-SAME: formula = #exec.size<#[[FORMULA]]>
+// CHECK-SAME: formula = #exec.size<#[[FORMULA]], largest = 32>
 // CHECK-SAME: number = #exec.size<7>
 func.func private @sizes() attributes {
   constant = #exec.size<4096>,
-  formula = #exec.size<affine_map<()[s0] -> (s0 * 4)>>,
+  formula = #exec.size<affine_map<()[s0] -> (s0 * 4)>, largest = 32>,
   number = #exec.size<affine_map<() -> (7)>>}

@@ -48,18 +48,24 @@ def Exec_SizeAttr : Exec_Attr<"Size", "size"> {
   let summary = "A size in bytes or elements: an expression over symbols";
   let description = [{
     The map has no dims, one symbol per symbol of the module, one result.
+    `largest` is what it comes to at the largest sizes.
 
     ```mlir
     #exec.size<4096>
-    #exec.size<affine_map<()[s0] -> (s0 * 4)>>
+    #exec.size<affine_map<()[s0] -> (s0 * 4)>, largest = 32>
     ```
   }];
-  let parameters = (ins "::mlir::AffineMap":$map);
+  let parameters = (ins "::mlir::AffineMap":$map, "int64_t":$largest);
   let hasCustomAssemblyFormat = 1;
-  let builders = [AttrBuilder<(ins "int64_t":$constant)>];
+  let builders = [
+    AttrBuilder<(ins "int64_t":$constant)>,
+    AttrBuilderWithInferredContext<(ins "::mlir::AffineExpr":$formula,
+                                        "unsigned":$symbols,
+                                        "int64_t":$largest)>];
   let extraClassDeclaration = [{
     bool isConstant() const { return getMap().isSingleConstant(); }
     int64_t getConstant() const { return getMap().getSingleConstantResult(); }
+    ::mlir::AffineExpr getFormula() const { return getMap().getResult(0); }
   }];
 }
 

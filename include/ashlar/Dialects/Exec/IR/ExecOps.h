@@ -52,9 +52,40 @@ inline constexpr llvm::StringLiteral commandNodesAttrName =
 /// On the module of a program: its target (TargetAttr).
 inline constexpr llvm::StringLiteral targetAttrName = "exec.target";
 
-/// How many buffers a kernel takes. Once it has groups, its last three
-/// arguments are the scratch and the range of groups.
+/// On the module of a program: the sizes that a caller chooses, a dictionary of
+/// `name`, `minimum` and `maximum` for each symbol of a SizeAttr.
+inline constexpr llvm::StringLiteral symbolsAttrName = "exec.symbols";
+/// Which dims depend on symbols. On an op: per result, an array of a SizeAttr
+/// per dim, or an empty one where none does; on an argument or a result of a
+/// function: such an array. Types hold the largest sizes.
+inline constexpr llvm::StringLiteral sizesAttrName = "exec.sizes";
+/// On an op: the attributes that depend on symbols, a dictionary of arrays of
+/// SizeAttr.
+inline constexpr llvm::StringLiteral attributeSizesAttrName =
+    "exec.attribute_sizes";
+/// On a dispatch: the same of its operands.
+inline constexpr llvm::StringLiteral operandSizesAttrName =
+    "exec.operand_sizes";
+/// On a kernel: the integers that it takes behind its buffers, as index (array
+/// of SizeAttr).
+inline constexpr llvm::StringLiteral parametersAttrName = "exec.parameters";
+/// On a tile.contract of a kernel: for each dim the number of the parameter
+/// that is its size, negative for those that are constant (array of i64).
+inline constexpr llvm::StringLiteral dimParametersAttrName =
+    "exec.dim_parameters";
+/// On a program whose sizes have symbols: the values of its arena, an array of
+/// `#exec.size` and offset, first and last command. On a command: the numbers
+/// of those that its bindings lie in, negative for other storage (i64 array).
+inline constexpr llvm::StringLiteral buffersAttrName = "exec.buffers";
+
+/// How many buffers a kernel takes. Its parameters follow; once it has groups,
+/// its last three arguments are the scratch and the range of groups.
 unsigned numKernelBindings(mlir::func::FuncOp kernel);
+unsigned numKernelParameters(mlir::func::FuncOp kernel);
+
+/// One per dim of a tensor, or none where all are constant.
+using SizeList = llvm::SmallVector<SizeAttr>;
+SizeList sizesOf(mlir::Value value);
 
 } // namespace ashlar::exec
 

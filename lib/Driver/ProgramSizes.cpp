@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ProgramSizes.h"
+#include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "ashlar/Support/ModelNodes.h"
+#include "ashlar/Support/Remarks.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/Hashing.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace ashlar;
+
+namespace {
+/// What a walk over a program finds, in its order.
+struct Visitor {
+  virtual ~Visitor() = default;
+  virtual void part(Operation *op) = 0;
+  virtual void structure(const Twine &text) = 0;
+  /// The dims of a value.
+  virtual void dims(Value value, ArrayRef<int64_t> shape) = 0;
+  /// The dims of a result of the entry.
+  virtual void resultDims(func::FuncOp entry, unsigned result,
+                          ArrayRef<int64_t> shape) = 0;
+  virtual void attribute(Operation *op, StringAttr name,
+                         ArrayRef<int64_t> numbers) = 0;
+};
+
+/// Choices that hold for all sizes, and figures that only people read.
+bool isChoice(StringRef name) {
+  return name == "strategy" || name == exec::cyclesAttrName ||
+         name == exec::boundAttrName || name == exec::sizesAttrName ||
+         name == "operandSegmentSizes" || name == "resultSegmentSizes";
+}
+
+/// Whole numbers may be sizes, as the count that a mean divides by is; of all
+/// others, only whether they differ counts.
+int64_t numberOf(const APFloat &value) {
+  APFloat number = value;
+  bool isExact = false;
+  number.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &isExact);
+  double whole = number.convertToDouble();
+  if (whole == double(int64_t(whole)) && std::abs(whole) < double(1 << 30))
+    return int64_t(whole);
+  return int64_t(value.bitcastToAPInt().getLimitedValue());
+}
+
+void appendElements(DenseElementsAttr elements,
+                    SmallVectorImpl<int64_t> &numbers) {
+  if (elements.isSplat() && isa<FloatType>(elements.getElementType())) {
+    numbers.push_back(numberOf(elements.getSplatValue<APFloat>()));
+    return;
+  }
+  if (elements.isSplat()) {
+    numbers.push_back(elements.getSplatValue<APInt>().getSExtValue());
+    return;
+  }
+  if (auto integers = dyn_cast<DenseIntElementsAttr>(elements);
+      integers && elements.getNumElements() <= 64) {
+    for (const APInt &value : integers.getValues<APInt>())
+      numbers.push_back(value.getBitWidth() == 1 ? int64_t(value.getZExtValue())
+                                                 : value.getSExtValue());
+    return;
+  }
+  numbers.push_back(int64_t(llvm::hash_value(
+      StringRef(elements.getRawData().data(), elements.getRawData().size()))));
+}
+
+void visitAttribute(Operation *op, NamedAttribute attribute, Visitor &visitor) {
+  StringAttr name = attribute.getName();
+  Attribute value = attribute.getValue();
+  if (isChoice(name))
+    return;
+  visitor.structure(name.getValue() + "=");
+  SmallVector<int64_t> numbers;
+  if (auto array = dyn_cast<DenseI64ArrayAttr>(value))
+    llvm::append_range(numbers, array.asArrayRef());
+  else if (auto integer = dyn_cast<IntegerAttr>(value))
+    numbers.push_back(integer.getValue().getSExtValue());
+  else if (auto number = dyn_cast<FloatAttr>(value))
+    numbers.push_back(numberOf(number.getValue()));
+  else if (auto elements = dyn_cast<DenseElementsAttr>(value))
+    appendElements(elements, numbers);
+  else if (isa<DenseResourceElementsAttr>(value))
+    return; // of the model's file
+  else {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    value.print(stream);
+    visitor.structure(text);
+    return;
+  }
+  visitor.attribute(op, name, numbers);
+}
+
+void visitValue(Value value, Visitor &visitor) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (!type) {
+    value.getType().print(stream);
+    visitor.structure(text);
+    return;
+  }
+  type.getElementType().print(stream);
+  visitor.structure(Twine(type.getRank()) + text);
+  visitor.dims(value, type.getShape());
+}
+
+void visitProgram(ModuleOp program, Visitor &visitor) {
+  program.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (op == program)
+      return;
+    visitor.part(op);
+    visitor.structure(op->getName().getStringRef());
+    if (auto entry = dyn_cast<func::FuncOp>(op)) {
+      for (BlockArgument argument : entry.getArguments())
+        visitValue(argument, visitor);
+      for (auto [i, type] : llvm::enumerate(entry.getResultTypes()))
+        if (auto tensor = dyn_cast<RankedTensorType>(type))
+          visitor.resultDims(entry, i, tensor.getShape());
+      return;
+    }
+    for (Value result : op->getResults())
+      visitValue(result, visitor);
+    for (NamedAttribute attribute : op->getAttrDictionary())
+      visitAttribute(op, attribute, visitor);
+  });
+}
+
+struct Reader : Visitor {
+  void part(Operation *op) override {
+    sizes.parts.push_back({"", nodeName(op->getLoc()), sizes.numbers.size()});
+  }
+  void structure(const Twine &text) override {
+    sizes.parts.back().structure += (text + ";").str();
+  }
+  void add(ArrayRef<int64_t> numbers) {
+    structure(Twine(numbers.size()));
+    sizes.numbers.insert(sizes.numbers.end(), numbers.begin(), numbers.end());
+  }
+  void dims(Value, ArrayRef<int64_t> shape) override { add(shape); }
+  void resultDims(func::FuncOp, unsigned, ArrayRef<int64_t> shape) override {
+    add(shape);
+  }
+  void attribute(Operation *, StringAttr, ArrayRef<int64_t> numbers) override {
+    add(numbers);
+  }
+  ProgramSizes sizes;
+};
+
+struct Writer : Visitor {
+  explicit Writer(ArrayRef<exec::SizeAttr> formulas) : formulas(formulas) {}
+
+  void part(Operation *) override {}
+  void structure(const Twine &) override {}
+  /// The next sizes, or null where all of them are constant.
+  ArrayAttr take(MLIRContext *context, ArrayRef<int64_t> numbers) {
+    SmallVector<Attribute> sizes;
+    bool isOpen = false;
+    for (int64_t number : numbers) {
+      exec::SizeAttr formula = formulas[next++];
+      isOpen |= formula != nullptr;
+      sizes.push_back(formula ? formula : exec::SizeAttr::get(context, number));
+    }
+    return isOpen ? ArrayAttr::get(context, sizes) : ArrayAttr();
+  }
+  void dims(Value value, ArrayRef<int64_t> shape) override {
+    MLIRContext *context = value.getContext();
+    ArrayAttr sizes = take(context, shape);
+    if (!sizes)
+      return;
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      cast<func::FuncOp>(argument.getOwner()->getParentOp())
+          .setArgAttr(argument.getArgNumber(), exec::sizesAttrName, sizes);
+      return;
+    }
+    auto result = cast<OpResult>(value);
+    Operation *op = result.getOwner();
+    SmallVector<Attribute> all(op->getNumResults(),
+                               ArrayAttr::get(context, {}));
+    if (auto known = op->getAttrOfType<ArrayAttr>(exec::sizesAttrName))
+      all.assign(known.begin(), known.end());
+    all[result.getResultNumber()] = sizes;
+    op->setDiscardableAttr(exec::sizesAttrName, ArrayAttr::get(context, all));
+  }
+  void resultDims(func::FuncOp entry, unsigned result,
+                  ArrayRef<int64_t> shape) override {
+    if (ArrayAttr sizes = take(entry.getContext(), shape))
+      entry.setResultAttr(result, exec::sizesAttrName, sizes);
+  }
+  void attribute(Operation *op, StringAttr name,
+                 ArrayRef<int64_t> numbers) override {
+    ArrayAttr sizes = take(op->getContext(), numbers);
+    if (!sizes)
+      return;
+    NamedAttrList &list = attributeSizes[op];
+    list.set(name, sizes);
+  }
+  /// While an op's own attributes are walked they must stay as they are.
+  void finish() {
+    for (auto &[op, list] : attributeSizes)
+      op->setAttr(exec::attributeSizesAttrName,
+                  list.getDictionary(op->getContext()));
+  }
+
+private:
+  ArrayRef<exec::SizeAttr> formulas;
+  size_t next = 0;
+  llvm::MapVector<Operation *, NamedAttrList> attributeSizes;
+};
+} // namespace
+
+const ProgramSizes::Part &ProgramSizes::partOf(size_t i) const {
+  auto after = llvm::upper_bound(
+      parts, i, [](size_t at, const Part &part) { return at < part.begin; });
+  return *std::prev(after);
+}
+
+ProgramSizes ashlar::readProgramSizes(ModuleOp program) {
+  Reader reader;
+  visitProgram(program, reader);
+  return std::move(reader.sizes);
+}
+
+void ashlar::writeProgramSizes(ModuleOp program,
+                               ArrayRef<exec::SizeAttr> formulas) {
+  Writer writer(formulas);
+  visitProgram(program, writer);
+  writer.finish();
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Every number of a fused program that could depend on the sizes of its
+// inputs, in a fixed order, and what the numbers hang on to.
+#ifndef ASHLAR_LIB_DRIVER_PROGRAMSIZES_H
+#define ASHLAR_LIB_DRIVER_PROGRAMSIZES_H
+
+#include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace ashlar {
+
+struct ProgramSizes {
+  /// An op, or an argument of the entry, without its numbers.
+  struct Part {
+    std::string structure;
+    std::string node; ///< for messages
+    size_t begin = 0; ///< of its numbers
+  };
+  std::vector<Part> parts;
+  std::vector<int64_t> numbers;
+
+  /// The part that number `i` belongs to.
+  const Part &partOf(size_t i) const;
+};
+
+ProgramSizes readProgramSizes(mlir::ModuleOp program);
+
+/// Hangs a formula on each number that has one; null: it is constant. They are
+/// for `program` as it was read.
+void writeProgramSizes(mlir::ModuleOp program,
+                       llvm::ArrayRef<exec::SizeAttr> formulas);
+
+} // namespace ashlar
+
+#endif // ASHLAR_LIB_DRIVER_PROGRAMSIZES_H

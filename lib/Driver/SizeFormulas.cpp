@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "SizeFormulas.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace ashlar;
+
+std::optional<int64_t> ashlar::evaluateFormula(AffineExpr formula,
+                                               const SizePoint &point) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(formula))
+    return constant.getValue();
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(formula))
+    return point[symbol.getPosition()];
+  auto binary = cast<AffineBinaryOpExpr>(formula);
+  std::optional<int64_t> left = evaluateFormula(binary.getLHS(), point),
+                         right = evaluateFormula(binary.getRHS(), point);
+  if (!left || !right)
+    return std::nullopt;
+  switch (binary.getKind()) {
+  case AffineExprKind::Add:
+    return *left + *right;
+  case AffineExprKind::Mul:
+    return *left * *right;
+  default:
+    break;
+  }
+  if (*right <= 0)
+    return std::nullopt;
+  switch (binary.getKind()) {
+  case AffineExprKind::FloorDiv:
+    return llvm::divideFloorSigned(*left, *right);
+  case AffineExprKind::CeilDiv:
+    return llvm::divideCeilSigned(*left, *right);
+  default:
+    return llvm::mod(*left, *right);
+  }
+}
+
+SizeFormulas::SizeFormulas(MLIRContext *context, std::vector<SizeRange> given,
+                           std::vector<SizePoint> points)
+    : context(context), symbols(std::move(given)), where(std::move(points)),
+      along(symbols.size()) {
+  for (size_t at = 0; at != where.size(); ++at)
+    for (size_t i = 0; i != symbols.size(); ++i) {
+      SizePoint others = where[at];
+      others[i] = where[0][i];
+      if (others == where[0] && (at == 0 || where[at] != where[0]))
+        along[i].push_back(at);
+    }
+}
+
+std::optional<SizeFormulas::Line>
+SizeFormulas::findLine(unsigned symbol, ArrayRef<int64_t> values) const {
+  ArrayRef<size_t> points = along[symbol];
+  auto size = [&](size_t i) { return where[points[i]][symbol]; };
+  std::optional<Line> mixed; // the first one with a share of W itself
+  for (int64_t d = 1; d <= largestDivisor; ++d)
+    for (int64_t a = 0; a != d; ++a) {
+      auto step = [&](size_t i) { return (size(i) + a) / d; };
+      // From where the division gives the same comes what W itself adds, from
+      // elsewhere what the division does.
+      size_t other = 0, same = 0;
+      for (size_t i = 1; i != points.size(); ++i)
+        (step(i) == step(0) ? same : other) = i;
+      if (other == 0)
+        continue;
+      auto value = [&](size_t i) { return values[points[i]]; };
+      Line line{0, a, d, 0, 0};
+      if (same != 0) {
+        if ((value(same) - value(0)) % (size(same) - size(0)) != 0)
+          continue;
+        line.f = (value(same) - value(0)) / (size(same) - size(0));
+      }
+      int64_t rise = value(other) - value(0) - line.f * (size(other) - size(0));
+      int64_t run = step(other) - step(0);
+      if (rise % run != 0)
+        continue;
+      line.c = rise / run;
+      line.e = value(0) - line.c * step(0) - line.f * size(0);
+      bool fits = true;
+      for (size_t i = 0; i != points.size(); ++i)
+        fits &= value(i) == line.c * step(i) + line.f * size(i) + line.e;
+      if (fits && line.f == 0)
+        return line;
+      if (fits && !mixed)
+        mixed = line;
+    }
+  return mixed;
+}
+
+/// Without its factor and sum where it is not wanted as a whole.
+AffineExpr SizeFormulas::spell(unsigned symbol, const Line &line,
+                               bool whole) const {
+  AffineExpr step =
+      (getAffineSymbolExpr(symbol, context) + line.a).floorDiv(line.d);
+  return whole ? step * line.c + getAffineSymbolExpr(symbol, context) * line.f +
+                     line.e
+               : step;
+}
+
+bool SizeFormulas::fits(AffineExpr formula, ArrayRef<int64_t> values) const {
+  for (auto [point, value] : llvm::zip(where, values))
+    if (evaluateFormula(formula, point) != value)
+      return false;
+  return true;
+}
+
+AffineExpr SizeFormulas::search(ArrayRef<int64_t> values) {
+  AffineExpr sum = getAffineConstantExpr(values[0], context), product;
+  int64_t factor = values[0];
+  for (unsigned i = 0; i != symbols.size(); ++i) {
+    bool changes = llvm::any_of(
+        along[i], [&](size_t at) { return values[at] != values[0]; });
+    if (!changes)
+      continue;
+    std::optional<Line> line = findLine(i, values);
+    if (!line) {
+      product = {};
+      sum = {};
+      break;
+    }
+    sum = sum + spell(i, *line, true) - values[0];
+    int64_t top = (symbols[i].maximum + line->a) / line->d;
+    // c * (floor + e / c) is a factor, too.
+    AffineExpr part = spell(i, *line, false);
+    if (line->f != 0 || line->c == 0)
+      factor = 0;
+    else if (line->e % line->c == 0) {
+      part = part + line->e / line->c;
+      top += line->e / line->c;
+    }
+    product = product ? product * part : part;
+    if (factor % std::max<int64_t>(top, 1) != 0)
+      factor = 0;
+    else
+      factor /= std::max<int64_t>(top, 1);
+  }
+  if (sum && fits(sum, values)) {
+    lines.push_back(sum);
+    return sum;
+  }
+  if (product && factor != 0 && fits(product * factor, values))
+    return product * factor;
+  // Two sizes that became one dim.
+  for (AffineExpr x : lines)
+    for (AffineExpr y : lines) {
+      std::optional<int64_t> at = evaluateFormula(x * y, where[0]);
+      if (at && *at != 0 && values[0] % *at == 0 &&
+          fits(x * y * (values[0] / *at), values))
+        return x * y * (values[0] / *at);
+    }
+  return {};
+}
+
+std::optional<exec::SizeAttr> SizeFormulas::find(ArrayRef<int64_t> values) {
+  if (llvm::all_equal(values))
+    return exec::SizeAttr::get(context, values[0]);
+  auto [it, isNew] = known.try_emplace(values.vec());
+  if (isNew)
+    it->second = search(values);
+  if (!it->second)
+    return std::nullopt;
+  return exec::SizeAttr::get(it->second, symbols.size(), values[0]);
+}

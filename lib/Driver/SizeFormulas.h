@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// From what a number is at some sizes to how it follows from them. Sizes of
+// tensors come from the sizes of inputs by sums, products with constants and
+// divisions that round, along one symbol at a time:
+// c * floor((W + a) / d) + f * W + e, and products or sums of such. A formula
+// must give every number that was seen, a whole period of each division among
+// them.
+#ifndef ASHLAR_LIB_DRIVER_SIZEFORMULAS_H
+#define ASHLAR_LIB_DRIVER_SIZEFORMULAS_H
+
+#include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "ashlar/Driver/CompileOptions.h"
+#include <map>
+#include <optional>
+
+namespace ashlar {
+
+/// Values of all symbols, in their order.
+using SizePoint = std::vector<int64_t>;
+
+/// Value of an expression over symbols; nothing where a divisor is not
+/// positive.
+std::optional<int64_t> evaluateFormula(mlir::AffineExpr formula,
+                                       const SizePoint &point);
+
+class SizeFormulas {
+public:
+  /// `points`: where numbers are known. The largest sizes come first, then
+  /// others along one symbol each, then some along several.
+  SizeFormulas(mlir::MLIRContext *context, std::vector<SizeRange> symbols,
+               std::vector<SizePoint> points);
+
+  /// The largest divisor that is looked for. Networks halve sizes, five times
+  /// at most.
+  static constexpr int64_t largestDivisor = 32;
+
+  /// The formula that gives `values`, one per point; a constant where they are
+  /// all equal, nothing where there is none.
+  std::optional<exec::SizeAttr> find(llvm::ArrayRef<int64_t> values);
+
+private:
+  /// c * floor((s + a) / d) + f * s + e.
+  struct Line {
+    int64_t c = 0, a = 0, d = 1, f = 0, e = 0;
+  };
+  std::optional<Line> findLine(unsigned symbol,
+                               llvm::ArrayRef<int64_t> values) const;
+  mlir::AffineExpr spell(unsigned symbol, const Line &line, bool whole) const;
+  bool fits(mlir::AffineExpr formula, llvm::ArrayRef<int64_t> values) const;
+  mlir::AffineExpr search(llvm::ArrayRef<int64_t> values);
+
+  mlir::MLIRContext *context;
+  std::vector<SizeRange> symbols;
+  std::vector<SizePoint> where;
+  std::vector<std::vector<size_t>> along; ///< by symbol: its points
+  std::map<std::vector<int64_t>, mlir::AffineExpr> known; ///< null: none
+  std::vector<mlir::AffineExpr> lines; ///< that were found, in their order
+};
+
+} // namespace ashlar
+
+#endif // ASHLAR_LIB_DRIVER_SIZEFORMULAS_H
