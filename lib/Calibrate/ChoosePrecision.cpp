@@ -129,13 +129,10 @@ Error Search::makeInputs() {
   for (size_t set = 0; set != sets; ++set) {
     Tensors tensors;
     for (size_t i = 0; i != wide.inputCount(); ++i) {
-      Expected<ashlar_tensor_info_t> info = wide.input(i);
-      if (!info)
-        return info.takeError();
-      Tensor tensor;
-      tensor.name = info->name;
-      tensor.type = static_cast<ashlar_element_type_t>(info->type);
-      tensor.shape.assign(info->maximum, info->maximum + info->rank);
+      Expected<Tensor> empty = wide.emptyInput(i);
+      if (!empty)
+        return empty.takeError();
+      Tensor tensor = std::move(*empty);
       if (given.sets) {
         std::string why = given.source(set, i, tensor.name, tensor.type,
                                        tensor.shape, tensor.bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "MadeUpInputs.h"
-#include "ashlar/Support/RoundFloats.h"
+#include "RoundFloats.h"
 #include <cstring>
 #include <random>
 

@@ -2,6 +2,7 @@
 #include "ashlar/Check/Against.h"
 #include "NodeModels.h"
 #include "RunBoth.h"
+#include "ashlar/Import/ONNX/NodeName.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -72,18 +73,14 @@ Expected<Tensors> ashlar::check::makeInputs(const AgainstOptions &options,
                                             const ModelRun &model) {
   Tensors tensors;
   for (size_t i = 0; i != model.inputCount(); ++i) {
-    Expected<ashlar_tensor_info_t> info = model.input(i);
-    if (!info)
-      return info.takeError();
-    Tensor tensor;
-    tensor.name = info->name;
-    tensor.type = static_cast<ashlar_element_type_t>(info->type);
-    tensor.shape.assign(info->maximum, info->maximum + info->rank);
+    Expected<Tensor> tensor = model.emptyInput(i);
+    if (!tensor)
+      return tensor.takeError();
     std::string why =
-        options.input(tensor.name, tensor.type, tensor.shape, tensor.bytes);
+        options.input(tensor->name, tensor->type, tensor->shape, tensor->bytes);
     if (!why.empty())
       return llvm::createStringError(why);
-    tensors.push_back(std::move(tensor));
+    tensors.push_back(std::move(*tensor));
   }
   return tensors;
 }
@@ -258,7 +255,7 @@ Error Comparison::compareNodesOr(const Tensors &inputs) {
       right = false;
       if (!report.culprit.empty())
         break;
-      report.culprit = NodeModels::nameOf(*node);
+      report.culprit = onnx_import::displayName(*node);
       culprit = {node};
       report.first->name = report.culprit;
       report.first->difference = difference;
@@ -266,7 +263,7 @@ Error Comparison::compareNodesOr(const Tensors &inputs) {
       report.first->type =
           spellType(should.type, should.shape.data(), should.shape.size());
     }
-    report.alone.emplace_back(NodeModels::nameOf(*node), right);
+    report.alone.emplace_back(onnx_import::displayName(*node), right);
   }
   return writeReproducer(*models, culprit);
 }

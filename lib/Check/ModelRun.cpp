@@ -82,6 +82,17 @@ Expected<ashlar_tensor_info_t> ModelRun::output(size_t index) const {
   return info;
 }
 
+Expected<Tensor> ModelRun::emptyInput(size_t index) const {
+  Expected<ashlar_tensor_info_t> info = input(index);
+  if (!info)
+    return info.takeError();
+  Tensor tensor;
+  tensor.name = info->name;
+  tensor.type = static_cast<ashlar_element_type_t>(info->type);
+  tensor.shape.assign(info->maximum, info->maximum + info->rank);
+  return tensor;
+}
+
 /// Memory as aligned as the runtime reads in place.
 static std::unique_ptr<char, decltype(&std::free)>
 alignedCopy(const std::vector<char> &bytes) {

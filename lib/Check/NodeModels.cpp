@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "NodeModels.h"
+#include "ashlar/Import/ONNX/NodeName.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -7,19 +8,10 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/ToolOutputFile.h"
 
+using namespace ashlar;
 using namespace ashlar::check;
 using llvm::Error;
 using llvm::Expected;
-
-/// As diagnostics and the map of kernels name it.
-std::string NodeModels::nameOf(const onnx::NodeProto &node) {
-  if (!node.name().empty())
-    return node.name();
-  for (const std::string &output : node.output())
-    if (!output.empty())
-      return node.op_type() + ":" + output;
-  return node.op_type();
-}
 
 Expected<NodeModels> NodeModels::read(const std::string &path) {
   auto file = llvm::MemoryBuffer::getFile(path, false, false);
@@ -37,7 +29,7 @@ std::vector<const onnx::NodeProto *>
 NodeModels::find(const std::vector<std::string> &names) const {
   std::vector<const onnx::NodeProto *> nodes;
   for (const onnx::NodeProto &node : model.graph().node())
-    if (llvm::is_contained(names, nameOf(node)))
+    if (llvm::is_contained(names, onnx_import::displayName(node)))
       nodes.push_back(&node);
   return nodes;
 }

@@ -37,7 +37,6 @@ public:
                const std::map<std::string, Tensor> &values) const;
 
   bool isInput(const std::string &value) const;
-  static std::string nameOf(const onnx::NodeProto &node);
 
 private:
   onnx::ModelProto model;

@@ -41,7 +41,7 @@ int64_t numberOf(const APFloat &value) {
   bool isExact = false;
   number.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &isExact);
   double whole = number.convertToDouble();
-  if (whole == double(int64_t(whole)) && std::abs(whole) < double(1 << 30))
+  if (std::abs(whole) < double(1 << 30) && whole == std::trunc(whole))
     return int64_t(whole);
   return int64_t(value.bitcastToAPInt().getLimitedValue());
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "WeightTable.h"
+#include "RoundFloats.h"
 #include "ashlar/Analysis/ByteSize.h"
-#include "ashlar/Support/RoundFloats.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"

@@ -64,7 +64,7 @@ static json::Object describe(const BisectReport &report) {
   return object;
 }
 
-static int complain(llvm::Error error) {
+int ashlar::check::complain(llvm::Error error) {
   llvm::errs() << "ashlar-check: " << llvm::toString(std::move(error)) << "\n";
   return 1;
 }

@@ -4,8 +4,12 @@
 
 #include "CommandLine.h"
 #include "ashlar/Driver/CompileHooks.h"
+#include "llvm/Support/Error.h"
 
 namespace ashlar::check {
+
+/// Says what is wrong; the exit code of a refusal.
+int complain(llvm::Error error);
 
 /// Compares a model with the reference, or bisects; the tool's exit code.
 /// `planted` is for tests.

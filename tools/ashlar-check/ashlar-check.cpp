@@ -22,11 +22,6 @@ static void showProgress(size_t done, size_t all) {
                << (done == all ? "\n" : "");
 }
 
-static int complain(llvm::Error error) {
-  llvm::errs() << "ashlar-check: " << llvm::toString(std::move(error)) << "\n";
-  return 1;
-}
-
 /// Says what differs from the list; whether anything got worse.
 static bool showChanges(const std::string &file,
                         const std::set<std::string> &list,

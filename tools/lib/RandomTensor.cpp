@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "RoundFloats.h"
 #include "TensorFile.h"
 
 #include <cstring>
@@ -26,9 +27,9 @@ static void putRandom(Tensor &tensor, int64_t index, uint64_t bits) {
   case ASHLAR_TYPE_BOOL:
     return put<uint8_t>(tensor, index, small & 1);
   case ASHLAR_TYPE_F16:
-    return put(tensor, index, halfFromFloat(real));
+    return put(tensor, index, roundToHalf(real));
   case ASHLAR_TYPE_BF16:
-    return put(tensor, index, bfloatFromFloat(real));
+    return put(tensor, index, roundToBFloat(real));
   case ASHLAR_TYPE_F32:
     return put(tensor, index, real);
   case ASHLAR_TYPE_F64:

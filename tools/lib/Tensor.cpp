@@ -150,15 +150,6 @@ float floatFromBfloat(uint16_t bits) {
   return value;
 }
 
-uint16_t bfloatFromFloat(float value) {
-  uint32_t bits;
-  std::memcpy(&bits, &value, sizeof(bits));
-  if (std::isnan(value))
-    return uint16_t(bits >> 16 | 0x40);
-  // To nearest, ties to even.
-  return uint16_t((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
-
 float floatFromHalf(uint16_t bits) {
   int exponent = bits >> 10 & 31;
   int fraction = bits & 1023;
@@ -170,22 +161,6 @@ float floatFromHalf(uint16_t bits) {
   else
     magnitude = std::ldexp(float(fraction + 1024), exponent - 25);
   return bits & 0x8000 ? -magnitude : magnitude;
-}
-
-uint16_t halfFromFloat(float value) {
-  uint16_t sign = std::signbit(value) ? 0x8000 : 0;
-  float magnitude = std::fabs(value);
-  if (std::isnan(value))
-    return sign | 0x7e00;
-  if (magnitude >= 65520.0f)
-    return sign | 0x7c00;
-  if (magnitude < std::ldexp(1.0f, -14))
-    return sign | uint16_t(std::nearbyint(std::ldexp(magnitude, 24)));
-  int exponent = std::ilogb(magnitude);
-  // 1024 to 2048; 2048 carries into the exponent as it should.
-  auto fraction =
-      uint32_t(std::nearbyint(std::ldexp(magnitude, 10 - exponent)));
-  return uint16_t(sign | ((uint32_t(exponent + 14) << 10) + fraction));
 }
 
 } // namespace ashlar::tools

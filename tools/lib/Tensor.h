@@ -54,8 +54,6 @@ std::vector<int64_t> parseShape(const std::string &text);
 
 float floatFromHalf(uint16_t bits);
 float floatFromBfloat(uint16_t bits);
-uint16_t halfFromFloat(float value);
-uint16_t bfloatFromFloat(float value);
 
 } // namespace ashlar::tools
 

@@ -11,31 +11,29 @@
 
 namespace ashlar::tools {
 
-/// A finite number that is not negative. CLI11's own check lets NaN pass, and
+/// A finite number that `accepts` takes. CLI11's own checks let NaN pass, and
 /// nothing is larger than that.
-struct FiniteNotNegative : CLI::Validator {
-  FiniteNotNegative() : CLI::Validator("NUMBER") {
-    func_ = [](std::string &text) -> std::string {
+struct FiniteNumber : CLI::Validator {
+  FiniteNumber(bool (*accepts)(double), const std::string &expected)
+      : CLI::Validator("NUMBER") {
+    func_ = [=](std::string &text) -> std::string {
       double value = 0;
       if (CLI::detail::lexical_cast(text, value) && std::isfinite(value) &&
-          value >= 0)
+          accepts(value))
         return "";
-      return "'" + text + "' is not a number from 0 on";
+      return "'" + text + "' is not a number " + expected;
     };
   }
 };
 
-/// A finite number above zero.
-struct FinitePositive : CLI::Validator {
-  FinitePositive() : CLI::Validator("NUMBER") {
-    func_ = [](std::string &text) -> std::string {
-      double value = 0;
-      if (CLI::detail::lexical_cast(text, value) && std::isfinite(value) &&
-          value > 0)
-        return "";
-      return "'" + text + "' is not a number above 0";
-    };
-  }
+struct FiniteNotNegative : FiniteNumber {
+  FiniteNotNegative()
+      : FiniteNumber([](double value) { return value >= 0; }, "from 0 on") {}
+};
+
+struct FinitePositive : FiniteNumber {
+  FinitePositive()
+      : FiniteNumber([](double value) { return value > 0; }, "above 0") {}
 };
 
 } // namespace ashlar::tools

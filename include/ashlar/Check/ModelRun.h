@@ -34,6 +34,8 @@ public:
   size_t outputCount() const { return ashlar_entry_output_count(entry); }
   llvm::Expected<ashlar_tensor_info_t> input(size_t index) const;
   llvm::Expected<ashlar_tensor_info_t> output(size_t index) const;
+  /// Name, type and largest shape of an input; its bytes are the caller's.
+  llvm::Expected<Tensor> emptyInput(size_t index) const;
 
   /// One call; inputs in the entry's order. The results have the outputs'
   /// names.

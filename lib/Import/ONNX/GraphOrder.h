@@ -4,16 +4,13 @@
 #ifndef ASHLAR_LIB_IMPORT_ONNX_GRAPHORDER_H
 #define ASHLAR_LIB_IMPORT_ONNX_GRAPHORDER_H
 
+#include "ashlar/Import/ONNX/NodeName.h"
 #include "mlir/IR/Diagnostics.h"
 #include "onnx-ml.pb.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace ashlar::onnx_import {
-
-/// The name errors and locations give to a node: its own, or its operator and
-/// first output where it has none.
-std::string displayName(const onnx::NodeProto &node);
 
 /// ai.onnx is the name of the empty domain.
 llvm::StringRef canonicalDomain(llvm::StringRef domain);

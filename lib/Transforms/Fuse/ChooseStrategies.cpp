@@ -477,27 +477,17 @@ private:
   bool needsPacking() {
     if (core.group > 1)
       return true;
-    AffineMap map = op.getBMap();
-    int64_t step = 0, stride = 1;
-    auto type = cast<RankedTensorType>(op.getB().getType());
-    for (unsigned i = map.getNumResults(); i-- > 0;) {
-      if (map.getResult(i).isFunctionOfDim(last))
-        step += stride;
-      stride *= type.getDimSize(i);
-    }
-    bool isColumn = llvm::any_of(map.getResults(), [&](AffineExpr expr) {
-      return expr == getAffineDimExpr(last, op.getContext());
-    });
-    return isColumn && step != 1 && countRows() >= 4;
+    bool isColumn = llvm::is_contained(op.getBMap().getResults(),
+                                       getAffineDimExpr(last, op.getContext()));
+    return isColumn && strideOfB(last) != 1 && countRows() >= 4;
   }
 
-  /// How far a row of b that lies as it is lies from the next, along the
-  /// innermost reduced dim.
-  int64_t rowStride() {
+  /// How far neighbours along `dim` lie apart in b as it is.
+  int64_t strideOfB(unsigned dim) {
     int64_t step = 0, stride = 1;
     auto type = cast<RankedTensorType>(op.getB().getType());
     for (unsigned i = op.getBMap().getNumResults(); i-- > 0;) {
-      if (op.getBMap().getResult(i).isFunctionOfDim(sizes.size() - 1))
+      if (op.getBMap().getResult(i).isFunctionOfDim(dim))
         step += stride;
       stride *= type.getDimSize(i);
     }
@@ -515,7 +505,8 @@ private:
     double term = std::max(cycles(rows, vectors, inA(last)).total,
                            bytes / core.beyondBytesPerCycle);
     if (isPacked || packs || inA(last) || numParallel == sizes.size() ||
-        bytesOf(op.getB()) <= core.farBytes || rowStride() <= box[last] ||
+        bytesOf(op.getB()) <= core.farBytes ||
+        strideOfB(sizes.size() - 1) <= box[last] ||
         term > bytes / core.beyondBytesPerCycle)
       return 0;
     return int64_t(std::ceil(core.mainLatency / term));

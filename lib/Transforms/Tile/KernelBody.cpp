@@ -197,31 +197,23 @@ LogicalResult KernelBody::write(Operation &op) {
     define(whole);
     return success();
   }
-  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+  if (auto slice = dyn_cast<OffsetSizeAndStrideOpInterface>(op);
+      slice && isa<tensor::ExtractSliceOp, tensor::InsertSliceOp>(op)) {
     if (!slice.getOffsets().empty() || !slice.getSizes().empty() ||
         !slice.getStrides().empty())
       return refuse(op);
-    define(tensor::ExtractSliceOp::create(
-        b, typeOf(slice), mapping.lookup(slice.getSource()),
-        numbers(slice, slice.getStaticOffsetsAttrName(),
-                slice.getStaticOffsets()),
-        numbers(slice, slice.getStaticSizesAttrName(), slice.getStaticSizes()),
-        numbers(slice, slice.getStaticStridesAttrName(),
-                slice.getStaticStrides())));
-    return success();
-  }
-  if (auto slice = dyn_cast<tensor::InsertSliceOp>(op)) {
-    if (!slice.getOffsets().empty() || !slice.getSizes().empty() ||
-        !slice.getStrides().empty())
-      return refuse(op);
-    define(tensor::InsertSliceOp::create(
-        b, mapping.lookupOrDefault(slice.getSource()),
-        mapping.lookupOrDefault(slice.getDest()),
-        numbers(slice, slice.getStaticOffsetsAttrName(),
-                slice.getStaticOffsets()),
-        numbers(slice, slice.getStaticSizesAttrName(), slice.getStaticSizes()),
-        numbers(slice, slice.getStaticStridesAttrName(),
-                slice.getStaticStrides())));
+    auto offsets = numbers(&op, "static_offsets", slice.getStaticOffsets());
+    auto lengths = numbers(&op, "static_sizes", slice.getStaticSizes());
+    auto strides = numbers(&op, "static_strides", slice.getStaticStrides());
+    if (auto from = dyn_cast<tensor::ExtractSliceOp>(op))
+      define(tensor::ExtractSliceOp::create(b, typeOf(from),
+                                            mapping.lookup(from.getSource()),
+                                            offsets, lengths, strides));
+    else
+      define(tensor::InsertSliceOp::create(
+          b, mapping.lookupOrDefault(op.getOperand(0)),
+          mapping.lookupOrDefault(op.getOperand(1)), offsets, lengths,
+          strides));
     return success();
   }
   if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {

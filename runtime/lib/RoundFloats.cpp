@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "ashlar/Support/RoundFloats.h"
+#include "RoundFloats.h"
 #include <cstring>
 
 static uint32_t bitsOf(float value) {

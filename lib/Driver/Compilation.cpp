@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Compilation.h"
+#include "CheckWrittenFiles.h"
+#include "CodeFlags.h"
+#include "FindTargets.h"
+#include "FoldLargeConstants.h"
+#include "HashModel.h"
+#include "ImportModel.h"
+#include "PrintDiagnostic.h"
+#include "ashlar/Emit/EmitModule.h"
+#include "ashlar/InitAll.h"
+#include "ashlar/Transforms/Pipelines/Pipelines.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/Verifier.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using namespace ashlar;
+
+static void printModule(ModuleOp module, llvm::raw_ostream &out) {
+  OpPrintingFlags flags;
+  flags.elideLargeElementsAttrs(64).elideLargeResourceString(64);
+  module->print(out, flags.enableDebugInfo(true, false).useLocalScope());
+  out << "\n";
+}
+
+Compilation::Compilation(const CompileOptions &options,
+                         const CompileHooks &hooks, ReportFile &remarksFile,
+                         llvm::raw_ostream &out, llvm::raw_ostream &log,
+                         Saving saving)
+    : options(options), hooks(hooks), saving(std::move(saving)),
+      precision(options, hooks, log), remarksFile(remarksFile), out(out),
+      log(log),
+      // Both would write to the same lines.
+      progress(log, !options.quiet && !options.verbose),
+      pool(llvm::hardware_concurrency(options.threads)),
+      context(MLIRContext::Threading::DISABLED) {
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  context.appendDialectRegistry(registry);
+  if (options.threads != 1)
+    context.setThreadPool(pool);
+}
+
+bool Compilation::stage(Stage stage, llvm::function_ref<LogicalResult()> body) {
+  Clock::time_point begin = Clock::now();
+  progress.show(stageName(stage));
+  if (failed(body())) {
+    if (result.status == CompileStatus::Done)
+      result.status = CompileStatus::OurFault;
+    return false;
+  }
+  if (options.verbose)
+    log << llvm::formatv(
+        "{0,-10} {1,8:f3} s\n", stageName(stage),
+        std::chrono::duration<double>(Clock::now() - begin).count());
+  if (!options.stopEarly || options.until != stage)
+    return true;
+  printModule(*module, out);
+  out.flush();
+  return false;
+}
+
+LogicalResult
+Compilation::runPipeline(ModuleOp module,
+                         llvm::function_ref<void(OpPassManager &)> build) {
+  PassManager pm(module.getContext());
+  build(pm);
+  return pm.run(module);
+}
+
+LogicalResult Compilation::forEachProgram(
+    ModuleOp module,
+    llvm::function_ref<LogicalResult(ModuleOp, Target &)> body) {
+  for (auto [i, program] : llvm::enumerate(module.getOps<ModuleOp>())) {
+    remarks.beginProgram(targetNames[i]);
+    if (failed(body(program, *targets[i])))
+      return failure();
+  }
+  return success();
+}
+
+/// Each program has a folder of its own, since kernels of two may have the same
+/// name: "cpu-host".
+LogicalResult Compilation::makeTempsFolder(StringRef target,
+                                           std::string &folder) {
+  if (options.saveTemps.empty())
+    return success();
+  SmallString<128> path(options.saveTemps);
+  auto [name, preset] = target.split(':');
+  llvm::sys::path::append(path, name + "-" + preset);
+  folder = std::string(path);
+  std::error_code code = llvm::sys::fs::create_directories(folder);
+  if (!code)
+    return success();
+  log << "error: --save-temps: cannot make the folder '" << folder
+      << "': " << code.message() << "\n";
+  return failure();
+}
+
+LogicalResult Compilation::emitPrograms(ModuleOp module,
+                                        std::vector<ProgramBinary> &binaries) {
+  for (auto [i, program] : llvm::enumerate(module.getOps<ModuleOp>())) {
+    EmitOptions emitOptions;
+    bool refused = false;
+    emitOptions.refused = &refused;
+    emitOptions.plain = hooks.steps <= unsigned(Step::OptimizeCode);
+    if (failed(makeTempsFolder(targetNames[i], emitOptions.saveTemps)))
+      return refuse();
+    FailureOr<ProgramBinary> binary = targets[i]->emit(program, emitOptions);
+    if (failed(binary))
+      return refused ? refuse() : failure();
+    binary->machine = targets[i]->machine();
+    binaries.push_back(std::move(*binary));
+  }
+  return success();
+}
+
+LogicalResult Compilation::emit(ModuleOp module) {
+  std::vector<ProgramBinary> binaries;
+  if (failed(emitPrograms(module, binaries)))
+    return failure();
+  if (options.stopEarly)
+    return success();
+  if (options.memoryBudget != 0) {
+    needs = measureMemory(module, binaries);
+    isOverBudget = llvm::any_of(needs, [&](const MemoryNeeds &of) {
+      return of.peak() > options.memoryBudget;
+    });
+    if (isOverBudget)
+      return refuse();
+  }
+  Provenance provenance;
+  provenance.version = ASHLAR_VERSION;
+  auto tuned = llvm::find_if(
+      tunings, [](auto &tuning) { return tuning && tuning->isUsed(); });
+  provenance.flags =
+      codeFlags(options, targetNames,
+                tuned == tunings.end() ? "" : (*tuned)->getTable()->digest);
+  provenance.precision = hooks.precisionReport;
+  std::vector<std::string> files = {options.input};
+  files.insert(files.end(), dataFiles.begin(), dataFiles.end());
+  auto hash = hashFiles(files);
+  if (!hash)
+    return accept(hash.takeError());
+  provenance.modelSha256 = *hash;
+  LogicalResult written =
+      options.outputDescriptor >= 0
+          ? emitModule(module, binaries, provenance, options.outputDescriptor)
+          : emitModule(module, binaries, provenance, options.output);
+  return succeeded(written) ? success() : refuse();
+}
+
+/// Reads the table and finds out which programs it is for.
+LogicalResult Compilation::prepareTuning() {
+  tunings.resize(targets.size());
+  std::shared_ptr<const TuningTable> table;
+  if (!options.tuning.empty()) {
+    auto read = readTuningTable(options.tuning);
+    if (!read) {
+      log << "error: --tuning: " << llvm::toString(read.takeError()) << "\n";
+      return refuse();
+    }
+    table = std::make_shared<TuningTable>(std::move(*read));
+  } else if (options.listStrategies.empty()) {
+    return success();
+  }
+  for (auto [tuning, target] : llvm::zip(tunings, targets)) {
+    std::string why =
+        table ? table->whyNotFor(ASHLAR_VERSION, target->machine()) : "";
+    tuning = std::make_shared<StrategyTuning>(table, why,
+                                              !options.listStrategies.empty());
+    if (why.empty())
+      continue;
+    if (options.strict) {
+      log << "error: --tuning: '" << options.tuning << "': " << why
+          << "; measure again with ashlar-bench --tune\n";
+      return refuse();
+    }
+    if (!options.quiet)
+      log << "warning: --tuning: '" << options.tuning << "': " << why
+          << "; it is not used\n";
+  }
+  return success();
+}
+
+LogicalResult Compilation::writeList(ReportFile &file) {
+  auto print = [&](llvm::raw_ostream &to) {
+    tunings.front()->printList(ASHLAR_VERSION, targets.front()->machine(), to);
+    return llvm::Error::success();
+  };
+  return accept(file.write(print, out));
+}
+
+LogicalResult Compilation::accept(llvm::Error error) {
+  if (!error)
+    return success();
+  log << "error: " << llvm::toString(std::move(error)) << "\n";
+  return refuse();
+}
+
+/// Of a compile that failed, what was decided until then is no one's concern.
+void Compilation::writeRemarks() {
+  if (remarksFile.isWanted() && result.status == CompileStatus::Done)
+    (void)accept(remarks.write(remarksFile, out));
+}
+
+CompileResult Compilation::run() {
+  if (!checkWrittenFiles(options, options.input, "the model itself", log) ||
+      !checkWrittenFiles(options, options.machine, "the machine model", log) ||
+      !checkWrittenFiles(options, options.precisionPlan, "the precision plan",
+                         log) ||
+      !checkWrittenFiles(options, options.tuning, "the tuning table", log)) {
+    result.status = CompileStatus::Refused;
+    return result;
+  }
+  result.status = findTargets(options, targets, targetNames, log);
+  ReportFile list("--list-strategies");
+  if (result.status == CompileStatus::Done)
+    result.status = precision.prepare(targets, targetNames);
+  if (result.status != CompileStatus::Done || failed(prepareTuning()) ||
+      failed(accept(list.open(options.listStrategies))) ||
+      failed(accept(remarksFile.open(options.remarks))))
+    return result;
+  // People want to read what is wrong, not the IR around it.
+  context.printOpOnDiagnostic(options.verbose);
+  unsigned errors = 0;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    errors += diagnostic.getSeverity() == DiagnosticSeverity::Error;
+    progress.interrupt([&] { printDiagnostic(diagnostic, log); });
+  });
+  auto import = [&]() -> LogicalResult {
+    module = importModel(options, context, result.unsupported, dataFiles);
+    if (!module)
+      // A model can be wrong and beyond us at once: wrong counts more.
+      result.status = errors == 0 && !result.unsupported.empty()
+                          ? CompileStatus::Unsupported
+                          : CompileStatus::Refused;
+    if (module && !checkWrittenFiles(options, dataFiles,
+                                     "a file with the model's weights", log))
+      return refuse();
+    return success(module && succeeded(verify(*module)) &&
+                   succeeded(runPipeline(*module, buildImportPipeline)));
+  };
+  if (remarksFile.isWanted() &&
+      failed(remarks.listen(context, options.input))) {
+    result.status = CompileStatus::OurFault;
+    return result;
+  }
+  if (!stage(Stage::Import, import)) {
+    writeRemarks();
+    return result;
+  }
+  remarks.readNodes(*module);
+  if (hooks.afterImport)
+    hooks.afterImport(*module);
+  auto pipeline = [&](Stage which,
+                      llvm::function_ref<void(OpPassManager &)> build) {
+    return stage(which, [&] { return runPipeline(*module, build); });
+  };
+  auto perProgram =
+      [&](Stage which,
+          llvm::function_ref<void(OpPassManager &, Target &)> build,
+          const std::function<LogicalResult(ModuleOp)> &hook = nullptr) {
+        return stage(which, [&] {
+          return forEachProgram(*module, [&](ModuleOp program, Target &target) {
+            if (failed(runPipeline(
+                    program, [&](OpPassManager &pm) { build(pm, target); }))) {
+              const auto &tuning = tunings[numberOf(target)];
+              return tuning && tuning->isRefused() ? refuse() : failure();
+            }
+            return hook ? hook(program) : success();
+          });
+        });
+      };
+  auto simplify = [&]() -> LogicalResult {
+    if (failed(runPipeline(*module, buildSimplifyPipeline)))
+      return failure();
+    bool refused = false;
+    for (auto function : module->getOps<func::FuncOp>())
+      if (failed(foldLargeConstants(function, refused)))
+        return refused ? refuse() : failure();
+    return success();
+  };
+  (void)(stage(Stage::Simplify, simplify) &&
+         pipeline(
+             Stage::Place,
+             [&](OpPassManager &pm) { buildPlacePipeline(pm, targetNames); }) &&
+         perProgram(
+             Stage::Precision,
+             [&](OpPassManager &pm, Target &target) {
+               buildPrecisionPipeline(pm, precision.optionsFor(target),
+                                      target.machine());
+             },
+             [&](ModuleOp) {
+               return precision.checkNodes() ? success() : refuse();
+             }) &&
+         perProgram(
+             Stage::Fuse,
+             [&](OpPassManager &pm, Target &target) {
+               TileOptions tiling = target.tileOptions();
+               tiling.exactConvolution =
+                   options.exactConvolution || saving.exactConvolution;
+               tiling.openSizes = !options.sizes.empty();
+               tiling.fuse = options.fuse;
+               tiling.steps = hooks.steps;
+               tiling.tuning = tunings[numberOf(target)];
+               buildFusePipeline(pm, target.fuses(), tiling);
+             },
+             hooks.afterFuse) &&
+         options.listStrategies.empty() &&
+         perProgram(
+             Stage::Tile,
+             [&](OpPassManager &pm, Target &target) {
+               TileOptions tiling = target.tileOptions();
+               tiling.steps = hooks.steps;
+               buildTilePipeline(pm, tiling);
+             },
+             hooks.afterTile) &&
+         perProgram(Stage::Schedule,
+                    [&](OpPassManager &pm, Target &target) {
+                      size_t number = numberOf(target);
+                      buildSchedulePipeline(pm,
+                                            number < saving.arenaBytes.size()
+                                                ? saving.arenaBytes[number]
+                                                : 0);
+                    }) &&
+         stage(Stage::Emit, [&] { return emit(*module); }));
+  if (list.isWanted() && result.status == CompileStatus::Done)
+    (void)writeList(list);
+  if (result.status == CompileStatus::Done &&
+      succeeded(accept(precision.finish(targetNames.front(), out))))
+    writeRemarks();
+  return result;
+}

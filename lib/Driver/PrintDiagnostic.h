@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ASHLAR_LIB_DRIVER_PRINTDIAGNOSTIC_H
+#define ASHLAR_LIB_DRIVER_PRINTDIAGNOSTIC_H
+
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace ashlar {
+
+/// One line per diagnostic: severity, the node's name, the message.
+void printDiagnostic(mlir::Diagnostic &diagnostic, llvm::raw_ostream &log);
+
+} // namespace ashlar
+
+#endif // ASHLAR_LIB_DRIVER_PRINTDIAGNOSTIC_H
