@@ -19,6 +19,7 @@ COUNT = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", re.M)
 # Arguments, and kernels of each preset and type.
 RUNS = [
     ([], 24),
+    (["--form=matrices"], 12),
     (["--form=contracts", "--preset=host"], 8),
     (["--form=steps", "--preset=host"], 8),
 ]

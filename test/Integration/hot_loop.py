@@ -15,7 +15,7 @@ import sys
 
 LINE = re.compile(r"^\s*([0-9a-f]+):\s+(\S.*)$")
 JUMP = re.compile(r"^j\w+\s+(?:0x)?([0-9a-f]+)\b")
-MULTIPLY_ADD = re.compile(r"^v(fmadd|dpbf16|dpbusd|pdpbusd)")
+MULTIPLY_ADD = re.compile(r"^(v(fmadd|dpbf16|dpbusd|pdpbusd)|tdp)")
 
 
 def innermost_loops(code):

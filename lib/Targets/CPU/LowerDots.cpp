@@ -72,7 +72,8 @@ private:
                     const DotInstruction &instruction) {
     constexpr int64_t fewestLanes = 4;
     VectorType type = op.getAcc().getType();
-    int64_t lanes = std::max(fewestLanes, type.getDimSize(0));
+    int64_t lanes =
+        std::max<int64_t>(fewestLanes, llvm::PowerOf2Ceil(type.getDimSize(0)));
     auto wide = VectorType::get({lanes}, type.getElementType());
     Value first = op.getA(), second = op.getB();
     if (instruction.swaps)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "LowerKernels.h"
 #include "LowerDots.h"
+#include "LowerMatrices.h"
 #include "WidenHalves.h"
 #include "ashlar/Transforms/Approximate/Passes.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
@@ -62,6 +63,7 @@ struct FlattenStridedGathers
 void ashlar::cpu::buildLoweringPipeline(OpPassManager &pm,
                                         const LoweringOptions &options) {
   OpPassManager &function = pm.nest<func::FuncOp>();
+  function.addPass(createLowerMatricesPass(options.features));
   function.addPass(memref::createFoldMemRefAliasOpsPass());
   function.addPass(std::make_unique<FlattenStridedGathers>());
   function.addPass(memref::createExpandStridedMetadataPass());

@@ -14,7 +14,7 @@ struct Core {
   /// Without `groups`, terms are added one by one.
   Core(const MachineModel &machine, tile::ContractOp op, bool groups = true);
 
-  int64_t vectorBytes, registers;
+  int64_t vectorBytes, registers, sumBytes;
   /// Terms that one step of the unit multiplies and adds; they count as one in
   /// all that follows.
   int64_t group = 1;
@@ -31,6 +31,11 @@ struct Core {
   /// From the farthest memory of the worker's own.
   double farBytesPerCycle = 32;
   double hz = 1e9;
+  /// A unit for these types whose sums are in registers of its own; null: none.
+  /// `group` of its terms lie side by side. Lives as long as the machine.
+  const MultiplyUnit *matrices = nullptr;
+  /// How many loads of a vector one row of its registers is.
+  int64_t vectorsOfMatrix(const MultiplyUnit &unit) const;
   /// Sizes are the largest of ranges: nothing may depend on what divides them.
   bool openSizes = false;
 };

@@ -41,15 +41,30 @@ static const MultiplyUnit *findVectorUnit(const MachineModel &machine,
   return best;
 }
 
+/// The fastest unit for `product` with registers of its own for sums.
+static const MultiplyUnit *findMatrixUnit(const MachineModel &machine,
+                                          const ProductTypes &product) {
+  const MultiplyUnit *best = nullptr;
+  for (const MultiplyUnit &unit : machine.units)
+    if (unit.accumulatorSpace != "vectors" && unit.takes(product) &&
+        machine.hasFeatures(unit.requiredFeatures) &&
+        (!best || unit.flopsPerCycle() > best->flopsPerCycle()))
+      best = &unit;
+  return best;
+}
+
 Core::Core(const MachineModel &machine, tile::ContractOp op, bool groups)
-    : vectorBytes(machine.vectors.bytes), registers(machine.vectors.count) {
-  int64_t lanes = vectorBytes / elementBytes(op.getAccumulatorType());
+    : vectorBytes(machine.vectors.bytes), registers(machine.vectors.count),
+      sumBytes(elementBytes(op.getAccumulatorType())) {
+  int64_t lanes = vectorBytes / sumBytes;
   Type a = getElementTypeOrSelf(op.getA().getType());
   Type b = getElementTypeOrSelf(op.getB().getType());
   ProductTypes product = {
       typeName(a, op.getAUnsigned()).str(),
       typeName(b, op.getBUnsigned()).str(),
       typeName(op.getAccumulatorType(), /*isUnsigned=*/false).str()};
+  if (groups)
+    matrices = findMatrixUnit(machine, product);
   // Types without a unit of their own are extended and take that of the sum.
   const MultiplyUnit *unit = findVectorUnit(machine, product, groups);
   if (!unit) {
@@ -61,6 +76,14 @@ Core::Core(const MachineModel &machine, tile::ContractOp op, bool groups)
     multiplyAddsPerCycle =
         double(unit->m * unit->n) * unit->stepsPerCycle / double(lanes);
     latency = unit->latencyCycles * multiplyAddsPerCycle;
+  }
+  // As wide as a sum.
+  int64_t together = sumBytes / elementBytes(a);
+  if (matrices && matrices->k % together == 0 && group <= together) {
+    multiplyAddsPerCycle /= double(together) / double(group);
+    group = together;
+  } else {
+    matrices = nullptr;
   }
   hz = machine.clock.hz > 0 ? machine.clock.hz : hz;
   const Memory &near = machine.nearest();
@@ -77,4 +100,10 @@ Core::Core(const MachineModel &machine, tile::ContractOp op, bool groups)
       break;
     }
   mainLatency = machine.memories.back().latencyCycles;
+}
+
+int64_t Core::vectorsOfMatrix(const MultiplyUnit &unit) const {
+  // Terms lie in groups as wide as a sum.
+  int64_t bytes = unit.k / group * sumBytes;
+  return llvm::divideCeil(bytes, vectorBytes);
 }

@@ -333,7 +333,7 @@ private:
     auto strategy = tile::StrategyAttr::get(
         &getContext(), {plan.perWorker, 0, 0}, chosen.getBox(),
         chosen.getOrder(), chosen.getUnroll(), /*packs=*/false,
-        /*grouped=*/false, /*ahead=*/0);
+        /*grouped=*/false, /*ahead=*/0, /*unit=*/{});
     SmallVector<Attribute> kept(op.getMaps().begin() + 2, op.getMaps().end());
     auto winograd = tile::WinogradOp::create(
         b, location, op.getResultTypes(), op.getA(), products.getB(),

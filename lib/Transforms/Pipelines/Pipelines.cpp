@@ -146,6 +146,9 @@ void ashlar::buildTilePipeline(OpPassManager &pm, const TileOptions &options) {
     kernel.addPass(createVectorizeGenericsPass(vectors));
   }
   if (options.vectorize && options.takes(Step::VectorizeSteps)) {
+    FormMatricesPassOptions matrices;
+    matrices.vectorBytes = options.machine.vectors.bytes;
+    kernel.addPass(createFormMatricesPass(matrices));
     VectorizeStepsPassOptions steps;
     steps.vectorBytes = options.machine.vectors.bytes;
     kernel.addPass(createVectorizeStepsPass(steps));

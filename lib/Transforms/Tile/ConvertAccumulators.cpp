@@ -9,7 +9,9 @@ LogicalResult ashlar::convertAccumulators(Operation *root,
                                           TypeConverter &converter,
                                           RewritePatternSet patterns) {
   ConversionTarget target(*root->getContext());
-  target.addIllegalOp<tile::InitOp, tile::AddOp, tile::StepOp, tile::DrainOp>();
+  target.addDynamicallyLegalOp<tile::InitOp, tile::AddOp, tile::StepOp,
+                               tile::DrainOp>(
+      [&](Operation *op) { return converter.isLegal(op); });
   target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
   scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,
                                                        target);

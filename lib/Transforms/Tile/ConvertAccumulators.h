@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What lowerings of accumulators have in common: all ops on them go, and loops
-// carry what they became.
+// What lowerings of accumulators have in common: all ops on those that they
+// convert go, and loops carry what they became.
 #ifndef ASHLAR_LIB_TRANSFORMS_TILE_CONVERTACCUMULATORS_H
 #define ASHLAR_LIB_TRANSFORMS_TILE_CONVERTACCUMULATORS_H
 
@@ -10,7 +10,7 @@
 namespace ashlar {
 
 /// Applies `patterns` to every op on accumulators inside `root`; `converter`
-/// says what an accumulator becomes.
+/// says what an accumulator becomes, itself where it stays.
 llvm::LogicalResult convertAccumulators(mlir::Operation *root,
                                         mlir::TypeConverter &converter,
                                         mlir::RewritePatternSet patterns);

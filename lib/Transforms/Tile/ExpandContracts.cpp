@@ -365,7 +365,9 @@ private:
     for (unsigned d : dims)
       shape.push_back(box[d]);
     Type element = op.getAccumulatorType();
-    auto type = tile::AccType::get(b.getContext(), shape, element);
+    ArrayRef<int64_t> unit = strategy.getUnit();
+    auto type =
+        tile::AccType::get(b.getContext(), shape, element, unit.take_front(2));
     Value none = arith::ConstantOp::create(b, b.getZeroAttr(element));
     Value sums = tile::InitOp::create(b, type, none);
     sums = emitChunks(numParallel, dims, shape, sums);
@@ -453,10 +455,12 @@ private:
     bool isEdge = false;
     for (unsigned d = 0; d != numParallel; ++d)
       isEdge |= box[d] < std::min(largest[d], sizes[d]);
+    int64_t unroll = isEdge ? 1 : strategy.getUnroll();
+    if (!strategy.getUnit().empty())
+      unroll = strategy.getUnit().back() / sizes.back();
     return tile::StepOp::create(
         b, sums.getType(), sums, left.memory, right.memory,
-        b.getDenseI64ArrayAttr(reduced),
-        b.getI64IntegerAttr(isEdge ? 1 : strategy.getUnroll()),
+        b.getDenseI64ArrayAttr(reduced), b.getI64IntegerAttr(unroll),
         AffineMapAttr::get(left.map), AffineMapAttr::get(right.map),
         op.getAUnsignedAttr(), op.getBUnsignedAttr(),
         strategy.getGrouped() ? b.getUnitAttr() : UnitAttr(),

@@ -225,10 +225,10 @@ private:
                                        b.getContext()),
                         b.getMultiDimIdentityMap(3)};
     tile::StrategyAttr chosen = op.getStrategy();
-    auto strategy = tile::StrategyAttr::get(b.getContext(), {0, 0, 0},
-                                            chosen.getBox(), chosen.getOrder(),
-                                            chosen.getUnroll(), /*packs=*/false,
-                                            /*grouped=*/false, /*ahead=*/0);
+    auto strategy = tile::StrategyAttr::get(
+        b.getContext(), {0, 0, 0}, chosen.getBox(), chosen.getOrder(),
+        chosen.getUnroll(), /*packs=*/false,
+        /*grouped=*/false, /*ahead=*/0, /*unit=*/{});
     auto contract = tile::ContractOp::create(
         b, TypeRange(), spread, op.getB(), ValueRange(), products,
         b.getDenseI64ArrayAttr({places, count, sizes[3]}),

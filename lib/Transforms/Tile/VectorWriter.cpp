@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "VectorWriter.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include <limits>
 
 using namespace mlir;
@@ -51,6 +52,17 @@ Value VectorWriter::indexAt(Value base, int64_t distance) {
     return index(distance);
   return distance == 0 ? base : arith::AddIOp::create(b, base, index(distance));
 }
+Value VectorWriter::moved(Value base, Value iv, int64_t step) {
+  if (step == 0)
+    return base;
+  AffineExpr x = b.getAffineDimExpr(0), y = b.getAffineDimExpr(1);
+  if (!base)
+    return affine::AffineApplyOp::create(b, AffineMap::get(1, 0, x * step),
+                                         ValueRange{iv});
+  return affine::AffineApplyOp::create(b, AffineMap::get(2, 0, y + x * step),
+                                       ValueRange{iv, base});
+}
+
 Value VectorWriter::mask(int64_t lanes, int64_t used) {
   return vector::ConstantMaskOp::create(
       b, VectorType::get({lanes}, b.getI1Type()), ArrayRef<int64_t>{used});

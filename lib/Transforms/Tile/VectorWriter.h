@@ -32,6 +32,8 @@ protected:
   mlir::Value index(int64_t value);
   /// `base` is null for zero.
   mlir::Value indexAt(mlir::Value base, int64_t distance);
+  /// `base` and `iv` steps; null for zero.
+  mlir::Value moved(mlir::Value base, mlir::Value iv, int64_t step);
   mlir::Value mask(int64_t lanes, int64_t used);
   /// `lanes` elements from `place` on, `step` apart; the first `used` count.
   mlir::Value load(const Line &line, mlir::Value place, int64_t step,

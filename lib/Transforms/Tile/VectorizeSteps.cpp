@@ -5,8 +5,7 @@
 // loop of multiply-adds, a drain the epilogue on vectors. The registers of an
 // edge are masked.
 #include "ConvertAccumulators.h"
-#include "VectorBody.h"
-#include "VectorWriter.h"
+#include "DrainWriter.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Transforms/Tile/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -27,53 +26,6 @@ namespace ashlar {
 } // namespace ashlar
 
 namespace {
-/// How an accumulator lies in registers: rows over all dims but the last, and
-/// along the last as many vectors as it takes, the last one no wider than need
-/// be.
-struct RegisterLayout {
-  SmallVector<int64_t> shape;
-  VectorType whole, last;
-  int64_t vectors, wide;
-
-  RegisterLayout(tile::AccType type, int64_t vectorBytes)
-      : shape(type.getShape()) {
-    Type element = type.getElementType();
-    int64_t lanes =
-        vectorBytes / llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
-    wide = std::max<int64_t>(lanes, 1);
-    vectors = llvm::divideCeil(shape.back(), wide);
-    whole = VectorType::get({wide}, element);
-    int64_t rest = shape.back() - (vectors - 1) * wide;
-    last = VectorType::get({int64_t(llvm::PowerOf2Ceil(rest))}, element);
-  }
-
-  Type element() const { return whole.getElementType(); }
-  VectorType type(int64_t i) const {
-    return i % vectors + 1 == vectors ? last : whole;
-  }
-  int64_t lanes(int64_t i) const { return type(i).getDimSize(0); }
-  int64_t rows() const {
-    return ShapedType::getNumElements(ArrayRef(shape).drop_back());
-  }
-  int64_t count() const { return rows() * vectors; }
-
-  /// The element where register `i` begins.
-  SmallVector<int64_t> begin(int64_t i) const {
-    SmallVector<int64_t> place(shape.size());
-    place.back() = i % vectors * wide;
-    int64_t row = i / vectors;
-    for (int64_t d = int64_t(shape.size()) - 2; d >= 0; --d) {
-      place[d] = row % shape[d];
-      row /= shape[d];
-    }
-    return place;
-  }
-  /// Lanes of register `i` that exist.
-  int64_t used(int64_t i) const {
-    return std::min(wide, shape.back() - i % vectors * wide);
-  }
-};
-
 class StepWriter : VectorWriter {
 public:
   StepWriter(tile::StepOp op, OpBuilder &builder, const RegisterLayout &layout)
@@ -100,17 +52,6 @@ public:
 
 private:
   static constexpr int64_t maximumWindow = 27;
-
-  Value moved(Value base, Value iv, int64_t step) {
-    if (step == 0)
-      return base;
-    AffineExpr x = b.getAffineDimExpr(0), y = b.getAffineDimExpr(1);
-    if (!base)
-      return affine::AffineApplyOp::create(b, AffineMap::get(1, 0, x * step),
-                                           ValueRange{iv});
-    return affine::AffineApplyOp::create(b, AffineMap::get(2, 0, y + x * step),
-                                         ValueRange{iv, base});
-  }
 
   /// Loops over the reduced dims from `r` on; the bases are where the outer
   /// ones have moved a and b to.
@@ -314,44 +255,6 @@ private:
       loaded;
 };
 
-class DrainWriter : VectorWriter {
-public:
-  DrainWriter(tile::DrainOp op, OpBuilder &builder,
-              const RegisterLayout &layout)
-      : VectorWriter(op.getLoc(), builder), op(op), layout(layout) {}
-
-  void run(ValueRange sums) {
-    SmallVector<Line> operands;
-    for (auto [i, operand] : llvm::enumerate(op.getEpilogue()))
-      operands.emplace_back(b, operand, op.getMap(i));
-    Line target(b, op.getTarget(), op.getMap(op.getMaps().size() - 1));
-    size_t last = layout.shape.size() - 1;
-    std::map<std::tuple<size_t, int64_t, int64_t>, Value> loaded;
-    for (int64_t i = 0; i != layout.count(); ++i) {
-      SmallVector<int64_t> place = layout.begin(i);
-      int64_t used = layout.used(i);
-      SmallVector<Value> arguments = {sums[i]};
-      for (auto [number, line] : llvm::enumerate(operands)) {
-        int64_t lanes = layout.lanes(i);
-        Value &value =
-            loaded[{number, line.distance(place), lanes << 32 | used}];
-        if (!value)
-          value = load(line, index(line.distance(place)), line.steps[last],
-                       lanes, used);
-        arguments.push_back(value);
-      }
-      Value result =
-          emitVectorBody(b, &op.getBody().front(), arguments, layout.lanes(i));
-      store(target, index(target.distance(place)), target.steps[last], result,
-            used);
-    }
-  }
-
-private:
-  tile::DrainOp op;
-  const RegisterLayout &layout;
-};
-
 /// Patterns that know how wide a register is.
 template <typename Op> struct RegisterPattern : OpConversionPattern<Op> {
   RegisterPattern(const TypeConverter &converter, MLIRContext *context,
@@ -415,7 +318,8 @@ struct ConvertDrain : RegisterPattern<tile::DrainOp> {
   matchAndRewrite(tile::DrainOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     RegisterLayout layout = layoutOf(op.getAcc());
-    DrainWriter(op, rewriter, layout).run(adaptor.getAcc());
+    ValueRange sums = adaptor.getAcc();
+    DrainWriter(op, rewriter, layout).run([&](int64_t i) { return sums[i]; });
     rewriter.eraseOp(op);
     return success();
   }

@@ -10,6 +10,9 @@ what is written out and one. run_kernels.c calls them on random operands and
 compares with loops in long double. What a kernel reads and how differs from one
 to the next (kinds, below), so that all of them meet all edges.
 
+Kernels for a matrix unit have its registers instead: on a processor without one
+they are small ones that the compiler makes of vectors.
+
 Everything runs unless --sample=N takes N kernels of each preset and type.
 Presets that this machine cannot run are skipped, each with its reason; code for
 aarch64 runs under qemu.
@@ -51,7 +54,12 @@ NEEDS = {
     "host": set(),
     "x86-64-v3": {"avx2", "fma", "f16c", "bmi2"},
     "x86-64-v4": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"},
+    "sapphirerapids": {"amx_bf16", "amx_int8", "amx_tile", "avx512_bf16"},
 }
+# Rows of a register of the matrix unit, and groups of terms that it takes; it
+# has as many columns as a vector has lanes.
+MATRICES = {"sapphirerapids": (16, 16)}
+SMALL_MATRICES = (3, 4)
 
 # From level 1 of the tile dialect, through level 3, to vectors; the other two
 # stop at the level named and go on in plain loops.
@@ -61,6 +69,10 @@ FORMS = {
                "ashlar-generalize-kernels,"
                "ashlar-vectorize-generics{vector-bytes=VECTORS},"
                "ashlar-vectorize-steps{vector-bytes=VECTORS}",
+    "matrices": "ashlar-expand-contracts,ashlar-expand-copies,"
+                "ashlar-form-groups,"
+                "ashlar-generalize-kernels,"
+                "ashlar-form-matrices{vector-bytes=VECTORS}",
     "contracts": "ashlar-tile-to-loops,ashlar-form-groups,"
                  "ashlar-generalize-kernels",
     "steps": "ashlar-expand-contracts,ashlar-expand-copies,"
@@ -228,26 +240,25 @@ class Case:
                 f"_m{self.m}_n{self.n}_k{self.k}")
 
 
-def all_cases(lanes_of_register, registers):
-    """Every m and n of every box. k and the kind go round at different paces,
-    so that they meet each other, each m and, given rows enough, each n."""
+def all_cases(boxes, lanes_of_register, kinds, together):
+    """Every m and n of every box of rows and vectors. k, up to twice what is
+    taken `together` and one, and the kind go round at different paces, so that
+    they meet each other, each m and, given rows enough, each n."""
     cases = []
-    for vectors in range(1, 9):
-        rows = (registers - vectors - 1) // vectors
-        if rows < 1:
-            break
+    for rows, vectors in boxes:
         columns = vectors * lanes_of_register
-        terms = 2 * UNROLL + 1
+        terms = 2 * together + 1
         for m in range(1, 2 * rows + 2):
             for n in range(1, 2 * columns + 2):
-                kind = KINDS[(m + n) % len(KINDS)]
+                kind = kinds[(m + n) % len(kinds)]
                 k = 1 + (2 * m + n) % terms
                 cases.append(Case(rows, vectors, m, n, k, kind.__name__))
     return cases
 
 
-def mlir(case, types, lanes_of_register):
-    """The function of a case, and its line for run_kernels but for groups."""
+def mlir(case, types, lanes_of_register, matrix=None):
+    """The function of a case, and its line for run_kernels but for groups.
+    `matrix` is rows of a register of a matrix unit and groups it takes."""
     columns = case.vectors * lanes_of_register
     kind = next(k for k in KINDS if k.__name__ == case.kind)
     a, b, sums, out = types
@@ -268,6 +279,10 @@ def mlir(case, types, lanes_of_register):
     bias = f"memref<{case.n}x{sums}>"
     workers = [w if w < size else 0
                for w, size in zip(p.workers, (case.m, case.n))]
+    unit = ""
+    if matrix:
+        unit = (f", unit = [{matrix[0]}, {lanes_of_register}, "
+                f"{matrix[1] * sizes[-1]}]")
     text = (
         f"func.func private @{case.name}(%a: {p.a.type(a)}, "
         f"%b: {p.b.type(b)}, %p: {bias}, %c: {p.c.type(out)}) "
@@ -282,7 +297,7 @@ def mlir(case, types, lanes_of_register):
         f"      strategy = #tile.strategy<workers = {workers}, box = {box}, "
         f"order = {list(p.order)}, unroll = {UNROLL}, "
         f"packs = {str(p.packs).lower()}"
-        f"{', grouped = true' if p.grouped else ''}>}} {{\n"
+        f"{', grouped = true' if p.grouped else ''}{unit}>}} {{\n"
         f"  ^bb0(%s: {sums}, %x: {sums}):\n{body}"
         f"    tile.yield %{'y' if out == sums else 'z'} : {out}\n"
         "  }\n  return\n}\n")
@@ -303,6 +318,9 @@ class Runner:
             told = subprocess.run([self.compiler, preset], check=True,
                                   stdout=subprocess.PIPE, text=True)
             self.vector_bytes, self.registers = map(int, told.stdout.split())
+        self.matrix = None
+        if form == "matrices":
+            self.matrix = MATRICES.get(preset, SMALL_MATRICES)
 
     def find_program(self):
         """Builds what runs kernels, or says why they cannot be run."""
@@ -335,8 +353,14 @@ class Runner:
         return None
 
     def cases(self, element):
-        bits = BITS[TYPES[element][2]]
-        return all_cases(self.vector_bytes * 8 // bits, self.registers)
+        lanes_of_register = self.vector_bytes * 8 // BITS[TYPES[element][2]]
+        if self.matrix:
+            rows, groups = self.matrix
+            boxes = [(rows, 1), (2 * rows, 1), (rows, 2), (2 * rows, 2)]
+            return all_cases(boxes, lanes_of_register, (pairs, paired), groups)
+        boxes = [((self.registers - v - 1) // v, v) for v in range(1, 9)
+                 if self.registers - v - 1 >= v]
+        return all_cases(boxes, lanes_of_register, KINDS, UNROLL)
 
     def run(self, element, cases, seed):
         """Returns how many passed and failed; says which failed."""
@@ -347,7 +371,7 @@ class Runner:
         texts, lines = {}, {}
         for case in cases:
             texts[case.name], lines[case.name] = mlir(
-                case, TYPES[element], lanes_of_register)
+                case, TYPES[element], lanes_of_register, self.matrix)
         source.write_text("".join(texts.values()))
         pipeline = (f"func.func({FORMS[self.form]},"
                     "convert-linalg-to-loops,canonicalize,cse)")
@@ -385,7 +409,7 @@ class Runner:
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__.split("\n")[0],
-        epilog="Presets: host x86-64-v3 x86-64-v4 aarch64. "
+        epilog=f"Presets: {' '.join(NEEDS)} aarch64. "
         f"Types: {' '.join(TYPES)}. Forms: {' '.join(FORMS)}.")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
     parser.add_argument("--preset", action="append")

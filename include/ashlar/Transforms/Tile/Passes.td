@@ -114,6 +114,24 @@ def VectorizeStepsPass
                            "::mlir::scf::SCFDialect"];
 }
 
+def FormMatricesPass
+    : Pass<"ashlar-form-matrices", "::mlir::func::FuncOp"> {
+  let summary = "Turn accumulators into registers of a matrix unit";
+  let description = [{
+    Before: accumulators in registers of a matrix unit, among loops. After: a
+    `tile.matrix` for each part of one that such a register holds, a step loops
+    over its terms with `tile.matrix_multiply`, a drain goes through memory on
+    the stack to vectors. Other accumulators are left alone.
+  }];
+  let options = [Option<"vectorBytes", "vector-bytes", "int64_t", "32",
+                        "Width of a vector register">];
+  let dependentDialects = ["::mlir::vector::VectorDialect",
+                           "::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def ExpandCopiesPass
     : Pass<"ashlar-expand-copies", "::mlir::func::FuncOp"> {
   let summary = "Let the worker itself copy what is brought near";

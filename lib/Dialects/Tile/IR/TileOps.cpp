@@ -16,8 +16,16 @@ static ParseResult parseBool(AsmParser &parser, bool &value) {
 
 /// How b is read: `packs = false`, then `grouped = true` and `ahead = 8` where
 /// they stand.
+static ParseResult parseNumbers(AsmParser &parser,
+                                SmallVectorImpl<int64_t> &numbers) {
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+    return parser.parseInteger(numbers.emplace_back());
+  });
+}
+
 static ParseResult parseReading(AsmParser &parser, bool &packs, bool &grouped,
-                                int64_t &ahead) {
+                                int64_t &ahead,
+                                SmallVectorImpl<int64_t> &unit) {
   grouped = false;
   ahead = 0;
   if (parser.parseKeyword("packs") || parser.parseEqual() ||
@@ -28,22 +36,51 @@ static ParseResult parseReading(AsmParser &parser, bool &packs, bool &grouped,
     SMLoc location = parser.getCurrentLocation();
     if (parser.parseKeyword(&name) || parser.parseEqual())
       return failure();
-    if (name != "grouped" && name != "ahead")
-      return parser.emitError(location, "expected 'grouped' or 'ahead'");
-    if (name == "grouped" ? parseBool(parser, grouped)
-                          : parser.parseInteger(ahead))
+    ParseResult value = failure();
+    if (name == "grouped")
+      value = parseBool(parser, grouped);
+    else if (name == "ahead")
+      value = parser.parseInteger(ahead);
+    else if (name == "unit")
+      value = parseNumbers(parser, unit);
+    else
+      return parser.emitError(location,
+                              "expected 'grouped', 'ahead' or 'unit'");
+    if (value)
       return failure();
   }
   return success();
 }
 
 static void printReading(AsmPrinter &printer, bool packs, bool grouped,
-                         int64_t ahead) {
+                         int64_t ahead, ArrayRef<int64_t> unit) {
   printer << "packs = " << (packs ? "true" : "false");
   if (grouped)
     printer << ", grouped = true";
   if (ahead)
     printer << ", ahead = " << ahead;
+  if (!unit.empty())
+    printer << ", unit = [" << unit << "]";
+}
+
+static ParseResult parseMatrixShape(AsmParser &parser, int64_t &rows,
+                                    int64_t &columns, Type &element) {
+  SmallVector<int64_t> shape;
+  SMLoc location = parser.getCurrentLocation();
+  if (parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
+      parser.parseType(element))
+    return failure();
+  if (shape.size() != 2)
+    return parser.emitError(location, "expected rows and columns, found ")
+           << shape.size() << " sizes";
+  rows = shape[0];
+  columns = shape[1];
+  return success();
+}
+
+static void printMatrixShape(AsmPrinter &printer, int64_t rows, int64_t columns,
+                             Type element) {
+  printer << rows << "x" << columns << "x" << element;
 }
 
 #include "ashlar/Dialects/Tile/IR/TileDialect.cpp.inc"
@@ -70,34 +107,57 @@ void TileDialect::initialize() {
 }
 
 Type AccType::parse(AsmParser &parser) {
-  SmallVector<int64_t> shape;
+  SmallVector<int64_t> shape, registers;
   Type element;
   SMLoc location = parser.getCurrentLocation();
   if (parser.parseLess() ||
       parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
-      parser.parseType(element) || parser.parseGreater())
+      parser.parseType(element))
+    return {};
+  if (succeeded(parser.parseOptionalComma()) &&
+      (parser.parseKeyword("registers") || parser.parseEqual() ||
+       parseNumbers(parser, registers)))
+    return {};
+  if (parser.parseGreater())
     return {};
   return parser.getChecked<AccType>(location, parser.getContext(), shape,
-                                    element);
+                                    element, registers);
 }
 
 void AccType::print(AsmPrinter &printer) const {
   printer << "<";
   printer.printDimensionList(getShape());
-  printer << "x" << getElementType() << ">";
+  printer << "x" << getElementType();
+  if (!getRegisters().empty())
+    printer << ", registers = [" << getRegisters() << "]";
+  printer << ">";
 }
 
 LogicalResult
 AccType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
-                ArrayRef<int64_t> shape, Type elementType) {
-  if (shape.empty() ||
-      llvm::any_of(shape, [](int64_t size) { return size < 1; }))
+                ArrayRef<int64_t> shape, Type elementType,
+                ArrayRef<int64_t> registers) {
+  auto isEmpty = [](int64_t size) { return size < 1; };
+  if (shape.empty() || llvm::any_of(shape, isEmpty))
     return emitError() << "expected at least one dim, each of size 1 or more, "
                           "found "
                        << shape.size() << " dims";
   if (!elementType.isIntOrFloat())
     return emitError() << "expected numbers in an accumulator, found "
                        << elementType;
+  if (!registers.empty() &&
+      (registers.size() != 2 || llvm::any_of(registers, isEmpty)))
+    return emitError() << "expected rows and columns of a register, found ["
+                       << registers << "]";
+  return success();
+}
+
+LogicalResult
+MatrixType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                   int64_t rows, int64_t columns, Type elementType) {
+  if (rows < 1 || columns < 1 || !elementType.isIntOrFloat())
+    return emitError() << "expected rows and columns of numbers, found " << rows
+                       << "x" << columns << "x" << elementType;
   return success();
 }
 
@@ -475,6 +535,10 @@ LogicalResult StepOp::verify() {
                        "terms ahead of 0 or more");
   if (getGrouped() && getReduced().empty())
     return emitOpError("expected a reduced dim that is the group, found none");
+  if (!getAcc().getType().getRegisters().empty() &&
+      (!getGrouped() || getReduced().size() < 2 || getAhead() != 0))
+    return emitOpError("expected terms in groups, of a dim of them, and none "
+                       "asked for ahead, for a matrix unit");
   if (failed(checkMap(*this, "a", getAMap(), dims, getA())) ||
       failed(checkMap(*this, "b", getBMap(), dims, getB())))
     return failure();
@@ -490,6 +554,17 @@ LogicalResult DotOp::verify() {
     return emitOpError("expected factors of the accumulator's kind with a "
                        "multiple of its lanes, found ")
            << factors << " for " << acc;
+  return success();
+}
+
+LogicalResult MatrixMultiplyOp::verify() {
+  MatrixType acc = getAcc().getType(), a = getA().getType(),
+             b = getB().getType();
+  if (a.getRows() != acc.getRows() || b.getColumns() % acc.getColumns() != 0 ||
+      a.getColumns() != b.getRows() * getGroup())
+    return emitOpError("expected rows of a, and groups of b for columns, as "
+                       "the sums have them, found ")
+           << a << " times " << b << " for " << acc;
   return success();
 }
 

@@ -84,7 +84,8 @@ struct ContractTiling
       part.setStrategyAttr(StrategyAttr::get(
           b.getContext(), SmallVector<int64_t>(box->size(), 0),
           strategy.getBox(), strategy.getOrder(), strategy.getUnroll(),
-          strategy.getPacks(), strategy.getGrouped(), strategy.getAhead()));
+          strategy.getPacks(), strategy.getGrouped(), strategy.getAhead(),
+          strategy.getUnit()));
     result.tiledOps.push_back(part);
     result.tiledValues.push_back(part->getResult(0));
     return result;

@@ -583,3 +583,45 @@ func.func @too_late(%b: memref<4xf32>, %c: memref<4xf32>, %r: !tile.ring<1, 4xf3
   memref.copy %s, %c : memref<4xf32> to memref<4xf32>
   return
 }
+
+// -----
+
+func.func @register(%a: 
+  // expected-error@+1 {{expected rows and columns of a register, found [16]}}
+  !tile.acc<20x24xf32, registers = [16]>) {
+  return
+}
+
+// -----
+
+func.func @matrix(%a: 
+  // expected-error@+1 {{expected rows and columns, found 1 sizes}}
+  !tile.matrix<20xf32>) {
+  return
+}
+
+// -----
+
+func.func @factors(%s: !tile.matrix<16x16xf32>, %a: !tile.matrix<8x32xbf16>, %b: !tile.matrix<16x32xbf16>) {
+  // expected-error@+1 {{expected rows of a, and groups of b for columns, as the sums have them, found '!tile.matrix<8x32xbf16>' times '!tile.matrix<16x32xbf16>' for '!tile.matrix<16x16xf32>'}}
+  %0 = tile.matrix_multiply %s, %a, %b : !tile.matrix<16x16xf32>, !tile.matrix<8x32xbf16>, !tile.matrix<16x32xbf16>
+  return
+}
+
+// -----
+
+func.func @ungrouped(%s: !tile.acc<4x4xf32, registers = [2, 2]>, %a: memref<4x8xf32>) {
+  // expected-error@+1 {{expected terms in groups, of a dim of them, and none asked for ahead, for a matrix unit}}
+  %0 = tile.step %s, %a, %a {reduced = array<i64: 8>, unroll = 4 : i64,
+      aMap = affine_map<(m, n, k) -> (m, k)>, bMap = affine_map<(m, n, k) -> (n, k)>}
+    : !tile.acc<4x4xf32, registers = [2, 2]>, memref<4x8xf32>, memref<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @other() attributes {
+  // expected-error@+1 {{expected 'grouped', 'ahead' or 'unit'}}
+  strategy = #tile.strategy<workers = [0], box = [1], order = [0], unroll = 4, packs = false, units = [1]>} {
+  return
+}

@@ -174,3 +174,25 @@ func.func @rings(%b: memref<4x3xbf16>, %c: memref<3x4xbf16>) {
   tile.release %slot : memref<3x4xbf16>
   return
 }
+
+// CHECK-LABEL: func.func @matrices
+func.func @matrices(%a: memref<?xbf16>, %c: memref<?xf32>, %at: index)
+    attributes {strategy = #tile.strategy<workers = [0, 0], box = [32, 32, 8, 2], order = [0, 1], unroll = 4,
+                                          packs = false, grouped = true, unit = [16, 16, 32]>} {
+  // CHECK: unit = [16, 16, 32]>
+  // CHECK: %[[ZERO:.*]] = tile.matrix_zero : <16x16xf32>
+  %0 = tile.matrix_zero : !tile.matrix<16x16xf32>
+  // CHECK: %[[ROWS:.*]] = tile.matrix_load %{{.*}}[%{{.*}}] stride = 768 : memref<?xbf16> to <16x32xbf16>
+  %1 = tile.matrix_load %a[%at] stride = 768 : memref<?xbf16> to !tile.matrix<16x32xbf16>
+  // CHECK: %[[SUM:.*]] = tile.matrix_multiply %[[ZERO]], %[[ROWS]], %[[ROWS]] : <16x16xf32>, <16x32xbf16>, <16x32xbf16>
+  %2 = tile.matrix_multiply %0, %1, %1 : !tile.matrix<16x16xf32>, !tile.matrix<16x32xbf16>, !tile.matrix<16x32xbf16>
+  // CHECK: tile.matrix_store %[[SUM]] to %{{.*}}[%{{.*}}] stride = 16 : <16x16xf32> to memref<?xf32>
+  tile.matrix_store %2 to %c[%at] stride = 16 : !tile.matrix<16x16xf32> to memref<?xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @in_matrices
+// CHECK-SAME: !tile.acc<20x24xf32, registers = [16, 16]>
+func.func @in_matrices(%a: !tile.acc<20x24xf32, registers = [16, 16]>) {
+  return
+}

@@ -40,14 +40,35 @@ def Tile_AccType : TypeDef<Tile_Dialect, "Acc"> {
   let description = [{
     Vector registers on a CPU, registers of a group of threads, accumulator
     memory of an array. Static, at least one dim; lanes run along the last.
+    Where a matrix unit has registers of its own for sums, the type says how
+    many rows and columns one holds.
 
     ```mlir
     !tile.acc<14x32xf32>
+    !tile.acc<32x32xf32, registers = [16, 16]>
     ```
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$shape,
-                        "::mlir::Type":$elementType);
+                        "::mlir::Type":$elementType,
+                        OptionalArrayRefParameter<"int64_t">:$registers);
   let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+def Tile_MatrixType : TypeDef<Tile_Dialect, "Matrix"> {
+  let mnemonic = "matrix";
+  let summary = "A register of a matrix unit, or a part of one";
+  let description = [{
+    Rows and what one row holds. Where the unit multiplies groups of terms, a
+    row of its right operand holds one group for each column.
+
+    ```mlir
+    !tile.matrix<14x32xbf16>
+    ```
+  }];
+  let parameters = (ins "int64_t":$rows, "int64_t":$columns,
+                        "::mlir::Type":$elementType);
+  let assemblyFormat = "`<` custom<MatrixShape>($rows, $columns, $elementType) `>`";
   let genVerifyDecl = 1;
 }
 
@@ -97,7 +118,9 @@ def Tile_StrategyAttr : AttrDef<Tile_Dialect, "Strategy"> {
     - `grouped`, where it stands: the last reduced dim is a group, terms that a
       unit of the machine multiplies and adds in one step;
     - `ahead`, where it stands: b's rows are asked for so many terms before
-      they are read, since they lie too far apart for the machine to foresee.
+      they are read, since they lie too far apart for the machine to foresee;
+    - `unit`, where it stands: rows, columns and terms of the matrix unit whose
+      registers hold the sums.
 
     ```mlir
     #tile.strategy<workers = [0, 28, 0], box = [1, 14, 32, 3, 3, 64],
@@ -109,11 +132,12 @@ def Tile_StrategyAttr : AttrDef<Tile_Dialect, "Strategy"> {
                         ArrayRefParameter<"int64_t">:$order,
                         "int64_t":$unroll, "bool":$packs,
                         DefaultValuedParameter<"bool", "false">:$grouped,
-                        DefaultValuedParameter<"int64_t", "0">:$ahead);
+                        DefaultValuedParameter<"int64_t", "0">:$ahead,
+                        OptionalArrayRefParameter<"int64_t">:$unit);
   let assemblyFormat = [{
     `<` `workers` `=` `[` $workers `]` `,` `box` `=` `[` $box `]` `,`
     `order` `=` `[` $order `]` `,` `unroll` `=` $unroll `,`
-    custom<Reading>($packs, $grouped, $ahead) `>`
+    custom<Reading>($packs, $grouped, $ahead, $unit) `>`
   }];
 }
 

@@ -259,7 +259,8 @@ def Tile_StepOp : Tile_Op<"step", [
     does; there both operands move by one element along that dim, a stands
     still along the lanes, and b's lanes follow each other. With `ahead`, each
     term first asks for the row of b that so many terms later need, along the
-    innermost reduced dim; that changes no value.
+    innermost reduced dim; that changes no value. Where sums are in registers of
+    a matrix unit, `unroll` groups of terms are one product of it.
 
     ```mlir
     %1 = tile.step %0, %a, %b {
@@ -309,6 +310,84 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>,
     /// Lanes of a and b to a lane of the sums.
     int64_t getGroup() {
       return getA().getType().getDimSize(0) / getAcc().getType().getDimSize(0);
+    }
+  }];
+}
+
+def Tile_MatrixZeroOp : Tile_Op<"matrix_zero", [Pure]> {
+  let summary = "A register of a matrix unit full of zeros";
+  let description = [{
+    ```mlir
+    %0 = tile.matrix_zero : !tile.matrix<16x16xf32>
+    ```
+  }];
+  let results = (outs Tile_MatrixType:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+def Tile_MatrixLoadOp : Tile_Op<"matrix_load", [MemoryEffects<[MemRead]>]> {
+  let summary = "Rows of memory into a register of a matrix unit";
+  let description = [{
+    Row i is the elements from `place + i * stride` on, of one line of memory.
+
+    ```mlir
+    %a = tile.matrix_load %line[%place] stride = 768
+      : memref<?xbf16> to !tile.matrix<16x32xbf16>
+    ```
+  }];
+  let arguments = (ins Arg<MemRefRankOf<[AnyType], [1]>, "", [MemRead]>:$memory,
+                       Index:$place, I64Attr:$stride);
+  let results = (outs Tile_MatrixType:$result);
+  let assemblyFormat = [{
+    $memory `[` $place `]` `stride` `=` $stride attr-dict
+    `:` type($memory) `to` type($result)
+  }];
+}
+
+def Tile_MatrixStoreOp : Tile_Op<"matrix_store", [MemoryEffects<[MemWrite]>]> {
+  let summary = "A register of a matrix unit into rows of memory";
+  let description = [{
+    ```mlir
+    tile.matrix_store %0 to %line[%place] stride = 32
+      : !tile.matrix<16x16xf32> to memref<?xf32>
+    ```
+  }];
+  let arguments = (ins Tile_MatrixType:$value,
+                       Arg<MemRefRankOf<[AnyType], [1]>, "", [MemWrite]>:$memory,
+                       Index:$place, I64Attr:$stride);
+  let assemblyFormat = [{
+    $value `to` $memory `[` $place `]` `stride` `=` $stride attr-dict
+    `:` type($value) `to` type($memory)
+  }];
+}
+
+def Tile_MatrixMultiplyOp : Tile_Op<"matrix_multiply", [Pure,
+    AllTypesMatch<["acc", "result"]>]> {
+  let summary = "The product of two registers of a matrix unit, added to a third";
+  let description = [{
+    Element (i, j) of the result is that of the accumulator plus the products of
+    row i of a with column j of b, all converted to the accumulator's type
+    first. A row of b holds groups of g terms, one for each column; g is how
+    many times as many columns b has as the accumulator. Rounding inside is the
+    unit's own.
+
+    ```mlir
+    %1 = tile.matrix_multiply %0, %a, %b
+      : !tile.matrix<16x16xf32>, !tile.matrix<16x32xbf16>, !tile.matrix<16x32xbf16>
+    ```
+  }];
+  let arguments = (ins Tile_MatrixType:$acc, Tile_MatrixType:$a,
+                       Tile_MatrixType:$b,
+                       UnitAttr:$aUnsigned, UnitAttr:$bUnsigned);
+  let results = (outs Tile_MatrixType:$result);
+  let assemblyFormat = [{
+    $acc `,` $a `,` $b attr-dict `:` type($acc) `,` type($a) `,` type($b)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Terms side by side in a row of b.
+    int64_t getGroup() {
+      return getB().getType().getColumns() / getAcc().getType().getColumns();
     }
   }];
 }
