@@ -18,11 +18,14 @@ std::optional<int64_t> ashlar::evaluateFormula(AffineExpr formula,
                          right = evaluateFormula(binary.getRHS(), point);
   if (!left || !right)
     return std::nullopt;
+  int64_t result;
   switch (binary.getKind()) {
   case AffineExprKind::Add:
-    return *left + *right;
+    return llvm::AddOverflow(*left, *right, result) ? std::nullopt
+                                                    : std::optional(result);
   case AffineExprKind::Mul:
-    return *left * *right;
+    return llvm::MulOverflow(*left, *right, result) ? std::nullopt
+                                                    : std::optional(result);
   default:
     break;
   }
@@ -51,9 +54,13 @@ SizeFormulas::SizeFormulas(MLIRContext *context, std::vector<SizeRange> given,
     }
 }
 
+static bool isInt64(__int128 value) { return value == int64_t(value); }
+
 std::optional<SizeFormulas::Line>
 SizeFormulas::findLine(unsigned symbol, ArrayRef<int64_t> values) const {
   ArrayRef<size_t> points = along[symbol];
+  // Products of what does not fit may be large.
+  using Wide = __int128;
   auto size = [&](size_t i) { return where[points[i]][symbol]; };
   std::optional<Line> mixed; // the first one with a share of W itself
   for (int64_t d = 1; d <= largestDivisor; ++d)
@@ -73,15 +80,18 @@ SizeFormulas::findLine(unsigned symbol, ArrayRef<int64_t> values) const {
           continue;
         line.f = (value(same) - value(0)) / (size(same) - size(0));
       }
-      int64_t rise = value(other) - value(0) - line.f * (size(other) - size(0));
-      int64_t run = step(other) - step(0);
+      Wide rise =
+          value(other) - value(0) - Wide(line.f) * (size(other) - size(0));
+      Wide run = step(other) - step(0);
       if (rise % run != 0)
         continue;
-      line.c = rise / run;
-      line.e = value(0) - line.c * step(0) - line.f * size(0);
-      bool fits = true;
+      Wide c = rise / run;
+      Wide e = value(0) - c * step(0) - Wide(line.f) * size(0);
+      bool fits = isInt64(c) && isInt64(e);
       for (size_t i = 0; i != points.size(); ++i)
-        fits &= value(i) == line.c * step(i) + line.f * size(i) + line.e;
+        fits &= value(i) == c * step(i) + Wide(line.f) * size(i) + e;
+      line.c = int64_t(c);
+      line.e = int64_t(e);
       if (fits && line.f == 0)
         return line;
       if (fits && !mixed)
@@ -157,6 +167,12 @@ AffineExpr SizeFormulas::search(ArrayRef<int64_t> values) {
 std::optional<exec::SizeAttr> SizeFormulas::find(ArrayRef<int64_t> values) {
   if (llvm::all_equal(values))
     return exec::SizeAttr::get(context, values[0]);
+  // No size is that large, and no product of two such numbers overflows.
+  constexpr int64_t largest = int64_t(1) << 40;
+  if (llvm::any_of(values, [](int64_t value) {
+        return value <= -largest || value >= largest;
+      }))
+    return std::nullopt;
   auto [it, isNew] = known.try_emplace(values.vec());
   if (isNew)
     it->second = search(values);
