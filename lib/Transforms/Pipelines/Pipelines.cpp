@@ -128,6 +128,11 @@ void ashlar::buildTilePipeline(OpPassManager &pm, const TileOptions &options) {
   // In this order, copies from a place to itself go.
   kernel.addPass(createCSEPass());
   kernel.addPass(createCanonicalizerPass());
+  if (options.vectorize && options.takes(Step::TileKernels)) {
+    ShareCopiesPassOptions copies;
+    copies.boxBytes = options.machine.nearest().bytes;
+    kernel.addPass(createShareCopiesPass(copies));
+  }
   ExpandWinogradPassOptions winograd;
   winograd.vectorBytes = options.machine.vectors.bytes;
   kernel.addPass(createExpandWinogradPass(winograd));

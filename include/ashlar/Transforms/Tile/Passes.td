@@ -144,6 +144,23 @@ def ExpandCopiesPass
                            "::mlir::memref::MemRefDialect"];
 }
 
+def ShareCopiesPass : Pass<"ashlar-share-copies", "::mlir::func::FuncOp"> {
+  let summary = "Cut kernels that only move data into boxes";
+  let description = [{
+    Before: a bufferized kernel. After: if all it does is copy operands into
+    parts of its result, or fill that and copy one operand into its middle, it
+    is an `scf.forall` over rows; what lies around the middle is filled by the
+    first box. Other kernels are left alone.
+  }];
+  let options = [Option<"boxBytes", "box-bytes", "int64_t", "32768",
+                        "Bytes of the result that a box is worth">];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def FormGroupsPass : Pass<"ashlar-form-groups", "::mlir::func::FuncOp"> {
   let summary = "Turn the boxes of a kernel into a range of groups";
   let description = [{
