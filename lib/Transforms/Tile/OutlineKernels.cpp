@@ -40,9 +40,17 @@ struct DispatchInfo : llvm::DenseMapInfo<Operation *> {
     if (lhs == getEmptyKey() || lhs == getTombstoneKey() ||
         rhs == getEmptyKey() || rhs == getTombstoneKey())
       return false;
+    auto *first = const_cast<Operation *>(lhs);
+    // What is passed may differ, who reads what inside may not.
+    llvm::DenseMap<Value, Value> inside;
     return OperationEquivalence::isEquivalentTo(
-        const_cast<Operation *>(lhs), const_cast<Operation *>(rhs),
-        OperationEquivalence::ignoreValueEquivalence, nullptr,
+        first, const_cast<Operation *>(rhs),
+        [&](Value x, Value y) {
+          return success(
+              !first->isAncestor(x.getParentBlock()->getParentOp()) ||
+              inside.lookup(x) == y);
+        },
+        [&](Value x, Value y) { inside[x] = y; },
         OperationEquivalence::IgnoreLocations);
   }
 };

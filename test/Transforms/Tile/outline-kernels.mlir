@@ -33,6 +33,28 @@ func.func @shared(%x: tensor<8xf32>) -> tensor<8xf32> {
 
 // -----
 
+// The same ops in the same order, which read other values, are other kernels.
+// CHECK-LABEL: func.func @crossed
+// CHECK: exec.invoke @k0_kernel
+// CHECK: exec.invoke @k1_kernel
+func.func @crossed(%x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {
+  %a = exec.dispatch(%x, %y) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32> {
+  ^bb0(%u: tensor<8xf32>, %v: tensor<8xf32>):
+    %e = tensor.empty() : tensor<8xf32>
+    %m = linalg.sub ins(%u, %v : tensor<8xf32>, tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+    exec.yield %m : tensor<8xf32>
+  } loc("kernel")
+  %b = exec.dispatch(%a, %y) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32> {
+  ^bb0(%u: tensor<8xf32>, %v: tensor<8xf32>):
+    %e = tensor.empty() : tensor<8xf32>
+    %m = linalg.sub ins(%v, %u : tensor<8xf32>, tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+    exec.yield %m : tensor<8xf32>
+  } loc("kernel")
+  return %b : tensor<8xf32>
+}
+
+// -----
+
 // Other types, attributes or constants are other kernels.
 // CHECK-LABEL: func.func @different
 // CHECK: exec.invoke @k0_kernel
