@@ -23,7 +23,7 @@
 // RUN: cmp %t/preset.mlir %t/file.mlir
 
 // Another figure makes other code; a target with a preset keeps the preset.
-// RUN: %python -c "import json, sys; m = json.load(open(sys.argv[1])); m['name'] = 'narrow'; m['vectors']['bytes'] = 16; m['units'][0]['n'] = 4; m['units'][1]['n'] = 2; json.dump(m, open(sys.argv[2], 'w'))" %t/machine.json %t/narrow.json
+// RUN: %python -c "import json, sys; m = json.load(open(sys.argv[1])); m['name'] = 'narrow'; m['vectors']['bytes'] = 16; m['units'][0]['n'] = 4; m['units'][1]['n'] = 2; m['units'][2]['n'] = 4; json.dump(m, open(sys.argv[2], 'w'))" %t/machine.json %t/narrow.json
 // RUN: ashlar-compile %s --until=tile --target=cpu,cpu:x86-64-v3 --machine=%t/narrow.json | FileCheck %s --check-prefix=TWO
 // TWO: exec.target = #exec.target<"cpu", "narrow">
 // TWO: vector<4xf32>

@@ -98,6 +98,67 @@ def conv_integer(graph):
                       pads=pick(graph, [None, [k // 2] * 4]))
 
 
+def dequantized_product(graph):
+    """A product as quantized models bring it, each operand dequantized. What
+    reads both sums and roundings may round the other way, so nothing
+    quantizes the result."""
+    of_images = chance(graph, 0.6)
+    v = value(graph, ("u8", "i8"), ranks=(4,) if of_images else (2, 3))
+    dtype = pick(graph, ["u8", "i8", "i8"])
+
+    def parameters(dtype, channels=1, zero=True):
+        shape = (channels,) if channels > 1 else ()
+        zeros = graph.random.integers(0, 90 if zero else 1, shape)
+        return [graph.weight("f32", shape, 0.01, 0.1),
+                graph.constant(zeros.astype(DTYPES[dtype]))]
+
+    x = graph.node("DequantizeLinear", [v, *parameters(v.dtype)], -35, 35)
+    channels = v.shape[1] if of_images else v.shape[-1]
+    k = pick(graph, [1, 3]) if of_images else 1
+    out, group = size(graph, 48), None
+    if of_images and min(v.shape[2:]) < k:
+        raise Refused("the window is larger than the image")
+    if of_images and chance(graph, 0.2):
+        out = group = channels
+        channels = 1
+    shape = (out, channels, k, k) if of_images else (channels, out)
+    constant = of_images or chance(graph, 0.7)
+    w = graph.source(dtype, shape, *limits(dtype), constant=constant)
+    along = out if constant and chance(graph, 0.5) else 1
+    w = graph.node("DequantizeLinear",
+                   [w, *parameters(dtype, along, chance(graph, 0.4))], -35, 35,
+                   axis=0 if of_images else 1)
+    high = 35 * 35 * channels * k * k
+    if not of_images:
+        return graph.node("MatMul", [x, w], -high, high)
+    operands = [x, w]
+    if chance(graph, 0.5):
+        operands.append(graph.weight("f32", (out,), -9, 9))
+    return graph.node("Conv", operands, -high - 9, high + 9, group=group,
+                      pads=pick(graph, [None, [k // 2] * 4]),
+                      strides=pick(graph, [None, [2, 2]]))
+
+
+def qlinear_conv(graph):
+    v = value(graph, ("u8", "i8"), ranks=(4,))
+    k, out = pick(graph, [1, 3]), size(graph, 33)
+    if min(v.shape[2:]) < k:
+        raise Refused("the window is larger than the image")
+    w = graph.weight(v.dtype, (out, v.shape[1], k, k), *limits(v.dtype))
+
+    def scale(x):
+        return graph.constant(np.array(x, np.float32))
+
+    def zero(high=90):
+        return graph.constant(np.array(between(graph, 0, high),
+                                       DTYPES[v.dtype]))
+    terms = v.shape[1] * k * k
+    return graph.node("QLinearConv", [
+        v, scale(0.02), zero(), w, scale(0.03), zero(pick(graph, [0, 90])),
+        scale(0.02 * 0.03 * 90 * terms ** 0.5), zero()], *limits(v.dtype),
+        pads=pick(graph, [None, [k // 2] * 4]))
+
+
 def qlinear_matmul(graph):
     v = value(graph, ("u8", "i8"), ranks=(2, 3))
     k, n = v.shape[-1], size(graph)
@@ -137,4 +198,5 @@ def cast(graph):
 
 MAKERS = [(arithmetic, 3), (divide, 1), (bits, 1), (shift, 1), (quantize, 2),
           (dequantize, 2), (matmul_integer, 2), (conv_integer, 1),
-          (qlinear_matmul, 1), (cast, 4)]
+          (qlinear_matmul, 1), (qlinear_conv, 1), (dequantized_product, 3),
+          (cast, 4)]

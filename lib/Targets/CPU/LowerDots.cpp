@@ -33,7 +33,9 @@ struct LowerDots : PassWrapper<LowerDots, OperationPass<func::FuncOp>> {
     for (tile::DotOp op : dots) {
       ImplicitLocOpBuilder b(op.getLoc(), op);
       std::optional<DotInstruction> instruction = find(op);
-      Value sum = instruction ? call(b, op, *instruction) : expand(b, op);
+      Value sum = instruction    ? call(b, op, *instruction)
+                  : hasWords(op) ? multiplyWords(b, op)
+                                 : expand(b, op);
       op.getResult().replaceAllUsesWith(sum);
       op.erase();
     }
@@ -56,6 +58,70 @@ private:
         op.getAUnsigned() != op.getBUnsigned() && anyWidth && has("avx512vnni"))
       return DotInstruction{"llvm.x86.avx512.vpdpbusd.", op.getBUnsigned()};
     return std::nullopt;
+  }
+
+  /// Four bytes of any sign go as two pairs of 16 bits each, whose products and
+  /// sums are exact. The halves of a are the same for all of b's registers, and
+  /// the other way round.
+  bool hasWords(tile::DotOp op) const {
+    return op.getAcc().getType().getElementType().isInteger(32) &&
+           op.getA().getType().getElementType().isInteger(8) &&
+           op.getGroup() == 4 && has("avx2") &&
+           (op.getAcc().getType().getDimSize(0) < 16 || has("avx512bw"));
+  }
+
+  /// The even or odd bytes, as words.
+  static Value words(ImplicitLocOpBuilder &b, Value bytes, bool odd,
+                     bool isUnsigned) {
+    int64_t count = cast<VectorType>(bytes.getType()).getDimSize(0) / 2;
+    auto type = VectorType::get({count}, b.getI16Type());
+    auto constant = [&](int64_t value) -> Value {
+      return arith::ConstantOp::create(
+          b, DenseElementsAttr::get(type, b.getI16IntegerAttr(value)));
+    };
+    Value pairs = vector::BitCastOp::create(b, type, bytes);
+    if (!odd && isUnsigned)
+      return arith::AndIOp::create(b, pairs, constant(0xff));
+    if (!odd)
+      pairs = arith::ShLIOp::create(b, pairs, constant(8));
+    if (isUnsigned)
+      return arith::ShRUIOp::create(b, pairs, constant(8));
+    return arith::ShRSIOp::create(b, pairs, constant(8));
+  }
+
+  Value multiplyWords(ImplicitLocOpBuilder &b, tile::DotOp op) const {
+    constexpr int64_t fewestLanes = 4;
+    VectorType type = op.getAcc().getType();
+    int64_t lanes = std::max(fewestLanes, type.getDimSize(0));
+    auto wide = VectorType::get({lanes}, type.getElementType());
+    Value sum = widen(b, op.getAcc(), lanes);
+    Value left = widen(b, op.getA(), lanes * 4);
+    Value right = widen(b, op.getB(), lanes * 4);
+    bool adds = has("avx512vnni") && has("avx512vl");
+    std::string name =
+        adds          ? "llvm.x86.avx512.vpdpwssd." + std::to_string(lanes * 32)
+        : lanes == 16 ? "llvm.x86.avx512.pmaddw.d.512"
+        : lanes == 8  ? "llvm.x86.avx2.pmadd.wd"
+                      : "llvm.x86.sse2.pmadd.wd";
+    for (bool odd : {false, true}) {
+      SmallVector<Value> operands;
+      if (adds)
+        operands.push_back(sum);
+      operands.push_back(words(b, left, odd, op.getAUnsigned()));
+      operands.push_back(words(b, right, odd, op.getBUnsigned()));
+      Value result = LLVM::CallIntrinsicOp::create(
+                         b, wide, b.getStringAttr(name), operands)
+                         .getResults();
+      sum = adds ? result : Value(arith::AddIOp::create(b, sum, result));
+    }
+    return narrow(b, sum, type);
+  }
+
+  static Value narrow(ImplicitLocOpBuilder &b, Value sum, VectorType type) {
+    if (sum.getType() == type)
+      return sum;
+    return vector::ExtractStridedSliceOp::create(
+        b, sum, ArrayRef<int64_t>{0}, type.getShape(), ArrayRef<int64_t>{1});
   }
 
   static Value widen(ImplicitLocOpBuilder &b, Value value, int64_t lanes) {
@@ -87,10 +153,7 @@ private:
     Value sum =
         LLVM::CallIntrinsicOp::create(b, wide, b.getStringAttr(name), operands)
             .getResults();
-    if (wide == type)
-      return sum;
-    return vector::ExtractStridedSliceOp::create(
-        b, sum, ArrayRef<int64_t>{0}, type.getShape(), ArrayRef<int64_t>{1});
+    return narrow(b, sum, type);
   }
 
   /// Term after term.

@@ -17,6 +17,7 @@ public:
   PrecisionOptions precisionOptions() const override {
     PrecisionOptions options;
     options.wideAccumulators = true;
+    options.multipliesBytes = false;
     return options;
   }
   TileOptions tileOptions() const override {

@@ -79,13 +79,15 @@ std::optional<unsigned> innermostLoop(linalg::GenericOp op,
 }
 
 /// Lets the op read what a transpose that only it reads has brought into
-/// another order from where that was.
+/// another order from where that was. Bytes are worth a transpose: units take
+/// several that lie side by side.
 void readBehindTransposes(linalg::GenericOp op) {
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   bool changed = false;
   for (OpOperand *operand : op.getDpsInputOperands()) {
     auto copy = operand->get().getDefiningOp<linalg::GenericOp>();
     if (!copy || !copy->hasOneUse() || copy.getNumDpsInputs() != 1 ||
+        getElementTypeOrSelf(operand->get()).isInteger(8) ||
         copy.getNumDpsInits() != 1 || copy.getNumReductionLoops() != 0 ||
         copy.getBody()->getOperations().size() != 1 ||
         copy.getBody()->getTerminator()->getOperand(0) !=

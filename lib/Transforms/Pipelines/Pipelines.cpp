@@ -61,6 +61,11 @@ void ashlar::buildPrecisionPipeline(OpPassManager &pm,
                                     const MachineModel &machine) {
   if (options.wideAccumulators)
     pm.addNestedPass<func::FuncOp>(createWidenAccumulatorsPass());
+  if (options.multipliesBytes) {
+    pm.addNestedPass<func::FuncOp>(createFormIntegerContractionsPass(machine));
+    // Products of the same bytes share what is moved for them.
+    pm.addNestedPass<func::FuncOp>(createCSEPass());
+  }
   if (options.lowers()) {
     pm.addNestedPass<func::FuncOp>(createNormalizeGenericsPass());
     LowerPrecisionOptions lowering;

@@ -2,6 +2,7 @@
 //
 // Replaces small constant expressions by their values, found by the constant
 // evaluator that the import uses too.
+#include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/EvaluateConstant.h"
 #include "ashlar/Transforms/Simplify/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -18,10 +19,18 @@ namespace ashlar {
 } // namespace ashlar
 
 namespace {
-/// Elements of the operands; a splat costs one, what is only a place or an
-/// initial value for the result costs none.
-int64_t operandElements(Operation *op) {
-  int64_t elements = 0;
+int64_t bytesOf(Type element) {
+  return element.isIntOrFloat() ? ashlar::elementBytes(element) : 8;
+}
+
+/// What the operands cost in the file; a splat costs an element, what is only a
+/// place or an initial value for the result costs nothing.
+struct Cost {
+  int64_t elements = 0, bytes = 0;
+};
+
+Cost operandCost(Operation *op) {
+  Cost cost;
   for (Value operand : op->getOperands()) {
     DenseElementsAttr constant;
     auto type = dyn_cast<RankedTensorType>(operand.getType());
@@ -31,9 +40,11 @@ int64_t operandElements(Operation *op) {
       continue;
     bool isSplat =
         matchPattern(operand, m_Constant(&constant)) && constant.isSplat();
-    elements += isSplat ? 1 : type.getNumElements();
+    int64_t elements = isSplat ? 1 : type.getNumElements();
+    cost.elements += elements;
+    cost.bytes += elements * bytesOf(type.getElementType());
   }
-  return elements;
+  return cost;
 }
 
 struct FoldConstants : ashlar::impl::FoldConstantsPassBase<FoldConstants> {
@@ -45,6 +56,7 @@ struct FoldConstants : ashlar::impl::FoldConstantsPassBase<FoldConstants> {
     // Only now: an op that is made takes the memory of one that has gone, and
     // the evaluator would take it for that.
     eraseDead(body);
+    larger.clear();
   }
 
 private:
@@ -64,6 +76,21 @@ private:
         op.erase();
     }
   }
+
+  /// Whether the result is larger than what the op reads, or than what that
+  /// came from.
+  bool isLarger(Operation *op, int64_t elements) const {
+    Cost cost = operandCost(op);
+    Type element = getElementTypeOrSelf(op->getResult(0));
+    return elements > cost.elements ||
+           elements * bytesOf(element) > 2 * cost.bytes ||
+           llvm::any_of(op->getOperands(), [&](Value operand) {
+             return larger.contains(operand.getDefiningOp());
+           });
+  }
+
+  /// Left alone because of what they would cost in the file; never iterated.
+  llvm::SmallPtrSet<Operation *, 8> larger;
 
   void foldBlock(Block &block, ashlar::ConstantEvaluator &evaluator) {
     for (Operation &op : llvm::make_early_inc_range(block)) {
@@ -85,10 +112,14 @@ private:
         op.getResult(0).replaceAllUsesWith(loops.getDpsInits()[0]);
       if (!value)
         continue;
-      // A handful of elements is worth folding whatever it came from.
+      // A handful of elements is worth folding whatever it came from. Bytes
+      // that are dequantized are worth more as bytes, to whoever multiplies
+      // them.
       int64_t elements = value.getNumElements();
-      if (!value.isSplat() && elements > 64 && elements > operandElements(&op))
+      if (!value.isSplat() && elements > 64 && isLarger(&op, elements)) {
+        larger.insert(&op);
         continue;
+      }
       OpBuilder b(&op);
       Value constant = arith::ConstantOp::create(b, op.getLoc(), value);
       op.getResult(0).replaceAllUsesWith(constant);

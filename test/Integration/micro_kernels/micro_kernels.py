@@ -47,7 +47,7 @@ TYPES = {
 BITS = {"f32": 32, "f64": 64, "i32": 32}
 # Terms that grouped kinds multiply at once: as many as fill a register's lane
 # of the sum where they are smaller, which is what instructions take.
-GROUPS = {"bf16": 2, "f16": 2, "i8": 4, "u8": 4}
+GROUPS = {"bf16": 2, "f16": 2, "i8": 4, "u8": 4, "u8u8": 4}
 
 # What the processor's flags in /proc/cpuinfo must hold.
 NEEDS = {

@@ -41,6 +41,7 @@ struct TileOptions {
 /// What the target says to the stage `precision`.
 struct PrecisionOptions {
   bool wideAccumulators = false; ///< f32 is added up in f64
+  bool multipliesBytes = true;   ///< what was dequantized, as it was before
   /// What values and products are rounded to where rules allow it.
   NumberType low = NumberType::F32;
   const PrecisionPlan *plan = nullptr; ///< decides instead of the rules

@@ -21,6 +21,9 @@ struct LowerPrecisionOptions {
 };
 std::unique_ptr<mlir::Pass>
 createLowerPrecisionPass(const LowerPrecisionOptions &options);
+/// For the units of `machine`; without it, of MachineModel::generic().
+std::unique_ptr<mlir::Pass>
+createFormIntegerContractionsPass(const MachineModel &machine);
 
 #define GEN_PASS_DECL
 #include "ashlar/Transforms/Precision/Passes.h.inc"

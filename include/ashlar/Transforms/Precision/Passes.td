@@ -29,6 +29,38 @@ def WidenAccumulatorsPass
                            "::mlir::tensor::TensorDialect"];
 }
 
+def FormIntegerContractionsPass
+    : Pass<"ashlar-form-integer-contractions", "::mlir::func::FuncOp"> {
+  let summary = "Multiply bytes where dequantized bytes were multiplied";
+  let description = [{
+    Before: generic linalg ops on tensors. After: a contraction of two operands
+    that were dequantized, (x - zero) * scale with constant parameters, or whose
+    zero points were subtracted, multiplies the bytes and adds them up in i32.
+    Behind it an elementwise op makes up for the zero points, by constants where
+    weights are constant and by sums of the other operand where not, and scales
+    the sums. Pads hold the zero point. Where the machine multiplies other signs
+    faster, bytes get the other sign, weights while compiling and others where
+    they are made; a few channels are filled up with zeros to the group that a
+    unit of the machine takes.
+
+    Left alone: zero points and scales that are not constant or that follow a
+    summed dim, two operands with a parameter for each element of a dim, sums of
+    floats of so many terms that 32 bits might overflow.
+
+    ```mlir
+    %x = linalg.generic ins(%q : i8) { extui, subi 3, sitofp, mulf 0.5 } // before
+    %y = linalg.generic ins(%x, %w : f32, f32) { mulf, addf }
+    %s = linalg.generic ins(%q, %v : i8, i8) { extui, extsi, muli, addi } // after
+    %y = linalg.generic ins(%s, %c : i32, i32) { subi, sitofp, mulf 0.25 }
+    ```
+  }];
+  let statistics = [Statistic<"numFormed", "num-formed",
+                              "Contractions that multiply bytes now">];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def LowerPrecisionPass
     : Pass<"ashlar-lower-precision", "::mlir::ModuleOp"> {
   let summary = "Give values and products fewer bits where rules allow it";

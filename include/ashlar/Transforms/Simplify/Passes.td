@@ -10,8 +10,9 @@ def FoldConstantsPass : Pass<"ashlar-fold-constants", "::mlir::func::FuncOp"> {
     Before: a function on tensors. After: every tensor of at most
     `maximum-elements` elements that depends on constants only is one constant,
     as is every tensor without elements; no op loops over nothing.
-    A result larger than all its operands together is left alone, so that a
-    broadcast never becomes bytes in the file.
+    A result of more elements than all its operands together, or of more than
+    twice their bytes, is left alone, so that a broadcast never becomes bytes in
+    the file and quantized weights stay what they are.
 
     ```mlir
     %1 = linalg.generic ... ins(%c0, %c1) { arith.addi }   // before

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A tensor whose elements are bytes less a zero point, times a scale: what it
+// was before it was dequantized, and how it came from there.
+#ifndef ASHLAR_LIB_TRANSFORMS_PRECISION_QUANTIZEDTENSOR_H
+#define ASHLAR_LIB_TRANSFORMS_PRECISION_QUANTIZEDTENSOR_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include <optional>
+
+namespace ashlar {
+
+/// A number for the whole tensor, or one for each element along some dims.
+template <typename T> struct QuantizationParameter {
+  llvm::SmallVector<int64_t> shape; ///< of the tensor's rank, 1 where constant
+  llvm::SmallVector<T> values;      ///< in row-major order
+
+  bool isUniform() const { return values.size() == 1; }
+  bool isUniformly(T value) const {
+    return isUniform() && values.front() == value;
+  }
+};
+
+struct QuantizedTensor {
+  mlir::Value root; ///< the bytes
+  bool isUnsigned = false;
+  /// Pads, reshapes and transposes from the bytes to the tensor.
+  llvm::SmallVector<mlir::Operation *> path;
+  /// Both in the shape of the tensor.
+  QuantizationParameter<int64_t> zeroPoint;
+  QuantizationParameter<float> scale; ///< of one 1 where the tensor is integer
+  bool isScaled = false;
+
+  /// Bytes that change sign, whose zero point moves along.
+  void flip() {
+    for (int64_t &zero : zeroPoint.values)
+      zero += isUnsigned ? -128 : 128;
+    isUnsigned = !isUnsigned;
+  }
+};
+
+/// What `value`, of f32 or i32 or of bytes that its reader extends, was. Fails
+/// where it was no bytes, or where zero points and scales are not constants
+/// that follow dims of it.
+std::optional<QuantizedTensor> findQuantized(mlir::Value value,
+                                             bool isUnsigned);
+
+/// The way of `tensor` with bytes in place of what they were dequantized to,
+/// beginning at `bytes`; margins hold the zero point. With `channels`, so many
+/// zeros stand behind the elements along `dim`.
+mlir::Value moveBytes(mlir::OpBuilder &b, const QuantizedTensor &tensor,
+                      mlir::Value bytes, unsigned dim = 0,
+                      int64_t channels = 0);
+
+} // namespace ashlar
+
+#endif // ASHLAR_LIB_TRANSFORMS_PRECISION_QUANTIZEDTENSOR_H
