@@ -10,6 +10,7 @@
 #include "MadeUpInputs.h"
 #include "RemovalOrder.h"
 #include "ashlar/Check/ModelRun.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Threading.h"
 #include <cmath>
@@ -83,6 +84,7 @@ private:
   Error measureSites();
   Error choose();
   Error verify();
+  void findLone(const PrecisionDecisions &compiled);
   void writePlan();
   void writeReport();
 
@@ -95,7 +97,9 @@ private:
   std::vector<double> siteErrors, outputErrors;
   std::vector<unsigned> order; ///< nodes, the first to become f32 first
   std::vector<bool> isWide;    ///< by node
-  size_t runs = fewestRuns;    ///< of the model, for each part of the search
+  /// Nodes that could be low and have nothing low around them; by node.
+  std::vector<bool> isLone;
+  size_t runs = fewestRuns; ///< of the model, for each part of the search
 };
 } // namespace
 
@@ -271,7 +275,9 @@ void Search::writePlan() {
   plan.nodes.clear();
   for (auto [i, node] : llvm::enumerate(decisions.nodes)) {
     PrecisionPlan::Line line;
-    line.type = isWide[i] ? NumberType::F32 : node.byRule;
+    line.type = isWide[i] || isLone[i] ? NumberType::F32 : node.byRule;
+    if (isLone[i])
+      line.reason = "all around it is f32";
     if (isWide[i])
       line.reason =
           formatv("f32 for the tolerance: alone it moves an output by "
@@ -281,6 +287,17 @@ void Search::writePlan() {
   }
 }
 
+/// Nodes of which nothing became low; the program is the same when they are
+/// f32.
+void Search::findLone(const PrecisionDecisions &compiled) {
+  llvm::StringMap<bool> isLow;
+  for (const PrecisionNode &node : compiled.nodes)
+    isLow[node.name] = node.isLow;
+  for (auto [i, node] : llvm::enumerate(decisions.nodes))
+    isLone[i] = !isWide[i] && node.byRule != NumberType::F32 &&
+                !isLow.lookup(node.name);
+}
+
 /// Measures the program itself; where that is not within the tolerance, an
 /// eighth of what is low becomes f32, and in the end all of it.
 Error Search::verify() {
@@ -288,7 +305,9 @@ Error Search::verify() {
     say("compiling and measuring the program");
     writePlan();
     CompileHooks hooks;
+    PrecisionDecisions compiled;
     hooks.precisionPlan = &plan;
+    hooks.decisions = &compiled;
     ModelRun mixed;
     if (Error error = prepare(mixed, options.precision, hooks))
       return error;
@@ -302,8 +321,11 @@ Error Search::verify() {
         low.push_back(node);
     bool isWithin = llvm::all_of(
         outputErrors, [&](double error) { return error <= options.tolerance; });
-    if (isWithin || low.empty())
+    if (isWithin || low.empty()) {
+      findLone(compiled);
+      writePlan();
       return Error::success();
+    }
     for (unsigned node : llvm::ArrayRef(low).take_front((low.size() + 7) / 8))
       isWide[node] = true;
   }
@@ -316,7 +338,7 @@ void Search::writeReport() {
     if (node.byRule == NumberType::F32)
       continue;
     ++all;
-    low += !isWide[i];
+    low += !isWide[i] && !isLone[i];
     if (isWide[i])
       culprits.push_back(i);
     sensitive.push_back(i);
@@ -351,7 +373,8 @@ void Search::writeReport() {
         "sensitive: '{0}' moves an output by {1:e1} alone; "
         "it is {2}",
         decisions.nodes[node].name, errorOfNode(decisions, siteErrors, node),
-        spell(isWide[node] ? NumberType::F32 : options.precision)));
+        spell(isWide[node] || isLone[node] ? NumberType::F32
+                                           : options.precision)));
   if (culprits.empty())
     return;
   std::string names;
@@ -377,6 +400,7 @@ Error Search::run() {
   double affordable = searchCycles / std::max(decisions.cycles, 1.0);
   runs = size_t(std::clamp(affordable, double(fewestRuns), double(mostRuns)));
   isWide.assign(decisions.nodes.size(), false);
+  isLone = isWide;
   if (Error error = measureSites())
     return error;
   if (Error error = choose())

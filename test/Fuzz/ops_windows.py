@@ -54,6 +54,9 @@ def window(graph, v, kernels=(1, 1, 2, 3, 3, 3, 4, 5, 7)):
             if s + before[i] + before[i + len(spatial)] < (
                     (kernel[i] - 1) * dilations[i] + 1):
                 raise Refused("the window is larger than the image")
+    elif any((-(-s // step) - 1) * step + k < s
+             for s, k, step in zip(spatial, kernel, strides)):
+        raise Refused("ONNX does not say where windows without padding start")
     return kernel, attributes
 
 
@@ -153,6 +156,8 @@ def pool(graph):
         if any(p >= k for p, k in zip(attributes["pads"], kernel * 2)):
             raise Refused("pads as large as the window")
         assert n
+        if op == "AveragePool" and attributes.get("dilations"):
+            raise Refused("the mean of no element at all")
     if not attributes.get("auto_pad") and chance(graph, 0.25):
         attributes["ceil_mode"] = 1
     if op == "AveragePool" and chance(graph, 0.4):

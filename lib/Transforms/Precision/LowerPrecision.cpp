@@ -344,6 +344,7 @@ struct LowerPrecision : ashlar::impl::LowerPrecisionPassBase<LowerPrecision> {
       keepHalvesInRange(*graph, decisions);
     for (auto &graph : graphs) {
       graph->settle(decisions);
+      graph->markLow(decisions);
       explain(*graph, decisions);
       if (options.simulate) {
         simulatePrecision(*graph, graph->function(), decisions);

@@ -329,3 +329,13 @@ bool PrecisionGraph::lowersOperands(const PrecisionOp &contraction,
     return of && agreed(*of, decisions) != NumberType::F32;
   });
 }
+
+void PrecisionGraph::markLow(PrecisionDecisions &decisions) const {
+  for (const PrecisionOp &entry : computing)
+    if (lowersOperands(entry, decisions) || (entry.gathers && entry.reads))
+      decisions.nodes[entry.node].isLow = true;
+  for (const ValueClass &of : all)
+    if (agreed(of, decisions) != NumberType::F32)
+      for (unsigned node : of.nodes)
+        decisions.nodes[node].isLow = true;
+}

@@ -54,6 +54,9 @@ public:
   /// Whether a contraction multiplies low operands, where its node is low.
   bool lowersOperands(const PrecisionOp &contraction,
                       const PrecisionDecisions &decisions) const;
+  /// Says of each node that multiplies, reads or writes something low that it
+  /// is low: one whose neighbours are all f32 is not, whatever its type.
+  void markLow(PrecisionDecisions &decisions) const;
   /// The op that a use of a value belongs to; null: none that computes.
   const PrecisionOp *readerOf(mlir::OpOperand &use) const;
 

@@ -48,6 +48,8 @@ struct PrecisionNode {
   std::string reason;
   /// Cycles of one worker that the low type is predicted to save.
   double gain = 0;
+  /// Something that it multiplies, reads or writes became low.
+  bool isLow = false;
 };
 
 /// One place where a value is rounded, if all of its nodes are of a low type.
