@@ -112,7 +112,11 @@ def epilogue(graph, v):
 
 def clip(graph, v=None):
     v = v or value(graph)
-    low, high = sorted(graph.random.uniform(v.low, v.high, 2))
+    # Around the middle: what is one number everywhere leaves later nodes, such
+    # as a norm, nothing but roundings to work on.
+    middle = (v.low + v.high) / 2
+    low = graph.random.uniform(v.low, middle)
+    high = graph.random.uniform(middle, v.high)
     ends = [graph.constant(np.asarray(x).astype(graph_dtype(v)))
             for x in (low, high)]
     if chance(graph, 0.3):
