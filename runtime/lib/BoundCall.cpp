@@ -62,7 +62,8 @@ Status BoundCall::copyOutputs() {
   return {};
 }
 
-Status BoundCall::explainFailure(uint32_t command, int32_t code) const {
+Status BoundCall::explainFailure(uint32_t command, int32_t code,
+                                 const std::string &why) const {
   if (const fb::Check *check = origins[command].check)
     return Status(ASHLAR_INVALID_ARGUMENT, check->message()->str());
   const fb::Kernel &kernel = *origins[command].kernel;
@@ -77,8 +78,11 @@ Status BoundCall::explainFailure(uint32_t command, int32_t code) const {
   auto statusCode = code == ASHLAR_KERNEL_INDEX_OUT_OF_RANGE
                         ? ASHLAR_INVALID_ARGUMENT
                         : ASHLAR_INTERNAL;
-  std::string message = concat("kernel ", kernel.name()->string_view(),
-                               " failed with ", code, ": ", reason);
+  std::string message =
+      why.empty()
+          ? concat("kernel ", kernel.name()->string_view(), " failed with ",
+                   code, ": ", reason)
+          : concat("kernel ", kernel.name()->string_view(), " failed: ", why);
   if (!nodes.empty())
     message += concat("; it computes ", nodes);
   return Status(statusCode, std::move(message),
@@ -114,7 +118,7 @@ Status BoundCall::run(RunControl &control) {
   uint32_t command;
   int32_t code;
   if (control.failed(command, code))
-    return explainFailure(command, code);
+    return explainFailure(command, code, control.failureReason());
   if (control.wasCancelled())
     return Status(ASHLAR_CANCELLED, "the run was cancelled");
   ASHLAR_RETURN_IF_ERROR(readOutputSizes());

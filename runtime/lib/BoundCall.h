@@ -102,7 +102,8 @@ private:
   Status copyInputs();
   Status readOutputSizes();
   Status copyOutputs();
-  Status explainFailure(uint32_t command, int32_t code) const;
+  Status explainFailure(uint32_t command, int32_t code,
+                        const std::string &why) const;
   void labelCommands(Trace &trace);
 
   Session &session;

@@ -117,6 +117,8 @@ Status Module::loadCode() {
 Status Module::loadWeights() {
   const ashlar_device_t &device = *choice.device;
   weights.assign(usedWeights.size(), nullptr);
+  if (!device.ops.sharesHostMemory)
+    ASHLAR_RETURN_IF_ERROR(device.ops.checkMemory(device.state, weightsBytes));
   for (size_t i = 0; i < usedWeights.size(); ++i) {
     if (!usedWeights[i])
       continue;

@@ -91,6 +91,7 @@ Status BoundCall::resolveBinding(const fb::Binding &binding, uint64_t &length) {
     return corrupt(concat("a binding of ", size, " bytes at ", offset,
                           " exceeds the ", limit, " of its storage"));
   slots.push_back({binding.storage(), binding.index(), uint64_t(offset)});
+  list.extents.push_back({uint64_t(size), binding.written()});
   length = uint64_t(size);
   return {};
 }
@@ -99,6 +100,7 @@ Status BoundCall::resolveDispatch(const fb::Dispatch &dispatch,
                                   Command &command) {
   command.kind = Command::Dispatch;
   command.kernel = session.kernel(dispatch.kernel());
+  command.pointers = uint32_t(count(dispatch.bindings()));
   ASHLAR_RETURN_IF_ERROR(evaluate(*dispatch.groups(), command.extent));
   for (size_t i = 0; i < count(dispatch.parameters()); ++i) {
     int64_t value;

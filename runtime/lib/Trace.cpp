@@ -39,6 +39,14 @@ const char *Trace::intern(const std::string &text) {
   return labels.insert(text).first->c_str();
 }
 
+uint32_t Trace::line(const std::string &group, const std::string &name) {
+  std::lock_guard<std::mutex> lock(mutex);
+  auto found = std::find(lines.begin(), lines.end(), std::pair(group, name));
+  if (found == lines.end())
+    found = lines.insert(lines.end(), {group, name});
+  return firstLine + uint32_t(found - lines.begin());
+}
+
 void Trace::record(const char *label, uint32_t worker, uint64_t begin,
                    uint64_t end) {
   uint64_t place = next.fetch_add(1, std::memory_order_relaxed);
@@ -72,7 +80,38 @@ static std::string quote(const char *text) {
   return result + "\"";
 }
 
+/// A line is a thread of a process of its group's name. Linux gives no process
+/// such a high number.
+static int processOf(size_t group) { return 1000000000 + int(group); }
+
+/// The first line of the same group.
+static size_t
+groupOf(const std::vector<std::pair<std::string, std::string>> &lines,
+        size_t line) {
+  size_t first = 0;
+  while (lines[first].first != lines[line].first)
+    ++first;
+  return first;
+}
+
+void Trace::writeLines(std::FILE *file, const char *&separator) const {
+  auto name = [&](const char *what, size_t line, const std::string &text) {
+    std::fprintf(file,
+                 "%s{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%d,\"tid\":%zu,"
+                 "\"args\":{\"name\":%s}}",
+                 separator, what, processOf(groupOf(lines, line)), line + 1,
+                 quote(text.c_str()).c_str());
+    separator = ",\n";
+  };
+  for (size_t line = 0; line < lines.size(); ++line) {
+    if (groupOf(lines, line) == line)
+      name("process_name", line, lines[line].first);
+    name("thread_name", line, lines[line].second);
+  }
+}
+
 Status Trace::write() const {
+  std::lock_guard<std::mutex> lock(mutex);
   NewFile output;
   auto fail = [&](std::string_view why) {
     return invalidArgument(concat("cannot write the trace: ", why), path);
@@ -89,20 +128,27 @@ Status Trace::write() const {
                "{\"displayTimeUnit\":\"ns\",\"otherData\":"
                "{\"dropped\":\"%" PRIu64 "\"},\"traceEvents\":[\n",
                count - kept);
-  int process = getpid();
   const char *separator = "";
+  writeLines(file, separator);
   for (uint64_t i = 0; i < kept; ++i) {
     const Record &record = records[i];
     if (!record.filled.load(std::memory_order_acquire))
       continue; // a run is still going on
     uint64_t begin = record.begin - start, length = record.end - record.begin;
+    int process = getpid();
+    uint32_t thread = record.thread, worker = record.worker;
+    if (worker >= firstLine) {
+      worker -= firstLine;
+      process = processOf(groupOf(lines, worker));
+      thread = worker + 1;
+    }
     std::fprintf(file,
                  "%s{\"name\":%s,\"ph\":\"X\",\"pid\":%d,\"tid\":%u,"
                  "\"ts\":%" PRIu64 ".%03u,\"dur\":%" PRIu64
                  ".%03u,\"args\":{\"worker\":%u}}",
-                 separator, quote(record.label).c_str(), process, record.thread,
+                 separator, quote(record.label).c_str(), process, thread,
                  begin / 1000, unsigned(begin % 1000), length / 1000,
-                 unsigned(length % 1000), record.worker);
+                 unsigned(length % 1000), worker);
     separator = ",\n";
   }
   std::fprintf(file, "\n]}\n");

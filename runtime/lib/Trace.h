@@ -9,9 +9,12 @@
 #include "Status.h"
 
 #include <atomic>
+#include <cstdio>
 #include <mutex>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace ashlar::runtime {
 
@@ -24,6 +27,10 @@ public:
   static uint64_t now();
   /// A copy of the text that lives as long as the trace.
   const char *intern(const std::string &text);
+  /// A line of its own in a group, such as an engine of a device, to record on
+  /// in place of a worker; its times are the caller's. The same names give the
+  /// same line.
+  uint32_t line(const std::string &group, const std::string &name);
   /// `label` has been interned.
   void record(const char *label, uint32_t worker, uint64_t begin, uint64_t end);
   /// Writes the file: beside it, then renamed.
@@ -40,10 +47,15 @@ private:
   };
   static constexpr uint64_t capacity = 1000000;
 
+  void writeLines(std::FILE *file, const char *&separator) const;
+
   const std::string path;
   const uint64_t start;
-  std::mutex mutex;
+  mutable std::mutex mutex;
   std::set<std::string> labels;
+  // Group and name; the first has number firstLine.
+  std::vector<std::pair<std::string, std::string>> lines;
+  static constexpr uint32_t firstLine = uint32_t(1) << 31;
   Record *records = nullptr;
   std::atomic<uint64_t> next{0};
 };

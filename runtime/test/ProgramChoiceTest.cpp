@@ -67,7 +67,8 @@ TEST_F(ProgramChoice, ErrorsOfferOnlyDevicesThatCompute) {
   ashlar_device_t *device = nullptr;
   ashlar_status_t status = ashlar_device_open(runtime, "cpu:7", &device);
   EXPECT_EQ(status.code, ASHLAR_NOT_FOUND);
-  EXPECT_STREQ(status.message, "no device cpu:7; there are cpu:0");
+  EXPECT_STREQ(status.message, "no device cpu:7; there are cpu:0, "
+                               "systolic:0");
   ASSERT_OK(ashlar_device_open(runtime, "null", &device));
 }
 

@@ -27,6 +27,10 @@ ModuleBuilder checkingModule();
 /// moves on to the second. c[1] must be set.
 ModuleBuilder controlModule();
 
+/// z = max(0, x w) on float[8, 8] for the systolic device, on a machine with
+/// `memoryBytes`, w the weight: its elements are (i + j) % 5 - 2.
+ModuleBuilder systolicModule(uint64_t memoryBytes = 1 << 20);
+
 /// Runs `spins` rounds in one group of a kernel, `groups` times.
 ModuleBuilder spinningModule(int64_t spins, int64_t groups);
 

@@ -16,6 +16,7 @@ int main(int argc, char **argv) {
   std::string kind = argv[1];
   ModuleBuilder builder = kind == "symbolic"   ? symbolicModule()
                           : kind == "checking" ? checkingModule()
+                          : kind == "systolic" ? systolicModule()
                                                : sampleModule();
   writeFile(argv[2], builder.build());
   return 0;

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace ashlar::runtime {
@@ -38,6 +39,7 @@ struct Command {
   uint32_t firstParameter; // into CommandList::parameters
   uint32_t target;         // into CommandList::commands
   uint32_t loop;           // whose counter; of a copy that moves, else `none`
+  uint32_t pointers;       // of a dispatch: how many
   const void *kernel;      // the device's own handle
   int64_t extent;          // groups of a dispatch, bytes of a copy, iterations
   int64_t strides[2];      // bytes by which a copy moves in each iteration
@@ -49,8 +51,14 @@ struct Command {
 inline constexpr uint32_t maximumNesting = 16;
 
 struct CommandList {
+  /// What may be touched behind a pointer.
+  struct Extent {
+    uint64_t bytes;
+    bool isWritten;
+  };
   std::vector<Command> commands;
   std::vector<void *> pointers;
+  std::vector<Extent> extents; // one per pointer
   std::vector<int64_t> parameters;
   // Some command has more than one group; otherwise one worker does it all.
   bool parallel = false;
@@ -65,11 +73,13 @@ class RunControl {
 public:
   static constexpr uint64_t none = ~uint64_t(0);
 
-  /// The first failure wins; later commands are skipped.
-  void fail(uint32_t command, int32_t code) {
+  /// The first failure wins; later commands are skipped. What a device knows
+  /// beyond the code, `why` says.
+  void fail(uint32_t command, int32_t code, std::string why = {}) {
     uint64_t expected = none;
-    failure.compare_exchange_strong(expected,
-                                    uint64_t(command) << 32 | uint32_t(code));
+    if (failure.compare_exchange_strong(expected, uint64_t(command) << 32 |
+                                                      uint32_t(code)))
+      reason = std::move(why);
     stop.store(true, std::memory_order_relaxed);
   }
   void cancel() {
@@ -87,12 +97,16 @@ public:
     return packed != none;
   }
 
+  /// After the run.
+  const std::string &failureReason() const { return reason; }
+
   std::shared_ptr<Trace> trace; // null: nothing is recorded
 
 private:
   std::atomic<bool> stop{false};
   std::atomic<bool> cancelled{false};
   std::atomic<uint64_t> failure{none};
+  std::string reason;
 };
 
 } // namespace ashlar::runtime

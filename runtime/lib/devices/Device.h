@@ -46,6 +46,9 @@ struct DeviceOps {
   /// Whether executables of this format can be loaded.
   bool (*accepts)(void *device, std::string_view format);
 
+  /// Whether the device could have `size` bytes more: asked before a module's
+  /// weights are allocated one by one.
+  Status (*checkMemory)(void *device, uint64_t size);
   /// Memory aligned to 64 bytes and contents undefined. Zero bytes give a
   /// pointer that may be freed.
   Status (*allocate)(void *device, uint64_t size, void **outAddress);

@@ -36,6 +36,9 @@ static bool cpuAccepts(void *, std::string_view format) {
   return format == hostElfFormat();
 }
 
+// The system tells when pages are touched.
+static Status cpuCheckMemory(void *, uint64_t) { return {}; }
+
 // Pages come zeroed and only when touched, and go back to the system at once.
 static Status cpuAllocate(void *, uint64_t size, void **outAddress) {
   void *address = mmap(nullptr, size ? size : 1, PROT_READ | PROT_WRITE,
@@ -109,6 +112,7 @@ const DeviceOps cpuDeviceOps = {
     cpuClose,
     cpuFeatures,
     cpuAccepts,
+    cpuCheckMemory,
     cpuAllocate,
     cpuFree,
     cpuCopyIn,

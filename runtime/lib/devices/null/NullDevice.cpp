@@ -34,6 +34,8 @@ static bool nullAccepts(void *, std::string_view format) {
   return format == "null";
 }
 
+static Status nullCheckMemory(void *, uint64_t) { return {}; }
+
 static Status nullAllocate(void *, uint64_t size, void **outAddress) {
   // More than any machine has; some allocators abort instead of refusing it.
   constexpr uint64_t limit = uint64_t(1) << 40;
@@ -102,6 +104,7 @@ const DeviceOps nullDeviceOps = {
     nullClose,
     nullFeatures,
     nullAccepts,
+    nullCheckMemory,
     nullAllocate,
     nullFree,
     nullCopyIn,

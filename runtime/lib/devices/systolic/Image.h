@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// An image of streams, checked as far as that goes without running it.
+
+#ifndef ASHLAR_RUNTIME_LIB_DEVICES_SYSTOLIC_IMAGE_H
+#define ASHLAR_RUNTIME_LIB_DEVICES_SYSTOLIC_IMAGE_H
+
+#include "ashlar/runtime/systolic_isa.h"
+
+#include <string>
+#include <vector>
+
+namespace ashlar::systolic {
+
+using Command = ashlar_systolic_command_t;
+using Machine = ashlar_systolic_machine_t;
+
+struct Region {
+  std::string name;
+  uint64_t multiplyAdds = 0;
+  uint32_t kind = ASHLAR_SYSTOLIC_OTHER;
+};
+
+struct Kernel {
+  std::string name;
+  uint32_t bindings = 0;
+  uint64_t issued = 0;
+  std::vector<Region> regions;
+  std::vector<Command> commands;
+};
+
+struct Image {
+  Machine machine = {};
+  std::vector<Kernel> kernels;
+};
+
+/// What is wrong with the figures of a machine; empty: nothing.
+std::string checkMachine(const Machine &machine);
+
+/// Commands that the loops issue in all; false and why if they are not nested
+/// as they should be. At most 2^27.
+bool countIssued(const std::vector<Command> &commands, uint64_t &issued,
+                 std::string &error);
+
+/// Copies what it needs. Empty on success, else what is wrong.
+std::string readImage(const void *bytes, uint64_t size, Image &image);
+
+/// The bytes of an image; each kernel's `issued` is computed.
+std::string writeImage(const Image &image);
+
+} // namespace ashlar::systolic
+
+#endif // ASHLAR_RUNTIME_LIB_DEVICES_SYSTOLIC_IMAGE_H

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What each queue may take for finished. A queue knows all that syncs told it:
+// of every other queue, how many of its commands have ended.
+
+#ifndef ASHLAR_RUNTIME_LIB_DEVICES_SYSTOLIC_ORDERING_H
+#define ASHLAR_RUNTIME_LIB_DEVICES_SYSTOLIC_ORDERING_H
+
+#include "Decoder.h"
+
+namespace ashlar::systolic {
+
+constexpr uint32_t queueCount = ASHLAR_SYSTOLIC_MAX_QUEUES;
+
+/// "load", "store", "vector", "execute 0"...
+std::string queueName(uint32_t queue);
+
+class Ordering {
+public:
+  /// The number of the next command of a queue; the first has 1.
+  uint32_t issue(uint32_t queue) { return ++issued[queue]; }
+
+  void sync(uint32_t from, uint32_t to);
+
+  /// Whether `queue` knows that command `number` of `other` has ended.
+  bool knows(uint32_t queue, uint32_t other, uint32_t number) const {
+    return queue == other || number <= known[queue][other];
+  }
+
+  /// Up to which command of `other` that is.
+  uint32_t knownOf(uint32_t queue, uint32_t other) const {
+    return known[queue][other];
+  }
+
+private:
+  uint32_t issued[queueCount] = {};
+  uint32_t known[queueCount][queueCount] = {};
+};
+
+/// Stores and loads in memory that not every queue knows to have ended.
+class MemoryOrder {
+public:
+  struct Access {
+    uint32_t queue, number;
+    const uint8_t *begin; // of the first row
+    uint64_t rowBytes;
+    Walk walk;
+    const uint8_t *lowest, *end; // of all rows
+  };
+
+  /// Null, or an access of another queue that overlaps and may go on, one of
+  /// the two a store. Keeps the access.
+  const Access *add(const Access &access, const Ordering &ordering);
+  /// After a sync.
+  void forget(const Ordering &ordering);
+
+private:
+  static bool overlap(const Access &a, const Access &b);
+  std::vector<Access> accesses;
+  Access conflict;
+};
+
+} // namespace ashlar::systolic
+
+#endif // ASHLAR_RUNTIME_LIB_DEVICES_SYSTOLIC_ORDERING_H

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A memory on chip: rows of elements, which of them were written, and which
+// commands used each row last.
+
+#ifndef ASHLAR_RUNTIME_LIB_DEVICES_SYSTOLIC_ROWMEMORY_H
+#define ASHLAR_RUNTIME_LIB_DEVICES_SYSTOLIC_ROWMEMORY_H
+
+#include "Ordering.h"
+
+namespace ashlar::systolic {
+
+class RowMemory {
+public:
+  RowMemory(const char *name, uint32_t rows, uint32_t dim,
+            uint32_t elementBytes, bool isInterlocked);
+
+  /// Nothing written, nobody at work.
+  void clear();
+
+  uint8_t *row(uint32_t number) {
+    return bytes.data() + size_t(number) * rowBytes;
+  }
+
+  /// Columns [first, end) of a row, for command `number` of `queue`. Empty, or
+  /// why that may not be.
+  std::string read(uint32_t row, uint32_t first, uint32_t end, uint32_t queue,
+                   uint32_t number, const Ordering &ordering);
+  std::string write(uint32_t row, uint32_t first, uint32_t end, uint32_t queue,
+                    uint32_t number, const Ordering &ordering);
+
+private:
+  struct Use {
+    uint32_t writer; // its number, 0: none
+    uint32_t writerQueue;
+    uint32_t readers[queueCount]; // of each queue, the last
+  };
+  std::string describe(uint32_t row, const std::string &what) const;
+
+  const char *const name;
+  const bool isInterlocked;
+  const size_t rowBytes;
+  const size_t words; // of a row's mask
+  std::vector<uint8_t> bytes;
+  std::vector<uint64_t> written; // a bit for each element
+  std::vector<Use> uses;
+};
+
+} // namespace ashlar::systolic
+
+#endif // ASHLAR_RUNTIME_LIB_DEVICES_SYSTOLIC_ROWMEMORY_H

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "SampleModules.h"
+#include "SystolicMachines.h"
+#include "systolic/StreamBuilder.h"
+
+namespace ashlar::test {
+
+using namespace systolic;
+
+static Kernel productOfEight() {
+  auto at = [](uint32_t binding) {
+    return ashlar_systolic_address(binding, 0);
+  };
+  const uint32_t acc = ASHLAR_SYSTOLIC_ACCUMULATOR;
+  const uint32_t load = queueBit(ASHLAR_SYSTOLIC_LOAD),
+                 store = queueBit(ASHLAR_SYSTOLIC_STORE),
+                 vector = queueBit(ASHLAR_SYSTOLIC_VECTOR),
+                 execute = queueBit(ASHLAR_SYSTOLIC_EXECUTE);
+  StreamBuilder b("product", 3);
+  b.region("the product", ASHLAR_SYSTOLIC_CONTRACTION, 512);
+  b.configExecute(ASHLAR_SYSTOLIC_WEIGHT_STATIONARY);
+  b.configLoad(0, 32, 8);
+  b.configStore(32);
+  // Floats arrive in the accumulator, and leave it as inputs.
+  b.load(at(0), {acc, 8, 8});
+  b.load(at(1), {acc | 8, 8, 8});
+  b.sync(load, vector);
+  b.configVector(ASHLAR_SYSTOLIC_F32);
+  b.vector(ASHLAR_SYSTOLIC_COPY, {0, 16, 8}, acc);
+  b.sync(vector, execute);
+  b.preload({8, 8, 8}, {acc | 32, 8, 8});
+  b.compute({0, 8, 8}, Matrix::none(), true);
+  b.sync(execute, vector);
+  b.vectorImmediate(ASHLAR_SYSTOLIC_MAXIMUM_IMMEDIATE, {acc | 32, 8, 8},
+                    acc | 32, 0);
+  b.sync(vector, store);
+  b.store(at(2), {acc | ASHLAR_SYSTOLIC_FULL_WIDTH | 32, 8, 8});
+  return b.kernel;
+}
+
+ModuleBuilder systolicModule(uint64_t memoryBytes) {
+  systolic::Image image;
+  image.machine = small(8, ASHLAR_SYSTOLIC_BF16);
+  image.machine.memory_bytes = memoryBytes;
+  image.kernels.push_back(productOfEight());
+  std::string code = writeImage(image);
+
+  ModuleBuilder b;
+  b.program().target = b.program().device_type = "systolic";
+  b.program().preset = "small";
+  std::vector<float> values;
+  for (int i = 0; i < 8; ++i)
+    for (int j = 0; j < 8; ++j)
+      values.push_back(float((i + j) % 5 - 2));
+  uint32_t w = b.addWeight("w", values);
+  auto executable = std::make_unique<fb::ExecutableT>();
+  executable->format = ASHLAR_SYSTOLIC_FORMAT;
+  executable->section =
+      b.addSection(fb::SectionKind::Code, {code.begin(), code.end()});
+  b.program().executables.push_back(std::move(executable));
+  b.contract().code_bytes += code.size();
+  uint32_t kernel = b.addKernel("product", 3, 0);
+  auto shape = [] {
+    std::vector<Size> dimensions;
+    dimensions.push_back(constant(8));
+    dimensions.push_back(constant(8));
+    return dimensions;
+  };
+  b.addInput("x", shape());
+  b.addOutput("z", shape());
+  auto bind = [&](fb::Storage storage, uint32_t index, bool written) {
+    return b.bind(storage, index, constant(0), constant(256), written);
+  };
+  std::vector<std::unique_ptr<fb::BindingT>> bindings;
+  bindings.push_back(bind(fb::Storage::Input, 0, false));
+  bindings.push_back(bind(fb::Storage::Weights, w, false));
+  bindings.push_back(bind(fb::Storage::Output, 0, true));
+  b.dispatch(kernel, std::move(bindings), {}, constant(1));
+  return b;
+}
+
+} // namespace ashlar::test
