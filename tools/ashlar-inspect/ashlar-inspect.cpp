@@ -21,6 +21,7 @@ int main(int argc, char **argv) {
   CLI::App app(description, "ashlar-inspect");
   std::string file, kernel, memoryMap, graph;
   bool json = false, kernels = false, machine = false, verify = false;
+  bool utilisation = false;
   app.set_version_flag("--version", std::string("ashlar-inspect ") +
                                         ashlar_runtime_version());
   app.add_option("file", file, "The module (.ash)")->required();
@@ -30,6 +31,9 @@ int main(int argc, char **argv) {
       "Print every kernel with its nodes, cost and bound, and every node");
   app.add_option("--disassemble", kernel, "Print the code of one kernel")
       ->type_name("KERNEL");
+  app.add_flag("--utilisation", utilisation,
+               "Print what the kernels for a systolic machine cost on it: "
+               "cycles, use, bytes and bound of each region");
   app.add_option("--memory-map", memoryMap,
                  "Draw what lies where in the arena, and when: .svg or .html")
       ->type_name("FILE");
@@ -53,6 +57,10 @@ int main(int argc, char **argv) {
     }
     if (!kernel.empty()) {
       std::fputs(inspection.disassembly(kernel).c_str() + 1, stdout);
+      return Done;
+    }
+    if (utilisation) {
+      std::fputs(inspection.utilisation().c_str() + 1, stdout);
       return Done;
     }
     std::string text = json ? inspection.json() : inspection.table();

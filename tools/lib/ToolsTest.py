@@ -72,6 +72,34 @@ class Tools(unittest.TestCase):
         self.assertIn("worst at [255]", out)
         self.assertIn("expected 7", out)
 
+    def test_streams_are_printed_and_timed(self):
+        module = self.path("systolic.ash")
+        subprocess.run([os.path.join(BIN, "AshlarWriteSample"), "systolic",
+                        module], check=True)
+        code, out, err = run("ashlar-inspect", module,
+                             "--disassemble=product.0")
+        self.assertEqual((code, err), (0, ""))
+        for line in ("mvin binding 0 + 0, accumulator 0, 8 x 8",
+                     "sync vector after load",
+                     "preload scratchpad 8, 8 x 8; c accumulator 32, 8 x 8",
+                     "mvout binding 2 + 0, accumulator 32 at full width, 8"):
+            self.assertIn(line, out)
+        code, out, err = run("ashlar-inspect", module, "--utilisation")
+        self.assertEqual((code, err), (0, ""))
+        self.assertRegex(out, r"the product\n\d+ cycles on small, ")
+        code, _, err = run("ashlar-inspect", SAMPLE, "--utilisation")
+        self.assertEqual(code, 1)
+        self.assertIn("no program is for a systolic machine", err)
+        z = self.path("z.npy")
+        code, _, err = run("ashlar-run", module, "--device=systolic:0",
+                           "--input=x=random:1", f"--output=z={z}",
+                           f"--trace={self.path('trace.json')}")
+        self.assertEqual((code, err), (0, ""))
+        with open(self.path("trace.json")) as file:
+            events = json.load(file)["traceEvents"]
+        self.assertIn("execute 0", [event["args"].get("name")
+                                    for event in events])
+
     def test_reads_tensor_protos(self):
         for raw in (True, False):
             x = self.write("x.pb", tensor_proto([1.0] * 256, raw))
@@ -117,7 +145,7 @@ class Tools(unittest.TestCase):
                 (GIVEN + ["--output=q=q.npy"], "no output named 'q'"),
                 (GIVEN + ["--memory-limit=1KiB"], "lacks"),
                 (GIVEN + ["--device=cuda:0"],
-                 "no device cuda:0; there are cpu:0 ["),
+                 "no device cuda:0; there are cpu:0, systolic:0 ["),
                 (GIVEN + ["--shape=q=3"], "no input named 'q'"),
                 (GIVEN + ["--entry=other"], "no entry other"),
                 (GIVEN + ["--output=z=/nonexistent/z.npy"], "cannot write"),
