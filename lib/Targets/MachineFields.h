@@ -8,6 +8,7 @@
 //   default capacity(key, number)                   may be large, or left out
 //   sources(Sources)                        where the figures come from
 //   object(key, value), list(key, vector)   values with fields of their own
+//   part(key, optional)                     an object that may be left out
 #ifndef ASHLAR_LIB_TARGETS_MACHINEFIELDS_H
 #define ASHLAR_LIB_TARGETS_MACHINEFIELDS_H
 
@@ -89,6 +90,18 @@ template <typename Visitor, typename T> void visitFields(Visitor &v, T &x) {
     v.figure("launch_ns", x.launchNs, 0.0);
     v.figure("barrier_ns", x.barrierNs, 0.0);
     v.sources(x.sources);
+  } else if constexpr (std::is_same_v<Object, SystolicControl>) {
+    v.flag("interlocked", x.interlocked);
+    v.flag("shadow", x.shadow);
+    v.flag("extended", x.extended);
+    v.figure("bank_rows_per_cycle", x.bankRowsPerCycle, int64_t(1));
+    v.figure("command_rows", x.commandRows, int64_t(1));
+    v.optional("command_row_bytes", x.commandRowBytes, int64_t(1), int64_t(0));
+    v.figure("issue_cycles", x.issueCycles, int64_t(1));
+    v.figure("queue_depth", x.queueDepth, int64_t(1));
+    v.figure("special_lanes", x.specialLanes, int64_t(1));
+    v.figure("vector_latency_cycles", x.vectorLatencyCycles, int64_t(1));
+    v.sources(x.sources);
   } else {
     static_assert(std::is_same_v<Object, MachineModel>);
     v.text("name", x.name);
@@ -102,6 +115,7 @@ template <typename Visitor, typename T> void visitFields(Visitor &v, T &x) {
     v.list("units", x.units);
     v.list("copy_engines", x.copyEngines);
     v.object("costs", x.costs);
+    v.part("systolic", x.systolic);
   }
 }
 

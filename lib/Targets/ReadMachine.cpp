@@ -78,6 +78,11 @@ public:
 
   template <typename T> void object(StringRef key, T &value);
   template <typename T> void list(StringRef key, std::vector<T> &values);
+  template <typename T> void part(StringRef key, std::optional<T> &value) {
+    known.insert(key.str());
+    if (fields.get(key))
+      object(key, value.emplace());
+  }
 
   /// Comes after the figures; every one that was given has a source.
   void sources(Sources &sources) {

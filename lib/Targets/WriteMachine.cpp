@@ -57,6 +57,11 @@ public:
   template <typename T> void object(StringRef key, const T &value) {
     out.attributeObject(key, [&] { visitFields(*this, value); });
   }
+  template <typename T>
+  void part(StringRef key, const std::optional<T> &value) {
+    if (value)
+      object(key, *value);
+  }
   template <typename T> void list(StringRef key, const std::vector<T> &values) {
     out.attributeArray(key, [&] {
       for (const T &value : values)

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -115,6 +116,21 @@ struct FixedCosts {
   Sources sources;
 };
 
+/// What only a systolic machine has: docs/systolic.md says what each means.
+struct SystolicControl {
+  bool interlocked = false; ///< hazards on chip are ordered by hardware
+  bool shadow = false;      ///< weights are loaded while others are in use
+  bool extended = false;    ///< has more than Gemmini's instructions
+  int64_t bankRowsPerCycle = 1;
+  int64_t commandRows = 1;     ///< at most, in one command
+  int64_t commandRowBytes = 0; ///< at most, in one row of a load; 0: any
+  int64_t issueCycles = 1;
+  int64_t queueDepth = 1;
+  int64_t specialLanes = 1; ///< of exp, reciprocals and lookups
+  int64_t vectorLatencyCycles = 1;
+  Sources sources;
+};
+
 struct Clock {
   double hz = 0;
   Sources sources;
@@ -133,6 +149,7 @@ struct MachineModel {
   std::vector<MultiplyUnit> units;
   std::vector<CopyEngine> copyEngines;
   FixedCosts costs;
+  std::optional<SystolicControl> systolic;
 
   /// A small made-up machine, for passes that are run without a target.
   static MachineModel generic();
