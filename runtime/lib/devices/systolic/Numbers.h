@@ -46,8 +46,9 @@ inline int32_t roundTo(float value, int32_t least, int32_t most) {
 inline int64_t shiftRounding(int64_t value, uint32_t shift) {
   if (shift == 0)
     return value;
-  int64_t floor = value >> shift, rest = value - (floor << shift);
-  int64_t half = int64_t(1) << (shift - 1);
+  int64_t unit = int64_t(1) << shift;
+  int64_t floor = value >> shift, rest = value - floor * unit;
+  int64_t half = unit / 2;
   return floor + (rest > half || (rest == half && (floor & 1)));
 }
 
