@@ -408,9 +408,10 @@ ElementRanges::Elements ElementRanges::computeGeneric(Operation *operation,
     }
     SmallVector<int64_t> index(loops.size(), 0);
     for (int64_t step = 0; step != work; ++step) {
-      BodyRanges ranges(*this, [&](unsigned dim) -> ElementRange {
+      auto indexOf = [&](unsigned dim) -> ElementRange {
         return {ConstantIntRanges::constant(APInt(64, index[dim]))};
-      });
+      };
+      BodyRanges ranges(*this, indexOf);
       SmallVector<int64_t> places;
       for (auto [i, operand] : llvm::enumerate(operands)) {
         int64_t place = 0;
@@ -448,10 +449,11 @@ ElementRanges::Elements ElementRanges::computeGeneric(Operation *operation,
       all.back().copyOf = {};
   }
   for (int64_t step = 0; step != folds; ++step) {
-    BodyRanges ranges(*this, [&](unsigned dim) -> ElementRange {
+    auto indexOf = [&](unsigned dim) -> ElementRange {
       return {ConstantIntRanges::fromUnsigned(APInt(64, 0),
                                               APInt(64, loops[dim] - 1))};
-    });
+    };
+    BodyRanges ranges(*this, indexOf);
     for (auto [i, range] : llvm::enumerate(all))
       ranges.set(body.getArgument(i), range);
     SmallVector<ElementRange> yielded = ranges.run(body);

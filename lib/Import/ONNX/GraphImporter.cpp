@@ -6,6 +6,7 @@
 #include "GraphOrder.h"
 #include "RunTimeSizes.h"
 #include "Signatures.h"
+#include "SizedTensors.h"
 #include "SmallTypes.h"
 #include "ashlar/Support/ModelNodes.h"
 #include "llvm/ADT/ScopeExit.h"

@@ -13,77 +13,28 @@ using namespace ashlar::onnx_import;
 
 using Sizes = SmallVectorImpl<Value>;
 
+bool ashlar::onnx_import::isSized(ArrayRef<Value> sizes, int64_t axis) {
+  return axis < int64_t(sizes.size()) && sizes[axis];
+}
+
 /// Operators that make each element of their result from the elements at its
 /// place, broadcast as NumPy does.
+static constexpr StringLiteral elementwiseOperators =
+    "Abs Acos Acosh Add And Asin Asinh Atan Atanh BitShift BitwiseAnd "
+    "BitwiseNot BitwiseOr BitwiseXor Cast CastLike Ceil Celu Clip Cos "
+    "Cosh Div Dropout Elu Equal Erf Exp Floor Gelu Greater GreaterOrEqual "
+    "HardSigmoid HardSwish Identity IsInf IsNaN LeakyRelu Less "
+    "LessOrEqual Log Max Min Mish Mod Mul Neg Not Or Pow PRelu Reciprocal "
+    "Relu Round Selu Shrink Sigmoid Sign Sin Sinh Softplus Softsign Sqrt "
+    "Sub Tan Tanh ThresholdedRelu Where Xor";
+
 static bool mapsElements(StringRef op) {
-  static const llvm::StringSet<> all = {"Abs",
-                                        "Acos",
-                                        "Acosh",
-                                        "Add",
-                                        "And",
-                                        "Asin",
-                                        "Asinh",
-                                        "Atan",
-                                        "Atanh",
-                                        "BitShift",
-                                        "BitwiseAnd",
-                                        "BitwiseNot",
-                                        "BitwiseOr",
-                                        "BitwiseXor",
-                                        "Cast",
-                                        "CastLike",
-                                        "Ceil",
-                                        "Celu",
-                                        "Clip",
-                                        "Cos",
-                                        "Cosh",
-                                        "Div",
-                                        "Dropout",
-                                        "Elu",
-                                        "Equal",
-                                        "Erf",
-                                        "Exp",
-                                        "Floor",
-                                        "Gelu",
-                                        "Greater",
-                                        "GreaterOrEqual",
-                                        "HardSigmoid",
-                                        "HardSwish",
-                                        "Identity",
-                                        "IsInf",
-                                        "IsNaN",
-                                        "LeakyRelu",
-                                        "Less",
-                                        "LessOrEqual",
-                                        "Log",
-                                        "Max",
-                                        "Min",
-                                        "Mish",
-                                        "Mod",
-                                        "Mul",
-                                        "Neg",
-                                        "Not",
-                                        "Or",
-                                        "Pow",
-                                        "PRelu",
-                                        "Reciprocal",
-                                        "Relu",
-                                        "Round",
-                                        "Selu",
-                                        "Shrink",
-                                        "Sigmoid",
-                                        "Sign",
-                                        "Sin",
-                                        "Sinh",
-                                        "Softplus",
-                                        "Softsign",
-                                        "Sqrt",
-                                        "Sub",
-                                        "Tan",
-                                        "Tanh",
-                                        "ThresholdedRelu",
-                                        "Where",
-                                        "Xor"};
+  static const llvm::StringSet<> all = [] {
+    llvm::StringSet<> names;
+    for (StringRef name : llvm::split(elementwiseOperators, ' '))
+      names.insert(name);
+    return names;
+  }();
   return all.contains(op);
 }
 
@@ -159,14 +110,15 @@ static LogicalResult permuteSizes(NodeImporter &node, Sizes &sizes) {
   return success();
 }
 
-/// Indices that count from the end count from where the data end.
-static void countFromEnd(NodeImporter &node, int64_t axis) {
+/// Indices that count from the end count from where the data end: `ends`, which
+/// broadcasts to the indices.
+static void countFromEnd(NodeImporter &node, Value ends) {
   ImplicitLocOpBuilder &b = node.b;
   ImportedValue places = node.importedOperand(1);
   Value wide = castTensor(b, places.value, places.type, ElementType::I64);
   places.type = ElementType::I64;
   places.value = elementwise(
-      b, b.getI64Type(), {wide, asTensor(node, sizeOf(node, 0, axis))},
+      b, b.getI64Type(), {wide, ends},
       [](OpBuilder &b, Location loc, ValueRange x) -> Value {
         Value zero = scalarIntConstant(b, loc, b.getI64Type(), 0);
         Value isNegative = arith::CmpIOp::create(
@@ -185,8 +137,8 @@ static LogicalResult gatherSizes(NodeImporter &node, Sizes &sizes) {
   if (axis < 0 || axis >= rank)
     return success();
   ArrayRef<Value> data = node.sizes(0), places = node.sizes(1);
-  if (!data.empty() && data[axis])
-    countFromEnd(node, axis);
+  if (isSized(data, axis))
+    countFromEnd(node, asTensor(node, sizeOf(node, 0, axis)));
   for (int64_t i = 0; i != rank; ++i) {
     if (i != axis) {
       sizes.push_back(data.empty() ? Value() : data[i]);
@@ -202,22 +154,27 @@ static LogicalResult gatherSizes(NodeImporter &node, Sizes &sizes) {
 
 static LogicalResult gatherNDSizes(NodeImporter &node, Sizes &sizes) {
   ArrayRef<Value> data = node.sizes(0), places = node.sizes(1);
-  if (!data.empty() || node.intAttribute("batch_dims", 0) != 0 ||
-      places.empty() || places.back())
+  int64_t last = node.rank(1) - 1;
+  if (node.intAttribute("batch_dims", 0) != 0 || last < 0 ||
+      isSized(places, last))
     return node.unsupportedSize(
-        "its sizes depend on data in another way than by "
-        "the number of places");
+        "its sizes depend on data in another way than by the number of places "
+        "and the sizes of what is gathered from");
   int64_t depth = node.shape(1).back();
   if (depth < 1 || depth > node.rank(0))
     return success();
-  sizes.append(places.begin(), std::prev(places.end()));
-  sizes.append(node.rank(0) - depth, Value());
+  if (llvm::any_of(data.take_front(depth), [](Value size) { return size; })) {
+    SmallVector<Value> ends;
+    for (int64_t axis = 0; axis != depth; ++axis)
+      ends.push_back(
+          reshape(node.b, asTensor(node, sizeOf(node, 0, axis)), {1}));
+    countFromEnd(node, concat(node.b, ends, 0));
+  }
+  for (int64_t axis = 0; axis != last; ++axis)
+    sizes.push_back(isSized(places, axis) ? places[axis] : Value());
+  for (int64_t axis = depth; axis != node.rank(0); ++axis)
+    sizes.push_back(isSized(data, axis) ? data[axis] : Value());
   return success();
-}
-
-/// Whether an axis has a size that depends on data.
-static bool isSized(ArrayRef<Value> sizes, int64_t axis) {
-  return axis < int64_t(sizes.size()) && sizes[axis];
 }
 
 /// What lies beyond the sizes of operand i along some axes becomes `neutral`,
@@ -451,6 +408,15 @@ static LogicalResult nonZeroSizes(NodeImporter &node, Sizes &) {
   return success();
 }
 
+/// How many places are written may depend on data: the operator looks.
+static LogicalResult scatterSizes(NodeImporter &node, Sizes &) {
+  if (node.sizes(0).empty())
+    return success();
+  return node.unsupportedSize("the size of what it writes into depends on "
+                              "data; at most it is " +
+                              spellShape(node.shape(0)));
+}
+
 /// The operator says by itself what the sizes of its results are.
 static LogicalResult ownRule(NodeImporter &, Sizes &) { return success(); }
 
@@ -494,6 +460,8 @@ LogicalResult ashlar::onnx_import::inferSizes(NodeImporter &node,
       {"NonZero", nonZeroSizes},
       {"Pad", ownRule},
       {"Reshape", ownRule},
+      {"ScatterElements", scatterSizes},
+      {"ScatterND", scatterSizes},
       {"Shape", ownRule},
       {"Size", ownRule},
       {"Slice", ownRule},
@@ -505,8 +473,9 @@ LogicalResult ashlar::onnx_import::inferSizes(NodeImporter &node,
       {"Transpose", permuteSizes},
       {"Unsqueeze", squeezeSizes}};
   // The others read the sizes of operand 0 alone.
-  static const llvm::StringSet<> readsAll = {"Concat", "Gather", "GatherND",
-                                             "Gemm", "MatMul"};
+  static const llvm::StringSet<> readsAll = {
+      "Concat", "Gather",          "GatherND", "Gemm",
+      "MatMul", "ScatterElements", "ScatterND"};
   Rule rule = rules.lookup(op);
   if (!rule && op.starts_with("Reduce"))
     rule = reduceSizes;
@@ -524,65 +493,4 @@ LogicalResult ashlar::onnx_import::inferSizes(NodeImporter &node,
   if (llvm::none_of(sizes, [](Value size) { return bool(size); }))
     sizes.clear();
   return success();
-}
-
-Value ashlar::onnx_import::makeDense(ImplicitLocOpBuilder &b,
-                                     const ImportedValue &tensor) {
-  auto type = cast<RankedTensorType>(tensor.value.getType());
-  int64_t rank = type.getRank();
-  // The outermost size cuts off the end.
-  if (llvm::none_of(ArrayRef(tensor.sizes).drop_front(),
-                    [](Value size) { return bool(size); }))
-    return tensor.value;
-  ArrayRef<int64_t> shape = type.getShape();
-  return generate(
-      b, shape, type.getElementType(),
-      [&](OpBuilder &b, Location loc, ValueRange place) -> Value {
-        auto constant = [&](int64_t value) -> Value {
-          return arith::ConstantIndexOp::create(b, loc, value);
-        };
-        // The number of this element, and the place that has it.
-        Value number = place[0];
-        for (int64_t d = 1; d != rank; ++d)
-          number = arith::AddIOp::create(
-              b, loc, arith::MulIOp::create(b, loc, number, constant(shape[d])),
-              place[d]);
-        SmallVector<Value> at(rank);
-        for (int64_t d = rank - 1; d >= 0; --d) {
-          Value size = constant(shape[d]);
-          if (Value found = tensor.sizes[d]) {
-            Value scalar =
-                tensor::ExtractOp::create(b, loc, found, ValueRange());
-            size = arith::IndexCastOp::create(b, loc, b.getIndexType(), scalar);
-            size = arith::MaxSIOp::create(b, loc, size, constant(1));
-          }
-          // Elements beyond the last one have no place; any will do.
-          Value left = arith::RemUIOp::create(b, loc, number, size);
-          at[d] = d == 0 ? arith::MinUIOp::create(b, loc, number,
-                                                  constant(shape[0] - 1))
-                               .getResult()
-                         : left;
-          number = arith::DivUIOp::create(b, loc, number, size);
-        }
-        return tensor::ExtractOp::create(b, loc, tensor.value, at);
-      });
-}
-
-Value ashlar::onnx_import::shapeAsTensor(ImplicitLocOpBuilder &b,
-                                         ArrayRef<int64_t> shape,
-                                         ArrayRef<Value> sizes) {
-  SmallVector<Value> parts;
-  for (auto [dim, size] : llvm::zip(shape, sizes))
-    parts.push_back(size ? reshape(b, size, {1})
-                         : constantTensor(b, {dim}, {1}));
-  return concat(b, parts, 0);
-}
-
-Value ashlar::onnx_import::copyOfSize(ImplicitLocOpBuilder &b, Value size) {
-  return parallel(b, {}, b.getI64Type(), size,
-                  AffineMap::get(0, 0, {}, b.getContext()),
-                  [](OpBuilder &b, Location loc, ValueRange x) -> Value {
-                    Value zero = scalarIntConstant(b, loc, b.getI64Type(), 0);
-                    return arith::AddIOp::create(b, loc, x[0], zero);
-                  });
 }

@@ -18,21 +18,11 @@ namespace ashlar::onnx_import {
 mlir::LogicalResult inferSizes(NodeImporter &node, llvm::StringRef domain,
                                llvm::SmallVectorImpl<mlir::Value> &sizes);
 
+/// Whether an axis has a size that depends on data.
+bool isSized(llvm::ArrayRef<mlir::Value> sizes, int64_t axis);
+
 /// Whether all results have the sizes of the first.
 bool sharesSizes(llvm::StringRef op);
-
-/// The elements that are used, one after the other from the start, in a tensor
-/// as large as before.
-mlir::Value makeDense(mlir::ImplicitLocOpBuilder &b,
-                      const ImportedValue &tensor);
-
-/// A shape as a tensor: what is known, and what depends on data.
-mlir::Value shapeAsTensor(mlir::ImplicitLocOpBuilder &b,
-                          llvm::ArrayRef<int64_t> shape,
-                          llvm::ArrayRef<mlir::Value> sizes);
-
-/// A size as a tensor that nothing else reads.
-mlir::Value copyOfSize(mlir::ImplicitLocOpBuilder &b, mlir::Value size);
 
 } // namespace ashlar::onnx_import
 

@@ -430,3 +430,43 @@ g (bool b, bool[5] c, float[5,2] x, float[3,2] w)
 }
 """, [{"b": np.array(b), "c": mask(5), "x": f32(5, 2), "w": f32(3, 2)}
       for b in (True, False, True)])
+# As many places are written, or read, as the data say.
+case("scattered", """
+g (bool[5] c, float[7,3] x, float[5,3] u, int64[5,1] i, float[5] v,
+   int64[5] e, float[9] w) => (float[7,3] y, float[7,3] z, float[9] s) {
+  k = Compress<axis = 0>(i, c)
+  r = Compress<axis = 0>(u, c)
+  y = ScatterND(x, k, r)
+  z = ScatterND<reduction = "max">(x, k, r)
+  l = Compress(e, c)
+  p = Compress(v, c)
+  s = ScatterElements<axis = 0>(w, l, p)
+}
+""", [{"c": c, "x": f32(7, 3), "u": f32(5, 3),
+       "i": (RANDOM.permutation(7)[:5] - 7 * mask(5))[:, None], "v": f32(5),
+       "e": RANDOM.permutation(9)[:5], "w": f32(9)}
+      for c in (mask(5), np.ones(5, bool), np.zeros(5, bool))])
+case("masked_elements", """
+g (float[4,5] x, float[20] u) => (float[4,5] y)
+<int64[1] zero = {0}, float half = {0.5}> {
+  m = Greater(x, half)
+  n = NonZero(m)
+  p = Transpose(n)
+  s = Shape<end = 1>(p)
+  v = Slice(u, zero, s, zero)
+  y = ScatterND(x, p, v)
+}
+""", [{"x": f32(4, 5), "u": f32(20)} for _ in range(3)])
+case("gathered_places", """
+g (bool[6] c, float[6,3,2] x, int64[4,1] i, int64[4,2] j)
+    => (float[4,3,2] y, float[4,2] z, float[4,n] t) {
+  k = Compress<axis = 0>(x, c)
+  y = GatherND(k, i)
+  z = GatherND(k, j)
+  q = Transpose<perm = [1, 2, 0]>(k)
+  t = GatherND(q, j)
+}
+""", [{"c": c, "x": f32(6, 3, 2), "i": RANDOM.integers(-2, 2, (4, 1)),
+       "j": RANDOM.integers(-2, 2, (4, 2))}
+      for c in (np.array([1, 0, 1, 0, 1, 1], bool), np.ones(6, bool),
+                np.array([0, 1, 0, 1, 0, 0], bool))])

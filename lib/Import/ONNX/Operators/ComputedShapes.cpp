@@ -2,7 +2,7 @@
 #include "ComputedShapes.h"
 #include "../ComputedSizes.h"
 #include "../OperandRules.h"
-#include "../RunTimeSizes.h"
+#include "../SizedTensors.h"
 #include "../TensorBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

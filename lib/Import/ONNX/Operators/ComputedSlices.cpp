@@ -69,9 +69,15 @@ static Selection select(NodeImporter &node, int64_t at, int64_t axis,
 }
 
 static FailureOr<SmallVector<Selection>> readSelections(NodeImporter &node) {
-  for (unsigned i : {1, 2})
+  for (unsigned i : {1, 2}) {
+    // tf2onnx writes a scalar for a list of one.
+    if (ImportedValue given = node.importedOperand(i); node.rank(i) == 0) {
+      given.value = reshape(node.b, given.value, {1});
+      node.replaceOperand(i, given);
+    }
     if (failed(expectRank(node, i, 1)) || failed(expectIndexType(node, i)))
       return failure();
+  }
   int64_t count = node.shape(1)[0], rank = node.rank(0);
   SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, count));
   SmallVector<int64_t> steps(count, 1);

@@ -4,7 +4,7 @@
 // EyeLike and Range.
 #include "../ComputedSizes.h"
 #include "../OperandRules.h"
-#include "../RunTimeSizes.h"
+#include "../SizedTensors.h"
 #include "../TensorBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -2,7 +2,9 @@
 //
 // Scatter, ScatterElements, ScatterND and MaxUnpool: elements written to places
 // that a tensor holds. Places may repeat, so the writes keep their order.
+#include "../ComputedSizes.h"
 #include "../OperandRules.h"
+#include "../RunTimeSizes.h"
 #include "../TensorBuilder.h"
 #include "IndexArithmetic.h"
 #include "LoopNest.h"
@@ -44,46 +46,98 @@ static Value reduceInto(OpBuilder &b, Location loc, llvm::StringRef reduction,
   return update;
 }
 
+/// `isWritten`: null, or whether the element is.
 static Value store(OpBuilder &b, Location loc, llvm::StringRef reduction,
-                   ElementType type, Value update, Value target,
-                   ValueRange at) {
-  if (reduction != "none") {
+                   ElementType type, Value update, Value target, ValueRange at,
+                   Value isWritten) {
+  if (reduction != "none" || isWritten) {
     Value old = tensor::ExtractOp::create(b, loc, target, at);
     update = reduceInto(b, loc, reduction, type, old, update);
+    if (isWritten)
+      update = arith::SelectOp::create(b, loc, isWritten, update, old);
   }
   return tensor::InsertOp::create(b, loc, update, target, at);
+}
+
+/// The shape of what is written: `updates`, or less along the first `rank` axes
+/// where the data say how many places there are.
+static FailureOr<SmallVector<int64_t>>
+shapeToWrite(NodeImporter &node, ArrayRef<int64_t> updates, int64_t rank) {
+  if (failed(expectRank(node, 2, updates.size())))
+    return failure();
+  for (unsigned i : {1, 2})
+    for (int64_t axis = rank; axis < node.rank(i); ++axis)
+      if (isSized(node.sizes(i), axis))
+        return node.unsupportedSize("the size of input " + Twine(i) +
+                                    " along axis " + Twine(axis) +
+                                    " depends on data");
+  SmallVector<int64_t> shape(updates);
+  for (auto [axis, size] : llvm::enumerate(shape)) {
+    int64_t given = node.shape(2)[axis];
+    if (isSized(node.sizes(1), axis) || isSized(node.sizes(2), axis))
+      size = std::min(size, given);
+    else if (size != given)
+      return expectShape(node, 2, updates);
+  }
+  return shape;
+}
+
+/// Whether the update at these places is one of those that count; null where
+/// all do.
+static Value countsAt(OpBuilder &b, Location loc, NodeImporter &node,
+                      ValueRange at) {
+  Value counts;
+  for (unsigned i : {1, 2})
+    for (auto [axis, index] : llvm::enumerate(at)) {
+      if (!isSized(node.sizes(i), axis))
+        continue;
+      Value isInside =
+          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, index,
+                                asIndex(b, loc, sizeOf(node, i, axis)));
+      counts = counts
+                   ? arith::AndIOp::create(b, loc, counts, isInside).getResult()
+                   : isInside;
+    }
+  return counts;
 }
 
 static LogicalResult importScatterElements(NodeImporter &node) {
   if (failed(expectOperands(node, 3, 3)) || failed(expectIndexType(node, 1)) ||
       failed(expectSameType(node, 2)) || failed(expectRankAtLeast(node, 0, 1)))
     return failure();
-  ArrayRef<int64_t> data = node.shape(0), indices = node.shape(1);
+  ArrayRef<int64_t> data = node.shape(0);
   FailureOr<int64_t> axis =
       node.normalizeAxis(node.intAttribute("axis", 0), data.size());
   std::string reduction;
-  if (failed(axis) || failed(expectRank(node, 1, data.size())) ||
-      failed(expectShape(node, 2, indices)) ||
-      failed(readReduction(node, reduction)))
+  if (failed(axis) || failed(expectRank(node, 1, data.size())))
     return failure();
-  int64_t elements = ShapedType::getNumElements(indices);
-  for (auto [i, dim] : llvm::enumerate(indices))
+  auto shape = shapeToWrite(node, node.shape(1), data.size());
+  if (failed(shape) || failed(readReduction(node, reduction)))
+    return failure();
+  int64_t elements = ShapedType::getNumElements(*shape);
+  for (auto [i, dim] : llvm::enumerate(*shape)) {
+    // As many as count fit; that there may be more is only a bound.
+    if (int64_t(i) != *axis &&
+        (isSized(node.sizes(1), i) || isSized(node.sizes(2), i)))
+      dim = std::min(dim, data[i]);
     if (elements != 0 && (int64_t(i) == *axis ? data[i] == 0 : dim > data[i]))
-      return node.invalid("input 1 has shape " + spellShape(indices) +
+      return node.invalid("input 1 has shape " + spellShape(node.shape(1)) +
                           ", which does not fit into input 0 of shape " +
                           spellShape(data));
+  }
   Value result = node.operand(0);
   ElementType type = node.operandType(0);
   if (elements != 0)
     result = loopOver(
-        node.b, node.b.getLoc(), indices, result,
+        node.b, node.b.getLoc(), *shape, result,
         [&](OpBuilder &b, Location loc, ValueRange at,
             ValueRange carried) -> SmallVector<Value> {
           SmallVector<Value> place(at);
           Value index = tensor::ExtractOp::create(b, loc, node.operand(1), at);
           place[*axis] = boundedIndex(b, loc, index, data[*axis]);
           Value update = tensor::ExtractOp::create(b, loc, node.operand(2), at);
-          return {store(b, loc, reduction, type, update, carried[0], place)};
+          return {store(b, loc, reduction, type, update, carried[0], place,
+                        countsAt(b, loc, node, at))};
         })[0];
   node.setResult(0, result, type);
   return success();
@@ -102,17 +156,17 @@ static LogicalResult importScatterND(NodeImporter &node) {
                         "; expected 1 to " + Twine(data.size()));
   SmallVector<int64_t> updates(indices.drop_back());
   llvm::append_range(updates, data.drop_front(depth));
+  auto shape = shapeToWrite(node, updates, lead);
   std::string reduction;
-  if (failed(expectShape(node, 2, updates)) ||
-      failed(readReduction(node, reduction)))
+  if (failed(shape) || failed(readReduction(node, reduction)))
     return failure();
   Value result = node.operand(0);
   ElementType type = node.operandType(0);
-  if (ShapedType::getNumElements(updates) != 0) {
+  if (ShapedType::getNumElements(*shape) != 0) {
     if (llvm::is_contained(data.take_front(depth), 0))
       return node.invalid("input 0 has no elements to write");
     result = loopOver(
-        node.b, node.b.getLoc(), updates, result,
+        node.b, node.b.getLoc(), *shape, result,
         [&](OpBuilder &b, Location loc, ValueRange at,
             ValueRange carried) -> SmallVector<Value> {
           SmallVector<Value> from(at.take_front(lead)), place;
@@ -125,7 +179,8 @@ static LogicalResult importScatterND(NodeImporter &node) {
           }
           llvm::append_range(place, at.drop_front(lead));
           Value update = tensor::ExtractOp::create(b, loc, node.operand(2), at);
-          return {store(b, loc, reduction, type, update, carried[0], place)};
+          return {store(b, loc, reduction, type, update, carried[0], place,
+                        countsAt(b, loc, node, at.take_front(lead)))};
         })[0];
   }
   node.setResult(0, result, type);

@@ -267,7 +267,15 @@ static LogicalResult importAtRunTime(NodeImporter &node, bool flat,
       0, {gatherAxis(b, data, made[0], axis), node.operandType(0), sizes});
   node.setResult(1, {made[0], ElementType::I64, {found}});
   node.setResult(2, place, ElementType::I64);
-  node.setResult(3, {made[1], ElementType::I64, {found}});
+  // No row is there more often than there are rows, which bounds sizes that a
+  // model computes of it.
+  Value often = elementwise(
+      b, b.getI64Type(), made[1],
+      [&](OpBuilder &b, Location loc, ValueRange x) -> Value {
+        Value low = arith::MaxSIOp::create(b, loc, x[0], integer(b, loc, 0));
+        return arith::MinSIOp::create(b, loc, low, integer(b, loc, count));
+      });
+  node.setResult(3, {often, ElementType::I64, {found}});
   return success();
 }
 
