@@ -20,6 +20,11 @@ static void setAttribute(onnx::AttributeProto &proto,
   } else if (auto *text = std::get_if<std::string>(&attribute.value)) {
     proto.set_type(onnx::AttributeProto::STRING);
     proto.set_s(*text);
+  } else if (auto *reals = std::get_if<Composition::Attribute::Floats>(
+                 &attribute.value)) {
+    proto.set_type(onnx::AttributeProto::FLOATS);
+    for (double value : *reals)
+      proto.add_floats(float(value));
   } else {
     proto.set_type(onnx::AttributeProto::INTS);
     for (int64_t value :
@@ -66,6 +71,10 @@ Composition::Name Composition::ints(ArrayRef<int64_t> values) {
     return add("Constant", {}, {{"value_ints", values}});
   return add("ConstantOfShape",
              {add("Constant", {}, {{"value_ints", ArrayRef<int64_t>{0}}})});
+}
+
+Composition::Name Composition::floats(ArrayRef<double> values) {
+  return add("Constant", {}, {{"value_floats", values}});
 }
 
 Composition::Name Composition::number(double value) {

@@ -21,8 +21,9 @@ public:
   using Name = std::string;
   struct Attribute {
     using Ints = std::vector<int64_t>;
+    using Floats = std::vector<double>;
     std::string name;
-    std::variant<int64_t, double, std::string, Ints> value;
+    std::variant<int64_t, double, std::string, Ints, Floats> value;
     Attribute(llvm::StringRef name, int64_t value) : name(name), value(value) {}
     Attribute(llvm::StringRef name, int value)
         : name(name), value(int64_t(value)) {}
@@ -31,6 +32,8 @@ public:
         : name(name), value(std::string(value)) {}
     Attribute(llvm::StringRef name, llvm::ArrayRef<int64_t> value)
         : name(name), value(Ints(value.begin(), value.end())) {}
+    Attribute(llvm::StringRef name, llvm::ArrayRef<double> value)
+        : name(name), value(Floats(value.begin(), value.end())) {}
   };
   using Attributes = std::vector<Attribute>;
 
@@ -49,8 +52,9 @@ public:
   /// A node with the attributes of the one that is imported, besides those
   /// given, for operators that extend one of ai.onnx.
   Name addLike(llvm::StringRef op, llvm::ArrayRef<Name> inputs);
-  Name ints(llvm::ArrayRef<int64_t> values); ///< a vector
-  Name number(double value);                 ///< a scalar of float
+  Name ints(llvm::ArrayRef<int64_t> values);  ///< a vector
+  Name floats(llvm::ArrayRef<double> values); ///< a vector, not empty
+  Name number(double value);                  ///< a scalar of float
   Name integer(int64_t value, ElementType type);
   Name reshape(Name x, llvm::ArrayRef<int64_t> shape) {
     return add("Reshape", {x, ints(shape)}, {{"allowzero", 1}});

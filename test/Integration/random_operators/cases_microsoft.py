@@ -90,6 +90,27 @@ def quantized(random):
                             dtype(5)], results=[dtype])
 
 
+    for trans_a, trans_b in ((0, 0), (1, 1)):
+        a = random.integers((5, 3) if trans_a else (3, 5), np.uint8)
+        b = random.integers((4, 5) if trans_b else (5, 4), np.uint8)
+        for name, scale, bias, more in [
+                ("plain", np.float32(0.03), None,
+                 [np.float32(0.7), np.uint8(9)]),
+                ("bias", random.floats((4,), low=0.01, high=0.05),
+                 random.integers((4,), np.int32, -999, 999),
+                 [np.float32(0.7), np.uint8(9)]),
+                ("float", np.float32(0.03),
+                 random.integers((1, 4), np.int32, -999, 999), [])]:
+            zero = random.integers(scale.shape, np.uint8)
+            yield case(f"QGemm_{name}_{trans_a}{trans_b}", "QGemm",
+                       [a, np.float32(0.04), np.uint8(120), b, scale, zero,
+                        bias, *more],
+                       attributes={"transA": trans_a, "transB": trans_b,
+                                   "alpha": 0.5},
+                       results=[np.uint8 if more else np.float32],
+                       constants=[4, 5])
+
+
 def layers(random):
     x, w, b = (random.floats(s) for s in ((2, 4, 9, 7), (6, 2, 3, 3), (6,)))
     geometry = {"pads": [1, 1, 0, 1], "strides": [2, 1], "group": 2}

@@ -60,6 +60,7 @@ class Case:
         return helper.make_model(
             graph, ir_version=IR_VERSION,
             opset_imports=[helper.make_opsetid("", self.opset),
+                           helper.make_opsetid("ai.onnx.ml", 3),
                            helper.make_opsetid("com.microsoft", 1)])
 
     def variable_inputs(self):

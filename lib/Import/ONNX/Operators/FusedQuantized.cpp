@@ -104,6 +104,33 @@ static LogicalResult importDynamicQuantizeMatMul(NodeImporter &node) {
   return c.import({result});
 }
 
+/// Operands: A, its scale and zero point, B with its own, C in i32, and the
+/// result's scale and zero point, without which it stays float.
+static LogicalResult importQGemm(NodeImporter &node) {
+  if (failed(expectOperands(node, 6, 9)) || failed(expectRank(node, 0, 2)) ||
+      failed(expectRank(node, 3, 2)) || failed(expectPerTensor(node, 1)) ||
+      (node.hasOperand(7) && failed(expectPerTensor(node, 7))))
+    return failure();
+  Composition c(node);
+  auto matrix = [&](unsigned at, StringRef flips) {
+    return node.intAttribute(flips, 0) ? c.transpose(c.operand(at), {1, 0})
+                                       : c.operand(at);
+  };
+  auto sum = c.add("MatMulInteger", {matrix(0, "transA"), matrix(3, "transB"),
+                                     c.operand(2), c.operand(5)});
+  if (node.hasOperand(6))
+    sum = c.add("Add", {sum, c.operand(6)});
+  auto scale = c.add("Mul", {c.operand(1), c.operand(4)});
+  if (double alpha = node.floatAttribute("alpha", 1); alpha != 1)
+    scale = c.add("Mul", {scale, c.number(alpha)});
+  if (node.hasOperand(7))
+    scale = c.add("Div", {scale, c.operand(7)});
+  auto result = c.add("Mul", {c.cast(sum, ElementType::F32), scale});
+  if (node.hasOperand(7))
+    result = c.add("QuantizeLinear", {result, c.number(1), c.operand(8)});
+  return c.import({result});
+}
+
 void ashlar::onnx_import::registerFusedQuantizedOperators(
     OperatorRegistry &registry) {
   constexpr StringLiteral domain = "com.microsoft";
@@ -118,6 +145,7 @@ void ashlar::onnx_import::registerFusedQuantizedOperators(
           return importPerTensor(node, inner);
         },
         domain);
+  registry.add("QGemm", 1, importQGemm, domain);
   registry.add("QLinearConcat", 1, importQLinearConcat, domain);
   registry.add("QuantizeLinear", 1, importAsItself, domain);
   registry.add("DequantizeLinear", 1, importAsItself, domain);
