@@ -4,7 +4,7 @@
 
 Two oracles say what is right: ONNX's reference evaluator and ONNX Runtime.
 Where they differ, the standard is silent and the case is left out. The models
-of control_flow.py and data_sizes.py have ONNX Runtime alone.
+of control_flow.py, data_sizes.py and exported.py have ONNX Runtime alone.
 """
 
 import argparse
@@ -21,6 +21,7 @@ from onnx.reference import ReferenceEvaluator
 import cases
 import control_flow
 import data_sizes
+import exported
 
 
 def as_value(name, array):
@@ -94,8 +95,8 @@ def write(folder, model, feeds, values, number=0):
 
 
 def make_models(out):
-    """Writes the models with control flow and sizes of data: how many."""
-    written = control_flow.CASES + data_sizes.CASES
+    """Writes the models that are whole graphs: how many."""
+    written = control_flow.CASES + data_sizes.CASES + exported.CASES
     for name, text, runs in written:
         model = onnx.parser.parse_model(text)
         session = onnxruntime.InferenceSession(
