@@ -38,6 +38,11 @@ static LogicalResult checkOp(Operation *op) {
     return op->emitError() << "'" << op->getName()
                            << "' is not accepted; expected ops of linalg, "
                               "tensor, arith, math, scf or tosa";
+  if (isa<linalg::WinogradFilterTransformOp, linalg::WinogradInputTransformOp,
+          linalg::WinogradOutputTransformOp>(op))
+    return op->emitError() << "'" << op->getName()
+                           << "' is not accepted; expected the convolution "
+                              "that it is a part of";
   for (Region &region : op->getRegions())
     for (Block &block : region)
       for (BlockArgument argument : block.getArguments())

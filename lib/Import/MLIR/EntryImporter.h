@@ -25,6 +25,12 @@ mlir::LogicalResult fixShapes(mlir::func::FuncOp entry,
 /// Turns TOSA into linalg, tensor, arith and scf.
 mlir::LogicalResult lowerTosa(mlir::ModuleOp module);
 
+/// Takes ops apart that stand for several of linalg, tensor and arith.
+mlir::LogicalResult decomposeOps(mlir::ModuleOp module);
+
+/// Makes loops that only read a flag to know whether they go on.
+void rotateLoops(mlir::ModuleOp module);
+
 /// Refuses dynamic shapes that are left, which depend on data.
 mlir::LogicalResult checkStatic(mlir::func::FuncOp entry);
 

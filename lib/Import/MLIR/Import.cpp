@@ -58,7 +58,10 @@ OwningOpRef<ModuleOp> ashlar::importMLIR(StringRef path,
   if (failed(entry) || failed(inlineCalls(*module, *entry)) ||
       failed(nameSignature(*entry)) || failed(fixShapes(*entry, options)) ||
       failed(lowerTosa(*module)) || failed(checkStatic(*entry)) ||
-      failed(moveConstantsToResources(*entry)))
+      failed(decomposeOps(*module)))
+    return nullptr;
+  rotateLoops(*module);
+  if (failed(moveConstantsToResources(*entry)))
     return nullptr;
   nameLocations(*module);
   return module;

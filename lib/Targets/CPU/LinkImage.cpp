@@ -49,14 +49,15 @@ bool isLibc(llvm::StringRef symbol) {
 }
 
 /// The functions of C's <math.h> that upstream's lowerings call, for double
-/// and with an f for float.
+/// and with an f for float; sincos, which every Linux has besides, is what LLVM
+/// makes of both.
 bool isLibm(llvm::StringRef symbol) {
   static const std::set<llvm::StringRef> functions = {
-      "acos",  "acosh", "asin", "asinh", "atan", "atan2", "atanh",     "cbrt",
-      "ceil",  "cos",   "cosh", "erf",   "erfc", "exp",   "exp2",      "expm1",
-      "fabs",  "floor", "fma",  "fmax",  "fmin", "fmod",  "ldexp",     "log",
-      "log10", "log1p", "log2", "pow",   "rint", "round", "roundeven", "sin",
-      "sinh",  "sqrt",  "tan",  "tanh",  "trunc"};
+      "acos",   "acosh", "asin", "asinh", "atan", "atan2", "atanh",     "cbrt",
+      "ceil",   "cos",   "cosh", "erf",   "erfc", "exp",   "exp2",      "expm1",
+      "fabs",   "floor", "fma",  "fmax",  "fmin", "fmod",  "ldexp",     "log",
+      "log10",  "log1p", "log2", "pow",   "rint", "round", "roundeven", "sin",
+      "sincos", "sinh",  "sqrt", "tan",   "tanh", "trunc"};
   return functions.count(symbol) ||
          (symbol.ends_with("f") && functions.count(symbol.drop_back()));
 }

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Named operators of linalg, and generic ones, beside NumPy.
 
-A case is (name, op, inputs, shape of the result, expected): the result starts
-from zeros, or from what Initial names.
+A case is (name, op, inputs, attributes, expected, start): an input that is no
+array, but a number, is part of the program, and the result starts from start.
 """
 
 import math
 
 import numpy as np
+
+import window_cases
 
 RANDOM = np.random.default_rng(23)
 
@@ -50,36 +52,32 @@ def products():
     yield ("batch_vecmat", "batch_vecmat", [f32(2, 5), other], "", None)
 
 
-def convolutions():
-    one = ("{dilations = dense<1> : tensor<%dxi64>, "
-           "strides = dense<1> : tensor<%dxi64>}")
-    x, w = f32(2, 7, 6, 3), f32(3, 2, 3, 4)
-    y = np.zeros((2, 5, 5, 4))
-    for r, c in np.ndindex(5, 5):
-        y[:, r, c] = np.einsum("nhwc,hwco->no", x[:, r:r + 3, c:c + 2], w)
-    yield ("conv_2d_nhwc_hwcf", "conv_2d_nhwc_hwcf", [x, w], one % (2, 2), y)
-    xc, wc = x.transpose(0, 3, 1, 2).copy(), w.transpose(3, 2, 0, 1).copy()
-    yield ("conv_2d_nchw_fchw", "conv_2d_nchw_fchw", [xc, wc], one % (2, 2),
-           y.transpose(0, 3, 1, 2))
-    d = f32(3, 2, 3)
-    z = np.zeros((2, 5, 5, 3))
-    for r, c in np.ndindex(5, 5):
-        z[:, r, c] = np.einsum("nhwc,hwc->nc", x[:, r:r + 3, c:c + 2], d)
-    yield ("depthwise_conv_2d_nhwc_hwc", "depthwise_conv_2d_nhwc_hwc", [x, d],
-           one % (2, 2), z)
-    line, taps = f32(2, 9, 3), f32(4, 3, 5)
-    y = np.stack([np.einsum("nwc,wco->no", line[:, i:i + 4], taps)
-                  for i in range(6)], 1)
-    yield ("conv_1d_nwc_wcf", "conv_1d_nwc_wcf", [line, taps], one % (1, 1), y)
-    shape = np.zeros((3, 2), np.float32)
-    for op, fold in [("pooling_nhwc_sum", np.sum)]:
-        y = np.stack([np.stack([fold(x[:, r:r + 3, c:c + 2], (1, 2))
-                                for c in range(5)], 1) for r in range(5)], 1)
-        yield op, op, [x, shape], one % (2, 2), y
+def blocks():
+    """Products of tiles, of bytes, and what selects or divides."""
+    a, b = f32(2, 3, 4, 5), f32(6, 3, 7, 5)
+    yield ("mmt4d", "mmt4d", [a, b], "", np.einsum("mkac,nkbc->mnab", a, b))
+    a, b = f32(2, 2, 3, 4, 5), f32(2, 6, 3, 7, 5)
+    yield ("batch_mmt4d", "batch_mmt4d", [a, b], "",
+           np.einsum("zmkac,znkbc->zmnab", a, b))
+    stack, other = f32(4, 3, 5), f32(4, 5, 7)
+    yield ("batch_reduce_matmul", "batch_reduce_matmul", [stack, other], "",
+           np.einsum("zij,zjk->ik", stack, other))
+    flags = RANDOM.random((3, 5)) < 0.5
+    x, y = f32(3, 5), f32(3, 5)
+    yield "select", "select", [flags, x, y], "", np.where(flags, x, y)
+    n = RANDOM.integers(-2**31, 2**31, (3, 5)).astype(np.int32)
+    d = RANDOM.integers(1, 9, (3, 5)).astype(np.int32)
+    yield ("div_unsigned", "div_unsigned", [n, d], "",
+           (n.view(np.uint32) // d.view(np.uint32)).view(np.int32))
+    for op, shapes in [("quantized_matmul", ((3, 5), (5, 7))),
+                       ("quantized_batch_matmul", ((2, 3, 5), (2, 5, 7)))]:
+        a, b = (RANDOM.integers(-128, 128, s).astype(np.int8) for s in shapes)
+        yield (op, op, [a, b, np.int32(3), np.int32(-4)], "",
+               (a.astype(np.int32) - 3) @ (b.astype(np.int32) + 4))
 
 
 def cases():
-    for family in (elementwise, products, convolutions):
+    for family in (elementwise, products, blocks):
         for name, op, inputs, attributes, expected in family():
             if op == "dot":
                 expected = inputs[0] @ inputs[1]
@@ -87,4 +85,6 @@ def cases():
                 expected = np.einsum("bij,bj->bi", *inputs)
             elif op == "batch_vecmat":
                 expected = np.einsum("bi,bij->bj", *inputs)
-            yield name, f"linalg.{op}", inputs, attributes, expected
+            yield name, f"linalg.{op}", inputs, attributes, expected, 0
+    for name, op, *rest in window_cases.cases(RANDOM):
+        yield name, f"linalg.{op}", *rest

@@ -17,6 +17,7 @@ import tempfile
 import numpy as np
 
 import linalg_cases
+import program_cases
 import tosa_cases
 
 RTOL, ATOL = 1e-5, 1e-5
@@ -70,35 +71,54 @@ def tosa_program(op, operands, attributes, expected):
     return program(arguments, lines, "%r", expected)
 
 
-def linalg_program(op, inputs, attributes, expected):
+def linalg_program(op, inputs, attributes, expected, start):
     kind, element = spell(expected), TYPES[str(expected.dtype)]
-    names = ", ".join(f"%x{i}" for i in range(len(inputs)))
-    types = ", ".join(spell(x) for x in inputs)
-    lines = [f"%z = arith.constant 0.0 : {element}",
+    spelled = (f"{float(start):e}" if expected.dtype == np.float32
+               else int(start))
+    lines = [f"%z = arith.constant {spelled} : {element}",
              f"%e = tensor.empty() : {kind}",
-             f"%f = linalg.fill ins(%z : {element}) outs(%e : {kind}) -> {kind}",
-             f"%r = {op} {attributes} ins({names} : {types}) "
-             f"outs(%f : {kind}) -> {kind}"]
-    return program([(f"x{i}", spell(x)) for i, x in enumerate(inputs)], lines,
-                   "%r", expected)
+             f"%f = linalg.fill ins(%z : {element}) outs(%e : {kind}) -> {kind}"]
+    arguments, types = [], []
+    for i, x in enumerate(inputs):
+        if isinstance(x, np.ndarray):
+            arguments.append((f"x{i}", spell(x)))
+            types.append(spell(x))
+        else:
+            lines.append(f"%x{i} = arith.constant {x} : i32")
+            types.append("i32")
+    names = ", ".join(f"%x{i}" for i in range(len(inputs)))
+    lines.append(f"%r = {op} {attributes} ins({names} : {', '.join(types)}) "
+                 f"outs(%f : {kind}) -> {kind}")
+    return program(arguments, lines, "%r", expected)
+
+
+def narrowed(expected):
+    """What NumPy computed in f64 is of f32."""
+    expected = np.asarray(expected)
+    wide = expected.dtype == np.float64
+    return expected.astype(np.float32) if wide else expected
 
 
 def all_cases():
     """Name, text, inputs by name, expected."""
     for name, op, operands, attributes, expected in tosa_cases.cases():
         given = [x for x in operands if isinstance(x, np.ndarray)]
-        if expected.dtype == np.float64:
-            expected = expected.astype(np.float32)
+        expected = narrowed(expected)
         inputs = {f"x{i}": x for i, x in enumerate(operands)
                   if isinstance(x, np.ndarray)}
         assert len(inputs) == len(given)
         yield (f"tosa.{name}", tosa_program(op, operands, attributes, expected),
                inputs, expected)
-    for name, op, inputs, attributes, expected in linalg_cases.cases():
-        expected = np.asarray(expected).astype(np.float32)
+    for name, op, inputs, attributes, expected, start in linalg_cases.cases():
+        expected = narrowed(expected)
         yield (f"linalg.{name}",
-               linalg_program(op, inputs, attributes, expected),
-               {f"x{i}": x for i, x in enumerate(inputs)}, expected)
+               linalg_program(op, inputs, attributes, expected, start),
+               {f"x{i}": x for i, x in enumerate(inputs)
+                if isinstance(x, np.ndarray)}, expected)
+    for name, inputs, lines, expected in program_cases.cases():
+        expected = narrowed(expected)
+        yield (name, program([(n, spell(x)) for n, x in inputs.items()],
+                             lines, "%r", expected), inputs, expected)
 
 
 def check(tools, folder, text, inputs, expected):
@@ -106,8 +126,8 @@ def check(tools, folder, text, inputs, expected):
     folder.mkdir()
     (folder / "case.mlir").write_text(text)
     module = folder / "case.ash"
-    np.save(folder / "y.npy", np.array(expected, order="C"))
-    command = [tools / "ashlar-run", module, f"--expect=y={folder / 'y.npy'}",
+    np.save(folder / "expected.npy", np.array(expected, order="C"))
+    command = [tools / "ashlar-run", module, f"--expect=y={folder / 'expected.npy'}",
                f"--rtol={RTOL}", f"--atol={ATOL}"]
     for name, value in inputs.items():
         np.save(folder / f"{name}.npy", np.array(value, order="C"))
