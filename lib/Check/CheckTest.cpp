@@ -83,6 +83,7 @@ private:
   Expected<std::vector<Tensor>> readTensors(llvm::StringRef folder,
                                             llvm::StringRef prefix);
   Error readDataSets();
+  void repeatSingles(DataSet &data) const;
   Error checkInputShapes(const DataSet &data) const;
   Fixed fixedBy(const DataSet &data) const;
   bool fixNeeded(const std::vector<UnsupportedNode> &nodes,
@@ -140,6 +141,21 @@ void TestRun::readModelInputs() {
     description.isStatic =
         type.has_shape() && !llvm::is_contained(description.shape, -1);
     modelInputs.push_back(std::move(description));
+  }
+}
+
+/// Some published data hold one element for an input that the model declares
+/// larger, where its type alone counts: repeated, it is as declared.
+void TestRun::repeatSingles(DataSet &data) const {
+  for (auto [input, tensor] : llvm::zip(modelInputs, data.inputs)) {
+    if (!input.isStatic || tensor.elementCount() != 1)
+      continue;
+    Tensor repeated = tensor;
+    repeated.shape = input.shape;
+    repeated.bytes.clear();
+    for (int64_t i = repeated.elementCount(); i > 0; --i)
+      llvm::append_range(repeated.bytes, tensor.bytes);
+    tensor = std::move(repeated);
   }
 }
 
@@ -360,7 +376,8 @@ Error TestRun::run() {
   if (dataSets.empty())
     return failed("there is no test_data_set_0");
   bool isLoaded = false;
-  for (const DataSet &data : dataSets) {
+  for (DataSet &data : dataSets) {
+    repeatSingles(data);
     if (Error error = checkInputShapes(data))
       return error;
     Fixed wanted = fixedBy(data);
