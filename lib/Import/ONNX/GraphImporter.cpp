@@ -363,6 +363,16 @@ void GraphImporter::setSizes(StringRef name, ArrayRef<Value> sizes) {
 
 void GraphImporter::forgetConstants() {
   evaluator = ConstantEvaluator();
+  // Blocks that go away are in no function yet.
+  sizeArgumentList.remove_if([&](Value value) {
+    for (Region *region = value.getParentRegion(); region;) {
+      if (region == &function.getBody())
+        return false;
+      Operation *around = region->getParentOp();
+      region = around ? around->getParentRegion() : nullptr;
+    }
+    return true;
+  });
   // What is still seen goes on being known.
   ranges.forget();
   for (const llvm::StringMap<ImportedValue> &scope : scopes)

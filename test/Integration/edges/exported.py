@@ -23,6 +23,8 @@ SPECIAL = {
     ("tf2onnx_boxes", "x0"): lambda: np.sort(
         RANDOM.random((8, 2, 2)), 1).reshape(8, 4),
     ("tf2onnx_boxes", "x1"): lambda: RANDOM.random(8),
+    ("tf2onnx_crops", "x1"): lambda: np.sort(
+        RANDOM.random((3, 2, 2)), 1).reshape(3, 4),
     ("paddle_loop", "n"): lambda: RANDOM.integers(0, 6, 1),
     ("pytorch_packed", "x1"): lambda: np.sort(
         RANDOM.integers(1, 7, 3))[::-1].copy(),
