@@ -201,9 +201,9 @@ LogicalResult Compilation::accept(llvm::Error error) {
   return refuse();
 }
 
-/// Of a compile that failed, what was decided until then is no one's concern.
+/// Of a compile that failed as well: what was decided until then may be why.
 void Compilation::writeRemarks() {
-  if (remarksFile.isWanted() && result.status == CompileStatus::Done)
+  if (remarksFile.isWanted())
     (void)accept(remarks.write(remarksFile, out));
 }
 
@@ -250,7 +250,9 @@ CompileResult Compilation::run() {
     return result;
   }
   if (!stage(Stage::Import, import)) {
-    writeRemarks();
+    // Before that, the file may be one that the model is made of.
+    if (result.status == CompileStatus::Done)
+      writeRemarks();
     return result;
   }
   remarks.readNodes(*module);
@@ -330,8 +332,10 @@ CompileResult Compilation::run() {
          stage(Stage::Emit, [&] { return emit(*module); }));
   if (list.isWanted() && result.status == CompileStatus::Done)
     (void)writeList(list);
-  if (result.status == CompileStatus::Done &&
-      succeeded(accept(precision.finish(targetNames.front(), out))))
+  if (result.status == CompileStatus::Done)
+    (void)accept(precision.finish(targetNames.front(), out));
+  // Over the budget, a later try may fit, whose remarks are wanted.
+  if (!isOverBudget)
     writeRemarks();
   return result;
 }

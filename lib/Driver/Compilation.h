@@ -37,6 +37,7 @@ public:
   std::vector<MemoryNeeds> needs;
   std::vector<std::string> targetNames;
   bool isOverBudget = false;
+  void writeRemarks();
 
 private:
   using Clock = std::chrono::steady_clock;
@@ -61,7 +62,6 @@ private:
                          [&](auto &other) { return other.get() == &target; }) -
            targets.begin();
   }
-  void writeRemarks();
   /// Says what is wrong, if anything is.
   mlir::LogicalResult accept(llvm::Error error);
   /// What stops here is the model's or the machine's fault.

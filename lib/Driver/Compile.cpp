@@ -83,6 +83,7 @@ static CompileResult compileWithin(const CompileOptions &options,
     return mostNeeded(x->needs) < mostNeeded(y->needs);
   });
   explainBudget(options.memoryBudget, **closest, log);
+  (*closest)->writeRemarks();
   return result;
 }
 

@@ -73,14 +73,20 @@ public:
         keep(op);
       }
     }
-    remark::analysis(function.getLoc(), about(function, "Layouts", "layout"))
-        << remark::metric("Transposes", transposes)
-        << " transposes were set, of " << remark::metric("Bytes", bytesMoved)
-        << " bytes";
     for (Operation *op : llvm::reverse(ops))
       if (isOpTriviallyDead(op))
         op->erase();
-    return transposes;
+    dropUnread();
+    int64_t bytes = 0;
+    for (Transpose &transpose : transposes) {
+      bytes += byteSize(transpose.op.getResult(0).getType());
+      explain(transpose);
+    }
+    remark::analysis(function.getLoc(), about(function, "Layouts", "layout"))
+        << remark::metric("Transposes", transposes.size())
+        << " transposes were set, of " << remark::metric("Bytes", bytes)
+        << " bytes";
+    return int64_t(transposes.size());
   }
 
 private:
@@ -119,9 +125,6 @@ private:
 
   Value transpose(Value value, ArrayRef<int64_t> layout,
                   RankedTensorType target) {
-    ++transposes;
-    bytesMoved += byteSize(target);
-    explainTranspose(value, target);
     Layout from = layoutOf(value);
     Value source = isMoved(value) ? known.lookup(value).first : value;
     MLIRContext *context = b.getContext();
@@ -137,25 +140,48 @@ private:
     SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
     Value init = tensor::EmptyOp::create(b, value.getLoc(), target.getShape(),
                                          target.getElementType());
-    return linalg::GenericOp::create(
-               b, value.getLoc(), target, source, init, maps, loops,
-               [](OpBuilder &inner, Location location, ValueRange arguments) {
-                 linalg::YieldOp::create(inner, location, arguments[0]);
-               })
-        .getResult(0);
+    auto made = linalg::GenericOp::create(
+        b, value.getLoc(), target, source, init, maps, loops,
+        [](OpBuilder &inner, Location location, ValueRange arguments) {
+          linalg::YieldOp::create(inner, location, arguments[0]);
+        });
+    transposes.push_back({made, current->getLoc(), whyTransposed(value)});
+    return made.getResult(0);
   }
 
-  void explainTranspose(Value value, RankedTensorType target) {
-    const char *why =
-        isa<func::ReturnOp>(current) ? "the model's result has its own order"
-        : !follows ? "what reads it cannot follow another order of dims"
-        : isMoved(value)
-            ? "its reader goes through other data in another order"
-            : "its reader wants the dims that it sums or keeps innermost";
-    remark::missed(current->getLoc(), about(current, "Transpose", "layout"))
-        << nodeName(value.getLoc()) << " is transposed, "
-        << remark::metric("Bytes", byteSize(target))
-        << " bytes: " << remark::metric("Reason", std::string(why));
+  const char *whyTransposed(Value value) const {
+    return isa<func::ReturnOp>(current) ? "the model's result has its own order"
+           : !follows ? "what reads it cannot follow another order of dims"
+           : isMoved(value)
+               ? "its reader goes through other data in another order"
+               : "its reader wants the dims that it sums or keeps innermost";
+  }
+
+  /// A transpose that was set, and for whom.
+  struct Transpose {
+    linalg::GenericOp op;
+    Location reader;
+    const char *why;
+  };
+
+  /// Who asked for a transpose may be gone by now, having been written anew.
+  void dropUnread() {
+    // One may read another that was set before it.
+    for (Transpose &transpose : llvm::reverse(transposes))
+      if (transpose.op->use_empty()) {
+        transpose.op->erase();
+        transpose.op = {};
+      }
+    llvm::erase_if(transposes,
+                   [](Transpose &transpose) { return !transpose.op; });
+  }
+
+  static void explain(Transpose &transpose) {
+    Value result = transpose.op.getResult(0);
+    remark::missed(transpose.reader, about(transpose.op, "Transpose", "layout"))
+        << nodeName(result.getLoc()) << " is transposed, "
+        << remark::metric("Bytes", byteSize(result.getType()))
+        << " bytes: " << remark::metric("Reason", std::string(transpose.why));
   }
 
   Value inModelOrder(Value value) {
@@ -491,7 +517,7 @@ private:
   };
   /// By value and order; never iterated.
   std::map<std::pair<Value, Layout>, Value, CopyLess> copies;
-  int64_t transposes = 0, bytesMoved = 0;
+  SmallVector<Transpose> transposes;
   /// What is being visited, and whether it takes another order.
   Operation *current = nullptr;
   bool follows = false;

@@ -99,6 +99,11 @@ void readBehindTransposes(linalg::GenericOp op) {
       continue;
     AffineMap &map = maps[operand->getOperandNumber()];
     map = from.compose(inversePermutation(to)).compose(map);
+    remark::passed(op.getLoc(), about(op, "Transpose", "fusion"))
+        << "reads behind the transpose of " << nodeName(copy.getLoc())
+        << ", saving "
+        << remark::metric("BytesSaved", 2 * byteSize(operand->get().getType()))
+        << " bytes";
     operand->set(copy.getDpsInputs()[0]);
     changed = true;
   }
