@@ -21,6 +21,9 @@ bool ashlar::isConstantBehindReshapes(Value value) {
 }
 
 static TypedAttr reshaped(Attribute constant, RankedTensorType type) {
+  if (auto typed = dyn_cast<TypedAttr>(constant);
+      typed && typed.getType() == type)
+    return typed;
   if (auto resource = dyn_cast<DenseResourceElementsAttr>(constant))
     return DenseResourceElementsAttr::get(type, resource.getRawHandle());
   if (auto dense = dyn_cast<DenseElementsAttr>(constant))

@@ -22,6 +22,16 @@ WeightBytes::WeightBytes(TypedAttr value) {
   packed = dyn_cast<tile::PackedAttr>(value);
   if (packed)
     value = packed.getSource();
+  if (auto stacked = dyn_cast<tile::StackedAttr>(value)) {
+    for (TypedAttr source : stacked.getSources())
+      parts.emplace_back(source);
+    rounded = parts.front().rounded;
+    partElements =
+        cast<RankedTensorType>(stacked.getSources().front().getType())
+            .getNumElements();
+    bytes = written;
+    return;
+  }
   if (auto attribute = dyn_cast<tile::RoundedAttr>(value)) {
     rounded = attribute.getType().getElementType();
     value = attribute.getSource();
@@ -72,6 +82,10 @@ void WeightBytes::forEachSourcePiece(
     llvm::function_ref<void(ArrayRef<char>)> use) const {
   if (packed)
     return forEachPackedPiece(use);
+  for (const WeightBytes &part : parts)
+    part.forEachSourcePiece(use);
+  if (!parts.empty())
+    return;
   uint64_t bytes = rounded ? 2 * this->bytes : this->bytes;
   ArrayRef<char> source = data.empty() ? ArrayRef<char>(owned) : data;
   if (!isSplat) {
@@ -114,6 +128,14 @@ static void copyRow(char *to, const char *from, int64_t count, int64_t stride,
   llvm_unreachable("elements take 1, 2, 4 or 8 bytes");
 }
 
+std::pair<const char *, bool> WeightBytes::elementAt(int64_t place,
+                                                     int64_t width) const {
+  if (!parts.empty())
+    return parts[place / partElements].elementAt(place % partElements, width);
+  const char *source = data.empty() ? owned.data() : data.data();
+  return {source + (isSplat ? 0 : place * width), isSplat};
+}
+
 void WeightBytes::forEachPackedPiece(
     llvm::function_ref<void(ArrayRef<char>)> use) const {
   auto type = cast<RankedTensorType>(packed.getType());
@@ -121,11 +143,8 @@ void WeightBytes::forEachPackedPiece(
   int64_t group = packed.getGroup();
   ArrayRef<int64_t> shape = type.getShape().drop_back(group == 1 ? 1 : 2);
   SmallVector<int64_t> strides(packed.getStrides());
-  if (isSplat)
-    strides.assign(strides.size(), 0);
   int64_t panel = packed.getPanel(),
           width = rounded ? sizeof(float) : elementBytes(type.getElementType());
-  const char *source = data.empty() ? owned.data() : data.data();
   SmallVector<int64_t> at(shape.size(), 0);
   SmallVector<char, 0> piece;
   int64_t row = 0, rows = ShapedType::getNumElements(shape);
@@ -139,13 +158,14 @@ void WeightBytes::forEachPackedPiece(
       for (auto [index, stride] : llvm::zip(at, strides))
         place += index * stride;
       int64_t columns = std::min(panel, packed.getClip() - at.front() * panel);
-      const char *from = source + place * width;
+      auto [from, isSame] = elementAt(place, width);
       if (group == 1)
-        copyRow(to, from, columns, column, width);
+        copyRow(to, from, columns, isSame ? 0 : column, width);
       else
         for (int64_t c = 0; c < columns; ++c)
-          copyRow(to + c * group * width, from + c * column * width, group,
-                  strides.back(), width);
+          copyRow(to + c * group * width,
+                  from + (isSame ? 0 : c * column * width), group,
+                  isSame ? 0 : strides.back(), width);
       for (size_t d = at.size(); d-- > 0 && ++at[d] == shape[d];)
         at[d] = 0;
     }
@@ -177,6 +197,12 @@ static bool equal(TypedAttr x, TypedAttr y) {
            packedX.getClip() == packedY.getClip() &&
            packedX.getGroup() == packedY.getGroup() &&
            equal(packedX.getSource(), packedY.getSource());
+  auto stackedX = dyn_cast<tile::StackedAttr>(x);
+  auto stackedY = dyn_cast<tile::StackedAttr>(y);
+  if (bool(stackedX) != bool(stackedY))
+    return false;
+  if (stackedX)
+    return llvm::equal(stackedX.getSources(), stackedY.getSources(), equal);
   WeightBytes first(x), second(y);
   // A splat beside its written-out twin stays a weight of its own.
   return first.isWhole() && second.isWhole() && first.whole() == second.whole();

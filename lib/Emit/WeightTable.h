@@ -9,6 +9,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 #include <unordered_map>
+#include <vector>
 
 namespace ashlar {
 
@@ -19,7 +20,9 @@ public:
 
   uint64_t size() const { return bytes; }
   /// Whether all bytes lie in memory already, and those.
-  bool isWhole() const { return !isSplat && !packed && !rounded; }
+  bool isWhole() const {
+    return !isSplat && !packed && !rounded && parts.empty();
+  }
   llvm::ArrayRef<char> whole() const {
     return data.empty() ? llvm::ArrayRef<char>(owned) : data;
   }
@@ -34,6 +37,10 @@ private:
   void
   forEachSourcePiece(llvm::function_ref<void(llvm::ArrayRef<char>)> use) const;
 
+  /// Where element `place` of the source lies, and whether those that follow
+  /// are the same.
+  std::pair<const char *, bool> elementAt(int64_t place, int64_t width) const;
+
   uint64_t bytes = 0;
   bool isSplat = false;
   tile::PackedAttr packed; ///< null, or how `data` is brought into order
@@ -41,6 +48,9 @@ private:
   mlir::Type rounded;
   llvm::ArrayRef<char> data;         ///< of a splat: one element
   llvm::SmallVector<char, 16> owned; ///< where `data` had to be made
+  /// What lies one behind the other; `data` is empty then.
+  std::vector<WeightBytes> parts;
+  int64_t partElements = 0; ///< of each
 };
 
 class WeightTable {

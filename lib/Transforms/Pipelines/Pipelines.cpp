@@ -29,9 +29,10 @@ const char *ashlar::stepName(Step step) {
       "ashlar-normalize-generics", "ashlar-assign-layouts",
       "ashlar-fuse-elementwise",   "ashlar-form-contracts",
       "ashlar-absorb-padding",     "ashlar-form-winograd",
-      "ashlar-form-dispatches",    "ashlar-tile-kernels",
-      "ashlar-expand-contracts",   "ashlar-vectorize-generics",
-      "ashlar-vectorize-steps",    "the target's lowering"};
+      "ashlar-merge-contracts",    "ashlar-form-dispatches",
+      "ashlar-tile-kernels",       "ashlar-expand-contracts",
+      "ashlar-vectorize-generics", "ashlar-vectorize-steps",
+      "the target's lowering"};
   return names[unsigned(step)];
 }
 
@@ -104,6 +105,8 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
     if (all && !options.exactConvolution && !options.openSizes &&
         options.takes(Step::FormWinograd))
       function.addPass(createFormWinogradPass(options.machine, options.tuning));
+    if (all && options.takes(Step::MergeContracts))
+      function.addPass(createMergeContractsPass());
     function.addPass(createChooseStrategiesPass(options.machine, options.tuning,
                                                 options.openSizes));
     function.addPass(createCSEPass());

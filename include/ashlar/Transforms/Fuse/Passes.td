@@ -92,6 +92,24 @@ def FormWinogradPass : Pass<"ashlar-form-winograd", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def MergeContractsPass
+    : Pass<"ashlar-merge-contracts", "::mlir::func::FuncOp"> {
+  let summary = "Compute contractions of one tensor with several constants "
+                "together";
+  let description = [{
+    Before: `tile.contract` ops, some of which read the same `a`. After: those
+    that differ in their constants only are one, with one parallel dim more, the
+    first: constants are stacked along it (`#tile.stacked`), results as well, and
+    whoever reads one of them reads a slice, which is a view.
+    Left alone, each with a remark that says why: other sizes, orders, types or
+    epilogues, results that leave the block, and those that are no multiple of
+    64 bytes.
+  }];
+  let dependentDialects = ["::ashlar::tile::TileDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def ChooseStrategiesPass
     : Pass<"ashlar-choose-strategies", "::mlir::func::FuncOp"> {
   let summary = "Choose how each contraction is computed";

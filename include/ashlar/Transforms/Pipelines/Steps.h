@@ -16,6 +16,7 @@ enum class Step : unsigned {
   FormContracts, ///< with strategies and panels of weights
   AbsorbPadding,
   FormWinograd,
+  MergeContracts,
   FuseDispatches,
   TileKernels,
   ExpandContracts, ///< the loops of a strategy
@@ -23,7 +24,7 @@ enum class Step : unsigned {
   VectorizeSteps,
   OptimizeCode, ///< polynomials for functions, LLVM's passes
 };
-inline constexpr unsigned numSteps = 12;
+inline constexpr unsigned numSteps = 13;
 /// Those of the stage `fuse`: with them and no more, kernels are fused, and
 /// plain loops.
 inline constexpr unsigned numFuseSteps = unsigned(Step::TileKernels);

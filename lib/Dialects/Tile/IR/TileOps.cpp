@@ -193,6 +193,27 @@ RingType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+LogicalResult
+StackedAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                    ArrayRef<TypedAttr> sources, ShapedType type) {
+  if (sources.empty())
+    return emitError() << "expected at least one source";
+  auto first = dyn_cast<RankedTensorType>(sources.front().getType());
+  for (TypedAttr source : sources)
+    if (!first || source.getType() != first ||
+        isa<RoundedAttr>(source) != isa<RoundedAttr>(sources.front()))
+      return emitError() << "expected sources of one tensor type, all or none "
+                            "of them rounded, found "
+                         << source.getType() << " beside "
+                         << sources.front().getType();
+  SmallVector<int64_t> shape = {int64_t(sources.size())};
+  llvm::append_range(shape, first.getShape());
+  if (type != RankedTensorType::get(shape, first.getElementType()))
+    return emitError() << sources.size() << " constants of " << first
+                       << " one behind the other are no " << type;
+  return success();
+}
+
 static Type elementOf(Value value) {
   return cast<ShapedType>(value.getType()).getElementType();
 }

@@ -373,6 +373,23 @@ func.func @init(%x: f64) {
 
 // -----
 
+// Stacked constants are of one type, and the value has one dim more.
+func.func @stack_sources() {
+  // expected-error@+1 {{expected sources of one tensor type, all or none of them rounded, found 'tensor<3xf32>' beside 'tensor<4xf32>'}}
+  %0 = arith.constant #tile.stacked<dense<1.0> : tensor<4xf32>, dense<2.0> : tensor<3xf32>> : tensor<2x4xf32>
+  return
+}
+
+// -----
+
+func.func @stack_type() {
+  // expected-error@+1 {{2 constants of 'tensor<4xf32>' one behind the other are no 'tensor<8xf32>'}}
+  %0 = arith.constant #tile.stacked<dense<1.0> : tensor<4xf32>, dense<2.0> : tensor<4xf32>> : tensor<8xf32>
+  return
+}
+
+// -----
+
 // A step has terms.
 func.func @step_sizes(%acc: !tile.acc<4xf32>, %a: memref<8xf32>, %b: memref<8x4xf32>) {
   // expected-error@+1 {{'tile.step' op expected reduced sizes and unrolling of 1 or more}}

@@ -179,4 +179,25 @@ def Tile_RoundedAttr : AttrDef<Tile_Dialect, "Rounded",
   let assemblyFormat = "`<` $source `>`";
 }
 
+def Tile_StackedAttr : AttrDef<Tile_Dialect, "Stacked",
+                               [ElementsAttrInterface]> {
+  let mnemonic = "stacked";
+  let summary = "Constants of one type, one behind the other";
+  let description = [{
+    Of `n` sources, the value has one dim more, the first, of size `n`: at `i`
+    lies source `i`. The bytes are brought together while the module is
+    written, so that no weight is held twice.
+
+    ```mlir
+    #tile.stacked<dense<1.0> : tensor<4xf32>, dense<2.0> : tensor<4xf32>>
+        : tensor<2x4xf32>
+    ```
+  }];
+  let parameters = (ins ArrayRefParameter<"::mlir::TypedAttr">:$sources,
+                        AttributeSelfTypeParameter<"",
+                                                   "::mlir::ShapedType">:$type);
+  let assemblyFormat = "`<` $sources `>`";
+  let genVerifyDecl = 1;
+}
+
 #endif // ASHLAR_DIALECTS_TILE_IR_TILEDIALECT_TD
