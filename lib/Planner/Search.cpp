@@ -25,6 +25,10 @@ Search::Search(const Problem &problem, int64_t capacity, Spending &spending)
     : problem(problem), capacity(capacity),
       roundedCapacity(alignUp(capacity, problem.unit)), spending(spending),
       all(problem.listMembers()), failureCounts(problem.sectionCount, 1) {
+  for (const Item &item : problem.items) {
+    sizes.push_back(item.size);
+    twins.push_back(item.previousTwin);
+  }
   positionStarts.push_back(0);
   for (const Item &item : problem.items)
     positionStarts.push_back(positionStarts.back() + item.last - item.first +
@@ -123,7 +127,7 @@ bool Search::propagateSection(int s) {
   now.floor = now.lowTop = now.nextTop = never;
   for (int k = 0; k != count; ++k) {
     int item = first[k];
-    int64_t top = lowest[item] + problem.items[item].size;
+    int64_t top = lowest[item] + sizes[item];
     now.floor = std::min(now.floor, lowest[item]);
     if (top < now.lowTop) {
       now.nextTop = now.lowTop;
@@ -159,9 +163,9 @@ bool Search::propagateSection(int s) {
         return false;
       least = std::max(least, height);
     }
-    int twin = problem.items[item].previousTwin;
+    int twin = twins[item];
     if (twin >= 0 && !placed[twin])
-      least = std::max(least, lowest[twin] + problem.items[twin].size);
+      least = std::max(least, lowest[twin] + sizes[twin]);
     if (least > lowest[item] && !raise(item, least))
       return false;
   }
@@ -172,16 +176,21 @@ bool Search::propagateSection(int s) {
 bool Search::checkEnergy(int s) {
   const int *first = &members[all.starts[s]];
   int count = leftCount[s];
-  // Nothing but the floor can fail where all start from it.
-  int64_t highest = 0;
+  // What starts from the floor has been counted with it. Of the rest, no
+  // height is above the highest one, and no more lies above it than all.
+  int64_t floor = sections[s].floor, highest = 0, rest = 0;
   for (int k = 0; k != count; ++k)
-    highest = std::max(highest, lowest[first[k]]);
-  if (highest + leftSize[s] <= roundedCapacity)
+    if (int64_t offset = lowest[first[k]]; offset > floor) {
+      highest = std::max(highest, offset);
+      rest += sizes[first[k]];
+    }
+  if (highest + rest <= roundedCapacity)
     return true;
   spending.steps += 4 * count;
   energy.clear();
   for (int k = 0; k != count; ++k)
-    energy.emplace_back(lowest[first[k]], problem.items[first[k]].size);
+    if (lowest[first[k]] > floor)
+      energy.emplace_back(lowest[first[k]], sizes[first[k]]);
   std::sort(energy.begin(), energy.end());
   int64_t above = 0;
   for (size_t k = energy.size(); k-- > 0;) {

@@ -89,6 +89,9 @@ private:
   int64_t nodesLeft = 0;
   const std::vector<double> *keys = nullptr;
 
+  /// Of items: what every loop reads, apart from the rest.
+  std::vector<int64_t> sizes;
+  std::vector<int> twins;
   std::vector<int64_t> lowest; ///< by item; its offset once placed
   std::vector<char> raised;    ///< refused its lowest offset: rests on others
   std::vector<char> placed;
