@@ -5,6 +5,7 @@
 #include "LowerKernels.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Threading.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Triple.h"
@@ -26,6 +27,14 @@ static bool hasInstructions(const MachineModel &machine, const char *feature) {
          llvm::is_contained(machine.code.features, feature);
 }
 
+/// Whether values are rounded to whole numbers, as quantized ones are. Then the
+/// last bit of a product decides: it is rounded before anything is added to it,
+/// as in the definition.
+static bool roundsToIntegers(func::FuncOp kernel) {
+  return kernel.walk([](math::RoundEvenOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
 static void initializeLLVM() {
   static bool done = [] {
     llvm::InitializeAllTargets();
@@ -45,6 +54,7 @@ FailureOr<ProgramBinary> CPUTarget::emit(ModuleOp program,
   OwningOpRef<ModuleOp> all = ModuleOp::create(program.getLoc());
   OpBuilder b = OpBuilder::atBlockEnd(all->getBody());
   std::vector<std::pair<ModuleOp, std::string>> kernels;
+  std::vector<bool> rounds;
   for (auto kernel : program.getOps<func::FuncOp>()) {
     auto module = ModuleOp::create(b, kernel.getLoc());
     OpBuilder inner = OpBuilder::atBlockEnd(module.getBody());
@@ -54,6 +64,7 @@ FailureOr<ProgramBinary> CPUTarget::emit(ModuleOp program,
          llvm::to_vector(clone->getDiscardableAttrs()))
       clone->removeDiscardableAttr(attribute.getName());
     kernels.emplace_back(module, kernel.getSymName().str());
+    rounds.push_back(roundsToIntegers(kernel));
   }
   PassManager pm(context);
   LoweringOptions lowering;
@@ -66,14 +77,15 @@ FailureOr<ProgramBinary> CPUTarget::emit(ModuleOp program,
     return failure();
 
   CompileKernelOptions compile;
-  compile.contractFloats = contractsFloats() && !options.plain;
   compile.optimize = optimizes() && !options.plain;
   compile.saveTemps = options.saveTemps;
   std::vector<KernelObject> objects(kernels.size() + 1);
   std::vector<std::string> errors(kernels.size());
   parallelFor(context, 0, kernels.size(), [&](size_t i) {
+    CompileKernelOptions own = compile;
+    own.contractFloats = contractsFloats() && !options.plain && !rounds[i];
     auto object =
-        compileKernel(kernels[i].first, kernels[i].second, machine(), compile);
+        compileKernel(kernels[i].first, kernels[i].second, machine(), own);
     if (object)
       objects[i] = std::move(*object);
     else
