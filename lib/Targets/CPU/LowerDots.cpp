@@ -67,7 +67,14 @@ private:
     return op.getAcc().getType().getElementType().isInteger(32) &&
            op.getA().getType().getElementType().isInteger(8) &&
            op.getGroup() == 4 && has("avx2") &&
-           (op.getAcc().getType().getDimSize(0) < 16 || has("avx512bw"));
+           (lanesOfRegister(op) < 16 || has("avx512bw"));
+  }
+
+  /// Of the narrowest register that holds all sums.
+  static int64_t lanesOfRegister(tile::DotOp op) {
+    constexpr int64_t fewest = 4;
+    int64_t sums = op.getAcc().getType().getDimSize(0);
+    return std::max<int64_t>(fewest, llvm::PowerOf2Ceil(sums));
   }
 
   /// The even or odd bytes, as words.
@@ -90,9 +97,8 @@ private:
   }
 
   Value multiplyWords(ImplicitLocOpBuilder &b, tile::DotOp op) const {
-    constexpr int64_t fewestLanes = 4;
     VectorType type = op.getAcc().getType();
-    int64_t lanes = std::max(fewestLanes, type.getDimSize(0));
+    int64_t lanes = lanesOfRegister(op);
     auto wide = VectorType::get({lanes}, type.getElementType());
     Value sum = widen(b, op.getAcc(), lanes);
     Value left = widen(b, op.getA(), lanes * 4);
@@ -136,10 +142,8 @@ private:
 
   static Value call(ImplicitLocOpBuilder &b, tile::DotOp op,
                     const DotInstruction &instruction) {
-    constexpr int64_t fewestLanes = 4;
     VectorType type = op.getAcc().getType();
-    int64_t lanes =
-        std::max<int64_t>(fewestLanes, llvm::PowerOf2Ceil(type.getDimSize(0)));
+    int64_t lanes = lanesOfRegister(op);
     auto wide = VectorType::get({lanes}, type.getElementType());
     Value first = op.getA(), second = op.getB();
     if (instruction.swaps)
