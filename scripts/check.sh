@@ -45,7 +45,7 @@ were skipped; each skipped test says why.
                       leaves nothing
   pictures       1    pages of ashlar-inspect, in a browser without a screen
   hostile        6    broken models and modules: refused clearly, never a crash
-  sanitized      3    the runtime's tests under ASan+UBSan, and TSan
+  sanitized      4    the runtime's tests under ASan+UBSan, and TSan
   install        2    the installed runtime, used from outside
   readme         1    what the documents show is what there is
 
@@ -178,7 +178,7 @@ phase contract 4 "memory contracts, to the byte"
 phase reproducible 2 "the same bytes each time, nothing left of a killed run"
 phase pictures 1 "what ashlar-inspect draws, in a browser"
 phase hostile 6 "broken models and modules"
-phase sanitized 3 "the runtime under sanitizers"
+phase sanitized 4 "the runtime under sanitizers"
 phase install 2 "the installed runtime, used from outside"
 phase readme 1 "what the documents show is what there is"
 closing
