@@ -10,8 +10,6 @@ inputs of the model. Writes benchmarks/results/precision.md and precision.json.
 import argparse
 import json
 import pathlib
-import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -83,61 +81,67 @@ def measure(context, model, path, chosen, peers):
             opened[f"openvino {precision}"] = peer
         except Refused as why:
             row["refused"] = str(why)
-    times = {who: [] for who in opened}
-    for _ in range(context.rounds):
-        for who, contender in opened.items():
-            times[who].append(statistics.median(
-                contender.block(context.seconds / context.rounds)))
-    for who in opened:
-        rows[who]["ms"] = statistics.median(times[who])
+    for who, found in context.in_turns(opened).items():
+        rows[who].update(found)
     return rows
 
 
-def table(results):
-    lines = ["| model | precision | ms | error | module |",
-             "|---|---|---|---|---|"]
+def table(results, kind):
+    lines = [f"| model | {kind} | ms | error | module |", "|---|---|---|---|---|"]
     for model, rows in results.items():
         for who, row in rows.items():
             if "refused" in row:
                 lines.append(f"| {model} | {who} | refused: {row['refused']} "
                              "| | |")
                 continue
+            found = f"{row['error']:.1e}" if "error" in row else ""
             size = f"{row['module_bytes'] / 2**20:.1f} MiB" \
                 if "module_bytes" in row else ""
-            lines.append(f"| {model} | {who} | {row['ms']:.2f} "
-                         f"| {row['error']:.1e} | {size} |")
+            lines.append(f"| {model} | {who} | {row['ms']:.2f} | {found} "
+                         f"| {size} |")
     return "\n".join(lines) + "\n"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("names", nargs="*", default=NAMES)
+def parser_of(description, names):
+    parser = argparse.ArgumentParser(description=description.split("\n")[0])
+    parser.add_argument("names", nargs="*", default=names)
     parser.add_argument("--bin", type=pathlib.Path,
                         default=ROOT / "build" / "bin")
-    parser.add_argument("--precisions", default=",".join(PRECISIONS))
-    parser.add_argument("--no-peers", action="store_true",
-                        help="leave OpenVINO out")
     parser.add_argument("--seconds", type=float, default=2.5,
                         help="of each contender on each model")
     parser.add_argument("--output", type=pathlib.Path,
                         default=ROOT / "benchmarks" / "results")
-    arguments = parser.parse_args()
+    return parser
+
+
+def write_report(arguments, name, kind, measure_model):
+    """`measure_model(context, model, path)` of each model, into files of this
+    name; `kind` is what its rows differ in."""
     models = {m.name: m for m in model_list.all_models()}
     results = {}
     with tempfile.TemporaryDirectory() as folder, only(1):
-        work = pathlib.Path(folder)
-        context = Context(arguments.bin.resolve(), None, work,
+        context = Context(arguments.bin.resolve(), None, pathlib.Path(folder),
                           arguments.seconds)
-        for name in arguments.names:
-            with models[name].prepare(work) as path:
-                results[name] = measure(
-                    context, models[name], path,
-                    arguments.precisions.split(","), not arguments.no_peers)
-            print(table({name: results[name]}), flush=True)
+        for model in arguments.names:
+            with models[model].prepare(context.work) as path:
+                results[model] = measure_model(context, models[model], path)
+            print(table({model: results[model]}, kind), flush=True)
     arguments.output.mkdir(parents=True, exist_ok=True)
-    (arguments.output / "precision.md").write_text(table(results))
-    (arguments.output / "precision.json").write_text(
+    (arguments.output / f"{name}.md").write_text(table(results, kind))
+    (arguments.output / f"{name}.json").write_text(
         json.dumps(results, indent=1) + "\n")
+
+
+def main():
+    parser = parser_of(__doc__, NAMES)
+    parser.add_argument("--precisions", default=",".join(PRECISIONS))
+    parser.add_argument("--no-peers", action="store_true",
+                        help="leave OpenVINO out")
+    arguments = parser.parse_args()
+    write_report(arguments, "precision", "precision",
+                 lambda context, model, path: measure(
+                     context, model, path, arguments.precisions.split(","),
+                     not arguments.no_peers))
 
 
 if __name__ == "__main__":

@@ -9,17 +9,11 @@ is the largest difference to what the target `reference` makes of the same
 model, relative to its largest element. Writes quantized.md and quantized.json.
 """
 
-import argparse
-import json
-import pathlib
-import statistics
-import tempfile
-
 import numpy as np
 import onnx
 
 import precision
-from measure.context import Context, Refused, only
+from measure.context import Refused
 from measure.contenders import OnnxRuntime, Ours
 
 NAMES = ["resnet50", "mobilenet_v2"]
@@ -81,56 +75,14 @@ def measure(context, model, path):
             row["refused"] = str(why)
         rows[f"onnxruntime, {kind}"] = {}
         opened[f"onnxruntime, {kind}"] = OnnxRuntime(source, feeds, 1)
-    times = {who: [] for who in opened}
-    for _ in range(context.rounds):
-        for who, contender in opened.items():
-            times[who].append(statistics.median(
-                contender.block(context.seconds / context.rounds)))
-    for who in opened:
-        rows[who]["ms"] = statistics.median(times[who])
+    for who, found in context.in_turns(opened).items():
+        rows[who].update(found)
     return rows
 
 
-def table(results):
-    lines = ["| model | who, activations | ms | error | module |",
-             "|---|---|---|---|---|"]
-    for model, rows in results.items():
-        for who, row in rows.items():
-            if "ms" not in row:
-                lines.append(f"| {model} | {who} | refused: {row['refused']} "
-                             "| | |")
-                continue
-            found = f"{row['error']:.1e}" if "error" in row else ""
-            size = f"{row['module_bytes'] / 2**20:.1f} MiB" \
-                if "module_bytes" in row else ""
-            lines.append(f"| {model} | {who} | {row['ms']:.2f} | {found} "
-                         f"| {size} |")
-    return "\n".join(lines) + "\n"
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("names", nargs="*", default=NAMES)
-    parser.add_argument("--bin", type=pathlib.Path,
-                        default=precision.ROOT / "build" / "bin")
-    parser.add_argument("--seconds", type=float, default=2.5,
-                        help="of each contender on each model")
-    parser.add_argument("--output", type=pathlib.Path,
-                        default=precision.ROOT / "benchmarks" / "results")
-    arguments = parser.parse_args()
-    models = {m.name: m for m in precision.model_list.all_models()}
-    results = {}
-    with tempfile.TemporaryDirectory() as folder, only(1):
-        context = Context(arguments.bin.resolve(), None, pathlib.Path(folder),
-                          arguments.seconds)
-        for name in arguments.names:
-            with models[name].prepare(context.work) as path:
-                results[name] = measure(context, models[name], path)
-            print(table({name: results[name]}), flush=True)
-    arguments.output.mkdir(parents=True, exist_ok=True)
-    (arguments.output / "quantized.md").write_text(table(results))
-    (arguments.output / "quantized.json").write_text(
-        json.dumps(results, indent=1) + "\n")
+    arguments = precision.parser_of(__doc__, NAMES).parse_args()
+    precision.write_report(arguments, "quantized", "who, activations", measure)
 
 
 if __name__ == "__main__":

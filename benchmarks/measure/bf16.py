@@ -2,9 +2,6 @@
 """bf16 products with constant weights, in chains of layers as nets have them:
 each layer's weights have been pushed out of the near caches by the others."""
 
-import statistics
-import time
-
 import ml_dtypes
 import numpy as np
 
@@ -50,14 +47,10 @@ def measure_chain(context, name, m, widths):
                 opened[who] = make()
             except Refused as why:
                 row[who] = {"refused": str(why)}
-        times = {who: [] for who in opened}
-        for _ in range(context.rounds):
-            for who, contender in opened.items():
-                time.sleep(0.02)
-                times[who].append(statistics.median(
-                    contender.block(context.seconds / context.rounds)))
+        row.update(context.in_turns(opened))
     for who in opened:
-        row[who] = {"ms": statistics.median(times[who]) / LAYERS}
+        if "ms" in row[who]:
+            row[who]["ms"] /= LAYERS
     return row
 
 

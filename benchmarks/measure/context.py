@@ -8,6 +8,7 @@ import os
 import pathlib
 import statistics
 import subprocess
+import time
 
 import measured_process
 from measure import ROOT
@@ -59,6 +60,26 @@ class Context:
         if result.code:
             raise Refused(first_error(result.err))
         return result
+
+    def in_turns(self, opened):
+        """Runs contenders, {who: contender or why it is Refused}, in turns;
+        {who: {"ms": the median of its turns' medians} or {"refused": why}}."""
+        opened, times = dict(opened), {who: [] for who in opened}
+        for _ in range(self.rounds):
+            for who, contender in opened.items():
+                if isinstance(contender, Refused):
+                    continue
+                # Whoever ran before may still have threads that spin.
+                time.sleep(0.02)
+                try:
+                    times[who].append(statistics.median(
+                        contender.block(self.seconds / self.rounds)))
+                except Refused as why:
+                    opened[who] = why
+        return {who: {"refused": str(contender)}
+                if isinstance(contender, Refused)
+                else {"ms": statistics.median(times[who])}
+                for who, contender in opened.items()}
 
     def inspect(self, module):
         return json.loads(

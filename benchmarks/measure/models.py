@@ -2,8 +2,6 @@
 """Whole models, ours and the peers in turns, on one thread and on two."""
 
 import pathlib
-import statistics
-import time
 
 import numpy as np
 
@@ -66,22 +64,7 @@ def measure_model(context, model, threads):
         case = model.cases(path)[0]
         opened = open_all(context, model, path, case, threads)
         check_peers(opened)
-        times = {name: [] for name in opened}
-        for _ in range(context.rounds):
-            for name, contender in opened.items():
-                if isinstance(contender, Refused):
-                    continue
-                # Whoever ran before may still have threads that spin.
-                time.sleep(0.02)
-                try:
-                    times[name].append(statistics.median(
-                        contender.block(context.seconds / context.rounds)))
-                except Refused as why:
-                    opened[name] = why
-        for name, contender in opened.items():
-            row[name] = ({"refused": str(contender)}
-                         if isinstance(contender, Refused)
-                         else {"ms": statistics.median(times[name])})
+        row.update(context.in_turns(opened))
     return row
 
 

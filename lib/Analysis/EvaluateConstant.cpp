@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Analysis/EvaluateConstant.h"
+#include "ashlar/Analysis/ConstantBytes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -280,11 +281,10 @@ DenseElementsAttr evaluatePad(tensor::PadOp op, DenseElementsAttr source) {
 DenseElementsAttr readResource(DenseResourceElementsAttr resource,
                                int64_t maximumElements) {
   auto type = cast<RankedTensorType>(resource.getType());
-  AsmResourceBlob *blob = resource.getRawHandle().getBlob();
-  if (!blob || type.getNumElements() > maximumElements ||
+  if (type.getNumElements() > maximumElements ||
       type.getElementType().isInteger(1))
     return {};
-  SmallVector<char> aligned(blob->getData().begin(), blob->getData().end());
+  SmallVector<char> aligned(resourceBytes(resource));
   uint64_t width =
       llvm::divideCeil(type.getElementType().getIntOrFloatBitWidth(), 8);
   if (aligned.size() != type.getNumElements() * width)

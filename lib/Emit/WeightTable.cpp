@@ -2,9 +2,8 @@
 #include "WeightTable.h"
 #include "RoundFloats.h"
 #include "ashlar/Analysis/ByteSize.h"
-#include "mlir/IR/AsmState.h"
+#include "ashlar/Analysis/ConstantBytes.h"
 #include "mlir/IR/BuiltinTypes.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/ScopeExit.h"
 #include <cstring>
 
@@ -40,8 +39,7 @@ WeightBytes::WeightBytes(TypedAttr value) {
   bytes = byteSize(type);
   auto setBytes = llvm::make_scope_exit([&] { bytes = written; });
   if (auto resource = dyn_cast<DenseResourceElementsAttr>(value)) {
-    if (AsmResourceBlob *blob = resource.getRawHandle().getBlob())
-      data = blob->getData();
+    data = resourceBytes(resource);
     assert(data.size() == bytes && "resource of another size than its type");
     return;
   }

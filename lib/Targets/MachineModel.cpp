@@ -61,13 +61,35 @@ const Memory *MachineModel::memory(std::string_view name) const {
   return nullptr;
 }
 
-const MultiplyUnit *MachineModel::unit(const ProductTypes &product) const {
+template <typename Suits>
+const MultiplyUnit *MachineModel::fastestUnit(Suits suits) const {
   const MultiplyUnit *best = nullptr;
   for (const MultiplyUnit &unit : units)
-    if (unit.takes(product) &&
-        (!best || unit.flopsPerCycle() > best->flopsPerCycle()))
+    if (suits(unit) && (!best || unit.flopsPerCycle() > best->flopsPerCycle()))
       best = &unit;
   return best;
+}
+
+const MultiplyUnit *MachineModel::unit(const ProductTypes &product) const {
+  return fastestUnit(
+      [&](const MultiplyUnit &unit) { return unit.takes(product); });
+}
+
+const MultiplyUnit *MachineModel::vectorUnit(const ProductTypes &product,
+                                             bool groups) const {
+  ProductTypes swapped = {product.right, product.left, product.accumulator};
+  return fastestUnit([&](const MultiplyUnit &unit) {
+    return unit.accumulatorSpace == "vectors" && (groups || unit.k == 1) &&
+           (unit.takes(product) || unit.takes(swapped));
+  });
+}
+
+const MultiplyUnit *
+MachineModel::matrixUnit(const ProductTypes &product) const {
+  return fastestUnit([&](const MultiplyUnit &unit) {
+    return unit.accumulatorSpace != "vectors" && unit.takes(product) &&
+           hasFeatures(unit.requiredFeatures);
+  });
 }
 
 bool MachineModel::hasFeatures(const std::vector<std::string> &features) const {

@@ -120,7 +120,7 @@ struct FixedCosts {
 struct SystolicControl {
   bool interlocked = false; ///< hazards on chip are ordered by hardware
   bool shadow = false;      ///< weights are loaded while others are in use
-  bool extended = false;    ///< has more than Gemmini's instructions
+  bool extended = false;    ///< has the vector unit's instructions, too
   int64_t bankRowsPerCycle = 1;
   int64_t commandRows = 1;     ///< at most, in one command
   int64_t commandRowBytes = 0; ///< at most, in one row of a load; 0: any
@@ -158,6 +158,12 @@ struct MachineModel {
   const Memory *memory(std::string_view name) const;
   /// The fastest unit for these types, the first of equals; null: none.
   const MultiplyUnit *unit(const ProductTypes &product) const;
+  /// The fastest that adds up in vector registers, its operands in either
+  /// order. Without `groups`, of those that take one term at a time.
+  const MultiplyUnit *vectorUnit(const ProductTypes &product,
+                                 bool groups = true) const;
+  /// The fastest with registers of its own for sums, whose features are there.
+  const MultiplyUnit *matrixUnit(const ProductTypes &product) const;
   bool hasFeatures(const std::vector<std::string> &features) const;
   /// The nearest memory; every machine has one.
   const Memory &nearest() const { return memories.front(); }
@@ -171,6 +177,9 @@ struct MachineModel {
   double writeBytesPerCycle(const Memory &memory) const;
   /// One worker's share when all `active` workers read at once.
   double sharedReadBytesPerCycle(const Memory &memory, int64_t active) const;
+
+private:
+  template <typename Suits> const MultiplyUnit *fastestUnit(Suits suits) const;
 };
 
 } // namespace ashlar

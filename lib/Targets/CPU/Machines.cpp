@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Machines.h"
-#include "ashlar/Targets/MachineFile.h"
+#include "../EmbeddedMachines.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/TargetParser/Triple.h"
 
@@ -9,11 +9,7 @@ using namespace ashlar::cpu;
 using llvm::StringRef;
 
 namespace {
-struct EmbeddedFile {
-  const char *name;
-  const char *text;
-};
-const EmbeddedFile files[] = {
+const EmbeddedMachine files[] = {
 #include "CPUMachines.inc"
 };
 
@@ -21,13 +17,8 @@ const EmbeddedFile files[] = {
 const std::vector<MachineModel> &allFiles() {
   static const std::vector<MachineModel> machines = [] {
     std::vector<MachineModel> all;
-    for (const EmbeddedFile &file : files) {
-      llvm::Expected<MachineModel> machine = parseMachine(file.text);
-      if (!machine) // a test reads them all
-        llvm::report_fatal_error(llvm::Twine(file.name) + ".json: " +
-                                 llvm::toString(machine.takeError()));
-      all.push_back(std::move(*machine));
-    }
+    for (const EmbeddedMachine &file : files)
+      all.push_back(parseEmbedded(file));
     return all;
   }();
   return machines;
@@ -50,7 +41,7 @@ const MachineModel *ashlar::cpu::machineDescribing(StringRef processor) {
 const std::vector<std::string> &ashlar::cpu::presets() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all = {"host"};
-    for (const EmbeddedFile &file : files)
+    for (const EmbeddedMachine &file : files)
       if (StringRef(file.name) != "host")
         all.push_back(file.name);
     return all;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Machines.h"
-#include "ashlar/Targets/MachineFile.h"
+#include "../EmbeddedMachines.h"
 #include "ashlar/runtime/systolic_isa.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -11,11 +11,7 @@ using llvm::formatv;
 using llvm::StringRef;
 
 namespace {
-struct EmbeddedFile {
-  const char *name;
-  const char *text;
-};
-const EmbeddedFile files[] = {
+const EmbeddedMachine files[] = {
 #include "SystolicMachines.inc"
 };
 
@@ -53,13 +49,8 @@ const std::vector<std::string> &ashlar::systolic::presets() {
 }
 
 MachineModel ashlar::systolic::machineFor(StringRef preset) {
-  auto file = llvm::find_if(
-      files, [&](const EmbeddedFile &one) { return one.name == preset; });
-  llvm::Expected<MachineModel> machine = parseMachine(file->text);
-  if (!machine) // a test reads them all
-    llvm::report_fatal_error(llvm::Twine(file->name) +
-                             ".json: " + llvm::toString(machine.takeError()));
-  return std::move(*machine);
+  return parseEmbedded(*llvm::find_if(
+      files, [&](const EmbeddedMachine &one) { return one.name == preset; }));
 }
 
 /// A memory of rows; at least `least` of them.

@@ -26,33 +26,6 @@ static StringRef typeName(Type type, bool isUnsigned) {
   }
 }
 
-/// The fastest unit for `product` that adds up in vector registers, its
-/// operands in either order.
-static const MultiplyUnit *findVectorUnit(const MachineModel &machine,
-                                          const ProductTypes &product,
-                                          bool groups) {
-  const MultiplyUnit *best = nullptr;
-  ProductTypes swapped = {product.right, product.left, product.accumulator};
-  for (const MultiplyUnit &unit : machine.units)
-    if (unit.accumulatorSpace == "vectors" && (groups || unit.k == 1) &&
-        (unit.takes(product) || unit.takes(swapped)) &&
-        (!best || unit.flopsPerCycle() > best->flopsPerCycle()))
-      best = &unit;
-  return best;
-}
-
-/// The fastest unit for `product` with registers of its own for sums.
-static const MultiplyUnit *findMatrixUnit(const MachineModel &machine,
-                                          const ProductTypes &product) {
-  const MultiplyUnit *best = nullptr;
-  for (const MultiplyUnit &unit : machine.units)
-    if (unit.accumulatorSpace != "vectors" && unit.takes(product) &&
-        machine.hasFeatures(unit.requiredFeatures) &&
-        (!best || unit.flopsPerCycle() > best->flopsPerCycle()))
-      best = &unit;
-  return best;
-}
-
 Core::Core(const MachineModel &machine, tile::ContractOp op, bool groups)
     : vectorBytes(machine.vectors.bytes), registers(machine.vectors.count),
       sumBytes(elementBytes(op.getAccumulatorType())) {
@@ -64,12 +37,12 @@ Core::Core(const MachineModel &machine, tile::ContractOp op, bool groups)
       typeName(b, op.getBUnsigned()).str(),
       typeName(op.getAccumulatorType(), /*isUnsigned=*/false).str()};
   if (groups)
-    matrices = findMatrixUnit(machine, product);
+    matrices = machine.matrixUnit(product);
   // Types without a unit of their own are extended and take that of the sum.
-  const MultiplyUnit *unit = findVectorUnit(machine, product, groups);
+  const MultiplyUnit *unit = machine.vectorUnit(product, groups);
   if (!unit) {
     product.left = product.right = product.accumulator;
-    unit = findVectorUnit(machine, product, /*groups=*/false);
+    unit = machine.vectorUnit(product, /*groups=*/false);
   }
   if (unit) {
     group = unit->k;

@@ -6,6 +6,7 @@
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/Reshapes.h"
 #include "ashlar/Analysis/VectorBodies.h"
+#include "ashlar/Analysis/Zeros.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Support/Remarks.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
@@ -57,12 +58,6 @@ struct Contraction {
   SmallVector<unsigned> dims;
   unsigned numParallel = 0;
 };
-
-bool isFilledWithZero(Value value) {
-  auto fill = value.getDefiningOp<linalg::FillOp>();
-  return fill && (matchPattern(fill.getInputs()[0], m_AnyZeroFloat()) ||
-                  matchPattern(fill.getInputs()[0], m_Zero()));
-}
 
 /// The loop along which neighbours in memory lie, if a single one does that.
 std::optional<unsigned> innermostLoop(linalg::GenericOp op,

@@ -3,6 +3,7 @@
 // 3x3 convolutions of stride one by fewer products, where the machine gains
 // time by it and the op's own weights keep their accuracy.
 #include "ChooseStrategy.h"
+#include "ashlar/Analysis/ConstantBytes.h"
 #include "ashlar/Analysis/Reshapes.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Dialects/Tile/IR/Winograd.h"
@@ -12,7 +13,6 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/AsmState.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cstring>
 #include <random>
@@ -43,8 +43,7 @@ public:
       stride *= shape[d];
     }
     if (auto resource = dyn_cast<DenseResourceElementsAttr>(constant)) {
-      if (AsmResourceBlob *blob = resource.getRawHandle().getBlob())
-        bytes = blob->getData();
+      bytes = resourceBytes(resource);
       return;
     }
     for (float value : cast<DenseElementsAttr>(constant).getValues<float>())

@@ -9,16 +9,15 @@
 // scales the sums is elementwise and becomes the contraction's epilogue with
 // whatever follows, such as the quantization of the result.
 #include "IntegerProduct.h"
+#include "ashlar/Analysis/ConstantBytes.h"
 #include "ashlar/Analysis/Reshapes.h"
+#include "ashlar/Analysis/Zeros.h"
 #include "ashlar/Support/Remarks.h"
 #include "ashlar/Transforms/Precision/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/AsmState.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Iterators.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
@@ -46,25 +45,13 @@ std::optional<unsigned> findArgument(linalg::GenericOp op, Value value,
   return argument.getArgNumber();
 }
 
-bool startsAtZero(linalg::GenericOp op) {
-  auto fill = op.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
-  return fill && (matchPattern(fill.getInputs()[0], m_AnyZeroFloat()) ||
-                  matchPattern(fill.getInputs()[0], m_Zero()));
-}
-
 /// Bytes of a constant behind reshapes, in the shape of `value`.
-ArrayRef<char> constantBytes(const QuantizedTensor &tensor) {
+ArrayRef<char> weightBytes(const QuantizedTensor &tensor) {
   if (!llvm::all_of(tensor.path, [](Operation *op) {
         return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op);
       }))
     return {};
-  TypedAttr constant = constantBehindReshapes(tensor.root);
-  if (auto resource = dyn_cast_or_null<DenseResourceElementsAttr>(constant)) {
-    AsmResourceBlob *blob = resource.getRawHandle().getBlob();
-    return blob ? blob->getData() : ArrayRef<char>();
-  }
-  auto dense = dyn_cast_or_null<DenseElementsAttr>(constant);
-  return dense ? dense.getRawData() : ArrayRef<char>();
+  return constantBytes(constantBehindReshapes(tensor.root));
 }
 
 struct FormIntegerContractions
@@ -117,7 +104,7 @@ private:
   std::optional<IntegerProduct> match(linalg::GenericOp op) {
     if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 ||
         op.getNumReductionLoops() == 0 || !op.hasPureTensorSemantics() ||
-        op.hasIndexSemantics() || !startsAtZero(op))
+        op.hasIndexSemantics() || !isFilledWithZero(op.getDpsInits()[0]))
       return std::nullopt;
     SmallVector<int64_t> ranges = op.getStaticLoopRanges();
     if (llvm::any_of(ranges, [](int64_t range) {
@@ -157,7 +144,7 @@ private:
       return std::nullopt;
     for (IntegerFactor &factor : product.factors)
       if (factor.map.isProjectedPermutation())
-        factor.weights = constantBytes(factor.tensor);
+        factor.weights = weightBytes(factor.tensor);
     if (product.factors[0].isConstant() && product.factors[1].isConstant())
       return std::nullopt;
     if (!parametersFit(product) || overflows(product, ranges))
@@ -238,16 +225,8 @@ private:
   }
 
   const MultiplyUnit *unitFor(bool leftUnsigned, bool rightUnsigned) const {
-    std::string left = leftUnsigned ? "u8" : "s8",
-                right = rightUnsigned ? "u8" : "s8";
-    const MultiplyUnit *best = nullptr;
-    for (const MultiplyUnit &unit : machine.units)
-      if (unit.accumulatorSpace == "vectors" &&
-          (unit.takes({left, right, "s32"}) ||
-           unit.takes({right, left, "s32"})) &&
-          (!best || unit.flopsPerCycle() > best->flopsPerCycle()))
-        best = &unit;
-    return best;
+    return machine.vectorUnit(
+        {leftUnsigned ? "u8" : "s8", rightUnsigned ? "u8" : "s8", "s32"});
   }
   int64_t groupFor(bool left, bool right) const {
     const MultiplyUnit *unit = unitFor(left, right);

@@ -7,14 +7,13 @@
 // extension together, they fold away.
 #include "PrecisionGraph.h"
 #include "SimulatePrecision.h"
+#include "ashlar/Analysis/ConstantBytes.h"
 #include "ashlar/Analysis/Reshapes.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Support/Remarks.h"
 #include "ashlar/Transforms/Precision/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/AsmState.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Matchers.h"
 #include <cmath>
@@ -273,11 +272,8 @@ private:
 
 /// The largest finite |element| of a constant of f32 in a file.
 double largestElement(DenseResourceElementsAttr constant) {
-  AsmResourceBlob *blob = constant.getRawHandle().getBlob();
-  if (!blob)
-    return 0;
   double largest = 0;
-  ArrayRef<char> bytes = blob->getData();
+  ArrayRef<char> bytes = resourceBytes(constant);
   for (size_t at = 0; at + sizeof(float) <= bytes.size(); at += sizeof(float)) {
     float value;
     std::memcpy(&value, bytes.data() + at, sizeof(value));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "QuantizedTensor.h"
+#include "ashlar/Analysis/Zeros.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
@@ -151,8 +152,7 @@ bool isTransposition(linalg::GenericOp op) {
 /// A margin of zeros.
 bool isZeroPad(tensor::PadOp pad) {
   Value margin = pad.getConstantPaddingValue();
-  if (!margin || !(matchPattern(margin, m_AnyZeroFloat()) ||
-                   matchPattern(margin, m_Zero())))
+  if (!margin || !isZero(margin))
     return false;
   return pad.getResultType().hasStaticShape() &&
          pad.getSourceType().hasStaticShape() &&

@@ -3,7 +3,9 @@
 // A factor per output channel after a contraction moves into the weights: so
 // batch normalizations disappear. Weights of a convolution begin with their
 // output channels, so a channel is a row of them, whatever follows.
+#include "ashlar/Analysis/ConstantBytes.h"
 #include "ashlar/Analysis/Reshapes.h"
+#include "ashlar/Analysis/Zeros.h"
 #include "ashlar/Transforms/Simplify/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -11,7 +13,6 @@
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/AsmState.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Matchers.h"
 #include <cstring>
 
@@ -76,8 +77,7 @@ OpOperand *findWeights(linalg::GenericOp contraction, int64_t channels) {
             return isa<arith::MulFOp>(multiply) && isa<arith::AddFOp>(add);
           }))
     return nullptr;
-  auto init = contraction.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
-  if (!init || !matchPattern(init.getInputs()[0], m_AnyZeroFloat()))
+  if (!isFilledWithZero(contraction.getDpsInits()[0]))
     return nullptr;
   OpOperand *weights = contraction.getDpsInputOperand(1);
   auto type = cast<RankedTensorType>(weights->get().getType());
@@ -93,16 +93,6 @@ OpOperand *findWeights(linalg::GenericOp contraction, int64_t channels) {
   }
   return covered == channels && type.getElementType().isF32() ? weights
                                                               : nullptr;
-}
-
-/// The bytes of a constant that is not a splat; a scaled splat would be larger
-/// than what it came from.
-ArrayRef<char> rawBytes(Attribute value) {
-  if (auto resource = dyn_cast<DenseResourceElementsAttr>(value))
-    if (AsmResourceBlob *blob = resource.getRawHandle().getBlob())
-      return blob->getData();
-  auto dense = dyn_cast<DenseElementsAttr>(value);
-  return dense && !dense.isSplat() ? dense.getRawData() : ArrayRef<char>();
 }
 
 TypedAttr scaleRows(ArrayRef<char> bytes, RankedTensorType type,
@@ -136,8 +126,10 @@ bool foldScale(linalg::GenericOp op) {
     return false;
   auto constant =
       behindReshapes(weights->get()).getDefiningOp<arith::ConstantOp>();
-  ArrayRef<char> bytes =
-      constant ? rawBytes(constant.getValue()) : ArrayRef<char>();
+  // A scaled splat would be larger than what it came from.
+  if (!constant || isa<SplatElementsAttr>(constant.getValue()))
+    return false;
+  ArrayRef<char> bytes = constantBytes(constant.getValue());
   if (bytes.empty())
     return false;
   auto weightType = cast<RankedTensorType>(weights->get().getType());

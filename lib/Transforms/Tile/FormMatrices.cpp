@@ -5,11 +5,11 @@
 // goes through memory near by to vectors, on which the epilogue runs.
 #include "ConvertAccumulators.h"
 #include "DrainWriter.h"
+#include "ashlar/Analysis/Zeros.h"
 #include "ashlar/Transforms/Tile/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/Matchers.h"
 #include <map>
 
 using namespace mlir;
@@ -164,8 +164,7 @@ struct ConvertInit : OpConversionPattern<tile::InitOp> {
   LogicalResult
   matchAndRewrite(tile::InitOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    if (!matchPattern(op.getValue(), m_AnyZeroFloat()) &&
-        !matchPattern(op.getValue(), m_Zero()))
+    if (!isZero(op.getValue()))
       return op.emitOpError("expected zero to begin with in a matrix unit");
     MatrixLayout layout(op.getAcc().getType());
     SmallVector<Value> matrices;

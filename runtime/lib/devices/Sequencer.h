@@ -9,6 +9,8 @@
 
 #include "CommandList.h"
 
+#include <cstring>
+
 namespace ashlar::runtime {
 
 class Sequencer {
@@ -26,6 +28,11 @@ public:
       at = step(at);
     }
     return control.stopped() ? size : at;
+  }
+
+  /// A copy, in this iteration, where the host can see both sides.
+  void copy(const Command &copy) const {
+    std::memcpy(address(copy, 1), address(copy, 0), size_t(copy.extent));
   }
 
   /// Pointer i of a copy, in this iteration.

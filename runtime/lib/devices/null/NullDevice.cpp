@@ -88,8 +88,7 @@ static Status nullExecute(void *, const CommandList &list,
        i = sequencer.settle(i + 1)) {
     const Command &command = list.commands[i];
     if (command.kind == Command::Copy)
-      std::memcpy(sequencer.address(command, 1), sequencer.address(command, 0),
-                  size_t(command.extent));
+      sequencer.copy(command);
   }
   return {};
 }

@@ -22,6 +22,12 @@ std::string RowMemory::describe(uint32_t row, const std::string &what) const {
   return "row " + std::to_string(row) + " of the " + name + " " + what;
 }
 
+std::string RowMemory::mayStillBe(const char *used, uint32_t row,
+                                  uint32_t queue) const {
+  return describe(row, std::string("may still be ") + used + " by the " +
+                           queueName(queue) + " queue: a sync is missing");
+}
+
 /// The bits of [first, end) in word `word`.
 static uint64_t maskOf(size_t word, uint32_t first, uint32_t end) {
   uint64_t begin = word * 64;
@@ -45,9 +51,7 @@ std::string RowMemory::read(uint32_t row, uint32_t first, uint32_t end,
     return "";
   Use &use = uses[row];
   if (!ordering.knows(queue, use.writerQueue, use.writer))
-    return describe(row, "may still be written by the " +
-                             queueName(use.writerQueue) +
-                             " queue: a sync is missing");
+    return mayStillBe("written", row, use.writerQueue);
   use.readers[queue] = number;
   return "";
 }
@@ -62,13 +66,10 @@ std::string RowMemory::write(uint32_t row, uint32_t first, uint32_t end,
     return "";
   Use &use = uses[row];
   if (!ordering.knows(queue, use.writerQueue, use.writer))
-    return describe(row, "may still be written by the " +
-                             queueName(use.writerQueue) +
-                             " queue: a sync is missing");
+    return mayStillBe("written", row, use.writerQueue);
   for (uint32_t reader = 0; reader < queueCount; ++reader)
     if (!ordering.knows(queue, reader, use.readers[reader]))
-      return describe(row, "may still be read by the " + queueName(reader) +
-                               " queue: a sync is missing");
+      return mayStillBe("read", row, reader);
   use.writer = number;
   use.writerQueue = queue;
   return "";

@@ -36,6 +36,7 @@ private:
     uint32_t readers[queueCount]; // of each queue, the last
   };
   std::string describe(uint32_t row, const std::string &what) const;
+  std::string mayStillBe(const char *used, uint32_t row, uint32_t queue) const;
 
   const char *const name;
   const bool isInterlocked;

@@ -243,8 +243,7 @@ void Queue::execute(const CommandList &list, RunControl &control) {
        i = sequencer.settle(i + 1)) {
     const Command &command = list.commands[i];
     if (command.kind == Command::Copy)
-      std::memcpy(sequencer.address(command, 1), sequencer.address(command, 0),
-                  size_t(command.extent));
+      sequencer.copy(command);
     else if (command.kind == Command::Dispatch)
       dispatch(list, i, control);
   }
