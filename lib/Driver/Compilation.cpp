@@ -89,8 +89,9 @@ LogicalResult Compilation::makeTempsFolder(StringRef target,
   if (options.saveTemps.empty())
     return success();
   SmallString<128> path(options.saveTemps);
-  auto [name, preset] = target.split(':');
-  llvm::sys::path::append(path, name + "-" + preset);
+  std::string name = target.str();
+  llvm::replace(name, ':', '-');
+  llvm::sys::path::append(path, name);
   folder = std::string(path);
   std::error_code code = llvm::sys::fs::create_directories(folder);
   if (!code)
@@ -98,6 +99,24 @@ LogicalResult Compilation::makeTempsFolder(StringRef target,
   log << "error: --save-temps: cannot make the folder '" << folder
       << "': " << code.message() << "\n";
   return failure();
+}
+
+/// The binary of a program, with those of further devices in it.
+static FailureOr<ProgramBinary> emitDevices(Target &target, ModuleOp program,
+                                            EmitOptions options) {
+  FailureOr<ProgramBinary> binary = target.emit(program, options);
+  if (failed(binary))
+    return failure();
+  binary->machine = target.machine();
+  for (auto &companion : target.companions) {
+    ++options.device;
+    FailureOr<ProgramBinary> other = companion->emit(program, options);
+    if (failed(other))
+      return failure();
+    other->machine = companion->machine();
+    binary->companions.push_back(std::move(*other));
+  }
+  return binary;
 }
 
 LogicalResult Compilation::emitPrograms(ModuleOp module,
@@ -109,10 +128,10 @@ LogicalResult Compilation::emitPrograms(ModuleOp module,
     emitOptions.plain = hooks.steps <= unsigned(Step::OptimizeCode);
     if (failed(makeTempsFolder(targetNames[i], emitOptions.saveTemps)))
       return refuse();
-    FailureOr<ProgramBinary> binary = targets[i]->emit(program, emitOptions);
+    FailureOr<ProgramBinary> binary =
+        emitDevices(*targets[i], program, emitOptions);
     if (failed(binary))
       return refused ? refuse() : failure();
-    binary->machine = targets[i]->machine();
     binaries.push_back(std::move(*binary));
   }
   return success();
@@ -309,6 +328,11 @@ CompileResult Compilation::run() {
                tiling.fuse = options.fuse;
                tiling.steps = hooks.steps;
                tiling.tuning = tunings[numberOf(target)];
+               for (auto &companion : target.companions)
+                 tiling.companions.push_back(
+                     {companion->name(), [&other = *companion](Operation *op) {
+                        return other.whyNot(op);
+                      }});
                buildFusePipeline(pm, target.fuses(), tiling);
              },
              hooks.afterFuse) &&

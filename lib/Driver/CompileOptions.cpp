@@ -77,21 +77,33 @@ bool ashlar::parseTolerance(const std::string &text, double &tolerance) {
   return true;
 }
 
+static std::vector<std::string> split(const std::string &text, char at) {
+  std::vector<std::string> parts;
+  size_t begin = 0;
+  while (begin <= text.size()) {
+    size_t end = std::min(text.find(at, begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
 bool ashlar::parseTargets(const std::string &text,
                           std::vector<TargetRequest> &targets) {
   std::vector<TargetRequest> parsed;
-  size_t begin = 0;
-  while (begin <= text.size()) {
-    size_t end = std::min(text.find(',', begin), text.size());
-    std::string part = text.substr(begin, end - begin);
-    size_t colon = std::min(part.find(':'), part.size());
-    TargetRequest request{part.substr(0, colon), ""};
-    if (colon < part.size())
-      request.preset = part.substr(colon + 1);
-    if (request.target.empty())
-      return false;
-    parsed.push_back(request);
-    begin = end + 1;
+  for (const std::string &program : split(text, ',')) {
+    std::vector<TargetRequest> devices;
+    for (const std::string &device : split(program, '+')) {
+      size_t colon = std::min(device.find(':'), device.size());
+      TargetRequest request{device.substr(0, colon), ""};
+      if (colon < device.size())
+        request.preset = device.substr(colon + 1);
+      if (request.target.empty())
+        return false;
+      devices.push_back(request);
+    }
+    parsed.push_back(devices.front());
+    parsed.back().companions.assign(devices.begin() + 1, devices.end());
   }
   targets = parsed;
   return true;

@@ -38,11 +38,49 @@ static const TargetInfo *find(const TargetRequest &request, std::string &preset,
   return nullptr;
 }
 
+/// The devices of one program: a host first. Where none is asked for, the first
+/// that there is.
+static std::vector<TargetRequest> devicesOf(const TargetRequest &request) {
+  std::vector<TargetRequest> devices = {request};
+  devices.insert(devices.end(), request.companions.begin(),
+                 request.companions.end());
+  for (TargetRequest &device : devices)
+    device.companions.clear();
+  auto isHost = [](const TargetRequest &device) {
+    return llvm::any_of(allTargets(), [&](const TargetInfo &info) {
+      return info.name == device.target && info.isHost;
+    });
+  };
+  auto host = llvm::find_if(devices, isHost);
+  if (host != devices.end())
+    std::rotate(devices.begin(), host, host + 1);
+  else
+    for (const TargetInfo &info : allTargets())
+      if (info.isHost) {
+        devices.insert(devices.begin(), TargetRequest{info.name, ""});
+        break;
+      }
+  return devices;
+}
+
 bool ashlar::checkTargets(const std::vector<TargetRequest> &targets,
                           llvm::raw_ostream &log) {
   std::string preset;
   return llvm::all_of(targets, [&](const TargetRequest &request) {
-    return find(request, preset, log);
+    bool isFirst = true;
+    for (const TargetRequest &device : devicesOf(request)) {
+      const TargetInfo *info = find(device, preset, log);
+      if (!info)
+        return false;
+      if (!isFirst && info->isHost) {
+        log << "error: --target: expected one of " << info->name
+            << " and the like in a program, found a second one; with a comma "
+               "they are two programs\n";
+        return false;
+      }
+      isFirst = false;
+    }
+    return true;
   });
 }
 
@@ -58,9 +96,11 @@ static bool readMachine(const CompileOptions &options,
     log << "error: --machine: " << llvm::toString(read.takeError()) << "\n";
     return false;
   }
-  if (llvm::none_of(options.targets, [&](const TargetRequest &request) {
-        return request.target == read->target && request.preset.empty();
-      })) {
+  bool isAskedFor = false;
+  for (const TargetRequest &request : options.targets)
+    for (const TargetRequest &device : devicesOf(request))
+      isAskedFor |= device.target == read->target && device.preset.empty();
+  if (!isAskedFor) {
     log << "error: --machine: '" << options.machine
         << "': target: expected one that --target names without a preset, "
            "found '"
@@ -81,23 +121,29 @@ CompileStatus ashlar::findTargets(const CompileOptions &options,
   if (!readMachine(options, fromFile, log))
     return CompileStatus::Refused;
   for (const TargetRequest &request : options.targets) {
-    std::string preset;
-    const TargetInfo *info = find(request, preset, log);
-    bool isFromFile = fromFile && request.preset.empty() &&
-                      fromFile->target == request.target;
-    MachineModel machine = isFromFile ? *fromFile : info->machineFor(preset);
-    if (isFromFile)
-      if (std::string wrong = info->check(machine); !wrong.empty()) {
-        log << "error: --machine: '" << options.machine << "': " << wrong
-            << "\n";
-        return CompileStatus::Refused;
-      }
-    std::string name = info->name + ":" + machine.name;
+    std::unique_ptr<Target> target;
+    std::string name;
+    for (const TargetRequest &device : devicesOf(request)) {
+      std::string preset;
+      const TargetInfo *info = find(device, preset, log);
+      bool isFromFile = fromFile && device.preset.empty() &&
+                        fromFile->target == device.target;
+      MachineModel machine = isFromFile ? *fromFile : info->machineFor(preset);
+      if (isFromFile)
+        if (std::string wrong = info->check(machine); !wrong.empty()) {
+          log << "error: --machine: '" << options.machine << "': " << wrong
+              << "\n";
+          return CompileStatus::Refused;
+        }
+      name += (target ? "+" : "") + info->name + ":" + machine.name;
+      std::unique_ptr<Target> made = info->create(std::move(machine));
+      (target ? target->companions.emplace_back() : target) = std::move(made);
+    }
     if (llvm::is_contained(names, name)) {
       log << "error: --target: " << name << " is asked for twice\n";
       return CompileStatus::WrongUsage;
     }
-    targets.push_back(info->create(std::move(machine)));
+    targets.push_back(std::move(target));
     names.push_back(name);
   }
   return CompileStatus::Done;

@@ -48,9 +48,15 @@ static llvm::Error writeModule(ModuleOp module,
   WeightTable weights;
   collectWeights(module, weights);
   SmallVector<SectionPlace> sections = {{false, 0, weights.sectionSize(), 0}};
-  for (const ProgramBinary &binary : binaries)
-    sections.push_back({true, 0, binary.image.size(),
-                        XXH3_64bits(binary.image.data(), binary.image.size())});
+  SmallVector<StringRef> images;
+  for (const ProgramBinary &binary : binaries) {
+    images.push_back(binary.image);
+    for (const ProgramBinary &companion : binary.companions)
+      images.push_back(companion.image);
+  }
+  for (StringRef image : images)
+    sections.push_back(
+        {true, 0, image.size(), XXH3_64bits(image.data(), image.size())});
   SmallVector<char, 0> index =
       buildIndex(module, binaries, weights, sections, provenance);
   uint64_t indexSize = index.size();
@@ -62,10 +68,10 @@ static llvm::Error writeModule(ModuleOp module,
 
   file.padTo(sections[0].offset);
   sections[0].hash = writeWeights(file, sections[0].offset, weights);
-  for (auto [section, binary] :
-       llvm::zip(ArrayRef(sections).drop_front(), binaries)) {
+  for (auto [section, image] :
+       llvm::zip(ArrayRef(sections).drop_front(), images)) {
     file.padTo(section.offset);
-    file.write({binary.image.data(), binary.image.size()});
+    file.write({image.data(), image.size()});
   }
   file.padTo(end);
   index = buildIndex(module, binaries, weights, sections, provenance);

@@ -142,6 +142,7 @@ private:
   std::vector<Offset<fb::AbsentNode>> absentNodes(ModuleOp module);
   Offset<fb::ProgramEntry> programEntry(exec::ProgramOp program, unsigned entry,
                                         const ProgramBinary &binary);
+  Offset<fb::Machine> machine(const MachineModel &model);
   Offset<fb::Program> program(ModuleOp module, const ProgramBinary &binary,
                               unsigned section);
 
@@ -223,11 +224,14 @@ Offset<fb::Kernel> IndexBuilder::kernel(func::FuncOp function,
     bytes += byteSize(type);
   auto scratch = function->getAttrOfType<IntegerAttr>(exec::scratchAttrName);
   auto flops = function->getAttrOfType<exec::SizeAttr>(exec::flopsAttrName);
-  auto [cycles, bound] = predict(function, flops, bytes, binary.machine);
+  unsigned device = exec::deviceOf(function);
+  const ProgramBinary &own =
+      device == 0 ? binary : binary.companions[device - 1];
+  auto [cycles, bound] = predict(function, flops, bytes, own.machine);
   return fb::CreateKernel(
       b, b.CreateString(symbol), b.CreateString(symbol),
-      /*executable=*/0, strings(nodes), size(flops), size(bytes),
-      binary.codeBytes.lookup(symbol), scratch.getInt(), bindings,
+      /*executable=*/device, strings(nodes), size(flops), size(bytes),
+      own.codeBytes.lookup(symbol), scratch.getInt(), bindings,
       exec::numKernelParameters(function), cycles, b.CreateString(bound.str()));
 }
 
@@ -359,9 +363,14 @@ IndexBuilder::programEntry(exec::ProgramOp program, unsigned entry,
         binding(described.getAs<exec::BindingAttr>("value"), weightNumbers)));
   }
   MemoryNeeds needs = memoryNeedsOf(program, binary, weights);
-  auto contract = fb::CreateContract(
-      b, needs.weights, needs.code, needs.arena, needs.arenaLowerBound,
-      needs.outputs, needs.staging, needs.scratch, needs.peak());
+  std::vector<Offset<fb::CompanionContract>> companions;
+  for (const MemoryNeeds::Companion &other : needs.companions)
+    companions.push_back(fb::CreateCompanionContract(
+        b, other.weights, other.code, other.arena, other.arenaLowerBound));
+  auto contract = fb::CreateContract(b, needs.weights, needs.code, needs.arena,
+                                     needs.arenaLowerBound, needs.outputs,
+                                     needs.staging, needs.scratch, needs.peak(),
+                                     b.CreateVector(companions));
   std::vector<Offset<fb::ArenaBuffer>> buffers;
   if (auto listed = program->getAttrOfType<ArrayAttr>(exec::buffersAttrName))
     for (auto buffer : listed.getAsRange<ArrayAttr>()) {
@@ -377,6 +386,12 @@ IndexBuilder::programEntry(exec::ProgramOp program, unsigned entry,
                                 b.CreateVector(buffers));
 }
 
+Offset<fb::Machine> IndexBuilder::machine(const MachineModel &model) {
+  return fb::CreateMachine(b, b.CreateString(model.name),
+                           b.CreateString(machineDigest(model)),
+                           b.CreateString(printMachine(model)));
+}
+
 Offset<fb::Program> IndexBuilder::program(ModuleOp module,
                                           const ProgramBinary &binary,
                                           unsigned section) {
@@ -390,19 +405,29 @@ Offset<fb::Program> IndexBuilder::program(ModuleOp module,
   for (auto entry : module.getOps<exec::ProgramOp>())
     entries.push_back(programEntry(entry, entries.size(), binary));
   auto target = module->getAttrOfType<exec::TargetAttr>(exec::targetAttrName);
-  std::vector<Offset<fb::Executable>> executables = {
-      fb::CreateExecutable(b, b.CreateString(binary.format), section)};
-  auto machine =
-      fb::CreateMachine(b, b.CreateString(binary.machine.name),
-                        b.CreateString(machineDigest(binary.machine)),
-                        b.CreateString(printMachine(binary.machine)));
+  auto executable = [&](const ProgramBinary &of, unsigned device) {
+    return fb::CreateExecutable(b, b.CreateString(of.format), section + device,
+                                device);
+  };
+  std::vector<Offset<fb::Executable>> executables = {executable(binary, 0)};
+  std::vector<Offset<fb::Companion>> companions;
+  auto others = module->getAttrOfType<ArrayAttr>(exec::companionsAttrName);
+  for (auto [i, of] : llvm::enumerate(binary.companions)) {
+    executables.push_back(executable(of, i + 1));
+    auto name = cast<exec::TargetAttr>(others[i]);
+    companions.push_back(fb::CreateCompanion(
+        b, b.CreateString(name.getName().str()),
+        b.CreateString(name.getPreset().str()), b.CreateString(of.deviceType),
+        strings(of.requiredFeatures), machine(of.machine)));
+  }
+  auto own = machine(binary.machine);
   auto absent = b.CreateVector(absentNodes(module));
-  return fb::CreateProgram(b, b.CreateString(target.getName().str()),
-                           b.CreateString(target.getPreset().str()),
-                           b.CreateString(binary.deviceType),
-                           strings(binary.requiredFeatures),
-                           b.CreateVector(executables), b.CreateVector(kernels),
-                           b.CreateVector(entries), machine, absent);
+  return fb::CreateProgram(
+      b, b.CreateString(target.getName().str()),
+      b.CreateString(target.getPreset().str()),
+      b.CreateString(binary.deviceType), strings(binary.requiredFeatures),
+      b.CreateVector(executables), b.CreateVector(kernels),
+      b.CreateVector(entries), own, absent, b.CreateVector(companions));
 }
 
 SmallVector<char, 0> IndexBuilder::build(ModuleOp module,
@@ -431,8 +456,11 @@ SmallVector<char, 0> IndexBuilder::build(ModuleOp module,
           symbol.getAs<IntegerAttr>("minimum").getInt(),
           symbol.getAs<IntegerAttr>("maximum").getInt()));
   std::vector<Offset<fb::Program>> programs;
-  for (auto [i, inner] : llvm::enumerate(module.getOps<ModuleOp>()))
-    programs.push_back(program(inner, binaries[i], i + 1));
+  unsigned section = 1;
+  for (auto [i, inner] : llvm::enumerate(module.getOps<ModuleOp>())) {
+    programs.push_back(program(inner, binaries[i], section));
+    section += 1 + binaries[i].companions.size();
+  }
   std::vector<Offset<fb::Section>> sectionTables;
   for (const SectionPlace &place : sections)
     sectionTables.push_back(fb::CreateSection(

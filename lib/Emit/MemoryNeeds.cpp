@@ -12,18 +12,45 @@ MemoryNeeds ashlar::memoryNeedsOf(exec::ProgramOp program,
                                   const ProgramBinary &binary,
                                   const WeightTable &weights) {
   MemoryNeeds needs;
-  llvm::SmallDenseSet<unsigned> counted;
-  for (Attribute value : program.getWeights()) {
-    unsigned number = weights.numberOf(value);
-    if (counted.insert(number).second)
-      needs.weights += weights.all()[number].size;
-  }
   auto module = program->getParentOfType<ModuleOp>();
-  program.walk([&](exec::LaunchOp launch) {
-    auto kernel = module.lookupSymbol<func::FuncOp>(launch.getKernel());
-    auto scratch = kernel->getAttrOfType<IntegerAttr>(exec::scratchAttrName);
-    needs.scratch = std::max(needs.scratch, uint64_t(scratch.getInt()));
+  // What each device reads; what two of them read is in both memories.
+  std::vector<llvm::SmallDenseSet<unsigned>> read(1 +
+                                                  program.getNumCompanions());
+  auto note = [&](unsigned device, exec::BindingAttr binding) {
+    if (binding.getStorage() == exec::Storage::Weights)
+      read[device].insert(
+          weights.numberOf(program.getWeights()[binding.getIndex()]));
+  };
+  program.walk([&](Operation *op) {
+    if (auto launch = dyn_cast<exec::LaunchOp>(op)) {
+      auto kernel = module.lookupSymbol<func::FuncOp>(launch.getKernel());
+      auto scratch = kernel->getAttrOfType<IntegerAttr>(exec::scratchAttrName);
+      needs.scratch = std::max(needs.scratch, uint64_t(scratch.getInt()));
+      for (auto binding : launch.getBindings().getAsRange<exec::BindingAttr>())
+        note(exec::deviceOf(kernel), binding);
+    } else if (auto copy = dyn_cast<exec::CopyOp>(op)) {
+      note(0, copy.getSource());
+    } else if (auto check = dyn_cast<exec::CheckOp>(op)) {
+      note(0, check.getCondition());
+    } else if (auto branches = dyn_cast<exec::IfOp>(op)) {
+      note(0, branches.getCondition());
+    } else if (auto loop = dyn_cast<exec::LoopOp>(op);
+               loop && loop.getCondition()) {
+      note(0, *loop.getCondition());
+    }
   });
+  auto bytesOf = [&](const llvm::SmallDenseSet<unsigned> &numbers) {
+    uint64_t bytes = 0;
+    for (unsigned number : numbers)
+      bytes += weights.all()[number].size;
+    return bytes;
+  };
+  needs.weights = bytesOf(read.front());
+  for (unsigned i = 0; i != program.getNumCompanions(); ++i)
+    needs.companions.push_back({bytesOf(read[i + 1]),
+                                binary.companions[i].image.size(),
+                                uint64_t(program.getCompanionArenaBytes(i)),
+                                uint64_t(program.getCompanionLowerBound(i))});
   auto alignedBytes = [](ArrayAttr tensors) {
     uint64_t bytes = 0;
     for (Attribute described : tensors)
@@ -86,7 +113,7 @@ std::vector<Value> findValues(exec::ProgramOp program) {
     for (bool written : {false, true})
       for (exec::BindingAttr binding : bindings)
         if (binding.getStorage() == exec::Storage::Arena &&
-            binding.getWritten() == written)
+            binding.getIndex() == 0 && binding.getWritten() == written)
           written ? write(binding, op) : read(binding);
   });
   return values;

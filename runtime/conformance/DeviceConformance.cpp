@@ -42,6 +42,10 @@ protected:
     EXPECT_TRUE(ops().allocate(state(), size, &address).ok());
     return address;
   }
+  Status execute(void *queue, const CommandList &list, RunControl &control) {
+    Sequencer sequencer(list, control);
+    return ops().execute(queue, sequencer, sequencer.whole());
+  }
   std::unique_ptr<ashlar_device_t> device;
 };
 
@@ -105,7 +109,7 @@ TEST_P(DeviceConformance, QueuesCopyInOrder) {
                      command(Command::Copy, 2, size)};
     for (int round = 0; round < 3; ++round) {
       RunControl control;
-      ASSERT_TRUE(ops().execute(queue, list, control).ok());
+      ASSERT_TRUE(execute(queue, list, control).ok());
       uint32_t command;
       int32_t code;
       EXPECT_FALSE(control.failed(command, code));
@@ -158,7 +162,7 @@ TEST_P(DeviceConformance, FollowsConditionsAndLoops) {
           each.loop = 0;
       for (int round = 0; round < 3; ++round) {
         RunControl control;
-        ASSERT_TRUE(ops().execute(queue, list, control).ok());
+        ASSERT_TRUE(execute(queue, list, control).ok());
       }
       ASSERT_TRUE(ops().copyOut(state(), out.data(), b, out.size()).ok());
       ASSERT_TRUE(ops().copyOut(state(), last.data(), c, row).ok());
@@ -180,14 +184,14 @@ TEST_P(DeviceConformance, AnEmptyListAndACancelledOneEnd) {
   void *queue = nullptr;
   ASSERT_TRUE(ops().createQueue(state(), options, &queue).ok());
   RunControl control;
-  EXPECT_TRUE(ops().execute(queue, {}, control).ok());
+  EXPECT_TRUE(execute(queue, {}, control).ok());
   control.cancel();
   CommandList list;
   void *memory = allocate(64);
   list.pointers = {memory, memory};
   list.commands = {command(Command::Barrier), command(Command::Copy),
                    command(Command::Barrier)};
-  EXPECT_TRUE(ops().execute(queue, list, control).ok());
+  EXPECT_TRUE(execute(queue, list, control).ok());
   ops().destroyQueue(queue);
   ops().free(state(), memory, 64);
 }

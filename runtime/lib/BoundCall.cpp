@@ -102,19 +102,21 @@ Status BoundCall::run(RunControl &control) {
   if (!usable)
     return Status(ASHLAR_INTERNAL, "the call is not bound");
   ashlar_device_t &device = session.device();
-  ASHLAR_RETURN_IF_ERROR(device.status());
+  for (const ashlar_device_t *each : session.devices())
+    ASHLAR_RETURN_IF_ERROR(each->status());
   control.trace = session.trace();
   if (control.trace && labelled.lock() != control.trace) {
     labelCommands(*control.trace);
     labelled = control.trace;
   }
   Status status = copyInputs();
-  if (status.ok())
-    status = session.execute(list, control);
   if (!status.ok()) {
     device.lose(status);
     return device.status();
   }
+  status = session.execute(list, control);
+  if (!status.ok())
+    return status;
   uint32_t command;
   int32_t code;
   if (control.failed(command, code))

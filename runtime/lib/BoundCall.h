@@ -49,6 +49,7 @@ private:
     fb::Storage storage;
     uint32_t index;
     uint64_t offset;
+    uint32_t device; // of the session's: who reads or writes there
   };
   struct Argument {
     uint64_t bytes = 0;
@@ -91,7 +92,8 @@ private:
   uint32_t addCommand(Command command, Origin origin);
   Status resolveDispatch(const fb::Dispatch &dispatch, Command &command);
   Status resolveCopy(const fb::Copy &copy, Command &command);
-  Status resolveBinding(const fb::Binding &binding, uint64_t &length);
+  Status resolveBinding(const fb::Binding &binding, uint64_t &length,
+                        uint32_t device = 0);
   Status evaluate(const fb::SizeExpression &size, int64_t &value) const;
   uint64_t storageBytes(fb::Storage storage, uint32_t index) const;
   Status moveWithBuffer(const fb::Binding &binding, int64_t size,

@@ -16,15 +16,19 @@ Module::Module(std::shared_ptr<Runtime> runtime,
       options(std::move(options)) {}
 
 Module::~Module() {
-  for (void *executable : executables)
-    if (executable)
-      device().ops.unloadExecutable(device().state, executable);
+  for (uint32_t i = 0; i < executables.size(); ++i)
+    if (executables[i]) {
+      ashlar_device_t &device =
+          *devices()[program().executables()->Get(i)->device()];
+      device.ops.unloadExecutable(device.state, executables[i]);
+    }
   for (const DeviceMemory &memory : deviceWeights)
-    device().ops.free(device().state, memory.address, memory.size);
+    memory.device->ops.free(memory.device->state, memory.address, memory.size);
 }
 
 namespace {
-/// Calls visit(binding) for every binding of a program's entry or of a block.
+/// Calls visit(binding, dispatch) for every binding of a program's entry or of
+/// a block; dispatch is null where the binding is no kernel's.
 template <typename Table, typename Visit>
 void forEachBinding(const Table &table, const Visit &visit) {
   auto visitBlock = [&](const fb::Block *block) {
@@ -36,24 +40,24 @@ void forEachBinding(const Table &table, const Visit &visit) {
     case fb::Command::Dispatch: {
       auto *dispatch = static_cast<const fb::Dispatch *>(command);
       for (uint32_t b = 0; b < count(dispatch->bindings()); ++b)
-        visit(*dispatch->bindings()->Get(b));
+        visit(*dispatch->bindings()->Get(b), dispatch);
       break;
     }
     case fb::Command::Copy:
-      visit(*static_cast<const fb::Copy *>(command)->source());
-      visit(*static_cast<const fb::Copy *>(command)->target());
+      visit(*static_cast<const fb::Copy *>(command)->source(), nullptr);
+      visit(*static_cast<const fb::Copy *>(command)->target(), nullptr);
       break;
     case fb::Command::Check:
-      visit(*static_cast<const fb::Check *>(command)->condition());
+      visit(*static_cast<const fb::Check *>(command)->condition(), nullptr);
       break;
     case fb::Command::If:
-      visit(*static_cast<const fb::If *>(command)->condition());
+      visit(*static_cast<const fb::If *>(command)->condition(), nullptr);
       visitBlock(static_cast<const fb::If *>(command)->then());
       visitBlock(static_cast<const fb::If *>(command)->otherwise());
       break;
     case fb::Command::Loop:
       if (auto *condition = static_cast<const fb::Loop *>(command)->condition())
-        visit(*condition);
+        visit(*condition, nullptr);
       visitBlock(static_cast<const fb::Loop *>(command)->body());
       break;
     default:
@@ -63,18 +67,30 @@ void forEachBinding(const Table &table, const Visit &visit) {
 }
 } // namespace
 
-/// Weights that the program reads, bytes shared by several counted once.
-void Module::measureWeights() {
-  usedWeights.assign(count(index().weights()), false);
-  auto note = [&](const fb::Binding &binding) {
-    if (binding.storage() == fb::Storage::Weights)
-      usedWeights[binding.index()] = true;
+uint32_t Module::deviceOf(const fb::Kernel &kernel) const {
+  return program().executables()->Get(kernel.executable())->device();
+}
+
+std::vector<std::vector<bool>> Module::findWeights() const {
+  std::vector<std::vector<bool>> used(
+      devices().size(), std::vector<bool>(count(index().weights()), false));
+  auto note = [&](const fb::Binding &binding, const fb::Dispatch *dispatch) {
+    if (binding.storage() != fb::Storage::Weights)
+      return;
+    uint32_t device =
+        dispatch ? deviceOf(*program().kernels()->Get(dispatch->kernel())) : 0;
+    used[device][binding.index()] = true;
   };
   for (uint32_t i = 0; i < count(program().entries()); ++i)
     forEachBinding(*program().entries()->Get(i), note);
+  return used;
+}
+
+/// Bytes shared by several are counted once.
+uint64_t Module::sizeOfWeights(const std::vector<bool> &used) const {
   std::vector<std::pair<uint64_t, uint64_t>> ranges;
-  for (size_t i = 0; i < usedWeights.size(); ++i) {
-    if (!usedWeights[i])
+  for (size_t i = 0; i < used.size(); ++i) {
+    if (!used[i])
       continue;
     const fb::Weight *weight = index().weights()->Get(uint32_t(i));
     uint64_t begin =
@@ -82,20 +98,21 @@ void Module::measureWeights() {
     ranges.push_back({begin, begin + weight->size()});
   }
   std::sort(ranges.begin(), ranges.end());
-  uint64_t end = 0;
+  uint64_t bytes = 0, end = 0;
   for (auto [first, last] : ranges) {
     first = std::max(first, end);
     if (last > first)
-      weightsBytes += last - first;
+      bytes += last - first;
     end = std::max(end, last);
   }
+  return bytes;
 }
 
 Status Module::loadCode() {
-  const ashlar_device_t &device = *choice.device;
-  for (size_t i = 0; i < count(program().executables()); ++i) {
-    const fb::Section &section = *index().sections()->Get(
-        program().executables()->Get(uint32_t(i))->section());
+  for (uint32_t i = 0; i < count(program().executables()); ++i) {
+    const fb::Executable &executable = *program().executables()->Get(i);
+    const ashlar_device_t &device = *devices()[executable.device()];
+    const fb::Section &section = *index().sections()->Get(executable.section());
     ASHLAR_RETURN_IF_ERROR(file->verifyHash(section, "code"));
     executables.push_back(nullptr);
     ASHLAR_RETURN_IF_ERROR(
@@ -105,6 +122,7 @@ Status Module::loadCode() {
   for (size_t i = 0; i < count(program().kernels()); ++i) {
     const fb::Kernel &kernel = *program().kernels()->Get(uint32_t(i));
     kernels.push_back(nullptr);
+    const ashlar_device_t &device = *devices()[deviceOf(kernel)];
     ASHLAR_RETURN_IF_ERROR(
         device.ops.findKernel(executables[kernel.executable()],
                               kernel.symbol()->c_str(), &kernels.back()));
@@ -114,13 +132,14 @@ Status Module::loadCode() {
   return {};
 }
 
-Status Module::loadWeights() {
-  const ashlar_device_t &device = *choice.device;
-  weights.assign(usedWeights.size(), nullptr);
+Status Module::loadWeights(uint32_t number, const std::vector<bool> &used) {
+  ashlar_device_t &device = *devices()[number];
+  std::vector<void *> &places = weights.emplace_back(used.size(), nullptr);
   if (!device.ops.sharesHostMemory)
-    ASHLAR_RETURN_IF_ERROR(device.ops.checkMemory(device.state, weightsBytes));
-  for (size_t i = 0; i < usedWeights.size(); ++i) {
-    if (!usedWeights[i])
+    ASHLAR_RETURN_IF_ERROR(
+        device.ops.checkMemory(device.state, sizeOfWeights(used)));
+  for (size_t i = 0; i < used.size(); ++i) {
+    if (!used[i])
       continue;
     const fb::Weight &weight = *index().weights()->Get(uint32_t(i));
     const uint8_t *host =
@@ -128,14 +147,14 @@ Status Module::loadWeights() {
         weight.offset();
     if (device.ops.sharesHostMemory) {
       // The mapping is read-only and verified programs never write weights.
-      weights[i] = const_cast<uint8_t *>(host);
+      places[i] = const_cast<uint8_t *>(host);
       continue;
     }
     ASHLAR_RETURN_IF_ERROR(
-        device.ops.allocate(device.state, weight.size(), &weights[i]));
-    deviceWeights.push_back({weights[i], weight.size()});
+        device.ops.allocate(device.state, weight.size(), &places[i]));
+    deviceWeights.push_back({&device, places[i], weight.size()});
     ASHLAR_RETURN_IF_ERROR(
-        device.ops.copyIn(device.state, weights[i], host, weight.size()));
+        device.ops.copyIn(device.state, places[i], host, weight.size()));
   }
   return {};
 }
@@ -179,14 +198,19 @@ void Module::describeEntries() {
 Status Module::load() {
   ASHLAR_RETURN_IF_ERROR(
       chooseProgram(*runtime, index(), options.request, choice));
-  if (choice.device->ops.runsNativeCode && !options.allowNativeCode)
+  bool isNative = std::any_of(
+      devices().begin(), devices().end(),
+      [](const ashlar_device_t *d) { return d->ops.runsNativeCode; });
+  if (isNative && !options.allowNativeCode)
     return Status(ASHLAR_UNSUPPORTED,
                   "the module holds machine code for this process: set "
                   "allow_native_code in the load options if you trust it",
                   name);
   if (options.verifyWeights)
     ASHLAR_RETURN_IF_ERROR(file->verifyWeights());
-  measureWeights();
+  std::vector<std::vector<bool>> used = findWeights();
+  for (const std::vector<bool> &of : used)
+    weightsBytes += sizeOfWeights(of);
   for (size_t i = 0; i < count(program().executables()); ++i) {
     uint32_t section = program().executables()->Get(uint32_t(i))->section();
     if (!checkedAdd(codeBytes, index().sections()->Get(section)->size(),
@@ -197,7 +221,8 @@ Status Module::load() {
       name, {{ASHLAR_MEMORY_WEIGHTS, weightsBytes, weightsCharge},
              {ASHLAR_MEMORY_CODE, codeBytes, codeCharge}}));
   ASHLAR_RETURN_IF_ERROR(loadCode());
-  ASHLAR_RETURN_IF_ERROR(loadWeights());
+  for (uint32_t i = 0; i < used.size(); ++i)
+    ASHLAR_RETURN_IF_ERROR(loadWeights(i, used[i]));
   describeEntries();
   return {};
 }

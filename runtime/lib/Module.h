@@ -48,11 +48,20 @@ public:
   const fb::Program &program() const {
     return *index().programs()->Get(choice.program);
   }
-  ashlar_device_t &device() const { return *choice.device; }
+  /// The program's own device, where its inputs and outputs are.
+  ashlar_device_t &device() const { return *choice.devices.front(); }
+  /// That and the companions'.
+  const std::vector<ashlar_device_t *> &devices() const {
+    return choice.devices;
+  }
   /// The device's handle for a kernel of the program.
   const void *kernel(uint32_t number) const { return kernels[number]; }
-  /// Where the device finds a weight. Never written.
-  void *weight(uint32_t number) const { return weights[number]; }
+  /// Which of the devices runs a kernel.
+  uint32_t deviceOf(const fb::Kernel &kernel) const;
+  /// Where a device finds a weight that it reads. Never written.
+  void *weight(uint32_t device, uint32_t number) const {
+    return weights[device][number];
+  }
   /// Of the worst kernel, a multiple of 64.
   uint64_t scratchBytes() const { return scratchPerWorker; }
 
@@ -66,27 +75,29 @@ public:
 
 private:
   struct DeviceMemory {
+    ashlar_device_t *device;
     void *address;
     uint64_t size;
   };
-  void measureWeights();
+  /// What each device reads, by its number.
+  std::vector<std::vector<bool>> findWeights() const;
+  uint64_t sizeOfWeights(const std::vector<bool> &used) const;
   Status loadCode();
-  Status loadWeights();
+  Status loadWeights(uint32_t device, const std::vector<bool> &used);
   void describeEntries();
 
   const std::unique_ptr<ModuleFile> file;
   const LoadOptions options;
   ProgramChoice choice;
-  std::vector<bool> usedWeights;
-  uint64_t weightsBytes = 0;
+  uint64_t weightsBytes = 0; // of all devices
   uint64_t codeBytes = 0;
   uint64_t scratchPerWorker = 0;
   Charge weightsCharge;
   Charge codeCharge;
   std::vector<void *> executables;
   std::vector<const void *> kernels;
-  std::vector<void *> weights;
-  std::vector<DeviceMemory> deviceWeights; // copies, on devices of their own
+  std::vector<std::vector<void *>> weights; // by device
+  std::vector<DeviceMemory> deviceWeights;  // copies, on devices of their own
 };
 
 } // namespace ashlar::runtime

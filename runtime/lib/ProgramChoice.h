@@ -17,7 +17,8 @@ struct ProgramRequest {
 
 struct ProgramChoice {
   uint32_t program = 0;
-  ashlar_device_t *device = nullptr;
+  /// The program's own device first, then those of its companions.
+  std::vector<ashlar_device_t *> devices;
   uint64_t fallbacks = 0; // devices asked for that could not serve
   std::string log;        // a line per program looked at
 };

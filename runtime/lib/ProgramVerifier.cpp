@@ -44,6 +44,7 @@ private:
   Status verifyCondition(const fb::Binding *binding);
   Status verifyLoop(const fb::Loop &loop, Surroundings where);
   Status verifyOutputSize(const fb::OutputSize &size);
+  Status verifyDevice(const fb::Kernel &kernel, const fb::Binding &binding);
   Status storageSize(const fb::Binding &binding, uint64_t &bytes);
   Status verifyBinding(const fb::Binding *binding, bool written);
   Status verifyRange(const fb::Binding &binding, const char *what,
@@ -61,6 +62,11 @@ private:
 };
 
 } // namespace
+
+/// Whether bytes are on a device beside the first.
+static bool isRemote(const fb::Binding &binding) {
+  return binding.storage() == fb::Storage::Arena && binding.index() != 0;
+}
 
 Status EntryVerifier::useSize(const fb::SizeExpression *size) {
   ASHLAR_RETURN_IF_ERROR(verifySize(size, symbolCount));
@@ -104,6 +110,7 @@ Status EntryVerifier::verifyBinding(const fb::Binding *binding, bool written) {
     what = "weight", limit = count(module.weights()), mayWrite = false;
     break;
   case fb::Storage::Arena:
+    limit = 1 + count(program.companions());
     break;
   default:
     return corrupt(
@@ -113,7 +120,8 @@ Status EntryVerifier::verifyBinding(const fb::Binding *binding, bool written) {
     return corrupt(
         concat("a binding names ", what, " ", binding->index(), " of ", limit));
   size_t buffers = count(programEntry.buffers());
-  bool inArena = binding->storage() == fb::Storage::Arena;
+  bool inArena =
+      binding->storage() == fb::Storage::Arena && binding->index() == 0;
   if (inArena ? (binding->buffer() > buffers ||
                  (buffers != 0 && binding->buffer() == 0))
               : binding->buffer() != 0)
@@ -133,7 +141,11 @@ Status EntryVerifier::storageSize(const fb::Binding &binding, uint64_t &bytes) {
     return {};
   }
   if (binding.storage() == fb::Storage::Arena) {
-    bytes = programEntry.contract()->arena_bytes();
+    const fb::Contract &contract = *programEntry.contract();
+    bytes =
+        binding.index() == 0
+            ? contract.arena_bytes()
+            : contract.companions()->Get(binding.index() - 1)->arena_bytes();
     return {};
   }
   const auto *tensors = binding.storage() == fb::Storage::Input
@@ -143,6 +155,22 @@ Status EntryVerifier::storageSize(const fb::Binding &binding, uint64_t &bytes) {
   if (!maximumShape(*tensors->Get(binding.index()), shape, bytes))
     return corrupt("the shape of a bound tensor overflows");
   return {};
+}
+
+/// A kernel reaches the arena of its own device, and on a companion nothing of
+/// the first device's.
+Status EntryVerifier::verifyDevice(const fb::Kernel &kernel,
+                                   const fb::Binding &binding) {
+  uint32_t device = program.executables()->Get(kernel.executable())->device();
+  bool reaches =
+      binding.storage() == fb::Storage::Weights ||
+      (binding.storage() == fb::Storage::Arena ? binding.index() == device
+                                               : device == 0);
+  if (reaches)
+    return {};
+  return corrupt(concat("kernel ", kernel.name()->string_view(),
+                        " runs on device ", device,
+                        " of the program and is given bytes of another"));
 }
 
 Status EntryVerifier::verifyDispatch(const fb::Dispatch &dispatch) {
@@ -165,6 +193,7 @@ Status EntryVerifier::verifyDispatch(const fb::Dispatch &dispatch) {
   for (size_t i = 0; i < count(dispatch.bindings()); ++i) {
     const fb::Binding *binding = dispatch.bindings()->Get(uint32_t(i));
     ASHLAR_RETURN_IF_ERROR(verifyBinding(binding, binding->written()));
+    ASHLAR_RETURN_IF_ERROR(verifyDevice(*kernel, *binding));
     int64_t offset = 0;
     if (isConstantSize(*binding->offset()) &&
         evaluateSize(*binding->offset(), nullptr, offset) &&
@@ -206,6 +235,11 @@ Status EntryVerifier::verifyStride(const fb::Binding &binding, int64_t stride,
 Status EntryVerifier::verifyCopy(const fb::Copy &copy, Surroundings where) {
   ASHLAR_RETURN_IF_ERROR(verifyBinding(copy.source(), false));
   ASHLAR_RETURN_IF_ERROR(verifyBinding(copy.target(), true));
+  if (isRemote(*copy.source()) && isRemote(*copy.target()))
+    return corrupt("a copy has both ends on companions");
+  if ((isRemote(*copy.source()) || isRemote(*copy.target())) &&
+      (copy.source_stride() || copy.target_stride()))
+    return corrupt("a copy between devices moves with a loop");
   ASHLAR_RETURN_IF_ERROR(
       verifyStride(*copy.source(), copy.source_stride(), where));
   ASHLAR_RETURN_IF_ERROR(
@@ -219,6 +253,8 @@ Status EntryVerifier::verifyCondition(const fb::Binding *binding) {
   if (!isConstantSize(*binding->length()) ||
       !evaluateSize(*binding->length(), nullptr, length) || length != 1)
     return corrupt("a condition is not one byte");
+  if (isRemote(*binding))
+    return corrupt("a condition lies on a companion");
   return {};
 }
 
@@ -293,6 +329,8 @@ Status EntryVerifier::verifyOutputSize(const fb::OutputSize &size) {
     return corrupt(
         concat("it names dimension ", size.dimension(), " of ", rank));
   ASHLAR_RETURN_IF_ERROR(verifyBinding(size.value(), false));
+  if (isRemote(*size.value()))
+    return corrupt("its value lies on a companion");
   int64_t length = 0;
   if (!isConstantSize(*size.value()->length()) ||
       !evaluateSize(*size.value()->length(), nullptr, length) || length != 8)
@@ -349,7 +387,17 @@ Status EntryVerifier::verify() {
   entry = module.entries()->Get(programEntry.entry());
   if (!programEntry.contract())
     return corrupt("the memory contract is missing");
-  if (programEntry.contract()->arena_bytes() > uint64_t(INT64_MAX))
+  const fb::Contract &contract = *programEntry.contract();
+  if (count(contract.companions()) != count(program.companions()))
+    return corrupt(concat("the contract has ", count(contract.companions()),
+                          " companions, the program ",
+                          count(program.companions())));
+  uint64_t arenas = contract.arena_bytes();
+  for (uint32_t i = 0; i < count(contract.companions()); ++i)
+    if (!checkedAdd(arenas, contract.companions()->Get(i)->arena_bytes(),
+                    arenas))
+      return corrupt("the arenas are larger than memory can be");
+  if (arenas > uint64_t(INT64_MAX))
     return corrupt("the arena is larger than memory can be");
   ASHLAR_RETURN_IF_ERROR(verifyBuffers());
   ASHLAR_RETURN_IF_ERROR(verifyCommands(programEntry, {}));
@@ -382,8 +430,16 @@ static Status verifyParts(const fb::Module &module,
                           const fb::Program &program) {
   if (!present(program.device_type()))
     return corrupt("the type of its device is missing");
+  for (uint32_t i = 0; i < count(program.companions()); ++i)
+    if (!present(program.companions()->Get(i)->device_type()))
+      return corrupt(
+          concat("the type of the device of companions[", i, "] is missing"));
   for (size_t i = 0; i < count(program.executables()); ++i) {
     const fb::Executable *executable = program.executables()->Get(uint32_t(i));
+    if (executable->device() > count(program.companions()))
+      return corrupt(concat("executables[", i, "] is for device ",
+                            executable->device(), " of ",
+                            1 + count(program.companions())));
     if (!present(executable->format()))
       return corrupt(concat("executables[", i, "] has no format"));
     if (executable->section() >= count(module.sections()) ||

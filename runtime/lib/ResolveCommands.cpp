@@ -29,7 +29,11 @@ uint64_t BoundCall::storageBytes(fb::Storage storage, uint32_t index) const {
   case fb::Storage::Weights:
     return session.index().weights()->Get(index)->size();
   default:
-    return arenaBytes;
+    return index == 0 ? arenaBytes
+                      : entry.program->contract()
+                            ->companions()
+                            ->Get(index - 1)
+                            ->arena_bytes();
   }
 }
 
@@ -81,7 +85,8 @@ Status BoundCall::placeArena() {
   return session.useArena(needed);
 }
 
-Status BoundCall::resolveBinding(const fb::Binding &binding, uint64_t &length) {
+Status BoundCall::resolveBinding(const fb::Binding &binding, uint64_t &length,
+                                 uint32_t device) {
   int64_t offset = 0, size = 0;
   ASHLAR_RETURN_IF_ERROR(evaluate(*binding.offset(), offset));
   ASHLAR_RETURN_IF_ERROR(evaluate(*binding.length(), size));
@@ -90,7 +95,8 @@ Status BoundCall::resolveBinding(const fb::Binding &binding, uint64_t &length) {
   if (!fits(uint64_t(offset), uint64_t(size), limit))
     return corrupt(concat("a binding of ", size, " bytes at ", offset,
                           " exceeds the ", limit, " of its storage"));
-  slots.push_back({binding.storage(), binding.index(), uint64_t(offset)});
+  slots.push_back(
+      {binding.storage(), binding.index(), uint64_t(offset), device});
   list.extents.push_back({uint64_t(size), binding.written()});
   length = uint64_t(size);
   return {};
@@ -100,6 +106,8 @@ Status BoundCall::resolveDispatch(const fb::Dispatch &dispatch,
                                   Command &command) {
   command.kind = Command::Dispatch;
   command.kernel = session.kernel(dispatch.kernel());
+  command.device =
+      session.deviceOf(*session.program().kernels()->Get(dispatch.kernel()));
   command.pointers = uint32_t(count(dispatch.bindings()));
   ASHLAR_RETURN_IF_ERROR(evaluate(*dispatch.groups(), command.extent));
   for (size_t i = 0; i < count(dispatch.parameters()); ++i) {
@@ -110,8 +118,8 @@ Status BoundCall::resolveDispatch(const fb::Dispatch &dispatch,
   }
   for (size_t i = 0; i < count(dispatch.bindings()); ++i) {
     uint64_t length;
-    ASHLAR_RETURN_IF_ERROR(
-        resolveBinding(*dispatch.bindings()->Get(uint32_t(i)), length));
+    ASHLAR_RETURN_IF_ERROR(resolveBinding(
+        *dispatch.bindings()->Get(uint32_t(i)), length, command.device));
     if (slots.back().offset % ASHLAR_KERNEL_BUFFER_ALIGNMENT)
       return corrupt(concat("binding ", i, " starts at ", slots.back().offset,
                             ", which is no multiple of 64"));
@@ -120,7 +128,12 @@ Status BoundCall::resolveDispatch(const fb::Dispatch &dispatch,
 }
 
 Status BoundCall::resolveCopy(const fb::Copy &copy, Command &command) {
-  command.kind = Command::Copy;
+  auto companionOf = [](const fb::Binding &binding) {
+    return binding.storage() == fb::Storage::Arena ? binding.index() : 0;
+  };
+  uint32_t from = companionOf(*copy.source()), to = companionOf(*copy.target());
+  command.kind = to ? Command::CopyIn : from ? Command::CopyOut : Command::Copy;
+  command.device = to ? to : from;
   uint64_t sourceBytes = 0, targetBytes = 0;
   ASHLAR_RETURN_IF_ERROR(resolveBinding(*copy.source(), sourceBytes));
   ASHLAR_RETURN_IF_ERROR(resolveBinding(*copy.target(), targetBytes));
@@ -154,6 +167,7 @@ Status BoundCall::resolveCopy(const fb::Copy &copy, Command &command) {
 
 uint32_t BoundCall::addCommand(Command command, Origin origin) {
   constexpr int64_t smallCopy = 256 * 1024;
+  list.isShared |= command.device != 0;
   if (command.isControl())
     list.structured = true;
   else
@@ -290,10 +304,10 @@ void BoundCall::patchAddresses() {
       base = outputArguments[slot.index].base;
       break;
     case fb::Storage::Weights:
-      base = session.weight(slot.index);
+      base = session.weight(slot.device, slot.index);
       break;
     default:
-      base = session.arena();
+      base = session.arena(slot.index);
       break;
     }
     list.pointers[i] = base ? static_cast<char *>(base) + slot.offset : nullptr;

@@ -28,35 +28,18 @@ Session::~Session() {
   }
   if (server.joinable())
     server.join();
-  if (queue)
-    device().ops.destroyQueue(queue);
+  for (size_t i = 0; i < queues.size(); ++i)
+    devices()[i]->ops.destroyQueue(queues[i]);
 }
 
 Status Session::start() {
-  ASHLAR_RETURN_IF_ERROR(device().status());
+  for (const ashlar_device_t *each : devices())
+    ASHLAR_RETURN_IF_ERROR(each->status());
   const ashlar_executor_t *executor = module->runtime->executor();
   workers = options.threads ? options.threads
             : executor      ? executor->shares
                             : module->runtime->defaultThreads();
-  // Room for the largest sizes is kept; it is memory once it is used.
-  uint64_t arenaRoom = 0, arenaBytes = 0, scratchBytes = 0;
-  for (const ashlar_entry_t &entry : module->entries) {
-    uint64_t bytes = entry.program->contract()->arena_bytes();
-    arenaRoom = std::max(arenaRoom, bytes);
-    if (options.reserveAll || count(entry.program->buffers()) == 0)
-      arenaBytes = std::max(arenaBytes, bytes);
-  }
-  if (!checkedMultiply(module->scratchBytes(), uint64_t(workers), scratchBytes))
-    return corrupt("the scratch of all workers overflows");
-  // Both are charged before either is allocated.
-  Charge arenaCharge, scratchCharge;
-  ASHLAR_RETURN_IF_ERROR(options.budget->charge(
-      name, {{ASHLAR_MEMORY_ARENA, arenaBytes, arenaCharge},
-             {ASHLAR_MEMORY_SCRATCH, scratchBytes, scratchCharge}}));
-  ASHLAR_RETURN_IF_ERROR(arenaBuffer.allocate(
-      device(), arenaBytes, std::move(arenaCharge), arenaRoom));
-  ASHLAR_RETURN_IF_ERROR(
-      scratchBuffer.allocate(device(), scratchBytes, std::move(scratchCharge)));
+  ASHLAR_RETURN_IF_ERROR(allocateArenas());
   for (const ashlar_entry_t &entry : module->entries) {
     buffers.emplace_back();
     buffers.back().outputs.resize(count(entry.entry->outputs()));
@@ -66,20 +49,62 @@ Status Session::start() {
   }
   if (options.reserveAll)
     ASHLAR_RETURN_IF_ERROR(reserveBuffers());
-  return startQueue();
+  return startQueues();
+}
+
+Status Session::allocateArenas() {
+  // Room for the largest sizes is kept; it is memory once it is used.
+  uint64_t room = 0, bytes = 0, scratchBytes = 0;
+  std::vector<uint64_t> others(devices().size() - 1);
+  for (const ashlar_entry_t &entry : module->entries) {
+    const fb::Contract &contract = *entry.program->contract();
+    room = std::max(room, contract.arena_bytes());
+    if (options.reserveAll || count(entry.program->buffers()) == 0)
+      bytes = std::max(bytes, contract.arena_bytes());
+    for (uint32_t i = 0; i < others.size(); ++i)
+      others[i] =
+          std::max(others[i], contract.companions()->Get(i)->arena_bytes());
+  }
+  if (!checkedMultiply(module->scratchBytes(), uint64_t(workers), scratchBytes))
+    return corrupt("the scratch of all workers overflows");
+  // All are charged before any is allocated.
+  Charge charge, scratchCharge;
+  std::vector<Charge> otherCharges(others.size());
+  ASHLAR_RETURN_IF_ERROR(options.budget->charge(
+      name, {{ASHLAR_MEMORY_ARENA, bytes, charge},
+             {ASHLAR_MEMORY_SCRATCH, scratchBytes, scratchCharge}}));
+  for (size_t i = 0; i < others.size(); ++i)
+    ASHLAR_RETURN_IF_ERROR(options.budget->charge(
+        name, {{ASHLAR_MEMORY_ARENA, others[i], otherCharges[i]}}));
+  ASHLAR_RETURN_IF_ERROR(
+      arenas.emplace_back().allocate(device(), bytes, std::move(charge), room));
+  for (size_t i = 0; i < others.size(); ++i)
+    ASHLAR_RETURN_IF_ERROR(arenas.emplace_back().allocate(
+        *devices()[i + 1], others[i], std::move(otherCharges[i])));
+  return scratchBuffer.allocate(device(), scratchBytes,
+                                std::move(scratchCharge));
 }
 
 Status Session::useArena(uint64_t bytes) {
-  return arenaBuffer.grow(bytes, *options.budget, name, ASHLAR_MEMORY_ARENA);
+  return arenas.front().grow(bytes, *options.budget, name, ASHLAR_MEMORY_ARENA);
 }
 
-Status Session::startQueue() {
+Status Session::startQueues() {
   QueueOptions queueOptions = {};
   queueOptions.workers = workers;
   queueOptions.executor = workers > 1 ? module->runtime->executor() : nullptr;
   queueOptions.scratchBytes = module->scratchBytes();
   queueOptions.scratch = scratchBuffer.data();
-  return device().ops.createQueue(device().state, queueOptions, &queue);
+  for (ashlar_device_t *each : devices()) {
+    void *queue = nullptr;
+    ASHLAR_RETURN_IF_ERROR(
+        each->ops.createQueue(each->state, queueOptions, &queue));
+    queues.push_back(queue);
+    // The host's workers and their scratch serve the first device.
+    queueOptions = {};
+    queueOptions.workers = 1;
+  }
+  return {};
 }
 
 Status Session::makeBuffer(const fb::TensorDescription &tensor,
@@ -166,9 +191,66 @@ Status Session::reserveBuffers() {
 }
 
 Status Session::execute(const CommandList &list, RunControl &control) {
-  if (options.poison && device().ops.sharesHostMemory)
-    std::memset(arenaBuffer.data(), 0xA5, arenaBuffer.size());
-  return device().ops.execute(queue, list, control);
+  for (size_t i = 0; options.poison && i < arenas.size(); ++i)
+    if (devices()[i]->ops.sharesHostMemory)
+      std::memset(arenas[i].data(), 0xA5, arenas[i].size());
+  Sequencer sequencer(list, control);
+  if (list.isShared)
+    return executeShared(sequencer);
+  Status status =
+      device().ops.execute(queues.front(), sequencer, sequencer.whole());
+  if (status.ok())
+    return {};
+  device().lose(status);
+  return device().status();
+}
+
+/// Commands that follow each other on one device are its to run; it has
+/// finished them before another one begins.
+Status Session::executeShared(Sequencer &sequencer) {
+  const std::vector<Command> &commands = sequencer.list.commands;
+  for (size_t i = sequencer.settle(0); i < commands.size();
+       i = sequencer.settle(i)) {
+    const Command &first = commands[i];
+    ashlar_device_t &device = *devices()[first.device];
+    Status status;
+    if (first.kind == Command::Barrier) {
+      ++i;
+    } else if (first.isTransfer()) {
+      status = transfer(sequencer, i++);
+    } else {
+      CommandRange part = {i, i};
+      auto joins = [&](const Command &command) {
+        return command.kind == Command::Barrier ||
+               (!command.isControl() && !command.isTransfer() &&
+                command.device == first.device);
+      };
+      while (part.end < commands.size() && joins(commands[part.end]))
+        ++part.end;
+      status = device.ops.execute(queues[first.device], sequencer, part);
+      i = part.end;
+    }
+    if (!status.ok()) {
+      device.lose(status);
+      return device.status();
+    }
+  }
+  return {};
+}
+
+/// The first device's memory is the host's.
+Status Session::transfer(const Sequencer &sequencer, size_t index) {
+  const Command &command = sequencer.list.commands[index];
+  ashlar_device_t &device = *devices()[command.device];
+  auto copy =
+      command.kind == Command::CopyIn ? device.ops.copyIn : device.ops.copyOut;
+  Trace *trace = sequencer.control.trace.get();
+  uint64_t start = trace ? Trace::now() : 0;
+  Status status = copy(device.state, sequencer.address(command, 1),
+                       sequencer.address(command, 0), uint64_t(command.extent));
+  if (trace)
+    trace->record(sequencer.list.labels[index], 0, start, Trace::now());
+  return status;
 }
 
 void Session::countStaged(uint64_t bytes) {
@@ -243,7 +325,9 @@ void Session::query(ashlar_session_statistics_t &out) const {
   out.failures = failures;
   out.staged_tensors = stagedTensors;
   out.staged_bytes = stagedBytes;
-  out.arena_bytes = arenaBuffer.size();
+  out.arena_bytes = 0;
+  for (const Buffer &arena : arenas)
+    out.arena_bytes += arena.size();
   out.scratch_bytes = scratchBuffer.size();
   out.last_run_ns = lastRunNanoseconds;
   out.threads = workers;

@@ -9,6 +9,7 @@
 #include "Buffer.h"
 #include "Event.h"
 
+#include <deque>
 #include <thread>
 
 namespace ashlar::runtime {
@@ -51,13 +52,22 @@ public:
   const fb::Module &index() const { return module->index(); }
   const fb::Program &program() const { return module->program(); }
   ashlar_device_t &device() const { return module->device(); }
+  const std::vector<ashlar_device_t *> &devices() const {
+    return module->devices();
+  }
   const void *kernel(uint32_t number) const { return module->kernel(number); }
-  void *weight(uint32_t number) const { return module->weight(number); }
-  void *arena() const { return arenaBuffer.data(); }
-  /// Before a call uses the first `bytes` of the arena: charges what no call
-  /// has used yet. It never moves.
+  uint32_t deviceOf(const fb::Kernel &kernel) const {
+    return module->deviceOf(kernel);
+  }
+  void *weight(uint32_t device, uint32_t number) const {
+    return module->weight(device, number);
+  }
+  void *arena(uint32_t device) const { return arenas[device].data(); }
+  /// Before a call uses the first `bytes` of the first device's arena: charges
+  /// what no call has used yet. It never moves.
   Status useArena(uint64_t bytes);
   std::shared_ptr<Trace> trace() const { return module->runtime->trace(); }
+  /// Runs the list, each command on its device. A device that fails is lost.
   Status execute(const CommandList &list, RunControl &control);
   void countStaged(uint64_t bytes);
 
@@ -85,23 +95,25 @@ private:
     std::shared_ptr<Event> event;
   };
 
-  Status allocate(ashlar_memory_kind_t kind, uint64_t bytes, Buffer &out);
   Status makeBuffer(const fb::TensorDescription &tensor,
                     ashlar_memory_kind_t kind, uint64_t bytes,
                     std::unique_ptr<Buffer> &slot);
   Status reserveBuffers();
-  Status startQueue();
+  Status allocateArenas();
+  Status startQueues();
+  Status executeShared(Sequencer &sequencer);
+  Status transfer(const Sequencer &sequencer, size_t index);
   Status runNow(BoundCall &call, RunControl &control);
   void serve();
 
   const std::shared_ptr<Module> module;
   const SessionOptions options;
   uint32_t workers = 1;
-  Buffer arenaBuffer;
+  std::deque<Buffer> arenas; // one per device
   Buffer scratchBuffer;
   std::vector<EntryBuffers> buffers; // one per entry
   std::vector<std::unique_ptr<BoundCall>> calls;
-  void *queue = nullptr;
+  std::vector<void *> queues; // one per device
 
   // The run in flight and the thread that serves it.
   std::thread server;

@@ -31,6 +31,10 @@ ModuleBuilder controlModule();
 /// `memoryBytes`, w the weight: its elements are (i + j) % 5 - 2.
 ModuleBuilder systolicModule(uint64_t memoryBytes = 1 << 20);
 
+/// z = 2 max(0, x w), the same product on the systolic device and the rest on
+/// the processor: one program over both.
+ModuleBuilder sharedModule();
+
 /// Runs `spins` rounds in one group of a kernel, `groups` times.
 ModuleBuilder spinningModule(int64_t spins, int64_t groups);
 

@@ -39,28 +39,37 @@ static Kernel productOfEight() {
   return b.kernel;
 }
 
-ModuleBuilder systolicModule(uint64_t memoryBytes) {
+/// Adds the code, for a device of the program, and its kernel; returns the
+/// number of that.
+static uint32_t addProduct(ModuleBuilder &b, uint64_t memoryBytes,
+                           uint32_t device, uint64_t &codeBytes) {
   systolic::Image image;
   image.machine = small(8, ASHLAR_SYSTOLIC_BF16);
   image.machine.memory_bytes = memoryBytes;
   image.kernels.push_back(productOfEight());
   std::string code = writeImage(image);
+  auto executable = std::make_unique<fb::ExecutableT>();
+  executable->format = ASHLAR_SYSTOLIC_FORMAT;
+  executable->device = device;
+  executable->section =
+      b.addSection(fb::SectionKind::Code, {code.begin(), code.end()});
+  b.program().executables.push_back(std::move(executable));
+  codeBytes += code.size();
+  uint32_t kernel = b.addKernel("product", 3, 0);
+  b.program().kernels[kernel]->executable =
+      uint32_t(b.program().executables.size() - 1);
+  return kernel;
+}
 
-  ModuleBuilder b;
-  b.program().target = b.program().device_type = "systolic";
-  b.program().preset = "small";
+static uint32_t addFactor(ModuleBuilder &b) {
   std::vector<float> values;
   for (int i = 0; i < 8; ++i)
     for (int j = 0; j < 8; ++j)
       values.push_back(float((i + j) % 5 - 2));
-  uint32_t w = b.addWeight("w", values);
-  auto executable = std::make_unique<fb::ExecutableT>();
-  executable->format = ASHLAR_SYSTOLIC_FORMAT;
-  executable->section =
-      b.addSection(fb::SectionKind::Code, {code.begin(), code.end()});
-  b.program().executables.push_back(std::move(executable));
-  b.contract().code_bytes += code.size();
-  uint32_t kernel = b.addKernel("product", 3, 0);
+  return b.addWeight("w", values);
+}
+
+static void addMatrices(ModuleBuilder &b) {
   auto shape = [] {
     std::vector<Size> dimensions;
     dimensions.push_back(constant(8));
@@ -69,6 +78,15 @@ ModuleBuilder systolicModule(uint64_t memoryBytes) {
   };
   b.addInput("x", shape());
   b.addOutput("z", shape());
+}
+
+ModuleBuilder systolicModule(uint64_t memoryBytes) {
+  ModuleBuilder b;
+  b.program().target = b.program().device_type = "systolic";
+  b.program().preset = "small";
+  uint32_t w = addFactor(b);
+  uint32_t kernel = addProduct(b, memoryBytes, 0, b.contract().code_bytes);
+  addMatrices(b);
   auto bind = [&](fb::Storage storage, uint32_t index, bool written) {
     return b.bind(storage, index, constant(0), constant(256), written);
   };
@@ -77,6 +95,54 @@ ModuleBuilder systolicModule(uint64_t memoryBytes) {
   bindings.push_back(bind(fb::Storage::Weights, w, false));
   bindings.push_back(bind(fb::Storage::Output, 0, true));
   b.dispatch(kernel, std::move(bindings), {}, constant(1));
+  return b;
+}
+
+ModuleBuilder sharedModule() {
+  ModuleBuilder b;
+  b.addKernelCode();
+  uint32_t twice = b.addKernel("double_f32", 2, 2, sampleChunk * sizeof(float));
+  uint32_t w = addFactor(b);
+  auto companion = std::make_unique<fb::CompanionT>();
+  companion->target = companion->device_type = "systolic";
+  companion->preset = "small";
+  b.program().companions.push_back(std::move(companion));
+  auto costs = std::make_unique<fb::CompanionContractT>();
+  costs->weights_bytes = b.contract().weights_bytes;
+  b.contract().weights_bytes = 0;
+  costs->arena_bytes = costs->arena_lower_bound_bytes = 512;
+  uint32_t product = addProduct(b, 1 << 20, 1, costs->code_bytes);
+  addMatrices(b);
+  auto bind = [&](fb::Storage storage, uint32_t index, int64_t offset,
+                  bool written) {
+    return b.bind(storage, index, constant(offset), constant(256), written);
+  };
+  auto run = [&](uint32_t kernel, std::vector<Size> parameters, int64_t groups,
+                 auto... bindings) {
+    std::vector<std::unique_ptr<fb::BindingT>> list;
+    (list.push_back(std::move(bindings)), ...);
+    b.dispatch(kernel, std::move(list), std::move(parameters),
+               constant(groups));
+  };
+  b.copy(bind(fb::Storage::Input, 0, 0, false),
+         bind(fb::Storage::Arena, 1, 0, true));
+  b.barrier();
+  run(product, {}, 1, bind(fb::Storage::Arena, 1, 0, false),
+      bind(fb::Storage::Weights, w, 0, false),
+      bind(fb::Storage::Arena, 1, 256, true));
+  b.barrier();
+  b.copy(bind(fb::Storage::Arena, 1, 256, false),
+         bind(fb::Storage::Arena, 0, 0, true));
+  b.barrier();
+  std::vector<Size> parameters;
+  parameters.push_back(constant(64));
+  parameters.push_back(constant(sampleChunk));
+  run(twice, std::move(parameters), 64 / sampleChunk,
+      bind(fb::Storage::Arena, 0, 0, false),
+      bind(fb::Storage::Output, 0, 0, true));
+  fb::ContractT &contract = b.contract();
+  contract.arena_bytes = contract.arena_lower_bound_bytes = 256;
+  contract.companions.push_back(std::move(costs));
   return b;
 }
 

@@ -35,7 +35,7 @@
 // OUTPUT: ashlar-compile: -o FILE.ash is missing
 // FLAG: --nonsense
 // STAGE: ashlar-compile: --until=fusion: expected import, simplify, place, precision, fuse, tile, schedule or emit
-// TARGET: ashlar-compile: --target=,: expected T[:PRESET][,...]
+// TARGET: ashlar-compile: --target=,: expected T[:PRESET][+...][,...]
 // SHAPE: ashlar-compile: --shape=x: expected NAME=1x3x224x224
 // TWICE: ashlar-compile: --shape gives 'x' twice
 // VALUE: ashlar-compile: --value=x: expected NAME=16000 or NAME=0,2

@@ -29,7 +29,8 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
   app.add_option("MODEL", options.input, ".onnx, or .mlir on tensors");
   app.add_option("-o,--output", options.output, "The .ash file to write");
   app.add_option("--target", targets,
-                 "T[:PRESET],...: one program for each (cpu:host)");
+                 "T[:PRESET],...: one program for each (cpu:host); T+T: "
+                 "one over both");
   app.add_option("--machine", options.machine,
                  "A machine model (JSON) in place of a preset");
   app.add_option("--tuning", options.tuning,
@@ -140,7 +141,7 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
       return misuse("--value gives '" + name + "' twice");
   }
   if (!targets.empty() && !parseTargets(targets, options.targets))
-    return misuse("--target=" + targets + ": expected T[:PRESET][,...]");
+    return misuse("--target=" + targets + ": expected T[:PRESET][+...][,...]");
   if (!fuse.empty() && !parseFuseLevel(fuse, options.fuse))
     return misuse("--fuse=" + fuse + ": expected none, basic or all");
   if (!precision.empty() && !parsePrecision(precision, options))

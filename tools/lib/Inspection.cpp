@@ -269,9 +269,10 @@ std::string Inspection::json() const {
   if (parts->runsHere) {
     out["contract"] =
         programContract(*index.programs()->Get(parts->choice.program));
+    for (const ashlar_device_t *device : parts->choice.devices)
+      out["devices"].push_back(device->name);
     if (out["contract"].is_object())
-      out["contract"]["devices"] = {parts->choice.device->name};
-    out["devices"].push_back(parts->choice.device->name);
+      out["contract"]["devices"] = out["devices"];
   }
   out["placement"] = parts->choice.log;
   out["programs"] = Json::array();

@@ -18,6 +18,8 @@ namespace ashlar {
 struct TargetRequest {
   std::string target; ///< "cpu", "reference"
   std::string preset; ///< "host"; empty: the target's default
+  /// Further devices that the program runs on.
+  std::vector<TargetRequest> companions = {};
 };
 
 /// A size that the caller chooses with each call: N=1..8.

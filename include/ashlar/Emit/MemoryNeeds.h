@@ -13,8 +13,16 @@ namespace ashlar {
 struct MemoryNeeds {
   uint64_t weights = 0, code = 0, arena = 0, arenaLowerBound = 0, outputs = 0,
            staging = 0, scratch = 0;
+  /// Of a further device, which the figures above leave out.
+  struct Companion {
+    uint64_t weights = 0, code = 0, arena = 0, arenaLowerBound = 0;
+  };
+  std::vector<Companion> companions;
   uint64_t peak() const {
-    return weights + code + arena + outputs + staging + scratch;
+    uint64_t bytes = weights + code + arena + outputs + staging + scratch;
+    for (const Companion &other : companions)
+      bytes += other.weights + other.code + other.arena;
+    return bytes;
   }
   /// What is in the arena at its peak, largest first.
   struct Holder {

@@ -23,11 +23,14 @@ struct ProgramBinary {
   /// Instruction sets that the machine must have, in LLVM's spelling.
   std::vector<std::string> requiredFeatures;
   std::string image;
-  llvm::StringMap<uint64_t> codeBytes; ///< by kernel symbol
-  MachineModel machine;                ///< what the kernels were made for
+  llvm::StringMap<uint64_t> codeBytes;   ///< by kernel symbol
+  MachineModel machine;                  ///< what the kernels were made for
+  std::vector<ProgramBinary> companions; ///< of further devices, in order
 };
 
 struct EmitOptions {
+  /// Which of the program's devices this is: only its kernels are compiled.
+  unsigned device = 0;
   /// As little as possible stands between the loops and their code.
   bool plain = false;
   std::string saveTemps; ///< folder; empty: none
@@ -42,14 +45,24 @@ public:
   virtual ~Target() = default;
 
   const MachineModel &machine() const { return model; }
+  /// "TARGET:PRESET".
+  std::string name() const { return model.target + ":" + model.name; }
   /// Whether ops are fused into kernels.
   virtual bool fuses() const = 0;
   virtual PrecisionOptions precisionOptions() const { return {}; }
   virtual TileOptions tileOptions() const = 0;
-  /// Compiles all kernels of `program`; consumes their bodies. Emits
-  /// diagnostics and fails only through our own fault.
+  /// Beside another target: why it cannot compute a tile.contract on tensors;
+  /// empty: it can.
+  virtual std::string whyNot(mlir::Operation *) const {
+    return "it runs no contraction for another target";
+  }
+  /// Compiles the kernels of `program` that are this device's; consumes their
+  /// bodies. Emits diagnostics and fails only through our own fault.
   virtual mlir::FailureOr<ProgramBinary> emit(mlir::ModuleOp program,
                                               const EmitOptions &options) = 0;
+
+  /// Of further devices that the program runs on, 1 and so on.
+  std::vector<std::unique_ptr<Target>> companions;
 
 private:
   MachineModel model;
@@ -65,6 +78,9 @@ struct TargetInfo {
   std::string (*check)(const MachineModel &machine);
   /// `machine` is a preset's, or has passed check.
   std::unique_ptr<Target> (*create)(MachineModel machine);
+  /// Computes everything, and inputs and outputs are in its memory. Any other
+  /// needs such a one beside it.
+  bool isHost = true;
 };
 
 /// All targets of this compiler; lib/InitAll.cpp is the list.

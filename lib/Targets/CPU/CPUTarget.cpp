@@ -55,7 +55,7 @@ FailureOr<ProgramBinary> CPUTarget::emit(ModuleOp program,
   OpBuilder b = OpBuilder::atBlockEnd(all->getBody());
   std::vector<std::pair<ModuleOp, std::string>> kernels;
   std::vector<bool> rounds;
-  for (auto kernel : program.getOps<func::FuncOp>()) {
+  for (func::FuncOp kernel : exec::kernelsOf(program, options.device)) {
     auto module = ModuleOp::create(b, kernel.getLoc());
     OpBuilder inner = OpBuilder::atBlockEnd(module.getBody());
     auto clone = cast<func::FuncOp>(inner.clone(*kernel));

@@ -96,7 +96,7 @@ private:
         contract.getParallelAttr(), contract.getReducedAttr(),
         b.getAffineMapArrayAttr(maps), contract.getAUnsignedAttr(),
         contract.getBUnsignedAttr(), constantPad(pad),
-        contract.getStrategyAttr());
+        contract.getStrategyAttr(), contract.getDeviceAttr());
     padded.getBody().takeBody(contract.getBody());
     pad.getResult().replaceAllUsesWith(padded.getResult(0));
     pad.erase();

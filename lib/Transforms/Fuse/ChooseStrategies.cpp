@@ -389,7 +389,7 @@ struct ChooseStrategies
                      about(getOperation(), "TuningTable", "strategy"))
           << "the tuning table is not used: " << tuning->whyIgnored;
     getOperation().walk([&](tile::ContractOp op) {
-      if (!op.getStrategyAttr())
+      if (!op.getStrategyAttr() && !op.getDevice())
         recordPrediction(op,
                          chooseStrategy(op, machine, tuning.get(), openSizes));
     });

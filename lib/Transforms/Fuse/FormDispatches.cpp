@@ -111,6 +111,12 @@ void explain(ArrayRef<Operation *> group) {
       << remark::metric("BytesSaved", saved) << " bytes";
 }
 
+/// Which of the program's devices computes `op`.
+int64_t deviceOf(Operation *op) {
+  auto contract = dyn_cast<tile::ContractOp>(op);
+  return contract ? contract.getDevice().value_or(0) : 0;
+}
+
 class DispatchFormer {
 public:
   DispatchFormer(Block &block, bool fuse, int64_t rowBytes, int64_t scoreBytes)
@@ -146,9 +152,10 @@ public:
       if (op->use_empty())
         continue;
       SmallVector<Operation *> group = {op};
-      if (linalg::LinalgOp producer = fuse ? findProducer(op) : nullptr)
+      bool joins = fuse && !deviceOf(op);
+      if (linalg::LinalgOp producer = joins ? findProducer(op) : nullptr)
         group.insert(group.begin(), producer);
-      if (fuse) {
+      if (joins) {
         addRowProducers(group);
         addAttention(group);
         explain(group);
@@ -240,7 +247,7 @@ private:
         auto producer = operand.getDefiningOp<tile::ContractOp>();
         if (!producer || producer == scores)
           continue;
-        if (scores || taken.contains(producer) ||
+        if (scores || deviceOf(producer) || taken.contains(producer) ||
             producer->getBlock() != op->getBlock() ||
             !producer.getResultMap().isIdentity() ||
             !llvm::all_of(producer->getUsers(), [&](Operation *user) {
@@ -331,9 +338,9 @@ private:
     for (Operation *op : group)
       locations.push_back(op->getLoc());
     OpBuilder b(root);
-    auto dispatch = exec::DispatchOp::create(b, b.getFusedLoc(locations),
-                                             root->getResultTypes(),
-                                             operands.getArrayRef());
+    auto dispatch = exec::DispatchOp::create(
+        b, b.getFusedLoc(locations), root->getResultTypes(),
+        operands.getArrayRef(), uint64_t(deviceOf(root)));
     Block *body = b.createBlock(&dispatch.getBody());
     IRMapping mapping;
     for (Value operand : operands)

@@ -239,7 +239,7 @@ struct FormWinograd : ashlar::impl::FormWinogradPassBase<FormWinograd> {
   void runOnOperation() override {
     SmallVector<tile::ContractOp> convolutions;
     getOperation().walk([&](tile::ContractOp op) {
-      if (isConvolution(op))
+      if (!op.getDevice() && isConvolution(op))
         convolutions.push_back(op);
     });
     for (tile::ContractOp op : convolutions)
@@ -325,7 +325,7 @@ private:
         b.getDenseI64ArrayAttr({places, count, n[3]}),
         b.getDenseI64ArrayAttr({weights.channels}),
         b.getAffineMapArrayAttr(maps), UnitAttr(), UnitAttr(), TypedAttr(),
-        tile::StrategyAttr());
+        tile::StrategyAttr(), IntegerAttr());
     products.getBody().emplaceBlock().addArgument(element, location);
     chooseStrategy(products, machine, tuning.get());
     tile::StrategyAttr chosen = products.getStrategyAttr();

@@ -192,7 +192,8 @@ private:
         init, b.getDenseI64ArrayAttr(addSize(first.getParallel())),
         first.getReducedAttr(), b.getAffineMapArrayAttr(maps),
         first.getAUnsignedAttr(), first.getBUnsignedAttr(),
-        /*pad=*/TypedAttr(), /*strategy=*/tile::StrategyAttr());
+        /*pad=*/TypedAttr(), /*strategy=*/tile::StrategyAttr(),
+        /*device=*/IntegerAttr());
     merged.getBody().takeBody(first.getBody());
 
     SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)),
@@ -224,7 +225,7 @@ struct MergeContracts : ashlar::impl::MergeContractsPassBase<MergeContracts> {
   void runOnOperation() override {
     llvm::MapVector<std::pair<Block *, Value>, Siblings> byOperand;
     getOperation().walk([&](tile::ContractOp op) {
-      if (!op.getStrategyAttr())
+      if (!op.getStrategyAttr() && !op.getDevice())
         byOperand[{op->getBlock(), op.getA()}].push_back(op);
     });
     for (auto &[at, readers] : byOperand)

@@ -102,6 +102,8 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
     function.addPass(createFormContractsPass(contracts));
     if (all && options.takes(Step::AbsorbPadding))
       function.addPass(createAbsorbPaddingPass());
+    if (!options.companions.empty())
+      function.addPass(createPlaceContractsPass(options.companions));
     if (all && !options.exactConvolution && !options.openSizes &&
         options.takes(Step::FormWinograd))
       function.addPass(createFormWinogradPass(options.machine, options.tuning));
@@ -118,6 +120,8 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
   dispatches.scoreBytes =
       all && groups && !options.openSizes ? options.machine.scoreBytes() : 0;
   function.addPass(createFormDispatchesPass(dispatches));
+  if (!options.companions.empty())
+    function.addPass(createInsertTransfersPass());
   verifyStage(pm, "fuse");
 }
 

@@ -26,11 +26,20 @@ struct ClonePrograms : ashlar::impl::CloneProgramsPassBase<ClonePrograms> {
       originals.push_back(&op);
     OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
     for (auto [i, text] : llvm::enumerate(targets)) {
-      auto [name, preset] = StringRef(text).split(':');
+      SmallVector<StringRef> devices;
+      StringRef(text).split(devices, '+');
+      SmallVector<Attribute> described;
+      for (StringRef device : devices) {
+        auto [name, preset] = device.split(':');
+        described.push_back(exec::TargetAttr::get(&getContext(), name, preset));
+      }
       auto program =
           ModuleOp::create(b, module.getLoc(), "program_" + std::to_string(i));
-      program->setAttr(exec::targetAttrName,
-                       exec::TargetAttr::get(&getContext(), name, preset));
+      program->setAttr(exec::targetAttrName, described.front());
+      if (described.size() > 1)
+        program->setAttr(
+            exec::companionsAttrName,
+            b.getArrayAttr(ArrayRef<Attribute>(described).drop_front()));
       if (Attribute nodes = module->getAttr(modelNodesAttrName))
         program->setAttr(modelNodesAttrName, nodes);
       OpBuilder inner = OpBuilder::atBlockEnd(program.getBody());

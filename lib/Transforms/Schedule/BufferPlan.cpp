@@ -73,8 +73,8 @@ unsigned BufferPlan::addRange(Block *scope, int64_t command, int64_t bytes) {
 }
 
 unsigned BufferPlan::addRange(Block *scope, int64_t command,
-                              exec::SizeAttr size) {
-  unsigned number = addBuffer(Storage::Arena, 0, size);
+                              exec::SizeAttr size, unsigned device) {
+  unsigned number = addBuffer(Storage::Arena, device, size);
   buffers[number].scope = scope;
   buffers[number].firstUse = buffers[number].lastUse = command;
   ranges[scope].push_back(number);
@@ -95,8 +95,9 @@ void BufferPlan::findLastUses() {
   std::function<void(Block &)> number = [&](Block &block) {
     int64_t command = 0;
     for (Operation &op : block) {
-      bool isCommand = isa<exec::InvokeOp>(op) || isControlFlow(&op) ||
-                       isLoopSlice(&op) || isa<cf::AssertOp>(op) ||
+      bool isCommand = isa<exec::InvokeOp, exec::TransferOp>(op) ||
+                       isControlFlow(&op) || isLoopSlice(&op) ||
+                       isa<cf::AssertOp>(op) ||
                        op.hasTrait<OpTrait::IsTerminator>();
       if (isCommand) {
         commands[&op] = ++command;
@@ -132,7 +133,8 @@ void BufferPlan::assignOutputs() {
       continue;
     Value source = viewed(operand.get());
     bool whole = byteFormula(source) == byteFormula(operand.get());
-    if (source.getDefiningOp<exec::InvokeOp>() && whole &&
+    Operation *writer = source.getDefiningOp();
+    if (isa_and_nonnull<exec::InvokeOp, exec::TransferOp>(writer) && whole &&
         source.getParentBlock() == ret->getBlock() && !places.count(source))
       places[source] = {addBuffer(Storage::Output, operand.getOperandNumber(),
                                   byteFormula(source)),
@@ -168,17 +170,33 @@ std::optional<Place> BufferPlan::placeToTakeOver(exec::InvokeOp invoke,
 
 void BufferPlan::placeResults(exec::InvokeOp invoke) {
   int64_t command = commands.lookup(invoke);
+  unsigned device = exec::deviceOf(
+      ModuleOp(module).lookupSymbol<func::FuncOp>(invoke.getKernel()));
   for (Value result : invoke.getResults()) {
     if (!places.count(result)) {
       if (std::optional<Place> place = placeToTakeOver(invoke, command))
         places[result] = *place;
       else
         places[result] = {
-            addRange(invoke->getBlock(), command, byteFormula(result)), 0, {}};
+            addRange(invoke->getBlock(), command, byteFormula(result), device),
+            0,
+            {}};
     }
     if (buffers[places[result].buffer].scope == invoke->getBlock())
       keepAlive(places[result].buffer, result, command);
   }
+}
+
+void BufferPlan::placeTransfer(exec::TransferOp transfer) {
+  Value result = transfer.getResult();
+  if (places.count(result))
+    return;
+  int64_t command = commands.lookup(transfer);
+  places[result] = {addRange(transfer->getBlock(), command, byteFormula(result),
+                             transfer.getDevice()),
+                    0,
+                    {}};
+  keepAlive(places[result].buffer, result, command);
 }
 
 /// The blocks of `op`, and the buffer that they share.
@@ -187,7 +205,7 @@ LogicalResult BufferPlan::planInner(Operation *op) {
   for (Region &region : op->getRegions()) {
     if (failed(placeValues(region.front())))
       return failure();
-    planScope(&region.front());
+    arena = planArena(&region.front(), 0);
     bytes = std::max(bytes, arena.bytes);
     lowerBound = std::max(lowerBound, arena.lowerBound);
   }
@@ -397,6 +415,10 @@ LogicalResult BufferPlan::placeOp(Operation &op) {
     placeResults(invoke);
     return success();
   }
+  if (auto transfer = dyn_cast<exec::TransferOp>(op)) {
+    placeTransfer(transfer);
+    return success();
+  }
   if (isControlFlow(&op)) {
     if (hasOpenSizes(&op))
       return op.emitError("sizes that a caller chooses: expected none inside "
@@ -422,23 +444,27 @@ LogicalResult BufferPlan::placeValues(Block &block) {
   return success();
 }
 
-/// Offsets from the start of the block's own arena.
-void BufferPlan::planScope(Block *block) {
+/// Offsets from the start of the block's own arena on a device.
+ArenaPlan BufferPlan::planArena(Block *block, unsigned device) {
   SmallVector<ArenaRequest> requests, smallest;
-  ArrayRef<unsigned> own = ranges[block];
-  for (unsigned number : own) {
+  SmallVector<unsigned> own;
+  for (unsigned number : ranges[block]) {
     const Buffer &buffer = buffers[number];
+    if (buffer.index != device)
+      continue;
+    own.push_back(number);
     requests.push_back({buffer.firstUse, buffer.lastUse + 1, buffer.bytes});
     smallest.push_back(requests.back());
     auto inner = innerLowerBounds.find(number);
     if (inner != innerLowerBounds.end())
       smallest.back().bytes = inner->second;
   }
-  arena = ashlar::planArena(requests);
-  for (auto [number, offset] : llvm::zip(own, arena.offsets))
+  ArenaPlan plan = ashlar::planArena(requests);
+  for (auto [number, offset] : llvm::zip(own, plan.offsets))
     buffers[number].offset = offset;
   // What blocks inside need at least is less than what their plans take.
-  arena.lowerBound = ashlar::planArena(smallest).lowerBound;
+  plan.lowerBound = ashlar::planArena(smallest).lowerBound;
+  return plan;
 }
 
 /// From offsets in each block's own arena to offsets in the one arena.
@@ -465,7 +491,13 @@ LogicalResult BufferPlan::run() {
   Block &block = function.getBody().front();
   if (failed(placeValues(block)))
     return failure();
-  planScope(&block);
+  arena = planArena(&block, 0);
+  auto others =
+      ModuleOp(module)->getAttrOfType<ArrayAttr>(exec::companionsAttrName);
+  for (unsigned i = 0; others && i != others.size(); ++i) {
+    ArenaPlan plan = planArena(&block, i + 1);
+    llvm::append_values(companions, plan.bytes, plan.lowerBound);
+  }
   moveTo(&block, 0);
   return success();
 }

@@ -23,7 +23,8 @@ namespace ashlar {
 /// The bytes behind one or more values.
 struct Buffer {
   exec::Storage storage;
-  unsigned index = 0;                ///< of the input, output or weight
+  unsigned index = 0;                ///< of the input, output or weight, or the
+                                     ///< device whose arena it is in
   int64_t bytes = 0;                 ///< at the largest sizes
   exec::SizeAttr size;               ///< the same as a formula
   mlir::Block *scope = nullptr;      ///< whose commands count its life
@@ -77,6 +78,8 @@ public:
   llvm::ArrayRef<mlir::Attribute> weights() const { return weightValues; }
   int64_t arenaBytes() const { return arena.bytes; }
   int64_t arenaLowerBound() const { return arena.lowerBound; }
+  /// Of each further device: bytes and lower bound, one after the other.
+  llvm::ArrayRef<int64_t> companionArenas() const { return companions; }
 
 private:
   unsigned addBuffer(exec::Storage storage, unsigned index, int64_t bytes);
@@ -84,7 +87,8 @@ private:
                      exec::SizeAttr size);
   /// In the arena, alive at `command` of `scope` and until its last use.
   unsigned addRange(mlir::Block *scope, int64_t command, int64_t bytes);
-  unsigned addRange(mlir::Block *scope, int64_t command, exec::SizeAttr size);
+  unsigned addRange(mlir::Block *scope, int64_t command, exec::SizeAttr size,
+                    unsigned device = 0);
   mlir::LogicalResult placeView(mlir::Operation &op);
   void keepAlive(unsigned buffer, mlir::Value value, int64_t command);
   void findLastUses();
@@ -94,12 +98,13 @@ private:
   void placeWeight(mlir::Value value, mlir::Attribute elements);
   mlir::LogicalResult placeOp(mlir::Operation &op);
   void placeResults(exec::InvokeOp invoke);
+  void placeTransfer(exec::TransferOp transfer);
   mlir::LogicalResult placeIf(mlir::scf::IfOp op);
   mlir::LogicalResult placeLoop(mlir::Operation *loop);
   mlir::LogicalResult placeRow(mlir::Operation *slice);
   void placeYielded(const Carried &carried);
   mlir::LogicalResult planInner(mlir::Operation *op);
-  void planScope(mlir::Block *block);
+  ArenaPlan planArena(mlir::Block *block, unsigned device);
   void moveTo(mlir::Block *block, int64_t base);
 
   mlir::func::FuncOp function;
@@ -111,6 +116,7 @@ private:
   llvm::DenseMap<mlir::OpOperand *, unsigned> waiting;
   llvm::SmallVector<mlir::Attribute> weightValues;
   llvm::DenseMap<mlir::Attribute, unsigned> weightNumbers;
+  llvm::SmallVector<int64_t> companions;
   ArenaPlan arena; ///< of the block planned last; at the end, of the entry
   llvm::DenseMap<mlir::Block *, llvm::SmallVector<unsigned>> ranges;
   llvm::DenseMap<mlir::Operation *, unsigned> innerArenas;

@@ -47,16 +47,16 @@ public:
       : ops(ops.begin(), ops.end()), own(ops.begin(), ops.end()),
         module(module) {
     for (Operation *op : ops)
-      if (auto invoke = dyn_cast<exec::InvokeOp>(op))
-        numbers[invoke] = invokes.size(), invokes.push_back(invoke);
+      if (isa<exec::InvokeOp, exec::TransferOp>(op))
+        numbers[op] = commands.size(), commands.push_back(op);
   }
 
   /// The bytes alive at the peak. The first time is told, and searched longer.
   int64_t reorder(bool isFirst) {
-    if (invokes.empty())
+    if (commands.empty())
       return 0;
-    for (exec::InvokeOp invoke : invokes)
-      describe(invoke);
+    for (Operation *command : commands)
+      describe(command);
     OperationOrder found =
         orderForLowestPeak(problem, isFirst ? 30'000'000 : 3'000'000);
     if (isFirst)
@@ -70,24 +70,25 @@ public:
   /// Computes one value again for a peak nearer to `target`; false: none does.
   bool rematerialize(int64_t target) {
     std::vector<bool> repeatable;
-    for (exec::InvokeOp invoke : invokes)
-      repeatable.push_back(isCheap(invoke));
+    for (Operation *command : commands)
+      repeatable.push_back(isCheap(command));
     auto found = chooseRematerialization(problem, order, repeatable, target);
     if (!found)
       return false;
-    exec::InvokeOp writer = invokes[found->writer];
-    exec::InvokeOp before = invokes[found->before];
+    auto writer = cast<exec::InvokeOp>(commands[found->writer]);
+    Operation *before = commands[found->before];
     OpBuilder b(before);
     Operation *again = b.clone(*writer);
     remark::passed(writer.getLoc(),
                    about(writer, "Rematerialization", "schedule"))
-        << "is computed again for " << nodeName(before.getLoc()) << ", so that "
+        << "is computed again for " << nodeName(before->getLoc())
+        << ", so that "
         << remark::metric("BytesFreed", bytesOf(writer.getResult(0)))
         << " bytes are free at the peak; it costs "
         << remark::metric("Flops", flopsOf(writer)) << " operations and moves "
         << remark::metric("Bytes", bytesMoved(writer)) << " bytes more";
     for (int number : found->readers)
-      for (OpOperand &operand : invokes[number]->getOpOperands())
+      for (OpOperand &operand : commands[number]->getOpOperands())
         if (viewed(operand.get()) == writer.getResult(0))
           operand.set(viewOf(operand.get(), again->getResult(0), b));
     return true;
@@ -114,7 +115,10 @@ private:
   }
 
   /// What is not summed up over anything, but picked and changed a little.
-  bool isCheap(exec::InvokeOp invoke) {
+  bool isCheap(Operation *command) {
+    auto invoke = dyn_cast<exec::InvokeOp>(command);
+    if (!invoke)
+      return false;
     auto kernel = module.lookupSymbol<func::FuncOp>(invoke.getKernel());
     return invoke->getNumResults() == 1 &&
            !kernel->hasAttr(exec::cyclesAttrName) &&
@@ -133,12 +137,12 @@ private:
   }
 
   void explain(const OperationOrder &found) {
-    if (invokes.size() < 3)
+    if (commands.size() < 3)
       return;
-    exec::InvokeOp first = invokes.front();
+    Operation *first = commands.front();
     if (found.peak < found.originalPeak) {
-      remark::passed(first.getLoc(), about(first, "Order", "schedule"))
-          << "and the " << remark::metric("Kernels", invokes.size() - 1)
+      remark::passed(first->getLoc(), about(first, "Order", "schedule"))
+          << "and the " << remark::metric("Kernels", commands.size() - 1)
           << " kernels after it were reordered: at most "
           << remark::metric("Bytes", found.peak) << " bytes alive instead of "
           << remark::metric("BytesBefore", found.originalPeak)
@@ -146,8 +150,8 @@ private:
                             : ", the best order that was found");
       return;
     }
-    remark::analysis(first.getLoc(), about(first, "Order", "schedule"))
-        << "and the " << remark::metric("Kernels", invokes.size() - 1)
+    remark::analysis(first->getLoc(), about(first, "Order", "schedule"))
+        << "and the " << remark::metric("Kernels", commands.size() - 1)
         << " kernels after it keep their order: at most "
         << remark::metric("Bytes", found.peak) << " bytes alive, "
         << (found.isExact ? "no order has less" : "no better order was found");
@@ -156,9 +160,9 @@ private:
   /// The number of the buffer behind `value`; -1: none that an order changes.
   int bufferOf(Value value) {
     Value root = viewed(value);
-    auto invoke = root.getDefiningOp<exec::InvokeOp>();
-    if (!invoke || invoke->getBlock() != invokes.front()->getBlock() ||
-        isOutput(root))
+    Operation *writer = root.getDefiningOp();
+    if (!isa_and_nonnull<exec::InvokeOp, exec::TransferOp>(writer) ||
+        writer->getBlock() != commands.front()->getBlock() || isOutput(root))
       return -1;
     auto [it, isNew] = buffers.try_emplace(root, problem.buffers.size());
     if (isNew)
@@ -185,26 +189,36 @@ private:
     });
   }
 
-  void describe(exec::InvokeOp invoke) {
+  /// The operands whose memory the result may take over.
+  SmallVector<int64_t> aliasesOf(Operation *command) {
+    auto invoke = dyn_cast<exec::InvokeOp>(command);
+    if (!invoke)
+      return {};
+    auto kernel = module.lookupSymbol<func::FuncOp>(invoke.getKernel());
+    auto aliases = kernel->getAttrOfType<ArrayAttr>(exec::aliasesAttrName);
+    SmallVector<int64_t> numbers;
+    for (Attribute attribute :
+         aliases ? aliases.getValue() : ArrayRef<Attribute>())
+      numbers.push_back(cast<IntegerAttr>(attribute).getInt());
+    return numbers;
+  }
+
+  void describe(Operation *command) {
     OrderProblem::Operation op;
     llvm::SmallSetVector<int, 8> reads;
     SmallVector<int> perOperand;
-    for (Value operand : invoke.getOperands()) {
+    for (Value operand : command->getOperands()) {
       int buffer = bufferOf(operand);
       perOperand.push_back(buffer);
       if (buffer >= 0)
         reads.insert(buffer);
     }
     op.reads.assign(reads.begin(), reads.end());
-    for (Value result : invoke.getResults())
+    for (Value result : command->getResults())
       if (int buffer = bufferOf(result); buffer >= 0)
         op.writes.push_back(buffer);
-    auto kernel = module.lookupSymbol<func::FuncOp>(invoke.getKernel());
-    auto aliases = kernel->getAttrOfType<ArrayAttr>(exec::aliasesAttrName);
-    for (Attribute attribute :
-         aliases ? aliases.getValue() : ArrayRef<Attribute>()) {
-      int64_t number = cast<IntegerAttr>(attribute).getInt();
-      Value operand = invoke.getOperand(number);
+    for (int64_t number : aliasesOf(command)) {
+      Value operand = command->getOperand(number);
       int buffer = perOperand[number];
       // As BufferPlan does: a whole buffer that is given once.
       if (buffer >= 0 && op.writes.size() == 1 &&
@@ -229,7 +243,7 @@ private:
   void apply(ArrayRef<int> order) {
     Operation *fence = ops.back()->getNextNode();
     for (int number : order)
-      place(invokes[number], fence);
+      place(commands[number], fence);
     for (Operation *op : ops)
       place(op, fence);
   }
@@ -237,7 +251,7 @@ private:
   SmallVector<Operation *> ops;
   llvm::DenseSet<Operation *> own; ///< the same
   ModuleOp module;
-  SmallVector<exec::InvokeOp> invokes;
+  SmallVector<Operation *> commands;
   llvm::DenseMap<Operation *, unsigned> numbers;
   llvm::DenseMap<Value, int> buffers;
   llvm::DenseSet<Operation *> placed;

@@ -70,7 +70,10 @@ private:
         interface(function.getResultTypes().take_front(outputs),
                   [&](unsigned i) { return function.getResultAttrDict(i); }),
         b.getArrayAttr(plan.weights()), plan.arenaBytes(),
-        plan.arenaLowerBound(), outputSizes(outputs));
+        plan.arenaLowerBound(), outputSizes(outputs),
+        plan.companionArenas().empty()
+            ? DenseI64ArrayAttr()
+            : b.getDenseI64ArrayAttr(plan.companionArenas()));
     b.createBlock(&program.getBody());
     Block &block = function.getBody().front();
     emitBlock(block);
@@ -168,6 +171,17 @@ private:
     launch->setAttr(exec::buffersAttrName, b.getDenseI64ArrayAttr(buffers));
   }
 
+  void emitTransfer(exec::TransferOp transfer) {
+    separate();
+    copy(transfer.getLoc(), plan.binding(transfer.getSource(), false),
+         plan.binding(transfer.getResult(), true));
+    if (isOpen())
+      lastCommand()->setAttr(
+          exec::buffersAttrName,
+          b.getDenseI64ArrayAttr({plan.number(transfer.getSource()),
+                                  plan.number(transfer.getResult())}));
+  }
+
   void emitIf(scf::IfOp op) {
     auto branches =
         exec::IfOp::create(b, op.getLoc(), condition(op.getCondition()));
@@ -243,6 +257,8 @@ private:
     for (Operation &op : block) {
       if (auto invoke = dyn_cast<exec::InvokeOp>(op))
         emitLaunch(invoke);
+      else if (auto transfer = dyn_cast<exec::TransferOp>(op))
+        emitTransfer(transfer);
       else if (isLoopSlice(&op))
         emitRow(&op);
       else if (auto require = dyn_cast<cf::AssertOp>(op))

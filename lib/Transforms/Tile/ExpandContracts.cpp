@@ -500,6 +500,9 @@ struct ExpandContracts
     SmallVector<tile::ContractOp> contracts;
     getOperation().walk([&](tile::ContractOp op) { contracts.push_back(op); });
     for (tile::ContractOp op : contracts) {
+      // Another device's target lowers it as it is.
+      if (op.getDevice())
+        continue;
       if (!op.getStrategyAttr()) {
         op.emitOpError("has no strategy; the stage fuse chooses one");
         return signalPassFailure();

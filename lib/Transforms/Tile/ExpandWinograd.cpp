@@ -233,7 +233,7 @@ private:
         b, TypeRange(), spread, op.getB(), ValueRange(), products,
         b.getDenseI64ArrayAttr({places, count, sizes[3]}),
         b.getDenseI64ArrayAttr({channels}), b.getAffineMapArrayAttr(maps),
-        UnitAttr(), UnitAttr(), TypedAttr(), strategy);
+        UnitAttr(), UnitAttr(), TypedAttr(), strategy, IntegerAttr());
     OpBuilder::InsertionGuard guard(b);
     Block *body = b.createBlock(&contract.getBody());
     Value sum = body->addArgument(element, b.getLoc());

@@ -308,6 +308,8 @@ private:
                       b.getArrayAttr(SmallVector<Attribute>(
                           body.parameters().begin(), body.parameters().end())));
     recordPrediction(dispatch, kernel);
+    if (dispatch.getDevice() != 0)
+      kernel->setAttr(exec::deviceAttrName, dispatch.getDeviceAttr());
     SmallVector<int64_t> aliases = findAliases(dispatch);
     if (!aliases.empty())
       kernel->setAttr(exec::aliasesAttrName, b.getI64ArrayAttr(aliases));

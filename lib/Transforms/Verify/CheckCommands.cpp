@@ -130,6 +130,9 @@ LogicalResult CommandChecker::findSizes() {
     return refuse(program) << "expected an arena of at least its lower bound, "
                            << lowerBound << " bytes, found " << arena;
   sizes[unsigned(Storage::Arena)].push_back(arena);
+  for (unsigned i = 0; i != program.getNumCompanions(); ++i)
+    sizes[unsigned(Storage::Arena)].push_back(
+        program.getCompanionArenaBytes(i));
   return success();
 }
 
@@ -238,6 +241,15 @@ LogicalResult CommandChecker::checkLaunch(exec::LaunchOp launch) {
                             << alignment << " bytes, found " << access.begin();
     if (failed(checkBounds(access)) || failed(checkConcurrency(access)))
       return failure();
+    unsigned device = exec::deviceOf(kernel);
+    Storage storage = access.binding.getStorage();
+    bool isElsewhere = storage == Storage::Arena
+                           ? access.binding.getIndex() != device
+                           : device != 0 && storage != Storage::Weights;
+    if (isElsewhere)
+      return refuse(launch) << "expected binding " << i << " of kernel '"
+                            << kernel.getName() << "' in the memory of device "
+                            << device << ", found " << access.binding;
     if (!isResult && failed(read(access)))
       return failure();
   }
@@ -276,6 +288,12 @@ LogicalResult CommandChecker::checkCopy(exec::CopyOp copy) {
   if (source.binding.getWritten() || !target.binding.getWritten())
     return refuse(copy) << "expected a source that is read and a target that "
                            "is written, found "
+                        << source.binding << " and " << target.binding;
+  auto isRemote = [](BindingAttr binding) {
+    return binding.getStorage() == Storage::Arena && binding.getIndex() != 0;
+  };
+  if (isRemote(source.binding) && isRemote(target.binding))
+    return refuse(copy) << "expected one end on device 0, found "
                         << source.binding << " and " << target.binding;
   for (const Access &access : {source, target})
     if (failed(checkBounds(access)) || failed(checkConcurrency(access)))

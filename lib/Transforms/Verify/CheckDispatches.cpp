@@ -31,12 +31,13 @@ static LogicalResult checkBlock(Block &block, StringRef kernelOp,
     bool isTensorConstant = isa<arith::ConstantOp>(op) &&
                             isa<RankedTensorType>(op.getResult(0).getType());
     if (!isTensorConstant && !isView(&op) &&
-        !isa<func::ReturnOp, tile::PackOp>(op) && !servesControlFlow(&op) &&
-        !isLoopBound(&op) && op.getName().getStringRef() != kernelOp)
+        !isa<func::ReturnOp, tile::PackOp, exec::TransferOp>(op) &&
+        !servesControlFlow(&op) && !isLoopBound(&op) &&
+        op.getName().getStringRef() != kernelOp)
       return op.emitError("after the stage ")
              << stage << ": expected tensor constants, views, " << kernelOp
-             << ", control flow and return in an entry, found '" << op.getName()
-             << "'";
+             << ", transfers, control flow and return in an entry, found '"
+             << op.getName() << "'";
   }
   return success();
 }

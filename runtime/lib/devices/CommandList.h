@@ -21,6 +21,9 @@ struct Command {
     Dispatch,
     Copy,
     Barrier,
+    // The session's own: from the first device to `device`, and back.
+    CopyIn,
+    CopyOut,
     // What decides where to go on; Sequencer.h follows it. Blocks are laid out
     // one after the other.
     Check,     // the call fails unless the byte is set
@@ -40,11 +43,13 @@ struct Command {
   uint32_t target;         // into CommandList::commands
   uint32_t loop;           // whose counter; of a copy that moves, else `none`
   uint32_t pointers;       // of a dispatch: how many
+  uint32_t device;         // of the session's: whose work it is
   const void *kernel;      // the device's own handle
   int64_t extent;          // groups of a dispatch, bytes of a copy, iterations
   int64_t strides[2];      // bytes by which a copy moves in each iteration
 
   bool isControl() const { return kind >= Check; }
+  bool isTransfer() const { return kind == CopyIn || kind == CopyOut; }
 };
 
 /// How deep blocks nest at most, the outermost not counted.
@@ -64,8 +69,15 @@ struct CommandList {
   bool parallel = false;
   // Some command is control flow.
   bool structured = false;
+  // Some command is another device's than the first.
+  bool isShared = false;
   // For people, one per command; only filled while a trace is on.
   std::vector<const char *> labels;
+};
+
+/// Commands of a list, the last one excluded.
+struct CommandRange {
+  size_t begin, end;
 };
 
 /// What a run and its observers tell each other while it goes on.

@@ -11,7 +11,7 @@
 #define ASHLAR_RUNTIME_LIB_DEVICES_DEVICE_H
 
 #include "../Status.h"
-#include "CommandList.h"
+#include "Sequencer.h"
 
 #include <mutex>
 #include <vector>
@@ -68,9 +68,10 @@ struct DeviceOps {
   Status (*createQueue)(void *device, const QueueOptions &options,
                         void **outQueue);
   void (*destroyQueue)(void *queue);
-  /// Runs the list to its end. A kernel that fails is reported through the
-  /// control; a status other than OK means that the device is lost.
-  Status (*execute)(void *queue, const CommandList &list, RunControl &control);
+  /// Runs a part of the sequencer's list to its end: all of it, or commands
+  /// without control flow between them. A kernel that fails is reported through
+  /// the control; a status other than OK means that the device is lost.
+  Status (*execute)(void *queue, Sequencer &sequencer, CommandRange part);
 };
 
 /// Devices compiled in, the preferred first.

@@ -18,6 +18,8 @@ public:
   Sequencer(const CommandList &list, RunControl &control)
       : list(list), control(control) {}
 
+  CommandRange whole() const { return {0, list.commands.size()}; }
+
   /// From command `at`, the first that does work or is a barrier; the number
   /// of commands at the end and when the run is to stop.
   size_t settle(size_t at) {
@@ -42,6 +44,9 @@ public:
                ? base
                : base + counters[copy.loop] * copy.strides[i];
   }
+
+  const CommandList &list;
+  RunControl &control;
 
 private:
   bool isSet(const Command &command) const {
@@ -74,8 +79,6 @@ private:
     }
   }
 
-  const CommandList &list;
-  RunControl &control;
   int64_t counters[maximumNesting] = {};
 };
 

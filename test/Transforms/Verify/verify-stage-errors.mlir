@@ -158,7 +158,7 @@ module @program_0 {
 //--- fuse.mlir
 // What computes is in a dispatch.
 func.func @compute(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error@+1 {{after the stage fuse: expected tensor constants, views, exec.dispatch, control flow and return in an entry, found 'linalg.add'}}
+  // expected-error@+1 {{after the stage fuse: expected tensor constants, views, exec.dispatch, transfers, control flow and return in an entry, found 'linalg.add'}}
   %y = linalg.add ins(%x, %x : tensor<4xf32>, tensor<4xf32>) outs(%x : tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
@@ -206,7 +206,7 @@ func.func @blocks() {
 //--- tile.mlir
 // Dispatches are kernels by now.
 func.func @dispatch() {
-  // expected-error@+1 {{after the stage tile: expected tensor constants, views, exec.invoke, control flow and return in an entry, found 'exec.dispatch'}}
+  // expected-error@+1 {{after the stage tile: expected tensor constants, views, exec.invoke, transfers, control flow and return in an entry, found 'exec.dispatch'}}
   exec.dispatch() : () -> () {
   }
   return

@@ -59,6 +59,20 @@ TEST(ParseTargets, SplitsTargetsAndPresets) {
   EXPECT_EQ(targets[1].preset, "");
 }
 
+TEST(ParseTargets, ReadsTheDevicesOfOneProgram) {
+  std::vector<TargetRequest> targets;
+  ASSERT_TRUE(parseTargets("systolic:tpu-128+cpu:host,reference", targets));
+  ASSERT_EQ(targets.size(), 2u);
+  EXPECT_EQ(targets[0].target, "systolic");
+  EXPECT_EQ(targets[0].preset, "tpu-128");
+  ASSERT_EQ(targets[0].companions.size(), 1u);
+  EXPECT_EQ(targets[0].companions[0].target, "cpu");
+  EXPECT_EQ(targets[0].companions[0].preset, "host");
+  EXPECT_TRUE(targets[1].companions.empty());
+  for (const char *text : {"+", "cpu+", "+cpu", "cpu++systolic", "cpu,+"})
+    EXPECT_FALSE(parseTargets(text, targets)) << text;
+}
+
 TEST(ParseTargets, RefusesEmptyNames) {
   for (const char *text : {"", ",", "cpu,", ",cpu", ":host", "cpu,,cpu"}) {
     std::vector<TargetRequest> targets = {{"before", ""}};

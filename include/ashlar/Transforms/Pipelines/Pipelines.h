@@ -10,6 +10,7 @@
 #include "ashlar/Targets/MachineModel.h"
 #include "ashlar/Transforms/Pipelines/FuseLevel.h"
 #include "ashlar/Transforms/Pipelines/Steps.h"
+#include "ashlar/Transforms/Place/Passes.h"
 #include "ashlar/Transforms/Precision/PrecisionPlan.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -32,6 +33,8 @@ struct TileOptions {
   /// them.
   bool openSizes = false;
   FuseLevel fuse = FuseLevel::All;
+  /// Further devices of the program.
+  std::vector<CompanionDevice> companions;
   /// Measured choices, and who lists what was considered; may be null.
   std::shared_ptr<StrategyTuning> tuning;
 
@@ -57,7 +60,9 @@ void buildImportPipeline(mlir::OpPassManager &pm);
 /// Shape arithmetic is folded, batch norms are part of convolutions, no op is
 /// dead.
 void buildSimplifyPipeline(mlir::OpPassManager &pm);
-/// Every target has a program of its own. `targets`: "NAME:PRESET".
+/// Every target has a program of its own. `targets`: "NAME:PRESET", with "+"
+/// and the same of each further device. What runs where is settled at the end
+/// of `fuse`: it takes the types and what has become one kernel.
 void buildPlacePipeline(mlir::OpPassManager &pm,
                         llvm::ArrayRef<std::string> targets);
 /// The type of every operand, accumulator and result is explicit, chosen for
@@ -66,7 +71,8 @@ void buildPrecisionPipeline(mlir::OpPassManager &pm,
                             const PrecisionOptions &options,
                             const MachineModel &machine);
 /// Every op that moves or computes data is inside an exec.dispatch; with
-/// `fuse`, every contraction has a strategy for the machine of `options`.
+/// `fuse`, every contraction has a strategy for the machine of `options`, or is
+/// another device's; every transfer between devices is an op.
 void buildFusePipeline(mlir::OpPassManager &pm, bool fuse,
                        const TileOptions &options);
 /// Every kernel is a function of loops for one machine model, its scratch an

@@ -4,9 +4,24 @@
 
 #include "mlir/Pass/Pass.h"
 
+#include <functional>
+#include <string>
+#include <vector>
+
 namespace ashlar {
 #define GEN_PASS_DECL
 #include "ashlar/Transforms/Place/Passes.h.inc"
+
+/// A device beside the first of a program.
+struct CompanionDevice {
+  std::string name; ///< "TARGET:PRESET"
+  /// Why it cannot compute a tile.contract; empty: it can.
+  std::function<std::string(mlir::Operation *contract)> whyNot;
+};
+/// In the order of their numbers, from 1 on.
+std::unique_ptr<mlir::Pass>
+createPlaceContractsPass(std::vector<CompanionDevice> companions);
+
 #define GEN_PASS_REGISTRATION
 #include "ashlar/Transforms/Place/Passes.h.inc"
 } // namespace ashlar

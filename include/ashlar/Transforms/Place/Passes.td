@@ -8,7 +8,8 @@ def CloneProgramsPass : Pass<"ashlar-clone-programs", "::mlir::ModuleOp"> {
   let summary = "Give each target a program of its own";
   let description = [{
     Before: a module with functions. After: a module that holds one module per
-    target, named `program_N` and marked with `exec.target`, each with its own
+    target, named `program_N` and marked with `exec.target` (and
+    `exec.companions`, where a program has several devices), each with its own
     copy of the functions. Constants are shared: they are attributes.
 
     ```mlir
@@ -18,7 +19,30 @@ def CloneProgramsPass : Pass<"ashlar-clone-programs", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [ListOption<"targets", "targets", "std::string",
-                            "Targets in order, each NAME:PRESET">];
+                            "Targets in order, each NAME:PRESET, with + for "
+                            "further devices">];
+  let dependentDialects = ["::ashlar::exec::ExecDialect"];
+}
+
+def PlaceContractsPass : Pass<"ashlar-place-contracts", "::mlir::func::FuncOp"> {
+  let summary = "Give contractions to further devices that can compute them";
+  let description = [{
+    Before: `tile.contract` ops without a strategy. After: those that a
+    companion of the program can compute have its number as their `device`. A
+    remark says why each of the others stays on the host. From the command line
+    there are no companions.
+  }];
+}
+
+def InsertTransfersPass
+    : Pass<"ashlar-insert-transfers", "::mlir::func::FuncOp"> {
+  let summary = "Copy tensors to the devices that read them";
+  let description = [{
+    Before: `exec.dispatch` ops of several devices that read each other's
+    results. After: whatever a dispatch reads is a constant or in its own
+    device's memory, by `exec.transfer` ops; whatever the function returns is in
+    the host's. A remark for each tells its bytes.
+  }];
   let dependentDialects = ["::ashlar::exec::ExecDialect"];
 }
 

@@ -94,6 +94,21 @@ unsigned ashlar::exec::numKernelParameters(func::FuncOp kernel) {
   return parameters ? parameters.size() : 0;
 }
 
+unsigned ashlar::exec::deviceOf(func::FuncOp kernel) {
+  auto device = kernel->getAttrOfType<IntegerAttr>(deviceAttrName);
+  return device ? device.getInt() : 0;
+}
+
+SmallVector<func::FuncOp> ashlar::exec::kernelsOf(ModuleOp program,
+                                                  unsigned device) {
+  auto all = program.getOps<func::FuncOp>();
+  SmallVector<func::FuncOp> kernels;
+  llvm::copy_if(all, std::back_inserter(kernels), [&](func::FuncOp kernel) {
+    return deviceOf(kernel) == device;
+  });
+  return kernels;
+}
+
 SizeList ashlar::exec::sizesOf(Value value) {
   auto element = [](ArrayAttr list, unsigned i) -> SizeList {
     auto sizes = list && i < list.size() ? dyn_cast<ArrayAttr>(list[i]) : list;
@@ -161,6 +176,13 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
     return emitOpError("gives ")
            << getBindings().size() << " bindings, but its kernel takes "
            << numKernelBindings(kernel);
+  return success();
+}
+
+LogicalResult TransferOp::verify() {
+  if (int64_t(getDevice()) < 0)
+    return emitOpError("expected the number of a device, found ")
+           << int64_t(getDevice());
   return success();
 }
 

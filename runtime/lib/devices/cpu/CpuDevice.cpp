@@ -96,9 +96,8 @@ static void cpuDestroyQueue(void *queue) {
   delete static_cast<CpuQueue *>(queue);
 }
 
-static Status cpuExecute(void *queue, const CommandList &list,
-                         RunControl &control) {
-  static_cast<CpuQueue *>(queue)->execute(list, control);
+static Status cpuExecute(void *queue, Sequencer &sequencer, CommandRange part) {
+  static_cast<CpuQueue *>(queue)->execute(sequencer, part);
   return {};
 }
 

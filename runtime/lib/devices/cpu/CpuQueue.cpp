@@ -59,11 +59,11 @@ void CpuQueue::runPart(const Walk &walk, size_t index, int64_t begin,
     control.trace->record(list.labels[index], worker, start, Trace::now());
 }
 
-void CpuQueue::walkAlone(const CommandList &list, RunControl &control) {
-  Walk walk = {*this, list, control, Sequencer(list, control), 0, 0};
-  size_t size = list.commands.size();
-  for (size_t i = 0; i < size && !control.stopped(); ++i) {
-    if (list.structured && (i = walk.sequencer.settle(i)) == size)
+void CpuQueue::walkAlone(Sequencer &sequencer, CommandRange part) {
+  const CommandList &list = sequencer.list;
+  Walk walk = {*this, list, sequencer.control, sequencer, 0, 0, 0};
+  for (size_t i = part.begin; i < part.end && !walk.control.stopped(); ++i) {
+    if (list.structured && (i = sequencer.settle(i)) >= part.end)
       return;
     if (int64_t parts = partsOf(list.commands[i]);
         parts != 0 && list.commands[i].kind != Command::Barrier)
@@ -104,8 +104,8 @@ static size_t next(Sequencer &sequencer, const CommandList &list, size_t at) {
 void CpuQueue::walkTeam(void *opaque, uint32_t worker) {
   auto &walk = *static_cast<Walk *>(opaque);
   CpuQueue &queue = walk.queue;
-  size_t segment = 0, size = walk.list.commands.size();
-  for (size_t i = 0; i < size;) {
+  size_t segment = walk.begin;
+  for (size_t i = segment; i < walk.last;) {
     if (isWork(walk.list.commands[i])) {
       queue.share(walk, i++, worker);
       continue;
@@ -128,23 +128,21 @@ void CpuQueue::walkShare(void *opaque, uint32_t share) {
     walk.queue.share(walk, i, share);
 }
 
-void CpuQueue::walkExecutor(const CommandList &list, RunControl &control) {
-  size_t size = list.commands.size();
-  Walk walk = {*this, list, control, Sequencer(list, control), 0, 0};
-  while (walk.begin < size && !control.stopped()) {
+void CpuQueue::walkExecutor(Walk &walk) {
+  const CommandList &list = walk.list;
+  while (walk.begin < walk.last && !walk.control.stopped()) {
     walk.end = walk.begin;
-    while (walk.end < size && isWork(list.commands[walk.end]))
+    while (walk.end < walk.last && isWork(list.commands[walk.end]))
       ++walk.end;
     if (walk.end == walk.begin + 1 && partsOf(list.commands[walk.begin]) <= 1)
       walkShare(&walk, 0);
     else if (walk.end != walk.begin)
       executor.run(executor.context, workers, walkShare, &walk);
     resetCursors(walk.begin, walk.end);
-    if (walk.end == size)
+    if (walk.end == walk.last)
       break;
     walk.begin = next(walk.sequencer, list, walk.end);
   }
-  resetCursors(0, size);
 }
 
 void CpuQueue::reserveCursors(size_t count) {
@@ -154,16 +152,19 @@ void CpuQueue::reserveCursors(size_t count) {
   cursorCount = count;
 }
 
-void CpuQueue::execute(const CommandList &list, RunControl &control) {
+void CpuQueue::execute(Sequencer &sequencer, CommandRange part) {
+  const CommandList &list = sequencer.list;
   if (workers == 1 || !list.parallel)
-    return walkAlone(list, control);
+    return walkAlone(sequencer, part);
   reserveCursors(list.commands.size());
+  Walk walk = {*this,      list,       sequencer.control, sequencer,
+               part.begin, part.begin, part.end};
   if (hasExecutor)
-    return walkExecutor(list, control);
-  Walk walk = {*this, list, control, Sequencer(list, control), 0, 0};
-  team.run(walkTeam, &walk);
+    walkExecutor(walk);
+  else
+    team.run(walkTeam, &walk);
   // Those of the last segment, and all when a run was stopped.
-  resetCursors(0, list.commands.size());
+  resetCursors(part.begin, part.end);
 }
 
 } // namespace ashlar::runtime

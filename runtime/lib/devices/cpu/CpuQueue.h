@@ -24,7 +24,7 @@ class CpuQueue {
 public:
   explicit CpuQueue(const QueueOptions &options);
   Status start();
-  void execute(const CommandList &list, RunControl &control);
+  void execute(Sequencer &sequencer, CommandRange part);
 
 private:
   /// Where the next chunk of a command starts. Alone in its cache line.
@@ -35,15 +35,16 @@ private:
     CpuQueue &queue;
     const CommandList &list;
     RunControl &control;
-    Sequencer sequencer;
-    size_t begin;
+    Sequencer &sequencer;
+    size_t begin; // of what is to be done now
     size_t end;
+    size_t last; // of all that is to be done
   };
 
   static void walkTeam(void *walk, uint32_t worker);
   static void walkShare(void *walk, uint32_t share);
-  void walkAlone(const CommandList &list, RunControl &control);
-  void walkExecutor(const CommandList &list, RunControl &control);
+  void walkAlone(Sequencer &sequencer, CommandRange part);
+  void walkExecutor(Walk &walk);
   void share(const Walk &walk, size_t index, uint32_t worker);
   void runPart(const Walk &walk, size_t index, int64_t begin, int64_t end,
                uint32_t worker);

@@ -81,12 +81,10 @@ static Status nullCreateQueue(void *, const QueueOptions &, void **outQueue) {
 
 static void nullDestroyQueue(void *) {}
 
-static Status nullExecute(void *, const CommandList &list,
-                          RunControl &control) {
-  Sequencer sequencer(list, control);
-  for (size_t i = sequencer.settle(0); i < list.commands.size();
+static Status nullExecute(void *, Sequencer &sequencer, CommandRange part) {
+  for (size_t i = sequencer.settle(part.begin); i < part.end;
        i = sequencer.settle(i + 1)) {
-    const Command &command = list.commands[i];
+    const Command &command = sequencer.list.commands[i];
     if (command.kind == Command::Copy)
       sequencer.copy(command);
   }

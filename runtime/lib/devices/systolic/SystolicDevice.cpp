@@ -146,7 +146,7 @@ static constexpr int32_t streamFailed = -1;
 namespace {
 class Queue {
 public:
-  void execute(const CommandList &list, RunControl &control);
+  void execute(Sequencer &sequencer, CommandRange part);
 
 private:
   void dispatch(const CommandList &list, size_t index, RunControl &control);
@@ -237,15 +237,14 @@ void Queue::dispatch(const CommandList &list, size_t index,
     control.trace->record(list.labels[index], 0, start, Trace::now());
 }
 
-void Queue::execute(const CommandList &list, RunControl &control) {
-  Sequencer sequencer(list, control);
-  for (size_t i = sequencer.settle(0); i < list.commands.size();
+void Queue::execute(Sequencer &sequencer, CommandRange part) {
+  for (size_t i = sequencer.settle(part.begin); i < part.end;
        i = sequencer.settle(i + 1)) {
-    const Command &command = list.commands[i];
+    const Command &command = sequencer.list.commands[i];
     if (command.kind == Command::Copy)
       sequencer.copy(command);
     else if (command.kind == Command::Dispatch)
-      dispatch(list, i, control);
+      dispatch(sequencer.list, i, sequencer.control);
   }
 }
 } // namespace
@@ -260,9 +259,9 @@ static void systolicDestroyQueue(void *queue) {
   delete static_cast<Queue *>(queue);
 }
 
-static Status systolicExecute(void *queue, const CommandList &list,
-                              RunControl &control) {
-  static_cast<Queue *>(queue)->execute(list, control);
+static Status systolicExecute(void *queue, Sequencer &sequencer,
+                              CommandRange part) {
+  static_cast<Queue *>(queue)->execute(sequencer, part);
   return {};
 }
 

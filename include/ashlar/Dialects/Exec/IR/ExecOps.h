@@ -51,6 +51,11 @@ inline constexpr llvm::StringLiteral commandNodesAttrName =
     "exec.command_nodes";
 /// On the module of a program: its target (TargetAttr).
 inline constexpr llvm::StringLiteral targetAttrName = "exec.target";
+/// The same of further devices that it runs on, 1 and so on (array of
+/// TargetAttr).
+inline constexpr llvm::StringLiteral companionsAttrName = "exec.companions";
+/// On a kernel: which of them runs it (i64); left out: 0.
+inline constexpr llvm::StringLiteral deviceAttrName = "exec.device";
 
 /// On the module of a program: the sizes that a caller chooses, a dictionary of
 /// `name`, `minimum` and `maximum` for each symbol of a SizeAttr.
@@ -82,6 +87,11 @@ inline constexpr llvm::StringLiteral buffersAttrName = "exec.buffers";
 /// its last three arguments are the scratch and the range of groups.
 unsigned numKernelBindings(mlir::func::FuncOp kernel);
 unsigned numKernelParameters(mlir::func::FuncOp kernel);
+
+/// Which of its program's devices runs a kernel, and all that one of them runs.
+unsigned deviceOf(mlir::func::FuncOp kernel);
+llvm::SmallVector<mlir::func::FuncOp> kernelsOf(mlir::ModuleOp program,
+                                                unsigned device);
 
 /// One per dim of a tensor, or none where all are constant.
 using SizeList = llvm::SmallVector<SizeAttr>;

@@ -24,8 +24,12 @@ def Exec_DispatchOp : Exec_Op<"dispatch", [
       exec.yield %sum : tensor<4xf32>
     }
     ```
+
+    `device` says which of the program's devices runs it: 0, its target's, or i,
+    that of `exec.companions` number i - 1.
   }];
-  let arguments = (ins Variadic<AnyRankedTensor>:$operands);
+  let arguments = (ins Variadic<AnyRankedTensor>:$operands,
+                       DefaultValuedOptionalAttr<I64Attr, "0">:$device);
   let results = (outs Variadic<AnyRankedTensor>:$outputs);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
@@ -44,6 +48,22 @@ def Exec_YieldOp : Exec_Op<"yield", [Terminator, Pure, ReturnLike,
   let arguments = (ins Variadic<AnyRankedTensor>:$operands);
   let assemblyFormat = "attr-dict ($operands^ `:` type($operands))?";
   let builders = [OpBuilder<(ins), [{ }]>];
+}
+
+def Exec_TransferOp : Exec_Op<"transfer", [
+    Pure, AllTypesMatch<["source", "result"]>]> {
+  let summary = "The same tensor in the memory of another device";
+  let description = [{
+    From or to device 0, which is the host's.
+
+    ```mlir
+    %y = exec.transfer %x to 1 : tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$source, I64Attr:$device);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$source `to` $device attr-dict `:` type($result)";
+  let hasVerifier = 1;
 }
 
 def Exec_InvokeOp : Exec_Op<"invoke", [
@@ -74,7 +94,8 @@ def Exec_ProgramOp : Exec_Op<"program", [
     `inputs` and `outputs` hold a dictionary each: name, ONNX element type and
     tensor type. `weights` holds the constants that the commands read, in the
     order that bindings count them. The byte figures are the memory contract.
-    `output_sizes`, a dictionary each with `output`, `dimension` and `value`,
+    `companion_arenas` are those of further devices: their bytes and the least
+    that any plan needs, for each. `output_sizes`, a dictionary each with `output`, `dimension` and `value`,
     says where the program leaves sizes that depend on data.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
@@ -82,9 +103,23 @@ def Exec_ProgramOp : Exec_Op<"program", [
                        ArrayAttr:$weights,
                        I64Attr:$arena_bytes,
                        I64Attr:$arena_lower_bound_bytes,
-                       OptionalAttr<ArrayAttr>:$output_sizes);
+                       OptionalAttr<ArrayAttr>:$output_sizes,
+                       OptionalAttr<DenseI64ArrayAttr>:$companion_arenas);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
+  let extraClassDeclaration = [{
+    /// Further devices that it runs on.
+    unsigned getNumCompanions() {
+      return getCompanionArenas().value_or(::llvm::ArrayRef<int64_t>()).size() /
+             2;
+    }
+    int64_t getCompanionArenaBytes(unsigned i) {
+      return (*getCompanionArenas())[2 * i];
+    }
+    int64_t getCompanionLowerBound(unsigned i) {
+      return (*getCompanionArenas())[2 * i + 1];
+    }
+  }];
 }
 
 /// A command of a program, or of a block inside one.
@@ -103,6 +138,7 @@ def Exec_LaunchOp : Exec_Command<"launch", [
 def Exec_CopyOp : Exec_Command<"copy"> {
   let summary = "Copies bytes between ranges that do not overlap";
   let description = [{
+    Arena i is that of device i; one end of a copy is on device 0.
     In a loop the ranges may move on with each iteration, by a stride in bytes:
 
     ```mlir

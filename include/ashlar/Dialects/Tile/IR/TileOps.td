@@ -28,6 +28,7 @@ def Tile_ContractOp : Tile_Op<"contract", [
       last parallel dim: then it is stored in panels of that many columns.
     - Integers are extended as `aUnsigned` and `bUnsigned` say and wrap.
     - Elements of the result that no point is mapped to become `pad`.
+    - `device` is which of a program's devices computes it; left out: the first.
 
     ```mlir
     %y = tile.contract a(%x: tensor<1x58x58x64xf32>)
@@ -52,7 +53,8 @@ def Tile_ContractOp : Tile_Op<"contract", [
                        AffineMapArrayAttr:$maps,
                        UnitAttr:$aUnsigned, UnitAttr:$bUnsigned,
                        OptionalAttr<TypedAttrInterface>:$pad,
-                       OptionalAttr<Tile_StrategyAttr>:$strategy);
+                       OptionalAttr<Tile_StrategyAttr>:$strategy,
+                       OptionalAttr<I64Attr>:$device);
   let results = (outs Variadic<AnyRankedTensor>:$outputs);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
