@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/InitAll.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "ashlar/Dialects/Systolic/IR/SystolicOps.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Targets/CPU/Targets.h"
+#include "ashlar/Targets/Systolic/Passes.h"
 #include "ashlar/Transforms/Approximate/Passes.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
 #include "ashlar/Transforms/Pipelines/Pipelines.h"
@@ -21,7 +23,8 @@ void ashlar::registerAllDialects(mlir::DialectRegistry &registry) {
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
   mlir::registerAllToLLVMIRTranslations(registry);
-  registry.insert<exec::ExecDialect, tile::TileDialect>();
+  registry.insert<exec::ExecDialect, systolicir::SystolicDialect,
+                  tile::TileDialect>();
   tile::registerBufferization(registry);
   tile::registerTiling(registry);
 }
@@ -34,6 +37,7 @@ void ashlar::registerAllPasses() {
   registerSchedulePasses();
   registerPrecisionPasses();
   registerSimplifyPasses();
+  registerSystolicPasses();
   registerTilePasses();
   registerVerifyPasses();
   registerPipelines();

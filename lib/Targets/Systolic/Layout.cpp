@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Layout.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace ashlar::systolic;
+
+static int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/// The innermost dim that has more than one value; -1: none.
+static int innermost(const Problem &problem,
+                     const std::vector<unsigned> &dims) {
+  for (size_t i = dims.size(); i-- > 0;)
+    if (problem.sizes[dims[i]] > 1)
+      return int(dims[i]);
+  return -1;
+}
+
+static bool isDense(const Problem &problem, const std::vector<unsigned> &dims,
+                    const Access &access) {
+  int last = innermost(problem, dims);
+  return last < 0 || access.strides[size_t(last)] == 1;
+}
+
+bool ashlar::systolic::canReadTapsInPlace(const Problem &problem) {
+  int last = innermost(problem, problem.k);
+  if (last < 0 || problem.a.strides[size_t(last)] != 1)
+    return false;
+  // Columns are one dim of A, and nothing else moves along it.
+  const Coordinate &columns = problem.aCoordinates.back();
+  for (size_t d = 0; d < problem.sizes.size(); ++d)
+    if (problem.sizes[d] > 1 && columns.factors[d] != (int(d) == last))
+      return false;
+  for (const Coordinate &coordinate : problem.aCoordinates)
+    for (size_t d = 0; d < problem.sizes.size(); ++d)
+      if (problem.sizes[d] > 1 && coordinate.factors[d] < 0)
+        return false;
+  return true;
+}
+
+Layout::Layout(const Problem &problem, const Machine &machine,
+               const Choice &choice)
+    : problem(problem), machine(machine), choice(choice), dim(machine.dim) {
+  nBlocks = divideUp(problem.count(problem.n), dim);
+  bIsTransposed = problem.count(problem.n) > 1 &&
+                  isDense(problem, problem.k, problem.b) &&
+                  !isDense(problem, problem.n, problem.b);
+  if (choice.readsTapsInPlace) {
+    for (const Coordinate &coordinate : problem.aCoordinates) {
+      int64_t step = 0;
+      for (unsigned d : problem.m)
+        if (problem.sizes[d] > 1)
+          step = std::gcd(step, coordinate.factors[d]);
+      for (unsigned d : problem.k)
+        if (problem.sizes[d] > 1)
+          step = std::gcd(step, coordinate.factors[d]);
+      lattice.push_back(std::max<int64_t>(step, 1));
+    }
+  }
+  cutRows();
+  cutTerms();
+}
+
+int64_t Layout::columnsOf(int64_t nBlock) const {
+  return std::min(dim, problem.count(problem.n) - nBlock * dim);
+}
+
+uint64_t Layout::address(const Access &access, int64_t element) const {
+  return ashlar_systolic_address(access.binding,
+                                 uint64_t(element * bytesOf(access.element)));
+}
+
+//===-- Rows --------------------------------------------------------------===//
+
+/// How large a grid of A's a box of M and all taps read, by coordinate; the
+/// columns do not count.
+std::vector<int64_t> Layout::extentsOf(const std::vector<int64_t> &size) const {
+  std::vector<int64_t> extents;
+  for (size_t j = 0; j + 1 < problem.aCoordinates.size(); ++j) {
+    const Coordinate &coordinate = problem.aCoordinates[j];
+    int64_t reach = 0;
+    for (size_t i = 0; i < problem.m.size(); ++i)
+      reach += (size[i] - 1) * coordinate.factors[problem.m[i]];
+    for (unsigned d : problem.k)
+      reach += (problem.sizes[d] - 1) * coordinate.factors[d];
+    extents.push_back(reach / lattice[j] + 1);
+  }
+  return extents;
+}
+
+int64_t Layout::pixelStep(unsigned d,
+                          const std::vector<int64_t> &extents) const {
+  int64_t step = 0, pitch = 1;
+  for (size_t j = extents.size(); j-- > 0;) {
+    step += problem.aCoordinates[j].factors[d] / lattice[j] * pitch;
+    pitch *= extents[j];
+  }
+  return step;
+}
+
+void Layout::cutRows() {
+  int64_t rows = problem.count(problem.m);
+  if (!choice.readsTapsInPlace) {
+    int64_t count = divideUp(rows, choice.chunkRows);
+    for (int64_t batch = 0; batch < batches(); ++batch)
+      for (int64_t i = 0; i < count; ++i) {
+        int64_t first = rows * i / count, end = rows * (i + 1) / count;
+        chunks.push_back({batch, first, end - first, {}, {}, end - first});
+      }
+    return;
+  }
+  // The outermost dims one by one, then a range of one dim, the rest whole.
+  std::vector<int64_t> most(problem.m.size(), 1);
+  int64_t inner = 1;
+  for (size_t i = problem.m.size(); i-- > 0;) {
+    int64_t size = problem.sizes[problem.m[i]];
+    int64_t fits =
+        std::max<int64_t>(1, std::min(size, choice.chunkRows / inner));
+    most[i] = divideUp(size, divideUp(size, fits));
+    inner *= most[i];
+    if (most[i] < size)
+      break;
+  }
+  std::vector<int64_t> at(problem.m.size(), 0);
+  for (int64_t batch = 0; batch < batches(); ++batch) {
+    std::fill(at.begin(), at.end(), 0);
+    for (bool more = true; more;) {
+      Chunk chunk{batch, 0, 1, at, {}, 1};
+      for (size_t i = 0; i < at.size(); ++i) {
+        int64_t size = problem.sizes[problem.m[i]];
+        chunk.size.push_back(std::min(most[i], size - at[i]));
+        chunk.rows *= chunk.size.back();
+      }
+      for (int64_t extent : extentsOf(chunk.size))
+        chunk.pixels *= extent;
+      chunks.push_back(chunk);
+      more = false;
+      for (size_t i = at.size(); i-- > 0 && !more;) {
+        at[i] += most[i];
+        more = at[i] < problem.sizes[problem.m[i]];
+        if (!more)
+          at[i] = 0;
+      }
+    }
+  }
+}
+
+std::vector<Box> Layout::boxesOfRows(const Access &access,
+                                     const Chunk &chunk) const {
+  int64_t bytes = bytesOf(access.element);
+  std::vector<Digit> digits = problem.digits(problem.m, access);
+  for (Digit &digit : digits)
+    digit.bytes *= bytes;
+  if (!choice.readsTapsInPlace) {
+    std::vector<Box> boxes =
+        boxesOf(digits, chunk.first, chunk.first + chunk.rows);
+    for (Box &box : boxes)
+      box.rows -= chunk.first;
+    return boxes;
+  }
+  Box box{0, 0, 0, {}};
+  int64_t inner = 1;
+  for (size_t i = digits.size(); i-- > 0;) {
+    box.bytes += chunk.begin[i] * digits[i].bytes;
+    box.levels.push_back(
+        {uint32_t(chunk.size[i]), int32_t(inner), digits[i].bytes});
+    inner *= chunk.size[i];
+  }
+  box.levels = joinLevels(box.levels);
+  return {box};
+}
+
+//===-- Terms -------------------------------------------------------------===//
+
+void Layout::cutTerms() {
+  int64_t terms = problem.count(problem.k);
+  if (choice.readsTapsInPlace) {
+    int last = innermost(problem, problem.k);
+    int64_t columns = problem.sizes[size_t(last)];
+    int64_t taps = terms / columns, planes = divideUp(columns, dim);
+    for (int64_t plane = 0; plane < planes; ++plane)
+      for (int64_t tap = 0; tap < taps; ++tap)
+        kBlocks.push_back({tap * columns + plane * dim,
+                           std::min(dim, columns - plane * dim), 0, plane, 0});
+  } else if (machine.flags & ASHLAR_SYSTOLIC_EXTENDED) {
+    for (int64_t k = 0; k < terms; k += dim)
+      kBlocks.push_back({k, std::min(dim, terms - k), 0, k / dim, 0});
+  } else {
+    // Without a first column for mvin, each run of terms has its own blocks.
+    int64_t plane = 0;
+    for (const Run &run :
+         runsOf(problem.digits(problem.k, problem.a), 0, terms))
+      for (int64_t k = 0; k < run.length; k += dim)
+        kBlocks.push_back(
+            {run.first + k, std::min(dim, run.length - k), 0, plane++, 0});
+  }
+  auto count = int64_t(kBlocks.size());
+  int64_t tiles = divideUp(count, choice.tileBlocks);
+  for (int64_t tile = 0; tile < tiles; ++tile)
+    tileEnds.push_back(count * (tile + 1) / tiles);
+  for (int64_t tile = 0; tile < tiles; ++tile) {
+    int64_t row = 0;
+    for (int64_t i = tileBegin(tile); i < tileEnds[size_t(tile)]; ++i) {
+      kBlocks[size_t(i)].bRow = row;
+      row += bIsTransposed ? dim : kBlocks[size_t(i)].depth;
+    }
+  }
+}
+
+int64_t Layout::bRows(int64_t tile) const {
+  const KBlock &last = kBlocks[size_t(tileEnds[size_t(tile)] - 1)];
+  return last.bRow + (bIsTransposed ? dim : last.depth);
+}
+
+int64_t Layout::aRows(const Chunk &chunk, int64_t tile) const {
+  int64_t first = kBlocks[size_t(tileBegin(tile))].plane;
+  int64_t last = kBlocks[size_t(tileEnds[size_t(tile)] - 1)].plane;
+  return (last - first + 1) * chunk.pixels;
+}
+
+//===-- Loads -------------------------------------------------------------===//
+
+std::vector<Transfer> Layout::loadsOfA(const Chunk &chunk, int64_t tile,
+                                       int64_t begin, int64_t end,
+                                       uint32_t place) const {
+  const Access &a = problem.a;
+  std::vector<Transfer> loads;
+  int64_t batch = a.offset + problem.offsetOf(problem.batch, a, chunk.batch);
+  int64_t firstPlane = kBlocks[size_t(tileBegin(tile))].plane;
+  Transfer load;
+  load.elementBytes = uint32_t(bytesOf(a.element));
+  load.blockStride = uint32_t(chunk.pixels);
+  if (choice.readsTapsInPlace) {
+    std::vector<int64_t> extents = extentsOf(chunk.size);
+    int64_t at = batch;
+    for (size_t i = 0; i < problem.m.size(); ++i)
+      at += chunk.begin[i] * a.strides[problem.m[i]];
+    int64_t pitch = 1;
+    for (size_t j = extents.size(); j-- > 0;) {
+      load.levels.push_back(
+          {uint32_t(extents[j]), int32_t(pitch),
+           problem.aCoordinates[j].stride * lattice[j] * bytesOf(a.element)});
+      pitch *= extents[j];
+    }
+    int last = innermost(problem, problem.k);
+    int64_t columns = problem.sizes[size_t(last)];
+    int64_t p0 = kBlocks[size_t(begin)].plane;
+    int64_t p1 = kBlocks[size_t(end - 1)].plane + 1;
+    // A plane comes with the first of its blocks.
+    if (begin > tileBegin(tile) && kBlocks[size_t(begin - 1)].plane == p0)
+      ++p0;
+    if (p0 >= p1)
+      return loads;
+    load.memory = address(a, at + p0 * dim);
+    load.place = uint32_t(place + (p0 - firstPlane) * chunk.pixels);
+    load.columns = uint32_t(std::min(p1 * dim, columns) - p0 * dim);
+    loads.push_back(load);
+    return loads;
+  }
+  const KBlock &last = kBlocks[size_t(end - 1)];
+  std::vector<Box> boxes = boxesOfRows(a, chunk);
+  auto block = size_t(begin);
+  for (const Run &run :
+       runsOf(problem.digits(problem.k, a), kBlocks[size_t(begin)].first,
+              last.first + last.depth)) {
+    while (kBlocks[block].first + kBlocks[block].depth <= run.first)
+      ++block;
+    for (const Box &box : boxes) {
+      load.memory = address(a, batch + run.offset) + uint64_t(box.bytes);
+      load.place =
+          uint32_t(place + (kBlocks[block].plane - firstPlane) * chunk.pixels +
+                   box.rows);
+      load.firstColumn = uint32_t(run.first - kBlocks[block].first);
+      load.columns = uint32_t(run.length);
+      load.levels = box.levels;
+      loads.push_back(load);
+    }
+  }
+  return loads;
+}
+
+/// Joins transfers that differ by a constant step into one of more levels.
+static std::vector<Transfer> joinTransfers(std::vector<Transfer> all) {
+  auto isLike = [](const Transfer &a, const Transfer &b) {
+    return a.columns == b.columns && a.firstColumn == b.firstColumn &&
+           a.blockStride == b.blockStride &&
+           a.levels.size() == b.levels.size() &&
+           std::equal(a.levels.begin(), a.levels.end(), b.levels.begin(),
+                      [](const Level &x, const Level &y) {
+                        return x.count == y.count && x.rows == y.rows &&
+                               x.bytes == y.bytes;
+                      });
+  };
+  std::vector<Transfer> joined;
+  for (size_t i = 0; i < all.size();) {
+    size_t count = 1;
+    if (i + 1 < all.size() && isLike(all[i], all[i + 1]) && all[i].memory) {
+      auto bytes = int64_t(all[i + 1].memory - all[i].memory);
+      auto rows = int64_t(all[i + 1].place) - int64_t(all[i].place);
+      count = 2;
+      while (
+          i + count < all.size() && isLike(all[i], all[i + count]) &&
+          int64_t(all[i + count].memory - all[i + count - 1].memory) == bytes &&
+          int64_t(all[i + count].place) - int64_t(all[i + count - 1].place) ==
+              rows)
+        ++count;
+      all[i].levels.push_back({uint32_t(count), int32_t(rows), bytes});
+    }
+    joined.push_back(all[i]);
+    i += count;
+  }
+  return joined;
+}
+
+std::vector<Transfer> Layout::loadsOfB(int64_t batch, int64_t nBlock,
+                                       int64_t tile, int64_t begin, int64_t end,
+                                       uint32_t place) const {
+  const Access &b = problem.b;
+  std::vector<Transfer> loads;
+  int64_t at = b.offset + problem.offsetOf(problem.batch, b, batch);
+  int64_t bytes = bytesOf(b.element);
+  int64_t n0 = nBlock * dim, n1 = n0 + columnsOf(nBlock);
+  std::vector<Digit> n = problem.digits(problem.n, b);
+  std::vector<Digit> k = problem.digits(problem.k, b);
+  Transfer load;
+  load.elementBytes = uint32_t(bytes);
+  load.blockStride = uint32_t(dim);
+  if (bIsTransposed)
+    for (Digit &digit : n)
+      digit.bytes *= bytes;
+  else
+    for (Digit &digit : k)
+      digit.bytes *= bytes;
+  // Blocks whose terms follow each other come together.
+  for (int64_t i = begin; i < end;) {
+    const KBlock &first = kBlocks[size_t(i)];
+    int64_t k1 = first.first + first.depth;
+    int64_t j = i + 1;
+    // Transposed, a block that is not full ends a line of columns.
+    while (j < end && kBlocks[size_t(j)].first == k1 &&
+           (!bIsTransposed || kBlocks[size_t(j - 1)].depth == dim))
+      k1 += kBlocks[size_t(j++)].depth;
+    i = j;
+    if (bIsTransposed) {
+      for (const Run &run : runsOf(k, first.first, k1))
+        for (const Box &box : boxesOf(n, n0, n1)) {
+          int64_t column = run.first - first.first;
+          load.memory = address(b, at + run.offset) + uint64_t(box.bytes);
+          load.place =
+              uint32_t(place + first.bRow + column / dim * dim + box.rows - n0);
+          load.firstColumn = uint32_t(column % dim);
+          load.columns = uint32_t(run.length);
+          load.levels = box.levels;
+          loads.push_back(load);
+        }
+      continue;
+    }
+    for (const Run &run : runsOf(n, n0, n1))
+      for (const Box &box : boxesOf(k, first.first, k1)) {
+        load.memory = address(b, at + run.offset) + uint64_t(box.bytes);
+        load.place = uint32_t(place + first.bRow + box.first - first.first);
+        load.firstColumn = uint32_t(run.first - n0);
+        load.columns = uint32_t(run.length);
+        load.levels = box.levels;
+        loads.push_back(load);
+      }
+  }
+  (void)tile;
+  return joinTransfers(std::move(loads));
+}
+
+Fold Layout::fold(const Chunk &chunk, int64_t nBlock, int64_t tile,
+                  int64_t block, uint32_t a, uint32_t b) const {
+  const KBlock &k = kBlocks[size_t(block)];
+  Fold fold;
+  fold.b = uint32_t(b + k.bRow);
+  fold.depth = uint32_t(k.depth);
+  fold.columns = uint32_t(columnsOf(nBlock));
+  fold.isTransposed = bIsTransposed;
+  int64_t plane = k.plane - kBlocks[size_t(tileBegin(tile))].plane;
+  fold.a = uint32_t(a + plane * chunk.pixels);
+  if (!choice.readsTapsInPlace) {
+    fold.rows = {{uint32_t(chunk.rows), 1}};
+    return fold;
+  }
+  std::vector<int64_t> extents = extentsOf(chunk.size);
+  int64_t tap = k.first;
+  for (size_t i = problem.k.size(); i-- > 0;) {
+    unsigned d = problem.k[i];
+    if (int(d) != innermost(problem, problem.k))
+      fold.a += uint32_t(tap % problem.sizes[d] * pixelStep(d, extents));
+    tap /= problem.sizes[d];
+  }
+  for (size_t i = problem.m.size(); i-- > 0;)
+    fold.rows.push_back(
+        {uint32_t(chunk.size[i]), int32_t(pixelStep(problem.m[i], extents))});
+  return fold;
+}
+
+std::vector<Transfer> Layout::rowsOfResults(const Access &access,
+                                            const Chunk &chunk, int64_t nBlock,
+                                            uint32_t place,
+                                            bool isColumn) const {
+  std::vector<Transfer> transfers;
+  int64_t at =
+      access.offset + problem.offsetOf(problem.batch, access, chunk.batch);
+  int64_t n0 = nBlock * dim, n1 = n0 + columnsOf(nBlock);
+  std::vector<Run> runs = {{n0, 1, 0}};
+  if (!isColumn)
+    runs = runsOf(problem.digits(problem.n, access), n0, n1);
+  Transfer transfer;
+  transfer.elementBytes = uint32_t(bytesOf(access.element));
+  for (const Run &run : runs)
+    for (const Box &box : boxesOfRows(access, chunk)) {
+      transfer.memory = address(access, at + run.offset) + uint64_t(box.bytes);
+      transfer.place = uint32_t(place + box.rows);
+      transfer.firstColumn = uint32_t(run.first - n0);
+      transfer.columns = uint32_t(run.length);
+      transfer.levels = box.levels;
+      transfers.push_back(transfer);
+    }
+  return transfers;
+}
+
+std::vector<Transfer> Layout::rowOfColumns(const Access &access, int64_t batch,
+                                           int64_t nBlock, uint32_t place,
+                                           bool isElement) const {
+  std::vector<Transfer> transfers;
+  int64_t at = access.offset + problem.offsetOf(problem.batch, access, batch);
+  int64_t n0 = nBlock * dim, n1 = n0 + columnsOf(nBlock);
+  std::vector<Run> runs = {{n0, 1, 0}};
+  if (!isElement)
+    runs = runsOf(problem.digits(problem.n, access), n0, n1);
+  Transfer transfer;
+  transfer.elementBytes = uint32_t(bytesOf(access.element));
+  transfer.place = place;
+  for (const Run &run : runs) {
+    transfer.memory = address(access, at + run.offset);
+    transfer.firstColumn = uint32_t(run.first - n0);
+    transfer.columns = uint32_t(run.length);
+    transfers.push_back(transfer);
+  }
+  return transfers;
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How a contraction is cut for a machine, and where each part lies in memory
+// and on chip: chunks of rows, blocks of columns, folds of terms.
+#ifndef ASHLAR_LIB_TARGETS_SYSTOLIC_LAYOUT_H
+#define ASHLAR_LIB_TARGETS_SYSTOLIC_LAYOUT_H
+
+#include "Problem.h"
+#include "StreamWriter.h"
+
+namespace ashlar::systolic {
+
+/// What may be chosen.
+struct Choice {
+  /// A's rows on chip are its own, and each tap of a convolution reads them
+  /// from another place; otherwise each result has a row of all its terms.
+  bool readsTapsInPlace = false;
+  int64_t chunkRows = 0;  ///< results of one chunk, at most
+  int64_t tileBlocks = 0; ///< folds whose operands come together, at most
+  int64_t stepCycles = 0; ///< of the array, between two rounds of syncs
+};
+
+/// Terms of one fold.
+struct KBlock {
+  int64_t first; ///< among all terms
+  int64_t depth;
+  int64_t bRow;  ///< first row within its tile of B
+  int64_t plane; ///< which block of A's columns it reads
+  int64_t aRow;  ///< where its tap begins in that
+};
+
+/// Rows of the result that are computed together.
+struct Chunk {
+  int64_t batch;                    ///< among all batches
+  int64_t first, rows;              ///< among all rows, if those of a range
+  std::vector<int64_t> begin, size; ///< of the dims of M, if a box
+  int64_t pixels;                   ///< rows of one plane of A on chip
+};
+
+class Layout {
+public:
+  Layout(const Problem &problem, const Machine &machine, const Choice &choice);
+
+  const Problem &problem;
+  const Machine &machine;
+  const Choice choice;
+  const int64_t dim;
+  bool bIsTransposed = false;
+  std::vector<Chunk> chunks;
+  std::vector<KBlock> kBlocks;
+  /// Ranges of kBlocks whose operands come together: ends of each.
+  std::vector<int64_t> tileEnds;
+  int64_t nBlocks = 0;
+
+  int64_t tileBegin(int64_t tile) const {
+    return tile ? tileEnds[size_t(tile - 1)] : 0;
+  }
+  int64_t columnsOf(int64_t nBlock) const;
+
+  int64_t aRows(const Chunk &chunk, int64_t tile) const;
+  int64_t bRows(int64_t tile) const;
+
+  /// Loads of the blocks [begin, end) of a tile that lies at `place`.
+  std::vector<Transfer> loadsOfA(const Chunk &chunk, int64_t tile,
+                                 int64_t begin, int64_t end,
+                                 uint32_t place) const;
+  std::vector<Transfer> loadsOfB(int64_t batch, int64_t nBlock, int64_t tile,
+                                 int64_t begin, int64_t end,
+                                 uint32_t place) const;
+  /// All but array and C's place.
+  Fold fold(const Chunk &chunk, int64_t nBlock, int64_t tile, int64_t block,
+            uint32_t a, uint32_t b) const;
+  /// Between memory and rows of results at `place`: of the result itself, or
+  /// of an operand that reaches over rows and columns, or rows alone.
+  std::vector<Transfer> rowsOfResults(const Access &access, const Chunk &chunk,
+                                      int64_t nBlock, uint32_t place,
+                                      bool isColumn = false) const;
+  /// One row for a block of columns, or one element.
+  std::vector<Transfer> rowOfColumns(const Access &access, int64_t batch,
+                                     int64_t nBlock, uint32_t place,
+                                     bool isElement) const;
+  int64_t batches() const { return problem.count(problem.batch); }
+
+private:
+  void cutTerms();
+  void cutRows();
+  uint64_t address(const Access &access, int64_t element) const;
+  std::vector<Box> boxesOfRows(const Access &access, const Chunk &chunk) const;
+  /// Of the coordinates that move: on-chip step of a dim of the contraction.
+  int64_t pixelStep(unsigned d, const std::vector<int64_t> &extents) const;
+  std::vector<int64_t> extentsOf(const std::vector<int64_t> &size) const;
+
+  std::vector<int64_t> lattice; ///< by coordinate of A
+};
+
+/// Whether A can be read in place: its columns are a range of the terms, and
+/// its rows are those of a grid that all taps share.
+bool canReadTapsInPlace(const Problem &problem);
+
+} // namespace ashlar::systolic
+
+#endif // ASHLAR_LIB_TARGETS_SYSTOLIC_LAYOUT_H

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "LowerKernel.h"
+#include "Lowering.h"
+#include "ReadContract.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "systolic/Function.h"
+
+using namespace mlir;
+using namespace ashlar;
+
+FailureOr<systolic::Kernel> systolic::lowerKernel(func::FuncOp function,
+                                                  const Machine &machine) {
+  auto contracts = llvm::to_vector(function.getOps<tile::ContractOp>());
+  if (contracts.size() != 1 || function.getBody().getBlocks().size() != 1 ||
+      function.getBody().front().getOperations().size() != 2) {
+    function.emitError("expected a kernel of one contraction, found ")
+        << contracts.size() << " among other ops";
+    return failure();
+  }
+  Problem problem;
+  std::string why = readContract(contracts[0], machine, problem);
+  Kernel kernel;
+  if (why.empty())
+    why = lowerContract(problem, machine, function.getSymName().str(),
+                        function.getNumArguments(), kernel);
+  if (why.empty())
+    return kernel;
+  contracts[0].emitError("the machine ")
+      << machine.name << " does not compute this contraction: " << why;
+  return failure();
+}
+
+std::string systolic::whyNot(tile::ContractOp op, const Machine &machine) {
+  Problem problem;
+  std::string why = readContract(op, machine, problem);
+  return why.empty() ? whyNoChoice(problem, machine) : why;
+}
+
+std::string systolic::checkStream(func::FuncOp function, const Kernel &kernel,
+                                  const Machine &machine) {
+  std::vector<std::vector<char>> memories;
+  std::vector<Binding> bindings;
+  for (BlockArgument argument : function.getArguments()) {
+    auto type = dyn_cast<MemRefType>(argument.getType());
+    if (!type || !type.hasStaticShape())
+      return "expected arguments that are memrefs of known sizes";
+    memories.emplace_back(size_t(type.getNumElements()) *
+                          ((type.getElementTypeBitWidth() + 7) / 8));
+  }
+  for (std::vector<char> &memory : memories)
+    bindings.push_back({memory.data(), memory.size(), true});
+  systolic::Function half(machine);
+  half.start(bindings);
+  Decoder decoder(machine, kernel);
+  Action action;
+  while (decoder.next(action))
+    if (!half.execute(action))
+      return half.error();
+  return decoder.error();
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ASHLAR_LIB_TARGETS_SYSTOLIC_LOWERKERNEL_H
+#define ASHLAR_LIB_TARGETS_SYSTOLIC_LOWERKERNEL_H
+
+#include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "systolic/Image.h"
+
+namespace ashlar::systolic {
+
+/// The stream of a kernel on memrefs whose body is one contraction. Emits an
+/// error if it is something else or the machine does not compute it.
+mlir::FailureOr<Kernel> lowerKernel(mlir::func::FuncOp function,
+                                    const Machine &machine);
+
+/// Why the machine does not compute a contraction, on tensors or memrefs;
+/// empty: it does.
+std::string whyNot(tile::ContractOp op, const Machine &machine);
+
+/// What is wrong with a stream when all memories are zeros of the sizes that
+/// the function's arguments have; empty: nothing.
+std::string checkStream(mlir::func::FuncOp function, const Kernel &kernel,
+                        const Machine &machine);
+
+} // namespace ashlar::systolic
+
+#endif // ASHLAR_LIB_TARGETS_SYSTOLIC_LOWERKERNEL_H

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// From a kernel of one contraction to a stream, as ops.
+#include "LowerKernel.h"
+#include "Machines.h"
+#include "StreamOps.h"
+#include "ashlar/Dialects/Systolic/IR/SystolicOps.h"
+#include "ashlar/Targets/Systolic/Passes.h"
+
+using namespace mlir;
+using namespace ashlar;
+
+namespace ashlar {
+#define GEN_PASS_DEF_LOWERTOSYSTOLICPASS
+#include "ashlar/Targets/Systolic/Passes.h.inc"
+} // namespace ashlar
+
+namespace {
+struct LowerToSystolicPass
+    : ashlar::impl::LowerToSystolicPassBase<LowerToSystolicPass> {
+  using LowerToSystolicPassBase::LowerToSystolicPassBase;
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (!llvm::is_contained(systolic::presets(), machine.getValue())) {
+      function.emitError("machine: there is no preset '")
+          << machine.getValue() << "'; expected one of "
+          << llvm::join(systolic::presets(), ", ");
+      return signalPassFailure();
+    }
+    auto contracts = function.getOps<tile::ContractOp>();
+    if (contracts.empty())
+      return;
+    auto kernel = systolic::lowerKernel(
+        function, systolic::streamMachine(systolic::machineFor(machine)));
+    if (failed(kernel))
+      return signalPassFailure();
+    OpBuilder b(*contracts.begin());
+    systolic::writeOps(b, (*contracts.begin()).getLoc(), *kernel,
+                       function.getArguments());
+    (*contracts.begin()).erase();
+  }
+};
+} // namespace

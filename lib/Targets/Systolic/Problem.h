@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A contraction as the systolic machines see it: dims sorted by who depends on
+// them, operands with a stride for each dim, an epilogue of vector operations.
+#ifndef ASHLAR_LIB_TARGETS_SYSTOLIC_PROBLEM_H
+#define ASHLAR_LIB_TARGETS_SYSTOLIC_PROBLEM_H
+
+#include "Walks.h"
+
+namespace ashlar::systolic {
+
+/// Of an element in memory.
+enum class Element { BF16, F32, S8, S32 };
+
+inline int64_t bytesOf(Element element) {
+  return element == Element::S8 ? 1 : element == Element::BF16 ? 2 : 4;
+}
+/// Whether it lies in the accumulator, once it is on chip.
+inline bool isWide(Element element) { return bytesOf(element) == 4; }
+
+/// An operand: element strides, in elements, by dim of the contraction.
+struct Access {
+  uint32_t binding = 0;
+  Element element = Element::F32;
+  int64_t offset = 0; ///< of the element where all dims are 0
+  std::vector<int64_t> strides;
+};
+
+/// One dim of A in memory: an index that is linear in the contraction's dims.
+struct Coordinate {
+  int64_t stride = 0; ///< in elements
+  int64_t constant = 0;
+  std::vector<int64_t> factors; ///< by dim
+};
+
+/// How far a value of the epilogue reaches.
+enum class Reach {
+  Number,  ///< one immediate
+  Element, ///< one element of memory
+  Row,     ///< a row stands for all rows: a bias
+  Column,  ///< a column stands for all columns
+  Each
+};
+
+/// A value of the epilogue: the sums, an operand, a number, or the result of
+/// one vector instruction on two others.
+struct EpilogueValue {
+  enum Kind { Sum, Operand, Number, Result } kind = Sum;
+  Reach reach = Reach::Each;
+  bool isInteger = false; ///< s32, not f32
+  /// Where it must lie to have been rounded to bf16, or to s8.
+  bool isNarrow = false;
+  unsigned operand = 0;
+  double number = 0;
+  uint8_t funct = 0;
+  bool actsOnIntegers = false; ///< type of the instruction
+  int left = -1, right = -1;   ///< values
+};
+
+struct Epilogue {
+  std::vector<EpilogueValue> values; ///< in order; the first is the sum
+  int result = 0;                    ///< what is stored
+  /// On the way out.
+  bool relu = false;
+  float scale = 1;
+};
+
+/// Elements of the result that no sum is for.
+struct Margin {
+  int64_t offset;            ///< in elements
+  std::vector<Digit> digits; ///< outermost first, in elements
+};
+
+struct Problem {
+  std::vector<int64_t> sizes; ///< by dim
+  /// Dims, outermost first.
+  std::vector<unsigned> batch, m, n, k;
+  Access a, b, result;
+  std::vector<Access> operands;         ///< of the epilogue
+  std::vector<Coordinate> aCoordinates; ///< outermost first
+  Epilogue epilogue;
+  std::vector<Margin> margins;
+  double pad = 0;
+  bool isDepthwise = false; ///< the last batch dim is lanes: vector unit
+
+  int64_t count(const std::vector<unsigned> &dims) const {
+    int64_t all = 1;
+    for (unsigned dim : dims)
+      all *= sizes[dim];
+    return all;
+  }
+  int64_t multiplyAdds() const {
+    return count(batch) * count(m) * count(n) * count(k);
+  }
+  /// Digits of some dims for an operand, in elements; rows on chip follow each
+  /// other.
+  std::vector<Digit> digits(const std::vector<unsigned> &dims,
+                            const Access &access) const {
+    std::vector<Digit> result(dims.size());
+    int64_t inner = 1;
+    for (size_t i = dims.size(); i-- > 0;) {
+      result[i] = {sizes[dims[i]], access.strides[dims[i]], inner};
+      inner *= sizes[dims[i]];
+    }
+    return result;
+  }
+  /// Where number `flat` of some dims lies, in elements.
+  int64_t offsetOf(const std::vector<unsigned> &dims, const Access &access,
+                   int64_t flat) const {
+    int64_t offset = 0;
+    for (size_t i = dims.size(); i-- > 0;) {
+      offset += flat % sizes[dims[i]] * access.strides[dims[i]];
+      flat /= sizes[dims[i]];
+    }
+    return offset;
+  }
+};
+
+} // namespace ashlar::systolic
+
+#endif // ASHLAR_LIB_TARGETS_SYSTOLIC_PROBLEM_H

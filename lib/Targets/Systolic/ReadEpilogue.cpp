@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A contraction's body as instructions of the vector unit. It has exp and
+// reciprocals; tanh and erf are made of them, with an absolute error below
+// 3e-7. A quotient is a product with a reciprocal: two roundings of f32.
+#include "ReadContract.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using namespace ashlar;
+using namespace ashlar::systolic;
+
+namespace {
+bool hasRows(Reach reach) {
+  return reach == Reach::Each || reach == Reach::Column;
+}
+bool hasColumns(Reach reach) {
+  return reach == Reach::Each || reach == Reach::Row;
+}
+
+Reach join(Reach a, Reach b) {
+  if (a == Reach::Number)
+    return b;
+  if (b == Reach::Number)
+    return a;
+  bool rows = hasRows(a) || hasRows(b),
+       columns = hasColumns(a) || hasColumns(b);
+  return rows ? (columns ? Reach::Each : Reach::Column)
+              : (columns ? Reach::Row : Reach::Element);
+}
+
+uint8_t withImmediate(uint8_t funct) {
+  switch (funct) {
+  case ASHLAR_SYSTOLIC_ADD:
+    return ASHLAR_SYSTOLIC_ADD_IMMEDIATE;
+  case ASHLAR_SYSTOLIC_MULTIPLY:
+    return ASHLAR_SYSTOLIC_MULTIPLY_IMMEDIATE;
+  case ASHLAR_SYSTOLIC_MAXIMUM:
+    return ASHLAR_SYSTOLIC_MAXIMUM_IMMEDIATE;
+  default:
+    return ASHLAR_SYSTOLIC_MINIMUM_IMMEDIATE;
+  }
+}
+
+/// What is known of a value.
+struct Facts {
+  double least = -std::numeric_limits<double>::infinity();
+  double greatest = std::numeric_limits<double>::infinity();
+  bool isWhole = false;
+};
+
+class EpilogueReader {
+public:
+  EpilogueReader(tile::ContractOp op, const Machine &machine, Problem &problem)
+      : op(op), machine(machine), problem(problem),
+        values(problem.epilogue.values) {}
+
+  std::string read();
+
+private:
+  int number(double value, bool isInteger);
+  int add(EpilogueValue value, Facts facts = {});
+  int unary(uint8_t funct, int operand);
+  int binary(uint8_t funct, bool onIntegers, int left, int right);
+  int immediate(uint8_t funct, int left, double value);
+  int narrow(int operand);
+  int subtract(bool onIntegers, int left, int right);
+  int divide(int left, int right);
+  int tanh(int x);
+  int erf(int x);
+  int roundEven(int x);
+  int select(arith::SelectOp op);
+  int readOperand(unsigned i);
+  int readOp(Operation *op);
+  int valueOf(Value value);
+  std::string finish(int result);
+  bool isNumber(int v) const {
+    return values[size_t(v)].kind == EpilogueValue::Number;
+  }
+  int refuse(const Twine &why) {
+    if (message.empty())
+      message = why.str();
+    return 0;
+  }
+
+  tile::ContractOp op;
+  const Machine &machine;
+  Problem &problem;
+  std::vector<EpilogueValue> &values;
+  std::vector<Facts> facts;
+  DenseMap<Value, int> known;
+  std::string message;
+};
+} // namespace
+
+int EpilogueReader::add(EpilogueValue value, Facts about) {
+  values.push_back(value);
+  facts.push_back(about);
+  return int(values.size()) - 1;
+}
+
+int EpilogueReader::number(double number, bool isInteger) {
+  EpilogueValue value;
+  value.kind = EpilogueValue::Number;
+  value.reach = Reach::Number;
+  value.number = number;
+  value.isInteger = isInteger;
+  return add(value, {number, number, number == std::rint(number)});
+}
+
+int EpilogueReader::unary(uint8_t funct, int operand) {
+  EpilogueValue value;
+  value.kind = EpilogueValue::Result;
+  value.reach = values[size_t(operand)].reach;
+  value.funct = funct;
+  value.left = operand;
+  value.isInteger =
+      funct == ASHLAR_SYSTOLIC_TO_INTEGER ||
+      (funct == ASHLAR_SYSTOLIC_COPY && values[size_t(operand)].isInteger);
+  value.actsOnIntegers =
+      funct == ASHLAR_SYSTOLIC_COPY && values[size_t(operand)].isInteger;
+  Facts about;
+  if (funct == ASHLAR_SYSTOLIC_TO_INTEGER || funct == ASHLAR_SYSTOLIC_COPY ||
+      funct == ASHLAR_SYSTOLIC_TO_FLOAT)
+    about = facts[size_t(operand)];
+  about.isWhole |= funct == ASHLAR_SYSTOLIC_TO_INTEGER;
+  if (value.reach == Reach::Number)
+    return refuse("its epilogue computes with numbers alone");
+  return add(value, about);
+}
+
+int EpilogueReader::binary(uint8_t funct, bool onIntegers, int left,
+                           int right) {
+  if (isNumber(left) && isNumber(right)) {
+    double l = values[size_t(left)].number, r = values[size_t(right)].number;
+    return number(funct == ASHLAR_SYSTOLIC_ADD        ? l + r
+                  : funct == ASHLAR_SYSTOLIC_MULTIPLY ? l * r
+                  : funct == ASHLAR_SYSTOLIC_MAXIMUM  ? std::max(l, r)
+                                                      : std::min(l, r),
+                  onIntegers);
+  }
+  Reach all = join(values[size_t(left)].reach, values[size_t(right)].reach);
+  // A column, an element or a number can stand on the right alone.
+  if (isNumber(left) ||
+      (hasColumns(all) && !hasColumns(values[size_t(left)].reach)))
+    std::swap(left, right);
+  EpilogueValue value;
+  value.kind = EpilogueValue::Result;
+  value.reach = all;
+  value.funct = isNumber(right) ? withImmediate(funct) : funct;
+  value.isInteger = value.actsOnIntegers = onIntegers;
+  value.left = left;
+  value.right = right;
+  Facts about;
+  const Facts &l = facts[size_t(left)], &r = facts[size_t(right)];
+  if (funct == ASHLAR_SYSTOLIC_MAXIMUM) {
+    about = {std::max(l.least, r.least), std::max(l.greatest, r.greatest),
+             l.isWhole && r.isWhole};
+  } else if (funct == ASHLAR_SYSTOLIC_MINIMUM) {
+    about = {std::min(l.least, r.least), std::min(l.greatest, r.greatest),
+             l.isWhole && r.isWhole};
+  }
+  about.isWhole |= onIntegers;
+  return add(value, about);
+}
+
+int EpilogueReader::immediate(uint8_t funct, int left, double value) {
+  return binary(funct, false, left, number(value, false));
+}
+
+/// Rounded to the type of inputs, by way of the scratchpad.
+int EpilogueReader::narrow(int operand) {
+  if (isNumber(operand))
+    return operand;
+  int copy = unary(ASHLAR_SYSTOLIC_COPY, operand);
+  if (!hasRows(values[size_t(copy)].reach))
+    return refuse("its epilogue rounds a row to bf16");
+  values[size_t(copy)].isNarrow = true;
+  return copy;
+}
+
+int EpilogueReader::subtract(bool onIntegers, int left, int right) {
+  if (isNumber(right))
+    return binary(ASHLAR_SYSTOLIC_ADD, onIntegers, left,
+                  number(-values[size_t(right)].number, onIntegers));
+  Reach all = join(values[size_t(left)].reach, values[size_t(right)].reach);
+  if (isNumber(left) ||
+      (hasColumns(all) && !hasColumns(values[size_t(left)].reach))) {
+    int negative = binary(ASHLAR_SYSTOLIC_MULTIPLY, onIntegers, right,
+                          number(-1, onIntegers));
+    return binary(ASHLAR_SYSTOLIC_ADD, onIntegers, negative, left);
+  }
+  int result = binary(ASHLAR_SYSTOLIC_ADD, onIntegers, left, right);
+  values[size_t(result)].funct = ASHLAR_SYSTOLIC_SUBTRACT;
+  values[size_t(result)].left = left;
+  values[size_t(result)].right = right;
+  return result;
+}
+
+int EpilogueReader::divide(int left, int right) {
+  int exponent;
+  if (isNumber(right)) {
+    double divisor = values[size_t(right)].number;
+    // Rounded twice, a quotient may come to lie on the other side of a half.
+    if (machine.input == ASHLAR_SYSTOLIC_S8 &&
+        std::abs(std::frexp(divisor, &exponent)) != 0.5)
+      return refuse("its epilogue divides, and what is rounded to whole "
+                    "numbers must be exact");
+    return binary(ASHLAR_SYSTOLIC_MULTIPLY, false, left,
+                  number(double(float(1 / divisor)), false));
+  }
+  if (machine.input == ASHLAR_SYSTOLIC_S8)
+    return refuse("its epilogue divides, and what is rounded to whole numbers "
+                  "must be exact");
+  return binary(ASHLAR_SYSTOLIC_MULTIPLY, false, left,
+                unary(ASHLAR_SYSTOLIC_RECIPROCAL, right));
+}
+
+/// 1 - 2 / (1 + exp(2 x)).
+int EpilogueReader::tanh(int x) {
+  int e = unary(ASHLAR_SYSTOLIC_EXP, immediate(ASHLAR_SYSTOLIC_MULTIPLY, x, 2));
+  int r =
+      unary(ASHLAR_SYSTOLIC_RECIPROCAL, immediate(ASHLAR_SYSTOLIC_ADD, e, 1));
+  return immediate(ASHLAR_SYSTOLIC_ADD,
+                   immediate(ASHLAR_SYSTOLIC_MULTIPLY, r, -2), 1);
+}
+
+/// Abramowitz and Stegun, 7.1.26: an error of at most 1.5e-7.
+int EpilogueReader::erf(int x) {
+  int minus = immediate(ASHLAR_SYSTOLIC_MULTIPLY, x, -1);
+  int size = binary(ASHLAR_SYSTOLIC_MAXIMUM, false, x, minus);
+  int t =
+      unary(ASHLAR_SYSTOLIC_RECIPROCAL,
+            immediate(ASHLAR_SYSTOLIC_ADD,
+                      immediate(ASHLAR_SYSTOLIC_MULTIPLY, size, 0.3275911), 1));
+  int p = immediate(ASHLAR_SYSTOLIC_MULTIPLY, t, 1.061405429);
+  for (double coefficient :
+       {-1.453152027, 1.421413741, -0.284496736, 0.254829592})
+    p = binary(ASHLAR_SYSTOLIC_MULTIPLY, false,
+               immediate(ASHLAR_SYSTOLIC_ADD, p, coefficient), t);
+  int square = binary(ASHLAR_SYSTOLIC_MULTIPLY, false, x, minus);
+  int rest = binary(ASHLAR_SYSTOLIC_MULTIPLY, false, p,
+                    unary(ASHLAR_SYSTOLIC_EXP, square));
+  int positive = immediate(ASHLAR_SYSTOLIC_ADD,
+                           immediate(ASHLAR_SYSTOLIC_MULTIPLY, rest, -1), 1);
+  // The sign of x, as a factor.
+  int sign = immediate(ASHLAR_SYSTOLIC_MULTIPLY, x, 1e30);
+  sign = immediate(ASHLAR_SYSTOLIC_MAXIMUM,
+                   immediate(ASHLAR_SYSTOLIC_MINIMUM, sign, 1), -1);
+  return binary(ASHLAR_SYSTOLIC_MULTIPLY, false, positive, sign);
+}
+
+int EpilogueReader::roundEven(int x) {
+  int whole = unary(ASHLAR_SYSTOLIC_TO_INTEGER, x);
+  return unary(ASHLAR_SYSTOLIC_TO_FLOAT, whole);
+}
+
+/// The larger or the smaller of two.
+int EpilogueReader::select(arith::SelectOp op) {
+  auto compare = op.getCondition().getDefiningOp<arith::CmpFOp>();
+  if (!compare)
+    return refuse(
+        "its epilogue selects by another condition than a comparison");
+  Value l = compare.getLhs(), r = compare.getRhs();
+  bool isSame = op.getTrueValue() == l && op.getFalseValue() == r;
+  bool isSwapped = op.getTrueValue() == r && op.getFalseValue() == l;
+  bool takesLarger;
+  switch (compare.getPredicate()) {
+  case arith::CmpFPredicate::OGT:
+  case arith::CmpFPredicate::OGE:
+  case arith::CmpFPredicate::UGT:
+  case arith::CmpFPredicate::UGE:
+    takesLarger = isSame;
+    break;
+  case arith::CmpFPredicate::OLT:
+  case arith::CmpFPredicate::OLE:
+  case arith::CmpFPredicate::ULT:
+  case arith::CmpFPredicate::ULE:
+    takesLarger = isSwapped;
+    break;
+  default:
+    isSame = isSwapped = false;
+  }
+  if (!isSame && !isSwapped)
+    return refuse("its epilogue selects something else than the larger or the "
+                  "smaller of two values");
+  return binary(takesLarger ? ASHLAR_SYSTOLIC_MAXIMUM : ASHLAR_SYSTOLIC_MINIMUM,
+                false, valueOf(l), valueOf(r));
+}
+
+int EpilogueReader::readOperand(unsigned i) {
+  const Access &access = problem.operands[i];
+  bool rows = false, columns = false;
+  for (unsigned d : problem.m)
+    rows |= access.strides[d] && problem.sizes[d] > 1;
+  for (unsigned d : problem.n)
+    columns |= access.strides[d] && problem.sizes[d] > 1;
+  EpilogueValue value;
+  value.kind = EpilogueValue::Operand;
+  value.operand = i;
+  value.reach = rows ? (columns ? Reach::Each : Reach::Column)
+                     : (columns ? Reach::Row : Reach::Element);
+  value.isInteger =
+      access.element == Element::S8 || access.element == Element::S32;
+  Facts about;
+  about.isWhole = value.isInteger;
+  if (access.element == Element::S8)
+    about = {-128, 127, true};
+  bool isBF16 = machine.input == ASHLAR_SYSTOLIC_BF16;
+  if (!systolic::isWide(access.element) &&
+      (access.element == Element::BF16) != isBF16)
+    return refuse("its epilogue reads a type that the scratchpad does not "
+                  "hold");
+  return add(value, about);
+}
+
+int EpilogueReader::valueOf(Value value) {
+  auto found = known.find(value);
+  if (found != known.end())
+    return found->second;
+  int result = 0;
+  FloatAttr floating;
+  IntegerAttr integer;
+  if (matchPattern(value, m_Constant(&floating)))
+    result = number(floating.getValueAsDouble(), false);
+  else if (matchPattern(value, m_Constant(&integer)))
+    result = number(double(integer.getInt()), true);
+  else if (auto argument = dyn_cast<BlockArgument>(value))
+    result = argument.getArgNumber() == 0
+                 ? 0
+                 : readOperand(argument.getArgNumber() - 1);
+  else if (message.empty())
+    result = readOp(value.getDefiningOp());
+  known[value] = result;
+  return result;
+}
+
+int EpilogueReader::readOp(Operation *inner) {
+  auto operand = [&](unsigned i) { return valueOf(inner->getOperand(i)); };
+  auto floats = [&](uint8_t funct) {
+    int result = binary(funct, false, operand(0), operand(1));
+    return inner->getResult(0).getType().isBF16() ? narrow(result) : result;
+  };
+  auto integers = [&](uint8_t funct) {
+    if (!inner->getResult(0).getType().isInteger(32))
+      return refuse("its epilogue computes with integers of another size than "
+                    "32 bits");
+    return binary(funct, true, operand(0), operand(1));
+  };
+  Type type = inner->getResult(0).getType();
+  bool isKnown =
+      type.isF32() || type.isBF16() || type.isInteger(32) || type.isInteger(8);
+  if (!isKnown)
+    return refuse("its epilogue computes with another type than f32, bf16, i32 "
+                  "and i8");
+  return llvm::TypeSwitch<Operation *, int>(inner)
+      .Case<arith::AddFOp>([&](auto) { return floats(ASHLAR_SYSTOLIC_ADD); })
+      .Case<arith::MulFOp>(
+          [&](auto) { return floats(ASHLAR_SYSTOLIC_MULTIPLY); })
+      .Case<arith::MaximumFOp, arith::MaxNumFOp>(
+          [&](auto) { return floats(ASHLAR_SYSTOLIC_MAXIMUM); })
+      .Case<arith::MinimumFOp, arith::MinNumFOp>(
+          [&](auto) { return floats(ASHLAR_SYSTOLIC_MINIMUM); })
+      .Case<arith::SubFOp>([&](auto) {
+        int result = subtract(false, operand(0), operand(1));
+        return type.isBF16() ? narrow(result) : result;
+      })
+      .Case<arith::DivFOp>([&](auto) {
+        int result = divide(operand(0), operand(1));
+        return type.isBF16() ? narrow(result) : result;
+      })
+      .Case<arith::NegFOp>([&](auto) {
+        return immediate(ASHLAR_SYSTOLIC_MULTIPLY, operand(0), -1);
+      })
+      .Case<math::AbsFOp>([&](auto) {
+        int x = operand(0);
+        return binary(ASHLAR_SYSTOLIC_MAXIMUM, false, x,
+                      immediate(ASHLAR_SYSTOLIC_MULTIPLY, x, -1));
+      })
+      .Case<math::FmaOp>([&](auto) {
+        int product =
+            binary(ASHLAR_SYSTOLIC_MULTIPLY, false, operand(0), operand(1));
+        return binary(ASHLAR_SYSTOLIC_ADD, false, product, operand(2));
+      })
+      .Case<arith::ExtFOp>([&](auto) { return operand(0); })
+      .Case<arith::TruncFOp>([&](auto) { return narrow(operand(0)); })
+      .Case<math::ExpOp>(
+          [&](auto) { return unary(ASHLAR_SYSTOLIC_EXP, operand(0)); })
+      .Case<math::RsqrtOp>([&](auto) {
+        return unary(ASHLAR_SYSTOLIC_RECIPROCAL_ROOT, operand(0));
+      })
+      .Case<math::SqrtOp>([&](auto) {
+        return unary(ASHLAR_SYSTOLIC_RECIPROCAL,
+                     unary(ASHLAR_SYSTOLIC_RECIPROCAL_ROOT, operand(0)));
+      })
+      .Case<math::TanhOp>([&](auto) { return tanh(operand(0)); })
+      .Case<math::ErfOp>([&](auto) { return erf(operand(0)); })
+      .Case<math::RoundEvenOp>([&](auto) { return roundEven(operand(0)); })
+      .Case<arith::SelectOp>([&](auto op) { return select(op); })
+      .Case<arith::AddIOp>([&](auto) { return integers(ASHLAR_SYSTOLIC_ADD); })
+      .Case<arith::MulIOp>(
+          [&](auto) { return integers(ASHLAR_SYSTOLIC_MULTIPLY); })
+      .Case<arith::MaxSIOp>(
+          [&](auto) { return integers(ASHLAR_SYSTOLIC_MAXIMUM); })
+      .Case<arith::MinSIOp>(
+          [&](auto) { return integers(ASHLAR_SYSTOLIC_MINIMUM); })
+      .Case<arith::SubIOp>([&](auto) {
+        return type.isInteger(32) ? subtract(true, operand(0), operand(1))
+                                  : refuse("its epilogue subtracts bytes");
+      })
+      .Case<arith::ExtSIOp>([&](auto) { return operand(0); })
+      .Case<arith::SIToFPOp>(
+          [&](auto) { return unary(ASHLAR_SYSTOLIC_TO_FLOAT, operand(0)); })
+      .Case<arith::FPToSIOp>([&](auto) {
+        int x = operand(0);
+        const Facts &about = facts[size_t(x)];
+        if (!about.isWhole)
+          return refuse("its epilogue cuts fractions off");
+        if (type.isInteger(8) && (about.least < -128 || about.greatest > 127))
+          return refuse("its epilogue narrows what is not known to fit");
+        return unary(ASHLAR_SYSTOLIC_TO_INTEGER, x);
+      })
+      .Case<arith::TruncIOp>([&](auto) {
+        int x = operand(0);
+        const Facts &about = facts[size_t(x)];
+        if (!type.isInteger(8) || about.least < -128 || about.greatest > 127)
+          return refuse("its epilogue narrows what is not known to fit");
+        return x;
+      })
+      .Default([&](Operation *other) {
+        return refuse("the vector unit has no " +
+                      other->getName().getStringRef());
+      });
+}
+
+/// Leaves to the mvout what it does on its way.
+std::string EpilogueReader::finish(int result) {
+  Epilogue &epilogue = problem.epilogue;
+  auto isResult = [&](uint8_t funct) {
+    const EpilogueValue &value = values[size_t(result)];
+    return value.kind == EpilogueValue::Result && value.funct == funct;
+  };
+  auto immediateOf = [&] {
+    return values[size_t(values[size_t(result)].right)].number;
+  };
+  bool narrows = !systolic::isWide(problem.result.element);
+  // The last rounding is that of the mvout.
+  if (narrows && isResult(ASHLAR_SYSTOLIC_COPY) &&
+      values[size_t(result)].isNarrow)
+    result = values[size_t(result)].left;
+  if (values[size_t(result)].isNarrow && !narrows) {
+    // Narrow and wide again: it lies in the scratchpad.
+    result = unary(ASHLAR_SYSTOLIC_COPY, result);
+  }
+  bool isS8 = problem.result.element == Element::S8;
+  while (
+      isS8 &&
+      ((isResult(ASHLAR_SYSTOLIC_MAXIMUM_IMMEDIATE) && immediateOf() <= -128) ||
+       (isResult(ASHLAR_SYSTOLIC_MINIMUM_IMMEDIATE) && immediateOf() >= 127)))
+    result = values[size_t(result)].left;
+  if (narrows && isResult(ASHLAR_SYSTOLIC_MAXIMUM_IMMEDIATE) &&
+      immediateOf() == 0) {
+    epilogue.relu = true;
+    result = values[size_t(result)].left;
+  }
+  if (isS8 && !values[size_t(result)].isInteger)
+    return "its epilogue stores bytes that are no integers";
+  // The block itself holds what is stored.
+  const EpilogueValue &last = values[size_t(result)];
+  if (last.reach != Reach::Each)
+    return "its epilogue does not depend on the sums";
+  if (result != 0 && last.kind != EpilogueValue::Result)
+    result = unary(ASHLAR_SYSTOLIC_COPY, result);
+  if (result != 0)
+    values[size_t(result)].isNarrow = false;
+  epilogue.result = result;
+  // What nobody needs is not computed.
+  std::vector<bool> isUsed(values.size(), false);
+  isUsed[size_t(result)] = true;
+  std::vector<int> place(values.size(), -1);
+  for (int v = int(values.size()); v-- > 0;)
+    if (isUsed[size_t(v)] && values[size_t(v)].kind == EpilogueValue::Result)
+      for (int operand : {values[size_t(v)].left, values[size_t(v)].right})
+        if (operand >= 0)
+          isUsed[size_t(operand)] = true;
+  isUsed[0] = true;
+  std::vector<EpilogueValue> used;
+  for (size_t v = 0; v < values.size(); ++v) {
+    if (!isUsed[v])
+      continue;
+    place[v] = int(used.size());
+    EpilogueValue value = values[v];
+    if (value.left >= 0)
+      value.left = place[size_t(value.left)];
+    if (value.right >= 0)
+      value.right = place[size_t(value.right)];
+    used.push_back(value);
+  }
+  epilogue.result = place[size_t(result)];
+  values = used;
+  if (epilogue.result != 0 && !(machine.flags & ASHLAR_SYSTOLIC_EXTENDED))
+    return "its epilogue needs a vector unit, which the machine does not have";
+  return "";
+}
+
+std::string EpilogueReader::read() {
+  EpilogueValue sum;
+  sum.isInteger = machine.input == ASHLAR_SYSTOLIC_S8;
+  Facts about;
+  about.isWhole = sum.isInteger;
+  add(sum, about);
+  int result = valueOf(op.getYield().getValue());
+  if (!message.empty())
+    return message;
+  return finish(result);
+}
+
+std::string ashlar::systolic::readEpilogue(tile::ContractOp op,
+                                           const Machine &machine,
+                                           Problem &problem) {
+  return EpilogueReader(op, machine, problem).read();
+}

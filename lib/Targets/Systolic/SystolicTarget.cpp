@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "SystolicTarget.h"
+#include "LowerKernel.h"
+#include "Machines.h"
+#include "StreamOps.h"
+#include "ashlar/Dialects/Systolic/IR/SystolicOps.h"
+#include "ashlar/Targets/Systolic/Targets.h"
+#include "mlir/IR/Threading.h"
+
+using namespace mlir;
+using namespace ashlar;
+using namespace ashlar::systolic;
+
+TileOptions SystolicTarget::tileOptions() const {
+  TileOptions options;
+  options.machine = machine();
+  return options;
+}
+
+std::string SystolicTarget::whyNot(Operation *contract) const {
+  auto op = dyn_cast<tile::ContractOp>(contract);
+  if (!op)
+    return "it is no contraction";
+  return systolic::whyNot(op, streamMachine(machine()));
+}
+
+FailureOr<ProgramBinary> SystolicTarget::emit(ModuleOp program,
+                                              const EmitOptions &options) {
+  // Streams by themselves, as ops or still as contractions.
+  auto functions = llvm::to_vector(program.getOps<func::FuncOp>());
+  llvm::erase_if(functions, [](func::FuncOp function) {
+    return function.isDeclaration();
+  });
+  Image image;
+  image.machine = streamMachine(machine());
+  image.kernels.resize(functions.size());
+  std::vector<char> done(functions.size(), false);
+  parallelFor(program.getContext(), 0, functions.size(), [&](size_t i) {
+    bool isStream = functions[i].getOps<tile::ContractOp>().empty();
+    auto kernel = isStream ? readOps(functions[i])
+                           : lowerKernel(functions[i], image.machine);
+    if (failed(kernel))
+      return;
+    image.kernels[i] = std::move(*kernel);
+    done[i] = true;
+  });
+  if (llvm::is_contained(done, false))
+    return failure();
+  ProgramBinary binary;
+  binary.format = machine().code.format;
+  binary.deviceType = "systolic";
+  binary.machine = machine();
+  for (const Kernel &kernel : image.kernels)
+    binary.codeBytes[kernel.name] =
+        kernel.commands.size() * sizeof(ashlar_systolic_command_t);
+  binary.image = writeImage(image);
+  return binary;
+}
+
+TargetInfo systolic::systolicTargetInfo() {
+  return {"systolic", presets(), machineFor, checkSystolicMachine,
+          [](MachineModel machine) -> std::unique_ptr<Target> {
+            return std::make_unique<SystolicTarget>(std::move(machine));
+          }};
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Streams for the systolic machines: each kernel is one contraction.
+#ifndef ASHLAR_LIB_TARGETS_SYSTOLIC_SYSTOLICTARGET_H
+#define ASHLAR_LIB_TARGETS_SYSTOLIC_SYSTOLICTARGET_H
+
+#include "ashlar/Targets/Target.h"
+
+namespace ashlar::systolic {
+
+class SystolicTarget : public Target {
+public:
+  explicit SystolicTarget(MachineModel machine) : Target(std::move(machine)) {}
+
+  bool fuses() const override { return true; }
+  TileOptions tileOptions() const override;
+  std::string whyNot(mlir::Operation *contract) const override;
+  mlir::FailureOr<ProgramBinary> emit(mlir::ModuleOp program,
+                                      const EmitOptions &options) override;
+};
+
+} // namespace ashlar::systolic
+
+#endif // ASHLAR_LIB_TARGETS_SYSTOLIC_SYSTOLICTARGET_H

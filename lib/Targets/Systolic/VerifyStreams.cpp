@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "LowerKernel.h"
+#include "Machines.h"
+#include "StreamOps.h"
+#include "ashlar/Dialects/Systolic/IR/SystolicOps.h"
+#include "ashlar/Targets/Systolic/Passes.h"
+
+using namespace mlir;
+using namespace ashlar;
+
+namespace ashlar {
+#define GEN_PASS_DEF_VERIFYSTREAMSPASS
+#include "ashlar/Targets/Systolic/Passes.h.inc"
+} // namespace ashlar
+
+namespace {
+struct VerifyStreamsPass
+    : ashlar::impl::VerifyStreamsPassBase<VerifyStreamsPass> {
+  using VerifyStreamsPassBase::VerifyStreamsPassBase;
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (!llvm::is_contained(systolic::presets(), machine.getValue())) {
+      function.emitError("machine: there is no preset '")
+          << machine.getValue() << "'; expected one of "
+          << llvm::join(systolic::presets(), ", ");
+      return signalPassFailure();
+    }
+    auto kernel = systolic::readOps(function);
+    if (failed(kernel))
+      return signalPassFailure();
+    std::string why;
+    systolic::countIssued(kernel->commands, kernel->issued, why);
+    if (why.empty())
+      why = systolic::checkStream(
+          function, *kernel,
+          systolic::streamMachine(systolic::machineFor(machine)));
+    if (!why.empty()) {
+      function.emitError(why);
+      return signalPassFailure();
+    }
+    markAllAnalysesPreserved();
+  }
+};
+} // namespace

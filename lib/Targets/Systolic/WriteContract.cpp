@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The order of issue: docs/systolic.md, "How to order a stream", says why.
+#include "Lowering.h"
+#include "WriteEpilogue.h"
+
+#include <algorithm>
+#include <functional>
+
+using namespace ashlar::systolic;
+
+namespace {
+constexpr uint32_t load = 1u << ASHLAR_SYSTOLIC_LOAD;
+constexpr uint32_t store = 1u << ASHLAR_SYSTOLIC_STORE;
+constexpr uint32_t vector = 1u << ASHLAR_SYSTOLIC_VECTOR;
+constexpr uint32_t execute =
+    ASHLAR_SYSTOLIC_ALL_QUEUES & ~((1u << ASHLAR_SYSTOLIC_EXECUTE) - 1);
+
+class ContractWriter {
+public:
+  ContractWriter(const Layout &layout, const Steps &plan, StreamWriter &writer,
+                 EpilogueWriter &epilogue)
+      : layout(layout), plan(plan), writer(writer), epilogue(epilogue) {}
+
+  void write();
+
+private:
+  using Commands = std::vector<std::function<void()>>;
+
+  void writeFirstStep();
+  void collectLoads(const Step &step, Commands &commands);
+  void collectFolds(const Step &step, Commands &commands);
+  void collectStores(const Step &step, Commands &commands);
+  void collect(std::vector<Transfer> transfers, unsigned id,
+               Commands &commands);
+  std::vector<Transfer> loadsOf(const TileLoad &tile) const;
+  Fold foldOf(const Unit &unit, int64_t block) const;
+  void writeMargins();
+  void interleave(const Commands &first, const Commands &second);
+  static void run(const Commands &commands) {
+    for (const auto &command : commands)
+      command();
+  }
+  const Step *stepAt(int64_t i) const {
+    return i >= 0 && i < int64_t(plan.steps.size()) ? &plan.steps[size_t(i)]
+                                                    : nullptr;
+  }
+
+  const Layout &layout;
+  const Steps &plan;
+  StreamWriter &writer;
+  EpilogueWriter &epilogue;
+};
+} // namespace
+
+void ContractWriter::collect(std::vector<Transfer> transfers, unsigned id,
+                             Commands &commands) {
+  for (const Transfer &transfer : transfers)
+    for (const Transfer &piece : writer.split(transfer))
+      commands.push_back([this, piece, id] { writer.load(id, piece); });
+}
+
+std::vector<Transfer> ContractWriter::loadsOf(const TileLoad &tile) const {
+  const Chunk &chunk = layout.chunks[size_t(tile.chunk)];
+  int64_t begin = layout.tileBegin(tile.tile);
+  int64_t end = layout.tileEnds[size_t(tile.tile)];
+  switch (tile.kind) {
+  case TileLoad::A:
+    return layout.loadsOfA(chunk, tile.tile, begin, end, tile.place);
+  case TileLoad::B:
+    return layout.loadsOfB(chunk.batch, tile.nBlock, tile.tile, begin, end,
+                           tile.place);
+  case TileLoad::Operand:
+    break;
+  }
+  const Problem &problem = layout.problem;
+  const Access &access = problem.operands[tile.operand];
+  bool isColumn = true;
+  for (unsigned d : problem.n)
+    isColumn &= access.strides[d] == 0 || problem.sizes[d] == 1;
+  uint32_t space = isWide(access.element) ? ASHLAR_SYSTOLIC_ACCUMULATOR : 0;
+  return layout.rowsOfResults(access, chunk, tile.nBlock, space | tile.place,
+                              isColumn);
+}
+
+static unsigned mvinOf(TileLoad::Kind kind) {
+  return kind == TileLoad::A   ? 0
+         : kind == TileLoad::B ? 1
+                               : EpilogueWriter::mvin;
+}
+
+void ContractWriter::collectLoads(const Step &step, Commands &commands) {
+  for (const TileLoad &tile : step.loads)
+    collect(loadsOf(tile), mvinOf(tile.kind), commands);
+}
+
+Fold ContractWriter::foldOf(const Unit &unit, int64_t block) const {
+  const ResultBlock &result = plan.results[size_t(unit.result)];
+  Fold fold = layout.fold(layout.chunks[size_t(result.chunk)], result.nBlock,
+                          unit.tile, block, unit.a, unit.b);
+  fold.array = result.array;
+  fold.c = ASHLAR_SYSTOLIC_ACCUMULATOR | result.place |
+           (block ? ASHLAR_SYSTOLIC_ACCUMULATE : 0);
+  return fold;
+}
+
+void ContractWriter::collectFolds(const Step &step, Commands &commands) {
+  // Arrays take turns, so that none waits in the order of issue.
+  size_t most = 0;
+  std::vector<std::vector<Fold>> byArray(layout.machine.arrays);
+  for (const Unit &unit : step.units)
+    for (int64_t block = layout.tileBegin(unit.tile);
+         block < layout.tileEnds[size_t(unit.tile)]; ++block) {
+      Fold fold = foldOf(unit, block);
+      byArray[fold.array].push_back(fold);
+      most = std::max(most, byArray[fold.array].size());
+    }
+  for (size_t i = 0; i < most; ++i)
+    for (const auto &folds : byArray) {
+      if (i >= folds.size())
+        continue;
+      bool isFirst = true;
+      for (const Fold &piece : writer.split(folds[i])) {
+        commands.push_back(
+            [this, piece, isFirst] { writer.foldPiece(piece, isFirst); });
+        isFirst = false;
+      }
+    }
+}
+
+void ContractWriter::collectStores(const Step &step, Commands &commands) {
+  const Access &access = layout.problem.result;
+  const Epilogue &out = layout.problem.epilogue;
+  uint32_t wide = isWide(access.element) ? ASHLAR_SYSTOLIC_FULL_WIDTH : 0;
+  for (int64_t number : step.finished) {
+    const ResultBlock &result = plan.results[size_t(number)];
+    uint32_t place = ASHLAR_SYSTOLIC_ACCUMULATOR | wide | result.place;
+    for (const Transfer &transfer : layout.rowsOfResults(
+             access, layout.chunks[size_t(result.chunk)], result.nBlock, place))
+      for (const Transfer &piece : writer.split(transfer))
+        commands.push_back(
+            [this, piece, &out] { writer.store(piece, out.relu, out.scale); });
+  }
+}
+
+/// The second's commands spread evenly among the first's: a queue that is full
+/// holds up what is issued after it.
+void ContractWriter::interleave(const Commands &first, const Commands &second) {
+  size_t done = 0;
+  for (size_t i = 0; i < first.size(); ++i) {
+    size_t upTo = (i + 1) * second.size() / first.size();
+    for (; done < upTo; ++done)
+      second[done]();
+    first[i]();
+  }
+  for (; done < second.size(); ++done)
+    second[done]();
+}
+
+/// Starts with the first rows that are there.
+void ContractWriter::writeFirstStep() {
+  const Step &step = plan.steps[0];
+  // Folds of different units may share a tile.
+  std::map<uint32_t, int64_t> loadedA, loadedB; // place to next block
+  auto loadUpTo = [&](TileLoad::Kind kind, uint32_t place, int64_t block,
+                      std::map<uint32_t, int64_t> &loaded) {
+    auto tile = std::find_if(step.loads.begin(), step.loads.end(),
+                             [&](const TileLoad &one) {
+                               return one.kind == kind && one.place == place;
+                             });
+    int64_t next = layout.tileBegin(tile->tile);
+    auto [at, isNew] = loaded.insert({place, next});
+    if (at->second > block)
+      return false;
+    const Chunk &chunk = layout.chunks[size_t(tile->chunk)];
+    for (const Transfer &transfer :
+         kind == TileLoad::A
+             ? layout.loadsOfA(chunk, tile->tile, at->second, block + 1, place)
+             : layout.loadsOfB(chunk.batch, tile->nBlock, tile->tile,
+                               at->second, block + 1, place))
+      writer.load(mvinOf(kind), transfer);
+    at->second = block + 1;
+    return true;
+  };
+  for (const Unit &unit : step.units)
+    for (int64_t block = layout.tileBegin(unit.tile);
+         block < layout.tileEnds[size_t(unit.tile)]; ++block) {
+      bool isNew = loadUpTo(TileLoad::A, unit.a, block, loadedA);
+      isNew |= loadUpTo(TileLoad::B, unit.b, block, loadedB);
+      if (isNew)
+        writer.sync(load, execute);
+      writer.fold(foldOf(unit, block));
+    }
+  epilogue.loadConstants();
+  for (const TileLoad &tile : step.loads)
+    if (tile.kind == TileLoad::Operand)
+      for (const Transfer &transfer : loadsOf(tile))
+        writer.load(EpilogueWriter::mvin, transfer);
+}
+
+void ContractWriter::write() {
+  const bool hasVector = !epilogue.isEmpty();
+  auto count = int64_t(plan.steps.size());
+  writeMargins();
+  for (int64_t i = 0; i < count + 2; ++i) {
+    const Step *now = stepAt(i), *next = stepAt(i + 1);
+    const Step *before = stepAt(i - 1), *last = stepAt(i - 2);
+    Commands loads, stores, folds;
+    if (i == 0)
+      writeFirstStep();
+    else if (now)
+      writer.sync(load | store, execute | (hasVector ? vector : 0));
+    if (i == count && hasVector)
+      writer.sync(load, vector);
+    if (last)
+      collectStores(*last, stores);
+    if (last && hasVector)
+      writer.sync(vector, store | load);
+    if (next && next->isTight)
+      writer.sync(execute, load);
+    if (next)
+      collectLoads(*next, loads);
+    if (now && i)
+      collectFolds(*now, folds);
+    if (!writer.isInterlocked()) {
+      run(stores);
+      run(loads);
+    }
+    if (before && hasVector) {
+      writer.sync(execute, vector);
+      for (int64_t result : before->finished)
+        epilogue.write(plan.results[size_t(result)]);
+    }
+    if (i && i <= count)
+      writer.sync(execute, hasVector ? load : load | store);
+    if (!writer.isInterlocked()) {
+      run(folds);
+      continue;
+    }
+    Commands others = stores;
+    others.insert(others.end(), loads.begin(), loads.end());
+    if (folds.empty())
+      run(others);
+    else
+      interleave(folds, others);
+  }
+}
+
+void ContractWriter::writeMargins() {}
+
+std::string ashlar::systolic::writeContract(const Problem &problem,
+                                            const Machine &machine,
+                                            const Choice &choice,
+                                            StreamBuilder &builder) {
+  Layout layout(problem, machine, choice);
+  StreamWriter writer(machine, builder);
+  EpilogueWriter epilogue(layout, writer);
+  Areas areas = epilogue.areas();
+  if (areas.fixedRows[0] > int64_t(machine.scratchpad_rows) / 2 ||
+      areas.fixedRows[1] > int64_t(machine.accumulator_rows) / 2)
+    return "the epilogue's operands do not fit on chip";
+  Steps plan = planSteps(layout, areas);
+  if (!plan.error.empty())
+    return plan.error;
+  ContractWriter(layout, plan, writer, epilogue).write();
+  return writer.error();
+}

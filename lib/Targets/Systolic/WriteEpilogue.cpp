@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "WriteEpilogue.h"
+
+#include <algorithm>
+
+using namespace ashlar::systolic;
+
+static bool hasRows(Reach reach) {
+  return reach == Reach::Each || reach == Reach::Column;
+}
+static bool hasColumns(Reach reach) {
+  return reach == Reach::Each || reach == Reach::Row;
+}
+
+EpilogueWriter::EpilogueWriter(const Layout &layout, StreamWriter &writer)
+    : layout(layout), problem(layout.problem), writer(writer) {
+  assignBuffers();
+}
+
+bool EpilogueWriter::isEmpty() const { return problem.epilogue.result == 0; }
+
+/// Results lie where an operand lay that nobody needs any more; the last one
+/// in the block itself.
+void EpilogueWriter::assignBuffers() {
+  const auto &values = problem.epilogue.values;
+  std::vector<int> lastUse(values.size(), -1);
+  for (int v = 0; v < int(values.size()); ++v)
+    for (int operand : {values[v].left, values[v].right})
+      if (operand >= 0)
+        lastUse[operand] = v;
+  buffers.assign(values.size(), -1);
+  constants.assign(values.size(), 0);
+  int64_t mostRows = 0;
+  for (const Chunk &chunk : layout.chunks)
+    mostRows = std::max(mostRows, chunk.rows);
+
+  std::vector<bool> wideFree, narrowFree; // from buffer 1 on
+  std::vector<int> wideRows;
+  bool blockIsFree = false;
+  auto takeFrom = [](std::vector<bool> &pool) {
+    auto found = std::find(pool.begin(), pool.end(), true);
+    if (found == pool.end())
+      found = pool.insert(pool.end(), true);
+    *found = false;
+    return int(found - pool.begin()) + 1;
+  };
+  for (int v = 0; v < int(values.size()); ++v) {
+    const EpilogueValue &value = values[v];
+    if (value.kind == EpilogueValue::Sum)
+      buffers[v] = 0;
+    if (value.kind != EpilogueValue::Result)
+      continue;
+    for (int operand : {value.left, value.right}) {
+      if (operand < 0 || lastUse[operand] != v || buffers[operand] < 0)
+        continue;
+      if (values[operand].isNarrow)
+        narrowFree[size_t(buffers[operand] - 1)] = true;
+      else if (buffers[operand] == 0)
+        blockIsFree = true;
+      else if (hasRows(values[operand].reach))
+        wideFree[size_t(buffers[operand] - 1)] = true;
+    }
+    if (v == problem.epilogue.result) {
+      buffers[v] = 0;
+    } else if (!hasRows(value.reach)) {
+      constants[v] =
+          ASHLAR_SYSTOLIC_ACCUMULATOR | uint32_t(taken.fixedRows[1]++);
+    } else if (value.isNarrow) {
+      buffers[v] = takeFrom(narrowFree);
+    } else if (blockIsFree) {
+      blockIsFree = false;
+      buffers[v] = 0;
+    } else {
+      buffers[v] = takeFrom(wideFree);
+    }
+  }
+  bool hasTemporaries = !wideFree.empty() || !narrowFree.empty();
+  pieceRows = std::min<int64_t>(
+      mostRows,
+      hasTemporaries
+          ? std::max<int64_t>(layout.dim, layout.machine.accumulator_rows / 32)
+          : mostRows);
+  for (size_t i = 0; i < wideFree.size(); ++i) {
+    wideBuffers.push_back(ASHLAR_SYSTOLIC_ACCUMULATOR |
+                          uint32_t(taken.fixedRows[1]));
+    taken.fixedRows[1] += pieceRows;
+  }
+  for (size_t i = 0; i < narrowFree.size(); ++i) {
+    narrowBuffers.push_back(uint32_t(taken.fixedRows[0]));
+    taken.fixedRows[0] += pieceRows;
+  }
+  for (int v = 0; v < int(values.size()); ++v) {
+    const EpilogueValue &value = values[v];
+    if (value.kind != EpilogueValue::Operand || hasRows(value.reach))
+      continue;
+    bool wide = isWide(problem.operands[value.operand].element);
+    int64_t &next = taken.fixedRows[wide];
+    constants[v] = uint32_t(next) | (wide ? ASHLAR_SYSTOLIC_ACCUMULATOR : 0);
+    next += (value.reach == Reach::Row ? layout.nBlocks : 1) * layout.batches();
+  }
+}
+
+/// Whether an operand is the same for all batches.
+static bool isShared(const Problem &problem, const Access &access) {
+  for (unsigned d : problem.batch)
+    if (access.strides[d] && problem.sizes[d] > 1)
+      return false;
+  return true;
+}
+
+void EpilogueWriter::loadConstants() {
+  const auto &values = problem.epilogue.values;
+  for (size_t v = 0; v < values.size(); ++v) {
+    const EpilogueValue &value = values[v];
+    if (value.kind != EpilogueValue::Operand || hasRows(value.reach))
+      continue;
+    const Access &access = problem.operands[value.operand];
+    int64_t batches = isShared(problem, access) ? 1 : layout.batches();
+    int64_t blocks = value.reach == Reach::Row ? layout.nBlocks : 1;
+    for (int64_t i = 0; i < batches * blocks; ++i)
+      for (const Transfer &load : layout.rowOfColumns(
+               access, i / blocks, i % blocks, uint32_t(constants[v] + i),
+               value.reach == Reach::Element))
+        writer.load(mvin, load);
+  }
+}
+
+VectorOperand EpilogueWriter::operandOf(int v, const ResultBlock &block,
+                                        int64_t first, bool isLeft) const {
+  (void)isLeft;
+  const EpilogueValue &value = problem.epilogue.values[size_t(v)];
+  auto row = uint32_t(first);
+  if (!hasRows(value.reach)) {
+    if (value.kind == EpilogueValue::Result)
+      return {constants[size_t(v)], 0};
+    const Access &access = problem.operands[value.operand];
+    int64_t batch = isShared(problem, access)
+                        ? 0
+                        : layout.chunks[size_t(block.chunk)].batch;
+    int64_t index = value.reach == Reach::Row
+                        ? batch * layout.nBlocks + block.nBlock
+                        : batch;
+    return {uint32_t(constants[size_t(v)] + index), 0};
+  }
+  if (value.kind == EpilogueValue::Operand) {
+    size_t number = 0;
+    for (int other = 0; other < v; ++other) {
+      const EpilogueValue &before = problem.epilogue.values[size_t(other)];
+      number += before.kind == EpilogueValue::Operand && hasRows(before.reach);
+    }
+    bool wide = isWide(problem.operands[value.operand].element);
+    return {(block.operands[number] + row) |
+            (wide ? ASHLAR_SYSTOLIC_ACCUMULATOR : 0)};
+  }
+  int buffer = buffers[size_t(v)];
+  if (value.isNarrow && v != problem.epilogue.result)
+    return {narrowBuffers[size_t(buffer - 1)]};
+  if (buffer == 0)
+    return {ASHLAR_SYSTOLIC_ACCUMULATOR | (block.place + row)};
+  return {wideBuffers[size_t(buffer - 1)]};
+}
+
+void EpilogueWriter::writeRows(const ResultBlock &block, int64_t first,
+                               int64_t rows) {
+  const auto &values = problem.epilogue.values;
+  auto columns = uint32_t(layout.columnsOf(block.nBlock));
+  for (int v = 0; v < int(values.size()); ++v) {
+    const EpilogueValue &value = values[size_t(v)];
+    if (value.kind != EpilogueValue::Result)
+      continue;
+    Matrix result = {operandOf(v, block, first, false).place,
+                     hasRows(value.reach) ? uint32_t(rows) : 1,
+                     hasColumns(value.reach) ? columns : 1};
+    VectorOperand left = {0, 1};
+    if (value.left >= 0)
+      left = operandOf(value.left, block, first, true);
+    if (value.right < 0 ||
+        values[size_t(value.right)].kind == EpilogueValue::Number) {
+      double number = value.right < 0 ? 0 : values[size_t(value.right)].number;
+      writer.vectorImmediate(value.funct, value.actsOnIntegers, result, left,
+                             number);
+      continue;
+    }
+    Reach reach = values[size_t(value.right)].reach;
+    VectorOperand right = operandOf(value.right, block, first, false);
+    uint32_t mode = ASHLAR_SYSTOLIC_EACH_ROW;
+    if (hasColumns(value.reach) && !hasColumns(reach))
+      mode = ASHLAR_SYSTOLIC_ONE_COLUMN;
+    else if (hasRows(value.reach) && !hasRows(reach))
+      mode = ASHLAR_SYSTOLIC_ONE_ROW;
+    writer.vector(value.funct, value.actsOnIntegers, result, left, right, mode);
+  }
+}
+
+void EpilogueWriter::write(const ResultBlock &block) {
+  int64_t rows = layout.chunks[size_t(block.chunk)].rows;
+  for (int64_t first = 0; first < rows; first += pieceRows)
+    writeRows(block, first, std::min(pieceRows, rows - first));
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What happens to sums before they leave: instructions of the vector unit.
+#ifndef ASHLAR_LIB_TARGETS_SYSTOLIC_WRITEEPILOGUE_H
+#define ASHLAR_LIB_TARGETS_SYSTOLIC_WRITEEPILOGUE_H
+
+#include "Steps.h"
+
+namespace ashlar::systolic {
+
+class EpilogueWriter {
+public:
+  EpilogueWriter(const Layout &layout, StreamWriter &writer);
+
+  bool isEmpty() const;
+  /// Takes rows at the beginning of both memories.
+  Areas areas() const { return taken; }
+  /// Rows that stand for all: biases.
+  void loadConstants();
+  /// Works on the block in place.
+  void write(const ResultBlock &block);
+
+  static constexpr unsigned mvin = 2; ///< that it loads by
+
+private:
+  struct Place {
+    uint32_t address = 0;
+    bool isTemporary = false;
+    int buffer = -1;
+  };
+
+  void assignBuffers();
+  VectorOperand operandOf(int value, const ResultBlock &block, int64_t first,
+                          bool isLeft) const;
+  void writeRows(const ResultBlock &block, int64_t first, int64_t rows);
+
+  const Layout &layout;
+  const Problem &problem;
+  StreamWriter &writer;
+  Areas taken;
+  int64_t pieceRows = 0;
+  /// By value: which buffer holds a result (0: the block itself, 1 and on:
+  /// temporary rows of the accumulator); narrow ones have their own.
+  std::vector<int> buffers;
+  std::vector<uint32_t> wideBuffers, narrowBuffers;
+  /// By value: where its rows that stand for all lie.
+  std::vector<uint32_t> constants;
+};
+
+} // namespace ashlar::systolic
+
+#endif // ASHLAR_LIB_TARGETS_SYSTOLIC_WRITEEPILOGUE_H

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: ashlar-opt %s --ashlar-lower-to-systolic=machine=tpu-128 \
+// RUN:   --ashlar-verify-streams=machine=tpu-128 | FileCheck %s
+
+// The order of issue that keeps the array busy: the next block's operand is
+// asked for before the syncs that the block at hand stands behind, the results
+// of the block before the last leave meanwhile, and A comes once.
+// CHECK-LABEL: func.func @product
+// CHECK: systolic.region "product" contraction 1610612736
+// CHECK: systolic.mvin 0, %arg0[0] to scratchpad[0] 512 x 128
+// CHECK: systolic.mvin 1, %arg1[0] to scratchpad{{.*}} 128 x 128
+// CHECK: systolic.sync [load] before [execute]
+// CHECK: systolic.preload scratchpad{{.*}} into accumulator[0] 512 x 128
+// CHECK: systolic.compute scratchpad[0] 512 x 128, none 0 x 0
+// CHECK: systolic.preload scratchpad{{.*}} into accumulator[0] add 512 x 128
+// CHECK: systolic.sync [load, store] before [execute]
+// CHECK-NEXT: systolic.mvin 1, %arg1[512] to scratchpad{{.*}} 768 x 128
+// CHECK-NEXT: systolic.sync [execute] before [load, store]
+// CHECK-NEXT: systolic.preload
+// CHECK: systolic.sync [load, store] before [execute]
+// CHECK: systolic.mvout accumulator[0] 512 x 128 to %arg2[0]
+// CHECK: systolic.mvin 1
+// CHECK-NEXT: systolic.sync [execute] before [load, store]
+// CHECK: systolic.preload
+// CHECK-NOT: systolic.mvin 0
+// CHECK: return
+func.func @product(%a: memref<512x768xbf16>, %b: memref<768x4096xbf16>,
+                   %c: memref<512x4096xbf16>) {
+  tile.contract a(%a : memref<512x768xbf16>) b(%b : memref<768x4096xbf16>)
+    outs(%c : memref<512x4096xbf16>) attributes {
+      parallel = array<i64: 512, 4096>, reduced = array<i64: 768>,
+      maps = [affine_map<(m, n, k) -> (m, k)>,
+              affine_map<(m, n, k) -> (k, n)>,
+              affine_map<(m, n) -> (m, n)>]} {
+  ^bb0(%sum: f32):
+    %z = arith.truncf %sum : f32 to bf16
+    tile.yield %z : bf16
+  }
+  return
+}
+
+// A bias is one row for all rows of a block; the relu is the mvout's.
+// CHECK-LABEL: func.func @bias
+// CHECK: systolic.mvin 2, %arg2[0] to accumulator{{.*}} 1 x 128
+// CHECK: systolic.sync [execute] before [vector]
+// CHECK-NEXT: systolic.config_vector one_row
+// CHECK-NEXT: systolic.vector add accumulator
+// CHECK: systolic.sync [vector] before [load, store]
+// CHECK: systolic.config_store stride = 256 {relu}
+// CHECK: systolic.mvout
+func.func @bias(%a: memref<64x128xbf16>, %b: memref<128x128xbf16>,
+                %bias: memref<128xf32>, %c: memref<64x128xbf16>) {
+  tile.contract a(%a : memref<64x128xbf16>) b(%b : memref<128x128xbf16>)
+    epilogue(%bias : memref<128xf32>)
+    outs(%c : memref<64x128xbf16>) attributes {
+      parallel = array<i64: 64, 128>, reduced = array<i64: 128>,
+      maps = [affine_map<(m, n, k) -> (m, k)>,
+              affine_map<(m, n, k) -> (k, n)>,
+              affine_map<(m, n) -> (n)>,
+              affine_map<(m, n) -> (m, n)>]} {
+  ^bb0(%sum: f32, %0: f32):
+    %zero = arith.constant 0.0 : f32
+    %1 = arith.addf %sum, %0 : f32
+    %2 = arith.maximumf %1, %zero : f32
+    %z = arith.truncf %2 : f32 to bf16
+    tile.yield %z : bf16
+  }
+  return
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Contractions for tests of the systolic target, what they compute by plain
+// loops, and what the simulator makes of their streams.
+#ifndef ASHLAR_TEST_UNIT_TARGETS_SYSTOLICCONTRACTS_H
+#define ASHLAR_TEST_UNIT_TARGETS_SYSTOLICCONTRACTS_H
+
+#include "systolic/Image.h"
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace ashlar::systolic::test {
+
+struct Operand {
+  std::string map; ///< of the dims' names, as in a map's results
+  std::vector<int64_t> shape;
+  std::string type;
+  double scale = 1; ///< of its random numbers
+};
+
+/// A kernel of one contraction.
+struct Contract {
+  std::string input;             ///< "bf16" or "i8"
+  std::string parallel, reduced; ///< names of dims: "m, n"
+  std::vector<int64_t> parallelSizes, reducedSizes;
+  Operand a, b, result;
+  std::vector<Operand> operands; ///< of the epilogue
+  std::string body;              ///< from %sum and %0, %1... to %z
+  std::string pad;               ///< " pad = ..." or empty
+  /// The same on numbers.
+  std::function<double(double, const std::vector<double> &)> epilogue;
+  /// How far a result may be off: of its size, and of the sums of sizes.
+  double relative = 0, ofTerms = 0;
+
+  std::string text() const;
+};
+
+Contract product(const std::string &type, int64_t m, int64_t n, int64_t k,
+                 bool isTransposed);
+Contract batched(const std::string &type, int64_t count, int64_t m, int64_t n,
+                 int64_t k, bool isTransposed);
+
+struct Convolution {
+  int64_t images = 1, height = 8, width = 8, channels = 16, filters = 16;
+  int64_t filterHeight = 3, filterWidth = 3;
+  int64_t stride = 1, dilation = 1;
+  int64_t margin = 0; ///< of the result, filled with zeros
+};
+Contract convolution(const std::string &type, const Convolution &size);
+
+struct Compiled {
+  std::string error;
+  Kernel kernel;
+};
+Compiled compile(const Contract &contract, const Machine &machine);
+
+/// Empty, or what is wrong.
+std::string runAndCompare(const Contract &contract, const Machine &machine,
+                          const Compiled &compiled, uint64_t seed);
+
+} // namespace ashlar::systolic::test
+
+#endif // ASHLAR_TEST_UNIT_TARGETS_SYSTOLICCONTRACTS_H
