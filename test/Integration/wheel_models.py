@@ -100,6 +100,9 @@ def pictures():
         wheel_model("captcha_crnn", {"letters": lambda: {
             "image": noise("crnn", (1, 3, 60, 160))}},
             {"image": (1, 3, 60, 160)}, small=False),
+        wheel_model("bodies", {"picture": lambda: {
+            "images": noise("bodies", (1, 3, 320, 320))}},
+            {"images": (1, 3, 320, 320)}, small=False),
         wheel_model("orientation", {"page": lambda: {
             "x": noise("orientation", (1, 3, 224, 224))}},
             {"x": (1, 3, 224, 224)}),
@@ -150,9 +153,11 @@ def texts():
                      **{f"{kind}_input": (3, 12, 101)
                         for kind in ("line", "value", "variable")}},
                     small=False),
-        wheel_model("protein_shifts", {"chain": protein},
-                    {name: values.shape
-                     for name, values in protein().items()}, small=False),
+        *(wheel_model(name, {"graph": make},
+                      {key: values.shape for key, values in make().items()},
+                      small=False)
+          for name, make in (("protein_shifts", protein),
+                             ("molecules", molecules))),
     ]
 
 
@@ -192,6 +197,20 @@ def protein(atoms=40, edges=120, residues=6):
         "node_normal": normal / np.linalg.norm(normal, axis=1, keepdims=True),
         "is_hbond": number(2, edges).astype(np.float32),
         "hb_cos": random.random(edges).astype(np.float32),
+    }
+
+
+def molecules(atoms=9, bonds=14, count=2):
+    random = model_inputs.generator("molecules")
+    real = lambda *shape: random.random(shape).astype(  # noqa: E731
+        np.float32)
+    return {
+        "feat": real(atoms, 85), "edge_feat": real(bonds, 13),
+        "edge_index": random.integers(0, atoms, (2, bonds)),
+        "laplacian_eigvec": real(atoms, 8), "laplacian_eigval": real(atoms, 8),
+        "rw_return_probs": real(atoms, 16),
+        "batch": np.sort(random.integers(0, count, atoms)),
+        "graph_slots": real(count),
     }
 
 

@@ -18,8 +18,13 @@ struct ElementRange {
   mlir::ConstantIntRanges integer;
   /// Of a float.
   double low = 0, high = 0;
-  /// The value that was noted and whose one element this is a copy of, or null.
+  /// The value that was noted and whose one element this is a copy of, or that
+  /// and a number more; or null.
   mlir::Value copyOf = {};
+  int64_t more = 0;
+
+  /// A value that this is the same as, or null.
+  mlir::Value original() const { return more == 0 ? copyOf : mlir::Value(); }
 
   static ElementRange any(mlir::Type type);
   static ElementRange constant(mlir::Attribute attribute);

@@ -23,7 +23,7 @@ static Number describe(const ElementRange &range, Value tensor) {
     return knownNumber(known->getSExtValue());
   return {range.integer.smin().getSExtValue(),
           range.integer.smax().getSExtValue(),
-          range.copyOf ? range.copyOf : tensor};
+          range.original() ? range.original() : tensor};
 }
 
 Number ashlar::onnx_import::numberOf(NodeImporter &node, Value tensor) {

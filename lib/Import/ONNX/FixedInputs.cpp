@@ -3,7 +3,7 @@
 // Inputs whose values the user gave: constants of the compiled model, so that
 // what depends on them (axes, sizes, a sampling rate) is known.
 #include "GraphImporter.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "TensorBuilder.h"
 
 using namespace mlir;
 using namespace ashlar;
@@ -64,10 +64,11 @@ LogicalResult GraphImporter::importFixedInputs() {
                << "--value gives '" << number << "', which is no "
                << elementTypeName(type);
     }
-    auto constant = arith::ConstantOp::create(
-        b, NameLoc::get(b.getStringAttr(input.name())),
-        DenseElementsAttr::get(RankedTensorType::get(*shape, element),
-                               elements));
+    ImplicitLocOpBuilder located(NameLoc::get(b.getStringAttr(input.name())),
+                                 b);
+    Value constant = constantOf(
+        located, DenseElementsAttr::get(RankedTensorType::get(*shape, element),
+                                        elements));
     define(input.name(), {constant, type});
   }
   return success();

@@ -340,6 +340,8 @@ LogicalResult GraphImporter::importNode(const onnx::NodeProto &node) {
 
 /// A size is at most what there is room for.
 void GraphImporter::noteSizes(const ImportedValue &value) {
+  if (value.range)
+    ranges.note(value.value, value.range->first, value.range->second);
   if (value.sizes.empty())
     return;
   auto type = cast<RankedTensorType>(value.value.getType());
@@ -399,14 +401,13 @@ GraphImporter::importNodes(ArrayRef<const onnx::NodeProto *> sorted) {
   return success(unsupported.size() == before);
 }
 
-/// What the model says of an output's shape must hold, as far as the sizes are
-/// the model's own.
-LogicalResult
-GraphImporter::checkDeclaredShape(const onnx::ValueInfoProto &output,
-                                  const ImportedValue &value) {
+/// What the model says of an output's shape should hold, as far as the sizes
+/// are the model's own. Exporters are known to err, and nobody reads it.
+void GraphImporter::checkDeclaredShape(const onnx::ValueInfoProto &output,
+                                       const ImportedValue &value) {
   const onnx::TypeProto::Tensor &tensor = output.type().tensor_type();
   if (!tensor.has_shape() || !options.shapes.empty())
-    return success();
+    return;
   auto type = cast<RankedTensorType>(value.value.getType());
   bool agrees = tensor.shape().dim_size() == type.getRank();
   for (int i = 0; agrees && i != tensor.shape().dim_size(); ++i) {
@@ -417,13 +418,13 @@ GraphImporter::checkDeclaredShape(const onnx::ValueInfoProto &output,
              dim.dim_value() < 0 || dim.dim_value() == type.getDimSize(i);
   }
   if (agrees)
-    return success();
-  InFlightDiagnostic diagnostic = error(output.name());
+    return;
+  InFlightDiagnostic diagnostic =
+      emitWarning(NameLoc::get(StringAttr::get(context, output.name())));
   diagnostic << "output is declared as a tensor of shape ";
   for (int i = 0; i != tensor.shape().dim_size(); ++i)
     diagnostic << (i ? "x" : "") << tensor.shape().dim(i).dim_value();
   diagnostic << ", but its node makes " << type;
-  return diagnostic;
 }
 
 /// Outputs whose sizes depend on data leave as a dense tensor of what is used,
@@ -482,8 +483,7 @@ LogicalResult GraphImporter::importOutputs() {
       return error(output.name())
              << "output is declared as " << elementTypeName(declared)
              << ", but its node makes " << elementTypeName(value->type);
-    if (failed(checkDeclaredShape(output, *value)))
-      return failure();
+    checkDeclaredShape(output, *value);
     attributes.push_back(b.getDictionaryAttr(
         {b.getNamedAttr("ashlar.name", b.getStringAttr(output.name())),
          b.getNamedAttr("ashlar.type",
@@ -512,8 +512,10 @@ GraphImporter::importGraph(const onnx::GraphProto &inner,
     block = around;
     graphsAround -= !isInPlace;
   });
-  for (auto [input, argument] : llvm::zip(inner.input(), arguments))
+  for (auto [input, argument] : llvm::zip(inner.input(), arguments)) {
     define(input.name(), argument);
+    noteSizes(argument);
+  }
   auto sorted = orderNodes(
       inner, [&](StringRef name) { return lookup(name) != nullptr; },
       [&](const Twine &where) { return error(where); });

@@ -74,6 +74,9 @@ public:
   /// How many graphs with blocks of their own are around the nodes that are
   /// imported now.
   size_t nesting() const { return graphsAround; }
+  /// Counts nodes of graphs in attributes, which several attempts to import a
+  /// loop may meet again and again.
+  int64_t addInnerNodes(int64_t count) { return innerNodes += count; }
   /// Forgets what was reported since there were `count` reports.
   size_t countUnsupported() const { return unsupported.size(); }
   void forgetUnsupported(size_t count) { unsupported.truncate(count); }
@@ -113,8 +116,8 @@ private:
                                  const onnx::FunctionProto &function);
   mlir::LogicalResult
   importNodes(llvm::ArrayRef<const onnx::NodeProto *> sorted);
-  mlir::LogicalResult checkDeclaredShape(const onnx::ValueInfoProto &output,
-                                         const ImportedValue &value);
+  void checkDeclaredShape(const onnx::ValueInfoProto &output,
+                          const ImportedValue &value);
   mlir::LogicalResult importOutputs();
   void importOutputSizes(llvm::SmallVectorImpl<mlir::Value> &results,
                          llvm::SmallVectorImpl<mlir::Attribute> &attributes,
@@ -133,6 +136,7 @@ private:
   llvm::SmallVector<const onnx::FunctionProto *> calls; ///< outermost first
   int64_t nodesOfCalls = 0;
   size_t graphsAround = 0;
+  int64_t innerNodes = 0;
   llvm::StringMap<int64_t> opsets; ///< of the model, or of the function
   llvm::StringSet<> used;          ///< tensors that a node or an output needs
   std::vector<llvm::StringMap<ImportedValue>> scopes{1}; ///< innermost last

@@ -300,12 +300,19 @@ const onnx::GraphProto *NodeImporter::graphAttribute(StringRef name) {
   return nullptr;
 }
 
+/// Nodes of graphs in attributes that are imported, each as often as it is: no
+/// file makes the compiler work without end.
+static constexpr int64_t maximumInnerNodes = 1 << 17;
+
 FailureOr<SmallVector<ImportedValue>>
 NodeImporter::importGraph(const onnx::GraphProto &inner,
                           ArrayRef<ImportedValue> arguments, Block *into) {
   // As deep as commands nest in a module.
   if (graph.nesting() == 16)
     return unsupported("graphs in graphs, deeper than 16");
+  if (graph.addInnerNodes(inner.node_size()) > maximumInnerNodes)
+    return unsupported("the graphs of this model's nodes make more than 2^17 "
+                       "nodes as they are written out");
   return graph.importGraph(inner, arguments, into);
 }
 

@@ -99,6 +99,8 @@ struct ImportedValue {
   /// be, what is beyond it may hold anything, and the dimension has a tensor of
   /// one int64 here, the others null. Empty when no size does.
   llvm::SmallVector<mlir::Value, 0> sizes = {};
+  /// Of integers that are not negative: they are between these.
+  std::optional<std::pair<int64_t, int64_t>> range = {};
   Kind kind = Tensor;
   /// Of a Sequence; the one in Something.
   std::shared_ptr<std::vector<ImportedValue>> elements = {};

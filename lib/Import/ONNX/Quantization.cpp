@@ -30,3 +30,53 @@ Value ashlar::onnx_import::roundToQuantized(OpBuilder &b, Location loc,
   Value wide = arith::FPToSIOp::create(b, loc, b.getI32Type(), x);
   return arith::TruncIOp::create(b, loc, target, wide);
 }
+
+DynamicCodes ashlar::onnx_import::quantizeDynamically(ImplicitLocOpBuilder &b,
+                                                      Value x) {
+  Type f32 = b.getF32Type(), i8 = b.getI8Type();
+  int64_t rank = cast<RankedTensorType>(x.getType()).getRank();
+  auto extreme = [&](bool isMax) {
+    return reduce(b, x, llvm::to_vector(llvm::seq<int64_t>(0, rank)),
+                  /*keepDims=*/false, zeroOf(f32),
+                  [&](OpBuilder &b, Location loc, ValueRange args) {
+                    FloatScalars s(b, loc, f32);
+                    return isMax ? s.max(args[0], args[1])
+                                 : s.min(args[0], args[1]);
+                  });
+  };
+  Value low = extreme(false), high = extreme(true);
+  Value scale = floatElementwise(
+      b, {low, high}, f32, [](FloatScalars &s, ValueRange args) {
+        Value range = s.sub(args[1], args[0]);
+        Value isZero =
+            s.compare(FloatScalars::Predicate::OEQ, range, s.constant(0));
+        // The definition divides by zero then; any scale gives zeros.
+        return s.select(isZero, s.constant(1), s.div(range, s.constant(255)));
+      });
+  Value zero = elementwise(
+      b, i8, {low, scale}, [&](OpBuilder &b, Location loc, ValueRange args) {
+        FloatScalars s(b, loc, f32);
+        return roundToQuantized(b, loc, s.neg(s.div(args[0], args[1])), Value(),
+                                ElementType::U8);
+      });
+  Value codes = elementwise(
+      b, i8, {x, scale, zero},
+      [&](OpBuilder &b, Location loc, ValueRange args) {
+        Value scaled = arith::DivFOp::create(b, loc, args[0], args[1]);
+        return roundToQuantized(b, loc, scaled, args[2], ElementType::U8);
+      });
+  return {codes, scale, zero};
+}
+
+Value ashlar::onnx_import::roundDynamically(ImplicitLocOpBuilder &b, Value x) {
+  DynamicCodes made = quantizeDynamically(b, x);
+  return elementwise(
+      b, b.getF32Type(), {made.codes, made.scale, made.zero},
+      [&](OpBuilder &b, Location loc, ValueRange args) {
+        FloatScalars s(b, loc, b.getF32Type());
+        auto number = [&](Value code) {
+          return castScalar(b, loc, code, ElementType::U8, ElementType::F32);
+        };
+        return s.mul(s.sub(number(args[0]), number(args[2])), args[1]);
+      });
+}

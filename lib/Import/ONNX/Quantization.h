@@ -13,6 +13,15 @@ mlir::Value roundToQuantized(mlir::OpBuilder &b, mlir::Location loc,
                              mlir::Value scaled, mlir::Value zeroPoint,
                              ElementType to);
 
+/// A tensor of f32 in uint8, with the scale and the zero point that its range
+/// needs, extended to hold zero.
+struct DynamicCodes {
+  mlir::Value codes, scale, zero;
+};
+DynamicCodes quantizeDynamically(mlir::ImplicitLocOpBuilder &b, mlir::Value x);
+/// What is left of a tensor of f32 that has been quantized like that.
+mlir::Value roundDynamically(mlir::ImplicitLocOpBuilder &b, mlir::Value x);
+
 } // namespace ashlar::onnx_import
 
 #endif // ASHLAR_LIB_IMPORT_ONNX_QUANTIZATION_H

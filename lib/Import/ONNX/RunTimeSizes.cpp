@@ -152,6 +152,19 @@ static LogicalResult gatherSizes(NodeImporter &node, Sizes &sizes) {
   return success();
 }
 
+/// The same for places that are as many numbers, one for each of the first
+/// axes.
+static void countFromEnds(NodeImporter &node, int64_t depth) {
+  if (depth < 1 || depth > node.rank(0) ||
+      llvm::none_of(node.sizes(0).take_front(depth),
+                    [](Value size) { return bool(size); }))
+    return;
+  SmallVector<Value> ends;
+  for (int64_t axis = 0; axis != depth; ++axis)
+    ends.push_back(reshape(node.b, asTensor(node, sizeOf(node, 0, axis)), {1}));
+  countFromEnd(node, concat(node.b, ends, 0));
+}
+
 static LogicalResult gatherNDSizes(NodeImporter &node, Sizes &sizes) {
   ArrayRef<Value> data = node.sizes(0), places = node.sizes(1);
   int64_t last = node.rank(1) - 1;
@@ -163,13 +176,7 @@ static LogicalResult gatherNDSizes(NodeImporter &node, Sizes &sizes) {
   int64_t depth = node.shape(1).back();
   if (depth < 1 || depth > node.rank(0))
     return success();
-  if (llvm::any_of(data.take_front(depth), [](Value size) { return size; })) {
-    SmallVector<Value> ends;
-    for (int64_t axis = 0; axis != depth; ++axis)
-      ends.push_back(
-          reshape(node.b, asTensor(node, sizeOf(node, 0, axis)), {1}));
-    countFromEnd(node, concat(node.b, ends, 0));
-  }
+  countFromEnds(node, depth);
   for (int64_t axis = 0; axis != last; ++axis)
     sizes.push_back(isSized(places, axis) ? places[axis] : Value());
   for (int64_t axis = depth; axis != node.rank(0); ++axis)
@@ -216,7 +223,7 @@ static TypedAttr neutralElement(NodeImporter &node) {
   bool isLargest = op == "ReduceMax" || op == "ReduceLogSumExp" ||
                    op == "ArgMax" || op == "Softmax" || op == "LogSoftmax" ||
                    op == "Hardmax" || op == "TopK";
-  if (op == "LayerNormalization" || op == "Split" ||
+  if (op == "LayerNormalization" ||
       ((op == "ArgMax" || op == "ArgMin") &&
        node.intAttribute("select_last_index", 0) != 0))
     return {};
@@ -266,7 +273,7 @@ static LogicalResult alongAxis(NodeImporter &node, Sizes &sizes) {
   StringRef op = node.opType();
   bool isArg = op == "ArgMax" || op == "ArgMin";
   bool isSoft = op == "Softmax" || op == "LogSoftmax" || op == "Hardmax";
-  SmallVector<int64_t> along = axisOf(node, isArg || op == "Split"        ? 0
+  SmallVector<int64_t> along = axisOf(node, isArg                         ? 0
                                             : isSoft && node.opset() < 13 ? 1
                                                                           : -1);
   // These work on all axes from one on.
@@ -304,6 +311,7 @@ static LogicalResult squeezeSizes(NodeImporter &node, Sizes &sizes) {
   if (failed(axes))
     return failure();
   int64_t from = 0;
+  SmallVector<int64_t> leaving;
   for (int64_t axis = 0; axis != rank; ++axis) {
     bool named = llvm::is_contained(*axes, axis);
     if (isIn) {
@@ -312,12 +320,22 @@ static LogicalResult squeezeSizes(NodeImporter &node, Sizes &sizes) {
     }
     bool goes =
         named || (axes->empty() && !own[axis] && node.shape(0)[axis] == 1);
-    if (goes && own[axis])
-      return node.unsupportedSize("it takes away axis " + Twine(axis) +
-                                  ", whose size depends on data");
     if (!goes)
       sizes.push_back(own[axis]);
+    else if (own[axis])
+      leaving.push_back(axis);
   }
+  if (leaving.empty())
+    return success();
+  // An axis that may be taken away has one element.
+  ImportedValue first = node.importedOperand(0);
+  SmallVector<int64_t> shape(node.shape(0)), zeros(shape.size(), 0),
+      ones(shape.size(), 1);
+  for (int64_t axis : leaving)
+    if (std::exchange(shape[axis], 1) == 0)
+      return node.invalid("axis " + Twine(axis) + " has no elements");
+  first.value = slice(node.b, first.value, zeros, shape, ones);
+  node.replaceOperand(0, first);
   return success();
 }
 
@@ -408,20 +426,80 @@ static LogicalResult nonZeroSizes(NodeImporter &node, Sizes &) {
   return success();
 }
 
-/// How many places are written may depend on data: the operator looks.
-static LogicalResult scatterSizes(NodeImporter &node, Sizes &) {
-  if (node.sizes(0).empty())
+/// What is beyond the condition keeps nothing.
+static LogicalResult compressSizes(NodeImporter &node, Sizes &) {
+  maskBeyond(node, 1, {0}, zeroOf(node.b.getI1Type()));
+  return success();
+}
+
+/// How many places are written may depend on data: the operator looks. Those of
+/// what is written into may, too.
+static LogicalResult scatterSizes(NodeImporter &node, Sizes &sizes) {
+  ArrayRef<Value> own = node.sizes(0);
+  sizes.assign(own.begin(), own.end());
+  if (node.opType() == "ScatterND") {
+    if (node.rank(1) > 0)
+      countFromEnds(node, node.shape(1).back());
     return success();
-  return node.unsupportedSize("the size of what it writes into depends on "
-                              "data; at most it is " +
-                              spellShape(node.shape(0)));
+  }
+  for (int64_t axis : axisOf(node, 0))
+    if (isSized(own, axis))
+      countFromEnd(node, asTensor(node, sizeOf(node, 0, axis)));
+  return success();
+}
+
+static LogicalResult gatherElementsSizes(NodeImporter &node, Sizes &sizes) {
+  ArrayRef<Value> places = node.sizes(1);
+  for (int64_t axis : axisOf(node, 0))
+    if (isSized(node.sizes(0), axis))
+      countFromEnd(node, asTensor(node, sizeOf(node, 0, axis)));
+  sizes.assign(places.begin(), places.end());
+  return success();
+}
+
+/// A region by itself makes each part of the result: there are as many.
+static LogicalResult regionSizes(NodeImporter &node, Sizes &sizes) {
+  for (unsigned i : {0, 1, 2})
+    for (auto [axis, size] : llvm::enumerate(node.sizes(i)))
+      if (size && (i == 0 || axis != 0))
+        return node.unsupportedSize("the size of input " + Twine(i) +
+                                    " along axis " + Twine(axis) +
+                                    " depends on data; only how many regions "
+                                    "there are may");
+  sizes.assign(4, Value());
+  for (unsigned i : {1, 2})
+    if (!node.sizes(i).empty())
+      sizes[0] = node.sizes(i)[0];
+  return success();
+}
+
+/// Elements stay where they are; scales may lie along an axis that is known.
+static LogicalResult quantizeSizes(NodeImporter &node, Sizes &sizes) {
+  ArrayRef<Value> own = node.sizes(0);
+  for (int64_t axis : axisOf(node, 1))
+    if (isSized(own, axis) && node.hasOperand(1) &&
+        node.tensorType(1).getNumElements() != 1)
+      return node.unsupportedSize("the size of axis " + Twine(axis) +
+                                  ", along which its scales lie, depends on "
+                                  "data");
+  if (node.intAttribute("block_size", 0) != 0)
+    return node.unsupportedSize("its blocks lie in an input whose size depends "
+                                "on data");
+  sizes.assign(own.begin(), own.end());
+  return success();
+}
+
+/// Elements stay where they are.
+static LogicalResult sameSizes(NodeImporter &node, Sizes &sizes) {
+  sizes.assign(node.sizes(0).begin(), node.sizes(0).end());
+  return success();
 }
 
 /// The operator says by itself what the sizes of its results are.
 static LogicalResult ownRule(NodeImporter &, Sizes &) { return success(); }
 
 bool ashlar::onnx_import::sharesSizes(StringRef op) {
-  return op == "Dropout" || op == "LayerNormalization" || op == "Split";
+  return op == "Dropout" || op == "LayerNormalization";
 }
 
 LogicalResult ashlar::onnx_import::inferSizes(NodeImporter &node,
@@ -440,13 +518,17 @@ LogicalResult ashlar::onnx_import::inferSizes(NodeImporter &node,
       {"ArgMin", alongAxis},
       {"AveragePool", rowSizes},
       {"BatchNormalization", rowSizes},
+      {"Compress", compressSizes},
       {"Concat", ownRule},
       {"Conv", rowSizes},
       {"ConvTranspose", rowSizes},
       {"CumSum", cumulativeSizes},
+      {"DequantizeLinear", quantizeSizes},
       {"Expand", ownRule},
+      {"EyeLike", sameSizes},
       {"Flatten", ownRule},
       {"Gather", gatherSizes},
+      {"GatherElements", gatherElementsSizes},
       {"GatherND", gatherNDSizes},
       {"Gemm", gemmSizes},
       {"GlobalAveragePool", rowSizes},
@@ -455,27 +537,38 @@ LogicalResult ashlar::onnx_import::inferSizes(NodeImporter &node,
       {"InstanceNormalization", rowSizes},
       {"LayerNormalization", alongAxis},
       {"LogSoftmax", alongAxis},
+      {"Loop", ownRule},
       {"MatMul", matMulSizes},
       {"MaxPool", rowSizes},
+      {"NonMaxSuppression", ownRule},
       {"NonZero", nonZeroSizes},
+      {"OneHot", ownRule},
       {"Pad", ownRule},
+      {"QuantizeLinear", quantizeSizes},
       {"Reshape", ownRule},
+      {"Resize", ownRule},
+      {"RoiAlign", regionSizes},
+      {"Scan", ownRule},
       {"ScatterElements", scatterSizes},
       {"ScatterND", scatterSizes},
       {"Shape", ownRule},
       {"Size", ownRule},
       {"Slice", ownRule},
       {"Softmax", alongAxis},
-      {"Split", alongAxis},
+      {"Split", ownRule},
       {"Squeeze", squeezeSizes},
       {"Tile", ownRule},
       {"TopK", topKSizes},
       {"Transpose", permuteSizes},
+      {"Trilu", sameSizes},
+      {"Unique", ownRule},
       {"Unsqueeze", squeezeSizes}};
   // The others read the sizes of operand 0 alone.
   static const llvm::StringSet<> readsAll = {
-      "Concat", "Gather",          "GatherND", "Gemm",
-      "MatMul", "ScatterElements", "ScatterND"};
+      "Compress",          "Concat",   "Gather", "GatherElements",
+      "GatherND",          "Gemm",     "Loop",   "MatMul",
+      "NonMaxSuppression", "RoiAlign", "Scan",   "ScatterElements",
+      "ScatterND"};
   Rule rule = rules.lookup(op);
   if (!rule && op.starts_with("Reduce"))
     rule = reduceSizes;

@@ -59,6 +59,67 @@ Value ashlar::onnx_import::shapeAsTensor(ImplicitLocOpBuilder &b,
   return concat(b, parts, 0);
 }
 
+CommonShape ashlar::onnx_import::ownShape(const ImportedValue &value) {
+  CommonShape result;
+  llvm::append_range(result.bounds,
+                     cast<RankedTensorType>(value.value.getType()).getShape());
+  for (auto [axis, size] : llvm::enumerate(value.sizes))
+    if (size)
+      result.sized.push_back(axis);
+  return result;
+}
+
+CommonShape ashlar::onnx_import::join(const CommonShape &x,
+                                      const CommonShape &y) {
+  CommonShape result;
+  for (auto [axis, one, two] : llvm::enumerate(x.bounds, y.bounds)) {
+    result.bounds.push_back(std::max(one, two));
+    if (one != two || llvm::is_contained(x.sized, axis) ||
+        llvm::is_contained(y.sized, axis))
+      result.sized.push_back(axis);
+  }
+  return result;
+}
+
+void ashlar::onnx_import::appendAs(ImplicitLocOpBuilder &b,
+                                   const ImportedValue &value,
+                                   const CommonShape &shape,
+                                   SmallVectorImpl<Value> &values) {
+  auto type = cast<RankedTensorType>(value.value.getType());
+  SmallVector<int64_t> low(type.getRank(), 0), high;
+  for (auto [bound, dim] : llvm::zip(shape.bounds, type.getShape()))
+    high.push_back(bound - dim);
+  Value zero = arith::ConstantOp::create(b, zeroOf(type.getElementType()));
+  values.push_back(padOrCrop(b, value.value, low, high, zero));
+  for (int64_t axis : shape.sized)
+    values.push_back(!value.sizes.empty() && value.sizes[axis]
+                         ? value.sizes[axis]
+                         : constantTensor(b, {type.getDimSize(axis)}, {}));
+}
+
+void ashlar::onnx_import::appendTypes(ImplicitLocOpBuilder &b,
+                                      const CommonShape &shape, Type element,
+                                      SmallVectorImpl<Type> &types) {
+  types.push_back(RankedTensorType::get(shape.bounds, element));
+  types.append(shape.sized.size(), RankedTensorType::get({}, b.getI64Type()));
+}
+
+ImportedValue ashlar::onnx_import::takeAs(const CommonShape &shape,
+                                          ElementType type,
+                                          ArrayRef<Value> &values) {
+  auto take = [&] {
+    Value first = values.front();
+    values = values.drop_front();
+    return first;
+  };
+  ImportedValue result = {take(), type};
+  if (!shape.sized.empty())
+    result.sizes.resize(shape.bounds.size());
+  for (int64_t axis : shape.sized)
+    result.sizes[axis] = take();
+  return result;
+}
+
 Value ashlar::onnx_import::copyOfSize(ImplicitLocOpBuilder &b, Value size) {
   return parallel(b, {}, b.getI64Type(), size,
                   AffineMap::get(0, 0, {}, b.getContext()),

@@ -24,24 +24,32 @@ Value ashlar::onnx_import::scalarIntConstant(OpBuilder &b, Location loc,
   return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, value));
 }
 
+Value ashlar::onnx_import::constantOf(ImplicitLocOpBuilder &b,
+                                      DenseElementsAttr value) {
+  // The bound of TensorData.cpp. Attributes pack booleans, resources do not.
+  ArrayRef<char> data = value.getRawData();
+  if (value.isSplat() || value.getElementType().isInteger(1) ||
+      data.size() <= 1024)
+    return arith::ConstantOp::create(b, value);
+  AsmResourceBlob blob = HeapAsmResourceBlob::allocateAndCopyWithAlign(
+      data, alignof(std::max_align_t));
+  return arith::ConstantOp::create(
+      b, DenseResourceElementsAttr::get(value.getType(), "table",
+                                        std::move(blob)));
+}
+
 Value ashlar::onnx_import::constantTensor(ImplicitLocOpBuilder &b,
                                           ArrayRef<int64_t> values,
                                           ArrayRef<int64_t> shape) {
   auto type = RankedTensorType::get(shape, b.getI64Type());
-  return arith::ConstantOp::create(b, DenseElementsAttr::get(type, values));
+  return constantOf(b, DenseElementsAttr::get(type, values));
 }
 
 Value ashlar::onnx_import::constantTable(ImplicitLocOpBuilder &b,
                                          ArrayRef<double> values,
                                          ArrayRef<int64_t> shape) {
   auto type = RankedTensorType::get(shape, b.getF64Type());
-  auto dense = DenseElementsAttr::get(type, values);
-  // The bound of TensorData.cpp.
-  if (dense.isSplat() || values.size() * sizeof(double) <= 1024)
-    return arith::ConstantOp::create(b, dense);
-  AsmResourceBlob blob = HeapAsmResourceBlob::allocateAndCopyInferAlign(values);
-  return arith::ConstantOp::create(
-      b, DenseResourceElementsAttr::get(type, "table", std::move(blob)));
+  return constantOf(b, DenseElementsAttr::get(type, values));
 }
 
 Value ashlar::onnx_import::splat(ImplicitLocOpBuilder &b,

@@ -20,10 +20,13 @@ mlir::Value scalarConstant(mlir::OpBuilder &b, mlir::Location loc,
                            mlir::Type type, double value);
 mlir::Value scalarIntConstant(mlir::OpBuilder &b, mlir::Location loc,
                               mlir::Type type, int64_t value);
+/// A resource where it is large, as weights are.
+mlir::Value constantOf(mlir::ImplicitLocOpBuilder &b,
+                       mlir::DenseElementsAttr value);
 mlir::Value constantTensor(mlir::ImplicitLocOpBuilder &b,
                            llvm::ArrayRef<int64_t> values,
                            llvm::ArrayRef<int64_t> shape);
-/// A table of numbers: a resource where it is large, as weights are.
+/// A table of f64.
 mlir::Value constantTable(mlir::ImplicitLocOpBuilder &b,
                           llvm::ArrayRef<double> values,
                           llvm::ArrayRef<int64_t> shape);

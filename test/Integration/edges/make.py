@@ -4,7 +4,7 @@
 
 Two oracles say what is right: ONNX's reference evaluator and ONNX Runtime.
 Where they differ, the standard is silent and the case is left out. The models
-of control_flow.py, data_sizes.py and exported.py have ONNX Runtime alone.
+that are whole graphs have ONNX Runtime alone.
 """
 
 import argparse
@@ -19,9 +19,12 @@ from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 import cases
+import computed_sizes
 import control_flow
 import data_sizes
 import exported
+import graphs
+import sized_loops
 
 
 def as_value(name, array):
@@ -96,7 +99,9 @@ def write(folder, model, feeds, values, number=0):
 
 def make_models(out):
     """Writes the models that are whole graphs: how many."""
-    written = control_flow.CASES + data_sizes.CASES + exported.CASES
+    written = [case for file in (control_flow, data_sizes, computed_sizes,
+                                 sized_loops, graphs, exported)
+               for case in file.CASES]
     for name, text, runs in written:
         model = onnx.parser.parse_model(text)
         session = onnxruntime.InferenceSession(

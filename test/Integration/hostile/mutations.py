@@ -28,9 +28,12 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 sys.path.insert(0, str(HERE.parent / "edges"))
 sys.path.insert(0, str(ROOT / "test" / "Import" / "ONNX"))
+import computed_sizes  # noqa: E402
 import control_flow  # noqa: E402
 import data_sizes  # noqa: E402
+import graphs  # noqa: E402
 import make_onnx  # noqa: E402
+import sized_loops  # noqa: E402
 
 NODE_TESTS = pathlib.Path("/usr/share/libonnx-testdata/data/node")
 SECONDS = 10
@@ -41,8 +44,9 @@ FLOATS = [0.0, -1.0, 1e-30, 1e38, float("inf"), float("-inf"), float("nan")]
 
 
 def seeds():
-    models = [onnx.parser.parse_model(text)
-              for _, text, _ in control_flow.CASES + data_sizes.CASES] * 8
+    written = [case for file in (control_flow, data_sizes, computed_sizes,
+                                 sized_loops, graphs) for case in file.CASES]
+    models = [onnx.parser.parse_model(text) for _, text, _ in written] * 5
     for name in ("functions", "sequences", "optimizer-errors",
                  "rare-operator-errors"):
         text = (ROOT / "test" / "Import" / "ONNX" / f"{name}.onnxtxt")

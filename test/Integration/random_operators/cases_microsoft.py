@@ -20,6 +20,7 @@ def cases(random):
     yield from attention(random)
     yield from rotation(random)
     yield from between(random)
+    yield from quantized_recurrence(random)
 
 
 def activations(random):
@@ -328,3 +329,31 @@ def between(random):
                        "DynamicQuantizeMatMul",
                        [random.floats((2, 4, 6)), b, scale, zero, bias],
                        constants=[1, 2, 3])
+
+
+def quantized_recurrence(random):
+    for i, (directions, kind, per_gate, zeros, more) in enumerate(
+            [(1, "forward", False, True, False), (2, "bidirectional", True,
+                                                  False, False),
+             (1, "reverse", False, False, True)]):
+        steps, batch, inputs, hidden = 4, 1, 5, 6
+        gates = 4 * hidden
+        shape = (directions, gates) if per_gate else (directions,)
+        dtype = np.uint8 if zeros else np.int8
+        weights = [random.integers((directions, n, gates), dtype)
+                   for n in (inputs, hidden)]
+        scales = [random.floats(shape, low=0.002, high=0.01)
+                  for _ in range(2)]
+        points = [np.full(shape, 128 if zeros else 0, dtype)
+                  for _ in range(2)]
+        bias = random.floats((directions, 2 * gates), low=-1, high=1)
+        first = [random.floats((directions, batch, hidden), low=-1, high=1)
+                 for _ in range(2)] if more else [None, None]
+        peepholes = random.floats((directions, 3 * hidden)) if more else None
+        yield case(
+            f"DynamicQuantizeLSTM_{i}", "DynamicQuantizeLSTM",
+            [random.floats((steps, batch, inputs)), *weights, bias, None,
+             *first, peepholes, scales[0], points[0], scales[1], points[1]],
+            attributes={"hidden_size": hidden, "direction": kind},
+            constants=(1, 2, 8, 9, 10, 11),
+            results=[np.float32] * 3)

@@ -102,7 +102,7 @@ static LogicalResult importSoftsign(NodeImporter &node) {
 static LogicalResult importGelu(NodeImporter &node) {
   std::string form = node.stringAttribute("approximate", "none");
   if (form != "none" && form != "tanh")
-    return node.invalid("expected attribute approximate to be none or tanh, "
+    return node.invalid("expected attribute 'approximate' to be none or tanh, "
                         "found '" +
                         form + "'");
   return importFloat(node, [&](FloatScalars &s, ValueRange args) {

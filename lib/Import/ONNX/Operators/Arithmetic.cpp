@@ -75,10 +75,10 @@ static Value floorRemainder(OpBuilder &b, Location loc, ElementType type,
 static LogicalResult importMod(NodeImporter &node) {
   int64_t truncates = node.intAttribute("fmod", 0);
   if (truncates != 0 && truncates != 1)
-    return node.invalid("expected attribute fmod to be 0 or 1, found " +
+    return node.invalid("expected attribute 'fmod' to be 0 or 1, found " +
                         Twine(truncates));
   if (!truncates && isFloat(node.operandType(0)) && node.opset() < 28)
-    return node.invalid("expected attribute fmod to be 1 for floating point "
+    return node.invalid("expected attribute 'fmod' to be 1 for floating point "
                         "operands before opset 28, found 0");
   return importBinary(
       node,

@@ -202,17 +202,22 @@ static Value contractHeads(ImplicitLocOpBuilder &b, Value lhs,
 static LogicalResult importAttention(NodeImporter &node) {
   ImplicitLocOpBuilder &b = node.b;
   FailureOr<Heads> q = readHeads(node, 0, "q_num_heads");
+  if (failed(q))
+    return failure();
   FailureOr<Heads> k = readHeads(node, 1, "kv_num_heads");
+  if (failed(k))
+    return failure();
   FailureOr<Heads> v = readHeads(node, 2, "kv_num_heads");
-  if (failed(q) || failed(k) || failed(v))
+  if (failed(v))
     return failure();
   ElementType type = node.operandType(0);
   auto precision = static_cast<ElementType>(
       node.intAttribute("softmax_precision", int(type)));
   if (!isFloat(precision))
-    return node.invalid("expected attribute softmax_precision to name a float "
-                        "type, found " +
-                        elementTypeName(precision));
+    return node.invalid(
+        "expected attribute 'softmax_precision' to name a float "
+        "type, found " +
+        elementTypeName(precision));
   if (node.hasOperand(6) && (node.hasOperand(4) || node.hasOperand(5)))
     return node.invalid("expected past keys or nonpad_kv_seqlen, found both");
   if (node.hasOperand(6) && failed(expectShape(node, 6, {q->batch})))
@@ -279,9 +284,10 @@ static LogicalResult importAttention(NodeImporter &node) {
         });
   int64_t mode = node.intAttribute("qk_matmul_output_mode", 0);
   if (mode < 0 || mode > 3)
-    return node.invalid("expected attribute qk_matmul_output_mode from 0 to 3, "
-                        "found " +
-                        Twine(mode));
+    return node.invalid(
+        "expected attribute 'qk_matmul_output_mode' from 0 to 3, "
+        "found " +
+        Twine(mode));
   if (mode < 2)
     node.setResult(3, scores, type);
 
@@ -374,9 +380,10 @@ static LogicalResult importFlexAttention(NodeImporter &node) {
   auto precision = static_cast<ElementType>(
       node.intAttribute("softmax_precision", int(computeType(type))));
   if (!isFloat(precision))
-    return node.invalid("expected attribute softmax_precision to name a float "
-                        "type, found " +
-                        elementTypeName(precision));
+    return node.invalid(
+        "expected attribute 'softmax_precision' to name a float "
+        "type, found " +
+        elementTypeName(precision));
   int64_t group = q->heads / k->heads;
   SmallVector<int64_t> scoresShape = {q->batch, q->heads, q->rows, k->rows};
   SmallVector<int64_t> grouped = {q->batch, k->heads, group, q->rows, k->rows};

@@ -29,7 +29,7 @@ static FailureOr<ElementType> stashType(NodeImporter &node) {
   int64_t stash = node.intAttribute("stash_type", 1);
   auto type = static_cast<ElementType>(stash);
   if (!isFloat(type))
-    return node.invalid("expected attribute stash_type to name a float type, "
+    return node.invalid("expected attribute 'stash_type' to name a float type, "
                         "found " +
                         Twine(stash));
   return type;
@@ -158,7 +158,8 @@ static LogicalResult importLpNormalization(NodeImporter &node) {
     return failure();
   int64_t p = node.intAttribute("p", 2);
   if (p != 1 && p != 2)
-    return node.invalid("expected attribute p to be 1 or 2, found " + Twine(p));
+    return node.invalid("expected attribute 'p' to be 1 or 2, found " +
+                        Twine(p));
   Value x = node.operand(0);
   Type element = node.tensorType(0).getElementType();
   Value sum = sumOver(node.b, x, *axis, [&](FloatScalars &s, Value x) {

@@ -113,7 +113,7 @@ static LogicalResult importGroupNormalization(NodeImporter &node) {
   ArrayRef<int64_t> shape = node.shape(0);
   int64_t groups = node.intAttribute("num_groups", 0);
   if (groups <= 0 || shape[1] % groups != 0)
-    return node.invalid("expected attribute num_groups to divide the " +
+    return node.invalid("expected attribute 'num_groups' to divide the " +
                         Twine(shape[1]) + " channels, found " + Twine(groups));
   bool perGroup = node.opset() < 21;
   for (unsigned i : {1, 2})
@@ -181,7 +181,7 @@ static LogicalResult importLRN(NodeImporter &node) {
     return failure();
   int64_t size = node.intAttribute("size", 0);
   if (size < 1)
-    return node.invalid("expected attribute size of 1 or more, found " +
+    return node.invalid("expected attribute 'size' of 1 or more, found " +
                         Twine(size));
   double alpha = node.floatAttribute("alpha", 1e-4f);
   double beta = node.floatAttribute("beta", 0.75);

@@ -21,13 +21,30 @@ static Value integer(OpBuilder &b, Location loc, int64_t value) {
   return scalarIntConstant(b, loc, b.getI64Type(), value);
 }
 
+/// Element `at` of operand i.
+static Value givenPlace(NodeImporter &node, unsigned i, int64_t at) {
+  Value given =
+      reshape(node.b, slice(node.b, node.operand(i), {at}, {1}, {1}), {});
+  return castTensor(node.b, given, node.operandType(i), ElementType::I64);
+}
+
+/// How far that is from the end of the axis where it is counted from there.
+static std::optional<Number> fromEnd(NodeImporter &node, unsigned i, int64_t at,
+                                     const Number &dim) {
+  Number given = numberOf(node, givenPlace(node, i, at));
+  if (given.isKnown() && given.low >= dim.high)
+    return knownNumber(0);
+  if (!given.isKnown() || given.low >= 0)
+    return std::nullopt;
+  return min(node, dim, knownNumber(-std::max(given.low, -dim.high - 1)));
+}
+
 /// Element `at` of operand i as a place of an axis of `dim` elements: negative
 /// ones count from the end, those outside come to the nearest that is allowed.
 static Number placeOf(NodeImporter &node, unsigned i, int64_t at,
                       const Number &dim, bool forward) {
   ImplicitLocOpBuilder &b = node.b;
-  Value given = reshape(b, slice(b, node.operand(i), {at}, {1}, {1}), {});
-  given = castTensor(b, given, node.operandType(i), ElementType::I64);
+  Value given = givenPlace(node, i, at);
   if (Number number = numberOf(node, given);
       forward && number.low >= 0 && number.high <= dim.low)
     return number;
@@ -61,6 +78,10 @@ static Selection select(NodeImporter &node, int64_t at, int64_t axis,
   step = std::clamp(step, -dim.high - 1, dim.high + 1);
   int64_t width = std::abs(step);
   Number span = step > 0 ? sub(node, end, start) : sub(node, start, end);
+  // Of two places that are counted from the end, the end does not count.
+  auto first = fromEnd(node, 1, at, dim), last = fromEnd(node, 2, at, dim);
+  if (step > 0 && first && last)
+    span = sub(node, *first, *last);
   span = max(node, span, knownNumber(0));
   Number count =
       div(node, add(node, span, knownNumber(width - 1)), knownNumber(width));
@@ -112,6 +133,28 @@ static FailureOr<SmallVector<Selection>> readSelections(NodeImporter &node) {
   return selections;
 }
 
+/// The elements of operand 0 that are selected, and in which shape.
+static Value takeSelected(NodeImporter &node, ArrayRef<Selection> selections,
+                          ArrayRef<int64_t> bounds) {
+  Value data = node.operand(0);
+  ArrayRef<int64_t> from = node.shape(0);
+  return generate(
+      node.b, bounds, node.tensorType(0).getElementType(),
+      [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
+        SmallVector<Value> place(at.begin(), at.end());
+        for (const Selection &selection : selections) {
+          Value &here = place[selection.axis];
+          Value step = arith::ConstantIndexOp::create(b, loc, selection.step);
+          here =
+              arith::AddIOp::create(b, loc, asIndex(b, loc, selection.start),
+                                    arith::MulIOp::create(b, loc, here, step));
+          // What is beyond the last one is not used, but read.
+          here = clampTo(b, loc, here, knownNumber(from[selection.axis]));
+        }
+        return tensor::ExtractOp::create(b, loc, data, place);
+      });
+}
+
 LogicalResult ashlar::onnx_import::importComputedSlice(NodeImporter &node) {
   FailureOr<SmallVector<Selection>> selections = readSelections(node);
   if (failed(selections))
@@ -130,23 +173,68 @@ LogicalResult ashlar::onnx_import::importComputedSlice(NodeImporter &node) {
   FailureOr<SizedShape> shape = boundShape(node, result, 2, "the end");
   if (failed(shape))
     return failure();
-  Value data = node.operand(0);
-  ArrayRef<int64_t> from = node.shape(0);
-  Value sliced = generate(
-      node.b, shape->bounds, node.tensorType(0).getElementType(),
-      [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
-        SmallVector<Value> place(at.begin(), at.end());
-        for (const Selection &selection : *selections) {
-          Value &here = place[selection.axis];
-          Value step = arith::ConstantIndexOp::create(b, loc, selection.step);
-          here =
-              arith::AddIOp::create(b, loc, asIndex(b, loc, selection.start),
-                                    arith::MulIOp::create(b, loc, here, step));
-          // What is beyond the last one is not used, but read.
-          here = clampTo(b, loc, here, knownNumber(from[selection.axis]));
-        }
-        return tensor::ExtractOp::create(b, loc, data, place);
-      });
+  Value sliced = takeSelected(node, *selections, shape->bounds);
   node.setResult(0, {sliced, node.operandType(0), shape->sizes});
+  return success();
+}
+
+/// How large the parts are: given, or as equal as they can be.
+static FailureOr<SmallVector<Number>> readParts(NodeImporter &node,
+                                                const Number &dim) {
+  int64_t count = node.numResults();
+  SmallVector<Number> parts;
+  if (node.hasOperand(1)) {
+    FailureOr<SmallVector<Number>> given =
+        numbersOf(node, 1, "the sizes of the parts");
+    if (failed(given))
+      return failure();
+    parts = *given;
+  } else if (node.hasAttribute("split")) {
+    for (int64_t size : node.intsAttribute("split"))
+      parts.push_back(knownNumber(size));
+  } else {
+    if (int64_t asked = node.intAttribute("num_outputs", count); asked != count)
+      return node.invalid("attribute 'num_outputs' is " + Twine(asked) +
+                          ", but the node has " + Twine(count) + " outputs");
+    Number part =
+        div(node, add(node, dim, knownNumber(count - 1)), knownNumber(count));
+    Number left = dim;
+    for (int64_t i = 0; i != count; ++i) {
+      parts.push_back(min(node, part, left));
+      left = sub(node, left, parts.back());
+    }
+  }
+  if (int64_t(parts.size()) != count)
+    return node.invalid("has " + Twine(parts.size()) + " sizes for " +
+                        Twine(count) + " outputs");
+  for (Number &part : parts)
+    part = min(node, max(node, part, knownNumber(0)), knownNumber(dim.high));
+  return parts;
+}
+
+LogicalResult ashlar::onnx_import::importComputedSplit(NodeImporter &node,
+                                                       int64_t axis) {
+  Number dim = sizeOf(node, 0, axis), start = knownNumber(0);
+  FailureOr<SmallVector<Number>> parts = readParts(node, dim);
+  if (failed(parts))
+    return failure();
+  if (node.tensorType(0).getNumElements() == 0)
+    return node.unsupportedSize("parts whose sizes depend on data, of a tensor "
+                                "without elements");
+  SmallVector<Number> sizes;
+  for (int64_t i = 0; i != node.rank(0); ++i)
+    sizes.push_back(sizeOf(node, 0, i));
+  for (auto [i, part] : llvm::enumerate(*parts)) {
+    sizes[axis] = part;
+    FailureOr<SizedShape> shape =
+        boundShape(node, sizes, 1, "the size of a part");
+    if (failed(shape))
+      return failure();
+    if (node.hasResult(i))
+      node.setResult(
+          i, {takeSelected(node, {{start, part, axis, 1}}, shape->bounds),
+              node.operandType(0), shape->sizes});
+    start = add(node, start, part);
+  }
   return success();
 }

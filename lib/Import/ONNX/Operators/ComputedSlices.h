@@ -11,6 +11,9 @@ namespace ashlar::onnx_import {
 /// on data.
 mlir::LogicalResult importComputedSlice(NodeImporter &node);
 
+/// Split along `axis`, where its size or those of the parts are computed.
+mlir::LogicalResult importComputedSplit(NodeImporter &node, int64_t axis);
+
 } // namespace ashlar::onnx_import
 
 #endif // ASHLAR_LIB_IMPORT_ONNX_OPERATORS_COMPUTEDSLICES_H

@@ -7,6 +7,7 @@
 // shapes that the model was given (it may be there for others) is an error of
 // the call that takes it.
 #include "../OperandRules.h"
+#include "../SizedTensors.h"
 #include "../TensorBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -37,15 +38,64 @@ static LogicalResult checkBranch(NodeImporter &node, StringRef name,
   return success();
 }
 
+/// Whether two values hold as many tensors in the same places.
+static bool haveOneForm(const ImportedValue &x, const ImportedValue &y) {
+  if (x.kind != y.kind || bool(x.elements) != bool(y.elements))
+    return false;
+  if (!x.elements)
+    return true;
+  return x.elements->size() == y.elements->size() &&
+         llvm::all_of(llvm::zip(*x.elements, *y.elements), [](auto pair) {
+           return haveOneForm(std::get<0>(pair), std::get<1>(pair));
+         });
+}
+
+/// The tensors that a value holds.
+static void appendTensors(const ImportedValue &value,
+                          SmallVectorImpl<ImportedValue> &tensors) {
+  if (value.kind == ImportedValue::Tensor)
+    tensors.push_back(value);
+  else if (value.elements)
+    for (const ImportedValue &element : *value.elements)
+      appendTensors(element, tensors);
+}
+
+/// A value of the form of `like` that holds other tensors, which are taken from
+/// the front.
+static ImportedValue withTensors(const ImportedValue &like,
+                                 ArrayRef<ImportedValue> &tensors) {
+  if (like.kind == ImportedValue::Tensor) {
+    ImportedValue first = tensors.front();
+    tensors = tensors.drop_front();
+    return first;
+  }
+  ImportedValue value = like;
+  if (like.elements) {
+    value.elements = std::make_shared<std::vector<ImportedValue>>();
+    for (const ImportedValue &element : *like.elements)
+      value.elements->push_back(withTensors(element, tensors));
+  }
+  return value;
+}
+
 /// Both branches' results agree but for their sizes, or what cannot be done.
 static LogicalResult checkResults(NodeImporter &node,
                                   ArrayRef<ImportedValue> then,
                                   ArrayRef<ImportedValue> otherwise) {
   for (auto [i, x, y] : llvm::enumerate(then, otherwise)) {
-    if (x.kind != ImportedValue::Tensor || y.kind != ImportedValue::Tensor)
+    if (!haveOneForm(x, y))
       return node.unsupported("output " + Twine(i) +
-                              " is a sequence or an optional, and the "
-                              "condition depends on the model's inputs");
+                              " is a sequence or an optional of another "
+                              "length in one branch than in the other, and "
+                              "the condition depends on the model's inputs");
+    if (x.kind != ImportedValue::Tensor) {
+      SmallVector<ImportedValue> all[2];
+      appendTensors(x, all[0]);
+      appendTensors(y, all[1]);
+      if (failed(checkResults(node, all[0], all[1])))
+        return failure();
+      continue;
+    }
     if (x.type != y.type)
       return node.invalid("output " + Twine(i) + " is " +
                           elementTypeName(x.type) + " in one branch and " +
@@ -73,44 +123,6 @@ struct Branch {
   std::string fault;
 };
 } // namespace
-
-namespace {
-/// What both branches' results fit into, and the axes whose size is that of
-/// the branch that was taken.
-struct Joined {
-  SmallVector<int64_t> bounds, sized;
-};
-} // namespace
-
-static Joined join(const ImportedValue &x, const ImportedValue &y) {
-  Joined result;
-  auto shape = cast<RankedTensorType>(x.value.getType()).getShape();
-  auto other = cast<RankedTensorType>(y.value.getType()).getShape();
-  for (auto [axis, one, two] : llvm::enumerate(shape, other)) {
-    auto isSized = [axis = axis](const ImportedValue &value) {
-      return !value.sizes.empty() && value.sizes[axis];
-    };
-    result.bounds.push_back(std::max(one, two));
-    if (one != two || isSized(x) || isSized(y))
-      result.sized.push_back(axis);
-  }
-  return result;
-}
-
-/// A branch's result and its sizes, as they are joined.
-static void yieldAs(ImplicitLocOpBuilder &b, const ImportedValue &result,
-                    const Joined &shape, SmallVectorImpl<Value> &yielded) {
-  auto type = cast<RankedTensorType>(result.value.getType());
-  SmallVector<int64_t> low(type.getRank(), 0), high;
-  for (auto [bound, dim] : llvm::zip(shape.bounds, type.getShape()))
-    high.push_back(bound - dim);
-  Value zero = arith::ConstantOp::create(b, zeroOf(type.getElementType()));
-  yielded.push_back(pad(b, result.value, low, high, zero));
-  for (int64_t axis : shape.sized)
-    yielded.push_back(!result.sizes.empty() && result.sizes[axis]
-                          ? result.sizes[axis]
-                          : constantTensor(b, {type.getDimSize(axis)}, {}));
-}
 
 /// Fails for what is not supported; an error is kept in the branch.
 static LogicalResult importBranch(NodeImporter &node, Branch &branch) {
@@ -203,17 +215,18 @@ static LogicalResult importIf(NodeImporter &node) {
     return importWithout(node, branches[1 - good], branches[good], good == 0);
   }
   SmallVector<Type> types;
-  SmallVector<Joined> joined;
-  for (auto [x, y] : llvm::zip(branches[0].results, branches[1].results)) {
-    joined.push_back(join(x, y));
+  SmallVector<CommonShape> joined;
+  SmallVector<ImportedValue> tensors[2];
+  for (unsigned i : {0, 1})
+    for (const ImportedValue &result : branches[i].results)
+      appendTensors(result, tensors[i]);
+  for (auto [x, y] : llvm::zip(tensors[0], tensors[1])) {
+    joined.push_back(join(ownShape(x), ownShape(y)));
     if (failed(expectSize(node, joined.back().bounds))) {
       node.forgetConstants();
       return failure();
     }
-    types.push_back(RankedTensorType::get(joined.back().bounds,
-                                          getElementTypeOrSelf(x.value)));
-    types.append(joined.back().sized.size(),
-                 RankedTensorType::get({}, b.getI64Type()));
+    appendTypes(b, joined.back(), getElementTypeOrSelf(x.value), types);
   }
   auto op = scf::IfOp::create(b, types, extractCondition(b, node.operand(0)),
                               /*addThenBlock=*/false, /*addElseBlock=*/false);
@@ -222,19 +235,18 @@ static LogicalResult importIf(NodeImporter &node) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(&op->getRegion(i).front());
     SmallVector<Value> yielded;
-    for (auto [result, shape] : llvm::zip(branches[i].results, joined))
-      yieldAs(b, result, shape, yielded);
+    for (auto [result, shape] : llvm::zip(tensors[i], joined))
+      appendAs(b, result, shape, yielded);
     scf::YieldOp::create(b, yielded);
   }
-  auto next = op.getResults().begin();
-  for (auto [i, shape] : llvm::enumerate(joined)) {
-    ImportedValue result = {*next++, branches[0].results[i].type};
-    if (!shape.sized.empty())
-      result.sizes.resize(shape.bounds.size());
-    for (int64_t axis : shape.sized)
-      result.sizes[axis] = *next++;
-    node.setResult(i, result);
-  }
+  SmallVector<Value> values(op.getResults());
+  ArrayRef<Value> rest = values;
+  SmallVector<ImportedValue> made;
+  for (auto [shape, like] : llvm::zip(joined, tensors[0]))
+    made.push_back(takeAs(shape, like.type, rest));
+  ArrayRef<ImportedValue> left = made;
+  for (auto [i, like] : llvm::enumerate(branches[0].results))
+    node.setImported(i, withTensors(like, left));
   return success();
 }
 

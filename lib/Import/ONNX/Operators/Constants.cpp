@@ -37,7 +37,7 @@ static LogicalResult importConstant(NodeImporter &node) {
   ImplicitLocOpBuilder &b = node.b;
   auto floats = [&](ArrayRef<double> values, ArrayRef<int64_t> shape) {
     SmallVector<float> narrow(values.begin(), values.end());
-    Value constant = arith::ConstantOp::create(
+    Value constant = constantOf(
         b, DenseElementsAttr::get(RankedTensorType::get(shape, b.getF32Type()),
                                   ArrayRef<float>(narrow)));
     node.setResult(0, constant, ElementType::F32);

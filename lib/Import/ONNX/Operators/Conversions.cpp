@@ -14,7 +14,7 @@ using namespace ashlar::onnx_import;
 static FailureOr<ElementType> targetType(NodeImporter &node) {
   auto to = static_cast<ElementType>(node.intAttribute("to", 0));
   if (elementTypeName(to) == "unknown" || to == ElementType::Undefined)
-    return node.invalid("expected attribute to to name a type, found " +
+    return node.invalid("expected attribute 'to' to name a type, found " +
                         Twine(node.intAttribute("to", 0)));
   if (!convertElementType(node.b.getContext(), to))
     return node.unsupported("to " + elementTypeName(to));

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "../OperandRules.h"
+#include "../ComputedSizes.h"
 #include "../TensorBuilder.h"
 #include "LoopImporter.h"
 #include "ashlar/Transforms/Fuse/ControlFlow.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -28,18 +29,68 @@ struct RowSlice {
 };
 } // namespace
 
-Value LoopImporter::row(Value rows, Value step) {
-  RowSlice at(b, rows, step);
-  auto result = RankedTensorType::get(at.type.getShape().drop_front(),
-                                      at.type.getElementType());
-  return tensor::ExtractSliceOp::create(b, result, rows, at.offsets, at.sizes,
-                                        at.strides);
+/// The row whose number is in a tensor.
+static Value rowOfNumber(ImplicitLocOpBuilder &b, Value rows, Value number) {
+  auto type = cast<RankedTensorType>(rows.getType());
+  ArrayRef<int64_t> shape = type.getShape().drop_front();
+  if (type.getNumElements() == 0)
+    return splat(b, shape, zeroOf(type.getElementType()));
+  return generate(
+      b, shape, type.getElementType(),
+      [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
+        Value step = tensor::ExtractOp::create(b, loc, number, ValueRange());
+        SmallVector<Value> place = {clampTo(
+            b, loc, arith::IndexCastOp::create(b, loc, b.getIndexType(), step),
+            knownNumber(type.getDimSize(0)))};
+        llvm::append_range(place, at);
+        return tensor::ExtractOp::create(b, loc, rows, place);
+      });
 }
 
-Value LoopImporter::putRow(Value row, Value rows, Value step) {
-  RowSlice at(b, rows, step);
-  return tensor::InsertSliceOp::create(b, row, rows, at.offsets, at.sizes,
-                                       at.strides);
+ImportedValue LoopImporter::row(const ImportedValue &rows, Value at) {
+  ImportedValue result = {{}, rows.type};
+  if (!rows.sizes.empty())
+    llvm::append_range(result.sizes, ArrayRef(rows.sizes).drop_front());
+  if (llvm::none_of(result.sizes, [](Value size) { return bool(size); }))
+    result.sizes.clear();
+  if (!at.getType().isIndex()) {
+    result.value = rowOfNumber(b, rows.value, at);
+    return result;
+  }
+  RowSlice slice(b, rows.value, at);
+  auto type = RankedTensorType::get(slice.type.getShape().drop_front(),
+                                    slice.type.getElementType());
+  result.value = tensor::ExtractSliceOp::create(
+      b, type, rows.value, slice.offsets, slice.sizes, slice.strides);
+  return result;
+}
+
+static Value putRowOfNumber(ImplicitLocOpBuilder &b, Value row, Value rows,
+                            Value number) {
+  auto type = cast<RankedTensorType>(rows.getType());
+  int64_t rank = type.getRank();
+  MLIRContext *context = b.getContext();
+  AffineMap all = AffineMap::getMultiDimIdentityMap(rank, context);
+  AffineMap ofRow =
+      AffineMap::get(rank, 0, all.getResults().drop_front(), context);
+  return parallel(
+      b, type.getShape(), type.getElementType(), {rows, row, number},
+      {all, ofRow, AffineMap::get(rank, 0, {}, context)},
+      [](OpBuilder &b, Location loc, ValueRange x) -> Value {
+        Value place = arith::IndexCastOp::create(
+            b, loc, x[2].getType(), linalg::IndexOp::create(b, loc, 0));
+        Value isHere = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                                             place, x[2]);
+        return arith::SelectOp::create(b, loc, isHere, x[1], x[0]);
+      });
+}
+
+Value LoopImporter::putRow(Value row, Value rows, Value at) {
+  if (!at.getType().isIndex())
+    return putRowOfNumber(b, row, rows, at);
+  RowSlice slice(b, rows, at);
+  return tensor::InsertSliceOp::create(b, row, rows, slice.offsets, slice.sizes,
+                                       slice.strides);
 }
 
 LogicalResult LoopImporter::counted(int64_t steps) {
@@ -49,16 +100,14 @@ LogicalResult LoopImporter::counted(int64_t steps) {
   StepBlock inner(node);
   Value step = inner.add(b.getIndexType());
   Value counter, before;
-  SmallVector<Value> arguments;
   if (!isScan()) {
     counter = inner.add(RankedTensorType::get({}, b.getI64Type()));
     before = constantBool(b, true);
-    arguments = {counter, before};
   }
-  inner.add(initial, arguments);
-  for (const ImportedValue &rows : scanned)
-    arguments.push_back(row(rows.value, step));
-  if (failed(importBody(inner.block, arguments)) || failed(checkCarried()))
+  SmallVector<ImportedValue> arguments =
+      stepArguments(inner, counter, before, step);
+  if (failed(importBody(inner.block, arguments)) || failed(checkCarried()) ||
+      failed(makeRoomForRows(steps)))
     return failure();
   if (!goesOnForever(before))
     return node.unsupported(
@@ -66,39 +115,28 @@ LogicalResult LoopImporter::counted(int64_t steps) {
         "size of what it collects is not known");
   // What each step makes.
   inner.continueAtEnd();
+  requireRoom();
   bool counts = counter && !counter.use_empty();
-  SmallVector<Value> yielded;
+  SmallVector<Value> yielded, starts;
   if (counts)
     yielded.push_back(counterAfter(counter));
   else if (counter)
     inner.block.eraseArgument(1);
-  for (unsigned i = 0; i != initial.size(); ++i)
-    yielded.push_back(results[i].value);
-  SmallVector<RankedTensorType> collected;
-  for (const ImportedValue &made : rowsMade()) {
-    auto type = typeOfRows(made, steps);
-    if (failed(type))
-      return failure();
-    collected.push_back(*type);
-    yielded.push_back(putRow(made.value, inner.add(*type), step));
-  }
+  yieldCarried(yielded);
+  collectRows(inner, step, yielded);
   scf::YieldOp::create(b, yielded);
 
   b.setInsertionPointToEnd(node.resultBlock());
-  SmallVector<Value> starts;
   if (counts)
     starts.push_back(constantTensor(b, {0}, {}));
-  for (const ImportedValue &value : initial)
-    starts.push_back(value.value);
-  for (RankedTensorType type : collected)
-    starts.push_back(noRows(type));
+  appendStarts(starts);
   Value first = arith::ConstantIndexOp::create(b, 0);
   Value last = arith::ConstantIndexOp::create(b, steps);
   Value one = arith::ConstantIndexOp::create(b, 1);
   auto loop = scf::ForOp::create(b, first, last, one, starts);
   loop->setAttr(commandsAttrName, b.getUnitAttr());
   loop.getRegion().takeBody(inner.region);
-  for (auto [i, result] : llvm::enumerate(results))
-    result.value = loop.getResult(i + counts);
+  SmallVector<Value> made(loop.getResults().drop_front(counts));
+  takeResults(made);
   return success();
 }

@@ -5,6 +5,7 @@
 // the result is as large as it can get, and its size is found while it is
 // computed.
 #include "../OperandRules.h"
+#include "../SizedTensors.h"
 #include "../TensorBuilder.h"
 #include "Gathers.h"
 #include "LoopNest.h"
@@ -101,8 +102,12 @@ static LogicalResult importCompress(NodeImporter &node) {
       return failure();
     axis = *named;
   } else {
-    data = reshape(b, data, {node.tensorType(0).getNumElements()});
+    data = reshape(b, makeDense(b, node.importedOperand(0)),
+                   {node.tensorType(0).getNumElements()});
   }
+  SmallVector<Value, 0> sizes(cast<RankedTensorType>(data.getType()).getRank());
+  if (node.hasAttribute("axis"))
+    llvm::copy(node.sizes(0), sizes.begin());
   int64_t dim = cast<RankedTensorType>(data.getType()).getDimSize(axis);
   int64_t given = node.shape(1)[0];
   if (DenseElementsAttr known = node.constantOperand(1)) {
@@ -115,16 +120,20 @@ static LogicalResult importCompress(NodeImporter &node) {
         kept.push_back(i);
     }
     Value places = constantTensor(b, kept, {int64_t(kept.size())});
-    node.setResult(0, gatherAxis(b, data, places, axis), node.operandType(0));
+    sizes[axis] = Value();
+    node.setResult(
+        0, {gatherAxis(b, data, places, axis), node.operandType(0), sizes});
     return success();
   }
   if (given == 0 || dim == 0)
     return node.unsupported("there is nothing to choose from");
-  if (given > dim)
+  if (given > dim && node.sizes(1).empty())
     return node.unsupported("the condition (input 1) has " + Twine(given) +
                             " values for an axis of " + Twine(dim));
-  auto [places, found] = findTrue(b, node.operand(1));
-  SmallVector<Value, 0> sizes(cast<RankedTensorType>(data.getType()).getRank());
+  // As many as count fit; that there may be more is only a bound.
+  given = std::min(given, dim);
+  auto [places, found] =
+      findTrue(b, slice(b, node.operand(1), {0}, {given}, {1}));
   sizes[axis] = found;
   node.setResult(
       0, {gatherAxis(b, data, places, axis), node.operandType(0), sizes});

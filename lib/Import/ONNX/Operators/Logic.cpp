@@ -35,7 +35,7 @@ static LogicalResult importNot(NodeImporter &node) {
 static LogicalResult importBitShift(NodeImporter &node) {
   std::string direction = node.stringAttribute("direction", "");
   if (direction != "LEFT" && direction != "RIGHT")
-    return node.invalid("expected attribute direction to be LEFT or RIGHT, "
+    return node.invalid("expected attribute 'direction' to be LEFT or RIGHT, "
                         "found '" +
                         direction + "'");
   if (failed(expectBroadcast(node, {0, 1})))

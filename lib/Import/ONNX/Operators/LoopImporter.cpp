@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "LoopImporter.h"
+#include "../ComputedSizes.h"
 #include "../OperandRules.h"
 #include "../TensorBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -42,23 +43,69 @@ static int64_t countNodes(const onnx::GraphProto &graph) {
   return nodes;
 }
 
-bool LoopImporter::canUnroll(int64_t steps) const {
-  return steps * countNodes(body) <= maximumUnrolledNodes;
+int64_t LoopImporter::stepsToWriteOut() const {
+  return maximumUnrolledNodes / std::max<int64_t>(countNodes(body), 1);
 }
 
-LogicalResult LoopImporter::importBody(Block &block,
-                                       ArrayRef<Value> firstArguments) {
+bool LoopImporter::canUnroll(int64_t steps) const {
+  return steps <= stepsToWriteOut();
+}
+
+ImportedValue StepBlock::add(const CommonShape &shape,
+                             const ImportedValue &like) {
+  SmallVector<Type> types;
+  appendTypes(node.b, shape, getElementTypeOrSelf(like.value), types);
+  SmallVector<Value> arguments;
+  for (Type type : types)
+    arguments.push_back(add(type));
+  ArrayRef<Value> rest = arguments;
+  return takeAs(shape, like.type, rest);
+}
+
+void LoopImporter::carryAsTheyBegin() {
+  hasSettled = false;
+  growth.clear();
+  least.clear();
+  shapes.clear();
+  for (const ImportedValue &value : initial)
+    shapes.push_back(ownShape(value));
+}
+
+std::optional<int64_t> LoopImporter::mostSteps() {
+  if (limit || !limitTensor)
+    return limit;
+  Number most = numberOf(node, reshape(b, limitTensor, {}));
+  if (most.high >= std::numeric_limits<int32_t>::max())
+    return std::nullopt;
+  return std::max<int64_t>(most.high, 0);
+}
+
+SmallVector<ImportedValue> LoopImporter::stepArguments(StepBlock &step,
+                                                       Value counter,
+                                                       Value condition,
+                                                       Value at) {
   SmallVector<ImportedValue> arguments;
   if (!isScan()) {
-    arguments.push_back({firstArguments[0], ElementType::I64});
-    arguments.push_back({firstArguments[1], ElementType::Bool});
-    firstArguments = firstArguments.drop_front(2);
+    arguments.push_back({counter, ElementType::I64});
+    // A step that is done has a number below that of all.
+    if (std::optional<int64_t> most = mostSteps())
+      arguments.back().range = {0, std::max<int64_t>(*most - 1, 0)};
+    arguments.push_back({condition, ElementType::Bool});
   }
-  for (auto [i, value] : llvm::enumerate(firstArguments))
-    arguments.push_back({value, i < initial.size()
-                                    ? initial[i].type
-                                    : scanned[i - initial.size()].type});
-  return importBody(block, ArrayRef<ImportedValue>(arguments));
+  for (auto [i, value, shape] : llvm::enumerate(initial, shapes)) {
+    arguments.push_back(step.add(shape, value));
+    // What the body makes of a size may be known where it is not too small.
+    for (auto [axis, size] : llvm::enumerate(arguments.back().sizes))
+      if (size && !least.empty())
+        size = max(node, {0, shape.bounds[axis], size},
+                   knownNumber(least[i][axis]))
+                   .tensor;
+    if (ownShape(arguments.back()).sized.empty())
+      arguments.back().sizes.clear();
+  }
+  for (const ImportedValue &rows : scanned)
+    arguments.push_back(row(rows, at));
+  return arguments;
 }
 
 LogicalResult LoopImporter::importBody(Block &block,
@@ -67,51 +114,25 @@ LogicalResult LoopImporter::importBody(Block &block,
   if (failed(imported))
     return failure();
   results.assign(imported->begin(), imported->end());
-  if (!isScan()) {
-    if (results[0].kind != ImportedValue::Tensor ||
-        results[0].type != ElementType::Bool ||
-        cast<RankedTensorType>(results[0].value.getType()).getNumElements() !=
-            1)
-      return node.invalid("output 0 of the body is no boolean; it says whether "
-                          "the loop goes on");
-    condition = results[0].value;
-    results.erase(results.begin());
-  }
-  return success();
-}
-
-LogicalResult LoopImporter::checkCarried() {
-  if (!areTensors(results))
-    return node.unsupported("the body makes a sequence or an optional, and "
-                            "its steps cannot be written out");
-  for (const ImportedValue &result : results) {
-    if (result.sizes.empty())
-      continue;
-    // Written out, a step knows its number and with it many a size.
-    if (limitTensor)
-      return node.needsConstant(0, "how often it runs, while a size of what "
-                                   "its body makes depends on data,");
-    if (!firstCondition)
-      return node.needsConstant(1, "whether it begins, while a size of what "
-                                   "its body makes depends on data,");
-    return node.unsupportedSize("a size of what the body makes depends on "
-                                "data, and its steps cannot be written out");
-  }
-  for (auto [i, value] : llvm::enumerate(initial)) {
-    if (results[i].type != value.type)
-      return node.invalid(
-          "the value that input " + Twine(i + (isScan() ? 0 : 2)) +
-          " starts is " + elementTypeName(value.type) +
-          " at first, but the body makes " + elementTypeName(results[i].type));
-    if (results[i].value.getType() != value.value.getType())
-      return node.unsupported(
-          "the value that input " + Twine(i + (isScan() ? 0 : 2)) +
-          " starts changes its shape from " +
-          spellShape(cast<RankedTensorType>(value.value.getType()).getShape()) +
-          " to " +
-          spellShape(
-              cast<RankedTensorType>(results[i].value.getType()).getShape()) +
-          " in a step");
+  if (isScan())
+    return success();
+  ImportedValue decision = results[0];
+  results.erase(results.begin());
+  auto type = dyn_cast_or_null<RankedTensorType>(
+      decision.value ? decision.value.getType() : Type());
+  if (decision.kind != ImportedValue::Tensor ||
+      decision.type != ElementType::Bool ||
+      (type.getNumElements() != 1 && decision.sizes.empty()) ||
+      type.getNumElements() == 0)
+    return node.invalid("output 0 of the body is no boolean; it says whether "
+                        "the loop goes on");
+  condition = decision.value;
+  // Of a size that depends on data, which can be one alone.
+  if (type.getNumElements() != 1) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(&block);
+    SmallVector<int64_t> zeros(type.getRank(), 0), ones(type.getRank(), 1);
+    condition = slice(b, condition, zeros, ones, ones);
   }
   return success();
 }
@@ -122,27 +143,52 @@ bool LoopImporter::goesOnForever(Value before) {
           (condition == before || knownBool(node, condition) == true));
 }
 
-FailureOr<RankedTensorType> LoopImporter::typeOfRows(const ImportedValue &row,
-                                                     int64_t steps) {
-  auto type = cast<RankedTensorType>(row.value.getType());
-  SmallVector<int64_t> shape = {steps};
-  llvm::append_range(shape, type.getShape());
-  if (failed(expectSize(node, shape)))
-    return failure();
-  return RankedTensorType::get(shape, type.getElementType());
+LogicalResult LoopImporter::makeRoomForRows(int64_t steps) {
+  rooms.clear();
+  for (const ImportedValue &made : rowsMade()) {
+    CommonShape row = ownShape(made), &room = rooms.emplace_back();
+    room.bounds.push_back(steps);
+    llvm::append_range(room.bounds, row.bounds);
+    for (int64_t axis : row.sized)
+      room.sized.push_back(axis + 1);
+    if (failed(expectSize(node, room.bounds)))
+      return failure();
+  }
+  return success();
 }
 
-Value LoopImporter::noRows(RankedTensorType type) {
-  return fill(b, type.getShape(),
-              arith::ConstantOp::create(b, zeroOf(type.getElementType())));
+void LoopImporter::collectRows(StepBlock &step, Value at,
+                               SmallVectorImpl<Value> &yielded) {
+  for (auto [made, room] : llvm::zip(rowsMade(), rooms)) {
+    ImportedValue rows = step.add(room, made);
+    yielded.push_back(putRow(made.value, rows.value, at));
+    // All rows have the sizes of the last one.
+    for (int64_t axis : room.sized)
+      yielded.push_back(made.sizes[axis - 1]);
+  }
 }
 
-SmallVector<Value> LoopImporter::decidingArguments(StepBlock &step) {
-  SmallVector<Value> arguments = {
-      step.add(RankedTensorType::get({}, b.getI64Type())),
-      step.add(RankedTensorType::get({}, b.getI1Type()))};
-  step.add(initial, arguments);
-  return arguments;
+void LoopImporter::yieldCarried(SmallVectorImpl<Value> &yielded) {
+  for (auto [result, shape] : llvm::zip(results, shapes))
+    appendAs(b, result, shape, yielded);
+}
+
+void LoopImporter::appendStarts(SmallVectorImpl<Value> &starts) {
+  for (auto [value, shape] : llvm::zip(initial, shapes))
+    appendAs(b, value, shape, starts);
+  for (auto [made, room] : llvm::zip(rowsMade(), rooms)) {
+    Type type = getElementTypeOrSelf(made.value);
+    starts.push_back(
+        fill(b, room.bounds, arith::ConstantOp::create(b, zeroOf(type))));
+    starts.append(room.sized.size(), constantTensor(b, {0}, {}));
+  }
+}
+
+void LoopImporter::takeResults(ArrayRef<Value> made) {
+  for (auto [result, shape] : llvm::zip(results, shapes))
+    result = takeAs(shape, result.type, made);
+  for (auto [result, room] : llvm::zip(rowsMade(), rooms))
+    result = takeAs(room, result.type, made);
 }
 
 Value LoopImporter::counterAfter(Value counter) {

@@ -73,29 +73,30 @@ std::optional<int64_t> LoopNodeImporter::followSteps(bool &isWrong) {
   if (firstCondition != true || !areTensors(initial))
     return std::nullopt;
   StepBlock inner(node);
-  SmallVector<Value> arguments = decidingArguments(inner);
+  Value number = inner.add(RankedTensorType::get({}, b.getI64Type()));
+  Value before = inner.add(RankedTensorType::get({}, b.getI1Type()));
+  SmallVector<ImportedValue> arguments =
+      stepArguments(inner, number, before, number);
   SmallVector<DenseElementsAttr> carried;
   for (const ImportedValue &value : initial) {
     carried.push_back(node.constantValue(value.value));
     if (carried.back() && carried.back().getNumElements() > 16)
       carried.back() = {};
   }
-  auto attempt = [&] {
-    return importBody(inner.block, ArrayRef<Value>(arguments));
-  };
-  auto counter = cast<RankedTensorType>(arguments[0].getType());
-  auto decided = cast<RankedTensorType>(arguments[1].getType());
+  auto attempt = [&] { return importBody(inner.block, arguments); };
+  auto counter = cast<RankedTensorType>(number.getType());
+  auto decided = cast<RankedTensorType>(before.getType());
   std::optional<int64_t> found;
   int64_t steps =
       succeeded(node.tryTo(attempt, isWrong)) ? maximumFollowedSteps : 0;
   for (int64_t step = 0; step != steps; ++step) {
     ConstantEvaluator evaluator;
-    evaluator.assume(arguments[0], DenseElementsAttr::get(counter, step));
-    evaluator.assume(arguments[1], DenseElementsAttr::get(decided, true));
+    evaluator.assume(number, DenseElementsAttr::get(counter, step));
+    evaluator.assume(before, DenseElementsAttr::get(decided, true));
     for (auto [argument, value] :
          llvm::zip(ArrayRef(arguments).drop_front(2), carried))
       if (value)
-        evaluator.assume(argument, value);
+        evaluator.assume(argument.value, value);
     DenseElementsAttr decision = evaluator.evaluate(condition);
     if (!decision)
       break;
@@ -118,13 +119,16 @@ LogicalResult LoopNodeImporter::inAnyForm(int64_t steps) {
   if (failed(done) && !isWrong && !collects)
     done = node.tryTo([&] { return conditional(); }, isWrong);
   // Sizes that are known are better than those of a loop that decides.
-  if (failed(done) && !isWrong && collects && canUnroll(steps))
+  if (failed(done) && !isWrong && canUnroll(steps))
     done = node.tryTo([&] { return unroll(steps); }, isWrong);
   if (failed(done) && !isWrong && collects)
     done = node.tryTo([&] { return conditional(); }, isWrong);
   if (failed(done) && !isWrong)
-    done = canUnroll(steps) ? unroll(steps) : counted(steps);
-  return done;
+    done = node.tryTo([&] { return sized(); }, isWrong);
+  if (succeeded(done) || isWrong)
+    return done;
+  // Written out, it needs the least; what that lacks is said.
+  return canUnroll(steps) && !decides ? unroll(steps) : sized();
 }
 
 LogicalResult LoopNodeImporter::import() {
@@ -132,6 +136,8 @@ LogicalResult LoopNodeImporter::import() {
     return failure();
   if (firstCondition == false)
     limit = 0;
+  if (areTensors(initial))
+    carryAsTheyBegin();
   if (!limit && !limitTensor) {
     bool isWrong = false;
     limit = followSteps(isWrong);
@@ -139,8 +145,15 @@ LogicalResult LoopNodeImporter::import() {
     if (isWrong)
       return failure();
   }
-  if (failed(limit && firstCondition ? inAnyForm(*limit) : conditional()))
-    return failure();
+  if (limit && firstCondition) {
+    if (failed(inAnyForm(*limit)))
+      return failure();
+  } else {
+    bool isWrong = false;
+    LogicalResult done = node.tryTo([&] { return conditional(); }, isWrong);
+    if (failed(done) && (isWrong || failed(sized())))
+      return failure();
+  }
   for (auto [i, result] : llvm::enumerate(results))
     node.setImported(i, result);
   return success();

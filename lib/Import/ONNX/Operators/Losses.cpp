@@ -62,7 +62,7 @@ perLabel(NodeImporter &node, Type element,
 static LogicalResult setLoss(NodeImporter &node, Value logProbabilities) {
   std::string reduction = node.stringAttribute("reduction", "mean");
   if (reduction != "none" && reduction != "sum" && reduction != "mean")
-    return node.invalid("expected attribute reduction to be none, sum or "
+    return node.invalid("expected attribute 'reduction' to be none, sum or "
                         "mean, found '" +
                         reduction + "'");
   ImplicitLocOpBuilder &b = node.b;

@@ -3,7 +3,9 @@
 // NonMaxSuppression: of each class the best box that is left, again and again,
 // and away with those that overlap it too much. How many there are in the end
 // depends on the boxes.
+#include "../ComputedSizes.h"
 #include "../OperandRules.h"
+#include "../RunTimeSizes.h"
 #include "../ScalarBuilder.h"
 #include "../TensorBuilder.h"
 #include "LoopNest.h"
@@ -72,17 +74,32 @@ Value Suppression::scalarOperand(unsigned i, Type type, TypedAttr otherwise) {
                                    ValueRange());
 }
 
-/// Whether a box may still be taken: at first, if its score is high enough.
+/// Whether a box may still be taken: at first, if it is there and its score is
+/// high enough.
 Value Suppression::candidates() {
-  if (!node.hasOperand(4))
-    return fill(b, {batches, classes, boxes},
-                scalarIntConstant(b, b.getLoc(), b.getI1Type(), 1));
-  return elementwise(b, b.getI1Type(),
-                     {node.operand(1), reshape(b, node.operand(4), {})},
-                     [](OpBuilder &b, Location loc, ValueRange x) -> Value {
-                       return arith::CmpFOp::create(
-                           b, loc, arith::CmpFPredicate::OGT, x[0], x[1]);
-                     });
+  Value least = node.hasOperand(4) ? reshape(b, node.operand(4), {}) : Value();
+  Value scores = node.operand(1);
+  return generate(
+      b, {batches, classes, boxes}, b.getI1Type(),
+      [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
+        Value is = scalarIntConstant(b, loc, b.getI1Type(), 1);
+        if (least)
+          is = arith::CmpFOp::create(
+              b, loc, arith::CmpFPredicate::OGT,
+              tensor::ExtractOp::create(b, loc, scores, at),
+              tensor::ExtractOp::create(b, loc, least, ValueRange()));
+        for (auto [operand, axis, index] :
+             {std::tuple(0u, 0, 0), std::tuple(0u, 1, 2), std::tuple(1u, 0, 0),
+              std::tuple(1u, 1, 1), std::tuple(1u, 2, 2)}) {
+          if (!isSized(node.sizes(operand), axis))
+            continue;
+          Value isThere = arith::CmpIOp::create(
+              b, loc, arith::CmpIPredicate::slt, at[index],
+              asIndex(b, loc, sizeOf(node, operand, axis)));
+          is = arith::AndIOp::create(b, loc, is, isThere);
+        }
+        return is;
+      });
 }
 
 /// Low and high ends along both axes.

@@ -267,7 +267,7 @@ static LogicalResult importAveragePool(NodeImporter &node) {
       values.push_back(FloatAttr::get(wide, double(count)));
     SmallVector<int64_t> shape(rank, 1);
     shape[i] = counts.size();
-    inputs.push_back(arith::ConstantOp::create(
+    inputs.push_back(constantOf(
         b, DenseElementsAttr::get(RankedTensorType::get(shape, wide), values)));
   }
   Value result = elementwise(

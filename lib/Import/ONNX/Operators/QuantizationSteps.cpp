@@ -60,7 +60,7 @@ static FailureOr<Granularity> granularity(NodeImporter &node) {
   if (failed(axis))
     return failure();
   if (block < 0)
-    return node.invalid("expected attribute block_size of 1 or more, found " +
+    return node.invalid("expected attribute 'block_size' of 1 or more, found " +
                         Twine(block));
   if (block > 0)
     return blockedGranularity(node, *axis, block);
@@ -169,44 +169,11 @@ static LogicalResult importDequantizeLinear(NodeImporter &node) {
   return success();
 }
 
-/// To uint8, with the scale and the zero point that the operand's range needs,
-/// extended to hold zero.
 static LogicalResult importDynamicQuantizeLinear(NodeImporter &node) {
-  ImplicitLocOpBuilder &b = node.b;
-  Type f32 = b.getF32Type(), i8 = b.getI8Type();
-  Value x = node.operand(0);
-  auto extreme = [&](bool isMax) {
-    return reduce(b, x, allAxes(node.rank(0)), /*keepDims=*/false, zeroOf(f32),
-                  [&](OpBuilder &b, Location loc, ValueRange args) {
-                    FloatScalars s(b, loc, f32);
-                    return isMax ? s.max(args[0], args[1])
-                                 : s.min(args[0], args[1]);
-                  });
-  };
-  Value low = extreme(false), high = extreme(true);
-  Value scale = floatElementwise(
-      b, {low, high}, f32, [](FloatScalars &s, ValueRange args) {
-        Value range = s.sub(args[1], args[0]);
-        Value isZero =
-            s.compare(FloatScalars::Predicate::OEQ, range, s.constant(0));
-        // The definition divides by zero then; any scale gives zeros.
-        return s.select(isZero, s.constant(1), s.div(range, s.constant(255)));
-      });
-  Value zero = elementwise(
-      b, i8, {low, scale}, [&](OpBuilder &b, Location loc, ValueRange args) {
-        FloatScalars s(b, loc, f32);
-        return roundToQuantized(b, loc, s.neg(s.div(args[0], args[1])), Value(),
-                                ElementType::U8);
-      });
-  Value result = elementwise(
-      b, i8, {x, scale, zero},
-      [&](OpBuilder &b, Location loc, ValueRange args) {
-        Value scaled = arith::DivFOp::create(b, loc, args[0], args[1]);
-        return roundToQuantized(b, loc, scaled, args[2], ElementType::U8);
-      });
-  node.setResult(0, result, ElementType::U8);
-  node.setResult(1, scale, ElementType::F32);
-  node.setResult(2, zero, ElementType::U8);
+  DynamicCodes made = quantizeDynamically(node.b, node.operand(0));
+  node.setResult(0, made.codes, ElementType::U8);
+  node.setResult(1, made.scale, ElementType::F32);
+  node.setResult(2, made.zero, ElementType::U8);
   return success();
 }
 

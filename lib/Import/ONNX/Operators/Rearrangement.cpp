@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // DepthToSpace, SpaceToDepth, ReverseSequence, Trilu and OneHot.
+#include "../ComputedSizes.h"
 #include "../OperandRules.h"
 #include "../TensorBuilder.h"
 #include "IndexArithmetic.h"
@@ -172,32 +173,45 @@ static LogicalResult importTrilu(NodeImporter &node) {
   return success();
 }
 
+/// How many places OneHot has.
+static FailureOr<Number> readDepth(NodeImporter &node) {
+  ImplicitLocOpBuilder &b = node.b;
+  if (!node.constantOperand(1)) {
+    node.readAtRunTime(1);
+    return numberOf(node, castTensor(b, reshape(b, node.operand(1), {}),
+                                     node.operandType(1), ElementType::I64));
+  }
+  if (isFloat(node.operandType(1))) {
+    auto given = node.constantFloats(1, "the depth");
+    if (failed(given))
+      return failure();
+    double depth = (*given)[0];
+    return knownNumber(depth >= 0 && depth < 1e12 ? int64_t(depth) : -1);
+  }
+  auto given = node.constantInts(1, "the depth");
+  return failed(given) ? FailureOr<Number>() : knownNumber((*given)[0]);
+}
+
 static LogicalResult importOneHot(NodeImporter &node) {
   if (failed(expectOperands(node, 3, 3)) || failed(expectShape(node, 2, {2})))
     return failure();
   ImplicitLocOpBuilder &b = node.b;
   if (node.tensorType(1).getNumElements() != 1)
     return expectShape(node, 1, {});
-  int64_t depth;
-  if (isFloat(node.operandType(1))) {
-    auto given = node.constantFloats(1, "the depth");
-    if (failed(given))
-      return failure();
-    depth = (*given)[0] >= 0 && (*given)[0] < 1e12 ? int64_t((*given)[0]) : -1;
-  } else {
-    auto given = node.constantInts(1, "the depth");
-    if (failed(given))
-      return failure();
-    depth = (*given)[0];
-  }
+  FailureOr<Number> depth = readDepth(node);
+  if (failed(depth))
+    return failure();
   int64_t rank = node.rank(0);
   FailureOr<int64_t> axis =
       node.normalizeAxis(node.intAttribute("axis", -1), rank + 1);
   if (failed(axis))
     return failure();
-  SmallVector<int64_t> shape(node.shape(0));
-  shape.insert(shape.begin() + *axis, depth);
-  if (failed(expectSize(node, shape)))
+  SmallVector<Number> numbers;
+  for (int64_t i = 0; i != rank; ++i)
+    numbers.push_back(sizeOf(node, 0, i));
+  numbers.insert(numbers.begin() + *axis, *depth);
+  FailureOr<SizedShape> shape = boundShape(node, numbers, 1, "the depth");
+  if (failed(shape))
     return failure();
   SmallVector<AffineExpr> place;
   for (int64_t i = 0; i != rank + 1; ++i)
@@ -211,12 +225,16 @@ static LogicalResult importOneHot(NodeImporter &node) {
   Value off = pick(0), on = pick(1);
   ElementType type = node.operandType(0);
   Value result = parallel(
-      b, shape, node.tensorType(2).getElementType(), node.operand(0),
+      b, shape->bounds, node.tensorType(2).getElementType(), node.operand(0),
       AffineMap::get(rank + 1, 0, place, b.getContext()),
       [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
         Value hot = castScalar(b, loc, args[0], type, ElementType::I64);
         Value zero = scalarIntConstant(b, loc, b.getI64Type(), 0);
-        Value size = scalarIntConstant(b, loc, b.getI64Type(), depth);
+        Value size =
+            depth->isKnown()
+                ? scalarIntConstant(b, loc, b.getI64Type(), depth->low)
+                : tensor::ExtractOp::create(b, loc, depth->tensor, ValueRange())
+                      .getResult();
         Value isNegative =
             arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, hot, zero);
         Value fromEnd = arith::AddIOp::create(b, loc, hot, size);
@@ -227,7 +245,7 @@ static LogicalResult importOneHot(NodeImporter &node) {
             arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, at, hot);
         return arith::SelectOp::create(b, loc, isHot, on, off);
       });
-  node.setResult(0, result, node.operandType(2));
+  node.setResult(0, {result, node.operandType(2), shape->sizes});
   return success();
 }
 

@@ -2,8 +2,10 @@
 //
 // RNN, GRU and LSTM. The products with the inputs of all steps are one
 // contraction; a loop over time adds the product with the state before, and
-// computes the gates.
+// computes the gates. com.microsoft.DynamicQuantizeLSTM multiplies weights of 8
+// bits with what it brings to 8 bits before each product.
 #include "../OperandRules.h"
+#include "../Quantization.h"
 #include "../ScalarBuilder.h"
 #include "LoopNest.h"
 #include "RecurrentActivation.h"
@@ -19,6 +21,7 @@ namespace {
 struct Recurrence {
   int64_t gates, steps, batch, inputs, hidden, directions;
   bool batchFirst, startsBackwards;
+  bool roundsFactors = false; ///< of products with weights, to 8 bits
   std::optional<double> clip;
   SmallVector<RecurrentActivation> activations; ///< of each direction in turn
   Type element;
@@ -121,7 +124,9 @@ static Value gateOf(ImplicitLocOpBuilder &b, const Recurrence &r, Value value,
 
 /// initial + rows * transposed(weight).
 static Value project(ImplicitLocOpBuilder &b, Value rows, Value weight,
-                     Value initial) {
+                     Value initial, bool rounds = false) {
+  if (rounds)
+    rows = roundDynamically(b, rows);
   AffineExpr m = b.getAffineDimExpr(0), n = b.getAffineDimExpr(1),
              k = b.getAffineDimExpr(2);
   AffineMap maps[] = {AffineMap::get(3, 0, {m, k}, b.getContext()),
@@ -215,7 +220,8 @@ static SmallVector<Value> runDirection(ImplicitLocOpBuilder &b,
   Value zero = arith::ConstantOp::create(b, zeroOf(r.element));
   Value projected =
       project(b, reshape(b, sequence, {r.steps * r.batch, r.inputs}),
-              direction.inputWeight, fill(b, {r.steps * r.batch, rows}, zero));
+              direction.inputWeight, fill(b, {r.steps * r.batch, rows}, zero),
+              r.roundsFactors);
   projected = reshape(b, sum(b, projected, direction.inputBias),
                       {r.steps, r.batch, rows});
   SmallVector<Value> initial = direction.states;
@@ -377,11 +383,12 @@ static LogicalResult importGRU(NodeImporter &node) {
       });
 }
 
-static LogicalResult importLSTM(NodeImporter &node) {
-  FailureOr<Recurrence> r =
-      readRecurrence(node, 4, 8, {"Sigmoid", "Tanh", "Tanh"});
+static LogicalResult importLSTMCells(NodeImporter &node, bool roundsFactors) {
+  FailureOr<Recurrence> r = readRecurrence(node, 4, roundsFactors ? 12 : 8,
+                                           {"Sigmoid", "Tanh", "Tanh"});
   if (failed(r))
     return failure();
+  r->roundsFactors = roundsFactors;
   if (node.hasOperand(7) &&
       failed(expectShape(node, 7, {r->directions, 3 * r->hidden})))
     return failure();
@@ -390,7 +397,8 @@ static LogicalResult importLSTM(NodeImporter &node) {
       node, *r, {5, 6}, true,
       [&](ImplicitLocOpBuilder &b, const Recurrence &r, const Direction &d,
           Value products, ValueRange states) -> SmallVector<Value> {
-        Value total = project(b, states[0], d.stateWeight, products);
+        Value total =
+            project(b, states[0], d.stateWeight, products, r.roundsFactors);
         // Gates in order: input, output, forget, and what is new; peepholes
         // of the first three.
         auto part = [&](int64_t i) { return gateOf(b, r, total, i); };
@@ -425,9 +433,71 @@ static LogicalResult importLSTM(NodeImporter &node) {
       });
 }
 
+static LogicalResult importLSTM(NodeImporter &node) {
+  return importLSTMCells(node, false);
+}
+
+/// Operand i, directions x inputs x gates of 8 bits, as LSTM has its weights;
+/// its scales and zero points are operand `scale` and the next one.
+static LogicalResult dequantizeWeight(NodeImporter &node, unsigned i,
+                                      unsigned scale) {
+  ElementType type = node.operandType(i);
+  if (failed(expectRank(node, i, 3)))
+    return failure();
+  if (type != ElementType::U8 && type != ElementType::I8)
+    return node.invalid("input " + Twine(i) + " is " + elementTypeName(type) +
+                        "; expected uint8 or int8");
+  if (!node.hasOperand(scale) || node.operandType(scale) != ElementType::F32 ||
+      (node.hasOperand(scale + 1) && node.operandType(scale + 1) != type))
+    return node.invalid("expected scales of float (input " + Twine(scale) +
+                        ") and zero points of input " + Twine(i) + "'s type");
+  ImplicitLocOpBuilder &b = node.b;
+  int64_t directions = node.shape(i)[0], gates = node.shape(i)[2];
+  SmallVector<Value> parts{transpose(b, node.operand(i), {0, 2, 1})};
+  for (unsigned given : {scale, scale + 1}) {
+    if (!node.hasOperand(given))
+      continue;
+    bool perGate = node.rank(given) == 2;
+    if (failed(expectShape(node, given,
+                           perGate ? ArrayRef<int64_t>{directions, gates}
+                                   : ArrayRef<int64_t>{directions})))
+      return failure();
+    parts.push_back(
+        reshape(b, node.operand(given), {directions, perGate ? gates : 1, 1}));
+  }
+  Value weight = elementwise(
+      b, b.getF32Type(), parts,
+      [&](OpBuilder &b, Location loc, ValueRange args) {
+        FloatScalars s(b, loc, b.getF32Type());
+        Value code = castScalar(b, loc, args[0], type, ElementType::F32);
+        if (args.size() > 2)
+          code =
+              s.sub(code, castScalar(b, loc, args[2], type, ElementType::F32));
+        return s.mul(code, args[1]);
+      });
+  node.replaceOperand(i, {weight, ElementType::F32});
+  return success();
+}
+
+/// LSTM's operands, then the scale and the zero point of its weights and those
+/// of its states' weights.
+static LogicalResult importDynamicQuantizeLSTM(NodeImporter &node) {
+  if (failed(expectOperands(node, 3, 12)) || failed(expectFloat(node, 0)))
+    return failure();
+  if (node.operandType(0) != ElementType::F32)
+    return node.invalid("input 0 is " + elementTypeName(node.operandType(0)) +
+                        "; expected float");
+  if (failed(dequantizeWeight(node, 1, 8)) ||
+      failed(dequantizeWeight(node, 2, 10)))
+    return failure();
+  return importLSTMCells(node, true);
+}
+
 void ashlar::onnx_import::registerRecurrentOperators(
     OperatorRegistry &registry) {
   registry.add("RNN", 7, importRNN);
   registry.add("GRU", 7, importGRU);
   registry.add("LSTM", 7, importLSTM);
+  registry.add("DynamicQuantizeLSTM", 1, importDynamicQuantizeLSTM,
+               "com.microsoft");
 }

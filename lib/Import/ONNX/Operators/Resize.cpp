@@ -6,9 +6,8 @@
 // is a weighted sum along one axis after another.
 #include "../OperandRules.h"
 #include "../TensorBuilder.h"
-#include "AxisSampling.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "AxisTables.h"
+#include "ComputedResize.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include <cmath>
 
@@ -66,26 +65,6 @@ static Value repeatElements(ImplicitLocOpBuilder &b, Value value,
   return reshape(b, broadcastTo(b, copies, split), shape);
 }
 
-/// A column of a table, one value for each place along the axis.
-static Value indexTable(ImplicitLocOpBuilder &b, const AxisSampling &sampling,
-                        unsigned tap) {
-  SmallVector<int64_t> values;
-  for (int64_t i = 0; i != sampling.size; ++i)
-    values.push_back(sampling.places[i * sampling.taps + tap]);
-  return constantTensor(b, values, {sampling.size});
-}
-
-static Value floatTable(ImplicitLocOpBuilder &b, ArrayRef<double> values,
-                        Type type) {
-  SmallVector<Attribute> attributes;
-  for (double value : values)
-    attributes.push_back(FloatAttr::get(type, value));
-  return arith::ConstantOp::create(
-      b,
-      DenseElementsAttr::get(
-          RankedTensorType::get({int64_t(values.size())}, type), attributes));
-}
-
 static Value resizeNearest(ImplicitLocOpBuilder &b, Value value,
                            ArrayRef<AxisSampling> samplings) {
   SmallVector<AxisSampling> rest;
@@ -103,65 +82,10 @@ static Value resizeNearest(ImplicitLocOpBuilder &b, Value value,
       value = repeatElements(b, value, sampling, pattern);
   if (rest.empty())
     return value;
-  SmallVector<int64_t> shape(shapeOf(value));
-  SmallVector<Value> tables;
-  SmallVector<AffineMap> maps;
-  for (const AxisSampling &sampling : rest) {
-    tables.push_back(indexTable(b, sampling, 0));
-    shape[sampling.axis] = sampling.size;
-    maps.push_back(
-        AffineMap::get(shape.size(), 0, b.getAffineDimExpr(sampling.axis)));
-  }
-  return parallel(b, shape, getElementTypeOrSelf(value), tables, maps,
-                  [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
-                    SmallVector<Value> at;
-                    for (unsigned i = 0; i != shape.size(); ++i)
-                      at.push_back(linalg::IndexOp::create(b, loc, i));
-                    for (auto [sampling, place] : llvm::zip(rest, args))
-                      at[sampling.axis] = arith::IndexCastOp::create(
-                          b, loc, b.getIndexType(), place);
-                    return tensor::ExtractOp::create(b, loc, value, at);
-                  });
-}
-
-/// The weighted sum along one axis of a tensor of floats.
-static Value interpolate(ImplicitLocOpBuilder &b, Value value,
-                         const AxisSampling &sampling) {
-  Type type = getElementTypeOrSelf(value);
-  SmallVector<int64_t> shape(shapeOf(value));
-  shape[sampling.axis] = sampling.size;
-  AffineMap along =
-      AffineMap::get(shape.size(), 0, b.getAffineDimExpr(sampling.axis));
-  SmallVector<Value> tables;
-  for (unsigned tap = 0; tap != sampling.taps; ++tap) {
-    SmallVector<double> weights;
-    for (int64_t i = 0; i != sampling.size; ++i)
-      weights.push_back(sampling.weights[i * sampling.taps + tap]);
-    tables.push_back(indexTable(b, sampling, tap));
-    tables.push_back(floatTable(b, weights, type));
-  }
-  bool hasConstant =
-      llvm::any_of(sampling.constants, [](double c) { return c != 0; });
-  if (hasConstant)
-    tables.push_back(floatTable(b, sampling.constants, type));
-  SmallVector<AffineMap> maps(tables.size(), along);
-  return parallel(
-      b, shape, type, tables, maps,
-      [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
-        SmallVector<Value> at;
-        for (unsigned i = 0; i != shape.size(); ++i)
-          at.push_back(linalg::IndexOp::create(b, loc, i));
-        Value sum = hasConstant ? args.back() : Value();
-        for (unsigned tap = 0; tap != sampling.taps; ++tap) {
-          at[sampling.axis] = arith::IndexCastOp::create(
-              b, loc, b.getIndexType(), args[2 * tap]);
-          Value x = tensor::ExtractOp::create(b, loc, value, at);
-          Value term = arith::MulFOp::create(b, loc, x, args[2 * tap + 1]);
-          sum =
-              sum ? arith::AddFOp::create(b, loc, sum, term).getResult() : term;
-        }
-        return sum;
-      });
+  SmallVector<AxisTables> tables;
+  for (const AxisSampling &sampling : rest)
+    tables.push_back(makeTables(b, sampling));
+  return gatherNearest(b, value, tables);
 }
 
 /// Reads what says how large the result is: a factor and a size for each axis
@@ -288,8 +212,10 @@ static LogicalResult resize(NodeImporter &node, SamplingRules &rules,
     node.setResult(0, empty, type);
     return success();
   }
+  // Sizes that depend on data are those of axes that stay as they are.
+  SmallVector<Value, 0> sizes(node.sizes(0).begin(), node.sizes(0).end());
   if (rules.mode == "nearest" && !extrapolates) {
-    node.setResult(0, resizeNearest(b, value, samplings), type);
+    node.setResult(0, {resizeNearest(b, value, samplings), type, sizes});
     return success();
   }
   if (type == ElementType::Bool)
@@ -298,8 +224,9 @@ static LogicalResult resize(NodeImporter &node, SamplingRules &rules,
       type == ElementType::F64 ? ElementType::F64 : ElementType::F32;
   value = castTensor(b, value, type, wide);
   for (const AxisSampling &sampling : llvm::reverse(samplings))
-    value = interpolate(b, value, sampling);
-  node.setResult(0, castTensor(b, value, wide, type), type);
+    value = interpolate(b, value,
+                        makeTables(b, sampling, getElementTypeOrSelf(value)));
+  node.setResult(0, {castTensor(b, value, wide, type), type, sizes});
   return success();
 }
 
@@ -318,6 +245,8 @@ static LogicalResult importResize(NodeImporter &node) {
       return failure();
     axes = *named;
   }
+  if (isResizeComputed(node, axes, old))
+    return importComputedResize(node, *rules, axes, old);
   SmallVector<AxisTarget> targets;
   if (failed(readTargets(node, axes, old ? 1 : 2,
                          old ? std::nullopt : std::optional<unsigned>(3),

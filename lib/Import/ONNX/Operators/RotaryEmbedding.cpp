@@ -27,7 +27,7 @@ static FailureOr<Layout> readLayout(NodeImporter &node) {
   } else if (shape.size() == 3) {
     int64_t heads = node.intAttribute("num_heads", 0);
     if (heads <= 0 || shape[2] % heads != 0)
-      return node.invalid("expected attribute num_heads to divide " +
+      return node.invalid("expected attribute 'num_heads' to divide " +
                           Twine(shape[2]) + ", found " + Twine(heads));
     layout = {{shape[0], shape[1], heads, shape[2] / heads}, 1, 0};
   } else {
@@ -39,7 +39,7 @@ static FailureOr<Layout> readLayout(NodeImporter &node) {
     layout.width = layout.shape[3];
   if (layout.width < 0 || layout.width > layout.shape[3] ||
       layout.width % 2 != 0)
-    return node.invalid("expected attribute rotary_embedding_dim to be even "
+    return node.invalid("expected attribute 'rotary_embedding_dim' to be even "
                         "and at most " +
                         Twine(layout.shape[3]) + ", found " +
                         Twine(layout.width));

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Scan: a body walks the rows of tensors.
+#include "../ComputedSizes.h"
 #include "../OperandRules.h"
 #include "../TensorBuilder.h"
 #include "LoopImporter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "onnx-ml.pb.h"
 
 using namespace mlir;
@@ -23,8 +26,10 @@ private:
   FailureOr<SmallVector<int64_t>> readAxes(StringRef axes, StringRef directions,
                                            unsigned count,
                                            SmallVector<int64_t> &flags);
-  FailureOr<Value> walkable(unsigned operand, int64_t axis, bool isReversed);
-  Value reversed(Value value, int64_t axis);
+  FailureOr<ImportedValue> walkable(unsigned operand, int64_t axis,
+                                    bool isReversed);
+  LogicalResult countSteps(unsigned states);
+  Value reversed(Value value, Value size = {});
 };
 } // namespace
 
@@ -49,13 +54,26 @@ ScanImporter::readAxes(StringRef axes, StringRef directions, unsigned count,
   return values;
 }
 
-Value ScanImporter::reversed(Value value, int64_t axis) {
+/// Along axis 0, whose size is in a tensor, or known.
+Value ScanImporter::reversed(Value value, Value size) {
   auto type = cast<RankedTensorType>(value.getType());
+  int64_t dim = type.getDimSize(0);
+  if (size && type.getNumElements() != 0)
+    return generate(b, type.getShape(), type.getElementType(),
+                    [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
+                      SmallVector<Value> place(at);
+                      Value count = asIndex(b, loc, {0, dim, size});
+                      Value one = arith::ConstantIndexOp::create(b, loc, 1);
+                      Value last = arith::SubIOp::create(b, loc, count, one);
+                      place[0] = clampTo(
+                          b, loc, arith::SubIOp::create(b, loc, last, at[0]),
+                          knownNumber(dim));
+                      return tensor::ExtractOp::create(b, loc, value, place);
+                    });
   SmallVector<AffineExpr> place;
   for (int64_t i = 0; i != type.getRank(); ++i)
-    place.push_back(i == axis
-                        ? type.getDimSize(axis) - 1 - b.getAffineDimExpr(i)
-                        : b.getAffineDimExpr(i));
+    place.push_back(i == 0 ? dim - 1 - b.getAffineDimExpr(i)
+                           : b.getAffineDimExpr(i));
   AffineMap map = AffineMap::get(type.getRank(), 0, place, b.getContext());
   return parallel(b, type.getShape(), type.getElementType(), value, map,
                   [](OpBuilder &, Location, ValueRange x) { return x[0]; });
@@ -70,26 +88,76 @@ static SmallVector<int64_t> toFront(int64_t rank, int64_t axis) {
   return order;
 }
 
-FailureOr<Value> ScanImporter::walkable(unsigned operand, int64_t axis,
-                                        bool isReversed) {
+/// The dimensions of a value in another order.
+static ImportedValue permute(ImplicitLocOpBuilder &b, ImportedValue value,
+                             ArrayRef<int64_t> order) {
+  if (llvm::is_sorted(order))
+    return value;
+  value.value = transpose(b, value.value, order);
+  SmallVector<Value, 0> sizes;
+  for (int64_t from : order)
+    if (!value.sizes.empty())
+      sizes.push_back(value.sizes[from]);
+  value.sizes = std::move(sizes);
+  return value;
+}
+
+static Value firstSize(const ImportedValue &value) {
+  return value.sizes.empty() ? Value() : value.sizes[0];
+}
+
+FailureOr<ImportedValue> ScanImporter::walkable(unsigned operand, int64_t axis,
+                                                bool isReversed) {
   if (failed(expectRankAtLeast(node, operand, 1)))
     return failure();
   FailureOr<int64_t> normal = node.normalizeAxis(axis, node.rank(operand));
   if (failed(normal))
     return failure();
-  Value value = node.operand(operand);
-  if (*normal != 0)
-    value = transpose(b, value, toFront(node.rank(operand), *normal));
-  return isReversed ? reversed(value, 0) : value;
+  ImportedValue value = permute(b, node.importedOperand(operand),
+                                toFront(node.rank(operand), *normal));
+  if (isReversed)
+    value.value = reversed(value.value, firstSize(value));
+  return value;
+}
+
+/// All that is walked has as many rows; where no number of them is known, it
+/// is the first one's.
+LogicalResult ScanImporter::countSteps(unsigned states) {
+  auto most = [&](unsigned i) {
+    return cast<RankedTensorType>(scanned[i].value.getType()).getDimSize(0);
+  };
+  unsigned known = 0;
+  for (unsigned i = scanned.size(); i-- > 0;)
+    if (!firstSize(scanned[i]))
+      known = i;
+  for (unsigned i = 0; i != scanned.size(); ++i)
+    if (firstSize(scanned[i])
+            ? !firstSize(scanned[known]) && most(i) < most(known)
+            : most(i) != most(known))
+      return node.invalid("input " + Twine(states + i) + " has " +
+                          (firstSize(scanned[i]) ? "at most " : "") +
+                          Twine(most(i)) + " steps, input " +
+                          Twine(states + known) + " has " + Twine(most(known)));
+  if (firstSize(scanned[known]))
+    limitTensor = firstSize(scanned[known]);
+  else
+    limit = most(known);
+  return success();
 }
 
 /// All steps of a scan.
 LogicalResult ScanImporter::walk() {
+  carryAsTheyBegin();
   bool isWrong = false;
-  LogicalResult done = node.tryTo([&] { return counted(*limit); }, isWrong);
+  LogicalResult done = node.tryTo(
+      [&] { return limit ? counted(*limit) : conditional(); }, isWrong);
+  if (failed(done) && !isWrong && limit && canUnroll(*limit))
+    done = node.tryTo([&] { return unroll(*limit); }, isWrong);
   if (failed(done) && !isWrong)
-    done = canUnroll(*limit) ? unroll(*limit) : counted(*limit);
-  return done;
+    done = node.tryTo([&] { return sized(); }, isWrong);
+  if (succeeded(done) || isWrong)
+    return done;
+  return limit && canUnroll(*limit) ? unroll(*limit) : sized();
 }
 
 /// What operand i has for one of a batch.
@@ -123,6 +191,10 @@ LogicalResult ScanImporter::importBatched() {
   for (int64_t i = 1; i <= total; ++i) {
     if (!node.hasOperand(i))
       return node.invalid("input " + Twine(i) + " is missing");
+    if (!node.sizes(i).empty())
+      return node.unsupportedSize("a size of input " + Twine(i) +
+                                  " depends on data; convert the model to "
+                                  "opset 9");
     if (failed(expectRankAtLeast(node, i, i <= states ? 1 : 2)))
       return failure();
     if (node.shape(i)[0] != node.shape(1)[0] ||
@@ -146,13 +218,16 @@ LogicalResult ScanImporter::importBatched() {
     for (int64_t i = 1; i <= total; ++i) {
       Value part = ofBatch(node, i, number);
       if (i > states && flags[i - states - 1] != 0)
-        part = reversed(part, 0);
+        part = reversed(part);
       (i > states ? scanned : initial).push_back({part, node.operandType(i)});
     }
     if (failed(walk()))
       return failure();
     types.clear();
     for (auto [all, result] : llvm::zip(parts, results)) {
+      if (!result.sizes.empty())
+        return node.unsupportedSize("a size of what the body makes depends on "
+                                    "data; convert the model to opset 9");
       SmallVector<int64_t> shape = {1};
       llvm::append_range(
           shape, cast<RankedTensorType>(result.value.getType()).getShape());
@@ -193,42 +268,32 @@ LogicalResult ScanImporter::import() {
     if (!node.hasOperand(i))
       return node.invalid("input " + Twine(i) + " is missing");
   for (int64_t i = 0; i != states; ++i)
-    initial.push_back({node.operand(i), node.operandType(i)});
+    initial.push_back(node.importedOperand(i));
   for (int64_t i = 0; i != count; ++i) {
     auto rows = walkable(states + i, (*inputAxes)[i], inputFlags[i] != 0);
     if (failed(rows))
       return failure();
-    scanned.push_back({*rows, node.operandType(states + i)});
+    scanned.push_back(*rows);
   }
-  auto steps = [](const ImportedValue &rows) {
-    return cast<RankedTensorType>(rows.value.getType()).getDimSize(0);
-  };
-  for (auto [i, rows] : llvm::enumerate(scanned))
-    if (steps(rows) != steps(scanned[0]))
-      return node.invalid("input " + Twine(states + i) + " has " +
-                          Twine(steps(rows)) + " steps, input " +
-                          Twine(states) + " has " + Twine(steps(scanned[0])));
-  limit = steps(scanned[0]);
-  if (failed(walk()))
+  if (failed(countSteps(states)) || failed(walk()))
     return failure();
   for (auto [i, result] : llvm::enumerate(results)) {
-    Value value = result.value;
+    ImportedValue value = result;
     if (int64_t(i) >= states) {
-      int64_t rank = cast<RankedTensorType>(value.getType()).getRank();
+      int64_t rank = cast<RankedTensorType>(value.value.getType()).getRank();
       FailureOr<int64_t> axis =
           node.normalizeAxis((*outputAxes)[i - states], rank);
       if (failed(axis))
         return failure();
       if (outputFlags[i - states])
-        value = reversed(value, 0);
+        value.value = reversed(value.value, firstSize(value));
       // The first axis goes where the attribute says.
       SmallVector<int64_t> order(rank);
       for (auto [to, from] : llvm::enumerate(toFront(rank, *axis)))
         order[from] = to;
-      if (*axis != 0)
-        value = transpose(b, value, order);
+      value = permute(b, value, order);
     }
-    node.setResult(i, value, result.type);
+    node.setResult(i, value);
   }
   return success();
 }

@@ -59,22 +59,23 @@ static Value store(OpBuilder &b, Location loc, llvm::StringRef reduction,
   return tensor::InsertOp::create(b, loc, update, target, at);
 }
 
-/// The shape of what is written: `updates`, or less along the first `rank` axes
-/// where the data say how many places there are.
+/// The shape of what is written: `updates`, or less along axes whose size
+/// depends on data. Those from `lead` on are the last ones of input 0.
 static FailureOr<SmallVector<int64_t>>
-shapeToWrite(NodeImporter &node, ArrayRef<int64_t> updates, int64_t rank) {
+shapeToWrite(NodeImporter &node, ArrayRef<int64_t> updates, int64_t lead) {
   if (failed(expectRank(node, 2, updates.size())))
     return failure();
-  for (unsigned i : {1, 2})
-    for (int64_t axis = rank; axis < node.rank(i); ++axis)
-      if (isSized(node.sizes(i), axis))
-        return node.unsupportedSize("the size of input " + Twine(i) +
-                                    " along axis " + Twine(axis) +
-                                    " depends on data");
+  for (int64_t axis = lead; axis < node.rank(1); ++axis)
+    if (isSized(node.sizes(1), axis))
+      return node.unsupportedSize("the size of input 1 along axis " +
+                                  Twine(axis) + " depends on data");
   SmallVector<int64_t> shape(updates);
+  int64_t before = node.rank(0) - int64_t(updates.size());
   for (auto [axis, size] : llvm::enumerate(shape)) {
     int64_t given = node.shape(2)[axis];
-    if (isSized(node.sizes(1), axis) || isSized(node.sizes(2), axis))
+    bool isRest = int64_t(axis) >= lead;
+    if (isSized(node.sizes(isRest ? 0 : 1), isRest ? axis + before : axis) ||
+        isSized(node.sizes(2), axis))
       size = std::min(size, given);
     else if (size != given)
       return expectShape(node, 2, updates);

@@ -136,7 +136,10 @@ static LogicalResult importConcatFromSequence(NodeImporter &node) {
     for (int64_t d = 0; agrees && d != type.getRank(); ++d)
       agrees =
           (!isNew && d == *axis) || type.getDimSize(d) == first.getDimSize(d);
-    if (!agrees || !element.sizes.empty())
+    if (!element.sizes.empty())
+      return node.unsupportedSize("a size of tensor " + Twine(i) +
+                                  " of the sequence depends on data");
+    if (!agrees)
       return node.invalid("tensor " + Twine(i) + " of the sequence has shape " +
                           spellShape(type.getShape()) +
                           ", which does not go with " +

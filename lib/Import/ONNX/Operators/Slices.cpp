@@ -4,6 +4,7 @@
 // at places known at compile time.
 #include "../ComputedSizes.h"
 #include "../OperandRules.h"
+#include "../RunTimeSizes.h"
 #include "../TensorBuilder.h"
 #include "ComputedShapes.h"
 #include "ComputedSlices.h"
@@ -150,6 +151,11 @@ static LogicalResult importSplit(NodeImporter &node) {
     return failure();
   int64_t dim = node.shape(0)[*axis], count = node.numResults();
   SmallVector<int64_t> sizes = node.intsAttribute("split");
+  if (node.hasOperand(1) && failed(expectRank(node, 1, 1)))
+    return failure();
+  if (isSized(node.sizes(0), *axis) ||
+      (node.hasOperand(1) && !node.constantOperand(1)))
+    return importComputedSplit(node, *axis);
   if (node.hasOperand(1)) {
     FailureOr<SmallVector<int64_t>> given =
         node.constantInts(1, "the sizes of the parts");
@@ -187,9 +193,11 @@ static LogicalResult importSplit(NodeImporter &node) {
   SmallVector<int64_t> offsets(rank, 0), shape(node.shape(0)), strides(rank, 1);
   for (auto [i, size] : llvm::enumerate(sizes)) {
     shape[*axis] = size;
-    if (node.hasResult(i))
-      node.setResult(i, slice(node.b, node.operand(0), offsets, shape, strides),
-                     node.operandType(0));
+    if (node.hasResult(i)) {
+      ImportedValue part = node.importedOperand(0);
+      part.value = slice(node.b, part.value, offsets, shape, strides);
+      node.setResult(i, part);
+    }
     offsets[*axis] += size;
   }
   return success();

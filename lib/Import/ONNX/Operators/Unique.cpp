@@ -3,8 +3,11 @@
 // Unique: the elements, or the slices along an axis, that differ from each
 // other. Where the values are known at compile time they are sorted then;
 // otherwise each is compared with each, which tells how many come before it.
+#include "../ComputedSizes.h"
 #include "../OperandRules.h"
+#include "../RunTimeSizes.h"
 #include "../ScalarBuilder.h"
+#include "../SizedTensors.h"
 #include "Gathers.h"
 #include "LoopNest.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -95,7 +98,7 @@ static LogicalResult importKnown(NodeImporter &node, DenseElementsAttr constant,
     result = {found};
   else
     result[axis] = found;
-  Value unique = arith::ConstantOp::create(
+  Value unique = constantOf(
       node.b,
       DenseElementsAttr::get(
           RankedTensorType::get(result, node.tensorType(0).getElementType()),
@@ -186,7 +189,21 @@ static LogicalResult importAtRunTime(NodeImporter &node, bool flat,
     return node.unsupported("on " + spellShape(shape) +
                             " whose values are not known at compile time: "
                             "more than 2^26 comparisons");
-  Value data = flat ? reshape(b, node.operand(0), {total}) : node.operand(0);
+  Value data = node.operand(0);
+  if (flat)
+    data = reshape(b, makeDense(b, node.importedOperand(0)), {total});
+  // Rows beyond a size that depends on data are none.
+  bool isSizedFlat = flat && !node.sizes(0).empty();
+  Number there = knownNumber(isSizedFlat ? 1 : count);
+  for (int64_t d = 0; d != int64_t(node.sizes(0).size()); ++d) {
+    if (flat)
+      there = mul(node, there, sizeOf(node, 0, d));
+    else if (d == axis)
+      there = sizeOf(node, 0, d);
+    else if (isSized(node.sizes(0), d))
+      return node.unsupportedSize("the size of input 0 along axis " + Twine(d) +
+                                  " depends on data");
+  }
   SmallVector<int64_t> toFront = {axis};
   for (int64_t i = 0; i != (flat ? 1 : int64_t(shape.size())); ++i)
     if (i != axis)
@@ -205,19 +222,31 @@ static LogicalResult importAtRunTime(NodeImporter &node, bool flat,
   auto asNumber = [](OpBuilder &b, Location loc, Value flag) -> Value {
     return arith::ExtUIOp::create(b, loc, b.getI64Type(), flag);
   };
+  auto isThere = [&](OpBuilder &b, Location loc, Value i) -> Value {
+    Value end =
+        there.isKnown()
+            ? integer(b, loc, there.low)
+            : tensor::ExtractOp::create(b, loc, there.tensor, ValueRange())
+                  .getResult();
+    return arith::CmpIOp::create(b, loc, Predicate::slt, i, end);
+  };
+  auto equals = [&](OpBuilder &b, Location loc, Value j,
+                    ValueRange at) -> Value {
+    return arith::AndIOp::create(b, loc, isOrder(b, loc, Predicate::eq, at),
+                                 isThere(b, loc, j));
+  };
   RowFold fold{b, count};
   // The first row that equals this one, and how many do.
   Value first = fold(
       count, arith::AtomicRMWKind::mins,
       [&](OpBuilder &b, Location loc, Value, Value j, ValueRange at) -> Value {
-        return arith::SelectOp::create(b, loc,
-                                       isOrder(b, loc, Predicate::eq, at), j,
+        return arith::SelectOp::create(b, loc, equals(b, loc, j, at), j,
                                        integer(b, loc, count));
       });
   Value equal =
       fold(0, arith::AtomicRMWKind::addi,
-           [&](OpBuilder &b, Location loc, Value, Value, ValueRange at) {
-             return asNumber(b, loc, isOrder(b, loc, Predicate::eq, at));
+           [&](OpBuilder &b, Location loc, Value, Value j, ValueRange at) {
+             return asNumber(b, loc, equals(b, loc, j, at));
            });
   // How many different ones come before it: its place in the result.
   bool isSorted = node.intAttribute("sorted", 1) != 0;
@@ -225,6 +254,7 @@ static LogicalResult importAtRunTime(NodeImporter &node, bool flat,
       0, arith::AtomicRMWKind::addi,
       [&](OpBuilder &b, Location loc, Value, Value j, ValueRange at) {
         Value firstOfJ = tensor::ExtractOp::create(b, loc, first, at[1]);
+        // Which is no other than one that is there.
         Value counts =
             arith::CmpIOp::create(b, loc, Predicate::eq, firstOfJ, j);
         Value before;
@@ -266,7 +296,8 @@ static LogicalResult importAtRunTime(NodeImporter &node, bool flat,
   node.setResult(
       0, {gatherAxis(b, data, made[0], axis), node.operandType(0), sizes});
   node.setResult(1, {made[0], ElementType::I64, {found}});
-  node.setResult(2, place, ElementType::I64);
+  SmallVector<Value, 0> places = {there.tensor};
+  node.setResult(2, {place, ElementType::I64, places});
   // No row is there more often than there are rows, which bounds sizes that a
   // model computes of it.
   Value often = elementwise(

@@ -31,7 +31,7 @@ static FailureOr<NGrams> readNGrams(NodeImporter &node) {
   if (node.hasAttribute("pool_strings"))
     return node.unsupported("of strings");
   if (places.empty())
-    return node.invalid("expected attribute ngram_indexes with a place for "
+    return node.invalid("expected attribute 'ngram_indexes' with a place for "
                         "each n-gram, found none");
   int64_t last = *llvm::max_element(places);
   if (*llvm::min_element(places) < 0 || last > int64_t(pool.size()) * 64)
