@@ -218,3 +218,14 @@ g (float[2,3] x, float[1,3] z, bool c) => (float[n,3] y, int64 n) {
 """.replace("float[n,3] y", "float[3,3] y"),
      [{"x": f32(2, 3), "z": f32(1, 3), "c": np.array(c)}
       for c in (True, False)])
+case("sequences_mapped", """
+g (float[2,3] x, float[1,3] z) => (float[3,3] y, float[2,3] w, bool h) {
+  s = SequenceConstruct(x, z)
+  m = SequenceMap(s, z) <
+    body = b (float[p,3] v, float[1,3] u) => (float[p,3] a) { a = Mul(v, u) }>
+  y = ConcatFromSequence<axis = 0>(m)
+  o = Optional(x)
+  h = OptionalHasElement(o)
+  w = OptionalGetElement(o)
+}
+""", [{"x": f32(2, 3), "z": f32(1, 3)}], opset(18))

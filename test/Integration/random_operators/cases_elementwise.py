@@ -2,7 +2,7 @@
 """Elementwise functions of one number and activations."""
 
 import numpy as np
-from operator_case import Case
+from operator_case import Case, element_type
 
 # The range in which a function is defined, beyond which it gives NaN.
 UNARY = {
@@ -39,6 +39,25 @@ def cases(random):
         x = random.floats((3, 37), low=-9, high=9)
         kind = attributes.get("approximate", "plain")
         yield Case(f"{op}_{kind}", op, [x], attributes=attributes, opset=opset)
+    for i, alpha in enumerate([{}, {"alpha": 1.7}]):
+        x, y = (random.floats((3, 37), low=-9, high=9) for _ in range(2))
+        slope = alpha.get("alpha", 1)
+        yield Case(f"Swish_{i}", "Swish", [x], attributes=alpha, opset=24,
+                   reference=lambda x, a=slope: x / (1 + np.exp(-a * x)))
+        yield Case(f"SwiGLU_{i}", "SwiGLU", [x, y], attributes=alpha, opset=28,
+                   reference=lambda x, y, a=slope:
+                   x / (1 + np.exp(-a * x)) * y)
+    for source, to in [(np.float32, np.int32), (np.int64, np.float64),
+                       (np.uint16, np.float16), (np.float64, np.uint64),
+                       (np.int8, np.uint8)]:
+        bits = random.integers((5, 7), np.dtype(f"i{source().itemsize}"))
+        # Not a number is of many kinds; these are left as they are.
+        x = np.where(np.isnan(bits.view(source).astype(float)), 0,
+                     bits).astype(bits.dtype).view(source)
+        x = np.where(np.isnan(x.view(to).astype(float)), source(1), x)
+        yield Case(f"BitCast_{np.dtype(source)}_{np.dtype(to)}", "BitCast",
+                   [x], attributes={"to": element_type(to)}, opset=26,
+                   results=[to], reference=lambda x, to=to: x.view(to))
     # Large arguments must not overflow on the way.
     for op in ["Sigmoid", "Softplus", "Tanh", "Softsign", "Relu"]:
         x = np.array([-1e4, -200, -90, 90, 200, 1e4, np.inf, -np.inf],

@@ -300,6 +300,11 @@ def between(random):
         yield case(f"QLinearSigmoid_{kind}", "QLinearSigmoid",
                    [x, np.float32(0.04), dtype(9), np.float32(1 / 256),
                     dtype(0)], constants=[1, 2, 3, 4])
+        yield case(f"QLinearSoftmax_{kind}", "QLinearSoftmax",
+                   [random.integers((3, 11), dtype), np.float32(0.1), dtype(9),
+                    np.float32(1 / 256), dtype(0)],
+                   attributes={"axis": -1, "opset": 13},
+                   constants=[1, 2, 3, 4])
         yield case(f"QLinearConcat_{kind}", "QLinearConcat",
                    [np.float32(0.05), dtype(4), x, np.float32(0.04), dtype(9),
                     random.integers((2, 2, 7, 5), dtype), np.float32(0.05),

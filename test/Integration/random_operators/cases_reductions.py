@@ -13,7 +13,35 @@ EXTENTS = [((3, 5, 7), [1]), ((3, 5, 7), [0, 2]), ((3, 5, 7), [-1]),
            ((2, 0, 3), [0]), ((130, 3), [0])]
 
 
+def cumulative_product(x, axis, exclusive, reverse):
+    if reverse:
+        x = np.flip(x, axis)
+    result = np.cumprod(x, axis, dtype=x.dtype)
+    if exclusive:
+        result = np.roll(result, 1, axis)
+        np.moveaxis(result, axis, 0)[0] = 1
+    return np.flip(result, axis) if reverse else result
+
+
+def cumulative_cases(random):
+    for exclusive in (0, 1):
+        for reverse in (0, 1):
+            for dtype in (np.float32, np.int64):
+                for shape, axis in [((3, 5, 7), 1), ((9,), -1), ((4, 1), 0)]:
+                    x = random.integers(shape, dtype, -3, 3) if dtype \
+                        is np.int64 else random.floats(shape, dtype)
+                    yield Case(
+                        f"CumProd_{np.dtype(dtype)}_{len(shape)}"
+                        f"_{exclusive}{reverse}", "CumProd",
+                        [x, np.array(axis, np.int64)], constants=[1],
+                        attributes={"exclusive": exclusive,
+                                    "reverse": reverse}, opset=26,
+                        reference=lambda x, axis, e=exclusive, r=reverse:
+                        cumulative_product(x, int(axis), e, r))
+
+
 def cases(random):
+    yield from cumulative_cases(random)
     for op in REDUCTIONS:
         yield from reductions(random, op)
     yield from places(random)

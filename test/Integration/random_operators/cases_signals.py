@@ -72,3 +72,9 @@ def cases(random):
             yield Case(f"{op}_{periodic}", op, [np.array(300, np.int64)],
                        constants=[0], results=[np.float32],
                        attributes={"periodic": periodic})
+    for bins, length, rate, low, high in [(8, 128, 16000, 0, 8000),
+                                          (20, 400, 22050, 60, 7600)]:
+        yield Case(f"MelWeightMatrix_{bins}", "MelWeightMatrix",
+                   [np.array(n, np.int64) for n in (bins, length, rate)] +
+                   [np.array(f, np.float32) for f in (low, high)],
+                   constants=[0, 1, 2, 3, 4], results=[np.float32])
