@@ -319,12 +319,18 @@ ashlar::onnx_import::importComputedResize(NodeImporter &node,
   unsigned operand = isOld ? 1 : isGiven(node, 2) ? 2 : 3;
   if (!isGiven(node, operand))
     return node.invalid("has neither scales nor sizes");
-  if (node.stringAttribute("keep_aspect_ratio_policy", "stretch") != "stretch")
-    return node.unsupportedSize("it keeps the aspect ratio, and its sizes "
-                                "depend on data");
-  if (rules.antialias)
-    return node.unsupportedSize("it filters against aliasing, and its sizes "
-                                "depend on data");
+  bool keepsAspect =
+      node.stringAttribute("keep_aspect_ratio_policy", "stretch") != "stretch";
+  if (keepsAspect || rules.antialias) {
+    // That may be known after all.
+    if (!node.constantOperand(operand))
+      return node.needsConstant(operand,
+                                operand == 3 ? "the sizes" : "the scales");
+    return node.unsupportedSize(Twine(rules.antialias
+                                          ? "it filters against aliasing"
+                                          : "it keeps the aspect ratio") +
+                                ", and its sizes depend on data");
+  }
   bool hasRegion = rules.transform == "tf_crop_and_resize";
   if (hasRegion && !node.hasOperand(1))
     return node.invalid("input 1, the region, is missing");
