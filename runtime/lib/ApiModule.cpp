@@ -216,6 +216,13 @@ ashlar_status_t ashlar_entry_contract(const ashlar_entry_t *entry,
     filled.staging_bytes = contract.staging_bytes();
     filled.scratch_bytes_per_worker = contract.scratch_bytes_per_worker();
     filled.peak_bytes = contract.peak_bytes();
+    for (uint32_t i = 0; i < count(contract.companions()); ++i) {
+      const fb::CompanionContract &other = *contract.companions()->Get(i);
+      filled.weights_bytes += other.weights_bytes();
+      filled.code_bytes += other.code_bytes();
+      filled.arena_bytes += other.arena_bytes();
+      filled.arena_lower_bound_bytes += other.arena_lower_bound_bytes();
+    }
     return writeStruct(filled, out_cost, "out_cost");
   });
 }

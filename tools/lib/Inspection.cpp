@@ -92,8 +92,40 @@ static Json tensorsJson(
   return list;
 }
 
+/// Of a program and of a further device of one: "TARGET:PRESET".
+template <typename Table> static std::string targetName(const Table &table) {
+  return textOf(table.target()) + ":" + textOf(table.preset());
+}
+
+static std::string programName(const fb::Program &program) {
+  std::string name = targetName(program);
+  for (uint32_t i = 0; i < count(program.companions()); ++i)
+    name += "+" + targetName(*program.companions()->Get(i));
+  return name;
+}
+
+/// The further device that runs a kernel; null: the program's own.
+static const fb::Companion *companionOf(const fb::Program &program,
+                                        const fb::Kernel &kernel) {
+  uint32_t device = program.executables()->Get(kernel.executable())->device();
+  return device ? program.companions()->Get(device - 1) : nullptr;
+}
+
+/// Figures of the first device; those of others stand apart, and in the peak.
 static Json contractJson(const fb::Contract &contract,
-                         const std::string &device) {
+                         const fb::Program &program) {
+  Json devices = {textOf(program.device_type())}, companions = Json::array();
+  for (uint32_t i = 0; i < count(contract.companions()); ++i) {
+    const fb::CompanionContract &other = *contract.companions()->Get(i);
+    const fb::Companion &device = *program.companions()->Get(i);
+    devices.push_back(textOf(device.device_type()));
+    companions.push_back(
+        {{"target", targetName(device)},
+         {"weights_bytes", other.weights_bytes()},
+         {"code_bytes", other.code_bytes()},
+         {"arena_bytes", other.arena_bytes()},
+         {"arena_lower_bound_bytes", other.arena_lower_bound_bytes()}});
+  }
   return {{"weights_bytes", contract.weights_bytes()},
           {"code_bytes", contract.code_bytes()},
           {"arena_bytes", contract.arena_bytes()},
@@ -102,7 +134,8 @@ static Json contractJson(const fb::Contract &contract,
           {"staging_bytes", contract.staging_bytes()},
           {"scratch_bytes_per_worker", contract.scratch_bytes_per_worker()},
           {"peak_bytes", contract.peak_bytes()},
-          {"devices", Json::array({device})}};
+          {"devices", devices},
+          {"companions", companions}};
 }
 
 /// The entry with the largest peak speaks for its program.
@@ -113,7 +146,7 @@ static Json programContract(const fb::Program &program) {
     if (!worst || one->peak_bytes() > worst->peak_bytes())
       worst = one;
   }
-  return worst ? contractJson(*worst, textOf(program.device_type())) : Json();
+  return worst ? contractJson(*worst, program) : Json();
 }
 
 static Json costJson(const fb::SizeExpression *size) {
@@ -224,11 +257,13 @@ static Json nodesJson(const fb::Program &program) {
 static Json programJson(const fb::Program &program) {
   Json kernels = Json::array();
   std::vector<uint64_t> launches = countLaunches(program);
-  double hz = clockHz(program.machine());
   for (size_t i = 0; i < count(program.kernels()); ++i) {
     const fb::Kernel &kernel = *program.kernels()->Get(uint32_t(i));
+    const fb::Companion *companion = companionOf(program, kernel);
+    double hz = clockHz(companion ? companion->machine() : program.machine());
     kernels.push_back(
         {{"name", textOf(kernel.name())},
+         {"target", companion ? targetName(*companion) : targetName(program)},
          {"nodes", stringsJson(kernel.nodes())},
          {"flops", costJson(kernel.flops())},
          {"bytes", costJson(kernel.bytes())},
@@ -240,10 +275,21 @@ static Json programJson(const fb::Program &program) {
          {"code_bytes", kernel.code_bytes()},
          {"scratch_bytes", kernel.scratch_bytes()}});
   }
+  Json companions = Json::array();
+  for (uint32_t i = 0; i < count(program.companions()); ++i) {
+    const fb::Companion &companion = *program.companions()->Get(i);
+    companions.push_back(
+        {{"target", textOf(companion.target())},
+         {"preset", textOf(companion.preset())},
+         {"device_type", textOf(companion.device_type())},
+         {"required_features", stringsJson(companion.required_features())},
+         {"machine", machineJson(companion.machine())}});
+  }
   return {{"target", textOf(program.target())},
           {"preset", textOf(program.preset())},
           {"device_type", textOf(program.device_type())},
           {"required_features", stringsJson(program.required_features())},
+          {"companions", companions},
           {"machine", machineJson(program.machine())},
           {"contract", programContract(program)},
           {"kernels", kernels},
@@ -304,10 +350,21 @@ static std::string tensorLine(const char *role,
          (shape.empty() ? "scalar" : shape) + "\n";
 }
 
-static std::string contractTable(const fb::Contract &contract) {
+static std::string contractTable(const fb::Contract &contract,
+                                 const fb::Program &program) {
   auto line = [](const char *name, uint64_t bytes, const char *note) {
     return "  " + pad(name, 16) + pad(formatBytes(bytes), 12) + note + "\n";
   };
+  std::string companions;
+  for (uint32_t i = 0; i < count(contract.companions()); ++i) {
+    const fb::CompanionContract &other = *contract.companions()->Get(i);
+    companions += "  on " + targetName(*program.companions()->Get(i)) + "\n" +
+                  line("  weights", other.weights_bytes(), "once per module") +
+                  line("  code", other.code_bytes(), "once per module") +
+                  line("  arena", other.arena_bytes(), "per session") +
+                  line("    lower bound", other.arena_lower_bound_bytes(),
+                       "no plan needs less");
+  }
   return line("weights", contract.weights_bytes(), "once per module") +
          line("code", contract.code_bytes(), "once per module") +
          line("arena", contract.arena_bytes(), "per session") +
@@ -316,7 +373,7 @@ static std::string contractTable(const fb::Contract &contract) {
          line("outputs", contract.outputs_bytes(), "if the session owns them") +
          line("staging", contract.staging_bytes(), "if inputs are unaligned") +
          line("scratch", contract.scratch_bytes_per_worker(), "per thread") +
-         line("peak", contract.peak_bytes(), "with one thread");
+         companions + line("peak", contract.peak_bytes(), "with one thread");
 }
 
 std::string Inspection::table() const {
@@ -356,26 +413,31 @@ std::string Inspection::table() const {
     const fb::ProgramEntry &entry = *program.entries()->Get(uint32_t(i));
     text += "\nmemory of " +
             textOf(index.entries()->Get(entry.entry())->name()) + "\n" +
-            contractTable(*entry.contract());
+            contractTable(*entry.contract(), program);
   }
   return text;
+}
+
+static std::string describeMachine(const std::string &target,
+                                   const fb::Machine *machine) {
+  std::string text = "\nmachine of " + target + "\n";
+  if (!machine)
+    return text + "  not in this file\n";
+  return text + "  sha256 " + textOf(machine->sha256()) + "\n" +
+         machineJson(machine)["model"].dump(2, ' ', false,
+                                            Json::error_handler_t::replace) +
+         "\n";
 }
 
 std::string Inspection::machineText() const {
   std::string text;
   for (size_t p = 0; p < count(parts->index().programs()); ++p) {
     const fb::Program &program = *parts->index().programs()->Get(uint32_t(p));
-    const fb::Machine *machine = program.machine();
-    text += "\nmachine of " + textOf(program.target()) + ":" +
-            textOf(program.preset()) + "\n";
-    if (!machine) {
-      text += "  not in this file\n";
-      continue;
+    text += describeMachine(targetName(program), program.machine());
+    for (uint32_t i = 0; i < count(program.companions()); ++i) {
+      const fb::Companion &companion = *program.companions()->Get(i);
+      text += describeMachine(targetName(companion), companion.machine());
     }
-    text += "  sha256 " + textOf(machine->sha256()) + "\n" +
-            machineJson(machine)["model"].dump(2, ' ', false,
-                                               Json::error_handler_t::replace) +
-            "\n";
   }
   return text;
 }
@@ -384,15 +446,15 @@ std::string Inspection::kernelTable() const {
   std::string text;
   for (size_t p = 0; p < count(parts->index().programs()); ++p) {
     const fb::Program &program = *parts->index().programs()->Get(uint32_t(p));
-    text += "\nkernels of " + textOf(program.target()) + ":" +
-            textOf(program.preset()) + "\n  " + pad("name", 32) +
+    text += "\nkernels of " + programName(program) + "\n  " + pad("name", 32) +
             pad("Mflop", 12) + pad("moved", 12) + pad("launches", 9) +
             pad("bound us", 10) + pad("bound by", 16) + pad("code", 12) +
             "nodes\n";
     std::vector<uint64_t> launches = countLaunches(program);
-    double hz = clockHz(program.machine());
     for (size_t i = 0; i < count(program.kernels()); ++i) {
       const fb::Kernel &kernel = *program.kernels()->Get(uint32_t(i));
+      const fb::Companion *companion = companionOf(program, kernel);
+      double hz = clockHz(companion ? companion->machine() : program.machine());
       auto cost = [](const fb::SizeExpression *size) {
         return uint64_t(size ? size->constant() : 0);
       };
@@ -410,7 +472,8 @@ std::string Inspection::kernelTable() const {
               " " + pad(formatBytes(cost(kernel.bytes())), 11) + " " +
               pad(std::to_string(launches[i]), 8) + " " + pad(bound, 9) + " " +
               pad(textOf(kernel.bound()), 15) + " " +
-              pad(formatBytes(kernel.code_bytes()), 11) + " " + nodes + "\n";
+              pad(formatBytes(kernel.code_bytes()), 11) + " " + nodes +
+              (companion ? " on " + targetName(*companion) : "") + "\n";
     }
   }
   return text;
@@ -452,8 +515,7 @@ std::string Inspection::utilisation() const {
         std::string error = systolic::measureUse(image.machine, kernel, use);
         if (!error.empty())
           throw Failure(Refused, kernel.name + ": " + error);
-        text += "\n" + kernel.name + " of " + textOf(program.target()) + ":" +
-                textOf(program.preset()) + "\n" +
+        text += "\n" + kernel.name + " of " + programName(program) + "\n" +
                 systolic::useTable(image.machine, use);
       }
     }
@@ -476,8 +538,8 @@ std::string Inspection::disassembly(const std::string &name) const {
       const fb::Executable &code =
           *program.executables()->Get(kernel.executable());
       const fb::Section &section = *index.sections()->Get(code.section());
-      text += "\n" + name + " of " + textOf(program.target()) + ":" +
-              textOf(program.preset()) + ", " + textOf(code.format()) + "\n";
+      text += "\n" + name + " of " + programName(program) + ", " +
+              textOf(code.format()) + "\n";
       systolic::Image image;
       text += readStreams(*parts->file, index, code, image)
                   ? systolic::disassemble(
@@ -496,8 +558,7 @@ std::string Inspection::nodeTable() const {
   std::string text;
   for (size_t p = 0; p < count(parts->index().programs()); ++p) {
     const fb::Program &program = *parts->index().programs()->Get(uint32_t(p));
-    text += "\nnodes of " + textOf(program.target()) + ":" +
-            textOf(program.preset()) + "\n";
+    text += "\nnodes of " + programName(program) + "\n";
     for (const Json &node : nodesJson(program)) {
       text += "  " + pad(node["name"].get<std::string>(), 40) + " ";
       if (node["kernels"].empty())
