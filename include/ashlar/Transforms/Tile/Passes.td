@@ -144,6 +144,27 @@ def ExpandCopiesPass
                            "::mlir::memref::MemRefDialect"];
 }
 
+def SplitRolesPass : Pass<"ashlar-split-roles", "::mlir::func::FuncOp"> {
+  let summary = "Let copies of a loop run ahead of what reads them";
+  let description = [{
+    Before: loops with `tile.copy` into rings of two slots and more, written as
+    if nothing overlapped. After: their bodies are two roles, "bring", with the
+    copies and what only they need, and "compute", with the rest; what both need
+    stays before them. Loops whose copies depend on what the loop computes stay
+    as they are. For machines with engines, or groups of threads, of their own
+    for copies.
+  }];
+  let dependentDialects = ["::ashlar::tile::TileDialect"];
+}
+
+def InlineRolesPass : Pass<"ashlar-inline-roles", "::mlir::func::FuncOp"> {
+  let summary = "Do roles one after the other";
+  let description = [{
+    Before: `tile.role` ops. After: their bodies in their places: what they mean,
+    and what a machine with one engine does.
+  }];
+}
+
 def ShareCopiesPass : Pass<"ashlar-share-copies", "::mlir::func::FuncOp"> {
   let summary = "Cut kernels that only move data into boxes";
   let description = [{

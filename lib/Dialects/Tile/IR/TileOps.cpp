@@ -484,20 +484,43 @@ PackedAttr PackOp::getPacked(TypedAttr source) {
                          type.getDimSize(columns), group);
 }
 
-/// The op in `block` that `op` is or is part of.
-static Operation *inBlock(Block *block, Operation *op) {
-  return block->findAncestorOpInBlock(*op);
+/// The block of an iteration: that of the roles, where `op` is in one.
+static Block *iterationOf(Operation *op) {
+  Operation *parent = op->getParentOp();
+  return isa_and_nonnull<RoleOp>(parent) ? parent->getBlock() : op->getBlock();
 }
 
-/// The one user of `value` that is a `User`, which stands in `block`.
-template <typename User> static User onlyUser(Value value, Block *block) {
+/// Whether x, in a role or not, is done before y, which may be deeper inside.
+/// False where y is in another block.
+static bool isDoneBefore(Operation *x, Operation *y) {
+  if (Operation *beside = x->getBlock()->findAncestorOpInBlock(*y))
+    return x->isBeforeInBlock(beside);
+  Block *iteration = iterationOf(x);
+  Operation *role = iteration->findAncestorOpInBlock(*x);
+  Operation *beside = iteration->findAncestorOpInBlock(*y);
+  return beside && role->isBeforeInBlock(beside);
+}
+
+/// All that stand for a value as roles hand it over, itself included.
+static SmallVector<Value> handedOn(Value value) {
+  SmallVector<Value> all = {value};
+  for (OpOperand &use : value.getUses())
+    if (isa<HandOverOp>(use.getOwner()))
+      all.push_back(
+          use.getOwner()->getParentOp()->getResult(use.getOperandNumber()));
+  return all;
+}
+
+/// The one user of `value` that is a `User`, which is in the same iteration.
+template <typename User> static User onlyUser(Value value, Block *iteration) {
   User found;
-  for (Operation *user : value.getUsers())
-    if (auto candidate = dyn_cast<User>(user)) {
-      if (found || user->getBlock() != block)
-        return {};
-      found = candidate;
-    }
+  for (Value handed : handedOn(value))
+    for (Operation *user : handed.getUsers())
+      if (auto candidate = dyn_cast<User>(user)) {
+        if (found || iterationOf(user) != iteration)
+          return {};
+        found = candidate;
+      }
   return found;
 }
 
@@ -512,24 +535,46 @@ LogicalResult CopyOp::verify() {
   if (failed(checkMap(*this, "the source", getMap(), ring.getShape().size(),
                       getSource())))
     return failure();
-  Block *block = (*this)->getBlock();
-  auto wait = onlyUser<WaitOp>(getToken(), block);
-  auto release = onlyUser<ReleaseOp>(getSlot(), block);
+  Block *iteration = iterationOf(*this);
+  auto wait = onlyUser<WaitOp>(getToken(), iteration);
+  auto release = onlyUser<ReleaseOp>(getSlot(), iteration);
   if (!wait || !release)
     return emitOpError("expected one tile.wait for its token and one "
                        "tile.release of its slot in its block");
-  for (Operation *user : getSlot().getUsers()) {
-    if (user == release)
-      continue;
-    Operation *place = inBlock(block, user);
-    if (!place || place->isBeforeInBlock(wait) ||
-        release->isBeforeInBlock(place)) {
+  for (Value slot : handedOn(getSlot()))
+    for (Operation *user : slot.getUsers()) {
+      if (user == release || isa<HandOverOp>(user) ||
+          (isDoneBefore(wait, user) && !isDoneBefore(release, user)))
+        continue;
       InFlightDiagnostic error = emitOpError(
           "expected its slot to be used between tile.wait and tile.release");
       error.attachNote(user->getLoc()) << "used here";
       return error;
     }
-  }
+  return success();
+}
+
+HandOverOp RoleOp::getHandOver() {
+  return cast<HandOverOp>(getBody().front().getTerminator());
+}
+
+LogicalResult RoleOp::verify() {
+  for (Operation &other : *(*this)->getBlock())
+    if (auto role = dyn_cast<RoleOp>(other);
+        role && role != *this && role.getName() == getName())
+      return emitOpError("expected roles of one block to have names of their "
+                         "own, found a second '")
+             << getName() << "'";
+  if ((*this)->getParentOfType<RoleOp>())
+    return emitOpError("expected no role inside a role");
+  return success();
+}
+
+LogicalResult RoleOp::verifyRegions() {
+  if (getHandOver().getValues().getTypes() != getHanded().getTypes())
+    return emitOpError("expected to hand over ")
+           << getHanded().getTypes() << ", found "
+           << getHandOver().getValues().getTypes();
   return success();
 }
 

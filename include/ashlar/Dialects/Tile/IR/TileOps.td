@@ -194,8 +194,8 @@ def Tile_CopyOp : Tile_Op<"copy",
   let description = [{
     Each element of the slot is the element of the source at `map`, once the
     token has been waited for; until then both belong to whatever copies: an
-    engine of the machine, or the worker itself. In one block with the copy are
-    one `tile.wait` for it, before all that reads the slot, and one
+    engine of the machine, or the worker itself. In one block with the copy, or
+    in roles of one block, are one `tile.wait` for it, before all that reads the slot, and one
     `tile.release`, after it: programs are written as if nothing overlapped,
     and who lets copies run ahead does so by the ring's slots.
 
@@ -227,6 +227,53 @@ def Tile_ReleaseOp : Tile_Op<"release", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Gives a slot back to its ring";
   let arguments = (ins AnyMemRef:$slot);
   let assemblyFormat = "$slot attr-dict `:` type($slot)";
+}
+
+def Tile_RoleOp : Tile_Op<"role", [
+    RecursiveMemoryEffects,
+    SingleBlockImplicitTerminator<"::ashlar::tile::HandOverOp">]> {
+  let summary = "The part of an iteration that one engine or group does";
+  let description = [{
+    Roles of a loop's body are done one after the other within an iteration.
+    Between iterations each goes on by itself: a role may begin its next one
+    while later roles are still at work on this one, as far as the rings that it
+    fills have slots that were released. What it hands over to later roles are
+    slots and tokens. In other words: a pipeline, whose depth the rings decide,
+    and whose meaning is the loop without the roles.
+
+    ```mlir
+    %sum = scf.for %k = %c0 to %c8 step %c1 iter_args(%acc = %0) -> ... {
+      %s, %t = tile.role "bring" {
+        %slot, %begun = tile.copy %b to %ring ...
+        tile.hand_over %slot, %begun : memref<64x32xf32>, !tile.token
+      } : memref<64x32xf32>, !tile.token
+      %next = tile.role "compute" {
+        tile.wait %t
+        %1 = tile.step %acc, %a, %s ...
+        tile.release %s : memref<64x32xf32>
+        tile.hand_over %1 : !tile.acc<14x32xf32>
+      } : !tile.acc<14x32xf32>
+      scf.yield %next : !tile.acc<14x32xf32>
+    }
+    ```
+  }];
+  let arguments = (ins StrAttr:$name);
+  let results = (outs Variadic<AnyType>:$handed);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$name attr-dict-with-keyword $body (`:` type($handed)^)?";
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    HandOverOp getHandOver();
+  }];
+}
+
+def Tile_HandOverOp : Tile_Op<"hand_over", [
+    Terminator, Pure, ReturnLike, HasParent<"RoleOp">]> {
+  let summary = "What later roles get";
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+  let builders = [OpBuilder<(ins), [{ }]>];
 }
 
 def Tile_InitOp : Tile_Op<"init", [Pure]> {
