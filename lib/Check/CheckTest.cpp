@@ -266,6 +266,7 @@ Error TestRun::compileModel(Fixed &fixed, const DataSet &data) {
   CompileOptions compileOptions;
   compileOptions.input = test.path + "/model.onnx";
   compileOptions.targets = options.targets;
+  compileOptions.precision = options.precision;
   compileOptions.shapes = fixed.shapes;
   compileOptions.values = fixed.values;
   compileOptions.threads = 1;

@@ -30,11 +30,15 @@ std::optional<int> check::parseCommandLine(int argc, char **argv,
   CLI::App app{description, "ashlar-check"};
   app.footer(footer);
   app.set_version_flag("--version", "ashlar-check " ASHLAR_VERSION);
-  std::string targets;
+  std::string targets, precision;
   CheckOptions &options = request.options;
   app.add_option("DIR", request.folders, "Folders with tests, or a model")
       ->required();
-  app.add_option("--target", targets, "T[:PRESET] to compile for (cpu:host)");
+  app.add_option("--target", targets,
+                 "T[:PRESET][+T...] to compile for (cpu:host)");
+  app.add_option("--precision", precision,
+                 "f32|bf16|f16, as ashlar-compile's; other than f32, --rtol is "
+                 "2e-2 unless given");
   app.add_option("--rtol", options.tolerance.relative,
                  "Relative tolerance of floats (1e-3)")
       ->check(tools::FiniteNotNegative());
@@ -138,5 +142,13 @@ std::optional<int> check::parseCommandLine(int argc, char **argv,
     return 2;
   }
   request.against.compile.targets = options.targets;
+  if (!precision.empty() && !parseNumberType(precision, options.precision)) {
+    std::cerr << "ashlar-check: --precision=" << precision
+              << ": expected f32, bf16 or f16\n";
+    return 2;
+  }
+  request.against.compile.precision = options.precision;
+  if (options.precision != NumberType::F32 && !app.count("--rtol"))
+    options.tolerance.relative = 2e-2;
   return std::nullopt;
 }

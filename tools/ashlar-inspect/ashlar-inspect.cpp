@@ -33,7 +33,8 @@ int main(int argc, char **argv) {
       ->type_name("KERNEL");
   app.add_flag("--utilisation", utilisation,
                "Print what the kernels for a systolic machine cost on it: "
-               "cycles, use, bytes and bound of each region");
+               "cycles, use, bytes and bound of each region; with --json for "
+               "programs");
   app.add_option("--memory-map", memoryMap,
                  "Draw what lies where in the arena, and when: .svg or .html")
       ->type_name("FILE");
@@ -60,7 +61,7 @@ int main(int argc, char **argv) {
       return Done;
     }
     if (utilisation) {
-      std::fputs(inspection.utilisation().c_str() + 1, stdout);
+      std::fputs(inspection.utilisation(json).c_str(), stdout);
       return Done;
     }
     std::string text = json ? inspection.json() : inspection.table();

@@ -6,13 +6,12 @@
 #include "Disassembly.h"
 #include "Failure.h"
 #include "MemoryMap.h"
+#include "Streams.h"
 
 #include "IndexVerifier.h"
 #include "ModuleFile.h"
 #include "ProgramChoice.h"
 #include "SizeExpression.h"
-#include "systolic/Disassemble.h"
-#include "systolic/Utilisation.h"
 
 #include <nlohmann/json.hpp>
 
@@ -479,51 +478,26 @@ std::string Inspection::kernelTable() const {
   return text;
 }
 
-/// The streams of an executable, if it holds any.
-static bool readStreams(const ModuleFile &file, const fb::Module &index,
-                        const fb::Executable &code, systolic::Image &image) {
-  if (textOf(code.format()) != ASHLAR_SYSTOLIC_FORMAT)
-    return false;
-  const fb::Section &section = *index.sections()->Get(code.section());
-  std::string error =
-      systolic::readImage(file.sectionData(section), section.size(), image);
-  if (!error.empty())
-    throw Failure(Refused, error);
-  return true;
-}
-
-static const systolic::Kernel &streamOf(const systolic::Image &image,
-                                        const std::string &symbol) {
-  for (const systolic::Kernel &kernel : image.kernels)
-    if (kernel.name == symbol)
-      return kernel;
-  throw Failure(Refused, "the streams lack the kernel '" + symbol + "'");
-}
-
-std::string Inspection::utilisation() const {
+std::string Inspection::utilisation(bool asJson) const {
   const fb::Module &index = parts->index();
+  Json list = Json::array();
   std::string text;
   for (size_t p = 0; p < count(index.programs()); ++p) {
     const fb::Program &program = *index.programs()->Get(uint32_t(p));
-    for (size_t e = 0; e < count(program.executables()); ++e) {
-      systolic::Image image;
-      if (!readStreams(*parts->file, index,
-                       *program.executables()->Get(uint32_t(e)), image))
-        continue;
-      for (const systolic::Kernel &kernel : image.kernels) {
-        systolic::KernelUse use;
-        std::string error = systolic::measureUse(image.machine, kernel, use);
-        if (!error.empty())
-          throw Failure(Refused, kernel.name + ": " + error);
-        text += "\n" + kernel.name + " of " + programName(program) + "\n" +
-                systolic::useTable(image.machine, use);
-      }
-    }
+    std::optional<StreamUse> use =
+        measureStreams(*parts->file, program, countLaunches(program));
+    if (!use)
+      continue;
+    text += use->table(programName(program));
+    list.push_back(use->json());
+    list.back()["program"] = programName(program);
   }
   if (text.empty())
     throw Failure(Refused, "no program is for a systolic machine; expected one "
                            "with executables of format 'systolic'");
-  return text;
+  return asJson
+             ? list.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
+             : text.substr(1);
 }
 
 std::string Inspection::disassembly(const std::string &name) const {
@@ -540,12 +514,11 @@ std::string Inspection::disassembly(const std::string &name) const {
       const fb::Section &section = *index.sections()->Get(code.section());
       text += "\n" + name + " of " + programName(program) + ", " +
               textOf(code.format()) + "\n";
-      systolic::Image image;
-      text += readStreams(*parts->file, index, code, image)
-                  ? systolic::disassemble(
-                        image, streamOf(image, textOf(kernel.symbol())))
-                  : disassemble(parts->file->sectionData(section),
-                                section.size(), textOf(kernel.symbol()));
+      std::optional<std::string> stream =
+          disassembleStream(*parts->file, code, textOf(kernel.symbol()));
+      text += stream ? *stream
+                     : disassemble(parts->file->sectionData(section),
+                                   section.size(), textOf(kernel.symbol()));
     }
   }
   if (text.empty())

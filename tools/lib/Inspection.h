@@ -23,8 +23,9 @@ public:
   /// The machine code of a kernel, of each program that has one of that name.
   std::string disassembly(const std::string &name) const;
   /// What each kernel for a systolic machine would cost on it, region by
-  /// region. Throws a Failure where no program is for one.
-  std::string utilisation() const;
+  /// region, and all launches together; as a JSON array of programs where
+  /// asked. Throws a Failure where no program is for one.
+  std::string utilisation(bool asJson) const;
   /// Each of the model's nodes with its kernels; no node is missing.
   std::string nodeTable() const;
   /// What lies where in the arena of the program that this machine would take,

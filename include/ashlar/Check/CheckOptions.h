@@ -16,6 +16,8 @@ struct Tolerance {
 
 struct CheckOptions {
   std::vector<TargetRequest> targets = {{"cpu", "host"}};
+  /// The low type of the rules.
+  NumberType precision = NumberType::F32;
   Tolerance tolerance;
   unsigned jobs = 0;           ///< 0: as many as there are processors
   double timeoutSeconds = 120; ///< for one test

@@ -2,6 +2,7 @@
 #include "LowerKernel.h"
 #include "Lowering.h"
 #include "ReadContract.h"
+#include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "systolic/Function.h"
 
@@ -10,9 +11,9 @@ using namespace ashlar;
 
 FailureOr<systolic::Kernel> systolic::lowerKernel(func::FuncOp function,
                                                   const Machine &machine) {
-  auto contracts = llvm::to_vector(function.getOps<tile::ContractOp>());
-  if (contracts.size() != 1 || function.getBody().getBlocks().size() != 1 ||
-      function.getBody().front().getOperations().size() != 2) {
+  SmallVector<tile::ContractOp> contracts;
+  function.walk([&](tile::ContractOp op) { contracts.push_back(op); });
+  if (contracts.size() != 1) {
     function.emitError("expected a kernel of one contraction, found ")
         << contracts.size() << " among other ops";
     return failure();
@@ -22,7 +23,7 @@ FailureOr<systolic::Kernel> systolic::lowerKernel(func::FuncOp function,
   Kernel kernel;
   if (why.empty())
     why = lowerContract(problem, machine, function.getSymName().str(),
-                        function.getNumArguments(), kernel);
+                        exec::numKernelBindings(function), kernel);
   if (why.empty())
     return kernel;
   contracts[0].emitError("the machine ")

@@ -3,6 +3,7 @@
 #include "LowerKernel.h"
 #include "Machines.h"
 #include "StreamOps.h"
+#include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Dialects/Systolic/IR/SystolicOps.h"
 #include "ashlar/Targets/Systolic/Targets.h"
 #include "mlir/IR/Threading.h"
@@ -27,7 +28,7 @@ std::string SystolicTarget::whyNot(Operation *contract) const {
 FailureOr<ProgramBinary> SystolicTarget::emit(ModuleOp program,
                                               const EmitOptions &options) {
   // Streams by themselves, as ops or still as contractions.
-  auto functions = llvm::to_vector(program.getOps<func::FuncOp>());
+  auto functions = exec::kernelsOf(program, options.device);
   llvm::erase_if(functions, [](func::FuncOp function) {
     return function.isDeclaration();
   });
@@ -36,7 +37,11 @@ FailureOr<ProgramBinary> SystolicTarget::emit(ModuleOp program,
   image.kernels.resize(functions.size());
   std::vector<char> done(functions.size(), false);
   parallelFor(program.getContext(), 0, functions.size(), [&](size_t i) {
-    bool isStream = functions[i].getOps<tile::ContractOp>().empty();
+    bool isStream = !functions[i]
+                         .walk([](tile::ContractOp) {
+                           return WalkResult::interrupt();
+                         })
+                         .wasInterrupted();
     auto kernel = isStream ? readOps(functions[i])
                            : lowerKernel(functions[i], image.machine);
     if (failed(kernel))
@@ -61,5 +66,6 @@ TargetInfo systolic::systolicTargetInfo() {
   return {"systolic", presets(), machineFor, checkSystolicMachine,
           [](MachineModel machine) -> std::unique_ptr<Target> {
             return std::make_unique<SystolicTarget>(std::move(machine));
-          }};
+          },
+          /*isHost=*/false};
 }

@@ -389,7 +389,9 @@ struct ChooseStrategies
                      about(getOperation(), "TuningTable", "strategy"))
           << "the tuning table is not used: " << tuning->whyIgnored;
     getOperation().walk([&](tile::ContractOp op) {
-      if (!op.getStrategyAttr() && !op.getDevice())
+      if (op.getDevice())
+        packRows(op);
+      else if (!op.getStrategyAttr())
         recordPrediction(op,
                          chooseStrategy(op, machine, tuning.get(), openSizes));
     });

@@ -62,6 +62,8 @@ StringRef whyApart(tile::ContractOp first, tile::ContractOp other) {
   if (first.getParallel() != other.getParallel() ||
       first.getReduced() != other.getReduced())
     return "it has other sizes";
+  if (first.getDevice() != other.getDevice())
+    return "it runs on another device";
   if (!canStack(constantBehindReshapes(first.getB()),
                 constantBehindReshapes(other.getB())) ||
       first.getResult(0).getType() != other.getResult(0).getType() ||
@@ -193,7 +195,7 @@ private:
         first.getReducedAttr(), b.getAffineMapArrayAttr(maps),
         first.getAUnsignedAttr(), first.getBUnsignedAttr(),
         /*pad=*/TypedAttr(), /*strategy=*/tile::StrategyAttr(),
-        /*device=*/IntegerAttr());
+        first.getDeviceAttr());
     merged.getBody().takeBody(first.getBody());
 
     SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)),
@@ -225,7 +227,7 @@ struct MergeContracts : ashlar::impl::MergeContractsPassBase<MergeContracts> {
   void runOnOperation() override {
     llvm::MapVector<std::pair<Block *, Value>, Siblings> byOperand;
     getOperation().walk([&](tile::ContractOp op) {
-      if (!op.getStrategyAttr() && !op.getDevice())
+      if (!op.getStrategyAttr())
         byOperand[{op->getBlock(), op.getA()}].push_back(op);
     });
     for (auto &[at, readers] : byOperand)

@@ -63,6 +63,46 @@ bool ashlar::packConstant(ContractShape &shape, int64_t columnsOfBox,
   return true;
 }
 
+void ashlar::packRows(tile::ContractOp op) {
+  TypedAttr constant = constantBehindReshapes(op.getB());
+  AffineMap plain = op.getBMap();
+  if (!constant || !plain.isProjectedPermutation())
+    return;
+  unsigned last = op.getParallel().size() - 1;
+  int64_t columns = -1;
+  SmallVector<std::pair<unsigned, int64_t>> others;
+  for (auto [i, expr] : llvm::enumerate(plain.getResults())) {
+    unsigned dim = cast<AffineDimExpr>(expr).getPosition();
+    if (dim == last)
+      columns = i;
+    else
+      others.emplace_back(dim, i);
+  }
+  if (columns < 0 || (llvm::is_sorted(others) &&
+                      columns == int64_t(plain.getNumResults()) - 1))
+    return;
+  llvm::sort(others);
+  auto type = cast<RankedTensorType>(op.getB().getType());
+  OpBuilder b(op);
+  SmallVector<int64_t> order, shape = {1};
+  SmallVector<AffineExpr> place = {b.getAffineConstantExpr(0)};
+  for (auto [dim, i] : others) {
+    order.push_back(i);
+    shape.push_back(type.getDimSize(i));
+    place.push_back(b.getAffineDimExpr(dim));
+  }
+  shape.push_back(type.getDimSize(columns));
+  place.push_back(b.getAffineDimExpr(last));
+  Value source = arith::ConstantOp::create(b, op.getB().getLoc(), constant);
+  op.getBMutable().assign(tile::PackOp::create(
+      b, op.getLoc(), RankedTensorType::get(shape, type.getElementType()),
+      source, b.getI64IntegerAttr(columns), b.getDenseI64ArrayAttr(order),
+      /*group=*/IntegerAttr()));
+  SmallVector<AffineMap> maps(op.getMaps().getAsValueRange<AffineMapAttr>());
+  maps[1] = AffineMap::get(plain.getNumDims(), 0, place, op.getContext());
+  op.setMapsAttr(b.getAffineMapArrayAttr(maps));
+}
+
 bool ashlar::packLarge(ContractShape &shape, int64_t panel) {
   tile::ContractOp op = shape.op;
   constexpr int64_t many = 192;

@@ -11,6 +11,10 @@ namespace ashlar {
 /// innermost. `plain` is b's map before terms were grouped.
 bool packConstant(ContractShape &shape, int64_t columns, mlir::AffineMap plain);
 
+/// Stores a constant b for a device that loads rows: batches, then terms, each
+/// with all columns side by side.
+void packRows(tile::ContractOp op);
+
 /// Copies b into panels of `panel` columns before it is read many times, and
 /// says whether: one pass more over its bytes, instead of rows that lie pages
 /// apart or panels that every worker makes for itself.
