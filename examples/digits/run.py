@@ -7,6 +7,7 @@ repeated by hand.
 """
 
 import argparse
+import json
 import os
 import pathlib
 import shlex
@@ -74,6 +75,12 @@ def shorten(word):
     return word
 
 
+def count_right(file, labels):
+    right = int((np.load(file).argmax(1) == labels).sum())
+    return (f"{right} of {len(labels)} held-out pictures are right "
+            f"({right / len(labels):.1%})")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--bin", type=pathlib.Path, required=True,
@@ -113,9 +120,22 @@ def main():
         "--shape=image=" + "x".join(map(str, images.shape)), "-o", every)
     run(runner, every, f"--input=image={HERE / 'test_images.npy'}",
         f"--output=probabilities={work / 'out-all.npy'}")
-    right = int((np.load(work / "out-all.npy").argmax(1) == labels).sum())
-    print(f"\n  {right} of {len(labels)} held-out pictures are right "
-          f"({right / len(labels):.1%}).\n")
+    print(f"\n  {count_right(work / 'out-all.npy', labels)}.\n")
+
+    print("  The same on a simulated TPU-like machine, products in bf16:\n")
+    simulated = work / "digits-systolic.ash"
+    run(compiler, HERE / "digits.onnx",
+        "--shape=image=" + "x".join(map(str, images.shape)),
+        "--target=systolic:tpu-128", "--precision=bf16", "-o", simulated)
+    run(runner, simulated, "--device=systolic:0",
+        f"--input=image={HERE / 'test_images.npy'}",
+        f"--output=probabilities={work / 'out-systolic.npy'}")
+    use = json.loads(subprocess.run(
+        [arguments.bin.resolve() / "ashlar-inspect", simulated, "--utilisation",
+         "--json"], capture_output=True, text=True, check=True).stdout)[0]
+    print(f"\n  {count_right(work / 'out-systolic.npy', labels)}; "
+          f"{use['cycles']:,} cycles,\n  the array {use['utilisation']:.0%} used "
+          f"(ashlar-inspect --utilisation).\n")
 
 
 if __name__ == "__main__":
