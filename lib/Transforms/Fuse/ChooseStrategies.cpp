@@ -55,7 +55,7 @@ public:
 
   /// Fails, having said why, where the tuning's entry does not fit; its choice
   /// is then the model's own.
-  FailureOr<Prediction> choose() {
+  FailureOr<Prediction> choose(bool explains = true) {
     BoxChoice choice = chooseBoxes(*this);
     candidates = std::move(choice.candidates);
     own = choice.best;
@@ -75,7 +75,8 @@ public:
         /*grouped=*/core.group > 1, chooseAhead(), registers);
     op.setStrategyAttr(strategy);
     Prediction prediction = predict();
-    explain(prediction);
+    if (explains)
+      explain(prediction);
     if (failed(fits))
       return failure();
     return prediction;
@@ -435,6 +436,29 @@ Prediction ashlar::chooseStrategy(tile::ContractOp op,
     tuning->list(std::move(listed));
   }
   return *prediction;
+}
+
+Prediction ashlar::predictStrategy(tile::ContractOp op,
+                                   const MachineModel &machine,
+                                   bool openSizes) {
+  auto trial = cast<tile::ContractOp>(OpBuilder(op).clone(*op));
+  AffineMap b = op.getBMap();
+  Core core(machine, trial);
+  if (core.group > 1 && !groupTerms(trial, core.group))
+    core = Core(machine, trial, /*groups=*/false);
+  core.openSizes = openSizes;
+  Prediction prediction =
+      *StrategyChooser(trial, core, b, nullptr).choose(/*explains=*/false);
+  Operation *packed = trial.getB().getDefiningOp();
+  trial.erase();
+  while (packed && isOpTriviallyDead(packed)) {
+    Operation *read = packed->getNumOperands()
+                          ? packed->getOperand(0).getDefiningOp()
+                          : nullptr;
+    packed->erase();
+    packed = read;
+  }
+  return prediction;
 }
 
 std::unique_ptr<Pass>

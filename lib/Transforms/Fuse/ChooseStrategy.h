@@ -61,6 +61,10 @@ class StrategyTuning;
 Prediction chooseStrategy(tile::ContractOp op, const MachineModel &machine,
                           StrategyTuning *tuning, bool openSizes = false);
 
+/// What chooseStrategy would predict without a tuning; `op` stays as it is.
+Prediction predictStrategy(tile::ContractOp op, const MachineModel &machine,
+                           bool openSizes = false);
+
 /// All of a contraction that its strategy depends on, in one line: the same for
 /// the same computation, whatever its nodes are called. `hasPanels` says that b
 /// is constant and will be stored as the kernel reads it.

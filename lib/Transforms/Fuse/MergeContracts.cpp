@@ -3,6 +3,7 @@
 // Contractions of one tensor with several constants, such as the projections
 // to queries, keys and values, become one: their constants lie one behind the
 // other, and so do their results, which readers see as views.
+#include "ChooseStrategy.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/Reshapes.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
@@ -11,6 +12,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/OperationSupport.h"
 
 using namespace mlir;
@@ -97,7 +99,8 @@ int64_t bytesSaved(Siblings &siblings) {
 /// together.
 class Merger {
 public:
-  explicit Merger(Siblings &readers) : readers(readers) {}
+  Merger(Siblings &readers, const MachineModel &machine, bool openSizes)
+      : readers(readers), machine(machine), openSizes(openSizes) {}
 
   void run() {
     SmallVector<Siblings> groups;
@@ -146,13 +149,44 @@ private:
         cast<TypedAttr>(tile::StackedAttr::get(b.getContext(), sources, type)));
   }
 
-  static void merge(Siblings &siblings) {
+  /// As one, if that takes no longer than all of them with their launches.
+  void merge(Siblings &siblings) {
+    tile::ContractOp first = siblings.front();
+    // The machine model is the host's.
+    if (first.getDevice()) {
+      remark::passed(first.getLoc(), about(first, "Siblings", "fusion"))
+          << "one contraction with " << others(siblings) << ", saving "
+          << remark::metric("BytesSaved", bytesSaved(siblings))
+          << " bytes and the starts of its device";
+      return replace(siblings, write(siblings));
+    }
+    double apart = double(siblings.size() - 1) * machine.costs.launchNs * 1e-9 *
+                   machine.clock.hz;
+    for (tile::ContractOp op : siblings)
+      apart += predictStrategy(op, machine, openSizes).cycles();
+    tile::ContractOp merged = write(siblings);
+    double together = predictStrategy(merged, machine, openSizes).cycles();
+    bool pays = together <= apart;
+    auto identity = about(first, "Siblings", "fusion");
+    auto line = pays ? remark::passed(first.getLoc(), identity)
+                     : remark::missed(first.getLoc(), identity);
+    line << (pays ? "one contraction with " : "stays apart from ")
+         << others(siblings) << (pays ? ", saving " : ", which read the same ")
+         << remark::metric(pays ? "BytesSaved" : "Bytes", bytesSaved(siblings))
+         << " bytes: " << remark::metric("Cycles", int64_t(together))
+         << " cycles predicted for one instead of "
+         << remark::metric("ApartCycles", int64_t(apart))
+         << " with their launches";
+    if (pays)
+      replace(siblings, merged);
+    else
+      merged.erase();
+  }
+
+  static tile::ContractOp write(Siblings &siblings) {
     tile::ContractOp first = siblings.front();
     OpBuilder b(first);
     int64_t count = siblings.size();
-    remark::passed(first.getLoc(), about(first, "Siblings", "fusion"))
-        << "one contraction with " << others(siblings) << ", saving "
-        << remark::metric("BytesSaved", bytesSaved(siblings)) << " bytes";
     SmallVector<Location> locations;
     for (tile::ContractOp op : siblings)
       locations.push_back(op.getLoc());
@@ -196,8 +230,15 @@ private:
         first.getAUnsignedAttr(), first.getBUnsignedAttr(),
         /*pad=*/TypedAttr(), /*strategy=*/tile::StrategyAttr(),
         first.getDeviceAttr());
-    merged.getBody().takeBody(first.getBody());
+    IRMapping mapping;
+    first.getBody().cloneInto(&merged.getBody(), mapping);
+    return merged;
+  }
 
+  static void replace(Siblings &siblings, tile::ContractOp merged) {
+    OpBuilder b(siblings.front());
+    auto part = cast<RankedTensorType>(siblings.front().getResult(0).getType());
+    auto type = cast<RankedTensorType>(merged.getResult(0).getType());
     SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)),
         strides(type.getRank(), b.getIndexAttr(1)), sizes = {b.getIndexAttr(1)};
     for (int64_t size : part.getShape())
@@ -221,9 +262,14 @@ private:
   }
 
   Siblings &readers;
+  const MachineModel &machine;
+  bool openSizes;
 };
 
 struct MergeContracts : ashlar::impl::MergeContractsPassBase<MergeContracts> {
+  MergeContracts() = default;
+  MergeContracts(const MachineModel &machine, bool openSizes)
+      : machine(machine), openSizes(openSizes) {}
   void runOnOperation() override {
     llvm::MapVector<std::pair<Block *, Value>, Siblings> byOperand;
     getOperation().walk([&](tile::ContractOp op) {
@@ -231,7 +277,16 @@ struct MergeContracts : ashlar::impl::MergeContractsPassBase<MergeContracts> {
         byOperand[{op->getBlock(), op.getA()}].push_back(op);
     });
     for (auto &[at, readers] : byOperand)
-      Merger(readers).run();
+      Merger(readers, machine, openSizes).run();
   }
+
+private:
+  MachineModel machine = MachineModel::generic();
+  bool openSizes = false;
 };
 } // namespace
+
+std::unique_ptr<Pass>
+ashlar::createMergeContractsPass(const MachineModel &machine, bool openSizes) {
+  return std::make_unique<MergeContracts>(machine, openSizes);
+}

@@ -30,9 +30,9 @@ const char *ashlar::stepName(Step step) {
       "ashlar-fuse-elementwise",   "ashlar-form-contracts",
       "ashlar-absorb-padding",     "ashlar-form-winograd",
       "ashlar-merge-contracts",    "ashlar-form-dispatches",
-      "ashlar-tile-kernels",       "ashlar-expand-contracts",
-      "ashlar-vectorize-generics", "ashlar-vectorize-steps",
-      "the target's lowering"};
+      "ashlar-merge-reductions",   "ashlar-tile-kernels",
+      "ashlar-expand-contracts",   "ashlar-vectorize-generics",
+      "ashlar-vectorize-steps",    "the target's lowering"};
   return names[unsigned(step)];
 }
 
@@ -108,7 +108,8 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
         options.takes(Step::FormWinograd))
       function.addPass(createFormWinogradPass(options.machine, options.tuning));
     if (all && options.takes(Step::MergeContracts))
-      function.addPass(createMergeContractsPass());
+      function.addPass(
+          createMergeContractsPass(options.machine, options.openSizes));
     function.addPass(createChooseStrategiesPass(options.machine, options.tuning,
                                                 options.openSizes));
     function.addPass(createCSEPass());
@@ -120,6 +121,8 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
   dispatches.scoreBytes =
       all && groups && !options.openSizes ? options.machine.scoreBytes() : 0;
   function.addPass(createFormDispatchesPass(dispatches));
+  if (all && options.takes(Step::MergeReductions))
+    function.addPass(createMergeReductionsPass());
   if (!options.companions.empty())
     function.addPass(createInsertTransfersPass());
   verifyStage(pm, "fuse");

@@ -26,7 +26,7 @@ void DrainWriter::run(llvm::function_ref<Value(int64_t i)> sums) {
       arguments.push_back(value);
     }
     Value result =
-        emitVectorBody(b, &op.getBody().front(), arguments, layout.lanes(i));
+        emitVectorBody(b, &op.getBody().front(), arguments, layout.lanes(i))[0];
     store(target, index(target.distance(place)), target.steps[last], result,
           used);
   }

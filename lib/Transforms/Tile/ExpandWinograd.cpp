@@ -275,7 +275,7 @@ private:
               arguments.push_back(load(line, indexAt(at, shift(line)),
                                        line.steps[3], width, used));
             Value result =
-                emitVectorBody(b, &op.getBody().front(), arguments, width);
+                emitVectorBody(b, &op.getBody().front(), arguments, width)[0];
             store(target, indexAt(base, shift(target)), target.steps[3], result,
                   used);
           }

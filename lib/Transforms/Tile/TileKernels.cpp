@@ -152,9 +152,14 @@ struct TileKernels : ashlar::impl::TileKernelsPassBase<TileKernels> {
     func::FuncOp function = getOperation();
     SmallVector<bufferization::MaterializeInDestinationOp> stores(
         function.getOps<bufferization::MaterializeInDestinationOp>());
-    if (stores.size() != 1)
+    if (stores.empty())
       return;
     auto root = stores[0].getSource().getDefiningOp<TilingInterface>();
+    // What one op makes is made box by box, however many results that is.
+    if (!llvm::all_of(stores, [&](auto store) {
+          return store.getSource().getDefiningOp() == root;
+        }))
+      return;
     // tensor.pad guards every box that could lie in its padding; fills and
     // copies are as fast in one piece.
     if (!root || isa<tensor::PadOp>(root))

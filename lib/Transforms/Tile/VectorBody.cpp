@@ -7,8 +7,10 @@
 
 using namespace mlir;
 
-Value ashlar::emitVectorBody(ImplicitLocOpBuilder &b, Block *body,
-                             ArrayRef<Value> arguments, int64_t lanes) {
+SmallVector<Value, 1> ashlar::emitVectorBody(ImplicitLocOpBuilder &b,
+                                             Block *body,
+                                             ArrayRef<Value> arguments,
+                                             int64_t lanes) {
   auto vectorOf = [&](Type type) { return VectorType::get({lanes}, type); };
   IRMapping mapping;
   for (auto [from, to] : llvm::zip(body->getArguments(), arguments))
@@ -41,5 +43,5 @@ Value ashlar::emitVectorBody(ImplicitLocOpBuilder &b, Block *body,
     Operation *clone = b.create(state);
     mapping.map(inner.getResults(), clone->getResults());
   }
-  return lookup(body->getTerminator()->getOperand(0));
+  return llvm::map_to_vector<1>(body->getTerminator()->getOperands(), lookup);
 }

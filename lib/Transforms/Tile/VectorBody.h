@@ -9,12 +9,12 @@
 namespace ashlar {
 
 /// Writes the ops of `body` on vectors of `lanes` and returns what its
-/// terminator yields first. `arguments`: one vector per argument of the body,
+/// terminator yields. `arguments`: one vector per argument of the body,
 /// null for those it does not use. Constants and values from outside are
 /// broadcast.
-mlir::Value emitVectorBody(mlir::ImplicitLocOpBuilder &b, mlir::Block *body,
-                           llvm::ArrayRef<mlir::Value> arguments,
-                           int64_t lanes);
+llvm::SmallVector<mlir::Value, 1>
+emitVectorBody(mlir::ImplicitLocOpBuilder &b, mlir::Block *body,
+               llvm::ArrayRef<mlir::Value> arguments, int64_t lanes);
 
 } // namespace ashlar
 

@@ -59,8 +59,12 @@ static bool isDense(const VectorOperand &operand, unsigned dim) {
 /// Vectors go along the dim in which memory is contiguous: preferably the
 /// result's, otherwise a summed one, otherwise the result's with gathers.
 static bool chooseVectorDim(linalg::GenericOp op, VectorPlan &plan) {
-  ArrayRef<VectorOperand> inputs = ArrayRef(plan.operands).drop_back();
-  const VectorOperand &output = plan.operands.back();
+  ArrayRef<VectorOperand> inputs = plan.inputs;
+  auto allStep = [&](unsigned dim, int64_t step) {
+    return llvm::all_of(plan.outputs, [&](const VectorOperand &output) {
+      return output.steps[dim] == step;
+    });
+  };
   SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
   auto extent = [&](unsigned dim) {
     return ShapedType::isDynamic(plan.ranges[dim]) ? int64_t(64)
@@ -79,10 +83,9 @@ static bool chooseVectorDim(linalg::GenericOp op, VectorPlan &plan) {
       return operand.steps[dim] != 0;
     });
     int score = 0;
-    if (parallel && output.steps[dim] == 1 && known)
+    if (parallel && allStep(dim, 1) && known)
       score = dense == inputs.size() ? 4 : 2;
-    else if (!parallel && moves && dense == inputs.size() &&
-             output.steps[dim] == 0)
+    else if (!parallel && moves && dense == inputs.size() && allStep(dim, 0))
       score = 3;
     // Short rows fill few lanes.
     if (score && extent(dim) < 4)
@@ -116,11 +119,11 @@ static int64_t rowsAtOnce(int64_t extent, int64_t limit) {
 static void chooseRows(VectorPlan &plan, int64_t registers) {
   if (plan.reduced.empty() && !plan.vectorIsReduced)
     return;
-  int64_t budget = registers >= 32 ? 24 : 12;
+  int64_t budget = (registers >= 32 ? 24 : 12) / int64_t(plan.outputs.size());
   int64_t extent = plan.ranges[plan.vectorDim];
   bool isLong = ShapedType::isDynamic(extent) || extent >= 2 * plan.lanes;
   plan.vectors = isLong ? 2 : 1;
-  ArrayRef<VectorOperand> inputs = ArrayRef(plan.operands).drop_back();
+  ArrayRef<VectorOperand> inputs = plan.inputs;
   // Along a good row dim, an operand that needs vector loads stays the same.
   auto reuse = [&](unsigned dim) {
     int score = 0;
@@ -162,8 +165,8 @@ static void chooseRows(VectorPlan &plan, int64_t registers) {
 /// Long sums of floats go through partial sums of about 256 terms.
 static void choosePartialSums(VectorPlan &plan) {
   constexpr int64_t terms = 256;
-  if (plan.vectorIsReduced || plan.reduced.empty() || !plan.combiner ||
-      !isa<arith::AddFOp>(plan.combiner))
+  if (plan.vectorIsReduced || plan.reduced.empty() ||
+      llvm::none_of(plan.combiners, llvm::IsaPred<arith::AddFOp>))
     return;
   int64_t inner = 1;
   for (unsigned dim : ArrayRef(plan.reduced).drop_front())
@@ -181,19 +184,42 @@ static void choosePartialSums(VectorPlan &plan) {
     plan.partialSteps = steps;
 }
 
+/// How two partial results of each output combine; none where that is not one
+/// op for one of them.
+static SmallVector<Operation *, 1> findCombiners(linalg::GenericOp op) {
+  SmallVector<Operation *, 1> result;
+  for (unsigned i = 0; i != op.getNumDpsInits(); ++i) {
+    SmallVector<Operation *> found;
+    if (!matchReduction(op.getRegionOutputArgs(), i, found) ||
+        found.size() != 1 || !linalg::getCombinerOpKind(found[0]) ||
+        !arith::getNeutralElement(found[0]))
+      return {};
+    result.push_back(found[0]);
+  }
+  return result;
+}
+
 std::optional<VectorPlan> ashlar::planVectors(linalg::GenericOp op,
                                               int64_t vectorBytes,
                                               int64_t registers) {
   VectorPlan plan;
-  if (op.getNumDpsInits() != 1 || !op.hasPureBufferSemantics() ||
-      op.getNumLoops() == 0 || !runsOnVectors(*op.getBody()))
+  if (!op.hasPureBufferSemantics() || op.getNumLoops() == 0 ||
+      op.getNumDpsInits() == 0 || !runsOnVectors(*op.getBody()))
     return std::nullopt;
+  AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   for (OpOperand &operand : op->getOpOperands()) {
     std::optional<VectorOperand> described =
         describe(operand.get(), op.getMatchingIndexingMap(&operand));
     if (!described)
       return std::nullopt;
-    plan.operands.push_back(*described);
+    if (op.isDpsInput(&operand)) {
+      plan.inputs.push_back(*described);
+      continue;
+    }
+    if (described->map != result)
+      return std::nullopt;
+    plan.outputs.push_back(*described);
+    plan.readsOutput |= op.payloadUsesValueFromOperand(&operand);
   }
   plan.ranges = op.getStaticLoopRanges();
   plan.lanes = vectorBytes / widestBytes(*op.getBody());
@@ -205,8 +231,6 @@ std::optional<VectorPlan> ashlar::planVectors(linalg::GenericOp op,
         plan.lanes, llvm::PowerOf2Ceil(std::max<int64_t>(extent, 1)));
   if (plan.lanes < 2)
     return std::nullopt;
-  OpOperand *init = op.getDpsInitOperand(0);
-  plan.readsOutput = op.payloadUsesValueFromOperand(init);
   for (auto [dim, iterator] : llvm::enumerate(op.getIteratorTypesArray())) {
     if (dim == plan.vectorDim)
       continue;
@@ -215,13 +239,9 @@ std::optional<VectorPlan> ashlar::planVectors(linalg::GenericOp op,
     else
       plan.reduced.push_back(dim);
   }
-  SmallVector<Operation *> combiners;
-  if (op.getNumReductionLoops() != 0 &&
-      matchReduction(op.getRegionOutputArgs(), 0, combiners) &&
-      combiners.size() == 1 && linalg::getCombinerOpKind(combiners[0]) &&
-      arith::getNeutralElement(combiners[0]))
-    plan.combiner = combiners[0];
-  if (plan.vectorIsReduced && !plan.combiner)
+  if (op.getNumReductionLoops() != 0)
+    plan.combiners = findCombiners(op);
+  if (plan.vectorIsReduced && plan.combiners.empty())
     return std::nullopt;
   choosePartialSums(plan);
   chooseRows(plan, registers);

@@ -24,19 +24,21 @@ struct VectorOperand {
 };
 
 struct VectorPlan {
-  llvm::SmallVector<VectorOperand> operands; ///< inputs, then the output
-  llvm::SmallVector<int64_t> ranges;         ///< static extents or kDynamic
-  llvm::SmallVector<unsigned> outer;   ///< parallel dims walked one by one
-  llvm::SmallVector<unsigned> reduced; ///< reduction dims but the vector's
+  llvm::SmallVector<VectorOperand> inputs;
+  llvm::SmallVector<VectorOperand> outputs; ///< with one map
+  llvm::SmallVector<int64_t> ranges;        ///< static extents or kDynamic
+  llvm::SmallVector<unsigned> outer;        ///< parallel dims walked one by one
+  llvm::SmallVector<unsigned> reduced;      ///< reduction dims but the vector's
   unsigned vectorDim = 0;
   bool vectorIsReduced = false;
   int64_t lanes = 0;
   int64_t vectors = 1; ///< vectors side by side along the vector dim
   /// Parallel dims of the register tile and how many of each at once.
   llvm::SmallVector<std::pair<unsigned, int64_t>> rows;
-  bool readsOutput = false; ///< the body uses the output's old value
-  /// How two partial results combine, where that is one op of the body.
-  mlir::Operation *combiner = nullptr;
+  bool readsOutput = false; ///< the body uses an output's old value
+  /// How two partial results of each output combine, where that is one op of
+  /// the body for all of them; else none.
+  llvm::SmallVector<mlir::Operation *, 1> combiners;
   /// Steps of the first reduced dim that are summed from zero before they are
   /// added to the rest, so that rounding errors do not grow with the length of
   /// a sum; 0: all in one.

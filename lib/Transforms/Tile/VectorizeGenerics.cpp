@@ -220,18 +220,18 @@ private:
                                     mask, rest);
   }
 
-  /// All elements of the tile for one step of the sums.
+  /// All elements of the tile for one step of the sums: those of the first
+  /// output, then those of the next.
   SmallVector<Value> emitStep(const RegisterTile &tile, ValueRange sums) {
-    ArrayRef<VectorOperand> inputs = ArrayRef(plan.operands).drop_back();
     SmallVector<SmallVector<Value>> bases;
-    for (const VectorOperand &input : inputs)
+    for (const VectorOperand &input : plan.inputs)
       bases.push_back(baseIndices(input));
     std::map<std::pair<size_t, SmallVector<int64_t>>, Value> loaded;
-    SmallVector<Value> results;
-    size_t element = 0;
+    size_t element = 0, count = tile.count();
+    SmallVector<Value> results(count * plan.outputs.size());
     forEachElement(tile, [&](ArrayRef<int64_t> offset) {
       SmallVector<Value> arguments;
-      for (auto [i, input] : llvm::enumerate(inputs)) {
+      for (auto [i, input] : llvm::enumerate(plan.inputs)) {
         // An operand is loaded once for all elements that share it.
         SmallVector<int64_t> key(offset);
         for (auto [dim, step] : llvm::enumerate(input.steps))
@@ -242,13 +242,16 @@ private:
           value = load(input, bases[i], key, tile.mask);
         arguments.push_back(value);
       }
-      Value sum = sums.empty() ? Value() : sums[element];
-      arguments.push_back(sum);
-      Value result = emitVectorBody(b, op.getBody(), arguments, plan.lanes);
-      if (tile.mask && plan.vectorIsReduced)
-        result = arith::SelectOp::create(b, tile.mask, result, sum);
-      results.push_back(result);
-      ++element;
+      size_t at = element++;
+      for (size_t o = 0; o != plan.outputs.size(); ++o)
+        arguments.push_back(sums.empty() ? Value() : sums[o * count + at]);
+      for (auto [o, result] : llvm::enumerate(
+               emitVectorBody(b, op.getBody(), arguments, plan.lanes)))
+        results[o * count + at] =
+            tile.mask && plan.vectorIsReduced
+                ? Value(arith::SelectOp::create(b, tile.mask, result,
+                                                sums[o * count + at]))
+                : result;
     });
     return results;
   }
@@ -269,16 +272,30 @@ private:
         zero, sizes[dim], plan.partialSteps, dim, sums, [&](ValueRange totals) {
           Value from = ivs[dim];
           Value to = arith::AddIOp::create(b, from, index(plan.partialSteps));
-          SmallVector<Value> zeros;
-          for (Value total : totals)
-            zeros.push_back(
-                arith::ConstantOp::create(b, b.getZeroAttr(total.getType())));
           SmallVector<Value> parts =
-              carryingLoop(from, to, 1, dim, zeros, body);
-          for (auto [part, total] : llvm::zip(parts, totals))
-            part = arith::AddFOp::create(b, total, part);
+              carryingLoop(from, to, 1, dim, neutralSums(tile), body);
+          for (auto [i, part] : llvm::enumerate(parts))
+            part = combine(i / tile.count(), totals[i], part);
           return parts;
         });
+  }
+
+  /// What no sum begins with yet.
+  SmallVector<Value> neutralSums(const RegisterTile &tile) {
+    SmallVector<Value> sums;
+    for (auto [output, combiner] : llvm::zip(plan.outputs, plan.combiners)) {
+      Value neutral = arith::ConstantOp::create(
+          b, DenseElementsAttr::get(
+                 vectorOf(elementType(output)),
+                 ArrayRef<Attribute>(*arith::getNeutralElement(combiner))));
+      sums.append(tile.count(), neutral);
+    }
+    return sums;
+  }
+  Value combine(size_t output, Value x, Value y) {
+    return vector::makeArithReduction(
+        b, b.getLoc(), *linalg::getCombinerOpKind(plan.combiners[output]), x,
+        y);
   }
 
   SmallVector<Value>
@@ -322,62 +339,58 @@ private:
   }
 
   void emitTile(const RegisterTile &tile) {
-    const VectorOperand &output = plan.operands.back();
     if (plan.vectorIsReduced) {
       emitReducedTile(tile);
       return;
     }
-    SmallVector<Value> base = baseIndices(output);
+    // One map for all outputs, and so one place.
+    SmallVector<Value> base = baseIndices(plan.outputs.front());
     SmallVector<Value> sums;
-    if (plan.readsOutput)
-      forEachElement(tile, [&](ArrayRef<int64_t> offset) {
-        sums.push_back(load(output, base, offset, tile.mask));
-      });
+    for (const VectorOperand &output : plan.outputs)
+      if (plan.readsOutput)
+        forEachElement(tile, [&](ArrayRef<int64_t> offset) {
+          sums.push_back(load(output, base, offset, tile.mask));
+        });
     sums = emitSums(tile, 0, sums);
     size_t element = 0;
-    forEachElement(tile, [&](ArrayRef<int64_t> offset) {
-      SmallVector<Value> indices = indicesAt(output, base, offset);
-      Value value = sums[element++];
-      if (tile.mask)
-        vector::MaskedStoreOp::create(b, output.memref, indices, tile.mask,
-                                      value);
-      else
-        vector::StoreOp::create(b, value, output.memref, indices);
-    });
+    for (const VectorOperand &output : plan.outputs)
+      forEachElement(tile, [&](ArrayRef<int64_t> offset) {
+        SmallVector<Value> indices = indicesAt(output, base, offset);
+        Value value = sums[element++];
+        if (tile.mask)
+          vector::MaskedStoreOp::create(b, output.memref, indices, tile.mask,
+                                        value);
+        else
+          vector::StoreOp::create(b, value, output.memref, indices);
+      });
   }
 
   /// Sums along the vectors themselves: start from the neutral element, add
   /// the lanes up at the end, then the output's old value.
   void emitReducedTile(const RegisterTile &tile) {
-    const VectorOperand &output = plan.operands.back();
-    Type element = elementType(output);
-    Value neutral = arith::ConstantOp::create(
-        b, DenseElementsAttr::get(
-               vectorOf(element),
-               ArrayRef<Attribute>(*arith::getNeutralElement(plan.combiner))));
-    SmallVector<Value> sums(tile.count(), neutral);
-    sums = emitSums(tile, 0, sums);
-    vector::CombiningKind kind = *linalg::getCombinerOpKind(plan.combiner);
+    SmallVector<Value> sums = emitSums(tile, 0, neutralSums(tile));
     ivs[plan.vectorDim] = Value();
-    SmallVector<Value> base = baseIndices(output);
+    SmallVector<Value> base = baseIndices(plan.outputs.front());
     size_t at = 0;
-    Value total;
-    forEachElement(tile, [&](ArrayRef<int64_t> offset) {
-      Value sum = sums[at++];
-      bool isFirst = offset[plan.vectorDim] == 0;
-      total = isFirst
-                  ? sum
-                  : vector::makeArithReduction(b, b.getLoc(), kind, total, sum);
-      if (at % tile.vectors != 0)
-        return;
-      SmallVector<int64_t> row(offset);
-      row[plan.vectorDim] = 0;
-      SmallVector<Value> indices = indicesAt(output, base, row);
-      Value scalar = vector::ReductionOp::create(b, kind, total);
-      Value old = memref::LoadOp::create(b, output.memref, indices);
-      scalar = vector::makeArithReduction(b, b.getLoc(), kind, old, scalar);
-      memref::StoreOp::create(b, scalar, output.memref, indices);
-    });
+    for (size_t o = 0; o != plan.outputs.size(); ++o) {
+      Value memory = plan.outputs[o].memref;
+      vector::CombiningKind kind =
+          *linalg::getCombinerOpKind(plan.combiners[o]);
+      Value total;
+      forEachElement(tile, [&](ArrayRef<int64_t> offset) {
+        Value sum = sums[at++];
+        bool isFirst = offset[plan.vectorDim] == 0;
+        total = isFirst ? sum : combine(o, total, sum);
+        if (at % tile.vectors != 0)
+          return;
+        SmallVector<int64_t> row(offset);
+        row[plan.vectorDim] = 0;
+        SmallVector<Value> indices = indicesAt(plan.outputs[o], base, row);
+        Value scalar = vector::ReductionOp::create(b, kind, total);
+        Value old = memref::LoadOp::create(b, memory, indices);
+        memref::StoreOp::create(b, combine(o, old, scalar), memory, indices);
+      });
+    }
   }
 
   linalg::GenericOp op;

@@ -25,6 +25,7 @@ import data_sizes
 import exported
 import graphs
 import sized_loops
+import siblings
 
 
 def as_value(name, array):
@@ -100,7 +101,8 @@ def write(folder, model, feeds, values, number=0):
 def make_models(out):
     """Writes the models that are whole graphs: how many."""
     written = [case for file in (control_flow, data_sizes, computed_sizes,
-                                 sized_loops, graphs, exported)
+                                 sized_loops, graphs, exported,
+                                 siblings)
                for case in file.CASES]
     for name, text, runs in written:
         model = onnx.parser.parse_model(text)

@@ -132,10 +132,13 @@ func.func private @booleans(%x: memref<16xf32>, %y: memref<16xi1>) {
 
 // -----
 
-// Two results have no plan yet.
+// Two results are two vectors of one load.
 // CHECK-LABEL: func.func private @twoResults
-// CHECK: linalg.generic
-// CHECK-NOT: vector
+// CHECK: %[[X:.*]] = vector.load %arg0
+// CHECK: %[[E:.*]] = math.exp %[[X]]
+// CHECK: vector.store %[[E]], %arg1
+// CHECK: vector.store %[[X]], %arg2
+// CHECK-NOT: linalg.generic
 #same = affine_map<(i) -> (i)>
 func.func private @twoResults(%x: memref<16xf32>, %y: memref<16xf32>, %z: memref<16xf32>) {
   linalg.generic {indexing_maps = [#same, #same, #same], iterator_types = ["parallel"]}
@@ -143,6 +146,49 @@ func.func private @twoResults(%x: memref<16xf32>, %y: memref<16xf32>, %z: memref
   ^bb0(%u: f32, %o: f32, %p: f32):
     %v = math.exp %u : f32
     linalg.yield %v, %u : f32, f32
+  }
+  return
+}
+
+// -----
+
+// A sum and a maximum of the same rows share the loads; each combines in its
+// own way what lanes and the place of the result hold.
+// CHECK-LABEL: func.func private @sumAndMaximum
+// CHECK: scf.for {{.*}} iter_args
+// CHECK: %[[X:.*]] = vector.load %arg0
+// CHECK: arith.addf %[[X]],
+// CHECK: arith.maximumf %[[X]],
+// CHECK: vector.reduction <add>
+// CHECK: memref.store {{.*}}, %arg1
+// CHECK: vector.reduction <maximumf>
+// CHECK: arith.maximumf
+// CHECK: memref.store {{.*}}, %arg2
+// CHECK-NOT: linalg.generic
+func.func private @sumAndMaximum(%x: memref<4x100xf32>, %y: memref<4xf32>, %z: memref<4xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i)>],
+                  iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<4x100xf32>) outs(%y, %z : memref<4xf32>, memref<4xf32>) {
+  ^bb0(%u: f32, %o: f32, %p: f32):
+    %v = arith.addf %u, %o : f32
+    %w = arith.maximumf %u, %p : f32
+    linalg.yield %v, %w : f32, f32
+  }
+  return
+}
+
+// -----
+
+// Results of other orders have no plan.
+// CHECK-LABEL: func.func private @otherOrder
+// CHECK: linalg.generic
+// CHECK-NOT: vector
+func.func private @otherOrder(%x: memref<8x8xf32>, %y: memref<8x8xf32>, %z: memref<8x8xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j, i)>],
+                  iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<8x8xf32>) outs(%y, %z : memref<8x8xf32>, memref<8x8xf32>) {
+  ^bb0(%u: f32, %o: f32, %p: f32):
+    linalg.yield %u, %u : f32, f32
   }
   return
 }

@@ -18,6 +18,8 @@ createChooseStrategiesPass(const MachineModel &machine,
 std::unique_ptr<mlir::Pass>
 createFormWinogradPass(const MachineModel &machine,
                        std::shared_ptr<StrategyTuning> tuning);
+std::unique_ptr<mlir::Pass>
+createMergeContractsPass(const MachineModel &machine, bool openSizes);
 #define GEN_PASS_REGISTRATION
 #include "ashlar/Transforms/Fuse/Passes.h.inc"
 } // namespace ashlar

@@ -102,8 +102,9 @@ def MergeContractsPass
     first: constants are stacked along it (`#tile.stacked`), results as well, and
     whoever reads one of them reads a slice, which is a view.
     Left alone, each with a remark that says why: other sizes, orders, types or
-    epilogues, results that leave the block, and those that are no multiple of
-    64 bytes.
+    epilogues, results that leave the block, those that are no multiple of 64
+    bytes, and where one takes longer, by the machine model, than all of them
+    with their launches.
   }];
   let dependentDialects = ["::ashlar::tile::TileDialect",
                            "::mlir::arith::ArithDialect",
@@ -148,6 +149,22 @@ def FormDispatchesPass
                         "A softmax joins the contractions around it where "
                         "some rows of it fit in this many bytes; 0: never">];
   let dependentDialects = ["::ashlar::exec::ExecDialect"];
+}
+
+def MergeReductionsPass
+    : Pass<"ashlar-merge-reductions", "::mlir::func::FuncOp"> {
+  let summary = "Let reductions of one tensor read it once";
+  let description = [{
+    Before: dispatches. After: those that do nothing but reduce the same tensor
+    along the same dims, such as its mean and its maximum or the bounds that a
+    quantization asks for, are one with several results, up to four. An
+    elementwise op that finishes one of them in place, such as the division of a
+    mean, is part of it still.
+    Left alone, each with a remark that says why: other dims or orders, and what
+    reads besides something that is made only later.
+  }];
+  let dependentDialects = ["::ashlar::exec::ExecDialect",
+                           "::mlir::linalg::LinalgDialect"];
 }
 
 #endif // ASHLAR_TRANSFORMS_FUSE_PASSES_TD

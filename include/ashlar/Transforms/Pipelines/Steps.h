@@ -18,13 +18,14 @@ enum class Step : unsigned {
   FormWinograd,
   MergeContracts,
   FuseDispatches,
+  MergeReductions,
   TileKernels,
   ExpandContracts, ///< the loops of a strategy
   VectorizeGenerics,
   VectorizeSteps,
   OptimizeCode, ///< polynomials for functions, LLVM's passes
 };
-inline constexpr unsigned numSteps = 13;
+inline constexpr unsigned numSteps = 14;
 /// Those of the stage `fuse`: with them and no more, kernels are fused, and
 /// plain loops.
 inline constexpr unsigned numFuseSteps = unsigned(Step::TileKernels);
