@@ -14,12 +14,11 @@ import sys
 import tempfile
 import time
 
-import numpy as np
-
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "test" / "Integration"), str(ROOT / "benchmarks")]
 import compare_models  # noqa: E402
 import model_list  # noqa: E402
+from measure import accuracy, unseen  # noqa: E402
 from measure.context import Context, Refused, only  # noqa: E402
 from measure.contenders import Ours, OpenVINO  # noqa: E402
 
@@ -29,43 +28,32 @@ PRECISIONS = {"f32": [], "bf16": ["--precision=bf16"],
               "f16": ["--precision=f16"], "auto": ["--precision=auto"]}
 
 
-def run_ours(context, module, case, expected):
-    command = [context.bin / "ashlar-run", module]
-    for index, (name, values) in enumerate(case.feeds.items()):
-        np.save(context.work / f"in-{index}.npy", values)
-        command.append(f"--input={name}={context.work / f'in-{index}.npy'}")
-    for index, (name, _) in enumerate(expected):
-        command.append(f"--output={name}={context.work / f'out-{index}.npy'}")
-    context.run(*command)
-    return [np.load(context.work / f"out-{index}.npy")
-            for index in range(len(expected))]
-
-
-def error(found, expected):
-    return max(compare_models.difference(
-        np.asarray(f).astype(v.dtype).reshape(v.shape), v)
-        for f, (_, v) in zip(found, expected))
-
-
-def open_ours(context, model, path, precision, row):
-    module = context.work / f"{model.name}.{precision}.ash"
-    start = time.perf_counter()
-    context.compile(path, module, "--quiet", *model.arguments(),
-                    *PRECISIONS[precision])
-    row["compile_s"] = round(time.perf_counter() - start, 2)
+def open_ours(context, model, path, precision, modules, row):
+    """The module, which may be there already; auto is calibrated on inputs
+    like those it meets."""
+    module = modules / f"{model.name}.{precision}.ash"
+    if not module.exists():
+        flags = PRECISIONS[precision]
+        if precision == "auto":
+            flags = [*flags,
+                     f"--calibration={unseen.calibrate(context, model)}"]
+        start = time.perf_counter()
+        context.compile(path, module, "--quiet", *model.arguments(), *flags)
+        row["compile_s"] = round(time.perf_counter() - start, 2)
     row["module_bytes"] = module.stat().st_size
     return module
 
 
-def measure(context, model, path, chosen, peers):
+def measure(context, model, path, chosen, modules, peers):
     cases, theirs = model.cases(path), compare_models.Theirs(path)
     rows, opened = {}, {}
     for precision in chosen:
         row = rows[precision] = {}
         try:
-            module = open_ours(context, model, path, precision, row)
+            module = open_ours(context, model, path, precision, modules, row)
             row["error"] = max(
-                error(run_ours(context, module, case, expected), expected)
+                accuracy.error(accuracy.outputs(
+                    context, module, case, [n for n, _ in expected]), expected)
                 for case in cases for expected in [theirs.outputs(case)])
             opened[precision] = Ours(context, module, cases[0].feeds, 1)
         except Refused as why:
@@ -76,7 +64,8 @@ def measure(context, model, path, chosen, peers):
             found = []
             for case in reversed(cases):
                 peer = OpenVINO(path, case.feeds, 1, precision)
-                found.append(error(peer.outputs(), theirs.outputs(case)))
+                found.append(accuracy.error(peer.outputs(),
+                                            theirs.outputs(case)))
             row["error"] = max(found)
             opened[f"openvino {precision}"] = peer
         except Refused as why:
@@ -111,7 +100,20 @@ def parser_of(description, names):
                         help="of each contender on each model")
     parser.add_argument("--output", type=pathlib.Path,
                         default=ROOT / "benchmarks" / "results")
+    parser.add_argument("--merge", action="store_true",
+                        help="keep what the report says of other models")
     return parser
+
+
+def write(arguments, name, table_of, results):
+    """Into files of this name. What they say of other models stays."""
+    folder = arguments.output
+    folder.mkdir(parents=True, exist_ok=True)
+    data = folder / f"{name}.json"
+    if data.exists() and arguments.merge:
+        results = {**json.loads(data.read_text()), **results}
+    data.write_text(json.dumps(results, indent=1) + "\n")
+    (folder / f"{name}.md").write_text(table_of(results))
 
 
 def write_report(arguments, name, kind, measure_model):
@@ -126,10 +128,25 @@ def write_report(arguments, name, kind, measure_model):
             with models[model].prepare(context.work) as path:
                 results[model] = measure_model(context, models[model], path)
             print(table({model: results[model]}, kind), flush=True)
-    arguments.output.mkdir(parents=True, exist_ok=True)
-    (arguments.output / f"{name}.md").write_text(table(results, kind))
-    (arguments.output / f"{name}.json").write_text(
-        json.dumps(results, indent=1) + "\n")
+    write(arguments, name, lambda r: table(r, kind), results)
+
+
+def count_unseen(arguments):
+    models = {m.name: m for m in model_list.all_models()}
+    rows = {}
+    with tempfile.TemporaryDirectory() as folder:
+        work = pathlib.Path(folder)
+        context = Context(arguments.bin.resolve(), None, work, 0)
+        for name in arguments.names:
+            with models[name].prepare(work) as path:
+                try:
+                    rows[name] = unseen.measure(
+                        context, models[name], path, arguments.unseen,
+                        arguments.calibration)
+                except Refused as why:
+                    rows[name] = {"refused": str(why)}
+            print(unseen.table({name: rows[name]}), flush=True)
+    write(arguments, "precision-unseen", unseen.table, rows)
 
 
 def main():
@@ -137,10 +154,21 @@ def main():
     parser.add_argument("--precisions", default=",".join(PRECISIONS))
     parser.add_argument("--no-peers", action="store_true",
                         help="leave OpenVINO out")
+    parser.add_argument("--modules", type=pathlib.Path,
+                        help="where ours are kept, and taken from if there")
+    parser.add_argument("--unseen", type=int, metavar="N",
+                        help="instead: on how many of N inputs that it has not "
+                        "seen --precision=auto keeps its tolerance")
+    parser.add_argument("--calibration", type=int, metavar="N",
+                        default=unseen.CALIBRATION,
+                        help="inputs that auto is calibrated on (%(default)s)")
     arguments = parser.parse_args()
+    if arguments.unseen:
+        return count_unseen(arguments)
     write_report(arguments, "precision", "precision",
                  lambda context, model, path: measure(
                      context, model, path, arguments.precisions.split(","),
+                     arguments.modules or context.work,
                      not arguments.no_peers))
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import onnx
 
 import precision
+from measure import accuracy
 from measure.context import Refused
 from measure.contenders import OnnxRuntime, Ours
 
@@ -53,11 +54,11 @@ def error(context, model, path, module, feeds):
     reference = context.work / "reference.ash"
     context.compile(path, reference, "--quiet", "--target=reference",
                     *model.arguments())
-    names = [(output.name, None) for output in onnx.load(path).graph.output]
+    names = [output.name for output in onnx.load(path).graph.output]
     case = precision.model_list.Case("random", feeds)
-    expected = precision.run_ours(context, reference, case, names)
-    found = precision.run_ours(context, module, case, names)
-    return precision.error(found, [("", values) for values in expected])
+    expected = accuracy.outputs(context, reference, case, names)
+    found = accuracy.outputs(context, module, case, names)
+    return accuracy.error(found, list(zip(names, expected)))
 
 
 def measure(context, model, path):

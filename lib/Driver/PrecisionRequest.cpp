@@ -59,6 +59,7 @@ PrecisionOptions PrecisionRequest::optionsFor(const Target &target) {
                    : plan              ? &*plan
                                        : nullptr;
   precision.simulate = hooks.simulatePrecision;
+  precision.observe = hooks.observeRanges;
   precision.decisions = &decisions;
   return precision;
 }

@@ -30,6 +30,8 @@ class Model:
     cases: Callable    # path -> list of Case
     shapes: dict = dataclasses.field(default_factory=dict)
     small: bool = False
+    # label -> feeds: any number of inputs like those that it meets in use.
+    draw: Callable | None = None
 
     def arguments(self):
         return [f"--shape={name}=" + "x".join(map(str, shape))

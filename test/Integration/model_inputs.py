@@ -66,6 +66,22 @@ def spoilt_picture(label, picture):
     return moved * np.float32(random.uniform(0.7, 1.2)) + 0.1 * noise
 
 
+def text_picture(label, height, width, region):
+    """A region of the page, moved and scaled at random, with another contrast
+    and noise: of these, (width, height) where letters are as they mostly are."""
+    random, whole = generator(label), page()
+    scale = random.uniform(0.7, 1.3)
+    size = [min(round(s * scale), limit)
+            for s, limit in zip(region, whole.size)]
+    at = [random.integers(0, limit - s + 1)
+          for s, limit in zip(size, whole.size)]
+    picture = fitted(whole.crop((*at, at[0] + size[0], at[1] + size[1])),
+                     height, width)
+    noise = random.standard_normal(picture.shape).astype(np.float32)
+    return (picture * np.float32(random.uniform(0.6, 1.1)) +
+            np.float32(random.uniform(0, 0.1)) * noise)
+
+
 def sentence(label, length, used, vocabulary=30522):
     """Token numbers, mask and types of two sentences, padded to a length."""
     random = generator(label)

@@ -38,7 +38,7 @@ def randomized(source, work):
         path.unlink(missing_ok=True)
 
 
-def ppocr(name, shape, pictures, small):
+def ppocr(name, shape, pictures, region, small):
     path = MODELS / f"{name}.onnx"
     return Model(
         name, lambda work: fetched(path, work),
@@ -46,7 +46,9 @@ def ppocr(name, shape, pictures, small):
                    for label, make in pictures.items()] +
         [Case("random", {"x": model_inputs.spoilt_picture(
             name, next(iter(pictures.values()))())})],
-        {"x": shape}, small)
+        {"x": shape}, small,
+        lambda label: {"x": model_inputs.text_picture(
+            f"{name} {label}", *shape[2:], region)})
 
 
 def light(folder):
@@ -80,7 +82,9 @@ def classifier(name, shapes, small):
         name, lambda work: written(name, work),
         lambda _: [Case("random", {"input": model_inputs.noise_picture(
             name, (1, 3, 224, 224))})],
-        shapes, small)
+        shapes, small,
+        lambda label: {"input": model_inputs.noise_picture(
+            f"{name} {label}", (1, 3, 224, 224))})
 
 
 def encoder(name, dynamic, small):
@@ -90,7 +94,10 @@ def encoder(name, dynamic, small):
         name, lambda work: written(name, work),
         lambda _: [Case(f"{used} tokens", model_inputs.sentence(
             f"{name}-{used}", 128, used)) for used in (128, 75)],
-        shapes if dynamic else {}, small)
+        shapes if dynamic else {}, small,
+        lambda label: model_inputs.sentence(
+            f"{name} {label}", 128,
+            int(model_inputs.generator(label).integers(5, 129))))
 
 
 LIGHT = ["squeezenet", "shufflenet", "inception_v1", "inception_v2",
@@ -103,10 +110,13 @@ def all_models():
     return [
         ppocr("ppocr_cls", cls, {
             "word": lambda: word(*cls[2:]),
-            "turned word": lambda: word(*cls[2:], turned=True)}, True),
-        ppocr("ppocr_rec", rec, {"word": lambda: word(*rec[2:])}, True),
+            "turned word": lambda: word(*cls[2:], turned=True)}, (120, 26),
+            True),
+        ppocr("ppocr_rec", rec, {"word": lambda: word(*rec[2:])}, (180, 26),
+              True),
         ppocr("ppocr_det", det, {
-            "page": lambda: model_inputs.page_picture(*det[2:])}, False),
+            "page": lambda: model_inputs.page_picture(*det[2:])}, (300, 180),
+            False),
         classifier("mobilenet_v2", {}, True),
         classifier("resnet50", {"input": (1, 3, 224, 224)}, False),
         encoder("minilm_l6", False, True),

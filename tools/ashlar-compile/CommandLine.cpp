@@ -58,8 +58,9 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
                  "For auto: how far an output may be from f32, relative to "
                  "its largest element (1e-2)");
   app.add_option("--calibration", options.calibration,
-                 "For auto: a folder of inputs, NAME.npy or NAME.pb, or "
-                 "folders of such; without it they are made up");
+                 "A folder of inputs, NAME.npy or NAME.pb, or folders of "
+                 "such, on which errors are measured and f16's range is "
+                 "checked; for auto they are made up without it");
   app.add_option("--precision-plan", options.precisionPlan,
                  "A file that says the type of each node");
   app.add_option("--write-precision-plan", options.writePrecisionPlan,
@@ -150,14 +151,18 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
   if (!tolerance.empty() && !parseTolerance(tolerance, options.tolerance))
     return misuse("--tolerance=" + tolerance +
                   ": expected a finite number above zero, such as 1e-2");
-  for (auto [flag, isGiven] :
-       {std::pair("--tolerance", !tolerance.empty()),
-        std::pair("--calibration", !options.calibration.empty())})
-    if (isGiven && !options.searchPrecision)
-      return misuse(std::string(flag) + " is for --precision=auto");
-  if (options.searchPrecision && options.targets.size() > 1)
-    return misuse("--precision=auto measures one program; expected one target "
-                  "in --target, found " +
+  if (!tolerance.empty() && !options.searchPrecision)
+    return misuse("--tolerance is for --precision=auto");
+  if (!options.calibration.empty() && options.precision == NumberType::F32 &&
+      options.precisionPlan.empty())
+    return misuse("--calibration measures what is not f32: --precision=auto, "
+                  "bf16 or f16, or a --precision-plan");
+  if ((options.searchPrecision || !options.calibration.empty()) &&
+      options.targets.size() > 1)
+    return misuse(std::string(options.searchPrecision ? "--precision=auto"
+                                                      : "--calibration") +
+                  " measures one program; expected one target in --target, "
+                  "found " +
                   std::to_string(options.targets.size()));
   if (!precision.empty() && !options.precisionPlan.empty())
     return misuse("--precision-plan says the type of each node; leave "

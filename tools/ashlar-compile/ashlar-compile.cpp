@@ -2,6 +2,7 @@
 #include "CalibrationFolder.h"
 #include "CommandLine.h"
 #include "ashlar/Calibrate/ChoosePrecision.h"
+#include "ashlar/Calibrate/MeasurePrecision.h"
 #include "ashlar/Driver/Compile.h"
 
 /// The exit code of what was printed: a full disk or a closed pipe shows only
@@ -18,7 +19,7 @@ static int finishOutput() {
 
 /// What runs for a while says so where somebody watches.
 static ashlar::CompileResult
-compileAuto(const ashlar::CompileOptions &options) {
+compileAndMeasure(const ashlar::CompileOptions &options) {
   ashlar::CalibrationInputs inputs;
   if (!options.calibration.empty()) {
     std::string wrong =
@@ -36,9 +37,9 @@ compileAuto(const ashlar::CompileOptions &options) {
     progress = [](const std::string &what) {
       llvm::errs() << "\r\033[K" << what;
     };
-  ashlar::CompileResult result = ashlar::compileWithinTolerance(
-      options, inputs, progress, llvm::outs(), llvm::errs());
-  return result;
+  auto *compile = options.searchPrecision ? ashlar::compileWithinTolerance
+                                          : ashlar::compileForInputs;
+  return compile(options, inputs, progress, llvm::outs(), llvm::errs());
 }
 
 int main(int argc, char **argv) {
@@ -50,8 +51,8 @@ int main(int argc, char **argv) {
     return finishOutput();
   }
   ashlar::CompileResult result =
-      options.searchPrecision
-          ? compileAuto(options)
+      options.searchPrecision || !options.calibration.empty()
+          ? compileAndMeasure(options)
           : ashlar::compile(options, llvm::outs(), llvm::errs());
   if (!result.unsupported.empty())
     ashlar::printUnsupported(result.unsupported, llvm::errs());

@@ -24,6 +24,7 @@ struct CompileHooks {
   /// type that they name is still what a simulation rounds to.
   const PrecisionPlan *precisionPlan = nullptr;
   bool simulatePrecision = false;
+  bool observeRanges = false;
   /// Gets what was decided for the one program there is.
   PrecisionDecisions *decisions = nullptr;
   /// Lines about the accuracy that was measured, kept in the module.

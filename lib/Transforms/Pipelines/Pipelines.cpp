@@ -73,6 +73,7 @@ void ashlar::buildPrecisionPipeline(OpPassManager &pm,
     lowering.low = options.low;
     lowering.plan = options.plan;
     lowering.simulate = options.simulate;
+    lowering.observe = options.observe;
     lowering.decisions = options.decisions;
     lowering.machine = machine;
     pm.addPass(createLowerPrecisionPass(lowering));

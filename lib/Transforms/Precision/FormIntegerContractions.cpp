@@ -124,6 +124,7 @@ private:
       return std::nullopt;
     IntegerProduct product{op, {}, std::nullopt, 0};
     bool seen[2] = {false, false};
+    unsigned numQuantized = 0;
     for (Value value : multiply->getOperands()) {
       bool isUnsigned = false;
       std::optional<unsigned> argument = findArgument(op, value, isUnsigned);
@@ -133,11 +134,17 @@ private:
       OpOperand *operand = op.getDpsInputOperand(*argument);
       auto tensor = findQuantized(operand->get(), isUnsigned);
       if (!tensor || tensor->isScaled != sum.getType().isF32())
-        return std::nullopt;
+        continue;
+      ++numQuantized;
       IntegerFactor &factor = product.factors[*argument];
       factor.tensor = std::move(*tensor);
       factor.map = op.getMatchingIndexingMap(operand);
     }
+    if (numQuantized == 0)
+      return std::nullopt;
+    if (numQuantized == 1)
+      return refuse(op, "one operand was no bytes, or got there in a way that "
+                        "is not followed");
     AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
     if (!result.isProjectedPermutation() ||
         result.getNumResults() != op.getNumParallelLoops())
@@ -147,10 +154,19 @@ private:
         factor.weights = weightBytes(factor.tensor);
     if (product.factors[0].isConstant() && product.factors[1].isConstant())
       return std::nullopt;
-    if (!parametersFit(product) || overflows(product, ranges))
-      return std::nullopt;
+    if (!parametersFit(product))
+      return refuse(op, "zero points or scales follow a summed dim, both "
+                        "operands, or one that is computed");
+    if (overflows(product, ranges))
+      return refuse(op, "sums of so many terms might overflow 32 bits");
     findChannel(product, ranges);
     return product;
+  }
+
+  static std::nullopt_t refuse(linalg::GenericOp op, StringRef why) {
+    remark::missed(op.getLoc(), about(op, "IntegerContraction", "precision"))
+        << "multiplies what bytes were turned into: " << why.str();
+    return std::nullopt;
   }
 
   /// Parameters of an operand whose elements others share are uniform; those
@@ -172,6 +188,9 @@ private:
     for (const IntegerFactor &factor : product.factors) {
       const QuantizedTensor &tensor = factor.tensor;
       bool isUniform = tensor.zeroPoint.isUniform() && tensor.scale.isUniform();
+      // What sums of constants come to is written down.
+      if (tensor.computedZero && (factor.isConstant() || !isUniform))
+        return false;
       varying += !isUniform;
       if (!isUniform && !factor.isConstant())
         return false;
@@ -270,7 +289,7 @@ private:
       return true;
     return llvm::any_of(product.factors, [&](const IntegerFactor &factor) {
       return factor.changesSign || flipped.contains(factor.tensor.root) ||
-             !factor.tensor.zeroPoint.isUniformly(0) ||
+             !factor.tensor.hasNoZeroPoint() ||
              getElementTypeOrSelf(factor.tensor.root) !=
                  getElementTypeOrSelf(
                      linalg::GenericOp(product.op)

@@ -182,7 +182,7 @@ private:
   }
 
   /// For each column of constant weights: what its terms are worth beyond
-  /// their zero points, times the other operand's zero point.
+  /// their zero points, times the other operand's zero point if it is known.
   DenseElementsAttr columnCorrections(unsigned i,
                                       SmallVectorImpl<AffineExpr> &places) {
     const IntegerFactor &weights = factor(i);
@@ -200,7 +200,8 @@ private:
     }
     SmallVector<int32_t> sums(ShapedType::getNumElements(shape), 0);
     int64_t at = 0;
-    int64_t other = factor(1 - i).tensor.zeroPoint.values[0];
+    const QuantizedTensor &across = factor(1 - i).tensor;
+    int64_t other = across.computedZero ? 1 : across.zeroPoint.values[0];
     forEachPoint(type.getShape(), [&](ArrayRef<int64_t> point) {
       int64_t zero =
           tensor.zeroPoint.values[placeOf(point, tensor.zeroPoint.shape)];
@@ -245,48 +246,15 @@ private:
     unsigned rank = type.getRank();
     inputs = {sums};
     maps = {b.getMultiDimIdentityMap(rank)};
-    // A zero point of one operand counts the bytes of the other; the constant
-    // one's sums know its own zero points already.
-    std::optional<unsigned> constant;
     for (unsigned i : {0u, 1u})
-      if (factor(i).isConstant())
-        constant = i;
-    int64_t both = 0;
-    for (unsigned i : {0u, 1u}) {
-      const auto &zero = factor(i).tensor.zeroPoint;
-      if (zero.isUniformly(0))
-        continue;
-      SmallVector<AffineExpr> places;
-      if (constant == 1 - i) {
-        DenseElementsAttr values = columnCorrections(1 - i, places);
-        addInput(arith::ConstantOp::create(b, values), places, Term::Known);
-        continue;
-      }
-      Value others = writeSumsOf(1 - i, places);
-      addInput(others, places, Term::Sum);
-      if (zero.isUniform()) {
-        terms.back().factor = zero.values[0];
-        // Were it the constant one, its sums would say so.
-        if (!constant)
-          both = factor(0).tensor.zeroPoint.values[0] *
-                 factor(1).tensor.zeroPoint.values[0] * countTerms();
-        continue;
-      }
-      SmallVector<int32_t> values(zero.values.begin(), zero.values.end());
-      places.clear();
-      Value varying =
-          writeParameter<int32_t>(i, {zero.shape, values}, values, places);
-      terms.back().factorInput = inputs.size();
-      inputs.push_back(varying);
-      maps.push_back(AffineMap::get(rank, 0, places, b.getContext()));
-    }
+      addTerms(i);
     bool isScaled = type.getElementType().isF32();
-    float scale = 1;
-    std::optional<unsigned> scales;
-    if (isScaled)
-      scales = writeScales(scale);
     if (terms.empty() && !isScaled)
       return sums;
+    float scale = 1;
+    SmallVector<unsigned> scales;
+    if (isScaled)
+      scales = writeScales(scale);
     maps.push_back(b.getMultiDimIdentityMap(rank));
     Value init =
         tensor::EmptyOp::create(b, type.getShape(), type.getElementType());
@@ -295,12 +263,16 @@ private:
                b, type, inputs, init, maps, loops,
                [&](OpBuilder &inner, Location at, ValueRange x) {
                  ImplicitLocOpBuilder body(at, inner);
-                 Value sum = writeTotal(body, x, both);
+                 Value sum = writeTotal(body, x);
                  if (isScaled) {
                    sum = arith::SIToFPOp::create(body, body.getF32Type(), sum);
-                   Value by = scales ? x[*scales]
-                                     : Value(arith::ConstantOp::create(
-                                           body, body.getF32FloatAttr(scale)));
+                   Value by;
+                   if (scale != 1 || scales.empty())
+                     by = arith::ConstantOp::create(
+                         body, body.getF32FloatAttr(scale));
+                   for (unsigned number : scales)
+                     by = by ? arith::MulFOp::create(body, by, x[number])
+                             : x[number];
                    sum = arith::MulFOp::create(body, sum, by);
                  }
                  linalg::YieldOp::create(body, sum);
@@ -308,59 +280,138 @@ private:
         .getResult(0);
   }
 
-  /// What is subtracted from a sum of products.
+  /// What is subtracted from a sum of products: an input times a zero point,
+  /// where it does not know it already.
   struct Term {
-    enum Kind { Known, Sum } kind;
     unsigned input;
-    int64_t factor = 1;
-    std::optional<unsigned> factorInput;
+    /// The operand whose zero point it is, if that is one number.
+    std::optional<unsigned> zeroOf;
+    std::optional<unsigned> zeroInput; ///< if it is one for each element
   };
 
-  void addInput(Value value, ArrayRef<AffineExpr> places, Term::Kind kind) {
-    terms.push_back({kind, unsigned(inputs.size()), 1, std::nullopt});
-    inputs.push_back(value);
-    maps.push_back(
-        AffineMap::get(cast<RankedTensorType>(op.getResultTypes()[0]).getRank(),
-                       0, places, b.getContext()));
+  /// What the zero point of operand i is worth: it counts the bytes of the
+  /// other one. Constant bytes are summed up here, less their own zero points;
+  /// computed ones while the program runs.
+  void addTerms(unsigned i) {
+    const QuantizedTensor &tensor = factor(i).tensor;
+    if (tensor.hasNoZeroPoint())
+      return;
+    if (tensor.computedZero)
+      computedZeros[i] = addScalar(tensor.computedZero);
+    SmallVector<AffineExpr> places;
+    if (factor(1 - i).isConstant()) {
+      DenseElementsAttr values = columnCorrections(1 - i, places);
+      addInput(arith::ConstantOp::create(b, values), places);
+      if (tensor.computedZero)
+        terms.back().zeroOf = i;
+      return;
+    }
+    addInput(writeSumsOf(1 - i, places), places);
+    if (tensor.zeroPoint.isUniform()) {
+      terms.back().zeroOf = i;
+      return;
+    }
+    const auto &zero = tensor.zeroPoint;
+    SmallVector<int32_t> values(zero.values.begin(), zero.values.end());
+    places.clear();
+    terms.back().zeroInput = inputs.size();
+    inputs.push_back(
+        writeParameter<int32_t>(i, {zero.shape, values}, values, places));
+    maps.push_back(mapTo(places));
   }
 
-  Value writeTotal(ImplicitLocOpBuilder &body, ValueRange x, int64_t both) {
-    auto integer = [&](int64_t value) -> Value {
-      return arith::ConstantOp::create(body,
-                                       body.getI32IntegerAttr(int32_t(value)));
-    };
+  AffineMap mapTo(ArrayRef<AffineExpr> places) {
+    return AffineMap::get(maps.front().getNumDims(), 0, places, b.getContext());
+  }
+
+  void addInput(Value value, ArrayRef<AffineExpr> places) {
+    terms.push_back({unsigned(inputs.size()), std::nullopt, std::nullopt});
+    inputs.push_back(value);
+    maps.push_back(mapTo(places));
+  }
+
+  /// A tensor of one element as an input.
+  unsigned addScalar(Value one) {
+    auto type = cast<RankedTensorType>(one.getType());
+    if (type.getRank() != 0)
+      one = tensor::CollapseShapeOp::create(b, type.clone(ArrayRef<int64_t>()),
+                                            one,
+                                            ArrayRef<ReassociationIndices>());
+    inputs.push_back(one);
+    maps.push_back(mapTo({}));
+    return inputs.size() - 1;
+  }
+
+  /// `value` times the zero point of operand i, which is one number; inside of
+  /// a body with the arguments `x`.
+  Value timesZeroPoint(ImplicitLocOpBuilder &body, ValueRange x, Value value,
+                       unsigned i) {
+    const QuantizedTensor &tensor = factor(i).tensor;
+    int64_t known = tensor.zeroPoint.values[0];
+    Value zero;
+    if (computedZeros[i])
+      zero = extend(body, body.getLoc(), x[*computedZeros[i]],
+                    tensor.computedZeroIsUnsigned);
+    if (known != 0 || !zero) {
+      if (known == 1 && !zero)
+        return value;
+      Value number = integer(body, known);
+      zero = zero ? arith::AddIOp::create(body, zero, number) : number;
+    }
+    return arith::MulIOp::create(body, value, zero);
+  }
+
+  static Value integer(ImplicitLocOpBuilder &body, int64_t value) {
+    return arith::ConstantOp::create(body,
+                                     body.getI32IntegerAttr(int32_t(value)));
+  }
+
+  Value writeTotal(ImplicitLocOpBuilder &body, ValueRange x) {
     Value total = x[0];
     for (const Term &term : terms) {
       Value part = x[term.input];
-      if (term.factorInput)
-        part = arith::MulIOp::create(body, part, x[*term.factorInput]);
-      else if (term.factor != 1)
-        part = arith::MulIOp::create(body, part, integer(term.factor));
+      if (term.zeroInput)
+        part = arith::MulIOp::create(body, part, x[*term.zeroInput]);
+      else if (term.zeroOf)
+        part = timesZeroPoint(body, x, part, *term.zeroOf);
       total = arith::SubIOp::create(body, total, part);
     }
-    if (both != 0)
-      total = arith::AddIOp::create(body, total, integer(both));
-    return total;
+    // Sums of constants know their own zero points already.
+    if (terms.size() != 2 || factor(0).isConstant() || factor(1).isConstant())
+      return total;
+    int64_t both = countTerms();
+    for (unsigned i : {0u, 1u})
+      if (!computedZeros[i])
+        both *= factor(i).tensor.zeroPoint.values[0];
+    Value worth = integer(body, both);
+    for (unsigned i : {0u, 1u})
+      if (computedZeros[i])
+        worth = timesZeroPoint(body, x, worth, i);
+    return arith::AddIOp::create(body, total, worth);
   }
 
-  /// The product of both scales: one number, or an input.
-  std::optional<unsigned> writeScales(float &uniform) {
+  /// The product of both scales: a number and inputs.
+  SmallVector<unsigned> writeScales(float &uniform) {
+    SmallVector<unsigned> found;
     unsigned varying = factor(0).tensor.scale.isUniform() ? 1 : 0;
     const auto &scale = factor(varying).tensor.scale;
-    float other = factor(1 - varying).tensor.scale.values[0];
+    uniform = factor(1 - varying).tensor.scale.values[0];
     if (scale.isUniform()) {
-      uniform = scale.values[0] * other;
-      return std::nullopt;
+      uniform *= scale.values[0];
+    } else {
+      SmallVector<float> values(scale.values);
+      for (float &value : values)
+        value *= uniform;
+      uniform = 1;
+      SmallVector<AffineExpr> places;
+      found.push_back(inputs.size());
+      inputs.push_back(writeParameter<float>(varying, scale, values, places));
+      maps.push_back(mapTo(places));
     }
-    SmallVector<float> values(scale.values);
-    for (float &value : values)
-      value *= other;
-    SmallVector<AffineExpr> places;
-    unsigned number = inputs.size();
-    inputs.push_back(writeParameter<float>(varying, scale, values, places));
-    maps.push_back(
-        AffineMap::get(maps.front().getNumDims(), 0, places, b.getContext()));
-    return number;
+    for (unsigned i : {0u, 1u})
+      if (Value computed = factor(i).tensor.computedScale)
+        found.push_back(addScalar(computed));
+    return found;
   }
 
   const IntegerProduct &product;
@@ -371,6 +422,8 @@ private:
   SmallVector<Value> inputs;
   SmallVector<AffineMap> maps;
   SmallVector<Term> terms;
+  /// The inputs that hold them.
+  std::optional<unsigned> computedZeros[2];
 };
 } // namespace
 

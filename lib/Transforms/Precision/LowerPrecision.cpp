@@ -5,9 +5,9 @@
 // These casts carry `contract`, which says that a value need not be rounded
 // where it never leaves the registers: when fusion brings a rounding and its
 // extension together, they fold away.
+#include "HalfRange.h"
 #include "PrecisionGraph.h"
 #include "SimulatePrecision.h"
-#include "ashlar/Analysis/ConstantBytes.h"
 #include "ashlar/Analysis/Reshapes.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Support/Remarks.h"
@@ -16,8 +16,6 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Matchers.h"
-#include <cmath>
-#include <cstring>
 
 using namespace mlir;
 using namespace ashlar;
@@ -270,33 +268,6 @@ private:
   DenseMap<std::pair<const void *, Type>, Value> conversions;
 };
 
-/// The largest finite |element| of a constant of f32 in a file.
-double largestElement(DenseResourceElementsAttr constant) {
-  double largest = 0;
-  ArrayRef<char> bytes = resourceBytes(constant);
-  for (size_t at = 0; at + sizeof(float) <= bytes.size(); at += sizeof(float)) {
-    float value;
-    std::memcpy(&value, bytes.data() + at, sizeof(value));
-    if (std::isfinite(value))
-      largest = std::max(largest, std::abs(double(value)));
-  }
-  return largest;
-}
-
-double largestWeight(linalg::GenericOp op) {
-  double largest = 0;
-  for (Value input : op.getDpsInputs()) {
-    TypedAttr constant = constantBehindReshapes(input);
-    if (auto resource = dyn_cast_or_null<DenseResourceElementsAttr>(constant))
-      largest = std::max(largest, largestElement(resource));
-    else if (auto dense = dyn_cast_or_null<DenseFPElementsAttr>(constant))
-      for (APFloat value : dense.getValues<APFloat>())
-        if (value.isFinite())
-          largest = std::max(largest, std::abs(value.convertToDouble()));
-  }
-  return largest;
-}
-
 /// Indices are clamped to what they pick from: that is the range which the
 /// graph accepts.
 void findLargestInputs(func::FuncOp function, PrecisionDecisions &decisions) {
@@ -327,13 +298,23 @@ struct LowerPrecision : ashlar::impl::LowerPrecisionPassBase<LowerPrecision> {
           << "'" << type << "' is no type; expected f32, bf16 or f16";
       return signalPassFailure();
     }
+    // What rules say depends on the type that a plan names.
+    auto lowOf = [&](const std::string &node) {
+      if (!options.plan)
+        return low;
+      auto line = options.plan->nodes.find(node);
+      if (line != options.plan->nodes.end() &&
+          line->second.type != NumberType::F32)
+        return line->second.type;
+      return low == NumberType::F32 ? NumberType::BF16 : low;
+    };
     PrecisionDecisions decisions;
     std::vector<std::unique_ptr<PrecisionGraph>> graphs;
     for (auto function : getOperation().getOps<func::FuncOp>())
       graphs.push_back(std::make_unique<PrecisionGraph>(
-          function, low, options.machine, decisions));
+          function, lowOf, options.machine, decisions));
     decide(decisions);
-    if (options.simulate)
+    if (options.simulate || options.observe)
       for (auto function : getOperation().getOps<func::FuncOp>())
         findLargestInputs(function, decisions);
     for (auto &graph : graphs)
@@ -342,8 +323,11 @@ struct LowerPrecision : ashlar::impl::LowerPrecisionPassBase<LowerPrecision> {
       graph->settle(decisions);
       graph->markLow(decisions);
       explain(*graph, decisions);
-      if (options.simulate) {
-        simulatePrecision(*graph, graph->function(), decisions);
+      if (options.simulate || options.observe) {
+        if (options.simulate)
+          simulatePrecision(*graph, graph->function(), decisions);
+        if (options.observe)
+          observeRanges(*graph, graph->function(), decisions);
         continue;
       }
       TypeLowering lowering(*graph, decisions, &getContext());
@@ -374,26 +358,6 @@ private:
         found->second->type = line.type;
         found->second->reason = line.reason;
       }
-    }
-  }
-
-  /// Weights that would be infinite in f16 keep their node in f32.
-  void keepHalvesInRange(const PrecisionGraph &graph,
-                         PrecisionDecisions &decisions) {
-    constexpr double largestHalf = 65504, firstInfinite = 65520;
-    for (const PrecisionOp &entry : graph.ops()) {
-      PrecisionNode &node = decisions.nodes[entry.node];
-      if (!entry.isContraction || node.type != NumberType::F16)
-        continue;
-      double largest = largestWeight(entry.op);
-      if (largest < firstInfinite)
-        continue;
-      emitWarning(entry.op.getLoc())
-          << "weights of up to " << llvm::formatv("{0}", largest).str()
-          << " overflow f16, whose largest number is " << int(largestHalf)
-          << "; the node stays f32";
-      node.type = NumberType::F32;
-      node.reason = llvm::formatv("weights of up to {0} overflow f16", largest);
     }
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "PrecisionGraph.h"
+#include "HalfRange.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/Reshapes.h"
 #include "ashlar/Support/Remarks.h"
@@ -28,6 +29,20 @@ SmallVector<Value> ashlar::movedBy(Operation *op) {
   if (auto concat = dyn_cast<tensor::ConcatOp>(op))
     return llvm::to_vector(concat.getInputs());
   return {op->getOperand(0)};
+}
+
+bool ashlar::staysInRegisters(Value value) {
+  auto producer = value.getDefiningOp<linalg::GenericOp>();
+  if (!producer || !value.hasOneUse() || isCopy(producer) ||
+      (producer.getNumReductionLoops() != 0 && !isContraction(producer)))
+    return false;
+  OpOperand &use = *value.use_begin();
+  auto reader = dyn_cast<linalg::GenericOp>(use.getOwner());
+  return reader && reader.getNumReductionLoops() == 0 && !isCopy(reader) &&
+         reader.getNumDpsInits() == 1 && reader.isDpsInput(&use) &&
+         reader->getBlock() == producer->getBlock() &&
+         reader.getMatchingIndexingMap(&use) ==
+             reader.getMatchingIndexingMap(reader.getDpsInitOperand(0));
 }
 
 static bool isCandidate(Value value) {
@@ -133,16 +148,14 @@ static std::string nodeOf(Operation *op) {
   return names.empty() ? nodeName(op->getLoc()) : names.front();
 }
 
-PrecisionGraph::PrecisionGraph(func::FuncOp function, NumberType low,
+PrecisionGraph::PrecisionGraph(func::FuncOp function, LowType lowOf,
                                const MachineModel &machine,
                                PrecisionDecisions &decisions)
     : owner(function) {
   llvm::StringMap<unsigned> nodeNumbers;
   for (auto [i, node] : llvm::enumerate(decisions.nodes))
     nodeNumbers[node.name] = i;
-  int64_t group = 1;
-  multiplyRate(machine, low, &group);
-  SensitiveOps sensitive(low);
+  SensitiveOps sensitive;
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (isMovement(op)) {
       if (!isCandidate(op->getResult(0)))
@@ -156,7 +169,9 @@ PrecisionGraph::PrecisionGraph(func::FuncOp function, NumberType low,
     auto generic = dyn_cast<linalg::GenericOp>(op);
     if (!generic || !generic.hasPureTensorSemantics())
       return;
-    const PrecisionRule &rule = sensitive.classify(generic);
+    std::string name = nodeOf(op);
+    NumberType low = lowOf(name);
+    const PrecisionRule &rule = sensitive.classify(generic, low);
     bool anyFloat = llvm::any_of(op->getResults(), isCandidate) ||
                     llvm::any_of(generic.getDpsInputs(), isCandidate);
     if (!anyFloat)
@@ -166,7 +181,6 @@ PrecisionGraph::PrecisionGraph(func::FuncOp function, NumberType low,
         numberOf(result);
     if (isSelection(generic) && isCandidate(generic.getDpsInputs()[0]))
       unite(op->getResult(0), generic.getDpsInputs()[0]);
-    std::string name = nodeOf(op);
     auto [it, isNew] =
         nodeNumbers.try_emplace(name, unsigned(decisions.nodes.size()));
     if (isNew)
@@ -177,9 +191,11 @@ PrecisionGraph::PrecisionGraph(func::FuncOp function, NumberType low,
     if (rule.reads || rule.writes)
       node.byRule = low;
     opNumbers[op] = computing.size();
-    PrecisionOp entry{generic, &rule, it->second};
+    PrecisionOp entry{generic, &rule, it->second, low};
     entry.isContraction = isContraction(generic);
     if (entry.isContraction) {
+      int64_t group = 1;
+      multiplyRate(machine, low, &group);
       bool pairs = group > 1 && fitsGroups(generic, group);
       entry.converts = (pairs && productsOf(generic) >= fewProducts) ||
                        constantBytes(generic) >= fewBytes;
@@ -187,26 +203,26 @@ PrecisionGraph::PrecisionGraph(func::FuncOp function, NumberType low,
     entry.gathers = gathersConstant(generic);
     computing.push_back(entry);
   });
-  predictGains(decisions, machine, low);
+  predictGains(decisions, machine);
 }
 
 void PrecisionGraph::predictGains(PrecisionDecisions &decisions,
-                                  const MachineModel &machine, NumberType low) {
-  int64_t group = 1;
-  double wide = multiplyRate(machine, NumberType::F32),
-         narrow = multiplyRate(machine, low, &group);
+                                  const MachineModel &machine) const {
+  double wide = multiplyRate(machine, NumberType::F32);
   double bytesPerCycle = machine.readBytesPerCycle(machine.memories.back());
   if (!(bytesPerCycle > 0))
     bytesPerCycle = 8;
-  for (PrecisionOp &entry : computing) {
+  for (const PrecisionOp &entry : computing) {
     double saved = 0;
     for (Value result : entry.op->getResults())
-      if (isCandidate(result) &&
+      if (isCandidate(result) && !staysInRegisters(result) &&
           cast<RankedTensorType>(result.getType()).hasStaticShape())
         saved += double(byteSize(result.getType())) / 2 / bytesPerCycle;
     if (entry.isContraction) {
       decisions.cycles += double(productsOf(entry.op)) / wide;
       saved += double(constantBytes(entry.op)) / 2 / bytesPerCycle;
+      int64_t group = 1;
+      double narrow = multiplyRate(machine, entry.low, &group);
       if (group > 1 && fitsGroups(entry.op, group))
         saved += double(productsOf(entry.op)) * (1 / wide - 1 / narrow);
     }
@@ -243,6 +259,21 @@ static Say sayOf(OpOperand &use, const PrecisionOp *reader) {
   return reader->op.payloadUsesValueFromOperand(&use) ? Say::Pins : Say::None;
 }
 
+/// Whether constants join what `op` moves that f16 cannot hold.
+static bool movesBeyondHalf(Operation *op) {
+  if (!isMovement(op))
+    return false;
+  auto pad = dyn_cast<tensor::PadOp>(op);
+  APFloat margin(0.0f);
+  if (pad &&
+      matchPattern(pad.getConstantPaddingValue(), m_ConstantFloat(&margin)) &&
+      exceedsHalf(margin))
+    return true;
+  return llvm::any_of(movedBy(op), [](Value source) {
+    return largestConstant(source) >= firstInfiniteHalf;
+  });
+}
+
 void PrecisionGraph::settle(const PrecisionDecisions &decisions) {
   for (PrecisionOp &entry : computing) {
     const PrecisionNode &node = decisions.nodes[entry.node];
@@ -255,6 +286,9 @@ void PrecisionGraph::settle(const PrecisionDecisions &decisions) {
                     (wished && entry.op.getNumReductionLoops() == 0)) &&
                    entry.op->getNumResults() == 1;
   }
+  bool anyHalf = llvm::any_of(decisions.nodes, [](const PrecisionNode &node) {
+    return node.type == NumberType::F16;
+  });
   all.clear();
   classNumbers.assign(values.size(), 0);
   for (unsigned number = 0; number != values.size(); ++number) {
@@ -277,7 +311,7 @@ void PrecisionGraph::settle(const PrecisionDecisions &decisions) {
     auto type = cast<RankedTensorType>(value.getType());
     of.isWorth |= type.hasStaticShape() && type.getNumElements() >= fewElements;
     Operation *producer = value.getDefiningOp();
-    if (!producer)
+    if (!producer || (anyHalf && movesBeyondHalf(producer)))
       of.isPinned = true;
     else if (!isMovement(producer)) {
       auto found = opNumbers.find(producer);

@@ -17,7 +17,8 @@ namespace ashlar {
 struct PrecisionOp {
   mutable mlir::linalg::GenericOp op; ///< a handle: MLIR asks it unconst
   const PrecisionRule *rule;
-  unsigned node; ///< in the decisions
+  unsigned node;  ///< in the decisions
+  NumberType low; ///< what it would read and write, were it low
   bool reads = false, writes = false;
   bool isContraction = false;
   /// A contraction that gains enough to have its operands converted for it.
@@ -35,8 +36,11 @@ struct ValueClass {
 
 class PrecisionGraph {
 public:
+  /// The low type that a node of this name would have.
+  using LowType = llvm::function_ref<NumberType(const std::string &)>;
+
   /// Adds the nodes of `function` to `decisions`.
-  PrecisionGraph(mlir::func::FuncOp function, NumberType low,
+  PrecisionGraph(mlir::func::FuncOp function, LowType lowOf,
                  const MachineModel &machine, PrecisionDecisions &decisions);
 
   /// Gives each node its say, now that types are decided: where the rules
@@ -64,8 +68,8 @@ private:
   void unite(mlir::Value x, mlir::Value y);
   unsigned find(unsigned number) const;
   unsigned numberOf(mlir::Value value);
-  void predictGains(PrecisionDecisions &decisions, const MachineModel &machine,
-                    NumberType low);
+  void predictGains(PrecisionDecisions &decisions,
+                    const MachineModel &machine) const;
 
   mlir::func::FuncOp owner;
   llvm::SmallVector<PrecisionOp> computing;
@@ -80,6 +84,11 @@ private:
 /// Whether `op` passes elements on as they are: its sources, or none.
 llvm::SmallVector<mlir::Value> movedBy(mlir::Operation *op);
 bool isMovement(mlir::Operation *op);
+
+/// Whether fusion will surely keep `value` in registers: one elementwise op of
+/// the same shape reads it, and nobody else. Then it is neither stored nor
+/// rounded.
+bool staysInRegisters(mlir::Value value);
 
 /// What the machine multiplies per cycle, operands of `type`.
 double multiplyRate(const MachineModel &machine, NumberType type,

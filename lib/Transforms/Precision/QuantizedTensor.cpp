@@ -63,6 +63,18 @@ findParameter(linalg::GenericOp op, Value value, bool isUnsigned) {
   return found;
 }
 
+/// A single number that a dequantization reads and that each call chooses.
+Value findComputed(linalg::GenericOp op, Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument || argument.getOwner() != op.getBody() ||
+      argument.getArgNumber() >= op.getNumDpsInputs())
+    return {};
+  Value operand = op.getDpsInputs()[argument.getArgNumber()];
+  auto type = dyn_cast<RankedTensorType>(operand.getType());
+  bool isOne = type && type.hasStaticShape() && type.getNumElements() == 1;
+  return isOne ? operand : Value();
+}
+
 /// The value before it was extended to i32.
 Value beforeExtension(Value value, bool &isUnsigned) {
   if (auto extension = value.getDefiningOp<arith::ExtUIOp>()) {
@@ -88,11 +100,14 @@ BlockArgument matchDequantization(linalg::GenericOp op,
     for (unsigned side : {0u, 1u})
       if (auto integer =
               product->getOperand(side).getDefiningOp<arith::SIToFPOp>()) {
-        auto scale =
-            findParameter<float>(op, product->getOperand(1 - side), false);
-        if (!product.getType().isF32() || !scale)
+        Value by = product->getOperand(1 - side);
+        auto scale = findParameter<float>(op, by, false);
+        if (!scale)
+          tensor.computedScale = findComputed(op, by);
+        if (!product.getType().isF32() || (!scale && !tensor.computedScale))
           return {};
-        tensor.scale = *scale;
+        if (scale)
+          tensor.scale = *scale;
         tensor.isScaled = true;
         number = integer.getIn();
         break;
@@ -119,9 +134,14 @@ BlockArgument matchDequantization(linalg::GenericOp op,
     if (Value narrow = beforeExtension(zero, isUnsigned))
       zero = narrow;
     auto found = findParameter<int64_t>(op, zero, isUnsigned);
-    if (!found)
-      return {};
-    tensor.zeroPoint = *found;
+    if (found) {
+      tensor.zeroPoint = *found;
+    } else {
+      tensor.computedZero = findComputed(op, zero);
+      tensor.computedZeroIsUnsigned = isUnsigned;
+      if (!tensor.computedZero || !zero.getType().isInteger(8))
+        return {};
+    }
   }
   return bytes;
 }
@@ -257,6 +277,14 @@ std::optional<QuantizedTensor> ashlar::findQuantized(Value value,
   return tensor;
 }
 
+Value ashlar::extractOne(OpBuilder &b, Location location, Value tensor) {
+  int64_t rank = cast<RankedTensorType>(tensor.getType()).getRank();
+  SmallVector<Value> zeros;
+  if (rank != 0)
+    zeros.assign(rank, arith::ConstantIndexOp::create(b, location, 0));
+  return tensor::ExtractOp::create(b, location, tensor, zeros).getResult();
+}
+
 Value ashlar::moveBytes(OpBuilder &b, const QuantizedTensor &tensor,
                         Value bytes, unsigned dim, int64_t channels) {
   Type byte = b.getI8Type();
@@ -265,8 +293,17 @@ Value ashlar::moveBytes(OpBuilder &b, const QuantizedTensor &tensor,
   };
   auto pad = [&](Location location, Value source, RankedTensorType type,
                  ArrayRef<OpFoldResult> low, ArrayRef<OpFoldResult> high) {
-    Value zero = arith::ConstantOp::create(
-        b, location, b.getI8IntegerAttr(int8_t(tensor.zeroPoint.values[0])));
+    int64_t known = tensor.zeroPoint.values[0];
+    Value zero;
+    if (!tensor.computedZero || known != 0)
+      zero = arith::ConstantOp::create(b, location,
+                                       b.getI8IntegerAttr(int8_t(known)));
+    if (tensor.computedZero) {
+      Value computed = extractOne(b, location, tensor.computedZero);
+      // Bytes of the other sign are 128 further, round the end of a byte.
+      zero =
+          zero ? arith::AddIOp::create(b, location, computed, zero) : computed;
+    }
     return tensor::PadOp::create(b, location, type, source, low, high, zero);
   };
   auto index = [&](int64_t value) -> OpFoldResult {

@@ -30,6 +30,15 @@ struct QuantizedTensor {
   QuantizationParameter<int64_t> zeroPoint;
   QuantizationParameter<float> scale; ///< of one 1 where the tensor is integer
   bool isScaled = false;
+  /// Tensors of one element, a byte and an f32, of what each call chooses, or
+  /// null: what they hold is added to the zero point and multiplied by the
+  /// scale, which are uniform then.
+  mlir::Value computedZero, computedScale;
+  bool computedZeroIsUnsigned = false;
+
+  bool hasNoZeroPoint() const {
+    return !computedZero && zeroPoint.isUniformly(0);
+  }
 
   /// Bytes that change sign, whose zero point moves along.
   void flip() {
@@ -40,10 +49,14 @@ struct QuantizedTensor {
 };
 
 /// What `value`, of f32 or i32 or of bytes that its reader extends, was. Fails
-/// where it was no bytes, or where zero points and scales are not constants
-/// that follow dims of it.
+/// where it was no bytes, or where zero points and scales are neither constants
+/// that follow dims of it nor single numbers.
 std::optional<QuantizedTensor> findQuantized(mlir::Value value,
                                              bool isUnsigned);
+
+/// The one element of `tensor`.
+mlir::Value extractOne(mlir::OpBuilder &b, mlir::Location location,
+                       mlir::Value tensor);
 
 /// The way of `tensor` with bytes in place of what they were dequantized to,
 /// beginning at `bytes`; margins hold the zero point. With `channels`, so many

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "SensitiveOps.h"
+#include "HalfRange.h"
 #include "ashlar/Analysis/Reshapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -115,17 +116,13 @@ static bool isSigmoid(math::ExpOp exponential) {
   });
 }
 
-/// Whether a finite constant that the body works with is infinite in f16.
-static bool exceedsHalf(linalg::GenericOp op) {
+/// Whether a constant that the body works with exceeds f16.
+static bool worksBeyondHalf(linalg::GenericOp op) {
   auto exceeds = [](Value value) {
     APFloat constant(0.0f);
-    if (!isFloat(value.getType()) ||
-        !matchPattern(value, m_ConstantFloat(&constant)) ||
-        !constant.isFinite())
-      return false;
-    bool loses;
-    constant.convert(APFloat::IEEEhalf(), APFloat::rmNearestTiesToEven, &loses);
-    return !constant.isFinite();
+    return isFloat(value.getType()) &&
+           matchPattern(value, m_ConstantFloat(&constant)) &&
+           exceedsHalf(constant);
   };
   return llvm::any_of(op.getDpsInputs(), exceeds) ||
          op.walk([&](Operation *inner) {
@@ -135,7 +132,8 @@ static bool exceedsHalf(linalg::GenericOp op) {
            }).wasInterrupted();
 }
 
-const PrecisionRule &SensitiveOps::classify(linalg::GenericOp op) {
+const PrecisionRule &SensitiveOps::classify(linalg::GenericOp op,
+                                            NumberType low) {
   if (isContraction(op))
     return rule("contraction");
   bool isReduction = op.getNumReductionLoops() != 0;
@@ -155,7 +153,7 @@ const PrecisionRule &SensitiveOps::classify(linalg::GenericOp op) {
     reduced.insert(op->result_begin(), op->result_end());
   if ((isReduction && !isSelection(op)) || onlySummed)
     summed.insert(op->result_begin(), op->result_end());
-  if (low == NumberType::F16 && exceedsHalf(op))
+  if (low == NumberType::F16 && worksBeyondHalf(op))
     return rule("range");
   for (Type type : op->getResultTypes())
     anyOther |= !isa<FloatType>(getElementTypeOrSelf(type));

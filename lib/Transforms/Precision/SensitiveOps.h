@@ -24,14 +24,12 @@ llvm::ArrayRef<PrecisionRule> allPrecisionRules();
 /// Knows which values come from reductions, so ops are asked about in order.
 class SensitiveOps {
 public:
-  explicit SensitiveOps(NumberType low) : low(low) {}
-
-  const PrecisionRule &classify(mlir::linalg::GenericOp op);
+  /// What holds for an op whose low type would be `low`.
+  const PrecisionRule &classify(mlir::linalg::GenericOp op, NumberType low);
 
 private:
   bool subtractsReduced(mlir::linalg::GenericOp op) const;
 
-  NumberType low;
   /// Results of reductions, and what is computed from nothing else; of sums
   /// alone.
   llvm::DenseSet<mlir::Value> reduced, summed;

@@ -108,6 +108,13 @@ void ashlar::simulatePrecision(const PrecisionGraph &graph,
                                func::FuncOp function,
                                PrecisionDecisions &decisions) {
   Simulation simulation(function, decisions);
+  // Before there are more readers than the program has.
+  DenseSet<Value> stored;
+  for (const ValueClass &of : graph.classes())
+    for (Value value : of.values)
+      if (value.getDefiningOp() && !isMovement(value.getDefiningOp()) &&
+          !staysInRegisters(value))
+        stored.insert(value);
   auto typeOf = [&](NumberType type) -> Type {
     return type == NumberType::BF16
                ? Type(BFloat16Type::get(function.getContext()))
@@ -133,9 +140,12 @@ void ashlar::simulatePrecision(const PrecisionGraph &graph,
     NumberType type = PrecisionGraph::agreed(of, decisions);
     if (type == NumberType::F32)
       continue;
+    auto isRounded = [&](Value value) { return stored.contains(value); };
+    if (llvm::none_of(of.values, isRounded))
+      continue;
     simulation.addSite(of.nodes);
     for (Value value : of.values)
-      if (!isMovement(value.getDefiningOp()))
+      if (isRounded(value))
         simulation.roundReads(value, typeOf(type));
   }
   simulation.addInput();

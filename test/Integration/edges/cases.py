@@ -298,6 +298,41 @@ def movement():
                equation="bij,bjk->bik")
 
 
+def quantized():
+    """Zero points that the model knows, and ones that each call brings."""
+    convolutions = {
+        "plain": ((1, 3, 9, 10), (5, 3, 3, 3), {}),
+        "padded": ((2, 8, 9, 7), (16, 8, 3, 3),
+                   {"pads": [1, 0, 2, 1], "strides": [2, 1]}),
+        "depthwise": ((1, 6, 8, 8), (6, 1, 3, 3),
+                      {"pads": [1, 1, 1, 1], "group": 6}),
+        "grouped": ((1, 8, 7, 7), (12, 4, 3, 3),
+                    {"pads": [2, 2, 2, 2], "dilations": [2, 2], "group": 2}),
+        "line": ((1, 5, 33), (7, 5, 4), {"pads": [3, 0]}),
+    }
+    for (what, (x, w, attributes)), knows, signed in itertools.product(
+            convolutions.items(), ("none", "weights", "zeros", "all"),
+            (False, True)):
+        name = f"ConvInteger-{what}-{knows}-{'s8' if signed else 'u8'}"
+        weights = random(name + "w")
+        inputs = [random(name).integers(0, 256, x).astype(U8),
+                  weights.integers(-128, 128, w).astype(np.int8) if signed
+                  else weights.integers(0, 256, w).astype(U8),
+                  np.array(131, U8),
+                  np.array(-3 if signed else 77, np.int8 if signed else U8)]
+        yield case(name, "ConvInteger", inputs, known={
+            "none": (), "weights": (1, 3), "zeros": (2, 3),
+            "all": (1, 2, 3)}[knows], **attributes)
+    for m, k, n in ((1, 7, 5), (9, 64, 33), (17, 130, 16)):
+        for knows in (), (1, 3), (2, 3):
+            name = f"MatMulInteger-{m}-{k}-{n}-" + "".join(map(str, knows))
+            yield case(name, "MatMulInteger", [
+                random(name).integers(0, 256, (m, k)).astype(U8),
+                random(name + "w").integers(-128, 128, (k, n)).astype(np.int8),
+                np.array(200, U8), np.array(5, np.int8)], known=knows)
+
+
 def all_cases():
-    for family in (elementwise, reductions, contractions, pools, movement):
+    for family in (elementwise, reductions, contractions, pools, movement,
+                   quantized):
         yield from family()

@@ -220,3 +220,69 @@ func.func @long(%x: tensor<2x40000xi8>, %w: tensor<40000x2xi8>) -> tensor<2x2xf3
   } -> tensor<2x2xf32>
   return %y : tensor<2x2xf32>
 }
+
+// -----
+
+#id = affine_map<(i, j) -> (i, j)>
+#one = affine_map<(i, j) -> ()>
+#a = affine_map<(i, j, k) -> (i, k)>
+#b = affine_map<(i, j, k) -> (k, j)>
+#c = affine_map<(i, j, k) -> (i, j)>
+
+// A zero point and a scale that each call chooses, as dynamic quantization has
+// them: the sums of constant columns are known, 6 and 8, and multiplied by the
+// zero point where it is there. Margins hold it, too.
+// CHECK-LABEL: func.func @chosen
+// CHECK-SAME: %[[X:.*]]: tensor<4x1xi8>, %[[Z:.*]]: tensor<i8>, %[[R:.*]]: tensor<f32>
+// CHECK: %[[BYTE:.*]] = tensor.extract %[[Z]][] : tensor<i8>
+// CHECK: %[[P:.*]] = tensor.pad %[[X]] low[0, 0] high[0, 1]
+// CHECK: tensor.yield %[[BYTE]] : i8
+// CHECK: %[[S:.*]] = linalg.generic {{.*}} ins(%[[P]], %{{.*}} : tensor<4x2xi8>, tensor<2x2xi8>) outs(%{{.*}} : tensor<4x2xi32>)
+// CHECK: %[[SUMS:.*]] = arith.constant dense<[6, 8]> : tensor<2xi32>
+// CHECK: linalg.generic {{.*}} ins(%[[S]], %[[Z]], %[[SUMS]], %[[R]] : tensor<4x2xi32>, tensor<i8>, tensor<2xi32>, tensor<f32>)
+// CHECK: ^bb0(%[[SUM:.*]]: i32, %[[ZERO:.*]]: i8, %[[KNOWN:.*]]: i32, %[[SCALE:.*]]: f32, %{{.*}}: f32):
+// CHECK-NEXT: %[[WIDE:.*]] = arith.extui %[[ZERO]] : i8 to i32
+// CHECK-NEXT: %[[WORTH:.*]] = arith.muli %[[KNOWN]], %[[WIDE]] : i32
+// CHECK-NEXT: %[[LEFT:.*]] = arith.subi %[[SUM]], %[[WORTH]] : i32
+// CHECK-NEXT: %[[FLOAT:.*]] = arith.sitofp %[[LEFT]] : i32 to f32
+// CHECK: %[[BOTH:.*]] = arith.mulf %{{.*}}, %[[SCALE]] : f32
+// CHECK-NEXT: arith.mulf %[[FLOAT]], %[[BOTH]] : f32
+func.func @chosen(%x: tensor<4x1xi8>, %z: tensor<i8>, %r: tensor<f32>) -> tensor<4x2xf32> {
+  %w = arith.constant dense<[[1, 2], [5, 6]]> : tensor<2x2xi8>
+  %sw = arith.constant dense<0.5> : tensor<f32>
+  %ex = tensor.empty() : tensor<4x1xf32>
+  %ew = tensor.empty() : tensor<2x2xf32>
+  %e = tensor.empty() : tensor<4x2xf32>
+  %dx = linalg.generic {indexing_maps = [#id, #one, #one, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %r, %z : tensor<4x1xi8>, tensor<f32>, tensor<i8>) outs(%ex : tensor<4x1xf32>) {
+  ^bb0(%q: i8, %s: f32, %p: i8, %o: f32):
+    %0 = arith.extui %q : i8 to i32
+    %1 = arith.extui %p : i8 to i32
+    %2 = arith.subi %0, %1 : i32
+    %3 = arith.sitofp %2 : i32 to f32
+    %4 = arith.mulf %3, %s : f32
+    linalg.yield %4 : f32
+  } -> tensor<4x1xf32>
+  %zero = arith.constant 0.0 : f32
+  %padded = tensor.pad %dx low[0, 0] high[0, 1] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %zero : f32
+  } : tensor<4x1xf32> to tensor<4x2xf32>
+  %dw = linalg.generic {indexing_maps = [#id, #one, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%w, %sw : tensor<2x2xi8>, tensor<f32>) outs(%ew : tensor<2x2xf32>) {
+  ^bb0(%q: i8, %s: f32, %o: f32):
+    %0 = arith.extsi %q : i8 to i32
+    %1 = arith.sitofp %0 : i32 to f32
+    %2 = arith.mulf %1, %s : f32
+    linalg.yield %2 : f32
+  } -> tensor<2x2xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4x2xf32>) -> tensor<4x2xf32>
+  %y = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%padded, %dw : tensor<4x2xf32>, tensor<2x2xf32>) outs(%f : tensor<4x2xf32>) {
+  ^bb0(%l: f32, %r2: f32, %s: f32):
+    %p = arith.mulf %l, %r2 : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<4x2xf32>
+  return %y : tensor<4x2xf32>
+}

@@ -49,6 +49,7 @@ struct PrecisionOptions {
   NumberType low = NumberType::F32;
   const PrecisionPlan *plan = nullptr; ///< decides instead of the rules
   bool simulate = false; ///< an input says where to round; types stay
+  bool observe = false;  ///< outputs say what f16 cannot hold; types stay
   PrecisionDecisions *decisions = nullptr; ///< receives what was decided
 
   bool lowers() const { return low != NumberType::F32 || plan; }

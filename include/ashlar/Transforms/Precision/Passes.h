@@ -16,6 +16,9 @@ struct LowerPrecisionOptions {
   /// Types stay; an input more says which places round to the low type and
   /// back, so that one program measures many plans.
   bool simulate = false;
+  /// Types stay; two outputs more say of each place that would be rounded to
+  /// f16 how large its values are, and how many of them it could not hold.
+  bool observe = false;
   /// Receives what was decided.
   PrecisionDecisions *decisions = nullptr;
 };

@@ -34,8 +34,9 @@ def FormIntegerContractionsPass
   let summary = "Multiply bytes where dequantized bytes were multiplied";
   let description = [{
     Before: generic linalg ops on tensors. After: a contraction of two operands
-    that were dequantized, (x - zero) * scale with constant parameters, or whose
-    zero points were subtracted, multiplies the bytes and adds them up in i32.
+    that were dequantized, (x - zero) * scale, or whose zero points were
+    subtracted, multiplies the bytes and adds them up in i32. Parameters are
+    constants, or single numbers that each call computes.
     Behind it an elementwise op makes up for the zero points, by constants where
     weights are constant and by sums of the other operand where not, and scales
     the sums. Pads hold the zero point. Where the machine multiplies other signs
@@ -43,9 +44,10 @@ def FormIntegerContractionsPass
     they are made; a few channels are filled up with zeros to the group that a
     unit of the machine takes.
 
-    Left alone: zero points and scales that are not constant or that follow a
-    summed dim, two operands with a parameter for each element of a dim, sums of
-    floats of so many terms that 32 bits might overflow.
+    Left alone, with a remark: zero points and scales that follow a summed dim,
+    computed zero points of constant operands, two operands with a parameter for
+    each element of a dim, one operand of bytes only, sums of floats of so many
+    terms that 32 bits might overflow.
 
     ```mlir
     %x = linalg.generic ins(%q : i8) { extui, subi 3, sitofp, mulf 0.5 } // before
@@ -74,7 +76,9 @@ def LowerPrecisionPass
     The signature keeps its types. Which ops agree to what is one table of named
     rules (SensitiveOps.cpp); a plan may overrule them node by node.
 
-    Warns of weights that would be infinite in f16; their node stays f32.
+    Warns of weights that would be infinite in f16; their node stays f32. For
+    tools, the pass can instead leave the types alone and give the program an
+    input that says where to round, or outputs that say what f16 cannot hold.
 
     ```mlir
     %s = linalg.generic ... ins(%x, %w : tensor<4x8xf32>, tensor<8x16xf32>)

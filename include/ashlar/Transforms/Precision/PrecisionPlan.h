@@ -55,6 +55,7 @@ struct PrecisionNode {
 /// One place where a value is rounded, if all of its nodes are of a low type.
 struct PrecisionSite {
   std::vector<unsigned> nodes;
+  unsigned source = 0; ///< the node that rounds it
 };
 
 /// What was decided for a program, in the order of its operations.

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Calibration.h"
+#include "MadeUpInputs.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Threading.h"
+#include <cmath>
+
+using namespace ashlar;
+using namespace ashlar::check;
+using llvm::Error;
+using llvm::Expected;
+using llvm::formatv;
+
+/// Inputs that nobody gave.
+static constexpr size_t madeUpSets = 8;
+
+double ashlar::errorOf(const Tensor &found, const Tensor &expected) {
+  Difference difference = measure(found, expected);
+  if (difference.otherType || difference.apart)
+    return INFINITY;
+  switch (expected.type) {
+  case ASHLAR_TYPE_F32:
+  case ASHLAR_TYPE_F64:
+  case ASHLAR_TYPE_F16:
+  case ASHLAR_TYPE_BF16:
+    return difference.largest == 0
+               ? 0
+               : difference.largest /
+                     (difference.scale > 0 ? difference.scale : 1);
+  default:
+    return expected.elementCount() == 0
+               ? 0
+               : double(difference.unequal) / double(expected.elementCount());
+  }
+}
+
+Error Calibration::prepare(ModelRun &run, NumberType precision,
+                           const CompileHooks &hooks) {
+  CompileOptions compile = options;
+  compile.precision = precision;
+  compile.searchPrecision = compile.stopEarly = false;
+  compile.remarks.clear();
+  compile.saveTemps.clear();
+  compile.listStrategies.clear();
+  compile.writePrecisionPlan.clear();
+  compile.memoryBudget = 0;
+  if (precision == NumberType::F32 && !hooks.precisionPlan &&
+      !hooks.observeRanges)
+    compile.precisionPlan.clear();
+  auto compiled = run.compile(compile, hooks);
+  if (!compiled)
+    return compiled.takeError();
+  if (compiled->result.status != CompileStatus::Done) {
+    result = compiled->result;
+    return llvm::createStringError(compiled->error);
+  }
+  if (Error error =
+          run.load(llvm::hardware_concurrency().compute_thread_count()))
+    return llvm::createStringError("the program has to run here, to be "
+                                   "measured: " +
+                                   llvm::toString(std::move(error)));
+  return Error::success();
+}
+
+Error Calibration::runWide(ModelRun &wide,
+                           const PrecisionDecisions &decisions) {
+  size_t sets = given.sets ? given.sets : madeUpSets;
+  for (size_t set = 0; set != sets; ++set) {
+    Tensors tensors;
+    for (size_t i = 0; i != wide.inputCount(); ++i) {
+      Expected<Tensor> empty = wide.emptyInput(i);
+      if (!empty)
+        return empty.takeError();
+      Tensor tensor = std::move(*empty);
+      if (given.sets) {
+        std::string why = given.source(set, i, tensor.name, tensor.type,
+                                       tensor.shape, tensor.bytes);
+        if (!why.empty())
+          return llvm::createStringError(
+              "--calibration=" + options.calibration + ": " + why);
+      } else {
+        auto most = decisions.largestInputs.find(tensor.name);
+        makeUp(tensor, set,
+               most == decisions.largestInputs.end() ? 1 : most->second);
+      }
+      tensors.push_back(std::move(tensor));
+    }
+    Expected<Tensors> values = wide.run(tensors);
+    if (!values)
+      return values.takeError();
+    inputs.push_back(std::move(tensors));
+    expected.push_back(std::move(*values));
+  }
+  return Error::success();
+}
+
+Expected<std::vector<std::vector<double>>>
+Calibration::errorsOf(ModelRun &run) const {
+  std::vector<std::vector<double>> errors(expected.front().size());
+  for (auto [tensors, wide] : llvm::zip(inputs, expected)) {
+    Expected<Tensors> found = run.run(tensors);
+    if (!found)
+      return found.takeError();
+    for (size_t i = 0; i != errors.size(); ++i)
+      errors[i].push_back(errorOf((*found)[i], wide[i]));
+  }
+  return errors;
+}
+
+std::vector<double>
+ashlar::worstOfInputs(const std::vector<std::vector<double>> &errors) {
+  std::vector<double> worst;
+  for (const std::vector<double> &ofOutput : errors)
+    worst.push_back(*llvm::max_element(ofOutput));
+  return worst;
+}
+
+std::string Calibration::describeInputs() const {
+  if (given.sets)
+    return formatv("measured beside f32 on {0} calibration input{1}",
+                   given.sets, given.sets == 1 ? "" : "s");
+  return formatv("measured beside f32 on {0} made-up inputs (floats uniform in "
+                 "[-1, 1), integers in what the graph accepts), which says "
+                 "little about real ones; --calibration=DIR takes yours",
+                 madeUpSets);
+}
+
+std::string Calibration::describeError(size_t output, double error) const {
+  return formatv("output '{0}': error {1:e2}", expected.front()[output].name,
+                 error);
+}
+
+CompileResult Calibration::refusal() const {
+  CompileResult refused = result;
+  if (refused.status == CompileStatus::Done)
+    refused.status = CompileStatus::Refused;
+  return refused;
+}
+
+CompileResult ashlar::compileMeasured(const CompileOptions &options,
+                                      const CompileHooks &hooks,
+                                      const Calibration::Progress &progress,
+                                      llvm::raw_ostream &out,
+                                      llvm::raw_ostream &log) {
+  if (progress)
+    progress("");
+  if (!options.quiet)
+    for (const std::string &line : hooks.precisionReport)
+      log << line << "\n";
+  return compile(options, out, log, hooks);
+}
