@@ -2,6 +2,7 @@
 //
 // Tries a handful of ways to cut a contraction, and takes the one that the
 // simulator's counting half finds fastest: it is exact, and reads no data.
+#include "CompressLoops.h"
 #include "Lowering.h"
 
 #include "systolic/Timing.h"
@@ -39,8 +40,10 @@ std::vector<Choice> ashlar::systolic::choicesFor(const Problem &problem,
       break;
   }
   int64_t blocks = divideUp(problem.count(problem.k), machine.dim);
-  std::vector<bool> modes = {false};
-  if (canReadTapsInPlace(problem)) {
+  std::vector<bool> modes = {problem.isDepthwise};
+  if (problem.isDepthwise) {
+    blocks = problem.count(problem.k);
+  } else if (canReadTapsInPlace(problem)) {
     // More blocks where taps are not packed.
     int64_t columns = 1;
     for (unsigned d : problem.k)
@@ -57,7 +60,7 @@ std::vector<Choice> ashlar::systolic::choicesFor(const Problem &problem,
       for (bool inPlace : modes)
         for (int64_t cycles : {1200, 2400, 5000})
           choices.push_back({inPlace, chunk, tile, cycles});
-    if (tile == 1)
+    if (tile == 1 || problem.isDepthwise)
       break;
   }
   return choices;
@@ -71,11 +74,14 @@ std::string ashlar::systolic::lowerContract(const Problem &problem,
   std::optional<uint64_t> best;
   // Commands that are counted at most, for all choices together.
   uint64_t budget = 400000;
-  int64_t feasible = 0, tile = 0;
+  int64_t feasible = 0, tile = 0, rows = problem.count(problem.m);
   for (const Choice &choice : choicesFor(problem, machine)) {
-    // Smaller tiles only where larger ones do not fit.
-    if (best && (choice.tileBlocks != tile || budget == 0 || feasible >= 24))
+    // Smaller tiles, and fewer rows than the array's, only where nothing else
+    // fits.
+    if (best && (choice.tileBlocks * 2 < tile || budget == 0 || feasible >= 24))
       break;
+    if (best && choice.chunkRows < std::min<int64_t>(rows, machine.dim))
+      continue;
     StreamBuilder builder(name, bindings);
     builder.region(name,
                    problem.isDepthwise ? ASHLAR_SYSTOLIC_DEPTHWISE
@@ -87,8 +93,8 @@ std::string ashlar::systolic::lowerContract(const Problem &problem,
         error = why;
       continue;
     }
-    ++feasible;
-    tile = choice.tileBlocks;
+    if (++feasible == 1)
+      tile = choice.tileBlocks;
     uint64_t commands = builder.kernel.commands.size();
     budget -= std::min(budget, commands);
     std::optional<uint64_t> cycles = cyclesOf(machine, builder.kernel);
@@ -99,6 +105,10 @@ std::string ashlar::systolic::lowerContract(const Problem &problem,
       kernel = std::move(builder.kernel);
     }
   }
+  // A short stream is as easily read as it is.
+  constexpr size_t few = 1000;
+  if (best && kernel.commands.size() > few)
+    kernel.commands = compressLoops(kernel.commands);
   return best ? "" : error;
 }
 
@@ -106,8 +116,7 @@ std::string ashlar::systolic::whyNoChoice(const Problem &problem,
                                           const Machine &machine) {
   std::string error = "it has no rows";
   for (const Choice &choice : choicesFor(problem, machine)) {
-    StreamBuilder builder("", 0);
-    error = writeContract(problem, machine, choice, builder);
+    error = whyNotChoice(problem, machine, choice);
     if (error.empty())
       return "";
   }

@@ -24,7 +24,7 @@ static bool isDense(const Problem &problem, const std::vector<unsigned> &dims,
 }
 
 bool ashlar::systolic::canReadTapsInPlace(const Problem &problem) {
-  int last = innermost(problem, problem.k);
+  int last = innermost(problem, problem.isDepthwise ? problem.n : problem.k);
   if (last < 0 || problem.a.strides[size_t(last)] != 1)
     return false;
   // Columns are one dim of A, and nothing else moves along it.
@@ -34,7 +34,10 @@ bool ashlar::systolic::canReadTapsInPlace(const Problem &problem) {
       return false;
   for (const Coordinate &coordinate : problem.aCoordinates)
     for (size_t d = 0; d < problem.sizes.size(); ++d)
-      if (problem.sizes[d] > 1 && coordinate.factors[d] < 0)
+      if (problem.sizes[d] > 1 &&
+          (coordinate.factors[d] < 0 ||
+           (int(d) == last && coordinate.factors[d] != 0 &&
+            &coordinate != &columns)))
         return false;
   return true;
 }
@@ -175,7 +178,10 @@ std::vector<Box> Layout::boxesOfRows(const Access &access,
 
 void Layout::cutTerms() {
   int64_t terms = problem.count(problem.k);
-  if (choice.readsTapsInPlace) {
+  if (problem.isDepthwise) {
+    for (int64_t tap = 0; tap < terms; ++tap)
+      kBlocks.push_back({tap, 1, 0, 0, 0});
+  } else if (choice.readsTapsInPlace) {
     int last = innermost(problem, problem.k);
     int64_t columns = problem.sizes[size_t(last)];
     int64_t taps = terms / columns, planes = divideUp(columns, dim);
@@ -222,8 +228,8 @@ int64_t Layout::aRows(const Chunk &chunk, int64_t tile) const {
 //===-- Loads -------------------------------------------------------------===//
 
 std::vector<Transfer> Layout::loadsOfA(const Chunk &chunk, int64_t tile,
-                                       int64_t begin, int64_t end,
-                                       uint32_t place) const {
+                                       int64_t nBlock, int64_t begin,
+                                       int64_t end, uint32_t place) const {
   const Access &a = problem.a;
   std::vector<Transfer> loads;
   int64_t batch = a.offset + problem.offsetOf(problem.batch, a, chunk.batch);
@@ -242,6 +248,15 @@ std::vector<Transfer> Layout::loadsOfA(const Chunk &chunk, int64_t tile,
           {uint32_t(extents[j]), int32_t(pitch),
            problem.aCoordinates[j].stride * lattice[j] * bytesOf(a.element)});
       pitch *= extents[j];
+    }
+    if (problem.isDepthwise) {
+      if (begin > tileBegin(tile))
+        return loads;
+      load.memory = address(a, at + nBlock * dim);
+      load.place = place;
+      load.columns = uint32_t(columnsOf(nBlock));
+      loads.push_back(load);
+      return loads;
     }
     int last = innermost(problem, problem.k);
     int64_t columns = problem.sizes[size_t(last)];
@@ -388,7 +403,7 @@ Fold Layout::fold(const Chunk &chunk, int64_t nBlock, int64_t tile,
   int64_t tap = k.first;
   for (size_t i = problem.k.size(); i-- > 0;) {
     unsigned d = problem.k[i];
-    if (int(d) != innermost(problem, problem.k))
+    if (problem.isDepthwise || int(d) != innermost(problem, problem.k))
       fold.a += uint32_t(tap % problem.sizes[d] * pixelStep(d, extents));
     tap /= problem.sizes[d];
   }

@@ -62,12 +62,12 @@ public:
 
   /// Loads of the blocks [begin, end) of a tile that lies at `place`.
   std::vector<Transfer> loadsOfA(const Chunk &chunk, int64_t tile,
-                                 int64_t begin, int64_t end,
+                                 int64_t nBlock, int64_t begin, int64_t end,
                                  uint32_t place) const;
   std::vector<Transfer> loadsOfB(int64_t batch, int64_t nBlock, int64_t tile,
                                  int64_t begin, int64_t end,
                                  uint32_t place) const;
-  /// All but array and C's place.
+  /// All but array and C's place. Depthwise: a row of B and what it meets.
   Fold fold(const Chunk &chunk, int64_t nBlock, int64_t tile, int64_t block,
             uint32_t a, uint32_t b) const;
   /// Between memory and rows of results at `place`: of the result itself, or

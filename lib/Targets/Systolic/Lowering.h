@@ -14,6 +14,10 @@ namespace ashlar::systolic {
 std::string writeContract(const Problem &problem, const Machine &machine,
                           const Choice &choice, StreamBuilder &builder);
 
+/// Why writeContract would fail, without writing where that is not needed.
+std::string whyNotChoice(const Problem &problem, const Machine &machine,
+                         const Choice &choice);
+
 /// The choices worth trying, most promising first.
 std::vector<Choice> choicesFor(const Problem &problem, const Machine &machine);
 

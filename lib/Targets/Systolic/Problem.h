@@ -60,6 +60,8 @@ struct EpilogueValue {
 struct Epilogue {
   std::vector<EpilogueValue> values; ///< in order; the first is the sum
   int result = 0;                    ///< what is stored
+  /// An operand that the sums start from; -1: they start from zero.
+  int bias = -1;
   /// On the way out.
   bool relu = false;
   float scale = 1;
@@ -81,7 +83,8 @@ struct Problem {
   Epilogue epilogue;
   std::vector<Margin> margins;
   double pad = 0;
-  bool isDepthwise = false; ///< the last batch dim is lanes: vector unit
+  /// N moves A too: lanes of the vector unit, each with its own terms.
+  bool isDepthwise = false;
 
   int64_t count(const std::vector<unsigned> &dims) const {
     int64_t all = 1;

@@ -2,6 +2,7 @@
 //
 // Sorts the dims of a contraction and writes its maps as strides.
 #include "ReadContract.h"
+#include "Layout.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -79,6 +80,7 @@ private:
                           Access &access, std::vector<Coordinate> *coordinates);
   std::string checkTypes();
   void sortDims();
+  std::string readLanes();
   std::string readMargins();
 
   tile::ContractOp op;
@@ -103,11 +105,13 @@ std::string Reader::readOperand(Value value, AffineMap map, const char *name,
     strides[i] = inner;
     inner *= type.getDimSize(i);
   }
-  if (auto memory = dyn_cast<MemRefType>(type))
+  if (auto memory = dyn_cast<MemRefType>(type)) {
+    strides.clear();
     if (failed(memory.getStridesAndOffset(strides, access.offset)) ||
         ShapedType::isDynamic(access.offset) ||
         llvm::any_of(strides, ShapedType::isDynamic))
       return llvm::formatv("{0} has a layout that is not known", name);
+  }
   if (auto argument = dyn_cast<BlockArgument>(value);
       argument && isa<func::FuncOp>(argument.getOwner()->getParentOp())) {
     access.binding = argument.getArgNumber();
@@ -179,6 +183,25 @@ void Reader::sortDims() {
   }
 }
 
+/// Depthwise: the last dim is in all operands. Its values are lanes of the
+/// vector unit, and N to all but A.
+std::string Reader::readLanes() {
+  auto lane = unsigned(op.getParallel().size() - 1);
+  if (problem.count(problem.n) > 1 || problem.batch.empty() ||
+      problem.batch.back() != lane || problem.sizes[lane] == 1)
+    return "";
+  if (!(machine.flags & ASHLAR_SYSTOLIC_EXTENDED))
+    return "it is depthwise, and the machine has no vector unit";
+  if (problem.a.strides[lane] != 1 || problem.b.strides[lane] != 1)
+    return "it is depthwise, and its channels do not lie side by side";
+  problem.batch.pop_back();
+  problem.n = {lane};
+  problem.isDepthwise = true;
+  return systolic::canReadTapsInPlace(problem)
+             ? ""
+             : "it is depthwise, and its taps are no grid";
+}
+
 /// Boxes of the result around the one that is computed.
 std::string Reader::readMargins() {
   std::optional<TypedAttr> pad = op.getPad();
@@ -195,8 +218,12 @@ std::string Reader::readMargins() {
     strides[i] = inner;
     inner *= type.getDimSize(i);
   }
-  if (auto memory = dyn_cast<MemRefType>(type))
+  if (auto memory = dyn_cast<MemRefType>(type)) {
+    strides.clear();
     (void)memory.getStridesAndOffset(strides, offset);
+  }
+  if (problem.pad != 0 && !(machine.flags & ASHLAR_SYSTOLIC_EXTENDED))
+    return "its padding is not zero";
   AffineMap map = op.getResultMap();
   for (AffineExpr expr : map.getResults()) {
     auto index = linear(expr, map.getNumDims());
@@ -255,11 +282,9 @@ std::string Reader::read() {
   if (!why.empty())
     return why;
   sortDims();
-  if (problem.n.empty() || problem.count(problem.n) == 1)
-    if (problem.count(problem.batch) > 1 &&
-        problem.b.strides[op.getParallel().size() - 1] != 0 &&
-        problem.a.strides[op.getParallel().size() - 1] != 0)
-      return "it is depthwise: each channel has a filter of its own";
+  why = readLanes();
+  if (!why.empty())
+    return why;
   why = readMargins();
   return why.empty() ? systolic::readEpilogue(op, machine, problem) : why;
 }

@@ -79,6 +79,7 @@ private:
   int readOp(Operation *op);
   int valueOf(Value value);
   std::string finish(int result);
+  std::string leaveToTransfers();
   bool isNumber(int v) const {
     return values[size_t(v)].kind == EpilogueValue::Number;
   }
@@ -503,8 +504,72 @@ std::string EpilogueReader::finish(int result) {
   }
   epilogue.result = place[size_t(result)];
   values = used;
-  if (epilogue.result != 0 && !(machine.flags & ASHLAR_SYSTOLIC_EXTENDED))
-    return "its epilogue needs a vector unit, which the machine does not have";
+  if (machine.flags & ASHLAR_SYSTOLIC_EXTENDED)
+    return "";
+  return leaveToTransfers();
+}
+
+/// Without a vector unit: a bias comes with the mvin, a scale, rounding,
+/// saturation and relu with the mvout, and nothing else.
+std::string EpilogueReader::leaveToTransfers() {
+  Epilogue &epilogue = problem.epilogue;
+  const char *why =
+      "its epilogue needs a vector unit, which the machine does not have";
+  int v = epilogue.result;
+  auto at = [&]() -> const EpilogueValue & { return values[size_t(v)]; };
+  auto immediate = [&] { return values[size_t(at().right)].number; };
+  if (problem.result.element == Element::S8) {
+    // What rounds and clamps, in any order; then the scale.
+    for (bool more = true; more;) {
+      more = false;
+      switch (at().funct) {
+      case ASHLAR_SYSTOLIC_MAXIMUM_IMMEDIATE:
+        if (immediate() != 0 && immediate() > -128)
+          return why;
+        epilogue.relu |= immediate() == 0;
+        more = true;
+        break;
+      case ASHLAR_SYSTOLIC_MINIMUM_IMMEDIATE:
+        if (immediate() < 127)
+          return why;
+        more = true;
+        break;
+      case ASHLAR_SYSTOLIC_TO_INTEGER:
+        more = true;
+        break;
+      case ASHLAR_SYSTOLIC_TO_FLOAT:
+        // Of what was rounded; of the sums it comes behind the scale.
+        more = values[size_t(at().left)].funct == ASHLAR_SYSTOLIC_TO_INTEGER;
+        break;
+      default:
+        break;
+      }
+      if (more)
+        v = at().left;
+    }
+    if (at().funct == ASHLAR_SYSTOLIC_MULTIPLY_IMMEDIATE &&
+        !at().actsOnIntegers) {
+      epilogue.scale = float(immediate());
+      v = at().left;
+      if (at().funct != ASHLAR_SYSTOLIC_TO_FLOAT)
+        return why;
+      v = at().left;
+    }
+  }
+  if (at().funct == ASHLAR_SYSTOLIC_ADD && at().actsOnIntegers &&
+      at().left == 0 &&
+      values[size_t(at().right)].kind == EpilogueValue::Operand &&
+      values[size_t(at().right)].reach == Reach::Row) {
+    unsigned operand = values[size_t(at().right)].operand;
+    if (problem.operands[operand].element != Element::S32)
+      return why;
+    epilogue.bias = int(operand);
+    v = 0;
+  }
+  if (v != 0)
+    return why;
+  values.resize(1);
+  epilogue.result = 0;
   return "";
 }
 

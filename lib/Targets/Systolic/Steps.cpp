@@ -74,6 +74,9 @@ private:
   Tiles a, b;
   Ring c, narrow, wide; // results; operands in the scratchpad, accumulator
   Steps plan;
+  /// Rows of the largest tiles: places of one size are taken again without
+  /// leaving holes.
+  int64_t mostChunk = 0, mostA = 0, mostB = 0;
   int64_t stepCycles = 0;
 };
 
@@ -83,20 +86,21 @@ bool hasRows(Reach reach) {
 } // namespace
 
 void Planner::cutMemories(const Areas &areas) {
-  int64_t mostChunk = 0, mostA = 0, allA = 0, mostB = 0, allB = 0;
+  int64_t allA = 0, allB = 0;
   auto tiles = int64_t(layout.tileEnds.size());
   for (const Chunk &chunk : layout.chunks) {
     mostChunk = std::max(mostChunk, chunk.rows);
     for (int64_t tile = 0; tile < tiles; ++tile) {
       int64_t rows = layout.aRows(chunk, tile);
       mostA = std::max(mostA, rows);
-      allA += rows;
     }
   }
+  allA = mostA * tiles * int64_t(layout.chunks.size()) *
+         (problem.isDepthwise ? layout.nBlocks : 1);
   for (int64_t tile = 0; tile < tiles; ++tile) {
     mostB = std::max(mostB, layout.bRows(tile));
-    allB += layout.bRows(tile) * layout.nBlocks * layout.batches();
   }
+  allB = mostB * tiles * layout.nBlocks * layout.batches();
   int64_t operands[2] = {0, 0};
   for (const EpilogueValue &value : problem.epilogue.values)
     if (value.kind == EpilogueValue::Operand && hasRows(value.reach))
@@ -124,6 +128,9 @@ void Planner::cutMemories(const Areas &areas) {
 
 /// Of the array, without gaps.
 int64_t Planner::cyclesOf(int64_t chunk, int64_t tile) const {
+  if (problem.isDepthwise)
+    return layout.tileEnds[size_t(tile)] * layout.chunks[size_t(chunk)].rows *
+           machine.dim / machine.vector_lanes;
   int64_t load = machine.dim * (layout.bIsTransposed ? 2 : 1);
   int64_t folds = layout.tileEnds[size_t(tile)] - layout.tileBegin(tile);
   return folds * std::max(layout.chunks[size_t(chunk)].rows, load);
@@ -170,14 +177,15 @@ bool Planner::add(int64_t chunk, int64_t nBlock, int64_t tile) {
     plan.steps.back() = oldStep;
     return false;
   };
-  auto placeOfA = tileAt(a, {chunk, tile, 0}, layout.aRows(rows, tile),
-                         {TileLoad::A, chunk, 0, tile}, step);
-  auto placeOfB = tileAt(b, {rows.batch, nBlock, tile}, layout.bRows(tile),
+  int64_t block = problem.isDepthwise ? nBlock : 0;
+  auto placeOfA = tileAt(a, {chunk, tile, block}, mostA,
+                         {TileLoad::A, chunk, block, tile}, step);
+  auto placeOfB = tileAt(b, {rows.batch, nBlock, tile}, mostB,
                          {TileLoad::B, chunk, nBlock, tile}, step);
   if (!placeOfA || !placeOfB)
     return giveUp();
   if (tile == 0) {
-    int64_t place = c.take(rows.rows, now, loose);
+    int64_t place = c.take(mostChunk, now, loose);
     if (place < 0)
       return giveUp();
     ResultBlock result{chunk,
@@ -186,6 +194,9 @@ bool Planner::add(int64_t chunk, int64_t nBlock, int64_t tile) {
                        uint32_t(plan.results.size() % machine.arrays),
                        {}};
     plan.results.push_back(result);
+    if (problem.epilogue.bias >= 0)
+      step.loads.push_back({TileLoad::Bias, chunk, nBlock, tile,
+                            unsigned(problem.epilogue.bias), result.place});
   } else {
     c.use(plan.results.back().place, now);
   }
@@ -193,20 +204,20 @@ bool Planner::add(int64_t chunk, int64_t nBlock, int64_t tile) {
   step.units.push_back({result, tile, *placeOfA, *placeOfB});
   if (tile + 1 < tiles)
     return true;
-  ResultBlock &block = plan.results.back();
+  ResultBlock &finished = plan.results.back();
   for (const EpilogueValue &value : problem.epilogue.values) {
     if (value.kind != EpilogueValue::Operand || !hasRows(value.reach))
       continue;
     bool inAccumulator = isWide(problem.operands[value.operand].element);
-    int64_t place = (inAccumulator ? wide : narrow).take(rows.rows, now, loose);
+    int64_t place = (inAccumulator ? wide : narrow).take(mostChunk, now, loose);
     if (place < 0) {
       if (tile == 0)
         plan.results.pop_back();
       else
-        block.operands.clear();
+        finished.operands.clear();
       return giveUp();
     }
-    block.operands.push_back(uint32_t(place));
+    finished.operands.push_back(uint32_t(place));
     TileLoad load{TileLoad::Operand, chunk,          nBlock, tile,
                   value.operand,     uint32_t(place)};
     step.loads.push_back(load);

@@ -38,7 +38,7 @@ private:
 
 /// What comes on chip for a step.
 struct TileLoad {
-  enum Kind { A, B, Operand } kind;
+  enum Kind { A, B, Operand, Bias } kind;
   int64_t chunk, nBlock, tile; ///< those of A, B or the operand's result
   unsigned operand = 0;
   uint32_t place = 0;

@@ -123,9 +123,14 @@ std::vector<Fold> StreamWriter::split(const Fold &fold) const {
       row += rest % levels[level].count * levels[level].rows;
       rest /= levels[level].count;
     }
-    for (uint32_t j = 0; j < inner.count; j += machine.command_rows) {
-      uint32_t count = std::min(machine.command_rows, inner.count - j);
-      add({{count, inner.rows}}, row + int64_t(j) * inner.rows);
+    // About the same rows in each: the next matrix comes in the shadow of the
+    // last piece.
+    uint32_t parts =
+        (inner.count + machine.command_rows - 1) / machine.command_rows;
+    for (uint32_t part = 0; part < parts; ++part) {
+      uint32_t begin = inner.count * part / parts;
+      uint32_t end = inner.count * (part + 1) / parts;
+      add({{end - begin, inner.rows}}, row + int64_t(begin) * inner.rows);
     }
   }
   return pieces;
@@ -264,9 +269,12 @@ void StreamWriter::configureVector(bool isInteger, uint32_t rightMode) {
 void StreamWriter::configureOperand(uint32_t stream,
                                     const VectorOperand &operand,
                                     uint32_t rows) {
-  configureStream(stream, operand.step == 1 || rows == 1
-                              ? std::vector<Level>()
-                              : std::vector<Level>{{rows, operand.step}});
+  if (!operand.levels.empty())
+    configureStream(stream, operand.levels);
+  else if (operand.step == 1 || rows == 1)
+    configureStream(stream, {});
+  else
+    configureStream(stream, {{rows, operand.step}});
 }
 
 void StreamWriter::vector(uint8_t funct, bool isInteger, Matrix result,

@@ -35,6 +35,8 @@ struct Fold {
 struct VectorOperand {
   uint32_t place = 0;
   int32_t step = 1;
+  /// Where one step does not say it; at most a command's rows.
+  std::vector<Level> levels = {};
 };
 
 class StreamWriter {

@@ -19,8 +19,9 @@ constexpr uint32_t execute =
 class ContractWriter {
 public:
   ContractWriter(const Layout &layout, const Steps &plan, StreamWriter &writer,
-                 EpilogueWriter &epilogue)
-      : layout(layout), plan(plan), writer(writer), epilogue(epilogue) {}
+                 EpilogueWriter &epilogue, uint32_t marginRow)
+      : layout(layout), plan(plan), writer(writer), epilogue(epilogue),
+        marginRow(marginRow) {}
 
   void write();
 
@@ -28,6 +29,7 @@ private:
   using Commands = std::vector<std::function<void()>>;
 
   void writeFirstStep();
+  void writeLanes(const Step &step);
   void collectLoads(const Step &step, Commands &commands);
   void collectFolds(const Step &step, Commands &commands);
   void collectStores(const Step &step, Commands &commands);
@@ -50,6 +52,7 @@ private:
   const Steps &plan;
   StreamWriter &writer;
   EpilogueWriter &epilogue;
+  const uint32_t marginRow; ///< full of what margins hold
 };
 } // namespace
 
@@ -66,10 +69,19 @@ std::vector<Transfer> ContractWriter::loadsOf(const TileLoad &tile) const {
   int64_t end = layout.tileEnds[size_t(tile.tile)];
   switch (tile.kind) {
   case TileLoad::A:
-    return layout.loadsOfA(chunk, tile.tile, begin, end, tile.place);
+    return layout.loadsOfA(chunk, tile.tile, tile.nBlock, begin, end,
+                           tile.place);
   case TileLoad::B:
     return layout.loadsOfB(chunk.batch, tile.nBlock, tile.tile, begin, end,
                            tile.place);
+  case TileLoad::Bias: {
+    std::vector<Transfer> rows = layout.rowOfColumns(
+        layout.problem.operands[tile.operand], chunk.batch, tile.nBlock,
+        ASHLAR_SYSTOLIC_ACCUMULATOR | tile.place, false);
+    for (Transfer &row : rows)
+      row.levels = {{uint32_t(chunk.rows), 1, 0}};
+    return rows;
+  }
   case TileLoad::Operand:
     break;
   }
@@ -99,12 +111,18 @@ Fold ContractWriter::foldOf(const Unit &unit, int64_t block) const {
   Fold fold = layout.fold(layout.chunks[size_t(result.chunk)], result.nBlock,
                           unit.tile, block, unit.a, unit.b);
   fold.array = result.array;
-  fold.c = ASHLAR_SYSTOLIC_ACCUMULATOR | result.place |
-           (block ? ASHLAR_SYSTOLIC_ACCUMULATE : 0);
+  fold.c =
+      ASHLAR_SYSTOLIC_ACCUMULATOR | result.place |
+      (block || layout.problem.epilogue.bias >= 0 ? ASHLAR_SYSTOLIC_ACCUMULATE
+                                                  : 0);
   return fold;
 }
 
 void ContractWriter::collectFolds(const Step &step, Commands &commands) {
+  if (layout.problem.isDepthwise) {
+    commands.push_back([this, &step] { writeLanes(step); });
+    return;
+  }
   // Arrays take turns, so that none waits in the order of issue.
   size_t most = 0;
   std::vector<std::vector<Fold>> byArray(layout.machine.arrays);
@@ -143,6 +161,23 @@ void ContractWriter::collectStores(const Step &step, Commands &commands) {
   }
 }
 
+/// Tap by tap on the vector unit, then the epilogue.
+void ContractWriter::writeLanes(const Step &step) {
+  bool isInteger = layout.machine.input == ASHLAR_SYSTOLIC_S8;
+  for (const Unit &unit : step.units) {
+    for (int64_t tap = 0; tap < int64_t(layout.kBlocks.size()); ++tap) {
+      Fold fold = foldOf(unit, tap);
+      auto rows = uint32_t(
+          layout.chunks[size_t(plan.results[size_t(unit.result)].chunk)].rows);
+      VectorOperand image{fold.a, 1, joinLevels(fold.rows)};
+      writer.vector(ASHLAR_SYSTOLIC_MULTIPLY, isInteger,
+                    {fold.c, rows, fold.columns}, image, {fold.b, 1},
+                    ASHLAR_SYSTOLIC_ONE_ROW);
+    }
+    epilogue.write(plan.results[size_t(unit.result)]);
+  }
+}
+
 /// The second's commands spread evenly among the first's: a queue that is full
 /// holds up what is issued after it.
 void ContractWriter::interleave(const Commands &first, const Commands &second) {
@@ -160,6 +195,18 @@ void ContractWriter::interleave(const Commands &first, const Commands &second) {
 /// Starts with the first rows that are there.
 void ContractWriter::writeFirstStep() {
   const Step &step = plan.steps[0];
+  if (layout.problem.isDepthwise) {
+    Commands loads;
+    collectLoads(step, loads);
+    run(loads);
+    epilogue.loadConstants();
+    writer.sync(load, vector);
+    return writeLanes(step);
+  }
+  for (const TileLoad &tile : step.loads)
+    if (tile.kind == TileLoad::Bias)
+      for (const Transfer &transfer : loadsOf(tile))
+        writer.load(mvinOf(tile.kind), transfer);
   // Folds of different units may share a tile.
   std::map<uint32_t, int64_t> loadedA, loadedB; // place to next block
   auto loadUpTo = [&](TileLoad::Kind kind, uint32_t place, int64_t block,
@@ -175,7 +222,8 @@ void ContractWriter::writeFirstStep() {
     const Chunk &chunk = layout.chunks[size_t(tile->chunk)];
     for (const Transfer &transfer :
          kind == TileLoad::A
-             ? layout.loadsOfA(chunk, tile->tile, at->second, block + 1, place)
+             ? layout.loadsOfA(chunk, tile->tile, tile->nBlock, at->second,
+                               block + 1, place)
              : layout.loadsOfB(chunk.batch, tile->nBlock, tile->tile,
                                at->second, block + 1, place))
       writer.load(mvinOf(kind), transfer);
@@ -199,17 +247,20 @@ void ContractWriter::writeFirstStep() {
 }
 
 void ContractWriter::write() {
-  const bool hasVector = !epilogue.isEmpty();
+  // Lanes are computed by the vector unit, and so is what follows, at once.
+  const bool hasLanes = layout.problem.isDepthwise;
+  const bool hasVector = !hasLanes && !epilogue.isEmpty();
+  const uint32_t engine = hasLanes ? vector : execute;
   auto count = int64_t(plan.steps.size());
-  writeMargins();
   for (int64_t i = 0; i < count + 2; ++i) {
     const Step *now = stepAt(i), *next = stepAt(i + 1);
     const Step *before = stepAt(i - 1), *last = stepAt(i - 2);
     Commands loads, stores, folds;
-    if (i == 0)
+    if (i == 0) {
       writeFirstStep();
-    else if (now)
-      writer.sync(load | store, execute | (hasVector ? vector : 0));
+      writeMargins();
+    } else if (now)
+      writer.sync(load | store, engine | (hasVector ? vector : 0));
     if (i == count && hasVector)
       writer.sync(load, vector);
     if (last)
@@ -217,7 +268,7 @@ void ContractWriter::write() {
     if (last && hasVector)
       writer.sync(vector, store | load);
     if (next && next->isTight)
-      writer.sync(execute, load);
+      writer.sync(engine, load);
     if (next)
       collectLoads(*next, loads);
     if (now && i)
@@ -232,7 +283,7 @@ void ContractWriter::write() {
         epilogue.write(plan.results[size_t(result)]);
     }
     if (i && i <= count)
-      writer.sync(execute, hasVector ? load : load | store);
+      writer.sync(engine, hasVector ? load : load | store);
     if (!writer.isInterlocked()) {
       run(folds);
       continue;
@@ -246,7 +297,89 @@ void ContractWriter::write() {
   }
 }
 
-void ContractWriter::writeMargins() {}
+/// What lies around the results: one row, stored again and again.
+void ContractWriter::writeMargins() {
+  const Problem &problem = layout.problem;
+  if (problem.margins.empty())
+    return;
+  const Access &access = problem.result;
+  auto dim = uint32_t(layout.dim);
+  int64_t bytes = bytesOf(access.element);
+  uint32_t place = marginRow;
+  if (isWide(access.element))
+    place |= ASHLAR_SYSTOLIC_ACCUMULATOR;
+  if (problem.pad == 0) {
+    Transfer zeros;
+    zeros.place = place;
+    zeros.columns = dim;
+    zeros.elementBytes = uint32_t(bytes);
+    writer.load(EpilogueWriter::mvin, zeros);
+  } else {
+    writer.vectorImmediate(ASHLAR_SYSTOLIC_FILL,
+                           access.element == Element::S32 ||
+                               access.element == Element::S8,
+                           {place, 1, dim}, {}, problem.pad);
+  }
+  writer.sync(load | vector, store);
+  if (isWide(access.element))
+    place |= ASHLAR_SYSTOLIC_FULL_WIDTH;
+  for (const Margin &margin : problem.margins) {
+    // Elements that follow each other are columns, up to a row of them.
+    std::vector<Digit> digits;
+    int64_t columns = 1;
+    for (size_t i = margin.digits.size(); i-- > 0;) {
+      const Digit &digit = margin.digits[i];
+      if (digits.empty() && digit.bytes == columns)
+        columns *= digit.size;
+      else
+        digits.insert(digits.begin(), {digit.size, digit.bytes * bytes, 0});
+    }
+    for (int64_t first = 0; first < columns;) {
+      Transfer transfer;
+      transfer.place = place;
+      transfer.columns = uint32_t(std::min<int64_t>(dim, columns - first));
+      transfer.elementBytes = uint32_t(bytes);
+      transfer.memory = ashlar_systolic_address(
+          access.binding, uint64_t((margin.offset + first) * bytes));
+      int64_t times = (columns - first) / transfer.columns;
+      std::vector<Level> levels;
+      levels.push_back({uint32_t(times), 0, int64_t(transfer.columns) * bytes});
+      for (size_t i = digits.size(); i-- > 0;)
+        levels.push_back({uint32_t(digits[i].size), 0, digits[i].bytes});
+      transfer.levels = joinLevels(levels);
+      writer.store(transfer, problem.epilogue.relu, problem.epilogue.scale);
+      first += times * transfer.columns;
+    }
+  }
+}
+
+/// What has a place of its own before tiles get theirs.
+static bool takeAreas(const Problem &problem, const Machine &machine,
+                      const EpilogueWriter &epilogue, Areas &areas,
+                      uint32_t &marginRow) {
+  areas = epilogue.areas();
+  marginRow = 0;
+  if (!problem.margins.empty())
+    marginRow = uint32_t(areas.fixedRows[isWide(problem.result.element)]++);
+  return areas.fixedRows[0] <= int64_t(machine.scratchpad_rows) / 2 &&
+         areas.fixedRows[1] <= int64_t(machine.accumulator_rows) / 2;
+}
+
+std::string ashlar::systolic::whyNotChoice(const Problem &problem,
+                                           const Machine &machine,
+                                           const Choice &choice) {
+  StreamBuilder builder("", 0);
+  if (!(machine.flags & ASHLAR_SYSTOLIC_EXTENDED))
+    return writeContract(problem, machine, choice, builder);
+  Layout layout(problem, machine, choice);
+  StreamWriter writer(machine, builder);
+  Areas areas;
+  uint32_t marginRow;
+  EpilogueWriter epilogue(layout, writer);
+  if (!takeAreas(problem, machine, epilogue, areas, marginRow))
+    return "the epilogue's operands do not fit on chip";
+  return planSteps(layout, areas).error;
+}
 
 std::string ashlar::systolic::writeContract(const Problem &problem,
                                             const Machine &machine,
@@ -255,13 +388,13 @@ std::string ashlar::systolic::writeContract(const Problem &problem,
   Layout layout(problem, machine, choice);
   StreamWriter writer(machine, builder);
   EpilogueWriter epilogue(layout, writer);
-  Areas areas = epilogue.areas();
-  if (areas.fixedRows[0] > int64_t(machine.scratchpad_rows) / 2 ||
-      areas.fixedRows[1] > int64_t(machine.accumulator_rows) / 2)
+  Areas areas;
+  uint32_t marginRow;
+  if (!takeAreas(problem, machine, epilogue, areas, marginRow))
     return "the epilogue's operands do not fit on chip";
   Steps plan = planSteps(layout, areas);
   if (!plan.error.empty())
     return plan.error;
-  ContractWriter(layout, plan, writer, epilogue).write();
+  ContractWriter(layout, plan, writer, epilogue, marginRow).write();
   return writer.error();
 }

@@ -67,3 +67,46 @@ func.func @bias(%a: memref<64x128xbf16>, %b: memref<128x128xbf16>,
   }
   return
 }
+
+// Long streams are loops.
+// CHECK-LABEL: func.func @long
+// CHECK: systolic.loop
+// CHECK: advance = array<i64: 0
+func.func @long(%a: memref<4096x512xbf16>, %b: memref<512x16384xbf16>,
+                %c: memref<4096x16384xbf16>) {
+  tile.contract a(%a : memref<4096x512xbf16>) b(%b : memref<512x16384xbf16>)
+    outs(%c : memref<4096x16384xbf16>) attributes {
+      parallel = array<i64: 4096, 16384>, reduced = array<i64: 512>,
+      maps = [affine_map<(m, n, k) -> (m, k)>,
+              affine_map<(m, n, k) -> (k, n)>,
+              affine_map<(m, n) -> (m, n)>]} {
+  ^bb0(%sum: f32):
+    %z = arith.truncf %sum : f32 to bf16
+    tile.yield %z : bf16
+  }
+  return
+}
+
+// An image that is read in place: the stream of A walks over its rows, taps are
+// places to begin at. What lies around the result is one row of zeros.
+// CHECK-LABEL: func.func @convolution
+// CHECK: systolic.mvin 0, %arg0[0] to scratchpad{{.*}} x 128
+// CHECK: systolic.config_stream a level = 0 count = 28 rows = 1
+// CHECK-NEXT: systolic.config_stream a level = 1 count = {{.*}} rows = 30
+// CHECK: systolic.config_stream mvout level = 0 count = 2 rows = 0
+func.func @convolution(%a: memref<8x30x30x256xbf16>, %b: memref<3x3x256x256xbf16>,
+                       %c: memref<8x30x30x256xbf16>) {
+  tile.contract a(%a : memref<8x30x30x256xbf16>)
+    b(%b : memref<3x3x256x256xbf16>)
+    outs(%c : memref<8x30x30x256xbf16>) attributes {
+      parallel = array<i64: 8, 28, 28, 256>, reduced = array<i64: 3, 3, 256>,
+      maps = [affine_map<(n, h, w, o, r, s, c) -> (n, h + r, w + s, c)>,
+              affine_map<(n, h, w, o, r, s, c) -> (r, s, c, o)>,
+              affine_map<(n, h, w, o) -> (n, h + 1, w + 1, o)>],
+      pad = 0.0 : bf16} {
+  ^bb0(%sum: f32):
+    %z = arith.truncf %sum : f32 to bf16
+    tile.yield %z : bf16
+  }
+  return
+}

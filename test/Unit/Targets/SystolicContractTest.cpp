@@ -6,6 +6,7 @@
 #include "LowerKernel.h"
 #include "Machines.h"
 #include "SystolicContracts.h"
+#include <cmath>
 #include <gtest/gtest.h>
 
 using namespace mlir;
@@ -59,6 +60,145 @@ TEST_F(SystolicContract, OperandsLargerThanTheScratchpad) {
   expectRight(product("bf16", 9000, 20, 150, false), "tpu-128");
   expectRight(product("i8", 150, 70, 5000, false), "gemmini");
   expectRight(product("i8", 1100, 50, 100, true), "gemmini");
+}
+
+TEST_F(SystolicContract, ConvolutionsInPlaceAndPacked) {
+  for (const char *type : {"bf16", "i8"}) {
+    Convolution c;
+    expectRightEverywhere(convolution(type, c));
+    c.channels = 3, c.filters = 20, c.filterHeight = c.filterWidth = 7;
+    c.height = c.width = 29, c.stride = 2;
+    expectRightEverywhere(convolution(type, c));
+    c = {2, 14, 11, 130, 140, 3, 3, 1, 2};
+    expectRightEverywhere(convolution(type, c));
+    c = {1, 30, 30, 40, 33, 1, 1, 2, 1};
+    expectRightEverywhere(convolution(type, c));
+    c = {1, 31, 20, 64, 64, 3, 3, 1, 1, 2};
+    expectRightEverywhere(convolution(type, c));
+    c = {3, 9, 9, 17, 300, 2, 3, 2, 1, 1};
+    expectRightEverywhere(convolution(type, c));
+    c = {1, 58, 58, 64, 32, 3, 3, 1, 1, 1};
+    expectRightEverywhere(convolution(type, c));
+  }
+}
+
+TEST_F(SystolicContract, ALargeImageInParts) {
+  Convolution c = {1, 130, 70, 64, 16, 3, 3};
+  expectRight(convolution("bf16", c), "tpu-128");
+  expectRight(convolution("bf16", c), "tpu-v5e");
+  c = {2, 60, 60, 16, 16, 3, 3};
+  expectRight(convolution("i8", c), "gemmini");
+}
+
+TEST_F(SystolicContract, DepthwiseOnTheVectorUnit) {
+  for (const char *type : {"bf16", "i8"})
+    for (Convolution c : {Convolution{1, 16, 16, 32, 0, 3, 3},
+                          Convolution{2, 20, 15, 200, 0, 3, 3, 2, 1, 1},
+                          Convolution{1, 40, 40, 300, 0, 5, 5, 1, 1}}) {
+      expectRight(depthwise(type, c),
+                  std::string(type) == "bf16" ? "tpu-128" : "tpu-256");
+      if (std::string(type) == "bf16")
+        expectRight(withBias(depthwise(type, c)), "tpu-128");
+    }
+}
+
+TEST_F(SystolicContract, Epilogues) {
+  using Values = std::vector<double>;
+  Contract base = product("bf16", 150, 200, 96, false);
+  expectRightEverywhere(withBias(base));
+  expectRightEverywhere(withBias(product("bf16", 1000, 200, 96, false)));
+  expectRight(withBias(product("i8", 150, 600, 96, false)), "tpu-256");
+  // A residual in each of its types, and one row of it for all.
+  for (const char *type : {"bf16", "f32"})
+    for (bool isWhole : {true, false}) {
+      Operand residual = isWhole ? Operand{"m, n", {150, 200}, type}
+                                 : Operand{"m", {150}, type};
+      std::string wide = std::string(type) == "f32"
+                             ? "    %w = arith.addf %0, %0 : f32\n"
+                             : "    %x = arith.extf %0 : bf16 to f32\n"
+                               "    %w = arith.addf %x, %x : f32\n";
+      expectRightEverywhere(
+          withBody(base, wide + "    %f = arith.subf %w, %sum : f32\n",
+                   [](double sum, const Values &v) { return 2 * v[0] - sum; },
+                   {residual}));
+    }
+  // Functions; sums are kept small.
+  Contract small = base;
+  small.a.scale = 0.1;
+  small.ofTerms = 1e-4;
+  auto function = [&](const char *body, double (*f)(double)) {
+    expectRightEverywhere(withBody(
+        small, body, [f](double sum, const Values &) { return f(sum); }));
+  };
+  function("    %f = math.tanh %sum : f32\n", std::tanh);
+  function("    %f = math.erf %sum : f32\n", std::erf);
+  function("    %f = math.exp %sum : f32\n", std::exp);
+  function("    %one = arith.constant 1.0 : f32\n"
+           "    %n = arith.negf %sum : f32\n"
+           "    %e = math.exp %n : f32\n"
+           "    %d = arith.addf %e, %one : f32\n"
+           "    %s = arith.divf %one, %d : f32\n"
+           "    %f = arith.mulf %sum, %s : f32\n",
+           [](double x) { return x / (1 + std::exp(-x)); });
+  function("    %half = arith.constant 0.5 : f32\n"
+           "    %root = arith.constant 0.70710678 : f32\n"
+           "    %one = arith.constant 1.0 : f32\n"
+           "    %x = arith.mulf %sum, %root : f32\n"
+           "    %e = math.erf %x : f32\n"
+           "    %d = arith.addf %e, %one : f32\n"
+           "    %h = arith.mulf %sum, %half : f32\n"
+           "    %f = arith.mulf %h, %d : f32\n",
+           [](double x) { return x / 2 * (1 + std::erf(x * std::sqrt(0.5))); });
+  // Rounded on the way.
+  expectRightEverywhere(
+      withBody(base,
+               "    %t = arith.truncf %sum : f32 to bf16\n"
+               "    %w = arith.extf %t : bf16 to f32\n"
+               "    %f = arith.addf %w, %w : f32\n",
+               [](double sum, const Values &) { return 2 * sum; }));
+}
+
+// What Gemmini's transfers do with sums is exact.
+TEST_F(SystolicContract, BytesAreScaledOnTheirWayOut) {
+  auto scaled = [](Contract contract, bool hasBias, bool isRelu) {
+    contract.result.type = "i8";
+    std::string bias = hasBias ? "    %v = arith.addi %sum, %0 : i32\n"
+                                 "    %i = arith.sitofp %v : i32 to f32\n"
+                               : "    %i = arith.sitofp %sum : i32 to f32\n";
+    std::string least = isRelu ? "0.0" : "-128.0";
+    contract.body = bias +
+                    "    %s = arith.constant 0.00390625 : f32\n"
+                    "    %least = arith.constant " +
+                    least +
+                    " : f32\n"
+                    "    %most = arith.constant 127.0 : f32\n"
+                    "    %m = arith.mulf %i, %s : f32\n"
+                    "    %r = math.roundeven %m : f32\n"
+                    "    %l = arith.maximumf %r, %least : f32\n"
+                    "    %u = arith.minimumf %l, %most : f32\n"
+                    "    %z = arith.fptosi %u : f32 to i8\n";
+    if (hasBias)
+      contract.operands = {
+          {contract.parallel.substr(contract.parallel.size() - 1),
+           {contract.parallelSizes.back()},
+           "i32",
+           100}};
+    contract.epilogue = [=](double sum, const std::vector<double> &v) {
+      double rounded = std::nearbyint((sum + (hasBias ? v[0] : 0)) / 256);
+      return std::min(127.0, std::max(isRelu ? 0.0 : -128.0, rounded));
+    };
+    return contract;
+  };
+  for (bool hasBias : {false, true})
+    for (bool isRelu : {false, true}) {
+      expectRightEverywhere(
+          scaled(product("i8", 70, 90, 50, false), hasBias, isRelu));
+      Convolution c = {1, 20, 20, 32, 40, 3, 3, 1, 1, 1};
+      Contract contract = scaled(convolution("i8", c), hasBias, isRelu);
+      contract.pad = ", pad = 0 : i8";
+      expectRightEverywhere(contract);
+    }
+  expectRightEverywhere(withBias(product("i8", 70, 90, 50, false)));
 }
 
 } // namespace

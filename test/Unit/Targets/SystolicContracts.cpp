@@ -147,6 +147,52 @@ Contract ashlar::systolic::test::convolution(const std::string &type,
   return contract;
 }
 
+Contract ashlar::systolic::test::depthwise(const std::string &type,
+                                           const Convolution &c) {
+  Contract contract = convolution(type, c);
+  contract.reduced = "r, s";
+  contract.reducedSizes = {c.filterHeight, c.filterWidth};
+  contract.parallelSizes.back() = c.channels;
+  contract.a.map.back() = 'o';
+  contract.b = {"r, s, o", {c.filterHeight, c.filterWidth, c.channels}, type};
+  contract.result.shape.back() = c.channels;
+  return contract;
+}
+
+Contract ashlar::systolic::test::withBody(
+    Contract contract, const std::string &body,
+    std::function<double(double, const std::vector<double> &)> epilogue,
+    std::vector<Operand> operands) {
+  contract.operands = std::move(operands);
+  contract.body = body;
+  if (contract.result.type == "bf16")
+    contract.body += "    %z = arith.truncf %f : f32 to bf16\n";
+  contract.epilogue = std::move(epilogue);
+  return contract;
+}
+
+Contract ashlar::systolic::test::withBias(Contract contract) {
+  bool isBF16 = contract.input == "bf16";
+  std::string type = isBF16 ? "f32" : "i32";
+  // The last dim of the result is that of the columns.
+  std::string column = contract.parallel.substr(contract.parallel.size() - 1);
+  Operand bias = {column, {contract.parallelSizes.back()}, type};
+  if (isBF16)
+    return withBody(contract,
+                    "    %zero = arith.constant 0.0 : f32\n"
+                    "    %biased = arith.addf %sum, %0 : f32\n"
+                    "    %f = arith.maximumf %biased, %zero : f32\n",
+                    [](double sum, const std::vector<double> &operands) {
+                      return std::max(0.0, sum + operands[0]);
+                    },
+                    {bias});
+  return withBody(contract, "    %z = arith.addi %sum, %0 : i32\n",
+                  [](double sum, const std::vector<double> &operands) {
+                    return sum + operands[0];
+                  },
+                  {bias});
+}
+
 //===-- As commands -------------------------------------------------------===//
 
 Compiled ashlar::systolic::test::compile(const Contract &contract,

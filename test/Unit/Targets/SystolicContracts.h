@@ -47,6 +47,15 @@ struct Convolution {
   int64_t stride = 1, dilation = 1;
   int64_t margin = 0; ///< of the result, filled with zeros
 };
+/// Of each channel with a filter of its own.
+Contract depthwise(const std::string &type, const Convolution &size);
+/// With a bias for each column, of 32 bits, and a relu, as inputs are.
+Contract withBias(Contract contract);
+/// With an epilogue of f32 as `body` says, from %sum (and %0...) to %f.
+Contract
+withBody(Contract contract, const std::string &body,
+         std::function<double(double, const std::vector<double> &)> epilogue,
+         std::vector<Operand> operands = {});
 Contract convolution(const std::string &type, const Convolution &size);
 
 struct Compiled {
