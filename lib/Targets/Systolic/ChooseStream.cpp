@@ -58,7 +58,7 @@ std::vector<Choice> ashlar::systolic::choicesFor(const Problem &problem,
   for (int64_t tile = std::max<int64_t>(blocks * 2, 1);; tile /= 2) {
     for (int64_t chunk : counts)
       for (bool inPlace : modes)
-        for (int64_t cycles : {1200, 2400, 5000})
+        for (int64_t cycles : {600, 1200, 2400})
           choices.push_back({inPlace, chunk, tile, cycles});
     if (tile == 1 || problem.isDepthwise)
       break;

@@ -6,7 +6,7 @@
 
 using namespace ashlar::systolic;
 
-int64_t Ring::take(int64_t length, int step, int distance) {
+int64_t Ring::take(int64_t length, int step, int distance, int &lastStep) {
   if (length > rows)
     return -1;
   auto isFree = [&](int64_t begin) {
@@ -24,10 +24,13 @@ int64_t Ring::take(int64_t length, int step, int distance) {
   for (int64_t begin : candidates) {
     if (!isFree(begin))
       continue;
-    for (auto it = pieces.begin(); it != pieces.end();)
-      it = it->second.begin < begin + length && it->second.end > begin
-               ? pieces.erase(it)
-               : std::next(it);
+    for (auto it = pieces.begin(); it != pieces.end();) {
+      bool isTaken =
+          it->second.begin < begin + length && it->second.end > begin;
+      if (isTaken)
+        lastStep = std::max(lastStep, it->second.lastStep);
+      it = isTaken ? pieces.erase(it) : std::next(it);
+    }
     pieces[begin] = {begin, begin + length, step};
     head = begin + length;
     return begin;
@@ -145,13 +148,11 @@ std::optional<uint32_t> Planner::tileAt(Tiles &tiles, Key key, int64_t rows,
     tiles.ring.use(found->second, now);
     return uint32_t(found->second);
   }
-  int64_t place = tiles.ring.take(rows, now, loose);
-  bool isTight = place < 0;
-  if (isTight)
-    place = tiles.ring.take(rows, now, tight);
+  int64_t place = tiles.ring.take(rows, now, loose, step.reuses);
+  if (place < 0)
+    place = tiles.ring.take(rows, now, tight, step.reuses);
   if (place < 0)
     return std::nullopt;
-  step.isTight |= isTight;
   for (auto it = tiles.places.begin(); it != tiles.places.end();)
     it = tiles.ring.holds(it->second) && it->second != place
              ? std::next(it)
@@ -185,9 +186,11 @@ bool Planner::add(int64_t chunk, int64_t nBlock, int64_t tile) {
   if (!placeOfA || !placeOfB)
     return giveUp();
   if (tile == 0) {
-    int64_t place = c.take(mostChunk, now, loose);
+    int before = -1;
+    int64_t place = c.take(mostChunk, now, loose, before);
     if (place < 0)
       return giveUp();
+    step.reusesResults |= before >= 0;
     ResultBlock result{chunk,
                        nBlock,
                        uint32_t(place),
@@ -209,7 +212,9 @@ bool Planner::add(int64_t chunk, int64_t nBlock, int64_t tile) {
     if (value.kind != EpilogueValue::Operand || !hasRows(value.reach))
       continue;
     bool inAccumulator = isWide(problem.operands[value.operand].element);
-    int64_t place = (inAccumulator ? wide : narrow).take(mostChunk, now, loose);
+    int before = -1;
+    int64_t place =
+        (inAccumulator ? wide : narrow).take(mostChunk, now, loose, before);
     if (place < 0) {
       if (tile == 0)
         plan.results.pop_back();
@@ -217,6 +222,7 @@ bool Planner::add(int64_t chunk, int64_t nBlock, int64_t tile) {
         finished.operands.clear();
       return giveUp();
     }
+    step.reusesOperands |= before >= 0;
     finished.operands.push_back(uint32_t(place));
     TileLoad load{TileLoad::Operand, chunk,          nBlock, tile,
                   value.operand,     uint32_t(place)};

@@ -24,8 +24,9 @@ public:
   };
 
   /// A place for `length` rows from `step` on, where everything before was last
-  /// used at least `distance` steps ago. -1: there is none.
-  int64_t take(int64_t length, int step, int distance);
+  /// used at least `distance` steps ago. -1: there is none. `lastStep` becomes
+  /// at least the last step that used any of it.
+  int64_t take(int64_t length, int step, int distance, int &lastStep);
   /// The piece that begins there, still in use.
   void use(int64_t begin, int step);
   /// Whether what began there and had that length still lies there.
@@ -63,8 +64,13 @@ struct Step {
   std::vector<TileLoad> loads;
   std::vector<Unit> units;
   std::vector<int64_t> finished; ///< results
-  /// Its loads take the places of the step before the last.
-  bool isTight = false;
+  /// The last step whose folds must have ended before its loads; -1: none. The
+  /// step before is the latest.
+  int reuses = -1;
+  /// Its loads take places that the vector unit has read.
+  bool reusesOperands = false;
+  /// Its results take places that others have been stored from.
+  bool reusesResults = false;
 };
 
 /// Which parts of the memories are for what.

@@ -252,6 +252,12 @@ void ContractWriter::write() {
   const bool hasVector = !hasLanes && !epilogue.isEmpty();
   const uint32_t engine = hasLanes ? vector : execute;
   auto count = int64_t(plan.steps.size());
+  // By step: whether its places are taken by another than the next but one.
+  std::vector<bool> isReusedLater(size_t(count + 2), false);
+  for (int64_t i = 0; i < count; ++i)
+    if (int64_t before = plan.steps[size_t(i)].reuses;
+        before >= 0 && before + 2 < i)
+      isReusedLater[size_t(before)] = true;
   for (int64_t i = 0; i < count + 2; ++i) {
     const Step *now = stepAt(i), *next = stepAt(i + 1);
     const Step *before = stepAt(i - 1), *last = stepAt(i - 2);
@@ -259,15 +265,19 @@ void ContractWriter::write() {
     if (i == 0) {
       writeFirstStep();
       writeMargins();
-    } else if (now)
-      writer.sync(load | store, engine | (hasVector ? vector : 0));
+    } else if (now) {
+      writer.sync(now->reusesResults ? load | store : load,
+                  engine | (hasVector ? vector : 0));
+    }
     if (i == count && hasVector)
       writer.sync(load, vector);
     if (last)
       collectStores(*last, stores);
     if (last && hasVector)
-      writer.sync(vector, store | load);
-    if (next && next->isTight)
+      writer.sync(vector, store);
+    if (next && next->reusesOperands)
+      writer.sync(vector, load);
+    if (next && next->reuses == i - 1 && i)
       writer.sync(engine, load);
     if (next)
       collectLoads(*next, loads);
@@ -282,8 +292,12 @@ void ContractWriter::write() {
       for (int64_t result : before->finished)
         epilogue.write(plan.results[size_t(result)]);
     }
-    if (i && i <= count)
-      writer.sync(engine, hasVector ? load : load | store);
+    // Before what it must not wait for: later loads take the places of the
+    // step before.
+    bool isReused = i && isReusedLater[size_t(i - 1)];
+    uint32_t waiting = (isReused ? load : 0) | (hasVector ? 0 : store);
+    if (i && i <= count && waiting)
+      writer.sync(engine, waiting);
     if (!writer.isInterlocked()) {
       run(folds);
       continue;
