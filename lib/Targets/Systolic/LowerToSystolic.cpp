@@ -39,6 +39,11 @@ struct LowerToSystolicPass
     systolic::writeOps(b, (*contracts.begin()).getLoc(), *kernel,
                        function.getArguments());
     (*contracts.begin()).erase();
+    // What said where a part of an argument lies.
+    for (Operation &op :
+         llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
+      if (isOpTriviallyDead(&op))
+        op.erase();
   }
 };
 } // namespace

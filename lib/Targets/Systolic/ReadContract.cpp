@@ -112,7 +112,11 @@ std::string Reader::readOperand(Value value, AffineMap map, const char *name,
         llvm::any_of(strides, ShapedType::isDynamic))
       return llvm::formatv("{0} has a layout that is not known", name);
   }
-  if (auto argument = dyn_cast<BlockArgument>(value);
+  // A part of an argument: its type says where and how far apart.
+  Value whole = value;
+  while (auto part = whole.getDefiningOp<memref::SubViewOp>())
+    whole = part.getSource();
+  if (auto argument = dyn_cast<BlockArgument>(whole);
       argument && isa<func::FuncOp>(argument.getOwner()->getParentOp())) {
     access.binding = argument.getArgNumber();
   } else if (isa<MemRefType>(type)) {

@@ -37,11 +37,10 @@ FailureOr<ProgramBinary> SystolicTarget::emit(ModuleOp program,
   image.kernels.resize(functions.size());
   std::vector<char> done(functions.size(), false);
   parallelFor(program.getContext(), 0, functions.size(), [&](size_t i) {
-    bool isStream = !functions[i]
-                         .walk([](tile::ContractOp) {
-                           return WalkResult::interrupt();
-                         })
-                         .wasInterrupted();
+    bool isStream =
+        !functions[i]
+             .walk([](tile::ContractOp) { return WalkResult::interrupt(); })
+             .wasInterrupted();
     auto kernel = isStream ? readOps(functions[i])
                            : lowerKernel(functions[i], image.machine);
     if (failed(kernel))
@@ -63,7 +62,10 @@ FailureOr<ProgramBinary> SystolicTarget::emit(ModuleOp program,
 }
 
 TargetInfo systolic::systolicTargetInfo() {
-  return {"systolic", presets(), machineFor, checkSystolicMachine,
+  return {"systolic",
+          presets(),
+          machineFor,
+          checkSystolicMachine,
           [](MachineModel machine) -> std::unique_ptr<Target> {
             return std::make_unique<SystolicTarget>(std::move(machine));
           },

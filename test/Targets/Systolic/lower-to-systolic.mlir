@@ -111,3 +111,22 @@ func.func @convolution(%a: memref<8x30x30x256xbf16>, %b: memref<3x3x256x256xbf16
   }
   return
 }
+
+// A part of a tensor is read where it lies: rows 64 elements apart, from the
+// second row's ninth element on.
+// CHECK-LABEL: func.func @part
+// CHECK: systolic.mvin 0, %arg0[144] to scratchpad
+func.func @part(%whole: memref<9x64xbf16>, %b: memref<16x16xbf16>, %c: memref<8x16xf32>) {
+  %a = memref.subview %whole[1, 8] [8, 16] [1, 1]
+    : memref<9x64xbf16> to memref<8x16xbf16, strided<[64, 1], offset: 72>>
+  tile.contract a(%a : memref<8x16xbf16, strided<[64, 1], offset: 72>>) b(%b : memref<16x16xbf16>)
+    outs(%c : memref<8x16xf32>) attributes {
+      parallel = array<i64: 8, 16>, reduced = array<i64: 16>,
+      maps = [affine_map<(m, n, k) -> (m, k)>,
+              affine_map<(m, n, k) -> (k, n)>,
+              affine_map<(m, n) -> (m, n)>]} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  }
+  return
+}

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Real models on the systolic machines: simulated cycles, use of the arrays,
+and errors beside the processor's.
+
+Cycles do not depend on the computer that runs this. Errors are max |difference|
+over max |f32| of the outputs, of the machine and of the processor in the same
+low type. SCALE-Sim's figure is that of its best dataflow for each layer of the
+model's contractions, without depthwise ones, at batch 1 on 128 x 128.
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+MODELS = ROOT / ".deps" / "models"
+TEXT = {"input_ids": (1, 128), "attention_mask": (1, 128),
+        "token_type_ids": (1, 128)}
+# Inputs' shapes, SCALE-Sim's cycles.
+KNOWN = {
+    "resnet50": ({"input": (1, 3, 224, 224)}, 508_000),
+    "mobilenet_v2": ({"input": (1, 3, 224, 224)}, 134_000),
+    "bert_base": (TEXT, 883_000),
+    "minilm_l6": (TEXT, None),
+    "ppocr_det": ({"x": (1, 3, 640, 640)}, 979_000),
+    "ppocr_rec": ({"x": (1, 3, 48, 320)}, None),
+    "ppocr_cls": ({"x": (1, 3, 48, 192)}, None),
+}
+PRESETS = ["tpu-128", "tpu-v5e"]
+
+
+def run(*command):
+    done = subprocess.run([str(word) for word in command], text=True,
+                          capture_output=True)
+    if done.returncode:
+        sys.exit(f"error: {' '.join(map(str, command))}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def inputs_of(shapes, work):
+    random = np.random.default_rng(0)
+    arguments = []
+    for name, shape in shapes.items():
+        if name == "attention_mask":
+            value = np.ones(shape, np.int64)
+        elif name == "token_type_ids":
+            value = np.zeros(shape, np.int64)
+        elif name == "input_ids":
+            value = random.integers(1000, 20000, shape)
+        else:
+            value = random.standard_normal(shape).astype(np.float32)
+        np.save(work / f"{name}.npy", value)
+        arguments.append(f"--input={name}={work / name}.npy")
+    return arguments
+
+
+def outputs(bin_, model, shapes, feeds, work, *flags):
+    """What the model computes with these flags, and the module."""
+    module, folder = work / "model.ash", work / "outputs"
+    run(bin_ / "ashlar-compile", MODELS / f"{model}.onnx", "-o", module,
+        "--quiet", *flags,
+        *(f"--shape={n}=" + "x".join(map(str, s)) for n, s in shapes.items()))
+    run(bin_ / "ashlar-run", module, f"--output-dir={folder}", *feeds)
+    values = {file.name: np.load(file) for file in folder.glob("**/*.npy")}
+    return values, module
+
+
+def error(found, expected):
+    return max(np.abs(found[name] - value).max() / np.abs(value).max()
+               for name, value in expected.items())
+
+
+def measure(bin_, model, preset, work):
+    shapes, scale_sim = KNOWN[model]
+    feeds = inputs_of(shapes, work)
+    exact, _ = outputs(bin_, model, shapes, feeds, work)
+    plain, _ = outputs(bin_, model, shapes, feeds, work, "--precision=bf16")
+    ours, module = outputs(bin_, model, shapes, feeds, work,
+                           "--precision=bf16", f"--target=systolic:{preset}")
+    use = json.loads(run(bin_ / "ashlar-inspect", module, "--utilisation",
+                         "--json"))[0]
+    ratio = f"{scale_sim / use['cycles']:.2f}" \
+        if scale_sim and preset == "tpu-128" else ""
+    return (f"| {model} | {use['cycles']:,} | {use['utilisation']:.1%} | "
+            f"{use['multiply_adds'] / 1e6:,.0f} | {ratio} | "
+            f"{error(ours, exact):.1e} | {error(plain, exact):.1e} |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/bin")
+    parser.add_argument("--out", type=pathlib.Path,
+                        default=ROOT / "benchmarks/results/systolic.md")
+    parser.add_argument("--models", default=",".join(KNOWN))
+    parser.add_argument("--presets", default=",".join(PRESETS))
+    arguments = parser.parse_args()
+    lines = ["<!-- SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception -->",
+             "# Models on the systolic machines", "",
+             "By `benchmarks/systolic_models.py`: bf16, batch 1. Cycles of all "
+             "streams one after the other, each from an idle machine; "
+             "utilisation is of the contractions that run there (remarks say "
+             "which stay on the host). The fifth column is SCALE-Sim's cycles "
+             "over ours, its best dataflow for each layer; errors are of the "
+             "outputs, beside f32 on the processor."]
+    for preset in arguments.presets.split(","):
+        lines += ["", f"## `{preset}`", "",
+                  "| model | cycles | utilisation | M multiply-adds | "
+                  "SCALE-Sim | error | processor's in bf16 |",
+                  "|---|---|---|---|---|---|---|"]
+        for model in arguments.models.split(","):
+            with tempfile.TemporaryDirectory() as work:
+                lines.append(measure(arguments.bin.resolve(), model, preset,
+                                     pathlib.Path(work)))
+            print(lines[-1], flush=True)
+    arguments.out.write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()
