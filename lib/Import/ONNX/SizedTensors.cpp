@@ -12,7 +12,8 @@ Value ashlar::onnx_import::makeDense(ImplicitLocOpBuilder &b,
   auto type = cast<RankedTensorType>(tensor.value.getType());
   int64_t rank = type.getRank();
   // The outermost size cuts off the end.
-  if (llvm::none_of(ArrayRef(tensor.sizes).drop_front(),
+  if (tensor.sizes.empty() ||
+      llvm::none_of(ArrayRef(tensor.sizes).drop_front(),
                     [](Value size) { return bool(size); }))
     return tensor.value;
   ArrayRef<int64_t> shape = type.getShape();

@@ -113,6 +113,19 @@ g (float[0,3] x, float[2,3] z)
 }
 """, [{"x": f32(0, 3), "z": f32(2, 3)}])
 
+# A scalar is unique, and may be left out.
+case("one_element", """
+g (float v, float[1] u, bool[1] c)
+    => (float[n] a, int64[n] i, float[m] b, float[k] d)
+<bool[1] yes = {1}> {
+  a, "", i = Unique(v)
+  b = Compress(u, yes)
+  d = Compress(u, c)
+}
+""",
+     [{"v": np.array(3, np.float32), "u": f32(1), "c": np.array([c])}
+      for c in (True, False)])
+
 # Tables that are too large to stand beside an operation.
 case("large_tables", """
 g (float[1,1,40,60] x, float[200,200] z, float[1,1,300] v)

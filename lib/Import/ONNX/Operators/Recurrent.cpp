@@ -267,6 +267,19 @@ static LogicalResult importRecurrence(NodeImporter &node, const Recurrence &r,
   for (unsigned i : stateOperands)
     if (node.hasOperand(i) && failed(expectShape(node, i, stateShape)))
       return failure();
+  // Without a batch nothing is computed.
+  if (r.batch == 0 || r.hidden == 0) {
+    auto empty = [&](ArrayRef<int64_t> shape) -> Value {
+      return tensor::EmptyOp::create(b, shape, r.element);
+    };
+    SmallVector<int64_t> all{r.steps, r.directions, r.batch, r.hidden};
+    if (r.batchFirst)
+      all = {r.batch, r.steps, r.directions, r.hidden};
+    node.setResult(0, empty(all), node.operandType(0));
+    for (unsigned i = 0; i != stateOperands.size(); ++i)
+      node.setResult(i + 1, empty(stateShape), node.operandType(0));
+    return success();
+  }
   Value sequence = node.operand(0), lengths = node.operand(4);
   if (r.batchFirst)
     sequence = transpose(b, sequence, {1, 0, 2});
