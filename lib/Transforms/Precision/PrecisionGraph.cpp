@@ -368,8 +368,14 @@ void PrecisionGraph::markLow(PrecisionDecisions &decisions) const {
   for (const PrecisionOp &entry : computing)
     if (lowersOperands(entry, decisions) || (entry.gathers && entry.reads))
       decisions.nodes[entry.node].isLow = true;
+  // What stays in registers is not rounded, whatever its type.
+  auto isStored = [](Value value) {
+    Operation *op = value.getDefiningOp();
+    return op && !isMovement(op) && !staysInRegisters(value);
+  };
   for (const ValueClass &of : all)
-    if (agreed(of, decisions) != NumberType::F32)
+    if (agreed(of, decisions) != NumberType::F32 &&
+        llvm::any_of(of.values, isStored))
       for (unsigned node : of.nodes)
         decisions.nodes[node].isLow = true;
 }
