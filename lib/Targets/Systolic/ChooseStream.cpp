@@ -4,6 +4,7 @@
 // simulator's counting half finds fastest: it is exact, and reads no data.
 #include "CompressLoops.h"
 #include "Lowering.h"
+#include "PackColumns.h"
 
 #include "systolic/Timing.h"
 
@@ -43,7 +44,7 @@ std::vector<Choice> ashlar::systolic::choicesFor(const Problem &problem,
   std::vector<bool> modes = {problem.isDepthwise};
   if (problem.isDepthwise) {
     blocks = problem.count(problem.k);
-  } else if (canReadTapsInPlace(problem)) {
+  } else if (!problem.sideBySide.taps && canReadTapsInPlace(problem)) {
     // More blocks where taps are not packed.
     int64_t columns = 1;
     for (unsigned d : problem.k)
@@ -66,27 +67,42 @@ std::vector<Choice> ashlar::systolic::choicesFor(const Problem &problem,
   return choices;
 }
 
-std::string ashlar::systolic::lowerContract(const Problem &problem,
-                                            const Machine &machine,
-                                            const std::string &name,
-                                            uint32_t bindings, Kernel &kernel) {
+namespace {
+/// The best stream so far, of all forms of a contraction.
+class Search {
+public:
+  Search(const Machine &machine, const std::string &name, uint32_t bindings,
+         const ashlar_systolic_region_t &region)
+      : machine(machine), name(name), bindings(bindings), region(region) {}
+
+  void tryAll(const Problem &problem);
+
+  std::optional<uint64_t> best; ///< cycles
+  Kernel kernel;
   std::string error = "it has no rows";
-  std::optional<uint64_t> best;
+
+private:
+  const Machine &machine;
+  const std::string &name;
+  uint32_t bindings;
+  ashlar_systolic_region_t region;
+};
+} // namespace
+
+void Search::tryAll(const Problem &problem) {
   // Commands that are counted at most, for all choices together.
   uint64_t budget = 400000;
   int64_t feasible = 0, tile = 0, rows = problem.count(problem.m);
   for (const Choice &choice : choicesFor(problem, machine)) {
     // Smaller tiles, and fewer rows than the array's, only where nothing else
     // fits.
-    if (best && (choice.tileBlocks * 2 < tile || budget == 0 || feasible >= 24))
+    if (feasible &&
+        (choice.tileBlocks * 2 < tile || budget == 0 || feasible >= 24))
       break;
-    if (best && choice.chunkRows < std::min<int64_t>(rows, machine.dim))
+    if (feasible && choice.chunkRows < std::min<int64_t>(rows, machine.dim))
       continue;
     StreamBuilder builder(name, bindings);
-    builder.region(name,
-                   problem.isDepthwise ? ASHLAR_SYSTOLIC_DEPTHWISE
-                                       : ASHLAR_SYSTOLIC_CONTRACTION,
-                   uint64_t(problem.multiplyAdds()));
+    builder.region(name, region.kind, region.multiply_adds);
     std::string why = writeContract(problem, machine, choice, builder);
     if (!why.empty()) {
       if (!best)
@@ -105,11 +121,28 @@ std::string ashlar::systolic::lowerContract(const Problem &problem,
       kernel = std::move(builder.kernel);
     }
   }
+}
+
+std::string ashlar::systolic::lowerContract(const Problem &problem,
+                                            const Machine &machine,
+                                            const std::string &name,
+                                            uint32_t bindings, Kernel &kernel) {
+  ashlar_systolic_region_t region = {};
+  region.multiply_adds = uint64_t(problem.multiplyAdds());
+  region.kind = problem.isDepthwise ? ASHLAR_SYSTOLIC_DEPTHWISE
+                                    : ASHLAR_SYSTOLIC_CONTRACTION;
+  Search search(machine, name, bindings, region);
+  search.tryAll(problem);
+  if (std::optional<Problem> packed = packColumns(problem, machine))
+    search.tryAll(*packed);
+  if (!search.best)
+    return search.error;
+  kernel = std::move(search.kernel);
   // A short stream is as easily read as it is.
   constexpr size_t few = 1000;
-  if (best && kernel.commands.size() > few)
+  if (kernel.commands.size() > few)
     kernel.commands = compressLoops(kernel.commands);
-  return best ? "" : error;
+  return "";
 }
 
 std::string ashlar::systolic::whyNoChoice(const Problem &problem,

@@ -46,7 +46,7 @@ Layout::Layout(const Problem &problem, const Machine &machine,
                const Choice &choice)
     : problem(problem), machine(machine), choice(choice), dim(machine.dim) {
   nBlocks = divideUp(problem.count(problem.n), dim);
-  bIsTransposed = problem.count(problem.n) > 1 &&
+  bIsTransposed = !problem.sideBySide.taps && problem.count(problem.n) > 1 &&
                   isDense(problem, problem.k, problem.b) &&
                   !isDense(problem, problem.n, problem.b);
   if (choice.readsTapsInPlace) {
@@ -328,9 +328,66 @@ static std::vector<Transfer> joinTransfers(std::vector<Transfer> all) {
   return joined;
 }
 
+/// B of two results side by side: zeros, then what each one has of taps.
+std::vector<Transfer> Layout::loadsOfTwo(int64_t batch, int64_t begin,
+                                         int64_t end, uint32_t place) const {
+  const Access &b = problem.b;
+  const SideBySide &pair = problem.sideBySide;
+  int64_t bytes = bytesOf(b.element);
+  int64_t at = b.offset + problem.offsetOf(problem.batch, b, batch);
+  int64_t k0 = kBlocks[size_t(begin)].first;
+  int64_t k1 = kBlocks[size_t(end - 1)].first + kBlocks[size_t(end - 1)].depth;
+  place += uint32_t(kBlocks[size_t(begin)].bRow);
+  Transfer load;
+  load.elementBytes = uint32_t(bytes);
+  load.place = place;
+  load.columns = uint32_t(2 * pair.columns);
+  load.levels = {{uint32_t(k1 - k0), 1}};
+  std::vector<Transfer> loads = {load};
+
+  // Terms of one result, as B has them.
+  std::vector<Digit> digits = problem.digits(problem.k, b);
+  int64_t inner = 1, outer = 1, taps = problem.sizes[pair.dim];
+  bool isInner = true;
+  for (size_t i = problem.k.size(); i-- > 0;) {
+    if (problem.k[i] == pair.dim) {
+      digits[i].size = pair.taps;
+      isInner = false;
+    } else {
+      (isInner ? inner : outer) *= digits[i].size;
+    }
+    digits[i].bytes *= bytes;
+  }
+  int64_t rows = 1;
+  for (size_t i = digits.size(); i-- > 0;) {
+    digits[i].rows = rows;
+    rows *= digits[i].size;
+  }
+  load.columns = uint32_t(pair.columns);
+  for (int64_t result = 0; result < 2; ++result)
+    for (int64_t i = 0; i < outer; ++i) {
+      int64_t first = (i * taps + result * pair.step) * inner;
+      int64_t from = std::max(k0, first);
+      int64_t to = std::min(k1, first + pair.taps * inner);
+      if (from >= to)
+        continue;
+      int64_t own = i * pair.taps * inner - first;
+      for (const Box &box : boxesOf(digits, from + own, to + own)) {
+        load.memory = address(b, at) + uint64_t(box.bytes);
+        load.place = uint32_t(place + box.first - own - k0);
+        load.firstColumn = uint32_t(result * pair.columns);
+        load.levels = box.levels;
+        loads.push_back(load);
+      }
+    }
+  return loads;
+}
+
 std::vector<Transfer> Layout::loadsOfB(int64_t batch, int64_t nBlock,
                                        int64_t tile, int64_t begin, int64_t end,
                                        uint32_t place) const {
+  if (problem.sideBySide.taps)
+    return loadsOfTwo(batch, begin, end, place);
   const Access &b = problem.b;
   std::vector<Transfer> loads;
   int64_t at = b.offset + problem.offsetOf(problem.batch, b, batch);

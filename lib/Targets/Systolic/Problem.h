@@ -73,6 +73,15 @@ struct Margin {
   std::vector<Digit> digits; ///< outermost first, in elements
 };
 
+/// Two results in one row, by packColumns: the first dim of N says which. B is
+/// that of the problem before, and zero where a result has no tap.
+struct SideBySide {
+  unsigned dim = 0;    ///< of K: taps of both results
+  int64_t taps = 0;    ///< of one of them; 0: results are alone
+  int64_t step = 0;    ///< from the first one's taps to the second's
+  int64_t columns = 0; ///< of one of them
+};
+
 struct Problem {
   std::vector<int64_t> sizes; ///< by dim
   /// Dims, outermost first.
@@ -85,6 +94,7 @@ struct Problem {
   double pad = 0;
   /// N moves A too: lanes of the vector unit, each with its own terms.
   bool isDepthwise = false;
+  SideBySide sideBySide;
 
   int64_t count(const std::vector<unsigned> &dims) const {
     int64_t all = 1;

@@ -16,11 +16,12 @@ using namespace ashlar::systolic::test;
 namespace {
 class SystolicContract : public testing::Test {
 protected:
-  void expectRight(const Contract &contract, const char *preset) {
+  void expectRight(const Contract &contract, const char *preset,
+                   bool inPairs = false) {
     SCOPED_TRACE(std::string(preset) + ": " + contract.text());
     systolic::Machine machine =
         systolic::streamMachine(systolic::machineFor(preset));
-    Compiled compiled = compile(contract, machine);
+    Compiled compiled = compile(contract, machine, inPairs);
     ASSERT_EQ(compiled.error, "");
     std::string wrong = runAndCompare(contract, machine, compiled, ++seed);
     EXPECT_EQ(wrong, "");
@@ -79,6 +80,19 @@ TEST_F(SystolicContract, ConvolutionsInPlaceAndPacked) {
     expectRightEverywhere(convolution(type, c));
     c = {1, 58, 58, 64, 32, 3, 3, 1, 1, 1};
     expectRightEverywhere(convolution(type, c));
+  }
+}
+
+// Two results in one row: both read the same rows of A.
+TEST_F(SystolicContract, FewFiltersInPairs) {
+  const Convolution sizes[] = {{1, 20, 18, 64, 64, 3, 3, 1, 1, 1},
+                               {2, 29, 29, 3, 50, 7, 7, 2, 1, 0},
+                               {1, 30, 24, 70, 20, 1, 5},
+                               {1, 12, 14, 33, 7, 3, 3, 1, 1, 2}};
+  for (const Convolution &c : sizes) {
+    expectRight(convolution("bf16", c), "tpu-128", true);
+    expectRight(withBias(convolution("bf16", c)), "tpu-v5e", true);
+    expectRight(convolution("i8", c), "tpu-256", true);
   }
 }
 

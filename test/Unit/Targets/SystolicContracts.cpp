@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "SystolicContracts.h"
 #include "LowerKernel.h"
+#include "Lowering.h"
+#include "PackColumns.h"
+#include "ReadContract.h"
 #include "StreamOps.h"
 #include "ashlar/Dialects/Systolic/IR/SystolicOps.h"
 #include "mlir/AsmParser/AsmParser.h"
@@ -195,8 +198,30 @@ Contract ashlar::systolic::test::withBias(Contract contract) {
 
 //===-- As commands -------------------------------------------------------===//
 
+/// The stream of two results side by side.
+static FailureOr<systolic::Kernel>
+lowerInPairs(func::FuncOp function, const systolic::Machine &machine,
+             std::string &error) {
+  systolic::Problem problem;
+  auto contract = *function.getOps<tile::ContractOp>().begin();
+  error = systolic::readContract(contract, machine, problem);
+  if (!error.empty())
+    return failure();
+  auto packed = systolic::packColumns(problem, machine);
+  if (!packed) {
+    error = "it cannot be computed in pairs";
+    return failure();
+  }
+  systolic::Kernel kernel;
+  error = systolic::lowerContract(*packed, machine, "pairs",
+                                  function.getNumArguments(), kernel);
+  if (!error.empty())
+    return failure();
+  return kernel;
+}
+
 Compiled ashlar::systolic::test::compile(const Contract &contract,
-                                         const Machine &machine) {
+                                         const Machine &machine, bool inPairs) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
   context.loadDialect<func::FuncDialect, arith::ArithDialect, math::MathDialect,
                       memref::MemRefDialect, tile::TileDialect,
@@ -210,7 +235,8 @@ Compiled ashlar::systolic::test::compile(const Contract &contract,
   if (!module)
     return compiled;
   auto function = *module->getOps<func::FuncOp>().begin();
-  auto kernel = lowerKernel(function, machine);
+  auto kernel = inPairs ? lowerInPairs(function, machine, compiled.error)
+                        : lowerKernel(function, machine);
   if (failed(kernel))
     return compiled;
   // Through the dialect and back.
@@ -271,7 +297,7 @@ struct Memory {
   }
 };
 
-int64_t bytesOf(const std::string &type) {
+int64_t widthOf(const std::string &type) {
   return type == "i8" ? 1 : type == "bf16" ? 2 : 4;
 }
 
@@ -338,7 +364,7 @@ std::string ashlar::systolic::test::runAndCompare(const Contract &contract,
   auto make = [&](const Operand &operand) -> Memory & {
     Memory memory{operand.type, {}};
     int64_t size = count(operand.shape);
-    memory.bytes.resize(size_t(size * bytesOf(operand.type)));
+    memory.bytes.resize(size_t(size * widthOf(operand.type)));
     std::normal_distribution<double> normal(0, operand.scale);
     std::uniform_int_distribution<int> byte(-128, 127);
     for (int64_t i = 0; i < size; ++i)

@@ -62,7 +62,9 @@ struct Compiled {
   std::string error;
   Kernel kernel;
 };
-Compiled compile(const Contract &contract, const Machine &machine);
+/// `inPairs`: with two results side by side.
+Compiled compile(const Contract &contract, const Machine &machine,
+                 bool inPairs = false);
 
 /// Empty, or what is wrong.
 std::string runAndCompare(const Contract &contract, const Machine &machine,
