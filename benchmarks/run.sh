@@ -67,7 +67,7 @@ compile() {
     -Iruntime/include "${@:2}"
 }
 compile machine
-for program in gemm call; do
+for program in gemm call rebind; do
   compile $program -L"$build/lib" -Wl,-rpath,"$build/lib" -lashlar_runtime \
     -ldl -lm
 done

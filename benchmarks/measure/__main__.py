@@ -20,6 +20,7 @@ PARTS = {
     "models": ("models", models.measure),
     "call": ("a call of one operator", calls.measure),
     "load": ("loading BERT-base", calls.measure_loads),
+    "rebind": ("binding other sizes", calls.measure_rebinds),
     "compile": ("compiling", compile_time.measure),
     "growth": ("compiling models that grow", compile_time.measure_growth),
 }

@@ -51,6 +51,19 @@ def measure_load(context, name="bert_base"):
     return row
 
 
+def measure_rebind(context, name="ppocr_rec"):
+    """Binding tensors of other sizes than before, nothing run."""
+    model = next(m for m in model_list.all_models() if m.name == name)
+    module = context.work / f"{name}-open.ash"
+    with model.prepare(context.work) as path, only(1):
+        context.compile(path, module, "--dim=N=1..8,W=32..3200",
+                        "--shape=x=Nx3x48xW", "--quiet")
+        found = json.loads(context.run(
+            context.native / "rebind", module, context.seconds))
+    module.unlink()
+    return {"model": name, **found}
+
+
 def measure(context):
     try:
         call = measure_call(context)
@@ -60,6 +73,12 @@ def measure(context):
     except Refused as why:
         call = {"refused": str(why)}
     return call
+
+
+def measure_rebinds(context):
+    row = measure_rebind(context)
+    print(f"  {row['model']}: {row['bind_us']:.1f} us", flush=True)
+    return {"rows": [row]}
 
 
 def measure_loads(context):

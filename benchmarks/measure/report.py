@@ -128,6 +128,9 @@ def markdown(results, pictures):
         ["model", "ours", "ONNX Runtime"],
         [[r["model"], f"{r['ours']['load_us']:.0f}",
           f"{r['onnxruntime']['load_us']:.0f}"] for r in part["rows"]]))
+    section("rebind", "Binding tensors to a session, us", lambda part: table(
+        ["model", "of other sizes than before"],
+        [[r["model"], f"{r['bind_us']:.1f}"] for r in part["rows"]]))
     section("compile", "Compiling", compile_table)
     section("growth", "Compiling models that grow", growth_table)
     why = refusals(results)

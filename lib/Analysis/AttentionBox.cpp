@@ -17,7 +17,7 @@ static bool standsAlone(tile::ContractOp op, unsigned dim) {
 
 SmallVector<int64_t> ashlar::chooseAttentionBox(tile::ContractOp scores,
                                                 tile::ContractOp values,
-                                                int64_t bytes) {
+                                                int64_t bytes, bool openSizes) {
   // A worker for each core of a large machine; rows enough for a box of sums.
   constexpr int64_t wanted = 8, fewest = 8;
   ArrayRef<int64_t> sizes = values.getParallel();
@@ -48,6 +48,8 @@ SmallVector<int64_t> ashlar::chooseAttentionBox(tile::ContractOp scores,
   int64_t rowBytes =
       ShapedType::getNumElements(values.getReduced()) *
       elementBytes(getElementTypeOrSelf(scores.getInit().getType()));
+  if (openSizes)
+    return rows * rowBytes <= bytes ? box : SmallVector<int64_t>();
   int64_t most = std::min(bytes / std::max<int64_t>(rowBytes, 1),
                           std::max(fewest, rows * batches / wanted));
   int64_t taken = std::min(rows, most);

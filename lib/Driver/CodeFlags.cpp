@@ -33,8 +33,7 @@ ashlar::codeFlags(const CompileOptions &options,
     flags.push_back("--memory-budget=" + std::to_string(options.memoryBudget) +
                     "B");
   for (const SizeRange &size : options.sizes)
-    flags.push_back("--dim=" + size.name + "=" + std::to_string(size.minimum) +
-                    ".." + std::to_string(size.maximum));
+    flags.push_back("--dim=" + size.text());
   for (auto &[name, shape] : options.symbolicShapes)
     flags.push_back("--shape=" + name + "=" + llvm::join(shape, "x"));
   for (auto &[name, shape] : options.shapes) {

@@ -325,6 +325,7 @@ CompileResult Compilation::run() {
                tiling.exactConvolution =
                    options.exactConvolution || saving.exactConvolution;
                tiling.openSizes = !options.sizes.empty();
+               tiling.panels = hooks.panels;
                tiling.fuse = options.fuse;
                tiling.steps = hooks.steps;
                tiling.tuning = tunings[numberOf(target)];

@@ -2,6 +2,7 @@
 #include "CompileForSizes.h"
 #include "ProgramSizes.h"
 #include "SizeFormulas.h"
+#include "ashlar/Transforms/Fuse/PanelWidths.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -41,7 +42,8 @@ private:
   std::vector<SizePoint> points;
   std::vector<View> seen; ///< at each point
   unsigned program = 0;   ///< that is written next
-  std::string different;  ///< where other kernels were found
+  std::shared_ptr<PanelWidths> panels = std::make_shared<PanelWidths>();
+  std::string different; ///< where other kernels were found
   bool refused = false;
 };
 } // namespace
@@ -82,6 +84,7 @@ CompileResult SizedCompilation::readAt(const SizePoint &point, View &view,
   fixed.verbose = false;
   fixed.memoryBudget = 0;
   CompileHooks reading = hooks;
+  reading.panels = panels;
   reading.sizesAreFormulas = true;
   reading.afterTile = nullptr;
   reading.afterFuse = [&](ModuleOp fused) {
@@ -134,7 +137,8 @@ LogicalResult SizedCompilation::writeFormulas(ModuleOp fused) {
     symbols.push_back(b.getDictionaryAttr(
         {b.getNamedAttr("name", b.getStringAttr(range.name)),
          b.getNamedAttr("minimum", b.getI64IntegerAttr(range.minimum)),
-         b.getNamedAttr("maximum", b.getI64IntegerAttr(range.maximum))}));
+         b.getNamedAttr("maximum", b.getI64IntegerAttr(range.maximum)),
+         b.getNamedAttr("step", b.getI64IntegerAttr(range.step))}));
   fused->setAttr(exec::symbolsAttrName, b.getArrayAttr(symbols));
   return hooks.afterFuse ? hooks.afterFuse(fused) : success();
 }
@@ -227,7 +231,7 @@ CompileResult SizedCompilation::readAll() {
       size_t begin = points.size();
       auto look = [&](int64_t by) {
         SizePoint point = largest;
-        point[i] += way * by;
+        point[i] += way * by * options.sizes[i].step;
         // A dim of one is another model: it broadcasts, and is dropped.
         return point[i] >= std::max<int64_t>(options.sizes[i].minimum, 2) &&
                take(point);
@@ -245,12 +249,13 @@ CompileResult SizedCompilation::readAll() {
     }
     if (points.size() != before || range.minimum == range.maximum)
       continue;
-    log << "error: --dim=" << range.name << "=" << range.minimum << ".."
-        << range.maximum
+    log << "error: --dim=" << range.text()
         << ": expected the same kernels at sizes beside the largest, found "
            "others in "
         << different
-        << "; choose another largest size, or fix it with --shape\n";
+        << "; choose another largest size, give what all sizes are multiples "
+           "of ("
+        << range.name << "=64..960:32), or fix it with --shape\n";
     result.status = CompileStatus::Refused;
     return result;
   }
@@ -258,7 +263,7 @@ CompileResult SizedCompilation::readAll() {
   for (int64_t by : {1, 2}) {
     SizePoint point = largest;
     for (size_t i = 0; i != point.size(); ++i)
-      point[i] += ways[i] * by;
+      point[i] += ways[i] * by * options.sizes[i].step;
     if (point.size() > 1)
       take(point);
   }
@@ -276,11 +281,13 @@ CompileResult SizedCompilation::run() {
     // One is another model, which broadcasts; its kernels do not.
     least.push_back(
         std::min(std::max<int64_t>(range.minimum, 2), range.maximum));
-    middle.push_back((range.minimum + range.maximum) / 2);
+    int64_t half = (range.minimum + range.maximum) / 2;
+    middle.push_back(half - half % range.step);
   }
   if (!checkAt(least) || !checkAt(middle))
     return refusal;
   CompileHooks writing = hooks;
+  writing.panels = panels;
   writing.sizesAreFormulas = true;
   writing.afterFuse = [&](ModuleOp fused) { return writeFormulas(fused); };
   result = compile(optionsAt(points[0]), out, log, writing);

@@ -158,10 +158,15 @@ bool ashlar::parseSizeRanges(const std::string &text,
           c != 'x' && (c == '_' || std::isalnum(static_cast<unsigned char>(c)));
     for (const SizeRange &other : parsed)
       isName &= other.name != range.name;
+    size_t colon = std::min(part.find(':', dots), part.size());
     if (!isName ||
         !parseSize(part.substr(equals + 1, dots - equals - 1), 1,
                    range.minimum) ||
-        !parseSize(part.substr(dots + 2), range.minimum, range.maximum))
+        !parseSize(part.substr(dots + 2, colon - dots - 2), range.minimum,
+                   range.maximum) ||
+        (colon != part.size() &&
+         !parseSize(part.substr(colon + 1), 1, range.step)) ||
+        range.minimum % range.step != 0 || range.maximum % range.step != 0)
       return false;
     parsed.push_back(range);
     begin = end + 1;

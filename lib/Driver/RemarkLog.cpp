@@ -61,7 +61,8 @@ LogicalResult RemarkLog::listen(MLIRContext &context,
 
 void RemarkLog::readNodes(ModuleOp module) {
   auto names = module->getAttrOfType<ArrayAttr>(modelNodesAttrName);
-  if (!names)
+  // Nodes of a model in MLIR have lines of their own.
+  if (!names || StringRef(model).ends_with(".mlir"))
     return;
   for (auto [i, name] : llvm::enumerate(names))
     nodeNumbers.try_emplace(cast<StringAttr>(name).str(), unsigned(i + 1));

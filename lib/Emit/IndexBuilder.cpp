@@ -454,7 +454,8 @@ SmallVector<char, 0> IndexBuilder::build(ModuleOp module,
       symbols.push_back(fb::CreateSymbol(
           b, b.CreateString(symbol.getAs<StringAttr>("name").str()),
           symbol.getAs<IntegerAttr>("minimum").getInt(),
-          symbol.getAs<IntegerAttr>("maximum").getInt()));
+          symbol.getAs<IntegerAttr>("maximum").getInt(),
+          symbol.getAs<IntegerAttr>("step").getInt()));
   std::vector<Offset<fb::Program>> programs;
   unsigned section = 1;
   for (auto [i, inner] : llvm::enumerate(module.getOps<ModuleOp>())) {

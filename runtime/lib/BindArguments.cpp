@@ -124,6 +124,13 @@ Status BoundCall::readSymbols(ConstTensorSpan inputs, bool &changed) {
                                       symbol.minimum(), " to ",
                                       symbol.maximum()),
                                placeOf("inputs", i, wanted));
+      if (value % symbol.step() != 0)
+        return invalidArgument(concat(symbol.name()->string_view(), " is ",
+                                      value,
+                                      "; the module was compiled for "
+                                      "multiples of ",
+                                      symbol.step()),
+                               placeOf("inputs", i, wanted));
       if (found[number] != -1 && found[number] != value)
         return invalidArgument(concat(symbol.name()->string_view(), " is ",
                                       value, " here and ", found[number],

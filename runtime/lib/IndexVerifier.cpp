@@ -42,6 +42,10 @@ static Status verifySymbols(const fb::Module &module) {
                             " ranges from ", symbol->minimum(), " to ",
                             symbol->maximum()),
                      place);
+    if (symbol->step() < 1)
+      return corrupt(concat("symbol ", symbol->name()->string_view(),
+                            " has the step ", symbol->step()),
+                     place);
   }
   return {};
 }

@@ -44,7 +44,8 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
                  "NAME=1x3x224x224 fixes a dynamic input, NAME=Nx3x48xW "
                  "leaves sizes of --dim open; repeatable");
   app.add_option("--dim", sizes,
-                 "N=1..8,W=32..3200: sizes that each call chooses");
+                 "N=1..8,W=32..3200: sizes that each call chooses; "
+                 "H=64..960:32: multiples of 32 only");
   app.add_flag("--exact-convolution", options.exactConvolution,
                "Convolutions as sums of products only, without transforms");
   app.add_option("--value", values,
@@ -104,7 +105,8 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
     if (!parseSizeRanges(ranges, options.sizes))
       return misuse("--dim=" + ranges +
                     ": expected NAME=1..8[,NAME=...], names of letters other "
-                    "than x, digits and _, each once");
+                    "than x, digits and _, each once; or NAME=64..960:32, of "
+                    "multiples of 32");
   for (const std::string &shape : shapes) {
     std::string name;
     std::vector<int64_t> fixed;

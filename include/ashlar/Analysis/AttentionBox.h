@@ -13,9 +13,11 @@ namespace ashlar {
 /// rows of `scores` behind it: one of each batch, and of its rows as many as
 /// divide them and keep the scores of a box within `bytes`. Empty where no
 /// such box is worth it, or a dim that it cuts does not stand alone in a map.
+/// With `openSizes`, a caller may choose fewer rows: all of them, or none.
 llvm::SmallVector<int64_t> chooseAttentionBox(tile::ContractOp scores,
                                               tile::ContractOp values,
-                                              int64_t bytes);
+                                              int64_t bytes,
+                                              bool openSizes = false);
 
 } // namespace ashlar
 

@@ -4,10 +4,12 @@
 #ifndef ASHLAR_DRIVER_COMPILEHOOKS_H
 #define ASHLAR_DRIVER_COMPILEHOOKS_H
 
+#include "ashlar/Transforms/Fuse/PanelWidths.h"
 #include "ashlar/Transforms/Pipelines/Steps.h"
 #include "ashlar/Transforms/Precision/PrecisionPlan.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <functional>
+#include <memory>
 
 namespace ashlar {
 
@@ -18,6 +20,8 @@ struct CompileHooks {
   std::function<mlir::LogicalResult(mlir::ModuleOp)> afterFuse, afterTile;
   /// What runs after fuse has written formulas for the options' open sizes.
   bool sizesAreFormulas = false;
+  /// Of other sizes, where some are open; may be null.
+  std::shared_ptr<PanelWidths> panels;
   /// How many of the steps that one can do without are taken.
   unsigned steps = numSteps;
   /// Decides about precision instead of the options' plan and rules; the low

@@ -22,10 +22,19 @@ struct TargetRequest {
   std::vector<TargetRequest> companions = {};
 };
 
-/// A size that the caller chooses with each call: N=1..8.
+/// A size that the caller chooses with each call: N=1..8; H=64..960:32, of
+/// multiples of 32 only.
 struct SizeRange {
   std::string name;
-  int64_t minimum = 1, maximum = 1;
+  int64_t minimum = 1, maximum = 1; ///< multiples of the step
+  int64_t step = 1;
+
+  /// As the command line has it.
+  std::string text() const {
+    return name + "=" + std::to_string(minimum) + ".." +
+           std::to_string(maximum) +
+           (step == 1 ? "" : ":" + std::to_string(step));
+  }
 };
 
 /// Where compilation stops, in order.
@@ -97,7 +106,8 @@ bool parseShape(const std::string &text, std::string &name,
 bool parseSymbolicShape(const std::string &text,
                         const std::vector<SizeRange> &sizes, std::string &name,
                         std::vector<std::string> &shape);
-/// N=1..8,W=32..3200: names without an x, not repeated, ranges from 1 on.
+/// N=1..8,W=32..3200:32: names without an x, not repeated, ranges from 1 on,
+/// maybe of multiples.
 bool parseSizeRanges(const std::string &text, std::vector<SizeRange> &sizes);
 /// NAME=16000 or NAME=0,2; the numbers are read when their type is known.
 bool parseValue(const std::string &text, std::string &name,

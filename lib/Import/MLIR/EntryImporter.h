@@ -7,6 +7,8 @@
 
 #include "ashlar/Import/MLIR/Import.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/SetVector.h"
+#include <map>
 
 namespace ashlar::mlir_import {
 
@@ -37,8 +39,17 @@ mlir::LogicalResult checkStatic(mlir::func::FuncOp entry);
 /// Moves large constants into resources, under names of their own.
 mlir::LogicalResult moveConstantsToResources(mlir::func::FuncOp entry);
 
+/// The model's own ops, before others are made of them.
+struct ModelOps {
+  /// "tosa.add@12:5" of line 12 and column 5.
+  std::map<std::pair<unsigned, unsigned>, std::string> names;
+  /// Those that compute or move data, in the file's order.
+  llvm::SetVector<mlir::Attribute> nodes;
+};
+ModelOps listModelOps(mlir::ModuleOp module);
+
 /// Replaces places in files by names.
-void nameLocations(mlir::ModuleOp module);
+void nameLocations(mlir::ModuleOp module, const ModelOps &ops);
 
 } // namespace ashlar::mlir_import
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Import/MLIR/Import.h"
 #include "EntryImporter.h"
+#include "ashlar/Support/ModelNodes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -54,6 +55,7 @@ OwningOpRef<ModuleOp> ashlar::importMLIR(StringRef path,
       parseSourceFile<ModuleOp>(sources, ParserConfig(context));
   if (!module)
     return nullptr;
+  ModelOps ops = listModelOps(*module);
   FailureOr<func::FuncOp> entry = checkModule(*module);
   if (failed(entry) || failed(inlineCalls(*module, *entry)) ||
       failed(nameSignature(*entry)) || failed(fixShapes(*entry, options)) ||
@@ -63,6 +65,8 @@ OwningOpRef<ModuleOp> ashlar::importMLIR(StringRef path,
   rotateLoops(*module);
   if (failed(moveConstantsToResources(*entry)))
     return nullptr;
-  nameLocations(*module);
+  nameLocations(*module, ops);
+  module->getOperation()->setAttr(
+      modelNodesAttrName, ArrayAttr::get(context, ops.nodes.getArrayRef()));
   return module;
 }

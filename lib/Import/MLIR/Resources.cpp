@@ -4,6 +4,8 @@
 #include "EntryImporter.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -81,17 +83,43 @@ static Place findPlace(Location location) {
   return place;
 }
 
-void ashlar::mlir_import::nameLocations(ModuleOp module) {
+static std::string nameOf(StringRef what, FileLineColLoc place) {
+  return what.str() + "@" + std::to_string(place.getLine()) + ":" +
+         std::to_string(place.getColumn());
+}
+
+ModelOps ashlar::mlir_import::listModelOps(ModuleOp module) {
+  ModelOps ops;
+  Builder b(module.getContext());
+  module->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    Place place = findPlace(op->getLoc());
+    StringRef what = op->getName().getStringRef();
+    if (place.file)
+      ops.names.try_emplace({place.file.getLine(), place.file.getColumn()},
+                            nameOf(what, place.file));
+    bool computes = op->getNumResults() != 0 &&
+                    !op->hasTrait<OpTrait::ConstantLike>() &&
+                    !isa<tensor::EmptyOp, func::CallOp>(op) &&
+                    !op->getParentOfType<linalg::LinalgOp>();
+    if (computes && place.name)
+      ops.nodes.insert(place.name);
+    else if (computes && place.file)
+      ops.nodes.insert(b.getStringAttr(nameOf(what, place.file)));
+  });
+  return ops;
+}
+
+void ashlar::mlir_import::nameLocations(ModuleOp module, const ModelOps &ops) {
   Builder b(module.getContext());
   auto rename = [&](Location location, StringRef what) -> Location {
     Place place = findPlace(location);
     if (place.name)
       return NameLoc::get(place.name);
-    std::string name = what.str();
-    if (place.file)
-      name += "@" + std::to_string(place.file.getLine()) + ":" +
-              std::to_string(place.file.getColumn());
-    return NameLoc::get(b.getStringAttr(name));
+    if (!place.file)
+      return NameLoc::get(b.getStringAttr(what));
+    auto known = ops.names.find({place.file.getLine(), place.file.getColumn()});
+    return NameLoc::get(b.getStringAttr(
+        known != ops.names.end() ? known->second : nameOf(what, place.file)));
   };
   module->walk([&](Operation *op) {
     op->setLoc(rename(op->getLoc(), op->getName().getStringRef()));

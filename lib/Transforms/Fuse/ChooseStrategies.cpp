@@ -10,6 +10,7 @@
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Support/Remarks.h"
+#include "ashlar/Transforms/Fuse/PanelWidths.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
 #include "ashlar/Transforms/Fuse/Tuning.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -55,10 +56,10 @@ public:
 
   /// Fails, having said why, where the tuning's entry does not fit; its choice
   /// is then the model's own.
-  FailureOr<Prediction> choose(bool explains = true) {
+  FailureOr<Prediction> choose(int64_t columns = 0, bool explains = true) {
     BoxChoice choice = chooseBoxes(*this);
     candidates = std::move(choice.candidates);
-    own = choice.best;
+    own = bestWith(columns).value_or(choice.best);
     take(own);
     LogicalResult fits = tuned ? takeTuned() : success();
     chooseChunks();
@@ -119,6 +120,15 @@ public:
   }
 
 private:
+  std::optional<size_t> bestWith(int64_t columns) {
+    std::optional<size_t> best;
+    for (auto [i, each] : llvm::enumerate(candidates))
+      if (boxOf(*this, each).back() == columns &&
+          (!best || each.cost < candidates[*best].cost))
+        best = i;
+    return best;
+  }
+
   void take(size_t candidate) {
     chosen = candidate;
     llvm::copy(boxOf(*this, candidates[chosen]), box.begin());
@@ -382,20 +392,37 @@ struct ChooseStrategies
     : ashlar::impl::ChooseStrategiesPassBase<ChooseStrategies> {
   ChooseStrategies() = default;
   ChooseStrategies(const MachineModel &machine,
-                   std::shared_ptr<StrategyTuning> tuning, bool openSizes)
-      : machine(machine), tuning(std::move(tuning)), openSizes(openSizes) {}
+                   std::shared_ptr<StrategyTuning> tuning, bool openSizes,
+                   std::shared_ptr<PanelWidths> panels)
+      : machine(machine), tuning(std::move(tuning)), openSizes(openSizes),
+        panels(std::move(panels)) {}
   void runOnOperation() override {
     if (tuning && !tuning->whyIgnored.empty())
       remark::missed(getOperation().getLoc(),
                      about(getOperation(), "TuningTable", "strategy"))
           << "the tuning table is not used: " << tuning->whyIgnored;
+    PanelWidths::Function function;
+    std::vector<int64_t> known, found;
+    if (panels) {
+      auto program = getOperation()->getParentOfType<ModuleOp>();
+      function = {program.getName().value_or("").str(),
+                  getOperation().getName().str()};
+      known = panels->find(function);
+    }
     getOperation().walk([&](tile::ContractOp op) {
       if (op.getDevice())
-        packRows(op);
-      else if (!op.getStrategyAttr())
-        recordPrediction(op,
-                         chooseStrategy(op, machine, tuning.get(), openSizes));
+        return packRows(op);
+      if (op.getStrategyAttr())
+        return;
+      int64_t columns = found.size() < known.size() ? known[found.size()] : 0;
+      recordPrediction(
+          op, chooseStrategy(op, machine, tuning.get(), openSizes, columns));
+      tile::StrategyAttr chosen = op.getStrategyAttr();
+      found.push_back(chosen ? chosen.getBox()[op.getParallel().size() - 1]
+                             : 0);
     });
+    if (panels)
+      panels->note(function, std::move(found));
     if (tuning && tuning->isRefused())
       signalPassFailure();
   }
@@ -408,12 +435,14 @@ struct ChooseStrategies
   MachineModel machine = MachineModel::generic();
   std::shared_ptr<StrategyTuning> tuning;
   bool openSizes = false;
+  std::shared_ptr<PanelWidths> panels;
 };
 } // namespace
 
 Prediction ashlar::chooseStrategy(tile::ContractOp op,
                                   const MachineModel &machine,
-                                  StrategyTuning *tuning, bool openSizes) {
+                                  StrategyTuning *tuning, bool openSizes,
+                                  int64_t columns) {
   Core core(machine, op);
   AffineMap b = op.getBMap();
   ListedContraction listed;
@@ -425,7 +454,7 @@ Prediction ashlar::chooseStrategy(tile::ContractOp op,
   core.openSizes = openSizes;
   StrategyChooser chooser(op, core, b,
                           tuning ? tuning->find(listed.contraction) : nullptr);
-  FailureOr<Prediction> prediction = chooser.choose();
+  FailureOr<Prediction> prediction = chooser.choose(columns);
   if (failed(prediction)) {
     tuning->refuse();
     return Prediction();
@@ -448,7 +477,7 @@ Prediction ashlar::predictStrategy(tile::ContractOp op,
     core = Core(machine, trial, /*groups=*/false);
   core.openSizes = openSizes;
   Prediction prediction =
-      *StrategyChooser(trial, core, b, nullptr).choose(/*explains=*/false);
+      *StrategyChooser(trial, core, b, nullptr).choose(0, /*explains=*/false);
   Operation *packed = trial.getB().getDefiningOp();
   trial.erase();
   while (packed && isOpTriviallyDead(packed)) {
@@ -461,10 +490,9 @@ Prediction ashlar::predictStrategy(tile::ContractOp op,
   return prediction;
 }
 
-std::unique_ptr<Pass>
-ashlar::createChooseStrategiesPass(const MachineModel &machine,
-                                   std::shared_ptr<StrategyTuning> tuning,
-                                   bool openSizes) {
+std::unique_ptr<Pass> ashlar::createChooseStrategiesPass(
+    const MachineModel &machine, std::shared_ptr<StrategyTuning> tuning,
+    bool openSizes, std::shared_ptr<PanelWidths> panels) {
   return std::make_unique<ChooseStrategies>(machine, std::move(tuning),
-                                            openSizes);
+                                            openSizes, std::move(panels));
 }

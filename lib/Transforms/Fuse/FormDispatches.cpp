@@ -119,8 +119,10 @@ int64_t deviceOf(Operation *op) {
 
 class DispatchFormer {
 public:
-  DispatchFormer(Block &block, bool fuse, int64_t rowBytes, int64_t scoreBytes)
-      : block(block), fuse(fuse), rowBytes(rowBytes), scoreBytes(scoreBytes) {}
+  DispatchFormer(Block &block, bool fuse, int64_t rowBytes, int64_t scoreBytes,
+                 bool openSizes)
+      : block(block), fuse(fuse), rowBytes(rowBytes), scoreBytes(scoreBytes),
+        openSizes(openSizes) {}
 
   LogicalResult run() {
     SmallVector<Operation *> ops;
@@ -135,7 +137,8 @@ public:
     for (Operation *op : ops) {
       if (isControlFlow(op)) {
         for (Region &region : op->getRegions())
-          if (failed(DispatchFormer(region.front(), fuse, rowBytes, scoreBytes)
+          if (failed(DispatchFormer(region.front(), fuse, rowBytes, scoreBytes,
+                                    openSizes)
                          .run()))
             return failure();
         continue;
@@ -187,8 +190,9 @@ private:
       if (llvm::any_of(ranges, ShapedType::isDynamic))
         return false;
       auto ofRow = ArrayRef(ranges).drop_front(rows);
-      if (ShapedType::getNumElements(ArrayRef(ranges).take_front(rows)) <
-              enough ||
+      // The same for all sizes that a caller may choose.
+      if ((!openSizes && ShapedType::getNumElements(
+                             ArrayRef(ranges).take_front(rows)) < enough) ||
           ShapedType::getNumElements(ofRow) *
                   elementBytes(getElementTypeOrSelf(op.getResult(0))) >
               rowBytes)
@@ -275,11 +279,14 @@ private:
     if (!scores || softmax.size() < 2)
       return;
     int64_t bytes = byteSize(scores.getInit().getType());
-    if (chooseAttentionBox(scores, values, scoreBytes).empty()) {
+    if (chooseAttentionBox(scores, values, scoreBytes, openSizes).empty()) {
       if (wantsRemarks(values))
         remark::missed(values.getLoc(), about(values, "Dispatch", "fusion"))
             << nodeName(scores.getLoc()) << " and what lies between stay apart"
-            << ": no number of rows divides them and keeps their scores near; "
+            << (openSizes ? ": the scores of all rows of the largest size do "
+                            "not stay near; "
+                          : ": no number of rows divides them and keeps their "
+                            "scores near; ")
             << remark::metric("Bytes", bytes) << " bytes are read back";
       return;
     }
@@ -363,6 +370,7 @@ private:
   bool fuse;
   int64_t rowBytes;   ///< of what a row passes on
   int64_t scoreBytes; ///< of what lies between two contractions
+  bool openSizes;
   llvm::SmallPtrSet<Operation *, 32> taken;
   /// Slices of padded tensors, which are read where they are.
   llvm::SmallPtrSet<Operation *, 8> middles;
@@ -373,7 +381,7 @@ struct FormDispatches : ashlar::impl::FormDispatchesPassBase<FormDispatches> {
   using FormDispatchesPassBase::FormDispatchesPassBase;
   void runOnOperation() override {
     if (failed(DispatchFormer(getOperation().getBody().front(), fuse, rowBytes,
-                              scoreBytes)
+                              scoreBytes, openSizes)
                    .run()))
       signalPassFailure();
   }

@@ -111,16 +111,16 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
     if (all && options.takes(Step::MergeContracts))
       function.addPass(
           createMergeContractsPass(options.machine, options.openSizes));
-    function.addPass(createChooseStrategiesPass(options.machine, options.tuning,
-                                                options.openSizes));
+    function.addPass(createChooseStrategiesPass(
+        options.machine, options.tuning, options.openSizes, options.panels));
     function.addPass(createCSEPass());
   }
   FormDispatchesPassOptions dispatches;
   bool groups = options.takes(Step::FuseDispatches);
   dispatches.fuse = joins && groups;
   dispatches.rowBytes = all && groups ? options.machine.nearest().bytes : 0;
-  dispatches.scoreBytes =
-      all && groups && !options.openSizes ? options.machine.scoreBytes() : 0;
+  dispatches.scoreBytes = all && groups ? options.machine.scoreBytes() : 0;
+  dispatches.openSizes = options.openSizes;
   function.addPass(createFormDispatchesPass(dispatches));
   if (all && options.takes(Step::MergeReductions))
     function.addPass(createMergeReductionsPass());
@@ -136,6 +136,7 @@ void ashlar::buildTilePipeline(OpPassManager &pm, const TileOptions &options) {
     TileKernelsPassOptions tiling;
     tiling.cacheBytes = options.machine.nearest().bytes;
     tiling.scoreBytes = options.machine.scoreBytes();
+    tiling.openSizes = options.openSizes;
     kernel.addPass(createTileKernelsPass(tiling));
     kernel.addPass(createCanonicalizerPass());
     kernel.addPass(createCSEPass());

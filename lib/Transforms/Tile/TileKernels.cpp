@@ -134,15 +134,31 @@ int64_t countRowDimsOf(Operation *root) {
 
 /// Sizes of the boxes of a contraction; none where it is alone in its kernel,
 /// since then its strategy says them.
-SmallVector<int64_t> chooseContractBox(tile::ContractOp root, int64_t bytes) {
+SmallVector<int64_t> chooseContractBox(tile::ContractOp root, int64_t bytes,
+                                       bool openSizes) {
   for (auto other : root->getBlock()->getOps<tile::ContractOp>())
     if (other != root) {
-      SmallVector<int64_t> box = chooseAttentionBox(other, root, bytes);
+      SmallVector<int64_t> box =
+          chooseAttentionBox(other, root, bytes, openSizes);
       for (auto [size, whole] : llvm::zip(box, root.getParallel()))
         size = size == whole ? 0 : size;
       return box;
     }
   return {};
+}
+
+/// Sizes of which a box has one are no parameters any more.
+void fixCutDims(tile::ContractOp op) {
+  auto parameters =
+      op->getAttrOfType<DenseI64ArrayAttr>(exec::dimParametersAttrName);
+  if (!parameters)
+    return;
+  SmallVector<int64_t> dims(parameters.asArrayRef());
+  for (auto [d, size] : llvm::enumerate(op.getParallel()))
+    if (size == 1)
+      dims[d] = -1;
+  op->setAttr(exec::dimParametersAttrName,
+              DenseI64ArrayAttr::get(op.getContext(), dims));
 }
 
 struct TileKernels : ashlar::impl::TileKernelsPassBase<TileKernels> {
@@ -191,7 +207,7 @@ struct TileKernels : ashlar::impl::TileKernelsPassBase<TileKernels> {
                 (contraction == root ? contraction.getNumReductionLoops() : 0);
     SmallVector<int64_t> sizes;
     if (auto contract = dyn_cast<tile::ContractOp>(root.getOperation())) {
-      sizes = chooseContractBox(contract, scoreBytes);
+      sizes = chooseContractBox(contract, scoreBytes, openSizes);
     } else if (isProduct) {
       SmallVector<int64_t> extents(type.getShape());
       for (auto [d, extent] : llvm::enumerate(extents))
@@ -236,6 +252,9 @@ struct TileKernels : ashlar::impl::TileKernelsPassBase<TileKernels> {
       root->emitError("cannot be tiled into boxes");
       return signalPassFailure();
     }
+    for (Operation *op : tiled->tiledAndFusedOps)
+      if (auto contract = dyn_cast<tile::ContractOp>(op))
+        fixCutDims(contract);
     for (auto [from, to] : tiled->replacements)
       rewriter.replaceAllUsesWith(from, to);
     if (isOpTriviallyDead(root))

@@ -2,13 +2,13 @@
 // RUN: ashlar-compile %s --until=import | FileCheck %s
 
 // Ops that stand for several become those, of dialects that all stages know.
-// CHECK-NOT: linalg.softmax
-// CHECK-NOT: linalg.pack
-// CHECK-NOT: linalg.unpack
+// CHECK-NOT: = linalg.softmax
+// CHECK-NOT: = linalg.pack
+// CHECK-NOT: = linalg.unpack
 // CHECK-NOT: index.
 // CHECK: tensor.expand_shape
-// CHECK-NOT: linalg.softmax
-// CHECK-NOT: linalg.unpack
+// CHECK-NOT: = linalg.softmax
+// CHECK-NOT: = linalg.unpack
 // CHECK: tensor.collapse_shape
 // CHECK-NOT: index.
 // CHECK: return

@@ -5,9 +5,9 @@
 // what follows from the arguments.
 // CHECK: func.func @main(%{{.*}}: tensor<1x8x8x3xf32> {ashlar.name = "image"
 // CHECK-SAME: -> (tensor<1x128xf32> {ashlar.name = "scores"
-// CHECK-NOT: tosa.
+// CHECK-NOT: = tosa.
 // CHECK: linalg.conv_2d_nhwc_{{[a-z]*}}
-// CHECK-NOT: tosa.
+// CHECK-NOT: = tosa.
 // CHECK-NOT: tensor<?
 func.func @main(%x: tensor<?x8x8x3xf32> {ashlar.name = "image"})
     -> (tensor<?x128xf32> {ashlar.name = "scores"}) {

@@ -150,4 +150,70 @@ TEST(OperationOrderTest, BranchesAreFinishedOneAfterTheOther) {
   EXPECT_EQ(found.peak, 768);
   EXPECT_EQ(found.order, (std::vector<int>{0, 2, 1, 3, 4}));
 }
+
+/// The problem and order with `again` in them.
+std::pair<OrderProblem, std::vector<int>>
+repeat(OrderProblem problem, std::vector<int> order,
+       const Rematerialization &again) {
+  int buffer = problem.operations[again.writer].writes[0];
+  int copy = int(problem.buffers.size());
+  problem.buffers.push_back(problem.buffers[buffer]);
+  for (int reader : again.readers) {
+    OrderProblem::Operation &op = problem.operations[reader];
+    std::replace(op.reads.begin(), op.reads.end(), buffer, copy);
+    std::replace(op.takesOver.begin(), op.takesOver.end(), buffer, copy);
+  }
+  order.insert(std::find(order.begin(), order.end(), again.before),
+               int(problem.operations.size()));
+  std::vector<int> reads = problem.operations[again.writer].reads;
+  problem.operations.push_back({reads, {copy}, {}});
+  return {problem, order};
+}
+
+TEST(RematerializationTest, WhatLiesIdleAtThePeakIsMadeAgain) {
+  // A large result that is read before and after a larger one.
+  OrderProblem problem;
+  problem.buffers = {{64, false}, {640, false},  {64, false},
+                     {64, false}, {1280, false}, {64, true}};
+  problem.operations = {{{0}, {1}, {}},
+                        {{1}, {2}, {}},
+                        {{2}, {4}, {}},
+                        {{4}, {3}, {}},
+                        {{1, 3}, {5}, {}}};
+  std::vector<int> order = {0, 1, 2, 3, 4};
+  EXPECT_EQ(countPeak(problem, order), 640 + 64 + 1280);
+  std::vector<bool> all(5, true), butTheFirst = {false, true, true, true, true};
+  EXPECT_FALSE(chooseRematerialization(problem, order, butTheFirst, 1400));
+  auto again = chooseRematerialization(problem, order, all, 1400);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->writer, 0);
+  EXPECT_EQ(again->before, 4);
+  EXPECT_EQ(again->readers, std::vector<int>{4});
+  auto [changed, longer] = repeat(problem, order, *again);
+  EXPECT_EQ(countPeak(changed, longer), 64 + 64 + 1280);
+}
+
+TEST(RematerializationTest, NoPeakGrowsAndOnlyWhatMayIsRepeated) {
+  std::mt19937 random(9);
+  int improved = 0;
+  for (int trial = 0; trial != 300; ++trial) {
+    OrderProblem problem = randomProblem(random, 12);
+    std::vector<int> order(problem.operations.size());
+    std::iota(order.begin(), order.end(), 0);
+    int64_t before = countPeak(problem, order);
+    std::vector<bool> repeatable;
+    for (size_t i = 0; i != order.size(); ++i)
+      repeatable.push_back(random() % 2);
+    auto again = chooseRematerialization(problem, order, repeatable, 0);
+    if (!again)
+      continue;
+    EXPECT_TRUE(repeatable[again->writer]);
+    auto [changed, longer] = repeat(problem, order, *again);
+    int64_t after = countPeak(changed, longer);
+    EXPECT_GE(after, 0) << "trial " << trial << " reads what is not there";
+    EXPECT_LE(after, before) << "trial " << trial;
+    improved += after < before;
+  }
+  EXPECT_GT(improved, 20);
+}
 } // namespace

@@ -8,13 +8,15 @@
 namespace ashlar {
 #define GEN_PASS_DECL
 #include "ashlar/Transforms/Fuse/Passes.h.inc"
+class PanelWidths;
 class StrategyTuning;
 /// What is best for `machine`; without it, for MachineModel::generic(). Tuning
-/// may be null. With `openSizes`, nothing depends on what divides a size.
+/// may be null. With `openSizes`, nothing depends on what divides a size; what
+/// `panels` knows is kept to, otherwise noted; it may be null.
 std::unique_ptr<mlir::Pass>
 createChooseStrategiesPass(const MachineModel &machine,
                            std::shared_ptr<StrategyTuning> tuning,
-                           bool openSizes);
+                           bool openSizes, std::shared_ptr<PanelWidths> panels);
 std::unique_ptr<mlir::Pass>
 createFormWinogradPass(const MachineModel &machine,
                        std::shared_ptr<StrategyTuning> tuning);

@@ -147,7 +147,10 @@ def FormDispatchesPass
                         "fits in this many bytes">,
                  Option<"scoreBytes", "score-bytes", "int64_t", "131072",
                         "A softmax joins the contractions around it where "
-                        "some rows of it fit in this many bytes; 0: never">];
+                        "some rows of it fit in this many bytes; 0: never">,
+                 Option<"openSizes", "open-sizes", "bool", "false",
+                        "Each call chooses some sizes: what joins must fit the "
+                        "largest, whatever divides them">];
   let dependentDialects = ["::ashlar::exec::ExecDialect"];
 }
 

@@ -19,6 +19,7 @@
 
 namespace ashlar {
 
+class PanelWidths;
 class StrategyTuning;
 
 /// What the target says to the stage `tile`.
@@ -32,6 +33,7 @@ struct TileOptions {
   /// Each call chooses some sizes: nothing is cut into boxes that must divide
   /// them.
   bool openSizes = false;
+  std::shared_ptr<PanelWidths> panels; ///< of other sizes; may be null
   FuseLevel fuse = FuseLevel::All;
   /// Further devices of the program.
   std::vector<CompanionDevice> companions;

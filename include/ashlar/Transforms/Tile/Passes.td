@@ -27,7 +27,9 @@ def TileKernelsPass : Pass<"ashlar-tile-kernels", "::mlir::func::FuncOp"> {
                         "A box's result fits in this many bytes">,
                  Option<"scoreBytes", "score-bytes", "int64_t", "131072",
                         "What a box passes from one contraction to the next "
-                        "fits in this many bytes">];
+                        "fits in this many bytes">,
+                 Option<"openSizes", "open-sizes", "bool", "false",
+                        "Each call chooses some sizes">];
   let dependentDialects = ["::mlir::scf::SCFDialect",
                            "::mlir::affine::AffineDialect"];
 }

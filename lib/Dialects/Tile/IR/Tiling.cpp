@@ -15,23 +15,32 @@ using namespace ashlar::tile;
 namespace {
 using Places = SmallVector<OpFoldResult>;
 
-/// The part of `shape` that a map reaches from a box of the dims; dims behind
-/// the box are whole. Fails where a dim that is cut does not stand alone.
-LogicalResult findPart(AffineMap map, ArrayRef<int64_t> shape,
-                       ArrayRef<int64_t> parallel,
-                       ArrayRef<OpFoldResult> offsets, ArrayRef<int64_t> sizes,
-                       Builder &b, Places &partOffsets, Places &partSizes) {
+/// Whether a box has less than the whole of dim `d`. A size that is a value is
+/// that of the dim: nothing cuts what a caller chooses but into single ones.
+bool isCut(ContractOp op, ArrayRef<OpFoldResult> sizes, unsigned d) {
+  std::optional<int64_t> size = getConstantIntValue(sizes[d]);
+  return size && *size != op.getParallel()[d];
+}
+
+/// The part of `operand` that its map reaches from a box of the dims; dims
+/// behind the box are whole. Fails where a dim that is cut does not stand
+/// alone.
+LogicalResult findPart(ContractOp op, unsigned operand,
+                       ArrayRef<OpFoldResult> offsets,
+                       ArrayRef<OpFoldResult> sizes, OpBuilder &b,
+                       Places &partOffsets, Places &partSizes) {
+  AffineMap map = op.getMap(operand);
+  Places shape = tensor::getMixedSizes(b, op.getLoc(), op->getOperand(operand));
   for (auto [expr, extent] : llvm::zip(map.getResults(), shape)) {
-    bool isCut = false;
-    for (auto [d, size] : llvm::enumerate(sizes))
-      isCut |= size != parallel[d] && expr.isFunctionOfDim(d);
+    bool cuts = false;
+    for (unsigned d = 0; d != sizes.size(); ++d)
+      cuts |= isCut(op, sizes, d) && expr.isFunctionOfDim(d);
     auto dim = dyn_cast<AffineDimExpr>(expr);
-    if (isCut && !dim)
+    if (cuts && !dim)
       return failure();
-    partOffsets.push_back(isCut ? offsets[dim.getPosition()]
-                                : OpFoldResult(b.getIndexAttr(0)));
-    partSizes.push_back(
-        b.getIndexAttr(isCut ? sizes[dim.getPosition()] : extent));
+    partOffsets.push_back(cuts ? offsets[dim.getPosition()]
+                               : OpFoldResult(b.getIndexAttr(0)));
+    partSizes.push_back(cuts ? sizes[dim.getPosition()] : extent);
   }
   return success();
 }
@@ -46,10 +55,17 @@ struct ContractTiling
   }
 
   SmallVector<Range> getIterationDomain(Operation *op, OpBuilder &b) const {
+    auto contract = cast<ContractOp>(op);
     SmallVector<Range> domain;
-    for (int64_t size : cast<ContractOp>(op).getParallel())
+    for (int64_t size : contract.getParallel())
       domain.push_back(
           {b.getIndexAttr(0), b.getIndexAttr(size), b.getIndexAttr(1)});
+    // Where a caller chooses a size, the type holds the largest one.
+    for (auto [expr, size] :
+         llvm::zip(contract.getResultMap().getResults(),
+                   tensor::getMixedSizes(b, op->getLoc(), contract.getInit())))
+      if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && isa<Value>(size))
+        domain[dim.getPosition()].size = size;
     return domain;
   }
 
@@ -58,17 +74,18 @@ struct ContractTiling
                          ArrayRef<OpFoldResult> offsets,
                          ArrayRef<OpFoldResult> sizes) const {
     auto contract = cast<ContractOp>(op);
-    std::optional<SmallVector<int64_t>> box = getConstantIntValues(sizes);
-    if (!box || contract.getPad() || contract->getNumResults() != 1)
+    if (contract.getPad() || contract->getNumResults() != 1)
       return failure();
+    SmallVector<int64_t> box(contract.getParallel());
+    for (auto [d, size] : llvm::enumerate(sizes))
+      box[d] = getConstantIntValue(size).value_or(box[d]);
     TilingResult result;
     SmallVector<Value> parts;
     for (auto [i, operand] : llvm::enumerate(contract->getOperands())) {
       auto type = dyn_cast<RankedTensorType>(operand.getType());
       Places from, lengths;
-      if (!type || failed(findPart(contract.getMap(i), type.getShape(),
-                                   contract.getParallel(), offsets, *box, b,
-                                   from, lengths)))
+      if (!type ||
+          failed(findPart(contract, i, offsets, sizes, b, from, lengths)))
         return failure();
       Places steps(from.size(), b.getIndexAttr(1));
       auto slice = tensor::ExtractSliceOp::create(b, op->getLoc(), operand,
@@ -78,11 +95,11 @@ struct ContractTiling
     }
     auto part = cast<ContractOp>(
         clone(b, op, TypeRange{parts.back().getType()}, parts));
-    part.setParallel(*box);
+    part.setParallel(box);
     // The boxes are those of workers now.
     if (StrategyAttr strategy = contract.getStrategyAttr())
       part.setStrategyAttr(StrategyAttr::get(
-          b.getContext(), SmallVector<int64_t>(box->size(), 0),
+          b.getContext(), SmallVector<int64_t>(box.size(), 0),
           strategy.getBox(), strategy.getOrder(), strategy.getUnroll(),
           strategy.getPacks(), strategy.getGrouped(), strategy.getAhead(),
           strategy.getUnit()));
@@ -97,13 +114,8 @@ struct ContractTiling
                                       Places &resultOffsets,
                                       Places &resultSizes) const {
     auto contract = cast<ContractOp>(op);
-    std::optional<SmallVector<int64_t>> box = getConstantIntValues(sizes);
-    auto type = cast<ShapedType>(contract.getInit().getType());
-    if (!box)
-      return failure();
-    return findPart(contract.getResultMap(), type.getShape(),
-                    contract.getParallel(), offsets, *box, b, resultOffsets,
-                    resultSizes);
+    return findPart(contract, contract.getInitMutable().getOperandNumber(),
+                    offsets, sizes, b, resultOffsets, resultSizes);
   }
 
   LogicalResult getIterationDomainTileFromResultTile(
