@@ -45,8 +45,8 @@ void ashlar::registerAllPasses() {
 }
 
 const std::vector<ashlar::TargetInfo> &ashlar::allTargets() {
-  static const std::vector<TargetInfo> targets = {cpu::cpuTargetInfo(),
-                                                  cpu::referenceTargetInfo(),
-                                                  systolic::systolicTargetInfo()};
+  static const std::vector<TargetInfo> targets = {
+      cpu::cpuTargetInfo(), cpu::referenceTargetInfo(),
+      systolic::systolicTargetInfo()};
   return targets;
 }
