@@ -312,8 +312,11 @@ CompileResult Compilation::run() {
          perProgram(
              Stage::Precision,
              [&](OpPassManager &pm, Target &target) {
-               buildPrecisionPipeline(pm, precision.optionsFor(target),
-                                      target.machine());
+               PrecisionOptions own = precision.optionsFor(target);
+               for (auto &companion : target.companions)
+                 if (companion->machine().matrixUnit({"s8", "s8", "s32"}))
+                   own.bytesFor = companion->machine();
+               buildPrecisionPipeline(pm, own, target.machine());
              },
              [&](ModuleOp) {
                return precision.checkNodes() ? success() : refuse();

@@ -63,7 +63,8 @@ void ashlar::buildPrecisionPipeline(OpPassManager &pm,
   if (options.wideAccumulators)
     pm.addNestedPass<func::FuncOp>(createWidenAccumulatorsPass());
   if (options.multipliesBytes) {
-    pm.addNestedPass<func::FuncOp>(createFormIntegerContractionsPass(machine));
+    pm.addNestedPass<func::FuncOp>(createFormIntegerContractionsPass(
+        options.bytesFor ? *options.bytesFor : machine));
     // Products of the same bytes share what is moved for them.
     pm.addNestedPass<func::FuncOp>(createCSEPass());
   }

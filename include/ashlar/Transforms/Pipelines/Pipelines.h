@@ -15,6 +15,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/ArrayRef.h"
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace ashlar {
@@ -47,6 +48,9 @@ struct TileOptions {
 struct PrecisionOptions {
   bool wideAccumulators = false; ///< f32 is added up in f64
   bool multipliesBytes = true;   ///< what was dequantized, as it was before
+  /// The further device whose signs and groups products of bytes get; none: the
+  /// program's own.
+  std::optional<MachineModel> bytesFor;
   /// What values and products are rounded to where rules allow it.
   NumberType low = NumberType::F32;
   const PrecisionPlan *plan = nullptr; ///< decides instead of the rules
