@@ -71,9 +71,9 @@ uint32_t Module::deviceOf(const fb::Kernel &kernel) const {
   return program().executables()->Get(kernel.executable())->device();
 }
 
-std::vector<std::vector<bool>> Module::findWeights() const {
-  std::vector<std::vector<bool>> used(
-      devices().size(), std::vector<bool>(count(index().weights()), false));
+std::vector<std::vector<char>> Module::findWeights() const {
+  std::vector<std::vector<char>> used(
+      devices().size(), std::vector<char>(count(index().weights()), false));
   auto note = [&](const fb::Binding &binding, const fb::Dispatch *dispatch) {
     if (binding.storage() != fb::Storage::Weights)
       return;
@@ -87,7 +87,7 @@ std::vector<std::vector<bool>> Module::findWeights() const {
 }
 
 /// Bytes shared by several are counted once.
-uint64_t Module::sizeOfWeights(const std::vector<bool> &used) const {
+uint64_t Module::sizeOfWeights(const std::vector<char> &used) const {
   std::vector<std::pair<uint64_t, uint64_t>> ranges;
   for (size_t i = 0; i < used.size(); ++i) {
     if (!used[i])
@@ -132,7 +132,7 @@ Status Module::loadCode() {
   return {};
 }
 
-Status Module::loadWeights(uint32_t number, const std::vector<bool> &used) {
+Status Module::loadWeights(uint32_t number, const std::vector<char> &used) {
   ashlar_device_t &device = *devices()[number];
   std::vector<void *> &places = weights.emplace_back(used.size(), nullptr);
   if (!device.ops.sharesHostMemory)
@@ -208,8 +208,8 @@ Status Module::load() {
                   name);
   if (options.verifyWeights)
     ASHLAR_RETURN_IF_ERROR(file->verifyWeights());
-  std::vector<std::vector<bool>> used = findWeights();
-  for (const std::vector<bool> &of : used)
+  std::vector<std::vector<char>> used = findWeights();
+  for (const std::vector<char> &of : used)
     weightsBytes += sizeOfWeights(of);
   for (size_t i = 0; i < count(program().executables()); ++i) {
     uint32_t section = program().executables()->Get(uint32_t(i))->section();

@@ -80,10 +80,10 @@ private:
     uint64_t size;
   };
   /// What each device reads, by its number.
-  std::vector<std::vector<bool>> findWeights() const;
-  uint64_t sizeOfWeights(const std::vector<bool> &used) const;
+  std::vector<std::vector<char>> findWeights() const;
+  uint64_t sizeOfWeights(const std::vector<char> &used) const;
   Status loadCode();
-  Status loadWeights(uint32_t device, const std::vector<bool> &used);
+  Status loadWeights(uint32_t device, const std::vector<char> &used);
   void describeEntries();
 
   const std::unique_ptr<ModuleFile> file;

@@ -76,17 +76,20 @@ Status Session::allocateArenas() {
   for (size_t i = 0; i < others.size(); ++i)
     ASHLAR_RETURN_IF_ERROR(options.budget->charge(
         name, {{ASHLAR_MEMORY_ARENA, others[i], otherCharges[i]}}));
-  ASHLAR_RETURN_IF_ERROR(
-      arenas.emplace_back().allocate(device(), bytes, std::move(charge), room));
-  for (size_t i = 0; i < others.size(); ++i)
-    ASHLAR_RETURN_IF_ERROR(arenas.emplace_back().allocate(
-        *devices()[i + 1], others[i], std::move(otherCharges[i])));
+  for (size_t i = 0; i < devices().size(); ++i) {
+    arenas.push_back(std::make_unique<Buffer>());
+    ASHLAR_RETURN_IF_ERROR(
+        i == 0 ? arenas[i]->allocate(device(), bytes, std::move(charge), room)
+               : arenas[i]->allocate(*devices()[i], others[i - 1],
+                                     std::move(otherCharges[i - 1])));
+  }
   return scratchBuffer.allocate(device(), scratchBytes,
                                 std::move(scratchCharge));
 }
 
 Status Session::useArena(uint64_t bytes) {
-  return arenas.front().grow(bytes, *options.budget, name, ASHLAR_MEMORY_ARENA);
+  return arenas.front()->grow(bytes, *options.budget, name,
+                              ASHLAR_MEMORY_ARENA);
 }
 
 Status Session::startQueues() {
@@ -193,7 +196,7 @@ Status Session::reserveBuffers() {
 Status Session::execute(const CommandList &list, RunControl &control) {
   for (size_t i = 0; options.poison && i < arenas.size(); ++i)
     if (devices()[i]->ops.sharesHostMemory)
-      std::memset(arenas[i].data(), 0xA5, arenas[i].size());
+      std::memset(arenas[i]->data(), 0xA5, arenas[i]->size());
   Sequencer sequencer(list, control);
   if (list.isShared)
     return executeShared(sequencer);
@@ -326,8 +329,8 @@ void Session::query(ashlar_session_statistics_t &out) const {
   out.staged_tensors = stagedTensors;
   out.staged_bytes = stagedBytes;
   out.arena_bytes = 0;
-  for (const Buffer &arena : arenas)
-    out.arena_bytes += arena.size();
+  for (const auto &arena : arenas)
+    out.arena_bytes += arena->size();
   out.scratch_bytes = scratchBuffer.size();
   out.last_run_ns = lastRunNanoseconds;
   out.threads = workers;

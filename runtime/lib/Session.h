@@ -9,7 +9,6 @@
 #include "Buffer.h"
 #include "Event.h"
 
-#include <deque>
 #include <thread>
 
 namespace ashlar::runtime {
@@ -62,7 +61,7 @@ public:
   void *weight(uint32_t device, uint32_t number) const {
     return module->weight(device, number);
   }
-  void *arena(uint32_t device) const { return arenas[device].data(); }
+  void *arena(uint32_t device) const { return arenas[device]->data(); }
   /// Before a call uses the first `bytes` of the first device's arena: charges
   /// what no call has used yet. It never moves.
   Status useArena(uint64_t bytes);
@@ -109,7 +108,7 @@ private:
   const std::shared_ptr<Module> module;
   const SessionOptions options;
   uint32_t workers = 1;
-  std::deque<Buffer> arenas; // one per device
+  std::vector<std::unique_ptr<Buffer>> arenas; // one per device
   Buffer scratchBuffer;
   std::vector<EntryBuffers> buffers; // one per entry
   std::vector<std::unique_ptr<BoundCall>> calls;

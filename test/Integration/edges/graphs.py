@@ -126,10 +126,11 @@ g (float v, float[1] u, bool[1] c)
      [{"v": np.array(3, np.float32), "u": f32(1), "c": np.array([c])}
       for c in (True, False)])
 
-# Tables that are too large to stand beside an operation.
+# Tables that are too large to stand beside an operation; scales of eight, so that
+# places between elements are exact.
 case("large_tables", """
 g (float[1,1,40,60] x, float[200,200] z, float[1,1,300] v)
-    => (float[1,1,400,610] y, float[200] d, float[1,1,151] p, float[150] k) {
+    => (float[1,1,320,480] y, float[200] d, float[1,1,151] p, float[150] k) {
   y = Resize<mode = "linear">(x, , , s)
   q = ConstantOfShape<value = int64[1] {1}>(square)
   i = NonZero(q)
@@ -145,7 +146,7 @@ g (float[1,1,40,60] x, float[200,200] z, float[1,1,300] v)
 """.replace("FLOATS", ", ".join(str(i / 7) for i in range(300)))
      .replace("float[150] k", "float[300] k").replace("float[1,1,151]",
                                                       "float[1,1,150]")
-     .replace("{\n  y", "<int64[4] s = {1, 1, 400, 610}, "
+     .replace("{\n  y", "<int64[4] s = {1, 1, 320, 480}, "
               "int64[2] square = {200, 200}> {\n  y", 1),
      [{"x": f32(1, 1, 40, 60), "z": f32(200, 200), "v": f32(1, 1, 300)}])
 

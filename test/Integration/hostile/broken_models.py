@@ -147,8 +147,6 @@ def typing():
                   ["x"])
     yield Refusal("output-type", unary("Relu", "typed", kinds=(FLOAT, INT64)),
                   ["y"])
-    yield Refusal("output-shape", unary("Relu", "shaped", (2, 3), (3, 2)),
-                  ["y"])
     yield Refusal("conv-of-a-matrix", model(
         [node("Conv", ["x", "w"], ["y"], "flat")], [value("x", [3, 8])],
         [result(4)], [weight("w", np.ones((4, 3, 3, 3)))]), ["flat"])
