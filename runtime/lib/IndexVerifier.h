@@ -30,6 +30,16 @@ template <typename T> size_t count(const flatbuffers::Vector<T> *vector) {
   return vector ? vector->size() : 0;
 }
 
+/// Which of its program's devices runs a kernel: 0, the first, or a companion.
+inline uint32_t deviceOf(const fb::Program &program, const fb::Kernel &kernel) {
+  return program.executables()->Get(kernel.executable())->device();
+}
+
+/// Which of them has the bytes; weights are said to be the first's.
+inline uint32_t deviceOf(const fb::Binding &binding) {
+  return binding.storage() == fb::Storage::Arena ? binding.index() : 0;
+}
+
 /// Whether a string is there and not empty.
 inline bool present(const flatbuffers::String *text) {
   return text && text->size() != 0;

@@ -67,10 +67,6 @@ void forEachBinding(const Table &table, const Visit &visit) {
 }
 } // namespace
 
-uint32_t Module::deviceOf(const fb::Kernel &kernel) const {
-  return program().executables()->Get(kernel.executable())->device();
-}
-
 std::vector<std::vector<char>> Module::findWeights() const {
   std::vector<std::vector<char>> used(
       devices().size(), std::vector<char>(count(index().weights()), false));
@@ -78,7 +74,9 @@ std::vector<std::vector<char>> Module::findWeights() const {
     if (binding.storage() != fb::Storage::Weights)
       return;
     uint32_t device =
-        dispatch ? deviceOf(*program().kernels()->Get(dispatch->kernel())) : 0;
+        dispatch
+            ? deviceOf(program(), *program().kernels()->Get(dispatch->kernel()))
+            : 0;
     used[device][binding.index()] = true;
   };
   for (uint32_t i = 0; i < count(program().entries()); ++i)
@@ -122,7 +120,7 @@ Status Module::loadCode() {
   for (size_t i = 0; i < count(program().kernels()); ++i) {
     const fb::Kernel &kernel = *program().kernels()->Get(uint32_t(i));
     kernels.push_back(nullptr);
-    const ashlar_device_t &device = *devices()[deviceOf(kernel)];
+    const ashlar_device_t &device = *devices()[deviceOf(program(), kernel)];
     ASHLAR_RETURN_IF_ERROR(
         device.ops.findKernel(executables[kernel.executable()],
                               kernel.symbol()->c_str(), &kernels.back()));

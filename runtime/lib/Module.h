@@ -56,8 +56,6 @@ public:
   }
   /// The device's handle for a kernel of the program.
   const void *kernel(uint32_t number) const { return kernels[number]; }
-  /// Which of the devices runs a kernel.
-  uint32_t deviceOf(const fb::Kernel &kernel) const;
   /// Where a device finds a weight that it reads. Never written.
   void *weight(uint32_t device, uint32_t number) const {
     return weights[device][number];

@@ -63,11 +63,6 @@ private:
 
 } // namespace
 
-/// Whether bytes are on a device beside the first.
-static bool isRemote(const fb::Binding &binding) {
-  return binding.storage() == fb::Storage::Arena && binding.index() != 0;
-}
-
 Status EntryVerifier::useSize(const fb::SizeExpression *size) {
   ASHLAR_RETURN_IF_ERROR(verifySize(size, symbolCount));
   int64_t value;
@@ -161,7 +156,7 @@ Status EntryVerifier::storageSize(const fb::Binding &binding, uint64_t &bytes) {
 /// the first device's.
 Status EntryVerifier::verifyDevice(const fb::Kernel &kernel,
                                    const fb::Binding &binding) {
-  uint32_t device = program.executables()->Get(kernel.executable())->device();
+  uint32_t device = deviceOf(program, kernel);
   bool reaches =
       binding.storage() == fb::Storage::Weights ||
       (binding.storage() == fb::Storage::Arena ? binding.index() == device
@@ -235,9 +230,9 @@ Status EntryVerifier::verifyStride(const fb::Binding &binding, int64_t stride,
 Status EntryVerifier::verifyCopy(const fb::Copy &copy, Surroundings where) {
   ASHLAR_RETURN_IF_ERROR(verifyBinding(copy.source(), false));
   ASHLAR_RETURN_IF_ERROR(verifyBinding(copy.target(), true));
-  if (isRemote(*copy.source()) && isRemote(*copy.target()))
+  if (deviceOf(*copy.source()) != 0 && deviceOf(*copy.target()) != 0)
     return corrupt("a copy has both ends on companions");
-  if ((isRemote(*copy.source()) || isRemote(*copy.target())) &&
+  if ((deviceOf(*copy.source()) != 0 || deviceOf(*copy.target()) != 0) &&
       (copy.source_stride() || copy.target_stride()))
     return corrupt("a copy between devices moves with a loop");
   ASHLAR_RETURN_IF_ERROR(
@@ -253,7 +248,7 @@ Status EntryVerifier::verifyCondition(const fb::Binding *binding) {
   if (!isConstantSize(*binding->length()) ||
       !evaluateSize(*binding->length(), nullptr, length) || length != 1)
     return corrupt("a condition is not one byte");
-  if (isRemote(*binding))
+  if (deviceOf(*binding) != 0)
     return corrupt("a condition lies on a companion");
   return {};
 }
@@ -329,7 +324,7 @@ Status EntryVerifier::verifyOutputSize(const fb::OutputSize &size) {
     return corrupt(
         concat("it names dimension ", size.dimension(), " of ", rank));
   ASHLAR_RETURN_IF_ERROR(verifyBinding(size.value(), false));
-  if (isRemote(*size.value()))
+  if (deviceOf(*size.value()) != 0)
     return corrupt("its value lies on a companion");
   int64_t length = 0;
   if (!isConstantSize(*size.value()->length()) ||

@@ -106,8 +106,8 @@ Status BoundCall::resolveDispatch(const fb::Dispatch &dispatch,
                                   Command &command) {
   command.kind = Command::Dispatch;
   command.kernel = session.kernel(dispatch.kernel());
-  command.device =
-      session.deviceOf(*session.program().kernels()->Get(dispatch.kernel()));
+  command.device = deviceOf(
+      session.program(), *session.program().kernels()->Get(dispatch.kernel()));
   command.pointers = uint32_t(count(dispatch.bindings()));
   ASHLAR_RETURN_IF_ERROR(evaluate(*dispatch.groups(), command.extent));
   for (size_t i = 0; i < count(dispatch.parameters()); ++i) {
@@ -128,10 +128,7 @@ Status BoundCall::resolveDispatch(const fb::Dispatch &dispatch,
 }
 
 Status BoundCall::resolveCopy(const fb::Copy &copy, Command &command) {
-  auto companionOf = [](const fb::Binding &binding) {
-    return binding.storage() == fb::Storage::Arena ? binding.index() : 0;
-  };
-  uint32_t from = companionOf(*copy.source()), to = companionOf(*copy.target());
+  uint32_t from = deviceOf(*copy.source()), to = deviceOf(*copy.target());
   command.kind = to ? Command::CopyIn : from ? Command::CopyOut : Command::Copy;
   command.device = to ? to : from;
   uint64_t sourceBytes = 0, targetBytes = 0;

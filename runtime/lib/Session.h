@@ -55,9 +55,6 @@ public:
     return module->devices();
   }
   const void *kernel(uint32_t number) const { return module->kernel(number); }
-  uint32_t deviceOf(const fb::Kernel &kernel) const {
-    return module->deviceOf(kernel);
-  }
   void *weight(uint32_t device, uint32_t number) const {
     return module->weight(device, number);
   }

@@ -45,13 +45,7 @@ protected:
                      const std::function<void(ModuleBuilder &)> &change) {
     ModuleBuilder builder = controlModule();
     change(builder);
-    ModuleBytes file = builder.build();
-    ashlar_load_options_t options = trusting();
-    ashlar_module_t *tried = nullptr;
-    ashlar_status_t status = ashlar_module_load_memory(
-        runtime, file.data(), file.size(), &options, &tried);
-    EXPECT_EQ(status.code, ASHLAR_CORRUPT) << what << status.message;
-    ashlar_module_release(tried);
+    RuntimeTest::expectCorrupt(std::move(builder), what);
   }
 
   static fb::LoopT &loop(ModuleBuilder &b, size_t number) {

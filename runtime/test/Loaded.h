@@ -9,6 +9,7 @@
 #include "SampleModules.h"
 #include "ashlar/runtime/api.h"
 
+#include <cstring>
 #include <gtest/gtest.h>
 
 namespace ashlar::test {
@@ -117,6 +118,20 @@ protected:
   void start(uint32_t threads = 1) {
     ashlar_session_options_t options = withThreads(threads);
     ASSERT_OK(ashlar_session_create(module, budget, &options, &session));
+  }
+
+  /// The module, after `what` was done to it, is refused as corrupt; the
+  /// message says `why`.
+  void expectCorrupt(ModuleBuilder builder, const char *what,
+                     const char *why = "") {
+    ModuleBytes file = builder.build();
+    ashlar_load_options_t options = trusting();
+    ashlar_module_t *tried = nullptr;
+    ashlar_status_t status = ashlar_module_load_memory(
+        runtime, file.data(), file.size(), &options, &tried);
+    EXPECT_EQ(status.code, ASHLAR_CORRUPT) << what << status.message;
+    EXPECT_NE(std::strstr(status.message, why), nullptr) << status.message;
+    ashlar_module_release(tried);
   }
 
   ashlar_runtime_t *runtime = nullptr;

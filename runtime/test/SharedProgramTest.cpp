@@ -2,7 +2,7 @@
 //
 // One program over two devices: numbers, memory, and files from a stranger.
 
-#include "Loaded.h"
+#include "ProductTest.h"
 
 #include <cstring>
 #include <functional>
@@ -10,44 +10,15 @@
 namespace ashlar::test {
 namespace {
 
-class SharedProgram : public RuntimeTest {
+class SharedProgram : public ProductTest {
 protected:
-  ashlar_tensor_t matrix(Floats &values) {
-    ashlar_tensor_t tensor = tensorOf(values.data(), 64);
-    tensor.rank = 2;
-    tensor.shape[0] = tensor.shape[1] = 8;
-    return tensor;
-  }
-  ashlar_status_t run() {
-    for (size_t i = 0; i < 64; ++i)
-      x[i] = float(int(i * 7 % 11) - 5);
-    ashlar_tensor_t inputs[] = {matrix(x)}, outputs[] = {matrix(z)};
-    return ashlar_session_run(session, "main", inputs, 1, outputs, 1);
-  }
-  void expectTwiceTheProduct() {
-    for (size_t i = 0; i < 8; ++i)
-      for (size_t j = 0; j < 8; ++j) {
-        float sum = 0;
-        for (size_t k = 0; k < 8; ++k)
-          sum += x[i * 8 + k] * float(int((k + j) % 5) - 2);
-        EXPECT_EQ(z[i * 8 + j], sum > 0 ? 2 * sum : 0);
-      }
-  }
   /// The module after the change is refused as corrupt, saying `why`.
   void expectCorrupt(const char *why,
                      const std::function<void(ModuleBuilder &)> &change) {
     ModuleBuilder builder = sharedModule();
     change(builder);
-    ModuleBytes file = builder.build();
-    ashlar_load_options_t options = trusting();
-    ashlar_module_t *tried = nullptr;
-    ashlar_status_t status = ashlar_module_load_memory(
-        runtime, file.data(), file.size(), &options, &tried);
-    EXPECT_EQ(status.code, ASHLAR_CORRUPT) << why;
-    EXPECT_NE(std::strstr(status.message, why), nullptr) << status.message;
-    ashlar_module_release(tried);
+    RuntimeTest::expectCorrupt(std::move(builder), why, why);
   }
-  Floats x{64}, z{64};
 };
 
 TEST_F(SharedProgram, RunsOnBothDevicesWithAnyNumberOfThreads) {
@@ -62,7 +33,7 @@ TEST_F(SharedProgram, RunsOnBothDevicesWithAnyNumberOfThreads) {
     start(threads);
     for (int round = 0; round < 3; ++round) {
       ASSERT_OK(run());
-      expectTwiceTheProduct();
+      expectProduct(2);
     }
     ashlar_session_release(session);
     session = nullptr;

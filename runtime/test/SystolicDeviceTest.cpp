@@ -2,7 +2,7 @@
 //
 // The simulator as a device of the C API.
 
-#include "Loaded.h"
+#include "ProductTest.h"
 #include "ashlar/runtime/systolic_isa.h"
 
 #include <cstdlib>
@@ -13,7 +13,7 @@
 namespace ashlar::test {
 namespace {
 
-class SystolicDevice : public RuntimeTest {
+class SystolicDevice : public ProductTest {
 protected:
   /// Without the caller's permission for native code: there is none.
   ashlar_status_t tryLoad(ModuleBuilder builder) {
@@ -24,32 +24,10 @@ protected:
     return ashlar_module_load_memory(runtime, bytes->data(), bytes->size(),
                                      &options, &module);
   }
-  ashlar_tensor_t matrix(Floats &values) {
-    ashlar_tensor_t tensor = tensorOf(values.data(), 64);
-    tensor.rank = 2;
-    tensor.shape[0] = tensor.shape[1] = 8;
-    return tensor;
-  }
-  ashlar_status_t run() {
-    for (size_t i = 0; i < 64; ++i)
-      x[i] = float(int(i * 7 % 11) - 5);
-    ashlar_tensor_t inputs[] = {matrix(x)}, outputs[] = {matrix(z)};
-    return ashlar_session_run(session, "main", inputs, 1, outputs, 1);
-  }
-  void expectProduct() {
-    for (size_t i = 0; i < 8; ++i)
-      for (size_t j = 0; j < 8; ++j) {
-        float sum = 0;
-        for (size_t k = 0; k < 8; ++k)
-          sum += x[i * 8 + k] * float(int((k + j) % 5) - 2);
-        EXPECT_EQ(z[i * 8 + j], sum > 0 ? sum : 0);
-      }
-  }
   /// The module's code, to break it.
   static uint8_t *codeOf(ModuleBuilder &builder) {
     return builder.sectionBytes.back().data();
   }
-  Floats x{64}, z{64};
 };
 
 TEST_F(SystolicDevice, RunsWithoutPermissionForNativeCode) {

@@ -106,7 +106,7 @@ static std::string programName(const fb::Program &program) {
 /// The further device that runs a kernel; null: the program's own.
 static const fb::Companion *companionOf(const fb::Program &program,
                                         const fb::Kernel &kernel) {
-  uint32_t device = program.executables()->Get(kernel.executable())->device();
+  uint32_t device = deviceOf(program, kernel);
   return device ? program.companions()->Get(device - 1) : nullptr;
 }
 
