@@ -470,6 +470,15 @@ Fold Layout::fold(const Chunk &chunk, int64_t nBlock, int64_t tile,
   return fold;
 }
 
+std::vector<Run> Layout::columnRuns(const Access &access, int64_t nBlock,
+                                    bool isOne) const {
+  int64_t first = nBlock * dim;
+  if (isOne)
+    return {{first, 1, 0}};
+  return runsOf(problem.digits(problem.n, access), first,
+                first + columnsOf(nBlock));
+}
+
 std::vector<Transfer> Layout::rowsOfResults(const Access &access,
                                             const Chunk &chunk, int64_t nBlock,
                                             uint32_t place,
@@ -477,13 +486,10 @@ std::vector<Transfer> Layout::rowsOfResults(const Access &access,
   std::vector<Transfer> transfers;
   int64_t at =
       access.offset + problem.offsetOf(problem.batch, access, chunk.batch);
-  int64_t n0 = nBlock * dim, n1 = n0 + columnsOf(nBlock);
-  std::vector<Run> runs = {{n0, 1, 0}};
-  if (!isColumn)
-    runs = runsOf(problem.digits(problem.n, access), n0, n1);
+  int64_t n0 = nBlock * dim;
   Transfer transfer;
   transfer.elementBytes = uint32_t(bytesOf(access.element));
-  for (const Run &run : runs)
+  for (const Run &run : columnRuns(access, nBlock, isColumn))
     for (const Box &box : boxesOfRows(access, chunk)) {
       transfer.memory = address(access, at + run.offset) + uint64_t(box.bytes);
       transfer.place = uint32_t(place + box.rows);
@@ -500,14 +506,11 @@ std::vector<Transfer> Layout::rowOfColumns(const Access &access, int64_t batch,
                                            bool isElement) const {
   std::vector<Transfer> transfers;
   int64_t at = access.offset + problem.offsetOf(problem.batch, access, batch);
-  int64_t n0 = nBlock * dim, n1 = n0 + columnsOf(nBlock);
-  std::vector<Run> runs = {{n0, 1, 0}};
-  if (!isElement)
-    runs = runsOf(problem.digits(problem.n, access), n0, n1);
+  int64_t n0 = nBlock * dim;
   Transfer transfer;
   transfer.elementBytes = uint32_t(bytesOf(access.element));
   transfer.place = place;
-  for (const Run &run : runs) {
+  for (const Run &run : columnRuns(access, nBlock, isElement)) {
     transfer.memory = address(access, at + run.offset);
     transfer.firstColumn = uint32_t(run.first - n0);
     transfer.columns = uint32_t(run.length);

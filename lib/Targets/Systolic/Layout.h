@@ -87,6 +87,10 @@ private:
   uint64_t address(const Access &access, int64_t element) const;
   std::vector<Transfer> loadsOfTwo(int64_t batch, int64_t begin, int64_t end,
                                    uint32_t place) const;
+  /// Columns of a block that follow each other in memory; one, if all stand for
+  /// the same.
+  std::vector<Run> columnRuns(const Access &access, int64_t nBlock,
+                              bool isOne) const;
   std::vector<Box> boxesOfRows(const Access &access, const Chunk &chunk) const;
   /// Of the coordinates that move: on-chip step of a dim of the contraction.
   int64_t pixelStep(unsigned d, const std::vector<int64_t> &extents) const;

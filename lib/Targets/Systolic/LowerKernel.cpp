@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "LowerKernel.h"
 #include "Lowering.h"
+#include "Machines.h"
 #include "ReadContract.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -8,6 +9,14 @@
 
 using namespace mlir;
 using namespace ashlar;
+
+FailureOr<systolic::Machine> systolic::presetNamed(StringRef name,
+                                                   func::FuncOp function) {
+  if (llvm::is_contained(presets(), name))
+    return streamMachine(machineFor(name));
+  return function.emitError("machine: there is no preset '")
+         << name << "'; expected one of " << llvm::join(presets(), ", ");
+}
 
 FailureOr<systolic::Kernel> systolic::lowerKernel(func::FuncOp function,
                                                   const Machine &machine) {

@@ -8,6 +8,11 @@
 
 namespace ashlar::systolic {
 
+/// The machine of a pass's option; fails, having said which there are, where it
+/// names no preset.
+mlir::FailureOr<Machine> presetNamed(llvm::StringRef name,
+                                     mlir::func::FuncOp function);
+
 /// The stream of a kernel on memrefs whose body is one contraction. Emits an
 /// error if it is something else or the machine does not compute it.
 mlir::FailureOr<Kernel> lowerKernel(mlir::func::FuncOp function,

@@ -2,7 +2,6 @@
 //
 // From a kernel of one contraction to a stream, as ops.
 #include "LowerKernel.h"
-#include "Machines.h"
 #include "StreamOps.h"
 #include "ashlar/Dialects/Systolic/IR/SystolicOps.h"
 #include "ashlar/Targets/Systolic/Passes.h"
@@ -22,17 +21,13 @@ struct LowerToSystolicPass
 
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    if (!llvm::is_contained(systolic::presets(), machine.getValue())) {
-      function.emitError("machine: there is no preset '")
-          << machine.getValue() << "'; expected one of "
-          << llvm::join(systolic::presets(), ", ");
+    auto preset = systolic::presetNamed(machine, function);
+    if (failed(preset))
       return signalPassFailure();
-    }
     auto contracts = function.getOps<tile::ContractOp>();
     if (contracts.empty())
       return;
-    auto kernel = systolic::lowerKernel(
-        function, systolic::streamMachine(systolic::machineFor(machine)));
+    auto kernel = systolic::lowerKernel(function, *preset);
     if (failed(kernel))
       return signalPassFailure();
     OpBuilder b(*contracts.begin());

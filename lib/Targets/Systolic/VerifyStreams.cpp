@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "LowerKernel.h"
-#include "Machines.h"
 #include "StreamOps.h"
 #include "ashlar/Dialects/Systolic/IR/SystolicOps.h"
 #include "ashlar/Targets/Systolic/Passes.h"
@@ -20,21 +19,16 @@ struct VerifyStreamsPass
 
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    if (!llvm::is_contained(systolic::presets(), machine.getValue())) {
-      function.emitError("machine: there is no preset '")
-          << machine.getValue() << "'; expected one of "
-          << llvm::join(systolic::presets(), ", ");
+    auto preset = systolic::presetNamed(machine, function);
+    if (failed(preset))
       return signalPassFailure();
-    }
     auto kernel = systolic::readOps(function);
     if (failed(kernel))
       return signalPassFailure();
     std::string why;
     systolic::countIssued(kernel->commands, kernel->issued, why);
     if (why.empty())
-      why = systolic::checkStream(
-          function, *kernel,
-          systolic::streamMachine(systolic::machineFor(machine)));
+      why = systolic::checkStream(function, *kernel, *preset);
     if (!why.empty()) {
       function.emitError(why);
       return signalPassFailure();

@@ -37,6 +37,15 @@ bool ashlar::isView(Operation *op) {
   return viewOffset(op) * bytes % 64 == 0;
 }
 
+Value ashlar::viewed(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isView(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
 int64_t ashlar::viewOffset(Operation *op) {
   auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
   if (!slice)

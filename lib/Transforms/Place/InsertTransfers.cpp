@@ -39,11 +39,7 @@ struct InsertTransfers
 private:
   /// Where a value is; nothing: every device has its own, being constant.
   static std::optional<int64_t> deviceOf(Value value) {
-    Operation *op = value.getDefiningOp();
-    while (op && isView(op)) {
-      value = op->getOperand(0);
-      op = value.getDefiningOp();
-    }
+    Operation *op = viewed(value).getDefiningOp();
     if (op && (matchPattern(op, m_Constant()) || isa<tile::PackOp>(op)))
       return std::nullopt;
     auto dispatch = dyn_cast_if_present<exec::DispatchOp>(op);

@@ -13,16 +13,6 @@ using namespace mlir;
 using namespace ashlar;
 using exec::Storage;
 
-/// The value that a chain of views looks at.
-static Value viewed(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (!isView(op))
-      break;
-    value = op->getOperand(0);
-  }
-  return value;
-}
-
 static bool isTensor(Value value) {
   return isa<RankedTensorType>(value.getType());
 }

@@ -31,15 +31,6 @@ bool isFence(Operation *op) {
          op->hasTrait<OpTrait::IsTerminator>();
 }
 
-Value viewed(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (!isView(op))
-      break;
-    value = op->getOperand(0);
-  }
-  return value;
-}
-
 /// The ops between two fences.
 class Stretch {
 public:

@@ -5,11 +5,15 @@
 #define ASHLAR_TRANSFORMS_FUSE_VIEWS_H
 
 #include "mlir/IR/Operation.h"
+#include "mlir/IR/Value.h"
 
 namespace ashlar {
 
 /// A reshape, or a slice whose elements are contiguous in its source.
 bool isView(mlir::Operation *op);
+
+/// What `value` looks at through a chain of views; itself if it is none.
+mlir::Value viewed(mlir::Value value);
 
 /// Where a view begins in its source, in elements. `op` is a view.
 int64_t viewOffset(mlir::Operation *op);
