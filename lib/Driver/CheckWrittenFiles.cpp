@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "CheckWrittenFiles.h"
+#include "ashlar/Emit/EmitObject.h"
 #include "llvm/Support/FileSystem.h"
 #include <filesystem>
 
@@ -29,12 +30,16 @@ bool ashlar::checkWrittenFiles(const CompileOptions &options,
     return false;
   };
   std::string module = options.stopEarly ? "" : options.output;
+  std::string header = options.outputKind == OutputKind::RiscvObject
+                           ? objectHeaderPath(module)
+                           : "";
   std::string remarks = options.remarks == "-" ? "" : options.remarks;
   std::string list =
       options.listStrategies == "-" ? "" : options.listStrategies;
   const std::string &plan = options.writePrecisionPlan;
   for (const std::string &file : read)
     if (!isFree("-o ", module, "the module", file, what) ||
+        !isFree("the header of -o, ", header, "the object", file, what) ||
         !isFree("--remarks=", remarks, "the remarks", file, what) ||
         !isFree("--list-strategies=", list, "the list", file, what) ||
         !isFree("--write-precision-plan=", plan, "the plan", file, what))

@@ -8,6 +8,7 @@
 #include "ImportModel.h"
 #include "PrintDiagnostic.h"
 #include "ashlar/Emit/EmitModule.h"
+#include "ashlar/Emit/EmitObject.h"
 #include "ashlar/InitAll.h"
 #include "ashlar/Transforms/Pipelines/Pipelines.h"
 #include "mlir/IR/AsmState.h"
@@ -137,7 +138,21 @@ LogicalResult Compilation::emitPrograms(ModuleOp module,
   return success();
 }
 
+LogicalResult Compilation::emitProgramObject(ModuleOp module) {
+  EmitOptions emitOptions;
+  bool refused = false;
+  emitOptions.refused = &refused;
+  if (failed(makeTempsFolder(targetNames.front(), emitOptions.saveTemps)))
+    return refuse();
+  if (succeeded(emitObject(*module.getOps<ModuleOp>().begin(), *targets.front(),
+                           emitOptions, options.output)))
+    return success();
+  return refused ? refuse() : failure();
+}
+
 LogicalResult Compilation::emit(ModuleOp module) {
+  if (options.outputKind == OutputKind::RiscvObject && !options.stopEarly)
+    return emitProgramObject(module);
   std::vector<ProgramBinary> binaries;
   if (failed(emitPrograms(module, binaries)))
     return failure();

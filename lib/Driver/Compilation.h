@@ -54,6 +54,7 @@ private:
                                       std::string &folder);
   mlir::LogicalResult emitPrograms(mlir::ModuleOp module,
                                    std::vector<ProgramBinary> &binaries);
+  mlir::LogicalResult emitProgramObject(mlir::ModuleOp module);
   mlir::LogicalResult emit(mlir::ModuleOp module);
   mlir::LogicalResult prepareTuning();
   mlir::LogicalResult writeList(ReportFile &file);

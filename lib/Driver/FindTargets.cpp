@@ -84,9 +84,45 @@ bool ashlar::checkTargets(const std::vector<TargetRequest> &targets,
   });
 }
 
+/// Hosts of which no preset is named are such as make object files; but
+/// one that is named at all may be what the machine file is of.
+static std::vector<TargetRequest>
+requestsForObjects(const CompileOptions &options) {
+  std::vector<TargetRequest> requests;
+  for (const TargetRequest &target : options.targets) {
+    std::vector<TargetRequest> devices = devicesOf(target);
+    TargetRequest &host = devices.front();
+    bool isNamed = devices.size() == 1 + target.companions.size();
+    for (const TargetInfo &info : allTargets())
+      if (info.name == host.target && host.preset.empty() &&
+          !(isNamed && !options.machine.empty()))
+        host.preset = info.objectPreset;
+    requests.push_back(host);
+    requests.back().companions.assign(devices.begin() + 1, devices.end());
+  }
+  return requests;
+}
+
+/// Whether all of a program's devices can be in what is asked for.
+static bool suitsOutput(OutputKind kind, const Target &target,
+                        llvm::raw_ostream &log) {
+  auto suits = [&](const Target &device) {
+    bool isModule = kind == OutputKind::Module;
+    std::string why = isModule ? device.whyNoModule() : device.whyNoObject();
+    if (!why.empty())
+      log << "error: " << (isModule ? "--target" : "--emit=riscv-object")
+          << ": " << device.name() << ": " << why << "\n";
+    return why.empty();
+  };
+  return suits(target) &&
+         llvm::all_of(target.companions,
+                      [&](const auto &companion) { return suits(*companion); });
+}
+
 /// The model of --machine, if one is asked for and some request has use for it;
 /// false: it is at fault.
 static bool readMachine(const CompileOptions &options,
+                        const std::vector<TargetRequest> &requests,
                         std::optional<MachineModel> &machine,
                         llvm::raw_ostream &log) {
   if (options.machine.empty())
@@ -97,7 +133,7 @@ static bool readMachine(const CompileOptions &options,
     return false;
   }
   bool isAskedFor = false;
-  for (const TargetRequest &request : options.targets)
+  for (const TargetRequest &request : requests)
     for (const TargetRequest &device : devicesOf(request))
       isAskedFor |= device.target == read->target && device.preset.empty();
   if (!isAskedFor) {
@@ -117,10 +153,13 @@ CompileStatus ashlar::findTargets(const CompileOptions &options,
                                   llvm::raw_ostream &log) {
   if (!checkTargets(options.targets, log))
     return CompileStatus::WrongUsage;
+  std::vector<TargetRequest> requests = options.targets;
+  if (options.outputKind == OutputKind::RiscvObject)
+    requests = requestsForObjects(options);
   std::optional<MachineModel> fromFile;
-  if (!readMachine(options, fromFile, log))
+  if (!readMachine(options, requests, fromFile, log))
     return CompileStatus::Refused;
-  for (const TargetRequest &request : options.targets) {
+  for (const TargetRequest &request : requests) {
     std::unique_ptr<Target> target;
     std::string name;
     for (const TargetRequest &device : devicesOf(request)) {
@@ -143,6 +182,8 @@ CompileStatus ashlar::findTargets(const CompileOptions &options,
       log << "error: --target: " << name << " is asked for twice\n";
       return CompileStatus::WrongUsage;
     }
+    if (!options.stopEarly && !suitsOutput(options.outputKind, *target, log))
+      return CompileStatus::Refused;
     targets.push_back(std::move(target));
     names.push_back(name);
   }

@@ -13,21 +13,47 @@ library. Without further flags the code is optimised for this machine's CPU.
 )";
 
 static constexpr const char *footer = R"(
-Targets: cpu[:host|x86-64[-v3|-v4]|sapphirerapids|znver3|znver4|aarch64],
-         reference
+Targets: cpu[:host|x86-64[-v3|-v4]|sapphirerapids|znver3|znver4|aarch64|
+         riscv64], reference
 Stages:  import simplify place precision fuse tile schedule emit
 Exit:    0 done, 1 refused, 2 wrong usage, 70 our own fault
 )";
+
+/// What else was asked for that makes sense for modules alone.
+static std::optional<std::string> whyNoObject(const CompileOptions &options) {
+  auto endsIn = [&](const std::string &ending) {
+    return options.output.size() > ending.size() &&
+           options.output.compare(options.output.size() - ending.size(),
+                                  ending.size(), ending) == 0;
+  };
+  if (!options.stopEarly && options.listStrategies.empty() && !endsIn(".o"))
+    return "needs -o FILE.o, beside which FILE.h is written";
+  if (options.targets.size() > 1)
+    return "is one program; expected one target in --target, found " +
+           std::to_string(options.targets.size());
+  if (!options.sizes.empty())
+    return "needs sizes that are fixed; leave --dim out and give --shape";
+  if (options.searchPrecision || !options.calibration.empty())
+    return "does not go with --precision=auto or --calibration, which run "
+           "what was compiled; a --precision-plan does";
+  if (options.memoryBudget != 0)
+    return "does not go with --memory-budget; the header says what the object "
+           "needs";
+  return std::nullopt;
+}
 
 std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
                                             CompileOptions &options) {
   CLI::App app{description, "ashlar-compile"};
   app.footer(footer);
   app.set_version_flag("--version", "ashlar-compile " ASHLAR_VERSION);
-  std::string targets, until, fuse, budget, precision, tolerance;
+  std::string targets, until, emit, fuse, budget, precision, tolerance;
   std::vector<std::string> shapes, values, sizes;
   app.add_option("MODEL", options.input, ".onnx, or .mlir on tensors");
   app.add_option("-o,--output", options.output, "The .ash file to write");
+  app.add_option("--emit", emit,
+                 "module, or riscv-object: -o FILE.o and FILE.h, bare-metal "
+                 "code for a RISC-V core (module)");
   app.add_option("--target", targets,
                  "T[:PRESET],...: one program for each (cpu:host); T+T: "
                  "one over both");
@@ -187,6 +213,13 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
   if (options.strict && options.tuning.empty())
     return misuse("--strict is about the table of --tuning=FILE, which is "
                   "missing");
+  if (!emit.empty() && emit != "module" && emit != "riscv-object")
+    return misuse("--emit=" + emit + ": expected module or riscv-object");
+  if (emit == "riscv-object") {
+    options.outputKind = OutputKind::RiscvObject;
+    if (std::optional<std::string> why = whyNoObject(options))
+      return misuse("--emit=riscv-object " + *why);
+  }
   if (options.output.empty() && !options.stopEarly && !lists)
     return misuse("-o FILE.ash is missing");
   if (options.output == "-")

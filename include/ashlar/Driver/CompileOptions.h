@@ -49,9 +49,16 @@ enum class Stage {
   Emit
 };
 
+/// What is written.
+enum class OutputKind {
+  Module,     ///< an .ash file for the runtime
+  RiscvObject ///< an object file and a C header, without the runtime
+};
+
 struct CompileOptions {
   std::string input;  ///< .onnx or .mlir
-  std::string output; ///< .ash; unused when stopping early
+  std::string output; ///< .ash or .o; unused when stopping early
+  OutputKind outputKind = OutputKind::Module;
   /// An open file to write to instead; negative: none.
   int outputDescriptor = -1;
   std::vector<TargetRequest> targets = {{"cpu", ""}};

@@ -14,6 +14,10 @@
 #include <string>
 #include <vector>
 
+namespace llvm {
+class Module;
+}
+
 namespace ashlar {
 
 /// The kernels of one program in the form that the runtime loads.
@@ -34,7 +38,8 @@ struct EmitOptions {
   /// As little as possible stands between the loops and their code.
   bool plain = false;
   std::string saveTemps; ///< folder; empty: none
-  /// Set when the machine is at fault and not the compiler: a full disk.
+  /// Set when the machine is at fault and not the compiler: a full disk; or the
+  /// model, which an object cannot hold.
   bool *refused = nullptr;
 };
 
@@ -61,6 +66,30 @@ public:
   virtual mlir::FailureOr<ProgramBinary> emit(mlir::ModuleOp program,
                                               const EmitOptions &options) = 0;
 
+  /// Why its programs are of no use to the runtime; empty: they are.
+  virtual std::string whyNoModule() const { return ""; }
+  /// Why it has no part in a program that is one object file, without the
+  /// runtime; empty: it has.
+  virtual std::string whyNoObject() const {
+    return "it makes no code that runs without the runtime";
+  }
+  /// Adds this device's kernels to `object` as internal functions of the type
+  /// in kernel_abi.h, under their symbols. The host is the first that does and
+  /// says for which machine; it consumes their bodies. Emits a diagnostic where
+  /// it fails.
+  virtual mlir::LogicalResult addToObject(mlir::ModuleOp program,
+                                          const EmitOptions &options,
+                                          llvm::Module &object) {
+    return mlir::failure();
+  }
+  /// Of the host: the object file, which needs memcpy and memset. Emits a
+  /// diagnostic, at the kernel, where it would need something else.
+  virtual mlir::FailureOr<std::string> writeObject(mlir::ModuleOp program,
+                                                   const EmitOptions &options,
+                                                   llvm::Module &object) {
+    return mlir::failure();
+  }
+
   /// Of further devices that the program runs on, 1 and so on.
   std::vector<std::unique_ptr<Target>> companions;
 
@@ -81,6 +110,8 @@ struct TargetInfo {
   /// Computes everything, and inputs and outputs are in its memory. Any other
   /// needs such a one beside it.
   bool isHost = true;
+  /// The preset that makes object files where none is named; empty: none does.
+  std::string objectPreset = "";
 };
 
 /// All targets of this compiler; lib/InitAll.cpp is the list.

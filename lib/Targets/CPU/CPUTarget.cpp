@@ -21,9 +21,11 @@ TileOptions CPUTarget::tileOptions() const {
 }
 
 /// Whether llvm.fma is an instruction and not a call, and so on: on AArch64
-/// every machine has what `feature` says of x86.
+/// every machine has what `feature` says of x86; RISC-V's floats have fma.
 static bool hasInstructions(const MachineModel &machine, const char *feature) {
-  return !llvm::Triple(machine.code.triple).isX86() ||
+  llvm::Triple triple(machine.code.triple);
+  return triple.isAArch64() ||
+         (triple.isRISCV() && feature == StringRef("fma")) ||
          llvm::is_contained(machine.code.features, feature);
 }
 
@@ -40,21 +42,30 @@ static void initializeLLVM() {
     llvm::InitializeAllTargets();
     llvm::InitializeAllTargetMCs();
     llvm::InitializeAllAsmPrinters();
+    // For inline assembly.
+    llvm::InitializeAllAsmParsers();
     return true;
   }();
   (void)done;
 }
 
-FailureOr<ProgramBinary> CPUTarget::emit(ModuleOp program,
-                                         const EmitOptions &options) {
+struct CPUTarget::Lowered {
+  OwningOpRef<ModuleOp> all;
+  struct Kernel {
+    ModuleOp module;
+    std::string symbol;
+    CompileKernelOptions options;
+  };
+  std::vector<Kernel> kernels;
+};
+
+LogicalResult CPUTarget::lower(ModuleOp program, const EmitOptions &options,
+                               Lowered &lowered) const {
   initializeLLVM();
-  MLIRContext *context = program.getContext();
   // Each kernel gets a module of its own, so that all of them are lowered and
   // compiled side by side.
-  OwningOpRef<ModuleOp> all = ModuleOp::create(program.getLoc());
-  OpBuilder b = OpBuilder::atBlockEnd(all->getBody());
-  std::vector<std::pair<ModuleOp, std::string>> kernels;
-  std::vector<bool> rounds;
+  lowered.all = ModuleOp::create(program.getLoc());
+  OpBuilder b = OpBuilder::atBlockEnd(lowered.all->getBody());
   for (func::FuncOp kernel : exec::kernelsOf(program, options.device)) {
     auto module = ModuleOp::create(b, kernel.getLoc());
     OpBuilder inner = OpBuilder::atBlockEnd(module.getBody());
@@ -63,29 +74,34 @@ FailureOr<ProgramBinary> CPUTarget::emit(ModuleOp program,
     for (NamedAttribute attribute :
          llvm::to_vector(clone->getDiscardableAttrs()))
       clone->removeDiscardableAttr(attribute.getName());
-    kernels.emplace_back(module, kernel.getSymName().str());
-    rounds.push_back(roundsToIntegers(kernel));
+    CompileKernelOptions compile;
+    compile.contractFloats =
+        contractsFloats() && !options.plain && !roundsToIntegers(kernel);
+    compile.optimize = optimizes() && !options.plain;
+    compile.saveTemps = options.saveTemps;
+    lowered.kernels.push_back({module, kernel.getSymName().str(), compile});
   }
-  PassManager pm(context);
+  PassManager pm(program.getContext());
   LoweringOptions lowering;
   lowering.approximate = contractsFloats() && !options.plain;
   lowering.fma = hasInstructions(machine(), "fma");
   lowering.convertsF16 = hasInstructions(machine(), "f16c");
   lowering.features = machine().code.features;
   buildLoweringPipeline(pm.nest<ModuleOp>(), lowering);
-  if (failed(pm.run(*all)))
-    return failure();
+  return pm.run(*lowered.all);
+}
 
-  CompileKernelOptions compile;
-  compile.optimize = optimizes() && !options.plain;
-  compile.saveTemps = options.saveTemps;
+FailureOr<ProgramBinary> CPUTarget::emit(ModuleOp program,
+                                         const EmitOptions &options) {
+  Lowered lowered;
+  if (failed(lower(program, options, lowered)))
+    return failure();
+  auto &kernels = lowered.kernels;
   std::vector<KernelObject> objects(kernels.size() + 1);
   std::vector<std::string> errors(kernels.size());
-  parallelFor(context, 0, kernels.size(), [&](size_t i) {
-    CompileKernelOptions own = compile;
-    own.contractFloats = contractsFloats() && !options.plain && !rounds[i];
-    auto object =
-        compileKernel(kernels[i].first, kernels[i].second, machine(), own);
+  parallelFor(program.getContext(), 0, kernels.size(), [&](size_t i) {
+    auto object = compileKernel(kernels[i].module, kernels[i].symbol, machine(),
+                                kernels[i].options);
     if (object)
       objects[i] = std::move(*object);
     else
@@ -93,7 +109,7 @@ FailureOr<ProgramBinary> CPUTarget::emit(ModuleOp program,
   });
   for (auto [i, error] : llvm::enumerate(errors))
     if (!error.empty())
-      return emitError(kernels[i].first.getLoc()) << error;
+      return emitError(kernels[i].module.getLoc()) << error;
   auto fail = [&](llvm::Error error) {
     llvm::handleAllErrors(std::move(error), [&](const llvm::StringError &e) {
       if (options.refused && e.convertToErrorCode() == std::errc::io_error)
@@ -115,6 +131,62 @@ FailureOr<ProgramBinary> CPUTarget::emit(ModuleOp program,
   binary.requiredFeatures = machine().code.features;
   binary.image = std::move(*image);
   for (auto [i, kernel] : llvm::enumerate(kernels))
-    binary.codeBytes[kernel.second] = objects[i].codeBytes;
+    binary.codeBytes[kernel.symbol] = objects[i].codeBytes;
   return binary;
+}
+
+/// Where there is an operating system, the runtime is who loads the code.
+static bool isBare(const MachineModel &machine) {
+  return llvm::Triple(machine.code.triple).getOS() == llvm::Triple::UnknownOS;
+}
+
+std::string CPUTarget::whyNoModule() const {
+  return isBare(machine())
+             ? "its code is for " + machine().code.triple +
+                   ", where there is no runtime; --emit=riscv-object makes an "
+                   "object file of it"
+             : "";
+}
+
+std::string CPUTarget::whyNoObject() const {
+  return isBare(machine()) ? ""
+                           : "its code is for " + machine().code.triple +
+                                 "; expected cpu:riscv64 or a machine file of "
+                                 "that kind";
+}
+
+LogicalResult CPUTarget::addToObject(ModuleOp program,
+                                     const EmitOptions &options,
+                                     llvm::Module &object) {
+  Lowered lowered;
+  if (failed(lower(program, options, lowered)))
+    return failure();
+  if (llvm::Error error = prepareObject(object, machine()))
+    return emitError(program.getLoc()) << llvm::toString(std::move(error));
+  for (Lowered::Kernel &kernel : lowered.kernels)
+    if (llvm::Error error = addKernel(kernel.module, kernel.symbol, machine(),
+                                      kernel.options, object))
+      return emitError(kernel.module.getLoc())
+             << llvm::toString(std::move(error));
+  return success();
+}
+
+FailureOr<std::string> CPUTarget::writeObject(ModuleOp program,
+                                              const EmitOptions &options,
+                                              llvm::Module &object) {
+  auto compiled = compileModule(object, machine());
+  if (!compiled)
+    return emitError(program.getLoc()) << llvm::toString(compiled.takeError());
+  for (const std::string &symbol : compiled->undefinedSymbols) {
+    if (symbol == "memcpy" || symbol == "memset")
+      continue;
+    auto kernel =
+        program.lookupSymbol<func::FuncOp>(callerOf(*compiled, symbol));
+    if (options.refused)
+      *options.refused = true;
+    return emitError(kernel ? kernel.getLoc() : program.getLoc())
+           << "its code calls '" << symbol
+           << "', and an object may call memcpy and memset alone";
+  }
+  return std::string(compiled->object.begin(), compiled->object.end());
 }

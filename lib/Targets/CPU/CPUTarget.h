@@ -18,10 +18,25 @@ public:
   mlir::FailureOr<ProgramBinary> emit(mlir::ModuleOp program,
                                       const EmitOptions &options) override;
 
+  std::string whyNoModule() const override;
+  std::string whyNoObject() const override;
+  mlir::LogicalResult addToObject(mlir::ModuleOp program,
+                                  const EmitOptions &options,
+                                  llvm::Module &object) override;
+  mlir::FailureOr<std::string> writeObject(mlir::ModuleOp program,
+                                           const EmitOptions &options,
+                                           llvm::Module &object) override;
+
 protected:
   /// Whether products and sums may become one rounding.
   virtual bool contractsFloats() const { return true; }
   virtual bool optimizes() const { return true; }
+
+private:
+  /// Kernels in the LLVM dialect, a module each.
+  struct Lowered;
+  mlir::LogicalResult lower(mlir::ModuleOp program, const EmitOptions &options,
+                            Lowered &lowered) const;
 };
 
 } // namespace ashlar::cpu

@@ -7,6 +7,7 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
+#include "llvm/Linker/Linker.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -17,6 +18,13 @@
 
 using namespace ashlar::cpu;
 using llvm::Expected;
+
+/// In which registers floats are passed.
+static const char *riscvAbi(const ashlar::MachineModel &machine) {
+  if (machine.hasFeatures({"d"}))
+    return "lp64d";
+  return machine.hasFeatures({"f"}) ? "lp64f" : "lp64";
+}
 
 static Expected<std::unique_ptr<llvm::TargetMachine>>
 createTargetMachine(const ashlar::MachineModel &machine,
@@ -33,9 +41,17 @@ createTargetMachine(const ashlar::MachineModel &machine,
   llvm::TargetOptions targetOptions;
   if (options.contractFloats)
     targetOptions.AllowFPOpFusion = llvm::FPOpFusion::Fast;
+  llvm::Reloc::Model relocation = llvm::Reloc::PIC_;
+  std::optional<llvm::CodeModel::Model> codeModel;
+  if (triple.isRISCV()) {
+    // Linked into a program that may lie anywhere, though not be moved.
+    targetOptions.MCOptions.ABIName = riscvAbi(machine);
+    relocation = llvm::Reloc::Static;
+    codeModel = llvm::CodeModel::Medium;
+  }
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, machine.code.processor, features, targetOptions,
-      llvm::Reloc::PIC_, std::nullopt,
+      triple, machine.code.processor, features, targetOptions, relocation,
+      codeModel,
       options.optimize ? llvm::CodeGenOptLevel::Default
                        : llvm::CodeGenOptLevel::Less));
 }
@@ -160,23 +176,21 @@ static void saveText(const std::string &folder, llvm::StringRef name,
   out.clear_error();
 }
 
-Expected<KernelObject>
-ashlar::cpu::compileKernel(mlir::ModuleOp source, llvm::StringRef symbol,
-                           const MachineModel &machine,
-                           const CompileKernelOptions &options) {
-  llvm::LLVMContext context;
+/// The kernel behind its entry, as LLVM is done with it.
+static Expected<std::unique_ptr<llvm::Module>>
+translateKernel(mlir::ModuleOp source, llvm::StringRef symbol,
+                const ashlar::MachineModel &machine,
+                const CompileKernelOptions &options,
+                llvm::TargetMachine &target, llvm::LLVMContext &context) {
   std::unique_ptr<llvm::Module> module =
       mlir::translateModuleToLLVMIR(source, context, symbol);
   if (!module)
     return llvm::createStringError("translation to LLVM IR failed");
-  auto target = createTargetMachine(machine, options);
-  if (!target)
-    return target.takeError();
-  module->setTargetTriple((*target)->getTargetTriple());
-  module->setDataLayout((*target)->createDataLayout());
+  module->setTargetTriple(target.getTargetTriple());
+  module->setDataLayout(target.createDataLayout());
   addEntry(*module, symbol);
   moveBFloatsAsIntegers(*module);
-  std::string features((*target)->getTargetFeatureString());
+  std::string features(target.getTargetFeatureString());
   for (llvm::Function &function : *module) {
     function.addFnAttr("target-cpu", machine.code.processor);
     function.addFnAttr("tune-cpu", machine.code.tune);
@@ -186,10 +200,106 @@ ashlar::cpu::compileKernel(mlir::ModuleOp source, llvm::StringRef symbol,
       function.addFnAttr("prefer-vector-width", "512");
   }
   saveText(options.saveTemps, (symbol + ".ll").str(), *module);
-  if (llvm::Error error = optimizeModule(*module, **target, options.optimize))
+  if (llvm::Error error = optimizeModule(*module, target, options.optimize))
     return error;
   saveText(options.saveTemps, (symbol + ".opt.ll").str(), *module);
-  return emitObject(*module, **target);
+  return module;
+}
+
+Expected<KernelObject>
+ashlar::cpu::compileKernel(mlir::ModuleOp source, llvm::StringRef symbol,
+                           const MachineModel &machine,
+                           const CompileKernelOptions &options) {
+  llvm::LLVMContext context;
+  auto target = createTargetMachine(machine, options);
+  if (!target)
+    return target.takeError();
+  auto module =
+      translateKernel(source, symbol, machine, options, **target, context);
+  if (!module)
+    return module.takeError();
+  return emitObject(**module, **target);
+}
+
+llvm::Error ashlar::cpu::prepareObject(llvm::Module &object,
+                                       const MachineModel &machine) {
+  auto target = createTargetMachine(machine, {});
+  if (!target)
+    return target.takeError();
+  object.setTargetTriple((*target)->getTargetTriple());
+  object.setDataLayout((*target)->createDataLayout());
+  object.addModuleFlag(
+      llvm::Module::Error, "target-abi",
+      llvm::MDString::get(object.getContext(), riscvAbi(machine)));
+  return llvm::Error::success();
+}
+
+llvm::Error ashlar::cpu::addKernel(mlir::ModuleOp source,
+                                   llvm::StringRef symbol,
+                                   const MachineModel &machine,
+                                   const CompileKernelOptions &options,
+                                   llvm::Module &object) {
+  auto target = createTargetMachine(machine, options);
+  if (!target)
+    return target.takeError();
+  auto module = translateKernel(source, symbol, machine, options, **target,
+                                object.getContext());
+  if (!module)
+    return module.takeError();
+  if (llvm::Linker::linkModules(object, std::move(*module)))
+    return llvm::createStringError("linking of LLVM IR failed");
+  // Only now: what is internal and not called would not have been linked.
+  object.getFunction(symbol)->setLinkage(llvm::GlobalValue::InternalLinkage);
+  return llvm::Error::success();
+}
+
+Expected<KernelObject> ashlar::cpu::compileModule(llvm::Module &module,
+                                                  const MachineModel &machine) {
+  CompileKernelOptions options;
+  options.contractFloats = false;
+  auto target = createTargetMachine(machine, options);
+  if (!target)
+    return target.takeError();
+  return emitObject(module, **target);
+}
+
+std::string ashlar::cpu::callerOf(const KernelObject &object,
+                                  llvm::StringRef undefined) {
+  auto file = llvm::object::ELFObjectFileBase::createELFObjectFile(
+      llvm::MemoryBufferRef({object.object.data(), object.object.size()},
+                            "object"));
+  if (!file) {
+    llvm::consumeError(file.takeError());
+    return "";
+  }
+  auto valueOr = [](auto expected, auto other) {
+    if (expected)
+      return decltype(other)(*expected);
+    llvm::consumeError(expected.takeError());
+    return other;
+  };
+  for (const llvm::object::SectionRef &section : (*file)->sections())
+    for (const llvm::object::RelocationRef &relocation :
+         section.relocations()) {
+      auto symbol = relocation.getSymbol();
+      if (symbol == (*file)->symbol_end() ||
+          valueOr(symbol->getName(), llvm::StringRef()) != undefined)
+        continue;
+      auto code =
+          valueOr(section.getRelocatedSection(),
+                  llvm::object::section_iterator((*file)->section_end()));
+      for (const llvm::object::ELFSymbolRef function : (*file)->symbols())
+        if (valueOr(function.getType(), llvm::object::SymbolRef::ST_Unknown) ==
+                llvm::object::SymbolRef::ST_Function &&
+            valueOr(function.getSection(), code) == code &&
+            valueOr(function.getAddress(), uint64_t(0)) <=
+                relocation.getOffset() &&
+            relocation.getOffset() <
+                valueOr(function.getAddress(), uint64_t(0)) +
+                    function.getSize())
+          return valueOr(function.getName(), llvm::StringRef()).str();
+    }
+  return "";
 }
 
 Expected<KernelObject>

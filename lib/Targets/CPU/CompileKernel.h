@@ -8,6 +8,10 @@
 #include "llvm/Support/Error.h"
 #include <string>
 
+namespace llvm {
+class Module;
+}
+
 namespace ashlar::cpu {
 
 struct CompileKernelOptions {
@@ -30,6 +34,18 @@ llvm::Expected<KernelObject> compileKernel(mlir::ModuleOp module,
                                            llvm::StringRef symbol,
                                            const MachineModel &machine,
                                            const CompileKernelOptions &options);
+
+/// For a program that is one object: gives `object` its machine; adds a kernel
+/// to it, as an internal function; and compiles it.
+llvm::Error prepareObject(llvm::Module &object, const MachineModel &machine);
+llvm::Error addKernel(mlir::ModuleOp module, llvm::StringRef symbol,
+                      const MachineModel &machine,
+                      const CompileKernelOptions &options,
+                      llvm::Module &object);
+llvm::Expected<KernelObject> compileModule(llvm::Module &module,
+                                           const MachineModel &machine);
+/// A function of the object that calls `undefined`; empty: none was found.
+std::string callerOf(const KernelObject &object, llvm::StringRef undefined);
 
 /// An object that defines `symbols` as functions or, for the ABI's version, as
 /// data; used for what is linked beside the kernels.

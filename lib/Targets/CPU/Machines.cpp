@@ -53,12 +53,16 @@ MachineModel ashlar::cpu::machineFor(StringRef preset) {
   return preset == "host" ? detectHost() : machineInFile(preset);
 }
 
-/// Formats that runtime/lib/devices/cpu loads, with their architecture.
+/// Formats that runtime/lib/devices/cpu loads, with their architecture; and
+/// "object", which it does not.
 static StringRef formatOf(const llvm::Triple &triple) {
   if (triple.getArch() == llvm::Triple::x86_64 && triple.isOSLinux())
     return "elf-x86_64";
   if (triple.getArch() == llvm::Triple::aarch64 && triple.isOSLinux())
     return "elf-aarch64";
+  if (triple.getArch() == llvm::Triple::riscv64 &&
+      triple.getOS() == llvm::Triple::UnknownOS)
+    return "object";
   return "";
 }
 
@@ -66,15 +70,16 @@ std::string ashlar::cpu::checkCPUMachine(const MachineModel &machine) {
   llvm::Triple triple(machine.code.triple);
   StringRef format = formatOf(triple);
   if (format.empty())
-    return "code.triple: expected x86_64-unknown-linux-gnu or "
-           "aarch64-unknown-linux-gnu, found '" +
+    return "code.triple: expected x86_64-unknown-linux-gnu, "
+           "aarch64-unknown-linux-gnu or riscv64-unknown-elf, found '" +
            machine.code.triple + "'";
   if (machine.code.format != format)
     return "code.format: expected '" + format.str() + "' for " +
            machine.code.triple + ", found '" + machine.code.format + "'";
   // Only what the runtime can look for on the machine that loads the module.
-  const MachineModel &widest =
-      machineInFile(triple.isX86() ? "host" : "aarch64");
+  const MachineModel &widest = machineInFile(triple.isX86()     ? "host"
+                                             : triple.isRISCV() ? "riscv64"
+                                                                : "aarch64");
   for (const std::string &feature : machine.code.features)
     if (!llvm::is_contained(widest.code.features, feature))
       return "code.features: '" + feature +

@@ -42,10 +42,15 @@ static MachineModel referenceMachine(llvm::StringRef) {
 }
 
 TargetInfo ashlar::cpu::cpuTargetInfo() {
-  return {"cpu", presets(), machineFor, checkCPUMachine,
+  return {"cpu",
+          presets(),
+          machineFor,
+          checkCPUMachine,
           [](MachineModel machine) -> std::unique_ptr<Target> {
             return std::make_unique<CPUTarget>(std::move(machine));
-          }};
+          },
+          /*isHost=*/true,
+          /*objectPreset=*/"riscv64"};
 }
 
 TargetInfo ashlar::cpu::referenceTargetInfo() {

@@ -3,6 +3,7 @@
 #include "Lowering.h"
 #include "Machines.h"
 #include "ReadContract.h"
+#include "ashlar/Analysis/Reshapes.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "systolic/Function.h"
@@ -40,9 +41,31 @@ FailureOr<systolic::Kernel> systolic::lowerKernel(func::FuncOp function,
   return failure();
 }
 
+/// Constant weights will lie as the stage `fuse` packs them for a device, which
+/// is settled only once one has taken the contraction.
+static void packWeights(tile::ContractOp op, systolic::Problem &problem) {
+  AffineMap map = op.getBMap();
+  if (!constantBehindReshapes(op.getB()) || !map.isProjectedPermutation())
+    return;
+  unsigned last = op.getParallel().size() - 1;
+  if (!map.isFunctionOfDim(last))
+    return;
+  int64_t stride = 1;
+  problem.b.strides.assign(problem.sizes.size(), 0);
+  auto place = [&](unsigned d) {
+    problem.b.strides[d] = stride;
+    stride *= problem.sizes[d];
+  };
+  place(last);
+  for (unsigned d = map.getNumDims(); d-- > 0;)
+    if (d != last && map.isFunctionOfDim(d))
+      place(d);
+}
+
 std::string systolic::whyNot(tile::ContractOp op, const Machine &machine) {
   Problem problem;
   std::string why = readContract(op, machine, problem);
+  packWeights(op, problem);
   return why.empty() ? whyNoChoice(problem, machine) : why;
 }
 

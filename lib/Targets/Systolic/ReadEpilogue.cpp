@@ -67,6 +67,7 @@ private:
   int add(EpilogueValue value, Facts facts = {});
   int unary(uint8_t funct, int operand);
   int binary(uint8_t funct, bool onIntegers, int left, int right);
+  std::optional<int> simplify(uint8_t funct, int left, double number);
   int immediate(uint8_t funct, int left, double value);
   int narrow(int operand);
   int subtract(bool onIntegers, int left, int right);
@@ -150,6 +151,10 @@ int EpilogueReader::binary(uint8_t funct, bool onIntegers, int left,
   if (isNumber(left) ||
       (hasColumns(all) && !hasColumns(values[size_t(left)].reach)))
     std::swap(left, right);
+  if (isNumber(right) && !onIntegers)
+    if (std::optional<int> simpler =
+            simplify(funct, left, values[size_t(right)].number))
+      return *simpler;
   EpilogueValue value;
   value.kind = EpilogueValue::Result;
   value.reach = all;
@@ -168,6 +173,42 @@ int EpilogueReader::binary(uint8_t funct, bool onIntegers, int left,
   }
   about.isWhole |= onIntegers;
   return add(value, about);
+}
+
+static bool isPowerOfTwo(double number) {
+  int exponent;
+  return std::frexp(number, &exponent) == 0.5 && std::abs(exponent) < 64;
+}
+
+/// What a number does to a value in fewer instructions, to the bit.
+std::optional<int> EpilogueReader::simplify(uint8_t funct, int left,
+                                            double number) {
+  auto isResult = [&](int v, uint8_t of) {
+    return values[size_t(v)].kind == EpilogueValue::Result &&
+           values[size_t(v)].funct == of && !values[size_t(v)].isNarrow;
+  };
+  auto numberOf = [&](int v) {
+    return values[size_t(values[size_t(v)].right)].number;
+  };
+  // An integer has no negative zero.
+  if (funct == ASHLAR_SYSTOLIC_ADD && number == 0 &&
+      isResult(left, ASHLAR_SYSTOLIC_TO_FLOAT))
+    return left;
+  // What follows is for machines that scale on the way out alone.
+  if (machine.flags & ASHLAR_SYSTOLIC_EXTENDED ||
+      funct != ASHLAR_SYSTOLIC_MULTIPLY || !isPowerOfTwo(number))
+    return std::nullopt;
+  if (isResult(left, ASHLAR_SYSTOLIC_MAXIMUM_IMMEDIATE) && numberOf(left) == 0)
+    return immediate(
+        ASHLAR_SYSTOLIC_MAXIMUM,
+        immediate(ASHLAR_SYSTOLIC_MULTIPLY, values[size_t(left)].left, number),
+        0);
+  if (isResult(left, ASHLAR_SYSTOLIC_MULTIPLY_IMMEDIATE) &&
+      isResult(values[size_t(left)].left, ASHLAR_SYSTOLIC_TO_FLOAT) &&
+      std::isnormal(float(numberOf(left) * number)))
+    return immediate(ASHLAR_SYSTOLIC_MULTIPLY, values[size_t(left)].left,
+                     numberOf(left) * number);
+  return std::nullopt;
 }
 
 int EpilogueReader::immediate(uint8_t funct, int left, double value) {
@@ -204,12 +245,10 @@ int EpilogueReader::subtract(bool onIntegers, int left, int right) {
 }
 
 int EpilogueReader::divide(int left, int right) {
-  int exponent;
   if (isNumber(right)) {
     double divisor = values[size_t(right)].number;
     // Rounded twice, a quotient may come to lie on the other side of a half.
-    if (machine.input == ASHLAR_SYSTOLIC_S8 &&
-        std::abs(std::frexp(divisor, &exponent)) != 0.5)
+    if (machine.input == ASHLAR_SYSTOLIC_S8 && !isPowerOfTwo(std::abs(divisor)))
       return refuse("its epilogue divides, and what is rounded to whole "
                     "numbers must be exact");
     return binary(ASHLAR_SYSTOLIC_MULTIPLY, false, left,

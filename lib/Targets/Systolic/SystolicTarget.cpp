@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "SystolicTarget.h"
+#include "CoreFunction.h"
 #include "LowerKernel.h"
 #include "Machines.h"
 #include "StreamOps.h"
@@ -25,15 +26,16 @@ std::string SystolicTarget::whyNot(Operation *contract) const {
   return systolic::whyNot(op, streamMachine(machine()));
 }
 
-FailureOr<ProgramBinary> SystolicTarget::emit(ModuleOp program,
-                                              const EmitOptions &options) {
+/// The streams of this device's kernels.
+static FailureOr<Image> makeStreams(ModuleOp program, unsigned device,
+                                    const MachineModel &machine) {
   // Streams by themselves, as ops or still as contractions.
-  auto functions = exec::kernelsOf(program, options.device);
+  auto functions = exec::kernelsOf(program, device);
   llvm::erase_if(functions, [](func::FuncOp function) {
     return function.isDeclaration();
   });
   Image image;
-  image.machine = streamMachine(machine());
+  image.machine = streamMachine(machine);
   image.kernels.resize(functions.size());
   std::vector<char> done(functions.size(), false);
   parallelFor(program.getContext(), 0, functions.size(), [&](size_t i) {
@@ -50,15 +52,38 @@ FailureOr<ProgramBinary> SystolicTarget::emit(ModuleOp program,
   });
   if (llvm::is_contained(done, false))
     return failure();
+  return image;
+}
+
+FailureOr<ProgramBinary> SystolicTarget::emit(ModuleOp program,
+                                              const EmitOptions &options) {
+  auto image = makeStreams(program, options.device, machine());
+  if (failed(image))
+    return failure();
   ProgramBinary binary;
   binary.format = machine().code.format;
   binary.deviceType = "systolic";
   binary.machine = machine();
-  for (const Kernel &kernel : image.kernels)
+  for (const Kernel &kernel : image->kernels)
     binary.codeBytes[kernel.name] =
         kernel.commands.size() * sizeof(ashlar_systolic_command_t);
-  binary.image = writeImage(image);
+  binary.image = writeImage(*image);
   return binary;
+}
+
+std::string SystolicTarget::whyNoObject() const {
+  return whyNoCore(streamMachine(machine()));
+}
+
+LogicalResult SystolicTarget::addToObject(ModuleOp program,
+                                          const EmitOptions &options,
+                                          llvm::Module &object) {
+  auto image = makeStreams(program, options.device, machine());
+  if (failed(image))
+    return failure();
+  for (const Kernel &kernel : image->kernels)
+    addCoreFunction(kernel, object);
+  return success();
 }
 
 TargetInfo systolic::systolicTargetInfo() {

@@ -17,6 +17,10 @@ public:
   std::string whyNot(mlir::Operation *contract) const override;
   mlir::FailureOr<ProgramBinary> emit(mlir::ModuleOp program,
                                       const EmitOptions &options) override;
+  std::string whyNoObject() const override;
+  mlir::LogicalResult addToObject(mlir::ModuleOp program,
+                                  const EmitOptions &options,
+                                  llvm::Module &object) override;
 };
 
 } // namespace ashlar::systolic

@@ -212,8 +212,9 @@ TEST(MachineFile, TheTargetRefusesWhatItHasNoCodeFor) {
   machine = cpu::machineFor("x86-64-v3");
   machine.code.triple = "riscv64-unknown-linux-gnu";
   EXPECT_EQ(cpu::checkCPUMachine(machine),
-            "code.triple: expected x86_64-unknown-linux-gnu or "
-            "aarch64-unknown-linux-gnu, found 'riscv64-unknown-linux-gnu'");
+            "code.triple: expected x86_64-unknown-linux-gnu, "
+            "aarch64-unknown-linux-gnu or riscv64-unknown-elf, found "
+            "'riscv64-unknown-linux-gnu'");
   machine = cpu::machineFor("x86-64-v3");
   machine.code.format = "elf-aarch64";
   EXPECT_EQ(cpu::checkCPUMachine(machine),

@@ -5,6 +5,7 @@
 //   sum (x - a)(w - b) = sum (x - a) w - b sum (x - a),
 // so a is subtracted first where it is not zero, and b from the weight.
 #include "../OperandRules.h"
+#include "../Quantization.h"
 #include "../TensorBuilder.h"
 #include "Convolution.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -159,10 +160,7 @@ static LogicalResult importQLinearConv(NodeImporter &node) {
         Value scale = arith::MulFOp::create(b, loc, args[1], args[2]);
         scale = arith::DivFOp::create(b, loc, scale, args[3]);
         x = arith::MulFOp::create(b, loc, x, scale);
-        x = math::RoundEvenOp::create(b, loc, x);
-        Value zero = castScalar(b, loc, args[4], type, ElementType::F32);
-        x = arith::AddFOp::create(b, loc, x, zero);
-        return castScalar(b, loc, x, ElementType::F32, type);
+        return roundToQuantized(b, loc, x, args[4], type);
       });
   node.setResult(0, reshape(b, result, shape.result), type);
   return success();

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "BareProgram.h"
+#include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/runtime/kernel_abi.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace ashlar;
+
+/// A name of the model's, inside a comment.
+static std::string commented(StringRef name) {
+  std::string text;
+  for (char c : name)
+    text += llvm::isPrint(c) && c != '*' ? c : '_';
+  return text;
+}
+
+static void printTensors(const char *kind, ArrayAttr tensors,
+                         llvm::raw_ostream &out) {
+  out << "#define ASHLAR_" << kind << "_COUNT " << tensors.size() << "\n";
+  for (auto [i, attribute] : llvm::enumerate(tensors)) {
+    auto tensor = cast<DictionaryAttr>(attribute);
+    auto type =
+        cast<RankedTensorType>(tensor.getAs<TypeAttr>("tensor").getValue());
+    auto name = tensor.getAs<StringAttr>("ashlar.name");
+    auto element = tensor.getAs<StringAttr>("ashlar.type");
+    out << "#define ASHLAR_" << kind << "_" << i << "_BYTES " << byteSize(type)
+        << " /* '" << commented(name ? name.getValue() : "") << "': ";
+    if (element)
+      out << element.getValue();
+    else
+      out << type.getElementType();
+    out << " ";
+    llvm::interleave(type.getShape(), out, "x");
+    out << " */\n";
+  }
+}
+
+std::string ashlar::printBareHeader(exec::ProgramOp entry,
+                                    uint64_t scratchBytes) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  out << "/* Written by ashlar-compile " ASHLAR_VERSION
+         " --emit=riscv-object. */\n"
+         "#ifndef ASHLAR_MODEL_H\n#define ASHLAR_MODEL_H\n\n"
+         "/* Of what every pointer below points to. */\n#define "
+         "ASHLAR_ALIGNMENT "
+      << ASHLAR_KERNEL_BUFFER_ALIGNMENT << "\n#define ASHLAR_SCRATCH_BYTES "
+      << scratchBytes << "\n\n";
+  printTensors("INPUT", entry.getInputs(), out);
+  out << "\n";
+  printTensors("OUTPUT", entry.getOutputs(), out);
+  out << R"(
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Reads the inputs and writes the outputs, dense tensors in row-major order,
+ * little endian; a rank of 0 is one element. The scratch's contents are of no
+ * interest before and after. Calls memcpy and memset alone; may be called again
+ * and again. Returns 0, or 1 where an index read from a tensor lies outside the
+ * tensor it points into. */
+int ashlar_main(const void *const *inputs, void *const *outputs,
+                void *scratch);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+)";
+  return text;
+}
