@@ -38,6 +38,7 @@ were skipped; each skipped test says why.
   functions      1    exp, log, tanh, erf... against f64: errors as stated
   kernels        1    micro-kernels at their edges, beside plain loops
   fuzz           2    300 random graphs beside the target reference
+  streams        1    random networks on systolic machines, beside the processor
   models         6    real models beside ONNX Runtime: numbers must agree
   fuse           4  random graphs and models at every level of --fuse
   contract       4    real models: the budget counts what the contract says
@@ -172,6 +173,7 @@ phase edges 3 "operators at their edges, beside ONNX Runtime"
 phase functions 1 "errors of functions against f64"
 phase kernels 1 "micro-kernels at their edges, beside plain loops"
 phase fuzz 2 "random graphs beside the target reference"
+phase streams 1 "random networks on systolic machines"
 phase models 6 "real models beside ONNX Runtime"
 phase fuse 4 "equal results at every level of fusion"
 phase contract 4 "memory contracts, to the byte"

@@ -367,10 +367,17 @@ CompileResult Compilation::run() {
          perProgram(Stage::Schedule,
                     [&](OpPassManager &pm, Target &target) {
                       size_t number = numberOf(target);
+                      SmallVector<int64_t> joining;
+                      for (auto [i, companion] :
+                           llvm::enumerate(target.companions))
+                        if (options.fuse == FuseLevel::All &&
+                            companion->joinsKernels())
+                          joining.push_back(int64_t(i) + 1);
                       buildSchedulePipeline(pm,
                                             number < saving.arenaBytes.size()
                                                 ? saving.arenaBytes[number]
-                                                : 0);
+                                                : 0,
+                                            joining);
                     }) &&
          stage(Stage::Emit, [&] { return emit(*module); }));
   if (list.isWanted() && result.status == CompileStatus::Done)

@@ -61,6 +61,8 @@ public:
   virtual std::string whyNot(mlir::Operation *) const {
     return "it runs no contraction for another target";
   }
+  /// Whether kernels of contractions that it runs in succession may be one.
+  virtual bool joinsKernels() const { return false; }
   /// Compiles the kernels of `program` that are this device's; consumes their
   /// bodies. Emits diagnostics and fails only through our own fault.
   virtual mlir::FailureOr<ProgramBinary> emit(mlir::ModuleOp program,

@@ -2,7 +2,6 @@
 //
 // Tries a handful of ways to cut a contraction, and takes the one that the
 // simulator's counting half finds fastest: it is exact, and reads no data.
-#include "CompressLoops.h"
 #include "Lowering.h"
 #include "PackColumns.h"
 
@@ -15,9 +14,8 @@ using namespace ashlar::systolic;
 
 static int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/// Cycles until the last result has left.
-static std::optional<uint64_t> cyclesOf(const Machine &machine,
-                                        const Kernel &kernel) {
+std::optional<uint64_t> ashlar::systolic::cyclesOf(const Machine &machine,
+                                                   const Kernel &kernel) {
   Timing timing(machine, kernel.regions.size());
   Decoder decoder(machine, kernel);
   Action action;
@@ -30,7 +28,8 @@ static std::optional<uint64_t> cyclesOf(const Machine &machine,
 }
 
 std::vector<Choice> ashlar::systolic::choicesFor(const Problem &problem,
-                                                 const Machine &machine) {
+                                                 const Machine &machine,
+                                                 int64_t mostTileCycles) {
   std::vector<Choice> choices;
   int64_t rows = problem.count(problem.m);
   int64_t most = std::min<int64_t>(rows, machine.accumulator_rows / 3);
@@ -57,10 +56,14 @@ std::vector<Choice> ashlar::systolic::choicesFor(const Problem &problem,
     }
   }
   for (int64_t tile = std::max<int64_t>(blocks * 2, 1);; tile /= 2) {
-    for (int64_t chunk : counts)
+    for (int64_t chunk : counts) {
+      if (mostTileCycles && tile > 1 && !problem.isDepthwise &&
+          tile * std::max<int64_t>(chunk, machine.dim) > mostTileCycles)
+        continue;
       for (bool inPlace : modes)
         for (int64_t cycles : {600, 1200, 2400})
           choices.push_back({inPlace, chunk, tile, cycles});
+    }
     if (tile == 1 || problem.isDepthwise)
       break;
   }
@@ -68,88 +71,66 @@ std::vector<Choice> ashlar::systolic::choicesFor(const Problem &problem,
 }
 
 namespace {
-/// The best stream so far, of all forms of a contraction.
-class Search {
-public:
-  Search(const Machine &machine, const std::string &name, uint32_t bindings,
-         const ashlar_systolic_region_t &region)
-      : machine(machine), name(name), bindings(bindings), region(region) {}
+struct Search {
+  Found found; ///< the best so far, of all forms of a contraction
+  size_t commands = 0;
 
-  void tryAll(const Problem &problem);
-
-  std::optional<uint64_t> best; ///< cycles
-  Kernel kernel;
-  std::string error = "it has no rows";
-
-private:
-  const Machine &machine;
-  const std::string &name;
-  uint32_t bindings;
-  ashlar_systolic_region_t region;
+  void tryAll(const Problem &form, const Machine &machine,
+              int64_t mostTileCycles);
 };
 } // namespace
 
-void Search::tryAll(const Problem &problem) {
+void Search::tryAll(const Problem &form, const Machine &machine,
+                    int64_t mostTileCycles) {
   // Commands that are counted at most, for all choices together.
   uint64_t budget = 400000;
-  int64_t feasible = 0, tile = 0, rows = problem.count(problem.m);
-  for (const Choice &choice : choicesFor(problem, machine)) {
+  int64_t feasible = 0, tile = 0, rows = form.count(form.m);
+  for (const Choice &tried : choicesFor(form, machine, mostTileCycles)) {
     // Smaller tiles, and fewer rows than the array's, only where nothing else
     // fits.
     if (feasible &&
-        (choice.tileBlocks * 2 < tile || budget == 0 || feasible >= 24))
+        (tried.tileBlocks * 2 < tile || budget == 0 || feasible >= 24))
       break;
-    if (feasible && choice.chunkRows < std::min<int64_t>(rows, machine.dim))
+    if (feasible && tried.chunkRows < std::min<int64_t>(rows, machine.dim))
       continue;
-    StreamBuilder builder(name, bindings);
-    builder.region(name, region.kind, region.multiply_adds);
-    std::string why = writeContract(problem, machine, choice, builder);
+    StreamBuilder builder("", ASHLAR_SYSTOLIC_MAX_BINDINGS);
+    std::string why =
+        writeStream({Part{&form, tried, "", -1}}, machine, builder);
     if (!why.empty()) {
-      if (!best)
-        error = why;
+      if (!found.cycles)
+        found.error = why;
       continue;
     }
     if (++feasible == 1)
-      tile = choice.tileBlocks;
-    uint64_t commands = builder.kernel.commands.size();
-    budget -= std::min(budget, commands);
+      tile = tried.tileBlocks;
+    uint64_t count = builder.kernel.commands.size();
+    budget -= std::min(budget, count);
     std::optional<uint64_t> cycles = cyclesOf(machine, builder.kernel);
     // A longer stream has to be worth it.
+    std::optional<uint64_t> best = found.cycles;
     if (cycles && (!best || *cycles * 50 < *best * 49 ||
-                   (*cycles <= *best && commands <= kernel.commands.size()))) {
-      best = cycles;
-      kernel = std::move(builder.kernel);
+                   (*cycles <= *best && count <= commands))) {
+      commands = count;
+      found = {cycles, form, tried, ""};
     }
   }
 }
 
-std::string ashlar::systolic::lowerContract(const Problem &problem,
-                                            const Machine &machine,
-                                            const std::string &name,
-                                            uint32_t bindings, Kernel &kernel) {
-  ashlar_systolic_region_t region = {};
-  region.multiply_adds = uint64_t(problem.multiplyAdds());
-  region.kind = problem.isDepthwise ? ASHLAR_SYSTOLIC_DEPTHWISE
-                                    : ASHLAR_SYSTOLIC_CONTRACTION;
-  Search search(machine, name, bindings, region);
-  search.tryAll(problem);
+Found ashlar::systolic::chooseAlone(const Problem &problem,
+                                    const Machine &machine,
+                                    int64_t mostTileCycles) {
+  Search search;
+  search.tryAll(problem, machine, mostTileCycles);
   if (std::optional<Problem> packed = packColumns(problem, machine))
-    search.tryAll(*packed);
-  if (!search.best)
-    return search.error;
-  kernel = std::move(search.kernel);
-  // A short stream is as easily read as it is.
-  constexpr size_t few = 1000;
-  if (kernel.commands.size() > few)
-    kernel.commands = compressLoops(kernel.commands);
-  return "";
+    search.tryAll(*packed, machine, mostTileCycles);
+  return search.found;
 }
 
 std::string ashlar::systolic::whyNoChoice(const Problem &problem,
                                           const Machine &machine) {
   std::string error = "it has no rows";
-  for (const Choice &choice : choicesFor(problem, machine)) {
-    error = whyNotChoice(problem, machine, choice);
+  for (const Choice &choice : choicesFor(problem, machine, 0)) {
+    error = whyNotPart({&problem, choice, "", -1}, machine);
     if (error.empty())
       return "";
   }

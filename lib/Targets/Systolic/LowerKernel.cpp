@@ -5,6 +5,7 @@
 #include "ReadContract.h"
 #include "ashlar/Analysis/Reshapes.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "ashlar/Support/Remarks.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "systolic/Function.h"
 
@@ -21,24 +22,33 @@ FailureOr<systolic::Machine> systolic::presetNamed(StringRef name,
 
 FailureOr<systolic::Kernel> systolic::lowerKernel(func::FuncOp function,
                                                   const Machine &machine) {
-  SmallVector<tile::ContractOp> contracts;
+  std::vector<tile::ContractOp> contracts;
   function.walk([&](tile::ContractOp op) { contracts.push_back(op); });
-  if (contracts.size() != 1) {
-    function.emitError("expected a kernel of one contraction, found ")
-        << contracts.size() << " among other ops";
+  if (contracts.empty()) {
+    function.emitError("expected a kernel of contractions, found none");
     return failure();
   }
-  Problem problem;
-  std::string why = readContract(contracts[0], machine, problem);
+  auto refuse = [&](tile::ContractOp op, const std::string &why) {
+    op.emitError("the machine ")
+        << machine.name << " does not compute this contraction: " << why;
+    return failure();
+  };
+  std::vector<Problem> problems(contracts.size());
+  std::vector<std::string> names;
+  for (auto [op, problem] : llvm::zip(contracts, problems)) {
+    if (std::string why = readContract(op, machine, problem); !why.empty())
+      return refuse(op, why);
+    names.push_back(contracts.size() == 1
+                        ? function.getSymName().str()
+                        : llvm::join(nodeNames(op.getLoc()), ", "));
+  }
   Kernel kernel;
-  if (why.empty())
-    why = lowerContract(problem, machine, function.getSymName().str(),
-                        exec::numKernelBindings(function), kernel);
+  std::string why =
+      lowerContracts(problems, names, machine, function.getSymName().str(),
+                     exec::numKernelBindings(function), kernel);
   if (why.empty())
     return kernel;
-  contracts[0].emitError("the machine ")
-      << machine.name << " does not compute this contraction: " << why;
-  return failure();
+  return refuse(contracts.front(), why);
 }
 
 /// Constant weights will lie as the stage `fuse` packs them for a device, which

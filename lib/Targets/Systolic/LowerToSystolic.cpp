@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// From a kernel of one contraction to a stream, as ops.
+// From a kernel of contractions to a stream, as ops.
 #include "LowerKernel.h"
 #include "StreamOps.h"
 #include "ashlar/Dialects/Systolic/IR/SystolicOps.h"
@@ -24,16 +24,17 @@ struct LowerToSystolicPass
     auto preset = systolic::presetNamed(machine, function);
     if (failed(preset))
       return signalPassFailure();
-    auto contracts = function.getOps<tile::ContractOp>();
+    auto contracts = llvm::to_vector(function.getOps<tile::ContractOp>());
     if (contracts.empty())
       return;
     auto kernel = systolic::lowerKernel(function, *preset);
     if (failed(kernel))
       return signalPassFailure();
-    OpBuilder b(*contracts.begin());
-    systolic::writeOps(b, (*contracts.begin()).getLoc(), *kernel,
+    OpBuilder b(contracts.front());
+    systolic::writeOps(b, contracts.front().getLoc(), *kernel,
                        function.getArguments());
-    (*contracts.begin()).erase();
+    for (tile::ContractOp contract : contracts)
+      contract.erase();
     // What said where a part of an argument lies.
     for (Operation &op :
          llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))

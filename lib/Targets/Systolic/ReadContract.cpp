@@ -67,6 +67,20 @@ std::string spell(Type type) {
   return text;
 }
 
+/// What `value` is a part of: its type says where and how far apart. Of a view
+/// of bytes `shift` says where it begins.
+Value wholeOf(Value value, int64_t &shift) {
+  while (isa_and_nonnull<memref::SubViewOp, memref::ReinterpretCastOp>(
+      value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  auto view = value.getDefiningOp<memref::ViewOp>();
+  if (!view)
+    return value;
+  std::optional<int64_t> bytes = getConstantIntValue(view.getByteShift());
+  shift = bytes.value_or(0);
+  return bytes ? view.getSource() : value;
+}
+
 class Reader {
 public:
   Reader(tile::ContractOp op, const systolic::Machine &machine,
@@ -112,10 +126,11 @@ std::string Reader::readOperand(Value value, AffineMap map, const char *name,
         llvm::any_of(strides, ShapedType::isDynamic))
       return llvm::formatv("{0} has a layout that is not known", name);
   }
-  // A part of an argument: its type says where and how far apart.
-  Value whole = value;
-  while (auto part = whole.getDefiningOp<memref::SubViewOp>())
-    whole = part.getSource();
+  int64_t shift = 0;
+  Value whole = wholeOf(value, shift);
+  if (shift % bytesOf(*element) != 0)
+    return llvm::formatv("{0} begins between two of its elements", name);
+  access.offset += shift / bytesOf(*element);
   if (auto argument = dyn_cast<BlockArgument>(whole);
       argument && isa<func::FuncOp>(argument.getOwner()->getParentOp())) {
     access.binding = argument.getArgNumber();
@@ -225,6 +240,9 @@ std::string Reader::readMargins() {
   if (auto memory = dyn_cast<MemRefType>(type)) {
     strides.clear();
     (void)memory.getStridesAndOffset(strides, offset);
+    int64_t shift = 0;
+    (void)wholeOf(op.getInit(), shift);
+    offset += shift / bytesOf(problem.result.element);
   }
   if (problem.pad != 0 && !(machine.flags & ASHLAR_SYSTOLIC_EXTENDED))
     return "its padding is not zero";

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Steps.h"
+#include "Margins.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 using namespace ashlar::systolic;
@@ -21,6 +23,19 @@ int64_t Ring::take(int64_t length, int step, int distance, int &lastStep) {
   std::vector<int64_t> candidates = {head, base};
   for (const auto &[at, piece] : pieces)
     candidates.push_back(piece.end);
+  if (bankRows && lastBank >= 0) {
+    // Each bank goes round by itself.
+    std::vector<int64_t> others;
+    int64_t first = base / bankRows, end = (base + rows - 1) / bankRows + 1;
+    for (int64_t i = 1; i < end - first; ++i) {
+      int64_t bank = first + (lastBank - first + i) % (end - first);
+      auto found = heads.find(bank);
+      others.push_back(found == heads.end() ? std::max(base, bank * bankRows)
+                                            : found->second);
+      others.push_back(std::max(base, bank * bankRows));
+    }
+    candidates.insert(candidates.begin(), others.begin(), others.end());
+  }
   for (int64_t begin : candidates) {
     if (!isFree(begin))
       continue;
@@ -33,6 +48,10 @@ int64_t Ring::take(int64_t length, int step, int distance, int &lastStep) {
     }
     pieces[begin] = {begin, begin + length, step};
     head = begin + length;
+    if (bankRows) {
+      lastBank = begin / bankRows;
+      heads[lastBank] = head;
+    }
     return begin;
   }
   return -1;
@@ -43,20 +62,37 @@ void Ring::use(int64_t begin, int step) {
   piece.lastStep = std::max(piece.lastStep, step);
 }
 
+void Ring::keep(int64_t begin) {
+  pieces.at(begin).lastStep = std::numeric_limits<int>::max();
+}
+
 namespace {
 // How many steps lie between the last use of a place and the step that it is
 // loaded for. Loads for a step are issued one step before; they know what had
 // ended a step before that.
 constexpr int loose = 3, tight = 2;
 
+// Results are stored a step after the one that finishes them; what reads them
+// is loaded behind that, for the next.
+constexpr int stored = 2;
+// Of the port, on the way out and back: about what a block takes.
+constexpr int64_t transferCycles = 200;
+// Blocks whose epilogues' operands are on chip at a time.
+constexpr int64_t mostOperands = 16;
+
+enum class Added { Yes, NoRoom, TooEarly };
+
 class Planner {
 public:
-  Planner(const Layout &layout, const Areas &areas)
-      : layout(layout), problem(layout.problem), machine(layout.machine) {
+  Planner(const Layout &layout, const Areas &areas, int free,
+          WrittenRows *written, Steps &plan)
+      : layout(layout), problem(layout.problem), machine(layout.machine),
+        free(free), written(written), plan(plan),
+        part(plan.steps.empty() ? 0 : plan.steps.back().part + 1) {
     cutMemories(areas);
   }
 
-  Steps run();
+  void run();
 
 private:
   using Key = std::tuple<int64_t, int64_t, int64_t>;
@@ -66,7 +102,21 @@ private:
   };
 
   void cutMemories(const Areas &areas);
-  bool add(int64_t chunk, int64_t nBlock, int64_t tile);
+  /// A block of the result, and the tile that it gets next.
+  struct Open {
+    int64_t chunk, nBlock, tile;
+    size_t result; ///< of no interest before the first tile
+  };
+
+  Added addNext();
+  Added add(Open &block);
+  void addLoad(TileLoad load, Step &step);
+  int lastWriter(const Open &block);
+  int64_t backAt(int last) const;
+  int writtenBy(const TileLoad &load);
+  std::vector<TileLoad> operandsOf(const Open &block) const;
+  void addStep();
+  void noteResults(size_t firstStep);
   std::optional<uint32_t> tileAt(Tiles &tiles, Key key, int64_t rows,
                                  TileLoad load, Step &step);
   int64_t cyclesOf(int64_t chunk, int64_t tile) const;
@@ -76,11 +126,16 @@ private:
   const Machine &machine;
   Tiles a, b;
   Ring c, narrow, wide; // results; operands in the scratchpad, accumulator
-  Steps plan;
+  const int free;
+  WrittenRows *const written;
+  Steps &plan;
+  const size_t part;
   /// Rows of the largest tiles: places of one size are taken again without
   /// leaving holes.
   int64_t mostChunk = 0, mostA = 0, mostB = 0;
-  int64_t stepCycles = 0;
+  std::vector<Open> open; ///< oldest first
+  int64_t opened = 0;     ///< so many of all blocks have been
+  std::map<std::tuple<int, int64_t, int64_t, int64_t, int64_t>, int> writers;
 };
 
 bool hasRows(Reach reach) {
@@ -109,9 +164,10 @@ void Planner::cutMemories(const Areas &areas) {
     if (value.kind == EpilogueValue::Operand && hasRows(value.reach))
       ++operands[isWide(problem.operands[value.operand].element)];
 
-  int64_t rows = int64_t(machine.scratchpad_rows) - areas.fixedRows[0];
-  int64_t ofOperands = std::min(rows / 4, 4 * operands[0] * mostChunk);
-  narrow = Ring(areas.fixedRows[0], ofOperands);
+  int64_t rows = areas.end[0] - areas.next[0];
+  int64_t ofOperands =
+      std::min(rows / 4, mostOperands * operands[0] * mostChunk);
+  narrow = Ring(areas.next[0], ofOperands, free);
   rows -= ofOperands;
   // A as often as it changes from step to step, B what is left.
   int64_t ofA = std::min(allA, 3 * mostA);
@@ -120,13 +176,15 @@ void Planner::cutMemories(const Areas &areas) {
   if (allA > ofA && ofA + allB < rows)
     ofA = std::min(allA, rows - allB);
   ofA = std::max<int64_t>(0, std::min(ofA, rows - mostB));
-  a.ring = Ring(areas.fixedRows[0] + ofOperands, ofA);
-  b.ring = Ring(areas.fixedRows[0] + ofOperands + ofA, rows - ofA);
+  a.ring = Ring(areas.next[0] + ofOperands, ofA, free);
+  b.ring = Ring(areas.next[0] + ofOperands + ofA, rows - ofA, free);
 
-  rows = int64_t(machine.accumulator_rows) - areas.fixedRows[1];
-  ofOperands = std::min(rows / 2, 4 * operands[1] * mostChunk);
-  wide = Ring(areas.fixedRows[1], ofOperands);
-  c = Ring(areas.fixedRows[1] + ofOperands, rows - ofOperands);
+  rows = areas.end[1] - areas.next[1];
+  ofOperands = std::min(rows / 2, mostOperands * operands[1] * mostChunk);
+  wide = Ring(areas.next[1], ofOperands, free);
+  // The vector unit works on one block while the next one is computed.
+  c = Ring(areas.next[1] + ofOperands, rows - ofOperands, free,
+           int64_t(machine.accumulator_rows) / machine.accumulator_banks);
 }
 
 /// Of the array, without gaps.
@@ -159,28 +217,74 @@ std::optional<uint32_t> Planner::tileAt(Tiles &tiles, Key key, int64_t rows,
              : tiles.places.erase(it);
   tiles.places[key] = place;
   load.place = uint32_t(place);
-  step.loads.push_back(load);
+  addLoad(load, step);
   return uint32_t(place);
 }
 
-/// Adds a unit to the last step. False: no room; the step is as it was.
-bool Planner::add(int64_t chunk, int64_t nBlock, int64_t tile) {
+/// The last step that writes any of what a load brings; -1: none.
+int Planner::writtenBy(const TileLoad &load) {
+  if (!written)
+    return -1;
+  auto [found, isNew] = writers.insert(
+      {{load.kind, load.chunk, load.nBlock, load.tile, load.operand}, -1});
+  if (isNew)
+    found->second = written->lastOf(loadsOf(layout, load));
+  return found->second;
+}
+
+void Planner::addLoad(TileLoad load, Step &step) {
+  load.written = writtenBy(load);
+  step.loads.push_back(load);
+}
+
+/// What the epilogue of a block reads, element by element; places are not
+/// known.
+std::vector<TileLoad> Planner::operandsOf(const Open &block) const {
+  std::vector<TileLoad> loads;
+  for (const EpilogueValue &value : problem.epilogue.values)
+    if (value.kind == EpilogueValue::Operand && hasRows(value.reach))
+      loads.push_back(
+          {TileLoad::Operand, block.chunk, block.nBlock, 0, value.operand});
+  return loads;
+}
+
+/// The last step that writes what the block's next tile reads; -1: none.
+int Planner::lastWriter(const Open &block) {
+  if (!written)
+    return -1;
+  int64_t lane = problem.isDepthwise ? block.nBlock : 0;
+  int last = writtenBy({TileLoad::A, block.chunk, lane, block.tile});
+  last = std::max(
+      last, writtenBy({TileLoad::B, block.chunk, block.nBlock, block.tile}));
+  if (block.tile + 1 == int64_t(layout.tileEnds.size()))
+    for (const TileLoad &load : operandsOf(block))
+      last = std::max(last, writtenBy(load));
+  return last;
+}
+
+/// Adds a tile of a block to the last step, or leaves the step as it was.
+Added Planner::add(Open &block) {
   int now = int(plan.steps.size()) - 1;
+  auto [chunk, nBlock, tile, number] = block;
   const Chunk &rows = layout.chunks[size_t(chunk)];
-  auto tiles = int64_t(layout.tileEnds.size());
+  bool isLast = tile + 1 == int64_t(layout.tileEnds.size());
   // Rings are copied back where not everything fits.
   Tiles oldA = a, oldB = b;
   Ring oldC = c, oldNarrow = narrow, oldWide = wide;
   Step oldStep = plan.steps.back();
   Step &step = plan.steps.back();
-  auto giveUp = [&] {
+  const size_t results = plan.results.size();
+  auto giveUp = [&, result = number] {
     a = oldA, b = oldB, c = oldC, narrow = oldNarrow, wide = oldWide;
     plan.steps.back() = oldStep;
-    return false;
+    plan.results.resize(results);
+    if (result < results)
+      plan.results[result].operands.clear();
+    return Added::NoRoom;
   };
-  int64_t block = problem.isDepthwise ? nBlock : 0;
-  auto placeOfA = tileAt(a, {chunk, tile, block}, mostA,
-                         {TileLoad::A, chunk, block, tile}, step);
+  int64_t lane = problem.isDepthwise ? nBlock : 0;
+  auto placeOfA = tileAt(a, {chunk, tile, lane}, mostA,
+                         {TileLoad::A, chunk, lane, tile}, step);
   auto placeOfB = tileAt(b, {rows.batch, nBlock, tile}, mostB,
                          {TileLoad::B, chunk, nBlock, tile}, step);
   if (!placeOfA || !placeOfB)
@@ -190,69 +294,179 @@ bool Planner::add(int64_t chunk, int64_t nBlock, int64_t tile) {
     int64_t place = c.take(mostChunk, now, loose, before);
     if (place < 0)
       return giveUp();
+    c.keep(place);
     step.reusesResults |= before >= 0;
-    ResultBlock result{chunk,
-                       nBlock,
-                       uint32_t(place),
-                       uint32_t(plan.results.size() % machine.arrays),
-                       {}};
-    plan.results.push_back(result);
+    number = results;
+    plan.results.push_back({chunk,
+                            nBlock,
+                            uint32_t(place),
+                            uint32_t(results % machine.arrays),
+                            {}});
     if (problem.epilogue.bias >= 0)
-      step.loads.push_back({TileLoad::Bias, chunk, nBlock, tile,
-                            unsigned(problem.epilogue.bias), result.place});
-  } else {
-    c.use(plan.results.back().place, now);
+      addLoad({TileLoad::Bias, chunk, nBlock, tile,
+               unsigned(problem.epilogue.bias), uint32_t(place)},
+              step);
   }
-  auto result = int64_t(plan.results.size()) - 1;
-  step.units.push_back({result, tile, *placeOfA, *placeOfB});
-  if (tile + 1 < tiles)
-    return true;
-  ResultBlock &finished = plan.results.back();
-  for (const EpilogueValue &value : problem.epilogue.values) {
-    if (value.kind != EpilogueValue::Operand || !hasRows(value.reach))
-      continue;
-    bool inAccumulator = isWide(problem.operands[value.operand].element);
-    int before = -1;
-    int64_t place =
-        (inAccumulator ? wide : narrow).take(mostChunk, now, loose, before);
-    if (place < 0) {
-      if (tile == 0)
-        plan.results.pop_back();
-      else
-        finished.operands.clear();
-      return giveUp();
+  step.units.push_back({int64_t(number), tile, *placeOfA, *placeOfB});
+  if (isLast) {
+    ResultBlock &finished = plan.results[number];
+    for (TileLoad load : operandsOf(block)) {
+      bool inAccumulator = isWide(problem.operands[load.operand].element);
+      int before = -1;
+      int64_t place =
+          (inAccumulator ? wide : narrow).take(mostChunk, now, loose, before);
+      if (place < 0)
+        return giveUp();
+      step.reusesOperands |= before >= 0;
+      finished.operands.push_back(uint32_t(place));
+      load.place = uint32_t(place);
+      addLoad(load, step);
     }
-    step.reusesOperands |= before >= 0;
-    finished.operands.push_back(uint32_t(place));
-    TileLoad load{TileLoad::Operand, chunk,          nBlock, tile,
-                  value.operand,     uint32_t(place)};
-    step.loads.push_back(load);
+    step.finished.push_back(int64_t(number));
+    c.giveBack(finished.place, now);
   }
-  step.finished.push_back(result);
-  return true;
+  step.cycles += cyclesOf(chunk, tile) / machine.arrays;
+  block.result = number;
+  ++block.tile;
+  return Added::Yes;
 }
 
-Steps Planner::run() {
+/// When what step `last` finishes has been stored and loaded again.
+int64_t Planner::backAt(int last) const {
+  if (last < 0)
+    return 0;
+  const Step &step = plan.steps[size_t(last)];
+  return step.start + step.cycles + 2 * machine.dim +
+         2 * int64_t(machine.memory_latency) + transferCycles;
+}
+
+/// The oldest block whose operands are there, or else the one whose operands
+/// come first, or a new one.
+Added Planner::addNext() {
+  int now = int(plan.steps.size()) - 1;
+  Step &step = plan.steps.back();
   auto tiles = int64_t(layout.tileEnds.size());
-  plan.steps.emplace_back();
-  for (int64_t chunk = 0; chunk < int64_t(layout.chunks.size()); ++chunk)
-    for (int64_t nBlock = 0; nBlock < layout.nBlocks; ++nBlock)
-      for (int64_t tile = 0; tile < tiles; ++tile) {
-        bool isFull = stepCycles >= layout.choice.stepCycles * machine.arrays;
-        if (isFull || !add(chunk, nBlock, tile)) {
-          if (!plan.steps.back().units.empty())
-            plan.steps.emplace_back();
-          stepCycles = 0;
-          if (!add(chunk, nBlock, tile)) {
-            plan.error = "its tiles do not fit on chip";
-            return plan;
-          }
-        }
-        stepCycles += cyclesOf(chunk, tile);
-      }
-  return plan;
+  Open next = {opened / layout.nBlocks, opened % layout.nBlocks, 0, ~size_t(0)};
+  std::vector<Open *> blocks;
+  for (Open &block : open)
+    blocks.push_back(&block);
+  if (opened < layout.nBlocks * int64_t(layout.chunks.size()))
+    blocks.push_back(&next);
+  Open *chosen = nullptr;
+  int64_t earliest = std::numeric_limits<int64_t>::max();
+  for (Open *block : blocks) {
+    int last = lastWriter(*block);
+    if ((last >= 0 && last + stored > now) || backAt(last) >= earliest)
+      continue;
+    chosen = block;
+    earliest = backAt(last);
+    if (earliest <= step.start)
+      break;
+  }
+  // Not together with what need not wait.
+  if (!chosen || (earliest > step.start && !step.units.empty()))
+    return Added::TooEarly;
+  step.start = std::max(step.start, earliest);
+  Added added = add(*chosen);
+  if (chosen == &next && added == Added::Yes) {
+    ++opened;
+    open.push_back(next);
+  } else if (chosen == &next && !open.empty()) {
+    // Those that wait have their places already.
+    return Added::TooEarly;
+  }
+  open.erase(std::remove_if(open.begin(), open.end(),
+                            [&](const Open &one) { return one.tile == tiles; }),
+             open.end());
+  return added;
 }
 
-Steps ashlar::systolic::planSteps(const Layout &layout, const Areas &areas) {
-  return Planner(layout, areas).run();
+void Planner::addStep() {
+  int64_t start = 0;
+  if (!plan.steps.empty())
+    start = plan.steps.back().start + plan.steps.back().cycles;
+  plan.steps.emplace_back();
+  plan.steps.back().part = part;
+  plan.steps.back().start = start;
+}
+
+void Planner::run() {
+  addStep();
+  // Where others have been, everything has to have left: operands, sums and
+  // what the epilogue keeps.
+  int first = free < 0 ? 0 : free + loose;
+  while (int(plan.steps.size()) - 1 < first)
+    addStep();
+  plan.steps.back().opensPart = true;
+  size_t firstStep = plan.steps.size() - 1;
+  int64_t all = layout.nBlocks * int64_t(layout.chunks.size());
+  // Once nothing is in use any more there is as much room as ever.
+  for (int empty = 0; opened < all || !open.empty();) {
+    bool isFull = plan.steps.back().cycles >= layout.choice.stepCycles;
+    Added added = isFull ? Added::NoRoom : addNext();
+    if (added == Added::Yes) {
+      empty = 0;
+      continue;
+    }
+    empty += plan.steps.back().units.empty() && added == Added::NoRoom;
+    if (empty > (written ? loose : 0)) {
+      plan.error = "its tiles do not fit on chip";
+      return;
+    }
+    addStep();
+  }
+  if (written)
+    noteResults(firstStep);
+}
+
+/// Where results lie, and what is around them, for contractions that follow.
+void Planner::noteResults(size_t firstStep) {
+  // The row around them is stored with the first step.
+  written->note(marginStores(layout, 0), int(firstStep) - stored + 1);
+  for (size_t i = firstStep; i < plan.steps.size(); ++i)
+    for (int64_t number : plan.steps[i].finished) {
+      const ResultBlock &result = plan.results[size_t(number)];
+      written->note(layout.rowsOfResults(problem.result,
+                                         layout.chunks[size_t(result.chunk)],
+                                         result.nBlock, 0),
+                    int(i));
+    }
+}
+
+std::vector<Transfer> ashlar::systolic::loadsOf(const Layout &layout,
+                                                const TileLoad &tile) {
+  const Chunk &chunk = layout.chunks[size_t(tile.chunk)];
+  int64_t begin = layout.tileBegin(tile.tile);
+  int64_t end = layout.tileEnds[size_t(tile.tile)];
+  const Problem &problem = layout.problem;
+  switch (tile.kind) {
+  case TileLoad::A:
+    return layout.loadsOfA(chunk, tile.tile, tile.nBlock, begin, end,
+                           tile.place);
+  case TileLoad::B:
+    return layout.loadsOfB(chunk.batch, tile.nBlock, tile.tile, begin, end,
+                           tile.place);
+  case TileLoad::Bias: {
+    std::vector<Transfer> rows = layout.rowOfColumns(
+        problem.operands[tile.operand], chunk.batch, tile.nBlock,
+        ASHLAR_SYSTOLIC_ACCUMULATOR | tile.place, false);
+    for (Transfer &row : rows)
+      row.levels = {{uint32_t(chunk.rows), 1, 0}};
+    return rows;
+  }
+  case TileLoad::Operand:
+    break;
+  }
+  const Access &access = problem.operands[tile.operand];
+  bool isColumn = true;
+  for (unsigned d : problem.n)
+    isColumn &= access.strides[d] == 0 || problem.sizes[d] == 1;
+  uint32_t space = isWide(access.element) ? ASHLAR_SYSTOLIC_ACCUMULATOR : 0;
+  return layout.rowsOfResults(access, chunk, tile.nBlock, space | tile.place,
+                              isColumn);
+}
+
+void ashlar::systolic::planSteps(const Layout &layout, const Areas &areas,
+                                 int free, WrittenRows *written, Steps &plan) {
+  Planner(layout, areas, free, written, plan).run();
 }

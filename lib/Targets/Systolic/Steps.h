@@ -7,6 +7,7 @@
 #define ASHLAR_LIB_TARGETS_SYSTOLIC_STEPS_H
 
 #include "Layout.h"
+#include "WrittenRows.h"
 
 #include <map>
 
@@ -16,7 +17,14 @@ namespace ashlar::systolic {
 class Ring {
 public:
   Ring() = default;
-  Ring(int64_t base, int64_t rows) : base(base), rows(rows), head(base) {}
+  /// `lastStep`: the last that used any of it for something else; -1: none.
+  /// `bankRows`: pieces that follow each other lie in different banks of so
+  /// many rows, if they can; 0: wherever.
+  Ring(int64_t base, int64_t rows, int lastStep = -1, int64_t bankRows = 0)
+      : base(base), rows(rows), bankRows(bankRows), head(base) {
+    if (lastStep >= 0 && rows > 0)
+      pieces[base] = {base, base + rows, lastStep};
+  }
 
   struct Piece {
     int64_t begin, end;
@@ -29,12 +37,17 @@ public:
   int64_t take(int64_t length, int step, int distance, int &lastStep);
   /// The piece that begins there, still in use.
   void use(int64_t begin, int step);
+  /// Nobody gets it before it is given back, last used by `step`.
+  void keep(int64_t begin);
+  void giveBack(int64_t begin, int step) { pieces.at(begin).lastStep = step; }
   /// Whether what began there and had that length still lies there.
   bool holds(int64_t begin) const { return pieces.count(begin) != 0; }
 
 private:
-  int64_t base = 0, rows = 0, head = 0;
-  std::map<int64_t, Piece> pieces; ///< by begin
+  int64_t base = 0, rows = 0, bankRows = 0, head = 0;
+  int64_t lastBank = -1;            ///< of the newest piece
+  std::map<int64_t, int64_t> heads; ///< by bank
+  std::map<int64_t, Piece> pieces;  ///< by begin
 };
 
 /// What comes on chip for a step.
@@ -43,6 +56,9 @@ struct TileLoad {
   int64_t chunk, nBlock, tile; ///< those of A, B or the operand's result
   unsigned operand = 0;
   uint32_t place = 0;
+  /// The step that finishes the last of it, if this stream computes it; it is
+  /// stored two steps later. -1: it is there from the beginning.
+  int written = -1;
 };
 
 /// A block of the result.
@@ -61,6 +77,9 @@ struct Unit {
 };
 
 struct Step {
+  size_t part = 0; ///< contraction of the stream
+  /// Its first: what the epilogue reads all the time is loaded, too.
+  bool opensPart = false;
   std::vector<TileLoad> loads;
   std::vector<Unit> units;
   std::vector<int64_t> finished; ///< results
@@ -71,11 +90,18 @@ struct Step {
   bool reusesOperands = false;
   /// Its results take places that others have been stored from.
   bool reusesResults = false;
+  /// Of the arrays, as far as it is known beforehand.
+  int64_t start = 0, cycles = 0;
 };
 
-/// Which parts of the memories are for what.
+/// Rows of the scratchpad and of the accumulator that a contraction has. What
+/// stays in its place takes them from the beginning.
 struct Areas {
-  int64_t fixedRows[2] = {0, 0}; ///< scratchpad, accumulator: given out before
+  int64_t begin[2] = {0, 0}, next[2] = {0, 0}, end[2] = {0, 0};
+
+  bool overlap(const Areas &other) const {
+    return begin[0] < other.end[0] && other.begin[0] < end[0];
+  }
 };
 
 struct Steps {
@@ -84,7 +110,13 @@ struct Steps {
   std::string error; ///< why it does not fit
 };
 
-Steps planSteps(const Layout &layout, const Areas &areas);
+std::vector<Transfer> loadsOf(const Layout &layout, const TileLoad &tile);
+
+/// Appends the steps of another contraction. `free`: the last step whose
+/// results must have left before it begins, whose areas it may have; -1: none.
+/// `written` knows and learns where results lie; null: nobody asks.
+void planSteps(const Layout &layout, const Areas &areas, int free,
+               WrittenRows *written, Steps &plan);
 
 } // namespace ashlar::systolic
 

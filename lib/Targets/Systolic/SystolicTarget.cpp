@@ -26,6 +26,13 @@ std::string SystolicTarget::whyNot(Operation *contract) const {
   return systolic::whyNot(op, streamMachine(machine()));
 }
 
+/// Only a machine that is told what to wait for can be told by parts.
+bool SystolicTarget::joinsKernels() const {
+  uint32_t flags = streamMachine(machine()).flags;
+  return flags & ASHLAR_SYSTOLIC_EXTENDED &&
+         !(flags & ASHLAR_SYSTOLIC_INTERLOCKED);
+}
+
 /// The streams of this device's kernels.
 static FailureOr<Image> makeStreams(ModuleOp program, unsigned device,
                                     const MachineModel &machine) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Streams for the systolic machines: each kernel is one contraction.
+// Streams for the systolic machines: each kernel is one contraction, or several
+// in succession.
 #ifndef ASHLAR_LIB_TARGETS_SYSTOLIC_SYSTOLICTARGET_H
 #define ASHLAR_LIB_TARGETS_SYSTOLIC_SYSTOLICTARGET_H
 
@@ -15,6 +16,7 @@ public:
   bool fuses() const override { return true; }
   TileOptions tileOptions() const override;
   std::string whyNot(mlir::Operation *contract) const override;
+  bool joinsKernels() const override;
   mlir::FailureOr<ProgramBinary> emit(mlir::ModuleOp program,
                                       const EmitOptions &options) override;
   std::string whyNoObject() const override;

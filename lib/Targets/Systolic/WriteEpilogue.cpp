@@ -12,8 +12,9 @@ static bool hasColumns(Reach reach) {
   return reach == Reach::Each || reach == Reach::Row;
 }
 
-EpilogueWriter::EpilogueWriter(const Layout &layout, StreamWriter &writer)
-    : layout(layout), problem(layout.problem), writer(writer) {
+EpilogueWriter::EpilogueWriter(const Layout &layout, StreamWriter &writer,
+                               const Areas &areas)
+    : layout(layout), problem(layout.problem), writer(writer), taken(areas) {
   assignBuffers();
 }
 
@@ -63,8 +64,7 @@ void EpilogueWriter::assignBuffers() {
     if (v == problem.epilogue.result) {
       buffers[v] = 0;
     } else if (!hasRows(value.reach)) {
-      constants[v] =
-          ASHLAR_SYSTOLIC_ACCUMULATOR | uint32_t(taken.fixedRows[1]++);
+      constants[v] = ASHLAR_SYSTOLIC_ACCUMULATOR | uint32_t(taken.next[1]++);
     } else if (value.isNarrow) {
       buffers[v] = takeFrom(narrowFree);
     } else if (blockIsFree) {
@@ -82,19 +82,19 @@ void EpilogueWriter::assignBuffers() {
           : mostRows);
   for (size_t i = 0; i < wideFree.size(); ++i) {
     wideBuffers.push_back(ASHLAR_SYSTOLIC_ACCUMULATOR |
-                          uint32_t(taken.fixedRows[1]));
-    taken.fixedRows[1] += pieceRows;
+                          uint32_t(taken.next[1]));
+    taken.next[1] += pieceRows;
   }
   for (size_t i = 0; i < narrowFree.size(); ++i) {
-    narrowBuffers.push_back(uint32_t(taken.fixedRows[0]));
-    taken.fixedRows[0] += pieceRows;
+    narrowBuffers.push_back(uint32_t(taken.next[0]));
+    taken.next[0] += pieceRows;
   }
   for (int v = 0; v < int(values.size()); ++v) {
     const EpilogueValue &value = values[v];
     if (value.kind != EpilogueValue::Operand || hasRows(value.reach))
       continue;
     bool wide = isWide(problem.operands[value.operand].element);
-    int64_t &next = taken.fixedRows[wide];
+    int64_t &next = taken.next[wide];
     constants[v] = uint32_t(next) | (wide ? ASHLAR_SYSTOLIC_ACCUMULATOR : 0);
     next += (value.reach == Reach::Row ? layout.nBlocks : 1) * layout.batches();
   }
@@ -108,7 +108,8 @@ static bool isShared(const Problem &problem, const Access &access) {
   return true;
 }
 
-void EpilogueWriter::loadConstants() {
+std::vector<Transfer> EpilogueWriter::constantLoads() const {
+  std::vector<Transfer> loads;
   const auto &values = problem.epilogue.values;
   for (size_t v = 0; v < values.size(); ++v) {
     const EpilogueValue &value = values[v];
@@ -121,8 +122,14 @@ void EpilogueWriter::loadConstants() {
       for (const Transfer &load : layout.rowOfColumns(
                access, i / blocks, i % blocks, uint32_t(constants[v] + i),
                value.reach == Reach::Element))
-        writer.load(mvin, load);
+        loads.push_back(load);
   }
+  return loads;
+}
+
+void EpilogueWriter::loadConstants() {
+  for (const Transfer &load : constantLoads())
+    writer.load(mvin, load);
 }
 
 VectorOperand EpilogueWriter::operandOf(int v, const ResultBlock &block,

@@ -10,12 +10,15 @@ namespace ashlar::systolic {
 
 class EpilogueWriter {
 public:
-  EpilogueWriter(const Layout &layout, StreamWriter &writer);
+  /// Takes rows at the beginning of `areas` in both memories.
+  EpilogueWriter(const Layout &layout, StreamWriter &writer,
+                 const Areas &areas);
 
   bool isEmpty() const;
-  /// Takes rows at the beginning of both memories.
-  Areas areas() const { return taken; }
+  /// With what is taken.
+  const Areas &areas() const { return taken; }
   /// Rows that stand for all: biases.
+  std::vector<Transfer> constantLoads() const;
   void loadConstants();
   /// Works on the block in place.
   void write(const ResultBlock &block);

@@ -182,10 +182,16 @@ void ashlar::buildTilePipeline(OpPassManager &pm, const TileOptions &options) {
   verifyStage(pm, "tile");
 }
 
-void ashlar::buildSchedulePipeline(OpPassManager &pm, int64_t arenaBytes) {
+void ashlar::buildSchedulePipeline(OpPassManager &pm, int64_t arenaBytes,
+                                   ArrayRef<int64_t> joiningDevices) {
   ReorderOperationsPassOptions order;
   order.arenaBytes = arenaBytes;
   pm.addPass(createReorderOperationsPass(order));
+  if (!joiningDevices.empty()) {
+    JoinKernelsPassOptions joining;
+    joining.devices.assign(joiningDevices.begin(), joiningDevices.end());
+    pm.addPass(createJoinKernelsPass(joining));
+  }
   pm.addPass(createScheduleProgramPass());
   verifyStage(pm, "schedule");
 }

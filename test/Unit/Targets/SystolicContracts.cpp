@@ -213,8 +213,8 @@ lowerInPairs(func::FuncOp function, const systolic::Machine &machine,
     return failure();
   }
   systolic::Kernel kernel;
-  error = systolic::lowerContract(*packed, machine, "pairs",
-                                  function.getNumArguments(), kernel);
+  error = systolic::lowerContracts({*packed}, {"pairs"}, machine, "pairs",
+                                   function.getNumArguments(), kernel);
   if (!error.empty())
     return failure();
   return kernel;

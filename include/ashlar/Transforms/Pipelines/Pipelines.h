@@ -87,8 +87,9 @@ void buildFusePipeline(mlir::OpPassManager &pm, bool fuse,
 void buildTilePipeline(mlir::OpPassManager &pm, const TileOptions &options);
 /// Every entry is an exec.program; its memory contract is exact. Cheap values
 /// are computed again where the arena would need more than `arenaBytes`
-/// otherwise; 0: never.
-void buildSchedulePipeline(mlir::OpPassManager &pm, int64_t arenaBytes = 0);
+/// otherwise; 0: never. What `joiningDevices` run in succession is one kernel.
+void buildSchedulePipeline(mlir::OpPassManager &pm, int64_t arenaBytes = 0,
+                           llvm::ArrayRef<int64_t> joiningDevices = {});
 
 void registerPipelines();
 

@@ -34,6 +34,26 @@ def ReorderOperationsPass
                         "Compute values again to need no more; 0: never">];
 }
 
+def JoinKernelsPass : Pass<"ashlar-join-kernels", "::mlir::ModuleOp"> {
+  let summary = "Make one kernel of those that a device runs in succession";
+  let description = [{
+    For devices whose kernels are streams of commands: the end of one computation
+    and the beginning of the next overlap in one stream, while each kernel by
+    itself starts with an idle machine.
+
+    Before: invocations of kernels of contractions on the memory of `devices`.
+    After: invocations of one such device between which the host computes nothing
+    that the later ones read are one invocation, of a kernel that holds all of
+    their contractions in order. What only they read lies in one more result,
+    planned like an arena. Sequences that are wired alike share a kernel. Other
+    commands that read a result move behind it.
+  }];
+  let options = [ListOption<"devices", "devices", "int64_t",
+                            "Numbers of the devices">];
+  let dependentDialects = ["::mlir::memref::MemRefDialect",
+                           "::mlir::arith::ArithDialect"];
+}
+
 def ScheduleProgramPass
     : Pass<"ashlar-schedule-program", "::mlir::ModuleOp"> {
   let summary = "Turn functions into command lists with a planned arena";

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Contractions of a stream: how each is cut depends on the one before, whose
+// results it waits for.
+#include "CompressLoops.h"
+#include "Lowering.h"
+
+#include <memory>
+
+using namespace ashlar::systolic;
+
+namespace {
+/// Half of both memories.
+Machine halved(Machine machine) {
+  machine.scratchpad_rows /= 2;
+  machine.accumulator_rows /= 2;
+  return machine;
+}
+
+class Joiner {
+public:
+  explicit Joiner(const Machine &machine)
+      : machine(machine), half(halved(machine)) {}
+
+  /// Returns why it cannot be computed.
+  std::string add(const Problem &problem, const std::string &name);
+
+  std::vector<Part> parts;
+
+private:
+  void consider(Found found, Part part);
+
+  const Machine &machine;
+  const Machine half;
+  /// Of parts and of what is considered.
+  std::vector<std::shared_ptr<const Found>> owners;
+  std::vector<Part> candidates;
+};
+} // namespace
+
+void Joiner::consider(Found found, Part part) {
+  owners.push_back(std::make_shared<const Found>(std::move(found)));
+  part.problem = &owners.back()->problem;
+  part.choice = owners.back()->choice;
+  candidates.push_back(part);
+}
+
+std::string Joiner::add(const Problem &problem, const std::string &name) {
+  // The smaller a tile, the earlier its operands are all there.
+  candidates.clear();
+  Part part;
+  part.name = name;
+  part.multiplyAdds = uint64_t(problem.multiplyAdds());
+  part.half = parts.empty() || parts.back().half == 1 ? 0 : 1;
+  for (int64_t cycles : {256, 512, 1024}) {
+    Found found = chooseAlone(problem, half, cycles);
+    if (found.cycles)
+      consider(std::move(found), part);
+  }
+  // With all of both memories, and therefore after everything else.
+  Found alone = chooseAlone(problem, machine, 0);
+  if (!alone.cycles)
+    return alone.error;
+  part.half = -1;
+  consider(std::move(alone), part);
+  std::optional<uint64_t> best;
+  Part chosen = candidates.front();
+  for (const Part &candidate : candidates) {
+    std::vector<Part> both;
+    if (!parts.empty())
+      both.push_back(parts.back());
+    both.push_back(candidate);
+    StreamBuilder builder("", ASHLAR_SYSTOLIC_MAX_BINDINGS);
+    if (!writeStream(both, machine, builder).empty())
+      continue;
+    std::optional<uint64_t> cycles = cyclesOf(machine, builder.kernel);
+    // Whatever comes next would have to wait for it.
+    if (cycles && candidate.half < 0)
+      *cycles += 2 * (machine.memory_latency + machine.dim);
+    if (cycles && (!best || *cycles < *best)) {
+      best = cycles;
+      chosen = candidate;
+    }
+  }
+  parts.push_back(chosen);
+  return "";
+}
+
+std::string ashlar::systolic::lowerContracts(
+    const std::vector<Problem> &problems, const std::vector<std::string> &names,
+    const Machine &machine, const std::string &name, uint32_t bindings,
+    Kernel &kernel) {
+  StreamBuilder builder(name, bindings);
+  std::string why;
+  if (problems.size() == 1) {
+    Found found = chooseAlone(problems[0], machine, 0);
+    if (!found.cycles)
+      return found.error;
+    why = writeStream({{&found.problem, found.choice, names[0], -1,
+                        uint64_t(problems[0].multiplyAdds())}},
+                      machine, builder);
+  } else {
+    Joiner joiner(machine);
+    for (size_t i = 0; i < problems.size(); ++i)
+      if (why = joiner.add(problems[i], names[i]); !why.empty())
+        return why;
+    why = writeStream(joiner.parts, machine, builder);
+  }
+  if (!why.empty())
+    return why;
+  kernel = std::move(builder.kernel);
+  // A short stream is as easily read as it is.
+  constexpr size_t few = 1000;
+  if (kernel.commands.size() > few)
+    kernel.commands = compressLoops(kernel.commands);
+  return "";
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "PartWriter.h"
+#include "Margins.h"
+
+#include <algorithm>
+
+using namespace ashlar::systolic;
+
+namespace {
+constexpr uint32_t load = 1u << ASHLAR_SYSTOLIC_LOAD;
+constexpr uint32_t store = 1u << ASHLAR_SYSTOLIC_STORE;
+constexpr uint32_t vector = 1u << ASHLAR_SYSTOLIC_VECTOR;
+constexpr uint32_t execute =
+    ASHLAR_SYSTOLIC_ALL_QUEUES & ~((1u << ASHLAR_SYSTOLIC_EXECUTE) - 1);
+} // namespace
+
+PartWriter::PartWriter(const Problem &problem, const Machine &machine,
+                       const Choice &choice, const Areas &areas,
+                       StreamWriter &writer)
+    : layout(problem, machine, choice), epilogue(layout, writer, areas),
+      writer(writer), taken(epilogue.areas()) {
+  if (hasMargins())
+    marginRow = uint32_t(taken.next[isWide(problem.result.element)]++);
+}
+
+bool PartWriter::fits() const {
+  for (int memory : {0, 1})
+    if ((taken.next[memory] - taken.begin[memory]) * 2 >
+        taken.end[memory] - taken.begin[memory])
+      return false;
+  return true;
+}
+
+uint32_t PartWriter::engine() const { return hasLanes() ? vector : execute; }
+
+void PartWriter::collect(const std::vector<Transfer> &transfers, unsigned id,
+                         Commands &commands) const {
+  for (const Transfer &transfer : transfers)
+    for (const Transfer &piece : writer.split(transfer))
+      commands.push_back([this, piece, id] { writer.load(id, piece); });
+}
+
+static unsigned mvinOf(TileLoad::Kind kind) {
+  return kind == TileLoad::A   ? 0
+         : kind == TileLoad::B ? 1
+                               : EpilogueWriter::mvin;
+}
+
+void PartWriter::collectLoads(const Step &step, int64_t after, int64_t last,
+                              Commands &commands) const {
+  for (const TileLoad &tile : step.loads)
+    if (tile.written > after && tile.written <= last)
+      collect(loadsOf(layout, tile), mvinOf(tile.kind), commands);
+}
+
+Fold PartWriter::foldOf(const Steps &plan, const Unit &unit,
+                        int64_t block) const {
+  const ResultBlock &result = plan.results[size_t(unit.result)];
+  Fold fold = layout.fold(layout.chunks[size_t(result.chunk)], result.nBlock,
+                          unit.tile, block, unit.a, unit.b);
+  fold.array = result.array;
+  fold.c =
+      ASHLAR_SYSTOLIC_ACCUMULATOR | result.place |
+      (block || layout.problem.epilogue.bias >= 0 ? ASHLAR_SYSTOLIC_ACCUMULATE
+                                                  : 0);
+  return fold;
+}
+
+void PartWriter::collectFolds(const Steps &plan, const Step &step,
+                              Commands &commands) {
+  if (layout.problem.isDepthwise) {
+    commands.push_back([this, &plan, &step] { writeLanes(plan, step); });
+    return;
+  }
+  // Arrays take turns, so that none waits in the order of issue.
+  size_t most = 0;
+  std::vector<std::vector<Fold>> byArray(layout.machine.arrays);
+  for (const Unit &unit : step.units)
+    for (int64_t block = layout.tileBegin(unit.tile);
+         block < layout.tileEnds[size_t(unit.tile)]; ++block) {
+      Fold fold = foldOf(plan, unit, block);
+      byArray[fold.array].push_back(fold);
+      most = std::max(most, byArray[fold.array].size());
+    }
+  for (size_t i = 0; i < most; ++i)
+    for (const auto &folds : byArray) {
+      if (i >= folds.size())
+        continue;
+      bool isFirst = true;
+      for (const Fold &piece : writer.split(folds[i])) {
+        commands.push_back(
+            [this, piece, isFirst] { writer.foldPiece(piece, isFirst); });
+        isFirst = false;
+      }
+    }
+}
+
+void PartWriter::collectStores(const Steps &plan, const Step &step,
+                               Commands &commands) const {
+  const Access &access = layout.problem.result;
+  const Epilogue &out = layout.problem.epilogue;
+  uint32_t wide = isWide(access.element) ? ASHLAR_SYSTOLIC_FULL_WIDTH : 0;
+  for (int64_t number : step.finished) {
+    const ResultBlock &result = plan.results[size_t(number)];
+    uint32_t place = ASHLAR_SYSTOLIC_ACCUMULATOR | wide | result.place;
+    for (const Transfer &transfer : layout.rowsOfResults(
+             access, layout.chunks[size_t(result.chunk)], result.nBlock, place))
+      for (const Transfer &piece : writer.split(transfer))
+        commands.push_back(
+            [this, piece, &out] { writer.store(piece, out.relu, out.scale); });
+  }
+}
+
+/// Tap by tap on the vector unit, then the epilogue.
+void PartWriter::writeLanes(const Steps &plan, const Step &step) {
+  bool isInteger = layout.machine.input == ASHLAR_SYSTOLIC_S8;
+  for (const Unit &unit : step.units) {
+    for (int64_t tap = 0; tap < int64_t(layout.kBlocks.size()); ++tap) {
+      Fold fold = foldOf(plan, unit, tap);
+      auto rows = uint32_t(
+          layout.chunks[size_t(plan.results[size_t(unit.result)].chunk)].rows);
+      VectorOperand image{fold.a, 1, joinLevels(fold.rows)};
+      writer.vector(ASHLAR_SYSTOLIC_MULTIPLY, isInteger,
+                    {fold.c, rows, fold.columns}, image, {fold.b, 1},
+                    ASHLAR_SYSTOLIC_ONE_ROW);
+    }
+    epilogue.write(plan.results[size_t(unit.result)]);
+  }
+}
+
+void PartWriter::writeEpilogues(const Steps &plan, const Step &step) {
+  for (int64_t result : step.finished)
+    epilogue.write(plan.results[size_t(result)]);
+}
+
+void PartWriter::writeFirstStep(const Steps &plan) {
+  const Step &step = plan.steps[0];
+  if (layout.problem.isDepthwise) {
+    Commands loads;
+    collectLoads(step, -2, -1, loads);
+    for (const auto &command : loads)
+      command();
+    epilogue.loadConstants();
+    writer.sync(load, vector);
+    return writeLanes(plan, step);
+  }
+  for (const TileLoad &tile : step.loads)
+    if (tile.kind == TileLoad::Bias)
+      for (const Transfer &transfer : loadsOf(layout, tile))
+        writer.load(mvinOf(tile.kind), transfer);
+  // Folds of different units may share a tile.
+  std::map<uint32_t, int64_t> loadedA, loadedB; // place to next block
+  auto loadUpTo = [&](TileLoad::Kind kind, uint32_t place, int64_t block,
+                      std::map<uint32_t, int64_t> &loaded) {
+    auto tile = std::find_if(step.loads.begin(), step.loads.end(),
+                             [&](const TileLoad &one) {
+                               return one.kind == kind && one.place == place;
+                             });
+    int64_t next = layout.tileBegin(tile->tile);
+    auto [at, isNew] = loaded.insert({place, next});
+    if (at->second > block)
+      return false;
+    const Chunk &chunk = layout.chunks[size_t(tile->chunk)];
+    for (const Transfer &transfer :
+         kind == TileLoad::A
+             ? layout.loadsOfA(chunk, tile->tile, tile->nBlock, at->second,
+                               block + 1, place)
+             : layout.loadsOfB(chunk.batch, tile->nBlock, tile->tile,
+                               at->second, block + 1, place))
+      writer.load(mvinOf(kind), transfer);
+    at->second = block + 1;
+    return true;
+  };
+  for (const Unit &unit : step.units)
+    for (int64_t block = layout.tileBegin(unit.tile);
+         block < layout.tileEnds[size_t(unit.tile)]; ++block) {
+      bool isNew = loadUpTo(TileLoad::A, unit.a, block, loadedA);
+      isNew |= loadUpTo(TileLoad::B, unit.b, block, loadedB);
+      if (isNew)
+        writer.sync(load, execute);
+      writer.fold(foldOf(plan, unit, block));
+    }
+  epilogue.loadConstants();
+  for (const TileLoad &tile : step.loads)
+    if (tile.kind == TileLoad::Operand)
+      for (const Transfer &transfer : loadsOf(layout, tile))
+        writer.load(EpilogueWriter::mvin, transfer);
+}
+
+void PartWriter::writeMargins() {
+  const Problem &problem = layout.problem;
+  Element element = problem.result.element;
+  auto dim = uint32_t(layout.dim);
+  uint32_t place = marginRow;
+  if (isWide(element))
+    place |= ASHLAR_SYSTOLIC_ACCUMULATOR;
+  if (problem.pad == 0) {
+    Transfer zeros;
+    zeros.place = place;
+    zeros.columns = dim;
+    zeros.elementBytes = uint32_t(bytesOf(element));
+    writer.load(EpilogueWriter::mvin, zeros);
+  } else {
+    writer.vectorImmediate(ASHLAR_SYSTOLIC_FILL,
+                           element == Element::S32 || element == Element::S8,
+                           {place, 1, dim}, {}, problem.pad);
+  }
+  writer.sync(load | vector, store);
+  if (isWide(element))
+    place |= ASHLAR_SYSTOLIC_FULL_WIDTH;
+  for (const Transfer &transfer : marginStores(layout, place))
+    writer.store(transfer, problem.epilogue.relu, problem.epilogue.scale);
+}

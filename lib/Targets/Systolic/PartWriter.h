@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The commands of one contraction of a stream, by what they are for. Who comes
+// before whom is WriteStream's.
+#ifndef ASHLAR_LIB_TARGETS_SYSTOLIC_PARTWRITER_H
+#define ASHLAR_LIB_TARGETS_SYSTOLIC_PARTWRITER_H
+
+#include "WriteEpilogue.h"
+
+#include <functional>
+
+namespace ashlar::systolic {
+
+using Commands = std::vector<std::function<void()>>;
+
+class PartWriter {
+public:
+  /// Takes rows at the beginning of `areas` for what stays in its place.
+  PartWriter(const Problem &problem, const Machine &machine,
+             const Choice &choice, const Areas &areas, StreamWriter &writer);
+
+  const Layout layout;
+  EpilogueWriter epilogue;
+
+  /// With what is taken.
+  const Areas &areas() const { return taken; }
+  bool fits() const;
+  bool hasLanes() const { return layout.problem.isDepthwise; }
+  /// Lanes are computed by the vector unit, and so is what follows, at once.
+  bool hasVector() const { return !hasLanes() && !epilogue.isEmpty(); }
+  bool hasMargins() const { return !layout.problem.margins.empty(); }
+  /// The queues that read A and B.
+  uint32_t engine() const;
+
+  /// The step that a stream begins with: starts with the first rows that are
+  /// there.
+  void writeFirstStep(const Steps &plan);
+  void writeMargins();
+  /// Loads of what steps behind `after` up to `last` finish; `after` -2: and of
+  /// what no step writes.
+  void collectLoads(const Step &step, int64_t after, int64_t last,
+                    Commands &commands) const;
+  void collectFolds(const Steps &plan, const Step &step, Commands &commands);
+  void collectStores(const Steps &plan, const Step &step,
+                     Commands &commands) const;
+  void writeEpilogues(const Steps &plan, const Step &step);
+
+private:
+  void collect(const std::vector<Transfer> &transfers, unsigned id,
+               Commands &commands) const;
+  Fold foldOf(const Steps &plan, const Unit &unit, int64_t block) const;
+  void writeLanes(const Steps &plan, const Step &step);
+
+  StreamWriter &writer;
+  Areas taken;
+  uint32_t marginRow = 0; ///< full of what margins hold
+};
+
+} // namespace ashlar::systolic
+
+#endif // ASHLAR_LIB_TARGETS_SYSTOLIC_PARTWRITER_H

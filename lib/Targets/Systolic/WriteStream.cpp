@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The order of issue: docs/systolic.md, "How to order a stream", says why.
+#include "Lowering.h"
+#include "PartWriter.h"
+
+#include <algorithm>
+#include <memory>
+
+using namespace ashlar::systolic;
+
+namespace {
+constexpr uint32_t load = 1u << ASHLAR_SYSTOLIC_LOAD;
+constexpr uint32_t store = 1u << ASHLAR_SYSTOLIC_STORE;
+constexpr uint32_t vector = 1u << ASHLAR_SYSTOLIC_VECTOR;
+constexpr uint32_t execute =
+    ASHLAR_SYSTOLIC_ALL_QUEUES & ~((1u << ASHLAR_SYSTOLIC_EXECUTE) - 1);
+
+/// The second's commands spread evenly among the first's: a queue that is full
+/// holds up what is issued after it.
+void interleave(const Commands &first, const Commands &second) {
+  size_t done = 0;
+  for (size_t i = 0; i < first.size(); ++i) {
+    size_t upTo = (i + 1) * second.size() / first.size();
+    for (; done < upTo; ++done)
+      second[done]();
+    first[i]();
+  }
+  for (; done < second.size(); ++done)
+    second[done]();
+}
+
+/// Contractions one after the other, on steps that they share.
+class StreamOrder {
+public:
+  StreamOrder(const Machine &machine, StreamBuilder &builder, bool isJoined)
+      : machine(machine), isJoined(isJoined), builder(builder),
+        writer(machine, builder) {}
+
+  /// Appends a contraction; returns why it cannot be.
+  std::string add(const Part &part);
+  void write();
+  const std::string &error() const { return writer.error(); }
+
+private:
+  Areas areasFor(const Part &part) const;
+  void enter(const Step *step);
+  void run(const Step *step, const Commands &commands);
+  void writeRound(int64_t i);
+  void writeMixed(int64_t i);
+  void writeLoads(int64_t i);
+  void writeLateLoads(int64_t i);
+  void syncStores(int64_t step);
+  const Step *stepAt(int64_t i) const {
+    return i >= 0 && i < int64_t(plan.steps.size()) ? &plan.steps[size_t(i)]
+                                                    : nullptr;
+  }
+  PartWriter *partOf(const Step *step) const { return parts[step->part].get(); }
+  bool hasVector(const Step *step) const {
+    return step && partOf(step)->hasVector();
+  }
+
+  const Machine &machine;
+  const bool isJoined;
+  StreamBuilder &builder;
+  StreamWriter writer;
+  std::vector<std::unique_ptr<PartWriter>> parts;
+  /// By part: its last step, and the last one that has to have left before it.
+  std::vector<int> lastSteps, freeSteps;
+  Steps plan;
+  WrittenRows written;
+  /// By step: whether its places are taken by another than the next but one.
+  std::vector<bool> isReusedLater;
+  size_t entered = ~size_t(0);
+  /// Results of which step the load queue knows to be in memory.
+  int64_t knownStored = -1;
+  /// And of which step that its epilogue is done, too.
+  int64_t knownLeft = -1;
+};
+} // namespace
+
+/// All rows, or a half of those of each memory.
+Areas StreamOrder::areasFor(const Part &part) const {
+  Areas areas;
+  const int64_t rows[2] = {int64_t(machine.scratchpad_rows),
+                           int64_t(machine.accumulator_rows)};
+  for (int memory : {0, 1}) {
+    int64_t own = part.half < 0 ? rows[memory] : rows[memory] / 2;
+    areas.begin[memory] = areas.next[memory] = part.half == 1 ? own : 0;
+    areas.end[memory] = areas.begin[memory] + own;
+  }
+  return areas;
+}
+
+std::string StreamOrder::add(const Part &part) {
+  auto made = std::make_unique<PartWriter>(*part.problem, machine, part.choice,
+                                           areasFor(part), writer);
+  if (!made->fits())
+    return "the epilogue's operands do not fit on chip";
+  int free = -1;
+  for (size_t i = 0; i < parts.size(); ++i)
+    if (parts[i]->areas().overlap(made->areas()))
+      free = std::max(free, lastSteps[i]);
+  // What the epilogue keeps comes before anything else.
+  free = std::max(free, written.lastOf(made->epilogue.constantLoads()));
+  // A stream that is one contraction writes nothing that it reads.
+  planSteps(made->layout, made->areas(), free, isJoined ? &written : nullptr,
+            plan);
+  builder.kernel.regions.push_back(
+      {part.name, part.multiplyAdds, part.regionKind()});
+  parts.push_back(std::move(made));
+  freeSteps.push_back(free);
+  lastSteps.push_back(int(plan.steps.size()) - 1);
+  return plan.error;
+}
+
+/// What follows counts for a contraction.
+void StreamOrder::enter(const Step *step) {
+  if (!step || entered == step->part)
+    return;
+  entered = step->part;
+  builder.add(ASHLAR_SYSTOLIC_REGION, entered, 0);
+}
+
+void StreamOrder::run(const Step *step, const Commands &commands) {
+  if (commands.empty())
+    return;
+  enter(step);
+  for (const auto &command : commands)
+    command();
+}
+
+void StreamOrder::write() {
+  auto count = int64_t(plan.steps.size());
+  isReusedLater.assign(size_t(count + 2), false);
+  for (int64_t i = 0; i < count; ++i)
+    if (int64_t before = plan.steps[size_t(i)].reuses;
+        before >= 0 && before + 2 < i)
+      isReusedLater[size_t(before)] = true;
+  for (int64_t i = 0; i < count + 2; ++i)
+    writeRound(i);
+}
+
+/// One step computes, the next one's operands come, the one before gets its
+/// epilogue and leaves.
+void StreamOrder::writeRound(int64_t i) {
+  const Step *now = stepAt(i), *before = stepAt(i - 1);
+  if (i == 0) {
+    enter(now);
+    partOf(now)->writeFirstStep(plan);
+  } else if (now || hasVector(before)) {
+    uint32_t to = hasVector(now) || hasVector(before) ? vector : 0;
+    if (now)
+      to |= partOf(now)->engine();
+    writer.sync(load, to);
+  }
+  if (now && now->opensPart && partOf(now)->hasMargins()) {
+    enter(now);
+    if (i)
+      writer.sync(store, load | vector);
+    partOf(now)->writeMargins();
+  }
+  if (writer.isInterlocked())
+    return writeMixed(i);
+  writeLoads(i);
+  // Places of results that left three steps before; newer ones are still to be
+  // stored.
+  if (const Step *next = stepAt(i + 1); next && next->reusesResults)
+    writer.sync(store, partOf(next)->engine());
+  if (before) {
+    uint32_t source = partOf(before)->engine();
+    if (hasVector(before)) {
+      writer.sync(execute, vector);
+      enter(before);
+      partOf(before)->writeEpilogues(plan, *before);
+      source = vector;
+    }
+    Commands stores;
+    partOf(before)->collectStores(plan, *before, stores);
+    if (!stores.empty())
+      writer.sync(source, store);
+    run(before, stores);
+    // Later loads take the places of the step before; they must not wait for
+    // this one.
+    if (isReusedLater[size_t(i - 1)])
+      writer.sync(partOf(before)->engine(), load);
+  }
+  Commands folds;
+  if (now && i)
+    partOf(now)->collectFolds(plan, *now, folds);
+  run(now, folds);
+  writeLateLoads(i);
+}
+
+/// On an interlocked machine commands wait by themselves, but a queue that is
+/// full holds up all.
+void StreamOrder::writeMixed(int64_t i) {
+  const Step *now = stepAt(i), *next = stepAt(i + 1), *last = stepAt(i - 2);
+  Commands others, folds;
+  if (last)
+    partOf(last)->collectStores(plan, *last, others);
+  if (next)
+    partOf(next)->collectLoads(*next, -2, -1, others);
+  if (now && i)
+    partOf(now)->collectFolds(plan, *now, folds);
+  if (hasVector(stepAt(i - 1)))
+    partOf(stepAt(i - 1))->writeEpilogues(plan, *stepAt(i - 1));
+  if (folds.empty())
+    run(now, others);
+  else
+    interleave(folds, others);
+}
+
+/// The load queue learns that results of steps up to `step` are in memory.
+void StreamOrder::syncStores(int64_t step) {
+  writer.sync(store, load);
+  knownStored = step;
+}
+
+/// Operands of the next step, but for those that the step before computes.
+void StreamOrder::writeLoads(int64_t i) {
+  const Step *next = stepAt(i + 1), *before = stepAt(i - 1);
+  if (!next)
+    return;
+  // Where others were, everything has left: sums, and what epilogues read. That
+  // is said early, while it says nothing of newer steps.
+  bool isLeft = std::count(freeSteps.begin(), freeSteps.end(), i - 4) != 0 ||
+                (next->opensPart && freeSteps[next->part] > knownLeft);
+  if (isLeft) {
+    writer.sync(store | vector, load);
+    knownStored = knownLeft = i - 2;
+  } else if (next->reusesOperands) {
+    writer.sync(vector, load);
+  }
+  if (before && next->reuses == i - 1)
+    writer.sync(partOf(before)->engine(), load);
+  if (next->opensPart) {
+    enter(next);
+    partOf(next)->epilogue.loadConstants();
+  }
+  Commands loads;
+  partOf(next)->collectLoads(*next, -2, knownStored, loads);
+  run(next, loads);
+  loads.clear();
+  partOf(next)->collectLoads(*next, knownStored, i - 2, loads);
+  if (loads.empty())
+    return;
+  syncStores(i - 2);
+  run(next, loads);
+}
+
+/// Those, once they have been stored.
+void StreamOrder::writeLateLoads(int64_t i) {
+  const Step *next = stepAt(i + 1);
+  Commands loads;
+  if (next)
+    partOf(next)->collectLoads(*next, std::max<int64_t>(-1, i - 2), i - 1,
+                               loads);
+  if (loads.empty())
+    return;
+  syncStores(i - 1);
+  run(next, loads);
+}
+
+std::string ashlar::systolic::writeStream(const std::vector<Part> &parts,
+                                          const Machine &machine,
+                                          StreamBuilder &builder) {
+  StreamOrder order(machine, builder, parts.size() > 1);
+  for (const Part &part : parts)
+    if (std::string why = order.add(part); !why.empty())
+      return why;
+  order.write();
+  return order.error();
+}
+
+std::string ashlar::systolic::whyNotPart(const Part &part,
+                                         const Machine &machine) {
+  StreamBuilder builder("", 0);
+  if (!(machine.flags & ASHLAR_SYSTOLIC_EXTENDED))
+    return writeStream({part}, machine, builder);
+  return StreamOrder(machine, builder, false).add(part);
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One kernel that computes what several did, one after the other.
+#ifndef ASHLAR_LIB_TRANSFORMS_SCHEDULE_JOINEDKERNEL_H
+#define ASHLAR_LIB_TRANSFORMS_SCHEDULE_JOINEDKERNEL_H
+
+#include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace ashlar {
+
+/// Whether a kernel's body is nothing but contractions of its arguments.
+bool isJoinable(mlir::func::FuncOp kernel);
+
+/// Makes joined kernels, once for all sequences that are wired alike.
+class KernelJoiner {
+public:
+  explicit KernelJoiner(mlir::ModuleOp program)
+      : program(program), symbols(program) {}
+
+  /// Replaces invocations, in the order in which they run, by one of a kernel
+  /// that does all of their work. Nothing between them reads their results.
+  /// Results that only members read become bytes of one more result, where
+  /// those that are not needed at the same time share their place.
+  void join(llvm::ArrayRef<exec::InvokeOp> members);
+
+  mlir::func::FuncOp kernelOf(exec::InvokeOp invoke) const {
+    return symbols.lookup<mlir::func::FuncOp>(invoke.getKernel());
+  }
+  /// Kernels that were joined and that nobody invokes by themselves.
+  void eraseUnused();
+
+private:
+  struct Wiring;
+  Wiring wire(llvm::ArrayRef<exec::InvokeOp> members) const;
+  mlir::func::FuncOp write(const Wiring &wiring, mlir::Location location);
+
+  mlir::ModuleOp program;
+  mlir::SymbolTable symbols;
+  llvm::StringMap<mlir::func::FuncOp> kernels; ///< by how they are wired
+  llvm::SetVector<mlir::Operation *> joined;
+};
+
+} // namespace ashlar
+
+#endif // ASHLAR_LIB_TRANSFORMS_SCHEDULE_JOINEDKERNEL_H
