@@ -3,6 +3,7 @@
 // Tries a handful of ways to cut a contraction, and takes the one that the
 // simulator's counting half finds fastest: it is exact, and reads no data.
 #include "CompressLoops.h"
+#include "ExchangeRoles.h"
 #include "Lowering.h"
 #include "PackColumns.h"
 
@@ -17,27 +18,46 @@ static int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// Cycles until the last result has left.
 static std::optional<uint64_t> cyclesOf(const Machine &machine,
-                                        const Kernel &kernel) {
+                                        const Kernel &kernel,
+                                        std::string &error) {
   Timing timing(machine, kernel.regions.size());
   Decoder decoder(machine, kernel);
   Action action;
   while (decoder.next(action))
     timing.add(action);
-  if (decoder.failed())
+  if (decoder.failed()) {
+    error = "its stream would be refused: " + decoder.error();
     return std::nullopt;
+  }
   timing.finish();
   return timing.cycles();
 }
 
+const char *ashlar::systolic::nameOf(Dataflow dataflow) {
+  switch (dataflow) {
+  case Dataflow::WeightStationary:
+    return "weight-stationary";
+  case Dataflow::InputStationary:
+    return "input-stationary";
+  case Dataflow::OutputStationary:
+    return "output-stationary";
+  }
+  return "";
+}
+
 std::vector<Choice> ashlar::systolic::choicesFor(const Problem &problem,
-                                                 const Machine &machine) {
+                                                 const Machine &machine,
+                                                 bool isOutputStationary,
+                                                 bool packsTaps) {
   std::vector<Choice> choices;
   int64_t rows = problem.count(problem.m);
   int64_t most = std::min<int64_t>(rows, machine.accumulator_rows / 3);
+  // An array holds the sums of as many rows at once.
+  int64_t least = isOutputStationary ? std::min<int64_t>(rows, machine.dim) : 1;
   std::vector<int64_t> counts;
   for (int64_t count = divideUp(rows, most);; count *= 2) {
-    counts.push_back(std::max<int64_t>(1, divideUp(rows, count)));
-    if (counts.back() == 1)
+    counts.push_back(std::max(least, divideUp(rows, count)));
+    if (counts.back() == least)
       break;
   }
   int64_t blocks = divideUp(problem.count(problem.k), machine.dim);
@@ -52,6 +72,8 @@ std::vector<Choice> ashlar::systolic::choicesFor(const Problem &problem,
         columns = problem.sizes[d];
     if (columns < problem.count(problem.k)) {
       modes.push_back(true);
+      if (!packsTaps)
+        modes = {true};
       blocks =
           problem.count(problem.k) / columns * divideUp(columns, machine.dim);
     }
@@ -60,7 +82,7 @@ std::vector<Choice> ashlar::systolic::choicesFor(const Problem &problem,
     for (int64_t chunk : counts)
       for (bool inPlace : modes)
         for (int64_t cycles : {600, 1200, 2400})
-          choices.push_back({inPlace, chunk, tile, cycles});
+          choices.push_back({inPlace, chunk, tile, cycles, isOutputStationary});
     if (tile == 1 || problem.isDepthwise)
       break;
   }
@@ -75,9 +97,12 @@ public:
          const ashlar_systolic_region_t &region)
       : machine(machine), name(name), bindings(bindings), region(region) {}
 
-  void tryAll(const Problem &problem);
+  /// Nothing where it cannot be better than the best so far.
+  void tryAll(const Problem &problem, Dataflow dataflow,
+              const SearchOptions &options);
 
   std::optional<uint64_t> best; ///< cycles
+  std::vector<Alternative> alternatives;
   Kernel kernel;
   std::string error = "it has no rows";
 
@@ -89,11 +114,50 @@ private:
 };
 } // namespace
 
-void Search::tryAll(const Problem &problem) {
+/// What the arrays take if they never wait, and the transfers of results that
+/// do not follow each other in memory as they do on chip: an element a row.
+static uint64_t leastCycles(const Problem &problem, const Machine &machine,
+                            bool isOutputStationary) {
+  int64_t rows = problem.count(problem.m), columns = problem.count(problem.n);
+  int64_t terms = problem.count(problem.k), dim = machine.dim;
+  int64_t folds = isOutputStationary
+                      ? divideUp(rows, dim) * std::max(terms, dim)
+                      : divideUp(terms, dim) * std::max(rows, dim);
+  int64_t batches = problem.count(problem.batch);
+  int64_t least = batches * divideUp(columns, dim) * folds / machine.arrays;
+  bool isDense = columns == 1;
+  for (unsigned d : problem.n)
+    isDense |= problem.sizes[d] > 1 && problem.result.strides[d] == 1;
+  if (!isDense)
+    least = std::max<int64_t>(least, batches * rows * columns /
+                                         machine.bank_rows_per_cycle);
+  return uint64_t(least);
+}
+
+void Search::tryAll(const Problem &problem, Dataflow dataflow,
+                    const SearchOptions &options) {
+  if (options.dataflow && dataflow != *options.dataflow && !problem.isDepthwise)
+    return;
+  const bool isOutputStationary = dataflow == Dataflow::OutputStationary;
+  auto note = [&](uint64_t cycles, bool isBound) {
+    for (Alternative &one : alternatives)
+      if (one.dataflow == dataflow) {
+        if (cycles < one.cycles)
+          one = {dataflow, cycles, isBound};
+        return;
+      }
+    alternatives.push_back({dataflow, cycles, isBound});
+  };
+  uint64_t bound = problem.isDepthwise
+                       ? 0
+                       : leastCycles(problem, machine, isOutputStationary);
+  if (best && bound >= *best)
+    return note(bound, true);
   // Commands that are counted at most, for all choices together.
   uint64_t budget = 400000;
   int64_t feasible = 0, tile = 0, rows = problem.count(problem.m);
-  for (const Choice &choice : choicesFor(problem, machine)) {
+  for (const Choice &choice :
+       choicesFor(problem, machine, isOutputStationary, options.packsTaps)) {
     // Smaller tiles, and fewer rows than the array's, only where nothing else
     // fits.
     if (feasible &&
@@ -113,7 +177,10 @@ void Search::tryAll(const Problem &problem) {
       tile = choice.tileBlocks;
     uint64_t commands = builder.kernel.commands.size();
     budget -= std::min(budget, commands);
-    std::optional<uint64_t> cycles = cyclesOf(machine, builder.kernel);
+    std::optional<uint64_t> cycles =
+        cyclesOf(machine, builder.kernel, best ? why : error);
+    if (cycles)
+      note(*cycles, false);
     // A longer stream has to be worth it.
     if (cycles && (!best || *cycles * 50 < *best * 49 ||
                    (*cycles <= *best && commands <= kernel.commands.size()))) {
@@ -123,20 +190,39 @@ void Search::tryAll(const Problem &problem) {
   }
 }
 
-std::string ashlar::systolic::lowerContract(const Problem &problem,
-                                            const Machine &machine,
-                                            const std::string &name,
-                                            uint32_t bindings, Kernel &kernel) {
+std::string
+ashlar::systolic::lowerContract(const Problem &problem, const Machine &machine,
+                                const std::string &name, uint32_t bindings,
+                                Kernel &kernel, const SearchOptions &options,
+                                std::vector<Alternative> *alternatives) {
   ashlar_systolic_region_t region = {};
   region.multiply_adds = uint64_t(problem.multiplyAdds());
   region.kind = problem.isDepthwise ? ASHLAR_SYSTOLIC_DEPTHWISE
                                     : ASHLAR_SYSTOLIC_CONTRACTION;
   Search search(machine, name, bindings, region);
-  search.tryAll(problem);
-  if (std::optional<Problem> packed = packColumns(problem, machine))
-    search.tryAll(*packed);
+  // Forms of the same, each better than the others somewhere.
+  std::vector<Problem> forms = {problem};
+  if (options.packsColumns)
+    for (Problem &packed : packingsOf(problem, machine))
+      forms.push_back(std::move(packed));
+  // The most promising first: what cannot be better is not tried.
+  std::rotate(forms.begin(), forms.begin() + 1, forms.end());
+  for (const Problem &form : forms)
+    search.tryAll(form, Dataflow::WeightStationary, options);
+  if (!problem.isDepthwise)
+    for (const Problem &form : forms)
+      search.tryAll(form, Dataflow::OutputStationary, options);
+  if (std::optional<Problem> exchanged = exchangeRoles(problem))
+    search.tryAll(*exchanged, Dataflow::InputStationary, options);
   if (!search.best)
     return search.error;
+  if (alternatives) {
+    *alternatives = std::move(search.alternatives);
+    std::stable_sort(alternatives->begin(), alternatives->end(),
+                     [](const Alternative &a, const Alternative &b) {
+                       return a.cycles < b.cycles;
+                     });
+  }
   kernel = std::move(search.kernel);
   // A short stream is as easily read as it is.
   constexpr size_t few = 1000;
@@ -153,5 +239,9 @@ std::string ashlar::systolic::whyNoChoice(const Problem &problem,
     if (error.empty())
       return "";
   }
+  if (std::optional<Problem> exchanged = exchangeRoles(problem))
+    for (const Choice &choice : choicesFor(*exchanged, machine))
+      if (whyNotChoice(*exchanged, machine, choice).empty())
+        return "";
   return error;
 }

@@ -4,6 +4,7 @@
 #include "Machines.h"
 #include "ReadContract.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "ashlar/Support/Remarks.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "systolic/Function.h"
 
@@ -18,8 +19,9 @@ FailureOr<systolic::Machine> systolic::presetNamed(StringRef name,
          << name << "'; expected one of " << llvm::join(presets(), ", ");
 }
 
-FailureOr<systolic::Kernel> systolic::lowerKernel(func::FuncOp function,
-                                                  const Machine &machine) {
+FailureOr<systolic::Kernel>
+systolic::lowerKernel(func::FuncOp function, const Machine &machine,
+                      std::vector<Alternative> *alternatives) {
   SmallVector<tile::ContractOp> contracts;
   function.walk([&](tile::ContractOp op) { contracts.push_back(op); });
   if (contracts.size() != 1) {
@@ -32,12 +34,30 @@ FailureOr<systolic::Kernel> systolic::lowerKernel(func::FuncOp function,
   Kernel kernel;
   if (why.empty())
     why = lowerContract(problem, machine, function.getSymName().str(),
-                        exec::numKernelBindings(function), kernel);
+                        exec::numKernelBindings(function), kernel, {},
+                        alternatives);
   if (why.empty())
     return kernel;
   contracts[0].emitError("the machine ")
       << machine.name << " does not compute this contraction: " << why;
   return failure();
+}
+
+void systolic::remarkDataflow(func::FuncOp function,
+                              const std::vector<Alternative> &alternatives) {
+  if (alternatives.empty() || !wantsRemarks(function))
+    return;
+  const Alternative &best = alternatives[0];
+  auto line = remark::passed(function.getLoc(),
+                             about(function, "Dataflow", "strategy"));
+  line << "is " << remark::metric("Dataflow", nameOf(best.dataflow)) << ": "
+       << remark::metric("Cycles", int64_t(best.cycles)) << " cycles";
+  if (alternatives.size() < 2)
+    return;
+  const Alternative &next = alternatives[1];
+  line << "; runner-up " << remark::metric("RunnerUp", nameOf(next.dataflow))
+       << " with " << (next.isBound ? "at least " : "")
+       << remark::metric("RunnerUpCycles", int64_t(next.cycles));
 }
 
 std::string systolic::whyNot(tile::ContractOp op, const Machine &machine) {

@@ -36,13 +36,15 @@ FailureOr<ProgramBinary> SystolicTarget::emit(ModuleOp program,
   image.machine = streamMachine(machine());
   image.kernels.resize(functions.size());
   std::vector<char> done(functions.size(), false);
+  std::vector<std::vector<Alternative>> alternatives(functions.size());
   parallelFor(program.getContext(), 0, functions.size(), [&](size_t i) {
     bool isStream =
         !functions[i]
              .walk([](tile::ContractOp) { return WalkResult::interrupt(); })
              .wasInterrupted();
-    auto kernel = isStream ? readOps(functions[i])
-                           : lowerKernel(functions[i], image.machine);
+    auto kernel =
+        isStream ? readOps(functions[i])
+                 : lowerKernel(functions[i], image.machine, &alternatives[i]);
     if (failed(kernel))
       return;
     image.kernels[i] = std::move(*kernel);
@@ -50,6 +52,8 @@ FailureOr<ProgramBinary> SystolicTarget::emit(ModuleOp program,
   });
   if (llvm::is_contained(done, false))
     return failure();
+  for (auto [function, found] : llvm::zip_equal(functions, alternatives))
+    remarkDataflow(function, found);
   ProgramBinary binary;
   binary.format = machine().code.format;
   binary.deviceType = "systolic";

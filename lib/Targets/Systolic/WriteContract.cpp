@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The order of issue: docs/systolic.md, "How to order a stream", says why.
+#include "ArraySteps.h"
 #include "Lowering.h"
 #include "WriteEpilogue.h"
 
@@ -37,6 +38,7 @@ private:
                Commands &commands);
   std::vector<Transfer> loadsOf(const TileLoad &tile) const;
   Fold foldOf(const Unit &unit, int64_t block) const;
+  std::vector<ArrayStep> stepsOf(const Unit &unit) const;
   void writeMargins();
   void interleave(const Commands &first, const Commands &second);
   static void run(const Commands &commands) {
@@ -111,11 +113,21 @@ Fold ContractWriter::foldOf(const Unit &unit, int64_t block) const {
   Fold fold = layout.fold(layout.chunks[size_t(result.chunk)], result.nBlock,
                           unit.tile, block, unit.a, unit.b);
   fold.array = result.array;
-  fold.c =
-      ASHLAR_SYSTOLIC_ACCUMULATOR | result.place |
-      (block || layout.problem.epilogue.bias >= 0 ? ASHLAR_SYSTOLIC_ACCUMULATE
-                                                  : 0);
+  // Output-stationary, all of a tile arrives at once.
+  bool isFirst = fold.isOutputStationary ? unit.tile == 0 : block == 0;
+  fold.c = ASHLAR_SYSTOLIC_ACCUMULATOR | result.place |
+           (!isFirst || layout.problem.epilogue.bias >= 0
+                ? ASHLAR_SYSTOLIC_ACCUMULATE
+                : 0);
   return fold;
+}
+
+std::vector<ArrayStep> ContractWriter::stepsOf(const Unit &unit) const {
+  std::vector<Fold> folds;
+  for (int64_t block = layout.tileBegin(unit.tile);
+       block < layout.tileEnds[size_t(unit.tile)]; ++block)
+    folds.push_back(foldOf(unit, block));
+  return arraySteps(folds, writer);
 }
 
 void ContractWriter::collectFolds(const Step &step, Commands &commands) {
@@ -125,25 +137,19 @@ void ContractWriter::collectFolds(const Step &step, Commands &commands) {
   }
   // Arrays take turns, so that none waits in the order of issue.
   size_t most = 0;
-  std::vector<std::vector<Fold>> byArray(layout.machine.arrays);
+  std::vector<std::vector<ArrayStep>> byArray(layout.machine.arrays);
   for (const Unit &unit : step.units)
-    for (int64_t block = layout.tileBegin(unit.tile);
-         block < layout.tileEnds[size_t(unit.tile)]; ++block) {
-      Fold fold = foldOf(unit, block);
-      byArray[fold.array].push_back(fold);
-      most = std::max(most, byArray[fold.array].size());
+    for (const ArrayStep &one : stepsOf(unit)) {
+      auto &steps = byArray[one.piece.array];
+      steps.push_back(one);
+      most = std::max(most, steps.size());
     }
   for (size_t i = 0; i < most; ++i)
-    for (const auto &folds : byArray) {
-      if (i >= folds.size())
-        continue;
-      bool isFirst = true;
-      for (const Fold &piece : writer.split(folds[i])) {
-        commands.push_back(
-            [this, piece, isFirst] { writer.foldPiece(piece, isFirst); });
-        isFirst = false;
-      }
-    }
+    for (const auto &steps : byArray)
+      if (i < steps.size())
+        commands.push_back([this, one = steps[i]] {
+          writer.foldPiece(one.piece, one.isFirst, one.isLast);
+        });
 }
 
 void ContractWriter::collectStores(const Step &step, Commands &commands) {
@@ -231,13 +237,13 @@ void ContractWriter::writeFirstStep() {
     return true;
   };
   for (const Unit &unit : step.units)
-    for (int64_t block = layout.tileBegin(unit.tile);
-         block < layout.tileEnds[size_t(unit.tile)]; ++block) {
+    for (const ArrayStep &one : stepsOf(unit)) {
+      int64_t block = layout.tileBegin(unit.tile) + one.fold;
       bool isNew = loadUpTo(TileLoad::A, unit.a, block, loadedA);
       isNew |= loadUpTo(TileLoad::B, unit.b, block, loadedB);
       if (isNew)
         writer.sync(load, execute);
-      writer.fold(foldOf(unit, block));
+      writer.foldPiece(one.piece, one.isFirst, one.isLast);
     }
   epilogue.loadConstants();
   for (const TileLoad &tile : step.loads)
