@@ -2,6 +2,7 @@
 //
 // Tries a handful of ways to cut a contraction, and takes the one that the
 // simulator's counting half finds fastest: it is exact, and reads no data.
+#include "ExchangeRoles.h"
 #include "Lowering.h"
 #include "PackColumns.h"
 
@@ -15,28 +16,47 @@ using namespace ashlar::systolic;
 static int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 std::optional<uint64_t> ashlar::systolic::cyclesOf(const Machine &machine,
-                                                   const Kernel &kernel) {
+                                                   const Kernel &kernel,
+                                                   std::string &error) {
   Timing timing(machine, kernel.regions.size());
   Decoder decoder(machine, kernel);
   Action action;
   while (decoder.next(action))
     timing.add(action);
-  if (decoder.failed())
+  if (decoder.failed()) {
+    error = "its stream would be refused: " + decoder.error();
     return std::nullopt;
+  }
   timing.finish();
   return timing.cycles();
 }
 
+const char *ashlar::systolic::nameOf(Dataflow dataflow) {
+  switch (dataflow) {
+  case Dataflow::WeightStationary:
+    return "weight-stationary";
+  case Dataflow::InputStationary:
+    return "input-stationary";
+  case Dataflow::OutputStationary:
+    return "output-stationary";
+  }
+  return "";
+}
+
 std::vector<Choice> ashlar::systolic::choicesFor(const Problem &problem,
                                                  const Machine &machine,
-                                                 int64_t mostTileCycles) {
+                                                 const SearchOptions &options) {
+  const bool isOutputStationary =
+      options.dataflow == Dataflow::OutputStationary;
   std::vector<Choice> choices;
   int64_t rows = problem.count(problem.m);
   int64_t most = std::min<int64_t>(rows, machine.accumulator_rows / 3);
+  // An array holds the sums of as many rows at once.
+  int64_t least = isOutputStationary ? std::min<int64_t>(rows, machine.dim) : 1;
   std::vector<int64_t> counts;
   for (int64_t count = divideUp(rows, most);; count *= 2) {
-    counts.push_back(std::max<int64_t>(1, divideUp(rows, count)));
-    if (counts.back() == 1)
+    counts.push_back(std::max(least, divideUp(rows, count)));
+    if (counts.back() == least)
       break;
   }
   int64_t blocks = divideUp(problem.count(problem.k), machine.dim);
@@ -51,18 +71,20 @@ std::vector<Choice> ashlar::systolic::choicesFor(const Problem &problem,
         columns = problem.sizes[d];
     if (columns < problem.count(problem.k)) {
       modes.push_back(true);
+      if (!options.packsTaps)
+        modes = {true};
       blocks =
           problem.count(problem.k) / columns * divideUp(columns, machine.dim);
     }
   }
   for (int64_t tile = std::max<int64_t>(blocks * 2, 1);; tile /= 2) {
     for (int64_t chunk : counts) {
-      if (mostTileCycles && tile > 1 && !problem.isDepthwise &&
-          tile * std::max<int64_t>(chunk, machine.dim) > mostTileCycles)
+      if (options.mostTileCycles && tile > 1 && !problem.isDepthwise &&
+          tile * std::max<int64_t>(chunk, machine.dim) > options.mostTileCycles)
         continue;
       for (bool inPlace : modes)
         for (int64_t cycles : {600, 1200, 2400})
-          choices.push_back({inPlace, chunk, tile, cycles});
+          choices.push_back({inPlace, chunk, tile, cycles, isOutputStationary});
     }
     if (tile == 1 || problem.isDepthwise)
       break;
@@ -71,68 +93,145 @@ std::vector<Choice> ashlar::systolic::choicesFor(const Problem &problem,
 }
 
 namespace {
-struct Search {
-  Found found; ///< the best so far, of all forms of a contraction
-  size_t commands = 0;
+class Search {
+public:
+  explicit Search(const Machine &machine) : machine(machine) {}
 
-  void tryAll(const Problem &form, const Machine &machine,
-              int64_t mostTileCycles);
+  /// Nothing where it cannot be better than the best so far.
+  void tryAll(const Problem &problem, Dataflow dataflow,
+              const SearchOptions &options);
+
+  Found found; ///< the best so far, of all forms of a contraction
+
+private:
+  const Machine &machine;
+  size_t commands = 0; ///< of the best
 };
 } // namespace
 
-void Search::tryAll(const Problem &form, const Machine &machine,
-                    int64_t mostTileCycles) {
+/// What the arrays take if they never wait, and the transfers of results that
+/// do not follow each other in memory as they do on chip: an element a row.
+static uint64_t leastCycles(const Problem &problem, const Machine &machine,
+                            bool isOutputStationary) {
+  int64_t rows = problem.count(problem.m), columns = problem.count(problem.n);
+  int64_t terms = problem.count(problem.k), dim = machine.dim;
+  int64_t folds = isOutputStationary
+                      ? divideUp(rows, dim) * std::max(terms, dim)
+                      : divideUp(terms, dim) * std::max(rows, dim);
+  int64_t batches = problem.count(problem.batch);
+  int64_t least = batches * divideUp(columns, dim) * folds / machine.arrays;
+  bool isDense = columns == 1;
+  for (unsigned d : problem.n)
+    isDense |= problem.sizes[d] > 1 && problem.result.strides[d] == 1;
+  if (!isDense)
+    least = std::max<int64_t>(least, batches * rows * columns /
+                                         machine.bank_rows_per_cycle);
+  return uint64_t(least);
+}
+
+void Search::tryAll(const Problem &problem, Dataflow dataflow,
+                    const SearchOptions &options) {
+  if (options.dataflow && dataflow != *options.dataflow && !problem.isDepthwise)
+    return;
+  const bool isOutputStationary = dataflow == Dataflow::OutputStationary;
+  auto note = [&](uint64_t cycles, bool isBound) {
+    for (Alternative &one : found.alternatives)
+      if (one.dataflow == dataflow) {
+        if (cycles < one.cycles)
+          one = {dataflow, cycles, isBound};
+        return;
+      }
+    found.alternatives.push_back({dataflow, cycles, isBound});
+  };
+  uint64_t bound = problem.isDepthwise
+                       ? 0
+                       : leastCycles(problem, machine, isOutputStationary);
+  if (found.cycles && bound >= *found.cycles)
+    return note(bound, true);
   // Commands that are counted at most, for all choices together.
   uint64_t budget = 400000;
-  int64_t feasible = 0, tile = 0, rows = form.count(form.m);
-  for (const Choice &tried : choicesFor(form, machine, mostTileCycles)) {
+  int64_t feasible = 0, tile = 0, rows = problem.count(problem.m);
+  // What the machine has no command for in any size; by readsTapsInPlace.
+  bool isImpossible[2] = {false, false};
+  SearchOptions ofThis = options;
+  ofThis.dataflow = dataflow;
+  for (const Choice &choice : choicesFor(problem, machine, ofThis)) {
     // Smaller tiles, and fewer rows than the array's, only where nothing else
     // fits.
     if (feasible &&
-        (tried.tileBlocks * 2 < tile || budget == 0 || feasible >= 24))
+        (choice.tileBlocks * 2 < tile || budget == 0 || feasible >= 24))
       break;
-    if (feasible && tried.chunkRows < std::min<int64_t>(rows, machine.dim))
+    if (feasible && choice.chunkRows < std::min<int64_t>(rows, machine.dim))
       continue;
     StreamBuilder builder("", ASHLAR_SYSTOLIC_MAX_BINDINGS);
+    if (isImpossible[choice.readsTapsInPlace])
+      continue;
+    bool fits;
     std::string why =
-        writeStream({Part{&form, tried, "", -1}}, machine, builder);
+        writeStream({Part{&problem, choice, "", -1}}, machine, builder, &fits);
     if (!why.empty()) {
+      isImpossible[choice.readsTapsInPlace] = fits;
       if (!found.cycles)
         found.error = why;
       continue;
     }
     if (++feasible == 1)
-      tile = tried.tileBlocks;
+      tile = choice.tileBlocks;
     uint64_t count = builder.kernel.commands.size();
     budget -= std::min(budget, count);
-    std::optional<uint64_t> cycles = cyclesOf(machine, builder.kernel);
+    std::optional<uint64_t> cycles =
+        cyclesOf(machine, builder.kernel, found.cycles ? why : found.error);
+    if (cycles)
+      note(*cycles, false);
     // A longer stream has to be worth it.
     std::optional<uint64_t> best = found.cycles;
     if (cycles && (!best || *cycles * 50 < *best * 49 ||
                    (*cycles <= *best && count <= commands))) {
+      found.cycles = cycles;
+      found.problem = problem;
+      found.choice = choice;
       commands = count;
-      found = {cycles, form, tried, ""};
     }
   }
 }
 
 Found ashlar::systolic::chooseAlone(const Problem &problem,
                                     const Machine &machine,
-                                    int64_t mostTileCycles) {
-  Search search;
-  search.tryAll(problem, machine, mostTileCycles);
-  if (std::optional<Problem> packed = packColumns(problem, machine))
-    search.tryAll(*packed, machine, mostTileCycles);
-  return search.found;
+                                    const SearchOptions &options) {
+  Search search(machine);
+  // Forms of the same, each better than the others somewhere.
+  std::vector<Problem> forms = {problem};
+  if (options.packsColumns)
+    for (Problem &packed : packingsOf(problem, machine))
+      forms.push_back(std::move(packed));
+  // The most promising first: what cannot be better is not tried.
+  std::rotate(forms.begin(), forms.begin() + 1, forms.end());
+  for (const Problem &form : forms)
+    search.tryAll(form, Dataflow::WeightStationary, options);
+  if (!problem.isDepthwise)
+    for (const Problem &form : forms)
+      search.tryAll(form, Dataflow::OutputStationary, options);
+  if (std::optional<Problem> exchanged = exchangeRoles(problem))
+    search.tryAll(*exchanged, Dataflow::InputStationary, options);
+  std::stable_sort(search.found.alternatives.begin(),
+                   search.found.alternatives.end(),
+                   [](const Alternative &a, const Alternative &b) {
+                     return a.cycles < b.cycles;
+                   });
+  return std::move(search.found);
 }
 
 std::string ashlar::systolic::whyNoChoice(const Problem &problem,
                                           const Machine &machine) {
   std::string error = "it has no rows";
-  for (const Choice &choice : choicesFor(problem, machine, 0)) {
+  for (const Choice &choice : choicesFor(problem, machine)) {
     error = whyNotPart({&problem, choice, "", -1}, machine);
     if (error.empty())
       return "";
   }
+  if (std::optional<Problem> exchanged = exchangeRoles(problem))
+    for (const Choice &choice : choicesFor(*exchanged, machine))
+      if (whyNotPart({&*exchanged, choice, "", -1}, machine).empty())
+        return "";
   return error;
 }

@@ -25,7 +25,8 @@ static bool isDense(const Problem &problem, const std::vector<unsigned> &dims,
 
 bool ashlar::systolic::canReadTapsInPlace(const Problem &problem) {
   int last = innermost(problem, problem.isDepthwise ? problem.n : problem.k);
-  if (last < 0 || problem.a.strides[size_t(last)] != 1)
+  if (last < 0 || problem.aCoordinates.empty() ||
+      problem.a.strides[size_t(last)] != 1)
     return false;
   // Columns are one dim of A, and nothing else moves along it.
   const Coordinate &columns = problem.aCoordinates.back();
@@ -46,9 +47,7 @@ Layout::Layout(const Problem &problem, const Machine &machine,
                const Choice &choice)
     : problem(problem), machine(machine), choice(choice), dim(machine.dim) {
   nBlocks = divideUp(problem.count(problem.n), dim);
-  bIsTransposed = !problem.sideBySide.taps && problem.count(problem.n) > 1 &&
-                  isDense(problem, problem.k, problem.b) &&
-                  !isDense(problem, problem.n, problem.b);
+  chooseTransposes();
   if (choice.readsTapsInPlace) {
     for (const Coordinate &coordinate : problem.aCoordinates) {
       int64_t step = 0;
@@ -65,8 +64,45 @@ Layout::Layout(const Problem &problem, const Machine &machine,
   cutTerms();
 }
 
+/// Factors come on chip as they lie in memory, if an array can turn them
+/// around: it has one transposer, which output-stationary A needs for itself
+/// unless its rows are terms.
+void Layout::chooseTransposes() {
+  bIsTransposed = !problem.sideBySide.taps && problem.count(problem.n) > 1 &&
+                  isDense(problem, problem.k, problem.b) &&
+                  !isDense(problem, problem.n, problem.b);
+  aIsTransposed = !choice.readsTapsInPlace && problem.count(problem.m) > 1 &&
+                  isDense(problem, problem.m, problem.a) &&
+                  !isDense(problem, problem.k, problem.a);
+  // Without a first column for mvin, a row is one run.
+  if (!(machine.flags & ASHLAR_SYSTOLIC_EXTENDED))
+    aIsTransposed &= runsOf(problem.digits(problem.m, problem.a), 0,
+                            problem.count(problem.m))
+                         .size() == 1;
+  if (!bIsTransposed || aIsTransposed == choice.isOutputStationary)
+    return;
+  // The smaller one comes element by element.
+  if (!choice.isOutputStationary &&
+      problem.count(problem.m) < problem.count(problem.n))
+    aIsTransposed = false;
+  else
+    bIsTransposed = false;
+}
+
 int64_t Layout::columnsOf(int64_t nBlock) const {
   return std::min(dim, problem.count(problem.n) - nBlock * dim);
+}
+
+int64_t Layout::cyclesOf(const Chunk &chunk, int64_t tile) const {
+  int64_t begin = tileBegin(tile), end = tileEnds[size_t(tile)];
+  if (choice.isOutputStationary) {
+    int64_t terms = 0;
+    for (int64_t i = begin; i < end; ++i)
+      terms += kBlocks[size_t(i)].depth;
+    return pieces(chunk) * std::max(terms, dim);
+  }
+  int64_t load = dim * (bIsTransposed ? 2 : 1);
+  return (end - begin) * std::max(chunk.rows, load);
 }
 
 uint64_t Layout::address(const Access &access, int64_t element) const {
@@ -106,9 +142,15 @@ void Layout::cutRows() {
   int64_t rows = problem.count(problem.m);
   if (!choice.readsTapsInPlace) {
     int64_t count = divideUp(rows, choice.chunkRows);
+    // An array takes as many rows at once, then: the last chunk has the rest.
+    int64_t unit = choice.isOutputStationary || aIsTransposed ? dim : 1;
+    int64_t units = divideUp(rows, unit);
     for (int64_t batch = 0; batch < batches(); ++batch)
       for (int64_t i = 0; i < count; ++i) {
-        int64_t first = rows * i / count, end = rows * (i + 1) / count;
+        int64_t first = units * i / count * unit;
+        int64_t end = std::min(rows, units * (i + 1) / count * unit);
+        if (first == end)
+          continue;
         chunks.push_back({batch, first, end - first, {}, {}, end - first});
       }
     return;
@@ -189,7 +231,7 @@ void Layout::cutTerms() {
       for (int64_t tap = 0; tap < taps; ++tap)
         kBlocks.push_back({tap * columns + plane * dim,
                            std::min(dim, columns - plane * dim), 0, plane, 0});
-  } else if (machine.flags & ASHLAR_SYSTOLIC_EXTENDED) {
+  } else if (aIsTransposed || machine.flags & ASHLAR_SYSTOLIC_EXTENDED) {
     for (int64_t k = 0; k < terms; k += dim)
       kBlocks.push_back({k, std::min(dim, terms - k), 0, k / dim, 0});
   } else {
@@ -220,8 +262,11 @@ int64_t Layout::bRows(int64_t tile) const {
 }
 
 int64_t Layout::aRows(const Chunk &chunk, int64_t tile) const {
+  const KBlock &end = kBlocks[size_t(tileEnds[size_t(tile)] - 1)];
+  if (aIsTransposed)
+    return (end.first + end.depth - firstTerm(tile)) * pieces(chunk);
   int64_t first = kBlocks[size_t(tileBegin(tile))].plane;
-  int64_t last = kBlocks[size_t(tileEnds[size_t(tile)] - 1)].plane;
+  int64_t last = end.plane;
   return (last - first + 1) * chunk.pixels;
 }
 
@@ -230,6 +275,8 @@ int64_t Layout::aRows(const Chunk &chunk, int64_t tile) const {
 std::vector<Transfer> Layout::loadsOfA(const Chunk &chunk, int64_t tile,
                                        int64_t nBlock, int64_t begin,
                                        int64_t end, uint32_t place) const {
+  if (aIsTransposed)
+    return loadsOfColumns(chunk, tile, begin, end, place);
   const Access &a = problem.a;
   std::vector<Transfer> loads;
   int64_t batch = a.offset + problem.offsetOf(problem.batch, a, chunk.batch);
@@ -328,11 +375,46 @@ static std::vector<Transfer> joinTransfers(std::vector<Transfer> all) {
   return joined;
 }
 
-/// B of two results side by side: zeros, then what each one has of taps.
-std::vector<Transfer> Layout::loadsOfTwo(int64_t batch, int64_t begin,
-                                         int64_t end, uint32_t place) const {
+/// A as it lies in memory where its rows follow each other there: terms are
+/// rows, and an array turns it around.
+std::vector<Transfer> Layout::loadsOfColumns(const Chunk &chunk, int64_t tile,
+                                             int64_t begin, int64_t end,
+                                             uint32_t place) const {
+  const Access &a = problem.a;
+  std::vector<Transfer> loads;
+  int64_t at = a.offset + problem.offsetOf(problem.batch, a, chunk.batch);
+  std::vector<Digit> k = problem.digits(problem.k, a);
+  for (Digit &digit : k)
+    digit.bytes *= bytesOf(a.element);
+  std::vector<Run> runs = runsOf(problem.digits(problem.m, a), chunk.first,
+                                 chunk.first + chunk.rows);
+  Transfer load;
+  load.elementBytes = uint32_t(bytesOf(a.element));
+  for (int64_t i = begin; i < end; ++i) {
+    const KBlock &block = kBlocks[size_t(i)];
+    int64_t row = place + (block.first - firstTerm(tile)) * pieces(chunk);
+    load.blockStride = uint32_t(block.depth);
+    for (const Run &run : runs)
+      for (const Box &box :
+           boxesOf(k, block.first, block.first + block.depth)) {
+        load.memory = address(a, at + run.offset) + uint64_t(box.bytes);
+        load.place = uint32_t(row + box.first - block.first);
+        load.firstColumn = uint32_t(run.first - chunk.first);
+        load.columns = uint32_t(run.length);
+        load.levels = box.levels;
+        loads.push_back(load);
+      }
+  }
+  return joinTransfers(std::move(loads));
+}
+
+/// B of results side by side: zeros, then what each one has of taps.
+std::vector<Transfer> Layout::loadsOfSeveral(int64_t batch, int64_t nBlock,
+                                             int64_t begin, int64_t end,
+                                             uint32_t place) const {
   const Access &b = problem.b;
-  const SideBySide &pair = problem.sideBySide;
+  const SideBySide &beside = problem.sideBySide;
+  int64_t n0 = nBlock * dim, n1 = n0 + columnsOf(nBlock);
   int64_t bytes = bytesOf(b.element);
   int64_t at = b.offset + problem.offsetOf(problem.batch, b, batch);
   int64_t k0 = kBlocks[size_t(begin)].first;
@@ -341,17 +423,17 @@ std::vector<Transfer> Layout::loadsOfTwo(int64_t batch, int64_t begin,
   Transfer load;
   load.elementBytes = uint32_t(bytes);
   load.place = place;
-  load.columns = uint32_t(2 * pair.columns);
+  load.columns = uint32_t(n1 - n0);
   load.levels = {{uint32_t(k1 - k0), 1}};
   std::vector<Transfer> loads = {load};
 
   // Terms of one result, as B has them.
   std::vector<Digit> digits = problem.digits(problem.k, b);
-  int64_t inner = 1, outer = 1, taps = problem.sizes[pair.dim];
+  int64_t inner = 1, outer = 1, taps = problem.sizes[beside.dim];
   bool isInner = true;
   for (size_t i = problem.k.size(); i-- > 0;) {
-    if (problem.k[i] == pair.dim) {
-      digits[i].size = pair.taps;
+    if (problem.k[i] == beside.dim) {
+      digits[i].size = beside.taps;
       isInner = false;
     } else {
       (isInner ? inner : outer) *= digits[i].size;
@@ -363,23 +445,29 @@ std::vector<Transfer> Layout::loadsOfTwo(int64_t batch, int64_t begin,
     digits[i].rows = rows;
     rows *= digits[i].size;
   }
-  load.columns = uint32_t(pair.columns);
-  for (int64_t result = 0; result < 2; ++result)
+  for (int64_t result = 0; result < beside.results; ++result) {
+    int64_t firstColumn = result * beside.columns;
+    int64_t left = std::max(n0, firstColumn);
+    int64_t right = std::min(n1, firstColumn + beside.columns);
+    if (left >= right)
+      continue;
+    load.firstColumn = uint32_t(left - n0);
+    load.columns = uint32_t(right - left);
     for (int64_t i = 0; i < outer; ++i) {
-      int64_t first = (i * taps + result * pair.step) * inner;
+      int64_t first = (i * taps + result * beside.step) * inner;
       int64_t from = std::max(k0, first);
-      int64_t to = std::min(k1, first + pair.taps * inner);
+      int64_t to = std::min(k1, first + beside.taps * inner);
       if (from >= to)
         continue;
-      int64_t own = i * pair.taps * inner - first;
+      int64_t own = i * beside.taps * inner - first;
       for (const Box &box : boxesOf(digits, from + own, to + own)) {
-        load.memory = address(b, at) + uint64_t(box.bytes);
+        load.memory = address(b, at + left - firstColumn) + uint64_t(box.bytes);
         load.place = uint32_t(place + box.first - own - k0);
-        load.firstColumn = uint32_t(result * pair.columns);
         load.levels = box.levels;
         loads.push_back(load);
       }
     }
+  }
   return loads;
 }
 
@@ -387,7 +475,7 @@ std::vector<Transfer> Layout::loadsOfB(int64_t batch, int64_t nBlock,
                                        int64_t tile, int64_t begin, int64_t end,
                                        uint32_t place) const {
   if (problem.sideBySide.taps)
-    return loadsOfTwo(batch, begin, end, place);
+    return loadsOfSeveral(batch, nBlock, begin, end, place);
   const Access &b = problem.b;
   std::vector<Transfer> loads;
   int64_t at = b.offset + problem.offsetOf(problem.batch, b, batch);
@@ -450,6 +538,13 @@ Fold Layout::fold(const Chunk &chunk, int64_t nBlock, int64_t tile,
   fold.depth = uint32_t(k.depth);
   fold.columns = uint32_t(columnsOf(nBlock));
   fold.isTransposed = bIsTransposed;
+  fold.isOutputStationary = choice.isOutputStationary;
+  if (aIsTransposed) {
+    fold.aIsTransposed = true;
+    fold.a = uint32_t(a + (k.first - firstTerm(tile)) * pieces(chunk));
+    fold.rows = {{uint32_t(chunk.rows), 1}};
+    return fold;
+  }
   int64_t plane = k.plane - kBlocks[size_t(tileBegin(tile))].plane;
   fold.a = uint32_t(a + plane * chunk.pixels);
   if (!choice.readsTapsInPlace) {

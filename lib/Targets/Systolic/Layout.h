@@ -18,6 +18,8 @@ struct Choice {
   int64_t chunkRows = 0;  ///< results of one chunk, at most
   int64_t tileBlocks = 0; ///< folds whose operands come together, at most
   int64_t stepCycles = 0; ///< of the array, between two rounds of syncs
+  /// Sums stay in the array while all terms of a tile go by; otherwise B does.
+  bool isOutputStationary = false;
 };
 
 /// Terms of one fold.
@@ -46,6 +48,9 @@ public:
   const Choice choice;
   const int64_t dim;
   bool bIsTransposed = false;
+  /// A's rows on chip are terms, its columns results: a block of them after the
+  /// other, for each fold.
+  bool aIsTransposed = false;
   std::vector<Chunk> chunks;
   std::vector<KBlock> kBlocks;
   /// Ranges of kBlocks whose operands come together: ends of each.
@@ -56,6 +61,8 @@ public:
     return tile ? tileEnds[size_t(tile - 1)] : 0;
   }
   int64_t columnsOf(int64_t nBlock) const;
+  /// What an array takes for a tile, without gaps.
+  int64_t cyclesOf(const Chunk &chunk, int64_t tile) const;
 
   int64_t aRows(const Chunk &chunk, int64_t tile) const;
   int64_t bRows(int64_t tile) const;
@@ -82,11 +89,16 @@ public:
   int64_t batches() const { return problem.count(problem.batch); }
 
 private:
+  void chooseTransposes();
   void cutTerms();
   void cutRows();
   uint64_t address(const Access &access, int64_t element) const;
-  std::vector<Transfer> loadsOfTwo(int64_t batch, int64_t begin, int64_t end,
-                                   uint32_t place) const;
+  std::vector<Transfer> loadsOfColumns(const Chunk &chunk, int64_t tile,
+                                       int64_t begin, int64_t end,
+                                       uint32_t place) const;
+  std::vector<Transfer> loadsOfSeveral(int64_t batch, int64_t nBlock,
+                                       int64_t begin, int64_t end,
+                                       uint32_t place) const;
   /// Columns of a block that follow each other in memory; one, if all stand for
   /// the same.
   std::vector<Run> columnRuns(const Access &access, int64_t nBlock,
@@ -95,6 +107,14 @@ private:
   /// Of the coordinates that move: on-chip step of a dim of the contraction.
   int64_t pixelStep(unsigned d, const std::vector<int64_t> &extents) const;
   std::vector<int64_t> extentsOf(const std::vector<int64_t> &size) const;
+
+  /// First term of a tile; where its folds are a range.
+  int64_t firstTerm(int64_t tile) const {
+    return kBlocks[size_t(tileBegin(tile))].first;
+  }
+  int64_t pieces(const Chunk &chunk) const {
+    return (chunk.rows + dim - 1) / dim;
+  }
 
   std::vector<int64_t> lattice; ///< by coordinate of A
 };

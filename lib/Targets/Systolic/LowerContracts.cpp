@@ -19,19 +19,21 @@ Machine halved(Machine machine) {
 
 class Joiner {
 public:
-  explicit Joiner(const Machine &machine)
-      : machine(machine), half(halved(machine)) {}
+  Joiner(const Machine &machine, const SearchOptions &options)
+      : machine(machine), half(halved(machine)), options(options) {}
 
   /// Returns why it cannot be computed.
   std::string add(const Problem &problem, const std::string &name);
 
   std::vector<Part> parts;
+  std::vector<std::vector<Alternative>> alternatives; ///< by part
 
 private:
   void consider(Found found, Part part);
 
   const Machine &machine;
   const Machine half;
+  const SearchOptions options;
   /// Of parts and of what is considered.
   std::vector<std::shared_ptr<const Found>> owners;
   std::vector<Part> candidates;
@@ -46,23 +48,26 @@ void Joiner::consider(Found found, Part part) {
 }
 
 std::string Joiner::add(const Problem &problem, const std::string &name) {
-  // The smaller a tile, the earlier its operands are all there.
   candidates.clear();
   Part part;
   part.name = name;
   part.multiplyAdds = uint64_t(problem.multiplyAdds());
+  // With all of both memories, and therefore after everything else.
+  Found alone = chooseAlone(problem, machine, options);
+  if (!alone.cycles)
+    return alone.error;
+  alternatives.push_back(alone.alternatives);
+  // The smaller a tile, the earlier its operands are all there.
+  SearchOptions smaller = options;
+  smaller.dataflow = alone.alternatives.front().dataflow;
+  consider(std::move(alone), part);
   part.half = parts.empty() || parts.back().half == 1 ? 0 : 1;
   for (int64_t cycles : {256, 512, 1024}) {
-    Found found = chooseAlone(problem, half, cycles);
+    smaller.mostTileCycles = cycles;
+    Found found = chooseAlone(problem, half, smaller);
     if (found.cycles)
       consider(std::move(found), part);
   }
-  // With all of both memories, and therefore after everything else.
-  Found alone = chooseAlone(problem, machine, 0);
-  if (!alone.cycles)
-    return alone.error;
-  part.half = -1;
-  consider(std::move(alone), part);
   std::optional<uint64_t> best;
   Part chosen = candidates.front();
   for (const Part &candidate : candidates) {
@@ -73,7 +78,8 @@ std::string Joiner::add(const Problem &problem, const std::string &name) {
     StreamBuilder builder("", ASHLAR_SYSTOLIC_MAX_BINDINGS);
     if (!writeStream(both, machine, builder).empty())
       continue;
-    std::optional<uint64_t> cycles = cyclesOf(machine, builder.kernel);
+    std::string error;
+    std::optional<uint64_t> cycles = cyclesOf(machine, builder.kernel, error);
     // Whatever comes next would have to wait for it.
     if (cycles && candidate.half < 0)
       *cycles += 2 * (machine.memory_latency + machine.dim);
@@ -89,22 +95,27 @@ std::string Joiner::add(const Problem &problem, const std::string &name) {
 std::string ashlar::systolic::lowerContracts(
     const std::vector<Problem> &problems, const std::vector<std::string> &names,
     const Machine &machine, const std::string &name, uint32_t bindings,
-    Kernel &kernel) {
+    Kernel &kernel, const SearchOptions &options,
+    std::vector<std::vector<Alternative>> *alternatives) {
   StreamBuilder builder(name, bindings);
   std::string why;
   if (problems.size() == 1) {
-    Found found = chooseAlone(problems[0], machine, 0);
+    Found found = chooseAlone(problems[0], machine, options);
     if (!found.cycles)
       return found.error;
+    if (alternatives)
+      alternatives->push_back(found.alternatives);
     why = writeStream({{&found.problem, found.choice, names[0], -1,
                         uint64_t(problems[0].multiplyAdds())}},
                       machine, builder);
   } else {
-    Joiner joiner(machine);
+    Joiner joiner(machine, options);
     for (size_t i = 0; i < problems.size(); ++i)
       if (why = joiner.add(problems[i], names[i]); !why.empty())
         return why;
     why = writeStream(joiner.parts, machine, builder);
+    if (alternatives)
+      *alternatives = std::move(joiner.alternatives);
   }
   if (!why.empty())
     return why;

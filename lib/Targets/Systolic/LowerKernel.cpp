@@ -20,8 +20,9 @@ FailureOr<systolic::Machine> systolic::presetNamed(StringRef name,
          << name << "'; expected one of " << llvm::join(presets(), ", ");
 }
 
-FailureOr<systolic::Kernel> systolic::lowerKernel(func::FuncOp function,
-                                                  const Machine &machine) {
+FailureOr<systolic::Kernel>
+systolic::lowerKernel(func::FuncOp function, const Machine &machine,
+                      std::vector<std::vector<Alternative>> *alternatives) {
   std::vector<tile::ContractOp> contracts;
   function.walk([&](tile::ContractOp op) { contracts.push_back(op); });
   if (contracts.empty()) {
@@ -43,9 +44,9 @@ FailureOr<systolic::Kernel> systolic::lowerKernel(func::FuncOp function,
                         : llvm::join(nodeNames(op.getLoc()), ", "));
   }
   Kernel kernel;
-  std::string why =
-      lowerContracts(problems, names, machine, function.getSymName().str(),
-                     exec::numKernelBindings(function), kernel);
+  std::string why = lowerContracts(
+      problems, names, machine, function.getSymName().str(),
+      exec::numKernelBindings(function), kernel, {}, alternatives);
   if (why.empty())
     return kernel;
   return refuse(contracts.front(), why);
@@ -70,6 +71,28 @@ static void packWeights(tile::ContractOp op, systolic::Problem &problem) {
   for (unsigned d = map.getNumDims(); d-- > 0;)
     if (d != last && map.isFunctionOfDim(d))
       place(d);
+}
+
+void systolic::remarkDataflows(
+    func::FuncOp function,
+    const std::vector<std::vector<Alternative>> &alternatives) {
+  if (alternatives.empty() || !wantsRemarks(function))
+    return;
+  auto found = alternatives.begin();
+  function.walk([&](tile::ContractOp op) {
+    const Alternative &best = found->front();
+    auto line = remark::passed(op.getLoc(), about(op, "Dataflow", "strategy"));
+    line << "is " << remark::metric("Dataflow", nameOf(best.dataflow)) << ": "
+         << remark::metric("Cycles", int64_t(best.cycles)) << " cycles alone";
+    if (found->size() > 1) {
+      const Alternative &next = (*found)[1];
+      line << "; runner-up "
+           << remark::metric("RunnerUp", nameOf(next.dataflow)) << " with "
+           << (next.isBound ? "at least " : "")
+           << remark::metric("RunnerUpCycles", int64_t(next.cycles));
+    }
+    ++found;
+  });
 }
 
 std::string systolic::whyNot(tile::ContractOp op, const Machine &machine) {

@@ -2,6 +2,7 @@
 #ifndef ASHLAR_LIB_TARGETS_SYSTOLIC_LOWERKERNEL_H
 #define ASHLAR_LIB_TARGETS_SYSTOLIC_LOWERKERNEL_H
 
+#include "Lowering.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "systolic/Image.h"
@@ -13,10 +14,17 @@ namespace ashlar::systolic {
 mlir::FailureOr<Machine> presetNamed(llvm::StringRef name,
                                      mlir::func::FuncOp function);
 
-/// The stream of a kernel on memrefs whose body is one contraction. Emits an
-/// error if it is something else or the machine does not compute it.
-mlir::FailureOr<Kernel> lowerKernel(mlir::func::FuncOp function,
-                                    const Machine &machine);
+/// The stream of a kernel on memrefs whose body is contractions. Emits an error
+/// if it is something else or the machine does not compute one. `alternatives`:
+/// as of lowerContracts.
+mlir::FailureOr<Kernel>
+lowerKernel(mlir::func::FuncOp function, const Machine &machine,
+            std::vector<std::vector<Alternative>> *alternatives = nullptr);
+
+/// Says by remarks which dataflow each contraction got, and the cycles of the
+/// next best.
+void remarkDataflows(mlir::func::FuncOp function,
+                     const std::vector<std::vector<Alternative>> &alternatives);
 
 /// Why the machine does not compute a contraction, on tensors or memrefs;
 /// empty: it does.

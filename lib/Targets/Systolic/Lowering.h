@@ -10,6 +10,30 @@
 
 namespace ashlar::systolic {
 
+/// What stays in the array while the rest goes by.
+enum class Dataflow { WeightStationary, InputStationary, OutputStationary };
+
+/// "weight-stationary"
+const char *nameOf(Dataflow dataflow);
+
+/// What a search may use; measurements leave things out.
+struct SearchOptions {
+  std::optional<Dataflow> dataflow = std::nullopt; ///< that one alone
+  bool packsTaps = true;                           ///< several taps in one fold
+  bool packsColumns = true; ///< neighbouring results side by side
+  /// Operands come in tiles of no more cycles, if there are smaller ones; 0: of
+  /// any.
+  int64_t mostTileCycles = 0;
+};
+
+/// The best that a dataflow would do: cycles of the stream alone, or, where
+/// none was written, what they cannot be less than.
+struct Alternative {
+  Dataflow dataflow;
+  uint64_t cycles;
+  bool isBound;
+};
+
 /// A contraction of a stream.
 struct Part {
   const Problem *problem = nullptr;
@@ -29,21 +53,23 @@ struct Part {
 /// Appends the commands of contractions that run one after the other, each in a
 /// region of its own; later ones may read what earlier ones write. Assumes
 /// nothing of what is on chip, and leaves all queues to themselves. Returns why
-/// it cannot be done so; empty: it was done.
+/// it cannot be done so; empty: it was done. `fits`, if given: false where
+/// smaller chunks or tiles may help.
 std::string writeStream(const std::vector<Part> &parts, const Machine &machine,
-                        StreamBuilder &builder);
+                        StreamBuilder &builder, bool *fits = nullptr);
 
 /// Why writeStream would fail for one, without writing where that is not
 /// needed.
 std::string whyNotPart(const Part &part, const Machine &machine);
 
-/// The choices worth trying, most promising first. `mostTileCycles`: operands
-/// come in tiles of no more than that, if there is a smaller one; 0: of any.
+/// The choices worth trying, most promising first.
 std::vector<Choice> choicesFor(const Problem &problem, const Machine &machine,
-                               int64_t mostTileCycles);
+                               const SearchOptions &options = {});
 
-/// Cycles of a kernel until the last result has left; none: it is no stream.
-std::optional<uint64_t> cyclesOf(const Machine &machine, const Kernel &kernel);
+/// Cycles of a kernel until the last result has left; none: it is no stream,
+/// and `error` says why.
+std::optional<uint64_t> cyclesOf(const Machine &machine, const Kernel &kernel,
+                                 std::string &error);
 
 /// A choice, and the form of the contraction that it is for.
 struct Found {
@@ -51,18 +77,23 @@ struct Found {
   Problem problem;
   Choice choice;
   std::string error = "it has no rows";
+  /// One for each dataflow that can be, fewest cycles first.
+  std::vector<Alternative> alternatives;
 };
 
-/// The best choice for a contraction by itself; `mostTileCycles`: of those.
+/// The best choice for a contraction by itself.
 Found chooseAlone(const Problem &problem, const Machine &machine,
-                  int64_t mostTileCycles);
+                  const SearchOptions &options = {});
 
 /// Commands that compute `problems` one after the other, by the best choices
 /// that the simulator's count of cycles finds. `names` are those of regions.
-std::string lowerContracts(const std::vector<Problem> &problems,
-                           const std::vector<std::string> &names,
-                           const Machine &machine, const std::string &name,
-                           uint32_t bindings, Kernel &kernel);
+/// `alternatives`, if given: Found's, for each.
+std::string
+lowerContracts(const std::vector<Problem> &problems,
+               const std::vector<std::string> &names, const Machine &machine,
+               const std::string &name, uint32_t bindings, Kernel &kernel,
+               const SearchOptions &options = {},
+               std::vector<std::vector<Alternative>> *alternatives = nullptr);
 
 /// Why no choice fits the machine, without writing a command; empty: one does.
 std::string whyNoChoice(const Problem &problem, const Machine &machine);

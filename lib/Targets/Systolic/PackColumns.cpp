@@ -1,77 +1,146 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A convolution of few filters fills half of the array's columns or less. Two
-// neighbouring results side by side, w = 2 v + p, fill twice as many: both read
-// the taps s + p * step of the same rows of A, and the matrix of taps has zeros
-// where one of them does not reach. With three taps and a step of one that is
-// four taps for two results instead of six.
+// A contraction whose columns or terms do not fill the array's leaves a part of
+// it idle. R neighbouring results side by side, w = R v + p, fill R times as
+// many columns: all read the taps s + p * step of the same rows of A, and the
+// matrix of taps has zeros where one of them does not reach. With three taps
+// and a step of one that is four taps for two results instead of six. Without
+// taps the terms of R results stand beside each other, and B becomes a diagonal
+// of blocks: 24 terms and 144 columns take two folds for each result, and six
+// for five of them.
 #include "PackColumns.h"
+
+#include <algorithm>
 
 using namespace ashlar::systolic;
 
-/// A dim of K that moves the same coordinate of A as dim `w` of M; -1: none.
+static int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/// A dim of K that moves the same coordinate of A as dim `w` of M. -1: none;
+/// -2: none that would do.
 static int tapBeside(const Problem &problem, unsigned w, int64_t &step) {
-  for (const Coordinate &coordinate : problem.aCoordinates) {
-    if (coordinate.factors[w] == 0)
-      continue;
-    int found = -1;
-    for (unsigned d : problem.k) {
-      if (coordinate.factors[d] == 0 || problem.sizes[d] == 1)
-        continue;
-      if (found >= 0 || coordinate.factors[w] % coordinate.factors[d] != 0)
-        return -1;
-      found = int(d);
-      step = coordinate.factors[w] / coordinate.factors[d];
+  const Coordinate *moved = nullptr;
+  for (const Coordinate &coordinate : problem.aCoordinates)
+    if (coordinate.factors[w] != 0) {
+      if (moved)
+        return -2;
+      moved = &coordinate;
     }
-    return found;
+  if (!moved)
+    return -1;
+  int found = -1;
+  for (unsigned d : problem.k) {
+    int64_t factor = moved->factors[d];
+    if (factor == 0 || problem.sizes[d] == 1)
+      continue;
+    if (found >= 0 || factor < 0 || moved->factors[w] % factor != 0 ||
+        problem.a.strides[d] != factor * moved->stride)
+      return -2;
+    found = int(d);
+    step = moved->factors[w] / factor;
   }
-  return -1;
+  return found;
 }
 
-std::optional<Problem> ashlar::systolic::packColumns(const Problem &problem,
-                                                     const Machine &machine) {
-  int64_t columns = problem.count(problem.n);
-  if (!(machine.flags & ASHLAR_SYSTOLIC_EXTENDED) || problem.isDepthwise ||
-      problem.m.empty() || 2 * columns > machine.dim ||
-      problem.sideBySide.taps != 0)
-    return std::nullopt;
-  for (const EpilogueValue &value : problem.epilogue.values)
-    if (value.reach == Reach::Column)
-      return std::nullopt;
-  // B's columns lie side by side.
+/// Whether B's columns lie side by side.
+static bool hasDenseColumns(const Problem &problem) {
   int64_t inner = 1;
   for (size_t i = problem.n.size(); i-- > 0;) {
     if (problem.sizes[problem.n[i]] > 1 &&
         problem.b.strides[problem.n[i]] != inner)
-      return std::nullopt;
+      return false;
     inner *= problem.sizes[problem.n[i]];
   }
+  return true;
+}
+
+/// A dim of its own for all operands.
+static unsigned addDim(Problem &problem, int64_t size) {
+  problem.sizes.push_back(size);
+  problem.a.strides.push_back(0);
+  problem.b.strides.push_back(0);
+  problem.result.strides.push_back(0);
+  for (Access &operand : problem.operands)
+    operand.strides.push_back(0);
+  for (Coordinate &coordinate : problem.aCoordinates)
+    coordinate.factors.push_back(0);
+  return unsigned(problem.sizes.size()) - 1;
+}
+
+std::optional<Problem> ashlar::systolic::packColumns(const Problem &problem,
+                                                     const Machine &machine,
+                                                     int64_t results) {
+  if (!(machine.flags & ASHLAR_SYSTOLIC_EXTENDED) || problem.isDepthwise ||
+      problem.isExchanged || problem.m.empty() || problem.k.empty() ||
+      problem.sideBySide.taps != 0 || !hasDenseColumns(problem))
+    return std::nullopt;
+  for (const EpilogueValue &value : problem.epilogue.values)
+    if (value.reach == Reach::Column)
+      return std::nullopt;
   unsigned w = problem.m.back();
-  int64_t step = 0;
+  int64_t step = 1;
   int s = tapBeside(problem, w, step);
-  if (s < 0 || step < 1 || problem.sizes[w] % 2 != 0 ||
-      step >= problem.sizes[size_t(s)])
+  if (s == -2 || step < 1 || problem.sizes[w] % results != 0 ||
+      (s >= 0 && step > problem.sizes[size_t(s)]))
     return std::nullopt;
 
   Problem packed = problem;
-  auto p = unsigned(packed.sizes.size());
-  packed.sizes.push_back(2);
-  packed.sizes[w] /= 2;
-  packed.sideBySide = {unsigned(s), packed.sizes[size_t(s)], step, columns};
-  packed.sizes[size_t(s)] += step;
-  packed.n.insert(packed.n.begin(), p);
-  auto split = [&](Access &access, bool moves) {
-    access.strides.push_back(moves ? access.strides[w] : 0);
-    access.strides[w] *= 2;
-  };
-  split(packed.a, false);
-  split(packed.b, false);
-  split(packed.result, true);
-  for (Access &operand : packed.operands)
-    split(operand, true);
-  for (Coordinate &coordinate : packed.aCoordinates) {
-    coordinate.factors.push_back(0);
-    coordinate.factors[w] *= 2;
+  unsigned p = addDim(packed, results);
+  if (s < 0) {
+    // One tap for each result, and B knows of none of them.
+    unsigned t = addDim(packed, 1);
+    packed.a.strides[t] = packed.a.strides[w];
+    for (Coordinate &coordinate : packed.aCoordinates)
+      coordinate.factors[t] = coordinate.factors[w];
+    packed.k.insert(packed.k.end() - 1, t);
+    s = int(t);
   }
+  packed.sideBySide = {unsigned(s), packed.sizes[size_t(s)], step,
+                       problem.count(problem.n), results};
+  packed.sizes[w] /= results;
+  packed.sizes[size_t(s)] += (results - 1) * step;
+  packed.n.insert(packed.n.begin(), p);
+  packed.result.strides[p] = packed.result.strides[w];
+  packed.result.strides[w] *= results;
+  for (Access &operand : packed.operands) {
+    operand.strides[p] = operand.strides[w];
+    operand.strides[w] *= results;
+  }
+  packed.a.strides[w] *= results;
+  for (Coordinate &coordinate : packed.aCoordinates)
+    coordinate.factors[w] *= results;
   return packed;
+}
+
+std::vector<Problem> ashlar::systolic::packingsOf(const Problem &problem,
+                                                  const Machine &machine) {
+  const int64_t dim = machine.dim;
+  auto cyclesOf = [&](const Problem &one) {
+    return divideUp(one.count(one.n), dim) * divideUp(one.count(one.k), dim) *
+           std::max(one.count(one.m), dim);
+  };
+  struct Candidate {
+    int64_t cycles;
+    Problem problem;
+  };
+  std::vector<Candidate> candidates;
+  const int64_t alone = cyclesOf(problem);
+  // With more, one would have been full before.
+  int64_t most = 2 * divideUp(dim, std::min(problem.count(problem.n),
+                                            problem.count(problem.k)));
+  for (int64_t results = 2; results <= most; ++results)
+    if (auto packed = packColumns(problem, machine, results))
+      if (int64_t cycles = cyclesOf(*packed); cycles * 20 < alone * 19)
+        candidates.push_back({cycles, std::move(*packed)});
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Candidate &a, const Candidate &b) {
+                     return a.cycles < b.cycles;
+                   });
+  std::vector<Problem> best;
+  for (Candidate &candidate : candidates) {
+    if (best.size() == 2)
+      break;
+    best.push_back(std::move(candidate.problem));
+  }
+  return best;
 }

@@ -8,10 +8,14 @@
 
 namespace ashlar::systolic {
 
-/// A convolution with two neighbouring results in one row of the accumulator;
-/// none if it is none of few columns.
+/// A contraction with as many neighbouring results in one row of the
+/// accumulator; none where they are not that many or the epilogue needs them
+/// apart.
 std::optional<Problem> packColumns(const Problem &problem,
-                                   const Machine &machine);
+                                   const Machine &machine, int64_t results);
+
+/// The few that keep the array busier than results alone, best first.
+std::vector<Problem> packingsOf(const Problem &problem, const Machine &machine);
 
 } // namespace ashlar::systolic
 

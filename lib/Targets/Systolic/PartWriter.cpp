@@ -59,11 +59,22 @@ Fold PartWriter::foldOf(const Steps &plan, const Unit &unit,
   Fold fold = layout.fold(layout.chunks[size_t(result.chunk)], result.nBlock,
                           unit.tile, block, unit.a, unit.b);
   fold.array = result.array;
-  fold.c =
-      ASHLAR_SYSTOLIC_ACCUMULATOR | result.place |
-      (block || layout.problem.epilogue.bias >= 0 ? ASHLAR_SYSTOLIC_ACCUMULATE
-                                                  : 0);
+  // Output-stationary, all of a tile arrives at once.
+  bool isFirst = fold.isOutputStationary ? unit.tile == 0 : block == 0;
+  fold.c = ASHLAR_SYSTOLIC_ACCUMULATOR | result.place |
+           (!isFirst || layout.problem.epilogue.bias >= 0
+                ? ASHLAR_SYSTOLIC_ACCUMULATE
+                : 0);
   return fold;
+}
+
+std::vector<ArrayStep> PartWriter::stepsOf(const Steps &plan,
+                                           const Unit &unit) const {
+  std::vector<Fold> folds;
+  for (int64_t block = layout.tileBegin(unit.tile);
+       block < layout.tileEnds[size_t(unit.tile)]; ++block)
+    folds.push_back(foldOf(plan, unit, block));
+  return arraySteps(folds, writer);
 }
 
 void PartWriter::collectFolds(const Steps &plan, const Step &step,
@@ -74,25 +85,19 @@ void PartWriter::collectFolds(const Steps &plan, const Step &step,
   }
   // Arrays take turns, so that none waits in the order of issue.
   size_t most = 0;
-  std::vector<std::vector<Fold>> byArray(layout.machine.arrays);
+  std::vector<std::vector<ArrayStep>> byArray(layout.machine.arrays);
   for (const Unit &unit : step.units)
-    for (int64_t block = layout.tileBegin(unit.tile);
-         block < layout.tileEnds[size_t(unit.tile)]; ++block) {
-      Fold fold = foldOf(plan, unit, block);
-      byArray[fold.array].push_back(fold);
-      most = std::max(most, byArray[fold.array].size());
+    for (const ArrayStep &one : stepsOf(plan, unit)) {
+      auto &steps = byArray[one.piece.array];
+      steps.push_back(one);
+      most = std::max(most, steps.size());
     }
   for (size_t i = 0; i < most; ++i)
-    for (const auto &folds : byArray) {
-      if (i >= folds.size())
-        continue;
-      bool isFirst = true;
-      for (const Fold &piece : writer.split(folds[i])) {
-        commands.push_back(
-            [this, piece, isFirst] { writer.foldPiece(piece, isFirst); });
-        isFirst = false;
-      }
-    }
+    for (const auto &steps : byArray)
+      if (i < steps.size())
+        commands.push_back([this, one = steps[i]] {
+          writer.foldPiece(one.piece, one.isFirst, one.isLast);
+        });
 }
 
 void PartWriter::collectStores(const Steps &plan, const Step &step,
@@ -172,13 +177,13 @@ void PartWriter::writeFirstStep(const Steps &plan) {
     return true;
   };
   for (const Unit &unit : step.units)
-    for (int64_t block = layout.tileBegin(unit.tile);
-         block < layout.tileEnds[size_t(unit.tile)]; ++block) {
+    for (const ArrayStep &one : stepsOf(plan, unit)) {
+      int64_t block = layout.tileBegin(unit.tile) + one.fold;
       bool isNew = loadUpTo(TileLoad::A, unit.a, block, loadedA);
       isNew |= loadUpTo(TileLoad::B, unit.b, block, loadedB);
       if (isNew)
         writer.sync(load, execute);
-      writer.fold(foldOf(plan, unit, block));
+      writer.foldPiece(one.piece, one.isFirst, one.isLast);
     }
   epilogue.loadConstants();
   for (const TileLoad &tile : step.loads)

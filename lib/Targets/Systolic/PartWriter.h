@@ -5,6 +5,7 @@
 #ifndef ASHLAR_LIB_TARGETS_SYSTOLIC_PARTWRITER_H
 #define ASHLAR_LIB_TARGETS_SYSTOLIC_PARTWRITER_H
 
+#include "ArraySteps.h"
 #include "WriteEpilogue.h"
 
 #include <functional>
@@ -49,6 +50,7 @@ private:
   void collect(const std::vector<Transfer> &transfers, unsigned id,
                Commands &commands) const;
   Fold foldOf(const Steps &plan, const Unit &unit, int64_t block) const;
+  std::vector<ArrayStep> stepsOf(const Steps &plan, const Unit &unit) const;
   void writeLanes(const Steps &plan, const Step &step);
 
   StreamWriter &writer;

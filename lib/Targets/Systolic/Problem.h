@@ -73,13 +73,14 @@ struct Margin {
   std::vector<Digit> digits; ///< outermost first, in elements
 };
 
-/// Two results in one row, by packColumns: the first dim of N says which. B is
-/// that of the problem before, and zero where a result has no tap.
+/// Several results in one row, by packColumns: the first dim of N says which. B
+/// is that of the problem before, and zero where a result has no tap.
 struct SideBySide {
-  unsigned dim = 0;    ///< of K: taps of both results
+  unsigned dim = 0;    ///< of K: taps of all results
   int64_t taps = 0;    ///< of one of them; 0: results are alone
-  int64_t step = 0;    ///< from the first one's taps to the second's
+  int64_t step = 0;    ///< from one's taps to the next one's
   int64_t columns = 0; ///< of one of them
+  int64_t results = 1;
 };
 
 struct Problem {
@@ -94,6 +95,8 @@ struct Problem {
   double pad = 0;
   /// N moves A too: lanes of the vector unit, each with its own terms.
   bool isDepthwise = false;
+  /// A and B have changed places, by exchangeRoles.
+  bool isExchanged = false;
   SideBySide sideBySide;
 
   int64_t count(const std::vector<unsigned> &dims) const {

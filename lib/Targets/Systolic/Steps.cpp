@@ -192,9 +192,7 @@ int64_t Planner::cyclesOf(int64_t chunk, int64_t tile) const {
   if (problem.isDepthwise)
     return layout.tileEnds[size_t(tile)] * layout.chunks[size_t(chunk)].rows *
            machine.dim / machine.vector_lanes;
-  int64_t load = machine.dim * (layout.bIsTransposed ? 2 : 1);
-  int64_t folds = layout.tileEnds[size_t(tile)] - layout.tileBegin(tile);
-  return folds * std::max(layout.chunks[size_t(chunk)].rows, load);
+  return layout.cyclesOf(layout.chunks[size_t(chunk)], tile);
 }
 
 /// Where a tile lies for the last step; loads it if it is not there.

@@ -22,10 +22,10 @@ static int64_t rowsOf(const std::vector<Level> &levels) {
 
 //===-- Into pieces -------------------------------------------------------===//
 
-/// How many of the outermost level's rows a command may take; none: it has to
-/// be taken apart.
+/// How many of the outermost level's rows a command of `mostRows` may take;
+/// none: it has to be taken apart.
 static int64_t mostOfOutermost(const std::vector<Level> &levels,
-                               const Machine &machine) {
+                               const Machine &machine, uint32_t mostRows) {
   const bool isExtended = machine.flags & ASHLAR_SYSTOLIC_EXTENDED;
   const Level &outer = levels.back();
   int64_t inner = rowsOf(levels) / outer.count;
@@ -33,18 +33,19 @@ static int64_t mostOfOutermost(const std::vector<Level> &levels,
     return 0;
   if (!isExtended && outer.rows != 1)
     return 0;
-  int64_t most = int64_t(machine.command_rows) / inner;
+  int64_t most = int64_t(mostRows) / inner;
   return std::min<int64_t>({most, 65535, int64_t(outer.count)});
 }
 
 /// Takes rows apart: `place` and `bytes` move, levels shrink.
 template <typename Emit>
-static void takeApart(const Machine &machine, std::vector<Level> levels,
-                      int64_t row, int64_t byte, const Emit &emit) {
+static void takeApart(const Machine &machine, uint32_t mostRows,
+                      std::vector<Level> levels, int64_t row, int64_t byte,
+                      const Emit &emit) {
   if (levels.empty())
     return emit(levels, row, byte);
   Level outer = levels.back();
-  int64_t most = mostOfOutermost(levels, machine);
+  int64_t most = mostOfOutermost(levels, machine, mostRows);
   if (most == int64_t(outer.count))
     return emit(levels, row, byte);
   levels.pop_back();
@@ -54,14 +55,14 @@ static void takeApart(const Machine &machine, std::vector<Level> levels,
     auto count = uint32_t(std::min(step, int64_t(outer.count) - done));
     if (count > 1)
       part.push_back({count, outer.rows, outer.bytes});
-    takeApart(machine, part, row + done * outer.rows, byte + done * outer.bytes,
-              emit);
+    takeApart(machine, mostRows, part, row + done * outer.rows,
+              byte + done * outer.bytes, emit);
   }
 }
 
 void StreamWriter::splitRows(Transfer transfer,
                              std::vector<Transfer> &pieces) const {
-  takeApart(machine, joinLevels(transfer.levels), 0, 0,
+  takeApart(machine, machine.command_rows, joinLevels(transfer.levels), 0, 0,
             [&](const std::vector<Level> &levels, int64_t row, int64_t byte) {
               Transfer piece = transfer;
               piece.levels = levels;
@@ -106,9 +107,18 @@ std::vector<Fold> StreamWriter::split(const Fold &fold) const {
     done += uint32_t(rowsOf(piece.rows));
     pieces.push_back(piece);
   };
+  if (fold.aIsTransposed) {
+    auto rows = uint32_t(rowsOf(fold.rows));
+    for (uint32_t first = 0; first < rows; first += machine.dim)
+      add({{std::min(machine.dim, rows - first), 1}},
+          int64_t(first) / machine.dim * fold.depth);
+    return pieces;
+  }
+  const uint32_t most =
+      fold.isOutputStationary ? machine.dim : machine.command_rows;
   std::vector<Level> levels = joinLevels(fold.rows);
   if (isExtended() || levels.empty()) {
-    takeApart(machine, levels, 0, 0,
+    takeApart(machine, most, levels, 0, 0,
               [&](std::vector<Level> part, int64_t row, int64_t) {
                 add(std::move(part), row);
               });
@@ -125,8 +135,7 @@ std::vector<Fold> StreamWriter::split(const Fold &fold) const {
     }
     // About the same rows in each: the next matrix comes in the shadow of the
     // last piece.
-    uint32_t parts =
-        (inner.count + machine.command_rows - 1) / machine.command_rows;
+    uint32_t parts = (inner.count + most - 1) / most;
     for (uint32_t part = 0; part < parts; ++part) {
       uint32_t begin = inner.count * part / parts;
       uint32_t end = inner.count * (part + 1) / parts;
@@ -225,36 +234,44 @@ void StreamWriter::store(const Transfer &transfer, bool relu, float scale) {
 
 //===-- Arrays and the vector unit ----------------------------------------===//
 
-void StreamWriter::foldPiece(const Fold &piece, bool isFirst) {
+void StreamWriter::foldPiece(const Fold &piece, bool isFirst, bool isLast) {
   bool linear = piece.rows.size() <= 1;
-  uint32_t stride =
-      linear && !piece.rows.empty() ? uint32_t(piece.rows[0].rows) : aStride;
+  uint32_t stride = aStride;
+  if (piece.aIsTransposed)
+    stride = 1;
+  else if (linear && !piece.rows.empty())
+    stride = uint32_t(piece.rows[0].rows);
   if (!executeKnown || stride != aStride ||
-      piece.isTransposed != isTransposed) {
+      piece.isTransposed != isTransposed ||
+      piece.aIsTransposed != aIsTransposed ||
+      piece.isOutputStationary != isOutputStationary) {
     executeKnown = true;
     aStride = stride;
     isTransposed = piece.isTransposed;
-    b.configExecute(ASHLAR_SYSTOLIC_WEIGHT_STATIONARY, aStride, 1, 0, false,
-                    isTransposed);
+    aIsTransposed = piece.aIsTransposed;
+    isOutputStationary = piece.isOutputStationary;
+    b.configExecute(isOutputStationary ? ASHLAR_SYSTOLIC_OUTPUT_STATIONARY
+                                       : ASHLAR_SYSTOLIC_WEIGHT_STATIONARY,
+                    aStride, 1, 0, aIsTransposed, isTransposed);
   }
   if (isExtended())
     configureStream(ASHLAR_SYSTOLIC_STREAM_A,
                     linear ? std::vector<Level>() : piece.rows);
   auto rows = uint32_t(rowsOf(piece.rows));
   Matrix c = {piece.c, rows, piece.columns};
+  if (isOutputStationary) {
+    b.preload(Matrix::none(), isLast ? c : Matrix::none(),
+              uint8_t(piece.array));
+    b.compute({piece.a, rows, piece.depth},
+              {piece.b, piece.depth, piece.columns}, isFirst,
+              uint8_t(piece.array));
+    return;
+  }
   b.preload(isFirst ? Matrix{piece.b, piece.depth, piece.columns}
                     : Matrix::none(),
             c, uint8_t(piece.array));
   b.compute({piece.a, rows, piece.depth}, Matrix::none(), isFirst,
             uint8_t(piece.array));
-}
-
-void StreamWriter::fold(const Fold &fold) {
-  bool isFirst = true;
-  for (const Fold &piece : split(fold)) {
-    foldPiece(piece, isFirst);
-    isFirst = false;
-  }
 }
 
 void StreamWriter::configureVector(bool isInteger, uint32_t rightMode) {

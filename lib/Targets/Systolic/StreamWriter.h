@@ -27,6 +27,10 @@ struct Fold {
   uint32_t depth = 0, columns = 0;
   bool isTransposed = false;
   uint32_t a = 0; ///< first row in the scratchpad
+  /// A's rows there are terms: blocks of results, `depth` rows apart.
+  bool aIsTransposed = false;
+  /// B goes by as A does, and what stays are the sums.
+  bool isOutputStationary = false;
   std::vector<Level> rows;
   uint32_t c = 0; ///< first row in the accumulator, with what it does there
 };
@@ -51,15 +55,17 @@ public:
 
   /// The transfer as pieces that are one command each.
   std::vector<Transfer> split(const Transfer &transfer) const;
-  /// The fold in pieces likewise; all but the first go over the same matrix.
+  /// The fold in pieces likewise; all but the first go over the same matrix, if
+  /// that is what stays.
   std::vector<Fold> split(const Fold &fold) const;
 
   /// Of mvin `id`.
   void load(unsigned id, const Transfer &transfer);
   void store(const Transfer &transfer, bool relu, float scale);
-  void fold(const Fold &fold);
-  /// One piece; `isFirst`: brings its matrix.
-  void foldPiece(const Fold &piece, bool isFirst);
+  /// One piece. Weight-stationary, `isFirst`: brings its matrix.
+  /// Output-stationary, its sums start with the first, and leave with the last
+  /// of all pieces for the same results.
+  void foldPiece(const Fold &piece, bool isFirst, bool isLast);
 
   void vector(uint8_t funct, bool isInteger, Matrix result, VectorOperand left,
               VectorOperand right, uint32_t rightMode);
@@ -101,6 +107,7 @@ private:
   float storeScale = 1;
   uint32_t storeStride = 0;
   bool executeKnown = false, isTransposed = false;
+  bool aIsTransposed = false, isOutputStationary = false;
   uint32_t aStride = 1;
   uint32_t vectorType = ASHLAR_SYSTOLIC_F32;
   uint32_t vectorRight = ASHLAR_SYSTOLIC_EACH_ROW;

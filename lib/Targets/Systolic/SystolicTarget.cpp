@@ -45,13 +45,16 @@ static FailureOr<Image> makeStreams(ModuleOp program, unsigned device,
   image.machine = streamMachine(machine);
   image.kernels.resize(functions.size());
   std::vector<char> done(functions.size(), false);
+  std::vector<std::vector<std::vector<Alternative>>> alternatives(
+      functions.size());
   parallelFor(program.getContext(), 0, functions.size(), [&](size_t i) {
     bool isStream =
         !functions[i]
              .walk([](tile::ContractOp) { return WalkResult::interrupt(); })
              .wasInterrupted();
-    auto kernel = isStream ? readOps(functions[i])
-                           : lowerKernel(functions[i], image.machine);
+    auto kernel =
+        isStream ? readOps(functions[i])
+                 : lowerKernel(functions[i], image.machine, &alternatives[i]);
     if (failed(kernel))
       return;
     image.kernels[i] = std::move(*kernel);
@@ -59,6 +62,8 @@ static FailureOr<Image> makeStreams(ModuleOp program, unsigned device,
   });
   if (llvm::is_contained(done, false))
     return failure();
+  for (auto [function, found] : llvm::zip_equal(functions, alternatives))
+    remarkDataflows(function, found);
   return image;
 }
 

@@ -137,7 +137,7 @@ void StreamOrder::write() {
     if (int64_t before = plan.steps[size_t(i)].reuses;
         before >= 0 && before + 2 < i)
       isReusedLater[size_t(before)] = true;
-  for (int64_t i = 0; i < count + 2; ++i)
+  for (int64_t i = 0; i < count + 2 && writer.error().empty(); ++i)
     writeRound(i);
 }
 
@@ -264,11 +264,15 @@ void StreamOrder::writeLateLoads(int64_t i) {
 
 std::string ashlar::systolic::writeStream(const std::vector<Part> &parts,
                                           const Machine &machine,
-                                          StreamBuilder &builder) {
+                                          StreamBuilder &builder, bool *fits) {
+  if (fits)
+    *fits = false;
   StreamOrder order(machine, builder, parts.size() > 1);
   for (const Part &part : parts)
     if (std::string why = order.add(part); !why.empty())
       return why;
+  if (fits)
+    *fits = true;
   order.write();
   return order.error();
 }

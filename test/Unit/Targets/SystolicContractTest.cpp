@@ -17,11 +17,12 @@ namespace {
 class SystolicContract : public testing::Test {
 protected:
   void expectRight(const Contract &contract, const char *preset,
-                   bool inPairs = false) {
+                   int64_t beside = 0,
+                   const systolic::SearchOptions &options = {}) {
     SCOPED_TRACE(std::string(preset) + ": " + contract.text());
     systolic::Machine machine =
         systolic::streamMachine(systolic::machineFor(preset));
-    Compiled compiled = compile(contract, machine, inPairs);
+    Compiled compiled = compile(contract, machine, beside, options);
     ASSERT_EQ(compiled.error, "");
     std::string wrong = runAndCompare(contract, machine, compiled, ++seed);
     EXPECT_EQ(wrong, "");
@@ -35,8 +36,87 @@ protected:
       if (!isBF16)
         expectRight(contract, preset);
   }
+  /// Results go by rows or by columns, and either factor lies transposed.
+  void expectRightBy(systolic::Dataflow dataflow, const char *preset,
+                     const char *type) {
+    const systolic::SearchOptions options{dataflow};
+    const int64_t sizes[][3] = {{1, 1, 1},      {3, 5, 7},     {129, 127, 130},
+                                {16, 300, 17},  {49, 160, 96}, {1, 400, 77},
+                                {70, 33, 1025}, {513, 200, 96}};
+    for (auto [m, n, k] : sizes)
+      for (bool isTransposed : {false, true}) {
+        Contract one = product(type, m, n, k, isTransposed);
+        // Gemmini's transfers begin with a row's first column: it turns nothing
+        // around on its way.
+        if (std::string(preset) == "gemmini") {
+          if (!isTransposed)
+            expectRight(one, preset, 0, options);
+          continue;
+        }
+        expectRight(one, preset, 0, options);
+        one.result.map = "n, m";
+        one.result.shape = {n, m};
+        expectRight(one, preset, 0, options);
+        one.a = {"k, m", {k, m}, type};
+        expectRight(one, preset, 0, options);
+      }
+    if (std::string(preset) != "gemmini")
+      expectRight(batched(type, 4, 70, 150, 64, true), preset, 0, options);
+    expectRight(batched(type, 3, 20, 30, 40, false), preset, 0, options);
+    Convolution c;
+    expectRight(convolution(type, c), preset, 0, options);
+    c = {2, 14, 11, 130, 140, 3, 3, 1, 2};
+    expectRight(convolution(type, c), preset, 0, options);
+    c = {1, 30, 30, 40, 33, 1, 1, 2, 1};
+    expectRight(convolution(type, c), preset, 0, options);
+  }
   uint64_t seed = 0;
 };
+
+TEST_F(SystolicContract, OutputStationary) {
+  const auto dataflow = systolic::Dataflow::OutputStationary;
+  expectRightBy(dataflow, "tpu-128", "bf16");
+  expectRightBy(dataflow, "tpu-v5e", "bf16");
+  expectRightBy(dataflow, "tpu-256", "i8");
+  expectRightBy(dataflow, "gemmini", "i8");
+  const systolic::SearchOptions options{dataflow};
+  expectRight(withBias(product("bf16", 150, 200, 96, false)), "tpu-v5e", 0,
+              options);
+  expectRight(withBias(product("i8", 70, 90, 50, false)), "gemmini", 0,
+              options);
+  // Sums of several tiles.
+  expectRight(product("bf16", 40, 130, 25088, false), "tpu-128", 0, options);
+  expectRight(product("i8", 150, 70, 5000, false), "gemmini", 0, options);
+  // Two results in one row.
+  Convolution c = {1, 20, 18, 64, 64, 3, 3, 1, 1, 1};
+  expectRight(withBias(convolution("bf16", c)), "tpu-128", 2, options);
+}
+
+TEST_F(SystolicContract, InputStationary) {
+  const auto dataflow = systolic::Dataflow::InputStationary;
+  expectRightBy(dataflow, "tpu-128", "bf16");
+  expectRightBy(dataflow, "tpu-v5e", "bf16");
+  expectRightBy(dataflow, "tpu-256", "i8");
+  const systolic::SearchOptions options{dataflow};
+  // A bias stands for columns then, and a column of a residual for rows.
+  Contract base = product("bf16", 150, 200, 96, false);
+  expectRight(withBias(base), "tpu-128", 0, options);
+  for (Operand residual :
+       {Operand{"m, n", {150, 200}, "f32"}, Operand{"m", {150}, "f32"}}) {
+    expectRight(withBody(base, "    %f = arith.addf %0, %sum : f32\n",
+                         [](double sum, const std::vector<double> &v) {
+                           return v[0] + sum;
+                         },
+                         {residual}),
+                "tpu-v5e", 0, options);
+    expectRight(withBody(base, "    %f = arith.subf %sum, %0 : f32\n",
+                         [](double sum, const std::vector<double> &v) {
+                           return sum - v[0];
+                         },
+                         {residual}),
+                "tpu-128", 0, options);
+  }
+}
 
 TEST_F(SystolicContract, ProductsOfAnySize) {
   const int64_t sizes[][3] = {{1, 1, 1},       {3, 5, 7},      {128, 128, 128},
@@ -90,10 +170,25 @@ TEST_F(SystolicContract, FewFiltersInPairs) {
                                {1, 30, 24, 70, 20, 1, 5},
                                {1, 12, 14, 33, 7, 3, 3, 1, 1, 2}};
   for (const Convolution &c : sizes) {
-    expectRight(convolution("bf16", c), "tpu-128", true);
-    expectRight(withBias(convolution("bf16", c)), "tpu-v5e", true);
-    expectRight(convolution("i8", c), "tpu-256", true);
+    expectRight(convolution("bf16", c), "tpu-128", 2);
+    expectRight(withBias(convolution("bf16", c)), "tpu-v5e", 2);
+    expectRight(convolution("i8", c), "tpu-256", 2);
   }
+}
+
+// Several of them in a row, in more than one block of columns, and without taps
+// a diagonal of B.
+TEST_F(SystolicContract, SeveralResultsSideBySide) {
+  expectRight(convolution("bf16", {1, 20, 20, 24, 20, 3, 3}), "tpu-128", 6);
+  expectRight(convolution("i8", {1, 20, 20, 24, 48, 3, 3}), "tpu-256", 9);
+  expectRight(withBias(convolution("bf16", {2, 15, 15, 24, 144, 1, 1})),
+              "tpu-v5e", 5);
+  expectRight(convolution("bf16", {1, 21, 29, 96, 24, 1, 1, 2}), "tpu-128", 3);
+  expectRight(withBias(product("bf16", 300, 144, 30, false)), "tpu-128", 4);
+  expectRight(batched("bf16", 3, 120, 40, 30, false), "tpu-v5e", 3);
+  systolic::SearchOptions outputs{systolic::Dataflow::OutputStationary};
+  expectRight(convolution("bf16", {1, 20, 20, 24, 20, 3, 3}), "tpu-128", 6,
+              outputs);
 }
 
 TEST_F(SystolicContract, ALargeImageInParts) {

@@ -198,30 +198,35 @@ Contract ashlar::systolic::test::withBias(Contract contract) {
 
 //===-- As commands -------------------------------------------------------===//
 
-/// The stream of two results side by side.
+/// The stream that a search with these options finds.
 static FailureOr<systolic::Kernel>
-lowerInPairs(func::FuncOp function, const systolic::Machine &machine,
-             std::string &error) {
+lowerWith(func::FuncOp function, const systolic::Machine &machine,
+          int64_t beside, const systolic::SearchOptions &options,
+          std::string &error) {
   systolic::Problem problem;
   auto contract = *function.getOps<tile::ContractOp>().begin();
   error = systolic::readContract(contract, machine, problem);
   if (!error.empty())
     return failure();
-  auto packed = systolic::packColumns(problem, machine);
-  if (!packed) {
-    error = "it cannot be computed in pairs";
-    return failure();
+  if (beside) {
+    auto packed = systolic::packColumns(problem, machine, beside);
+    if (!packed) {
+      error = "its results cannot stand side by side";
+      return failure();
+    }
+    problem = *packed;
   }
   systolic::Kernel kernel;
-  error = systolic::lowerContracts({*packed}, {"pairs"}, machine, "pairs",
-                                   function.getNumArguments(), kernel);
+  error = systolic::lowerContracts({problem}, {"kernel"}, machine, "kernel",
+                                   function.getNumArguments(), kernel, options);
   if (!error.empty())
     return failure();
   return kernel;
 }
 
 Compiled ashlar::systolic::test::compile(const Contract &contract,
-                                         const Machine &machine, bool inPairs) {
+                                         const Machine &machine, int64_t beside,
+                                         const SearchOptions &options) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
   context.loadDialect<func::FuncDialect, arith::ArithDialect, math::MathDialect,
                       memref::MemRefDialect, tile::TileDialect,
@@ -235,8 +240,7 @@ Compiled ashlar::systolic::test::compile(const Contract &contract,
   if (!module)
     return compiled;
   auto function = *module->getOps<func::FuncOp>().begin();
-  auto kernel = inPairs ? lowerInPairs(function, machine, compiled.error)
-                        : lowerKernel(function, machine);
+  auto kernel = lowerWith(function, machine, beside, options, compiled.error);
   if (failed(kernel))
     return compiled;
   // Through the dialect and back.

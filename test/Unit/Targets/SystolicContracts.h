@@ -5,7 +5,7 @@
 #ifndef ASHLAR_TEST_UNIT_TARGETS_SYSTOLICCONTRACTS_H
 #define ASHLAR_TEST_UNIT_TARGETS_SYSTOLICCONTRACTS_H
 
-#include "systolic/Image.h"
+#include "Lowering.h"
 #include <functional>
 #include <string>
 #include <vector>
@@ -62,9 +62,9 @@ struct Compiled {
   std::string error;
   Kernel kernel;
 };
-/// `inPairs`: with two results side by side.
+/// `beside`: with as many results side by side; 0: as the search likes it.
 Compiled compile(const Contract &contract, const Machine &machine,
-                 bool inPairs = false);
+                 int64_t beside = 0, const SearchOptions &options = {});
 
 /// Empty, or what is wrong.
 std::string runAndCompare(const Contract &contract, const Machine &machine,

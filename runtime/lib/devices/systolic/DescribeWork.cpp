@@ -59,6 +59,12 @@ void Timing::describeDMA(const Action &action, Entry &entry) {
   close();
   uint64_t rate = machine.memory_bytes_per_1024_cycles;
   entry.busy = divideUp(entry.bytes * 1024, rate);
+  // Narrow rows: as many a cycle as a bank takes.
+  uint64_t blocks =
+      (action.firstColumn + action.chip.columns - 1) / machine.dim + 1;
+  uint64_t rows = action.chip.walk.rows * blocks;
+  entry.busy =
+      std::max(entry.busy, divideUp(rows, machine.bank_rows_per_cycle));
 }
 
 Timing::Entry Timing::describe(const Action &action) {
