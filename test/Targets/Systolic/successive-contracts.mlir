@@ -5,7 +5,19 @@
 // Two contractions in one stream, each with a region and a half of both
 // memories of its own: the weights of the second come while the first one
 // still computes, and its rows once they have been stored.
-// CHECK-LABEL: func.func @successive(%a: memref<128x512xbf16>, %b: memref<512x512xbf16>,
+// CHECK-LABEL: func.func @successive
+// CHECK: systolic.region "first" contraction 33554432
+// CHECK: systolic.mvout {{.*}} to %arg4[512]
+// CHECK: systolic.region "second" contraction 16777216
+// CHECK: systolic.mvin 1, %arg2[0] to scratchpad
+// CHECK: systolic.region "first"
+// CHECK: systolic.mvout {{.*}} to %arg4[768]
+// CHECK: systolic.sync [store] before [load]
+// CHECK-NEXT: systolic.region "second"
+// CHECK: systolic.mvin 0, %arg4[0]
+// CHECK: systolic.sync [load] before [execute]
+// CHECK: systolic.mvout {{.*}} to %arg3
+func.func @successive(%a: memref<128x512xbf16>, %b: memref<512x512xbf16>,
                       %c: memref<512x256xbf16>, %d: memref<128x256xbf16>,
                       %between: memref<131072xi8>) {
   %zero = arith.constant 0 : index
