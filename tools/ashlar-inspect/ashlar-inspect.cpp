@@ -19,7 +19,7 @@ static const char description[] =
 
 int main(int argc, char **argv) {
   CLI::App app(description, "ashlar-inspect");
-  std::string file, kernel, memoryMap, graph;
+  std::string file, kernel, memoryMap, graph, entry;
   bool json = false, kernels = false, machine = false, verify = false;
   bool utilisation = false;
   app.set_version_flag("--version", std::string("ashlar-inspect ") +
@@ -41,6 +41,10 @@ int main(int argc, char **argv) {
   app.add_option("--graph", graph,
                  "Write a page of the commands and what they exchange: .html")
       ->type_name("FILE");
+  app.add_option("--entry", entry,
+                 "Which entry --memory-map and --graph show (default: the "
+                 "first)")
+      ->type_name("NAME");
   app.add_flag("--machine", machine, "Print the models it was made for");
   app.add_flag("--verify", verify, "Check the hashes of weights and code too");
   return runTool("ashlar-inspect", app, argc, argv, [&]() -> int {
@@ -50,9 +54,9 @@ int main(int argc, char **argv) {
     if (!memoryMap.empty() || !graph.empty()) {
       checkWrittenFiles(file, {memoryMap, graph});
       if (!memoryMap.empty())
-        writeWholeFile(memoryMap, inspection.memoryMap(memoryMap));
+        writeWholeFile(memoryMap, inspection.memoryMap(memoryMap, entry));
       if (!graph.empty())
-        writeWholeFile(graph, inspection.graph(graph));
+        writeWholeFile(graph, inspection.graph(graph, entry));
       if (!json && !kernels && !machine && kernel.empty())
         return Done;
     }

@@ -29,11 +29,13 @@ public:
   /// Each of the model's nodes with its kernels; no node is missing.
   std::string nodeTable() const;
   /// What lies where in the arena of the program that this machine would take,
-  /// else of the first: for `path` in .svg a picture, in .html a page. Throws a
-  /// Failure of wrong usage for other names.
-  std::string memoryMap(const std::string &path) const;
+  /// else of the first: for `path` in .svg a picture, in .html a page. Of the
+  /// entry of that name, empty for the first. Throws a Failure of wrong usage
+  /// for other paths, and where there is no such entry.
+  std::string memoryMap(const std::string &path,
+                        const std::string &entry) const;
   /// A page of its commands, for `path` in .html.
-  std::string graph(const std::string &path) const;
+  std::string graph(const std::string &path, const std::string &entry) const;
   /// The machine model of each program, as a file that ashlar-compile reads.
   std::string machineText() const;
   /// Hashes weights and code. Throws a Failure naming the section that

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A module as JSON.
+
+#include "ModuleDescription.h"
+
+#include "IndexVerifier.h"
+#include "SizeExpression.h"
+
+namespace ashlar::tools {
+
+using namespace ashlar::runtime;
+
+/// A number, or text where symbols decide.
+static Json sizeJson(const fb::SizeExpression &size, const fb::Module &index) {
+  int64_t value = 0;
+  if (isConstantSize(size) && evaluateSize(size, nullptr, value))
+    return value;
+  return sizeText(size, index.symbols());
+}
+
+static Json tensorsJson(
+    const flatbuffers::Vector<flatbuffers::Offset<fb::TensorDescription>>
+        *tensors,
+    const fb::Module &index) {
+  Json list = Json::array();
+  for (size_t i = 0; i < count(tensors); ++i) {
+    const fb::TensorDescription &tensor = *tensors->Get(uint32_t(i));
+    Json shape = Json::array();
+    for (size_t j = 0; j < count(tensor.shape()); ++j)
+      shape.push_back(sizeJson(*tensor.shape()->Get(uint32_t(j)), index));
+    list.push_back({{"name", textOf(tensor.name())},
+                    {"type", ashlar_element_type_name(uint32_t(tensor.type()))},
+                    {"shape", shape}});
+  }
+  return list;
+}
+
+/// Figures of the first device; those of others stand apart, and in the peak.
+static Json contractJson(const fb::Contract &contract,
+                         const fb::Program &program) {
+  Json devices = {textOf(program.device_type())}, companions = Json::array();
+  for (uint32_t i = 0; i < count(contract.companions()); ++i) {
+    const fb::CompanionContract &other = *contract.companions()->Get(i);
+    const fb::Companion &device = *program.companions()->Get(i);
+    devices.push_back(textOf(device.device_type()));
+    companions.push_back(
+        {{"target", targetName(device)},
+         {"weights_bytes", other.weights_bytes()},
+         {"code_bytes", other.code_bytes()},
+         {"arena_bytes", other.arena_bytes()},
+         {"arena_lower_bound_bytes", other.arena_lower_bound_bytes()}});
+  }
+  return {{"weights_bytes", contract.weights_bytes()},
+          {"code_bytes", contract.code_bytes()},
+          {"arena_bytes", contract.arena_bytes()},
+          {"arena_lower_bound_bytes", contract.arena_lower_bound_bytes()},
+          {"outputs_bytes", contract.outputs_bytes()},
+          {"staging_bytes", contract.staging_bytes()},
+          {"scratch_bytes_per_worker", contract.scratch_bytes_per_worker()},
+          {"peak_bytes", contract.peak_bytes()},
+          {"devices", devices},
+          {"companions", companions}};
+}
+
+/// The entry with the largest peak speaks for its program.
+static Json programContract(const fb::Program &program) {
+  const fb::Contract *worst = nullptr;
+  for (size_t i = 0; i < count(program.entries()); ++i) {
+    const fb::Contract *one = program.entries()->Get(uint32_t(i))->contract();
+    if (!worst || one->peak_bytes() > worst->peak_bytes())
+      worst = one;
+  }
+  return worst ? contractJson(*worst, program) : Json();
+}
+
+static Json costJson(const fb::SizeExpression *size) {
+  return size ? Json(size->constant()) : Json();
+}
+
+static Json
+stringsJson(const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>
+                *strings) {
+  Json list = Json::array();
+  for (size_t i = 0; i < count(strings); ++i)
+    list.push_back(textOf(strings->Get(uint32_t(i))));
+  return list;
+}
+
+static Json programJson(const fb::Program &program) {
+  Json kernels = Json::array();
+  std::vector<uint64_t> launches = countLaunches(program);
+  for (size_t i = 0; i < count(program.kernels()); ++i) {
+    const fb::Kernel &kernel = *program.kernels()->Get(uint32_t(i));
+    const fb::Companion *companion = companionOf(program, kernel);
+    double hz = clockHz(companion ? companion->machine() : program.machine());
+    kernels.push_back(
+        {{"name", textOf(kernel.name())},
+         {"target", companion ? targetName(*companion) : targetName(program)},
+         {"nodes", stringsJson(kernel.nodes())},
+         {"flops", costJson(kernel.flops())},
+         {"bytes", costJson(kernel.bytes())},
+         {"launches", launches[i]},
+         {"bound", textOf(kernel.bound())},
+         {"bound_cycles", kernel.bound_cycles()},
+         {"bound_us",
+          hz > 0 ? Json(double(kernel.bound_cycles()) / hz * 1e6) : Json()},
+         {"code_bytes", kernel.code_bytes()},
+         {"scratch_bytes", kernel.scratch_bytes()}});
+  }
+  Json companions = Json::array();
+  for (uint32_t i = 0; i < count(program.companions()); ++i) {
+    const fb::Companion &companion = *program.companions()->Get(i);
+    companions.push_back(
+        {{"target", textOf(companion.target())},
+         {"preset", textOf(companion.preset())},
+         {"device_type", textOf(companion.device_type())},
+         {"required_features", stringsJson(companion.required_features())},
+         {"machine", machineJson(companion.machine())}});
+  }
+  return {{"target", textOf(program.target())},
+          {"preset", textOf(program.preset())},
+          {"device_type", textOf(program.device_type())},
+          {"required_features", stringsJson(program.required_features())},
+          {"companions", companions},
+          {"machine", machineJson(program.machine())},
+          {"contract", programContract(program)},
+          {"kernels", kernels},
+          {"nodes", nodesJson(program)}};
+}
+
+std::string Inspection::json() const {
+  const fb::Module &index = parts->index();
+  Json out;
+  out["format_version"] = {parts->file->header().major_version,
+                           parts->file->header().minor_version};
+  out["file_bytes"] = parts->file->size();
+  out["entries"] = Json::array();
+  for (size_t i = 0; i < count(index.entries()); ++i) {
+    const fb::Entry &entry = *index.entries()->Get(uint32_t(i));
+    out["entries"].push_back(
+        {{"name", textOf(entry.name())},
+         {"inputs", tensorsJson(entry.inputs(), index)},
+         {"outputs", tensorsJson(entry.outputs(), index)}});
+  }
+  out["contract"] = Json();
+  out["devices"] = Json::array();
+  if (parts->runsHere) {
+    out["contract"] =
+        programContract(*index.programs()->Get(parts->choice.program));
+    for (const ashlar_device_t *device : parts->choice.devices)
+      out["devices"].push_back(device->name);
+    if (out["contract"].is_object())
+      out["contract"]["devices"] = out["devices"];
+  }
+  out["placement"] = parts->choice.log;
+  out["programs"] = Json::array();
+  for (size_t i = 0; i < count(index.programs()); ++i)
+    out["programs"].push_back(programJson(*index.programs()->Get(uint32_t(i))));
+  const fb::Provenance *from = index.provenance();
+  out["provenance"] = {
+      {"version", from ? textOf(from->version()) : ""},
+      {"flags", stringsJson(from ? from->flags() : nullptr)},
+      {"model_sha256", from ? textOf(from->model_sha256()) : ""},
+      {"precision", stringsJson(from ? from->precision() : nullptr)}};
+  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+} // namespace ashlar::tools

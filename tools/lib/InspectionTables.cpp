@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A module, its kernels, nodes and machines as text for people.
+
+#include "ModuleDescription.h"
+
+#include "Bytes.h"
+#include "IndexVerifier.h"
+#include "SizeExpression.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace ashlar::tools {
+
+using namespace ashlar::runtime;
+
+static std::string pad(std::string text, size_t width) {
+  text.resize(std::max(text.size(), width), ' ');
+  return text;
+}
+
+static std::string tensorLine(const char *role,
+                              const fb::TensorDescription &tensor,
+                              const fb::Module &index) {
+  std::string shape;
+  for (size_t j = 0; j < count(tensor.shape()); ++j)
+    shape += (j ? "x" : "") +
+             sizeText(*tensor.shape()->Get(uint32_t(j)), index.symbols());
+  return std::string("  ") + role + "  " + pad(textOf(tensor.name()), 24) +
+         " " + pad(ashlar_element_type_name(uint32_t(tensor.type())), 5) + " " +
+         (shape.empty() ? "scalar" : shape) + "\n";
+}
+
+static std::string contractTable(const fb::Contract &contract,
+                                 const fb::Program &program) {
+  auto line = [](const char *name, uint64_t bytes, const char *note) {
+    return "  " + pad(name, 16) + pad(formatBytes(bytes), 12) + note + "\n";
+  };
+  std::string companions;
+  for (uint32_t i = 0; i < count(contract.companions()); ++i) {
+    const fb::CompanionContract &other = *contract.companions()->Get(i);
+    companions += "  on " + targetName(*program.companions()->Get(i)) + "\n" +
+                  line("  weights", other.weights_bytes(), "once per module") +
+                  line("  code", other.code_bytes(), "once per module") +
+                  line("  arena", other.arena_bytes(), "per session") +
+                  line("    lower bound", other.arena_lower_bound_bytes(),
+                       "no plan needs less");
+  }
+  return line("weights", contract.weights_bytes(), "once per module") +
+         line("code", contract.code_bytes(), "once per module") +
+         line("arena", contract.arena_bytes(), "per session") +
+         line("  lower bound", contract.arena_lower_bound_bytes(),
+              "no plan needs less") +
+         line("outputs", contract.outputs_bytes(), "if the session owns them") +
+         line("staging", contract.staging_bytes(), "if inputs are unaligned") +
+         line("scratch", contract.scratch_bytes_per_worker(), "per thread") +
+         companions + line("peak", contract.peak_bytes(), "with one thread");
+}
+
+std::string Inspection::table() const {
+  const fb::Module &index = parts->index();
+  std::string text = "file      " + formatBytes(parts->file->size()) +
+                     ", format " +
+                     std::to_string(parts->file->header().major_version) + "." +
+                     std::to_string(parts->file->header().minor_version) + "\n";
+  if (const fb::Provenance *from = index.provenance()) {
+    text += "made by   ashlar " + textOf(from->version());
+    for (size_t i = 0; i < count(from->flags()); ++i)
+      text += " " + textOf(from->flags()->Get(uint32_t(i)));
+    text += "\n";
+    for (size_t i = 0; i < count(from->precision()); ++i)
+      text += (i ? "          " : "precision ") +
+              textOf(from->precision()->Get(uint32_t(i))) + "\n";
+  }
+  text += "weights   " + std::to_string(count(index.weights())) + "\n";
+  for (size_t i = 0; i < count(index.entries()); ++i) {
+    const fb::Entry &entry = *index.entries()->Get(uint32_t(i));
+    text += "\nentry " + textOf(entry.name()) + "\n";
+    for (size_t j = 0; j < count(entry.inputs()); ++j)
+      text += tensorLine("in ", *entry.inputs()->Get(uint32_t(j)), index);
+    for (size_t j = 0; j < count(entry.outputs()); ++j)
+      text += tensorLine("out", *entry.outputs()->Get(uint32_t(j)), index);
+  }
+  text += "\nprograms\n";
+  for (size_t start = 0; start < parts->choice.log.size();) {
+    size_t end = parts->choice.log.find('\n', start);
+    text += "  " + parts->choice.log.substr(start, end - start) + "\n";
+    start = end + 1;
+  }
+  if (!parts->runsHere)
+    return text;
+  const fb::Program &program = *index.programs()->Get(parts->choice.program);
+  for (size_t i = 0; i < count(program.entries()); ++i) {
+    const fb::ProgramEntry &entry = *program.entries()->Get(uint32_t(i));
+    text += "\nmemory of " +
+            textOf(index.entries()->Get(entry.entry())->name()) + "\n" +
+            contractTable(*entry.contract(), program);
+  }
+  return text;
+}
+
+static std::string describeMachine(const std::string &target,
+                                   const fb::Machine *machine) {
+  std::string text = "\nmachine of " + target + "\n";
+  if (!machine)
+    return text + "  not in this file\n";
+  return text + "  sha256 " + textOf(machine->sha256()) + "\n" +
+         machineJson(machine)["model"].dump(2, ' ', false,
+                                            Json::error_handler_t::replace) +
+         "\n";
+}
+
+std::string Inspection::machineText() const {
+  std::string text;
+  for (size_t p = 0; p < count(parts->index().programs()); ++p) {
+    const fb::Program &program = *parts->index().programs()->Get(uint32_t(p));
+    text += describeMachine(targetName(program), program.machine());
+    for (uint32_t i = 0; i < count(program.companions()); ++i) {
+      const fb::Companion &companion = *program.companions()->Get(i);
+      text += describeMachine(targetName(companion), companion.machine());
+    }
+  }
+  return text;
+}
+
+std::string Inspection::kernelTable() const {
+  std::string text;
+  for (size_t p = 0; p < count(parts->index().programs()); ++p) {
+    const fb::Program &program = *parts->index().programs()->Get(uint32_t(p));
+    text += "\nkernels of " + programName(program) + "\n  " + pad("name", 32) +
+            pad("Mflop", 12) + pad("moved", 12) + pad("launches", 9) +
+            pad("bound us", 10) + pad("bound by", 16) + pad("code", 12) +
+            "nodes\n";
+    std::vector<uint64_t> launches = countLaunches(program);
+    for (size_t i = 0; i < count(program.kernels()); ++i) {
+      const fb::Kernel &kernel = *program.kernels()->Get(uint32_t(i));
+      const fb::Companion *companion = companionOf(program, kernel);
+      double hz = clockHz(companion ? companion->machine() : program.machine());
+      auto cost = [](const fb::SizeExpression *size) {
+        return uint64_t(size ? size->constant() : 0);
+      };
+      char flops[32];
+      std::snprintf(flops, sizeof(flops), "%.3f",
+                    double(cost(kernel.flops())) / 1e6);
+      char bound[32] = "-";
+      if (hz > 0)
+        std::snprintf(bound, sizeof(bound), "%.2f",
+                      double(kernel.bound_cycles()) / hz * 1e6);
+      std::string nodes;
+      for (size_t n = 0; n < count(kernel.nodes()); ++n)
+        nodes += (n ? ", " : "") + textOf(kernel.nodes()->Get(uint32_t(n)));
+      text += "  " + pad(textOf(kernel.name()), 31) + " " + pad(flops, 11) +
+              " " + pad(formatBytes(cost(kernel.bytes())), 11) + " " +
+              pad(std::to_string(launches[i]), 8) + " " + pad(bound, 9) + " " +
+              pad(textOf(kernel.bound()), 15) + " " +
+              pad(formatBytes(kernel.code_bytes()), 11) + " " + nodes +
+              (companion ? " on " + targetName(*companion) : "") + "\n";
+    }
+  }
+  return text;
+}
+
+std::string Inspection::nodeTable() const {
+  std::string text;
+  for (size_t p = 0; p < count(parts->index().programs()); ++p) {
+    const fb::Program &program = *parts->index().programs()->Get(uint32_t(p));
+    text += "\nnodes of " + programName(program) + "\n";
+    for (const Json &node : nodesJson(program)) {
+      text += "  " + pad(node["name"].get<std::string>(), 40) + " ";
+      if (node["kernels"].empty())
+        text += node["fate"].get<std::string>();
+      for (size_t k = 0; k < node["kernels"].size(); ++k)
+        text += (k ? ", " : "") + node["kernels"][k].get<std::string>();
+      text += "\n";
+    }
+  }
+  return text;
+}
+
+} // namespace ashlar::tools
