@@ -45,19 +45,20 @@ uint64_t placeInArena(std::vector<ArenaValue> &values) {
   order.reserve(values.size());
   for (ArenaValue &value : values)
     order.push_back(&value);
-  std::stable_sort(order.begin(), order.end(),
-                   [](const ArenaValue *x, const ArenaValue *y) {
-                     return x->planned < y->planned;
-                   });
+  // Equal ones as they came, without the memory that std::stable_sort takes.
+  auto isLower = [](const ArenaValue *x, const ArenaValue *y) {
+    return x->planned != y->planned ? x->planned < y->planned : x < y;
+  };
+  std::sort(order.begin(), order.end(), isLower);
   uint64_t kept = place(order, false);
   std::vector<uint64_t> offsets;
   offsets.reserve(values.size());
   for (const ArenaValue &value : values)
     offsets.push_back(value.offset);
-  std::stable_sort(order.begin(), order.end(),
-                   [](const ArenaValue *x, const ArenaValue *y) {
-                     return x->size > y->size;
-                   });
+  std::sort(order.begin(), order.end(),
+            [&](const ArenaValue *x, const ArenaValue *y) {
+              return x->size != y->size ? x->size > y->size : isLower(x, y);
+            });
   uint64_t greedy = place(order, true);
   if (greedy < kept)
     return greedy;

@@ -94,7 +94,7 @@ private:
   Status resolveCopy(const fb::Copy &copy, Command &command);
   Status resolveBinding(const fb::Binding &binding, uint64_t &length,
                         uint32_t device = 0);
-  Status evaluate(const fb::SizeExpression &size, int64_t &value) const;
+  Status evaluate(const fb::SizeExpression &size, int64_t &value);
   uint64_t storageBytes(fb::Storage storage, uint32_t index) const;
   Status moveWithBuffer(const fb::Binding &binding, int64_t size,
                         int64_t &offset) const;
@@ -123,8 +123,15 @@ private:
   size_t firstSize = 0;          // slots from here on hold output sizes
   std::weak_ptr<Trace> labelled; // the trace that owns the labels
 
-  // Only while commands are resolved: loops around the command at hand, and
-  // the most iterations of the innermost one, negative for no limit.
+  // Only while commands are resolved: sizes that were evaluated last, by a part
+  // of their address (equal sizes are one table of the index); loops around the
+  // command at hand, and the most iterations of the innermost one, negative for
+  // no limit.
+  struct Evaluated {
+    const fb::SizeExpression *size = nullptr;
+    int64_t value = 0;
+  };
+  std::vector<Evaluated> evaluated;
   uint32_t loopDepth = 0;
   int64_t loopLimit = -1;
 };

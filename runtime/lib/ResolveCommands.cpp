@@ -12,10 +12,18 @@
 
 namespace ashlar::runtime {
 
-Status BoundCall::evaluate(const fb::SizeExpression &size,
-                           int64_t &value) const {
-  if (evaluateSize(size, symbols.data(), value))
+Status BoundCall::evaluate(const fb::SizeExpression &size, int64_t &value) {
+  // Tables begin at multiples of four.
+  Evaluated &known =
+      evaluated[reinterpret_cast<uintptr_t>(&size) / 4 % evaluated.size()];
+  if (known.size == &size) {
+    value = known.value;
     return {};
+  }
+  if (evaluateSize(size, symbols.data(), value)) {
+    known = {&size, value};
+    return {};
+  }
   return corrupt("a size of the program overflows or is negative for these "
                  "inputs");
 }
@@ -271,10 +279,17 @@ Status BoundCall::resolveCommands(const Table &table) {
 }
 
 Status BoundCall::resolve() {
+  constexpr size_t sizesKept = 1024, slotsOfCommand = 4;
   list = {};
   slots.clear();
   origins.clear();
   labelled.reset();
+  evaluated.assign(sizesKept, {});
+  size_t commands = count(entry.program->commands());
+  list.commands.reserve(commands);
+  origins.reserve(commands);
+  slots.reserve(slotsOfCommand * commands);
+  list.extents.reserve(slotsOfCommand * commands);
   loopDepth = 0;
   loopLimit = -1;
   ASHLAR_RETURN_IF_ERROR(placeArena());
@@ -286,6 +301,7 @@ Status BoundCall::resolve() {
         *entry.program->output_sizes()->Get(i)->value(), length));
   }
   list.pointers.resize(slots.size());
+  evaluated = {};
   return {};
 }
 
