@@ -7,6 +7,7 @@
 #include "HashModel.h"
 #include "ImportModel.h"
 #include "PrintDiagnostic.h"
+#include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Emit/EmitModule.h"
 #include "ashlar/Emit/EmitObject.h"
 #include "ashlar/InitAll.h"
@@ -261,8 +262,11 @@ CompileResult Compilation::run() {
   // People want to read what is wrong, not the IR around it.
   context.printOpOnDiagnostic(options.verbose);
   unsigned errors = 0;
+  bool refusesSizes = false;
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
     errors += diagnostic.getSeverity() == DiagnosticSeverity::Error;
+    refusesSizes |=
+        StringRef(diagnostic.str()).starts_with(exec::openSizesRefusal);
     progress.interrupt([&] { printDiagnostic(diagnostic, log); });
   });
   auto import = [&]() -> LogicalResult {
@@ -305,7 +309,9 @@ CompileResult Compilation::run() {
             if (failed(runPipeline(
                     program, [&](OpPassManager &pm) { build(pm, target); }))) {
               const auto &tuning = tunings[numberOf(target)];
-              return tuning && tuning->isRefused() ? refuse() : failure();
+              return refusesSizes || (tuning && tuning->isRefused())
+                         ? refuse()
+                         : failure();
             }
             return hook ? hook(program) : success();
           });
@@ -343,7 +349,8 @@ CompileResult Compilation::run() {
                tiling.exactConvolution =
                    options.exactConvolution || saving.exactConvolution;
                tiling.openSizes = !options.sizes.empty();
-               tiling.panels = hooks.panels;
+               tiling.choices = hooks.choices;
+               tiling.scratchBytes = saving.scratchOf(numberOf(target));
                tiling.fuse = options.fuse;
                tiling.steps = hooks.steps;
                tiling.tuning = tunings[numberOf(target)];
@@ -361,23 +368,21 @@ CompileResult Compilation::run() {
              [&](OpPassManager &pm, Target &target) {
                TileOptions tiling = target.tileOptions();
                tiling.steps = hooks.steps;
+               tiling.openSizes = !options.sizes.empty();
+               tiling.scratchBytes = saving.scratchOf(numberOf(target));
                buildTilePipeline(pm, tiling);
              },
              hooks.afterTile) &&
          perProgram(Stage::Schedule,
                     [&](OpPassManager &pm, Target &target) {
-                      size_t number = numberOf(target);
                       SmallVector<int64_t> joining;
                       for (auto [i, companion] :
                            llvm::enumerate(target.companions))
                         if (options.fuse == FuseLevel::All &&
                             companion->joinsKernels())
                           joining.push_back(int64_t(i) + 1);
-                      buildSchedulePipeline(pm,
-                                            number < saving.arenaBytes.size()
-                                                ? saving.arenaBytes[number]
-                                                : 0,
-                                            joining);
+                      buildSchedulePipeline(
+                          pm, saving.arenaOf(numberOf(target)), joining);
                     }) &&
          stage(Stage::Emit, [&] { return emit(*module); }));
   if (list.isWanted() && result.status == CompileStatus::Done)

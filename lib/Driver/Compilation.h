@@ -22,6 +22,16 @@ struct Saving {
   /// Of each program: cheap values are computed again where its arena would
   /// need more; empty: never.
   std::vector<int64_t> arenaBytes;
+  /// Of each program: what a worker may take of scratch, 0 for as much as is
+  /// fast; empty: likewise.
+  std::vector<int64_t> scratchBytes;
+
+  int64_t arenaOf(size_t program) const {
+    return program < arenaBytes.size() ? arenaBytes[program] : 0;
+  }
+  int64_t scratchOf(size_t program) const {
+    return program < scratchBytes.size() ? scratchBytes[program] : 0;
+  }
 };
 
 /// One compile on its way through the stages.

@@ -53,9 +53,25 @@ static void explainBudget(uint64_t budget, const Compilation &closest,
       << "B would fit, or smaller inputs (--shape)\n";
 }
 
-/// What is tried, in turn: the program as it is; cheap values computed again;
-/// convolutions without transforms, whose weights are larger than the model's;
-/// both.
+/// What a worker of each program may take of scratch, where that could make up
+/// for all that is too much; empty: nowhere.
+static std::vector<int64_t> scratchWithin(llvm::ArrayRef<MemoryNeeds> needs,
+                                          uint64_t budget) {
+  std::vector<int64_t> scratch;
+  bool isWorthwhile = false;
+  for (const MemoryNeeds &of : needs) {
+    uint64_t excess = of.peak() - std::min(of.peak(), budget);
+    bool helps = excess != 0 && excess < of.scratch;
+    scratch.push_back(helps ? int64_t(of.scratch - excess) : 0);
+    isWorthwhile |= helps;
+  }
+  return isWorthwhile ? scratch : std::vector<int64_t>();
+}
+
+/// What is tried, in turn: the program as it is; smaller boxes, where what
+/// kernels keep for themselves is what is too much; cheap values computed
+/// again; both; convolutions without transforms, whose weights are larger than
+/// the model's, with each of these.
 static CompileResult compileWithin(const CompileOptions &options,
                                    const CompileHooks &hooks,
                                    ReportFile &remarks, llvm::raw_ostream &out,
@@ -71,13 +87,20 @@ static CompileResult compileWithin(const CompileOptions &options,
     return !attempts.back()->isOverBudget;
   };
   for (bool exact : {false, true}) {
-    if (exact && options.exactConvolution)
+    // With other convolutions, sizes have other formulas.
+    if (exact && (options.exactConvolution || hooks.sizesAreFormulas))
       continue;
-    if (attempt({exact, {}}))
-      return result;
-    if (attempt({exact,
-                 arenasWithin(attempts.back()->needs, options.memoryBudget)}))
-      return result;
+    std::vector<int64_t> arenas;
+    for (bool repeats : {false, true}) {
+      if (attempt({exact, arenas, {}}))
+        return result;
+      if (!repeats)
+        arenas = arenasWithin(attempts.back()->needs, options.memoryBudget);
+      std::vector<int64_t> scratch =
+          scratchWithin(attempts.back()->needs, options.memoryBudget);
+      if (!scratch.empty() && attempt({exact, arenas, scratch}))
+        return result;
+    }
   }
   auto closest = llvm::min_element(attempts, [](auto &x, auto &y) {
     return mostNeeded(x->needs) < mostNeeded(y->needs);

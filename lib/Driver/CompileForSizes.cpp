@@ -2,7 +2,7 @@
 #include "CompileForSizes.h"
 #include "ProgramSizes.h"
 #include "SizeFormulas.h"
-#include "ashlar/Transforms/Fuse/PanelWidths.h"
+#include "ashlar/Transforms/Fuse/FirstChoices.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -42,7 +42,7 @@ private:
   std::vector<SizePoint> points;
   std::vector<View> seen; ///< at each point
   unsigned program = 0;   ///< that is written next
-  std::shared_ptr<PanelWidths> panels = std::make_shared<PanelWidths>();
+  std::shared_ptr<FirstChoices> choices = std::make_shared<FirstChoices>();
   std::string different; ///< where other kernels were found
   bool refused = false;
 };
@@ -84,7 +84,7 @@ CompileResult SizedCompilation::readAt(const SizePoint &point, View &view,
   fixed.verbose = false;
   fixed.memoryBudget = 0;
   CompileHooks reading = hooks;
-  reading.panels = panels;
+  reading.choices = choices;
   reading.sizesAreFormulas = true;
   reading.afterTile = nullptr;
   reading.afterFuse = [&](ModuleOp fused) {
@@ -287,7 +287,7 @@ CompileResult SizedCompilation::run() {
   if (!checkAt(least) || !checkAt(middle))
     return refusal;
   CompileHooks writing = hooks;
-  writing.panels = panels;
+  writing.choices = choices;
   writing.sizesAreFormulas = true;
   writing.afterFuse = [&](ModuleOp fused) { return writeFormulas(fused); };
   result = compile(optionsAt(points[0]), out, log, writing);
@@ -300,5 +300,17 @@ CompileResult ashlar::compileForSizes(const CompileOptions &options,
                                       const CompileHooks &hooks,
                                       llvm::raw_ostream &out,
                                       llvm::raw_ostream &log) {
-  return SizedCompilation(options, hooks, out, log).run();
+  if (options.memoryBudget == 0 || options.exactConvolution)
+    return SizedCompilation(options, hooks, out, log).run();
+  // Transformed weights may be what is too much.
+  std::string said;
+  llvm::raw_string_ostream held(said);
+  CompileResult result = SizedCompilation(options, hooks, out, held).run();
+  if (result.status != CompileStatus::Refused) {
+    log << said;
+    return result;
+  }
+  CompileOptions exact = options;
+  exact.exactConvolution = true;
+  return SizedCompilation(exact, hooks, out, log).run();
 }

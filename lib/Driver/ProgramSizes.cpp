@@ -3,8 +3,10 @@
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Support/ModelNodes.h"
 #include "ashlar/Support/Remarks.h"
+#include "ashlar/Transforms/Fuse/ControlFlow.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/Hashing.h"
 #include <cmath>
@@ -203,6 +205,23 @@ struct Writer : Visitor {
     for (auto &[op, list] : attributeSizes)
       op->setAttr(exec::attributeSizesAttrName,
                   list.getDictionary(op->getContext()));
+    for (auto &[op, list] : attributeSizes)
+      noteLoops(op, list);
+  }
+  /// How often a loop runs is said at the loop: equal constants may become one.
+  static void noteLoops(Operation *op, const NamedAttrList &list) {
+    auto end = dyn_cast_if_present<ArrayAttr>(list.get("value"));
+    if (!end || !isa<arith::ConstantOp>(op))
+      return;
+    for (OpOperand &use : op->getResult(0).getUses()) {
+      auto loop = dyn_cast<scf::ForOp>(use.getOwner());
+      if (!loop || !loop->hasAttr(commandsAttrName) ||
+          use.get() != loop.getUpperBound())
+        continue;
+      Builder b(op->getContext());
+      loop->setAttr(exec::attributeSizesAttrName,
+                    b.getDictionaryAttr(b.getNamedAttr(upperBoundName, end)));
+    }
   }
 
 private:

@@ -8,6 +8,7 @@
 #include "ashlar/runtime/module_generated.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringSwitch.h"
+#include <map>
 
 using namespace mlir;
 using namespace ashlar;
@@ -108,16 +109,25 @@ public:
                              const Provenance &provenance);
 
 private:
+  /// Equal sizes are one table: the file is smaller, and a session that binds
+  /// sizes evaluates each once.
   Offset<fb::SizeExpression> size(int64_t constant) {
-    return fb::CreateSizeExpression(b, constant);
+    Offset<fb::SizeExpression> &known = constants[constant];
+    if (known.IsNull())
+      known = fb::CreateSizeExpression(b, constant);
+    return known;
   }
   Offset<fb::SizeExpression> size(exec::SizeAttr attribute) {
     if (attribute.isConstant())
       return size(attribute.getConstant());
-    std::vector<fb::SizeInstruction> code;
-    appendFormula(attribute.getFormula(), code);
-    return fb::CreateSizeExpression(b, attribute.getLargest(),
-                                    b.CreateVectorOfStructs(code));
+    Offset<fb::SizeExpression> &known = formulas[attribute];
+    if (known.IsNull()) {
+      std::vector<fb::SizeInstruction> code;
+      appendFormula(attribute.getFormula(), code);
+      known = fb::CreateSizeExpression(b, attribute.getLargest(),
+                                       b.CreateVectorOfStructs(code));
+    }
+    return known;
   }
   Offset<flatbuffers::Vector<Offset<flatbuffers::String>>>
   strings(ArrayRef<std::string> values) {
@@ -126,10 +136,8 @@ private:
   }
 
   Offset<fb::TensorDescription> tensor(DictionaryAttr described);
-  /// `buffer`: of the arena, negative for other storage or for its whole.
   Offset<fb::Binding> binding(exec::BindingAttr attribute,
-                              ArrayRef<unsigned> weightNumbers,
-                              int64_t buffer = -1);
+                              ArrayRef<unsigned> weightNumbers);
   Offset<fb::Kernel> kernel(func::FuncOp function, const ProgramBinary &binary);
   /// The commands of a program or block, as the two vectors of a union.
   struct Commands {
@@ -147,6 +155,8 @@ private:
                               unsigned section);
 
   flatbuffers::FlatBufferBuilder b;
+  std::map<int64_t, Offset<fb::SizeExpression>> constants;
+  llvm::DenseMap<Attribute, Offset<fb::SizeExpression>> formulas;
   const WeightTable &weights;
   llvm::StringMap<unsigned> kernelNumbers;
 };
@@ -171,15 +181,14 @@ Offset<fb::TensorDescription> IndexBuilder::tensor(DictionaryAttr described) {
 }
 
 Offset<fb::Binding> IndexBuilder::binding(exec::BindingAttr attribute,
-                                          ArrayRef<unsigned> weightNumbers,
-                                          int64_t buffer) {
+                                          ArrayRef<unsigned> weightNumbers) {
   unsigned index = attribute.getIndex();
   if (attribute.getStorage() == exec::Storage::Weights)
     index = weightNumbers[index];
   return fb::CreateBinding(b, static_cast<fb::Storage>(attribute.getStorage()),
                            index, size(attribute.getOffset()),
                            size(attribute.getLength()), attribute.getWritten(),
-                           unsigned(buffer + 1));
+                           unsigned(attribute.getBuffer() + 1));
 }
 
 /// The strategy's own prediction; of other kernels, what arithmetic in full
@@ -269,11 +278,8 @@ Offset<void> IndexBuilder::command(Operation &op,
     auto module = op.getParentOfType<ModuleOp>();
     auto function = module.lookupSymbol<func::FuncOp>(launch.getKernel());
     std::vector<Offset<fb::Binding>> bindings;
-    auto buffers =
-        launch->getAttrOfType<DenseI64ArrayAttr>(exec::buffersAttrName);
-    for (auto [i, attribute] : llvm::enumerate(launch.getBindings()))
-      bindings.push_back(binding(cast<exec::BindingAttr>(attribute),
-                                 weightNumbers, buffers ? buffers[i] : -1));
+    for (auto attribute : launch.getBindings().getAsRange<exec::BindingAttr>())
+      bindings.push_back(binding(attribute, weightNumbers));
     std::vector<Offset<fb::SizeExpression>> parameters;
     if (auto given =
             function->getAttrOfType<ArrayAttr>(exec::parametersAttrName))
@@ -291,12 +297,8 @@ Offset<void> IndexBuilder::command(Operation &op,
         .Union();
   }
   if (auto copy = dyn_cast<exec::CopyOp>(op)) {
-    auto buffers =
-        copy->getAttrOfType<DenseI64ArrayAttr>(exec::buffersAttrName);
-    auto source =
-        binding(copy.getSource(), weightNumbers, buffers ? buffers[0] : -1);
-    auto target =
-        binding(copy.getTarget(), weightNumbers, buffers ? buffers[1] : -1);
+    auto source = binding(copy.getSource(), weightNumbers);
+    auto target = binding(copy.getTarget(), weightNumbers);
     type = fb::Command::Copy;
     return fb::CreateCopy(b, source, target, copy.getSourceStride(),
                           copy.getTargetStride())
@@ -319,7 +321,13 @@ Offset<void> IndexBuilder::command(Operation &op,
   if (auto loop = dyn_cast<exec::LoopOp>(op)) {
     Offset<fb::SizeExpression> iterations;
     Offset<fb::Binding> condition;
-    if (loop.getIterations())
+    auto open =
+        loop->getAttrOfType<DictionaryAttr>(exec::attributeSizesAttrName);
+    if (auto formula = open
+                           ? open.getAs<ArrayAttr>(loop.getIterationsAttrName())
+                           : ArrayAttr())
+      iterations = size(cast<exec::SizeAttr>(formula[0]));
+    else if (loop.getIterations())
       iterations = size(*loop.getIterations());
     if (loop.getCondition())
       condition = binding(*loop.getCondition(), weightNumbers);

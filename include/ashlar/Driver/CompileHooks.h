@@ -4,7 +4,7 @@
 #ifndef ASHLAR_DRIVER_COMPILEHOOKS_H
 #define ASHLAR_DRIVER_COMPILEHOOKS_H
 
-#include "ashlar/Transforms/Fuse/PanelWidths.h"
+#include "ashlar/Transforms/Fuse/FirstChoices.h"
 #include "ashlar/Transforms/Pipelines/Steps.h"
 #include "ashlar/Transforms/Precision/PrecisionPlan.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -21,7 +21,7 @@ struct CompileHooks {
   /// What runs after fuse has written formulas for the options' open sizes.
   bool sizesAreFormulas = false;
   /// Of other sizes, where some are open; may be null.
-  std::shared_ptr<PanelWidths> panels;
+  std::shared_ptr<FirstChoices> choices;
   /// How many of the steps that one can do without are taken.
   unsigned steps = numSteps;
   /// Decides about precision instead of the options' plan and rules; the low

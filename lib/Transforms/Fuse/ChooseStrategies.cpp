@@ -10,7 +10,7 @@
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Support/Remarks.h"
-#include "ashlar/Transforms/Fuse/PanelWidths.h"
+#include "ashlar/Transforms/Fuse/FirstChoices.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
 #include "ashlar/Transforms/Fuse/Tuning.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -56,7 +56,8 @@ public:
 
   /// Fails, having said why, where the tuning's entry does not fit; its choice
   /// is then the model's own.
-  FailureOr<Prediction> choose(int64_t columns = 0, bool explains = true) {
+  FailureOr<Prediction> choose(int64_t columns = 0, bool explains = true,
+                               int64_t scratchBytes = 0) {
     BoxChoice choice = chooseBoxes(*this);
     candidates = std::move(choice.candidates);
     own = bestWith(columns).value_or(choice.best);
@@ -66,6 +67,9 @@ public:
     isPacked =
         packConstant(*this, box[last], plainB) || packLarge(*this, box[last]);
     packs = !isPacked && needsPacking();
+    size_t fastest = chosen;
+    if (packs && scratchBytes != 0)
+      narrowPanels(scratchBytes);
     chooseWorkers();
     chooseOrder();
     SmallVector<int64_t> registers;
@@ -78,6 +82,8 @@ public:
     Prediction prediction = predict();
     if (explains)
       explain(prediction);
+    if (chosen != fastest)
+      explainScratch(candidates[fastest]);
     if (failed(fits))
       return failure();
     return prediction;
@@ -127,6 +133,43 @@ private:
           (!best || each.cost < candidates[*best].cost))
         best = i;
     return best;
+  }
+
+  /// Of b, for one box.
+  int64_t panelBytes(const BoxCandidate &candidate) {
+    return terms * core.group * boxOf(*this, candidate).back() *
+           elementBytes(getElementTypeOrSelf(op.getB().getType()));
+  }
+
+  /// The fastest of the boxes whose panels are small enough, else the narrowest
+  /// there is.
+  void narrowPanels(int64_t scratchBytes) {
+    if (panelBytes(candidates[chosen]) <= scratchBytes)
+      return;
+    auto rank = [&](const BoxCandidate &each) {
+      int64_t bytes = panelBytes(each);
+      return std::pair(std::max(bytes, scratchBytes), each.cost);
+    };
+    take(llvm::min_element(candidates,
+                           [&](const BoxCandidate &x, const BoxCandidate &y) {
+                             return rank(x) < rank(y);
+                           }) -
+         candidates.begin());
+    chooseChunks();
+  }
+
+  /// What narrower panels cost.
+  void explainScratch(const BoxCandidate &fastest) {
+    const BoxCandidate &taken = candidates[chosen];
+    remark::passed(op.getLoc(), about(op, "Scratch", "schedule"))
+        << "puts b into narrower panels, so that a worker needs "
+        << remark::metric("Bytes", panelBytes(taken))
+        << " bytes of scratch instead of "
+        << remark::metric("BytesBefore", panelBytes(fastest))
+        << "; predicted are "
+        << remark::metric("BoxCycles", int64_t(taken.cost * scale))
+        << " cycles of its boxes instead of "
+        << remark::metric("BoxCyclesBefore", int64_t(fastest.cost * scale));
   }
 
   void take(size_t candidate) {
@@ -393,36 +436,32 @@ struct ChooseStrategies
   ChooseStrategies() = default;
   ChooseStrategies(const MachineModel &machine,
                    std::shared_ptr<StrategyTuning> tuning, bool openSizes,
-                   std::shared_ptr<PanelWidths> panels)
+                   int64_t scratchBytes, std::shared_ptr<FirstChoices> choices)
       : machine(machine), tuning(std::move(tuning)), openSizes(openSizes),
-        panels(std::move(panels)) {}
+        scratchBytes(scratchBytes), choices(std::move(choices)) {}
   void runOnOperation() override {
     if (tuning && !tuning->whyIgnored.empty())
       remark::missed(getOperation().getLoc(),
                      about(getOperation(), "TuningTable", "strategy"))
           << "the tuning table is not used: " << tuning->whyIgnored;
-    PanelWidths::Function function;
     std::vector<int64_t> known, found;
-    if (panels) {
-      auto program = getOperation()->getParentOfType<ModuleOp>();
-      function = {program.getName().value_or("").str(),
-                  getOperation().getName().str()};
-      known = panels->find(function);
-    }
+    constexpr auto kind = FirstChoices::Kind::PanelColumns;
+    if (choices)
+      known = choices->find(getOperation(), kind);
     getOperation().walk([&](tile::ContractOp op) {
       if (op.getDevice())
         return packRows(op);
       if (op.getStrategyAttr())
         return;
       int64_t columns = found.size() < known.size() ? known[found.size()] : 0;
-      recordPrediction(
-          op, chooseStrategy(op, machine, tuning.get(), openSizes, columns));
+      recordPrediction(op, chooseStrategy(op, machine, tuning.get(), openSizes,
+                                          columns, scratchBytes));
       tile::StrategyAttr chosen = op.getStrategyAttr();
       found.push_back(chosen ? chosen.getBox()[op.getParallel().size() - 1]
                              : 0);
     });
-    if (panels)
-      panels->note(function, std::move(found));
+    if (choices)
+      choices->note(getOperation(), kind, std::move(found));
     if (tuning && tuning->isRefused())
       signalPassFailure();
   }
@@ -435,14 +474,15 @@ struct ChooseStrategies
   MachineModel machine = MachineModel::generic();
   std::shared_ptr<StrategyTuning> tuning;
   bool openSizes = false;
-  std::shared_ptr<PanelWidths> panels;
+  int64_t scratchBytes = 0;
+  std::shared_ptr<FirstChoices> choices;
 };
 } // namespace
 
 Prediction ashlar::chooseStrategy(tile::ContractOp op,
                                   const MachineModel &machine,
                                   StrategyTuning *tuning, bool openSizes,
-                                  int64_t columns) {
+                                  int64_t columns, int64_t scratchBytes) {
   Core core(machine, op);
   AffineMap b = op.getBMap();
   ListedContraction listed;
@@ -454,7 +494,8 @@ Prediction ashlar::chooseStrategy(tile::ContractOp op,
   core.openSizes = openSizes;
   StrategyChooser chooser(op, core, b,
                           tuning ? tuning->find(listed.contraction) : nullptr);
-  FailureOr<Prediction> prediction = chooser.choose(columns);
+  FailureOr<Prediction> prediction =
+      chooser.choose(columns, true, scratchBytes);
   if (failed(prediction)) {
     tuning->refuse();
     return Prediction();
@@ -490,9 +531,11 @@ Prediction ashlar::predictStrategy(tile::ContractOp op,
   return prediction;
 }
 
-std::unique_ptr<Pass> ashlar::createChooseStrategiesPass(
-    const MachineModel &machine, std::shared_ptr<StrategyTuning> tuning,
-    bool openSizes, std::shared_ptr<PanelWidths> panels) {
-  return std::make_unique<ChooseStrategies>(machine, std::move(tuning),
-                                            openSizes, std::move(panels));
+std::unique_ptr<Pass>
+ashlar::createChooseStrategiesPass(const MachineModel &machine,
+                                   std::shared_ptr<StrategyTuning> tuning,
+                                   bool openSizes, int64_t scratchBytes,
+                                   std::shared_ptr<FirstChoices> choices) {
+  return std::make_unique<ChooseStrategies>(
+      machine, std::move(tuning), openSizes, scratchBytes, std::move(choices));
 }

@@ -58,10 +58,11 @@ class StrategyTuning;
 /// Sets the strategy of `op` and packs a constant b. `tuning` may be null; an
 /// entry that does not fit is an error at `op`, and refuses the tuning.
 /// With `openSizes`, nothing may depend on what divides a size. The box has
-/// `columns` where that is not 0 and such a box fits.
+/// `columns` where that is not 0 and such a box fits. Panels that are made on
+/// the way are held to `scratchBytes` where that is not 0.
 Prediction chooseStrategy(tile::ContractOp op, const MachineModel &machine,
                           StrategyTuning *tuning, bool openSizes = false,
-                          int64_t columns = 0);
+                          int64_t columns = 0, int64_t scratchBytes = 0);
 
 /// What chooseStrategy would predict without a tuning; `op` stays as it is.
 Prediction predictStrategy(tile::ContractOp op, const MachineModel &machine,

@@ -8,6 +8,7 @@
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Dialects/Tile/IR/Winograd.h"
 #include "ashlar/Support/Remarks.h"
+#include "ashlar/Transforms/Fuse/FirstChoices.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -188,11 +189,21 @@ bool isConvolution(tile::ContractOp op) {
 /// Predicted cycles of one worker.
 struct Plan {
   double cycles;
-  int64_t outputs;   ///< of a box along one dim; 0: without transforms
-  int64_t perWorker; ///< rows of boxes
+  int64_t outputs;     ///< of a box along one dim; 0: without transforms
+  int64_t perWorker;   ///< rows of boxes
+  int64_t columns = 0; ///< of boxes; 0: all that there are
+  int64_t scratch = 0; ///< bytes
 };
 
-Plan planFor(tile::ContractOp op, const Core &core, int64_t outputs) {
+/// `count` in parts of at most `most` that differ little.
+int64_t evenPart(int64_t count, int64_t most) {
+  return llvm::divideCeil(count, llvm::divideCeil(count, most));
+}
+
+/// With `openSizes`, nothing depends on what divides a size; what a worker
+/// keeps for itself is held to `scratchBytes` where that is not 0.
+Plan planFor(tile::ContractOp op, const Core &core, int64_t outputs,
+             bool openSizes, int64_t scratchBytes) {
   ArrayRef<int64_t> n = op.getParallel();
   double channels = double(op.getReduced()[2]), columns = double(n[3]);
   double lanes = double(core.vectorBytes) / 4;
@@ -203,38 +214,61 @@ Plan planFor(tile::ContractOp op, const Core &core, int64_t outputs) {
                 taps * 4 / core.coldBytesPerCycle,
             0, 0};
   }
+  Plan plan{0, outputs, 1};
   int64_t rows = llvm::divideCeil(n[1], outputs);
   int64_t across = llvm::divideCeil(n[2], outputs);
   double places = double((outputs + 2) * (outputs + 2));
   // As many rows of boxes as leave half of the worker's memory to weights.
-  double rowBytes = places * double(across) * (channels + columns) * 4;
-  int64_t perWorker =
-      std::max<int64_t>(1, int64_t(core.farBytes / 2 / rowBytes));
-  perWorker = std::min(perWorker, rows);
-  while (rows % perWorker != 0)
-    --perWorker;
+  double boxBytes = places * (channels + columns) * 4;
+  double most = double(core.farBytes / 2);
+  if (openSizes || scratchBytes != 0) {
+    if (scratchBytes != 0)
+      most = std::min(most, double(scratchBytes));
+    auto fitting = std::max<int64_t>(1, int64_t(most / boxBytes));
+    plan.columns = evenPart(across, fitting);
+    plan.perWorker =
+        evenPart(rows, std::max<int64_t>(1, fitting / plan.columns));
+    if (!openSizes)
+      while (rows % plan.perWorker != 0)
+        --plan.perWorker;
+  } else {
+    plan.columns = across;
+    auto fitting = int64_t(most / (boxBytes * double(across)));
+    plan.perWorker = std::min(std::max<int64_t>(1, fitting), rows);
+    while (rows % plan.perWorker != 0)
+      --plan.perWorker;
+  }
+  double workerBytes = boxBytes * double(plan.perWorker * plan.columns);
+  plan.scratch = int64_t(workerBytes);
   double boxes = double(n[0] * rows * across);
   double products = places * boxes * channels * columns / rate;
   // Each vector of a box is loaded, added up about twice along each dim, and
   // stored.
   double transforms = boxes * places * (5 * channels + 4 * columns) / lanes;
   double weightBytes = places * channels * columns * 4;
-  double passes = double(n[0] * rows / perWorker);
+  double passes = double(n[0] * llvm::divideCeil(rows, plan.perWorker) *
+                         llvm::divideCeil(across, plan.columns));
   double streaming = weightBytes / core.coldBytesPerCycle;
   if (weightBytes > double(core.farBytes) / 2)
     streaming += (passes - 1) * weightBytes / core.beyondBytesPerCycle / 2;
   // What does not fit comes from beyond twice, and goes there twice.
-  if (rowBytes * double(perWorker) > double(core.farBytes))
-    streaming += double(rows / perWorker) * rowBytes * double(perWorker) * 4 /
+  if (workerBytes > double(core.farBytes))
+    streaming += double(rows / plan.perWorker) * workerBytes * 4 /
                  core.beyondBytesPerCycle;
-  return {products + transforms + streaming, outputs, perWorker};
+  plan.cycles = products + transforms + streaming;
+  // Where all of a row is one worker's, it may be any number of boxes.
+  if (!openSizes && plan.columns == across)
+    plan.columns = 0;
+  return plan;
 }
 
 struct FormWinograd : ashlar::impl::FormWinogradPassBase<FormWinograd> {
   FormWinograd() = default;
   FormWinograd(const MachineModel &machine,
-               std::shared_ptr<StrategyTuning> tuning)
-      : machine(machine), tuning(std::move(tuning)) {}
+               std::shared_ptr<StrategyTuning> tuning, bool openSizes,
+               int64_t scratchBytes, std::shared_ptr<FirstChoices> choices)
+      : machine(machine), tuning(std::move(tuning)), openSizes(openSizes),
+        scratchBytes(scratchBytes), choices(std::move(choices)) {}
 
   void runOnOperation() override {
     SmallVector<tile::ContractOp> convolutions;
@@ -242,12 +276,42 @@ struct FormWinograd : ashlar::impl::FormWinogradPassBase<FormWinograd> {
       if (!op.getDevice() && isConvolution(op))
         convolutions.push_back(op);
     });
+    constexpr auto kind = FirstChoices::Kind::Winograd;
+    if (choices)
+      first = choices->find(getOperation(), kind);
     for (tile::ContractOp op : convolutions)
       rewrite(op);
+    if (choices)
+      choices->note(getOperation(), kind, std::move(found));
   }
 
 private:
+  /// What this convolution became with the first sizes: results along a dim of
+  /// a box, columns of a panel.
+  std::optional<std::pair<int64_t, int64_t>> firstChoice() const {
+    size_t at = found.size();
+    if (at + 1 >= first.size())
+      return std::nullopt;
+    return std::pair(first[at], first[at + 1]);
+  }
+
+  /// Whoever reads results and operands of the epilogue in steps of lanes needs
+  /// to know how long they are.
+  static bool lanesAreNeighbours(tile::ContractOp op) {
+    unsigned last = 3;
+    for (AffineMap map :
+         llvm::drop_begin(op.getMaps().getAsValueRange<AffineMapAttr>(), 2))
+      for (auto [i, expr] : llvm::enumerate(map.getResults()))
+        if (expr.isFunctionOfDim(last) &&
+            !llvm::all_of(map.getResults().drop_front(i + 1),
+                          llvm::IsaPred<AffineConstantExpr>))
+          return false;
+    return true;
+  }
+
   void rewrite(tile::ContractOp op) {
+    auto before = firstChoice();
+    llvm::append_values(found, 0, 0);
     TypedAttr constant = constantBehindReshapes(op.getB());
     auto refuse = [&](const std::string &why) {
       remark::missed(op.getLoc(), about(op, "Winograd", "winograd"))
@@ -261,23 +325,25 @@ private:
     Weights weights(constant, op.getBMap(), sizes);
     if (!weights.isValid())
       return refuse("its weights cannot be read");
+    if (openSizes && !lanesAreNeighbours(op))
+      return refuse("sizes are open and its channels do not lie side by side");
     // Worth its weights only where time is gained.
-    Plan best = planFor(op, core, 0);
+    Plan best = planFor(op, core, 0, openSizes, 0);
     const double direct = best.cycles;
     double error = 0;
-    std::string found;
+    std::string tried;
     best.cycles *= 0.9;
     for (int64_t outputs : {2, 4}) {
-      Plan plan = planFor(op, core, outputs);
+      Plan plan = planFor(op, core, outputs, openSizes, scratchBytes);
       if (wantsRemarks(op))
-        found +=
+        tried +=
             llvm::formatv("; F({0},3) would take {1:f0}", outputs, plan.cycles);
-      if (plan.cycles >= best.cycles)
+      if (before ? before->first != outputs : plan.cycles >= best.cycles)
         continue;
       double estimate =
           estimateError(tile::winogradTransform(outputs), weights);
       if (estimate > maximumError) {
-        found += llvm::formatv(" with an error of {0:e1}, over {1:e1}",
+        tried += llvm::formatv(" with an error of {0:e1}, over {1:e1}",
                                estimate, maximumError);
         continue;
       }
@@ -287,7 +353,7 @@ private:
     if (best.outputs == 0)
       return refuse(llvm::formatv("no transform gains a tenth within the "
                                   "error: {0:f0} cycles directly{1}",
-                                  direct, found));
+                                  direct, tried));
     remark::passed(op.getLoc(), about(op, "Winograd", "winograd"))
         << "F(" << remark::metric("Outputs", best.outputs)
         << ",3): " << remark::metric("Cycles", int64_t(best.cycles))
@@ -295,18 +361,42 @@ private:
         << remark::metric("DirectCycles", int64_t(direct))
         << ", error on random inputs "
         << remark::metric("Error", llvm::formatv("{0:e1}", error).str());
-    replace(op, core, best, weights, error);
+    explainScratch(op, core, best);
+    int64_t columns =
+        replace(op, core, best, weights, error, before ? before->second : 0);
+    found.end()[-2] = best.outputs;
+    found.end()[-1] = columns;
   }
 
-  void replace(tile::ContractOp op, const Core &core, const Plan &plan,
-               const Weights &weights, double error) {
+  /// What it costs that a worker may not keep as much as is fastest.
+  void explainScratch(tile::ContractOp op, const Core &core, const Plan &plan) {
+    if (scratchBytes == 0 || !wantsRemarks(op))
+      return;
+    Plan fastest = planFor(op, core, plan.outputs, openSizes, 0);
+    if (plan.scratch >= fastest.scratch)
+      return;
+    remark::passed(op.getLoc(), about(op, "Scratch", "schedule"))
+        << "works on fewer boxes at once, so that a worker needs "
+        << remark::metric("Bytes", plan.scratch) << " bytes of scratch instead "
+        << "of " << remark::metric("BytesBefore", fastest.scratch)
+        << "; predicted are " << remark::metric("Cycles", int64_t(plan.cycles))
+        << " cycles instead of "
+        << remark::metric("CyclesBefore", int64_t(fastest.cycles));
+  }
+
+  /// With panels of `wanted` columns where that is not 0. Says how many they
+  /// have.
+  int64_t replace(tile::ContractOp op, const Core &core, const Plan &plan,
+                  const Weights &weights, double error, int64_t wanted) {
     OpBuilder b(op);
     Location location = op.getLoc();
     Type element = b.getF32Type();
     ArrayRef<int64_t> n = op.getParallel();
     const WinogradTransform &transform = tile::winogradTransform(plan.outputs);
     int64_t places = transform.places() * transform.places();
-    int64_t count = plan.perWorker * llvm::divideCeil(n[2], plan.outputs);
+    int64_t columns =
+        plan.columns != 0 ? plan.columns : llvm::divideCeil(n[2], plan.outputs);
+    int64_t count = plan.perWorker * columns;
     // The products alone, for the choice of their strategy.
     Value taps = arith::ConstantOp::create(
         b, op.getB().getLoc(),
@@ -327,10 +417,10 @@ private:
         b.getAffineMapArrayAttr(maps), UnitAttr(), UnitAttr(), TypedAttr(),
         tile::StrategyAttr(), IntegerAttr());
     products.getBody().emplaceBlock().addArgument(element, location);
-    chooseStrategy(products, machine, tuning.get());
+    chooseStrategy(products, machine, tuning.get(), openSizes, wanted);
     tile::StrategyAttr chosen = products.getStrategyAttr();
     auto strategy = tile::StrategyAttr::get(
-        &getContext(), {plan.perWorker, 0, 0}, chosen.getBox(),
+        &getContext(), {plan.perWorker, plan.columns, 0}, chosen.getBox(),
         chosen.getOrder(), chosen.getUnroll(), /*packs=*/false,
         /*grouped=*/false, /*ahead=*/0, /*unit=*/{});
     SmallVector<Attribute> kept(op.getMaps().begin() + 2, op.getMaps().end());
@@ -346,15 +436,23 @@ private:
     op->replaceAllUsesWith(winograd);
     op.erase();
     products.erase();
+    return chosen.getBox()[2];
   }
 
   MachineModel machine = MachineModel::generic();
   std::shared_ptr<StrategyTuning> tuning;
+  bool openSizes = false;
+  int64_t scratchBytes = 0;
+  std::shared_ptr<FirstChoices> choices;
+  std::vector<int64_t> first, found; ///< two numbers for each convolution
 };
 } // namespace
 
 std::unique_ptr<Pass>
 ashlar::createFormWinogradPass(const MachineModel &machine,
-                               std::shared_ptr<StrategyTuning> tuning) {
-  return std::make_unique<FormWinograd>(machine, std::move(tuning));
+                               std::shared_ptr<StrategyTuning> tuning,
+                               bool openSizes, int64_t scratchBytes,
+                               std::shared_ptr<FirstChoices> choices) {
+  return std::make_unique<FormWinograd>(machine, std::move(tuning), openSizes,
+                                        scratchBytes, std::move(choices));
 }

@@ -106,14 +106,16 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
       function.addPass(createAbsorbPaddingPass());
     if (!options.companions.empty())
       function.addPass(createPlaceContractsPass(options.companions));
-    if (all && !options.exactConvolution && !options.openSizes &&
-        options.takes(Step::FormWinograd))
-      function.addPass(createFormWinogradPass(options.machine, options.tuning));
+    if (all && !options.exactConvolution && options.takes(Step::FormWinograd))
+      function.addPass(createFormWinogradPass(
+          options.machine, options.tuning, options.openSizes,
+          options.scratchBytes, options.choices));
     if (all && options.takes(Step::MergeContracts))
       function.addPass(
           createMergeContractsPass(options.machine, options.openSizes));
     function.addPass(createChooseStrategiesPass(
-        options.machine, options.tuning, options.openSizes, options.panels));
+        options.machine, options.tuning, options.openSizes,
+        options.scratchBytes, options.choices));
     function.addPass(createCSEPass());
   }
   FormDispatchesPassOptions dispatches;
@@ -138,6 +140,7 @@ void ashlar::buildTilePipeline(OpPassManager &pm, const TileOptions &options) {
     tiling.cacheBytes = options.machine.nearest().bytes;
     tiling.scoreBytes = options.machine.scoreBytes();
     tiling.openSizes = options.openSizes;
+    tiling.scratchBytes = options.scratchBytes;
     kernel.addPass(createTileKernelsPass(tiling));
     kernel.addPass(createCanonicalizerPass());
     kernel.addPass(createCSEPass());

@@ -7,7 +7,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 using namespace ashlar;
@@ -15,15 +14,6 @@ using exec::Storage;
 
 static bool isTensor(Value value) {
   return isa<RankedTensorType>(value.getType());
-}
-
-Carried ashlar::carriedBy(Operation *loop) {
-  if (auto counted = dyn_cast<scf::ForOp>(loop))
-    return {counted.getBody(), llvm::to_vector(counted.getInitArgs()),
-            llvm::to_vector_of<Value>(counted.getRegionIterArgs())};
-  auto conditional = cast<scf::WhileOp>(loop);
-  return {conditional.getAfterBody(), llvm::to_vector(conditional.getInits()),
-          llvm::to_vector_of<Value>(conditional.getBeforeArguments())};
 }
 
 exec::SizeAttr ashlar::byteFormula(Value value) {
@@ -82,6 +72,7 @@ void BufferPlan::keepAlive(unsigned buffer, Value value, int64_t command) {
 /// of its own block that reads it, be it inside an op with blocks.
 void BufferPlan::findLastUses() {
   SmallVector<Operation *> readers;
+  int64_t clock = 0;
   std::function<void(Block &)> number = [&](Block &block) {
     int64_t command = 0;
     for (Operation &op : block) {
@@ -92,10 +83,14 @@ void BufferPlan::findLastUses() {
       if (isCommand) {
         commands[&op] = ++command;
         readers.push_back(&op);
+        ++clock;
+        spans[{&block, command}] = {clock, clock};
       }
-      if (isControlFlow(&op))
-        for (Region &region : op.getRegions())
-          number(region.front());
+      if (!isControlFlow(&op))
+        continue;
+      for (Region &region : op.getRegions())
+        number(region.front());
+      spans[{&block, command}].second = ++clock;
     }
   };
   number(function.getBody().front());
@@ -189,137 +184,6 @@ void BufferPlan::placeTransfer(exec::TransferOp transfer) {
   keepAlive(places[result].buffer, result, command);
 }
 
-/// The blocks of `op`, and the buffer that they share.
-LogicalResult BufferPlan::planInner(Operation *op) {
-  int64_t bytes = 0, lowerBound = 0;
-  for (Region &region : op->getRegions()) {
-    if (failed(placeValues(region.front())))
-      return failure();
-    arena = planArena(&region.front(), 0);
-    bytes = std::max(bytes, arena.bytes);
-    lowerBound = std::max(lowerBound, arena.lowerBound);
-  }
-  unsigned inner = addRange(op->getBlock(), commands.lookup(op), bytes);
-  innerArenas[op] = inner;
-  innerLowerBounds[inner] = lowerBound;
-  return success();
-}
-
-LogicalResult BufferPlan::placeIf(scf::IfOp op) {
-  int64_t command = commands.lookup(op);
-  for (Value result : op.getResults()) {
-    places[result] = {
-        addRange(op->getBlock(), command, byteSize(result.getType())), 0, {}};
-    keepAlive(places[result].buffer, result, command);
-  }
-  // A branch computes there what it yields, if it computes it at all.
-  for (Region &region : op->getRegions())
-    for (OpOperand &yielded : region.front().getTerminator()->getOpOperands()) {
-      Value source = viewed(yielded.get());
-      Value result = op.getResult(yielded.getOperandNumber());
-      if (source.getDefiningOp<exec::InvokeOp>() &&
-          source.getParentBlock() == &region.front() &&
-          byteSize(source.getType()) == byteSize(result.getType()) &&
-          !places.count(source))
-        places[source] = places[result];
-    }
-  return planInner(op);
-}
-
-LogicalResult BufferPlan::placeLoop(Operation *loop) {
-  int64_t command = commands.lookup(loop);
-  Carried carried = carriedBy(loop);
-  SmallVector<Value> read(loop->getOperands());
-  llvm::SetVector<Value> captured;
-  getUsedValuesDefinedAbove(loop->getRegions(), captured);
-  llvm::append_range(read, captured);
-  for (auto [initial, argument] :
-       llvm::zip(carried.initial, carried.arguments)) {
-    if (!isTensor(argument))
-      return loop->emitError("cannot be scheduled: expected it to carry "
-                             "tensors, found ")
-             << argument.getType();
-    // An initial value that nobody needs afterwards is where it should be.
-    Place place = places.lookup(initial);
-    const Buffer &buffer = buffers[place.buffer];
-    bool dies = buffer.storage == Storage::Arena &&
-                buffer.scope == loop->getBlock() &&
-                lastUse.lookup(viewed(initial)) == command &&
-                buffer.bytes == byteSize(initial.getType()) &&
-                llvm::count_if(read, [&](Value other) {
-                  return isTensor(other) && places.count(other) &&
-                         places.lookup(other).buffer == place.buffer;
-                }) == 1;
-    places[argument] = dies ? place
-                            : Place{addRange(loop->getBlock(), command,
-                                             byteSize(argument.getType())),
-                                    0,
-                                    {}};
-    keepAlive(places[argument].buffer, argument, command);
-  }
-  auto conditional = dyn_cast<scf::WhileOp>(loop);
-  if (conditional &&
-      !conditional.getBeforeBody()->getOps<exec::InvokeOp>().empty())
-    return loop->emitError("cannot be scheduled: expected its condition to be "
-                           "computed by the step before, found kernels in the "
-                           "block that decides");
-  ValueRange results = loop->getResults();
-  for (auto [i, result] : llvm::enumerate(results)) {
-    Value source = conditional ? conditional.getConditionOp().getArgs()[i]
-                               : carried.arguments[i];
-    if (!llvm::is_contained(carried.arguments, source))
-      return loop->emitError("cannot be scheduled: expected its condition to "
-                             "pass on what the loop carries, found ")
-             << source;
-    if (conditional)
-      places[conditional.getAfterArguments()[i]] = places[source];
-    places[result] = places[source];
-    keepAlive(places[result].buffer, result, command);
-  }
-  return planInner(loop);
-}
-
-/// A row that a step takes gets a place of its own; one that it puts goes into
-/// what the loop carries.
-LogicalResult BufferPlan::placeRow(Operation *slice) {
-  int64_t command = commands.lookup(slice);
-  auto insert = dyn_cast<tensor::InsertSliceOp>(slice);
-  if (!insert) {
-    Value row = slice->getResult(0);
-    places[row] = {
-        addRange(slice->getBlock(), command, byteSize(row.getType())), 0, {}};
-    keepAlive(places[row].buffer, row, command);
-    return success();
-  }
-  auto rows = dyn_cast<BlockArgument>(insert.getDest());
-  auto loop = cast<scf::ForOp>(slice->getParentOp());
-  bool isInPlace =
-      rows && rows.getOwner() == loop.getBody() && rows.hasOneUse() &&
-      insert->hasOneUse() &&
-      loop.getTiedLoopYieldedValue(rows)->get() == insert.getResult();
-  if (!isInPlace)
-    return slice->emitError("cannot be scheduled: expected rows to be put into "
-                            "a tensor that the loop carries for this alone");
-  places[insert.getResult()] = places.lookup(rows);
-  return success();
-}
-
-/// What one step yields must not overwrite what another value is copied from.
-void BufferPlan::placeYielded(const Carried &carried) {
-  Operation *terminator = carried.body->getTerminator();
-  llvm::SmallDenseSet<unsigned> kept;
-  for (Value argument : carried.arguments)
-    kept.insert(places.lookup(argument).buffer);
-  for (OpOperand &operand : terminator->getOpOperands()) {
-    Value argument = carried.arguments[operand.getOperandNumber()];
-    if (samePlace(operand.get(), argument) ||
-        !kept.contains(places.lookup(operand.get()).buffer))
-      continue;
-    waiting[&operand] = addRange(carried.body, commands.lookup(terminator),
-                                 byteSize(argument.getType()));
-  }
-}
-
 void BufferPlan::placeWeight(Value value, Attribute elements) {
   auto [it, isNew] = weightNumbers.try_emplace(elements, weightValues.size());
   if (isNew)
@@ -359,9 +223,9 @@ LogicalResult BufferPlan::placeView(Operation &op) {
                   slice.getStaticOffsets()[d]);
     offset = offset * width;
     if (offset.getLargestKnownDivisor() % 64 != 0 && offset != 0)
-      return op.emitError("sizes that a caller chooses: expected a slice that "
-                          "begins at a multiple of 64 bytes at all sizes, "
-                          "found ")
+      return op.emitError(exec::openSizesRefusal)
+             << "expected a slice that begins at a multiple of 64 bytes at all "
+                "sizes, found "
              << exec::SizeAttr::get(offset, symbols, place.offset)
              << "; fix the sizes with --shape";
     if (place.open)
@@ -370,16 +234,6 @@ LogicalResult BufferPlan::placeView(Operation &op) {
   }
   places[op.getResult(0)] = place;
   return success();
-}
-
-/// Blocks of control flow hold sizes that are constant.
-static bool hasOpenSizes(Operation *op) {
-  return op
-      ->walk([](Operation *inner) {
-        return inner->hasAttr(exec::sizesAttrName) ? WalkResult::interrupt()
-                                                   : WalkResult::advance();
-      })
-      .wasInterrupted();
 }
 
 LogicalResult BufferPlan::placeOp(Operation &op) {
@@ -410,9 +264,6 @@ LogicalResult BufferPlan::placeOp(Operation &op) {
     return success();
   }
   if (isControlFlow(&op)) {
-    if (hasOpenSizes(&op))
-      return op.emitError("sizes that a caller chooses: expected none inside "
-                          "conditions and loops; fix them with --shape");
     auto branches = dyn_cast<scf::IfOp>(op);
     return branches ? placeIf(branches) : placeLoop(&op);
   }
@@ -489,7 +340,17 @@ LogicalResult BufferPlan::run() {
     llvm::append_values(companions, plan.bytes, plan.lowerBound);
   }
   moveTo(&block, 0);
+  numberBuffers();
   return success();
+}
+
+/// Where sizes are a caller's, sessions ask for the values of the arena.
+void BufferPlan::numberBuffers() {
+  if (!ModuleOp(module)->hasAttr(exec::symbolsAttrName))
+    return;
+  unsigned count = 0;
+  for (unsigned i = 0; i != buffers.size(); ++i)
+    numbers.push_back(isListed(i) ? int64_t(count++) : -1);
 }
 
 bool BufferPlan::samePlace(Value x, Value y) const {
@@ -512,8 +373,9 @@ exec::BindingAttr BufferPlan::bindingAt(Place place, exec::SizeAttr length,
     offset = exec::SizeAttr::get(place.open.getFormula() + buffer.offset,
                                  place.open.getMap().getNumSymbols(),
                                  buffer.offset + place.offset);
-  return exec::BindingAttr::get(context, buffer.storage, buffer.index, offset,
-                                length, written);
+  return exec::BindingAttr::get(
+      context, buffer.storage, buffer.index, offset, length, written,
+      numbers.empty() ? int64_t(-1) : numbers[place.buffer]);
 }
 
 exec::BindingAttr BufferPlan::bindingAt(Place place, int64_t length,
@@ -528,19 +390,19 @@ exec::BindingAttr BufferPlan::binding(Value value, bool written) const {
 
 std::vector<Buffer> BufferPlan::arenaBuffers() const {
   std::vector<Buffer> found;
-  if (!innerArenas.empty())
-    return found;
-  for (const Buffer &buffer : buffers)
-    if (buffer.storage == Storage::Arena)
+  for (auto [number, buffer] : llvm::enumerate(buffers))
+    if (isListed(number))
       found.push_back(buffer);
   return found;
 }
 
-int64_t BufferPlan::number(Value value) const {
-  unsigned at = places.lookup(value).buffer;
-  if (buffers[at].storage != Storage::Arena || !innerArenas.empty())
-    return -1;
-  return llvm::count_if(
-      ArrayRef(buffers).take_front(at),
-      [](const Buffer &buffer) { return buffer.storage == Storage::Arena; });
+std::pair<int64_t, int64_t> BufferPlan::lifeOf(const Buffer &buffer) const {
+  return {spans.lookup({buffer.scope, buffer.firstUse}).first,
+          spans.lookup({buffer.scope, buffer.lastUse}).second};
+}
+
+/// A block's arena holds values, and is none itself.
+bool BufferPlan::isListed(unsigned buffer) const {
+  return buffers[buffer].storage == Storage::Arena &&
+         buffers[buffer].index == 0 && !innerLowerBounds.contains(buffer);
 }

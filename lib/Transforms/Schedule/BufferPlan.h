@@ -50,6 +50,9 @@ struct Carried {
 };
 Carried carriedBy(mlir::Operation *loop);
 
+/// How often a counted loop runs, where that is a caller's size; else null.
+exec::SizeAttr openSteps(mlir::Operation *loop);
+
 class BufferPlan {
 public:
   BufferPlan(mlir::func::FuncOp function, mlir::ModuleOp module)
@@ -70,10 +73,12 @@ public:
   /// must.
   std::optional<Place> waitingPlace(mlir::OpOperand &yielded) const;
 
-  /// The values of the arena, where all of them belong to the entry's own
-  /// block: `number` says which of them a value lies in, negative for none.
+  /// The values of the first device's arena; bindings name them by their
+  /// number where sizes are a caller's.
   std::vector<Buffer> arenaBuffers() const;
-  int64_t number(mlir::Value value) const;
+  /// The first and the last command of a buffer's life, in an order of all
+  /// commands in which blocks stand between the begin and the end of their op.
+  std::pair<int64_t, int64_t> lifeOf(const Buffer &buffer) const;
 
   llvm::ArrayRef<mlir::Attribute> weights() const { return weightValues; }
   int64_t arenaBytes() const { return arena.bytes; }
@@ -106,12 +111,18 @@ private:
   mlir::LogicalResult planInner(mlir::Operation *op);
   ArenaPlan planArena(mlir::Block *block, unsigned device);
   void moveTo(mlir::Block *block, int64_t base);
+  void numberBuffers();
+  bool isListed(unsigned buffer) const;
 
   mlir::func::FuncOp function;
   mlir::ModuleOp module;
   std::vector<Buffer> buffers;
   llvm::DenseMap<mlir::Value, Place> places;
   llvm::DenseMap<mlir::Operation *, int64_t> commands; ///< within their block
+  /// By block and command: its first and last moment in the order of all.
+  llvm::DenseMap<std::pair<mlir::Block *, int64_t>, std::pair<int64_t, int64_t>>
+      spans;
+  std::vector<int64_t> numbers; ///< of bindings, by buffer; empty: not wanted
   llvm::DenseMap<mlir::Value, int64_t> lastUse; ///< in the value's own block
   llvm::DenseMap<mlir::OpOperand *, unsigned> waiting;
   llvm::SmallVector<mlir::Attribute> weightValues;

@@ -89,31 +89,22 @@ private:
       copy(function.getLoc(), plan.binding(operand.get(), false),
            exec::BindingAttr::get(context, Storage::Output, number,
                                   exec::SizeAttr::get(context, 0),
-                                  byteFormula(operand.get()), true));
-      if (isOpen())
-        lastCommand()->setAttr(
-            exec::buffersAttrName,
-            b.getDenseI64ArrayAttr({plan.number(operand.get()), -1}));
+                                  byteFormula(operand.get()), true, -1));
     }
-    if (isOpen())
+    if (ModuleOp(module)->hasAttr(exec::symbolsAttrName))
       listBuffers(program);
     dropLastBarrier();
   }
 
-  /// Whether some sizes are the caller's.
-  bool isOpen() const {
-    return ModuleOp(module)->hasAttr(exec::symbolsAttrName);
-  }
-  Operation *lastCommand() { return &b.getInsertionBlock()->back(); }
-
   /// What a session needs to give the values of the arena other places.
   void listBuffers(exec::ProgramOp program) {
     SmallVector<Attribute> listed;
-    for (const Buffer &buffer : plan.arenaBuffers())
-      listed.push_back(
-          b.getArrayAttr({buffer.size, b.getI64IntegerAttr(buffer.offset),
-                          b.getI64IntegerAttr(buffer.firstUse),
-                          b.getI64IntegerAttr(buffer.lastUse)}));
+    for (const Buffer &buffer : plan.arenaBuffers()) {
+      auto [first, last] = plan.lifeOf(buffer);
+      listed.push_back(b.getArrayAttr(
+          {buffer.size, b.getI64IntegerAttr(buffer.offset),
+           b.getI64IntegerAttr(first), b.getI64IntegerAttr(last)}));
+    }
     program->setAttr(exec::buffersAttrName, b.getArrayAttr(listed));
   }
 
@@ -159,27 +150,14 @@ private:
       bindings.push_back(plan.binding(operand, false));
     for (Value result : invoke.getResults())
       bindings.push_back(plan.binding(result, true));
-    auto launch = exec::LaunchOp::create(
-        b, invoke.getLoc(), invoke.getKernelAttr(), b.getArrayAttr(bindings));
-    if (!isOpen())
-      return;
-    SmallVector<int64_t> buffers;
-    for (Value operand : invoke.getOperands())
-      buffers.push_back(plan.number(operand));
-    for (Value result : invoke.getResults())
-      buffers.push_back(plan.number(result));
-    launch->setAttr(exec::buffersAttrName, b.getDenseI64ArrayAttr(buffers));
+    exec::LaunchOp::create(b, invoke.getLoc(), invoke.getKernelAttr(),
+                           b.getArrayAttr(bindings));
   }
 
   void emitTransfer(exec::TransferOp transfer) {
     separate();
     copy(transfer.getLoc(), plan.binding(transfer.getSource(), false),
          plan.binding(transfer.getResult(), true));
-    if (isOpen())
-      lastCommand()->setAttr(
-          exec::buffersAttrName,
-          b.getDenseI64ArrayAttr({plan.number(transfer.getSource()),
-                                  plan.number(transfer.getResult())}));
   }
 
   void emitIf(scf::IfOp op) {
@@ -214,6 +192,11 @@ private:
           condition(cast<scf::WhileOp>(loop).getConditionOp().getCondition());
     auto commands =
         exec::LoopOp::create(b, loop->getLoc(), iterations, binding);
+    if (exec::SizeAttr steps = openSteps(loop))
+      commands->setAttr(
+          exec::attributeSizesAttrName,
+          b.getDictionaryAttr(b.getNamedAttr(commands.getIterationsAttrName(),
+                                             b.getArrayAttr(steps))));
     OpBuilder::InsertionGuard guard(b);
     b.createBlock(&commands.getBody());
     emitBlock(*carried.body);
@@ -223,13 +206,13 @@ private:
     for (OpOperand &yielded : terminator->getOpOperands())
       if (std::optional<Place> place = plan.waitingPlace(yielded))
         copy(loop->getLoc(), plan.binding(yielded.get(), false),
-             plan.bindingAt(*place, byteSize(yielded.get().getType()), true));
+             plan.bindingAt(*place, byteFormula(yielded.get()), true));
     separate();
     for (OpOperand &yielded : terminator->getOpOperands()) {
       Value argument = carried.arguments[yielded.getOperandNumber()];
       if (std::optional<Place> place = plan.waitingPlace(yielded))
         copy(loop->getLoc(),
-             plan.bindingAt(*place, byteSize(argument.getType()), false),
+             plan.bindingAt(*place, byteFormula(argument), false),
              plan.binding(argument, true));
       else
         copyTo(loop->getLoc(), yielded.get(), argument);

@@ -3,6 +3,7 @@
 // Writes the loops of a contraction's strategy: boxes of workers, loops over
 // accumulator boxes inside, sums in chunks, then the epilogue. It chooses
 // nothing.
+#include "KernelSizes.h"
 #include "PadMargins.h"
 #include "StaticStrides.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
@@ -59,16 +60,15 @@ public:
         numParallel(op.getParallel().size()) {
     sizes.assign(op.getParallel().begin(), op.getParallel().end());
     llvm::append_range(sizes, op.getReduced());
-    open.assign(sizes.size(), Value());
-    auto parameters =
-        op->getAttrOfType<DenseI64ArrayAttr>(exec::dimParametersAttrName);
-    if (!parameters)
+    open = openDims(op, sizes.size());
+    if (op->hasAttr(exec::dimParametersAttrName))
       return;
-    auto kernel = op->getParentOfType<func::FuncOp>();
-    unsigned first = exec::numKernelBindings(kernel);
-    for (auto [value, number] : llvm::zip(open, parameters.asArrayRef()))
-      if (number >= 0)
-        value = kernel.getArgument(first + number);
+    // What a kernel makes on its way may be as long as a value says.
+    auto type = cast<MemRefType>(op.getInit().getType());
+    for (auto [i, expr] : llvm::enumerate(op.getResultMap().getResults()))
+      if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && type.isDynamicDim(i))
+        open[dim.getPosition()] =
+            dyn_cast_if_present<Value>(findDim(op.getInit(), i));
   }
 
   void run() {

@@ -5,10 +5,11 @@
 // input's boxes are transformed, one contraction per place of the transformed
 // box multiplies them, the results' boxes are transformed and go through the
 // epilogue. Lanes run along channels and columns.
+#include "OpenLine.h"
 #include "PadMargins.h"
 #include "StaticStrides.h"
 #include "VectorBody.h"
-#include "VectorWriter.h"
+#include "WinogradBoxes.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Dialects/Tile/IR/Winograd.h"
 #include "ashlar/Transforms/Tile/Passes.h"
@@ -31,8 +32,7 @@ public:
   WinogradExpander(tile::WinogradOp op, OpBuilder &builder, int64_t vectorBytes)
       : VectorWriter(op.getLoc(), builder), op(op),
         transform(tile::winogradTransform(op.getOutputSize())),
-        sizes(op.getParallel()), rows(op.getBoxes(1)), columns(op.getBoxes(2)),
-        perWorker(op.getStrategy().getWorkers()[0]) {
+        filters(op.getParallel()[3]) {
     auto type = cast<MemRefType>(op.getA().getType());
     element = type.getElementType();
     channels = type.getDimSize(3);
@@ -42,28 +42,19 @@ public:
 
   void run() {
     b.setInsertionPoint(op);
-    OpFoldResult zero = b.getIndexAttr(0);
-    auto boxes = scf::ForallOp::create(
-        b, ArrayRef{zero, zero},
-        ArrayRef<OpFoldResult>{b.getIndexAttr(sizes[0]), b.getIndexAttr(rows)},
-        ArrayRef<OpFoldResult>{b.getIndexAttr(1), b.getIndexAttr(perWorker)},
-        ValueRange(), std::nullopt);
-    b.setInsertionPoint(boxes.getTerminator());
-    image = boxes.getInductionVar(0);
-    firstRow = boxes.getInductionVar(1);
+    boxes.emplace(op, b);
+    boxes->emitWorkers();
     if (op.getPadAttr())
-      fillMargins(b, op.getInit(), op.getResultMap(),
-                  getAsIndexOpFoldResult(b.getContext(), sizes), *op.getPad(),
-                  boxes.getInductionVars());
+      fillMargins(b, op.getInit(), op.getResultMap(), boxes->extents(),
+                  *op.getPad(), boxes->workers());
     int64_t places = transform.places() * transform.places();
-    int64_t count = perWorker * columns;
     auto scratch = [&](int64_t width) -> Value {
       return memref::AllocOp::create(
-          b, MemRefType::get({places, count, width}, element));
+          b, MemRefType::get({places, boxes->most(), width}, element));
     };
-    Value spread = scratch(channels), products = scratch(sizes[3]);
+    Value spread = scratch(channels), products = scratch(filters);
     transformInput(spread);
-    multiply(spread, products, places, count);
+    multiply(spread, products, places);
     transformResults(products);
     op.erase();
   }
@@ -81,35 +72,6 @@ private:
     body(loop.getInductionVar());
   }
 
-  /// Calls `body` in loops over the boxes of this worker: the box's row within
-  /// the worker's, its column, and how many of its results exist.
-  void
-  forEachBox(llvm::function_ref<void(Value, Value, int64_t, int64_t)> body) {
-    int64_t size = transform.outputs;
-    int64_t highRest = sizes[1] % size, wideRest = sizes[2] % size;
-    auto alongRow = [&](Value row, int64_t high) {
-      loop(0, columns - (wideRest != 0), 1,
-           [&](Value column) { body(row, column, high, size); });
-      if (wideRest != 0)
-        body(row, index(columns - 1), high, wideRest);
-    };
-    loop(0, perWorker, 1, [&](Value row) {
-      if (highRest == 0) {
-        alongRow(row, size);
-        return;
-      }
-      Value number = arith::AddIOp::create(b, firstRow, row);
-      Value isLast = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, number,
-                                           index(rows - 1));
-      auto branch = scf::IfOp::create(b, isLast, /*withElseRegion=*/true);
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(&branch.getThenRegion().front());
-      alongRow(row, highRest);
-      b.setInsertionPointToStart(&branch.getElseRegion().front());
-      alongRow(row, size);
-    });
-  }
-
   /// Calls `body` with the place of each vector along `extent`, its lanes and
   /// how many of them exist.
   void forEachVector(int64_t extent,
@@ -120,14 +82,44 @@ private:
       body(index(whole), llvm::PowerOf2Ceil(rest), rest);
   }
 
-  /// Sum of coordinate times step, plus where the line starts.
-  Value place(const Line &line, ValueRange coordinates,
-              ArrayRef<int64_t> scales) {
-    AffineExpr sum = b.getAffineConstantExpr(line.start);
-    for (unsigned i = 0; i != coordinates.size(); ++i)
-      sum = sum + b.getAffineDimExpr(i) * (line.steps[i] * scales[i]);
-    return affine::AffineApplyOp::create(
-        b, AffineMap::get(coordinates.size(), 0, sum), coordinates);
+  /// The place `down` and `across` from that of a box's first element.
+  Value inBox(const OpenLine &line, Value from, OpFoldResult down,
+              OpFoldResult across) {
+    auto number = getConstantIntValue;
+    if (number(line.steps[1]) && number(line.steps[2]) && number(down) &&
+        number(across))
+      return indexAt(from, *number(down) * *number(line.steps[1]) +
+                               *number(across) * *number(line.steps[2]));
+    return line.moved(b, line.moved(b, from, 1, down), 2, across);
+  }
+
+  /// What is read of a box whose size the running program knows: the numbers of
+  /// its rows, or columns, and whether they are there. Those that are not stand
+  /// for the last one.
+  struct Reach {
+    SmallVector<OpFoldResult> at;
+    SmallVector<Value> exists; ///< null: always
+  };
+  Reach reachOf(int64_t results, Value here) {
+    Reach reach;
+    for (int64_t i = 0; i != results + 2; ++i) {
+      reach.at.push_back(b.getIndexAttr(i));
+      reach.exists.emplace_back();
+      // There is at least one result, which needs three.
+      if (!here || i < 3)
+        continue;
+      Value last = arith::AddIOp::create(b, here, index(1));
+      reach.at.back() = Value(arith::MinSIOp::create(b, index(i), last));
+      reach.exists.back() =
+          arith::CmpIOp::create(b, arith::CmpIPredicate::sle, index(i), last);
+    }
+    return reach;
+  }
+
+  Value both(Value x, Value y) {
+    if (!x || !y)
+      return x ? x : y;
+    return arith::AndIOp::create(b, x, y);
   }
 
   /// A row of a matrix times vectors; null is zero.
@@ -180,24 +172,28 @@ private:
   }
 
   void transformInput(Value spread) {
-    Line input(b, op.getA(), b.getMultiDimIdentityMap(4));
+    OpenLine input(b, op.getA(), b.getMultiDimIdentityMap(4));
     Line target(b, spread, b.getMultiDimIdentityMap(3));
     int64_t size = transform.outputs, reach = transform.places();
-    forEachBox([&](Value row, Value column, int64_t high, int64_t wide) {
+    boxes->forEach([&](const WinogradBox &box) {
       // What lies behind the last result is not read.
-      int64_t down = high + 2, across = wide + 2;
-      Value number = arith::AddIOp::create(b, firstRow, row);
+      Reach down = reachOf(box.high, box.highHere),
+            across = reachOf(box.wide, box.wideHere);
       forEachVector(channels, [&](Value at, int64_t width, int64_t used) {
         Value from =
-            place(input, {image, number, column, at}, {1, size, size, 1});
-        Grid box(reach, SmallVector<Value>(reach));
-        for (int64_t u = 0; u != down; ++u)
-          for (int64_t v = 0; v != across; ++v)
-            box[u][v] = load(
-                input, indexAt(from, u * input.steps[1] + v * input.steps[2]),
-                1, width, used);
-        Grid result = transformed(transform.input, box);
-        Value to = boxPlace(target, row, column, at);
+            input.place(b, {boxes->image(), box.number, box.across, at},
+                        {1, size, size, 1});
+        Grid values(reach, SmallVector<Value>(reach));
+        for (auto [u, row] : llvm::enumerate(down.at))
+          for (auto [v, column] : llvm::enumerate(across.at)) {
+            Value value =
+                load(input, inBox(input, from, row, column), 1, width, used);
+            if (Value exists = both(down.exists[u], across.exists[v]))
+              value = arith::SelectOp::create(b, exists, value, zeros(width));
+            values[u][v] = value;
+          }
+        Grid result = transformed(transform.input, values);
+        Value to = boxPlace(target, box, at);
         for (int64_t u = 0; u != reach; ++u)
           for (int64_t v = 0; v != reach; ++v)
             store(target, indexAt(to, (u * reach + v) * target.steps[0]), 1,
@@ -207,15 +203,25 @@ private:
   }
 
   /// Where a box's vector lies in scratch, at place zero.
-  Value boxPlace(const Line &line, Value row, Value column, Value at) {
-    AffineExpr sum = (b.getAffineDimExpr(0) * columns + b.getAffineDimExpr(1)) *
-                         line.steps[1] +
-                     b.getAffineDimExpr(2);
-    return affine::AffineApplyOp::create(b, AffineMap::get(3, 0, sum),
-                                         ValueRange{row, column, at});
+  Value boxPlace(const Line &line, const WinogradBox &box, Value at) {
+    AffineExpr sum =
+        b.getAffineDimExpr(0) * line.steps[1] + b.getAffineDimExpr(1);
+    return affine::AffineApplyOp::create(b, AffineMap::get(2, 0, sum),
+                                         ValueRange{boxes->numberOf(box), at});
   }
 
-  void multiply(Value spread, Value products, int64_t places, int64_t count) {
+  /// As much of scratch as this worker's boxes take.
+  Value used(Value scratch) {
+    if (getConstantIntValue(boxes->count()))
+      return scratch;
+    SmallVector<OpFoldResult> from(3, b.getIndexAttr(0)),
+        steps(3, b.getIndexAttr(1)),
+        sizes = memref::getMixedSizes(b, b.getLoc(), scratch);
+    sizes[1] = boxes->count();
+    return memref::SubViewOp::create(b, scratch, from, sizes, steps);
+  }
+
+  void multiply(Value spread, Value products, int64_t places) {
     AffineExpr p, n, o, c;
     bindDims(b.getContext(), p, n, o, c);
     int64_t panel = cast<MemRefType>(op.getB().getType()).getDimSize(3);
@@ -230,8 +236,8 @@ private:
         chosen.getUnroll(), /*packs=*/false,
         /*grouped=*/false, /*ahead=*/0, /*unit=*/{});
     auto contract = tile::ContractOp::create(
-        b, TypeRange(), spread, op.getB(), ValueRange(), products,
-        b.getDenseI64ArrayAttr({places, count, sizes[3]}),
+        b, TypeRange(), used(spread), op.getB(), ValueRange(), used(products),
+        b.getDenseI64ArrayAttr({places, boxes->most(), filters}),
         b.getDenseI64ArrayAttr({channels}), b.getAffineMapArrayAttr(maps),
         UnitAttr(), UnitAttr(), TypedAttr(), strategy, IntegerAttr());
     OpBuilder::InsertionGuard guard(b);
@@ -240,55 +246,77 @@ private:
     tile::YieldOp::create(b, sum);
   }
 
+  /// `write` where result (u, v) of the box exists.
+  void whereExists(const WinogradBox &box, int64_t u, int64_t v,
+                   llvm::function_ref<void()> write) {
+    auto isThere = [&](int64_t i, Value here) -> Value {
+      if (!here || i == 0)
+        return {};
+      return arith::CmpIOp::create(b, arith::CmpIPredicate::slt, index(i),
+                                   here);
+    };
+    Value exists = both(isThere(u, box.highHere), isThere(v, box.wideHere));
+    if (!exists)
+      return write();
+    auto branch = scf::IfOp::create(b, exists, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(&branch.getThenRegion().front());
+    write();
+  }
+
   void transformResults(Value products) {
     Line source(b, products, b.getMultiDimIdentityMap(3));
-    SmallVector<Line> epilogue;
+    SmallVector<OpenLine> epilogue;
     for (auto [i, operand] : llvm::enumerate(op.getEpilogue()))
       epilogue.emplace_back(b, operand, op.getMap(i));
-    Line target(b, op.getInit(), op.getResultMap());
+    OpenLine target(b, op.getInit(), op.getResultMap());
     int64_t size = transform.outputs, reach = transform.places();
-    forEachBox([&](Value row, Value column, int64_t high, int64_t wide) {
-      Value number = arith::AddIOp::create(b, firstRow, row);
-      forEachVector(sizes[3], [&](Value at, int64_t width, int64_t used) {
-        Value from = boxPlace(source, row, column, at);
-        Grid box(reach, SmallVector<Value>(reach));
+    // FormWinograd sees to it that lanes lie a known distance apart.
+    auto lanesOf = [](const OpenLine &line) {
+      return *getConstantIntValue(line.steps[3]);
+    };
+    boxes->forEach([&](const WinogradBox &box) {
+      forEachVector(filters, [&](Value at, int64_t width, int64_t used) {
+        Value from = boxPlace(source, box, at);
+        Grid values(reach, SmallVector<Value>(reach));
         for (int64_t u = 0; u != reach; ++u)
           for (int64_t v = 0; v != reach; ++v)
-            box[u][v] =
+            values[u][v] =
                 load(source, indexAt(from, (u * reach + v) * source.steps[0]),
                      1, width, used);
-        Grid sums = transformed(transform.results, box);
-        auto baseOf = [&](const Line &line) {
-          return place(line, {image, number, column, at}, {1, size, size, 1});
+        Grid sums = transformed(transform.results, values);
+        auto baseOf = [&](const OpenLine &line) {
+          return line.place(b, {boxes->image(), box.number, box.across, at},
+                            {1, size, size, 1});
         };
         SmallVector<Value> bases;
-        for (const Line &line : epilogue)
+        for (const OpenLine &line : epilogue)
           bases.push_back(baseOf(line));
         Value base = baseOf(target);
-        for (int64_t u = 0; u != high; ++u)
-          for (int64_t v = 0; v != wide; ++v) {
-            auto shift = [&](const Line &line) {
-              return u * line.steps[1] + v * line.steps[2];
-            };
-            SmallVector<Value> arguments = {sums[u][v]};
-            for (auto [line, at] : llvm::zip(epilogue, bases))
-              arguments.push_back(load(line, indexAt(at, shift(line)),
-                                       line.steps[3], width, used));
-            Value result =
-                emitVectorBody(b, &op.getBody().front(), arguments, width)[0];
-            store(target, indexAt(base, shift(target)), target.steps[3], result,
-                  used);
-          }
+        auto writeResult = [&](int64_t u, int64_t v) {
+          auto placeOf = [&](const OpenLine &line, Value from) {
+            return inBox(line, from, b.getIndexAttr(u), b.getIndexAttr(v));
+          };
+          SmallVector<Value> arguments = {sums[u][v]};
+          for (auto [line, at] : llvm::zip(epilogue, bases))
+            arguments.push_back(
+                load(line, placeOf(line, at), lanesOf(line), width, used));
+          Value result =
+              emitVectorBody(b, &op.getBody().front(), arguments, width)[0];
+          store(target, placeOf(target, base), lanesOf(target), result, used);
+        };
+        for (int64_t u = 0; u != box.high; ++u)
+          for (int64_t v = 0; v != box.wide; ++v)
+            whereExists(box, u, v, [&] { writeResult(u, v); });
       });
     });
   }
 
   tile::WinogradOp op;
   const tile::WinogradTransform &transform;
-  ArrayRef<int64_t> sizes;
-  int64_t rows, columns, perWorker, channels, lanes;
+  int64_t filters, channels, lanes;
   Type element;
-  Value image, firstRow;
+  std::optional<WinogradBoxes> boxes;
 };
 
 struct ExpandWinograd : ashlar::impl::ExpandWinogradPassBase<ExpandWinograd> {

@@ -107,9 +107,9 @@ Value KernelBody::insert(Value part, Value whole,
 }
 
 LogicalResult KernelBody::refuse(Operation &op) {
-  return op.emitError("sizes that a caller chooses: expected ops whose sizes "
-                      "can be values, found '")
-         << op.getName() << "'; fix the sizes with --shape";
+  return op.emitError(exec::openSizesRefusal)
+         << "expected ops whose sizes can be values, found '" << op.getName()
+         << "'; fix the sizes with --shape";
 }
 
 /// A number that is a size.
@@ -229,7 +229,8 @@ LogicalResult KernelBody::write(Operation &op) {
     return success();
   }
   auto destination = dyn_cast<DestinationStyleOpInterface>(op);
-  if (!destination || !isa<linalg::LinalgOp, tile::ContractOp>(op) ||
+  if (!destination ||
+      !isa<linalg::LinalgOp, tile::ContractOp, tile::WinogradOp>(op) ||
       (allSizes && isa<linalg::LinalgOp>(op)))
     return refuse(op);
   Operation *copy = b.clone(op, mapping);
@@ -255,24 +256,25 @@ LogicalResult KernelBody::write(Operation &op) {
   };
   if (copy->walk<WalkOrder::PostOrder>(rewrite).wasInterrupted())
     return refuse(op);
-  if (auto contract = dyn_cast<tile::ContractOp>(copy)) {
-    SmallVector<int64_t> dims;
-    auto parameterOf = [&](OpFoldResult value) -> int64_t {
+  SmallVector<int64_t> dims;
+  auto note = [&](StringRef name, ArrayRef<int64_t> sizes) {
+    for (OpFoldResult value : numbers(&op, name, sizes)) {
       auto argument =
           dyn_cast_if_present<BlockArgument>(dyn_cast<Value>(value));
-      return argument ? int64_t(argument.getArgNumber() -
-                                exec::numKernelBindings(kernel))
-                      : -1;
-    };
-    for (OpFoldResult value :
-         numbers(&op, contract.getParallelAttrName(), contract.getParallel()))
-      dims.push_back(parameterOf(value));
-    for (OpFoldResult value :
-         numbers(&op, contract.getReducedAttrName(), contract.getReduced()))
-      dims.push_back(parameterOf(value));
+      dims.push_back(argument ? int64_t(argument.getArgNumber() -
+                                        exec::numKernelBindings(kernel))
+                              : -1);
+    }
+  };
+  if (auto contract = dyn_cast<tile::ContractOp>(copy)) {
+    note(contract.getParallelAttrName(), contract.getParallel());
+    note(contract.getReducedAttrName(), contract.getReduced());
+  } else if (auto winograd = dyn_cast<tile::WinogradOp>(copy)) {
+    note(winograd.getParallelAttrName(), winograd.getParallel());
+  }
+  if (!dims.empty())
     copy->setDiscardableAttr(exec::dimParametersAttrName,
                              b.getDenseI64ArrayAttr(dims));
-  }
   return success();
 }
 

@@ -58,6 +58,20 @@ OpFoldResult ashlar::findSize(OpFoldResult size) {
   return found ? found : size;
 }
 
+SmallVector<Value> ashlar::openDims(Operation *op, unsigned count) {
+  SmallVector<Value> open(count);
+  auto parameters =
+      op->getAttrOfType<DenseI64ArrayAttr>(exec::dimParametersAttrName);
+  if (!parameters)
+    return open;
+  auto kernel = op->getParentOfType<func::FuncOp>();
+  unsigned first = exec::numKernelBindings(kernel);
+  for (auto [value, number] : llvm::zip(open, parameters.asArrayRef()))
+    if (number >= 0)
+      value = kernel.getArgument(first + number);
+  return open;
+}
+
 /// The parameter that a value is.
 static exec::SizeAttr parameterOf(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);

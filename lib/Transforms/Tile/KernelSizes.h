@@ -22,6 +22,10 @@ mlir::OpFoldResult findDim(mlir::Value value, int64_t dim);
 /// Indices of loops count from zero.
 std::optional<int64_t> largestSize(mlir::OpFoldResult size);
 
+/// Of an op with exec.dim_parameters: the sizes of its first `count` dims that
+/// are parameters of its kernel, null for those that are constant.
+llvm::SmallVector<mlir::Value> openDims(mlir::Operation *op, unsigned count);
+
 /// `size` over the module's symbols; null where it is made of anything else.
 mlir::AffineExpr formulaOf(mlir::OpFoldResult size);
 

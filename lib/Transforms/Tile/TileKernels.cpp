@@ -4,7 +4,9 @@
 // what it reads into the boxes. What is ours is the choice of sizes.
 #include "KernelSizes.h"
 #include "ashlar/Analysis/AttentionBox.h"
+#include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/RowDims.h"
+#include "ashlar/Support/Remarks.h"
 #include "ashlar/Transforms/Tile/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -192,6 +194,21 @@ struct TileKernels : ashlar::impl::TileKernelsPassBase<TileKernels> {
     }
     if (llvm::is_contained(ranges, 0))
       return;
+    SmallVector<int64_t> sizes =
+        chooseSizes(root, ranges, iterators, cacheBytes, scoreBytes);
+    if (scratchBytes != 0)
+      saveScratch(root, ranges, iterators, sizes);
+    if (llvm::all_of(sizes, [](int64_t size) { return size == 0; }))
+      return;
+    cut(root, sizes);
+  }
+
+private:
+  /// Of boxes: sizes along each loop, 0 where it is not cut.
+  SmallVector<int64_t> chooseSizes(TilingInterface root,
+                                   ArrayRef<int64_t> ranges,
+                                   ArrayRef<utils::IteratorType> iterators,
+                                   int64_t cacheBytes, int64_t scoreBytes) {
     auto type = cast<RankedTensorType>(root->getResult(0).getType());
     int64_t width = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
     int64_t elements = cacheBytes / width;
@@ -230,15 +247,52 @@ struct TileKernels : ashlar::impl::TileKernelsPassBase<TileKernels> {
       for (int64_t d = rows; d < int64_t(ranges.size()); ++d)
         row *= ranges[d];
       sizes =
-          chooseBox(ArrayRef(ranges).take_front(rows),
-                    ArrayRef(iterators).take_front(rows),
+          chooseBox(ranges.take_front(rows), iterators.take_front(rows),
                     cacheBytes / width / buffers / std::max<int64_t>(row, 1));
       sizes.resize(ranges.size(), 0);
     } else {
       sizes = chooseBox(ranges, iterators, elements);
     }
-    if (llvm::all_of(sizes, [](int64_t size) { return size == 0; }))
+    return sizes;
+  }
+
+  /// Smaller boxes, where what is passed on inside of them is more than a
+  /// worker should take.
+  void saveScratch(TilingInterface root, ArrayRef<int64_t> ranges,
+                   ArrayRef<utils::IteratorType> iterators,
+                   SmallVector<int64_t> &sizes) {
+    // A kernel of one op passes on nothing.
+    auto ops = root->getBlock()->getOps<TilingInterface>();
+    if (llvm::range_size(ops) < 2)
       return;
+    constexpr int64_t buffers = 4;
+    int64_t most = std::max<int64_t>(1, scratchBytes / buffers);
+    SmallVector<int64_t> smaller = chooseSizes(
+        root, ranges, iterators, std::min<int64_t>(cacheBytes, most),
+        std::min<int64_t>(scoreBytes, most));
+    auto countBoxes = [&](ArrayRef<int64_t> sizes) {
+      int64_t boxes = 1;
+      for (auto [size, range] : llvm::zip(sizes, ranges))
+        boxes *= size == 0 ? 1 : llvm::divideCeil(range, size);
+      return boxes;
+    };
+    int64_t before = countBoxes(sizes), after = countBoxes(smaller);
+    if (smaller.empty() || after <= before)
+      return;
+    sizes = smaller;
+    // What each box reads whole: keys and values.
+    int64_t whole = 0;
+    for (auto op : root->getBlock()->getOps<tile::ContractOp>())
+      whole += byteSize(op.getB().getType());
+    remark::passed(root.getLoc(), about(root, "Scratch", "schedule"))
+        << "is computed in " << remark::metric("Boxes", after)
+        << " boxes instead of " << remark::metric("BoxesBefore", before)
+        << ", so that a worker needs less scratch; predicted are "
+        << remark::metric("Bytes", whole * (after - before) / before)
+        << " bytes that are read again";
+  }
+
+  void cut(TilingInterface root, ArrayRef<int64_t> sizes) {
     scf::SCFTilingOptions tiling;
     tiling.setTileSizes(getAsIndexOpFoldResult(&getContext(), sizes));
     tiling.setLoopType(scf::SCFTilingOptions::LoopType::ForallOp);

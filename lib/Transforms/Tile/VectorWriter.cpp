@@ -6,13 +6,25 @@
 using namespace mlir;
 using namespace ashlar;
 
-Line::Line(ImplicitLocOpBuilder &b, Value memref, AffineMap map) {
+LineMemory::LineMemory(ImplicitLocOpBuilder &b, Value memref)
+    : element(cast<MemRefType>(memref.getType()).getElementType()) {
+  auto metadata = memref::ExtractStridedMetadataOp::create(b, memref);
+  auto line = MemRefType::get(
+      {ShapedType::kDynamic}, element,
+      StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic, {1}));
+  memory = memref::ReinterpretCastOp::create(
+      b, line, metadata.getBaseBuffer(), OpFoldResult(metadata.getOffset()),
+      ArrayRef<OpFoldResult>{
+          b.getIndexAttr(std::numeric_limits<int32_t>::max())},
+      ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
+}
+
+Line::Line(ImplicitLocOpBuilder &b, Value memref, AffineMap map)
+    : LineMemory(b, memref) {
   auto type = cast<MemRefType>(memref.getType());
-  element = type.getElementType();
   SmallVector<int64_t> strides;
   int64_t offset;
   (void)type.getStridesAndOffset(strides, offset);
-  MLIRContext *context = b.getContext();
   auto placeOf = [&](ArrayRef<int64_t> point) {
     int64_t place = 0;
     for (auto [index, stride] : llvm::zip(map.compose(point), strides))
@@ -26,15 +38,6 @@ Line::Line(ImplicitLocOpBuilder &b, Value memref, AffineMap map) {
     steps.push_back(placeOf(point) - start);
     point[d] = 0;
   }
-  auto metadata = memref::ExtractStridedMetadataOp::create(b, memref);
-  auto line = MemRefType::get(
-      {ShapedType::kDynamic}, element,
-      StridedLayoutAttr::get(context, ShapedType::kDynamic, {1}));
-  memory = memref::ReinterpretCastOp::create(
-      b, line, metadata.getBaseBuffer(), OpFoldResult(metadata.getOffset()),
-      ArrayRef<OpFoldResult>{
-          b.getIndexAttr(std::numeric_limits<int32_t>::max())},
-      ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
 }
 
 int64_t Line::distance(ArrayRef<int64_t> place) const {
@@ -68,7 +71,7 @@ Value VectorWriter::mask(int64_t lanes, int64_t used) {
       b, VectorType::get({lanes}, b.getI1Type()), ArrayRef<int64_t>{used});
 }
 
-Value VectorWriter::load(const Line &line, Value place, int64_t step,
+Value VectorWriter::load(const LineMemory &line, Value place, int64_t step,
                          int64_t lanes, int64_t used) {
   auto type = VectorType::get({lanes}, line.element);
   if (step == 0) {
@@ -89,7 +92,7 @@ Value VectorWriter::load(const Line &line, Value place, int64_t step,
                                   steps, mask(lanes, used), none);
 }
 
-void VectorWriter::store(const Line &line, Value place, int64_t step,
+void VectorWriter::store(const LineMemory &line, Value place, int64_t step,
                          Value value, int64_t used) {
   int64_t lanes = cast<VectorType>(value.getType()).getDimSize(0);
   if (step == 1 && used == lanes) {

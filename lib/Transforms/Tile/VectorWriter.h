@@ -11,11 +11,16 @@
 
 namespace ashlar {
 
-/// A memref as one line of memory, with the distance between neighbours along
-/// each dim of a map into it.
-struct Line {
+/// A memref as one line of memory.
+struct LineMemory {
   mlir::Value memory;
   mlir::Type element;
+
+  LineMemory(mlir::ImplicitLocOpBuilder &b, mlir::Value memref);
+};
+
+/// With the distance between neighbours along each dim of a map into it.
+struct Line : LineMemory {
   llvm::SmallVector<int64_t> steps;
   int64_t start = 0; ///< where the map's dims are all zero
 
@@ -36,10 +41,10 @@ protected:
   mlir::Value moved(mlir::Value base, mlir::Value iv, int64_t step);
   mlir::Value mask(int64_t lanes, int64_t used);
   /// `lanes` elements from `place` on, `step` apart; the first `used` count.
-  mlir::Value load(const Line &line, mlir::Value place, int64_t step,
+  mlir::Value load(const LineMemory &line, mlir::Value place, int64_t step,
                    int64_t lanes, int64_t used);
   /// The first `used` lanes of `value` to elements `step` apart.
-  void store(const Line &line, mlir::Value place, int64_t step,
+  void store(const LineMemory &line, mlir::Value place, int64_t step,
              mlir::Value value, int64_t used);
 
   mlir::ImplicitLocOpBuilder b;

@@ -24,7 +24,8 @@ namespace {
 /// Every buffer a kernel is given starts on a cache line.
 constexpr int64_t alignment = 64;
 
-/// One use of a byte range by a command. Sizes are constants here.
+/// One use of a byte range by a command. Sizes that a caller chooses are the
+/// largest ones here; a session checks every range with its own.
 struct Access {
   BindingAttr binding;
   Operation *command;
@@ -437,33 +438,7 @@ LogicalResult CommandChecker::checkOutputs() {
   return success();
 }
 
-/// A formula is checked when a call binds its symbols.
-static bool hasConstantSizes(exec::ProgramOp program) {
-  auto isConstant = [](Attribute attribute) {
-    auto binding = dyn_cast<BindingAttr>(attribute);
-    return binding && binding.getOffset().isConstant() &&
-           binding.getLength().isConstant();
-  };
-  WalkResult walk = program.walk([&](Operation *command) {
-    bool known = true;
-    if (auto launch = dyn_cast<exec::LaunchOp>(command))
-      known = llvm::all_of(launch.getBindings(), isConstant);
-    else if (auto copy = dyn_cast<exec::CopyOp>(command))
-      known = isConstant(copy.getSource()) && isConstant(copy.getTarget());
-    else if (auto branches = dyn_cast<exec::IfOp>(command))
-      known = isConstant(branches.getCondition());
-    else if (auto loop = dyn_cast<exec::LoopOp>(command))
-      known = !loop.getCondition() || isConstant(*loop.getCondition());
-    else if (auto check = dyn_cast<exec::CheckOp>(command))
-      known = isConstant(check.getCondition());
-    return known ? WalkResult::advance() : WalkResult::interrupt();
-  });
-  return !walk.wasInterrupted();
-}
-
 LogicalResult CommandChecker::run() {
-  if (!hasConstantSizes(program))
-    return success();
   if (failed(findSizes()))
     return failure();
   if (failed(checkBlock(program.getBody().front())))

@@ -443,6 +443,25 @@ exec.program @main attributes {
 
 // -----
 
+// Of sizes that a caller chooses, the largest are looked at: two values in one
+// place are found there.
+exec.program @main attributes {
+    arena_bytes = 128 : i64, arena_lower_bound_bytes = 128 : i64,
+    inputs = [{tensor = tensor<16xf32>}], outputs = [{tensor = tensor<16xf32>}], weights = []} {
+  exec.copy <input 0, offset = <0>, length = <affine_map<()[s0] -> (s0 * 4)>, largest = 64>, written = false>
+         to <arena 0, offset = <0>, length = <affine_map<()[s0] -> (s0 * 4)>, largest = 64>, written = true, buffer = 0>
+  exec.barrier
+  // expected-note@+1 {{found bytes 32 to 96 of this command}}
+  exec.copy <input 0, offset = <0>, length = <affine_map<()[s0] -> (s0 * 4)>, largest = 64>, written = false>
+         to <arena 0, offset = <32>, length = <affine_map<()[s0] -> (s0 * 4)>, largest = 64>, written = true, buffer = 1>
+  exec.barrier
+  // expected-error@+1 {{after the stage schedule: reads bytes 0 to 64 of arena 0, expected what one earlier command wrote there}}
+  exec.copy <arena 0, offset = <0>, length = <affine_map<()[s0] -> (s0 * 4)>, largest = 64>, written = false, buffer = 0>
+         to <output 0, offset = <0>, length = <affine_map<()[s0] -> (s0 * 4)>, largest = 64>, written = true>
+}
+
+// -----
+
 // Ranges are within their storage.
 func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 1 : i64}
 exec.program @main attributes {

@@ -91,7 +91,8 @@ func.func private @k0(%x: memref<4xf32>, %y: memref<4xf32>, %scratch: memref<64x
 
 // A view reads a part of what was written; a place is used again once its value
 // is dead; a kernel overwrites an operand that it may; commands without a
-// barrier between them touch different bytes; a formula is left to the call.
+// barrier between them touch different bytes; a formula counts as its
+// largest value.
 //--- schedule.mlir
 func.func private @unary(memref<32xf32>, memref<32xf32>) attributes {exec.results = 1 : i64}
 func.func private @half(memref<16xf32>, memref<32xf32>) attributes {exec.results = 1 : i64}
@@ -118,8 +119,11 @@ exec.program @main attributes {
          to <output 1, offset = <0>, length = <128>, written = true>
 }
 exec.program @dynamic attributes {
-    arena_bytes = 0 : i64, arena_lower_bound_bytes = 0 : i64,
-    inputs = [], outputs = [], weights = []} {
-  exec.copy <arena 0, offset = <0>, length = <affine_map<()[s0] -> (s0 * 4)>, largest = 16>, written = false>
-         to <arena 0, offset = <0>, length = <affine_map<()[s0] -> (s0 * 4)>, largest = 16>, written = true>
+    arena_bytes = 64 : i64, arena_lower_bound_bytes = 64 : i64,
+    inputs = [{tensor = tensor<4xf32>}], outputs = [{tensor = tensor<4xf32>}], weights = []} {
+  exec.copy <input 0, offset = <0>, length = <affine_map<()[s0] -> (s0 * 4)>, largest = 16>, written = false>
+         to <arena 0, offset = <0>, length = <affine_map<()[s0] -> (s0 * 4)>, largest = 16>, written = true, buffer = 0>
+  exec.barrier
+  exec.copy <arena 0, offset = <0>, length = <affine_map<()[s0] -> (s0 * 4)>, largest = 16>, written = false, buffer = 0>
+         to <output 0, offset = <0>, length = <affine_map<()[s0] -> (s0 * 4)>, largest = 16>, written = true>
 }

@@ -22,6 +22,10 @@ namespace ashlar {
 /// On an scf.for that is control flow between kernels.
 inline constexpr llvm::StringLiteral commandsAttrName = "exec.commands";
 
+/// In exec.attribute_sizes of such a loop: where it ends, if that is a size
+/// that a caller chooses.
+inline constexpr llvm::StringLiteral upperBoundName = "upperBound";
+
 bool isControlFlow(mlir::Operation *op);
 
 /// Part of control flow: conditions, ends of blocks, rows of a loop.

@@ -8,18 +8,22 @@
 namespace ashlar {
 #define GEN_PASS_DECL
 #include "ashlar/Transforms/Fuse/Passes.h.inc"
-class PanelWidths;
+class FirstChoices;
 class StrategyTuning;
 /// What is best for `machine`; without it, for MachineModel::generic(). Tuning
 /// may be null. With `openSizes`, nothing depends on what divides a size; what
-/// `panels` knows is kept to, otherwise noted; it may be null.
+/// `choices` knows is kept to, otherwise noted; it may be null. What a worker
+/// keeps for itself is held to `scratchBytes` where that is not 0.
 std::unique_ptr<mlir::Pass>
 createChooseStrategiesPass(const MachineModel &machine,
                            std::shared_ptr<StrategyTuning> tuning,
-                           bool openSizes, std::shared_ptr<PanelWidths> panels);
+                           bool openSizes, int64_t scratchBytes,
+                           std::shared_ptr<FirstChoices> choices);
 std::unique_ptr<mlir::Pass>
 createFormWinogradPass(const MachineModel &machine,
-                       std::shared_ptr<StrategyTuning> tuning);
+                       std::shared_ptr<StrategyTuning> tuning, bool openSizes,
+                       int64_t scratchBytes,
+                       std::shared_ptr<FirstChoices> choices);
 std::unique_ptr<mlir::Pass>
 createMergeContractsPass(const MachineModel &machine, bool openSizes);
 #define GEN_PASS_REGISTRATION

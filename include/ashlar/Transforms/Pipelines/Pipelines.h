@@ -20,7 +20,7 @@
 
 namespace ashlar {
 
-class PanelWidths;
+class FirstChoices;
 class StrategyTuning;
 
 /// What the target says to the stage `tile`.
@@ -34,7 +34,10 @@ struct TileOptions {
   /// Each call chooses some sizes: nothing is cut into boxes that must divide
   /// them.
   bool openSizes = false;
-  std::shared_ptr<PanelWidths> panels; ///< of other sizes; may be null
+  std::shared_ptr<FirstChoices> choices; ///< of other sizes; may be null
+  /// What one worker of a kernel should take of scratch at most, where that can
+  /// be had by smaller boxes; 0: as much as is fast.
+  int64_t scratchBytes = 0;
   FuseLevel fuse = FuseLevel::All;
   /// Further devices of the program.
   std::vector<CompanionDevice> companions;

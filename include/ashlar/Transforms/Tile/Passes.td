@@ -29,7 +29,10 @@ def TileKernelsPass : Pass<"ashlar-tile-kernels", "::mlir::func::FuncOp"> {
                         "What a box passes from one contraction to the next "
                         "fits in this many bytes">,
                  Option<"openSizes", "open-sizes", "bool", "false",
-                        "Each call chooses some sizes">];
+                        "Each call chooses some sizes">,
+                 Option<"scratchBytes", "scratch-bytes", "int64_t", "0",
+                        "What a worker keeps for itself should fit in this "
+                        "many bytes; 0: as much as is fast">];
   let dependentDialects = ["::mlir::scf::SCFDialect",
                            "::mlir::affine::AffineDialect"];
 }

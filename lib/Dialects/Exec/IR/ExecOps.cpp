@@ -4,6 +4,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -125,6 +126,14 @@ SizeList ashlar::exec::sizesOf(Value value) {
     if (auto list = function.getArgAttrOfType<ArrayAttr>(
             argument.getArgNumber(), sizesAttrName))
       return llvm::to_vector(list.getAsRange<SizeAttr>());
+  // What a loop carries keeps its sizes; what its condition passes on to the
+  // second block is what it results in.
+  if (auto loop = dyn_cast_if_present<LoopLikeOpInterface>(parent)) {
+    if (OpOperand *init = loop.getTiedLoopInit(argument))
+      return sizesOf(init->get());
+    if (argument.getOwner()->getParent()->getRegionNumber() == 1)
+      return sizesOf(parent->getResult(argument.getArgNumber()));
+  }
   return {};
 }
 

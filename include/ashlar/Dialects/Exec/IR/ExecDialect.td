@@ -75,15 +75,19 @@ def Exec_BindingAttr : Exec_Attr<"Binding", "binding"> {
     ```mlir
     #exec.binding<arena 0, offset = <128>, length = <4096>, written = true>
     ```
+
+    Where a caller chooses sizes, `buffer` is the number of the value of the
+    arena that the range lies in (`exec.buffers` of the program).
   }];
   let parameters = (ins EnumParameter<Exec_Storage>:$storage,
                         "unsigned":$index,
                         "::ashlar::exec::SizeAttr":$offset,
                         "::ashlar::exec::SizeAttr":$length,
-                        "bool":$written);
+                        "bool":$written,
+                        DefaultValuedParameter<"int64_t", "-1">:$buffer);
   let assemblyFormat = [{
     `<` $storage $index `,` `offset` `=` $offset `,` `length` `=` $length `,`
-    `written` `=` $written `>`
+    `written` `=` $written (`,` `buffer` `=` $buffer^)? `>`
   }];
 }
 

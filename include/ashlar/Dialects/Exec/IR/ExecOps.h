@@ -74,14 +74,17 @@ inline constexpr llvm::StringLiteral operandSizesAttrName =
 /// On a kernel: the integers that it takes behind its buffers, as index (array
 /// of SizeAttr).
 inline constexpr llvm::StringLiteral parametersAttrName = "exec.parameters";
-/// On a tile.contract of a kernel: for each dim the number of the parameter
-/// that is its size, negative for those that are constant (array of i64).
+/// On a contraction of a kernel: for each dim the number of the parameter that
+/// is its size, negative for those that are constant (array of i64).
 inline constexpr llvm::StringLiteral dimParametersAttrName =
     "exec.dim_parameters";
 /// On a program whose sizes have symbols: the values of its arena, an array of
-/// `#exec.size` and offset, first and last command. On a command: the numbers
-/// of those that its bindings lie in, negative for other storage (i64 array).
+/// `#exec.size` and offset, first and last command.
 inline constexpr llvm::StringLiteral buffersAttrName = "exec.buffers";
+
+/// How every error begins that says what cannot be compiled with such sizes.
+inline constexpr llvm::StringLiteral openSizesRefusal =
+    "sizes that a caller chooses: ";
 
 /// How many buffers a kernel takes. Its parameters follow; once it has groups,
 /// its last three arguments are the scratch and the range of groups.

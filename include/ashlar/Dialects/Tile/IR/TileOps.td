@@ -101,7 +101,8 @@ def Tile_WinogradOp : Tile_Op<"winograd", [
     `estimatedError` is the largest difference to exact sums, relative to the
     largest result, that the op's own weights and random inputs showed.
     The strategy is that of the products, over (place, box, o | c), and its
-    first worker figure says how many rows of boxes a worker takes.
+    first two worker figures say how many rows of boxes a worker takes and how
+    many of each row, 0 for all of them.
   }];
   let arguments = (ins AnyShaped:$a, AnyShaped:$b,
                        Variadic<AnyShaped>:$epilogue, AnyShaped:$init,
