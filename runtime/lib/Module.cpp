@@ -116,6 +116,7 @@ Status Module::loadCode() {
     ASHLAR_RETURN_IF_ERROR(
         device.ops.loadExecutable(device.state, file->sectionData(section),
                                   section.size(), &executables.back()));
+    file->release(section);
   }
   for (size_t i = 0; i < count(program().kernels()); ++i) {
     const fb::Kernel &kernel = *program().kernels()->Get(uint32_t(i));

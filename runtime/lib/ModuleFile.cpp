@@ -50,6 +50,16 @@ Status ModuleFile::map(const char *path) {
   return status;
 }
 
+void ModuleFile::releasePages(uint64_t offset, uint64_t bytes) const {
+  if (!mapped)
+    return; // somebody else's memory
+  uint64_t page = uint64_t(sysconf(_SC_PAGESIZE));
+  uint64_t begin = offset / page * page;
+  // Nobody writes to a mapped module, so that nothing can be lost.
+  madvise(const_cast<uint8_t *>(data) + begin, offset + bytes - begin,
+          MADV_DONTNEED);
+}
+
 Status ModuleFile::openFile(const char *path,
                             std::unique_ptr<ModuleFile> &out) {
   auto file = std::make_unique<ModuleFile>();
@@ -121,6 +131,7 @@ Status ModuleFile::readIndex() {
   size_t size = size_t(fileHeader.index_size);
   indexBytes = std::make_unique<uint8_t[]>(size);
   std::memcpy(indexBytes.get(), data + fileHeader.index_offset, size);
+  releasePages(fileHeader.index_offset, size);
   if (hashBytes(indexBytes.get(), size) != fileHeader.index_hash)
     return corrupt("the hash of the index differs from the header's", "index");
   ASHLAR_RETURN_IF_ERROR(verifyFlatBuffer(indexBytes.get(), size));

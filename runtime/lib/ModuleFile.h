@@ -32,6 +32,11 @@ public:
     return data + section.offset();
   }
   uint64_t size() const { return byteCount; }
+  /// What was copied from a section is not read again soon: its pages leave the
+  /// process, and come back from the file if they are.
+  void release(const fb::Section &section) const {
+    releasePages(section.offset(), section.size());
+  }
 
   /// Reads every weights section and compares its hash.
   Status verifyWeights() const;
@@ -42,6 +47,7 @@ private:
   Status map(const char *path);
   Status readHeader();
   Status readIndex();
+  void releasePages(uint64_t offset, uint64_t bytes) const;
 
   const uint8_t *data = nullptr;
   uint64_t byteCount = 0;
