@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: ashlar-opt %s --ashlar-merge-contracts --split-input-file | FileCheck %s
+// RUN: ashlar-opt %s --ashlar-merge-contracts --split-input-file --remark-format=emitRemark --remarks-filter="fusion" -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY
 
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (k, n)>
@@ -165,4 +166,36 @@ func.func @odd(%x: tensor<3x24xf32>, %z: tensor<3x8xf32>) -> tensor<3x5xf32> {
   %y0 = linalg.add ins(%p, %q : tensor<3x5xf32>, tensor<3x5xf32>) outs(%e : tensor<3x5xf32>) -> tensor<3x5xf32>
   %y = linalg.add ins(%y0, %part : tensor<3x5xf32>, tensor<3x5xf32>) outs(%e : tensor<3x5xf32>) -> tensor<3x5xf32>
   return %y : tensor<3x5xf32>
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n) -> (m, n)>
+
+// Where one is predicted to take longer than both with their launches, here
+// since its results no longer stay near, they stay apart, with both figures.
+// CHECK-LABEL: func.func @dear
+// CHECK-COUNT-2: tile.contract a(%arg0 : tensor<20000x2xf32>) b({{.*}} : tensor<2x80xf32>)
+// CHECK-NOT: tile.contract
+// CHECK: return
+// WHY: [Missed] Siblings | {{.*}}Function=dear | ApartCycles=8{{[0-9]+}}, Bytes=160000, Cycles=16{{[0-9]+}}, {{.*}}"stays apart from "
+func.func @dear(%x: tensor<20000x2xf32>, %s: tensor<20000x80xf32>) -> (tensor<20000x80xf32>, tensor<20000x80xf32>) {
+  %w0 = arith.constant dense<1.0> : tensor<2x80xf32>
+  %w1 = arith.constant dense<2.0> : tensor<2x80xf32>
+  %e = tensor.empty() : tensor<20000x80xf32>
+  %p = tile.contract a(%x : tensor<20000x2xf32>) b(%w0 : tensor<2x80xf32>) outs(%e : tensor<20000x80xf32>)
+      attributes {parallel = array<i64: 20000, 80>, reduced = array<i64: 2>, maps = [#a, #b, #c]} {
+  ^bb0(%t: f32):
+    tile.yield %t : f32
+  } -> tensor<20000x80xf32>
+  %q = tile.contract a(%x : tensor<20000x2xf32>) b(%w1 : tensor<2x80xf32>) outs(%e : tensor<20000x80xf32>)
+      attributes {parallel = array<i64: 20000, 80>, reduced = array<i64: 2>, maps = [#a, #b, #c]} {
+  ^bb0(%t: f32):
+    tile.yield %t : f32
+  } -> tensor<20000x80xf32>
+  %y = linalg.add ins(%p, %s : tensor<20000x80xf32>, tensor<20000x80xf32>) outs(%e : tensor<20000x80xf32>) -> tensor<20000x80xf32>
+  %z = linalg.add ins(%q, %s : tensor<20000x80xf32>, tensor<20000x80xf32>) outs(%e : tensor<20000x80xf32>) -> tensor<20000x80xf32>
+  return %y, %z : tensor<20000x80xf32>, tensor<20000x80xf32>
 }
