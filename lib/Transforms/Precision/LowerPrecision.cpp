@@ -143,14 +143,15 @@ private:
     if (isMovement(op))
       return lowerMovement(op, element);
     auto generic = cast<linalg::GenericOp>(op);
-    if (isContraction(generic)) {
+    OpOperand *init = generic.getDpsInitOperand(0);
+    if (isContraction(generic) ||
+        (!isSelection(generic) && generic.payloadUsesValueFromOperand(init))) {
       // The sums stay f32; what is stored is rounded behind them.
       b.setInsertionPointAfter(op);
       Value rounded = convert(value, element);
       replaceReads(value, rounded);
       return;
     }
-    OpOperand *init = generic.getDpsInitOperand(0);
     BlockArgument out = generic.getMatchingBlockArgument(init);
     Operation *yield = generic.getBody()->getTerminator();
     OpBuilder inner(yield);

@@ -357,3 +357,36 @@ func.func @disagreement(%a: tensor<64x64xf32>) -> (tensor<64x64xf32>, tensor<64x
   } -> tensor<64x64xf32>
   return %x, %y : tensor<64x64xf32>, tensor<64x64xf32>
 }
+
+// -----
+
+#a = affine_map<(i, j, k) -> (i, k)>
+#b = affine_map<(i, j, k) -> (k, j)>
+#c = affine_map<(i, j, k) -> (i, j)>
+#id = affine_map<(i, j) -> (i, j)>
+
+// What adds to what is there, a depthwise convolution of one tap, goes on doing
+// so in f32; its result is rounded behind it.
+// F16-LABEL: func.func @adds
+// CHECK-LABEL: func.func @adds
+// CHECK: %[[SUM:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<64x64xf32>)
+// CHECK: arith.mulf %{{.*}} : f32
+// CHECK-NEXT: arith.addf %{{.*}} : f32
+// CHECK: linalg.generic {{.*}} ins(%[[SUM]] : tensor<64x64xf32>) outs(%{{.*}} : tensor<64x64xbf16>)
+func.func @adds(%x: tensor<64x64xf32>, %w: tensor<64x64xf32>, %start: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %0 = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %x : tensor<64x64xf32>, tensor<64x64xf32>) outs(%start : tensor<64x64xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %m = arith.mulf %p, %q : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<64x64xf32> loc("adds")
+  %1 = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%0, %w : tensor<64x64xf32>, tensor<64x64xf32>) outs(%start : tensor<64x64xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %m = arith.mulf %p, %q : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<64x64xf32> loc("product")
+  return %1 : tensor<64x64xf32>
+}
