@@ -25,7 +25,9 @@ public:
   /// Returns why it cannot be computed.
   std::string add(const Problem &problem, const std::string &name);
 
-  std::vector<Part> parts;
+  /// Of those that were added.
+  std::string write(StreamBuilder &builder) const;
+
   std::vector<std::vector<Alternative>> alternatives; ///< by part
 
 private:
@@ -37,6 +39,8 @@ private:
   /// Of parts and of what is considered.
   std::vector<std::shared_ptr<const Found>> owners;
   std::vector<Part> candidates;
+  /// Chosen one after the other, and each as it is best alone.
+  std::vector<Part> parts, apart;
 };
 } // namespace
 
@@ -61,6 +65,7 @@ std::string Joiner::add(const Problem &problem, const std::string &name) {
   SearchOptions smaller = options;
   smaller.dataflow = alone.alternatives.front().dataflow;
   consider(std::move(alone), part);
+  apart.push_back(candidates.back());
   part.half = parts.empty() || parts.back().half == 1 ? 0 : 1;
   for (int64_t cycles : {256, 512, 1024}) {
     smaller.mostTileCycles = cycles;
@@ -92,6 +97,24 @@ std::string Joiner::add(const Problem &problem, const std::string &name) {
   return "";
 }
 
+std::string Joiner::write(StreamBuilder &builder) const {
+  // Halves cost more than overlapping saves where everything is large.
+  StreamBuilder other(builder.kernel.name, builder.kernel.bindings);
+  std::string why = writeStream(parts, machine, builder);
+  std::string whyApart = writeStream(apart, machine, other);
+  if (why.empty() && whyApart.empty()) {
+    std::string error;
+    std::optional<uint64_t> joined = cyclesOf(machine, builder.kernel, error);
+    std::optional<uint64_t> ofApart = cyclesOf(machine, other.kernel, error);
+    if (!ofApart || (joined && *joined <= *ofApart))
+      return "";
+  }
+  if (!whyApart.empty())
+    return why;
+  builder = std::move(other);
+  return "";
+}
+
 std::string ashlar::systolic::lowerContracts(
     const std::vector<Problem> &problems, const std::vector<std::string> &names,
     const Machine &machine, const std::string &name, uint32_t bindings,
@@ -113,7 +136,7 @@ std::string ashlar::systolic::lowerContracts(
     for (size_t i = 0; i < problems.size(); ++i)
       if (why = joiner.add(problems[i], names[i]); !why.empty())
         return why;
-    why = writeStream(joiner.parts, machine, builder);
+    why = joiner.write(builder);
     if (alternatives)
       *alternatives = std::move(joiner.alternatives);
   }

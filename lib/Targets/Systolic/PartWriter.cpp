@@ -3,6 +3,7 @@
 #include "Margins.h"
 
 #include <algorithm>
+#include <limits>
 
 using namespace ashlar::systolic;
 
@@ -138,11 +139,10 @@ void PartWriter::writeEpilogues(const Steps &plan, const Step &step) {
     epilogue.write(plan.results[size_t(result)]);
 }
 
-void PartWriter::writeFirstStep(const Steps &plan) {
-  const Step &step = plan.steps[0];
+void PartWriter::writeFirstStep(const Steps &plan, const Step &step) {
   if (layout.problem.isDepthwise) {
     Commands loads;
-    collectLoads(step, -2, -1, loads);
+    collectLoads(step, -2, std::numeric_limits<int64_t>::max(), loads);
     for (const auto &command : loads)
       command();
     epilogue.loadConstants();

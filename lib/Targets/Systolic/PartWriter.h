@@ -33,9 +33,9 @@ public:
   /// The queues that read A and B.
   uint32_t engine() const;
 
-  /// The step that a stream begins with: starts with the first rows that are
-  /// there.
-  void writeFirstStep(const Steps &plan);
+  /// A step that a stream begins with, or after a pause: starts with the first
+  /// rows that are there.
+  void writeFirstStep(const Steps &plan, const Step &step);
   void writeMargins();
   /// Loads of what steps behind `after` up to `last` finish; `after` -2: and of
   /// what no step writes.

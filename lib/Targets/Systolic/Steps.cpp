@@ -397,6 +397,10 @@ void Planner::run() {
     addStep();
   plan.steps.back().opensPart = true;
   size_t firstStep = plan.steps.size() - 1;
+  auto isIdle = [&](size_t before) {
+    return firstStep < before || plan.steps[firstStep - before].units.empty();
+  };
+  plan.steps.back().isFresh = isIdle(1) && isIdle(2);
   int64_t all = layout.nBlocks * int64_t(layout.chunks.size());
   // Once nothing is in use any more there is as much room as ever.
   for (int empty = 0; opened < all || !open.empty();) {

@@ -80,6 +80,8 @@ struct Step {
   size_t part = 0; ///< contraction of the stream
   /// Its first: what the epilogue reads all the time is loaded, too.
   bool opensPart = false;
+  /// And nothing else is under way: what is there first is used first.
+  bool isFresh = false;
   std::vector<TileLoad> loads;
   std::vector<Unit> units;
   std::vector<int64_t> finished; ///< results

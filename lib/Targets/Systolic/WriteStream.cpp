@@ -145,9 +145,13 @@ void StreamOrder::write() {
 /// epilogue and leaves.
 void StreamOrder::writeRound(int64_t i) {
   const Step *now = stepAt(i), *before = stepAt(i - 1);
-  if (i == 0) {
+  if (now && now->isFresh) {
+    if (i) {
+      writer.sync(ASHLAR_SYSTOLIC_ALL_QUEUES, load);
+      knownStored = knownLeft = i - 1;
+    }
     enter(now);
-    partOf(now)->writeFirstStep(plan);
+    partOf(now)->writeFirstStep(plan, *now);
   } else if (now || hasVector(before)) {
     uint32_t to = hasVector(now) || hasVector(before) ? vector : 0;
     if (now)
@@ -186,7 +190,7 @@ void StreamOrder::writeRound(int64_t i) {
       writer.sync(partOf(before)->engine(), load);
   }
   Commands folds;
-  if (now && i)
+  if (now && !now->isFresh)
     partOf(now)->collectFolds(plan, *now, folds);
   run(now, folds);
   writeLateLoads(i);
@@ -201,7 +205,7 @@ void StreamOrder::writeMixed(int64_t i) {
     partOf(last)->collectStores(plan, *last, others);
   if (next)
     partOf(next)->collectLoads(*next, -2, -1, others);
-  if (now && i)
+  if (now && !now->isFresh)
     partOf(now)->collectFolds(plan, *now, folds);
   if (hasVector(stepAt(i - 1)))
     partOf(stepAt(i - 1))->writeEpilogues(plan, *stepAt(i - 1));
@@ -220,7 +224,7 @@ void StreamOrder::syncStores(int64_t step) {
 /// Operands of the next step, but for those that the step before computes.
 void StreamOrder::writeLoads(int64_t i) {
   const Step *next = stepAt(i + 1), *before = stepAt(i - 1);
-  if (!next)
+  if (!next || next->isFresh)
     return;
   // Where others were, everything has left: sums, and what epilogues read. That
   // is said early, while it says nothing of newer steps.
@@ -253,7 +257,7 @@ void StreamOrder::writeLoads(int64_t i) {
 void StreamOrder::writeLateLoads(int64_t i) {
   const Step *next = stepAt(i + 1);
   Commands loads;
-  if (next)
+  if (next && !next->isFresh)
     partOf(next)->collectLoads(*next, std::max<int64_t>(-1, i - 2), i - 1,
                                loads);
   if (loads.empty())
