@@ -13,7 +13,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-TYPES = {"float": TensorProto.FLOAT, "int64": TensorProto.INT64}
+TYPES = {"float": TensorProto.FLOAT, "int64": TensorProto.INT64,
+         "int8": TensorProto.INT8}
 
 
 class GraphWriter:

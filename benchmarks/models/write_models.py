@@ -12,11 +12,13 @@ import time
 
 import bert
 import mobilenet_v2
+import quantized_resnet50
 import resnet50
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WRITERS = {
     "resnet50": resnet50.write,
+    "resnet50_int8": quantized_resnet50.write,
     "mobilenet_v2": mobilenet_v2.write,
     "bert_base": bert.write_bert_base,
     "minilm_l6": bert.write_minilm_l6,

@@ -356,9 +356,11 @@ CompileResult Compilation::run() {
                tiling.tuning = tunings[numberOf(target)];
                for (auto &companion : target.companions)
                  tiling.companions.push_back(
-                     {companion->name(), [&other = *companion](Operation *op) {
+                     {companion->name(),
+                      [&other = *companion](Operation *op) {
                         return other.whyNot(op);
-                      }});
+                      },
+                      companion->endsInBytes()});
                buildFusePipeline(pm, target.fuses(), tiling);
              },
              hooks.afterFuse) &&

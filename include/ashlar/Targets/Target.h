@@ -63,6 +63,9 @@ public:
   }
   /// Whether kernels of contractions that it runs in succession may be one.
   virtual bool joinsKernels() const { return false; }
+  /// Of what it runs beside another target: whether sums become bytes on their
+  /// way out, and nothing can follow that.
+  virtual bool endsInBytes() const { return false; }
   /// Compiles the kernels of `program` that are this device's; consumes their
   /// bodies. Emits diagnostics and fails only through our own fault.
   virtual mlir::FailureOr<ProgramBinary> emit(mlir::ModuleOp program,

@@ -33,6 +33,11 @@ bool SystolicTarget::joinsKernels() const {
          !(flags & ASHLAR_SYSTOLIC_INTERLOCKED);
 }
 
+bool SystolicTarget::endsInBytes() const {
+  // Without a vector unit.
+  return !machine().systolic->extended;
+}
+
 /// The streams of this device's kernels.
 static FailureOr<Image> makeStreams(ModuleOp program, unsigned device,
                                     const MachineModel &machine) {

@@ -17,6 +17,7 @@ public:
   TileOptions tileOptions() const override;
   std::string whyNot(mlir::Operation *contract) const override;
   bool joinsKernels() const override;
+  bool endsInBytes() const override;
   mlir::FailureOr<ProgramBinary> emit(mlir::ModuleOp program,
                                       const EmitOptions &options) override;
   std::string whyNoObject() const override;

@@ -8,6 +8,7 @@
 #include "ashlar/Transforms/Fuse/Passes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -28,9 +29,18 @@ bool readsOnce(OpOperand *operand) {
          map.getNumResults() == consumer.getNumLoops();
 }
 
-bool shouldFuse(OpOperand *operand) {
+/// Whether the op rounds numbers to bytes.
+bool quantizes(Operation *op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  return generic && getElementTypeOrSelf(generic->getResult(0)).isInteger(8) &&
+         llvm::any_of(
+             generic.getBody()->without_terminator(),
+             [](Operation &inner) { return isa<math::RoundEvenOp>(inner); });
+}
+
+bool shouldFuse(OpOperand *operand, bool keepBytes) {
   Operation *producer = operand->get().getDefiningOp();
-  if (!producer)
+  if (!producer || (keepBytes && quantizes(producer)))
     return false;
   // A producer without tensor inputs costs nothing to repeat.
   auto generic = dyn_cast<linalg::GenericOp>(producer);
@@ -54,7 +64,10 @@ bool shouldFuse(OpOperand *operand) {
 }
 
 /// Why an elementwise producer stands beside its reader, after all is done.
-std::string whyNotFused(linalg::GenericOp producer, OpOperand *operand) {
+std::string whyNotFused(linalg::GenericOp producer, OpOperand *operand,
+                        bool keepBytes) {
+  if (keepBytes && quantizes(producer))
+    return "a device stores its bytes";
   auto consumer = cast<linalg::GenericOp>(operand->getOwner());
   if (!producer->hasOneUse())
     return "its result has several readers: " + readerNames(producer);
@@ -67,10 +80,10 @@ std::string whyNotFused(linalg::GenericOp producer, OpOperand *operand) {
   return "their loops do not fit each other";
 }
 
-void explainRefusals(Operation *function) {
+void explainRefusals(Operation *function, bool keepBytes) {
   if (!wantsRemarks(function))
     return;
-  function->walk([](linalg::GenericOp consumer) {
+  function->walk([&](linalg::GenericOp consumer) {
     for (OpOperand *operand : consumer.getDpsInputOperands()) {
       auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
       if (!producer || producer.getNumReductionLoops() != 0)
@@ -78,8 +91,8 @@ void explainRefusals(Operation *function) {
       remark::missed(consumer.getLoc(),
                      about(consumer, "Elementwise", "fusion"))
           << nodeName(producer.getLoc()) << " stays apart: "
-          << remark::metric("Reason", whyNotFused(producer, operand)) << "; "
-          << remark::metric("Bytes", byteSize(operand->get().getType()))
+          << remark::metric("Reason", whyNotFused(producer, operand, keepBytes))
+          << "; " << remark::metric("Bytes", byteSize(operand->get().getType()))
           << " bytes are read back";
     }
   });
@@ -87,17 +100,20 @@ void explainRefusals(Operation *function) {
 
 struct FuseElementwise
     : ashlar::impl::FuseElementwisePassBase<FuseElementwise> {
+  using FuseElementwisePassBase::FuseElementwisePassBase;
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
-    linalg::populateElementwiseOpsFusionPatterns(patterns, shouldFuse);
+    linalg::populateElementwiseOpsFusionPatterns(
+        patterns,
+        [&](OpOperand *operand) { return shouldFuse(operand, keepBytes); });
     linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
     linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
     tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);
     tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, context);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();
-    explainRefusals(getOperation());
+    explainRefusals(getOperation(), keepBytes);
   }
 };
 } // namespace

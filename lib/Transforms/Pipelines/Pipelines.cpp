@@ -91,12 +91,17 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
   // kernels for contractions, whatever joins them.
   bool joins = fuse && options.fuse != FuseLevel::None;
   bool all = fuse && options.fuse == FuseLevel::All;
+  FuseElementwisePassOptions elementwise;
+  elementwise.keepBytes =
+      llvm::any_of(options.companions, [](const CompanionDevice &device) {
+        return device.endsInBytes;
+      });
   if (fuse && options.takes(Step::NormalizeGenerics))
     function.addPass(createNormalizeGenericsPass());
   if (all && options.takes(Step::AssignLayouts))
     function.addPass(createAssignLayoutsPass());
   if (joins && options.takes(Step::FuseElementwise))
-    function.addPass(createFuseElementwisePass());
+    function.addPass(createFuseElementwisePass(elementwise));
   function.addPass(createCSEPass());
   if (fuse && options.takes(Step::FormContracts)) {
     FormContractsPassOptions contracts;
@@ -104,6 +109,8 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
     function.addPass(createFormContractsPass(contracts));
     if (all && options.takes(Step::AbsorbPadding))
       function.addPass(createAbsorbPaddingPass());
+    if (elementwise.keepBytes)
+      function.addPass(createAddBiasesToSumsPass());
     if (!options.companions.empty())
       function.addPass(createPlaceContractsPass(options.companions));
     if (all && !options.exactConvolution && options.takes(Step::FormWinograd))

@@ -12,6 +12,10 @@ def FuseElementwisePass
     reads each of its elements once has become part of that reader. A producer
     is not merged into a contraction, which reads its operands many times.
   }];
+  let options = [Option<"keepBytes", "keep-bytes", "bool", "false",
+                        "Numbers that were rounded to bytes stay values: a "
+                        "device beside the program's own makes them of sums, "
+                        "and nothing else">];
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
 }
 

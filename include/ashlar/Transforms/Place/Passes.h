@@ -17,6 +17,8 @@ struct CompanionDevice {
   std::string name; ///< "TARGET:PRESET"
   /// Why it cannot compute a tile.contract; empty: it can.
   std::function<std::string(mlir::Operation *contract)> whyNot;
+  /// Sums become bytes on their way out, and nothing follows that.
+  bool endsInBytes = false;
 };
 /// In the order of their numbers, from 1 on.
 std::unique_ptr<mlir::Pass>

@@ -24,6 +24,25 @@ def CloneProgramsPass : Pass<"ashlar-clone-programs", "::mlir::ModuleOp"> {
   let dependentDialects = ["::ashlar::exec::ExecDialect"];
 }
 
+def AddBiasesToSumsPass
+    : Pass<"ashlar-add-biases-to-sums", "::mlir::func::FuncOp"> {
+  let summary = "Add biases to integer sums before these are scaled";
+  let description = [{
+    Before: `tile.contract` ops that scale a sum of bytes and then add a
+    constant. After: the constant is an integer in the unit of the sums, added
+    before they are scaled, which is what a device without a vector unit can do.
+    Left alone is what is not equal to the bit: scales that are no power of two,
+    constants that are no multiples of them, and sums whose weights may add up
+    to more than f32 holds exactly.
+
+    ```mlir
+    sitofp(sum) * 0.125 + 2.5           // before
+    sitofp(sum + 20) * 0.125            // after
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def PlaceContractsPass : Pass<"ashlar-place-contracts", "::mlir::func::FuncOp"> {
   let summary = "Give contractions to further devices that can compute them";
   let description = [{

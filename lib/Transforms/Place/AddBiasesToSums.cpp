@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// With a scale that is a power of two, every number on the way is exact as long
+// as sums, with the bias, have no more bits than f32: the order of adding and
+// scaling does not matter then.
+#include "ashlar/Analysis/ConstantBytes.h"
+#include "ashlar/Analysis/Reshapes.h"
+#include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "ashlar/Transforms/Place/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Matchers.h"
+#include <cmath>
+#include <cstring>
+
+using namespace mlir;
+using namespace ashlar;
+
+namespace ashlar {
+#define GEN_PASS_DEF_ADDBIASESTOSUMSPASS
+#include "ashlar/Transforms/Place/Passes.h.inc"
+} // namespace ashlar
+
+namespace {
+constexpr double mostExact = 1 << 24;
+
+/// What the sums are at most: of constant weights what those of one column add
+/// up to, with the largest byte everywhere else.
+double mostOf(tile::ContractOp op) {
+  double terms = 1;
+  for (int64_t size : op.getReduced())
+    terms *= double(size);
+  double most = 128 * 128 * terms;
+  AffineMap map = op.getBMap();
+  ArrayRef<char> bytes = constantBytes(constantBehindReshapes(op.getB()));
+  auto type = cast<RankedTensorType>(op.getB().getType());
+  if (!map.isProjectedPermutation() ||
+      int64_t(bytes.size()) != type.getNumElements())
+    return most;
+  int64_t rank = type.getRank();
+  SmallVector<int64_t> strides(rank, 0);
+  int64_t columns = 1;
+  for (int64_t i = rank; i-- > 0;) {
+    unsigned dim = cast<AffineDimExpr>(map.getResult(i)).getPosition();
+    if (dim < op.getParallel().size()) {
+      strides[i] = columns;
+      columns *= type.getDimSize(i);
+    }
+  }
+  std::vector<double> sums(columns, 0);
+  SmallVector<int64_t> at(rank, 0);
+  for (char byte : bytes) {
+    int64_t column = 0;
+    for (auto [index, stride] : llvm::zip(at, strides))
+      column += index * stride;
+    sums[column] += std::abs(double(static_cast<signed char>(byte)));
+    for (int64_t d = rank; d-- > 0 && ++at[d] == type.getDimSize(d);)
+      at[d] = 0;
+  }
+  return std::min(most, 128 * *llvm::max_element(sums));
+}
+
+/// A constant in units of `scale`; nothing where those are no integers.
+DenseElementsAttr inUnits(TypedAttr constant, double scale, double most) {
+  auto type = dyn_cast<RankedTensorType>(constant.getType());
+  ArrayRef<char> bytes = constantBytes(constant);
+  auto dense = dyn_cast<DenseElementsAttr>(constant);
+  if (!type || !type.getElementType().isF32() || bytes.empty() ||
+      (dense && dense.isSplat() && type.getNumElements() != 1))
+    return {};
+  SmallVector<int32_t> units;
+  for (size_t i = 0; i < bytes.size(); i += sizeof(float)) {
+    float value;
+    std::memcpy(&value, bytes.data() + i, sizeof(value));
+    double unit = double(value) / scale;
+    if (unit != std::rint(unit) || std::abs(unit) + most > mostExact)
+      return {};
+    units.push_back(int32_t(unit));
+  }
+  auto integers = type.clone(IntegerType::get(type.getContext(), 32));
+  return DenseElementsAttr::get(integers, ArrayRef(units));
+}
+
+struct AddBiasesToSums
+    : ashlar::impl::AddBiasesToSumsPassBase<AddBiasesToSums> {
+  void runOnOperation() override {
+    getOperation().walk([](tile::ContractOp op) { rewrite(op); });
+  }
+
+private:
+  static void rewrite(tile::ContractOp op) {
+    Block &body = op->getRegion(0).front();
+    BlockArgument sum = body.getArgument(0);
+    if (!sum.getType().isInteger(32) || !sum.hasOneUse() || op.getAUnsigned() ||
+        op.getBUnsigned())
+      return;
+    auto widen = dyn_cast<arith::SIToFPOp>(*sum.getUsers().begin());
+    if (!widen || !widen.getType().isF32() || !widen->hasOneUse())
+      return;
+    auto multiply = dyn_cast<arith::MulFOp>(*widen->getUsers().begin());
+    FloatAttr scale;
+    int exponent;
+    if (!multiply || !multiply->hasOneUse() ||
+        !matchPattern(multiply.getRhs(), m_Constant(&scale)) ||
+        std::frexp(scale.getValueAsDouble(), &exponent) != 0.5 ||
+        std::abs(exponent) > 64)
+      return;
+    auto add = dyn_cast<arith::AddFOp>(*multiply->getUsers().begin());
+    if (!add)
+      return;
+    auto bias = dyn_cast<BlockArgument>(
+        add.getLhs() == multiply.getResult() ? add.getRhs() : add.getLhs());
+    if (!bias || !bias.hasOneUse() || bias.getArgNumber() == 0)
+      return;
+    OpOperand &operand = op.getEpilogueMutable()[bias.getArgNumber() - 1];
+    TypedAttr constant = constantBehindReshapes(operand.get());
+    if (!constant)
+      return;
+    DenseElementsAttr units =
+        inUnits(constant, scale.getValueAsDouble(), mostOf(op));
+    if (!units)
+      return;
+    OpBuilder b(op);
+    operand.set(arith::ConstantOp::create(b, operand.get().getLoc(), units));
+    bias.setType(b.getI32Type());
+    b.setInsertionPoint(widen);
+    widen.getInMutable().assign(
+        arith::AddIOp::create(b, add.getLoc(), sum, bias));
+    add.getResult().replaceAllUsesWith(multiply.getResult());
+    add.erase();
+  }
+};
+} // namespace
