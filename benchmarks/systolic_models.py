@@ -5,7 +5,8 @@ and errors beside the processor's.
 
 Cycles do not depend on the computer that runs this. Errors are max |difference|
 over max |f32| of the outputs, of the machine and of the processor in the same
-low type. SCALE-Sim's figure is that of its best dataflow for each layer of the
+low type. Models of bytes are compared with the target `reference`, to the bit.
+SCALE-Sim's figure is that of its best dataflow for each layer of the
 model's contractions, without depthwise ones, at batch 1 on 128 x 128.
 """
 
@@ -19,6 +20,9 @@ import tempfile
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "benchmarks" / "models"))
+import write_models  # noqa: E402
+
 MODELS = ROOT / ".deps" / "models"
 TEXT = {"input_ids": (1, 128), "attention_mask": (1, 128),
         "token_type_ids": (1, 128)}
@@ -33,6 +37,9 @@ KNOWN = {
     "ppocr_cls": ({"x": (1, 3, 48, 192)}, None),
 }
 PRESETS = ["tpu-128", "tpu-v5e"]
+# Models of bytes, their inputs' shapes; written where they are not there.
+BYTES = {"resnet50_int8": {"input": (1, 3, 224, 224)}}
+BYTE_PRESETS = ["gemmini"]
 
 
 def run(*command):
@@ -92,6 +99,38 @@ def measure(bin_, model, preset, work):
             f"{error(ours, exact):.1e} | {error(plain, exact):.1e} |")
 
 
+def measure_bytes(bin_, model, preset, work):
+    path = MODELS / f"{model}.onnx"
+    if not path.exists():
+        path = work / path.name
+        write_models.WRITERS[model](path)
+    random = np.random.default_rng(0)
+    feeds = []
+    for name, shape in BYTES[model].items():
+        value = np.rint(32 * random.standard_normal(shape)).clip(-128, 127)
+        np.save(work / f"{name}.npy", value.astype(np.int8))
+        feeds.append(f"--input={name}={work / name}.npy")
+    found, remarks = {}, work / "remarks.txt"
+    for target in "reference", f"systolic:{preset}":
+        module, folder = work / "model.ash", work / target.replace(":", "-")
+        run(bin_ / "ashlar-compile", path, "-o", module, "--quiet",
+            f"--target={target}", f"--remarks={remarks}")
+        run(bin_ / "ashlar-run", module, f"--output-dir={folder}", *feeds)
+        found[target] = {file.name: np.load(file)
+                         for file in folder.glob("**/*.npy")}
+    expected, ours = found.values()
+    different = sum(np.count_nonzero(ours[name] != value)
+                    for name, value in expected.items())
+    use = json.loads(run(bin_ / "ashlar-inspect", module, "--utilisation",
+                         "--json"))[0]
+    text = remarks.read_text()
+    return (f"| {model} | {use['cycles']:,} | {use['utilisation']:.1%} | "
+            f"{use['multiply_adds'] / 1e6:,.0f} | "
+            f"{text.count('passed: place: runs on')} | "
+            f"{text.count('missed: place: stays on the host')} | "
+            f"{different} |")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/bin")
@@ -99,6 +138,7 @@ def main():
                         default=ROOT / "benchmarks/results/systolic.md")
     parser.add_argument("--models", default=",".join(KNOWN))
     parser.add_argument("--presets", default=",".join(PRESETS))
+    parser.add_argument("--byte-presets", default=",".join(BYTE_PRESETS))
     arguments = parser.parse_args()
     lines = ["<!-- SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception -->",
              "# Models on the systolic machines", "",
@@ -117,6 +157,19 @@ def main():
             with tempfile.TemporaryDirectory() as work:
                 lines.append(measure(arguments.bin.resolve(), model, preset,
                                      pathlib.Path(work)))
+            print(lines[-1], flush=True)
+    for preset in arguments.byte_presets.split(","):
+        lines += ["", f"## `{preset}`, bytes", "",
+                  "The models are of `benchmarks/models`: one scale for each "
+                  "tensor, a power of two. Elements of the outputs that differ "
+                  "are counted beside the target `reference`.", "",
+                  "| model | cycles | utilisation | M multiply-adds | "
+                  "contractions there | on the host | different |",
+                  "|---|---|---|---|---|---|---|"]
+        for model in BYTES:
+            with tempfile.TemporaryDirectory() as work:
+                lines.append(measure_bytes(arguments.bin.resolve(), model,
+                                           preset, pathlib.Path(work)))
             print(lines[-1], flush=True)
     arguments.out.write_text("\n".join(lines) + "\n")
 

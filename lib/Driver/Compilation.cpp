@@ -139,6 +139,29 @@ LogicalResult Compilation::emitPrograms(ModuleOp module,
   return success();
 }
 
+LogicalResult Compilation::checkDeviceMemory(ModuleOp module,
+                                             ArrayRef<ProgramBinary> binaries) {
+  if (llvm::all_of(binaries, [](const ProgramBinary &binary) {
+        return binary.companions.empty();
+      }))
+    return success();
+  for (auto [binary, needed] :
+       llvm::zip(binaries, measureMemory(module, binaries)))
+    for (auto [device, bytes] :
+         llvm::zip_equal(binary.companions, needed.companions)) {
+      auto has = uint64_t(device.machine.memories.back().bytes);
+      if (has == 0 || bytes.weights + bytes.arena <= has)
+        continue;
+      log << "error: " << device.machine.target << ":" << device.machine.name
+          << ": its memory of " << has << " bytes cannot hold " << bytes.weights
+          << " bytes of weights and " << bytes.arena
+          << " of an arena; expected a machine with more (--machine), or a "
+             "smaller model\n";
+      return refuse();
+    }
+  return success();
+}
+
 LogicalResult Compilation::emitProgramObject(ModuleOp module) {
   EmitOptions emitOptions;
   bool refused = false;
@@ -159,6 +182,8 @@ LogicalResult Compilation::emit(ModuleOp module) {
     return failure();
   if (options.stopEarly)
     return success();
+  if (failed(checkDeviceMemory(module, binaries)))
+    return failure();
   if (options.memoryBudget != 0) {
     needs = measureMemory(module, binaries);
     isOverBudget = llvm::any_of(needs, [&](const MemoryNeeds &of) {

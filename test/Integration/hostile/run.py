@@ -21,6 +21,7 @@ import numpy as np
 
 import broken_models
 import mutations
+import streams
 
 HERE = pathlib.Path(__file__).resolve().parent
 DIGITS = HERE.parents[2] / "examples" / "digits"
@@ -329,6 +330,9 @@ def main():
             arguments.keep)
         suite.failed += len(faults)
         suite.passed += sum(verdicts.values()) - len(faults)
+        total, faults = streams.run(suite.bin, max(2, 20 // arguments.every))
+        suite.failed += len(faults)
+        suite.passed += total
     print(f"{suite.passed} passed, {suite.failed} failed, "
           f"{suite.skipped} skipped")
     return 1 if suite.failed or not suite.passed else 0
