@@ -109,8 +109,8 @@ private:
 };
 } // namespace
 
-/// What the arrays take if they never wait, and the transfers of results that
-/// do not follow each other in memory as they do on chip: an element a row.
+/// What the arrays take if they never wait, or transfers that move a row for
+/// each element.
 static uint64_t leastCycles(const Problem &problem, const Machine &machine,
                             bool isOutputStationary) {
   int64_t rows = problem.count(problem.m), columns = problem.count(problem.n);
@@ -120,13 +120,11 @@ static uint64_t leastCycles(const Problem &problem, const Machine &machine,
                       : divideUp(terms, dim) * std::max(rows, dim);
   int64_t batches = problem.count(problem.batch);
   int64_t least = batches * divideUp(columns, dim) * folds / machine.arrays;
-  bool isDense = columns == 1;
-  for (unsigned d : problem.n)
-    isDense |= problem.sizes[d] > 1 && problem.result.strides[d] == 1;
-  if (!isDense)
-    least = std::max<int64_t>(least, batches * rows * columns /
-                                         machine.bank_rows_per_cycle);
-  return uint64_t(least);
+  Choice choice;
+  choice.isOutputStationary = isOutputStationary;
+  int64_t single = singleElements(problem, machine, choice);
+  return uint64_t(
+      std::max<int64_t>(least, single / machine.bank_rows_per_cycle));
 }
 
 void Search::tryAll(const Problem &problem, Dataflow dataflow,

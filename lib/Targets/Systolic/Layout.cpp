@@ -43,11 +43,63 @@ bool ashlar::systolic::canReadTapsInPlace(const Problem &problem) {
   return true;
 }
 
+namespace {
+struct Transposes {
+  bool a = false, b = false;
+};
+} // namespace
+
+/// Factors come on chip as they lie in memory, if an array can turn them
+/// around: it has one transposer, which output-stationary A needs for itself
+/// unless its rows are terms.
+static Transposes transposesOf(const Problem &problem, const Machine &machine,
+                               const Choice &choice) {
+  Transposes result;
+  result.b = !problem.sideBySide.taps && problem.count(problem.n) > 1 &&
+             isDense(problem, problem.k, problem.b) &&
+             !isDense(problem, problem.n, problem.b);
+  result.a = !choice.readsTapsInPlace && problem.count(problem.m) > 1 &&
+             isDense(problem, problem.m, problem.a) &&
+             !isDense(problem, problem.k, problem.a);
+  // Without a first column for mvin, a row is one run.
+  if (!(machine.flags & ASHLAR_SYSTOLIC_EXTENDED))
+    result.a &= runsOf(problem.digits(problem.m, problem.a), 0,
+                       problem.count(problem.m))
+                    .size() == 1;
+  if (!result.b || result.a == choice.isOutputStationary)
+    return result;
+  // The smaller one comes element by element.
+  if (!choice.isOutputStationary &&
+      problem.count(problem.m) < problem.count(problem.n))
+    result.a = false;
+  else
+    result.b = false;
+  return result;
+}
+
+int64_t ashlar::systolic::singleElements(const Problem &problem,
+                                         const Machine &machine,
+                                         const Choice &choice) {
+  int64_t rows = problem.count(problem.m), columns = problem.count(problem.n);
+  int64_t terms = problem.count(problem.k);
+  Transposes transposes = transposesOf(problem, machine, choice);
+  int64_t loads = 0;
+  if (!transposes.a && !isDense(problem, problem.k, problem.a))
+    loads += rows * terms;
+  if (!transposes.b && !isDense(problem, problem.n, problem.b))
+    loads += columns * terms;
+  int64_t stores =
+      isDense(problem, problem.n, problem.result) ? 0 : rows * columns;
+  return problem.count(problem.batch) * std::max(loads, stores);
+}
+
 Layout::Layout(const Problem &problem, const Machine &machine,
                const Choice &choice)
     : problem(problem), machine(machine), choice(choice), dim(machine.dim) {
   nBlocks = divideUp(problem.count(problem.n), dim);
-  chooseTransposes();
+  Transposes transposes = transposesOf(problem, machine, choice);
+  aIsTransposed = transposes.a;
+  bIsTransposed = transposes.b;
   if (choice.readsTapsInPlace) {
     for (const Coordinate &coordinate : problem.aCoordinates) {
       int64_t step = 0;
@@ -62,31 +114,6 @@ Layout::Layout(const Problem &problem, const Machine &machine,
   }
   cutRows();
   cutTerms();
-}
-
-/// Factors come on chip as they lie in memory, if an array can turn them
-/// around: it has one transposer, which output-stationary A needs for itself
-/// unless its rows are terms.
-void Layout::chooseTransposes() {
-  bIsTransposed = !problem.sideBySide.taps && problem.count(problem.n) > 1 &&
-                  isDense(problem, problem.k, problem.b) &&
-                  !isDense(problem, problem.n, problem.b);
-  aIsTransposed = !choice.readsTapsInPlace && problem.count(problem.m) > 1 &&
-                  isDense(problem, problem.m, problem.a) &&
-                  !isDense(problem, problem.k, problem.a);
-  // Without a first column for mvin, a row is one run.
-  if (!(machine.flags & ASHLAR_SYSTOLIC_EXTENDED))
-    aIsTransposed &= runsOf(problem.digits(problem.m, problem.a), 0,
-                            problem.count(problem.m))
-                         .size() == 1;
-  if (!bIsTransposed || aIsTransposed == choice.isOutputStationary)
-    return;
-  // The smaller one comes element by element.
-  if (!choice.isOutputStationary &&
-      problem.count(problem.m) < problem.count(problem.n))
-    aIsTransposed = false;
-  else
-    bIsTransposed = false;
 }
 
 int64_t Layout::columnsOf(int64_t nBlock) const {

@@ -89,7 +89,6 @@ public:
   int64_t batches() const { return problem.count(problem.batch); }
 
 private:
-  void chooseTransposes();
   void cutTerms();
   void cutRows();
   uint64_t address(const Access &access, int64_t element) const;
@@ -118,6 +117,11 @@ private:
 
   std::vector<int64_t> lattice; ///< by coordinate of A
 };
+
+/// Elements of loads or of stores, whichever are more, that go one by one since
+/// they do not follow each other in memory as they do in a row on chip.
+int64_t singleElements(const Problem &problem, const Machine &machine,
+                       const Choice &choice);
 
 /// Whether A can be read in place: its columns are a range of the terms, and
 /// its rows are those of a grid that all taps share.

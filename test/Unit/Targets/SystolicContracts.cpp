@@ -202,7 +202,8 @@ Contract ashlar::systolic::test::withBias(Contract contract) {
 static FailureOr<systolic::Kernel>
 lowerWith(func::FuncOp function, const systolic::Machine &machine,
           int64_t beside, const systolic::SearchOptions &options,
-          std::string &error) {
+          Compiled &compiled) {
+  std::string &error = compiled.error;
   systolic::Problem problem;
   auto contract = *function.getOps<tile::ContractOp>().begin();
   error = systolic::readContract(contract, machine, problem);
@@ -218,7 +219,8 @@ lowerWith(func::FuncOp function, const systolic::Machine &machine,
   }
   systolic::Kernel kernel;
   error = systolic::lowerContracts({problem}, {"kernel"}, machine, "kernel",
-                                   function.getNumArguments(), kernel, options);
+                                   function.getNumArguments(), kernel, options,
+                                   &compiled.alternatives);
   if (!error.empty())
     return failure();
   return kernel;
@@ -240,7 +242,7 @@ Compiled ashlar::systolic::test::compile(const Contract &contract,
   if (!module)
     return compiled;
   auto function = *module->getOps<func::FuncOp>().begin();
-  auto kernel = lowerWith(function, machine, beside, options, compiled.error);
+  auto kernel = lowerWith(function, machine, beside, options, compiled);
   if (failed(kernel))
     return compiled;
   // Through the dialect and back.

@@ -61,6 +61,7 @@ Contract convolution(const std::string &type, const Convolution &size);
 struct Compiled {
   std::string error;
   Kernel kernel;
+  std::vector<std::vector<Alternative>> alternatives; ///< by contraction
 };
 /// `beside`: with as many results side by side; 0: as the search likes it.
 Compiled compile(const Contract &contract, const Machine &machine,
