@@ -3,6 +3,9 @@
 #include "NodeModels.h"
 #include "RunBoth.h"
 #include "ashlar/Import/ONNX/NodeName.h"
+#include "ashlar/Transforms/Precision/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -125,6 +128,14 @@ ashlar::check::findWrongOutput(const Tensors &found, const Tensors &expected,
   return std::nullopt;
 }
 
+/// Plain loops that add up 25,600 elements one after another in f32 may be
+/// further from the sum than any kernel.
+static mlir::LogicalResult widenSums(mlir::ModuleOp program) {
+  mlir::PassManager pm(program.getContext());
+  pm.addNestedPass<mlir::func::FuncOp>(createWidenAccumulatorsPass());
+  return pm.run(program);
+}
+
 Error Comparison::compareKernels(const Tensors &inputs) {
   std::vector<DispatchResult> exposed, isolated;
   ModelRun fused, apart;
@@ -132,7 +143,7 @@ Error Comparison::compareKernels(const Tensors &inputs) {
   expose.steps = numFuseSteps;
   expose.afterFuse = [&](mlir::ModuleOp program) {
     exposed = exposeDispatches(program);
-    return mlir::success();
+    return widenSums(program);
   };
   isolate.afterFuse = [&](mlir::ModuleOp program) {
     isolated = isolateDispatches(program);
