@@ -18,7 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "test" / "Integration"), str(ROOT / "benchmarks")]
 import compare_models  # noqa: E402
 import model_list  # noqa: E402
-from measure import accuracy, unseen  # noqa: E402
+from measure import accuracy, machine, unseen  # noqa: E402
 from measure.context import Context, Refused, only  # noqa: E402
 from measure.contenders import Ours, OpenVINO  # noqa: E402
 
@@ -27,16 +27,25 @@ NAMES = ["resnet50", "mobilenet_v2", "bert_base", "minilm_l6", "ppocr_det",
 PRECISIONS = {"f32": [], "bf16": ["--precision=bf16"],
               "f16": ["--precision=f16"], "auto": ["--precision=auto"]}
 
+OURS = list(PRECISIONS)
+BESIDE = {
+    "beside OpenVINO's f32": lambda who: who in OURS and "openvino f32",
+    "beside OpenVINO's bf16": lambda who: who in OURS and "openvino bf16",
+    "beside our f32": lambda who: who in OURS[1:] and "f32",
+    "beside our bf16": lambda who: who == "auto" and "bf16"}
 
-def open_ours(context, model, path, precision, modules, row):
+
+def open_ours(context, model, path, precision, modules, row,
+              calibration=unseen.CALIBRATION):
     """The module, which may be there already; auto is calibrated on inputs
     like those it meets."""
     module = modules / f"{model.name}.{precision}.ash"
     if not module.exists():
         flags = PRECISIONS[precision]
         if precision == "auto":
-            flags = [*flags,
-                     f"--calibration={unseen.calibrate(context, model)}"]
+            folder = unseen.calibrate(context, model, calibration)
+            flags = [*flags, f"--calibration={folder}",
+                     f"--tolerance={unseen.TOLERANCE}"]
         start = time.perf_counter()
         context.compile(path, module, "--quiet", *model.arguments(), *flags)
         row["compile_s"] = round(time.perf_counter() - start, 2)
@@ -75,20 +84,34 @@ def measure(context, model, path, chosen, modules, peers):
     return rows
 
 
-def table(results, kind):
-    lines = [f"| model | {kind} | ms | error | module |", "|---|---|---|---|---|"]
+def table(results, kind, beside):
+    """`beside`: {title: who is compared -> with whom, or None}."""
+    head = ["model", kind, "ms", *beside, "error", "module"]
+    lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for model, rows in results.items():
         for who, row in rows.items():
             if "refused" in row:
-                lines.append(f"| {model} | {who} | refused: {row['refused']} "
-                             "| | |")
-                continue
-            found = f"{row['error']:.1e}" if "error" in row else ""
-            size = f"{row['module_bytes'] / 2**20:.1f} MiB" \
-                if "module_bytes" in row else ""
-            lines.append(f"| {model} | {who} | {row['ms']:.2f} | {found} "
-                         f"| {size} |")
+                cells = [f"refused: {row['refused']}"] + [""] * (len(head) - 3)
+            else:
+                others = [rows.get(of(who), {}) for of in beside.values()]
+                cells = [
+                    f"{row['ms']:.2f}",
+                    *(f"{other['ms'] / row['ms']:.2f}" if "ms" in other else ""
+                      for other in others),
+                    f"{row['error']:.1e}" if "error" in row else "",
+                    f"{row['module_bytes'] / 2**20:.1f} MiB"
+                    if "module_bytes" in row else ""]
+            lines.append(f"| {' | '.join([model, who, *cells])} |")
     return "\n".join(lines) + "\n"
+
+
+def heading():
+    name, features = machine.processor()
+    if "amx_tile" not in features:
+        features = [*features, "no AMX"]
+    return (f"- {name}, {', '.join(features)}; one thread, medians of turns\n"
+            "- beside somebody: their time by that of the row, above 1 the row "
+            "is faster\n\n")
 
 
 def parser_of(description, names):
@@ -116,7 +139,7 @@ def write(arguments, name, table_of, results):
     (folder / f"{name}.md").write_text(table_of(results))
 
 
-def write_report(arguments, name, kind, measure_model):
+def write_report(arguments, name, kind, beside, measure_model):
     """`measure_model(context, model, path)` of each model, into files of this
     name; `kind` is what its rows differ in."""
     models = {m.name: m for m in model_list.all_models()}
@@ -127,8 +150,9 @@ def write_report(arguments, name, kind, measure_model):
         for model in arguments.names:
             with models[model].prepare(context.work) as path:
                 results[model] = measure_model(context, models[model], path)
-            print(table({model: results[model]}, kind), flush=True)
-    write(arguments, name, lambda r: table(r, kind), results)
+            print(table({model: results[model]}, kind, beside), flush=True)
+    write(arguments, name, lambda r: heading() + table(r, kind, beside),
+          results)
 
 
 def count_unseen(arguments):
@@ -140,9 +164,13 @@ def count_unseen(arguments):
         for name in arguments.names:
             with models[name].prepare(work) as path:
                 try:
+                    wide, mixed = (open_ours(
+                        context, models[name], path, precision,
+                        arguments.modules or work, {}, arguments.calibration)
+                        for precision in ("f32", "auto"))
                     rows[name] = unseen.measure(
-                        context, models[name], path, arguments.unseen,
-                        arguments.calibration)
+                        context, models[name], path, arguments.unseen, wide,
+                        mixed)
                 except Refused as why:
                     rows[name] = {"refused": str(why)}
             print(unseen.table({name: rows[name]}), flush=True)
@@ -165,7 +193,7 @@ def main():
     arguments = parser.parse_args()
     if arguments.unseen:
         return count_unseen(arguments)
-    write_report(arguments, "precision", "precision",
+    write_report(arguments, "precision", "precision", BESIDE,
                  lambda context, model, path: measure(
                      context, model, path, arguments.precisions.split(","),
                      arguments.modules or context.work,

@@ -20,6 +20,16 @@ from measure.contenders import OnnxRuntime, Ours
 NAMES = ["resnet50", "mobilenet_v2"]
 
 
+def peer(who):
+    whose, kind = who.split(", ")
+    return whose == "ours" and f"onnxruntime, {kind}"
+
+
+BESIDE = {"beside ONNX Runtime": peer,
+          "beside our f32": lambda who: who.startswith("ours, ") and
+          who != "ours, f32" and "ours, f32"}
+
+
 class Random:
     """What the quantizer reads its ranges from."""
 
@@ -83,7 +93,8 @@ def measure(context, model, path):
 
 def main():
     arguments = precision.parser_of(__doc__, NAMES).parse_args()
-    precision.write_report(arguments, "quantized", "who, activations", measure)
+    precision.write_report(arguments, "quantized", "who, activations", BESIDE,
+                           measure)
 
 
 if __name__ == "__main__":

@@ -28,29 +28,21 @@ def calibrate(context, model, count=CALIBRATION):
     return folder
 
 
-def measure(context, model, path, count, calibration):
-    """A row: errors relative to the program of f32, of `count` inputs."""
+def measure(context, model, path, count, wide, mixed):
+    """A row: errors of a module relative to that of f32, of `count` inputs."""
     names = [output.name for output in onnx.load(
         path, load_external_data=False).graph.output]
-    folder = calibrate(context, model, calibration)
-    wide, mixed = (context.work / f"{model.name}.{kind}.ash"
-                   for kind in ("wide", "mixed"))
-    context.compile(path, wide, "--quiet", *model.arguments())
-    told = context.compile(
-        path, mixed, *model.arguments(), "--precision=auto",
-        f"--tolerance={TOLERANCE}", f"--calibration={folder}").err
     errors = []
     for number in range(count):
         case = Case("", model.draw(f"unseen {number}"))
         found, expected = (accuracy.outputs(context, module, case, names)
                            for module in (mixed, wide))
         errors.append(accuracy.error(found, list(zip(names, expected))))
-    wide.unlink(), mixed.unlink()
     within = sum(error <= TOLERANCE for error in errors)
     return {"inputs": count, "within": within, "worst": max(errors),
             "median": statistics.median(errors),
-            "report": [l for l in told.splitlines()
-                       if l.startswith(("auto:", "output", "of other"))]}
+            "report": [l for l in context.inspect(mixed)["provenance"][
+                "precision"] if l.startswith(("auto:", "output", "of other"))]}
 
 
 def table(rows):
