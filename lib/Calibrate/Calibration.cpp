@@ -34,6 +34,28 @@ double ashlar::errorOf(const Tensor &found, const Tensor &expected) {
   }
 }
 
+double ashlar::secondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+      .count();
+}
+
+/// A program that only this knows of has the largest sizes, which are those
+/// that it is run with.
+static void fixSizes(CompileOptions &options) {
+  for (auto &[name, shape] : options.symbolicShapes) {
+    std::vector<int64_t> &dims = options.shapes[name];
+    dims.clear();
+    for (const std::string &dim : shape) {
+      auto range = llvm::find_if(
+          options.sizes, [&](const SizeRange &of) { return of.name == dim; });
+      dims.push_back(range == options.sizes.end() ? std::stoll(dim)
+                                                  : range->maximum);
+    }
+  }
+  options.symbolicShapes.clear();
+  options.sizes.clear();
+}
+
 Error Calibration::prepare(ModelRun &run, NumberType precision,
                            const CompileHooks &hooks) {
   CompileOptions compile = options;
@@ -47,7 +69,12 @@ Error Calibration::prepare(ModelRun &run, NumberType precision,
   if (precision == NumberType::F32 && !hooks.precisionPlan &&
       !hooks.observeRanges)
     compile.precisionPlan.clear();
+  if (hooks.simulatePrecision || hooks.observeRanges)
+    fixSizes(compile);
+  auto start = std::chrono::steady_clock::now();
   auto compiled = run.compile(compile, hooks);
+  seconds += secondsSince(start);
+  ++programs;
   if (!compiled)
     return compiled.takeError();
   if (compiled->result.status != CompileStatus::Done) {
@@ -107,12 +134,32 @@ Calibration::errorsOf(ModelRun &run) const {
   return errors;
 }
 
+Expected<std::vector<std::vector<double>>>
+Calibration::measure(NumberType precision, const CompileHooks &hooks) {
+  say("compiling and measuring the program");
+  ModelRun mixed;
+  if (Error error = prepare(mixed, precision, hooks))
+    return error;
+  return errorsOf(mixed);
+}
+
 std::vector<double>
 ashlar::worstOfInputs(const std::vector<std::vector<double>> &errors) {
   std::vector<double> worst;
   for (const std::vector<double> &ofOutput : errors)
     worst.push_back(*llvm::max_element(ofOutput));
   return worst;
+}
+
+std::string ashlar::namesOf(const PrecisionDecisions &decisions,
+                            const std::vector<unsigned> &nodes) {
+  constexpr size_t most = 10;
+  std::string names;
+  for (unsigned node : llvm::ArrayRef(nodes).take_front(most))
+    names += (names.empty() ? "'" : ", '") + decisions.nodes[node].name + "'";
+  if (nodes.size() > most)
+    names += formatv(" and {0} more", nodes.size() - most);
+  return names;
 }
 
 std::string Calibration::describeInputs() const {

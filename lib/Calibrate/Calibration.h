@@ -8,6 +8,7 @@
 #include "ashlar/Calibrate/CalibrationInputs.h"
 #include "ashlar/Check/ModelRun.h"
 #include "ashlar/Driver/Compile.h"
+#include <chrono>
 
 namespace ashlar {
 
@@ -34,6 +35,10 @@ public:
   llvm::Error runWide(check::ModelRun &wide,
                       const PrecisionDecisions &decisions);
 
+  /// What prepare() has done so far.
+  size_t programCount() const { return programs; }
+  double compileSeconds() const { return seconds; }
+
   size_t sets() const { return inputs.size(); }
   const Tensors &input(size_t set) const { return inputs[set]; }
   /// Of f32.
@@ -41,6 +46,10 @@ public:
   /// How far each output is from f32 on each input.
   llvm::Expected<std::vector<std::vector<double>>>
   errorsOf(check::ModelRun &run) const;
+
+  /// Compiles, loads and runs; the errors of what comes of it.
+  llvm::Expected<std::vector<std::vector<double>>>
+  measure(NumberType precision, const CompileHooks &hooks);
 
   /// "measured beside f32 on 4 made-up inputs..."
   std::string describeInputs() const;
@@ -56,6 +65,8 @@ private:
   const Progress &progress;
   CompileResult result; ///< of a program that could not be compiled
   std::vector<Tensors> inputs, expected;
+  size_t programs = 0;
+  double seconds = 0;
 };
 
 /// Compiles as `options` and `hooks` say, now that nothing is left to measure;
@@ -68,6 +79,12 @@ CompileResult compileMeasured(const CompileOptions &options,
 /// Of what errorsOf returns: the largest for each output.
 std::vector<double>
 worstOfInputs(const std::vector<std::vector<double>> &errors);
+
+double secondsSince(std::chrono::steady_clock::time_point start);
+
+/// "'a', 'b'": the first ten of these nodes, and how many more there are.
+std::string namesOf(const PrecisionDecisions &decisions,
+                    const std::vector<unsigned> &nodes);
 
 /// max |found - expected| / max |expected|; infinite where one is not finite
 /// and the other is. Of integers, the share that differs.

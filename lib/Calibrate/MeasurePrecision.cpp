@@ -38,6 +38,7 @@ public:
 private:
   Error observe();
   Error measure();
+  void reportUnobserved();
   void keepInRange(const std::vector<Range> &ranges);
 
   const CompileOptions &options;
@@ -55,6 +56,7 @@ template <typename T> static std::vector<T> elementsOf(const Tensor &tensor) {
 
 /// The outputs of each site, for the nodes that round there.
 Error Measurement::observe() {
+  reportUnobserved();
   std::vector<Range> ranges(decisions.nodes.size());
   if (decisions.sites.empty())
     return Error::success();
@@ -76,12 +78,21 @@ Error Measurement::observe() {
   return Error::success();
 }
 
+void Measurement::reportUnobserved() {
+  if (decisions.unobserved.empty())
+    return;
+  report.push_back("not looked at for the range of f16, as the bodies of "
+                   "loops and branches hold them: " +
+                   namesOf(decisions, decisions.unobserved));
+}
+
 void Measurement::keepInRange(const std::vector<Range> &ranges) {
   if (llvm::all_of(ranges, [](const Range &of) { return of.overflows == 0; }))
     return;
   plan.emplace();
-  std::string names;
-  for (auto [node, range] : llvm::zip(decisions.nodes, ranges)) {
+  std::vector<unsigned> exceeding;
+  for (auto [i, node] : llvm::enumerate(decisions.nodes)) {
+    const Range &range = ranges[i];
     PrecisionPlan::Line line;
     // Of weights that overflow, the pass itself warns again.
     line.type = node.reason.empty() ? node.type : NumberType::F16;
@@ -95,21 +106,18 @@ void Measurement::keepInRange(const std::vector<Range> &ranges) {
                          "inputs; the node stays f32");
       line.type = NumberType::F32;
       line.reason = what;
-      names += (names.empty() ? "'" : ", '") + node.name + "'";
+      exceeding.push_back(i);
     }
     plan->nodes[node.name] = line;
   }
-  report.push_back("f32 for the range of f16: " + names);
+  report.push_back("f32 for the range of f16: " +
+                   namesOf(decisions, exceeding));
 }
 
 Error Measurement::measure() {
-  runs.say("compiling and measuring the program");
   CompileHooks hooks;
   hooks.precisionPlan = plan ? &*plan : nullptr;
-  ModelRun mixed;
-  if (Error error = runs.prepare(mixed, options.precision, hooks))
-    return error;
-  auto errors = runs.errorsOf(mixed);
+  auto errors = runs.measure(options.precision, hooks);
   if (!errors)
     return errors.takeError();
   std::vector<std::string> lines = {runs.describeInputs()};

@@ -200,12 +200,15 @@ LogicalResult Compilation::emit(ModuleOp module) {
       codeFlags(options, targetNames,
                 tuned == tunings.end() ? "" : (*tuned)->getTable()->digest);
   provenance.precision = hooks.precisionReport;
-  std::vector<std::string> files = {options.input};
-  files.insert(files.end(), dataFiles.begin(), dataFiles.end());
-  auto hash = hashFiles(files);
-  if (!hash)
-    return accept(hash.takeError());
-  provenance.modelSha256 = *hash;
+  // Nobody asks a module without a name what it was made of.
+  if (options.outputDescriptor < 0) {
+    std::vector<std::string> files = {options.input};
+    files.insert(files.end(), dataFiles.begin(), dataFiles.end());
+    auto hash = hashFiles(files);
+    if (!hash)
+      return accept(hash.takeError());
+    provenance.modelSha256 = *hash;
+  }
   LogicalResult written =
       options.outputDescriptor >= 0
           ? emitModule(module, binaries, provenance, options.outputDescriptor)

@@ -27,7 +27,8 @@ void keepHalvesInRange(const PrecisionGraph &graph,
 
 /// Adds two outputs to `function` and a site to `decisions` for each place that
 /// would be rounded to f16: the largest finite |value| there, f32, and how many
-/// finite values f16 cannot hold, i32; one element a site.
+/// finite values f16 cannot hold, i32; one element a site. Places in the bodies
+/// of control flow are not among them; their nodes are `unobserved`.
 void observeRanges(const PrecisionGraph &graph, mlir::func::FuncOp function,
                    PrecisionDecisions &decisions);
 

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Writes what the precision graph says into the types of the program. Bodies go
-// on computing in f32: what they read is extended, what they store is rounded.
-// These casts carry `contract`, which says that a value need not be rounded
-// where it never leaves the registers: when fusion brings a rounding and its
-// extension together, they fold away.
+// Writes what the precision graph says into the types of the program.
 #include "HalfRange.h"
+#include "LowOperands.h"
 #include "PrecisionGraph.h"
 #include "SimulatePrecision.h"
 #include "ashlar/Analysis/Reshapes.h"
@@ -26,63 +23,12 @@ namespace ashlar {
 } // namespace ashlar
 
 namespace {
-Type typeOf(NumberType type, MLIRContext *context) {
-  switch (type) {
-  case NumberType::F32:
-    return Float32Type::get(context);
-  case NumberType::BF16:
-    return BFloat16Type::get(context);
-  case NumberType::F16:
-    return Float16Type::get(context);
-  }
-  llvm_unreachable("covered switch");
-}
-
-RankedTensorType withElements(Value tensor, Type element) {
-  auto type = cast<RankedTensorType>(tensor.getType());
-  return RankedTensorType::get(type.getShape(), element);
-}
-
-Value round(OpBuilder &b, Location location, Value value, Type to) {
-  return arith::TruncFOp::create(
-      b, location, to, value, arith::RoundingModeAttr(),
-      arith::FastMathFlagsAttr::get(b.getContext(),
-                                    arith::FastMathFlags::contract));
-}
-
-Value extend(OpBuilder &b, Location location, Value value) {
-  return arith::ExtFOp::create(
-      b, location, b.getF32Type(), value,
-      arith::FastMathFlagsAttr::get(b.getContext(),
-                                    arith::FastMathFlags::contract));
-}
-
-APFloat rounded(APFloat value, Type to) {
-  bool loses;
-  value.convert(cast<FloatType>(to).getFloatSemantics(),
-                APFloat::rmNearestTiesToEven, &loses);
-  return value;
-}
-
-/// The constant, its elements rounded: at once where it is an attribute, while
-/// it is written where it lies in a file.
-TypedAttr roundConstant(TypedAttr constant, Type to) {
-  auto type = cast<RankedTensorType>(constant.getType());
-  auto target = RankedTensorType::get(type.getShape(), to);
-  if (auto dense = dyn_cast<DenseFPElementsAttr>(constant))
-    return cast<TypedAttr>(
-        Attribute(dense.mapValues(to, [&](const APFloat &value) {
-          return rounded(value, to).bitcastToAPInt();
-        })));
-  return tile::RoundedAttr::get(constant.getContext(), constant, target);
-}
-
 /// One program on its way to lower types.
 class TypeLowering {
 public:
   TypeLowering(const PrecisionGraph &graph, const PrecisionDecisions &decisions,
                MLIRContext *context)
-      : graph(graph), decisions(decisions), b(context) {}
+      : graph(graph), decisions(decisions), b(context), operands(context) {}
 
   void run() {
     // Before anything changes, whoever has a class is asked for it.
@@ -98,45 +44,23 @@ public:
     for (auto &[value, element] : lowered)
       lowerProducer(value, element);
     for (const PrecisionOp *entry : contractions)
-      for (OpOperand *operand : entry->op.getDpsInputOperands())
-        lowerOperand(*operand,
-                     typeOf(decisions.nodes[entry->node].type, b.getContext()));
+      operands.lowerInputs(
+          entry->op, typeOf(decisions.nodes[entry->node].type, b.getContext()));
     for (const PrecisionOp &entry : graph.ops()) {
       if (entry.gathers && entry.reads)
         entry.op.walk([&](tensor::ExtractOp extract) {
-          lowerOperand(
+          operands.lower(
               extract.getTensorMutable(),
               typeOf(decisions.nodes[entry.node].type, b.getContext()));
         });
-      extendReads(entry.op);
+      LowOperands::extendReads(entry.op);
     }
   }
 
   unsigned numLow() const { return lowered.size(); }
-  unsigned numConversions() const { return conversions.size(); }
+  unsigned numConversions() const { return operands.numConversions(); }
 
 private:
-  Value emptyLike(Value value, Type element) {
-    auto sizes = tensor::getMixedSizes(b, value.getLoc(), value);
-    return tensor::EmptyOp::create(b, value.getLoc(), sizes, element);
-  }
-
-  /// A tensor in another type.
-  Value convert(Value value, Type element) {
-    auto type = cast<RankedTensorType>(value.getType());
-    Value init = emptyLike(value, element);
-    SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(type.getRank()));
-    SmallVector<utils::IteratorType> loops(type.getRank(),
-                                           utils::IteratorType::parallel);
-    return linalg::GenericOp::create(
-               b, value.getLoc(), init.getType(), value, init, maps, loops,
-               [&](OpBuilder &inner, Location at, ValueRange x) {
-                 linalg::YieldOp::create(inner, at,
-                                         round(inner, at, x[0], element));
-               })
-        .getResult(0);
-  }
-
   void lowerProducer(Value value, Type element) {
     Operation *op = value.getDefiningOp();
     b.setInsertionPoint(op);
@@ -148,7 +72,7 @@ private:
         (!isSelection(generic) && generic.payloadUsesValueFromOperand(init))) {
       // The sums stay f32; what is stored is rounded behind them.
       b.setInsertionPointAfter(op);
-      Value rounded = convert(value, element);
+      Value rounded = convert(b, value, element);
       replaceReads(value, rounded);
       return;
     }
@@ -162,7 +86,7 @@ private:
       generic.getBody()->getArgument(0).setType(element);
       generic.getBody()->front().getResult(0).setType(element);
     } else {
-      init->set(emptyLike(init->get(), element));
+      init->set(emptyLike(b, init->get(), element));
       yield->setOperand(
           0, round(inner, generic.getLoc(), yield->getOperand(0), element));
     }
@@ -174,12 +98,12 @@ private:
     auto fill = start.getDefiningOp<linalg::FillOp>();
     FloatAttr constant;
     if (!fill || !matchPattern(fill.getInputs()[0], m_Constant(&constant)))
-      return convert(start, element);
+      return convert(b, start, element);
     Value scalar = arith::ConstantOp::create(
         b, fill.getLoc(),
         FloatAttr::get(element, rounded(constant.getValue(), element)));
     return linalg::FillOp::create(b, fill.getLoc(), scalar,
-                                  emptyLike(start, element))
+                                  emptyLike(b, start, element))
         .getResult(0);
   }
 
@@ -187,10 +111,10 @@ private:
     for (OpOperand &operand : op->getOpOperands())
       if (llvm::is_contained(movedBy(op), operand.get()) &&
           isConstantBehindReshapes(operand.get()))
-        lowerOperand(operand, element);
+        operands.lower(operand, element);
     if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
       OpOperand *init = generic.getDpsInitOperand(0);
-      init->set(emptyLike(init->get(), element));
+      init->set(emptyLike(b, init->get(), element));
       for (BlockArgument argument : generic.getBody()->getArguments())
         argument.setType(element);
     } else if (auto pad = dyn_cast<tensor::PadOp>(op)) {
@@ -214,59 +138,12 @@ private:
     });
   }
 
-  /// What a contraction multiplies, in its type.
-  void lowerOperand(OpOperand &operand, Type element) {
-    Value value = operand.get();
-    if (!getElementTypeOrSelf(value).isF32())
-      return;
-    Value &converted = conversions[{value.getAsOpaquePointer(), element}];
-    if (!converted) {
-      OpBuilder::InsertionGuard guard(b);
-      if (TypedAttr constant = constantBehindReshapes(value)) {
-        b.setInsertionPoint(behindReshapes(value).getDefiningOp());
-        converted = arith::ConstantOp::create(b, value.getLoc(),
-                                              roundConstant(constant, element));
-      } else {
-        b.setInsertionPointAfterValue(value);
-        converted = convert(value, element);
-      }
-    }
-    operand.set(converted);
-  }
-
-  /// Lets a body work with what its operands have become.
-  void extendReads(linalg::GenericOp op) {
-    OpBuilder begin = OpBuilder::atBlockBegin(op.getBody());
-    for (OpOperand *operand : op.getDpsInputOperands()) {
-      BlockArgument argument = op.getMatchingBlockArgument(operand);
-      Type element = getElementTypeOrSelf(operand->get());
-      if (argument.getType() == element)
-        continue;
-      argument.setType(element);
-      if (argument.use_empty())
-        continue;
-      Value wide = extend(begin, op.getLoc(), argument);
-      argument.replaceAllUsesExcept(wide, wide.getDefiningOp());
-    }
-    op.walk([&](tensor::ExtractOp extract) {
-      Type element = getElementTypeOrSelf(extract.getTensor());
-      if (extract.getType() == element)
-        return;
-      extract.getResult().setType(element);
-      OpBuilder after(extract->getContext());
-      after.setInsertionPointAfter(extract);
-      Value wide = extend(after, extract.getLoc(), extract);
-      extract.getResult().replaceAllUsesExcept(wide, wide.getDefiningOp());
-    });
-  }
-
   const PrecisionGraph &graph;
   const PrecisionDecisions &decisions;
   OpBuilder b;
   SmallVector<const PrecisionOp *> contractions;
   SmallVector<std::pair<Value, Type>> lowered;
-  /// Never iterated.
-  DenseMap<std::pair<const void *, Type>, Value> conversions;
+  LowOperands operands;
 };
 
 /// Indices are clamped to what they pick from: that is the range which the

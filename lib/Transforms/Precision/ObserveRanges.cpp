@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "CarryScalars.h"
 #include "HalfRange.h"
 #include "ashlar/Analysis/Reshapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -19,30 +20,14 @@ public:
         back(cast<func::ReturnOp>(function.getBody().back().getTerminator())),
         b(back.getLoc(), back), decisions(decisions) {}
 
-  /// Values in the bodies of control flow are not seen from outside.
-  bool sees(Value value) const {
-    return value.getParentBlock() == &function.getBody().front();
-  }
-
   void addSite(unsigned source, ArrayRef<Value> values) {
-    Value largest = scalar(b.getF32FloatAttr(0)),
-          count = scalar(b.getI32IntegerAttr(0));
+    Value largest, count;
     for (Value value : values) {
-      largest = reduce(
-          value, largest,
-          [](ImplicitLocOpBuilder &body, Value x, Value, Value so) -> Value {
-            return arith::MaximumFOp::create(body, so, x);
-          });
-      count = reduce(value, count,
-                     [](ImplicitLocOpBuilder &body, Value, Value exceeds,
-                        Value so) -> Value {
-                       Value one = arith::ExtUIOp::create(
-                           body, body.getI32Type(), exceeds);
-                       return arith::AddIOp::create(body, so, one);
-                     });
+      add(largest, find(value, b.getF32FloatAttr(0), keepLargest), largerOf);
+      add(count, find(value, b.getI32IntegerAttr(0), countExceeding), sumOf);
     }
     decisions.sites.push_back({{source}, source});
-    maxima.push_back(asRow(largest));
+    maxima.push_back(asRow(carry.now(largest)));
     counts.push_back(asRow(count));
   }
 
@@ -54,26 +39,50 @@ public:
   }
 
 private:
-  Value scalar(TypedAttr start) {
-    Value constant = arith::ConstantOp::create(b, start);
-    Value empty =
-        tensor::EmptyOp::create(b, ArrayRef<int64_t>(), start.getType());
-    return linalg::FillOp::create(b, constant, empty).getResult(0);
+  static Value largerOf(ImplicitLocOpBuilder &body, Value x, Value y) {
+    return arith::MaximumFOp::create(body, x, y);
+  }
+  static Value sumOf(ImplicitLocOpBuilder &body, Value x, Value y) {
+    return arith::AddIOp::create(body, x, y);
+  }
+  /// From |x|, zero where it is not finite; whether f16 cannot hold x; and what
+  /// is known so far.
+  using Step = Value (*)(ImplicitLocOpBuilder &, Value, Value, Value);
+  static Value keepLargest(ImplicitLocOpBuilder &body, Value x, Value,
+                           Value so) {
+    return largerOf(body, so, x);
+  }
+  static Value countExceeding(ImplicitLocOpBuilder &body, Value, Value exceeds,
+                              Value so) {
+    Value one = arith::ExtUIOp::create(body, body.getI32Type(), exceeds);
+    return sumOf(body, so, one);
   }
 
-  /// `step` gets |x|, zero where it is not finite; whether f16 cannot hold x;
-  /// and what is known so far.
-  Value
-  reduce(Value value, Value so,
-         llvm::function_ref<Value(ImplicitLocOpBuilder &, Value, Value, Value)>
-             step) {
+  /// Of all elements, over all iterations where the value is in a loop.
+  Value find(Value value, TypedAttr start, Step step) {
+    value = carry.now(value);
+    ImplicitLocOpBuilder at(b.getLoc(),
+                            value.getParentBlock()->getTerminator());
+    Value found = reduce(at, value, scalarTensor(at, start), step);
+    while (found.getParentBlock() != &function.getBody().front())
+      found = carry.out(found, start, step == keepLargest ? largerOf : sumOf);
+    return found;
+  }
+
+  void add(Value &sum, Value found, CombineScalars combine) {
+    sum = sum ? joinScalars(back->getBlock(), carry.now(sum), found, combine)
+              : found;
+  }
+
+  static Value reduce(ImplicitLocOpBuilder &b, Value value, Value start,
+                      Step step) {
     int64_t rank = cast<RankedTensorType>(value.getType()).getRank();
     AffineMap maps[] = {b.getMultiDimIdentityMap(rank),
                         AffineMap::get(rank, 0, b.getContext())};
     SmallVector<utils::IteratorType> loops(rank,
                                            utils::IteratorType::reduction);
     return linalg::GenericOp::create(
-               b, so.getType(), value, so, maps, loops,
+               b, start.getType(), value, start, maps, loops,
                [&](OpBuilder &inner, Location at, ValueRange x) {
                  ImplicitLocOpBuilder body(at, inner);
                  auto constant = [&](float number) -> Value {
@@ -118,7 +127,14 @@ private:
   func::ReturnOp back;
   ImplicitLocOpBuilder b;
   PrecisionDecisions &decisions;
+  CarryScalars carry;
   SmallVector<Value> maxima, counts;
+};
+
+/// Who rounds what; before anything is added to the program.
+struct Rounding {
+  unsigned source;
+  SmallVector<Value> values;
 };
 
 unsigned producerOf(Value value, const PrecisionGraph &graph, unsigned none) {
@@ -131,25 +147,36 @@ unsigned producerOf(Value value, const PrecisionGraph &graph, unsigned none) {
 
 void ashlar::observeRanges(const PrecisionGraph &graph, func::FuncOp function,
                            PrecisionDecisions &decisions) {
-  RangeOutputs outputs(function, decisions);
+  std::vector<Rounding> roundings;
   for (const ValueClass &of : graph.classes()) {
     if (PrecisionGraph::agreed(of, decisions) != NumberType::F16)
       continue;
     for (Value value : of.values)
-      if (!isMovement(value.getDefiningOp()) && outputs.sees(value))
-        outputs.addSite(producerOf(value, graph, of.nodes.front()), value);
+      if (!isMovement(value.getDefiningOp()))
+        roundings.push_back(
+            {producerOf(value, graph, of.nodes.front()), {value}});
   }
   // What it multiplies is rounded for a contraction, whoever computed it.
-  for (const PrecisionOp &entry : graph.ops()) {
-    if (!entry.isContraction || !entry.converts || !entry.reads ||
-        decisions.nodes[entry.node].type != NumberType::F16)
-      continue;
-    SmallVector<Value> operands;
-    for (Value operand : entry.op.getDpsInputs())
-      if (!isConstantBehindReshapes(operand) && outputs.sees(operand))
-        operands.push_back(operand);
-    if (!operands.empty())
-      outputs.addSite(entry.node, operands);
+  for (const PrecisionOp &entry : graph.ops())
+    if (entry.isContraction && entry.converts && entry.reads &&
+        decisions.nodes[entry.node].type == NumberType::F16)
+      roundings.push_back(
+          {entry.node,
+           llvm::filter_to_vector(entry.op.getDpsInputs(), [](Value value) {
+             return !isConstantBehindReshapes(value);
+           })});
+  for (auto &[source, values] : roundings) {
+    size_t count = values.size();
+    llvm::erase_if(values, [](Value value) {
+      return !CarryScalars::reaches(value.getParentBlock());
+    });
+    if (values.size() != count &&
+        !llvm::is_contained(decisions.unobserved, source))
+      decisions.unobserved.push_back(source);
   }
+  RangeOutputs outputs(function, decisions);
+  for (auto &[source, values] : roundings)
+    if (!values.empty())
+      outputs.addSite(source, values);
   outputs.add();
 }

@@ -31,18 +31,68 @@ SmallVector<Value> ashlar::movedBy(Operation *op) {
   return {op->getOperand(0)};
 }
 
-bool ashlar::staysInRegisters(Value value) {
-  auto producer = value.getDefiningOp<linalg::GenericOp>();
-  if (!producer || !value.hasOneUse() || isCopy(producer) ||
-      (producer.getNumReductionLoops() != 0 && !isContraction(producer)))
-    return false;
-  OpOperand &use = *value.use_begin();
+/// Whether an elementwise op reads this, element by element.
+static bool readsInPlace(OpOperand &use) {
   auto reader = dyn_cast<linalg::GenericOp>(use.getOwner());
   return reader && reader.getNumReductionLoops() == 0 && !isCopy(reader) &&
          reader.getNumDpsInits() == 1 && reader.isDpsInput(&use) &&
-         reader->getBlock() == producer->getBlock() &&
          reader.getMatchingIndexingMap(&use) ==
              reader.getMatchingIndexingMap(reader.getDpsInitOperand(0));
+}
+
+/// Whether a reduction reads each element of this once, as the norm of a row
+/// does: what computes them becomes part of it.
+static bool reducesInPlace(OpOperand &use) {
+  auto reader = dyn_cast<linalg::GenericOp>(use.getOwner());
+  return reader && reader.getNumReductionLoops() != 0 &&
+         reader.getNumDpsInputs() == 1 && reader.isDpsInput(&use) &&
+         reader.getMatchingIndexingMap(&use).isIdentity();
+}
+
+/// Whether an elementwise op is part of a contraction's kernel, which no
+/// reduction becomes part of.
+static bool followsContraction(linalg::GenericOp op) {
+  return llvm::any_of(op.getDpsInputs(), [](Value input) {
+    auto before = input.getDefiningOp<linalg::GenericOp>();
+    return before && !isCopy(before) && staysInRegisters(input) &&
+           (isContraction(before) || followsContraction(before));
+  });
+}
+
+bool ashlar::staysInRegisters(Value value) {
+  auto producer = value.getDefiningOp<linalg::GenericOp>();
+  if (!producer || value.use_empty() || isCopy(producer))
+    return false;
+  Block *block = producer->getBlock();
+  auto isHere = [&](OpOperand &use) {
+    return use.getOwner()->getBlock() == block;
+  };
+  if (value.hasOneUse() && reducesInPlace(*value.use_begin()) &&
+      producer.getNumReductionLoops() == 0)
+    return isHere(*value.use_begin()) && !followsContraction(producer);
+  if (producer.getNumReductionLoops() != 0 && !isContraction(producer))
+    return false;
+  // All ways from here, such as those of x * sigmoid(x), lead to one op.
+  SmallVector<Operation *> ways;
+  auto follow = [&](Value from) {
+    for (OpOperand &use : from.getUses()) {
+      if (!readsInPlace(use) || !isHere(use))
+        return false;
+      if (!llvm::is_contained(ways, use.getOwner()))
+        ways.push_back(use.getOwner());
+    }
+    return !from.use_empty();
+  };
+  constexpr unsigned mostSteps = 32;
+  bool isInPlace = follow(value);
+  for (unsigned step = 0; isInPlace && ways.size() != 1; ++step) {
+    auto first = llvm::min_element(
+        ways, [](Operation *x, Operation *y) { return x->isBeforeInBlock(y); });
+    Operation *op = *first;
+    ways.erase(first);
+    isInPlace = step != mostSteps && follow(op->getResult(0));
+  }
+  return isInPlace;
 }
 
 static bool isCandidate(Value value) {

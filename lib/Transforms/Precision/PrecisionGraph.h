@@ -85,9 +85,9 @@ private:
 llvm::SmallVector<mlir::Value> movedBy(mlir::Operation *op);
 bool isMovement(mlir::Operation *op);
 
-/// Whether fusion will surely keep `value` in registers: one elementwise op of
-/// the same shape reads it, and nobody else. Then it is neither stored nor
-/// rounded.
+/// Whether fusion will surely keep `value` in registers: elementwise ops of the
+/// same shape that come down to one, or one reduction, read it, and nobody
+/// else. Then it is neither stored nor rounded.
 bool staysInRegisters(mlir::Value value);
 
 /// What the machine multiplies per cycle, operands of `type`.

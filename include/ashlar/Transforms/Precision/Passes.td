@@ -96,6 +96,7 @@ def LowerPrecisionPass
   let dependentDialects = ["::ashlar::tile::TileDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",
+                           "::mlir::scf::SCFDialect",
                            "::mlir::tensor::TensorDialect"];
 }
 

@@ -62,6 +62,9 @@ struct PrecisionSite {
 struct PrecisionDecisions {
   std::vector<PrecisionNode> nodes;
   std::vector<PrecisionSite> sites;
+  /// Nodes that round in the bodies of control flow, where an observation does
+  /// not look; each once.
+  std::vector<unsigned> unobserved;
   /// Of one worker, for the products of one call in f32.
   double cycles = 0;
   /// Of inputs of integers that are indices: the largest that makes sense.
