@@ -95,7 +95,7 @@ Error Search::measureSites() {
   size_t together = (count + tries - 1) / tries;
   double worst = -1;
   size_t hardest = 0;
-  for (size_t set = 0; set != runs.sets(); ++set) {
+  for (size_t set = 0; set != simulation.searchSets(); ++set) {
     Expected<double> all =
         simulation.errorOf(std::vector<bool>(count, true), set);
     if (!all)

@@ -59,11 +59,11 @@ Expected<double> SimulatedPlans::errorOf(const std::vector<bool> &sites,
 Expected<bool> SimulatedPlans::keeps(const std::vector<bool> &sites,
                                      double target) {
   if (hardest.empty()) {
-    hardest.resize(inputs.sets());
+    hardest.resize(searchSets());
     std::iota(hardest.begin(), hardest.end(), 0);
   }
   double worst = 0;
-  std::vector<double> errors(inputs.sets());
+  std::vector<double> errors(searchSets());
   for (auto it = hardest.begin(); it != hardest.end(); ++it) {
     Expected<double> error = errorOf(sites, *it);
     if (!error)

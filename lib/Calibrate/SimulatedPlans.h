@@ -27,9 +27,12 @@ public:
   std::vector<bool> sitesWithout(const std::vector<bool> &wideNodes) const;
   /// The worst error of any output on one input, where these sites round.
   llvm::Expected<double> errorOf(const std::vector<bool> &sites, size_t set);
-  /// Whether the errors on all inputs, and those that others are expected to
-  /// have, stay below `target`. Inputs are tried hardest first, and no more of
-  /// them than it takes to say no.
+  /// The first half of the inputs decides about plans: what looks good only by
+  /// chance shows on the others, when a plan's own program is measured.
+  size_t searchSets() const { return (inputs.sets() + 1) / 2; }
+  /// Whether the errors on those, and what others are expected to have, stay
+  /// below `target`. Inputs are tried hardest first, and no more of them than
+  /// it takes to say no.
   llvm::Expected<bool> keeps(const std::vector<bool> &sites, double target);
 
 private:
