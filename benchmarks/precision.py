@@ -123,6 +123,8 @@ def parser_of(description, names):
                         help="of each contender on each model")
     parser.add_argument("--output", type=pathlib.Path,
                         default=ROOT / "benchmarks" / "results")
+    parser.add_argument("--modules", type=pathlib.Path,
+                        help="where ours are kept, and taken from if there")
     parser.add_argument("--merge", action="store_true",
                         help="keep what the report says of other models")
     return parser
@@ -182,8 +184,6 @@ def main():
     parser.add_argument("--precisions", default=",".join(PRECISIONS))
     parser.add_argument("--no-peers", action="store_true",
                         help="leave OpenVINO out")
-    parser.add_argument("--modules", type=pathlib.Path,
-                        help="where ours are kept, and taken from if there")
     parser.add_argument("--unseen", type=int, metavar="N",
                         help="instead: on how many of N inputs that it has not "
                         "seen --precision=auto keeps its tolerance")

@@ -40,23 +40,25 @@ class Random:
         return next(self.left, None)
 
 
-def quantized(model, path, work):
-    """{what it is: path}, f32 first; and inputs."""
+def quantized(model, path, folder):
+    """{what it is: path}, f32 first, where they are not there; and inputs."""
     from onnxruntime.quantization import (QuantFormat, QuantType,
                                           quantize_static)
     from onnxruntime.quantization.shape_inference import quant_pre_process
-    plain = work / f"{model.name}.onnx"
-    quant_pre_process(path, plain, skip_symbolic_shape=True)
+    plain = folder / f"{model.name}.onnx"
+    if not plain.exists():
+        quant_pre_process(path, plain, skip_symbolic_shape=True)
     shapes = {n: v.shape for n, v in model.cases(path)[0].feeds.items()}
     random = np.random.default_rng(1)
     feeds = [{n: random.standard_normal(s).astype(np.float32)
               for n, s in shapes.items()} for _ in range(2)]
     paths = {"f32": plain}
     for name, kind in ("int8", QuantType.QInt8), ("uint8", QuantType.QUInt8):
-        paths[name] = work / f"{model.name}.{name}.onnx"
-        quantize_static(plain, paths[name], Random(feeds), per_channel=True,
-                        quant_format=QuantFormat.QDQ, activation_type=kind,
-                        weight_type=QuantType.QInt8)
+        paths[name] = folder / f"{model.name}.{name}.onnx"
+        if not paths[name].exists():
+            quantize_static(plain, paths[name], Random(feeds), per_channel=True,
+                            quant_format=QuantFormat.QDQ, activation_type=kind,
+                            weight_type=QuantType.QInt8)
     return paths, feeds[0]
 
 
@@ -71,14 +73,15 @@ def error(context, model, path, module, feeds):
     return accuracy.error(found, list(zip(names, expected)))
 
 
-def measure(context, model, path):
-    paths, feeds = quantized(model, path, context.work)
+def measure(context, model, path, folder):
+    paths, feeds = quantized(model, path, folder)
     rows, opened = {}, {}
     for kind, source in paths.items():
         row = rows[f"ours, {kind}"] = {}
-        module = context.work / f"{model.name}.{kind}.ash"
+        module = folder / f"{model.name}.quantized-{kind}.ash"
         try:
-            context.compile(source, module, "--quiet", *model.arguments())
+            if not module.exists():
+                context.compile(source, module, "--quiet", *model.arguments())
             row["module_bytes"] = module.stat().st_size
             row["error"] = error(context, model, source, module, feeds)
             opened[f"ours, {kind}"] = Ours(context, module, feeds, 1)
@@ -93,8 +96,10 @@ def measure(context, model, path):
 
 def main():
     arguments = precision.parser_of(__doc__, NAMES).parse_args()
-    precision.write_report(arguments, "quantized", "who, activations", BESIDE,
-                           measure)
+    precision.write_report(
+        arguments, "quantized", "who, activations", BESIDE,
+        lambda context, model, path: measure(
+            context, model, path, arguments.modules or context.work))
 
 
 if __name__ == "__main__":
