@@ -6,25 +6,24 @@
 // memories of its own: the weights of the second come while the first one
 // still computes, and its rows once they have been stored.
 // CHECK-LABEL: func.func @successive
-// CHECK: systolic.region "first" contraction 33554432
-// CHECK: systolic.mvout {{.*}} to %arg4[512]
-// CHECK: systolic.region "second" contraction 16777216
+// CHECK: systolic.region "first" contraction 134217728
+// CHECK: systolic.region "second" contraction 67108864
 // CHECK: systolic.mvin 1, %arg2[0] to scratchpad
 // CHECK: systolic.region "first"
-// CHECK: systolic.mvout {{.*}} to %arg4[768]
+// CHECK: systolic.mvout {{.*}} to %arg4
 // CHECK: systolic.sync [store] before [load]
-// CHECK-NEXT: systolic.region "second"
-// CHECK: systolic.mvin 0, %arg4[0]
+// CHECK: systolic.region "second"
+// CHECK: systolic.mvin 0, %arg4
 // CHECK: systolic.sync [load] before [execute]
 // CHECK: systolic.mvout {{.*}} to %arg3
-func.func @successive(%a: memref<128x512xbf16>, %b: memref<512x512xbf16>,
-                      %c: memref<512x256xbf16>, %d: memref<128x256xbf16>,
-                      %between: memref<131072xi8>) {
+func.func @successive(%a: memref<128x512xbf16>, %b: memref<512x2048xbf16>,
+                      %c: memref<2048x256xbf16>, %d: memref<128x256xbf16>,
+                      %between: memref<524288xi8>) {
   %zero = arith.constant 0 : index
-  %middle = memref.view %between[%zero][] : memref<131072xi8> to memref<128x512xbf16>
-  tile.contract a(%a : memref<128x512xbf16>) b(%b : memref<512x512xbf16>)
-    outs(%middle : memref<128x512xbf16>) attributes {
-      parallel = array<i64: 128, 512>, reduced = array<i64: 512>,
+  %middle = memref.view %between[%zero][] : memref<524288xi8> to memref<128x2048xbf16>
+  tile.contract a(%a : memref<128x512xbf16>) b(%b : memref<512x2048xbf16>)
+    outs(%middle : memref<128x2048xbf16>) attributes {
+      parallel = array<i64: 128, 2048>, reduced = array<i64: 512>,
       maps = [affine_map<(m, n, k) -> (m, k)>,
               affine_map<(m, n, k) -> (k, n)>,
               affine_map<(m, n) -> (m, n)>]} {
@@ -32,9 +31,9 @@ func.func @successive(%a: memref<128x512xbf16>, %b: memref<512x512xbf16>,
     %z = arith.truncf %sum : f32 to bf16
     tile.yield %z : bf16
   } loc("first")
-  tile.contract a(%middle : memref<128x512xbf16>) b(%c : memref<512x256xbf16>)
+  tile.contract a(%middle : memref<128x2048xbf16>) b(%c : memref<2048x256xbf16>)
     outs(%d : memref<128x256xbf16>) attributes {
-      parallel = array<i64: 128, 256>, reduced = array<i64: 512>,
+      parallel = array<i64: 128, 256>, reduced = array<i64: 2048>,
       maps = [affine_map<(m, n, k) -> (m, k)>,
               affine_map<(m, n, k) -> (k, n)>,
               affine_map<(m, n) -> (m, n)>]} {
