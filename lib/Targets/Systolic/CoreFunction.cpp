@@ -30,12 +30,23 @@ public:
     function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage,
                                       kernel.name, module);
     function->addFnAttr(llvm::Attribute::NoUnwind);
+    llvm::Function *entry = function;
     b.SetInsertPoint(newBlock());
-    for (uint32_t i = 0; i < kernel.bindings; ++i)
-      bindings.push_back(b.CreateLoad(i64, slot(b.getInt64(i))));
     fence();
-    for (const Command &command : kernel.commands)
-      add(command);
+    // Parts of it are functions of their own: the code generator's time grows
+    // faster than these do.
+    auto *part =
+        llvm::FunctionType::get(b.getVoidTy(), {pointer}, /*isVarArg=*/false);
+    for (size_t at = 0; at < kernel.commands.size();) {
+      function = llvm::Function::Create(
+          part, llvm::GlobalValue::InternalLinkage, kernel.name, module);
+      function->addFnAttr(llvm::Attribute::NoUnwind);
+      function->addFnAttr(llvm::Attribute::NoInline);
+      b.CreateCall(function, entry->getArg(0));
+      at = addPart(kernel, at);
+      b.SetInsertPoint(&entry->getEntryBlock());
+    }
+    function = entry;
     fence();
     b.CreateRet(b.getInt32(ASHLAR_KERNEL_OK));
   }
@@ -50,6 +61,23 @@ private:
     size_t loop;
     uint64_t registers[2];
   };
+
+  /// Commands from `at` on, until there are many and no loop is open; where the
+  /// next part begins.
+  size_t addPart(const Kernel &kernel, size_t at) {
+    constexpr size_t many = 200;
+    b.SetInsertPoint(newBlock());
+    bindings.clear();
+    for (uint32_t i = 0; i < kernel.bindings; ++i)
+      bindings.push_back(b.CreateLoad(b.getInt64Ty(), slot(b.getInt64(i))));
+    size_t end = at + many;
+    do {
+      add(kernel.commands[at++]);
+    } while (at < kernel.commands.size() &&
+             (at < end || !loops.empty() || !steps.empty()));
+    b.CreateRetVoid();
+    return at;
+  }
 
   llvm::BasicBlock *newBlock() {
     return llvm::BasicBlock::Create(b.getContext(), "", function);
@@ -155,12 +183,6 @@ private:
   }
 
   void issue(const Command &command) {
-    // The code generator's time grows faster than blocks do.
-    if (b.GetInsertBlock()->size() > 512) {
-      llvm::BasicBlock *next = newBlock();
-      b.CreateBr(next);
-      b.SetInsertPoint(next);
-    }
     auto constant = [&](unsigned index, uint64_t first) {
       llvm::Value *moved = advanced(index);
       return moved ? b.CreateAdd(b.getInt64(first), moved)
