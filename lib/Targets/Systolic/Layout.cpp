@@ -472,28 +472,32 @@ std::vector<Transfer> Layout::loadsOfSeveral(int64_t batch, int64_t nBlock,
     digits[i].rows = rows;
     rows *= digits[i].size;
   }
+  // The first dim of N says which result.
+  std::vector<Digit> n = problem.digits(problem.n, b);
+  n.erase(n.begin());
   for (int64_t result = 0; result < beside.results; ++result) {
     int64_t firstColumn = result * beside.columns;
     int64_t left = std::max(n0, firstColumn);
     int64_t right = std::min(n1, firstColumn + beside.columns);
     if (left >= right)
       continue;
-    load.firstColumn = uint32_t(left - n0);
-    load.columns = uint32_t(right - left);
-    for (int64_t i = 0; i < outer; ++i) {
-      int64_t first = (i * taps + result * beside.step) * inner;
-      int64_t from = std::max(k0, first);
-      int64_t to = std::min(k1, first + beside.taps * inner);
-      if (from >= to)
-        continue;
-      int64_t own = i * beside.taps * inner - first;
-      for (const Box &box : boxesOf(digits, from + own, to + own)) {
-        load.memory = address(b, at + left - firstColumn) + uint64_t(box.bytes);
-        load.place = uint32_t(place + box.first - own - k0);
-        load.levels = box.levels;
-        loads.push_back(load);
+    for (const Run &run : runsOf(n, left - firstColumn, right - firstColumn))
+      for (int64_t i = 0; i < outer; ++i) {
+        load.firstColumn = uint32_t(firstColumn + run.first - n0);
+        load.columns = uint32_t(run.length);
+        int64_t first = (i * taps + result * beside.step) * inner;
+        int64_t from = std::max(k0, first);
+        int64_t to = std::min(k1, first + beside.taps * inner);
+        if (from >= to)
+          continue;
+        int64_t own = i * beside.taps * inner - first;
+        for (const Box &box : boxesOf(digits, from + own, to + own)) {
+          load.memory = address(b, at + run.offset) + uint64_t(box.bytes);
+          load.place = uint32_t(place + box.first - own - k0);
+          load.levels = box.levels;
+          loads.push_back(load);
+        }
       }
-    }
   }
   return loads;
 }

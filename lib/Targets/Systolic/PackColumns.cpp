@@ -42,8 +42,11 @@ static int tapBeside(const Problem &problem, unsigned w, int64_t &step) {
   return found;
 }
 
-/// Whether B's columns lie side by side.
-static bool hasDenseColumns(const Problem &problem) {
+/// Whether B's columns lie side by side, or are few.
+static bool hasColumnsTogether(const Problem &problem) {
+  constexpr int64_t few = 16;
+  if (problem.count(problem.n) <= few)
+    return true;
   int64_t inner = 1;
   for (size_t i = problem.n.size(); i-- > 0;) {
     if (problem.sizes[problem.n[i]] > 1 &&
@@ -72,7 +75,7 @@ std::optional<Problem> ashlar::systolic::packColumns(const Problem &problem,
                                                      int64_t results) {
   if (!(machine.flags & ASHLAR_SYSTOLIC_EXTENDED) || problem.isDepthwise ||
       problem.isExchanged || problem.m.empty() || problem.k.empty() ||
-      problem.sideBySide.taps != 0 || !hasDenseColumns(problem))
+      problem.sideBySide.taps != 0 || !hasColumnsTogether(problem))
     return std::nullopt;
   for (const EpilogueValue &value : problem.epilogue.values)
     if (value.reach == Reach::Column)

@@ -186,6 +186,7 @@ TEST_F(SystolicContract, SeveralResultsSideBySide) {
   expectRight(convolution("bf16", {1, 21, 29, 96, 24, 1, 1, 2}), "tpu-128", 3);
   expectRight(withBias(product("bf16", 300, 144, 30, false)), "tpu-128", 4);
   expectRight(batched("bf16", 3, 120, 40, 30, false), "tpu-v5e", 3);
+  expectRight(product("bf16", 300, 4, 24, true), "tpu-128", 5);
   systolic::SearchOptions outputs{systolic::Dataflow::OutputStationary};
   expectRight(convolution("bf16", {1, 20, 20, 24, 20, 3, 3}), "tpu-128", 6,
               outputs);

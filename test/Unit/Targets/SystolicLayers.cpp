@@ -66,17 +66,20 @@ void takeOverlapAway(Kernel &kernel) {
            command.funct == ASHLAR_SYSTOLIC_MVOUT;
   };
   bool wasTransfer = false;
+  size_t at = 0; // of what advances the command at hand, or of itself
   for (const Command &command : kernel.commands) {
     bool isWork = command.funct != ASHLAR_SYSTOLIC_CONFIG &&
                   (command.funct < ASHLAR_SYSTOLIC_CONFIG_STREAM ||
                    command.funct >= ASHLAR_SYSTOLIC_VECTOR_FIRST);
     if (isWork && isTransfer(command) != wasTransfer) {
       wasTransfer = !wasTransfer;
-      commands.push_back({ASHLAR_SYSTOLIC_SYNC, 0, 0, 0,
-                          ASHLAR_SYSTOLIC_ALL_QUEUES,
-                          ASHLAR_SYSTOLIC_ALL_QUEUES});
+      commands.insert(commands.begin() + long(at),
+                      {ASHLAR_SYSTOLIC_SYNC, 0, 0, 0,
+                       ASHLAR_SYSTOLIC_ALL_QUEUES, ASHLAR_SYSTOLIC_ALL_QUEUES});
     }
     commands.push_back(command);
+    if (command.funct != ASHLAR_SYSTOLIC_ADVANCE)
+      at = commands.size();
   }
   kernel.commands = commands;
 }
