@@ -7,14 +7,6 @@
 
 using namespace ashlar::systolic;
 
-namespace {
-constexpr uint32_t load = 1u << ASHLAR_SYSTOLIC_LOAD;
-constexpr uint32_t store = 1u << ASHLAR_SYSTOLIC_STORE;
-constexpr uint32_t vector = 1u << ASHLAR_SYSTOLIC_VECTOR;
-constexpr uint32_t execute =
-    ASHLAR_SYSTOLIC_ALL_QUEUES & ~((1u << ASHLAR_SYSTOLIC_EXECUTE) - 1);
-} // namespace
-
 PartWriter::PartWriter(const Problem &problem, const Machine &machine,
                        const Choice &choice, const Areas &areas,
                        StreamWriter &writer)
@@ -32,7 +24,9 @@ bool PartWriter::fits() const {
   return true;
 }
 
-uint32_t PartWriter::engine() const { return hasLanes() ? vector : execute; }
+uint32_t PartWriter::engine() const {
+  return hasLanes() ? vectorQueue : arrayQueues;
+}
 
 void PartWriter::collect(const std::vector<Transfer> &transfers, unsigned id,
                          Commands &commands) const {
@@ -45,6 +39,10 @@ static unsigned mvinOf(TileLoad::Kind kind) {
   return kind == TileLoad::A   ? 0
          : kind == TileLoad::B ? 1
                                : EpilogueWriter::mvin;
+}
+
+void PartWriter::collectConstants(Commands &commands) const {
+  collect(epilogue.constantLoads(), EpilogueWriter::mvin, commands);
 }
 
 void PartWriter::collectLoads(const Step &step, int64_t after, int64_t last,
@@ -146,7 +144,7 @@ void PartWriter::writeFirstStep(const Steps &plan, const Step &step) {
     for (const auto &command : loads)
       command();
     epilogue.loadConstants();
-    writer.sync(load, vector);
+    writer.sync(loadQueue, vectorQueue);
     return writeLanes(plan, step);
   }
   for (const TileLoad &tile : step.loads)
@@ -182,7 +180,7 @@ void PartWriter::writeFirstStep(const Steps &plan, const Step &step) {
       bool isNew = loadUpTo(TileLoad::A, unit.a, block, loadedA);
       isNew |= loadUpTo(TileLoad::B, unit.b, block, loadedB);
       if (isNew)
-        writer.sync(load, execute);
+        writer.sync(loadQueue, arrayQueues);
       writer.foldPiece(one.piece, one.isFirst, one.isLast);
     }
   epilogue.loadConstants();
@@ -210,7 +208,7 @@ void PartWriter::writeMargins() {
                            element == Element::S32 || element == Element::S8,
                            {place, 1, dim}, {}, problem.pad);
   }
-  writer.sync(load | vector, store);
+  writer.sync(loadQueue | vectorQueue, storeQueue);
   if (isWide(element))
     place |= ASHLAR_SYSTOLIC_FULL_WIDTH;
   for (const Transfer &transfer : marginStores(layout, place))

@@ -12,6 +12,13 @@
 
 namespace ashlar::systolic {
 
+/// Masks for sync.
+constexpr uint32_t loadQueue = 1u << ASHLAR_SYSTOLIC_LOAD;
+constexpr uint32_t storeQueue = 1u << ASHLAR_SYSTOLIC_STORE;
+constexpr uint32_t vectorQueue = 1u << ASHLAR_SYSTOLIC_VECTOR;
+constexpr uint32_t arrayQueues =
+    ASHLAR_SYSTOLIC_ALL_QUEUES & ~((1u << ASHLAR_SYSTOLIC_EXECUTE) - 1);
+
 using Commands = std::vector<std::function<void()>>;
 
 class PartWriter {
@@ -37,6 +44,8 @@ public:
   /// rows that are there.
   void writeFirstStep(const Steps &plan, const Step &step);
   void writeMargins();
+  /// Loads of what the epilogue keeps.
+  void collectConstants(Commands &commands) const;
   /// Loads of what steps behind `after` up to `last` finish; `after` -2: and of
   /// what no step writes.
   void collectLoads(const Step &step, int64_t after, int64_t last,

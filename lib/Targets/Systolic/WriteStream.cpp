@@ -10,11 +10,6 @@
 using namespace ashlar::systolic;
 
 namespace {
-constexpr uint32_t load = 1u << ASHLAR_SYSTOLIC_LOAD;
-constexpr uint32_t store = 1u << ASHLAR_SYSTOLIC_STORE;
-constexpr uint32_t vector = 1u << ASHLAR_SYSTOLIC_VECTOR;
-constexpr uint32_t execute =
-    ASHLAR_SYSTOLIC_ALL_QUEUES & ~((1u << ASHLAR_SYSTOLIC_EXECUTE) - 1);
 
 /// The second's commands spread evenly among the first's: a queue that is full
 /// holds up what is issued after it.
@@ -147,21 +142,21 @@ void StreamOrder::writeRound(int64_t i) {
   const Step *now = stepAt(i), *before = stepAt(i - 1);
   if (now && now->isFresh) {
     if (i) {
-      writer.sync(ASHLAR_SYSTOLIC_ALL_QUEUES, load);
+      writer.sync(ASHLAR_SYSTOLIC_ALL_QUEUES, loadQueue);
       knownStored = knownLeft = i - 1;
     }
     enter(now);
     partOf(now)->writeFirstStep(plan, *now);
   } else if (now || hasVector(before)) {
-    uint32_t to = hasVector(now) || hasVector(before) ? vector : 0;
+    uint32_t to = hasVector(now) || hasVector(before) ? vectorQueue : 0;
     if (now)
       to |= partOf(now)->engine();
-    writer.sync(load, to);
+    writer.sync(loadQueue, to);
   }
   if (now && now->opensPart && partOf(now)->hasMargins()) {
     enter(now);
     if (i)
-      writer.sync(store, load | vector);
+      writer.sync(storeQueue, loadQueue | vectorQueue);
     partOf(now)->writeMargins();
   }
   if (writer.isInterlocked())
@@ -170,24 +165,24 @@ void StreamOrder::writeRound(int64_t i) {
   // Places of results that left three steps before; newer ones are still to be
   // stored.
   if (const Step *next = stepAt(i + 1); next && next->reusesResults)
-    writer.sync(store, partOf(next)->engine());
+    writer.sync(storeQueue, partOf(next)->engine());
   if (before) {
     uint32_t source = partOf(before)->engine();
     if (hasVector(before)) {
-      writer.sync(execute, vector);
+      writer.sync(arrayQueues, vectorQueue);
       enter(before);
       partOf(before)->writeEpilogues(plan, *before);
-      source = vector;
+      source = vectorQueue;
     }
     Commands stores;
     partOf(before)->collectStores(plan, *before, stores);
     if (!stores.empty())
-      writer.sync(source, store);
+      writer.sync(source, storeQueue);
     run(before, stores);
     // Later loads take the places of the step before; they must not wait for
     // this one.
     if (isReusedLater[size_t(i - 1)])
-      writer.sync(partOf(before)->engine(), load);
+      writer.sync(partOf(before)->engine(), loadQueue);
   }
   Commands folds;
   if (now && !now->isFresh)
@@ -217,7 +212,7 @@ void StreamOrder::writeMixed(int64_t i) {
 
 /// The load queue learns that results of steps up to `step` are in memory.
 void StreamOrder::syncStores(int64_t step) {
-  writer.sync(store, load);
+  writer.sync(storeQueue, loadQueue);
   knownStored = step;
 }
 
@@ -231,18 +226,16 @@ void StreamOrder::writeLoads(int64_t i) {
   bool isLeft = std::count(freeSteps.begin(), freeSteps.end(), i - 4) != 0 ||
                 (next->opensPart && freeSteps[next->part] > knownLeft);
   if (isLeft) {
-    writer.sync(store | vector, load);
+    writer.sync(storeQueue | vectorQueue, loadQueue);
     knownStored = knownLeft = i - 2;
   } else if (next->reusesOperands) {
-    writer.sync(vector, load);
+    writer.sync(vectorQueue, loadQueue);
   }
   if (before && next->reuses == i - 1)
-    writer.sync(partOf(before)->engine(), load);
-  if (next->opensPart) {
-    enter(next);
-    partOf(next)->epilogue.loadConstants();
-  }
+    writer.sync(partOf(before)->engine(), loadQueue);
   Commands loads;
+  if (next->opensPart)
+    partOf(next)->collectConstants(loads);
   partOf(next)->collectLoads(*next, -2, knownStored, loads);
   run(next, loads);
   loads.clear();

@@ -73,3 +73,8 @@ bool ashlar::servesControlFlow(Operation *op) {
          conditionTensor(op->getResult(0)) &&
          llvm::all_of(op->getUsers(), isRead);
 }
+
+bool ashlar::isFence(Operation *op) {
+  return isControlFlow(op) || isLoopSlice(op) || isa<cf::AssertOp>(op) ||
+         op->hasTrait<OpTrait::IsTerminator>();
+}

@@ -8,7 +8,6 @@
 #include "ashlar/Transforms/Fuse/ControlFlow.h"
 #include "ashlar/Transforms/Fuse/Views.h"
 #include "ashlar/Transforms/Schedule/Passes.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 
 using namespace mlir;
 using namespace ashlar;
@@ -23,11 +22,6 @@ namespace {
 constexpr size_t mostMembers = 64;
 /// So many commands wait for a kernel that grows; each keeps values alive.
 constexpr int64_t mostWaiting = 8;
-
-bool isFence(Operation *op) {
-  return isControlFlow(op) || isLoopSlice(op) || isa<cf::AssertOp>(op) ||
-         op->hasTrait<OpTrait::IsTerminator>();
-}
 
 /// Walks a block and joins as it goes.
 class Joiner {

@@ -9,7 +9,6 @@
 #include "ashlar/Transforms/Fuse/ControlFlow.h"
 #include "ashlar/Transforms/Fuse/Views.h"
 #include "ashlar/Transforms/Schedule/Passes.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
@@ -25,12 +24,6 @@ namespace ashlar {
 } // namespace ashlar
 
 namespace {
-/// Commands that keep their place: what runs before them, runs before them.
-bool isFence(Operation *op) {
-  return isControlFlow(op) || isLoopSlice(op) || isa<cf::AssertOp>(op) ||
-         op->hasTrait<OpTrait::IsTerminator>();
-}
-
 /// The ops between two fences.
 class Stretch {
 public:

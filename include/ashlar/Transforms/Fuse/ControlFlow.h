@@ -37,6 +37,9 @@ mlir::Value conditionTensor(mlir::Value condition);
 /// A row of a tensor at the counter of the loop around it, taken or put.
 bool isLoopSlice(mlir::Operation *op);
 
+/// Commands that keep their place: what runs before them, runs before them.
+bool isFence(mlir::Operation *op);
+
 } // namespace ashlar
 
 #endif // ASHLAR_TRANSFORMS_FUSE_CONTROLFLOW_H
