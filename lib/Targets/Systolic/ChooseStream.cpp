@@ -43,6 +43,21 @@ const char *ashlar::systolic::nameOf(Dataflow dataflow) {
   return "";
 }
 
+/// Terms that follow each other in memory: all but the taps.
+static int64_t columnsOfA(const Problem &problem) {
+  int64_t columns = 1;
+  for (unsigned d : problem.k)
+    if (problem.a.strides[d] == 1)
+      columns = problem.sizes[d];
+  return columns;
+}
+
+/// Folds of A if each tap has its own.
+static int64_t blocksInPlace(const Problem &problem, const Machine &machine) {
+  int64_t columns = columnsOfA(problem);
+  return problem.count(problem.k) / columns * divideUp(columns, machine.dim);
+}
+
 std::vector<Choice> ashlar::systolic::choicesFor(const Problem &problem,
                                                  const Machine &machine,
                                                  const SearchOptions &options) {
@@ -63,18 +78,17 @@ std::vector<Choice> ashlar::systolic::choicesFor(const Problem &problem,
   std::vector<bool> modes = {problem.isDepthwise};
   if (problem.isDepthwise) {
     blocks = problem.count(problem.k);
+  } else if (problem.a.kept) {
+    // Nothing else is there to read.
+    modes = {true};
+    blocks = blocksInPlace(problem, machine);
   } else if (!problem.sideBySide.taps && canReadTapsInPlace(problem)) {
     // More blocks where taps are not packed.
-    int64_t columns = 1;
-    for (unsigned d : problem.k)
-      if (problem.a.strides[d] == 1)
-        columns = problem.sizes[d];
-    if (columns < problem.count(problem.k)) {
+    if (columnsOfA(problem) < problem.count(problem.k)) {
       modes.push_back(true);
       if (!options.packsTaps)
         modes = {true};
-      blocks =
-          problem.count(problem.k) / columns * divideUp(columns, machine.dim);
+      blocks = blocksInPlace(problem, machine);
     }
   }
   for (int64_t tile = std::max<int64_t>(blocks * 2, 1);; tile /= 2) {
@@ -166,7 +180,8 @@ void Search::tryAll(const Problem &problem, Dataflow dataflow,
       continue;
     bool fits;
     std::string why =
-        writeStream({Part{&problem, choice, "", -1}}, machine, builder, &fits);
+        writeStream({Part{&problem, choice, "", -1, 0, options.keptRows}},
+                    machine, builder, &fits);
     if (!why.empty()) {
       isImpossible[choice.readsTapsInPlace] = fits;
       if (!found.cycles)
@@ -199,7 +214,11 @@ Found ashlar::systolic::chooseAlone(const Problem &problem,
   Search search(machine);
   // Forms of the same, each better than the others somewhere.
   std::vector<Problem> forms = {problem};
-  if (options.packsColumns)
+  // What stays on chip lies there as it does in memory.
+  bool isKept = problem.a.kept || problem.result.kept;
+  for (const Access &operand : problem.operands)
+    isKept |= operand.kept != nullptr;
+  if (options.packsColumns && !isKept)
     for (Problem &packed : packingsOf(problem, machine))
       forms.push_back(std::move(packed));
   // The most promising first: what cannot be better is not tried.
@@ -209,7 +228,8 @@ Found ashlar::systolic::chooseAlone(const Problem &problem,
   if (!problem.isDepthwise)
     for (const Problem &form : forms)
       search.tryAll(form, Dataflow::OutputStationary, options);
-  if (std::optional<Problem> exchanged = exchangeRoles(problem))
+  if (std::optional<Problem> exchanged = exchangeRoles(problem);
+      exchanged && !isKept)
     search.tryAll(*exchanged, Dataflow::InputStationary, options);
   std::stable_sort(search.found.alternatives.begin(),
                    search.found.alternatives.end(),

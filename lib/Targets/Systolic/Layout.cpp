@@ -290,6 +290,8 @@ int64_t Layout::bRows(int64_t tile) const {
 
 int64_t Layout::aRows(const Chunk &chunk, int64_t tile) const {
   const KBlock &end = kBlocks[size_t(tileEnds[size_t(tile)] - 1)];
+  if (problem.a.kept)
+    return 0;
   if (aIsTransposed)
     return (end.first + end.depth - firstTerm(tile)) * pieces(chunk);
   int64_t first = kBlocks[size_t(tileBegin(tile))].plane;
@@ -561,6 +563,23 @@ std::vector<Transfer> Layout::loadsOfB(int64_t batch, int64_t nBlock,
   return joinTransfers(std::move(loads));
 }
 
+/// A, where a contraction before has left it.
+void Layout::setKeptRows(Fold &fold, const Chunk &chunk, int64_t nBlock,
+                         const KBlock &block) const {
+  const Access &a = problem.a;
+  int64_t element = a.offset + problem.offsetOf(problem.batch, a, chunk.batch) +
+                    problem.offsetOf(problem.k, a, block.first);
+  if (problem.isDepthwise)
+    element += nBlock * dim;
+  for (size_t i = problem.m.size(); i-- > 0;) {
+    int64_t stride = a.strides[problem.m[i]];
+    element += chunk.begin[i] * stride;
+    fold.rows.push_back(
+        {uint32_t(chunk.size[i]), int32_t(stride / a.kept->columns)});
+  }
+  fold.a = uint32_t(a.kept->rowOf(element, dim));
+}
+
 Fold Layout::fold(const Chunk &chunk, int64_t nBlock, int64_t tile,
                   int64_t block, uint32_t a, uint32_t b) const {
   const KBlock &k = kBlocks[size_t(block)];
@@ -570,6 +589,10 @@ Fold Layout::fold(const Chunk &chunk, int64_t nBlock, int64_t tile,
   fold.columns = uint32_t(columnsOf(nBlock));
   fold.isTransposed = bIsTransposed;
   fold.isOutputStationary = choice.isOutputStationary;
+  if (problem.a.kept) {
+    setKeptRows(fold, chunk, nBlock, k);
+    return fold;
+  }
   if (aIsTransposed) {
     fold.aIsTransposed = true;
     fold.a = uint32_t(a + (k.first - firstTerm(tile)) * pieces(chunk));
@@ -625,6 +648,35 @@ std::vector<Transfer> Layout::rowsOfResults(const Access &access,
       transfers.push_back(transfer);
     }
   return transfers;
+}
+
+std::vector<Box> Layout::keptRows(const Access &access, const Chunk &chunk,
+                                  int64_t nBlock, int64_t first,
+                                  int64_t count) const {
+  const KeptValue &kept = *access.kept;
+  std::vector<Digit> digits = problem.digits(problem.m, access);
+  int64_t element = access.offset +
+                    problem.offsetOf(problem.batch, access, chunk.batch) +
+                    problem.offsetOf(problem.n, access, nBlock * dim);
+  int64_t inner = 1;
+  for (size_t i = digits.size(); i-- > 0;) {
+    digits[i].bytes /= kept.columns;
+    if (!choice.readsTapsInPlace)
+      continue;
+    element += chunk.begin[i] * access.strides[problem.m[i]];
+    digits[i].size = chunk.size[i];
+    digits[i].rows = inner;
+    inner *= chunk.size[i];
+  }
+  int64_t begin = choice.readsTapsInPlace ? 0 : chunk.first;
+  std::vector<Box> boxes =
+      boxesOf(digits, begin + first, begin + first + count);
+  for (Box &box : boxes) {
+    box.bytes += kept.rowOf(element, dim);
+    box.rows -= begin;
+    box.levels = joinLevels(box.levels);
+  }
+  return boxes;
 }
 
 std::vector<Transfer> Layout::rowOfColumns(const Access &access, int64_t batch,

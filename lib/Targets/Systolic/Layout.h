@@ -86,11 +86,17 @@ public:
   std::vector<Transfer> rowOfColumns(const Access &access, int64_t batch,
                                      int64_t nBlock, uint32_t place,
                                      bool isElement) const;
+  /// Where rows [first, first + count) of a chunk lie in a value on chip: boxes
+  /// whose levels' `bytes` are rows there, and whose `rows` are the chunk's.
+  std::vector<Box> keptRows(const Access &access, const Chunk &chunk,
+                            int64_t nBlock, int64_t first, int64_t count) const;
   int64_t batches() const { return problem.count(problem.batch); }
 
 private:
   void cutTerms();
   void cutRows();
+  void setKeptRows(Fold &fold, const Chunk &chunk, int64_t nBlock,
+                   const KBlock &block) const;
   uint64_t address(const Access &access, int64_t element) const;
   std::vector<Transfer> loadsOfColumns(const Chunk &chunk, int64_t tile,
                                        int64_t begin, int64_t end,

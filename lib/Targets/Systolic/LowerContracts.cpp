@@ -3,6 +3,7 @@
 // Contractions of a stream: how each is cut depends on the one before, whose
 // results it waits for.
 #include "CompressLoops.h"
+#include "KeptValues.h"
 #include "Lowering.h"
 
 #include <memory>
@@ -10,9 +11,10 @@
 using namespace ashlar::systolic;
 
 namespace {
-/// Half of both memories.
-Machine halved(Machine machine) {
-  machine.scratchpad_rows /= 2;
+/// Half of both memories, but for what stays on chip.
+Machine halved(Machine machine, int64_t keptRows) {
+  machine.scratchpad_rows =
+      uint32_t(keptRows + (machine.scratchpad_rows - keptRows) / 2);
   machine.accumulator_rows /= 2;
   return machine;
 }
@@ -20,7 +22,8 @@ Machine halved(Machine machine) {
 class Joiner {
 public:
   Joiner(const Machine &machine, const SearchOptions &options)
-      : machine(machine), half(halved(machine)), options(options) {}
+      : machine(machine), half(halved(machine, options.keptRows)),
+        options(options) {}
 
   /// Returns why it cannot be computed.
   std::string add(const Problem &problem, const std::string &name);
@@ -56,6 +59,7 @@ std::string Joiner::add(const Problem &problem, const std::string &name) {
   Part part;
   part.name = name;
   part.multiplyAdds = uint64_t(problem.multiplyAdds());
+  part.keptRows = options.keptRows;
   // With all of both memories, and therefore after everything else.
   Found alone = chooseAlone(problem, machine, options);
   if (!alone.cycles)
@@ -115,33 +119,72 @@ std::string Joiner::write(StreamBuilder &builder) const {
   return "";
 }
 
+/// Contractions that are one stream.
+static std::string join(const std::vector<Problem> &problems,
+                        const std::vector<std::string> &names,
+                        const Machine &machine, const SearchOptions &options,
+                        StreamBuilder &builder, Lowered &lowered) {
+  Joiner joiner(machine, options);
+  for (size_t i = 0; i < problems.size(); ++i)
+    if (std::string why = joiner.add(problems[i], names[i]); !why.empty())
+      return why;
+  lowered.alternatives = std::move(joiner.alternatives);
+  return joiner.write(builder);
+}
+
+/// The same with values between them on chip, if that is faster.
+static void joinOnChip(std::vector<Problem> problems,
+                       const std::vector<std::string> &names,
+                       const Machine &machine, SearchOptions options,
+                       std::optional<uint32_t> inner, StreamBuilder &builder,
+                       Lowered &lowered) {
+  // Operands pass through what is left.
+  KeptValues kept = keepValues(problems, machine, inner,
+                               int64_t(machine.scratchpad_rows) * 5 / 8);
+  if (kept.values.empty())
+    return;
+  options.keptRows = kept.rows;
+  StreamBuilder other(builder.kernel.name, builder.kernel.bindings);
+  Lowered ofOther;
+  if (!join(problems, names, machine, options, other, ofOther).empty())
+    return;
+  std::string error;
+  std::optional<uint64_t> cycles = cyclesOf(machine, builder.kernel, error);
+  std::optional<uint64_t> ofKept = cyclesOf(machine, other.kernel, error);
+  if (!ofKept || (cycles && *ofKept > *cycles))
+    return;
+  builder = std::move(other);
+  lowered = std::move(ofOther);
+  lowered.keptValues = int64_t(kept.values.size());
+  lowered.keptRows = kept.rows;
+  lowered.savedBytes = kept.savedBytes;
+}
+
 std::string ashlar::systolic::lowerContracts(
     const std::vector<Problem> &problems, const std::vector<std::string> &names,
     const Machine &machine, const std::string &name, uint32_t bindings,
-    Kernel &kernel, const SearchOptions &options,
-    std::vector<std::vector<Alternative>> *alternatives) {
+    Kernel &kernel, const SearchOptions &options, std::optional<uint32_t> inner,
+    Lowered *lowered) {
   StreamBuilder builder(name, bindings);
+  Lowered found;
   std::string why;
   if (problems.size() == 1) {
-    Found found = chooseAlone(problems[0], machine, options);
-    if (!found.cycles)
-      return found.error;
-    if (alternatives)
-      alternatives->push_back(found.alternatives);
-    why = writeStream({{&found.problem, found.choice, names[0], -1,
+    Found alone = chooseAlone(problems[0], machine, options);
+    if (!alone.cycles)
+      return alone.error;
+    found.alternatives.push_back(alone.alternatives);
+    why = writeStream({{&alone.problem, alone.choice, names[0], -1,
                         uint64_t(problems[0].multiplyAdds())}},
                       machine, builder);
   } else {
-    Joiner joiner(machine, options);
-    for (size_t i = 0; i < problems.size(); ++i)
-      if (why = joiner.add(problems[i], names[i]); !why.empty())
-        return why;
-    why = joiner.write(builder);
-    if (alternatives)
-      *alternatives = std::move(joiner.alternatives);
+    why = join(problems, names, machine, options, builder, found);
+    if (why.empty() && options.keepsValues)
+      joinOnChip(problems, names, machine, options, inner, builder, found);
   }
   if (!why.empty())
     return why;
+  if (lowered)
+    *lowered = std::move(found);
   kernel = std::move(builder.kernel);
   // A short stream is as easily read as it is.
   constexpr size_t few = 1000;

@@ -20,9 +20,16 @@ FailureOr<systolic::Machine> systolic::presetNamed(StringRef name,
          << name << "'; expected one of " << llvm::join(presets(), ", ");
 }
 
-FailureOr<systolic::Kernel>
-systolic::lowerKernel(func::FuncOp function, const Machine &machine,
-                      std::vector<std::vector<Alternative>> *alternatives) {
+std::optional<uint32_t> systolic::innerBinding(func::FuncOp function) {
+  for (BlockArgument argument : function.getArguments())
+    if (function.getArgAttr(argument.getArgNumber(), exec::innerAttrName))
+      return argument.getArgNumber();
+  return std::nullopt;
+}
+
+FailureOr<systolic::Kernel> systolic::lowerKernel(func::FuncOp function,
+                                                  const Machine &machine,
+                                                  Lowered *lowered) {
   std::vector<tile::ContractOp> contracts;
   function.walk([&](tile::ContractOp op) { contracts.push_back(op); });
   if (contracts.empty()) {
@@ -44,9 +51,10 @@ systolic::lowerKernel(func::FuncOp function, const Machine &machine,
                         : llvm::join(nodeNames(op.getLoc()), ", "));
   }
   Kernel kernel;
-  std::string why = lowerContracts(
-      problems, names, machine, function.getSymName().str(),
-      exec::numKernelBindings(function), kernel, {}, alternatives);
+  std::string why =
+      lowerContracts(problems, names, machine, function.getSymName().str(),
+                     exec::numKernelBindings(function), kernel, {},
+                     innerBinding(function), lowered);
   if (why.empty())
     return kernel;
   return refuse(contracts.front(), why);
@@ -73,12 +81,18 @@ static void packWeights(tile::ContractOp op, systolic::Problem &problem) {
       place(d);
 }
 
-void systolic::remarkDataflows(
-    func::FuncOp function,
-    const std::vector<std::vector<Alternative>> &alternatives) {
-  if (alternatives.empty() || !wantsRemarks(function))
+void systolic::remarkLowered(func::FuncOp function, const Lowered &lowered) {
+  if (lowered.alternatives.empty() || !wantsRemarks(function))
     return;
-  auto found = alternatives.begin();
+  if (lowered.keptValues)
+    remark::passed(function.getLoc(), about(function, "OnChip", "strategy"))
+        << remark::metric("Values", lowered.keptValues)
+        << " values stay on chip between contractions, in "
+        << remark::metric("Rows", lowered.keptRows)
+        << " rows of the scratchpad; "
+        << remark::metric("SavedBytes", lowered.savedBytes)
+        << " bytes less over the port";
+  auto found = lowered.alternatives.begin();
   function.walk([&](tile::ContractOp op) {
     const Alternative &best = found->front();
     auto line = remark::passed(op.getLoc(), about(op, "Dataflow", "strategy"));

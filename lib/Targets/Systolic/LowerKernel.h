@@ -15,16 +15,18 @@ mlir::FailureOr<Machine> presetNamed(llvm::StringRef name,
                                      mlir::func::FuncOp function);
 
 /// The stream of a kernel on memrefs whose body is contractions. Emits an error
-/// if it is something else or the machine does not compute one. `alternatives`:
-/// as of lowerContracts.
-mlir::FailureOr<Kernel>
-lowerKernel(mlir::func::FuncOp function, const Machine &machine,
-            std::vector<std::vector<Alternative>> *alternatives = nullptr);
+/// if it is something else or the machine does not compute one.
+mlir::FailureOr<Kernel> lowerKernel(mlir::func::FuncOp function,
+                                    const Machine &machine,
+                                    Lowered *lowered = nullptr);
 
-/// Says by remarks which dataflow each contraction got, and the cycles of the
-/// next best.
-void remarkDataflows(mlir::func::FuncOp function,
-                     const std::vector<std::vector<Alternative>> &alternatives);
+/// The binding that holds values between its contractions, and nobody else
+/// reads.
+std::optional<uint32_t> innerBinding(mlir::func::FuncOp function);
+
+/// Says by remarks which dataflow each contraction got and the cycles of the
+/// next best, and what stays on chip between them.
+void remarkLowered(mlir::func::FuncOp function, const Lowered &lowered);
 
 /// Why the machine does not compute a contraction, on tensors or memrefs;
 /// empty: it does.

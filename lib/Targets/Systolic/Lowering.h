@@ -24,6 +24,8 @@ struct SearchOptions {
   /// Operands come in tiles of no more cycles, if there are smaller ones; 0: of
   /// any.
   int64_t mostTileCycles = 0;
+  bool keepsValues = true; ///< between contractions, on chip
+  int64_t keptRows = 0;    ///< as Part has them
 };
 
 /// The best that a dataflow would do: cycles of the stream alone, or, where
@@ -43,6 +45,9 @@ struct Part {
   /// come while it still computes; -1: all of them.
   int half = -1;
   uint64_t multiplyAdds = 0; ///< that the model asks for
+  /// So many rows at the beginning of the scratchpad hold values between
+  /// contractions.
+  int64_t keptRows = 0;
 
   uint32_t regionKind() const {
     return problem->isDepthwise ? ASHLAR_SYSTOLIC_DEPTHWISE
@@ -85,15 +90,25 @@ struct Found {
 Found chooseAlone(const Problem &problem, const Machine &machine,
                   const SearchOptions &options = {});
 
+/// What came of contractions in succession.
+struct Lowered {
+  /// Found's, for each contraction.
+  std::vector<std::vector<Alternative>> alternatives;
+  int64_t keptValues = 0; ///< that stay on chip
+  int64_t keptRows = 0;   ///< of the scratchpad, for them
+  int64_t savedBytes = 0; ///< that need not pass the port
+};
+
 /// Commands that compute `problems` one after the other, by the best choices
 /// that the simulator's count of cycles finds. `names` are those of regions.
-/// `alternatives`, if given: Found's, for each.
-std::string
-lowerContracts(const std::vector<Problem> &problems,
-               const std::vector<std::string> &names, const Machine &machine,
-               const std::string &name, uint32_t bindings, Kernel &kernel,
-               const SearchOptions &options = {},
-               std::vector<std::vector<Alternative>> *alternatives = nullptr);
+/// `inner`: a binding that nobody else reads.
+std::string lowerContracts(const std::vector<Problem> &problems,
+                           const std::vector<std::string> &names,
+                           const Machine &machine, const std::string &name,
+                           uint32_t bindings, Kernel &kernel,
+                           const SearchOptions &options = {},
+                           std::optional<uint32_t> inner = std::nullopt,
+                           Lowered *lowered = nullptr);
 
 /// Why no choice fits the machine, without writing a command; empty: one does.
 std::string whyNoChoice(const Problem &problem, const Machine &machine);

@@ -42,3 +42,18 @@ std::vector<Transfer> ashlar::systolic::marginStores(const Layout &layout,
   }
   return stores;
 }
+
+std::vector<Box> ashlar::systolic::keptMargins(const Layout &layout) {
+  const KeptValue &kept = *layout.problem.result.kept;
+  std::vector<Box> boxes;
+  for (const Margin &margin : layout.problem.margins) {
+    Box box{0, kept.rowOf(margin.offset, layout.dim), 0, {}};
+    for (size_t i = margin.digits.size(); i-- > 0;)
+      if (const Digit &digit = margin.digits[i]; digit.bytes >= kept.columns)
+        box.levels.push_back(
+            {uint32_t(digit.size), 0, digit.bytes / kept.columns});
+    box.levels = joinLevels(box.levels);
+    boxes.push_back(box);
+  }
+  return boxes;
+}

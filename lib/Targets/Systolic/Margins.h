@@ -11,6 +11,9 @@ namespace ashlar::systolic {
 /// One row on chip, at `place`, stored again and again until all are full.
 std::vector<Transfer> marginStores(const Layout &layout, uint32_t place);
 
+/// The same of a value on chip: rows of its first plane.
+std::vector<Box> keptMargins(const Layout &layout);
+
 } // namespace ashlar::systolic
 
 #endif // ASHLAR_LIB_TARGETS_SYSTOLIC_MARGINS_H

@@ -12,7 +12,7 @@ PartWriter::PartWriter(const Problem &problem, const Machine &machine,
                        StreamWriter &writer)
     : layout(problem, machine, choice), epilogue(layout, writer, areas),
       writer(writer), taken(epilogue.areas()) {
-  if (hasMargins())
+  if (hasMargins() && isStored())
     marginRow = uint32_t(taken.next[isWide(problem.result.element)]++);
 }
 
@@ -101,6 +101,8 @@ void PartWriter::collectFolds(const Steps &plan, const Step &step,
 
 void PartWriter::collectStores(const Steps &plan, const Step &step,
                                Commands &commands) const {
+  if (!isStored())
+    return;
   const Access &access = layout.problem.result;
   const Epilogue &out = layout.problem.epilogue;
   uint32_t wide = isWide(access.element) ? ASHLAR_SYSTOLIC_FULL_WIDTH : 0;
@@ -151,7 +153,7 @@ void PartWriter::writeFirstStep(const Steps &plan, const Step &step) {
     if (tile.kind == TileLoad::Bias)
       for (const Transfer &transfer : loadsOf(layout, tile))
         writer.load(mvinOf(tile.kind), transfer);
-  // Folds of different units may share a tile.
+  // Folds of different units may share a tile. What stays on chip is there.
   std::map<uint32_t, int64_t> loadedA, loadedB; // place to next block
   auto loadUpTo = [&](TileLoad::Kind kind, uint32_t place, int64_t block,
                       std::map<uint32_t, int64_t> &loaded) {
@@ -177,7 +179,8 @@ void PartWriter::writeFirstStep(const Steps &plan, const Step &step) {
   for (const Unit &unit : step.units)
     for (const ArrayStep &one : stepsOf(plan, unit)) {
       int64_t block = layout.tileBegin(unit.tile) + one.fold;
-      bool isNew = loadUpTo(TileLoad::A, unit.a, block, loadedA);
+      bool isNew = !layout.problem.a.kept &&
+                   loadUpTo(TileLoad::A, unit.a, block, loadedA);
       isNew |= loadUpTo(TileLoad::B, unit.b, block, loadedB);
       if (isNew)
         writer.sync(loadQueue, arrayQueues);
@@ -193,6 +196,10 @@ void PartWriter::writeFirstStep(const Steps &plan, const Step &step) {
 void PartWriter::writeMargins() {
   const Problem &problem = layout.problem;
   Element element = problem.result.element;
+  if (keeps())
+    epilogue.writeMargins();
+  if (!isStored())
+    return;
   auto dim = uint32_t(layout.dim);
   uint32_t place = marginRow;
   if (isWide(element))

@@ -36,6 +36,11 @@ public:
   bool hasLanes() const { return layout.problem.isDepthwise; }
   /// Lanes are computed by the vector unit, and so is what follows, at once.
   bool hasVector() const { return !hasLanes() && !epilogue.isEmpty(); }
+  /// Its results stay on chip.
+  bool keeps() const { return layout.problem.result.kept != nullptr; }
+  bool isStored() const {
+    return !keeps() || layout.problem.result.kept->isStored;
+  }
   bool hasMargins() const { return !layout.problem.margins.empty(); }
   /// The queues that read A and B.
   uint32_t engine() const;

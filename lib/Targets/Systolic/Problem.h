@@ -18,12 +18,31 @@ inline int64_t bytesOf(Element element) {
 /// Whether it lies in the accumulator, once it is on chip.
 inline bool isWide(Element element) { return bytesOf(element) == 4; }
 
+/// A value between contractions that stays in the scratchpad: a plane of rows
+/// for each `dim` of its columns.
+struct KeptValue {
+  int64_t first = 0;   ///< element of its binding
+  int64_t columns = 0; ///< that follow each other in memory
+  int64_t rows = 0;    ///< of a plane, those of margins too
+  int64_t place = 0;   ///< of its first row
+  /// It lies in memory, too: not all that read it do so on chip.
+  bool isStored = false;
+
+  /// Where the row of an element lies.
+  int64_t rowOf(int64_t element, int64_t dim) const {
+    int64_t at = element - first;
+    return place + at % columns / dim * rows + at / columns;
+  }
+};
+
 /// An operand: element strides, in elements, by dim of the contraction.
 struct Access {
   uint32_t binding = 0;
   Element element = Element::F32;
   int64_t offset = 0; ///< of the element where all dims are 0
   std::vector<int64_t> strides;
+  /// On chip, where it is read and written without a transfer; else null.
+  const KeptValue *kept = nullptr;
 };
 
 /// One dim of A in memory: an index that is linear in the contraction's dims.

@@ -75,6 +75,11 @@ constexpr int loose = 3, tight = 2;
 // Results are stored a step after the one that finishes them; what reads them
 // is loaded behind that, for the next.
 constexpr int stored = 2;
+// What stays on chip is copied a step after the one that finishes it, before
+// that step's folds.
+constexpr int kept = 1;
+// Of the vector unit, for a block: about.
+constexpr int64_t copyCycles = 64;
 // Of the port, on the way out and back: about what a block takes.
 constexpr int64_t transferCycles = 200;
 // Blocks whose epilogues' operands are on chip at a time.
@@ -111,8 +116,13 @@ private:
   Added addNext();
   Added add(Open &block);
   void addLoad(TileLoad load, Step &step);
-  int lastWriter(const Open &block);
-  int64_t backAt(int last) const;
+  /// The last steps that write what a block's next tile loads, and what it
+  /// reads on chip; -1: none does.
+  struct Writers {
+    int loaded = -1, kept = -1;
+  };
+  Writers lastWriters(const Open &block);
+  int64_t backAt(const Writers &last) const;
   int writtenBy(const TileLoad &load);
   std::vector<TileLoad> operandsOf(const Open &block) const;
   void addStep();
@@ -161,7 +171,8 @@ void Planner::cutMemories(const Areas &areas) {
   allB = mostB * tiles * layout.nBlocks * layout.batches();
   int64_t operands[2] = {0, 0};
   for (const EpilogueValue &value : problem.epilogue.values)
-    if (value.kind == EpilogueValue::Operand && hasRows(value.reach))
+    if (value.kind == EpilogueValue::Operand && hasRows(value.reach) &&
+        !problem.operands[value.operand].kept)
       ++operands[isWide(problem.operands[value.operand].element)];
 
   int64_t rows = areas.end[0] - areas.next[0];
@@ -246,17 +257,20 @@ std::vector<TileLoad> Planner::operandsOf(const Open &block) const {
   return loads;
 }
 
-/// The last step that writes what the block's next tile reads; -1: none.
-int Planner::lastWriter(const Open &block) {
+Planner::Writers Planner::lastWriters(const Open &block) {
+  Writers last;
   if (!written)
-    return -1;
+    return last;
   int64_t lane = problem.isDepthwise ? block.nBlock : 0;
-  int last = writtenBy({TileLoad::A, block.chunk, lane, block.tile});
-  last = std::max(
-      last, writtenBy({TileLoad::B, block.chunk, block.nBlock, block.tile}));
+  (problem.a.kept ? last.kept : last.loaded) =
+      writtenBy({TileLoad::A, block.chunk, lane, block.tile});
+  last.loaded =
+      std::max(last.loaded,
+               writtenBy({TileLoad::B, block.chunk, block.nBlock, block.tile}));
   if (block.tile + 1 == int64_t(layout.tileEnds.size()))
     for (const TileLoad &load : operandsOf(block))
-      last = std::max(last, writtenBy(load));
+      if (!problem.operands[load.operand].kept)
+        last.loaded = std::max(last.loaded, writtenBy(load));
   return last;
 }
 
@@ -281,8 +295,12 @@ Added Planner::add(Open &block) {
     return Added::NoRoom;
   };
   int64_t lane = problem.isDepthwise ? nBlock : 0;
-  auto placeOfA = tileAt(a, {chunk, tile, lane}, mostA,
-                         {TileLoad::A, chunk, lane, tile}, step);
+  TileLoad loadOfA{TileLoad::A, chunk, lane, tile};
+  std::optional<uint32_t> placeOfA = 0;
+  if (problem.a.kept)
+    step.keptFrom = std::max(step.keptFrom, writtenBy(loadOfA));
+  else
+    placeOfA = tileAt(a, {chunk, tile, lane}, mostA, loadOfA, step);
   auto placeOfB = tileAt(b, {rows.batch, nBlock, tile}, mostB,
                          {TileLoad::B, chunk, nBlock, tile}, step);
   if (!placeOfA || !placeOfB)
@@ -309,6 +327,11 @@ Added Planner::add(Open &block) {
   if (isLast) {
     ResultBlock &finished = plan.results[number];
     for (TileLoad load : operandsOf(block)) {
+      if (problem.operands[load.operand].kept) {
+        // Both are the vector unit's, one after the other.
+        finished.operands.push_back(0);
+        continue;
+      }
       bool inAccumulator = isWide(problem.operands[load.operand].element);
       int before = -1;
       int64_t place =
@@ -329,13 +352,19 @@ Added Planner::add(Open &block) {
   return Added::Yes;
 }
 
-/// When what step `last` finishes has been stored and loaded again.
-int64_t Planner::backAt(int last) const {
-  if (last < 0)
-    return 0;
-  const Step &step = plan.steps[size_t(last)];
-  return step.start + step.cycles + 2 * machine.dim +
-         2 * int64_t(machine.memory_latency) + transferCycles;
+/// When what those steps finish has been stored and loaded again, or copied.
+int64_t Planner::backAt(const Writers &last) const {
+  auto endOf = [&](int number) {
+    const Step &step = plan.steps[size_t(number)];
+    return step.start + step.cycles + 2 * machine.dim;
+  };
+  int64_t at = 0;
+  if (last.loaded >= 0)
+    at = endOf(last.loaded) + 2 * int64_t(machine.memory_latency) +
+         transferCycles;
+  if (last.kept >= 0)
+    at = std::max<int64_t>(at, endOf(last.kept) + copyCycles);
+  return at;
 }
 
 /// The oldest block whose operands are there, or else the one whose operands
@@ -353,8 +382,9 @@ Added Planner::addNext() {
   Open *chosen = nullptr;
   int64_t earliest = std::numeric_limits<int64_t>::max();
   for (Open *block : blocks) {
-    int last = lastWriter(*block);
-    if ((last >= 0 && last + stored > now) || backAt(last) >= earliest)
+    Writers last = lastWriters(*block);
+    if ((last.loaded >= 0 && last.loaded + stored > now) ||
+        (last.kept >= 0 && last.kept + kept > now) || backAt(last) >= earliest)
       continue;
     chosen = block;
     earliest = backAt(last);

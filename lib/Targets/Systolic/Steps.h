@@ -92,6 +92,8 @@ struct Step {
   bool reusesOperands = false;
   /// Its results take places that others have been stored from.
   bool reusesResults = false;
+  /// The last step whose results its folds read on chip; -1: none.
+  int keptFrom = -1;
   /// Of the arrays, as far as it is known beforehand.
   int64_t start = 0, cycles = 0;
 };

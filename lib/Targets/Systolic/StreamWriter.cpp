@@ -296,12 +296,15 @@ void StreamWriter::configureOperand(uint32_t stream,
 
 void StreamWriter::vector(uint8_t funct, bool isInteger, Matrix result,
                           VectorOperand left, VectorOperand right,
-                          uint32_t rightMode) {
+                          uint32_t rightMode, const std::vector<Level> &walk) {
+  if (!walk.empty() && result.rows > machine.command_rows)
+    message = "vector operations on more rows than a command has";
   bool isBinary = funct > ASHLAR_SYSTOLIC_COPY && funct < ASHLAR_SYSTOLIC_FILL;
   configureVector(isInteger, isBinary ? rightMode : vectorRight);
   for (uint32_t done = 0; done < result.rows; done += machine.command_rows) {
     uint32_t rows = std::min(machine.command_rows, result.rows - done);
     configureOperand(ASHLAR_SYSTOLIC_STREAM_LEFT, left, rows);
+    configureStream(ASHLAR_SYSTOLIC_STREAM_RESULT, walk);
     bool stands = rightMode == ASHLAR_SYSTOLIC_ONE_ROW;
     if (isBinary)
       configureOperand(ASHLAR_SYSTOLIC_STREAM_RIGHT,
@@ -315,7 +318,8 @@ void StreamWriter::vector(uint8_t funct, bool isInteger, Matrix result,
 }
 
 void StreamWriter::vectorImmediate(uint8_t funct, bool isInteger, Matrix result,
-                                   VectorOperand left, double immediate) {
+                                   VectorOperand left, double immediate,
+                                   const std::vector<Level> &walk) {
   uint32_t bits;
   if (isInteger) {
     bits = uint32_t(int32_t(immediate));
@@ -323,5 +327,5 @@ void StreamWriter::vectorImmediate(uint8_t funct, bool isInteger, Matrix result,
     auto number = float(immediate);
     std::memcpy(&bits, &number, sizeof(bits));
   }
-  vector(funct, isInteger, result, left, {bits, 0}, vectorRight);
+  vector(funct, isInteger, result, left, {bits, 0}, vectorRight, walk);
 }

@@ -67,10 +67,13 @@ public:
   /// of all pieces for the same results.
   void foldPiece(const Fold &piece, bool isFirst, bool isLast);
 
+  /// `walk`, if there is any: how the result's rows lie.
   void vector(uint8_t funct, bool isInteger, Matrix result, VectorOperand left,
-              VectorOperand right, uint32_t rightMode);
+              VectorOperand right, uint32_t rightMode,
+              const std::vector<Level> &walk = {});
   void vectorImmediate(uint8_t funct, bool isInteger, Matrix result,
-                       VectorOperand left, double immediate);
+                       VectorOperand left, double immediate,
+                       const std::vector<Level> &walk = {});
 
   /// Nothing on a machine that finds hazards by itself.
   void sync(uint32_t from, uint32_t to) {

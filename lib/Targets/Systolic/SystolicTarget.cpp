@@ -50,16 +50,15 @@ static FailureOr<Image> makeStreams(ModuleOp program, unsigned device,
   image.machine = streamMachine(machine);
   image.kernels.resize(functions.size());
   std::vector<char> done(functions.size(), false);
-  std::vector<std::vector<std::vector<Alternative>>> alternatives(
-      functions.size());
+  std::vector<Lowered> lowered(functions.size());
   parallelFor(program.getContext(), 0, functions.size(), [&](size_t i) {
     bool isStream =
         !functions[i]
              .walk([](tile::ContractOp) { return WalkResult::interrupt(); })
              .wasInterrupted();
-    auto kernel =
-        isStream ? readOps(functions[i])
-                 : lowerKernel(functions[i], image.machine, &alternatives[i]);
+    auto kernel = isStream
+                      ? readOps(functions[i])
+                      : lowerKernel(functions[i], image.machine, &lowered[i]);
     if (failed(kernel))
       return;
     image.kernels[i] = std::move(*kernel);
@@ -67,8 +66,8 @@ static FailureOr<Image> makeStreams(ModuleOp program, unsigned device,
   });
   if (llvm::is_contained(done, false))
     return failure();
-  for (auto [function, found] : llvm::zip_equal(functions, alternatives))
-    remarkDataflows(function, found);
+  for (auto [function, found] : llvm::zip_equal(functions, lowered))
+    remarkLowered(function, found);
   return image;
 }
 

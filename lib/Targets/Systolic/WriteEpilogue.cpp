@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "WriteEpilogue.h"
+#include "Margins.h"
 
 #include <algorithm>
 
@@ -18,7 +19,9 @@ EpilogueWriter::EpilogueWriter(const Layout &layout, StreamWriter &writer,
   assignBuffers();
 }
 
-bool EpilogueWriter::isEmpty() const { return problem.epilogue.result == 0; }
+bool EpilogueWriter::isEmpty() const {
+  return problem.epilogue.result == 0 && !problem.result.kept;
+}
 
 /// Results lie where an operand lay that nobody needs any more; the last one
 /// in the block itself.
@@ -132,9 +135,30 @@ void EpilogueWriter::loadConstants() {
     writer.load(mvin, load);
 }
 
+/// How rows of a box follow each other in a value on chip; none: directly.
+static std::vector<Level> rowsOfKept(const Box &box) {
+  std::vector<Level> levels;
+  if (box.levels.size() == 1 && box.levels[0].bytes == 1)
+    return levels;
+  for (const Level &level : box.levels)
+    levels.push_back({level.count, int32_t(level.bytes)});
+  return levels;
+}
+
+/// The operand that a value is, if it lies on chip already.
+const Access *EpilogueWriter::keptOperand(int v) const {
+  if (v < 0 ||
+      problem.epilogue.values[size_t(v)].kind != EpilogueValue::Operand)
+    return nullptr;
+  const Access &access =
+      problem.operands[problem.epilogue.values[size_t(v)].operand];
+  return access.kept ? &access : nullptr;
+}
+
+/// Rows from `first` on; temporary ones begin with those of the piece.
 VectorOperand EpilogueWriter::operandOf(int v, const ResultBlock &block,
-                                        int64_t first, bool isLeft) const {
-  (void)isLeft;
+                                        int64_t piece, int64_t first,
+                                        int64_t rows) const {
   const EpilogueValue &value = problem.epilogue.values[size_t(v)];
   auto row = uint32_t(first);
   if (!hasRows(value.reach)) {
@@ -149,6 +173,11 @@ VectorOperand EpilogueWriter::operandOf(int v, const ResultBlock &block,
                         : batch;
     return {uint32_t(constants[size_t(v)] + index), 0};
   }
+  if (const Access *kept = keptOperand(v)) {
+    Box box = layout.keptRows(*kept, layout.chunks[size_t(block.chunk)],
+                              block.nBlock, first, rows)[0];
+    return {uint32_t(box.bytes), 1, rowsOfKept(box)};
+  }
   if (value.kind == EpilogueValue::Operand) {
     size_t number = 0;
     for (int other = 0; other < v; ++other) {
@@ -161,46 +190,96 @@ VectorOperand EpilogueWriter::operandOf(int v, const ResultBlock &block,
   }
   int buffer = buffers[size_t(v)];
   if (value.isNarrow && v != problem.epilogue.result)
-    return {narrowBuffers[size_t(buffer - 1)]};
+    return {narrowBuffers[size_t(buffer - 1)] + uint32_t(first - piece)};
   if (buffer == 0)
     return {ASHLAR_SYSTOLIC_ACCUMULATOR | (block.place + row)};
-  return {wideBuffers[size_t(buffer - 1)]};
+  return {wideBuffers[size_t(buffer - 1)] + uint32_t(first - piece)};
 }
 
 void EpilogueWriter::writeRows(const ResultBlock &block, int64_t first,
                                int64_t rows) {
   const auto &values = problem.epilogue.values;
-  auto columns = uint32_t(layout.columnsOf(block.nBlock));
-  for (int v = 0; v < int(values.size()); ++v) {
-    const EpilogueValue &value = values[size_t(v)];
-    if (value.kind != EpilogueValue::Result)
-      continue;
-    Matrix result = {operandOf(v, block, first, false).place,
-                     hasRows(value.reach) ? uint32_t(rows) : 1,
-                     hasColumns(value.reach) ? columns : 1};
-    VectorOperand left = {0, 1};
-    if (value.left >= 0)
-      left = operandOf(value.left, block, first, true);
-    if (value.right < 0 ||
-        values[size_t(value.right)].kind == EpilogueValue::Number) {
-      double number = value.right < 0 ? 0 : values[size_t(value.right)].number;
-      writer.vectorImmediate(value.funct, value.actsOnIntegers, result, left,
-                             number);
-      continue;
+  for (int v = 0; v < int(values.size()); ++v)
+    if (values[size_t(v)].kind == EpilogueValue::Result)
+      writeValue(v, block, first, first, rows);
+}
+
+/// Rows of a piece.
+void EpilogueWriter::writeValue(int v, const ResultBlock &block, int64_t piece,
+                                int64_t first, int64_t rows) {
+  const auto &values = problem.epilogue.values;
+  const EpilogueValue &value = values[size_t(v)];
+  for (int operand : {value.left, value.right})
+    if (const Access *kept = keptOperand(operand)) {
+      std::vector<Box> boxes = layout.keptRows(
+          *kept, layout.chunks[size_t(block.chunk)], block.nBlock, first, rows);
+      if (boxes.size() == 1)
+        continue;
+      for (const Box &box : boxes)
+        writeValue(v, block, piece, box.rows, box.count());
+      return;
     }
-    Reach reach = values[size_t(value.right)].reach;
-    VectorOperand right = operandOf(value.right, block, first, false);
-    uint32_t mode = ASHLAR_SYSTOLIC_EACH_ROW;
-    if (hasColumns(value.reach) && !hasColumns(reach))
-      mode = ASHLAR_SYSTOLIC_ONE_COLUMN;
-    else if (hasRows(value.reach) && !hasRows(reach))
-      mode = ASHLAR_SYSTOLIC_ONE_ROW;
-    writer.vector(value.funct, value.actsOnIntegers, result, left, right, mode);
+  auto columns = uint32_t(layout.columnsOf(block.nBlock));
+  Matrix result = {operandOf(v, block, piece, first, rows).place,
+                   hasRows(value.reach) ? uint32_t(rows) : 1,
+                   hasColumns(value.reach) ? columns : 1};
+  VectorOperand left = {0, 1};
+  if (value.left >= 0)
+    left = operandOf(value.left, block, piece, first, rows);
+  if (value.right < 0 ||
+      values[size_t(value.right)].kind == EpilogueValue::Number) {
+    double number = value.right < 0 ? 0 : values[size_t(value.right)].number;
+    return writer.vectorImmediate(value.funct, value.actsOnIntegers, result,
+                                  left, number);
   }
+  Reach reach = values[size_t(value.right)].reach;
+  VectorOperand right = operandOf(value.right, block, piece, first, rows);
+  uint32_t mode = ASHLAR_SYSTOLIC_EACH_ROW;
+  if (hasColumns(value.reach) && !hasColumns(reach))
+    mode = ASHLAR_SYSTOLIC_ONE_COLUMN;
+  else if (hasRows(value.reach) && !hasRows(reach))
+    mode = ASHLAR_SYSTOLIC_ONE_ROW;
+  writer.vector(value.funct, value.actsOnIntegers, result, left, right, mode);
+}
+
+/// What mvout would do on the way to memory.
+void EpilogueWriter::keep(const ResultBlock &block) {
+  bool isInteger = layout.machine.input == ASHLAR_SYSTOLIC_S8;
+  const Chunk &chunk = layout.chunks[size_t(block.chunk)];
+  for (const Box &box :
+       layout.keptRows(problem.result, chunk, block.nBlock, 0, chunk.rows)) {
+    Matrix result = {uint32_t(box.bytes), uint32_t(box.count()),
+                     uint32_t(layout.columnsOf(block.nBlock))};
+    VectorOperand sums = {ASHLAR_SYSTOLIC_ACCUMULATOR |
+                          uint32_t(block.place + box.rows)};
+    std::vector<Level> walk = rowsOfKept(box);
+    if (problem.epilogue.relu)
+      writer.vectorImmediate(ASHLAR_SYSTOLIC_MAXIMUM_IMMEDIATE, isInteger,
+                             result, sums, 0, walk);
+    else
+      writer.vectorImmediate(ASHLAR_SYSTOLIC_COPY, isInteger, result, sums, 0,
+                             walk);
+  }
+}
+
+void EpilogueWriter::writeMargins() {
+  bool isInteger = layout.machine.input == ASHLAR_SYSTOLIC_S8;
+  const KeptValue &kept = *problem.result.kept;
+  for (const Box &box : keptMargins(layout))
+    for (int64_t first = 0; first < kept.columns; first += layout.dim)
+      writer.vectorImmediate(
+          ASHLAR_SYSTOLIC_FILL, isInteger,
+          {uint32_t(box.bytes + first / layout.dim * kept.rows),
+           uint32_t(box.count()),
+           uint32_t(std::min(layout.dim, kept.columns - first))},
+          {}, problem.pad, rowsOfKept(box));
 }
 
 void EpilogueWriter::write(const ResultBlock &block) {
   int64_t rows = layout.chunks[size_t(block.chunk)].rows;
-  for (int64_t first = 0; first < rows; first += pieceRows)
-    writeRows(block, first, std::min(pieceRows, rows - first));
+  if (problem.epilogue.result != 0)
+    for (int64_t first = 0; first < rows; first += pieceRows)
+      writeRows(block, first, std::min(pieceRows, rows - first));
+  if (problem.result.kept)
+    keep(block);
 }

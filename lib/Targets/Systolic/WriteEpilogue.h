@@ -20,8 +20,10 @@ public:
   /// Rows that stand for all: biases.
   std::vector<Transfer> constantLoads() const;
   void loadConstants();
-  /// Works on the block in place.
+  /// Works on the block in place, and copies it to where it stays on chip.
   void write(const ResultBlock &block);
+  /// What is around a result that stays on chip.
+  void writeMargins();
 
   static constexpr unsigned mvin = 2; ///< that it loads by
 
@@ -33,9 +35,13 @@ private:
   };
 
   void assignBuffers();
-  VectorOperand operandOf(int value, const ResultBlock &block, int64_t first,
-                          bool isLeft) const;
+  const Access *keptOperand(int value) const;
+  VectorOperand operandOf(int value, const ResultBlock &block, int64_t piece,
+                          int64_t first, int64_t rows) const;
   void writeRows(const ResultBlock &block, int64_t first, int64_t rows);
+  void writeValue(int value, const ResultBlock &block, int64_t piece,
+                  int64_t first, int64_t rows);
+  void keep(const ResultBlock &block);
 
   const Layout &layout;
   const Problem &problem;

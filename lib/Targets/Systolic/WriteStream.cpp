@@ -46,6 +46,7 @@ private:
   void writeLoads(int64_t i);
   void writeLateLoads(int64_t i);
   void syncStores(int64_t step);
+  void syncKept(const Step *now, int64_t step);
   const Step *stepAt(int64_t i) const {
     return i >= 0 && i < int64_t(plan.steps.size()) ? &plan.steps[size_t(i)]
                                                     : nullptr;
@@ -71,6 +72,8 @@ private:
   int64_t knownStored = -1;
   /// And of which step that its epilogue is done, too.
   int64_t knownLeft = -1;
+  /// Results of which step arrays know to be on chip.
+  int64_t knownKept = -1;
 };
 } // namespace
 
@@ -80,8 +83,10 @@ Areas StreamOrder::areasFor(const Part &part) const {
   const int64_t rows[2] = {int64_t(machine.scratchpad_rows),
                            int64_t(machine.accumulator_rows)};
   for (int memory : {0, 1}) {
-    int64_t own = part.half < 0 ? rows[memory] : rows[memory] / 2;
-    areas.begin[memory] = areas.next[memory] = part.half == 1 ? own : 0;
+    int64_t kept = memory == 0 ? part.keptRows : 0;
+    int64_t all = rows[memory] - kept, own = part.half < 0 ? all : all / 2;
+    areas.begin[memory] = areas.next[memory] =
+        kept + (part.half == 1 ? own : 0);
     areas.end[memory] = areas.begin[memory] + own;
   }
   return areas;
@@ -156,16 +161,18 @@ void StreamOrder::writeRound(int64_t i) {
   if (now && now->opensPart && partOf(now)->hasMargins()) {
     enter(now);
     if (i)
-      writer.sync(storeQueue, loadQueue | vectorQueue);
+      writer.sync(storeQueue | arrayQueues, loadQueue | vectorQueue);
     partOf(now)->writeMargins();
   }
   if (writer.isInterlocked())
     return writeMixed(i);
+  syncKept(now, i - 2);
   writeLoads(i);
   // Places of results that left three steps before; newer ones are still to be
   // stored.
   if (const Step *next = stepAt(i + 1); next && next->reusesResults)
-    writer.sync(storeQueue, partOf(next)->engine());
+    writer.sync(storeQueue | (partOf(next)->keeps() ? vectorQueue : 0),
+                partOf(next)->engine());
   if (before) {
     uint32_t source = partOf(before)->engine();
     if (hasVector(before)) {
@@ -184,11 +191,24 @@ void StreamOrder::writeRound(int64_t i) {
     if (isReusedLater[size_t(i - 1)])
       writer.sync(partOf(before)->engine(), loadQueue);
   }
+  syncKept(now, i - 1);
+  // Lanes may write where arrays have read.
+  if (now && partOf(now)->hasLanes() && partOf(now)->keeps())
+    writer.sync(arrayQueues, vectorQueue);
   Commands folds;
   if (now && !now->isFresh)
     partOf(now)->collectFolds(plan, *now, folds);
   run(now, folds);
   writeLateLoads(i);
+}
+
+/// Arrays wait for what the step reads on chip, if steps up to `step`, whose
+/// results are there once the vector unit is done, have all of it.
+void StreamOrder::syncKept(const Step *now, int64_t step) {
+  if (!now || now->keptFrom <= knownKept || now->keptFrom > step)
+    return;
+  writer.sync(vectorQueue, partOf(now)->engine());
+  knownKept = step;
 }
 
 /// On an interlocked machine commands wait by themselves, but a queue that is

@@ -194,6 +194,9 @@ func::FuncOp KernelJoiner::write(const Wiring &wiring, Location location) {
   kernel->setAttr(
       exec::resultsAttrName,
       b.getI64IntegerAttr(wiring.results.size() + (wiring.sharedBytes != 0)));
+  if (wiring.sharedBytes)
+    kernel.setArgAttr(wiring.operands.size() + wiring.results.size(),
+                      exec::innerAttrName, b.getUnitAttr());
   kernel->setAttr(exec::deviceAttrName, first->getAttr(exec::deviceAttrName));
   llvm::SetVector<Attribute> nodes;
   int64_t flops = 0;

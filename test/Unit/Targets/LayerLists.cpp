@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "LayerLists.h"
+#include "LowerKernel.h"
 #include "ReadContract.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/InitAll.h"
@@ -127,6 +128,7 @@ std::vector<Layer> ashlar::systolic::test::layersOf(const std::string &path,
       func::FuncOp function = kernel;
       Compiled compiled;
       std::vector<Problem> problems(ops.size());
+      Lowered lowered;
       for (auto [op, problem] : llvm::zip_equal(ops, problems))
         if (compiled.error.empty())
           compiled.error = readContract(op, machine, problem);
@@ -134,7 +136,8 @@ std::vector<Layer> ashlar::systolic::test::layersOf(const std::string &path,
         compiled.error = lowerContracts(
             problems, std::vector<std::string>(ops.size()), machine,
             function.getSymName().str(), exec::numKernelBindings(function),
-            compiled.kernel, options, &compiled.alternatives);
+            compiled.kernel, options, innerBinding(function), &lowered);
+      compiled.alternatives = std::move(lowered.alternatives);
       return compiled;
     };
     layers.push_back(std::move(layer));

@@ -218,9 +218,11 @@ lowerWith(func::FuncOp function, const systolic::Machine &machine,
     problem = *packed;
   }
   systolic::Kernel kernel;
+  systolic::Lowered lowered;
   error = systolic::lowerContracts({problem}, {"kernel"}, machine, "kernel",
                                    function.getNumArguments(), kernel, options,
-                                   &compiled.alternatives);
+                                   std::nullopt, &lowered);
+  compiled.alternatives = std::move(lowered.alternatives);
   if (!error.empty())
     return failure();
   return kernel;

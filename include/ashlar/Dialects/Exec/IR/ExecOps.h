@@ -54,6 +54,9 @@ inline constexpr llvm::StringLiteral targetAttrName = "exec.target";
 /// The same of further devices that it runs on, 1 and so on (array of
 /// TargetAttr).
 inline constexpr llvm::StringLiteral companionsAttrName = "exec.companions";
+/// On an argument of a kernel: nobody reads it afterwards (unit); it holds
+/// values between the contractions of a joined kernel.
+inline constexpr llvm::StringLiteral innerAttrName = "exec.inner";
 /// On a kernel: which of them runs it (i64); left out: 0.
 inline constexpr llvm::StringLiteral deviceAttrName = "exec.device";
 

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "KeptValues.h"
+#include "Layout.h"
+#include "PackColumns.h"
+#include "ashlar/Planner/Planner.h"
+
+#include <algorithm>
+
+using namespace ashlar;
+using namespace ashlar::systolic;
+
+namespace {
+/// Bytes of a binding.
+struct Range {
+  uint32_t binding;
+  int64_t begin, end;
+
+  bool overlaps(const Range &other) const {
+    return binding == other.binding && begin < other.end && other.begin < end;
+  }
+  bool contains(const Range &other) const {
+    return binding == other.binding && begin <= other.begin && other.end <= end;
+  }
+};
+
+/// A result that later contractions read.
+struct Candidate {
+  size_t writer, lastReader;
+  std::vector<Access *> readers; ///< on chip
+  KeptValue value;
+  int64_t planes, savedBytes;
+};
+
+class Finder {
+public:
+  Finder(std::vector<Problem> &problems, const Machine &machine,
+         std::optional<uint32_t> inner)
+      : problems(problems), machine(machine), inner(inner) {
+    for (const Problem &problem : problems)
+      isPacked.push_back(!packingsOf(problem, machine).empty());
+  }
+
+  std::vector<Candidate> find();
+
+private:
+  bool describe(const Problem &problem, const Range &range,
+                KeptValue &value) const;
+  bool canRead(size_t reader, const Access &access,
+               const KeptValue &value) const;
+
+  std::vector<Problem> &problems;
+  const Machine &machine;
+  const std::optional<uint32_t> inner;
+  std::vector<bool> isPacked; ///< by contraction: several results in a row
+};
+} // namespace
+
+static Range rangeOf(const Problem &problem, const Access &access) {
+  int64_t begin = access.offset, last = access.offset;
+  for (size_t d = 0; d < problem.sizes.size(); ++d) {
+    int64_t reach = access.strides[d] * (problem.sizes[d] - 1);
+    (reach < 0 ? begin : last) += reach;
+  }
+  int64_t bytes = bytesOf(access.element);
+  return {access.binding, begin * bytes, (last + 1) * bytes};
+}
+
+/// With what is around the result.
+static Range rangeOfResult(const Problem &problem) {
+  Range range = rangeOf(problem, problem.result);
+  int64_t bytes = bytesOf(problem.result.element);
+  for (const Margin &margin : problem.margins) {
+    int64_t last = margin.offset;
+    for (const Digit &digit : margin.digits)
+      last += digit.bytes * (digit.size - 1);
+    range.begin = std::min(range.begin, margin.offset * bytes);
+    range.end = std::max(range.end, (last + 1) * bytes);
+  }
+  return range;
+}
+
+/// The innermost dim that has more than one value; -1: none.
+static int innermost(const Problem &problem,
+                     const std::vector<unsigned> &dims) {
+  for (size_t i = dims.size(); i-- > 0;)
+    if (problem.sizes[dims[i]] > 1)
+      return int(dims[i]);
+  return -1;
+}
+
+/// A result as planes of rows; false: it is no such thing.
+bool Finder::describe(const Problem &problem, const Range &range,
+                      KeptValue &value) const {
+  const Access &result = problem.result;
+  int column = innermost(problem, problem.n);
+  if (isWide(result.element) || problem.epilogue.scale != 1 || column < 0 ||
+      result.strides[size_t(column)] != 1 || problem.m.size() > 4)
+    return false;
+  int64_t bytes = bytesOf(result.element);
+  value.first = range.begin / bytes;
+  value.columns = problem.sizes[size_t(column)];
+  value.rows = (range.end - range.begin) / bytes / value.columns;
+  // A block of columns does not go beyond a row.
+  if (problem.count(problem.n) > value.columns && value.columns % machine.dim)
+    return false;
+  for (size_t d = 0; d < problem.sizes.size(); ++d)
+    if (int(d) != column && problem.sizes[d] > 1 &&
+        result.strides[d] % value.columns)
+      return false;
+  // All of the range is written.
+  int64_t elements = problem.count(problem.batch) * problem.count(problem.m) *
+                     problem.count(problem.n);
+  for (const Margin &margin : problem.margins) {
+    int64_t size = 1;
+    for (const Digit &digit : margin.digits)
+      size *= digit.size;
+    elements += size;
+    if ((margin.offset - value.first) % value.columns || size % value.columns)
+      return false;
+  }
+  return elements * bytes == range.end - range.begin;
+}
+
+/// Whether an operand's columns go along the value's rows from the beginning of
+/// a plane, and all else walks over rows.
+bool Finder::canRead(size_t reader, const Access &access,
+                     const KeptValue &value) const {
+  const Problem &problem = problems[reader];
+  if (isPacked[reader] || &access == &problem.b || problem.m.size() > 4)
+    return false;
+  bool isA = &access == &problem.a;
+  int column =
+      innermost(problem, isA && !problem.isDepthwise ? problem.k : problem.n);
+  int64_t at = (access.offset - value.first) % value.columns;
+  if (column < 0 || access.strides[size_t(column)] != 1 || at % machine.dim ||
+      at + problem.sizes[size_t(column)] > value.columns)
+    return false;
+  for (size_t d = 0; d < problem.sizes.size(); ++d)
+    if (int(d) != column && problem.sizes[d] > 1 &&
+        (access.strides[d] < 0 || access.strides[d] % value.columns))
+      return false;
+  if (isA)
+    return canReadTapsInPlace(problem);
+  // A row for each row of the result, block by block.
+  for (const EpilogueValue &one : problem.epilogue.values)
+    if (one.kind == EpilogueValue::Operand &&
+        &problem.operands[one.operand] == &access && one.reach != Reach::Each)
+      return false;
+  if (problem.epilogue.bias >= 0 &&
+      &problem.operands[size_t(problem.epilogue.bias)] == &access)
+    return false;
+  return problem.count(problem.n) == problem.sizes[size_t(column)] ||
+         problem.sizes[size_t(column)] % machine.dim == 0;
+}
+
+std::vector<Candidate> Finder::find() {
+  std::vector<Candidate> candidates;
+  for (size_t p = 0; p + 1 < problems.size(); ++p) {
+    Candidate candidate{p, p, {}, {}, 0, 0};
+    Range range = rangeOfResult(problems[p]);
+    if (isPacked[p] || !describe(problems[p], range, candidate.value))
+      continue;
+    KeptValue &value = candidate.value;
+    value.isStored = !inner || range.binding != *inner;
+    for (size_t q = p + 1; q < problems.size(); ++q) {
+      Problem &problem = problems[q];
+      std::vector<Access *> all = {&problem.a, &problem.b};
+      for (Access &operand : problem.operands)
+        all.push_back(&operand);
+      for (Access *access : all) {
+        Range read = rangeOf(problem, *access);
+        if (!range.overlaps(read))
+          continue;
+        if (!range.contains(read) || !canRead(q, *access, value)) {
+          value.isStored = true;
+          continue;
+        }
+        candidate.readers.push_back(access);
+        candidate.lastReader = q;
+        candidate.savedBytes += read.end - read.begin;
+      }
+      // Another value lies there from now on.
+      if (range.overlaps(rangeOfResult(problem)))
+        break;
+    }
+    if (!value.isStored)
+      candidate.savedBytes += range.end - range.begin;
+    candidate.planes = (value.columns + machine.dim - 1) / machine.dim;
+    if (!candidate.readers.empty())
+      candidates.push_back(std::move(candidate));
+  }
+  return candidates;
+}
+
+/// The lowest places for some of them.
+static planner::Plan planRows(const std::vector<Candidate> &candidates,
+                              const std::vector<size_t> &chosen) {
+  std::vector<planner::Buffer> buffers;
+  for (size_t i : chosen) {
+    const Candidate &one = candidates[i];
+    buffers.push_back({int64_t(one.writer), int64_t(one.lastReader) + 1,
+                       one.planes * one.value.rows, 1});
+  }
+  planner::Limits limits;
+  limits.steps = 1'000'000;
+  return planner::planLowest(buffers, limits);
+}
+
+KeptValues ashlar::systolic::keepValues(std::vector<Problem> &problems,
+                                        const Machine &machine,
+                                        std::optional<uint32_t> inner,
+                                        int64_t mostRows) {
+  KeptValues kept;
+  // The way from the accumulator to the scratchpad is the vector unit's.
+  if (!(machine.flags & ASHLAR_SYSTOLIC_EXTENDED))
+    return kept;
+  std::vector<Candidate> candidates = Finder(problems, machine, inner).find();
+  // First those that save most for the rows that they take, as long as they do.
+  std::vector<size_t> order(candidates.size()), chosen;
+  for (size_t i = 0; i < order.size(); ++i)
+    order[i] = i;
+  auto worth = [&](size_t i) {
+    const Candidate &one = candidates[i];
+    return double(one.savedBytes) / double(one.planes * one.value.rows) /
+           double(one.lastReader - one.writer);
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return worth(a) > worth(b); });
+  for (size_t i : order) {
+    chosen.push_back(i);
+    if (planRows(candidates, chosen).peak > mostRows)
+      chosen.pop_back();
+  }
+  planner::Plan plan = planRows(candidates, chosen);
+  kept.rows = chosen.empty() ? 0 : plan.peak;
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    Candidate &one = candidates[chosen[i]];
+    one.value.place = plan.offsets[i];
+    kept.savedBytes += one.savedBytes;
+    kept.values.push_back(std::make_unique<KeptValue>(one.value));
+    problems[one.writer].result.kept = kept.values.back().get();
+    for (Access *reader : one.readers)
+      reader->kept = kept.values.back().get();
+  }
+  return kept;
+}
