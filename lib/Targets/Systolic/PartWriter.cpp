@@ -196,10 +196,6 @@ void PartWriter::writeFirstStep(const Steps &plan, const Step &step) {
 void PartWriter::writeMargins() {
   const Problem &problem = layout.problem;
   Element element = problem.result.element;
-  if (keeps())
-    epilogue.writeMargins();
-  if (!isStored())
-    return;
   auto dim = uint32_t(layout.dim);
   uint32_t place = marginRow;
   if (isWide(element))

@@ -158,10 +158,11 @@ void StreamOrder::writeRound(int64_t i) {
       to |= partOf(now)->engine();
     writer.sync(loadQueue, to);
   }
-  if (now && now->opensPart && partOf(now)->hasMargins()) {
+  bool needsMargins = now && now->opensPart && partOf(now)->hasMargins();
+  if (needsMargins && partOf(now)->isStored()) {
     enter(now);
     if (i)
-      writer.sync(storeQueue | arrayQueues, loadQueue | vectorQueue);
+      writer.sync(storeQueue, loadQueue | vectorQueue);
     partOf(now)->writeMargins();
   }
   if (writer.isInterlocked())
@@ -190,6 +191,12 @@ void StreamOrder::writeRound(int64_t i) {
     // this one.
     if (isReusedLater[size_t(i - 1)])
       writer.sync(partOf(before)->engine(), loadQueue);
+  }
+  // Where the step before may have read.
+  if (needsMargins && partOf(now)->keeps()) {
+    writer.sync(arrayQueues, vectorQueue);
+    enter(now);
+    partOf(now)->epilogue.writeMargins();
   }
   syncKept(now, i - 1);
   // Lanes may write where arrays have read.
