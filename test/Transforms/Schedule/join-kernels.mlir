@@ -12,7 +12,7 @@
 // CHECK-NEXT: %[[Z:.*]] = exec.transfer %[[Y]]#0 to 0
 // CHECK-NEXT: return %[[Z]]
 // CHECK-NOT: func.func private @product(
-// CHECK: func.func private @product_and_2(%[[A:.*]]: memref<64x64xbf16>, %[[B:.*]]: memref<64x64xbf16>, %[[R:.*]]: memref<64x64xbf16>, %[[S:.*]]: memref<16384xi8>, %{{.*}}: memref<0xi8>, %{{.*}}: index, %{{.*}}: index)
+// CHECK: func.func private @product_and_2(%[[A:.*]]: memref<64x64xbf16>, %[[B:.*]]: memref<64x64xbf16>, %[[R:.*]]: memref<64x64xbf16>, %[[S:.*]]: memref<16384xi8> {exec.inner}, %{{.*}}: memref<0xi8>, %{{.*}}: index, %{{.*}}: index)
 // CHECK-SAME: exec.device = 1 : i64, exec.flops = #exec.size<30>, exec.groups = #exec.size<1>, exec.nodes = ["one"], exec.results = 2 : i64
 // CHECK: %[[V0:.*]] = memref.view %[[S]][%{{.*}}][] : memref<16384xi8> to memref<64x64xbf16>
 // CHECK: tile.contract a(%[[A]] : {{.*}}) b(%[[B]] : {{.*}}) outs(%[[V0]]
