@@ -3,7 +3,6 @@
 #include "Lowering.h"
 #include "Machines.h"
 #include "ReadContract.h"
-#include "ashlar/Analysis/Reshapes.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Support/Remarks.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -60,27 +59,6 @@ FailureOr<systolic::Kernel> systolic::lowerKernel(func::FuncOp function,
   return refuse(contracts.front(), why);
 }
 
-/// Constant weights will lie as the stage `fuse` packs them for a device, which
-/// is settled only once one has taken the contraction.
-static void packWeights(tile::ContractOp op, systolic::Problem &problem) {
-  AffineMap map = op.getBMap();
-  if (!constantBehindReshapes(op.getB()) || !map.isProjectedPermutation())
-    return;
-  unsigned last = op.getParallel().size() - 1;
-  if (!map.isFunctionOfDim(last))
-    return;
-  int64_t stride = 1;
-  problem.b.strides.assign(problem.sizes.size(), 0);
-  auto place = [&](unsigned d) {
-    problem.b.strides[d] = stride;
-    stride *= problem.sizes[d];
-  };
-  place(last);
-  for (unsigned d = map.getNumDims(); d-- > 0;)
-    if (d != last && map.isFunctionOfDim(d))
-      place(d);
-}
-
 void systolic::remarkLowered(func::FuncOp function, const Lowered &lowered) {
   if (lowered.alternatives.empty() || !wantsRemarks(function))
     return;
@@ -111,8 +89,7 @@ void systolic::remarkLowered(func::FuncOp function, const Lowered &lowered) {
 
 std::string systolic::whyNot(tile::ContractOp op, const Machine &machine) {
   Problem problem;
-  std::string why = readContract(op, machine, problem);
-  packWeights(op, problem);
+  std::string why = readContract(op, machine, problem, /*arePacked=*/true);
   return why.empty() ? whyNoChoice(problem, machine) : why;
 }
 

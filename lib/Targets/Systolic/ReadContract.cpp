@@ -3,6 +3,7 @@
 // Sorts the dims of a contraction and writes its maps as strides.
 #include "ReadContract.h"
 #include "Layout.h"
+#include "ashlar/Analysis/Reshapes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -84,14 +85,15 @@ Value wholeOf(Value value, int64_t &shift) {
 class Reader {
 public:
   Reader(tile::ContractOp op, const systolic::Machine &machine,
-         Problem &problem)
-      : op(op), machine(machine), problem(problem) {}
+         Problem &problem, bool arePacked)
+      : op(op), machine(machine), problem(problem), arePacked(arePacked) {}
 
   std::string read();
 
 private:
   std::string readOperand(Value value, AffineMap map, const char *name,
                           Access &access, std::vector<Coordinate> *coordinates);
+  void packWeights();
   std::string checkTypes();
   void sortDims();
   std::string readLanes();
@@ -100,6 +102,7 @@ private:
   tile::ContractOp op;
   const systolic::Machine &machine;
   Problem &problem;
+  const bool arePacked;
 };
 } // namespace
 
@@ -162,6 +165,26 @@ std::string Reader::readOperand(Value value, AffineMap map, const char *name,
       coordinates->push_back(*index);
   }
   return "";
+}
+
+/// One column after the other, for each term.
+void Reader::packWeights() {
+  AffineMap map = op.getBMap();
+  if (!constantBehindReshapes(op.getB()) || !map.isProjectedPermutation())
+    return;
+  unsigned last = op.getParallel().size() - 1;
+  if (!map.isFunctionOfDim(last))
+    return;
+  int64_t stride = 1;
+  problem.b.strides.assign(problem.sizes.size(), 0);
+  auto place = [&](unsigned d) {
+    problem.b.strides[d] = stride;
+    stride *= problem.sizes[d];
+  };
+  place(last);
+  for (unsigned d = map.getNumDims(); d-- > 0;)
+    if (d != last && map.isFunctionOfDim(d))
+      place(d);
 }
 
 std::string Reader::checkTypes() {
@@ -289,6 +312,8 @@ std::string Reader::read() {
                                 &problem.aCoordinates);
   if (why.empty())
     why = readOperand(op.getB(), op.getBMap(), "b", problem.b, nullptr);
+  if (why.empty() && arePacked)
+    packWeights();
   if (why.empty())
     why = readOperand(op.getInit(), op.getResultMap(), "the result",
                       problem.result, nullptr);
@@ -312,6 +337,6 @@ std::string Reader::read() {
 }
 
 std::string systolic::readContract(tile::ContractOp op, const Machine &machine,
-                                   Problem &problem) {
-  return Reader(op, machine, problem).read();
+                                   Problem &problem, bool arePacked) {
+  return Reader(op, machine, problem, arePacked).read();
 }

@@ -9,10 +9,12 @@ namespace ashlar::systolic {
 
 /// A contraction on tensors or memrefs as a problem for a machine; bindings are
 /// those of the arguments of its function where it has any, else the op's
-/// operands in order. Returns why the machine does not compute it; empty: it
+/// operands in order. `arePacked`: constant weights are read as the stage
+/// `fuse` will pack them for a device, which is settled only once one has taken
+/// the contraction. Returns why the machine does not compute it; empty: it
 /// does.
 std::string readContract(tile::ContractOp op, const Machine &machine,
-                         Problem &problem);
+                         Problem &problem, bool arePacked = false);
 
 /// The part of it that reads the body.
 std::string readEpilogue(tile::ContractOp op, const Machine &machine,
