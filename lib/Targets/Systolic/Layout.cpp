@@ -245,11 +245,22 @@ std::vector<Box> Layout::boxesOfRows(const Access &access,
 
 //===-- Terms -------------------------------------------------------------===//
 
+/// Of lanes.
+int64_t Layout::planeOf(int64_t tap) const {
+  for (size_t i = problem.k.size(); i-- > 0;) {
+    int64_t size = problem.sizes[problem.k[i]];
+    if (int(problem.k[i]) == problem.planes)
+      return tap % size;
+    tap /= size;
+  }
+  return 0;
+}
+
 void Layout::cutTerms() {
   int64_t terms = problem.count(problem.k);
   if (problem.isDepthwise) {
     for (int64_t tap = 0; tap < terms; ++tap)
-      kBlocks.push_back({tap, 1, 0, 0, 0});
+      kBlocks.push_back({tap, 1, 0, planeOf(tap), 0});
   } else if (choice.readsTapsInPlace) {
     int last = innermost(problem, problem.k);
     int64_t columns = problem.sizes[size_t(last)];
@@ -328,10 +339,19 @@ std::vector<Transfer> Layout::loadsOfA(const Chunk &chunk, int64_t tile,
     if (problem.isDepthwise) {
       if (begin > tileBegin(tile))
         return loads;
-      load.memory = address(a, at + nBlock * dim);
-      load.place = place;
-      load.columns = uint32_t(columnsOf(nBlock));
-      loads.push_back(load);
+      int64_t first = nBlock * dim;
+      bool hasPlanes = problem.planes >= 0;
+      int64_t planes = hasPlanes ? problem.sizes[size_t(problem.planes)] : 1;
+      for (int64_t plane = 0; plane < planes; ++plane)
+        for (const Run &run : runsOf(problem.digits(problem.n, a), first,
+                                     first + columnsOf(nBlock))) {
+          int64_t tap = hasPlanes ? a.strides[size_t(problem.planes)] : 0;
+          load.memory = address(a, at + plane * tap + run.offset);
+          load.place = uint32_t(place + plane * chunk.pixels);
+          load.firstColumn = uint32_t(run.first - first);
+          load.columns = uint32_t(run.length);
+          loads.push_back(load);
+        }
       return loads;
     }
     int last = innermost(problem, problem.k);

@@ -94,6 +94,7 @@ public:
 
 private:
   void cutTerms();
+  int64_t planeOf(int64_t tap) const;
   void cutRows();
   void setKeptRows(Fold &fold, const Chunk &chunk, int64_t nBlock,
                    const KBlock &block) const;

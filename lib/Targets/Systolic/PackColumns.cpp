@@ -7,7 +7,8 @@
 // and a step of one that is four taps for two results instead of six. Without
 // taps the terms of R results stand beside each other, and B becomes a diagonal
 // of blocks: 24 terms and 144 columns take two folds for each result, and six
-// for five of them.
+// for five of them. Depthwise, a pixel's channels are followed by those of the
+// next one: what each tap reads comes on chip for itself, in rows of R pixels.
 #include "PackColumns.h"
 
 #include <algorithm>
@@ -70,6 +71,30 @@ static unsigned addDim(Problem &problem, int64_t size) {
   return unsigned(problem.sizes.size()) - 1;
 }
 
+static bool needsColumnsAlone(const Problem &problem) {
+  return std::any_of(
+      problem.epilogue.values.begin(), problem.epilogue.values.end(),
+      [](const EpilogueValue &value) { return value.reach == Reach::Column; });
+}
+
+/// Takes every `results`th of dim `w`; the others are dim `p`. A is the
+/// caller's.
+static void setBeside(Problem &packed, unsigned w, unsigned p,
+                      int64_t results) {
+  auto move = [&](Access &access) {
+    access.strides[p] = access.strides[w];
+    access.strides[w] *= results;
+  };
+  packed.sizes[w] /= results;
+  packed.n.insert(packed.n.begin(), p);
+  move(packed.result);
+  for (Access &operand : packed.operands)
+    move(operand);
+  packed.a.strides[w] *= results;
+  for (Coordinate &coordinate : packed.aCoordinates)
+    coordinate.factors[w] *= results;
+}
+
 std::optional<Problem> ashlar::systolic::packColumns(const Problem &problem,
                                                      const Machine &machine,
                                                      int64_t results) {
@@ -77,9 +102,8 @@ std::optional<Problem> ashlar::systolic::packColumns(const Problem &problem,
       problem.isExchanged || problem.m.empty() || problem.k.empty() ||
       problem.sideBySide.taps != 0 || !hasColumnsTogether(problem))
     return std::nullopt;
-  for (const EpilogueValue &value : problem.epilogue.values)
-    if (value.reach == Reach::Column)
-      return std::nullopt;
+  if (needsColumnsAlone(problem))
+    return std::nullopt;
   unsigned w = problem.m.back();
   int64_t step = 1;
   int s = tapBeside(problem, w, step);
@@ -100,18 +124,31 @@ std::optional<Problem> ashlar::systolic::packColumns(const Problem &problem,
   }
   packed.sideBySide = {unsigned(s), packed.sizes[size_t(s)], step,
                        problem.count(problem.n), results};
-  packed.sizes[w] /= results;
   packed.sizes[size_t(s)] += (results - 1) * step;
-  packed.n.insert(packed.n.begin(), p);
-  packed.result.strides[p] = packed.result.strides[w];
-  packed.result.strides[w] *= results;
-  for (Access &operand : packed.operands) {
-    operand.strides[p] = operand.strides[w];
-    operand.strides[w] *= results;
-  }
-  packed.a.strides[w] *= results;
-  for (Coordinate &coordinate : packed.aCoordinates)
-    coordinate.factors[w] *= results;
+  setBeside(packed, w, p, results);
+  return packed;
+}
+
+std::optional<Problem> ashlar::systolic::packLanes(const Problem &problem,
+                                                   int64_t results) {
+  if (problem.m.empty() || problem.sideBySide.results != 1 ||
+      problem.sizes[problem.m.back()] % results != 0 ||
+      needsColumnsAlone(problem))
+    return std::nullopt;
+  unsigned w = problem.m.back();
+  int64_t step = 1;
+  int s = tapBeside(problem, w, step);
+  if (s == -2)
+    return std::nullopt;
+  Problem packed = problem;
+  unsigned p = addDim(packed, results);
+  packed.a.strides[p] = packed.a.strides[w];
+  setBeside(packed, w, p, results);
+  packed.sideBySide.results = results;
+  packed.planes = s;
+  if (s >= 0)
+    for (Coordinate &coordinate : packed.aCoordinates)
+      coordinate.factors[size_t(s)] = 0;
   return packed;
 }
 
@@ -119,6 +156,8 @@ std::vector<Problem> ashlar::systolic::packingsOf(const Problem &problem,
                                                   const Machine &machine) {
   const int64_t dim = machine.dim;
   auto cyclesOf = [&](const Problem &one) {
+    if (one.isDepthwise)
+      return divideUp(one.count(one.n), dim) * one.count(one.m);
     return divideUp(one.count(one.n), dim) * divideUp(one.count(one.k), dim) *
            std::max(one.count(one.m), dim);
   };
@@ -129,10 +168,15 @@ std::vector<Problem> ashlar::systolic::packingsOf(const Problem &problem,
   std::vector<Candidate> candidates;
   const int64_t alone = cyclesOf(problem);
   // With more, one would have been full before.
-  int64_t most = 2 * divideUp(dim, std::min(problem.count(problem.n),
-                                            problem.count(problem.k)));
+  int64_t filled =
+      problem.isDepthwise
+          ? std::min<int64_t>(problem.count(problem.n), dim / 4)
+          : std::min(problem.count(problem.n), problem.count(problem.k));
+  int64_t most = 2 * divideUp(dim, filled);
   for (int64_t results = 2; results <= most; ++results)
-    if (auto packed = packColumns(problem, machine, results))
+    if (auto packed = problem.isDepthwise
+                          ? packLanes(problem, results)
+                          : packColumns(problem, machine, results))
       if (int64_t cycles = cyclesOf(*packed); cycles * 20 < alone * 19)
         candidates.push_back({cycles, std::move(*packed)});
   std::stable_sort(candidates.begin(), candidates.end(),

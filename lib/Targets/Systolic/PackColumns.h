@@ -14,7 +14,11 @@ namespace ashlar::systolic {
 std::optional<Problem> packColumns(const Problem &problem,
                                    const Machine &machine, int64_t results);
 
-/// The few that keep the array busier than results alone, best first.
+/// A depthwise contraction with as many neighbouring results in the lanes of
+/// one row; none as above.
+std::optional<Problem> packLanes(const Problem &problem, int64_t results);
+
+/// The few that keep array or lanes busier than results alone, best first.
 std::vector<Problem> packingsOf(const Problem &problem, const Machine &machine);
 
 } // namespace ashlar::systolic

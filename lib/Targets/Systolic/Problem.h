@@ -94,9 +94,10 @@ struct Margin {
 
 /// Several results in one row, by packColumns: the first dim of N says which. B
 /// is that of the problem before, and zero where a result has no tap.
+/// Lanes keep B and have no taps here: only the number of results is set.
 struct SideBySide {
   unsigned dim = 0;    ///< of K: taps of all results
-  int64_t taps = 0;    ///< of one of them; 0: results are alone
+  int64_t taps = 0;    ///< of one of them; 0: results are alone, or lanes
   int64_t step = 0;    ///< from one's taps to the next one's
   int64_t columns = 0; ///< of one of them
   int64_t results = 1;
@@ -114,6 +115,9 @@ struct Problem {
   double pad = 0;
   /// N moves A too: lanes of the vector unit, each with its own terms.
   bool isDepthwise = false;
+  /// Of K: each of its values has its own rows of A on chip, by packLanes; -1:
+  /// none.
+  int planes = -1;
   /// A and B have changed places, by exchangeRoles.
   bool isExchanged = false;
   SideBySide sideBySide;

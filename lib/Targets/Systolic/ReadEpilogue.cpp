@@ -503,6 +503,22 @@ std::string EpilogueReader::finish(int result) {
       ((isResult(ASHLAR_SYSTOLIC_MAXIMUM_IMMEDIATE) && immediateOf() <= -128) ||
        (isResult(ASHLAR_SYSTOLIC_MINIMUM_IMMEDIATE) && immediateOf() >= 127)))
     result = values[size_t(result)].left;
+  // Between zero and something larger, in either order.
+  if (narrows && isResult(ASHLAR_SYSTOLIC_MINIMUM_IMMEDIATE) &&
+      immediateOf() >= 0) {
+    double most = immediateOf();
+    int clipped = values[size_t(result)].left;
+    const EpilogueValue &inner = values[size_t(clipped)];
+    if (inner.kind == EpilogueValue::Result &&
+        inner.funct == ASHLAR_SYSTOLIC_MAXIMUM_IMMEDIATE && !inner.isNarrow &&
+        values[size_t(inner.right)].number == 0) {
+      bool onIntegers = inner.actsOnIntegers;
+      int least = number(0, onIntegers);
+      result = binary(ASHLAR_SYSTOLIC_MINIMUM, onIntegers,
+                      values[size_t(clipped)].left, number(most, onIntegers));
+      result = binary(ASHLAR_SYSTOLIC_MAXIMUM, onIntegers, result, least);
+    }
+  }
   if (narrows && isResult(ASHLAR_SYSTOLIC_MAXIMUM_IMMEDIATE) &&
       immediateOf() == 0) {
     epilogue.relu = true;
