@@ -565,6 +565,16 @@ TEST(SystolicExecute, RefusesHazardsBetweenQueues) {
   Simulated s(t, b.kernel);
   s.bind(memory, true);
   EXPECT_TRUE(s.run()) << s.error;
+  // What it is told after its last command is for those to come.
+  EXPECT_EQ(refusal(t,
+                    [&](auto &b) {
+                      b.load(0, whole);
+                      b.sync(load, execute);
+                      b.sync(execute, store);
+                      b.store(at(0), whole);
+                    }),
+            "instruction 6 (mvout): row 0 of the scratchpad may still be "
+            "written by the load queue: a sync is missing");
 }
 
 } // namespace

@@ -45,6 +45,7 @@ private:
   void writeMixed(int64_t i);
   void writeLoads(int64_t i);
   void writeLateLoads(int64_t i);
+  void writeEpilogues(const Step *step);
   void syncStores(int64_t step);
   void syncKept(const Step *now, int64_t step);
   const Step *stepAt(int64_t i) const {
@@ -145,6 +146,12 @@ void StreamOrder::write() {
 /// epilogue and leaves.
 void StreamOrder::writeRound(int64_t i) {
   const Step *now = stepAt(i), *before = stepAt(i - 1);
+  // Lanes take the same queue as epilogues, in its order: what is done needs
+  // not wait for their operands.
+  bool isEarly =
+      hasVector(before) && now && !now->isFresh && partOf(now)->hasLanes();
+  if (isEarly)
+    writeEpilogues(before);
   if (now && now->isFresh) {
     if (i) {
       writer.sync(ASHLAR_SYSTOLIC_ALL_QUEUES, loadQueue);
@@ -152,11 +159,9 @@ void StreamOrder::writeRound(int64_t i) {
     }
     enter(now);
     partOf(now)->writeFirstStep(plan, *now);
-  } else if (now || hasVector(before)) {
-    uint32_t to = hasVector(now) || hasVector(before) ? vectorQueue : 0;
-    if (now)
-      to |= partOf(now)->engine();
-    writer.sync(loadQueue, to);
+  } else if (now) {
+    writer.sync(loadQueue,
+                partOf(now)->engine() | (hasVector(now) ? vectorQueue : 0));
   }
   bool needsMargins = now && now->opensPart && partOf(now)->hasMargins();
   if (needsMargins && partOf(now)->isStored()) {
@@ -177,9 +182,8 @@ void StreamOrder::writeRound(int64_t i) {
   if (before) {
     uint32_t source = partOf(before)->engine();
     if (hasVector(before)) {
-      writer.sync(arrayQueues, vectorQueue);
-      enter(before);
-      partOf(before)->writeEpilogues(plan, *before);
+      if (!isEarly)
+        writeEpilogues(before);
       source = vectorQueue;
     }
     Commands stores;
@@ -216,6 +220,13 @@ void StreamOrder::syncKept(const Step *now, int64_t step) {
     return;
   writer.sync(vectorQueue, partOf(now)->engine());
   knownKept = step;
+}
+
+void StreamOrder::writeEpilogues(const Step *step) {
+  // Its operands came with the folds, unless it was the first of a stream.
+  writer.sync(arrayQueues | (step->isFresh ? loadQueue : 0), vectorQueue);
+  enter(step);
+  partOf(step)->writeEpilogues(plan, *step);
 }
 
 /// On an interlocked machine commands wait by themselves, but a queue that is

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Random networks of contractions that follow each other: convolutions of any
-form, or products, with biases, residual sums and activations, branches, and
-values in the middle that are outputs too."""
+form, depthwise ones between them, or products, with biases, residual sums and
+activations, branches, and values in the middle that are outputs too."""
 
 import random
 
@@ -37,6 +37,12 @@ class Network:
             numpy_helper.from_array(values.astype(np.float32), name))
         return name
 
+    def constant(self, value):
+        name = f"w{len(self.weights)}"
+        self.weights.append(
+            numpy_helper.from_array(np.array(value, np.float32), name))
+        return name
+
     def node(self, kind, inputs, shape, **attributes):
         name = f"{kind.lower()}{len(self.nodes)}"
         self.nodes.append(helper.make_node(
@@ -50,8 +56,11 @@ class Network:
             other = self.choose.choice(alike)
             value = self.node("Add", [value[0], other[0]], value[1])
         if self.choose.random() < 0.6:
-            kind = self.choose.choice(["Relu", "Relu", "Sigmoid", "Tanh"])
-            value = self.node(kind, [value[0]], value[1])
+            kind = self.choose.choice(
+                ["Relu", "Relu", "Clip", "Sigmoid", "Tanh", "HardSwish"])
+            bounds = [self.constant(0), self.constant(1.5)] \
+                if kind == "Clip" else []
+            value = self.node(kind, [value[0], *bounds], value[1])
         self.values.append(value)
 
     def convolutions(self):
@@ -61,22 +70,35 @@ class Network:
                               size, size])]
         for _ in range(self.choose.randint(2, 7)):
             name, (images, channels, size, _) = choice(self.values[-2:])
-            filters = choice([16, 40, 64, 128, 200, 256])
+            filters = choice([16, 40, 64, 72, 128, 131, 200, 256])
             taps = choice([1, 1, 3, 3, 5])
             step = choice([1, 1, 1, 2]) if size > 8 else 1
             margin = choice([0, taps // 2]) if size > 6 else taps // 2
-            groups = 1
-            if self.choose.random() < 0.12 and taps > 1:
-                groups = filters = channels
-            terms = channels // groups * taps * taps
-            out = (size + 2 * margin - taps) // step + 1
-            self.finish(self.node(
-                "Conv",
-                [name, self.weight(filters, channels // groups, taps, taps,
-                                   scale=terms ** -0.5),
-                 self.weight(filters)],
-                [images, filters, out, out], pads=[margin] * 4,
-                strides=[step] * 2, group=groups))
+            self.finish(self.convolution(name, images, channels, size, filters,
+                                         taps, step, margin))
+            if self.choose.random() < 0.4:
+                self.depthwise()
+
+    def convolution(self, name, images, channels, size, filters, taps, step,
+                    margin, groups=1):
+        terms = channels // groups * taps * taps
+        out = (size + 2 * margin - taps) // step + 1
+        return self.node(
+            "Conv",
+            [name, self.weight(filters, channels // groups, taps, taps,
+                               scale=terms ** -0.5), self.weight(filters)],
+            [images, filters, out, out], pads=[margin] * 4,
+            strides=[step] * 2, group=groups)
+
+    def depthwise(self):
+        """What comes between the halves of an inverted residual."""
+        choice = self.choose.choice
+        name, (images, channels, size, _) = self.values[-1]
+        taps = choice([taps for taps in (1, 2, 3, 3, 3, 5, 7) if taps <= size])
+        step = choice([1, 1, 2, 3]) if size > 8 else 1
+        margin = choice([0, taps // 2, taps // 2])
+        self.finish(self.convolution(name, images, channels, size, channels,
+                                     taps, step, margin, channels))
 
     def products(self):
         choice = self.choose.choice

@@ -44,7 +44,7 @@ func.func @product(%a: memref<512x768xbf16>, %b: memref<768x4096xbf16>,
 // A bias is one row for all rows of a block; the relu is the mvout's.
 // CHECK-LABEL: func.func @bias
 // CHECK: systolic.mvin 2, %arg2[0] to accumulator{{.*}} 1 x 128
-// CHECK: systolic.sync [execute] before [vector]
+// CHECK: systolic.sync [load, execute] before [vector]
 // CHECK-NEXT: systolic.config_vector one_row
 // CHECK-NEXT: systolic.vector add accumulator
 // CHECK: systolic.sync [vector] before [store]
@@ -128,6 +128,31 @@ func.func @part(%whole: memref<9x64xbf16>, %b: memref<16x16xbf16>, %c: memref<8x
               affine_map<(m, n) -> (m, n)>]} {
   ^bb0(%sum: f32):
     tile.yield %sum : f32
+  }
+  return
+}
+
+// Between zero and six, in either order: the relu is the mvout's.
+// CHECK-LABEL: func.func @clip
+// CHECK-NOT: systolic.vector maximum
+// CHECK: systolic.vector minimum_immediate
+// CHECK-NOT: systolic.vector maximum
+// CHECK: systolic.config_store stride = 256 {relu}
+func.func @clip(%a: memref<128x128xbf16>, %b: memref<128x128xbf16>,
+                %c: memref<128x128xbf16>) {
+  tile.contract a(%a : memref<128x128xbf16>) b(%b : memref<128x128xbf16>)
+    outs(%c : memref<128x128xbf16>) attributes {
+      parallel = array<i64: 128, 128>, reduced = array<i64: 128>,
+      maps = [affine_map<(m, n, k) -> (m, k)>,
+              affine_map<(m, n, k) -> (k, n)>,
+              affine_map<(m, n) -> (m, n)>]} {
+  ^bb0(%sum: f32):
+    %zero = arith.constant 0.0 : f32
+    %six = arith.constant 6.0 : f32
+    %low = arith.maximumf %sum, %zero : f32
+    %clip = arith.minimumf %low, %six : f32
+    %z = arith.truncf %clip : f32 to bf16
+    tile.yield %z : bf16
   }
   return
 }

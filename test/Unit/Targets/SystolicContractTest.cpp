@@ -212,6 +212,32 @@ TEST_F(SystolicContract, DepthwiseOnTheVectorUnit) {
     }
 }
 
+TEST_F(SystolicContract, DepthwiseResultsSideBySide) {
+  // Images, height, width, channels, filters, filter's height and width,
+  // stride, dilation, margin.
+  for (Convolution c : {Convolution{1, 18, 18, 32, 0, 3, 3},
+                        Convolution{1, 18, 18, 24, 0, 3, 3, 1, 1, 1},
+                        Convolution{2, 17, 17, 144, 0, 3, 3, 2, 1, 1},
+                        Convolution{1, 12, 20, 17, 0, 5, 5, 1, 1},
+                        Convolution{1, 9, 8, 96, 0, 3, 1},
+                        Convolution{1, 9, 10, 40, 0, 1, 3, 1},
+                        Convolution{1, 140, 34, 300, 0, 3, 3, 1, 1, 1}})
+    for (int64_t results : {2, 4, 8})
+      expectRight(withBias(depthwise("bf16", c)), "tpu-128", results);
+  expectRight(depthwise("i8", {1, 18, 18, 48, 0, 3, 3}), "tpu-256", 4);
+  // A residual, whose channels follow each other in the same way.
+  Contract sum = depthwise("bf16", {1, 10, 14, 72, 0, 3, 3});
+  for (int64_t results : {2, 3, 12})
+    expectRight(withBody(sum,
+                         "    %x = arith.extf %0 : bf16 to f32\n"
+                         "    %f = arith.addf %sum, %x : f32\n",
+                         [](double sum, const std::vector<double> &v) {
+                           return sum + v[0];
+                         },
+                         {{"n, h, w, o", {1, 8, 12, 72}, "bf16"}}),
+                "tpu-128", results);
+}
+
 TEST_F(SystolicContract, Epilogues) {
   using Values = std::vector<double>;
   Contract base = product("bf16", 150, 200, 96, false);

@@ -210,7 +210,9 @@ lowerWith(func::FuncOp function, const systolic::Machine &machine,
   if (!error.empty())
     return failure();
   if (beside) {
-    auto packed = systolic::packColumns(problem, machine, beside);
+    auto packed = problem.isDepthwise
+                      ? systolic::packLanes(problem, beside)
+                      : systolic::packColumns(problem, machine, beside);
     if (!packed) {
       error = "its results cannot stand side by side";
       return failure();

@@ -13,15 +13,20 @@ std::string queueName(uint32_t queue) {
              : "execute " + std::to_string(queue - ASHLAR_SYSTOLIC_EXECUTE);
 }
 
+uint32_t Ordering::issue(uint32_t queue) {
+  std::copy_n(known[queue], queueCount, awaited[queue]);
+  return ++issued[queue];
+}
+
 void Ordering::sync(uint32_t from, uint32_t to) {
-  // What the queues waited for knew has ended as well.
+  // What the commands waited for has ended as well.
   uint32_t told[queueCount] = {};
   for (uint32_t p = 0; p < queueCount; ++p) {
     if (!(from >> p & 1))
       continue;
     told[p] = std::max(told[p], issued[p]);
     for (uint32_t q = 0; q < queueCount; ++q)
-      told[q] = std::max(told[q], known[p][q]);
+      told[q] = std::max(told[q], awaited[p][q]);
   }
   for (uint32_t c = 0; c < queueCount; ++c)
     if (to >> c & 1)

@@ -18,7 +18,7 @@ std::string queueName(uint32_t queue);
 class Ordering {
 public:
   /// The number of the next command of a queue; the first has 1.
-  uint32_t issue(uint32_t queue) { return ++issued[queue]; }
+  uint32_t issue(uint32_t queue);
 
   void sync(uint32_t from, uint32_t to);
 
@@ -35,6 +35,9 @@ public:
 private:
   uint32_t issued[queueCount] = {};
   uint32_t known[queueCount][queueCount] = {};
+  /// What a queue knew when it was last given a command: once that has ended,
+  /// so has this. What it has been told since then is for commands to come.
+  uint32_t awaited[queueCount][queueCount] = {};
 };
 
 /// Stores and loads in memory that not every queue knows to have ended.
