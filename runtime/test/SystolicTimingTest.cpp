@@ -255,6 +255,32 @@ TEST(SystolicTiming, ArraysWorkAtTheSameTime) {
             s.timing.regions()[0].last - s.timing.regions()[0].first);
 }
 
+/// A contraction that waits for a depthwise one is not charged for what that
+/// takes alone.
+TEST(SystolicTiming, ContractionsWithoutDepthwise) {
+  const Machine machine = small(128, ASHLAR_SYSTOLIC_BF16);
+  StreamBuilder b("both", 1);
+  b.configLoad(0, 256, 128);
+  b.region("before", ASHLAR_SYSTOLIC_CONTRACTION, 0);
+  b.load(at(0), {0, 128, 128});
+  b.sync();
+  b.region("lanes", ASHLAR_SYSTOLIC_DEPTHWISE, 0);
+  b.configVector(ASHLAR_SYSTOLIC_F32, ASHLAR_SYSTOLIC_EACH_ROW);
+  for (int i = 0; i < 10; ++i)
+    b.vector(ASHLAR_SYSTOLIC_COPY, {ASHLAR_SYSTOLIC_ACCUMULATOR, 128, 128}, 0,
+             0);
+  b.sync();
+  b.region("before", ASHLAR_SYSTOLIC_CONTRACTION, 0);
+  b.load(at(0), {0, 128, 128});
+  Simulated s(machine, b.kernel);
+  s.count();
+  uint64_t contractions =
+      cyclesOf(s.kernel(), s.timing, ASHLAR_SYSTOLIC_CONTRACTION);
+  uint64_t lanes = cyclesOf(s.kernel(), s.timing, ASHLAR_SYSTOLIC_DEPTHWISE);
+  EXPECT_GE(lanes, 160u);
+  EXPECT_NEAR(double(contractions + lanes), double(s.timing.cycles()), 16);
+}
+
 //===-- Whole layers, as a compiler would write them ----------------------===//
 
 /// C = A B in bf16: A comes once, blocks of 128 columns of B pass through three

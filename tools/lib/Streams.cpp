@@ -76,6 +76,13 @@ uint64_t StreamUse::contractionCycles() const {
   return sum;
 }
 
+uint64_t StreamUse::depthwiseCycles() const {
+  uint64_t sum = 0;
+  for (const Stream &stream : streams)
+    sum += stream.launches * stream.use.depthwiseCycles;
+  return sum;
+}
+
 uint64_t StreamUse::multiplyAdds() const {
   uint64_t sum = 0;
   for (const Stream &stream : streams)
@@ -111,7 +118,12 @@ std::string StreamUse::table(const std::string &program) const {
                 static_cast<unsigned long long>(multiplyAdds()),
                 static_cast<unsigned long long>(contractionCycles()),
                 utilisation() * 100);
-  return text + line;
+  text += line;
+  if (uint64_t cycles = depthwiseCycles())
+    text +=
+        "of them depthwise ones, beside the others: " + std::to_string(cycles) +
+        " cycles\n";
+  return text;
 }
 
 Json StreamUse::json() const {
@@ -134,6 +146,7 @@ Json StreamUse::json() const {
                     {"launches", stream.launches},
                     {"cycles", stream.use.cycles},
                     {"contraction_cycles", stream.use.contractionCycles},
+                    {"depthwise_cycles", stream.use.depthwiseCycles},
                     {"multiply_adds", stream.use.multiplyAdds},
                     {"utilisation", stream.use.utilisation},
                     {"regions", regions}});
@@ -141,6 +154,7 @@ Json StreamUse::json() const {
   return {{"machine", image->machine.name},
           {"cycles", cycles()},
           {"contraction_cycles", contractionCycles()},
+          {"depthwise_cycles", depthwiseCycles()},
           {"multiply_adds", multiplyAdds()},
           {"utilisation", utilisation()},
           {"streams", list}};

@@ -28,6 +28,8 @@ struct StreamUse {
   /// them and ask for.
   uint64_t cycles() const;
   uint64_t contractionCycles() const;
+  /// What depthwise ones take of them, on the vector unit.
+  uint64_t depthwiseCycles() const;
   uint64_t multiplyAdds() const;
   /// Of the arrays, while there are contractions.
   double utilisation() const;

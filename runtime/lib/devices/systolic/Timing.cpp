@@ -199,6 +199,7 @@ void Timing::run(Entry entry, uint64_t start) {
   if (entry.busy) // not one that only says where C goes
     time.first = std::min(time.first, start);
   time.last = std::max(time.last, end);
+  time.work.add(start, end);
   time.multiplyAdds += entry.multiplyAdds;
   if (entry.kind == Action::Compute)
     time.arrayBusy += entry.busy;
@@ -212,21 +213,16 @@ void Timing::run(Entry entry, uint64_t start) {
 }
 
 uint64_t cyclesOf(const Kernel &kernel, const Timing &timing, uint32_t kind) {
-  std::vector<std::pair<uint64_t, uint64_t>> intervals;
+  Intervals all, own, others;
   for (size_t i = 0; i < kernel.regions.size(); ++i) {
     const RegionTime &time = timing.regions()[i];
-    if (kernel.regions[i].kind == kind && time.first < time.last)
-      intervals.push_back({time.first, time.last});
+    bool isOwn = kernel.regions[i].kind == kind;
+    if (isOwn)
+      all.add(time.first, time.last);
+    (isOwn ? own : others).add(time.work);
   }
-  std::sort(intervals.begin(), intervals.end());
-  uint64_t cycles = 0, end = 0;
-  for (auto [first, last] : intervals) {
-    first = std::max(first, end);
-    if (last > first)
-      cycles += last - first;
-    end = std::max(end, last);
-  }
-  return cycles;
+  Intervals busy = all.within(others);
+  return all.count() - busy.countWithout(own);
 }
 
 } // namespace ashlar::systolic

@@ -12,6 +12,7 @@
 #ifndef ASHLAR_RUNTIME_LIB_DEVICES_SYSTOLIC_TIMING_H
 #define ASHLAR_RUNTIME_LIB_DEVICES_SYSTOLIC_TIMING_H
 
+#include "Intervals.h"
 #include "Ordering.h"
 
 #include <deque>
@@ -26,6 +27,7 @@ struct RegionTime {
   uint64_t multiplyAdds = 0; // of the arrays, padding left out
   uint64_t vectorBusy = 0;
   uint64_t loadBytes = 0, storeBytes = 0; // over the port, in whole bursts
+  Intervals work; // of each command, until its result is there
 };
 
 /// One command on its engine, for a picture.
@@ -124,7 +126,9 @@ private:
   std::vector<RowUse> rowUses[2]; // scratchpad, accumulator; if interlocked
 };
 
-/// The cycles in which any region of this kind was at work.
+/// The cycles of the union of the intervals of all regions of this kind,
+/// waiting and all, without those in which only regions of another kind had
+/// commands at work.
 uint64_t cyclesOf(const Kernel &kernel, const Timing &timing, uint32_t kind);
 
 } // namespace ashlar::systolic

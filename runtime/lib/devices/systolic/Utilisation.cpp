@@ -51,6 +51,7 @@ std::string measureUse(const Machine &machine, const Kernel &kernel,
       use.multiplyAdds += useful;
   }
   use.contractionCycles = cyclesOf(kernel, timing, ASHLAR_SYSTOLIC_CONTRACTION);
+  use.depthwiseCycles = cyclesOf(kernel, timing, ASHLAR_SYSTOLIC_DEPTHWISE);
   if (use.contractionCycles)
     use.utilisation =
         double(use.multiplyAdds) / (perCycle * double(use.contractionCycles));

@@ -22,6 +22,7 @@ struct RegionUse {
 struct KernelUse {
   uint64_t cycles = 0;            // in all
   uint64_t contractionCycles = 0; // the union of contractions' intervals
+  uint64_t depthwiseCycles = 0;   // and those of depthwise ones alone
   uint64_t multiplyAdds = 0;      // that contractions ask for
   double utilisation = 0;         // of those over these
   double seconds = 0;

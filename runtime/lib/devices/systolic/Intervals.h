@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Sets of cycles.
+
+#ifndef ASHLAR_RUNTIME_LIB_DEVICES_SYSTOLIC_INTERVALS_H
+#define ASHLAR_RUNTIME_LIB_DEVICES_SYSTOLIC_INTERVALS_H
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace ashlar::systolic {
+
+class Intervals {
+public:
+  /// [begin, end), in any order; cheap where they mostly come in order.
+  void add(uint64_t begin, uint64_t end);
+  void add(const Intervals &others);
+  uint64_t count() const;
+  /// Of those that are not in `others`.
+  uint64_t countWithout(const Intervals &others) const;
+  /// Those in both.
+  Intervals within(const Intervals &others) const;
+
+private:
+  /// Sorted and apart.
+  std::vector<std::pair<uint64_t, uint64_t>> merged() const;
+
+  std::vector<std::pair<uint64_t, uint64_t>> parts;
+};
+
+} // namespace ashlar::systolic
+
+#endif // ASHLAR_RUNTIME_LIB_DEVICES_SYSTOLIC_INTERVALS_H
