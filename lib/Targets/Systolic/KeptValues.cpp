@@ -36,8 +36,10 @@ public:
   Finder(std::vector<Problem> &problems, const Machine &machine,
          std::optional<uint32_t> inner)
       : problems(problems), machine(machine), inner(inner) {
+    // By as much as a value's way out and back takes at least.
     for (const Problem &problem : problems)
-      isPacked.push_back(!packingsOf(problem, machine).empty());
+      isPacked.push_back(savedByPacking(problem, machine) >
+                         2 * int64_t(machine.memory_latency));
   }
 
   std::vector<Candidate> find();

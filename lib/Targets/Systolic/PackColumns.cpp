@@ -152,21 +152,33 @@ std::optional<Problem> ashlar::systolic::packLanes(const Problem &problem,
   return packed;
 }
 
+/// What array or lanes take, if they never wait.
+static int64_t cyclesOf(const Problem &one, const Machine &machine) {
+  const int64_t dim = machine.dim;
+  int64_t blocks = one.count(one.batch) * divideUp(one.count(one.n), dim);
+  int64_t rows = one.count(one.m), terms = one.count(one.k);
+  if (one.isDepthwise)
+    return blocks * rows * terms * dim / machine.vector_lanes;
+  return blocks * divideUp(terms, dim) * std::max(rows, dim) / machine.arrays;
+}
+
+int64_t ashlar::systolic::savedByPacking(const Problem &problem,
+                                         const Machine &machine) {
+  std::vector<Problem> packings = packingsOf(problem, machine);
+  return packings.empty()
+             ? 0
+             : cyclesOf(problem, machine) - cyclesOf(packings[0], machine);
+}
+
 std::vector<Problem> ashlar::systolic::packingsOf(const Problem &problem,
                                                   const Machine &machine) {
   const int64_t dim = machine.dim;
-  auto cyclesOf = [&](const Problem &one) {
-    if (one.isDepthwise)
-      return divideUp(one.count(one.n), dim) * one.count(one.m);
-    return divideUp(one.count(one.n), dim) * divideUp(one.count(one.k), dim) *
-           std::max(one.count(one.m), dim);
-  };
   struct Candidate {
     int64_t cycles;
     Problem problem;
   };
   std::vector<Candidate> candidates;
-  const int64_t alone = cyclesOf(problem);
+  const int64_t alone = cyclesOf(problem, machine);
   // With more, one would have been full before.
   int64_t filled =
       problem.isDepthwise
@@ -177,7 +189,7 @@ std::vector<Problem> ashlar::systolic::packingsOf(const Problem &problem,
     if (auto packed = problem.isDepthwise
                           ? packLanes(problem, results)
                           : packColumns(problem, machine, results))
-      if (int64_t cycles = cyclesOf(*packed); cycles * 20 < alone * 19)
+      if (int64_t cycles = cyclesOf(*packed, machine); cycles * 20 < alone * 19)
         candidates.push_back({cycles, std::move(*packed)});
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const Candidate &a, const Candidate &b) {

@@ -21,6 +21,9 @@ std::optional<Problem> packLanes(const Problem &problem, int64_t results);
 /// The few that keep array or lanes busier than results alone, best first.
 std::vector<Problem> packingsOf(const Problem &problem, const Machine &machine);
 
+/// Cycles of array or lanes that the best of them saves.
+int64_t savedByPacking(const Problem &problem, const Machine &machine);
+
 } // namespace ashlar::systolic
 
 #endif // ASHLAR_LIB_TARGETS_SYSTOLIC_PACKCOLUMNS_H
