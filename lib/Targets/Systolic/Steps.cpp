@@ -432,7 +432,8 @@ void Planner::run() {
   };
   plan.steps.back().isFresh = isIdle(1) && isIdle(2);
   int64_t all = layout.nBlocks * int64_t(layout.chunks.size());
-  // Once nothing is in use any more there is as much room as ever.
+  // Steps may have to pass without any folds until places are free; once
+  // nothing is in use any more there is as much room as ever.
   for (int empty = 0; opened < all || !open.empty();) {
     bool isFull = plan.steps.back().cycles >= layout.choice.stepCycles;
     Added added = isFull ? Added::NoRoom : addNext();
@@ -441,7 +442,7 @@ void Planner::run() {
       continue;
     }
     empty += plan.steps.back().units.empty() && added == Added::NoRoom;
-    if (empty > (written ? loose : 0)) {
+    if (empty > loose) {
       plan.error = "its tiles do not fit on chip";
       return;
     }
