@@ -16,7 +16,8 @@ uint64_t at(uint32_t binding, uint64_t offset = 0) {
 /// Something of everything: 8 x 8 products in a loop, with an epilogue.
 Kernel sample() {
   StreamBuilder b("sample", 2);
-  b.region("products", ASHLAR_SYSTOLIC_CONTRACTION, 3 * 512);
+  b.region("products", ASHLAR_SYSTOLIC_CONTRACTION, 3 * 512,
+           ASHLAR_SYSTOLIC_KEEPS_WEIGHTS);
   b.configExecute(ASHLAR_SYSTOLIC_WEIGHT_STATIONARY);
   b.configLoad(0, 16, 8);
   b.configStore(16);
@@ -60,6 +61,8 @@ TEST(SystolicImage, ComesBackAsItWas) {
   ASSERT_EQ(read.kernels[1].regions.size(), 1u);
   EXPECT_EQ(read.kernels[1].regions[0].name, "products");
   EXPECT_EQ(read.kernels[1].regions[0].multiplyAdds, 1536u);
+  EXPECT_STREQ(dataflowName(read.kernels[1].regions[0].dataflow),
+               "weight-stationary");
   EXPECT_EQ(read.kernels[0].commands.size(), sample().commands.size());
   // 4 before the loop; 13 in it, but for the three that advance others.
   EXPECT_EQ(read.kernels[0].issued, 4u + 3 * 12);

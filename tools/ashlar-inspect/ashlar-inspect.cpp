@@ -33,8 +33,8 @@ int main(int argc, char **argv) {
       ->type_name("KERNEL");
   app.add_flag("--utilisation", utilisation,
                "Print what the kernels for a systolic machine cost on it: "
-               "cycles, use, bytes and bound of each region; with --json for "
-               "programs");
+               "cycles, use, bytes, bound and dataflow of each region; with "
+               "--json for programs");
   app.add_option("--memory-map", memoryMap,
                  "Draw what lies where in the arena, and when: .svg or .html")
       ->type_name("FILE");

@@ -141,7 +141,9 @@ Json StreamUse::json() const {
            {"vector_busy", row.vectorBusy},
            {"loaded_bytes", row.time.loadBytes},
            {"stored_bytes", row.time.storeBytes},
-           {"bound", row.bound}});
+           {"bound", row.bound},
+           {"dataflow",
+            row.region ? systolic::dataflowName(row.region->dataflow) : ""}});
     list.push_back({{"name", stream.name},
                     {"launches", stream.launches},
                     {"cycles", stream.use.cycles},

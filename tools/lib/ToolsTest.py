@@ -86,7 +86,14 @@ class Tools(unittest.TestCase):
             self.assertIn(line, out)
         code, out, err = run("ashlar-inspect", module, "--utilisation")
         self.assertEqual((code, err), (0, ""))
+        self.assertRegex(out, r"bound +dataflow +region\n")
         self.assertRegex(out, r"the product\n\d+ cycles on small, ")
+        code, out, err = run("ashlar-inspect", module, "--utilisation",
+                             "--json")
+        self.assertEqual((code, err), (0, ""))
+        for region in json.loads(out)[0]["streams"][0]["regions"]:
+            # Its writer says none.
+            self.assertEqual(region["dataflow"], "")
         code, _, err = run("ashlar-inspect", SAMPLE, "--utilisation")
         self.assertEqual(code, 1)
         self.assertIn("no program is for a systolic machine", err)

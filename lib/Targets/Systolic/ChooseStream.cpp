@@ -32,15 +32,7 @@ std::optional<uint64_t> ashlar::systolic::cyclesOf(const Machine &machine,
 }
 
 const char *ashlar::systolic::nameOf(Dataflow dataflow) {
-  switch (dataflow) {
-  case Dataflow::WeightStationary:
-    return "weight-stationary";
-  case Dataflow::InputStationary:
-    return "input-stationary";
-  case Dataflow::OutputStationary:
-    return "output-stationary";
-  }
-  return "";
+  return dataflowName(uint32_t(dataflow));
 }
 
 /// Terms that follow each other in memory: all but the taps.

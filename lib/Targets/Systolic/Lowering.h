@@ -11,7 +11,11 @@
 namespace ashlar::systolic {
 
 /// What stays in the array while the rest goes by.
-enum class Dataflow { WeightStationary, InputStationary, OutputStationary };
+enum class Dataflow : uint16_t {
+  WeightStationary = ASHLAR_SYSTOLIC_KEEPS_WEIGHTS,
+  InputStationary = ASHLAR_SYSTOLIC_KEEPS_INPUTS,
+  OutputStationary = ASHLAR_SYSTOLIC_KEEPS_SUMS
+};
 
 /// "weight-stationary"
 const char *nameOf(Dataflow dataflow);
@@ -49,9 +53,15 @@ struct Part {
   /// contractions.
   int64_t keptRows = 0;
 
-  uint32_t regionKind() const {
+  uint16_t regionKind() const {
     return problem->isDepthwise ? ASHLAR_SYSTOLIC_DEPTHWISE
                                 : ASHLAR_SYSTOLIC_CONTRACTION;
+  }
+  uint16_t dataflow() const {
+    return problem->isDepthwise        ? ASHLAR_SYSTOLIC_KEEPS_NOTHING
+           : choice.isOutputStationary ? ASHLAR_SYSTOLIC_KEEPS_SUMS
+           : problem->isExchanged      ? ASHLAR_SYSTOLIC_KEEPS_INPUTS
+                                       : ASHLAR_SYSTOLIC_KEEPS_WEIGHTS;
   }
 };
 

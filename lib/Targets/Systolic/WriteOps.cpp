@@ -165,9 +165,12 @@ void OpWriter::write(const systolic::Command &command) {
     return;
   case ASHLAR_SYSTOLIC_REGION: {
     const systolic::Region &region = kernel.regions[rs1];
-    RegionOp::create(b, location, b.getStringAttr(region.name),
-                     named<KindAttr>(Kind(region.kind)),
-                     i64(region.multiplyAdds));
+    RegionOp::create(
+        b, location, b.getStringAttr(region.name),
+        named<KindAttr>(Kind(region.kind)), i64(region.multiplyAdds),
+        region.dataflow ? named<systolicir::DataflowAttr>(
+                              systolicir::Dataflow(region.dataflow))
+                        : nullptr);
     return;
   }
   case ASHLAR_SYSTOLIC_LOOP: {

@@ -108,7 +108,7 @@ std::string StreamOrder::add(const Part &part) {
   planSteps(made->layout, made->areas(), free, isJoined ? &written : nullptr,
             plan);
   builder.kernel.regions.push_back(
-      {part.name, part.multiplyAdds, part.regionKind()});
+      {part.name, part.multiplyAdds, part.regionKind(), part.dataflow()});
   parts.push_back(std::move(made));
   freeSteps.push_back(free);
   lastSteps.push_back(int(plan.steps.size()) - 1);

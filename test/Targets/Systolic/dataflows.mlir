@@ -6,6 +6,7 @@
 // by in two products that begin them and add to them; the second one lets them
 // out.
 // CHECK-LABEL: func.func @outputs
+// CHECK: systolic.region {{.*}} contraction {{[0-9]+}} output_stationary
 // CHECK: systolic.config_execute {{.*}}outputStationary
 // CHECK: systolic.preload none 0 x 0 into none 0 x 0
 // CHECK-NEXT: systolic.compute scratchpad{{.*}} 128 x 128, scratchpad{{.*}} 128 x 48
@@ -29,6 +30,7 @@ func.func @outputs(%a: memref<1021x160xbf16>, %b: memref<160x48xbf16>,
 // Weights and results lie by columns of the model's product: what is stationary
 // is its inputs, and the rows of weights go over them.
 // CHECK-LABEL: func.func @inputs
+// CHECK: systolic.region {{.*}} contraction {{[0-9]+}} input_stationary
 // CHECK: systolic.mvin 0, %arg1[0] to scratchpad[0]
 // CHECK: systolic.mvin 1, %arg0[0] to scratchpad
 // CHECK: systolic.preload scratchpad{{.*}} 128 x 40 into accumulator{{.*}} 200 x 40

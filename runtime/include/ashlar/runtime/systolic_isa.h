@@ -316,11 +316,19 @@ enum ashlar_systolic_region_kind_t {
   ASHLAR_SYSTOLIC_CONTRACTION = 1,
   ASHLAR_SYSTOLIC_DEPTHWISE = 2
 };
+/* What stays in the array while a region's other matrices go by. */
+enum ashlar_systolic_dataflow_t {
+  ASHLAR_SYSTOLIC_KEEPS_NOTHING = 0, /* no product, or not said */
+  ASHLAR_SYSTOLIC_KEEPS_WEIGHTS = 1,
+  ASHLAR_SYSTOLIC_KEEPS_INPUTS = 2,
+  ASHLAR_SYSTOLIC_KEEPS_SUMS = 3
+};
 /* What a part of a kernel is for: counters are kept by region. */
 typedef struct ashlar_systolic_region_t {
   uint64_t multiply_adds; /* that the model asks for, without any padding */
   uint32_t name;          /* byte in the texts */
-  uint32_t kind;          /* ashlar_systolic_region_kind_t */
+  uint16_t kind;          /* ashlar_systolic_region_kind_t */
+  uint16_t dataflow;      /* ashlar_systolic_dataflow_t */
 } ashlar_systolic_region_t;
 
 #ifdef __cplusplus

@@ -187,8 +187,12 @@ static std::string readKernel(const Reader &reader, const Header &header,
     if (region.kind > ASHLAR_SYSTOLIC_DEPTHWISE)
       return place + "region " + number(i) + " has an unknown kind, " +
              number(region.kind);
+    if (region.dataflow > ASHLAR_SYSTOLIC_KEEPS_SUMS)
+      return place + "region " + number(i) + " has an unknown dataflow, " +
+             number(region.dataflow);
     out.multiplyAdds = region.multiply_adds;
     out.kind = region.kind;
+    out.dataflow = region.dataflow;
   }
   kernel.commands = reader.readAll<Command>(
       header.commands_at, record.first_command, record.command_count);
@@ -285,8 +289,8 @@ std::string writeImage(const Image &image) {
     record.name = addText(kernel.name);
     record.bindings = kernel.bindings;
     for (const Region &region : kernel.regions)
-      regions.push_back(
-          {region.multiplyAdds, addText(region.name), region.kind});
+      regions.push_back({region.multiplyAdds, addText(region.name), region.kind,
+                         region.dataflow});
     header.command_count += kernel.commands.size();
     writer.add(record);
   }

@@ -18,8 +18,12 @@ using Machine = ashlar_systolic_machine_t;
 struct Region {
   std::string name;
   uint64_t multiplyAdds = 0;
-  uint32_t kind = ASHLAR_SYSTOLIC_OTHER;
+  uint16_t kind = ASHLAR_SYSTOLIC_OTHER;
+  uint16_t dataflow = ASHLAR_SYSTOLIC_KEEPS_NOTHING;
 };
+
+/// "weight-stationary"; empty for none.
+const char *dataflowName(uint32_t dataflow);
 
 struct Kernel {
   std::string name;

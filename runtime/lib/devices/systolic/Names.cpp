@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Instructions by name.
+// Instructions and dataflows by name.
 
 #include "Decoder.h"
 
@@ -68,6 +68,19 @@ std::string nameOf(uint32_t funct) {
       funct <= ASHLAR_SYSTOLIC_VECTOR_LAST)
     return vector[funct - ASHLAR_SYSTOLIC_VECTOR_FIRST];
   return "";
+}
+
+const char *dataflowName(uint32_t dataflow) {
+  switch (dataflow) {
+  case ASHLAR_SYSTOLIC_KEEPS_WEIGHTS:
+    return "weight-stationary";
+  case ASHLAR_SYSTOLIC_KEEPS_INPUTS:
+    return "input-stationary";
+  case ASHLAR_SYSTOLIC_KEEPS_SUMS:
+    return "output-stationary";
+  default:
+    return "";
+  }
 }
 
 } // namespace ashlar::systolic

@@ -38,9 +38,10 @@ public:
     kernel.bindings = bindings;
   }
 
-  void region(std::string name, uint32_t kind, uint64_t multiplyAdds) {
+  void region(std::string name, uint16_t kind, uint64_t multiplyAdds,
+              uint16_t dataflow = ASHLAR_SYSTOLIC_KEEPS_NOTHING) {
     add(ASHLAR_SYSTOLIC_REGION, kernel.regions.size(), 0);
-    kernel.regions.push_back({std::move(name), multiplyAdds, kind});
+    kernel.regions.push_back({std::move(name), multiplyAdds, kind, dataflow});
   }
 
   void configExecute(uint32_t dataflow, uint32_t aStride = 1,

@@ -62,15 +62,16 @@ std::string useTable(const Machine &machine, const KernelUse &use) {
   char line[256];
   std::string result =
       "     cycles  array  useful   port  vector      loaded      stored  "
-      "bound    region\n";
+      "bound    dataflow           region\n";
   for (const RegionUse &row : use.regions) {
     std::snprintf(
         line, sizeof(line),
-        "%11llu %5.1f%% %6.1f%% %5.1f%% %6.1f%% %11llu %11llu  %-8s ",
+        "%11llu %5.1f%% %6.1f%% %5.1f%% %6.1f%% %11llu %11llu  %-8s %-18s ",
         static_cast<unsigned long long>(row.cycles), row.arrayBusy * 100,
         row.utilisation * 100, row.portBusy * 100, row.vectorBusy * 100,
         static_cast<unsigned long long>(row.time.loadBytes),
-        static_cast<unsigned long long>(row.time.storeBytes), row.bound);
+        static_cast<unsigned long long>(row.time.storeBytes), row.bound,
+        row.region ? dataflowName(row.region->dataflow) : "");
     result += line + (row.region ? row.region->name : "(before)") + "\n";
   }
   std::snprintf(line, sizeof(line),

@@ -6,6 +6,8 @@
 func.func @commands(%x: memref<256x128xbf16>, %t: memref<3080xi8>) {
   // CHECK: systolic.region "layer" contraction 4096
   systolic.region "layer" contraction 4096
+  // CHECK: systolic.region "kept" contraction 1 input_stationary
+  systolic.region "kept" contraction 1 input_stationary
   // CHECK: systolic.config_execute {aStride = 2 : i32, bTransposed}
   systolic.config_execute {aStride = 2 : i32, bTransposed}
   // CHECK: systolic.config_load 1 stride = 256 block_stride = 128 {narrow}

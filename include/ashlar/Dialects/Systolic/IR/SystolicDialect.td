@@ -71,6 +71,10 @@ def Systolic_Kind : Systolic_Enum<"Kind", "what a region counts as", [
   Systolic_Case<"other", 0>, Systolic_Case<"contraction", 1>,
   Systolic_Case<"depthwise", 2>]>;
 
+def Systolic_Dataflow : Systolic_Enum<"Dataflow", "what stays in the array", [
+  Systolic_Case<"weight_stationary", 1>, Systolic_Case<"input_stationary", 2>,
+  Systolic_Case<"output_stationary", 3>]>;
+
 def Systolic_Function : Systolic_Enum<"Function", "what a vector op does", [
   Systolic_Case<"copy", 80>, Systolic_Case<"add", 81>,
   Systolic_Case<"subtract", 82>, Systolic_Case<"multiply", 83>,

@@ -250,16 +250,18 @@ def Systolic_SyncOp : Systolic_Command<"sync"> {
 def Systolic_RegionOp : Systolic_Op<"region"> {
   let summary = "What follows counts for this region";
   let description = [{
-    With its name, its kind and the multiply-adds that the model asks for.
-    Not in a loop.
+    With its name, its kind, the multiply-adds that the model asks for and, if
+    it is a product, its dataflow, which is there to be read by people. Not in a
+    loop.
 
     ```mlir
-    systolic.region "conv1" contraction 118013952
+    systolic.region "conv1" contraction 118013952 output_stationary
     ```
   }];
   let arguments = (ins StrAttr:$name, Systolic_Kind:$kind,
-                       I64Attr:$multiplyAdds);
-  let assemblyFormat = "$name $kind $multiplyAdds attr-dict";
+                       I64Attr:$multiplyAdds,
+                       OptionalAttr<Systolic_Dataflow>:$dataflow);
+  let assemblyFormat = "$name $kind $multiplyAdds ($dataflow^)? attr-dict";
   let hasVerifier = 1;
 }
 
