@@ -58,6 +58,13 @@ std::vector<Choice> ashlar::systolic::choicesFor(const Problem &problem,
   std::vector<Choice> choices;
   int64_t rows = problem.count(problem.m);
   int64_t most = std::min<int64_t>(rows, machine.accumulator_rows / 3);
+  // Blocks of all columns lie side by side, beside what is made of them.
+  if (problem.rows.exist())
+    most = std::max<int64_t>(
+        1, std::min<int64_t>(
+               rows, machine.accumulator_rows /
+                         (2 * divideUp(problem.count(problem.n), machine.dim) +
+                          int64_t(problem.rows.values.size()))));
   // An array holds the sums of as many rows at once.
   int64_t least = isOutputStationary ? std::min<int64_t>(rows, machine.dim) : 1;
   std::vector<int64_t> counts;

@@ -15,10 +15,6 @@ static Reach exchanged(Reach reach) {
                                   : reach;
 }
 
-static bool hasColumns(Reach reach) {
-  return reach == Reach::Each || reach == Reach::Row;
-}
-
 /// The vector unit takes a column on the right alone, and narrows whole rows.
 static bool exchangeEpilogue(Epilogue &epilogue) {
   // It comes with an mvin, which repeats rows, not columns.
@@ -43,7 +39,8 @@ static bool exchangeEpilogue(Epilogue &epilogue) {
 }
 
 std::optional<Problem> ashlar::systolic::exchangeRoles(const Problem &problem) {
-  if (problem.isDepthwise || problem.sideBySide.taps)
+  if (problem.isDepthwise || problem.sideBySide.taps || problem.rows.exist() ||
+      problem.unrounded)
     return std::nullopt;
   Problem exchanged = problem;
   if (!exchangeEpilogue(exchanged.epilogue))

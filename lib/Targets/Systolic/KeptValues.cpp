@@ -148,6 +148,10 @@ bool Finder::canRead(size_t reader, const Access &access,
     if (one.kind == EpilogueValue::Operand &&
         &problem.operands[one.operand] == &access && one.reach != Reach::Each)
       return false;
+  for (const EpilogueValue &one : problem.rows.values)
+    if (one.kind == EpilogueValue::Operand &&
+        &problem.operands[one.operand] == &access)
+      return false;
   if (problem.epilogue.bias >= 0 &&
       &problem.operands[size_t(problem.epilogue.bias)] == &access)
     return false;
@@ -182,7 +186,9 @@ std::vector<Candidate> Finder::find() {
         candidate.savedBytes += read.end - read.begin;
       }
       // Another value lies there from now on.
-      if (range.overlaps(rangeOfResult(problem)))
+      if (range.overlaps(rangeOfResult(problem)) ||
+          (problem.unrounded &&
+           range.overlaps(rangeOf(problem, *problem.unrounded))))
         break;
     }
     if (!value.isStored)

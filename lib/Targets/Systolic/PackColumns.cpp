@@ -100,7 +100,8 @@ std::optional<Problem> ashlar::systolic::packColumns(const Problem &problem,
                                                      int64_t results) {
   if (!(machine.flags & ASHLAR_SYSTOLIC_EXTENDED) || problem.isDepthwise ||
       problem.isExchanged || problem.m.empty() || problem.k.empty() ||
-      problem.sideBySide.taps != 0 || !hasColumnsTogether(problem))
+      problem.sideBySide.taps != 0 || problem.rows.exist() ||
+      problem.unrounded || !hasColumnsTogether(problem))
     return std::nullopt;
   if (needsColumnsAlone(problem))
     return std::nullopt;

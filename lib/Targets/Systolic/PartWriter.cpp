@@ -11,7 +11,8 @@ PartWriter::PartWriter(const Problem &problem, const Machine &machine,
                        const Choice &choice, const Areas &areas,
                        StreamWriter &writer)
     : layout(problem, machine, choice), epilogue(layout, writer, areas),
-      writer(writer), taken(epilogue.areas()) {
+      rows(layout, writer, epilogue.areas()), writer(writer),
+      taken(rows.areas()) {
   if (hasMargins() && isStored())
     marginRow = uint32_t(taken.next[isWide(problem.result.element)]++);
 }
@@ -41,8 +42,15 @@ static unsigned mvinOf(TileLoad::Kind kind) {
                                : EpilogueWriter::mvin;
 }
 
+std::vector<Transfer> PartWriter::constantLoads() const {
+  std::vector<Transfer> loads = epilogue.constantLoads();
+  for (const Transfer &load : rows.constantLoads())
+    loads.push_back(load);
+  return loads;
+}
+
 void PartWriter::collectConstants(Commands &commands) const {
-  collect(epilogue.constantLoads(), EpilogueWriter::mvin, commands);
+  collect(constantLoads(), EpilogueWriter::mvin, commands);
 }
 
 void PartWriter::collectLoads(const Step &step, int64_t after, int64_t last,
@@ -101,20 +109,23 @@ void PartWriter::collectFolds(const Steps &plan, const Step &step,
 
 void PartWriter::collectStores(const Steps &plan, const Step &step,
                                Commands &commands) const {
-  if (!isStored())
-    return;
-  const Access &access = layout.problem.result;
-  const Epilogue &out = layout.problem.epilogue;
-  uint32_t wide = isWide(access.element) ? ASHLAR_SYSTOLIC_FULL_WIDTH : 0;
-  for (int64_t number : step.finished) {
-    const ResultBlock &result = plan.results[size_t(number)];
-    uint32_t place = ASHLAR_SYSTOLIC_ACCUMULATOR | wide | result.place;
-    for (const Transfer &transfer : layout.rowsOfResults(
-             access, layout.chunks[size_t(result.chunk)], result.nBlock, place))
-      for (const Transfer &piece : writer.split(transfer))
-        commands.push_back(
-            [this, piece, &out] { writer.store(piece, out.relu, out.scale); });
-  }
+  const Problem &problem = layout.problem;
+  auto store = [&](const Access &access, bool relu, float scale) {
+    uint32_t wide = isWide(access.element) ? ASHLAR_SYSTOLIC_FULL_WIDTH : 0;
+    for (int64_t number : step.finished) {
+      const ResultBlock &result = plan.results[size_t(number)];
+      for (const Transfer &transfer : layout.rowsOfResults(
+               access, layout.chunks[size_t(result.chunk)], result.nBlock,
+               ASHLAR_SYSTOLIC_ACCUMULATOR | wide | result.place))
+        for (const Transfer &piece : writer.split(transfer))
+          commands.push_back(
+              [this, piece, relu, scale] { writer.store(piece, relu, scale); });
+    }
+  };
+  if (isStored())
+    store(problem.result, problem.epilogue.relu, problem.epilogue.scale);
+  if (problem.unrounded)
+    store(*problem.unrounded, false, 1);
 }
 
 /// Tap by tap on the vector unit, then the epilogue.
@@ -135,8 +146,21 @@ void PartWriter::writeLanes(const Steps &plan, const Step &step) {
 }
 
 void PartWriter::writeEpilogues(const Steps &plan, const Step &step) {
-  for (int64_t result : step.finished)
+  for (int64_t result : rows.isEmpty() ? step.finished : step.summed)
     epilogue.write(plan.results[size_t(result)]);
+  if (rows.isEmpty())
+    return;
+  // All blocks of some rows finish together, in the order of columns.
+  auto count = size_t(layout.nBlocks);
+  for (size_t first = 0; first < step.finished.size(); first += count) {
+    std::vector<const ResultBlock *> blocks;
+    for (size_t i = first; i < first + count; ++i)
+      blocks.push_back(&plan.results[size_t(step.finished[i])]);
+    rows.write(blocks);
+    for (const ResultBlock *block : blocks)
+      if (keeps())
+        epilogue.keep(*block);
+  }
 }
 
 void PartWriter::writeFirstStep(const Steps &plan, const Step &step) {
@@ -186,7 +210,8 @@ void PartWriter::writeFirstStep(const Steps &plan, const Step &step) {
         writer.sync(loadQueue, arrayQueues);
       writer.foldPiece(one.piece, one.isFirst, one.isLast);
     }
-  epilogue.loadConstants();
+  for (const Transfer &load : constantLoads())
+    writer.load(EpilogueWriter::mvin, load);
   for (const TileLoad &tile : step.loads)
     if (tile.kind == TileLoad::Operand)
       for (const Transfer &transfer : loadsOf(layout, tile))

@@ -7,6 +7,7 @@
 
 #include "ArraySteps.h"
 #include "WriteEpilogue.h"
+#include "WriteRows.h"
 
 #include <functional>
 
@@ -29,13 +30,16 @@ public:
 
   const Layout layout;
   EpilogueWriter epilogue;
+  RowsWriter rows;
 
   /// With what is taken.
   const Areas &areas() const { return taken; }
   bool fits() const;
   bool hasLanes() const { return layout.problem.isDepthwise; }
   /// Lanes are computed by the vector unit, and so is what follows, at once.
-  bool hasVector() const { return !hasLanes() && !epilogue.isEmpty(); }
+  bool hasVector() const {
+    return !hasLanes() && (!epilogue.isEmpty() || !rows.isEmpty());
+  }
   /// Its results stay on chip.
   bool keeps() const { return layout.problem.result.kept != nullptr; }
   bool isStored() const {
@@ -50,6 +54,7 @@ public:
   void writeFirstStep(const Steps &plan, const Step &step);
   void writeMargins();
   /// Loads of what the epilogue keeps.
+  std::vector<Transfer> constantLoads() const;
   void collectConstants(Commands &commands) const;
   /// Loads of what steps behind `after` up to `last` finish; `after` -2: and of
   /// what no step writes.

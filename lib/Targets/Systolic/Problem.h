@@ -7,6 +7,8 @@
 
 #include "Walks.h"
 
+#include <optional>
+
 namespace ashlar::systolic {
 
 /// Of an element in memory.
@@ -61,6 +63,13 @@ enum class Reach {
   Each
 };
 
+inline bool hasRows(Reach reach) {
+  return reach == Reach::Each || reach == Reach::Column;
+}
+inline bool hasColumns(Reach reach) {
+  return reach == Reach::Each || reach == Reach::Row;
+}
+
 /// A value of the epilogue: the sums, an operand, a number, or the result of
 /// one vector instruction on two others.
 struct EpilogueValue {
@@ -85,6 +94,24 @@ struct Epilogue {
   bool relu = false;
   float scale = 1;
 };
+
+/// What combines the values of a row. The epilogue leaves one value of each
+/// element in its block; from there on all blocks of a row are needed.
+struct Rows {
+  /// In order; the first is the block's, others are numbers, operands that
+  /// reach over rows, and results. Reductions' left operands are of each
+  /// element.
+  std::vector<EpilogueValue> values;
+  int result = 0; ///< what is stored
+
+  bool exist() const { return !values.empty(); }
+};
+
+inline bool isReduction(const EpilogueValue &value) {
+  return value.kind == EpilogueValue::Result &&
+         (value.funct == ASHLAR_SYSTOLIC_ROW_MAXIMUM ||
+          value.funct == ASHLAR_SYSTOLIC_ROW_SUM);
+}
 
 /// Elements of the result that no sum is for.
 struct Margin {
@@ -111,6 +138,9 @@ struct Problem {
   std::vector<Access> operands;         ///< of the epilogue
   std::vector<Coordinate> aCoordinates; ///< outermost first
   Epilogue epilogue;
+  Rows rows;
+  /// Where the result is stored once more, before it is rounded.
+  std::optional<Access> unrounded;
   std::vector<Margin> margins;
   double pad = 0;
   /// N moves A too: lanes of the vector unit, each with its own terms.

@@ -317,6 +317,10 @@ std::string Reader::read() {
   if (why.empty())
     why = readOperand(op.getInit(), op.getResultMap(), "the result",
                       problem.result, nullptr);
+  if (why.empty() && op.getUnrounded())
+    why = readOperand(op.getUnrounded(), op.getResultMap(),
+                      "the result before it is rounded",
+                      problem.unrounded.emplace(), nullptr);
   if (why.empty())
     why = checkTypes();
   for (auto [i, value] : llvm::enumerate(op.getEpilogue())) {
@@ -333,7 +337,9 @@ std::string Reader::read() {
   if (!why.empty())
     return why;
   why = readMargins();
-  return why.empty() ? systolic::readEpilogue(op, machine, problem) : why;
+  if (why.empty())
+    why = systolic::readEpilogue(op, machine, problem);
+  return why.empty() ? systolic::readRows(problem) : why;
 }
 
 std::string systolic::readContract(tile::ContractOp op, const Machine &machine,

@@ -20,6 +20,9 @@ std::string readContract(tile::ContractOp op, const Machine &machine,
 std::string readEpilogue(tile::ContractOp op, const Machine &machine,
                          Problem &problem);
 
+/// And takes from it what combines the values of a row.
+std::string readRows(Problem &problem);
+
 } // namespace ashlar::systolic
 
 #endif // ASHLAR_LIB_TARGETS_SYSTOLIC_READCONTRACT_H

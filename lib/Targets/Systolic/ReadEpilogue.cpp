@@ -16,13 +16,6 @@ using namespace ashlar;
 using namespace ashlar::systolic;
 
 namespace {
-bool hasRows(Reach reach) {
-  return reach == Reach::Each || reach == Reach::Column;
-}
-bool hasColumns(Reach reach) {
-  return reach == Reach::Each || reach == Reach::Row;
-}
-
 Reach join(Reach a, Reach b) {
   if (a == Reach::Number)
     return b;
@@ -75,11 +68,13 @@ private:
   int tanh(int x);
   int erf(int x);
   int roundEven(int x);
+  int reduce(uint8_t funct, int operand, ArrayRef<int64_t> dims);
   int select(arith::SelectOp op);
   int readOperand(unsigned i);
   int readOp(Operation *op);
   int valueOf(Value value);
   std::string finish(int result);
+  void shareValues();
   std::string leaveToTransfers();
   bool isNumber(int v) const {
     return values[size_t(v)].kind == EpilogueValue::Number;
@@ -116,6 +111,12 @@ int EpilogueReader::number(double number, bool isInteger) {
 }
 
 int EpilogueReader::unary(uint8_t funct, int operand) {
+  // A root and its reciprocal are made of each other.
+  if (const EpilogueValue &of = values[size_t(operand)];
+      funct == ASHLAR_SYSTOLIC_RECIPROCAL && of.kind == EpilogueValue::Result &&
+      of.funct == ASHLAR_SYSTOLIC_RECIPROCAL &&
+      values[size_t(of.left)].funct == ASHLAR_SYSTOLIC_RECIPROCAL_ROOT)
+    return of.left;
   EpilogueValue value;
   value.kind = EpilogueValue::Result;
   value.reach = values[size_t(operand)].reach;
@@ -257,8 +258,10 @@ int EpilogueReader::divide(int left, int right) {
   if (machine.input == ASHLAR_SYSTOLIC_S8)
     return refuse("its epilogue divides, and what is rounded to whole numbers "
                   "must be exact");
-  return binary(ASHLAR_SYSTOLIC_MULTIPLY, false, left,
-                unary(ASHLAR_SYSTOLIC_RECIPROCAL, right));
+  int reciprocal = unary(ASHLAR_SYSTOLIC_RECIPROCAL, right);
+  if (isNumber(left) && values[size_t(left)].number == 1)
+    return reciprocal;
+  return binary(ASHLAR_SYSTOLIC_MULTIPLY, false, left, reciprocal);
 }
 
 /// 1 - 2 / (1 + exp(2 x)).
@@ -298,6 +301,25 @@ int EpilogueReader::erf(int x) {
 int EpilogueReader::roundEven(int x) {
   int whole = unary(ASHLAR_SYSTOLIC_TO_INTEGER, x);
   return unary(ASHLAR_SYSTOLIC_TO_FLOAT, whole);
+}
+
+/// Of the values of a row.
+int EpilogueReader::reduce(uint8_t funct, int operand, ArrayRef<int64_t> dims) {
+  if (!(machine.flags & ASHLAR_SYSTOLIC_EXTENDED) ||
+      machine.input != ASHLAR_SYSTOLIC_BF16)
+    return refuse("its epilogue combines the values of a row");
+  llvm::SmallDenseSet<unsigned> over(dims.begin(), dims.end());
+  for (unsigned d = 0; d < problem.sizes.size(); ++d)
+    if (problem.sizes[d] > 1 &&
+        over.contains(d) != llvm::is_contained(problem.n, d))
+      return refuse("its epilogue combines values of other dims than its "
+                    "columns");
+  if (problem.isDepthwise || !problem.margins.empty() ||
+      values[size_t(operand)].reach != Reach::Each)
+    return refuse("its epilogue combines what are no rows of results");
+  int result = unary(funct, operand);
+  values[size_t(result)].reach = Reach::Column;
+  return result;
 }
 
 /// The larger or the smaller of two.
@@ -442,6 +464,12 @@ int EpilogueReader::readOp(Operation *inner) {
       .Case<math::ErfOp>([&](auto) { return erf(operand(0)); })
       .Case<math::RoundEvenOp>([&](auto) { return roundEven(operand(0)); })
       .Case<arith::SelectOp>([&](auto op) { return select(op); })
+      .Case<tile::RowSumOp>([&](auto op) {
+        return reduce(ASHLAR_SYSTOLIC_ROW_SUM, operand(0), op.getDims());
+      })
+      .Case<tile::RowMaximumOp>([&](auto op) {
+        return reduce(ASHLAR_SYSTOLIC_ROW_MAXIMUM, operand(0), op.getDims());
+      })
       .Case<arith::AddIOp>([&](auto) { return integers(ASHLAR_SYSTOLIC_ADD); })
       .Case<arith::MulIOp>(
           [&](auto) { return integers(ASHLAR_SYSTOLIC_MULTIPLY); })
@@ -476,6 +504,31 @@ int EpilogueReader::readOp(Operation *inner) {
         return refuse("the vector unit has no " +
                       other->getName().getStringRef());
       });
+}
+
+/// What is computed twice is computed once.
+void EpilogueReader::shareValues() {
+  std::vector<int> same(values.size());
+  auto isSame = [](const EpilogueValue &a, const EpilogueValue &b) {
+    return a.kind == b.kind && a.kind != EpilogueValue::Sum &&
+           a.isInteger == b.isInteger && a.isNarrow == b.isNarrow &&
+           a.operand == b.operand && a.number == b.number &&
+           std::signbit(a.number) == std::signbit(b.number) &&
+           a.funct == b.funct && a.actsOnIntegers == b.actsOnIntegers &&
+           a.left == b.left && a.right == b.right;
+  };
+  for (size_t v = 0; v < values.size(); ++v) {
+    for (int *operand : {&values[v].left, &values[v].right})
+      if (*operand >= 0)
+        *operand = same[size_t(*operand)];
+    same[v] = int(v);
+    for (size_t before = 0; before < v; ++before)
+      if (isSame(values[before], values[v])) {
+        same[v] = int(before);
+        break;
+      }
+  }
+  problem.epilogue.result = same[size_t(problem.epilogue.result)];
 }
 
 /// Leaves to the mvout what it does on its way.
@@ -519,8 +572,8 @@ std::string EpilogueReader::finish(int result) {
       result = binary(ASHLAR_SYSTOLIC_MAXIMUM, onIntegers, result, least);
     }
   }
-  if (narrows && isResult(ASHLAR_SYSTOLIC_MAXIMUM_IMMEDIATE) &&
-      immediateOf() == 0) {
+  if (narrows && !problem.unrounded &&
+      isResult(ASHLAR_SYSTOLIC_MAXIMUM_IMMEDIATE) && immediateOf() == 0) {
     epilogue.relu = true;
     result = values[size_t(result)].left;
   }
@@ -535,6 +588,8 @@ std::string EpilogueReader::finish(int result) {
   if (result != 0)
     values[size_t(result)].isNarrow = false;
   epilogue.result = result;
+  shareValues();
+  result = epilogue.result;
   // What nobody needs is not computed.
   std::vector<bool> isUsed(values.size(), false);
   isUsed[size_t(result)] = true;

@@ -115,6 +115,7 @@ private:
 
   Added addNext();
   Added add(Open &block);
+  void finish(int64_t number, Step &step);
   void addLoad(TileLoad load, Step &step);
   /// The last steps that write what a block's next tile loads, and what it
   /// reads on chip; -1: none does.
@@ -143,14 +144,11 @@ private:
   /// Rows of the largest tiles: places of one size are taken again without
   /// leaving holes.
   int64_t mostChunk = 0, mostA = 0, mostB = 0;
-  std::vector<Open> open; ///< oldest first
-  int64_t opened = 0;     ///< so many of all blocks have been
+  std::vector<Open> open;                             ///< oldest first
+  std::map<int64_t, std::vector<int64_t>> unfinished; ///< results, by chunk
+  int64_t opened = 0; ///< so many of all blocks have been
   std::map<std::tuple<int, int64_t, int64_t, int64_t, int64_t>, int> writers;
 };
-
-bool hasRows(Reach reach) {
-  return reach == Reach::Each || reach == Reach::Column;
-}
 } // namespace
 
 void Planner::cutMemories(const Areas &areas) {
@@ -192,6 +190,11 @@ void Planner::cutMemories(const Areas &areas) {
 
   rows = areas.end[1] - areas.next[1];
   ofOperands = std::min(rows / 2, mostOperands * operands[1] * mostChunk);
+  // All columns of some rows, and what comes next.
+  if (problem.rows.exist())
+    ofOperands =
+        std::min(ofOperands, std::max(rows - 2 * layout.nBlocks * mostChunk,
+                                      2 * operands[1] * mostChunk));
   wide = Ring(areas.next[1], ofOperands, free);
   // The vector unit works on one block while the next one is computed.
   c = Ring(areas.next[1] + ofOperands, rows - ofOperands, free,
@@ -343,13 +346,35 @@ Added Planner::add(Open &block) {
       load.place = uint32_t(place);
       addLoad(load, step);
     }
-    step.finished.push_back(int64_t(number));
-    c.giveBack(finished.place, now);
+    finish(int64_t(number), step);
   }
   step.cycles += cyclesOf(chunk, tile) / machine.arrays;
   block.result = number;
   ++block.tile;
   return Added::Yes;
+}
+
+/// A result whose sums are there. Where rows are combined it waits for those of
+/// its rows' other columns.
+void Planner::finish(int64_t number, Step &step) {
+  const ResultBlock &result = plan.results[size_t(number)];
+  std::vector<int64_t> all = {number};
+  if (problem.rows.exist()) {
+    step.summed.push_back(number);
+    std::vector<int64_t> &waiting = unfinished[result.chunk];
+    waiting.push_back(number);
+    if (int64_t(waiting.size()) < layout.nBlocks)
+      return;
+    all = std::move(waiting);
+    unfinished.erase(result.chunk);
+    std::sort(all.begin(), all.end(), [&](int64_t x, int64_t y) {
+      return plan.results[size_t(x)].nBlock < plan.results[size_t(y)].nBlock;
+    });
+  }
+  for (int64_t one : all) {
+    step.finished.push_back(one);
+    c.giveBack(plan.results[size_t(one)].place, int(plan.steps.size()) - 1);
+  }
 }
 
 /// When what those steps finish has been stored and loaded again, or copied.
@@ -459,10 +484,14 @@ void Planner::noteResults(size_t firstStep) {
   for (size_t i = firstStep; i < plan.steps.size(); ++i)
     for (int64_t number : plan.steps[i].finished) {
       const ResultBlock &result = plan.results[size_t(number)];
-      written->note(layout.rowsOfResults(problem.result,
-                                         layout.chunks[size_t(result.chunk)],
-                                         result.nBlock, 0),
-                    int(i));
+      const Chunk &chunk = layout.chunks[size_t(result.chunk)];
+      written->note(
+          layout.rowsOfResults(problem.result, chunk, result.nBlock, 0),
+          int(i));
+      if (problem.unrounded)
+        written->note(
+            layout.rowsOfResults(*problem.unrounded, chunk, result.nBlock, 0),
+            int(i));
     }
 }
 

@@ -85,6 +85,8 @@ struct Step {
   std::vector<TileLoad> loads;
   std::vector<Unit> units;
   std::vector<int64_t> finished; ///< results
+  /// Results whose sums are there, where what follows needs all of a row's.
+  std::vector<int64_t> summed;
   /// The last step whose folds must have ended before its loads; -1: none. The
   /// step before is the latest.
   int reuses = -1;

@@ -6,13 +6,6 @@
 
 using namespace ashlar::systolic;
 
-static bool hasRows(Reach reach) {
-  return reach == Reach::Each || reach == Reach::Column;
-}
-static bool hasColumns(Reach reach) {
-  return reach == Reach::Each || reach == Reach::Row;
-}
-
 EpilogueWriter::EpilogueWriter(const Layout &layout, StreamWriter &writer,
                                const Areas &areas)
     : layout(layout), problem(layout.problem), writer(writer), taken(areas) {
@@ -99,7 +92,7 @@ void EpilogueWriter::assignBuffers() {
     bool wide = isWide(problem.operands[value.operand].element);
     int64_t &next = taken.next[wide];
     constants[v] = uint32_t(next) | (wide ? ASHLAR_SYSTOLIC_ACCUMULATOR : 0);
-    next += (value.reach == Reach::Row ? layout.nBlocks : 1) * layout.batches();
+    next += rowsOfConstant(layout, value);
   }
 }
 
@@ -111,6 +104,37 @@ static bool isShared(const Problem &problem, const Access &access) {
   return true;
 }
 
+int64_t ashlar::systolic::rowsOfConstant(const Layout &layout,
+                                         const EpilogueValue &value) {
+  const Access &access = layout.problem.operands[value.operand];
+  return (value.reach == Reach::Row ? layout.nBlocks : 1) *
+         (isShared(layout.problem, access) ? 1 : layout.batches());
+}
+
+std::vector<Transfer>
+ashlar::systolic::loadsOfConstant(const Layout &layout,
+                                  const EpilogueValue &value, uint32_t place) {
+  std::vector<Transfer> loads;
+  int64_t blocks = value.reach == Reach::Row ? layout.nBlocks : 1;
+  for (int64_t i = 0; i < rowsOfConstant(layout, value); ++i)
+    for (const Transfer &load : layout.rowOfColumns(
+             layout.problem.operands[value.operand], i / blocks, i % blocks,
+             uint32_t(place + i), value.reach == Reach::Element))
+      loads.push_back(load);
+  return loads;
+}
+
+int64_t ashlar::systolic::rowOfConstant(const Layout &layout,
+                                        const EpilogueValue &value,
+                                        const ResultBlock &block) {
+  const Access &access = layout.problem.operands[value.operand];
+  int64_t batch = isShared(layout.problem, access)
+                      ? 0
+                      : layout.chunks[size_t(block.chunk)].batch;
+  return value.reach == Reach::Row ? batch * layout.nBlocks + block.nBlock
+                                   : batch;
+}
+
 std::vector<Transfer> EpilogueWriter::constantLoads() const {
   std::vector<Transfer> loads;
   const auto &values = problem.epilogue.values;
@@ -118,14 +142,8 @@ std::vector<Transfer> EpilogueWriter::constantLoads() const {
     const EpilogueValue &value = values[v];
     if (value.kind != EpilogueValue::Operand || hasRows(value.reach))
       continue;
-    const Access &access = problem.operands[value.operand];
-    int64_t batches = isShared(problem, access) ? 1 : layout.batches();
-    int64_t blocks = value.reach == Reach::Row ? layout.nBlocks : 1;
-    for (int64_t i = 0; i < batches * blocks; ++i)
-      for (const Transfer &load : layout.rowOfColumns(
-               access, i / blocks, i % blocks, uint32_t(constants[v] + i),
-               value.reach == Reach::Element))
-        loads.push_back(load);
+    for (const Transfer &load : loadsOfConstant(layout, value, constants[v]))
+      loads.push_back(load);
   }
   return loads;
 }
@@ -164,14 +182,9 @@ VectorOperand EpilogueWriter::operandOf(int v, const ResultBlock &block,
   if (!hasRows(value.reach)) {
     if (value.kind == EpilogueValue::Result)
       return {constants[size_t(v)], 0};
-    const Access &access = problem.operands[value.operand];
-    int64_t batch = isShared(problem, access)
-                        ? 0
-                        : layout.chunks[size_t(block.chunk)].batch;
-    int64_t index = value.reach == Reach::Row
-                        ? batch * layout.nBlocks + block.nBlock
-                        : batch;
-    return {uint32_t(constants[size_t(v)] + index), 0};
+    return {
+        uint32_t(constants[size_t(v)] + rowOfConstant(layout, value, block)),
+        0};
   }
   if (const Access *kept = keptOperand(v)) {
     Box box = layout.keptRows(*kept, layout.chunks[size_t(block.chunk)],
@@ -280,6 +293,6 @@ void EpilogueWriter::write(const ResultBlock &block) {
   if (problem.epilogue.result != 0)
     for (int64_t first = 0; first < rows; first += pieceRows)
       writeRows(block, first, std::min(pieceRows, rows - first));
-  if (problem.result.kept)
+  if (problem.result.kept && !problem.rows.exist())
     keep(block);
 }

@@ -8,6 +8,16 @@
 
 namespace ashlar::systolic {
 
+/// An operand that reaches over rows lies in rows of its own: one for each
+/// block of columns, or one element, of each batch or for all of them.
+int64_t rowsOfConstant(const Layout &layout, const EpilogueValue &value);
+std::vector<Transfer> loadsOfConstant(const Layout &layout,
+                                      const EpilogueValue &value,
+                                      uint32_t place);
+/// Which of them a block reads.
+int64_t rowOfConstant(const Layout &layout, const EpilogueValue &value,
+                      const ResultBlock &block);
+
 class EpilogueWriter {
 public:
   /// Takes rows at the beginning of `areas` in both memories.
@@ -20,8 +30,10 @@ public:
   /// Rows that stand for all: biases.
   std::vector<Transfer> constantLoads() const;
   void loadConstants();
-  /// Works on the block in place, and copies it to where it stays on chip.
+  /// Works on the block in place, and copies it to where it stays on chip
+  /// unless rows are to be combined first.
   void write(const ResultBlock &block);
+  void keep(const ResultBlock &block);
   /// What is around a result that stays on chip.
   void writeMargins();
 
@@ -41,7 +53,6 @@ private:
   void writeRows(const ResultBlock &block, int64_t first, int64_t rows);
   void writeValue(int value, const ResultBlock &block, int64_t piece,
                   int64_t first, int64_t rows);
-  void keep(const ResultBlock &block);
 
   const Layout &layout;
   const Problem &problem;

@@ -103,7 +103,7 @@ std::string StreamOrder::add(const Part &part) {
     if (parts[i]->areas().overlap(made->areas()))
       free = std::max(free, lastSteps[i]);
   // What the epilogue keeps comes before anything else.
-  free = std::max(free, written.lastOf(made->epilogue.constantLoads()));
+  free = std::max(free, written.lastOf(made->constantLoads()));
   // A stream that is one contraction writes nothing that it reads.
   planSteps(made->layout, made->areas(), free, isJoined ? &written : nullptr,
             plan);

@@ -93,10 +93,10 @@ private:
     auto padded = tile::ContractOp::create(
         b, b.getFusedLoc({contract.getLoc(), pad.getLoc()}), type,
         contract.getA(), contract.getB(), contract.getEpilogue(), init,
-        contract.getParallelAttr(), contract.getReducedAttr(),
-        b.getAffineMapArrayAttr(maps), contract.getAUnsignedAttr(),
-        contract.getBUnsignedAttr(), constantPad(pad),
-        contract.getStrategyAttr(), contract.getDeviceAttr());
+        /*unrounded=*/Value(), contract.getParallelAttr(),
+        contract.getReducedAttr(), b.getAffineMapArrayAttr(maps),
+        contract.getAUnsignedAttr(), contract.getBUnsignedAttr(),
+        constantPad(pad), contract.getStrategyAttr(), contract.getDeviceAttr());
     padded.getBody().takeBody(contract.getBody());
     pad.getResult().replaceAllUsesWith(padded.getResult(0));
     pad.erase();

@@ -318,6 +318,7 @@ public:
     state.addOperands(operands);
     state.addTypes(root->getResultTypes());
     auto &properties = state.getOrAddProperties<tile::ContractOp::Properties>();
+    properties.operandSegmentSizes = {1, 1, int32_t(operands.size()) - 3, 1, 0};
     properties.parallel = b.getDenseI64ArrayAttr(parallel);
     properties.reduced = b.getDenseI64ArrayAttr(reduced);
     properties.maps = b.getAffineMapArrayAttr(maps);

@@ -412,7 +412,7 @@ private:
                         b.getMultiDimIdentityMap(3)};
     auto products = tile::ContractOp::create(
         b, location, sums.getType(), boxes, taps, ValueRange(), sums,
-        b.getDenseI64ArrayAttr({places, count, n[3]}),
+        /*unrounded=*/Value(), b.getDenseI64ArrayAttr({places, count, n[3]}),
         b.getDenseI64ArrayAttr({weights.channels}),
         b.getAffineMapArrayAttr(maps), UnitAttr(), UnitAttr(), TypedAttr(),
         tile::StrategyAttr(), IntegerAttr());

@@ -225,7 +225,8 @@ private:
                                          type.getElementType());
     auto merged = tile::ContractOp::create(
         b, location, type, first.getA(), stack(b, location, weights), epilogue,
-        init, b.getDenseI64ArrayAttr(addSize(first.getParallel())),
+        init, /*unrounded=*/Value(),
+        b.getDenseI64ArrayAttr(addSize(first.getParallel())),
         first.getReducedAttr(), b.getAffineMapArrayAttr(maps),
         first.getAUnsignedAttr(), first.getBUnsignedAttr(),
         /*pad=*/TypedAttr(), /*strategy=*/tile::StrategyAttr(),

@@ -134,8 +134,11 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
   function.addPass(createFormDispatchesPass(dispatches));
   if (all && options.takes(Step::MergeReductions))
     function.addPass(createMergeReductionsPass());
-  if (!options.companions.empty())
+  if (!options.companions.empty()) {
+    if (all)
+      function.addPass(createAbsorbRowsPass(options.companions));
     function.addPass(createInsertTransfersPass());
+  }
   verifyStage(pm, "fuse");
 }
 

@@ -237,6 +237,7 @@ private:
         /*grouped=*/false, /*ahead=*/0, /*unit=*/{});
     auto contract = tile::ContractOp::create(
         b, TypeRange(), used(spread), op.getB(), ValueRange(), used(products),
+        /*unrounded=*/Value(),
         b.getDenseI64ArrayAttr({places, boxes->most(), filters}),
         b.getDenseI64ArrayAttr({channels}), b.getAffineMapArrayAttr(maps),
         UnitAttr(), UnitAttr(), TypedAttr(), strategy, IntegerAttr());

@@ -23,6 +23,8 @@ struct CompanionDevice {
 /// In the order of their numbers, from 1 on.
 std::unique_ptr<mlir::Pass>
 createPlaceContractsPass(std::vector<CompanionDevice> companions);
+std::unique_ptr<mlir::Pass>
+createAbsorbRowsPass(std::vector<CompanionDevice> companions);
 
 #define GEN_PASS_REGISTRATION
 #include "ashlar/Transforms/Place/Passes.h.inc"

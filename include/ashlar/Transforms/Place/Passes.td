@@ -53,6 +53,29 @@ def PlaceContractsPass : Pass<"ashlar-place-contracts", "::mlir::func::FuncOp"> 
   }];
 }
 
+def AbsorbRowsPass : Pass<"ashlar-absorb-rows", "::mlir::func::FuncOp"> {
+  let summary = "Let contractions of further devices end in a softmax or a norm";
+  let description = [{
+    Before: `exec.dispatch` ops. After: where a softmax, a layer norm or another
+    chain with sums or maxima along rows is all that reads a contraction of a
+    companion, and that companion says it can, the chain is part of the
+    contraction's body: `tile.row_sum`, `tile.row_maximum`. If a result is read
+    both as it is and rounded, the contraction stores both. A remark says why
+    other chains stay on the host. From the command line there are no
+    companions.
+
+    ```mlir
+    %s = exec.dispatch(...) {device = 1} { tile.contract ... yield %sum }
+    %y = exec.dispatch(%s) { softmax }                               // before
+    %y = exec.dispatch(...) {device = 1} { tile.contract ...
+      %m = tile.row_maximum %sum over [2] : f32 ... }                 // after
+    ```
+  }];
+  let dependentDialects = ["::ashlar::exec::ExecDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def InsertTransfersPass
     : Pass<"ashlar-insert-transfers", "::mlir::func::FuncOp"> {
   let summary = "Copy tensors to the devices that read them";

@@ -38,7 +38,8 @@ struct DestinationBufferization
     Region *body = created.addRegion();
     rewriter.inlineRegionBefore(op->getRegion(0), *body, body->begin());
     rewriter.create(created);
-    replaceOpWithBufferizedValues(rewriter, op, buffers.back());
+    replaceOpWithBufferizedValues(
+        rewriter, op, ArrayRef(buffers).take_back(op->getNumResults()));
     return success();
   }
 };

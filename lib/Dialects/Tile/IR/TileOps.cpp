@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -275,15 +276,32 @@ static LogicalResult checkEpilogue(Operation *op, ArrayAttr maps,
 }
 
 /// A result of the destination's type where that is a tensor.
-static LogicalResult checkDestination(Operation *op, ValueRange outputs,
-                                      Value init) {
-  bool isTensor = isa<RankedTensorType>(init.getType());
-  if (outputs.size() != (isTensor ? 1 : 0) ||
-      (isTensor && outputs[0].getType() != init.getType()))
+static LogicalResult checkDestinations(Operation *op, ValueRange outputs,
+                                       ValueRange inits) {
+  SmallVector<Type> expected;
+  for (Type type : inits.getTypes())
+    if (isa<RankedTensorType>(type))
+      expected.push_back(type);
+  if (outputs.getTypes() != TypeRange(expected))
     return op->emitOpError("expected a result of the type of a tensor "
                            "destination, none for a memref");
   return success();
 }
+
+/// A row's values are combined over parallel dims of the contraction.
+static LogicalResult checkRowDims(Operation *op, ArrayRef<int64_t> dims) {
+  int64_t parallel = op->getParentOfType<ContractOp>().getParallel().size();
+  if (dims.empty())
+    return op->emitOpError("expected at least one dim");
+  for (int64_t d : dims)
+    if (d < 0 || d >= parallel || llvm::count(dims, d) != 1)
+      return op->emitOpError("expected different dims below ")
+             << parallel << ", the parallel ones, found " << d;
+  return success();
+}
+
+LogicalResult RowSumOp::verify() { return checkRowDims(*this, getDims()); }
+LogicalResult RowMaximumOp::verify() { return checkRowDims(*this, getDims()); }
 
 YieldOp ContractOp::getYield() {
   return cast<YieldOp>(getBody().front().getTerminator());
@@ -301,7 +319,7 @@ LogicalResult ContractOp::verify() {
                            getEpilogue(), getInit(), "the result")) ||
       failed(checkMap(*this, "a", getAMap(), parallel + reduced, getA())) ||
       failed(checkMap(*this, "b", getBMap(), parallel + reduced, getB())) ||
-      failed(checkDestination(*this, getOutputs(), getInit())))
+      failed(checkDestinations(*this, getOutputs(), getDpsInits())))
     return failure();
   if (getPad() && getPad()->getType() != elementOf(getInit()))
     return emitOpError("expected a pad of type ")
@@ -348,8 +366,19 @@ LogicalResult ContractOp::verify() {
 LogicalResult ContractOp::verifyRegions() {
   if (getBody().getNumArguments() == 0)
     return emitOpError("expected a body over the accumulator");
-  return checkBody(*this, getBody().front(), getAccumulatorType(),
-                   getEpilogue(), getInit());
+  if (failed(checkBody(*this, getBody().front(), getAccumulatorType(),
+                       getEpilogue(), getInit())))
+    return failure();
+  if (!getUnrounded())
+    return success();
+  auto whole = cast<ShapedType>(getUnrounded().getType());
+  auto rounding = getYield().getValue().getDefiningOp<arith::TruncFOp>();
+  if (!rounding || rounding.getIn().getType() != whole.getElementType() ||
+      whole.getShape() != cast<ShapedType>(getInit().getType()).getShape())
+    return emitOpError("expected unrounded to have the result's shape, and the "
+                       "type that the body rounds from, found ")
+           << whole;
+  return success();
 }
 
 using Effects =
@@ -402,7 +431,7 @@ LogicalResult WinogradOp::verify() {
            << n[3] << " columns in panels, found " << b;
   if (failed(checkEpilogue(*this, getMaps(), /*first=*/0, /*dims=*/4,
                            getEpilogue(), getInit(), "the result")) ||
-      failed(checkDestination(*this, getOutputs(), getInit())))
+      failed(checkDestinations(*this, getOutputs(), getInit())))
     return failure();
   StrategyAttr strategy = getStrategy();
   if (strategy.getWorkers().size() != 3 || strategy.getBox().size() != 4 ||

@@ -697,3 +697,33 @@ func.func @released_before(%b: memref<4xf32>, %c: memref<4xf32>, %r: !tile.ring<
   }
   return
 }
+
+// -----
+
+func.func @row_dims(%a: memref<4x8xf32>, %b: memref<8x6xf32>, %c: memref<4x6xf32>) {
+  tile.contract a(%a: memref<4x8xf32>) b(%b: memref<8x6xf32>) outs(%c: memref<4x6xf32>) attributes {
+      parallel = array<i64: 4, 6>, reduced = array<i64: 8>,
+      maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
+              affine_map<(m, n) -> (m, n)>]} {
+  ^bb0(%sum: f32):
+    // expected-error@+1 {{'tile.row_sum' op expected different dims below 2, the parallel ones, found 2}}
+    %z = tile.row_sum %sum over [2] : f32
+    tile.yield %z : f32
+  }
+  return
+}
+
+// -----
+
+func.func @unrounded(%a: memref<4x8xf32>, %b: memref<8x6xf32>, %c: memref<4x6xf32>) {
+  // expected-error@+1 {{'tile.contract' op expected unrounded to have the result's shape, and the type that the body rounds from, found 'memref<4x6xf32>'}}
+  tile.contract a(%a: memref<4x8xf32>) b(%b: memref<8x6xf32>) outs(%c: memref<4x6xf32>)
+    unrounded(%c: memref<4x6xf32>) attributes {
+      parallel = array<i64: 4, 6>, reduced = array<i64: 8>,
+      maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
+              affine_map<(m, n) -> (m, n)>]} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  }
+  return
+}

@@ -196,3 +196,28 @@ func.func @matrices(%a: memref<?xbf16>, %c: memref<?xf32>, %at: index)
 func.func @in_matrices(%a: !tile.acc<20x24xf32, registers = [16, 16]>) {
   return
 }
+
+// A row's values combined, and the result before it is rounded.
+// CHECK-LABEL: func.func @rows
+// CHECK: unrounded(%{{.*}} : tensor<4x6xf32>)
+// CHECK: tile.row_maximum %{{.*}} over [1] : f32
+// CHECK: tile.row_sum %{{.*}} over [1] : f32
+// CHECK: -> tensor<4x6xbf16>, tensor<4x6xf32>
+func.func @rows(%a: tensor<4x8xbf16>, %b: tensor<8x6xbf16>,
+                %c: tensor<4x6xbf16>, %d: tensor<4x6xf32>)
+    -> (tensor<4x6xbf16>, tensor<4x6xf32>) {
+  %y:2 = tile.contract a(%a: tensor<4x8xbf16>) b(%b: tensor<8x6xbf16>)
+    outs(%c: tensor<4x6xbf16>) unrounded(%d: tensor<4x6xf32>) attributes {
+      device = 1 : i64, parallel = array<i64: 4, 6>, reduced = array<i64: 8>,
+      maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
+              affine_map<(m, n) -> (m, n)>]} {
+  ^bb0(%sum: f32):
+    %most = tile.row_maximum %sum over [1] : f32
+    %shifted = arith.subf %sum, %most : f32
+    %all = tile.row_sum %shifted over [1] : f32
+    %part = arith.divf %shifted, %all : f32
+    %z = arith.truncf %part : f32 to bf16
+    tile.yield %z : bf16
+  } -> tensor<4x6xbf16>, tensor<4x6xf32>
+  return %y#0, %y#1 : tensor<4x6xbf16>, tensor<4x6xf32>
+}

@@ -8,6 +8,7 @@ include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Tile_ContractOp : Tile_Op<"contract", [
+    AttrSizedOperandSegments,
     DestinationStyleOpInterface,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
     DeclareOpInterfaceMethods<ConditionallySpeculatable>,
@@ -29,6 +30,10 @@ def Tile_ContractOp : Tile_Op<"contract", [
     - Integers are extended as `aUnsigned` and `bUnsigned` say and wrap.
     - Elements of the result that no point is mapped to become `pad`.
     - `device` is which of a program's devices computes it; left out: the first.
+    - On other devices than the first, the body may combine the values of a row
+      by `tile.row_sum` and `tile.row_maximum`, and `unrounded` may be a second destination: where
+      the body yields a rounded value, it gets what was rounded, at the same
+      places.
 
     ```mlir
     %y = tile.contract a(%x: tensor<1x58x58x64xf32>)
@@ -49,6 +54,7 @@ def Tile_ContractOp : Tile_Op<"contract", [
   }];
   let arguments = (ins AnyShaped:$a, AnyShaped:$b,
                        Variadic<AnyShaped>:$epilogue, AnyShaped:$init,
+                       Optional<AnyShaped>:$unrounded,
                        DenseI64ArrayAttr:$parallel, DenseI64ArrayAttr:$reduced,
                        AffineMapArrayAttr:$maps,
                        UnitAttr:$aUnsigned, UnitAttr:$bUnsigned,
@@ -60,7 +66,9 @@ def Tile_ContractOp : Tile_Op<"contract", [
   let assemblyFormat = [{
     `a` `(` $a `:` type($a) `)` `b` `(` $b `:` type($b) `)`
     (`epilogue` `(` $epilogue^ `:` type($epilogue) `)`)?
-    `outs` `(` $init `:` type($init) `)` attr-dict-with-keyword $body
+    `outs` `(` $init `:` type($init) `)`
+    (`unrounded` `(` $unrounded^ `:` type($unrounded) `)`)?
+    attr-dict-with-keyword $body
     (`->` type($outputs)^)?
   }];
   let hasFolder = 1;
@@ -68,7 +76,9 @@ def Tile_ContractOp : Tile_Op<"contract", [
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() {
-      return getInitMutable();
+      unsigned count = getUnrounded() ? 2 : 1;
+      return ::mlir::MutableOperandRange(
+          getOperation(), getOperation()->getNumOperands() - count, count);
     }
     ::mlir::AffineMap getMap(unsigned number) {
       return ::llvm::cast<::mlir::AffineMapAttr>(getMaps()[number]).getValue();
@@ -142,6 +152,26 @@ def Tile_YieldOp : Tile_Op<"yield", [Terminator, Pure, ReturnLike,
   let arguments = (ins AnyType:$value);
   let assemblyFormat = "$value attr-dict `:` type($value)";
 }
+
+class Tile_RowReductionOp<string mnemonic, string what>
+    : Tile_Op<mnemonic, [Pure, AllTypesMatch<["value", "result"]>,
+                         ParentOneOf<["ContractOp"]>]> {
+  let summary = "The " # what # " of a row's values";
+  let description = "One value for all points of a `tile.contract` that differ "
+                    "in `dims`, parallel ones, alone: the " # what # [{ of what
+    `value` is at each of them, in an order that the device chooses.
+
+    ```mlir
+    %m = tile.}] # mnemonic # [{ %x over [3] : f32
+    ```
+  }];
+  let arguments = (ins AnyFloat:$value, DenseI64ArrayAttr:$dims);
+  let results = (outs AnyFloat:$result);
+  let assemblyFormat = "$value `over` $dims attr-dict `:` type($value)";
+  let hasVerifier = 1;
+}
+def Tile_RowSumOp : Tile_RowReductionOp<"row_sum", "sum">;
+def Tile_RowMaximumOp : Tile_RowReductionOp<"row_maximum", "largest">;
 
 def Tile_PackOp : Tile_Op<"pack", [Pure]> {
   let summary = "A weight in panels, as a kernel reads it";
