@@ -362,9 +362,14 @@ CompileResult Compilation::run() {
              Stage::Precision,
              [&](OpPassManager &pm, Target &target) {
                PrecisionOptions own = precision.optionsFor(target);
-               for (auto &companion : target.companions)
-                 if (companion->machine().matrixUnit({"s8", "s8", "s32"}))
-                   own.bytesFor = companion->machine();
+               for (auto &companion : target.companions) {
+                 const MachineModel &machine = companion->machine();
+                 if (machine.matrixUnit({"s8", "s8", "s32"}))
+                   own.bytesFor = machine;
+                 for (NumberType low : {NumberType::BF16, NumberType::F16})
+                   if (machine.matrixUnit({spell(low), spell(low), "f32"}))
+                     own.lowElsewhere.push_back(low);
+               }
                buildPrecisionPipeline(pm, own, target.machine());
              },
              [&](ModuleOp) {

@@ -77,6 +77,7 @@ void ashlar::buildPrecisionPipeline(OpPassManager &pm,
     lowering.observe = options.observe;
     lowering.decisions = options.decisions;
     lowering.machine = machine;
+    lowering.lowElsewhere = options.lowElsewhere;
     pm.addPass(createLowerPrecisionPass(lowering));
     // Constants and sums that nobody reads any more.
     pm.addNestedPass<func::FuncOp>(createCSEPass());

@@ -190,7 +190,7 @@ struct LowerPrecision : ashlar::impl::LowerPrecisionPassBase<LowerPrecision> {
     std::vector<std::unique_ptr<PrecisionGraph>> graphs;
     for (auto function : getOperation().getOps<func::FuncOp>())
       graphs.push_back(std::make_unique<PrecisionGraph>(
-          function, lowOf, options.machine, decisions));
+          function, lowOf, options.machine, options.lowElsewhere, decisions));
     decide(decisions);
     if (options.simulate || options.observe)
       for (auto function : getOperation().getOps<func::FuncOp>())

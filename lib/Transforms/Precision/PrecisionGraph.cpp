@@ -200,6 +200,7 @@ static std::string nodeOf(Operation *op) {
 
 PrecisionGraph::PrecisionGraph(func::FuncOp function, LowType lowOf,
                                const MachineModel &machine,
+                               ArrayRef<NumberType> lowElsewhere,
                                PrecisionDecisions &decisions)
     : owner(function) {
   llvm::StringMap<unsigned> nodeNumbers;
@@ -246,8 +247,9 @@ PrecisionGraph::PrecisionGraph(func::FuncOp function, LowType lowOf,
     if (entry.isContraction) {
       int64_t group = 1;
       multiplyRate(machine, low, &group);
-      bool pairs = group > 1 && fitsGroups(generic, group);
-      entry.converts = (pairs && productsOf(generic) >= fewProducts) ||
+      bool gains = (group > 1 && fitsGroups(generic, group)) ||
+                   llvm::is_contained(lowElsewhere, low);
+      entry.converts = (gains && productsOf(generic) >= fewProducts) ||
                        constantBytes(generic) >= fewBytes;
     }
     entry.gathers = gathersConstant(generic);

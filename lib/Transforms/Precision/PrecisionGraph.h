@@ -39,9 +39,13 @@ public:
   /// The low type that a node of this name would have.
   using LowType = llvm::function_ref<NumberType(const std::string &)>;
 
-  /// Adds the nodes of `function` to `decisions`.
+  /// Adds the nodes of `function` to `decisions`. Operands are converted where
+  /// `machine` gains by it, or another device may compute products of
+  /// `lowElsewhere`.
   PrecisionGraph(mlir::func::FuncOp function, LowType lowOf,
-                 const MachineModel &machine, PrecisionDecisions &decisions);
+                 const MachineModel &machine,
+                 llvm::ArrayRef<NumberType> lowElsewhere,
+                 PrecisionDecisions &decisions);
 
   /// Gives each node its say, now that types are decided: where the rules
   /// would keep a node wide and its type is low, that is somebody's wish.

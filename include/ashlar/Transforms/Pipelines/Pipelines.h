@@ -54,6 +54,8 @@ struct PrecisionOptions {
   /// The further device whose signs and groups products of bytes get; none: the
   /// program's own.
   std::optional<MachineModel> bytesFor;
+  /// Types whose products further devices compute.
+  std::vector<NumberType> lowElsewhere;
   /// What values and products are rounded to where rules allow it.
   NumberType low = NumberType::F32;
   const PrecisionPlan *plan = nullptr; ///< decides instead of the rules

@@ -13,6 +13,9 @@ struct LowerPrecisionOptions {
   /// Decides instead of the rules; outlives the pass.
   const PrecisionPlan *plan = nullptr;
   MachineModel machine = MachineModel::generic();
+  /// Whose products further devices of the program compute: operands are
+  /// rounded for them, whatever `machine` gains by it.
+  std::vector<NumberType> lowElsewhere;
   /// Types stay; an input more says which places round to the low type and
   /// back, so that one program measures many plans.
   bool simulate = false;
