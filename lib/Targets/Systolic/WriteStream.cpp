@@ -174,11 +174,7 @@ void StreamOrder::writeRound(int64_t i) {
     return writeMixed(i);
   syncKept(now, i - 2);
   writeLoads(i);
-  // Places of results that left three steps before; newer ones are still to be
-  // stored.
-  if (const Step *next = stepAt(i + 1); next && next->reusesResults)
-    writer.sync(storeQueue | (partOf(next)->keeps() ? vectorQueue : 0),
-                partOf(next)->engine());
+  Commands stores;
   if (before) {
     uint32_t source = partOf(before)->engine();
     if (hasVector(before)) {
@@ -186,11 +182,9 @@ void StreamOrder::writeRound(int64_t i) {
         writeEpilogues(before);
       source = vectorQueue;
     }
-    Commands stores;
     partOf(before)->collectStores(plan, *before, stores);
     if (!stores.empty())
       writer.sync(source, storeQueue);
-    run(before, stores);
     // Later loads take the places of the step before; they must not wait for
     // this one.
     if (isReusedLater[size_t(i - 1)])
@@ -210,6 +204,12 @@ void StreamOrder::writeRound(int64_t i) {
   if (now && !now->isFresh)
     partOf(now)->collectFolds(plan, *now, folds);
   run(now, folds);
+  // Places of results that left three steps before: those of the step before,
+  // which leave now, are not waited for.
+  if (const Step *next = stepAt(i + 1); next && next->reusesResults)
+    writer.sync(storeQueue | (partOf(next)->keeps() ? vectorQueue : 0),
+                partOf(next)->engine());
+  run(before, stores);
   writeLateLoads(i);
 }
 
