@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 
 using namespace ashlar::systolic;
 
@@ -46,6 +47,7 @@ private:
   void writeLoads(int64_t i);
   void writeLateLoads(int64_t i);
   void writeEpilogues(const Step *step);
+  bool freesBesideLanes(int64_t step) const;
   void syncStores(int64_t step);
   void syncKept(const Step *now, int64_t step);
   const Step *stepAt(int64_t i) const {
@@ -62,8 +64,9 @@ private:
   StreamBuilder &builder;
   StreamWriter writer;
   std::vector<std::unique_ptr<PartWriter>> parts;
-  /// By part: its last step, and the last one that has to have left before it.
-  std::vector<int> lastSteps, freeSteps;
+  /// By part: its last step, the last one that has to have left before it, and
+  /// the one that writes what its epilogue keeps.
+  std::vector<int> lastSteps, freeSteps, constantSteps;
   Steps plan;
   WrittenRows written;
   /// By step: whether its places are taken by another than the next but one.
@@ -73,6 +76,8 @@ private:
   int64_t knownStored = -1;
   /// And of which step that its epilogue is done, too.
   int64_t knownLeft = -1;
+  /// And of which others, that stay on chip.
+  std::set<int64_t> leftEarly;
   /// Results of which step arrays know to be on chip.
   int64_t knownKept = -1;
 };
@@ -103,7 +108,8 @@ std::string StreamOrder::add(const Part &part) {
     if (parts[i]->areas().overlap(made->areas()))
       free = std::max(free, lastSteps[i]);
   // What the epilogue keeps comes before anything else.
-  free = std::max(free, written.lastOf(made->constantLoads()));
+  int constants = written.lastOf(made->constantLoads());
+  free = std::max(free, constants);
   // A stream that is one contraction writes nothing that it reads.
   planSteps(made->layout, made->areas(), free, isJoined ? &written : nullptr,
             plan);
@@ -111,6 +117,7 @@ std::string StreamOrder::add(const Part &part) {
       {part.name, part.multiplyAdds, part.regionKind(), part.dataflow()});
   parts.push_back(std::move(made));
   freeSteps.push_back(free);
+  constantSteps.push_back(constants);
   lastSteps.push_back(int(plan.steps.size()) - 1);
   return plan.error;
 }
@@ -190,13 +197,18 @@ void StreamOrder::writeRound(int64_t i) {
     if (isReusedLater[size_t(i - 1)])
       writer.sync(partOf(before)->engine(), loadQueue);
   }
+  syncKept(now, i - 1);
+  // Said before lanes keep the vector unit busy.
+  if (before && !partOf(before)->isStored() && freesBesideLanes(i - 1)) {
+    writer.sync(vectorQueue, loadQueue);
+    leftEarly.insert(i - 1);
+  }
   // Where the step before may have read.
   if (needsMargins && partOf(now)->keeps()) {
     writer.sync(arrayQueues, vectorQueue);
     enter(now);
     partOf(now)->epilogue.writeMargins();
   }
-  syncKept(now, i - 1);
   // Lanes may write where arrays have read.
   if (now && partOf(now)->hasLanes() && partOf(now)->keeps())
     writer.sync(arrayQueues, vectorQueue);
@@ -227,6 +239,16 @@ void StreamOrder::writeEpilogues(const Step *step) {
   writer.sync(arrayQueues | (step->isFresh ? loadQueue : 0), vectorQueue);
   enter(step);
   partOf(step)->writeEpilogues(plan, *step);
+}
+
+/// Whether a part waits for what the step has left on chip, and it or the one
+/// before it has lanes.
+bool StreamOrder::freesBesideLanes(int64_t step) const {
+  for (size_t part = 1; part < parts.size(); ++part)
+    if (freeSteps[part] == step &&
+        (parts[part]->hasLanes() || parts[part - 1]->hasLanes()))
+      return true;
+  return false;
 }
 
 /// On an interlocked machine commands wait by themselves, but a queue that is
@@ -261,8 +283,14 @@ void StreamOrder::writeLoads(int64_t i) {
     return;
   // Where others were, everything has left: sums, and what epilogues read. That
   // is said early, while it says nothing of newer steps.
-  bool isLeft = std::count(freeSteps.begin(), freeSteps.end(), i - 4) != 0 ||
-                (next->opensPart && freeSteps[next->part] > knownLeft);
+  auto isEarly = [&](int64_t step) { return leftEarly.count(step) != 0; };
+  bool isLeft = std::count(freeSteps.begin(), freeSteps.end(), i - 4) != 0 &&
+                !isEarly(i - 4);
+  if (next->opensPart) {
+    int64_t free = freeSteps[next->part];
+    isLeft |= (free > knownLeft && !isEarly(free)) ||
+              constantSteps[next->part] > knownStored;
+  }
   if (isLeft) {
     writer.sync(storeQueue | vectorQueue, loadQueue);
     knownStored = knownLeft = i - 2;
