@@ -32,7 +32,8 @@ std::optional<uint64_t> ashlar::systolic::cyclesOf(const Machine &machine,
 }
 
 const char *ashlar::systolic::nameOf(Dataflow dataflow) {
-  return dataflowName(uint32_t(dataflow));
+  return dataflow == Dataflow::None ? "on the vector unit"
+                                    : dataflowName(uint32_t(dataflow));
 }
 
 /// Terms that follow each other in memory: all but the taps.
@@ -90,6 +91,9 @@ std::vector<Choice> ashlar::systolic::choicesFor(const Problem &problem,
       blocks = blocksInPlace(problem, machine);
     }
   }
+  const bool isOnLanes = options.dataflow == Dataflow::None;
+  if (isOnLanes)
+    modes = {false};
   for (int64_t tile = std::max<int64_t>(blocks * 2, 1);; tile /= 2) {
     for (int64_t chunk : counts) {
       if (options.mostTileCycles && tile > 1 && !problem.isDepthwise &&
@@ -97,7 +101,8 @@ std::vector<Choice> ashlar::systolic::choicesFor(const Problem &problem,
         continue;
       for (bool inPlace : modes)
         for (int64_t cycles : {600, 1200, 2400})
-          choices.push_back({inPlace, chunk, tile, cycles, isOutputStationary});
+          choices.push_back(
+              {inPlace, chunk, tile, cycles, isOutputStationary, isOnLanes});
     }
     if (tile == 1 || problem.isDepthwise)
       break;
@@ -154,7 +159,7 @@ void Search::tryAll(const Problem &problem, Dataflow dataflow,
       }
     found.alternatives.push_back({dataflow, cycles, isBound});
   };
-  uint64_t bound = problem.isDepthwise
+  uint64_t bound = problem.isDepthwise || dataflow == Dataflow::None
                        ? 0
                        : leastCycles(problem, machine, isOutputStationary);
   if (found.cycles && bound >= *found.cycles)
@@ -227,6 +232,8 @@ Found ashlar::systolic::chooseAlone(const Problem &problem,
   if (!problem.isDepthwise)
     for (const Problem &form : forms)
       search.tryAll(form, Dataflow::OutputStationary, options);
+  if (canRunOnLanes(problem, machine))
+    search.tryAll(problem, Dataflow::None, options);
   if (std::optional<Problem> exchanged = exchangeRoles(problem);
       exchanged && !isKept)
     search.tryAll(*exchanged, Dataflow::InputStationary, options);

@@ -43,6 +43,14 @@ bool ashlar::systolic::canReadTapsInPlace(const Problem &problem) {
   return true;
 }
 
+bool ashlar::systolic::canRunOnLanes(const Problem &problem,
+                                     const Machine &machine) {
+  return machine.flags & ASHLAR_SYSTOLIC_EXTENDED && !problem.isDepthwise &&
+         !problem.isExchanged && problem.sideBySide.results == 1 &&
+         !problem.a.kept && problem.count(problem.m) == 1 &&
+         problem.count(problem.n) > 1 && isDense(problem, problem.n, problem.b);
+}
+
 namespace {
 struct Transposes {
   bool a = false, b = false;
@@ -100,6 +108,10 @@ Layout::Layout(const Problem &problem, const Machine &machine,
   Transposes transposes = transposesOf(problem, machine, choice);
   aIsTransposed = transposes.a;
   bIsTransposed = transposes.b;
+  if (choice.isOnLanes) {
+    aIsTransposed = true;
+    bIsTransposed = false;
+  }
   if (choice.readsTapsInPlace) {
     for (const Coordinate &coordinate : problem.aCoordinates) {
       int64_t step = 0;
@@ -122,10 +134,12 @@ int64_t Layout::columnsOf(int64_t nBlock) const {
 
 int64_t Layout::cyclesOf(const Chunk &chunk, int64_t tile) const {
   int64_t begin = tileBegin(tile), end = tileEnds[size_t(tile)];
-  if (choice.isOutputStationary) {
+  if (choice.isOutputStationary || choice.isOnLanes) {
     int64_t terms = 0;
     for (int64_t i = begin; i < end; ++i)
       terms += kBlocks[size_t(i)].depth;
+    if (choice.isOnLanes)
+      return terms * dim / machine.vector_lanes;
     return pieces(chunk) * std::max(terms, dim);
   }
   int64_t load = dim * (bIsTransposed ? 2 : 1);

@@ -20,6 +20,9 @@ struct Choice {
   int64_t stepCycles = 0; ///< of the array, between two rounds of syncs
   /// Sums stay in the array while all terms of a tile go by; otherwise B does.
   bool isOutputStationary = false;
+  /// One row of results is multiplied and added by the vector unit, which takes
+  /// weights faster than an array: rows of B, and A as a column beside them.
+  bool isOnLanes = false;
 };
 
 /// Terms of one fold.
@@ -133,6 +136,9 @@ int64_t singleElements(const Problem &problem, const Machine &machine,
 /// Whether A can be read in place: its columns are a range of the terms, and
 /// its rows are those of a grid that all taps share.
 bool canReadTapsInPlace(const Problem &problem);
+
+/// Whether it may be computed as Choice::isOnLanes says.
+bool canRunOnLanes(const Problem &problem, const Machine &machine);
 
 } // namespace ashlar::systolic
 

@@ -12,6 +12,7 @@ namespace ashlar::systolic {
 
 /// What stays in the array while the rest goes by.
 enum class Dataflow : uint16_t {
+  None = ASHLAR_SYSTOLIC_KEEPS_NOTHING, ///< the vector unit's
   WeightStationary = ASHLAR_SYSTOLIC_KEEPS_WEIGHTS,
   InputStationary = ASHLAR_SYSTOLIC_KEEPS_INPUTS,
   OutputStationary = ASHLAR_SYSTOLIC_KEEPS_SUMS
@@ -58,7 +59,8 @@ struct Part {
                                 : ASHLAR_SYSTOLIC_CONTRACTION;
   }
   uint16_t dataflow() const {
-    return problem->isDepthwise        ? ASHLAR_SYSTOLIC_KEEPS_NOTHING
+    return problem->isDepthwise || choice.isOnLanes
+               ? ASHLAR_SYSTOLIC_KEEPS_NOTHING
            : choice.isOutputStationary ? ASHLAR_SYSTOLIC_KEEPS_SUMS
            : problem->isExchanged      ? ASHLAR_SYSTOLIC_KEEPS_INPUTS
                                        : ASHLAR_SYSTOLIC_KEEPS_WEIGHTS;

@@ -15,6 +15,11 @@ PartWriter::PartWriter(const Problem &problem, const Machine &machine,
       taken(rows.areas()) {
   if (hasMargins() && isStored())
     marginRow = uint32_t(taken.next[isWide(problem.result.element)]++);
+  if (choice.isOnLanes) {
+    partialRows = machine.vector_lanes / machine.dim;
+    partialRow = uint32_t(taken.next[1]);
+    taken.next[1] += partialRows;
+  }
 }
 
 bool PartWriter::fits() const {
@@ -86,7 +91,7 @@ std::vector<ArrayStep> PartWriter::stepsOf(const Steps &plan,
 
 void PartWriter::collectFolds(const Steps &plan, const Step &step,
                               Commands &commands) {
-  if (layout.problem.isDepthwise) {
+  if (hasLanes()) {
     commands.push_back([this, &plan, &step] { writeLanes(plan, step); });
     return;
   }
@@ -128,21 +133,71 @@ void PartWriter::collectStores(const Steps &plan, const Step &step,
     store(*problem.unrounded, false, 1);
 }
 
-/// Tap by tap on the vector unit, then the epilogue.
+/// On the vector unit, with the epilogue of what is finished.
 void PartWriter::writeLanes(const Steps &plan, const Step &step) {
-  bool isInteger = layout.machine.input == ASHLAR_SYSTOLIC_S8;
   for (const Unit &unit : step.units) {
-    for (int64_t tap = 0; tap < int64_t(layout.kBlocks.size()); ++tap) {
-      Fold fold = foldOf(plan, unit, tap);
-      auto rows = uint32_t(
-          layout.chunks[size_t(plan.results[size_t(unit.result)].chunk)].rows);
-      VectorOperand image{fold.a, 1, joinLevels(fold.rows)};
-      writer.vector(ASHLAR_SYSTOLIC_MULTIPLY, isInteger,
-                    {fold.c, rows, fold.columns}, image, {fold.b, 1},
-                    ASHLAR_SYSTOLIC_ONE_ROW);
-    }
-    epilogue.write(plan.results[size_t(unit.result)]);
+    if (layout.choice.isOnLanes)
+      writeTerms(plan, unit);
+    else
+      writeTaps(plan, unit);
+    if (unit.tile + 1 == int64_t(layout.tileEnds.size()))
+      epilogue.write(plan.results[size_t(unit.result)]);
   }
+}
+
+void PartWriter::writeTaps(const Steps &plan, const Unit &unit) {
+  bool isInteger = layout.machine.input == ASHLAR_SYSTOLIC_S8;
+  for (int64_t tap = 0; tap < int64_t(layout.kBlocks.size()); ++tap) {
+    Fold fold = foldOf(plan, unit, tap);
+    auto rows = uint32_t(
+        layout.chunks[size_t(plan.results[size_t(unit.result)].chunk)].rows);
+    VectorOperand image{fold.a, 1, joinLevels(fold.rows)};
+    writer.vector(ASHLAR_SYSTOLIC_MULTIPLY, isInteger,
+                  {fold.c, rows, fold.columns}, image, {fold.b, 1},
+                  ASHLAR_SYSTOLIC_ONE_ROW);
+  }
+}
+
+/// All terms of a tile in rows of partial sums, which are then one.
+void PartWriter::writeTerms(const Steps &plan, const Unit &unit) {
+  bool isInteger = layout.machine.input == ASHLAR_SYSTOLIC_S8;
+  uint32_t terms = 0;
+  for (int64_t block = layout.tileBegin(unit.tile);
+       block < layout.tileEnds[size_t(unit.tile)]; ++block)
+    terms += uint32_t(layout.kBlocks[size_t(block)].depth);
+  Fold fold = foldOf(plan, unit, layout.tileBegin(unit.tile));
+  const uint32_t sums = ASHLAR_SYSTOLIC_ACCUMULATOR | partialRow;
+  uint32_t left = std::min(terms, partialRows);
+  auto multiply = [&](uint32_t first, uint32_t rows, uint32_t result,
+                      const std::vector<Level> &walk) {
+    writer.vector(ASHLAR_SYSTOLIC_MULTIPLY, isInteger,
+                  {result, rows, fold.columns}, {unit.b + first, 1},
+                  {unit.a + first, 1}, ASHLAR_SYSTOLIC_ONE_COLUMN, walk);
+  };
+  multiply(0, left, sums, {});
+  for (uint32_t done = left; done < terms;) {
+    // Whole rounds, then what is left of one.
+    uint32_t rounds =
+        std::min((terms - done) / left, layout.machine.command_rows / left);
+    rounds = std::min<uint32_t>(rounds, 65535);
+    uint32_t rows = rounds ? rounds * left : terms - done;
+    std::vector<Level> walk;
+    if (rounds > 1)
+      walk = {{left, 1}, {rounds, 0}};
+    multiply(done, rows, sums | ASHLAR_SYSTOLIC_ACCUMULATE, walk);
+    done += rows;
+  }
+  auto add = [&](uint32_t result, uint32_t rows, uint32_t a, uint32_t b) {
+    writer.vector(ASHLAR_SYSTOLIC_ADD, isInteger, {result, rows, fold.columns},
+                  {a, 1}, {b, 1}, ASHLAR_SYSTOLIC_EACH_ROW);
+  };
+  for (; left > 2; left = (left + 1) / 2)
+    add(sums, left / 2, sums, sums + (left + 1) / 2);
+  if (left == 2)
+    add(fold.c, 1, sums, sums + 1);
+  else
+    writer.vectorImmediate(ASHLAR_SYSTOLIC_COPY, isInteger,
+                           {fold.c, 1, fold.columns}, {sums, 1}, 0);
 }
 
 void PartWriter::writeEpilogues(const Steps &plan, const Step &step) {
@@ -164,7 +219,7 @@ void PartWriter::writeEpilogues(const Steps &plan, const Step &step) {
 }
 
 void PartWriter::writeFirstStep(const Steps &plan, const Step &step) {
-  if (layout.problem.isDepthwise) {
+  if (hasLanes()) {
     Commands loads;
     collectLoads(step, -2, std::numeric_limits<int64_t>::max(), loads);
     for (const auto &command : loads)

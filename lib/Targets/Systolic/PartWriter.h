@@ -35,7 +35,9 @@ public:
   /// With what is taken.
   const Areas &areas() const { return taken; }
   bool fits() const;
-  bool hasLanes() const { return layout.problem.isDepthwise; }
+  bool hasLanes() const {
+    return layout.problem.isDepthwise || layout.choice.isOnLanes;
+  }
   /// Lanes are computed by the vector unit, and so is what follows, at once.
   bool hasVector() const {
     return !hasLanes() && (!epilogue.isEmpty() || !rows.isEmpty());
@@ -71,10 +73,14 @@ private:
   Fold foldOf(const Steps &plan, const Unit &unit, int64_t block) const;
   std::vector<ArrayStep> stepsOf(const Steps &plan, const Unit &unit) const;
   void writeLanes(const Steps &plan, const Step &step);
+  void writeTaps(const Steps &plan, const Unit &unit);
+  void writeTerms(const Steps &plan, const Unit &unit);
 
   StreamWriter &writer;
   Areas taken;
   uint32_t marginRow = 0; ///< full of what margins hold
+  /// As many as the vector unit adds to in a cycle: sums of one result.
+  uint32_t partialRow = 0, partialRows = 0;
 };
 
 } // namespace ashlar::systolic

@@ -70,3 +70,27 @@ func.func @diagonal(%a: memref<3135x24xbf16>, %b: memref<24x144xbf16>,
   }
   return
 }
+
+// A row of results has no use for an array, which takes a row of weights a
+// cycle: the vector unit takes eight, and adds its eight rows of sums up.
+// CHECK-LABEL: func.func @row
+// CHECK-NOT: systolic.compute
+// CHECK: systolic.vector multiply accumulator{{.*}} 8 x 128 of scratchpad
+// CHECK: systolic.vector multiply accumulator{{.*}} 504 x 128 of scratchpad
+// CHECK: systolic.vector add accumulator{{.*}} 4 x 128
+// CHECK: systolic.vector add accumulator{{.*}} 2 x 128
+// CHECK: systolic.vector add accumulator{{.*}} 1 x 128
+// CHECK: systolic.mvout
+func.func @row(%a: memref<1x512xbf16>, %b: memref<512x1024xbf16>,
+               %c: memref<1x1024xf32>) {
+  tile.contract a(%a : memref<1x512xbf16>) b(%b : memref<512x1024xbf16>)
+    outs(%c : memref<1x1024xf32>) attributes {
+      parallel = array<i64: 1, 1024>, reduced = array<i64: 512>,
+      maps = [affine_map<(m, n, k) -> (m, k)>,
+              affine_map<(m, n, k) -> (k, n)>,
+              affine_map<(m, n) -> (m, n)>]} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  }
+  return
+}

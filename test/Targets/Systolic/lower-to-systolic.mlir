@@ -4,7 +4,7 @@
 
 // The order of issue that keeps the array busy: the next block's operand is
 // asked for before the syncs that the block at hand stands behind, the results
-// of the block before leave meanwhile, and A comes once.
+// of the block before leave behind it, and A comes once.
 // CHECK-LABEL: func.func @product
 // CHECK: systolic.region "product" contraction 1610612736
 // CHECK: systolic.mvin 0, %arg0[0] to scratchpad[0] 512 x 128
@@ -17,13 +17,13 @@
 // CHECK-NEXT: systolic.sync [load] before [execute]
 // CHECK-NEXT: systolic.mvin 1, %arg1[512] to scratchpad{{.*}} 768 x 128
 // CHECK-NEXT: systolic.sync [execute] before [store]
-// CHECK: systolic.mvout accumulator[0] 512 x 128 to %arg2[0]
 // CHECK-NEXT: systolic.preload
-// CHECK: systolic.sync [load] before [execute]
+// CHECK: systolic.mvout accumulator[0] 512 x 128 to %arg2[0]
+// CHECK-NEXT: systolic.sync [load] before [execute]
 // CHECK: systolic.mvin 1
 // CHECK: systolic.sync [execute] before [store]
-// CHECK: systolic.mvout accumulator{{.*}} 512 x 128 to %arg2[256]
 // CHECK-NEXT: systolic.preload
+// CHECK: systolic.mvout accumulator{{.*}} 512 x 128 to %arg2[256]
 // CHECK-NOT: systolic.mvin 0
 // CHECK: return
 func.func @product(%a: memref<512x768xbf16>, %b: memref<768x4096xbf16>,

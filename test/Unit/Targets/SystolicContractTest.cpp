@@ -212,6 +212,23 @@ TEST_F(SystolicContract, DepthwiseOnTheVectorUnit) {
     }
 }
 
+// A row of results is the vector unit's, which takes more weights a cycle than
+// an array does: sums in as many rows as it works on, for any number of terms.
+TEST_F(SystolicContract, OneRowOnTheVectorUnit) {
+  systolic::SearchOptions none{systolic::Dataflow::None};
+  for (auto [n, k] : {std::pair<int64_t, int64_t>{1000, 1280},
+                      {130, 1027},
+                      {64, 5},
+                      {2, 9},
+                      {300, 1},
+                      {100, 20000}}) {
+    expectRight(product("bf16", 1, n, k, false), "tpu-128", 0, none);
+    expectRight(withBias(product("bf16", 1, n, k, false)), "tpu-v5e", 0, none);
+    expectRight(product("i8", 1, n, k, false), "tpu-256", 0, none);
+  }
+  expectRight(batched("bf16", 3, 1, 200, 300, false), "tpu-128", 0, none);
+}
+
 TEST_F(SystolicContract, DepthwiseResultsSideBySide) {
   // Images, height, width, channels, filters, filter's height and width,
   // stride, dilation, margin.
