@@ -200,7 +200,24 @@ void PartWriter::writeTerms(const Steps &plan, const Unit &unit) {
                            {fold.c, 1, fold.columns}, {sums, 1}, 0);
 }
 
-void PartWriter::writeEpilogues(const Steps &plan, const Step &step) {
+bool PartWriter::keepsPlanes(const Step &step) const {
+  const Problem &problem = layout.problem;
+  return keeps() && !rows.isEmpty() && !step.finished.empty() &&
+         problem.count(problem.n) == problem.result.kept->columns;
+}
+
+std::vector<int64_t> PartWriter::planesOf(const Steps &plan,
+                                          const Step &step) const {
+  const KeptValue &kept = *layout.problem.a.kept;
+  std::vector<int64_t> planes;
+  for (const Unit &unit : step.units)
+    for (const ArrayStep &one : stepsOf(plan, unit))
+      planes.push_back((int64_t(one.piece.a) - kept.place) / kept.rows);
+  return planes;
+}
+
+void PartWriter::writeEpilogues(const Steps &plan, const Step &step,
+                                const Callback &kept) {
   for (int64_t result : rows.isEmpty() ? step.finished : step.summed)
     epilogue.write(plan.results[size_t(result)]);
   if (rows.isEmpty())
@@ -211,10 +228,13 @@ void PartWriter::writeEpilogues(const Steps &plan, const Step &step) {
     std::vector<const ResultBlock *> blocks;
     for (size_t i = first; i < first + count; ++i)
       blocks.push_back(&plan.results[size_t(step.finished[i])]);
-    rows.write(blocks);
-    for (const ResultBlock *block : blocks)
+    bool isLast = first + count == step.finished.size();
+    rows.write(blocks, [&](size_t block) {
       if (keeps())
-        epilogue.keep(*block);
+        epilogue.keep(*blocks[block]);
+      if (kept && isLast)
+        kept(int64_t(block));
+    });
   }
 }
 

@@ -65,7 +65,15 @@ public:
   void collectFolds(const Steps &plan, const Step &step, Commands &commands);
   void collectStores(const Steps &plan, const Step &step,
                      Commands &commands) const;
-  void writeEpilogues(const Steps &plan, const Step &step);
+  /// `kept`, if given, is called with each plane of the last rows as soon as it
+  /// lies where it stays on chip; all else of the step is there before.
+  using Callback = std::function<void(int64_t)>;
+  void writeEpilogues(const Steps &plan, const Step &step,
+                      const Callback &kept = nullptr);
+  /// Whether the last rows that a step finishes come plane by plane.
+  bool keepsPlanes(const Step &step) const;
+  /// Which plane of A, on chip, each of collectFolds' commands reads.
+  std::vector<int64_t> planesOf(const Steps &plan, const Step &step) const;
 
 private:
   void collect(const std::vector<Transfer> &transfers, unsigned id,

@@ -157,9 +157,10 @@ void RowsWriter::writeValue(int v,
                 operandOf(value.right, blocks, block), mode);
 }
 
-void RowsWriter::write(const std::vector<const ResultBlock *> &blocks) {
+void RowsWriter::write(const std::vector<const ResultBlock *> &blocks,
+                       const std::function<void(size_t)> &done) {
   for (int phase = 0; phase <= lastPhase; ++phase)
-    for (size_t block = 0; block < blocks.size(); ++block)
+    for (size_t block = 0; block < blocks.size(); ++block) {
       for (int v = 0; v < int(rows.values.size()); ++v) {
         const EpilogueValue &value = rows.values[size_t(v)];
         // What has no columns is the same for all blocks.
@@ -168,4 +169,7 @@ void RowsWriter::write(const std::vector<const ResultBlock *> &blocks) {
             (block == 0 || !isOnce))
           writeValue(v, blocks, block);
       }
+      if (phase == lastPhase)
+        done(block);
+    }
 }

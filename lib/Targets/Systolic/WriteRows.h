@@ -7,6 +7,8 @@
 
 #include "WriteEpilogue.h"
 
+#include <functional>
+
 namespace ashlar::systolic {
 
 class RowsWriter {
@@ -19,8 +21,10 @@ public:
   const Areas &areas() const { return taken; }
   /// Rows that stand for all: the scale and the shift of a norm.
   std::vector<Transfer> constantLoads() const;
-  /// Works in place on all blocks of some rows, in the order of columns.
-  void write(const std::vector<const ResultBlock *> &blocks);
+  /// Works in place on all blocks of some rows, in the order of columns. Calls
+  /// `done` as soon as one has its results.
+  void write(const std::vector<const ResultBlock *> &blocks,
+             const std::function<void(size_t)> &done);
 
 private:
   void placeOperands();

@@ -46,7 +46,11 @@ private:
   void writeMixed(int64_t i);
   void writeLoads(int64_t i);
   void writeLateLoads(int64_t i);
-  void writeEpilogues(const Step *step);
+  void writeEpilogues(const Step *step,
+                      const PartWriter::Callback &kept = nullptr);
+  bool canFollowPlanes(int64_t i) const;
+  size_t writeWithPlanes(const Step *before, const Step *now,
+                         const Commands &folds);
   bool freesBesideLanes(int64_t step) const;
   void syncStores(int64_t step);
   void syncKept(const Step *now, int64_t step);
@@ -182,10 +186,16 @@ void StreamOrder::writeRound(int64_t i) {
   syncKept(now, i - 2);
   writeLoads(i);
   Commands stores;
+  Commands folds;
+  size_t folded = 0;
+  if (now && !now->isFresh)
+    partOf(now)->collectFolds(plan, *now, folds);
   if (before) {
     uint32_t source = partOf(before)->engine();
     if (hasVector(before)) {
-      if (!isEarly)
+      if (canFollowPlanes(i) && !needsMargins)
+        folded = writeWithPlanes(before, now, folds);
+      else if (!isEarly)
         writeEpilogues(before);
       source = vectorQueue;
     }
@@ -212,9 +222,7 @@ void StreamOrder::writeRound(int64_t i) {
   // Lanes may write where arrays have read.
   if (now && partOf(now)->hasLanes() && partOf(now)->keeps())
     writer.sync(arrayQueues, vectorQueue);
-  Commands folds;
-  if (now && !now->isFresh)
-    partOf(now)->collectFolds(plan, *now, folds);
+  folds.erase(folds.begin(), folds.begin() + ptrdiff_t(folded));
   run(now, folds);
   // Places of results that left three steps before: those of the step before,
   // which leave now, are not waited for.
@@ -223,6 +231,38 @@ void StreamOrder::writeRound(int64_t i) {
                 partOf(next)->engine());
   run(before, stores);
   writeLateLoads(i);
+}
+
+/// Whether step `i` can begin with the first columns of rows that the step
+/// before combines, while the others are still to come.
+bool StreamOrder::canFollowPlanes(int64_t i) const {
+  const Step *now = stepAt(i), *before = stepAt(i - 1);
+  if (!now || now->isFresh || !before || machine.arrays != 1 ||
+      now->keptFrom != i - 1 || knownKept >= i - 1 || partOf(now)->hasLanes() ||
+      !partOf(before)->keepsPlanes(*before))
+    return false;
+  const KeptValue *read = partOf(now)->layout.problem.a.kept;
+  return read && read == partOf(before)->layout.problem.result.kept;
+}
+
+/// Returns how many of the folds it has issued.
+size_t StreamOrder::writeWithPlanes(const Step *before, const Step *now,
+                                    const Commands &folds) {
+  size_t done = 0;
+  std::vector<int64_t> planes = partOf(now)->planesOf(plan, *now);
+  writeEpilogues(before, [&](int64_t plane) {
+    size_t end = done;
+    while (end < folds.size() && planes[end] <= plane)
+      ++end;
+    if (end == done)
+      return;
+    writer.sync(vectorQueue, arrayQueues);
+    run(now, Commands(folds.begin() + ptrdiff_t(done),
+                      folds.begin() + ptrdiff_t(end)));
+    enter(before);
+    done = end;
+  });
+  return done;
 }
 
 /// Arrays wait for what the step reads on chip, if steps up to `step`, whose
@@ -234,11 +274,12 @@ void StreamOrder::syncKept(const Step *now, int64_t step) {
   knownKept = step;
 }
 
-void StreamOrder::writeEpilogues(const Step *step) {
+void StreamOrder::writeEpilogues(const Step *step,
+                                 const PartWriter::Callback &kept) {
   // Its operands came with the folds, unless it was the first of a stream.
   writer.sync(arrayQueues | (step->isFresh ? loadQueue : 0), vectorQueue);
   enter(step);
-  partOf(step)->writeEpilogues(plan, *step);
+  partOf(step)->writeEpilogues(plan, *step, kept);
 }
 
 /// Whether a part waits for what the step has left on chip, and it or the one

@@ -19,7 +19,7 @@ namespace ashlar {
 
 namespace {
 /// A kernel becomes no longer than that.
-constexpr size_t mostMembers = 64;
+constexpr size_t mostMembers = 128;
 /// So many commands wait for a kernel that grows; each keeps values alive.
 constexpr int64_t mostWaiting = 8;
 
