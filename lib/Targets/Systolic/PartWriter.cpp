@@ -230,7 +230,7 @@ void PartWriter::writeEpilogues(const Steps &plan, const Step &step,
       blocks.push_back(&plan.results[size_t(step.finished[i])]);
     bool isLast = first + count == step.finished.size();
     rows.write(blocks, [&](size_t block) {
-      if (keeps())
+      if (keeps() && !rows.keeps(*blocks[block]))
         epilogue.keep(*blocks[block]);
       if (kept && isLast)
         kept(int64_t(block));

@@ -153,8 +153,7 @@ void EpilogueWriter::loadConstants() {
     writer.load(mvin, load);
 }
 
-/// How rows of a box follow each other in a value on chip; none: directly.
-static std::vector<Level> rowsOfKept(const Box &box) {
+std::vector<Level> ashlar::systolic::rowsOfKept(const Box &box) {
   std::vector<Level> levels;
   if (box.levels.size() == 1 && box.levels[0].bytes == 1)
     return levels;

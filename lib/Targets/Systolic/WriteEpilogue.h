@@ -18,6 +18,9 @@ std::vector<Transfer> loadsOfConstant(const Layout &layout,
 int64_t rowOfConstant(const Layout &layout, const EpilogueValue &value,
                       const ResultBlock &block);
 
+/// How rows of a box follow each other in a value on chip; none: directly.
+std::vector<Level> rowsOfKept(const Box &box);
+
 class EpilogueWriter {
 public:
   /// Takes rows at the beginning of `areas` in both memories.

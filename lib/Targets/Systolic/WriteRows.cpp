@@ -125,6 +125,15 @@ RowsWriter::operandOf(int v, const std::vector<const ResultBlock *> &blocks,
   return {uint32_t(place.address + behind), hasRows(value.reach) ? 1 : 0};
 }
 
+bool RowsWriter::keeps(const ResultBlock &block) const {
+  const KeptValue *kept = problem.result.kept;
+  if (!kept || kept->isStored || problem.unrounded || problem.epilogue.relu)
+    return false;
+  const Chunk &chunk = layout.chunks[size_t(block.chunk)];
+  return layout.keptRows(problem.result, chunk, block.nBlock, 0, chunk.rows)
+             .size() == 1;
+}
+
 void RowsWriter::writeValue(int v,
                             const std::vector<const ResultBlock *> &blocks,
                             size_t block) {
@@ -139,12 +148,20 @@ void RowsWriter::writeValue(int v,
   auto columns = uint32_t(layout.columnsOf(blocks[block]->nBlock));
   Matrix result = {place, hasRows(reach) ? count : 1,
                    hasColumns(reach) ? columns : 1};
+  std::vector<Level> walk;
+  if (v == rows.result && keeps(*blocks[block])) {
+    const Chunk &chunk = layout.chunks[size_t(blocks[block]->chunk)];
+    Box box = layout.keptRows(problem.result, chunk, blocks[block]->nBlock, 0,
+                              chunk.rows)[0];
+    result.address = uint32_t(box.bytes);
+    walk = rowsOfKept(box);
+  }
   VectorOperand left = operandOf(value.left, blocks, block);
   if (value.right < 0 ||
       rows.values[size_t(value.right)].kind == EpilogueValue::Number) {
     double number =
         value.right < 0 ? 0 : rows.values[size_t(value.right)].number;
-    writer.vectorImmediate(value.funct, false, result, left, number);
+    writer.vectorImmediate(value.funct, false, result, left, number, walk);
     return;
   }
   Reach ofRight = rows.values[size_t(value.right)].reach;
@@ -154,7 +171,7 @@ void RowsWriter::writeValue(int v,
   else if (hasRows(reach) && !hasRows(ofRight))
     mode = ASHLAR_SYSTOLIC_ONE_ROW;
   writer.vector(value.funct, false, result, left,
-                operandOf(value.right, blocks, block), mode);
+                operandOf(value.right, blocks, block), mode, walk);
 }
 
 void RowsWriter::write(const std::vector<const ResultBlock *> &blocks,

@@ -26,6 +26,9 @@ public:
   void write(const std::vector<const ResultBlock *> &blocks,
              const std::function<void(size_t)> &done);
 
+  /// Whether a block's result is written where it stays on chip, not in place.
+  bool keeps(const ResultBlock &block) const;
+
 private:
   void placeOperands();
   void placeResults();

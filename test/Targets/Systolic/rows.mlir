@@ -42,13 +42,12 @@ func.func @softmax(%a: memref<200x256xbf16>, %b: memref<256x300xbf16>,
 // CHECK-LABEL: func.func @norm
 // CHECK: systolic.region "norm"
 // CHECK: systolic.vector reciprocal_root
-// CHECK: systolic.vector copy
+// CHECK: systolic.vector multiply scratchpad
 // CHECK: systolic.sync [vector] before [execute]
 // CHECK: systolic.region "product"
 // CHECK: systolic.compute
 // CHECK: systolic.region "norm"
-// CHECK: systolic.vector multiply
-// CHECK: systolic.vector copy
+// CHECK: systolic.vector multiply scratchpad
 // CHECK: systolic.sync [vector] before [execute]
 // CHECK: systolic.compute
 // CHECK: systolic.mvout {{.*}} to %arg3
