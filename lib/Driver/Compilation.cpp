@@ -408,17 +408,21 @@ CompileResult Compilation::run() {
                buildTilePipeline(pm, tiling);
              },
              hooks.afterTile) &&
-         perProgram(Stage::Schedule,
-                    [&](OpPassManager &pm, Target &target) {
-                      SmallVector<int64_t> joining;
-                      for (auto [i, companion] :
-                           llvm::enumerate(target.companions))
-                        if (options.fuse == FuseLevel::All &&
-                            companion->joinsKernels())
-                          joining.push_back(int64_t(i) + 1);
-                      buildSchedulePipeline(
-                          pm, saving.arenaOf(numberOf(target)), joining);
-                    }) &&
+         perProgram(
+             Stage::Schedule,
+             [&](OpPassManager &pm, Target &target) {
+               SmallVector<int64_t> joining;
+               int64_t chipBytes = 0;
+               for (auto [i, companion] : llvm::enumerate(target.companions))
+                 if (options.fuse == FuseLevel::All &&
+                     companion->joinsKernels()) {
+                   joining.push_back(int64_t(i) + 1);
+                   chipBytes =
+                       std::max(chipBytes, companion->machine().managedBytes());
+                 }
+               buildSchedulePipeline(pm, saving.arenaOf(numberOf(target)),
+                                     joining, chipBytes);
+             }) &&
          stage(Stage::Emit, [&] { return emit(*module); }));
   if (list.isWanted() && result.status == CompileStatus::Done)
     (void)writeList(list);

@@ -173,6 +173,14 @@ struct MachineModel {
   /// their operands want the rest.
   int64_t scoreBytes() const { return farthestOwn().bytes / 4; }
 
+  /// Of the largest memory that programs place data in; 0: there is none.
+  int64_t managedBytes() const {
+    int64_t bytes = 0;
+    for (const Memory &memory : memories)
+      bytes = std::max(bytes, memory.managed ? memory.bytes : 0);
+    return bytes;
+  }
+
   double readBytesPerCycle(const Memory &memory) const;
   double writeBytesPerCycle(const Memory &memory) const;
   /// One worker's share when all `active` workers read at once.

@@ -6,6 +6,7 @@
 #include "KeptValues.h"
 #include "Lowering.h"
 
+#include <map>
 #include <memory>
 
 using namespace ashlar::systolic;
@@ -34,51 +35,149 @@ public:
   std::vector<std::vector<Alternative>> alternatives; ///< by part
 
 private:
-  void consider(Found found, Part part);
+  using FoundPointer = std::shared_ptr<const Found>;
+  FoundPointer choose(const Problem &problem, const std::string &form,
+                      const Machine &area, const SearchOptions &search);
+  void consider(const FoundPointer &found, const Problem &problem, Part part);
+  size_t bestCandidate() const;
 
   const Machine &machine;
   const Machine half;
   const SearchOptions options;
   /// Of parts and of what is considered.
-  std::vector<std::shared_ptr<const Found>> owners;
+  std::vector<std::shared_ptr<const Problem>> owners;
   std::vector<Part> candidates;
+  /// What has been found for contractions of the same form, and which of its
+  /// candidates was best behind one of which form.
+  std::map<std::string, FoundPointer> found;
+  std::map<std::string, size_t> behind;
+  std::string last; ///< the form and the choice before
   /// Chosen one after the other, and each as it is best alone.
   std::vector<Part> parts, apart;
 };
 } // namespace
 
-void Joiner::consider(Found found, Part part) {
-  owners.push_back(std::make_shared<const Found>(std::move(found)));
-  part.problem = &owners.back()->problem;
-  part.choice = owners.back()->choice;
+/// What choices depend on: all but where operands lie.
+static std::string formOf(const Problem &problem) {
+  std::string form;
+  auto add = [&](int64_t number) {
+    form += std::to_string(number);
+    form += ' ';
+  };
+  auto addAccess = [&](const Access &access) {
+    add(int64_t(access.element));
+    for (int64_t stride : access.strides)
+      add(stride);
+    add(access.kept ? access.kept->rows : -1);
+    add(access.kept ? access.kept->isStored : 0);
+  };
+  for (int64_t size : problem.sizes)
+    add(size);
+  for (const auto *dims :
+       {&problem.batch, &problem.m, &problem.n, &problem.k}) {
+    form += '/';
+    for (unsigned dim : *dims)
+      add(dim);
+  }
+  addAccess(problem.a);
+  addAccess(problem.b);
+  addAccess(problem.result);
+  for (const Access &operand : problem.operands)
+    addAccess(operand);
+  for (const Coordinate &coordinate : problem.aCoordinates) {
+    add(coordinate.stride);
+    for (int64_t factor : coordinate.factors)
+      add(factor);
+  }
+  for (const EpilogueValue &value : problem.epilogue.values) {
+    form += std::to_string(value.number) + ' ';
+    for (int64_t field :
+         {int64_t(value.kind), int64_t(value.reach), int64_t(value.isInteger),
+          int64_t(value.isNarrow), int64_t(value.operand), int64_t(value.funct),
+          int64_t(value.actsOnIntegers), int64_t(value.left),
+          int64_t(value.right)})
+      add(field);
+  }
+  form += std::to_string(problem.epilogue.scale) + ' ';
+  add(problem.epilogue.bias);
+  add(problem.epilogue.relu);
+  add(int64_t(problem.margins.size()));
+  return form;
+}
+
+Joiner::FoundPointer Joiner::choose(const Problem &problem,
+                                    const std::string &form,
+                                    const Machine &area,
+                                    const SearchOptions &search) {
+  FoundPointer &known = found[form + std::to_string(area.scratchpad_rows) +
+                              ' ' + std::to_string(search.mostTileCycles)];
+  if (!known)
+    known = std::make_shared<const Found>(chooseAlone(problem, area, search));
+  return known;
+}
+
+/// The form that was found, for the operands that there are.
+void Joiner::consider(const FoundPointer &found, const Problem &problem,
+                      Part part) {
+  auto own = std::make_shared<Problem>(found->problem);
+  bool isExchanged = own->isExchanged;
+  auto place = [](Access &access, const Access &from) {
+    access.binding = from.binding;
+    access.offset = from.offset;
+    access.kept = from.kept;
+  };
+  place(own->a, isExchanged ? problem.b : problem.a);
+  place(own->b, isExchanged ? problem.a : problem.b);
+  place(own->result, problem.result);
+  for (size_t i = 0; i < own->operands.size(); ++i)
+    place(own->operands[i], problem.operands[i]);
+  own->margins = problem.margins;
+  own->pad = problem.pad;
+  for (size_t i = 0; i < own->epilogue.values.size(); ++i)
+    own->epilogue.values[i].number = problem.epilogue.values[i].number;
+  part.problem = own.get();
+  part.choice = found->choice;
+  owners.push_back(std::move(own));
   candidates.push_back(part);
 }
 
 std::string Joiner::add(const Problem &problem, const std::string &name) {
   candidates.clear();
+  std::string form = formOf(problem);
   Part part;
   part.name = name;
   part.multiplyAdds = uint64_t(problem.multiplyAdds());
   part.keptRows = options.keptRows;
   // With all of both memories, and therefore after everything else.
-  Found alone = chooseAlone(problem, machine, options);
-  if (!alone.cycles)
-    return alone.error;
-  alternatives.push_back(alone.alternatives);
+  FoundPointer alone = choose(problem, form, machine, options);
+  if (!alone->cycles)
+    return alone->error;
+  alternatives.push_back(alone->alternatives);
   // The smaller a tile, the earlier its operands are all there.
   SearchOptions smaller = options;
-  smaller.dataflow = alone.alternatives.front().dataflow;
-  consider(std::move(alone), part);
+  smaller.dataflow = alone->alternatives.front().dataflow;
+  consider(alone, problem, part);
   apart.push_back(candidates.back());
   part.half = parts.empty() || parts.back().half == 1 ? 0 : 1;
   for (int64_t cycles : {256, 512, 1024}) {
     smaller.mostTileCycles = cycles;
-    Found found = chooseAlone(problem, half, smaller);
-    if (found.cycles)
-      consider(std::move(found), part);
+    FoundPointer found = choose(problem, form, half, smaller);
+    if (found->cycles)
+      consider(found, problem, part);
   }
+  last += '|' + form + std::to_string(part.half);
+  auto known = behind.find(last);
+  if (known == behind.end())
+    known = behind.insert({last, bestCandidate()}).first;
+  parts.push_back(candidates[known->second]);
+  last = form + std::to_string(known->second) + std::to_string(part.half);
+  return "";
+}
+
+/// That which ends first behind the part before.
+size_t Joiner::bestCandidate() const {
   std::optional<uint64_t> best;
-  Part chosen = candidates.front();
+  size_t chosen = 0;
   for (const Part &candidate : candidates) {
     std::vector<Part> both;
     if (!parts.empty())
@@ -94,11 +193,10 @@ std::string Joiner::add(const Problem &problem, const std::string &name) {
       *cycles += 2 * (machine.memory_latency + machine.dim);
     if (cycles && (!best || *cycles < *best)) {
       best = cycles;
-      chosen = candidate;
+      chosen = size_t(&candidate - candidates.data());
     }
   }
-  parts.push_back(chosen);
-  return "";
+  return chosen;
 }
 
 std::string Joiner::write(StreamBuilder &builder) const {

@@ -197,13 +197,15 @@ void ashlar::buildTilePipeline(OpPassManager &pm, const TileOptions &options) {
 }
 
 void ashlar::buildSchedulePipeline(OpPassManager &pm, int64_t arenaBytes,
-                                   ArrayRef<int64_t> joiningDevices) {
+                                   ArrayRef<int64_t> joiningDevices,
+                                   int64_t chipBytes) {
   ReorderOperationsPassOptions order;
   order.arenaBytes = arenaBytes;
   pm.addPass(createReorderOperationsPass(order));
   if (!joiningDevices.empty()) {
     JoinKernelsPassOptions joining;
     joining.devices.assign(joiningDevices.begin(), joiningDevices.end());
+    joining.chipBytes = chipBytes;
     pm.addPass(createJoinKernelsPass(joining));
   }
   pm.addPass(createScheduleProgramPass());

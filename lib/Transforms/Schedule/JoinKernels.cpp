@@ -119,7 +119,7 @@ struct JoinKernels : ashlar::impl::JoinKernelsPassBase<JoinKernels> {
     for (auto function : program.getOps<func::FuncOp>())
       if (function.isPublic())
         entries.push_back(function);
-    KernelJoiner kernels(program);
+    KernelJoiner kernels(program, chipBytes);
     for (func::FuncOp entry : entries)
       for (Block &block : entry.getBody())
         Joiner(kernels, devices).run(block);

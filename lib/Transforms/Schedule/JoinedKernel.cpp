@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "JoinedKernel.h"
 #include "ArenaPlan.h"
+#include "PartOrder.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Support/Remarks.h"
@@ -12,15 +13,6 @@
 
 using namespace mlir;
 using namespace ashlar;
-
-/// The ops of a kernel of one group, whatever loop over groups is around them.
-static Block *bodyOf(func::FuncOp kernel) {
-  Block *body = &kernel.getBody().front();
-  for (Operation &op : *body)
-    if (auto groups = dyn_cast<scf::ForOp>(op))
-      return groups.getBody();
-  return body;
-}
 
 bool ashlar::isJoinable(func::FuncOp kernel) {
   auto groups = kernel->getAttrOfType<exec::SizeAttr>(exec::groupsAttrName);
@@ -50,11 +42,19 @@ struct KernelJoiner::Wiring {
     int64_t offset = 0; ///< in elements of the type; shared: in bytes
     bool isShared = false;
   };
-  SmallVector<func::FuncOp> kernels;      ///< of the members
-  SmallVector<SmallVector<Place>> places; ///< by member, by argument
-  llvm::SetVector<Value> operands;        ///< of the joined kernel
-  SmallVector<Value> results;             ///< read by others
-  int64_t sharedBytes = 0;                ///< one more result; 0: none
+  /// One after the other, what is computed by a member's kernel, and in how
+  /// many parts the batch comes.
+  struct Step {
+    func::FuncOp kernel;
+    int64_t parts = 1;
+    SmallVector<bool> isSliced;
+    SmallVector<Place> places; ///< by argument
+  };
+  SmallVector<Step> steps;
+  int64_t membersInParts = 0;
+  llvm::SetVector<Value> operands; ///< of the joined kernel
+  SmallVector<Value> results;      ///< read by others
+  int64_t sharedBytes = 0;         ///< one more result; 0: none
 
   std::string key() const;
 };
@@ -63,9 +63,9 @@ std::string KernelJoiner::Wiring::key() const {
   std::string text;
   llvm::raw_string_ostream out(text);
   out << operands.size() << ' ' << results.size() << ' ' << sharedBytes;
-  for (auto [kernel, arguments] : llvm::zip(kernels, places)) {
-    out << ' ' << func::FuncOp(kernel).getSymName();
-    for (const Place &place : arguments)
+  for (const Step &step : steps) {
+    out << ' ' << func::FuncOp(step.kernel).getSymName() << '/' << step.parts;
+    for (const Place &place : step.places)
       out << ' ' << place.argument << (place.isShared ? 's' : '+')
           << place.offset;
   }
@@ -86,33 +86,58 @@ static int64_t offsetOf(Value value) {
 KernelJoiner::Wiring
 KernelJoiner::wire(ArrayRef<exec::InvokeOp> members) const {
   Wiring wiring;
-  llvm::DenseMap<Operation *, int64_t> numbers;
-  for (auto [i, member] : llvm::enumerate(members))
-    numbers[member] = i;
-  // Views are read through; whoever else reads a result wants it whole.
-  std::function<bool(Value, int64_t &)> isInner = [&](Value value,
-                                                      int64_t &last) {
-    return llvm::all_of(value.getUsers(), [&](Operation *user) {
-      auto found = numbers.find(user);
-      if (found != numbers.end()) {
-        last = std::max(last, found->second);
-        return true;
-      }
-      return isView(user) && isInner(user->getResult(0), last);
-    });
-  };
-  llvm::DenseMap<Value, Wiring::Place> made; // results, with offsets of 0
-  SmallVector<ArenaRequest> requests;
-  SmallVector<Value> shared;
+  llvm::DenseMap<Operation *, size_t> numbers;
+  SmallVector<Batch> batches;
   for (auto [i, member] : llvm::enumerate(members)) {
-    wiring.kernels.push_back(kernelOf(member));
+    numbers[member] = i;
+    batches.push_back(batchOf(kernelOf(member)));
+  }
+  SmallVector<Instance> order = orderByPart(members, batches, chipBytes);
+  // By member: its steps, one for each part of the batch.
+  SmallVector<SmallVector<int64_t>> steps(members.size());
+  for (auto [i, instance] : llvm::enumerate(order))
+    steps[instance.member].push_back(int64_t(i));
+  // Views are read through; whoever else reads a result wants it whole.
+  std::function<bool(Value, SmallVectorImpl<size_t> &)> isInner =
+      [&](Value value, SmallVectorImpl<size_t> &readers) {
+        return llvm::all_of(value.getUsers(), [&](Operation *user) {
+          auto found = numbers.find(user);
+          if (found != numbers.end()) {
+            readers.push_back(found->second);
+            return true;
+          }
+          return isView(user) && isInner(user->getResult(0), readers);
+        });
+      };
+  // Results, or parts of them, with offsets of 0.
+  llvm::DenseMap<Value, SmallVector<Wiring::Place>> made;
+  SmallVector<ArenaRequest> requests;
+  SmallVector<std::pair<Value, size_t>> shared; ///< and which part
+  for (auto [i, member] : llvm::enumerate(members)) {
     for (Value result : member->getResults()) {
-      int64_t last = i;
-      if (isInner(result, last)) {
-        shared.push_back(result);
-        requests.push_back({int64_t(i), last + 1, byteSize(result.getType())});
-      } else {
+      SmallVector<size_t> readers;
+      if (!isInner(result, readers)) {
         wiring.results.push_back(result);
+        continue;
+      }
+      readers.push_back(i);
+      // Parts have their own places, where each is read before the next one is
+      // made.
+      size_t parts = steps[i].size();
+      bool isApart = llvm::all_of(readers, [&, own = i](size_t reader) {
+        return steps[reader].size() == parts &&
+               (parts == 1 || steps[reader].front() < steps[own].back());
+      });
+      size_t pieces = isApart ? parts : 1;
+      made[result].resize(pieces);
+      for (size_t piece = 0; piece < pieces; ++piece) {
+        int64_t last = 0;
+        for (size_t reader : readers)
+          last = std::max(last, isApart ? steps[reader][piece]
+                                        : steps[reader].back());
+        shared.push_back({result, piece});
+        requests.push_back({steps[i][piece], last + 1,
+                            byteSize(result.getType()) / int64_t(pieces)});
       }
     }
     for (Value operand : exec::InvokeOp(member).getOperands())
@@ -121,29 +146,57 @@ KernelJoiner::wire(ArrayRef<exec::InvokeOp> members) const {
   }
   unsigned first = wiring.operands.size();
   for (auto [i, result] : llvm::enumerate(wiring.results))
-    made[result] = {unsigned(first + i), 0, false};
+    made[result] = {{unsigned(first + i), 0, false}};
   ArenaPlan plan = planArena(requests);
   wiring.sharedBytes = plan.bytes;
-  for (auto [result, offset] : llvm::zip(shared, plan.offsets))
-    made[result] = {unsigned(first + wiring.results.size()), offset, true};
-  for (exec::InvokeOp member : members) {
-    auto &places = wiring.places.emplace_back();
-    for (Value operand : member.getOperands()) {
-      auto found = made.find(viewed(operand));
-      if (found == made.end()) {
-        auto at = llvm::find(wiring.operands, operand);
-        places.push_back({unsigned(at - wiring.operands.begin()), 0, false});
-        continue;
-      }
-      Wiring::Place place = found->second;
-      int64_t bytes = elementBytes(getElementTypeOrSelf(operand.getType()));
-      place.offset += offsetOf(operand) * (place.isShared ? bytes : 1);
-      places.push_back(place);
+  for (auto [piece, offset] : llvm::zip(shared, plan.offsets))
+    made[piece.first][piece.second] = {unsigned(first + wiring.results.size()),
+                                       offset, true};
+  for (const Instance &instance : order) {
+    exec::InvokeOp member = members[instance.member];
+    const Batch &batch = batches[instance.member];
+    Wiring::Step &step = wiring.steps.emplace_back();
+    step.kernel = kernelOf(member);
+    step.parts = instance.parts;
+    if (step.parts > 1) {
+      step.isSliced = batch.isSliced;
+      wiring.membersInParts += instance.part == 0;
     }
-    for (Value result : member->getResults())
-      places.push_back(made.lookup(result));
+    auto placeOf = [&](Value value, size_t argument) {
+      auto found = made.find(viewed(value));
+      Wiring::Place place;
+      bool isPiece = false;
+      if (found == made.end()) {
+        auto at = llvm::find(wiring.operands, value);
+        place.argument = unsigned(at - wiring.operands.begin());
+      } else {
+        isPiece = found->second.size() > 1;
+        place = found->second[isPiece ? instance.part : 0];
+      }
+      int64_t unit = place.isShared
+                         ? elementBytes(getElementTypeOrSelf(value.getType()))
+                         : 1;
+      if (found != made.end() && !isPiece)
+        place.offset += offsetOf(value) * unit;
+      if (step.parts > 1 && step.isSliced[argument] && !isPiece)
+        place.offset += instance.part * unit *
+                        cast<ShapedType>(value.getType()).getNumElements() /
+                        step.parts;
+      step.places.push_back(place);
+    };
+    for (auto [i, operand] : llvm::enumerate(member.getOperands()))
+      placeOf(operand, i);
+    for (auto [i, result] : llvm::enumerate(member->getResults()))
+      placeOf(result, member.getOperands().size() + i);
   }
   return wiring;
+}
+
+/// Of a batch that comes in parts.
+static MemRefType partOf(MemRefType type, int64_t parts) {
+  SmallVector<int64_t> shape(type.getShape());
+  shape.front() /= parts;
+  return MemRefType::get(shape, type.getElementType());
 }
 
 /// A member's argument in the joined kernel.
@@ -167,7 +220,8 @@ static Value view(OpBuilder &b, Value argument, MemRefType type,
       offset, type.getShape(), strides);
 }
 
-func::FuncOp KernelJoiner::write(const Wiring &wiring, Location location) {
+func::FuncOp KernelJoiner::write(const Wiring &wiring, size_t members,
+                                 Location location) {
   MLIRContext *context = program.getContext();
   OpBuilder b(context);
   SmallVector<Type> types;
@@ -184,10 +238,9 @@ func::FuncOp KernelJoiner::write(const Wiring &wiring, Location location) {
   // No scratch, and one group.
   types.append({MemRefType::get({0}, b.getI8Type()), b.getIndexType(),
                 b.getIndexType()});
-  func::FuncOp first = wiring.kernels.front();
+  func::FuncOp first = wiring.steps.front().kernel;
   auto kernel = func::FuncOp::create(
-      location,
-      (first.getSymName() + "_and_" + Twine(wiring.kernels.size() - 1)).str(),
+      location, (first.getSymName() + "_and_" + Twine(members - 1)).str(),
       b.getFunctionType(types, {}));
   kernel.setPrivate();
   symbols.insert(kernel, program.getBody()->end());
@@ -201,26 +254,36 @@ func::FuncOp KernelJoiner::write(const Wiring &wiring, Location location) {
   llvm::SetVector<Attribute> nodes;
   int64_t flops = 0;
   b.setInsertionPointToStart(kernel.addEntryBlock());
-  for (auto [member, places] : llvm::zip(wiring.kernels, wiring.places)) {
-    func::FuncOp from = member;
+  for (const Wiring::Step &step : wiring.steps) {
+    func::FuncOp from = step.kernel;
     if (auto own = from->getAttrOfType<ArrayAttr>(exec::nodesAttrName))
       nodes.insert_range(own);
     if (auto own = from->getAttrOfType<exec::SizeAttr>(exec::flopsAttrName))
-      flops += own.getLargest();
+      flops += own.getLargest() / step.parts;
     IRMapping mapping;
-    for (auto [i, place] : llvm::enumerate(places)) {
+    for (auto [i, place] : llvm::enumerate(step.places)) {
       BlockArgument argument = from.getArgument(i);
-      mapping.map(argument,
-                  view(b, kernel.getArgument(place.argument),
-                       cast<MemRefType>(argument.getType()), place.offset));
+      auto type = cast<MemRefType>(argument.getType());
+      if (step.parts > 1 && step.isSliced[i])
+        type = partOf(type, step.parts);
+      mapping.map(argument, view(b, kernel.getArgument(place.argument), type,
+                                 place.offset));
     }
+    auto clone = [&](Operation &op) {
+      auto contract = dyn_cast<tile::ContractOp>(b.clone(op, mapping));
+      if (!contract || step.parts == 1)
+        return;
+      SmallVector<int64_t> parallel(contract.getParallel());
+      parallel.front() /= step.parts;
+      contract.setParallel(parallel);
+    };
     Block *body = bodyOf(from), *entry = &from.getBody().front();
     for (Operation &op : entry->without_terminator())
       if (&op != body->getParentOp())
-        b.clone(op, mapping);
+        clone(op);
     if (body != entry)
       for (Operation &op : body->without_terminator())
-        b.clone(op, mapping);
+        clone(op);
   }
   func::ReturnOp::create(b, location);
   kernel->setAttr(exec::nodesAttrName, b.getArrayAttr(nodes.getArrayRef()));
@@ -247,7 +310,7 @@ void KernelJoiner::join(ArrayRef<exec::InvokeOp> members) {
   Location location = FusedLoc::get(program.getContext(), locations);
   func::FuncOp &kernel = kernels[wiring.key()];
   if (!kernel)
-    kernel = write(wiring, location);
+    kernel = write(wiring, members.size(), location);
   SmallVector<Type> types;
   for (Value result : wiring.results)
     types.push_back(result.getType());
@@ -260,7 +323,9 @@ void KernelJoiner::join(ArrayRef<exec::InvokeOp> members) {
   remark::passed(location, about(invoke, "Joined", "schedule"))
       << "is one stream of "
       << remark::metric("Kernels", int64_t(members.size())) << " kernels; "
-      << remark::metric("Bytes", wiring.sharedBytes) << " bytes between them";
+      << remark::metric("Bytes", wiring.sharedBytes) << " bytes between them; "
+      << remark::metric("InParts", wiring.membersInParts)
+      << " of them part by part of the batch";
   for (auto [from, to] : llvm::zip(wiring.results, invoke.getResults()))
     from.replaceAllUsesWith(to);
   for (exec::InvokeOp member : llvm::reverse(members)) {

@@ -15,13 +15,15 @@ bool isJoinable(mlir::func::FuncOp kernel);
 /// Makes joined kernels, once for all sequences that are wired alike.
 class KernelJoiner {
 public:
-  explicit KernelJoiner(mlir::ModuleOp program)
-      : program(program), symbols(program) {}
+  /// `chipBytes`: what the device's programs place data in.
+  KernelJoiner(mlir::ModuleOp program, int64_t chipBytes)
+      : program(program), chipBytes(chipBytes), symbols(program) {}
 
   /// Replaces invocations, in the order in which they run, by one of a kernel
   /// that does all of their work. Nothing between them reads their results.
   /// Results that only members read become bytes of one more result, where
-  /// those that are not needed at the same time share their place.
+  /// those that are not needed at the same time share their place. Members may
+  /// be computed image by image (orderByImage).
   void join(llvm::ArrayRef<exec::InvokeOp> members);
 
   mlir::func::FuncOp kernelOf(exec::InvokeOp invoke) const {
@@ -33,9 +35,11 @@ public:
 private:
   struct Wiring;
   Wiring wire(llvm::ArrayRef<exec::InvokeOp> members) const;
-  mlir::func::FuncOp write(const Wiring &wiring, mlir::Location location);
+  mlir::func::FuncOp write(const Wiring &wiring, size_t members,
+                           mlir::Location location);
 
   mlir::ModuleOp program;
+  int64_t chipBytes;
   mlir::SymbolTable symbols;
   llvm::StringMap<mlir::func::FuncOp> kernels; ///< by how they are wired
   llvm::SetVector<mlir::Operation *> joined;

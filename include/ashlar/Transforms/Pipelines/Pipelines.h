@@ -92,9 +92,11 @@ void buildFusePipeline(mlir::OpPassManager &pm, bool fuse,
 void buildTilePipeline(mlir::OpPassManager &pm, const TileOptions &options);
 /// Every entry is an exec.program; its memory contract is exact. Cheap values
 /// are computed again where the arena would need more than `arenaBytes`
-/// otherwise; 0: never. What `joiningDevices` run in succession is one kernel.
+/// otherwise; 0: never. What `joiningDevices` run in succession is one kernel,
+/// whose values may lie in `chipBytes` of theirs.
 void buildSchedulePipeline(mlir::OpPassManager &pm, int64_t arenaBytes = 0,
-                           llvm::ArrayRef<int64_t> joiningDevices = {});
+                           llvm::ArrayRef<int64_t> joiningDevices = {},
+                           int64_t chipBytes = 0);
 
 void registerPipelines();
 

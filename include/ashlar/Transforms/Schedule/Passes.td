@@ -46,10 +46,14 @@ def JoinKernelsPass : Pass<"ashlar-join-kernels", "::mlir::ModuleOp"> {
     that the later ones read are one invocation, of a kernel that holds all of
     their contractions in order. What only they read lies in one more result,
     planned like an arena. Sequences that are wired alike share a kernel. Other
-    commands that read a result move behind it.
+    commands that read a result move behind it. Where what lies between contractions
+    of a batch does not fit into `chip-bytes`, and their weights are small beside it,
+    they are computed for one image after the other.
   }];
   let options = [ListOption<"devices", "devices", "int64_t",
-                            "Numbers of the devices">];
+                            "Numbers of the devices">,
+                 Option<"chipBytes", "chip-bytes", "int64_t", /*default=*/"0",
+                        "What a device's programs place data in; 0: nothing">];
   let dependentDialects = ["::mlir::memref::MemRefDialect",
                            "::mlir::arith::ArithDialect"];
 }
