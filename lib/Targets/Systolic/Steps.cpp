@@ -425,7 +425,11 @@ Added Planner::addNext() {
     ++opened;
     open.push_back(next);
   } else if (chosen == &next && !open.empty()) {
-    // Those that wait have their places already.
+    // Those that wait have their places already: until then.
+    int64_t first = std::numeric_limits<int64_t>::max();
+    for (const Open &block : open)
+      first = std::min(first, backAt(lastWriters(block)));
+    step.start = std::max(step.start, first);
     return Added::TooEarly;
   }
   open.erase(std::remove_if(open.begin(), open.end(),

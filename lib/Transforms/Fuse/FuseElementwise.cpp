@@ -4,6 +4,7 @@
 // question of when that pays: a producer disappears into its only reader, and
 // only where no element is computed twice.
 #include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Analysis/Sums.h"
 #include "ashlar/Support/Remarks.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -38,9 +39,23 @@ bool quantizes(Operation *op) {
              [](Operation &inner) { return isa<math::RoundEvenOp>(inner); });
 }
 
+/// Whether the op rounds sums on their way to a kernel of other sums: it is
+/// less that passes between them then.
+bool narrowsSums(OpOperand *operand) {
+  auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+  auto widthOf = [](Value value) {
+    return getElementTypeOrSelf(value).getIntOrFloatBitWidth();
+  };
+  return producer && producer.getNumDpsInputs() != 0 &&
+         followsOtherSums(*operand) &&
+         llvm::any_of(producer.getDpsInputs(), [&](Value input) {
+           return bringsSums(input) && widthOf(input) > widthOf(operand->get());
+         });
+}
+
 bool shouldFuse(OpOperand *operand, bool keepBytes) {
   Operation *producer = operand->get().getDefiningOp();
-  if (!producer || (keepBytes && quantizes(producer)))
+  if (!producer || (keepBytes && quantizes(producer)) || narrowsSums(operand))
     return false;
   // A producer without tensor inputs costs nothing to repeat.
   auto generic = dyn_cast<linalg::GenericOp>(producer);
@@ -66,6 +81,8 @@ bool shouldFuse(OpOperand *operand, bool keepBytes) {
 /// Why an elementwise producer stands beside its reader, after all is done.
 std::string whyNotFused(linalg::GenericOp producer, OpOperand *operand,
                         bool keepBytes) {
+  if (narrowsSums(operand))
+    return "it ends another contraction, whose sums it makes less";
   if (keepBytes && quantizes(producer))
     return "a device stores its bytes";
   auto consumer = cast<linalg::GenericOp>(operand->getOwner());

@@ -3,6 +3,7 @@
 #include "HalfRange.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/Reshapes.h"
+#include "ashlar/Analysis/Sums.h"
 #include "ashlar/Support/Remarks.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/STLExtras.h"
@@ -76,7 +77,7 @@ bool ashlar::staysInRegisters(Value value) {
   SmallVector<Operation *> ways;
   auto follow = [&](Value from) {
     for (OpOperand &use : from.getUses()) {
-      if (!readsInPlace(use) || !isHere(use))
+      if (!readsInPlace(use) || !isHere(use) || followsOtherSums(use))
         return false;
       if (!llvm::is_contained(ways, use.getOwner()))
         ways.push_back(use.getOwner());

@@ -23,7 +23,7 @@ public:
   /// that does all of their work. Nothing between them reads their results.
   /// Results that only members read become bytes of one more result, where
   /// those that are not needed at the same time share their place. Members may
-  /// be computed image by image (orderByImage).
+  /// be computed part by part of a batch (orderByPart).
   void join(llvm::ArrayRef<exec::InvokeOp> members);
 
   mlir::func::FuncOp kernelOf(exec::InvokeOp invoke) const {

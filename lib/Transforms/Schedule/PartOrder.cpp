@@ -125,8 +125,6 @@ SmallVector<Instance> ashlar::orderByPart(ArrayRef<exec::InvokeOp> members,
         break;
       parts = std::max(parts, partsFor(traffic, images, chipBytes));
     }
-    if (getenv("ASHLAR_G") && parts > 1)
-      parts = images / atoi(getenv("ASHLAR_G"));
     if (end < i + 2 || parts == 1) {
       order.push_back({i++});
       continue;

@@ -48,7 +48,7 @@ def JoinKernelsPass : Pass<"ashlar-join-kernels", "::mlir::ModuleOp"> {
     planned like an arena. Sequences that are wired alike share a kernel. Other
     commands that read a result move behind it. Where what lies between contractions
     of a batch does not fit into `chip-bytes`, and their weights are small beside it,
-    they are computed for one image after the other.
+    they are computed for one part of the batch after the other.
   }];
   let options = [ListOption<"devices", "devices", "int64_t",
                             "Numbers of the devices">,
