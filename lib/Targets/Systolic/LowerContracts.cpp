@@ -89,15 +89,18 @@ static std::string formOf(const Problem &problem) {
     for (int64_t factor : coordinate.factors)
       add(factor);
   }
-  for (const EpilogueValue &value : problem.epilogue.values) {
-    form += std::to_string(value.number) + ' ';
-    for (int64_t field :
-         {int64_t(value.kind), int64_t(value.reach), int64_t(value.isInteger),
-          int64_t(value.isNarrow), int64_t(value.operand), int64_t(value.funct),
-          int64_t(value.actsOnIntegers), int64_t(value.left),
-          int64_t(value.right)})
-      add(field);
+  for (const auto *values : {&problem.epilogue.values, &problem.rows.values}) {
+    form += '/';
+    for (const EpilogueValue &value : *values)
+      for (int64_t field :
+           {int64_t(value.kind), int64_t(value.reach), int64_t(value.isInteger),
+            int64_t(value.isNarrow), int64_t(value.operand),
+            int64_t(value.funct), int64_t(value.actsOnIntegers),
+            int64_t(value.left), int64_t(value.right)})
+        add(field);
   }
+  if (problem.unrounded)
+    addAccess(*problem.unrounded);
   form += std::to_string(problem.epilogue.scale) + ' ';
   add(problem.epilogue.bias);
   add(problem.epilogue.relu);
@@ -133,8 +136,15 @@ void Joiner::consider(const FoundPointer &found, const Problem &problem,
     place(own->operands[i], problem.operands[i]);
   own->margins = problem.margins;
   own->pad = problem.pad;
-  for (size_t i = 0; i < own->epilogue.values.size(); ++i)
-    own->epilogue.values[i].number = problem.epilogue.values[i].number;
+  auto setNumbers = [](std::vector<EpilogueValue> &values,
+                       const std::vector<EpilogueValue> &from) {
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i].number = from[i].number;
+  };
+  setNumbers(own->epilogue.values, problem.epilogue.values);
+  setNumbers(own->rows.values, problem.rows.values);
+  if (own->unrounded)
+    place(*own->unrounded, *problem.unrounded);
   part.problem = own.get();
   part.choice = found->choice;
   owners.push_back(std::move(own));
