@@ -47,8 +47,9 @@ bool ashlar::systolic::canRunOnLanes(const Problem &problem,
                                      const Machine &machine) {
   return machine.flags & ASHLAR_SYSTOLIC_EXTENDED && !problem.isDepthwise &&
          !problem.isExchanged && problem.sideBySide.results == 1 &&
-         !problem.a.kept && problem.count(problem.m) == 1 &&
-         problem.count(problem.n) > 1 && isDense(problem, problem.n, problem.b);
+         !problem.a.kept && !problem.rows.exist() &&
+         problem.count(problem.m) == 1 && problem.count(problem.n) > 1 &&
+         isDense(problem, problem.n, problem.b);
 }
 
 namespace {
