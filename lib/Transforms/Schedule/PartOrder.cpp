@@ -98,11 +98,11 @@ static bool followsByPart(exec::InvokeOp reader, const Batch &batch,
 }
 
 /// In how many parts the batch comes, so that what a member reads and writes
-/// of one takes less than half of the chip.
+/// of one leaves room on the chip for operands that only pass through.
 static int64_t partsFor(const Traffic &traffic, int64_t images,
                         int64_t chipBytes) {
   for (int64_t parts = 1; parts < images; ++parts)
-    if (images % parts == 0 && traffic.sliced / parts <= chipBytes / 2)
+    if (images % parts == 0 && traffic.sliced / parts <= chipBytes / 8 * 5)
       return parts;
   return images;
 }

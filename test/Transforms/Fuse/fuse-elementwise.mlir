@@ -127,3 +127,62 @@ func.func @constantProducer(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   } -> tensor<4x8xf32>
   return %b : tensor<4x8xf32>
 }
+
+// -----
+
+// Two contractions whose sums meet: the first one's kernel adds them. What the
+// other one's bias makes of its sums is rounded where it is stored, not where
+// it is read, so that half as much passes between them.
+// CHECK-LABEL: func.func @shortcut
+// CHECK: %[[A:.*]] = linalg.generic {{.*}} ins(%arg0, %arg1
+// CHECK: %[[B:.*]] = linalg.generic {{.*}} ins(%arg0, %arg2
+// CHECK: %[[N:.*]] = linalg.generic {{.*}} ins(%[[B]], %arg3
+// CHECK: -> tensor<8x8xbf16>
+// CHECK: linalg.generic {{.*}} ins(%[[A]], %[[N]] : tensor<8x8xf32>, tensor<8x8xbf16>)
+// CHECK-NOT: linalg.generic
+#both = affine_map<(i, j) -> (i, j)>
+#column = affine_map<(i, j) -> (j)>
+#a = affine_map<(i, j, k) -> (i, k)>
+#b = affine_map<(i, j, k) -> (k, j)>
+#c = affine_map<(i, j, k) -> (i, j)>
+func.func @shortcut(%x: tensor<8x8xbf16>, %v: tensor<8x8xbf16>, %w: tensor<8x8xbf16>,
+                    %bias: tensor<8xf32>) -> tensor<8x8xbf16> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<8x8xf32>
+  %l = tensor.empty() : tensor<8x8xbf16>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %main = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %v : tensor<8x8xbf16>, tensor<8x8xbf16>) outs(%f : tensor<8x8xf32>) {
+  ^bb0(%p: bf16, %q: bf16, %o: f32):
+    %0 = arith.extf %p : bf16 to f32
+    %1 = arith.extf %q : bf16 to f32
+    %2 = arith.mulf %0, %1 : f32
+    %3 = arith.addf %o, %2 : f32
+    linalg.yield %3 : f32
+  } -> tensor<8x8xf32>
+  %other = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<8x8xbf16>, tensor<8x8xbf16>) outs(%f : tensor<8x8xf32>) {
+  ^bb0(%p: bf16, %q: bf16, %o: f32):
+    %0 = arith.extf %p : bf16 to f32
+    %1 = arith.extf %q : bf16 to f32
+    %2 = arith.mulf %0, %1 : f32
+    %3 = arith.addf %o, %2 : f32
+    linalg.yield %3 : f32
+  } -> tensor<8x8xf32>
+  %biased = linalg.generic {indexing_maps = [#both, #column, #both], iterator_types = ["parallel", "parallel"]}
+      ins(%other, %bias : tensor<8x8xf32>, tensor<8xf32>) outs(%l : tensor<8x8xbf16>) {
+  ^bb0(%p: f32, %q: f32, %o: bf16):
+    %0 = arith.addf %p, %q : f32
+    %1 = arith.truncf %0 : f32 to bf16
+    linalg.yield %1 : bf16
+  } -> tensor<8x8xbf16>
+  %sum = linalg.generic {indexing_maps = [#both, #both, #both], iterator_types = ["parallel", "parallel"]}
+      ins(%main, %biased : tensor<8x8xf32>, tensor<8x8xbf16>) outs(%l : tensor<8x8xbf16>) {
+  ^bb0(%p: f32, %q: bf16, %o: bf16):
+    %0 = arith.extf %q : bf16 to f32
+    %1 = arith.addf %p, %0 : f32
+    %2 = arith.truncf %1 : f32 to bf16
+    linalg.yield %2 : bf16
+  } -> tensor<8x8xbf16>
+  return %sum : tensor<8x8xbf16>
+}
