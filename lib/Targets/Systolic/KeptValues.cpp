@@ -128,7 +128,8 @@ bool Finder::describe(const Problem &problem, const Range &range,
 bool Finder::canRead(size_t reader, const Access &access,
                      const KeptValue &value) const {
   const Problem &problem = problems[reader];
-  if (isPacked[reader] || &access == &problem.b || problem.m.size() > 4)
+  if (isPacked[reader] || &access == &problem.b || problem.m.size() > 4 ||
+      isWide(access.element))
     return false;
   bool isA = &access == &problem.a;
   int column =

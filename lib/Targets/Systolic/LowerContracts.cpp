@@ -3,6 +3,7 @@
 // Contractions of a stream: how each is cut depends on the one before, whose
 // results it waits for.
 #include "CompressLoops.h"
+#include "ContractForm.h"
 #include "KeptValues.h"
 #include "Lowering.h"
 
@@ -57,57 +58,6 @@ private:
 };
 } // namespace
 
-/// What choices depend on: all but where operands lie.
-static std::string formOf(const Problem &problem) {
-  std::string form;
-  auto add = [&](int64_t number) {
-    form += std::to_string(number);
-    form += ' ';
-  };
-  auto addAccess = [&](const Access &access) {
-    add(int64_t(access.element));
-    for (int64_t stride : access.strides)
-      add(stride);
-    add(access.kept ? access.kept->rows : -1);
-    add(access.kept ? access.kept->isStored : 0);
-  };
-  for (int64_t size : problem.sizes)
-    add(size);
-  for (const auto *dims :
-       {&problem.batch, &problem.m, &problem.n, &problem.k}) {
-    form += '/';
-    for (unsigned dim : *dims)
-      add(dim);
-  }
-  addAccess(problem.a);
-  addAccess(problem.b);
-  addAccess(problem.result);
-  for (const Access &operand : problem.operands)
-    addAccess(operand);
-  for (const Coordinate &coordinate : problem.aCoordinates) {
-    add(coordinate.stride);
-    for (int64_t factor : coordinate.factors)
-      add(factor);
-  }
-  for (const auto *values : {&problem.epilogue.values, &problem.rows.values}) {
-    form += '/';
-    for (const EpilogueValue &value : *values)
-      for (int64_t field :
-           {int64_t(value.kind), int64_t(value.reach), int64_t(value.isInteger),
-            int64_t(value.isNarrow), int64_t(value.operand),
-            int64_t(value.funct), int64_t(value.actsOnIntegers),
-            int64_t(value.left), int64_t(value.right)})
-        add(field);
-  }
-  if (problem.unrounded)
-    addAccess(*problem.unrounded);
-  form += std::to_string(problem.epilogue.scale) + ' ';
-  add(problem.epilogue.bias);
-  add(problem.epilogue.relu);
-  add(int64_t(problem.margins.size()));
-  return form;
-}
-
 Joiner::FoundPointer Joiner::choose(const Problem &problem,
                                     const std::string &form,
                                     const Machine &area,
@@ -119,32 +69,11 @@ Joiner::FoundPointer Joiner::choose(const Problem &problem,
   return known;
 }
 
-/// The form that was found, for the operands that there are.
+/// What was found, for the operands that there are.
 void Joiner::consider(const FoundPointer &found, const Problem &problem,
                       Part part) {
-  auto own = std::make_shared<Problem>(found->problem);
-  bool isExchanged = own->isExchanged;
-  auto place = [](Access &access, const Access &from) {
-    access.binding = from.binding;
-    access.offset = from.offset;
-    access.kept = from.kept;
-  };
-  place(own->a, isExchanged ? problem.b : problem.a);
-  place(own->b, isExchanged ? problem.a : problem.b);
-  place(own->result, problem.result);
-  for (size_t i = 0; i < own->operands.size(); ++i)
-    place(own->operands[i], problem.operands[i]);
-  own->margins = problem.margins;
-  own->pad = problem.pad;
-  auto setNumbers = [](std::vector<EpilogueValue> &values,
-                       const std::vector<EpilogueValue> &from) {
-    for (size_t i = 0; i < values.size(); ++i)
-      values[i].number = from[i].number;
-  };
-  setNumbers(own->epilogue.values, problem.epilogue.values);
-  setNumbers(own->rows.values, problem.rows.values);
-  if (own->unrounded)
-    place(*own->unrounded, *problem.unrounded);
+  auto own =
+      std::make_shared<const Problem>(withPlacesOf(found->problem, problem));
   part.problem = own.get();
   part.choice = found->choice;
   owners.push_back(std::move(own));

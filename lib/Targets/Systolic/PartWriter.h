@@ -47,6 +47,10 @@ public:
   bool isStored() const {
     return !keeps() || layout.problem.result.kept->isStored;
   }
+  /// Or something else is: stores read its places.
+  bool hasStores() const {
+    return isStored() || layout.problem.unrounded.has_value();
+  }
   bool hasMargins() const { return !layout.problem.margins.empty(); }
   /// The queues that read A and B.
   uint32_t engine() const;

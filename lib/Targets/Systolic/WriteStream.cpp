@@ -69,8 +69,8 @@ private:
   StreamWriter writer;
   std::vector<std::unique_ptr<PartWriter>> parts;
   /// By part: its last step, the last one that has to have left before it, and
-  /// the one that writes what its epilogue keeps.
-  std::vector<int> lastSteps, freeSteps, constantSteps;
+  /// the last of those whose stores have to be done.
+  std::vector<int> lastSteps, freeSteps, storedSteps;
   Steps plan;
   WrittenRows written;
   /// By step: whether its places are taken by another than the next but one.
@@ -107,10 +107,13 @@ std::string StreamOrder::add(const Part &part) {
                                            areasFor(part), writer);
   if (!made->fits())
     return "the epilogue's operands do not fit on chip";
-  int free = -1;
+  int free = -1, stored = -1;
   for (size_t i = 0; i < parts.size(); ++i)
-    if (parts[i]->areas().overlap(made->areas()))
+    if (parts[i]->areas().overlap(made->areas())) {
       free = std::max(free, lastSteps[i]);
+      if (parts[i]->hasStores())
+        stored = std::max(stored, lastSteps[i]);
+    }
   // What the epilogue keeps comes before anything else.
   int constants = written.lastOf(made->constantLoads());
   free = std::max(free, constants);
@@ -121,7 +124,7 @@ std::string StreamOrder::add(const Part &part) {
       {part.name, part.multiplyAdds, part.regionKind(), part.dataflow()});
   parts.push_back(std::move(made));
   freeSteps.push_back(free);
-  constantSteps.push_back(constants);
+  storedSteps.push_back(std::max(stored, constants));
   lastSteps.push_back(int(plan.steps.size()) - 1);
   return plan.error;
 }
@@ -209,7 +212,7 @@ void StreamOrder::writeRound(int64_t i) {
   }
   syncKept(now, i - 1);
   // Said before lanes keep the vector unit busy.
-  if (before && !partOf(before)->isStored() && freesBesideLanes(i - 1)) {
+  if (before && !partOf(before)->hasStores() && freesBesideLanes(i - 1)) {
     writer.sync(vectorQueue, loadQueue);
     leftEarly.insert(i - 1);
   }
@@ -330,7 +333,7 @@ void StreamOrder::writeLoads(int64_t i) {
   if (next->opensPart) {
     int64_t free = freeSteps[next->part];
     isLeft |= (free > knownLeft && !isEarly(free)) ||
-              constantSteps[next->part] > knownStored;
+              storedSteps[next->part] > knownStored;
   }
   if (isLeft) {
     writer.sync(storeQueue | vectorQueue, loadQueue);

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the choices for a contraction depend on, so that those of equal form are
+// searched once.
+#ifndef ASHLAR_LIB_TARGETS_SYSTOLIC_CONTRACTFORM_H
+#define ASHLAR_LIB_TARGETS_SYSTOLIC_CONTRACTFORM_H
+
+#include "Problem.h"
+
+#include <string>
+
+namespace ashlar::systolic {
+
+/// All but where operands lie, and numbers of the epilogue.
+std::string formOf(const Problem &problem);
+
+/// A form of a contraction that was chosen for one, with the operands and the
+/// numbers of another of equal form.
+Problem withPlacesOf(Problem form, const Problem &problem);
+
+} // namespace ashlar::systolic
+
+#endif // ASHLAR_LIB_TARGETS_SYSTOLIC_CONTRACTFORM_H
