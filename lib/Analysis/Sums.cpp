@@ -6,7 +6,7 @@ using namespace mlir;
 using namespace ashlar;
 
 /// Whether each element is for one of the result, in whatever layout.
-static bool readsInPlace(OpOperand &use) {
+static bool readsEachOnce(OpOperand &use) {
   auto reader = dyn_cast<linalg::GenericOp>(use.getOwner());
   return reader && reader.getNumReductionLoops() == 0 &&
          reader.isDpsInput(&use) &&
@@ -24,11 +24,11 @@ static bool bringsSums(Value value, unsigned mostSteps) {
   auto producer = value.getDefiningOp<linalg::LinalgOp>();
   if (!producer || !hasOneReader(value) || mostSteps == 0)
     return false;
-  // A product adds up two factors, any other reduction one value.
+  // A product adds up two factors, most other reductions one value.
   if (producer.getNumReductionLoops() != 0)
     return producer.getNumDpsInputs() == 2;
   return llvm::any_of(producer.getDpsInputOperands(), [&](OpOperand *input) {
-    return readsInPlace(*input) && bringsSums(input->get(), mostSteps - 1);
+    return readsEachOnce(*input) && bringsSums(input->get(), mostSteps - 1);
   });
 }
 
@@ -39,9 +39,9 @@ bool ashlar::bringsSums(Value value) {
 
 bool ashlar::followsOtherSums(OpOperand &use) {
   auto reader = dyn_cast<linalg::GenericOp>(use.getOwner());
-  return reader && readsInPlace(use) && bringsSums(use.get()) &&
+  return reader && readsEachOnce(use) && bringsSums(use.get()) &&
          llvm::any_of(reader.getDpsInputOperands(), [&](OpOperand *input) {
            return input->getOperandNumber() < use.getOperandNumber() &&
-                  readsInPlace(*input) && bringsSums(input->get());
+                  readsEachOnce(*input) && bringsSums(input->get());
          });
 }

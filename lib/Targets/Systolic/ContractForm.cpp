@@ -46,7 +46,6 @@ std::string ashlar::systolic::formOf(const Problem &problem) {
   }
   if (problem.unrounded)
     addAccess(*problem.unrounded);
-  form += std::to_string(problem.epilogue.scale) + ' ';
   add(problem.epilogue.bias);
   add(problem.epilogue.relu);
   add(problem.epilogue.result);
@@ -77,6 +76,7 @@ Problem ashlar::systolic::withPlacesOf(Problem form, const Problem &problem) {
     setPlace(*form.unrounded, *problem.unrounded);
   form.margins = problem.margins;
   form.pad = problem.pad;
+  form.epilogue.scale = problem.epilogue.scale;
   setNumbers(form.epilogue.values, problem.epilogue.values);
   setNumbers(form.rows.values, problem.rows.values);
   return form;

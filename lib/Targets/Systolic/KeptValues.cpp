@@ -81,15 +81,6 @@ static Range rangeOfResult(const Problem &problem) {
   return range;
 }
 
-/// The innermost dim that has more than one value; -1: none.
-static int innermost(const Problem &problem,
-                     const std::vector<unsigned> &dims) {
-  for (size_t i = dims.size(); i-- > 0;)
-    if (problem.sizes[dims[i]] > 1)
-      return int(dims[i]);
-  return -1;
-}
-
 /// A result as planes of rows; false: it is no such thing.
 bool Finder::describe(const Problem &problem, const Range &range,
                       KeptValue &value) const {

@@ -8,9 +8,8 @@ using namespace ashlar::systolic;
 
 static int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/// The innermost dim that has more than one value; -1: none.
-static int innermost(const Problem &problem,
-                     const std::vector<unsigned> &dims) {
+int ashlar::systolic::innermost(const Problem &problem,
+                                const std::vector<unsigned> &dims) {
   for (size_t i = dims.size(); i-- > 0;)
     if (problem.sizes[dims[i]] > 1)
       return int(dims[i]);

@@ -133,6 +133,9 @@ private:
 int64_t singleElements(const Problem &problem, const Machine &machine,
                        const Choice &choice);
 
+/// The innermost dim that has more than one value; -1: none.
+int innermost(const Problem &problem, const std::vector<unsigned> &dims);
+
 /// Whether A can be read in place: its columns are a range of the terms, and
 /// its rows are those of a grid that all taps share.
 bool canReadTapsInPlace(const Problem &problem);

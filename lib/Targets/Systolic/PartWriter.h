@@ -42,7 +42,8 @@ public:
   bool hasVector() const {
     return !hasLanes() && (!epilogue.isEmpty() || !rows.isEmpty());
   }
-  /// Its results stay on chip.
+  /// Its results stay on chip; isStored: they are in memory, too. What is
+  /// unrounded is neither's.
   bool keeps() const { return layout.problem.result.kept != nullptr; }
   bool isStored() const {
     return !keeps() || layout.problem.result.kept->isStored;

@@ -297,7 +297,8 @@ void StreamWriter::configureOperand(uint32_t stream,
 void StreamWriter::vector(uint8_t funct, bool isInteger, Matrix result,
                           VectorOperand left, VectorOperand right,
                           uint32_t rightMode, const std::vector<Level> &walk) {
-  if (!walk.empty() && result.rows > machine.command_rows)
+  bool walks = !walk.empty() || !left.levels.empty() || !right.levels.empty();
+  if (walks && result.rows > machine.command_rows)
     message = "vector operations on more rows than a command has";
   bool isBinary = funct > ASHLAR_SYSTOLIC_COPY && funct < ASHLAR_SYSTOLIC_FILL;
   configureVector(isInteger, isBinary ? rightMode : vectorRight);

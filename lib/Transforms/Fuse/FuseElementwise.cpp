@@ -44,7 +44,8 @@ bool quantizes(Operation *op) {
 bool narrowsSums(OpOperand *operand) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   auto widthOf = [](Value value) {
-    return getElementTypeOrSelf(value).getIntOrFloatBitWidth();
+    Type type = getElementTypeOrSelf(value);
+    return type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 0;
   };
   return producer && producer.getNumDpsInputs() != 0 &&
          followsOtherSums(*operand) &&

@@ -58,6 +58,8 @@ Batch ashlar::batchOf(func::FuncOp kernel) {
                  add(op.getB(), op.getBMap(), false);
   for (auto [i, value] : llvm::enumerate(op.getEpilogue()))
     isBatch = isBatch && add(value, op.getEpilogueMap(unsigned(i)), false);
+  if (Value unrounded = op.getUnrounded())
+    isBatch = isBatch && add(unrounded, op.getResultMap(), true);
   for (auto [sliced, whole] : llvm::zip(batch.isSliced, isWhole))
     isBatch &= !(sliced && whole);
   return isBatch ? batch : Batch();

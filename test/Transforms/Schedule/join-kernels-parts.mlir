@@ -36,3 +36,24 @@ func.func private @product(%a: memref<4x64x16xbf16>, %b: memref<16x16xbf16>, %c:
   }
   return
 }
+
+// What is stored unrounded, too, comes in the same parts.
+// CHECK-LABEL: func.func private @both_and_1(
+// CHECK-COUNT-8: unrounded({{.*}} : memref<1x64x16xf32
+// CHECK: return
+func.func @unrounded(%x: tensor<4x64x16xbf16>, %w: tensor<16x16xbf16>)
+    -> (tensor<4x64x16xbf16>, tensor<4x64x16xf32>, tensor<4x64x16xf32>) {
+  %0:2 = exec.invoke @both(%x, %w) : (tensor<4x64x16xbf16>, tensor<16x16xbf16>) -> (tensor<4x64x16xbf16>, tensor<4x64x16xf32>)
+  %1:2 = exec.invoke @both(%0#0, %w) : (tensor<4x64x16xbf16>, tensor<16x16xbf16>) -> (tensor<4x64x16xbf16>, tensor<4x64x16xf32>)
+  return %1#0, %1#1, %0#1 : tensor<4x64x16xbf16>, tensor<4x64x16xf32>, tensor<4x64x16xf32>
+}
+func.func private @both(%a: memref<4x64x16xbf16>, %b: memref<16x16xbf16>, %c: memref<4x64x16xbf16>, %d: memref<4x64x16xf32>, %s: memref<0xi8>, %begin: index, %end: index)
+    attributes {exec.device = 1 : i64, exec.flops = #exec.size<40>, exec.groups = #exec.size<1>, exec.nodes = ["two"], exec.results = 2 : i64, exec.scratch_bytes = 0 : i64} {
+  tile.contract a(%a : memref<4x64x16xbf16>) b(%b : memref<16x16xbf16>) outs(%c : memref<4x64x16xbf16>) unrounded(%d : memref<4x64x16xf32>)
+      attributes {maps = [#a, #b, #c], parallel = array<i64: 4, 64, 16>, reduced = array<i64: 16>} {
+  ^bb0(%sum: f32):
+    %z = arith.truncf %sum : f32 to bf16
+    tile.yield %z : bf16
+  }
+  return
+}
