@@ -65,6 +65,16 @@ Batch ashlar::batchOf(func::FuncOp kernel) {
   return isBatch ? batch : Batch();
 }
 
+bool ashlar::isDepthwise(func::FuncOp kernel) {
+  return llvm::any_of(bodyOf(kernel)->getOps<tile::ContractOp>(),
+                      [](tile::ContractOp op) {
+                        auto last = unsigned(op.getParallel().size() - 1);
+                        return op.getParallel().back() > 1 &&
+                               op.getAMap().isFunctionOfDim(last) &&
+                               op.getBMap().isFunctionOfDim(last);
+                      });
+}
+
 namespace {
 /// Bytes that a member reads and writes, of images and of what they share.
 struct Traffic {

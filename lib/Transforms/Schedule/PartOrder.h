@@ -22,6 +22,9 @@ struct Batch {
 
 Batch batchOf(mlir::func::FuncOp kernel);
 
+/// Whether a kernel's contraction has weights of its own for each channel.
+bool isDepthwise(mlir::func::FuncOp kernel);
+
 struct Instance {
   size_t member;
   int64_t part = 0, parts = 1; ///< of the batch
