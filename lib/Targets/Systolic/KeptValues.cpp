@@ -226,13 +226,16 @@ KeptValues ashlar::systolic::keepValues(std::vector<Problem> &problems,
   };
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return worth(a) > worth(b); });
+  planner::Plan plan;
   for (size_t i : order) {
     chosen.push_back(i);
-    if (planRows(candidates, chosen).peak > mostRows)
+    planner::Plan more = planRows(candidates, chosen);
+    if (more.peak > mostRows)
       chosen.pop_back();
+    else
+      plan = std::move(more);
   }
-  planner::Plan plan = planRows(candidates, chosen);
-  kept.rows = chosen.empty() ? 0 : plan.peak;
+  kept.rows = plan.peak;
   for (size_t i = 0; i < chosen.size(); ++i) {
     Candidate &one = candidates[chosen[i]];
     one.value.place = plan.offsets[i];

@@ -153,6 +153,14 @@ void EpilogueWriter::loadConstants() {
     writer.load(mvin, load);
 }
 
+uint32_t ashlar::systolic::rightMode(Reach reach, Reach right) {
+  if (hasColumns(reach) && !hasColumns(right))
+    return ASHLAR_SYSTOLIC_ONE_COLUMN;
+  if (hasRows(reach) && !hasRows(right))
+    return ASHLAR_SYSTOLIC_ONE_ROW;
+  return ASHLAR_SYSTOLIC_EACH_ROW;
+}
+
 std::vector<Level> ashlar::systolic::rowsOfKept(const Box &box) {
   std::vector<Level> levels;
   if (box.levels.size() == 1 && box.levels[0].bytes == 1)
@@ -244,14 +252,9 @@ void EpilogueWriter::writeValue(int v, const ResultBlock &block, int64_t piece,
     return writer.vectorImmediate(value.funct, value.actsOnIntegers, result,
                                   left, number);
   }
-  Reach reach = values[size_t(value.right)].reach;
   VectorOperand right = operandOf(value.right, block, piece, first, rows);
-  uint32_t mode = ASHLAR_SYSTOLIC_EACH_ROW;
-  if (hasColumns(value.reach) && !hasColumns(reach))
-    mode = ASHLAR_SYSTOLIC_ONE_COLUMN;
-  else if (hasRows(value.reach) && !hasRows(reach))
-    mode = ASHLAR_SYSTOLIC_ONE_ROW;
-  writer.vector(value.funct, value.actsOnIntegers, result, left, right, mode);
+  writer.vector(value.funct, value.actsOnIntegers, result, left, right,
+                rightMode(value.reach, values[size_t(value.right)].reach));
 }
 
 /// What mvout would do on the way to memory.

@@ -18,6 +18,9 @@ std::vector<Transfer> loadsOfConstant(const Layout &layout,
 int64_t rowOfConstant(const Layout &layout, const EpilogueValue &value,
                       const ResultBlock &block);
 
+/// How an instruction of that reach reads its right operand.
+uint32_t rightMode(Reach reach, Reach right);
+
 /// How rows of a box follow each other in a value on chip; none: directly.
 std::vector<Level> rowsOfKept(const Box &box);
 
@@ -43,12 +46,6 @@ public:
   static constexpr unsigned mvin = 2; ///< that it loads by
 
 private:
-  struct Place {
-    uint32_t address = 0;
-    bool isTemporary = false;
-    int buffer = -1;
-  };
-
   void assignBuffers();
   const Access *keptOperand(int value) const;
   VectorOperand operandOf(int value, const ResultBlock &block, int64_t piece,

@@ -164,14 +164,9 @@ void RowsWriter::writeValue(int v,
     writer.vectorImmediate(value.funct, false, result, left, number, walk);
     return;
   }
-  Reach ofRight = rows.values[size_t(value.right)].reach;
-  uint32_t mode = ASHLAR_SYSTOLIC_EACH_ROW;
-  if (hasColumns(reach) && !hasColumns(ofRight))
-    mode = ASHLAR_SYSTOLIC_ONE_COLUMN;
-  else if (hasRows(reach) && !hasRows(ofRight))
-    mode = ASHLAR_SYSTOLIC_ONE_ROW;
   writer.vector(value.funct, false, result, left,
-                operandOf(value.right, blocks, block), mode, walk);
+                operandOf(value.right, blocks, block),
+                rightMode(reach, rows.values[size_t(value.right)].reach), walk);
 }
 
 void RowsWriter::write(const std::vector<const ResultBlock *> &blocks,
