@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "LowerMatrices.h"
+#include "AllocateTiles.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "ashlar/Support/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -12,15 +14,15 @@
 
 using namespace mlir;
 using namespace ashlar;
+using namespace ashlar::cpu;
 
 static int64_t rowBytes(tile::MatrixType type) {
   return type.getColumns() * type.getElementType().getIntOrFloatBitWidth() / 8;
 }
 
-/// The largest tile register there is: Intel 64 and IA-32 Architectures
-/// Software Developer's Manual, volume 1, 18.1, palette 1.
 static bool fitsTile(tile::MatrixType type) {
-  return type.getRows() <= 16 && rowBytes(type) <= 64;
+  return type.getRows() <= largestTile.rows &&
+         rowBytes(type) <= largestTile.rowBytes;
 }
 
 /// The instruction for a product; empty: none.
@@ -34,24 +36,45 @@ static std::string productIntrinsic(tile::MatrixMultiplyOp op,
       factor != op.getB().getType().getElementType())
     return "";
   if (sum.isF32() && factor.isBF16() && op.getGroup() == 2 && has("amx-bf16"))
-    return "llvm.x86.tdpbf16ps.internal";
+    return "llvm.x86.tdpbf16ps";
   if (sum.isInteger(32) && factor.isInteger(8) && op.getGroup() == 4 &&
       has("amx-int8"))
     return std::string("llvm.x86.tdpb") + (op.getAUnsigned() ? "u" : "s") +
-           (op.getBUnsigned() ? "u" : "s") + "d.internal";
+           (op.getBUnsigned() ? "u" : "s") + "d";
   return "";
 }
 
 namespace {
-// Tile registers. LLVM configures them: it is told each one's size where it is
-// made.
+// Tile registers, by number: which one holds a matrix stands on the operations
+// while they are lowered.
 
-/// Rows, then bytes of one.
-void appendSize(ImplicitLocOpBuilder &b, tile::MatrixType type,
-                SmallVectorImpl<Value> &operands) {
-  for (int64_t size : {type.getRows(), rowBytes(type)})
-    operands.push_back(
-        LLVM::ConstantOp::create(b, b.getI16Type(), b.getI16IntegerAttr(size)));
+constexpr StringLiteral tilesAttrName = "cpu.tiles";
+
+/// The register of the `i`th of the operation's matrices.
+Value tileOf(ImplicitLocOpBuilder &b, Operation *op, unsigned i) {
+  auto tiles = op->getAttrOfType<DenseI64ArrayAttr>(tilesAttrName);
+  return LLVM::ConstantOp::create(b, b.getI8Type(),
+                                  b.getI8IntegerAttr(int8_t(tiles[i])));
+}
+
+void noteTiles(Operation *op, const TileAllocation &allocation,
+               ArrayRef<Value> matrices) {
+  SmallVector<int64_t> tiles;
+  for (Value matrix : matrices)
+    tiles.push_back(allocation.registers.lookup(matrix));
+  op->setAttr(tilesAttrName, Builder(op).getDenseI64ArrayAttr(tiles));
+}
+
+void noteTiles(func::FuncOp kernel, const TileAllocation &allocation) {
+  kernel.walk([&](Operation *op) {
+    if (isa<tile::MatrixZeroOp, tile::MatrixLoadOp>(op))
+      noteTiles(op, allocation, op->getResult(0));
+    else if (auto store = dyn_cast<tile::MatrixStoreOp>(op))
+      noteTiles(op, allocation, store.getValue());
+    else if (auto product = dyn_cast<tile::MatrixMultiplyOp>(op))
+      noteTiles(op, allocation,
+                {product.getAcc(), product.getA(), product.getB()});
+  });
 }
 
 /// Where a row begins, and the bytes to the next.
@@ -71,24 +94,63 @@ void appendPlace(ImplicitLocOpBuilder &b, Value memory, Value place,
       b, b.getI64Type(), b.getI64IntegerAttr(stride * bytes)));
 }
 
-Value callForTile(ImplicitLocOpBuilder &b, StringRef name,
-                  ArrayRef<Value> operands) {
-  return LLVM::CallIntrinsicOp::create(
-             b, LLVM::LLVMX86AMXType::get(b.getContext()),
-             b.getStringAttr(name), operands)
-      .getResults();
+void call(ImplicitLocOpBuilder &b, StringRef name, ArrayRef<Value> operands) {
+  LLVM::CallIntrinsicOp::create(b, b.getStringAttr(name), operands);
+}
+
+/// Palette 1's memory layout, volume 2A, LDTILECFG: bytes of a row from byte
+/// 16 on, two for each register, and rows from byte 48 on, one for each.
+SmallVector<int8_t> bytesOf(const TileConfiguration &configuration) {
+  SmallVector<int8_t> bytes(64, 0);
+  bytes[0] = 1;
+  for (auto [i, shape] : llvm::enumerate(configuration)) {
+    bytes[16 + 2 * i] = int8_t(shape.rowBytes);
+    bytes[48 + i] = int8_t(shape.rows);
+  }
+  return bytes;
+}
+
+/// The configurations lie on the stack, from the kernel's beginning on, and
+/// the registers are given back at its end.
+void configureTiles(func::FuncOp kernel, const TileAllocation &allocation) {
+  SmallVector<std::pair<TileConfiguration, Value>> written;
+  for (const auto &place : allocation.places) {
+    const TileConfiguration &configuration = place.second;
+    auto *known = llvm::find_if(
+        written, [&](const auto &each) { return each.first == configuration; });
+    if (known == written.end()) {
+      auto b = ImplicitLocOpBuilder::atBlockBegin(kernel.getLoc(),
+                                                  &kernel.getBody().front());
+      SmallVector<int8_t> bytes = bytesOf(configuration);
+      auto type = VectorType::get({int64_t(bytes.size())}, b.getI8Type());
+      Value one =
+          LLVM::ConstantOp::create(b, b.getI64Type(), b.getI64IntegerAttr(1));
+      Value memory = LLVM::AllocaOp::create(
+          b, LLVM::LLVMPointerType::get(b.getContext()), type, one,
+          /*alignment=*/64);
+      Value content = LLVM::ConstantOp::create(
+          b, type, DenseElementsAttr::get(type, ArrayRef<int8_t>(bytes)));
+      LLVM::StoreOp::create(b, content, memory, /*alignment=*/64);
+      written.push_back({configuration, memory});
+      known = &written.back();
+    }
+    ImplicitLocOpBuilder b(place.first->getLoc(), place.first);
+    call(b, "llvm.x86.ldtilecfg", known->second);
+  }
+  kernel.walk([](func::ReturnOp op) {
+    ImplicitLocOpBuilder b(op.getLoc(), op);
+    call(b, "llvm.x86.tilerelease", {});
+  });
 }
 
 struct ZeroTile : OpConversionPattern<tile::MatrixZeroOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult
-  matchAndRewrite(tile::MatrixZeroOp op, OpAdaptor,
+  matchAndRewrite(tile::MatrixZeroOp op, OneToNOpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    SmallVector<Value> operands;
-    appendSize(b, op.getResult().getType(), operands);
-    rewriter.replaceOp(op,
-                       callForTile(b, "llvm.x86.tilezero.internal", operands));
+    call(b, "llvm.x86.tilezero", tileOf(b, op, 0));
+    rewriter.replaceOpWithMultiple(op, {ValueRange()});
     return success();
   }
 };
@@ -96,14 +158,13 @@ struct ZeroTile : OpConversionPattern<tile::MatrixZeroOp> {
 struct LoadTile : OpConversionPattern<tile::MatrixLoadOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult
-  matchAndRewrite(tile::MatrixLoadOp op, OpAdaptor,
+  matchAndRewrite(tile::MatrixLoadOp op, OneToNOpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    SmallVector<Value> operands;
-    appendSize(b, op.getResult().getType(), operands);
+    SmallVector<Value> operands = {tileOf(b, op, 0)};
     appendPlace(b, op.getMemory(), op.getPlace(), op.getStride(), operands);
-    rewriter.replaceOp(
-        op, callForTile(b, "llvm.x86.tileloadd64.internal", operands));
+    call(b, "llvm.x86.tileloadd64", operands);
+    rewriter.replaceOpWithMultiple(op, {ValueRange()});
     return success();
   }
 };
@@ -111,15 +172,12 @@ struct LoadTile : OpConversionPattern<tile::MatrixLoadOp> {
 struct StoreTile : OpConversionPattern<tile::MatrixStoreOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult
-  matchAndRewrite(tile::MatrixStoreOp op, OpAdaptor adaptor,
+  matchAndRewrite(tile::MatrixStoreOp op, OneToNOpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    SmallVector<Value> operands;
-    appendSize(b, op.getValue().getType(), operands);
+    SmallVector<Value> operands = {tileOf(b, op, 0)};
     appendPlace(b, op.getMemory(), op.getPlace(), op.getStride(), operands);
-    operands.push_back(adaptor.getValue());
-    LLVM::CallIntrinsicOp::create(
-        b, b.getStringAttr("llvm.x86.tilestored64.internal"), operands);
+    call(b, "llvm.x86.tilestored64", operands);
     rewriter.eraseOp(op);
     return success();
   }
@@ -130,17 +188,12 @@ struct MultiplyTiles : OpConversionPattern<tile::MatrixMultiplyOp> {
                 ArrayRef<std::string> features)
       : OpConversionPattern(converter, context), features(features) {}
   LogicalResult
-  matchAndRewrite(tile::MatrixMultiplyOp op, OpAdaptor adaptor,
+  matchAndRewrite(tile::MatrixMultiplyOp op, OneToNOpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    SmallVector<Value> operands;
-    appendSize(b, op.getAcc().getType(), operands);
-    SmallVector<Value> left;
-    appendSize(b, op.getA().getType(), left);
-    llvm::append_values(operands, left.back(), adaptor.getAcc(), adaptor.getA(),
-                        adaptor.getB());
-    rewriter.replaceOp(
-        op, callForTile(b, productIntrinsic(op, features), operands));
+    call(b, productIntrinsic(op, features),
+         {tileOf(b, op, 0), tileOf(b, op, 1), tileOf(b, op, 2)});
+    rewriter.replaceOpWithMultiple(op, {ValueRange()});
     return success();
   }
   ArrayRef<std::string> features;
@@ -252,10 +305,13 @@ struct LowerMatrices : PassWrapper<LowerMatrices, OperationPass<func::FuncOp>> {
     TypeConverter converter;
     converter.addConversion([](Type type) { return type; });
     RewritePatternSet patterns(context);
-    if (inTiles) {
-      converter.addConversion([](tile::MatrixType type) -> Type {
-        return LLVM::LLVMX86AMXType::get(type.getContext());
-      });
+    if (inTiles && allocate()) {
+      // What a register holds is no value.
+      converter.addConversion(
+          [](tile::MatrixType,
+             SmallVectorImpl<Type> &) -> std::optional<LogicalResult> {
+            return success();
+          });
       patterns.add<ZeroTile, LoadTile, StoreTile>(converter, context);
       patterns.add<MultiplyTiles>(converter, context, features);
     } else {
@@ -280,6 +336,21 @@ struct LowerMatrices : PassWrapper<LowerMatrices, OperationPass<func::FuncOp>> {
   }
 
 private:
+  /// Whether each matrix has got a register.
+  bool allocate() {
+    func::FuncOp kernel = getOperation();
+    std::string why;
+    FailureOr<TileAllocation> allocation = allocateTiles(kernel, why);
+    if (failed(allocation)) {
+      remark::missed(kernel.getLoc(), about(kernel, "TileRegisters", "emit"))
+          << "multiplies on vectors, not in tile registers: " << why;
+      return false;
+    }
+    noteTiles(kernel, *allocation);
+    configureTiles(kernel, *allocation);
+    return true;
+  }
+
   std::vector<std::string> features;
 };
 } // namespace

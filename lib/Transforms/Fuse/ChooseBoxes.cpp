@@ -26,6 +26,14 @@ SmallVector<int64_t> ashlar::boxOf(const ContractShape &shape,
   return box;
 }
 
+int64_t ashlar::groupsTogether(const ContractShape &shape,
+                               const MultiplyUnit &unit) {
+  int64_t groups = shape.sizes[shape.sizes.size() - 2];
+  int64_t most = unit.k / shape.core.group;
+  int64_t products = llvm::divideCeil(groups, most);
+  return groups % products == 0 ? groups / products : std::min(most, groups);
+}
+
 namespace {
 class BoxChooser : ContractShape {
 public:
@@ -165,7 +173,7 @@ private:
     int64_t parts = llvm::divideCeil(inner, unit.m);
     int64_t columns = llvm::divideCeil(sizes[last], unit.n);
     int64_t groups = sizes[sizes.size() - 2];
-    int64_t perProduct = unit.k / core.group;
+    int64_t perProduct = groupsTogether(*this, unit);
     double products =
         double(terms / groups * llvm::divideCeil(groups, perProduct));
     double load =
@@ -178,6 +186,8 @@ private:
         int64_t out = parts == 1 ? std::min(outer, high) : 1;
         if (high > parts * (parts == 1 ? outer : 1))
           break;
+        if (!fitsRegisters(unit, in, out, wide * unit.n))
+          continue;
         double rowBoxes =
             double(llvm::divideCeil(inner, in) * llvm::divideCeil(outer, out));
         double columnBoxes = double(llvm::divideCeil(columns, wide));
@@ -203,6 +213,37 @@ private:
           choice.best = choice.candidates.size() - 1;
         }
       }
+  }
+
+  /// Whether a box's sums and what they are made of have registers, at the
+  /// edges too: each keeps its shape as long as there are sums. Part by part of
+  /// a, row by row of sums: of a's parts those of one shape share a register.
+  bool fitsRegisters(const MultiplyUnit &unit, int64_t in, int64_t out,
+                     int64_t columns) {
+    auto shapes = [](int64_t extent, int64_t whole) {
+      return int64_t(extent >= whole) + int64_t(extent % whole != 0);
+    };
+    int64_t groups = sizes[sizes.size() - 2];
+    int64_t kinds = shapes(groups, groupsTogether(*this, unit));
+    auto fits = [&](int64_t rows, int64_t places, int64_t width) {
+      int64_t high = llvm::divideCeil(rows, unit.m) * places;
+      int64_t wide = llvm::divideCeil(width, unit.n);
+      int64_t left = shapes(rows, unit.m);
+      int64_t right = high > 1 ? wide : shapes(width, unit.n);
+      return high * wide + (left + right) * kinds <= unit.accumulators;
+    };
+    auto boxes = [](int64_t extent, int64_t box) {
+      SmallVector<int64_t, 2> found = {std::min(extent, box)};
+      if (extent > box && extent % box != 0)
+        found.push_back(extent % box);
+      return found;
+    };
+    for (int64_t rows : boxes(inner, in))
+      for (int64_t places : boxes(outer, out))
+        for (int64_t width : boxes(sizes[last], columns))
+          if (!fits(rows, places, width))
+            return false;
+    return true;
   }
 
   int64_t inner, outer; ///< rows, along the two innermost dims of them

@@ -42,6 +42,11 @@ BoxCycles termCycles(const Core &core, int64_t rows, int64_t vectors,
 llvm::SmallVector<int64_t> boxOf(const ContractShape &shape,
                                  const BoxCandidate &candidate);
 
+/// Groups of terms that one product of a matrix unit takes, of the innermost
+/// reduced dim: as many as it can, or fewer where then all products are alike
+/// and no more of them.
+int64_t groupsTogether(const ContractShape &shape, const MultiplyUnit &unit);
+
 BoxChoice chooseBoxes(const ContractShape &shape);
 
 } // namespace ashlar

@@ -74,7 +74,7 @@ public:
     chooseOrder();
     SmallVector<int64_t> registers;
     if (const MultiplyUnit *unit = candidates[chosen].unit)
-      registers = {unit->m, unit->n, unit->k};
+      registers = {unit->m, unit->n, groupsTogether(*this, *unit) * core.group};
     auto strategy = tile::StrategyAttr::get(
         op.getContext(), workers, box, order, /*unroll=*/4, packs,
         /*grouped=*/core.group > 1, chooseAhead(), registers);

@@ -17,8 +17,24 @@ public:
 
   /// `sums` gives register `i`, and is asked once for each where it is needed.
   void run(llvm::function_ref<mlir::Value(int64_t i)> sums);
+  /// The sums lie in memory, row by row without gaps: loops over rows, since a
+  /// matrix unit has far more sums than there are vectors in registers.
+  void runRows(mlir::Value sums);
 
 private:
+  struct Operands {
+    llvm::SmallVector<Line> inputs; ///< for `runRows` the sums come first
+    Line target;
+  };
+  Operands operands();
+  /// Loops over the dims from `d` on; `bases` are where the outer ones have
+  /// moved inputs and target to.
+  void emitRows(const Operands &lines, size_t d,
+                llvm::ArrayRef<mlir::Value> bases,
+                llvm::ArrayRef<llvm::SmallVector<mlir::Value>> fixed);
+  /// Vectors of one row of an input.
+  llvm::SmallVector<mlir::Value> loadRow(const Line &line, mlir::Value base);
+
   tile::DrainOp op;
   const RegisterLayout &layout;
 };

@@ -217,10 +217,7 @@ struct ConvertDrain : OpConversionPattern<tile::DrainOp> {
     for (auto [i, matrix] : llvm::enumerate(adaptor.getAcc()))
       tile::MatrixStoreOp::create(b, matrix, buffer, at(layout.begin(i)),
                                   b.getI64IntegerAttr(layout.columns));
-    DrainWriter(op, rewriter, registers).run([&](int64_t i) -> Value {
-      return vector::LoadOp::create(b, registers.type(i), buffer,
-                                    at(registers.begin(i)));
-    });
+    DrainWriter(op, rewriter, registers).runRows(buffer);
     rewriter.eraseOp(op);
     return success();
   }
