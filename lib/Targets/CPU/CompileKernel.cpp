@@ -3,6 +3,9 @@
 #include "BFloatsAsIntegers.h"
 #include "ashlar/runtime/kernel_abi.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/DiagnosticHandler.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -131,8 +134,48 @@ static llvm::Error optimizeModule(llvm::Module &module,
   return llvm::Error::success();
 }
 
+namespace {
+/// Holds what LLVM says of a module while it is worked on. Without a handler
+/// its errors end the process, from whichever thread they are met on.
+class HeldDiagnostics {
+public:
+  explicit HeldDiagnostics(llvm::LLVMContext &context)
+      : context(context), before(context.getDiagnosticHandler()) {
+    context.setDiagnosticHandler(std::make_unique<Handler>(errors));
+  }
+  ~HeldDiagnostics() { context.setDiagnosticHandler(std::move(before)); }
+
+  llvm::Error take() {
+    if (errors.empty())
+      return llvm::Error::success();
+    return llvm::createStringError("LLVM: " + errors);
+  }
+
+private:
+  struct Handler : llvm::DiagnosticHandler {
+    explicit Handler(std::string &errors) : errors(errors) {}
+    bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
+      if (info.getSeverity() != llvm::DS_Error)
+        return true;
+      llvm::raw_string_ostream stream(errors);
+      if (!errors.empty())
+        stream << "; ";
+      llvm::DiagnosticPrinterRawOStream printer(stream);
+      info.print(printer);
+      return true;
+    }
+    std::string &errors;
+  };
+
+  llvm::LLVMContext &context;
+  std::unique_ptr<llvm::DiagnosticHandler> before;
+  std::string errors;
+};
+} // namespace
+
 static Expected<KernelObject> emitObject(llvm::Module &module,
                                          llvm::TargetMachine &target) {
+  HeldDiagnostics diagnostics(module.getContext());
   KernelObject result;
   llvm::raw_svector_ostream stream(result.object);
   llvm::legacy::PassManager passes;
@@ -140,6 +183,8 @@ static Expected<KernelObject> emitObject(llvm::Module &module,
                                  llvm::CodeGenFileType::ObjectFile))
     return llvm::createStringError("this LLVM cannot write object files");
   passes.run(module);
+  if (llvm::Error error = diagnostics.take())
+    return error;
   auto object = llvm::object::ObjectFile::createObjectFile(
       llvm::MemoryBufferRef(stream.str(), "kernel"));
   if (!object)
@@ -200,7 +245,10 @@ translateKernel(mlir::ModuleOp source, llvm::StringRef symbol,
       function.addFnAttr("prefer-vector-width", "512");
   }
   saveText(options.saveTemps, (symbol + ".ll").str(), *module);
+  HeldDiagnostics diagnostics(context);
   if (llvm::Error error = optimizeModule(*module, target, options.optimize))
+    return error;
+  if (llvm::Error error = diagnostics.take())
     return error;
   saveText(options.saveTemps, (symbol + ".opt.ll").str(), *module);
   return module;
@@ -246,8 +294,12 @@ llvm::Error ashlar::cpu::addKernel(mlir::ModuleOp source,
                                 object.getContext());
   if (!module)
     return module.takeError();
-  if (llvm::Linker::linkModules(object, std::move(*module)))
+  HeldDiagnostics diagnostics(object.getContext());
+  if (llvm::Linker::linkModules(object, std::move(*module))) {
+    if (llvm::Error error = diagnostics.take())
+      return error;
     return llvm::createStringError("linking of LLVM IR failed");
+  }
   // Only now: what is internal and not called would not have been linked.
   object.getFunction(symbol)->setLinkage(llvm::GlobalValue::InternalLinkage);
   return llvm::Error::success();

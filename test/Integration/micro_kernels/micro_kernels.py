@@ -15,7 +15,8 @@ they are small ones that the compiler makes of vectors.
 
 Everything runs unless --sample=N takes N kernels of each preset and type.
 Presets that this machine cannot run are skipped, each with its reason; code for
-aarch64 runs under qemu.
+aarch64 runs under qemu. Where AMX is all that is missing, emulate_amx.c stands in
+for it and every line says so.
 
   micro_kernels.py --build build --sample=40 --seed=1
 """
@@ -313,6 +314,7 @@ class Runner:
     def __init__(self, build, preset, form, folder):
         self.compiler = build.resolve() / "unittests" / "compile-kernels"
         self.preset, self.form, self.folder = preset, form, folder
+        self.emulated = False
         self.why_not = self.find_program()
         if not self.why_not:
             told = subprocess.run([self.compiler, preset], check=True,
@@ -321,6 +323,10 @@ class Runner:
         self.matrix = None
         if form == "matrices":
             self.matrix = MATRICES.get(preset, SMALL_MATRICES)
+
+    @property
+    def name(self):
+        return self.preset + (" (AMX emulated)" if self.emulated else "")
 
     def find_program(self):
         """Builds what runs kernels, or says why they cannot be run."""
@@ -338,12 +344,20 @@ class Runner:
                 if line.startswith("flags"):
                     flags = set(line.split())
             missing = sorted(NEEDS[self.preset] - flags)
-            if missing:
+            self.emulated = bool(missing) and all(
+                flag.startswith("amx_") for flag in missing)
+            if missing and not self.emulated:
                 return f"this processor has no {' '.join(missing)}"
             self.command = []
             cc = shutil.which("clang-22") or shutil.which("cc")
             if not cc:
                 return "no C compiler was found (scripts/setup.sh)"
+            if self.emulated:
+                emulation = self.folder / "emulate_amx.so"
+                subprocess.run(
+                    [cc, "-std=gnu11", "-O2", "-shared", "-fPIC", "-o",
+                     emulation, HERE / "emulate_amx.c", "-lm"], check=True)
+                self.command = ["env", f"LD_PRELOAD={emulation}"]
         program = self.folder / f"run_kernels-{self.preset}"
         subprocess.run(
             [cc, "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror",
@@ -445,7 +459,8 @@ def main():
                     for i in range(0, len(cases), BATCH)]
                 passed += sum(p for p, _ in counts)
                 failed += sum(f for _, f in counts)
-                print(f"{preset} {element}: {len(cases)} kernels", flush=True)
+                print(f"{runner.name} {element}: {len(cases)} kernels",
+                      flush=True)
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed or not passed else 0
 
