@@ -46,10 +46,11 @@ static std::string spell(ArrayRef<int64_t> values) {
 namespace {
 class StrategyChooser : ContractShape {
 public:
-  /// `b` is b's map before terms were grouped. `tuned` may be null.
+  /// `b` is b's map before terms were grouped. `tuned` may be null, and so may
+  /// the unit `forTypes`, which multiplies matrices of the operands' types.
   StrategyChooser(tile::ContractOp op, const Core &core, AffineMap b,
-                  const TuningEntry *tuned)
-      : ContractShape(op, core), plainB(b), tuned(tuned) {
+                  const TuningEntry *tuned, const MultiplyUnit *forTypes)
+      : ContractShape(op, core), plainB(b), tuned(tuned), forTypes(forTypes) {
     box.assign(sizes.size(), 1);
     workers.assign(numParallel, 0);
   }
@@ -377,10 +378,13 @@ private:
           (!next || other.cost < next->cost))
         next = &other;
     auto line = remark::passed(op.getLoc(), about(op, "Strategy", "strategy"));
-    line << remark::metric("Box", shape(best)) << " sums in "
-         << (best.unit ? "registers of the matrix unit " + best.unit->name
-                       : "registers")
-         << ", "
+    line << remark::metric("Box", shape(best)) << " sums in registers";
+    if (best.unit)
+      line << " of the matrix unit " << remark::metric("Unit", best.unit->name);
+    else if (forTypes && !inA(last))
+      line << ", not of the matrix unit "
+           << remark::metric("UnitLeft", forTypes->name);
+    line << ", "
          << (isPacked ? "b in panels"
              : packs  ? "b put into panels on the way"
                       : "b as it lies")
@@ -407,6 +411,11 @@ private:
            << remark::metric("RunnerUpCycles", int64_t(next->cost * scale))
            << " cycles of its boxes instead of "
            << remark::metric("BoxCycles", int64_t(best.cost * scale));
+    int64_t products = 1;
+    for (int64_t size : sizes)
+      products *= size;
+    line << "; " << remark::metric("MultiplyAdds", products)
+         << " multiply-adds";
     if (tuned)
       explainTuned(line);
   }
@@ -424,6 +433,7 @@ private:
 
   AffineMap plainB;
   const TuningEntry *tuned;
+  const MultiplyUnit *forTypes;
   SmallVector<BoxCandidate, 0> candidates;
   size_t chosen = 0, own = 0; ///< `own` before the tuning was asked
   double scale = 1;
@@ -484,6 +494,7 @@ Prediction ashlar::chooseStrategy(tile::ContractOp op,
                                   StrategyTuning *tuning, bool openSizes,
                                   int64_t columns, int64_t scratchBytes) {
   Core core(machine, op);
+  const MultiplyUnit *forTypes = core.matrices;
   AffineMap b = op.getBMap();
   ListedContraction listed;
   if (tuning)
@@ -493,7 +504,8 @@ Prediction ashlar::chooseStrategy(tile::ContractOp op,
     core = Core(machine, op, /*groups=*/false);
   core.openSizes = openSizes;
   StrategyChooser chooser(op, core, b,
-                          tuning ? tuning->find(listed.contraction) : nullptr);
+                          tuning ? tuning->find(listed.contraction) : nullptr,
+                          forTypes);
   FailureOr<Prediction> prediction =
       chooser.choose(columns, true, scratchBytes);
   if (failed(prediction)) {
@@ -517,8 +529,8 @@ Prediction ashlar::predictStrategy(tile::ContractOp op,
   if (core.group > 1 && !groupTerms(trial, core.group))
     core = Core(machine, trial, /*groups=*/false);
   core.openSizes = openSizes;
-  Prediction prediction =
-      *StrategyChooser(trial, core, b, nullptr).choose(0, /*explains=*/false);
+  Prediction prediction = *StrategyChooser(trial, core, b, nullptr, nullptr)
+                               .choose(0, /*explains=*/false);
   Operation *packed = trial.getB().getDefiningOp();
   trial.erase();
   while (packed && isOpTriviallyDead(packed)) {
