@@ -36,7 +36,8 @@ were skipped; each skipped test says why.
   edges          3    operators on odd sizes, empty tensors, NaN and the like,
                       beside ONNX Runtime
   functions      1    exp, log, tanh, erf... against f64: errors as stated
-  kernels        1    micro-kernels at their edges, beside plain loops
+  kernels        2    micro-kernels and stores of rows at their edges, beside
+                      plain loops
   fuzz           2    300 random graphs beside the target reference
   streams        1    random networks on systolic machines, beside the processor
   models         6    real models beside ONNX Runtime: numbers must agree
@@ -171,7 +172,7 @@ phase unit 2 "unit tests and the runtime's conformance suite"
 phase operators 8 "ONNX's own operator tests"
 phase edges 3 "operators at their edges, beside ONNX Runtime"
 phase functions 1 "errors of functions against f64"
-phase kernels 1 "micro-kernels at their edges, beside plain loops"
+phase kernels 2 "micro-kernels and stores of rows at their edges, beside plain loops"
 phase fuzz 2 "random graphs beside the target reference"
 phase streams 1 "random networks on systolic machines"
 phase models 6 "real models beside ONNX Runtime"

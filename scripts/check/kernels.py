@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Micro-kernels at their edges, a sample of them, beside plain loops.
+"""Kernels at their edges, a sample of them: micro-kernels beside plain loops,
+and stores of rows whose end is part of a vector beside NumPy.
 
-test/Integration/micro_kernels/micro_kernels.py says what they are and, without
---sample, runs them all. A few also stop at each level of the tile dialect.
+test/Integration/micro_kernels/micro_kernels.py and stores/stores.py say what
+they are and, without --sample, run them all, as --mode=full does. A few
+micro-kernels also stop at each level of the tile dialect.
 """
 
 import argparse
@@ -13,15 +15,17 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PROGRAM = ROOT / "test" / "Integration" / "micro_kernels" / "micro_kernels.py"
+MICRO_KERNELS = "micro_kernels/micro_kernels.py"
+STORES = "stores/stores.py"
 COUNT = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", re.M)
 
-# Arguments, and kernels of each preset and type.
+# Programs, arguments, and kernels of each preset and type.
 RUNS = [
-    ([], 24),
-    (["--form=matrices"], 12),
-    (["--form=contracts", "--preset=host"], 8),
-    (["--form=steps", "--preset=host"], 8),
+    (MICRO_KERNELS, [], 24),
+    (MICRO_KERNELS, ["--form=matrices"], 12),
+    (MICRO_KERNELS, ["--form=contracts", "--preset=host"], 8),
+    (MICRO_KERNELS, ["--form=steps", "--preset=host"], 8),
+    (STORES, [], 50),
 ]
 
 
@@ -31,17 +35,19 @@ def main():
     parser.add_argument("--mode", default="plain")
     arguments = parser.parse_args()
     totals = [0, 0, 0]
-    for extra, sample in RUNS:
+    for program, extra, sample in RUNS:
         if arguments.mode == "quick":
             sample = 4
+        if arguments.mode != "full":
+            extra = [f"--sample={sample}", *extra]
         done = subprocess.run(
-            [sys.executable, PROGRAM, f"--build={arguments.build}",
-             f"--sample={sample}", *extra],
+            [sys.executable, ROOT / "test" / "Integration" / program,
+             f"--build={arguments.build}", *extra],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
         count = COUNT.search(done.stdout)
         print(COUNT.sub("", done.stdout), end="")
         if not count:
-            print(f"FAIL micro_kernels.py {' '.join(extra)}: "
+            print(f"FAIL {program} {' '.join(extra)}: "
                   f"ended with {done.returncode}")
             totals[1] += 1
             continue

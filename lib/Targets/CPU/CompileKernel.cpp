@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "CompileKernel.h"
 #include "BFloatsAsIntegers.h"
+#include "SingleLaneStores.h"
 #include "ashlar/runtime/kernel_abi.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/DiagnosticHandler.h"
@@ -250,6 +251,7 @@ translateKernel(mlir::ModuleOp source, llvm::StringRef symbol,
     return error;
   if (llvm::Error error = diagnostics.take())
     return error;
+  storeSingleLanesAsScalars(*module, machine.vectors.bytes);
   saveText(options.saveTemps, (symbol + ".opt.ll").str(), *module);
   return module;
 }

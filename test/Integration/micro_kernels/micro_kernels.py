@@ -44,6 +44,7 @@ TYPES = {
     "i8": ("i8", "i8", "i32", "i32"),
     "u8": ("u8", "i8", "i32", "i32"),
     "u8u8": ("u8", "u8", "i32", "i32"),
+    "i8i8": ("i8", "i8", "i32", "i8"),
 }
 BITS = {"f32": 32, "f64": 64, "i32": 32}
 # Terms that grouped kinds multiply at once: as many as fill a register's lane
@@ -276,7 +277,8 @@ def mlir(case, types, lanes_of_register, matrix=None):
         pad = f"pad = {'1.0' if out[0] in 'fb' else '1'} : {out}, "
     body = f"    %y = {add} %s, %x : {sums}\n"
     if out != sums:
-        body += f"    %z = arith.truncf %y : {sums} to {out}\n"
+        cut = "arith.truncf" if sums[0] == "f" else "arith.trunci"
+        body += f"    %z = {cut} %y : {sums} to {out}\n"
     bias = f"memref<{case.n}x{sums}>"
     workers = [w if w < size else 0
                for w, size in zip(p.workers, (case.m, case.n))]

@@ -208,11 +208,13 @@ static int differs(const struct Case *c, const void *a, const void *b,
     } while (advance(term + c->parallel, c->size + c->parallel, c->reduced));
     long at = place(&c->c, point, c->parallel);
     if (!is_float(c->sum_type)) {
-      unsigned found = ((const unsigned *)out)[at];
-      if (found == wrapped)
+      int found = (int)value_at(c->out_type, out, at);
+      int expected =
+          bits_of(c->out_type) == 8 ? (signed char)wrapped : (int)wrapped;
+      if (found == expected)
         continue;
-      printf("FAIL %s: element %ld is %d, expected %d\n", c->name, at,
-             (int)found, (int)wrapped);
+      printf("FAIL %s: element %ld is %d, expected %d\n", c->name, at, found,
+             expected);
       return 1;
     }
     long double found = value_at(c->out_type, out, at);
