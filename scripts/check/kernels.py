@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Kernels at their edges, a sample of them: micro-kernels beside plain loops,
-and stores of rows whose end is part of a vector beside NumPy.
+stores of rows whose end is part of a vector beside NumPy, and models with such
+rows beside ONNX Runtime.
 
 test/Integration/micro_kernels/micro_kernels.py and stores/stores.py say what
 they are and, without --sample, run them all, as --mode=full does. A few
@@ -17,15 +18,17 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MICRO_KERNELS = "micro_kernels/micro_kernels.py"
 STORES = "stores/stores.py"
+MODELS = "stores/models.py"
 COUNT = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", re.M)
 
-# Programs, arguments, and kernels of each preset and type.
+# Programs, arguments, and kernels of each preset and type; None: all there are.
 RUNS = [
     (MICRO_KERNELS, [], 24),
     (MICRO_KERNELS, ["--form=matrices"], 12),
     (MICRO_KERNELS, ["--form=contracts", "--preset=host"], 8),
     (MICRO_KERNELS, ["--form=steps", "--preset=host"], 8),
     (STORES, [], 50),
+    (MODELS, [], None),
 ]
 
 
@@ -36,9 +39,8 @@ def main():
     arguments = parser.parse_args()
     totals = [0, 0, 0]
     for program, extra, sample in RUNS:
-        if arguments.mode == "quick":
-            sample = 4
-        if arguments.mode != "full":
+        if sample is not None and arguments.mode != "full":
+            sample = 4 if arguments.mode == "quick" else sample
             extra = [f"--sample={sample}", *extra]
         done = subprocess.run(
             [sys.executable, ROOT / "test" / "Integration" / program,
