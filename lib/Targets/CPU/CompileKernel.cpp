@@ -251,7 +251,7 @@ translateKernel(mlir::ModuleOp source, llvm::StringRef symbol,
     return error;
   if (llvm::Error error = diagnostics.take())
     return error;
-  storeSingleLanesAsScalars(*module, machine.vectors.bytes);
+  storeSingleLanesAsScalars(*module);
   saveText(options.saveTemps, (symbol + ".opt.ll").str(), *module);
   return module;
 }

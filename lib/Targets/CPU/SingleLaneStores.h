@@ -10,10 +10,10 @@ namespace ashlar::cpu {
 /// LLVM 22 makes a masked store of a vector that was truncated a truncating
 /// store, and one of those that stores one lane a scalar store of the wide
 /// element (combineMaskedStore): four bytes, where one of <16 x i8> was asked
-/// for. A vector wider than a register of `vectorBytes` is taken apart first,
-/// so what counts is one lane in each register. Run it when no pass is left
-/// that might turn a mask into a constant.
-void storeSingleLanesAsScalars(llvm::Module &module, int64_t vectorBytes);
+/// for. What is a truncation then need not be one here: conversions of floats
+/// and comparisons become some. Run it when no pass is left that might turn a
+/// mask into a constant.
+void storeSingleLanesAsScalars(llvm::Module &module);
 
 } // namespace ashlar::cpu
 
