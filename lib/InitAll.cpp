@@ -8,7 +8,6 @@
 #include "ashlar/Targets/Systolic/Targets.h"
 #include "ashlar/Transforms/Approximate/Passes.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
-#include "ashlar/Transforms/Pipelines/Pipelines.h"
 #include "ashlar/Transforms/Place/Passes.h"
 #include "ashlar/Transforms/Precision/Passes.h"
 #include "ashlar/Transforms/Schedule/Passes.h"
@@ -41,7 +40,6 @@ void ashlar::registerAllPasses() {
   registerSystolicPasses();
   registerTilePasses();
   registerVerifyPasses();
-  registerPipelines();
 }
 
 const std::vector<ashlar::TargetInfo> &ashlar::allTargets() {

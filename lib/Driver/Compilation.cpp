@@ -2,6 +2,7 @@
 #include "Compilation.h"
 #include "CheckWrittenFiles.h"
 #include "CodeFlags.h"
+#include "Companions.h"
 #include "FindTargets.h"
 #include "FoldLargeConstants.h"
 #include "HashModel.h"
@@ -21,10 +22,11 @@
 using namespace mlir;
 using namespace ashlar;
 
-static void printModule(ModuleOp module, llvm::raw_ostream &out) {
+static void printModule(ModuleOp module, bool locations,
+                        llvm::raw_ostream &out) {
   OpPrintingFlags flags;
   flags.elideLargeElementsAttrs(64).elideLargeResourceString(64);
-  module->print(out, flags.enableDebugInfo(true, false).useLocalScope());
+  module->print(out, flags.enableDebugInfo(locations, false).useLocalScope());
   out << "\n";
 }
 
@@ -60,7 +62,7 @@ bool Compilation::stage(Stage stage, llvm::function_ref<LogicalResult()> body) {
         std::chrono::duration<double>(Clock::now() - begin).count());
   if (!options.stopEarly || options.until != stage)
     return true;
-  printModule(*module, out);
+  printModule(*module, options.printLocations, out);
   out.flush();
   return false;
 }
@@ -103,24 +105,6 @@ LogicalResult Compilation::makeTempsFolder(StringRef target,
   return failure();
 }
 
-/// The binary of a program, with those of further devices in it.
-static FailureOr<ProgramBinary> emitDevices(Target &target, ModuleOp program,
-                                            EmitOptions options) {
-  FailureOr<ProgramBinary> binary = target.emit(program, options);
-  if (failed(binary))
-    return failure();
-  binary->machine = target.machine();
-  for (auto &companion : target.companions) {
-    ++options.device;
-    FailureOr<ProgramBinary> other = companion->emit(program, options);
-    if (failed(other))
-      return failure();
-    other->machine = companion->machine();
-    binary->companions.push_back(std::move(*other));
-  }
-  return binary;
-}
-
 LogicalResult Compilation::emitPrograms(ModuleOp module,
                                         std::vector<ProgramBinary> &binaries) {
   for (auto [i, program] : llvm::enumerate(module.getOps<ModuleOp>())) {
@@ -136,29 +120,6 @@ LogicalResult Compilation::emitPrograms(ModuleOp module,
       return refused ? refuse() : failure();
     binaries.push_back(std::move(*binary));
   }
-  return success();
-}
-
-LogicalResult Compilation::checkDeviceMemory(ModuleOp module,
-                                             ArrayRef<ProgramBinary> binaries) {
-  if (llvm::all_of(binaries, [](const ProgramBinary &binary) {
-        return binary.companions.empty();
-      }))
-    return success();
-  for (auto [binary, needed] :
-       llvm::zip(binaries, measureMemory(module, binaries)))
-    for (auto [device, bytes] :
-         llvm::zip_equal(binary.companions, needed.companions)) {
-      auto has = uint64_t(device.machine.memories.back().bytes);
-      if (has == 0 || bytes.weights + bytes.arena <= has)
-        continue;
-      log << "error: " << device.machine.target << ":" << device.machine.name
-          << ": its memory of " << has << " bytes cannot hold " << bytes.weights
-          << " bytes of weights and " << bytes.arena
-          << " of an arena; expected a machine with more (--machine), or a "
-             "smaller model\n";
-      return refuse();
-    }
   return success();
 }
 
@@ -182,8 +143,8 @@ LogicalResult Compilation::emit(ModuleOp module) {
     return failure();
   if (options.stopEarly)
     return success();
-  if (failed(checkDeviceMemory(module, binaries)))
-    return failure();
+  if (!fitDevices(module, binaries, log))
+    return refuse();
   if (options.memoryBudget != 0) {
     needs = measureMemory(module, binaries);
     isOverBudget = llvm::any_of(needs, [&](const MemoryNeeds &of) {
@@ -362,14 +323,7 @@ CompileResult Compilation::run() {
              Stage::Precision,
              [&](OpPassManager &pm, Target &target) {
                PrecisionOptions own = precision.optionsFor(target);
-               for (auto &companion : target.companions) {
-                 const MachineModel &machine = companion->machine();
-                 if (machine.matrixUnit({"s8", "s8", "s32"}))
-                   own.bytesFor = machine;
-                 for (NumberType low : {NumberType::BF16, NumberType::F16})
-                   if (machine.matrixUnit({spell(low), spell(low), "f32"}))
-                     own.lowElsewhere.push_back(low);
-               }
+               addCompanions(target, own);
                buildPrecisionPipeline(pm, own, target.machine());
              },
              [&](ModuleOp) {
@@ -387,13 +341,7 @@ CompileResult Compilation::run() {
                tiling.fuse = options.fuse;
                tiling.steps = hooks.steps;
                tiling.tuning = tunings[numberOf(target)];
-               for (auto &companion : target.companions)
-                 tiling.companions.push_back(
-                     {companion->name(),
-                      [&other = *companion](Operation *op) {
-                        return other.whyNot(op);
-                      },
-                      companion->endsInBytes()});
+               addCompanions(target, tiling);
                buildFusePipeline(pm, target.fuses(), tiling);
              },
              hooks.afterFuse) &&
@@ -408,21 +356,15 @@ CompileResult Compilation::run() {
                buildTilePipeline(pm, tiling);
              },
              hooks.afterTile) &&
-         perProgram(
-             Stage::Schedule,
-             [&](OpPassManager &pm, Target &target) {
-               SmallVector<int64_t> joining;
-               int64_t chipBytes = 0;
-               for (auto [i, companion] : llvm::enumerate(target.companions))
-                 if (options.fuse == FuseLevel::All &&
-                     companion->joinsKernels()) {
-                   joining.push_back(int64_t(i) + 1);
-                   chipBytes =
-                       std::max(chipBytes, companion->machine().managedBytes());
-                 }
-               buildSchedulePipeline(pm, saving.arenaOf(numberOf(target)),
-                                     joining, chipBytes);
-             }) &&
+         perProgram(Stage::Schedule,
+                    [&](OpPassManager &pm, Target &target) {
+                      JoiningDevices joining;
+                      if (options.fuse == FuseLevel::All)
+                        joining = joiningDevices(target);
+                      buildSchedulePipeline(pm,
+                                            saving.arenaOf(numberOf(target)),
+                                            joining.devices, joining.chipBytes);
+                    }) &&
          stage(Stage::Emit, [&] { return emit(*module); }));
   if (list.isWanted() && result.status == CompileStatus::Done)
     (void)writeList(list);

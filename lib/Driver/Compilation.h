@@ -64,9 +64,6 @@ private:
                                       std::string &folder);
   mlir::LogicalResult emitPrograms(mlir::ModuleOp module,
                                    std::vector<ProgramBinary> &binaries);
-  /// Further devices have as much memory as their machines say.
-  mlir::LogicalResult checkDeviceMemory(mlir::ModuleOp module,
-                                        llvm::ArrayRef<ProgramBinary> binaries);
   mlir::LogicalResult emitProgramObject(mlir::ModuleOp module);
   mlir::LogicalResult emit(mlir::ModuleOp module);
   mlir::LogicalResult prepareTuning();

@@ -84,6 +84,12 @@ bool ashlar::checkTargets(const std::vector<TargetRequest> &targets,
   });
 }
 
+void ashlar::listTargets(llvm::raw_ostream &out) {
+  for (const TargetInfo &info : allTargets())
+    for (const std::string &preset : info.presets)
+      out << info.name << ":" << preset << "\n";
+}
+
 /// Hosts of which no preset is named are such as make object files; but
 /// one that is named at all may be what the machine file is of.
 static std::vector<TargetRequest>

@@ -239,8 +239,8 @@ Offset<fb::Kernel> IndexBuilder::kernel(func::FuncOp function,
   auto [cycles, bound] = predict(function, flops, bytes, own.machine);
   return fb::CreateKernel(
       b, b.CreateString(symbol), b.CreateString(symbol),
-      /*executable=*/device, strings(nodes), size(flops), size(bytes),
-      own.codeBytes.lookup(symbol), scratch.getInt(), bindings,
+      /*executable=*/device, strings(nodes), flops ? size(flops) : size(0),
+      size(bytes), own.codeBytes.lookup(symbol), scratch.getInt(), bindings,
       exec::numKernelParameters(function), cycles, b.CreateString(bound.str()));
 }
 

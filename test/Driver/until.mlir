@@ -8,21 +8,28 @@
 // RUN: ashlar-compile %s --until=schedule | FileCheck %s --check-prefix=SCHEDULE
 // RUN: ashlar-compile %s --until=emit | FileCheck %s --check-prefix=SCHEDULE
 // RUN: ashlar-compile %s --until=place --target=cpu:x86-64-v3,reference | FileCheck %s --check-prefix=TWO
+// RUN: ashlar-compile %s --until=fuse --until-locations | FileCheck %s --check-prefix=LOCATIONS
 // RUN: rm -rf %t && mkdir %t
 // RUN: ashlar-compile %s --until=schedule -o %t/none.ash > %t/out
 // RUN: not ls %t/none.ash
 
 // Compilation stops after the stage, prints its IR and writes no module.
-// IMPORT: module attributes {ashlar.nodes = ["linalg.add@40:8"]} {
+// IMPORT: module attributes {ashlar.nodes = ["linalg.add@48:8"]} {
 // IMPORT-NEXT: func.func @main
 // IMPORT: linalg.add
+
+// Locations take more room than the IR; who wants them asks for them.
+// IMPORT-NOT: loc(
+// LOCATIONS: exec.dispatch
+// LOCATIONS: } loc("linalg.add@
 
 // PLACE: module @program_0 attributes {{.*}}exec.target = #exec.target<"cpu", "host">}
 // PLACE-NEXT: func.func @main
 // PLACE: linalg.add
 
 // FUSE: exec.dispatch
-// FUSE: linalg.add
+// FUSE: arith.addf
+// FUSE-NOT: loc(
 
 // TILE: exec.invoke @k0
 // TILE: func.func private @k0
@@ -31,6 +38,7 @@
 // SCHEDULE-NOT: func.func @main
 // SCHEDULE: exec.program @main
 // SCHEDULE: exec.launch @k0
+// SCHEDULE-NOT: loc(
 
 // Every target asked for, in the order in which it was asked for.
 // TWO: module @program_0 {{.*}}exec.target = #exec.target<"cpu", "x86-64-v3">}

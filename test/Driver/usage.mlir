@@ -16,6 +16,7 @@
 // RUN: sh -c 'ashlar-compile --help >/dev/full; test $? -eq 1'
 // QUIET: --verbose excludes --quiet
 // RUN: ashlar-compile --list-operators | FileCheck %s --check-prefix=LIST
+// RUN: ashlar-compile --list-targets | FileCheck %s --check-prefix=TARGETS
 // RUN: not ashlar-compile %s --until=fuse --value=x=2 2>&1 | FileCheck %s --check-prefix=MLIRVALUE
 // RUN: sh -c 'ashlar-compile %s --until=fuse --fuse=some >%t/out 2>&1; test $? -eq 2' && FileCheck %s --check-prefix=FUSE < %t/out
 // RUN: ashlar-compile %s -o %t/y.ash --verbose 2>&1 | FileCheck %s --check-prefix=VERBOSE
@@ -48,6 +49,11 @@
 // LIST: {{^}}Cast{{[[:space:]]}}6 9 13
 // LIST-SAME: float8e4m3fn
 // LIST: {{^}}com.microsoft.MatMulNBits{{[[:space:]]}}1
+
+// What --target takes, from the compiler's own list.
+// TARGETS: {{^}}cpu:host{{$}}
+// TARGETS: {{^}}reference:
+// TARGETS: {{^}}systolic:gemmini{{$}}
 
 // MLIRVALUE: --value is for inputs of ONNX models
 

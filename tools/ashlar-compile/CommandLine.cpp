@@ -100,6 +100,8 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
       "--remarks", options.remarks,
       "What was decided and why: to a file (.yaml: for tools), or -");
   app.add_option("--until", until, "Stop after a stage and print the IR");
+  app.add_flag("--until-locations", options.printLocations,
+               "With --until: each op with the names of its nodes");
   app.add_option("--save-temps", options.saveTemps,
                  "Keep intermediate files there, a folder per program");
   app.add_option("--threads", options.threads,
@@ -108,6 +110,8 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
   app.add_flag("--list-operators", options.listOperators,
                "Print ONNX's operators that are imported, with opsets and "
                "types");
+  app.add_flag("--list-targets", options.listTargets,
+               "Print what --target takes, TARGET:PRESET a line");
   app.add_flag("--verbose", options.verbose, "Show stages with their times");
   app.add_flag("--quiet", options.quiet, "Print errors only")
       ->excludes("--verbose");
@@ -123,7 +127,7 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
     std::cerr << "ashlar-compile: " << message << "\n";
     return 2;
   };
-  if (options.listOperators)
+  if (options.listOperators || options.listTargets)
     return std::nullopt;
   if (options.input.empty())
     return misuse("MODEL is required");
@@ -203,6 +207,9 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
     return misuse("--until=" + until +
                   ": expected import, simplify, place, precision, fuse, tile, "
                   "schedule or emit");
+  if (options.printLocations && !options.stopEarly)
+    return misuse("--until-locations is about what --until=STAGE prints, "
+                  "which is missing");
   bool lists = !options.listStrategies.empty();
   if (lists && (options.stopEarly || !options.output.empty()))
     return misuse("--list-strategies makes no module; leave out -o and "

@@ -50,6 +50,10 @@ int main(int argc, char **argv) {
     ashlar::listOperators(llvm::outs());
     return finishOutput();
   }
+  if (options.listTargets) {
+    ashlar::listTargets(llvm::outs());
+    return finishOutput();
+  }
   ashlar::CompileResult result =
       options.searchPrecision || !options.calibration.empty()
           ? compileAndMeasure(options)

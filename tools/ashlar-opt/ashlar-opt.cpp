@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Every pass alone, every stage by name, upstream's passes too.
+#include "ashlar/Driver/Passes.h"
 #include "ashlar/InitAll.h"
 #include "mlir/Debug/CLOptionsSetup.h"
 #include "mlir/Debug/Counter.h"
@@ -21,7 +22,8 @@ prints the result.
   FILE                      the input; - or none: stdin
   -o FILE                   the output; - or none: stdout
   --ashlar-STAGE-pipeline   a whole stage: import simplify place precision
-                            fuse tile schedule
+                            fuse tile schedule emit; options as in
+                            --ashlar-fuse-pipeline="target=cpu:znver4 fuse=none"
   --ashlar-PASS             one of our passes
   --PASS                    one of upstream's, such as --canonicalize
   --pass-pipeline=TEXT      passes nested as in 'builtin.module(cse)'
@@ -59,6 +61,8 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   ashlar::registerAllDialects(registry);
   ashlar::registerAllPasses();
+  ashlar::registerDriverPasses();
+  ashlar::registerStagePipelines();
   llvm::cl::opt<std::string> input(llvm::cl::Positional,
                                    llvm::cl::desc("<input file>"),
                                    llvm::cl::init("-"));

@@ -32,6 +32,9 @@ CompileResult compile(const CompileOptions &options, llvm::raw_ostream &out,
 bool checkTargets(const std::vector<TargetRequest> &targets,
                   llvm::raw_ostream &log);
 
+/// Every target and preset, TARGET:PRESET a line.
+void listTargets(llvm::raw_ostream &out);
+
 /// All unsupported nodes at once: operator, opset, node name, reason, and the
 /// count of each.
 void printUnsupported(const std::vector<UnsupportedNode> &nodes,

@@ -98,11 +98,13 @@ struct CompileOptions {
   /// Prints the IR after this stage instead of writing a file.
   bool stopEarly = false;
   Stage until = Stage::Emit;
-  std::string saveTemps; ///< folder for intermediate files; empty: none
-  unsigned threads = 0;  ///< 0: as many as the machine has
+  bool printLocations = false; ///< with that IR, the model's node names
+  std::string saveTemps;       ///< folder for intermediate files; empty: none
+  unsigned threads = 0;        ///< 0: as many as the machine has
   bool verbose = false;
   bool quiet = false;
   bool listOperators = false; ///< instead of compiling
+  bool listTargets = false;   ///< likewise
 };
 
 /// Returns false, leaving the results alone, when the text has another form.

@@ -35,6 +35,24 @@ static LogicalResult inlineCalls(ModuleOp module, func::FuncOp entry) {
   return success(!calls.wasInterrupted());
 }
 
+LogicalResult ashlar::importModule(ModuleOp module,
+                                   const MLIRImportOptions &options) {
+  ModelOps ops = listModelOps(module);
+  FailureOr<func::FuncOp> entry = checkModule(module);
+  if (failed(entry) || failed(inlineCalls(module, *entry)) ||
+      failed(nameSignature(*entry)) || failed(fixShapes(*entry, options)) ||
+      failed(lowerTosa(module)) || failed(checkStatic(*entry)) ||
+      failed(decomposeOps(module)))
+    return failure();
+  rotateLoops(module);
+  if (failed(moveConstantsToResources(*entry)))
+    return failure();
+  nameLocations(module, ops);
+  module->setAttr(modelNodesAttrName,
+                  ArrayAttr::get(module.getContext(), ops.nodes.getArrayRef()));
+  return success();
+}
+
 OwningOpRef<ModuleOp> ashlar::importMLIR(StringRef path,
                                          const MLIRImportOptions &options,
                                          MLIRContext *context) {
@@ -53,20 +71,7 @@ OwningOpRef<ModuleOp> ashlar::importMLIR(StringRef path,
   sources.AddNewSourceBuffer(std::move(*buffer), llvm::SMLoc());
   OwningOpRef<ModuleOp> module =
       parseSourceFile<ModuleOp>(sources, ParserConfig(context));
-  if (!module)
+  if (!module || failed(importModule(*module, options)))
     return nullptr;
-  ModelOps ops = listModelOps(*module);
-  FailureOr<func::FuncOp> entry = checkModule(*module);
-  if (failed(entry) || failed(inlineCalls(*module, *entry)) ||
-      failed(nameSignature(*entry)) || failed(fixShapes(*entry, options)) ||
-      failed(lowerTosa(*module)) || failed(checkStatic(*entry)) ||
-      failed(decomposeOps(*module)))
-    return nullptr;
-  rotateLoops(*module);
-  if (failed(moveConstantsToResources(*entry)))
-    return nullptr;
-  nameLocations(*module, ops);
-  module->getOperation()->setAttr(
-      modelNodesAttrName, ArrayAttr::get(context, ops.nodes.getArrayRef()));
   return module;
 }

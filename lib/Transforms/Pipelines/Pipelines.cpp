@@ -11,7 +11,6 @@
 #include "ashlar/Transforms/Verify/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Passes.h"
-#include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -210,45 +209,4 @@ void ashlar::buildSchedulePipeline(OpPassManager &pm, int64_t arenaBytes,
   }
   pm.addPass(createScheduleProgramPass());
   verifyStage(pm, "schedule");
-}
-
-namespace {
-struct FusePipelineOptions : PassPipelineOptions<FusePipelineOptions> {
-  Option<FuseLevel> fuse{
-      *this, "fuse", llvm::cl::desc("How much becomes one kernel"),
-      llvm::cl::init(FuseLevel::All),
-      llvm::cl::values(
-          clEnumValN(FuseLevel::None, "none", "Every op is a kernel"),
-          clEnumValN(FuseLevel::Basic, "basic", "Elementwise and epilogues"),
-          clEnumValN(FuseLevel::All, "all", "Everything"))};
-};
-} // namespace
-
-void ashlar::registerPipelines() {
-  PassPipelineRegistration<>("ashlar-import-pipeline",
-                             "The checks of the stage import",
-                             buildImportPipeline);
-  PassPipelineRegistration<>("ashlar-simplify-pipeline", "The stage simplify",
-                             buildSimplifyPipeline);
-  PassPipelineRegistration<>(
-      "ashlar-place-pipeline", "The stage place, for cpu:host",
-      [](OpPassManager &pm) { buildPlacePipeline(pm, {"cpu:host"}); });
-  PassPipelineRegistration<>("ashlar-precision-pipeline", "The stage precision",
-                             [](OpPassManager &pm) {
-                               buildPrecisionPipeline(pm, PrecisionOptions(),
-                                                      MachineModel::generic());
-                             });
-  PassPipelineRegistration<FusePipelineOptions>(
-      "ashlar-fuse-pipeline", "The stage fuse",
-      [](OpPassManager &pm, const FusePipelineOptions &given) {
-        TileOptions options;
-        options.fuse = given.fuse;
-        buildFusePipeline(pm, true, options);
-      });
-  PassPipelineRegistration<>(
-      "ashlar-tile-pipeline", "The stage tile",
-      [](OpPassManager &pm) { buildTilePipeline(pm, TileOptions()); });
-  PassPipelineRegistration<>(
-      "ashlar-schedule-pipeline", "The stage schedule",
-      [](OpPassManager &pm) { buildSchedulePipeline(pm); });
 }

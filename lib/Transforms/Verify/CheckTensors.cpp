@@ -49,7 +49,7 @@ static LogicalResult checkSignature(func::FuncOp function, StringRef stage) {
           return function.emitError("after the stage ")
                  << stage << ": expected a string '" << attribute << "' on "
                  << what << " " << i << " of '" << function.getName()
-                 << "', found none";
+                 << "', found none; the stage import gives names";
     }
     return success();
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: ashlar-compile %s --until=import | FileCheck %s
+// RUN: ashlar-compile %s --until=import --until-locations | FileCheck %s
 
 // The one public function is the entry. What has no name is called arg0, arg1,
 // out0; element types are spelled as ONNX does; signless integers may be meant

@@ -10,7 +10,7 @@
 // within each program. Twice the same input is twice the same output.
 
 // One module per target, here the one of cpu:host.
-// PLACE: module @program_0 attributes {exec.target = #exec.target<"cpu", "host">}
+// PLACE: module @program_0 attributes {{{.*}}exec.target = #exec.target<"cpu", "host">}
 // PLACE-NEXT: func.func @main
 
 // A matmul, its bias and its activation are one kernel.

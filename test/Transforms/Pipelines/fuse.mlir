@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: ashlar-opt %s --ashlar-fuse-pipeline | FileCheck %s
 // RUN: ashlar-opt %s --ashlar-fuse-pipeline=fuse=none | FileCheck %s --check-prefix=NONE
+// RUN: ashlar-opt %S/Inputs/product.mlir --ashlar-fuse-pipeline=target=cpu:x86-64-v4 | FileCheck %s --check-prefix=WIDE
+// RUN: ashlar-opt %S/Inputs/product.mlir --ashlar-fuse-pipeline=target=reference | FileCheck %s --check-prefix=REFERENCE
 
 // Chains of elementwise ops are one dispatch; the view stays outside.
 // CHECK: func.func @main
@@ -12,6 +14,12 @@
 
 // The level is an option: without fusion, each op is a dispatch.
 // NONE-COUNT-2: exec.dispatch
+
+// The target decides on strategies; the reference has none.
+// WIDE: tile.contract
+// WIDE-SAME: 16
+// REFERENCE: exec.dispatch
+// REFERENCE-NOT: tile.contract
 #same = affine_map<(i) -> (i)>
 func.func @main(%x: tensor<2x4xf32>) -> tensor<8xf32> {
   %flat = tensor.collapse_shape %x [[0, 1]] : tensor<2x4xf32> into tensor<8xf32>

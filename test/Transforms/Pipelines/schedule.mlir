@@ -6,6 +6,11 @@
 // CHECK: func.func private @k
 // CHECK: exec.program @main
 // CHECK-NEXT: exec.launch @k
+
+// So is one that the stages before made of IR by hand.
+// RUN: ashlar-opt %S/Inputs/product.mlir --ashlar-fuse-pipeline --ashlar-tile-pipeline --ashlar-schedule-pipeline | FileCheck %s --check-prefix=WHOLE
+// WHOLE: exec.program @main
+// WHOLE-NEXT: exec.launch @k0
 func.func private @k(memref<4xf32>, memref<4xf32>) attributes {exec.results = 1 : i64}
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = exec.invoke @k(%x) : (tensor<4xf32>) -> tensor<4xf32>

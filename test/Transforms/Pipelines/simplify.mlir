@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: ashlar-opt %s --ashlar-simplify-pipeline | FileCheck %s
+// RUN: not ashlar-opt %S/place.mlir --ashlar-simplify-pipeline 2>&1 | FileCheck %s --check-prefix=NAMELESS
 
 // Dead code goes, equal ops become one, constants fold.
 // CHECK: func.func @main
@@ -8,6 +9,8 @@
 // CHECK: linalg.add
 // CHECK-NOT: linalg.exp
 // CHECK: return
+// IR that was not imported has no names; what gives them is said.
+// NAMELESS: place.mlir:{{[0-9]+}}:1: error: after the stage simplify: expected a string 'ashlar.name' on argument 0 of 'main', found none; the stage import gives names
 func.func @main(%x: tensor<8xf32> {ashlar.name = "x", ashlar.type = "float"})
     -> (tensor<8xf32> {ashlar.name = "y", ashlar.type = "float"}) {
   %a = arith.constant dense<1.0> : tensor<8xf32> loc("a")

@@ -32,6 +32,11 @@ mlir::OwningOpRef<mlir::ModuleOp> importMLIR(llvm::StringRef path,
                                              const MLIRImportOptions &options,
                                              mlir::MLIRContext *context);
 
+/// The same for a module that somebody else has read. Needs the dialects that
+/// importMLIR loads.
+mlir::LogicalResult importModule(mlir::ModuleOp module,
+                                 const MLIRImportOptions &options);
+
 } // namespace ashlar
 
 #endif // ASHLAR_IMPORT_MLIR_IMPORT_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The eight stages. Each is one pipeline, registered as
+// The stages' own passes. Driver/Passes.h registers a whole stage as
 // --ashlar-STAGE-pipeline; what holds after it stands beside it and is checked
 // by its last pass, ashlar-verify-stage. `import` makes the first IR, so that
 // its pipeline is nothing but the check; `emit` belongs to the targets.
@@ -97,8 +97,6 @@ void buildTilePipeline(mlir::OpPassManager &pm, const TileOptions &options);
 void buildSchedulePipeline(mlir::OpPassManager &pm, int64_t arenaBytes = 0,
                            llvm::ArrayRef<int64_t> joiningDevices = {},
                            int64_t chipBytes = 0);
-
-void registerPipelines();
 
 } // namespace ashlar
 

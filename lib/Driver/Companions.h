@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the further devices of a program add to what its host says to a stage.
+#ifndef ASHLAR_LIB_DRIVER_COMPANIONS_H
+#define ASHLAR_LIB_DRIVER_COMPANIONS_H
+
+#include "ashlar/Targets/Target.h"
+
+namespace ashlar {
+
+void addCompanions(const Target &target, PrecisionOptions &options);
+void addCompanions(const Target &target, TileOptions &options);
+
+/// Whose kernels in succession may be one, for the stage `schedule`.
+struct JoiningDevices {
+  llvm::SmallVector<int64_t> devices; ///< by their numbers
+  int64_t chipBytes = 0; ///< the most that one of them has to keep values in
+};
+JoiningDevices joiningDevices(const Target &target);
+
+/// The binary of a program, with those of further devices in it.
+mlir::FailureOr<ProgramBinary>
+emitDevices(Target &target, mlir::ModuleOp program, EmitOptions options);
+
+/// Further devices have as much memory as their machines say; where that is too
+/// little, `log` says so.
+bool fitDevices(mlir::ModuleOp module, llvm::ArrayRef<ProgramBinary> binaries,
+                llvm::raw_ostream &log);
+
+} // namespace ashlar
+
+#endif // ASHLAR_LIB_DRIVER_COMPANIONS_H
