@@ -18,11 +18,12 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FILE = re.compile(r"(<!-- file: (\S+) -->\n```\w*\n)(.*?)(```\n)", re.S)
+FILE = re.compile(r"(<!-- file: (\S+) -->\n```\w*\n)(.*?)(^```\n)",
+                  re.S | re.M)
 RUN = re.compile(r"<!-- run -->\n```sh\n(.*?)```\n", re.S)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 CODE = re.compile(r"^( *)```.*?^\1```$", re.S | re.M)
-LICENCE = re.compile(r"\A(/\*.*?\*/\n|(//.*\n)+)\n*", re.S)
+LICENCE = re.compile(r"\A(/\*.*?\*/\n|(//[^\n]*\n)+)\n*", re.S)
 
 
 class Count:
