@@ -24,6 +24,7 @@ make_onnx = os.path.join(config.test_source_root, "Import", "ONNX",
                          "make_onnx.py")
 config.substitutions.append(("%make-onnx", f"{python} '{make_onnx}'"))
 config.substitutions.append(("%python", python))
+config.substitutions.append(("%ashlar-build", config.ashlar_obj_root))
 llvm_config.add_tool_substitutions(
     [
         ToolSubst("ashlar-opt"),
