@@ -4,7 +4,7 @@
 # The runtime as an embedder meets it: configured alone, installed into an
 # empty folder, found by CMake and by pkg-config, linked by a C program that
 # runs the digits example; no LLVM, no stray symbols, no more bytes than
-# promised.
+# promised. Then the whole, from the build at hand: installed_tools.py.
 
 set -uo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../phase.sh"
@@ -89,6 +89,19 @@ if [ -x "$build/bin/ashlar-compile" ] && [ -x "$work/embed" ]; then
       env LD_LIBRARY_PATH="$prefix/lib" "$work/embed" "$work/digits.ash"
 else
   echo "SKIP embed.c is not run: ashlar-compile or embed is not built"
+  skipped=$((skipped + 1))
+fi
+# The compiler and the tools: moved, found on PATH, described.
+if [ -f "$build/cmake_install.cmake" ] && [ -x "$build/bin/ashlar-compile" ]
+then
+  tools=$(.deps/venv/bin/python test/Integration/install/installed_tools.py \
+    --build "$build" --work "$work/tools")
+  grep -v '^[0-9]* passed' <<<"$tools"
+  read -r p f s < <(tail -n 1 <<<"$tools" | tr -dc '0-9 ')
+  passed=$((passed + ${p:-0})) failed=$((failed + ${f:-1}))
+  skipped=$((skipped + ${s:-0}))
+else
+  echo "SKIP the installed tools: the compiler is not built"
   skipped=$((skipped + 1))
 fi
 closing
