@@ -11,7 +11,7 @@ while [ $# -gt 0 ]; do
   case $1 in
     --build) build=$2 ;;
     --mode) mode=$2 ;;
-    *) printf '%s: expected --build DIR --mode plain|quick|sanitize\n' \
+    *) printf '%s: expected --build DIR --mode plain|quick|full|sanitize\n' \
       "$phase" >&2; exit 2 ;;
   esac
   shift 2

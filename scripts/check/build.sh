@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Configures and builds everything: --build DIR --mode plain|quick|sanitize.
+# Configures and builds everything: --build DIR --mode plain|quick|full|sanitize.
 
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../phase.sh"

@@ -8,14 +8,14 @@ the first allocates nothing; see test/Integration/contract/HoldToContract.cpp.
 
 import argparse
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "test" / "Integration")]
+sys.path[:0] = [str(ROOT / "test" / "Integration"), str(ROOT / "scripts")]
+import limit_cpu  # noqa: E402
 import model_list  # noqa: E402
 
 
@@ -28,15 +28,15 @@ def hold(build, model, work):
                 model.cases(path)[0].feeds.items()):
             np.save(work / f"{i}.npy", values)
             inputs.append(f"{name}={work / f'{i}.npy'}")
-        compiled = subprocess.run(
+        compiled = limit_cpu.run(
             [build / "bin" / "ashlar-compile", path, "-o", module, "--quiet",
-             *model.arguments()], capture_output=True, text=True, timeout=600)
+             *model.arguments()], seconds=600)
     if compiled.returncode:
         return f"does not compile: {compiled.stderr.strip()[:300]}", ""
     try:
-        held = subprocess.run(
+        held = limit_cpu.run(
             [build / "unittests" / "hold-to-contract", module, *inputs],
-            capture_output=True, text=True, timeout=600)
+            seconds=600)
     finally:
         module.unlink()
     line = (held.stdout + held.stderr).strip().replace(f"{work}/", "")

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # The levels of --fuse beside each other: --build DIR --mode
-# plain|quick|sanitize.
+# plain|quick|full|sanitize.
 
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../phase.sh"
 needs ashlar-compile ashlar-run ashlar-inspect
 arguments=(--bin "$build/bin")
-if [ "$mode" = plain ]; then
+if [ "$mode" = plain ] || [ "$mode" = full ]; then
   arguments+=(--graphs 40 ppocr_cls mobilenet_v2 minilm_l6 hey_jarvis)
 else
   arguments+=(--graphs 8)

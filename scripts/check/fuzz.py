@@ -25,9 +25,10 @@ def main():
         print(f"SKIP fuzz: {program.name} is not built")
         print("0 passed, 0 failed, 1 skipped")
         return 0
+    count = GRAPHS.get(arguments.mode, GRAPHS["plain"])
     return subprocess.run(
         [sys.executable, ROOT / "test" / "Fuzz" / "fuzz.py",
-         f"--build={arguments.build}", f"--count={GRAPHS[arguments.mode]}",
+         f"--build={arguments.build}", f"--count={count}",
          f"--keep={arguments.build}/check/fuzz"]).returncode
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Real models beside ONNX Runtime: --build DIR --mode plain|quick|sanitize.
+# Real models beside ONNX Runtime: --build DIR --mode plain|quick|full|sanitize.
 
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../phase.sh"
@@ -9,5 +9,5 @@ needs ashlar-compile ashlar-run
 arguments=(--bin "$build/bin" --work "$build/check/models")
 # Under sanitizers the big models take too long; the small ones hold every
 # operator of theirs.
-[ "$mode" = plain ] || arguments+=(--small)
+[ "$mode" = plain ] || [ "$mode" = full ] || arguments+=(--small)
 exec .deps/venv/bin/python test/Integration/compare_models.py "${arguments[@]}"

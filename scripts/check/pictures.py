@@ -16,6 +16,9 @@ import tempfile
 
 from PIL import Image
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import limit_cpu  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BROWSERS = ["chromium", "chromium-browser", "chrome-headless-shell",
             "google-chrome"]
@@ -23,11 +26,10 @@ BROWSERS = ["chromium", "chromium-browser", "chrome-headless-shell",
 
 def browse(browser, page, work, *arguments):
     """A profile of its own, so that nobody else's browser is asked."""
-    result = subprocess.run(
+    result = limit_cpu.run(
         [browser, "--headless", "--no-sandbox", "--disable-gpu",
          f"--user-data-dir={work / 'profile'}", "--window-size=1600,1000",
-         *arguments, page.as_uri()],
-        capture_output=True, text=True, timeout=120)
+         *arguments, page.as_uri()], seconds=120)
     if result.returncode:
         raise RuntimeError(f"{browser} ended with {result.returncode}: "
                            f"{result.stderr.strip()[-300:]}")

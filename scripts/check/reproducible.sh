@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# The same input gives the same bytes: --build DIR --mode plain|quick|sanitize.
+# The same input gives the same bytes: --build DIR --mode plain|quick|full|sanitize.
 
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../phase.sh"

@@ -22,6 +22,10 @@ from onnx import TensorProto, helper, numpy_helper
 
 import model_list
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]
+                       / "scripts"))
+import limit_cpu  # noqa: E402
+
 LEVELS = ["none", "basic", "all"]
 TOLERANCE = 1e-4
 
@@ -208,8 +212,7 @@ class RandomGraph:
 
 
 def run(*command):
-    result = subprocess.run([str(part) for part in command], text=True,
-                            capture_output=True, timeout=600)
+    result = limit_cpu.run(command, seconds=600)
     if result.returncode:
         raise Failure(f"{' '.join(map(str, command))} ended with "
                       f"{result.returncode}: {result.stderr.strip()[:400]}")

@@ -9,10 +9,15 @@ does nothing else.
 import dataclasses
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]
+                       / "scripts"))
+import limit_cpu  # noqa: E402
 
 LAUNCHER = """
 import json, os, sys, time
@@ -42,8 +47,8 @@ class Result:
 
 
 def run(*command, timeout):
-    """Runs a program to its end; subprocess.TimeoutExpired after `timeout`
-    seconds."""
+    """Runs a program to its end; subprocess.TimeoutExpired when it has used
+    `timeout` seconds of two cores, or hangs."""
     words = [str(word) for word in command]
     reader, writer = os.pipe()
     with open(reader, "rb") as report, tempfile.TemporaryFile() as out, \
@@ -54,7 +59,7 @@ def run(*command, timeout):
             pass_fds=[writer], start_new_session=True)
         os.close(writer)
         try:
-            child.wait(timeout)
+            limit_cpu.wait(child, timeout)
         except subprocess.TimeoutExpired:
             # A group of our own, made two lines above.
             os.killpg(child.pid, signal.SIGKILL)

@@ -20,7 +20,7 @@ with tempfile.TemporaryDirectory() as folder:
         assert line, f"ended before it measured: {said}"
         said += line
     process.send_signal(signal.SIGINT)
-    said += process.communicate(timeout=60)[1]
+    said += process.communicate(timeout=600)[1]
     assert process.returncode == 1, (process.returncode, said)
     assert "error: stopped; no table was written" in said, said
     assert os.listdir(folder) == [], os.listdir(folder)
