@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Transforms/Fuse/ControlFlow.h"
 #include "ashlar/Analysis/ByteSize.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -63,7 +64,13 @@ bool ashlar::servesControlFlow(Operation *op) {
   if (isa<scf::YieldOp, scf::ConditionOp>(op))
     return true;
   if (auto require = dyn_cast<cf::AssertOp>(op))
-    return bool(conditionTensor(require.getArg()));
+    return conditionTensor(require.getArg()) ||
+           require.getArg().getDefiningOp<arith::ConstantOp>();
+  // In the blocks of an scf.if, its condition is known.
+  if (isa<arith::ConstantOp>(op) && !op->use_empty() &&
+      llvm::all_of(op->getUsers(),
+                   [](Operation *user) { return isa<cf::AssertOp>(user); }))
+    return true;
   if (isLoopSlice(op))
     return true;
   auto isRead = [](Operation *user) {

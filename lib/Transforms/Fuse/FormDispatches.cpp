@@ -13,8 +13,10 @@
 #include "ashlar/Transforms/Fuse/Views.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
@@ -123,13 +125,19 @@ public:
                  bool openSizes)
       : block(block), fuse(fuse), rowBytes(rowBytes), scoreBytes(scoreBytes),
         openSizes(openSizes) {}
+  /// For a block of control flow in the one of `outer`.
+  DispatchFormer(Block &block, const DispatchFormer &outer)
+      : DispatchFormer(block, outer.fuse, outer.rowBytes, outer.scoreBytes,
+                       outer.openSizes) {
+    middles = outer.middles;
+  }
 
   LogicalResult run() {
     SmallVector<Operation *> ops;
     for (Operation &op : llvm::reverse(block)) {
       ops.push_back(&op);
       auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
-      if (slice && !isView(slice) &&
+      if (slice && !isView(slice) && !isLoopSlice(slice) &&
           isa_and_nonnull<tile::ContractOp, tile::WinogradOp>(
               slice.getSource().getDefiningOp()))
         middles.insert(slice);
@@ -137,9 +145,7 @@ public:
     for (Operation *op : ops) {
       if (isControlFlow(op)) {
         for (Region &region : op->getRegions())
-          if (failed(DispatchFormer(region.front(), fuse, rowBytes, scoreBytes,
-                                    openSizes)
-                         .run()))
+          if (failed(DispatchFormer(region.front(), *this).run()))
             return failure();
         continue;
       }
@@ -380,10 +386,26 @@ private:
 struct FormDispatches : ashlar::impl::FormDispatchesPassBase<FormDispatches> {
   using FormDispatchesPassBase::FormDispatchesPassBase;
   void runOnOperation() override {
+    simplifyBranches();
     if (failed(DispatchFormer(getOperation().getBody().front(), fuse, rowBytes,
                               scoreBytes, openSizes)
                    .run()))
       signalPassFailure();
+  }
+
+private:
+  /// A condition between two values that are there anyway is a selection,
+  /// which needs a kernel: later it would be too late for one.
+  void simplifyBranches() {
+    RewritePatternSet patterns(&getContext());
+    scf::IfOp::getCanonicalizationPatterns(patterns, &getContext());
+    SmallVector<Operation *> branches;
+    getOperation().walk([&](scf::IfOp op) {
+      if (isControlFlow(op))
+        branches.push_back(op);
+    });
+    // What is rewritten is left as it is where it cannot be finished.
+    (void)applyOpPatternsGreedily(branches, std::move(patterns));
   }
 };
 } // namespace

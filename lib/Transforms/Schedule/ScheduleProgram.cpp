@@ -262,6 +262,29 @@ private:
   OpBuilder b;
 };
 
+/// A check that is known to hold goes away; any other reads memory.
+void readKnownChecks(func::FuncOp function) {
+  SmallVector<cf::AssertOp> known;
+  function.walk([&](cf::AssertOp require) {
+    if (matchPattern(require.getArg(), m_Constant()))
+      known.push_back(require);
+  });
+  for (cf::AssertOp require : known) {
+    if (matchPattern(require.getArg(), m_One())) {
+      require.erase();
+      continue;
+    }
+    OpBuilder b(function.getContext());
+    b.setInsertionPointToStart(&function.getBody().front());
+    auto type = RankedTensorType::get({}, b.getI1Type());
+    auto never = arith::ConstantOp::create(b, require.getLoc(),
+                                           DenseElementsAttr::get(type, false));
+    b.setInsertionPoint(require);
+    require.getArgMutable().assign(
+        tensor::ExtractOp::create(b, require.getLoc(), never, ValueRange()));
+  }
+}
+
 struct ScheduleProgram
     : ashlar::impl::ScheduleProgramPassBase<ScheduleProgram> {
   void runOnOperation() override {
@@ -270,6 +293,7 @@ struct ScheduleProgram
       if (function.isPublic())
         entries.push_back(function);
     for (func::FuncOp function : entries) {
+      readKnownChecks(function);
       Scheduler scheduler(function, getOperation());
       if (failed(scheduler.run()))
         return signalPassFailure();

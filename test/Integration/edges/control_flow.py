@@ -371,3 +371,188 @@ g (float[2,3] s, float[2,4,3] x, float[2,4,3] z)
     }>
 }
 """, [{"s": f32(2, 3), "x": f32(2, 4, 3), "z": f32(2, 4, 3)}]))
+
+# Products before control flow, of sizes that leave edges: rows of one are
+# taken, branches and steps read all of it.
+case("scan_rows_of_product", """
+g (float[3,7] x, float[2] s, float[7,2] w) => (float[2] y, float[3,2] z) {
+  t = MatMul(x, w)
+  y, z = Scan(s, t) <num_scan_inputs = 1,
+    body = b (float[2] a, float[2] e) => (float[2] o, float[2] r) {
+      o = Add(a, e)
+      r = Mul(o, e)
+    }>
+}
+""", [{"x": f32(3, 7), "s": f32(2), "w": f32(7, 2)}])
+
+case("loop_reads_product", """
+g (float[3,7] x, float[7,5] w, float[5,5] v) => (float[3,5] y)
+<int64 four = {4}> {
+  t = MatMul(x, w)
+  y = Loop(four, , t) <
+    body = b (int64 i, bool c, float[3,5] a) => (bool c, float[3,5] o) {
+      m = MatMul(a, v)
+      n = Tanh(m)
+      o = Add(n, t)
+    }>
+}
+""", [{"x": f32(3, 7), "w": f32(7, 5), "v": f32(5, 5)}])
+
+case("if_reads_product", """
+g (bool c, float[5,7] x, float[7,3] w) => (float[5,3] y, float[5,3] z) {
+  t = MatMul(x, w)
+  y, z = If(c) <
+    then_branch = t1 () => (float[5,3] a, float[5,3] b) {
+      a = Relu(t)
+      b = Softmax<axis = 1>(t)
+    },
+    else_branch = e () => (float[5,3] a, float[5,3] b) {
+      a = Identity(t)
+      b = Neg(t)
+    }>
+}
+""", [{"c": boolean(c), "x": f32(5, 7), "w": f32(7, 3)} for c in (True, False)])
+
+case("if_reads_convolution", """
+g (bool c, float[1,3,5,5] x, float[5,3,3,3] w, float[7,5,1,1] v)
+    => (float[1,7,3,3] y) {
+  t = Conv(x, w)
+  y = If(c) <
+    then_branch = t1 () => (float[1,7,3,3] a) { a = Conv(t, v) },
+    else_branch = e () => (float[1,7,3,3] a) {
+      n = Neg(t)
+      a = Conv(n, v)
+    }>
+}
+""", [{"c": boolean(c), "x": f32(1, 3, 5, 5), "w": f32(5, 3, 3, 3),
+       "v": f32(7, 5, 1, 1)} for c in (True, False)])
+
+# The same with sums along rows, and a loop in a branch.
+case("loop_in_branch_reads_product", """
+g (bool c, float[5,9] x, float[9,3] w) => (float[3] y) <int64 three = {3}> {
+  t = MatMul(x, w)
+  m = ReduceMean<axes = [0], keepdims = 0>(t)
+  y = If(c) <
+    then_branch = t1 () => (float[3] a) {
+      a = Loop(three, , m) <
+        body = b (int64 i, bool d, float[3] u) => (bool d, float[3] o) {
+          r = Gather(t, i)
+          o = Add(u, r)
+        }>
+    },
+    else_branch = e () => (float[3] a) { a = Scan(m, t) <num_scan_inputs = 1,
+        body = b (float[3] u, float[3] r) => (float[3] o) { o = Max(u, r) }>
+    }>
+}
+""", [{"c": boolean(c), "x": f32(5, 9), "w": f32(9, 3)} for c in (True, False)])
+
+# One condition for several: inside its own branches, where one of theirs
+# cannot be computed, beside each other, and in a loop.
+case("if_same_inside", """
+g (float[4] x, bool c, float[n] w) => (float[4] y) {
+  y = If(c) <
+    then_branch = t1 () => (float[4] z) {
+      z = If(c) <
+        then_branch = t2 () => (float[4] a) { a = Relu(x) },
+        else_branch = e2 () => (float[4] a) { a = Add(x, w) }>
+    },
+    else_branch = e1 () => (float[4] z) {
+      n = Not(c)
+      z = If(n) <
+        then_branch = t3 () => (float[4] a) { a = Exp(x) },
+        else_branch = e3 () => (float[4] a) { a = Add(x, w) }>
+    }>
+}
+""", [{"x": f32(4), "c": boolean(c), "w": f32(3)} for c in (True, False)])
+
+case("if_same_inside_taken", """
+g (float[4] x, bool c, float[n] w) => (float[4] y) {
+  y = If(c) <
+    then_branch = t1 () => (float[4] z) {
+      z = If(c) <
+        then_branch = t2 () => (float[4] a) { a = Relu(x) },
+        else_branch = e2 () => (float[4] a) { a = Add(x, w) }>
+    },
+    else_branch = e1 () => (float[4] z) {
+      z = If(c) <
+        then_branch = t3 () => (float[4] a) { a = Relu(x) },
+        else_branch = e3 () => (float[4] a) { a = Add(x, w) }>
+    }>
+}
+""", [{"x": f32(4), "c": boolean(True), "w": f32(3)}])
+
+case("if_same_beside", """
+g (float[4] x, bool c) => (float[4] y, float[4] z) {
+  y = If(c) <
+    then_branch = t1 () => (float[4] a) { a = Exp(x) },
+    else_branch = e1 () => (float[4] a) { a = Neg(x) }>
+  s = Add(y, x)
+  z = If(c) <
+    then_branch = t2 () => (float[4] a) {
+      a = If(c) <
+        then_branch = t3 () => (float[4] b) { b = Mul(s, y) },
+        else_branch = e3 () => (float[4] b) { b = Identity(s) }>
+    },
+    else_branch = e2 () => (float[4] a) { a = Sqrt(s) }>
+}
+""", [{"x": np.abs(f32(4)), "c": boolean(c)} for c in (True, False)])
+
+case("if_same_in_loop", """
+g (float[4] x, bool c) => (float[4] y) <int64 three = {3}> {
+  y = If(c) <
+    then_branch = t1 () => (float[4] z) {
+      z = Loop(three, c, x) <
+        body = b (int64 i, bool d, float[4] u) => (bool e, float[4] o) {
+          e = Identity(c)
+          o = If(c) <
+            then_branch = t2 () => (float[4] a) { a = Tanh(u) },
+            else_branch = e2 () => (float[4] a) { a = Neg(u) }>
+        }>
+    },
+    else_branch = e1 () => (float[4] z) {
+      z = Loop(three, c, x) <
+        body = b (int64 i, bool d, float[4] u) => (bool e, float[4] o) {
+          e = Identity(c)
+          o = Neg(u)
+        }>
+    }>
+}
+""", [{"x": f32(4), "c": boolean(c)} for c in (True, False)])
+
+# A condition of constants, which is known later than the nodes are read.
+case("if_of_constants", """
+g (float[4] x, float[n] w) => (float[4] y, float[4] z)
+<float[2] p = {1, 5}, float[2] q = {2, 3}> {
+  h = Mul(p, q)
+  s = ReduceSum<keepdims = 0>(h)
+  l = ReduceMax<keepdims = 0>(h)
+  c = Greater(s, l)
+  y = If(c) <
+    then_branch = t1 () => (float[4] a) { a = Relu(x) },
+    else_branch = e1 () => (float[4] a) { a = Neg(x) }>
+  z = If(c) <
+    then_branch = t2 () => (float[4] a) { a = Exp(x) },
+    else_branch = e2 () => (float[4] a) { a = Add(x, w) }>
+}
+""", [{"x": f32(4), "w": f32(3)}])
+
+# Branches that turn out to make nothing: of two values that are there, one or
+# both are selected.
+case("if_selects_late", """
+g (bool c, float[5,3] x) => (float[5,3] y, float[5,3] z, float[5,3] u) {
+  h = Exp(x)
+  k = Neg(x)
+  y = If(c) <
+    then_branch = t1 () => (float[5,3] a) { a = Max(h, h) },
+    else_branch = e1 () => (float[5,3] a) { a = Min(k, k) }>
+  z, u = If(c) <
+    then_branch = t2 () => (float[5,3] a, float[5,3] b) {
+      a = Max(k, k)
+      b = Tanh(h)
+    },
+    else_branch = e2 () => (float[5,3] a, float[5,3] b) {
+      a = Max(h, h)
+      b = Min(k, k)
+    }>
+}
+""", [{"c": boolean(c), "x": f32(5, 3)} for c in (True, False)])

@@ -160,8 +160,10 @@ static LogicalResult importInPlace(NodeImporter &node,
 static LogicalResult importWithout(NodeImporter &node, const Branch &faulty,
                                    const Branch &other, bool expected) {
   ImplicitLocOpBuilder &b = node.b;
+  // A node without a name of its own has one for people.
+  StringRef name = cast<NameLoc>(b.getLoc()).getName();
   std::string message =
-      ("the branch of '" + node.name() +
+      ("the branch of '" + name +
        "' that is taken where its condition is " +
        (expected ? "false" : "true") +
        " cannot be computed with these shapes: " + faulty.fault)
