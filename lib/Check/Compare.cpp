@@ -138,6 +138,8 @@ std::vector<std::string> ashlar::check::numbers(const Tensor &tensor) {
 
 std::string ashlar::check::spellIndex(int64_t place,
                                       const std::vector<int64_t> &shape) {
+  if (llvm::is_contained(shape, 0))
+    return "[]";
   std::string text;
   for (size_t i = shape.size(); i-- != 0; place /= shape[i])
     text = std::to_string(place % shape[i]) + (text.empty() ? "" : ", ") + text;

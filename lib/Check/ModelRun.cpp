@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Check/ModelRun.h"
 #include <algorithm>
+#include <sys/mman.h>
+#include <unistd.h>
 
 using namespace ashlar;
 using namespace ashlar::check;
@@ -93,21 +95,55 @@ Expected<Tensor> ModelRun::emptyInput(size_t index) const {
   return tensor;
 }
 
-/// Memory as aligned as the runtime reads in place.
-static std::unique_ptr<char, decltype(&std::free)>
-alignedCopy(const std::vector<char> &bytes) {
-  size_t size = std::max<size_t>(64, (bytes.size() + 63) / 64 * 64);
-  char *copy = static_cast<char *>(std::aligned_alloc(64, size));
-  std::copy(bytes.begin(), bytes.end(), copy);
-  return {copy, std::free};
-}
+namespace {
+/// A copy as aligned as the runtime reads in place.
+class InputMemory {
+public:
+  InputMemory(const std::vector<char> &bytes, ModelRun::Guard guard) {
+    size_t size = std::max<size_t>(64, (bytes.size() + 63) / 64 * 64);
+    if (guard == ModelRun::Guard::None) {
+      data = static_cast<char *>(std::aligned_alloc(64, size));
+    } else {
+      size_t page = sysconf(_SC_PAGESIZE);
+      size_t inner = (size + page - 1) / page * page;
+      mapped = inner + 2 * page;
+      pages = static_cast<char *>(
+          mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+      if (pages == MAP_FAILED ||
+          mprotect(pages + page, inner, PROT_READ | PROT_WRITE) != 0)
+        llvm::report_fatal_error("no memory for guarded inputs");
+      data = pages + page;
+      if (guard == ModelRun::Guard::Behind)
+        data += inner - size;
+    }
+    std::copy(bytes.begin(), bytes.end(), data);
+  }
+  InputMemory(InputMemory &&other)
+      : data(other.data), pages(std::exchange(other.pages, nullptr)),
+        mapped(other.mapped) {
+    other.data = nullptr;
+  }
+  ~InputMemory() {
+    if (pages)
+      munmap(pages, mapped);
+    else
+      std::free(data);
+  }
+  char *get() const { return data; }
 
-Expected<std::vector<Tensor>>
-ModelRun::run(const std::vector<Tensor> &tensors) {
-  std::vector<std::unique_ptr<char, decltype(&std::free)>> memory;
+private:
+  char *data;
+  char *pages = nullptr; ///< null: from the heap
+  size_t mapped = 0;
+};
+} // namespace
+
+Expected<std::vector<Tensor>> ModelRun::run(const std::vector<Tensor> &tensors,
+                                            Guard guard) {
+  std::vector<InputMemory> memory;
   std::vector<ashlar_tensor_t> inputs;
   for (const Tensor &tensor : tensors) {
-    memory.push_back(alignedCopy(tensor.bytes));
+    memory.emplace_back(tensor.bytes, guard);
     ashlar_tensor_t input{};
     input.data = memory.back().get();
     input.capacity = tensor.bytes.size();

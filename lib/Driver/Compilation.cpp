@@ -268,8 +268,12 @@ CompileResult Compilation::run() {
     if (module && !checkWrittenFiles(options, dataFiles,
                                      "a file with the model's weights", log))
       return refuse();
-    return success(module && succeeded(verify(*module)) &&
-                   succeeded(runPipeline(*module, buildImportPipeline)));
+    if (!module || failed(verify(*module)) ||
+        failed(runPipeline(*module, buildImportPipeline)))
+      return failure();
+    if (hooks.afterImport)
+      hooks.afterImport(*module);
+    return success();
   };
   if (remarksFile.isWanted() &&
       failed(remarks.listen(context, options.input))) {
@@ -283,8 +287,6 @@ CompileResult Compilation::run() {
     return result;
   }
   remarks.readNodes(*module);
-  if (hooks.afterImport)
-    hooks.afterImport(*module);
   auto pipeline = [&](Stage which,
                       llvm::function_ref<void(OpPassManager &)> build) {
     return stage(which, [&] { return runPipeline(*module, build); });

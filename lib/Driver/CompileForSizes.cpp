@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "CompileForSizes.h"
+#include "ModelGraph.h"
 #include "ProgramSizes.h"
 #include "SizeFormulas.h"
 #include "ashlar/Transforms/Fuse/FirstChoices.h"
@@ -16,6 +17,7 @@ namespace {
 struct View {
   std::vector<ProgramSizes> programs; ///< after fuse, one for each target
   ProgramSizes model;                 ///< after import
+  std::unique_ptr<ModelGraph> graph;  ///< the same
 };
 
 class SizedCompilation {
@@ -30,20 +32,28 @@ private:
   CompileOptions optionsAt(const SizePoint &point) const;
   CompileResult readAll();
   bool take(const SizePoint &point);
-  CompileResult readAt(const SizePoint &point, View &view,
+  CompileResult readAt(const SizePoint &point, Stage until, View &view,
                        llvm::raw_ostream &log);
   LogicalResult writeFormulas(ModuleOp program);
-  bool checkAt(const SizePoint &point);
+  std::vector<SizePoint> pointsToCheck() const;
+  bool checkAll();
+  bool agreesAt(const SizePoint &point, std::string &node,
+                llvm::raw_ostream &log);
+  std::string smallerRange(const SizePoint &bad);
   std::string spell(const SizePoint &point) const;
 
   const CompileOptions &options;
   const CompileHooks &hooks;
   llvm::raw_ostream &out, &log;
+  /// Of what outlives the reading of a model.
+  MLIRContext context{MLIRContext::Threading::DISABLED};
   std::vector<SizePoint> points;
   std::vector<View> seen; ///< at each point
-  unsigned program = 0;   ///< that is written next
+  /// How each number of the largest graph follows from sizes; null: unknown.
+  std::vector<exec::SizeAttr> graphFormulas;
+  unsigned program = 0; ///< that is written next
   std::shared_ptr<FirstChoices> choices = std::make_shared<FirstChoices>();
-  std::string different; ///< where other kernels were found
+  std::string different; ///< what was found where it is another model
   bool refused = false;
 };
 } // namespace
@@ -73,12 +83,12 @@ CompileOptions SizedCompilation::optionsAt(const SizePoint &point) const {
   return fixed;
 }
 
-/// Takes the model through fuse at one size.
-CompileResult SizedCompilation::readAt(const SizePoint &point, View &view,
-                                       llvm::raw_ostream &log) {
+/// Takes the model through a stage at one size.
+CompileResult SizedCompilation::readAt(const SizePoint &point, Stage until,
+                                       View &view, llvm::raw_ostream &log) {
   CompileOptions fixed = optionsAt(point);
   fixed.stopEarly = true;
-  fixed.until = Stage::Fuse;
+  fixed.until = until;
   fixed.remarks.clear();
   fixed.quiet = true;
   fixed.verbose = false;
@@ -93,6 +103,7 @@ CompileResult SizedCompilation::readAt(const SizePoint &point, View &view,
   };
   reading.afterImport = [&](ModuleOp model) {
     view.model = readProgramSizes(model);
+    view.graph = std::make_unique<ModelGraph>(model, &context);
   };
   std::string said;
   llvm::raw_string_ostream errors(said);
@@ -110,13 +121,24 @@ LogicalResult SizedCompilation::writeFormulas(ModuleOp fused) {
   SizeFormulas formulas(context, options.sizes, points);
   unsigned number = program++ % seen.front().programs.size();
   const ProgramSizes &largest = seen.front().programs[number];
-  std::vector<exec::SizeAttr> found;
-  for (size_t i = 0; i != largest.numbers.size(); ++i) {
+  auto valuesOf = [&](size_t i) {
     SmallVector<int64_t> values;
     for (const View &at : seen)
       values.push_back(at.programs[number].numbers[i]);
+    return values;
+  };
+  std::vector<exec::SizeAttr> found;
+  for (size_t i = 0; i != largest.numbers.size(); ++i) {
+    SmallVector<int64_t> values = valuesOf(i);
     std::optional<exec::SizeAttr> formula = formulas.find(values);
     if (!formula) {
+      // A node says more than the graph that it is in.
+      for (size_t j = i;
+           largest.partOf(i).isOfGraph && ++j != largest.numbers.size();)
+        if (!largest.partOf(j).isOfGraph && !formulas.find(valuesOf(j))) {
+          i = j;
+          values = valuesOf(i);
+        }
       log << "error: " << largest.partOf(i).node
           << ": expected sizes and constants that follow from ";
       for (const SizeRange &range : options.sizes)
@@ -143,64 +165,147 @@ LogicalResult SizedCompilation::writeFormulas(ModuleOp fused) {
   return hooks.afterFuse ? hooks.afterFuse(fused) : success();
 }
 
-/// The first part that differs in more than its numbers; null: none.
-static const ProgramSizes::Part *findDifference(const ProgramSizes &here,
-                                                const ProgramSizes &there) {
-  for (size_t i = 0; i != there.parts.size(); ++i)
-    if (i >= here.parts.size() ||
-        here.parts[i].structure != there.parts[i].structure)
-      return &there.parts[i];
-  return nullptr;
+/// Whether the model follows the formulas at a size; if not, `node` is where.
+/// Nothing is said of a size at which it cannot be compiled but to `log`.
+bool SizedCompilation::agreesAt(const SizePoint &point, std::string &node,
+                                llvm::raw_ostream &log) {
+  View view;
+  if (readAt(point, Stage::Import, view, log).status != CompileStatus::Done)
+    return false;
+  std::vector<std::optional<int64_t>> numbers;
+  for (exec::SizeAttr formula : graphFormulas)
+    numbers.push_back(formula ? evaluateFormula(formula.getFormula(), point)
+                              : std::nullopt);
+  const std::string *found =
+      findDifference(*seen.front().graph, numbers, *view.graph);
+  if (found)
+    node = *found;
+  return !found;
 }
 
-/// Whether the model follows the formulas at a size that they were not made
-/// from: a slice that ends at the same place for large sizes may end earlier
-/// for small ones. What fuse chooses may differ there, so that the model is
-/// compared as it was before.
-bool SizedCompilation::checkAt(const SizePoint &point) {
-  View view;
-  if (readAt(point, view, log).status != CompileStatus::Done)
-    return false;
-  MLIRContext context;
-  context.loadDialect<exec::ExecDialect>();
+/// Where the formulas could be wrong: at the ends of each range, in its middle,
+/// at the first sizes, which are one or follow it, and everywhere in a small
+/// one. A slice that ends at the same place for large sizes may end earlier for
+/// small ones, and a dim of one may be another model: it broadcasts.
+std::vector<SizePoint> SizedCompilation::pointsToCheck() const {
+  constexpr int64_t all = 8;
+  SizePoint least, middle;
+  for (const SizeRange &range : options.sizes) {
+    least.push_back(range.minimum);
+    int64_t half = (range.minimum + range.maximum) / 2;
+    middle.push_back(half - half % range.step);
+  }
+  std::vector<SizePoint> found;
+  auto add = [&](const SizePoint &point) {
+    if (!llvm::is_contained(found, point) && point != points.front())
+      found.push_back(point);
+  };
+  for (auto [i, range] : llvm::enumerate(options.sizes)) {
+    SizePoint point = points.front();
+    int64_t count = (range.maximum - range.minimum) / range.step + 1;
+    for (int64_t j = 0; j != count; ++j) {
+      if (count > all && j == 2)
+        break;
+      point[i] = range.minimum + j * range.step;
+      add(point);
+    }
+    point[i] = middle[i];
+    add(point);
+  }
+  for (uint64_t set = 1; set < uint64_t(1) << std::min<size_t>(least.size(), 4);
+       ++set) {
+    SizePoint point = points.front();
+    for (size_t i = 0; i != std::min<size_t>(least.size(), 4); ++i)
+      if (set >> i & 1)
+        point[i] = least[i];
+    add(point);
+  }
+  add(least);
+  add(middle);
+  return found;
+}
+
+/// What could be asked for instead, where small sizes of one symbol are another
+/// model; empty where that is not it.
+std::string SizedCompilation::smallerRange(const SizePoint &bad) {
+  const SizePoint &largest = points.front();
+  size_t symbol = 0, changed = 0;
+  for (size_t i = 0; i != bad.size(); ++i)
+    if (bad[i] != largest[i]) {
+      symbol = i;
+      ++changed;
+    }
+  if (changed != 1)
+    return "";
+  SizeRange range = options.sizes[symbol];
+  int64_t wrong = bad[symbol], right = range.maximum;
+  while (right - wrong > range.step) {
+    SizePoint point = largest;
+    int64_t half = wrong + (right - wrong) / 2;
+    point[symbol] = std::max(half - half % range.step, wrong + range.step);
+    std::string node;
+    (agreesAt(point, node, llvm::nulls()) ? right : wrong) = point[symbol];
+  }
+  range.minimum = right;
+  return right == range.maximum ? "" : ": --dim=" + range.text();
+}
+
+bool SizedCompilation::checkAll() {
   SizeFormulas formulas(&context, options.sizes, points);
-  const ProgramSizes &here = view.model, &there = seen.front().model;
-  auto refuse = [&](StringRef node) {
+  for (size_t i = 0; i != seen.front().graph->numbers.size(); ++i) {
+    SmallVector<int64_t> values;
+    for (const View &at : seen)
+      values.push_back(at.graph->numbers[i]);
+    graphFormulas.push_back(formulas.find(values).value_or(exec::SizeAttr()));
+  }
+  for (const SizePoint &point : pointsToCheck()) {
+    std::string node, said;
+    llvm::raw_string_ostream errors(said);
+    if (agreesAt(point, node, errors))
+      continue;
+    if (node.empty()) {
+      log << said;
+      if (std::string range = smallerRange(point); !range.empty())
+        log << "note: make the range of --dim smaller" << range << "\n";
+      return false;
+    }
     log << "error: " << node
         << ": expected sizes and constants that follow from those of the "
            "inputs in one way over the whole range, found another one at "
-        << spell(point) << "; make the range of --dim smaller\n";
+        << spell(point) << "; make the range of --dim smaller"
+        << smallerRange(point) << "\n";
     return false;
-  };
-  if (const ProgramSizes::Part *part = findDifference(here, there))
-    return refuse(part->node);
-  for (size_t i = 0; i != there.numbers.size(); ++i) {
-    SmallVector<int64_t> values;
-    for (const View &at : seen)
-      values.push_back(at.model.numbers[i]);
-    std::optional<exec::SizeAttr> formula = formulas.find(values);
-    // One without a formula does not reach the program, or is refused there.
-    if (formula &&
-        evaluateFormula(formula->getFormula(), point) != here.numbers[i])
-      return refuse(there.partOf(i).node);
   }
   return true;
+}
+
+static StringRef firstError(StringRef log) {
+  size_t at = log.find("error: ");
+  return log.substr(at == StringRef::npos ? 0 : at + 7).split('\n').first;
 }
 
 /// Reads the model at a point beside the largest sizes. One at which it cannot
 /// be compiled, or becomes other kernels, says nothing.
 bool SizedCompilation::take(const SizePoint &point) {
   View view;
-  if (readAt(point, view, llvm::nulls()).status != CompileStatus::Done)
-    return false;
-  const View &largest = seen.front();
-  const ProgramSizes::Part *part = findDifference(view.model, largest.model);
-  for (size_t i = 0; !part && i != view.programs.size(); ++i)
-    part = findDifference(view.programs[i], largest.programs[i]);
-  if (part) {
-    different = part->node;
+  std::string said;
+  llvm::raw_string_ostream errors(said);
+  if (readAt(point, Stage::Fuse, view, errors).status != CompileStatus::Done) {
+    if (different.empty())
+      different = "that it cannot be compiled at " + spell(point) + " (" +
+                  firstError(said).str() + ")";
     return false;
   }
+  const View &largest = seen.front();
+  const std::string *node = findDifference(largest.model, view.model);
+  for (size_t i = 0; !node && i != view.programs.size(); ++i)
+    node = findDifference(largest.programs[i], view.programs[i]);
+  if (node) {
+    different = "other kernels in " + *node + " at " + spell(point);
+    return false;
+  }
+  if (view.graph->numbers.size() != largest.graph->numbers.size())
+    return false;
   points.push_back(point);
   seen.push_back(std::move(view));
   return true;
@@ -214,7 +319,7 @@ CompileResult SizedCompilation::readAll() {
   for (const SizeRange &range : options.sizes)
     largest.push_back(range.maximum);
   View view;
-  CompileResult result = readAt(largest, view, log);
+  CompileResult result = readAt(largest, Stage::Fuse, view, log);
   if (result.status != CompileStatus::Done)
     return result;
   points.push_back(largest);
@@ -251,7 +356,6 @@ CompileResult SizedCompilation::readAll() {
       continue;
     log << "error: --dim=" << range.text()
         << ": expected the same kernels at sizes beside the largest, found "
-           "others in "
         << different
         << "; choose another largest size, give what all sizes are multiples "
            "of ("
@@ -273,18 +377,11 @@ CompileResult SizedCompilation::readAll() {
 CompileResult SizedCompilation::run() {
   CompileResult refusal;
   refusal.status = CompileStatus::Refused;
+  context.loadDialect<exec::ExecDialect>();
   CompileResult result = readAll();
   if (result.status != CompileStatus::Done)
     return result;
-  SizePoint least, middle;
-  for (const SizeRange &range : options.sizes) {
-    // One is another model, which broadcasts; its kernels do not.
-    least.push_back(
-        std::min(std::max<int64_t>(range.minimum, 2), range.maximum));
-    int64_t half = (range.minimum + range.maximum) / 2;
-    middle.push_back(half - half % range.step);
-  }
-  if (!checkAt(least) || !checkAt(middle))
+  if (!checkAll())
     return refusal;
   CompileHooks writing = hooks;
   writing.choices = choices;

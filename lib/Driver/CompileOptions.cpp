@@ -140,36 +140,84 @@ static bool parseSize(const std::string &text, int64_t minimum, int64_t &size) {
          size >= minimum;
 }
 
+/// What is wrong with the name of a range; empty: nothing.
+static std::string whyNotName(const std::string &name,
+                              const std::vector<SizeRange> &others) {
+  bool isName = !name.empty() && (name[0] < '0' || name[0] > '9');
+  for (char c : name)
+    isName &=
+        c != 'x' && (c == '_' || std::isalnum(static_cast<unsigned char>(c)));
+  if (!isName)
+    return "expected a name of letters other than x, digits and _, that does "
+           "not begin with a digit, found '" +
+           name + "'; give it another one here and in --shape (N=1..8)";
+  for (const SizeRange &other : others)
+    if (other.name == name)
+      return "expected each name once, found " + name + " again after " +
+             other.text() + "; leave one of the ranges out";
+  return "";
+}
+
+/// What is wrong with the sizes of a range; empty: nothing.
+static std::string whyNotSizes(const SizeRange &range) {
+  auto form = [&](int64_t minimum, int64_t maximum) {
+    SizeRange better = range;
+    better.minimum = minimum;
+    better.maximum = maximum;
+    return better.text();
+  };
+  if (range.maximum < range.minimum)
+    return "expected the smaller size first, found " +
+           std::to_string(range.minimum) + " before " +
+           std::to_string(range.maximum) + "; type " +
+           form(range.maximum, range.minimum);
+  if (range.minimum % range.step == 0 && range.maximum % range.step == 0)
+    return "";
+  int64_t first = (range.minimum - 1) / range.step + 1;
+  int64_t last = std::max(first, range.maximum / range.step);
+  return "expected a range that begins and ends at multiples of " +
+         std::to_string(range.step) + ", found " +
+         std::to_string(range.minimum) + " and " +
+         std::to_string(range.maximum) + "; type " +
+         form(first * range.step, last * range.step);
+}
+
+/// Reads one range; returns what is wrong with it, or nothing.
+static std::string readSizeRange(const std::string &text, SizeRange &range,
+                                 const std::vector<SizeRange> &others) {
+  size_t equals = text.find('='), dots = text.find("..");
+  if (equals == std::string::npos || dots == std::string::npos || dots < equals)
+    return "expected NAME=1..8[,NAME=...], or NAME=64..960:32 for multiples "
+           "of 32";
+  range.name = text.substr(0, equals);
+  if (std::string why = whyNotName(range.name, others); !why.empty())
+    return why;
+  size_t colon = std::min(text.find(':', dots), text.size());
+  std::pair<std::string, int64_t *> numbers[] = {
+      {text.substr(equals + 1, dots - equals - 1), &range.minimum},
+      {text.substr(dots + 2, colon - dots - 2), &range.maximum},
+      {colon == text.size() ? "1" : text.substr(colon + 1), &range.step}};
+  // Products of sizes and numbers of a formula stay far from overflows.
+  constexpr int64_t largest = int64_t(1) << 40;
+  for (auto &[number, size] : numbers)
+    if (!parseSize(number, 1, *size) || *size > largest)
+      return "expected whole numbers of 1 to " + std::to_string(largest) +
+             ", found '" + number + "'; type " + range.name + "=1..8, or " +
+             range.name + "=64..960:32 for multiples of 32";
+  return whyNotSizes(range);
+}
+
 bool ashlar::parseSizeRanges(const std::string &text,
-                             std::vector<SizeRange> &sizes) {
+                             std::vector<SizeRange> &sizes, std::string &why) {
   std::vector<SizeRange> parsed = sizes;
-  for (size_t begin = 0; begin <= text.size();) {
-    size_t end = std::min(text.find(',', begin), text.size());
-    std::string part = text.substr(begin, end - begin);
-    size_t equals = part.find('='), dots = part.find("..");
-    if (equals == std::string::npos || equals == 0 ||
-        dots == std::string::npos || dots < equals)
-      return false;
+  for (const std::string &part : split(text, ',')) {
     SizeRange range;
-    range.name = part.substr(0, equals);
-    bool isName = range.name[0] < '0' || range.name[0] > '9';
-    for (char c : range.name)
-      isName &=
-          c != 'x' && (c == '_' || std::isalnum(static_cast<unsigned char>(c)));
-    for (const SizeRange &other : parsed)
-      isName &= other.name != range.name;
-    size_t colon = std::min(part.find(':', dots), part.size());
-    if (!isName ||
-        !parseSize(part.substr(equals + 1, dots - equals - 1), 1,
-                   range.minimum) ||
-        !parseSize(part.substr(dots + 2, colon - dots - 2), range.minimum,
-                   range.maximum) ||
-        (colon != part.size() &&
-         !parseSize(part.substr(colon + 1), 1, range.step)) ||
-        range.minimum % range.step != 0 || range.maximum % range.step != 0)
+    why = readSizeRange(part, range, parsed);
+    if (!why.empty()) {
+      why = "'" + part + "': " + why;
       return false;
+    }
     parsed.push_back(range);
-    begin = end + 1;
   }
   sizes = parsed;
   return true;

@@ -10,6 +10,7 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/Hashing.h"
 #include <cmath>
+#include <map>
 
 using namespace mlir;
 using namespace ashlar;
@@ -69,13 +70,9 @@ void appendElements(DenseElementsAttr elements,
       StringRef(elements.getRawData().data(), elements.getRawData().size()))));
 }
 
-void visitAttribute(Operation *op, NamedAttribute attribute, Visitor &visitor) {
-  StringAttr name = attribute.getName();
-  Attribute value = attribute.getValue();
-  if (isChoice(name))
-    return;
-  visitor.structure(name.getValue() + "=");
-  SmallVector<int64_t> numbers;
+} // namespace
+
+bool ashlar::readNumbers(Attribute value, SmallVectorImpl<int64_t> &numbers) {
   if (auto array = dyn_cast<DenseI64ArrayAttr>(value))
     llvm::append_range(numbers, array.asArrayRef());
   else if (auto integer = dyn_cast<IntegerAttr>(value))
@@ -84,9 +81,22 @@ void visitAttribute(Operation *op, NamedAttribute attribute, Visitor &visitor) {
     numbers.push_back(numberOf(number.getValue()));
   else if (auto elements = dyn_cast<DenseElementsAttr>(value))
     appendElements(elements, numbers);
-  else if (isa<DenseResourceElementsAttr>(value))
+  else
+    return false;
+  return true;
+}
+
+namespace {
+void visitAttribute(Operation *op, NamedAttribute attribute, Visitor &visitor) {
+  StringAttr name = attribute.getName();
+  Attribute value = attribute.getValue();
+  if (isChoice(name))
+    return;
+  visitor.structure(name.getValue() + "=");
+  if (isa<DenseResourceElementsAttr>(value))
     return; // of the model's file
-  else {
+  SmallVector<int64_t> numbers;
+  if (!readNumbers(value, numbers)) {
     std::string text;
     llvm::raw_string_ostream stream(text);
     value.print(stream);
@@ -133,7 +143,23 @@ void visitProgram(ModuleOp program, Visitor &visitor) {
 
 struct Reader : Visitor {
   void part(Operation *op) override {
-    sizes.parts.push_back({"", nodeName(op->getLoc()), sizes.numbers.size()});
+    ProgramSizes::Part part{"",
+                            nodeName(op->getLoc()),
+                            sizes.numbers.size(),
+                            {},
+                            isa<UnknownLoc>(op->getLoc()) ||
+                                isa<func::FuncOp, func::ReturnOp>(op)};
+    for (Value operand : op->getOperands())
+      part.operands.push_back(numberOf.lookup(operand));
+    auto define = [&](Value value) {
+      numberOf.try_emplace(value, numberOf.size());
+      sizes.makers.push_back(sizes.parts.size());
+    };
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        llvm::for_each(block.getArguments(), define);
+    llvm::for_each(op->getResults(), define);
+    sizes.parts.push_back(std::move(part));
   }
   void structure(const Twine &text) override {
     sizes.parts.back().structure += (text + ";").str();
@@ -150,6 +176,9 @@ struct Reader : Visitor {
     add(numbers);
   }
   ProgramSizes sizes;
+
+private:
+  llvm::DenseMap<Value, size_t> numberOf;
 };
 
 struct Writer : Visitor {
@@ -235,6 +264,58 @@ const ProgramSizes::Part &ProgramSizes::partOf(size_t i) const {
   auto after = llvm::upper_bound(
       parts, i, [](size_t at, const Part &part) { return at < part.begin; });
   return *std::prev(after);
+}
+
+namespace {
+/// The parts of a program that are of nodes, in turn, each with what it reads.
+/// What is of no node, constants above all, is told by when it is read first:
+/// how many there are depends on which happen to be equal.
+class NodeParts {
+public:
+  explicit NodeParts(const ProgramSizes &program) : program(program) {}
+
+  const ProgramSizes::Part *next(std::vector<size_t> &reads) {
+    while (at != program.parts.size() && program.parts[at].isOfGraph)
+      ++at;
+    if (at == program.parts.size())
+      return nullptr;
+    orders.try_emplace(at, orders.size());
+    reads.clear();
+    for (size_t operand : program.parts[at].operands)
+      reads.push_back(orders.try_emplace(program.makers[operand], orders.size())
+                          .first->second);
+    return &program.parts[at++];
+  }
+
+private:
+  const ProgramSizes &program;
+  size_t at = 0;
+  std::map<size_t, size_t> orders; ///< by part
+};
+} // namespace
+
+const std::string *ashlar::findDifference(const ProgramSizes &program,
+                                          const ProgramSizes &other) {
+  // Constants that are equal at some sizes only are one there: which value an
+  // op reads is part of what it is.
+  auto isSame = [](const ProgramSizes::Part &x, const ProgramSizes::Part &y) {
+    return x.structure == y.structure && x.operands == y.operands;
+  };
+  if (program.parts.size() == other.parts.size() &&
+      llvm::all_of(llvm::zip(program.parts, other.parts), [&](auto pair) {
+        return isSame(std::get<0>(pair), std::get<1>(pair));
+      }))
+    return nullptr;
+  NodeParts ours(program), theirs(other);
+  std::vector<size_t> reads, theirReads;
+  const ProgramSizes::Part *last = &program.parts.front();
+  while (const ProgramSizes::Part *part = ours.next(reads)) {
+    const ProgramSizes::Part *found = theirs.next(theirReads);
+    if (!found || found->structure != part->structure || reads != theirReads)
+      return &part->node;
+    last = part;
+  }
+  return &last->node;
 }
 
 ProgramSizes ashlar::readProgramSizes(ModuleOp program) {

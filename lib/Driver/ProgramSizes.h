@@ -17,15 +17,29 @@ struct ProgramSizes {
   /// An op, or an argument of the entry, without its numbers.
   struct Part {
     std::string structure;
-    std::string node; ///< for messages
-    size_t begin = 0; ///< of its numbers
+    std::string node;             ///< for messages
+    size_t begin = 0;             ///< of its numbers
+    std::vector<size_t> operands; ///< values in the order of their definitions
+
+    /// Of no node, but of the graph around them, or for several.
+    bool isOfGraph = false;
   };
   std::vector<Part> parts;
+  std::vector<size_t> makers; ///< by value: its part
   std::vector<int64_t> numbers;
 
   /// The part that number `i` belongs to.
   const Part &partOf(size_t i) const;
 };
+
+/// Appends the numbers that an attribute is made of; false where it is not.
+bool readNumbers(mlir::Attribute attribute,
+                 llvm::SmallVectorImpl<int64_t> &numbers);
+
+/// The node at which one program differs from another in more than its numbers,
+/// or the graph; null: nowhere.
+const std::string *findDifference(const ProgramSizes &program,
+                                  const ProgramSizes &other);
 
 ProgramSizes readProgramSizes(mlir::ModuleOp program);
 

@@ -132,11 +132,8 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
   if (options.input.empty())
     return misuse("MODEL is required");
   for (const std::string &ranges : sizes)
-    if (!parseSizeRanges(ranges, options.sizes))
-      return misuse("--dim=" + ranges +
-                    ": expected NAME=1..8[,NAME=...], names of letters other "
-                    "than x, digits and _, each once; or NAME=64..960:32, of "
-                    "multiples of 32");
+    if (std::string why; !parseSizeRanges(ranges, options.sizes, why))
+      return misuse("--dim=" + ranges + ": " + why);
   for (const std::string &shape : shapes) {
     std::string name;
     std::vector<int64_t> fixed;

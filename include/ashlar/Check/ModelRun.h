@@ -37,9 +37,14 @@ public:
   /// Name, type and largest shape of an input; its bytes are the caller's.
   llvm::Expected<Tensor> emptyInput(size_t index) const;
 
+  /// Where the runtime finds inputs: anywhere, or beside a page that ends the
+  /// process when it is touched.
+  enum class Guard { None, Before, Behind };
+
   /// One call; inputs in the entry's order. The results have the outputs'
   /// names.
-  llvm::Expected<std::vector<Tensor>> run(const std::vector<Tensor> &inputs);
+  llvm::Expected<std::vector<Tensor>> run(const std::vector<Tensor> &inputs,
+                                          Guard guard = Guard::None);
 
   /// The module's file in memory.
   const MemoryFile &file() const { return *moduleFile; }

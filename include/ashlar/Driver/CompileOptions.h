@@ -116,8 +116,9 @@ bool parseSymbolicShape(const std::string &text,
                         const std::vector<SizeRange> &sizes, std::string &name,
                         std::vector<std::string> &shape);
 /// N=1..8,W=32..3200:32: names without an x, not repeated, ranges from 1 on,
-/// maybe of multiples.
-bool parseSizeRanges(const std::string &text, std::vector<SizeRange> &sizes);
+/// maybe of multiples. `why` says what is wrong.
+bool parseSizeRanges(const std::string &text, std::vector<SizeRange> &sizes,
+                     std::string &why);
 /// NAME=16000 or NAME=0,2; the numbers are read when their type is known.
 bool parseValue(const std::string &text, std::string &name,
                 std::vector<std::string> &numbers);

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ModelGraph.h"
+#include "ProgramSizes.h"
+#include "ashlar/Support/Remarks.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace ashlar;
+
+namespace {
+class Reader {
+public:
+  Reader(ModelGraph &graph, MLIRContext *context)
+      : graph(graph), context(context) {}
+
+  void read(ModuleOp model) {
+    for (auto function : model.getOps<FunctionOpInterface>()) {
+      if (function.isExternal())
+        continue;
+      markLive(function.getFunctionBody().front());
+      graph.names.push_back(function.getName().str());
+      graph.functions.push_back(readBlock(function.getFunctionBody().front()));
+    }
+  }
+
+private:
+  void markLive(mlir::Block &block);
+  ModelGraph::Block readBlock(mlir::Block &block);
+  ModelGraph::Op readOp(Operation *op);
+  unsigned number(Value value);
+  ModelGraph::Numbers add(ArrayRef<int64_t> numbers);
+  AffineExpr bring(AffineExpr expr);
+  AffineMap bring(AffineMap map);
+
+  ModelGraph &graph;
+  MLIRContext *context;
+  llvm::DenseMap<Value, unsigned> numberOf;
+  llvm::DenseSet<Value> liveValues;
+  llvm::DenseSet<Operation *> liveOps;
+};
+} // namespace
+
+static bool isOrdered(Operation *op) {
+  return op->getNumResults() == 0 || !isMemoryEffectFree(op);
+}
+
+/// Backwards, so that users come before what they use.
+void Reader::markLive(mlir::Block &block) {
+  for (Operation &op : llvm::reverse(block)) {
+    if (!isOrdered(&op) && llvm::none_of(op.getResults(), [&](Value result) {
+          return liveValues.contains(result);
+        }))
+      continue;
+    liveOps.insert(&op);
+    for (Region &region : op.getRegions())
+      for (mlir::Block &inner : llvm::reverse(region))
+        markLive(inner);
+    liveValues.insert(op.operand_begin(), op.operand_end());
+  }
+}
+
+ModelGraph::Numbers Reader::add(ArrayRef<int64_t> numbers) {
+  ModelGraph::Numbers where{graph.numbers.size(), numbers.size()};
+  graph.numbers.insert(graph.numbers.end(), numbers.begin(), numbers.end());
+  return where;
+}
+
+unsigned Reader::number(Value value) {
+  auto [it, isNew] = numberOf.try_emplace(value, graph.values.size());
+  if (!isNew)
+    return it->second;
+  ModelGraph::Value added;
+  Type type = value.getType();
+  if (auto tensor = dyn_cast<RankedTensorType>(type)) {
+    added.isTensor = true;
+    added.shape = add(tensor.getShape());
+    type = tensor.getElementType();
+  }
+  llvm::raw_string_ostream(added.type) << type;
+  graph.values.push_back(std::move(added));
+  return it->second;
+}
+
+/// An expression of another context.
+AffineExpr Reader::bring(AffineExpr expr) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return getAffineConstantExpr(constant.getValue(), context);
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return getAffineDimExpr(dim.getPosition(), context);
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return getAffineSymbolExpr(symbol.getPosition(), context);
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  return getAffineBinaryOpExpr(binary.getKind(), bring(binary.getLHS()),
+                               bring(binary.getRHS()));
+}
+
+AffineMap Reader::bring(AffineMap map) {
+  SmallVector<AffineExpr> results;
+  for (AffineExpr result : map.getResults())
+    results.push_back(bring(result));
+  return AffineMap::get(map.getNumDims(), map.getNumSymbols(), results,
+                        context);
+}
+
+ModelGraph::Op Reader::readOp(Operation *op) {
+  ModelGraph::Op read;
+  read.name = op->getName().getStringRef().str();
+  read.node = nodeName(op->getLoc());
+  read.isOrdered = isOrdered(op);
+  for (Value operand : op->getOperands())
+    read.operands.push_back(number(operand));
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  if (generic)
+    for (AffineMap map : generic.getIndexingMapsArray())
+      read.maps.push_back(bring(map));
+  for (NamedAttribute attribute : op->getAttrDictionary()) {
+    if (generic && attribute.getName() == generic.getIndexingMapsAttrName())
+      continue;
+    ModelGraph::Attribute added{attribute.getName().str(), "", {}};
+    SmallVector<int64_t> numbers;
+    if (readNumbers(attribute.getValue(), numbers))
+      added.numbers = add(numbers);
+    else
+      llvm::raw_string_ostream(added.text) << attribute.getValue();
+    read.attributes.push_back(std::move(added));
+  }
+  for (Region &region : op->getRegions())
+    for (mlir::Block &block : region)
+      read.blocks.push_back(readBlock(block));
+  for (Value result : op->getResults())
+    read.results.push_back(number(result));
+  return read;
+}
+
+ModelGraph::Block Reader::readBlock(mlir::Block &block) {
+  ModelGraph::Block read;
+  for (BlockArgument argument : block.getArguments())
+    read.arguments.push_back(number(argument));
+  for (Operation &op : block)
+    if (liveOps.contains(&op))
+      read.ops.push_back(readOp(&op));
+  return read;
+}
+
+ModelGraph::ModelGraph(ModuleOp model, MLIRContext *context) {
+  Reader(*this, context).read(model);
+}
