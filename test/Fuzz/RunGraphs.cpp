@@ -11,6 +11,10 @@
 // reference's are measured against them, too. A line of output is a JSON
 // object, in the order of the input. --write-reference keeps what the
 // reference computed in FOLDER/reference/output_K.pb.
+//
+// With --dim=N=1..8 and --shape=x=Nx3 a graph is compiled for open sizes, and
+// at each of --at=1/2/8 (1,16/8,16 with two symbols) held against the compile
+// for that size alone. Its inputs are the folder's, repeated or cut.
 #include "ashlar/Check/ModelRun.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
@@ -44,6 +48,8 @@ struct Job {
   std::vector<TargetRequest> targets;
   unsigned threads = 1;
   CompileOptions flags;
+  /// With open sizes: where to look, values of all symbols each.
+  std::vector<std::vector<int64_t>> points;
 };
 
 /// A job that is running, or its answer.
@@ -71,9 +77,7 @@ static Expected<std::vector<Tensor>> readTensors(const std::string &prefix) {
 /// Compiles and loads; otherwise says in `answer` what stopped it.
 static bool prepare(ModelRun &run, const Job &job,
                     const std::vector<TargetRequest> &targets,
-                    json::Object &answer) {
-  bool isReference = targets.front().target == "reference";
-  CompileOptions options = isReference ? CompileOptions() : job.flags;
+                    CompileOptions options, json::Object &answer) {
   options.input = job.folder + "/model.onnx";
   options.targets = targets;
   options.threads = 1;
@@ -153,6 +157,109 @@ static json::Object describe(const Difference &difference,
                       {"ulps", difference.ulps}};
 }
 
+/// A tensor of another shape from the elements of this one.
+static Tensor reshaped(const Tensor &tensor, std::vector<int64_t> shape) {
+  Tensor other = tensor;
+  other.shape = std::move(shape);
+  size_t size = other.elementCount() * ashlar_element_type_size(tensor.type);
+  other.bytes.resize(size);
+  for (size_t i = tensor.bytes.size(); i < size; ++i)
+    other.bytes[i] =
+        tensor.bytes.empty() ? 0 : tensor.bytes[i % tensor.bytes.size()];
+  return other;
+}
+
+/// The options for one size of the open ones.
+static CompileOptions optionsAt(const CompileOptions &open,
+                                const std::vector<int64_t> &point) {
+  CompileOptions fixed = open;
+  fixed.sizes.clear();
+  fixed.symbolicShapes.clear();
+  for (auto &[name, dims] : open.symbolicShapes)
+    for (const std::string &dim : dims) {
+      int64_t size = 0;
+      llvm::StringRef(dim).getAsInteger(10, size);
+      for (auto [range, value] : llvm::zip(open.sizes, point))
+        if (range.name == dim)
+          size = value;
+      fixed.shapes[name].push_back(size);
+    }
+  return fixed;
+}
+
+/// Open sizes at one point, beside a compile for it.
+static json::Object runAt(const Job &job, ModelRun &open,
+                          const std::vector<Tensor> &given,
+                          const std::vector<int64_t> &point) {
+  json::Object answer{
+      {"at",
+       llvm::join(llvm::map_range(
+                      point, [](int64_t size) { return std::to_string(size); }),
+                  ",")}};
+  CompileOptions options = optionsAt(job.flags, point);
+  std::vector<Tensor> inputs;
+  for (size_t i = 0; i != given.size(); ++i) {
+    auto info = open.input(i);
+    auto shape = options.shapes.end();
+    if (info)
+      shape = options.shapes.find(info->name);
+    else
+      llvm::consumeError(info.takeError());
+    inputs.push_back(shape == options.shapes.end()
+                         ? given[i]
+                         : reshaped(given[i], shape->second));
+  }
+  auto found = open.run(inputs, ModelRun::Guard::Before);
+  if (!found) {
+    answer["status"] = "refused";
+    answer["why"] = llvm::toString(found.takeError());
+    return answer;
+  }
+  ModelRun fixed;
+  if (!prepare(fixed, job, job.targets, options, answer)) {
+    answer["status"] = "served";
+    return answer;
+  }
+  auto again = open.run(inputs, ModelRun::Guard::Behind);
+  auto expected = fixed.run(inputs);
+  auto disturbed = fixed.run(disturb(inputs));
+  for (auto *results : {&again, &expected, &disturbed})
+    if (!*results) {
+      answer["status"] = results == &again ? "failed" : "served";
+      answer["why"] = llvm::toString(results->takeError());
+    }
+  if (answer.get("status"))
+    return answer;
+  answer["status"] = "ran";
+  json::Array outputs;
+  for (auto [i, ours] : llvm::enumerate(*expected))
+    for (const Tensor *of : {&(*found)[i], &(*again)[i]})
+      outputs.push_back(json::Object{
+          {"name", ours.name},
+          {"index", int64_t(i)},
+          {"type", spellType(ours.type, ours.shape.data(), ours.shape.size())},
+          {"found_type",
+           spellType(of->type, of->shape.data(), of->shape.size())},
+          {"target", describe(measure(*of, ours), ours.shape)},
+          {"noise", describe(measure((*disturbed)[i], ours), ours.shape)}});
+  answer["outputs"] = std::move(outputs);
+  return answer;
+}
+
+/// Runs one job with open sizes.
+static json::Object runOpen(const Job &job, const std::vector<Tensor> &inputs) {
+  json::Object answer;
+  ModelRun open;
+  if (!prepare(open, job, job.targets, job.flags, answer))
+    return answer;
+  answer["status"] = "ran";
+  json::Array sizes;
+  for (const std::vector<int64_t> &point : job.points)
+    sizes.push_back(runAt(job, open, inputs, point));
+  answer["sizes"] = std::move(sizes);
+  return answer;
+}
+
 /// Runs one job in this process.
 static json::Object run(const Job &job) {
   json::Object answer;
@@ -165,11 +272,13 @@ static json::Object run(const Job &job) {
   auto inputs = readTensors(job.folder + "/test_data_set_0/input");
   if (!inputs)
     return stop("", inputs.takeError());
+  if (!job.points.empty())
+    return runOpen(job, *inputs);
   auto given = readTensors(job.folder + "/test_data_set_0/output");
   if (!given)
     return stop("", given.takeError());
   ModelRun reference, target;
-  if (!prepare(reference, job, {{"reference", ""}}, answer))
+  if (!prepare(reference, job, {{"reference", ""}}, {}, answer))
     return answer;
   auto expected = reference.run(*inputs);
   if (!expected)
@@ -185,7 +294,7 @@ static json::Object run(const Job &job) {
               folder + "/output_" + std::to_string(i) + ".pb", tensor))
         return stop("reference", std::move(error));
   }
-  if (!prepare(target, job, job.targets, answer))
+  if (!prepare(target, job, job.targets, job.flags, answer))
     return answer;
   auto found = target.run(*inputs);
   if (!found)
@@ -278,6 +387,7 @@ static bool parseJob(llvm::StringRef line, Job &job) {
       words[2].getAsInteger(10, job.threads))
     return false;
   job.folder = words[0].str();
+  std::vector<std::string> shapes;
   for (llvm::StringRef word : llvm::drop_begin(words, 3)) {
     if (word.consume_front("--machine="))
       job.flags.machine = word.str();
@@ -285,10 +395,30 @@ static bool parseJob(llvm::StringRef line, Job &job) {
       (void)parseFuseLevel(word.str(), job.flags.fuse);
     else if (word == "--exact-convolution")
       job.flags.exactConvolution = true;
-    else
+    else if (word.consume_front("--dim=")) {
+      std::string why;
+      if (!parseSizeRanges(word.str(), job.flags.sizes, why))
+        return false;
+    } else if (word.consume_front("--shape="))
+      shapes.push_back(word.str());
+    else if (word.consume_front("--at=")) {
+      for (llvm::StringRef point : llvm::split(word, '/')) {
+        std::vector<int64_t> &sizes = job.points.emplace_back();
+        for (llvm::StringRef size : llvm::split(point, ','))
+          if (size.getAsInteger(10, sizes.emplace_back()))
+            return false;
+      }
+    } else
       return false;
   }
-  return true;
+  return llvm::all_of(shapes, [&](const std::string &shape) {
+    std::string name;
+    std::vector<std::string> dims;
+    if (!parseSymbolicShape(shape, job.flags.sizes, name, dims))
+      return false;
+    job.flags.symbolicShapes[name] = dims;
+    return true;
+  });
 }
 
 int main(int argc, char **argv) {

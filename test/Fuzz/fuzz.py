@@ -9,7 +9,12 @@ does. Where ONNX Runtime can run the graph, the reference is compared with it
 in the same manner. A graph that fails is made smaller and kept in the layout
 of ONNX's tests, with a file `again` that says how it was compiled.
 
+With --open some sizes of inputs are left to the caller (test/Fuzz/opened.py):
+one module, run at sizes of one and zero among others, must give what a compile
+for each size alone gives, or refuse it.
+
   fuzz.py --build build --count=300             seeds 0 to 299
+  fuzz.py --build build --count=300 --open      the same, with open sizes
   fuzz.py --build build --seed=123              one of them
 """
 
@@ -25,6 +30,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 from generate import choose_flags, generate  # noqa: E402
 from graph import write_test  # noqa: E402
+from opened import open_sizes  # noqa: E402
 from run import Case, Runner, judge  # noqa: E402
 from shrink import shrink  # noqa: E402
 
@@ -52,10 +58,10 @@ def write_finding(runner, case, kind, folder, seed, why):
     shutil.rmtree(folder, ignore_errors=True)
     expected = runner.reference_values(case, case.outputs)
     write_test(folder, case.model(), case.inputs.values(), expected or ())
-    flags = " ".join(runner.write_machine(folder, case.flags))
+    flags = " ".join(runner.write_machine(folder, case.all_flags()))
     text = "\n".join([
         f"{kind}: {why}",
-        f"compiled with: {' '.join(case.flags)}",
+        f"compiled with: {' '.join(case.all_flags())}",
         f"again: echo {folder} {flags} | {runner.program}", ""])
     (folder / "again").write_text(text)
     return folder
@@ -73,13 +79,20 @@ def report(runner, arguments, seed, case, verdict):
         case = shrink(runner, case, kind, output)
         [(_, answer)] = runner.run([case], oracle=kind == "oracle")
         kind, _, why = judge(case, answer) or verdict
-    print(f"FAIL seed {seed}, {' '.join(case.flags)}: {kind}: {why}\n"
+    print(f"FAIL seed {seed}, {' '.join(case.all_flags())}: {kind}: {why}\n"
           f"     {len(case.nodes)} nodes: {describe(case)}")
     if arguments.keep:
         kept = write_finding(runner, case, kind, arguments.keep, seed, why)
         print(f"     kept in {kept}")
     print(f"     again: {sys.argv[0]} --build {arguments.build} "
-          f"--seed={seed}", flush=True)
+          f"--seed={seed}{' --open' * arguments.open}", flush=True)
+
+
+def make_case(seed, presets, is_open):
+    graph, outputs = generate(seed)
+    flags = choose_flags(seed, presets)
+    opened = open_sizes(seed, graph.inputs) if is_open else None
+    return Case.of(graph, outputs, flags, opened)
 
 
 def main():
@@ -90,6 +103,8 @@ def main():
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--seed", type=int, help="only this one")
+    parser.add_argument("--open", action="store_true",
+                        help="leave sizes of inputs to the caller")
     parser.add_argument("--seconds", type=float,
                         help="begin no more graphs after that")
     parser.add_argument("--jobs", type=int, default=2)
@@ -106,19 +121,23 @@ def main():
     presets = presets_of_this_machine()
     begin = time.monotonic()
     counts, reasons, nodes = collections.Counter(), collections.Counter(), 0
-    at = first
-    while at < first + count:
+    sizes = collections.Counter()
+    next_seed = first
+    while next_seed < first + count:
         if arguments.seconds and time.monotonic() - begin > arguments.seconds:
             break
         with tempfile.TemporaryDirectory() as work:
             runner = Runner(program, work, arguments.jobs)
-            seeds = range(at, min(at + CHUNK, first + count))
-            cases = [Case.of(*generate(seed), choose_flags(seed, presets))
+            seeds = range(next_seed, min(next_seed + CHUNK,
+                                         first + count))
+            cases = [make_case(seed, presets, arguments.open)
                      for seed in seeds]
             nodes += sum(len(case.nodes) for case in cases)
             answers = runner.run(cases, oracle=not arguments.no_oracle)
             for seed, case, (_, answer) in zip(seeds, cases, answers):
                 verdict = judge(case, answer)
+                for size in answer.get("sizes", ()):
+                    sizes[size["status"]] += 1
                 if verdict is None:
                     counts["passed"] += 1
                 elif verdict[0] == "unsupported":
@@ -127,10 +146,12 @@ def main():
                 else:
                     counts["failed"] += 1
                     report(runner, arguments, seed, case, verdict)
-        at = seeds[-1] + 1
+        next_seed = seeds[-1] + 1
     for why, n in reasons.most_common(20):
         print(f"not supported: {n} x {why}")
-    print(f"seeds {first} to {at - 1}: {nodes} nodes, "
+    if arguments.open:
+        print("sizes: " + ", ".join(f"{n} {what}" for what, n in sizes.items()))
+    print(f"seeds {first} to {next_seed - 1}: {nodes} nodes, "
           f"{time.monotonic() - begin:.0f} s")
     print(f"{counts['passed']} passed, {counts['failed']} failed, "
           f"{counts['skipped']} skipped")

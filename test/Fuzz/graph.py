@@ -192,16 +192,19 @@ class Graph:
         return ends + chosen
 
 
-def make_model(nodes, inputs, initializers, outputs):
-    """inputs, initializers: name -> array; outputs: values."""
+def make_model(nodes, inputs, initializers, outputs, opened=None):
+    """inputs, initializers: name -> array; outputs: values; opened: sizes that
+    a call chooses."""
     read = {name for node in nodes for name in node.input}
     read |= {v.name for v in outputs}
     graph = helper.make_graph(
         nodes, "fuzz",
         [helper.make_tensor_value_info(
-            name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
+            name, helper.np_dtype_to_tensor_dtype(array.dtype),
+            opened.dims(name, array) if opened else array.shape)
          for name, array in inputs.items()],
-        [helper.make_tensor_value_info(v.name, proto_type(v.dtype), v.shape)
+        [helper.make_tensor_value_info(v.name, proto_type(v.dtype),
+                                       None if opened else v.shape)
          for v in outputs],
         [numpy_helper.from_array(array, name)
          for name, array in initializers.items() if name in read])

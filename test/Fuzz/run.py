@@ -21,27 +21,35 @@ ROUNDINGS = {"f64": 4096, "f32": 500, "f16": 12, "bf16": 10}
 class Case:
     """A graph to run: its parts, and how it is compiled."""
 
-    def __init__(self, nodes, inputs, initializers, outputs, values, flags):
+    def __init__(self, nodes, inputs, initializers, outputs, values, flags,
+                 opened=None):
         self.nodes = nodes
         self.inputs = inputs
         self.initializers = initializers
         self.outputs = outputs
         self.values = values  # name -> Value
         self.flags = flags
+        self.opened = opened  # sizes that a call chooses, or None
 
     @classmethod
-    def of(cls, graph, outputs, flags):
+    def of(cls, graph, outputs, flags, opened=None):
         values = {v.name: v for v in graph.values}
         return cls(graph.nodes, graph.inputs, graph.initializers, outputs,
-                   values, flags)
+                   values, flags, opened)
+
+    def changed(self, **parts):
+        return Case(**{**vars(self), **parts})
 
     def with_outputs(self, outputs):
-        return Case(self.nodes, self.inputs, self.initializers, outputs,
-                    self.values, self.flags)
+        return self.changed(outputs=outputs)
 
     def model(self):
         return make_model(self.nodes, self.inputs, self.initializers,
-                          self.outputs)
+                          self.outputs, self.opened)
+
+    def all_flags(self):
+        return self.flags + (self.opened.flags(self.inputs)
+                             if self.opened else [])
 
     def tolerance(self):
         """Relative to the largest result."""
@@ -83,7 +91,7 @@ class Runner:
         model = case.model()
         results = ()
         # It has few kernels of bf16, and NumPy's arrays of it are no inputs.
-        if oracle and not has_bfloat(case):
+        if oracle and not has_bfloat(case) and not case.opened:
             results = onnxruntime_results(model, case.inputs)
         write_test(folder, model, case.inputs.values(), results)
         return folder
@@ -104,7 +112,7 @@ class Runner:
         """For each case its folder and its answer."""
         folders = [self.write(case, oracle) for case in cases]
         lines = "".join(
-            " ".join([str(folder), *self.write_machine(folder, case.flags)])
+            " ".join([str(folder), *self.write_machine(folder, case.all_flags())])
             + "\n" for folder, case in zip(folders, cases))
         command = [self.program, f"--jobs={self.jobs}"]
         if keep_reference:
@@ -120,6 +128,8 @@ class Runner:
 
     def reference_values(self, case, wanted):
         """What the reference computes for these values, in their order."""
+        if case.opened:
+            return None
         [(folder, answer)] = self.run([case.with_outputs(wanted)],
                                       keep_reference=True)
         arrays = []
@@ -144,8 +154,33 @@ def far(measured, noise, tolerance):
     return measured["largest"] > slack + NOISE * noise["largest"]
 
 
+def judge_sizes(case, answer):
+    """Each size that is served is as a compile for it alone has it."""
+    tolerance = case.tolerance()
+    for at in answer["sizes"]:
+        where = f"at {case.opened.names()} {at['at']}: "
+        if at["status"] in ("served", "failed"):
+            return at["status"], None, where + at["why"]
+        for output in at.get("outputs", ()):
+            measured = output["target"]
+            if not far(measured, output["noise"], tolerance):
+                continue
+            why = (f"is {output['found_type']}" if measured["other_type"] else
+                   f"{measured['unequal']} elements differ, most at "
+                   f"{measured['at']}: {measured['found']} for "
+                   f"{measured['expected']}")
+            return ("wrong", case.outputs[output["index"]],
+                    f"{where}{output['name']} ({output['type']}): {why}")
+    return None
+
+
 def judge(case, answer):
     """None where all is well, or (kind, output, why)."""
+    if case.opened:
+        if answer["status"] == "refused":
+            return "unsupported", None, "open sizes: " + answer["why"]
+        if "sizes" in answer:
+            return judge_sizes(case, answer)
     status = answer["status"]
     if status == "unsupported":
         return "unsupported", None, answer["why"]

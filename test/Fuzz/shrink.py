@@ -2,7 +2,7 @@
 """Makes a graph that fails smaller, as long as it fails in the same way."""
 
 from graph import FLOATS
-from run import Case, judge
+from run import judge
 
 
 def live(case):
@@ -18,7 +18,8 @@ def live(case):
     weights = {n: a for n, a in case.initializers.items() if n in needed}
     values = {n: v for n, v in case.values.items()
               if n in needed or any(n in node.output for node in nodes)}
-    return Case(nodes, inputs, weights, case.outputs, values, case.flags)
+    return case.changed(nodes=nodes, inputs=inputs, initializers=weights,
+                        values=values)
 
 
 def cut(case, node, known):
@@ -30,8 +31,7 @@ def cut(case, node, known):
         return None
     inputs = case.inputs | {name: known[name] for name in node.output}
     nodes = [n for n in case.nodes if n is not node]
-    return live(Case(nodes, inputs, case.initializers, outputs, case.values,
-                     case.flags))
+    return live(case.changed(nodes=nodes, inputs=inputs, outputs=outputs))
 
 
 def bypass(case, node):
@@ -59,8 +59,7 @@ def bypass(case, node):
     made = {n for other in nodes for n in other.output}
     if any(v.name not in made for v in outputs):
         return None
-    return live(Case(nodes, case.inputs, case.initializers, outputs,
-                     case.values, case.flags))
+    return live(case.changed(nodes=nodes, outputs=outputs))
 
 
 def plainer_flags(case):
@@ -69,8 +68,7 @@ def plainer_flags(case):
     for flags in [[target, "1", *rest], *([target, threads, *f]
                                           for f in [[], *fewer])]:
         if flags != case.flags and len(flags) <= len(case.flags):
-            yield Case(case.nodes, case.inputs, case.initializers,
-                       case.outputs, case.values, flags)
+            yield case.changed(flags=flags)
 
 
 def cost(case):

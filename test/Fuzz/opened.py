@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Sizes of a graph's inputs that are left to the caller of its module."""
+
+import numpy as np
+
+# As many sizes of a range are looked at, all of a small one.
+MOST_POINTS = 6
+
+
+class Opened:
+    def __init__(self, ranges, shapes, points):
+        self.ranges = ranges  # symbol -> (least, most)
+        self.shapes = shapes  # input -> dims: numbers, symbols
+        self.points = points  # values of all symbols, each
+
+    def names(self):
+        return ",".join(self.ranges)
+
+    def dims(self, name, array):
+        return self.shapes.get(name, array.shape)
+
+    def flags(self, inputs):
+        """Of those that are still there after shrinking."""
+        shapes = {n: s for n, s in self.shapes.items() if n in inputs}
+        used = {d for dims in shapes.values() for d in dims}
+        kept = [i for i, symbol in enumerate(self.ranges) if symbol in used]
+        points = dict.fromkeys(tuple(p[i] for i in kept) for p in self.points)
+        ranges = ",".join(f"{s}={low}..{high}" for s, (low, high)
+                          in self.ranges.items() if s in used)
+        if not ranges:
+            return []
+        return [f"--dim={ranges}",
+                *(f"--shape={n}=" + "x".join(map(str, dims))
+                  for n, dims in shapes.items()),
+                "--at=" + "/".join(",".join(map(str, p)) for p in points)]
+
+
+def sizes_in(random, low, high):
+    """All of a few, else the ends, what is beside them and others. Zero is in
+    no range."""
+    if high - low < MOST_POINTS:
+        return [0, *range(low, high + 1)]
+    inside = random.integers(low, high, 2, endpoint=True)
+    return [0, *sorted({low, low + 1, *map(int, inside), high})]
+
+
+def open_sizes(seed, inputs):
+    """Always the same for a seed; None where no input has a size."""
+    random = np.random.default_rng([seed, 3])
+    sizes = sorted({d for array in inputs.values() for d in array.shape})
+    if not sizes:
+        return None
+    small = [s for s in sizes if s <= 9]
+    if small and random.random() < 0.8:
+        sizes = small
+    count = min(len(sizes), 1 if random.random() < 0.7 else 2)
+    chosen = [int(s) for s in random.choice(sizes, count, replace=False)]
+    ranges, shapes = {}, {n: list(a.shape) for n, a in inputs.items()}
+    for symbol, own in zip("NM", chosen):
+        places = [(n, i) for n, a in inputs.items()
+                  for i, d in enumerate(a.shape) if d == own]
+        # Mostly all that are equal, as those of a batch are.
+        if random.random() < 0.3:
+            places = [places[int(random.integers(len(places)))]]
+        for name, axis in places:
+            shapes[name][axis] = symbol
+        low = 1 if random.random() < 0.8 else int(random.integers(1, own + 1))
+        high = max(own, low + 1 + int(random.integers(4)))
+        ranges[symbol] = (low, own if own > low and random.random() < 0.7
+                          else high)
+    every = [sizes_in(random, low, high) for low, high in ranges.values()]
+    points = [(s,) for s in every[0]]
+    if len(every) == 2:
+        tops = [high for _, high in ranges.values()]
+        ends = [low for low, _ in ranges.values()]
+        points = [tuple(tops), tuple(ends), (0, tops[1]), (ends[0], tops[1]),
+                  (tops[0], ends[1])]
+        points += [tuple(int(random.choice(sizes[1:])) for sizes in every)
+                   for _ in range(2)]
+    opened = {n: tuple(s) for n, s in shapes.items()
+              if any(isinstance(d, str) for d in s)}
+    return Opened(ranges, opened, list(dict.fromkeys(points)))
