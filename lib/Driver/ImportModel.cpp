@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ImportModel.h"
 #include "ashlar/Import/MLIR/Import.h"
+#include "ashlar/runtime/api.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 using namespace mlir;
@@ -14,10 +16,38 @@ static bool isMLIR(StringRef path) {
   return head && (*head)->getBuffer() == "ML\xefR";
 }
 
-OwningOpRef<ModuleOp>
-ashlar::importModel(const CompileOptions &options, MLIRContext &context,
-                    std::vector<UnsupportedNode> &unsupported,
-                    std::vector<std::string> &dataFiles) {
+/// What no runtime would load.
+static LogicalResult checkRanks(ModuleOp module) {
+  auto check = [](Type type, DictionaryAttr attributes, StringRef what,
+                  Location location) -> LogicalResult {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor || tensor.getRank() <= ASHLAR_MAX_RANK)
+      return success();
+    if (auto name = attributes ? attributes.getAs<StringAttr>("ashlar.name")
+                               : StringAttr())
+      location = NameLoc::get(name);
+    return emitError(location)
+           << what << " has rank " << tensor.getRank() << "; expected at most "
+           << ASHLAR_MAX_RANK
+           << ", the most that the runtime takes; make one dim of several in "
+              "the model";
+  };
+  for (auto entry : module.getOps<func::FuncOp>()) {
+    for (auto [i, type] : llvm::enumerate(entry.getArgumentTypes()))
+      if (failed(check(type, entry.getArgAttrDict(i), "input", entry.getLoc())))
+        return failure();
+    for (auto [i, type] : llvm::enumerate(entry.getResultTypes()))
+      if (failed(check(type, entry.getResultAttrDict(i), "output",
+                       entry.getLoc())))
+        return failure();
+  }
+  return success();
+}
+
+static OwningOpRef<ModuleOp>
+importFile(const CompileOptions &options, MLIRContext &context,
+           std::vector<UnsupportedNode> &unsupported,
+           std::vector<std::string> &dataFiles) {
   if (isMLIR(options.input)) {
     if (!options.values.empty()) {
       emitError(NameLoc::get(StringAttr::get(&context, options.input)))
@@ -38,5 +68,16 @@ ashlar::importModel(const CompileOptions &options, MLIRContext &context,
   OwningOpRef<ModuleOp> module =
       importONNX(options.input, importOptions, &context, found, &dataFiles);
   unsupported.assign(found.begin(), found.end());
+  return module;
+}
+
+OwningOpRef<ModuleOp>
+ashlar::importModel(const CompileOptions &options, MLIRContext &context,
+                    std::vector<UnsupportedNode> &unsupported,
+                    std::vector<std::string> &dataFiles) {
+  OwningOpRef<ModuleOp> module =
+      importFile(options, context, unsupported, dataFiles);
+  if (module && failed(checkRanks(*module)))
+    return nullptr;
   return module;
 }

@@ -189,13 +189,14 @@ Value ashlar::onnx_import::slice(ImplicitLocOpBuilder &b, Value value,
   if (type.getShape() == sizes &&
       llvm::all_of(strides, [](int64_t s) { return s == 1; }))
     return value;
-  // Nothing of an axis may be taken from its end, where no element is.
-  SmallVector<int64_t> inside(offsets);
-  for (auto [offset, size] : llvm::zip(inside, sizes))
-    if (size == 0)
-      offset = 0;
+  // Where an axis has no elements there is no place to take from.
+  if (llvm::is_contained(sizes, 0))
+    return arith::ConstantOp::create(
+        b, DenseElementsAttr::get(
+               RankedTensorType::get(sizes, type.getElementType()),
+               ArrayRef<Attribute>()));
   return tensor::ExtractSliceOp::create(
-      b, value, getAsIndexOpFoldResult(b.getContext(), inside),
+      b, value, getAsIndexOpFoldResult(b.getContext(), offsets),
       getAsIndexOpFoldResult(b.getContext(), sizes),
       getAsIndexOpFoldResult(b.getContext(), strides));
 }

@@ -243,3 +243,30 @@ g (float[2,3] x, float[1,3] z) => (float[3,3] y, float[2,3] w, bool h) {
   w = OptionalGetElement(o)
 }
 """, [{"x": f32(2, 3), "z": f32(1, 3)}], opset(18))
+
+# What is taken of a tensor without elements has none, wherever it lies.
+case("parts_of_nothing", """
+g (float[2,0,3] past, float[2,3] k) => (y, z, u, v) <int64 i = {1},
+    int64[1] one = {1}, int64[1] two = {2}, int64[1] zero = {0}> {
+  k0 = Gather<axis = 0>(past, i)
+  y = Concat<axis = 0>(k0, k)
+  s = Slice(past, one, two, zero)
+  z = Squeeze(s, zero)
+  u, v = Split<axis = 2>(past, parts)
+}
+""".replace("zero = {0}>", "zero = {0}, int64[2] parts = {1, 2}>"),
+     [{"past": np.zeros((2, 0, 3), np.float32), "k": f32(2, 3)}])
+
+# Inside a model a tensor may have more dims than at its ends.
+case("rank_of_twenty", """
+g (float[6,4] x) => (float[6,4] y) <int64[20] many = {MANY},
+    int64[2] two = {6, 4}> {
+  t = Reshape(x, many)
+  r = Tanh(t)
+  s = ReduceSum<keepdims = 1>(r, two_of)
+  u = Sub(r, s)
+  y = Reshape(u, two)
+}
+""".replace("MANY", ", ".join(["1"] * 15 + ["2", "3", "1", "2", "2"])).replace(
+    "two = {6, 4}>", "two = {6, 4}, int64[2] two_of = {3, -1}>"),
+     [{"x": f32(6, 4)}])
