@@ -39,8 +39,10 @@ were skipped; each skipped test says why.
   functions      1    exp, log, tanh, erf... against f64: errors as stated
   kernels        2    micro-kernels and stores of rows at their edges, beside
                       plain loops
-  fuzz           2    300 random graphs beside the target reference
+  fuzz           3    random graphs beside the target reference, with open
+                      sizes beside compiles for each
   streams        1    random networks on systolic machines, beside the processor
+  targets        3    real models compiled for other processors
   models         6    real models beside ONNX Runtime: numbers must agree
   fuse           4  random graphs and models at every level of --fuse
   contract       4    real models: the budget counts what the contract says
@@ -191,8 +193,9 @@ phase operators 8 "ONNX's own operator tests"
 phase edges 3 "operators at their edges, beside ONNX Runtime"
 phase functions 1 "errors of functions against f64"
 phase kernels 2 "micro-kernels and stores of rows at their edges, beside plain loops"
-phase fuzz 2 "random graphs beside the target reference"
+phase fuzz 3 "random graphs beside the target reference"
 phase streams 1 "random networks on systolic machines"
+phase targets 3 "real models for processors that this machine need not be"
 phase models 6 "real models beside ONNX Runtime"
 phase fuse 4 "equal results at every level of fusion"
 phase contract 4 "memory contracts, to the byte"

@@ -112,7 +112,8 @@ class Runner:
         """For each case its folder and its answer."""
         folders = [self.write(case, oracle) for case in cases]
         lines = "".join(
-            " ".join([str(folder), *self.write_machine(folder, case.all_flags())])
+            " ".join([str(folder),
+                      *self.write_machine(folder, case.all_flags())])
             + "\n" for folder, case in zip(folders, cases))
         command = [self.program, f"--jobs={self.jobs}"]
         if keep_reference:

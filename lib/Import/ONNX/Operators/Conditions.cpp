@@ -163,8 +163,7 @@ static LogicalResult importWithout(NodeImporter &node, const Branch &faulty,
   // A node without a name of its own has one for people.
   StringRef name = cast<NameLoc>(b.getLoc()).getName();
   std::string message =
-      ("the branch of '" + name +
-       "' that is taken where its condition is " +
+      ("the branch of '" + name + "' that is taken where its condition is " +
        (expected ? "false" : "true") +
        " cannot be computed with these shapes: " + faulty.fault)
           .str();
