@@ -119,6 +119,11 @@ int64_t deviceOf(Operation *op) {
   return contract ? contract.getDevice().value_or(0) : 0;
 }
 
+/// How many ops may share the rows of one kernel: a softmax has five, a layer
+/// norm nine. More are found in longer and longer searches, and make kernels
+/// that LLVM takes longer and longer for.
+constexpr size_t mostOfRows = 64;
+
 class DispatchFormer {
 public:
   DispatchFormer(Block &block, bool fuse, int64_t rowBytes, int64_t scoreBytes,
@@ -134,6 +139,13 @@ public:
 
   LogicalResult run() {
     SmallVector<Operation *> ops;
+    for (Operation &op : block)
+      if (auto generic = dyn_cast<linalg::GenericOp>(op))
+        if (generic.getNumReductionLoops() != 0 ||
+            llvm::any_of(generic.getDpsInputs(), [&](Value input) {
+              return summed.contains(input.getDefiningOp());
+            }))
+          summed.insert(generic);
     for (Operation &op : llvm::reverse(block)) {
       ops.push_back(&op);
       auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
@@ -217,16 +229,19 @@ private:
         return;
       ops.push_back(generic);
     }
+    // Without sums along rows there is nothing to keep near.
+    if (!summed.contains(group.back()))
+      return;
+    llvm::SmallPtrSet<Operation *, 16> inside(group.begin(), group.end());
     Block *block = group.back()->getBlock();
-    for (size_t i = 0; i != ops.size(); ++i)
+    for (size_t i = 0; i != ops.size() && ops.size() < mostOfRows; ++i)
       for (Value input : ops[i].getDpsInputs()) {
         auto producer = input.getDefiningOp<linalg::GenericOp>();
         if (!producer || producer->getNumResults() != 1 ||
             producer->getBlock() != block || taken.contains(producer) ||
-            llvm::is_contained(ops, producer) ||
+            inside.contains(producer) ||
             !llvm::all_of(producer->getUsers(), [&](Operation *user) {
-              return llvm::is_contained(ops,
-                                        block->findAncestorOpInBlock(*user));
+              return inside.contains(block->findAncestorOpInBlock(*user));
             }))
           continue;
         ops.push_back(producer);
@@ -234,11 +249,11 @@ private:
           ops.pop_back();
           continue;
         }
+        inside.insert(producer);
         // Others may have waited for this one.
         i = size_t(-1);
         break;
       }
-    // Without sums along rows there is nothing to keep near.
     if (llvm::none_of(ops, [](linalg::GenericOp op) {
           return op.getNumReductionLoops() != 0;
         }))
@@ -378,6 +393,8 @@ private:
   int64_t scoreBytes; ///< of what lies between two contractions
   bool openSizes;
   llvm::SmallPtrSet<Operation *, 32> taken;
+  /// Sums along rows and what is computed of them.
+  llvm::SmallPtrSet<Operation *, 32> summed;
   /// Slices of padded tensors, which are read where they are.
   llvm::SmallPtrSet<Operation *, 8> middles;
   SmallVector<SmallVector<Operation *>> groups;

@@ -54,6 +54,21 @@ bool narrowsSums(OpOperand *operand) {
          });
 }
 
+/// How many operations one body may have. Each fusion copies both bodies, and
+/// LLVM takes more than twice as long for twice as many: a chain that goes on
+/// for ever is cut into kernels of this size, whose time is their arithmetic.
+constexpr size_t mostOperations = 256;
+
+/// Whether the two make a body that is too large.
+bool isTooLarge(Operation *producer, OpOperand *operand) {
+  auto first = dyn_cast<linalg::GenericOp>(producer);
+  auto second = dyn_cast<linalg::GenericOp>(operand->getOwner());
+  return first && second &&
+         first.getBody()->getOperations().size() +
+                 second.getBody()->getOperations().size() >
+             mostOperations;
+}
+
 bool shouldFuse(OpOperand *operand, bool keepBytes) {
   Operation *producer = operand->get().getDefiningOp();
   if (!producer || (keepBytes && quantizes(producer)) || narrowsSums(operand))
@@ -66,7 +81,8 @@ bool shouldFuse(OpOperand *operand, bool keepBytes) {
     return true;
   // What a loop reads is not computed again in each step.
   bool isOutside = producer->getBlock() != operand->getOwner()->getBlock();
-  if (isOutside || !producer->hasOneUse() || !readsOnce(operand))
+  if (isOutside || !producer->hasOneUse() || !readsOnce(operand) ||
+      isTooLarge(producer, operand))
     return false;
   Operation *consumer = operand->getOwner();
   remark::passed(consumer->getLoc(), about(consumer, "Elementwise", "fusion"))
@@ -95,6 +111,9 @@ std::string whyNotFused(linalg::GenericOp producer, OpOperand *operand,
                : "each element is read many times";
   if (producer->getBlock() != consumer->getBlock())
     return "it stands outside of the loop or branch that reads it";
+  if (isTooLarge(producer, operand))
+    return "together they have more than " + std::to_string(mostOperations) +
+           " operations";
   return "their loops do not fit each other";
 }
 
@@ -129,7 +148,11 @@ struct FuseElementwise
     linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
     tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);
     tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, context);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    GreedyRewriteConfig config;
+    // One that ends for want of iterations has failed, and would not say why.
+    config.setMaxIterations(GreedyRewriteConfig::kNoLimit);
+    if (failed(
+            applyPatternsGreedily(getOperation(), std::move(patterns), config)))
       return signalPassFailure();
     explainRefusals(getOperation(), keepBytes);
   }

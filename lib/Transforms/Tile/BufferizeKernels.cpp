@@ -91,6 +91,48 @@ void reuseOperands(func::FuncOp kernel) {
   });
 }
 
+/// A result that operands are joined to becomes a copy of each into its place.
+/// The analysis would compare every part of a chain with all others, and follow
+/// the chain for each pair.
+void copyParts(bufferization::MaterializeInDestinationOp store) {
+  SmallVector<tensor::InsertSliceOp> parts;
+  Value whole = store.getSource();
+  while (auto insert = whole.getDefiningOp<tensor::InsertSliceOp>()) {
+    if (!insert->hasOneUse() ||
+        !insert.getSource().getDefiningOp<bufferization::ToTensorOp>())
+      return;
+    parts.push_back(insert);
+    whole = insert.getDest();
+  }
+  bool isEmpty = whole.getDefiningOp<tensor::EmptyOp>() != nullptr;
+  // What a pad fills first is stored whole.
+  if (parts.empty() || !(isEmpty || (whole.hasOneUse() &&
+                                     whole.getDefiningOp<linalg::FillOp>())))
+    return;
+  auto target = dyn_cast<MemRefType>(store.getDest().getType());
+  if (!target)
+    return;
+  ImplicitLocOpBuilder b(store.getLoc(), store);
+  auto put = [&](Value value, Value place) {
+    bufferization::MaterializeInDestinationOp::create(
+        b, Type(), value, place, store.getRestrict(), store.getWritable());
+  };
+  if (!isEmpty)
+    put(whole, store.getDest());
+  for (tensor::InsertSliceOp part : llvm::reverse(parts)) {
+    b.setLoc(part.getLoc());
+    MemRefType type = memref::SubViewOp::inferRankReducedResultType(
+        part.getSourceType().getShape(), target, part.getMixedOffsets(),
+        part.getMixedSizes(), part.getMixedStrides());
+    put(part.getSource(), memref::SubViewOp::create(
+                              b, type, store.getDest(), part.getMixedOffsets(),
+                              part.getMixedSizes(), part.getMixedStrides()));
+  }
+  store.erase();
+  for (tensor::InsertSliceOp part : parts)
+    part.erase();
+}
+
 struct BufferizeKernels
     : ashlar::impl::BufferizeKernelsPassBase<BufferizeKernels> {
   void runOnOperation() override {
@@ -104,6 +146,7 @@ struct BufferizeKernels
     tensor::populateDecomposeTensorConcatPatterns(patterns);
     if (failed(applyPatternsGreedily(function, std::move(patterns))))
       return signalPassFailure();
+    function.walk(copyParts);
 
     bufferization::OneShotBufferizationOptions options;
     options.allowReturnAllocsFromLoops = true;

@@ -181,11 +181,13 @@ static LogicalResult importSplit(NodeImporter &node) {
   if (int64_t(sizes.size()) != count)
     return node.invalid("has " + Twine(sizes.size()) + " sizes for " +
                         Twine(count) + " outputs");
-  if (failed(expectSize(node, sizes)))
-    return failure();
   int64_t sum = 0;
-  for (int64_t size : sizes)
-    sum += size;
+  for (auto [i, size] : llvm::enumerate(sizes)) {
+    if (size < 0 || llvm::AddOverflow(sum, size, sum))
+      return node.invalid("the size of part " + Twine(i) + " is " +
+                          Twine(size) + "; expected sizes from 0 to " +
+                          Twine(dim));
+  }
   if (sum != dim)
     return node.invalid("the parts' sizes add up to " + Twine(sum) +
                         ", but axis " + Twine(*axis) + " has size " +
