@@ -313,7 +313,7 @@ CompileResult Compilation::run() {
       return failure();
     bool refused = false;
     for (auto function : module->getOps<func::FuncOp>())
-      if (failed(foldLargeConstants(function, refused)))
+      if (failed(foldLargeConstants(function, options.threads, refused)))
         return refused ? refuse() : failure();
     return success();
   };

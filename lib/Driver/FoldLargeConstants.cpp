@@ -3,6 +3,7 @@
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Emit/EmitModule.h"
 #include "ashlar/Support/MemoryFile.h"
+#include "ashlar/Support/Remarks.h"
 #include "ashlar/Targets/Target.h"
 #include "ashlar/Transforms/Pipelines/Pipelines.h"
 #include "ashlar/runtime/api.h"
@@ -19,6 +20,15 @@
 using namespace mlir;
 using namespace ashlar;
 
+/// Steps of loops that are taken for constants: a product of two matrices of
+/// 4096 rows and columns has as many.
+static constexpr int64_t maximumSteps = int64_t(1) << 36;
+/// Beyond these, plain loops would take a tenth of a second or more.
+static constexpr int64_t fewSteps = int64_t(1) << 25;
+/// Of a tensor that is larger than the constants it comes from: what lies
+/// between them and a value, or a splat that a product reads.
+static constexpr int64_t maximumBytes = int64_t(64) << 20;
+
 namespace {
 bool isStaticTensor(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
@@ -26,12 +36,36 @@ bool isStaticTensor(Type type) {
          tensor.getElementType().isIntOrFloat();
 }
 
+/// Steps of the op's loops; nothing where they cannot be told.
+std::optional<int64_t> stepsOf(Operation *op) {
+  int64_t steps = 0;
+  if (auto loops = dyn_cast<linalg::LinalgOp>(op)) {
+    steps = 1;
+    for (int64_t range : loops.getStaticLoopRanges())
+      if (ShapedType::isDynamic(range) ||
+          llvm::MulOverflow(steps, range, steps))
+        return std::nullopt;
+    return steps;
+  }
+  for (Type type : op->getResultTypes())
+    if (isStaticTensor(type))
+      steps += cast<RankedTensorType>(type).getNumElements();
+  return steps;
+}
+
+bool isSplat(Operation *op) {
+  auto constant = dyn_cast<arith::ConstantOp>(op);
+  auto dense = constant ? dyn_cast<DenseElementsAttr>(constant.getValue())
+                        : DenseElementsAttr();
+  return dense && dense.isSplat();
+}
+
 /// The values of one function that constants alone decide.
 class ConstantValues {
 public:
   explicit ConstantValues(func::FuncOp function) {
     for (Operation &op : function.getBody().front())
-      if (isConstant(&op))
+      if (isConstant(&op) && isAffordable(&op))
         ops.insert(&op);
   }
 
@@ -87,6 +121,42 @@ private:
     });
   }
 
+  /// Whether it pays to compute the op here; counts what it takes.
+  bool isAffordable(Operation *op) {
+    if (isa<arith::ConstantOp>(op) || op->getNumResults() == 0)
+      return true;
+    std::optional<int64_t> taken = stepsOf(op);
+    int64_t bytes = 0;
+    for (Type type : op->getResultTypes())
+      if (isStaticTensor(type))
+        bytes += byteSize(type);
+    // What a product reads lies in memory, splats as well.
+    auto loops = dyn_cast<linalg::LinalgOp>(op);
+    if (loops && loops.getNumReductionLoops() != 0)
+      for (Value operand : op->getOperands())
+        if (Operation *source = operand.getDefiningOp();
+            source && isSplat(source) && isStaticTensor(operand.getType()))
+          bytes = std::max(bytes, byteSize(operand.getType()));
+    bool isLarge = bytes > maximumBytes && bytes > sourceBytes(op);
+    bool isLong = !taken || *taken > maximumSteps - steps;
+    if (!isLarge && !isLong) {
+      steps += *taken;
+      return true;
+    }
+    // Places and initial values are made where they are used.
+    if (isa<linalg::FillOp, tensor::EmptyOp>(op))
+      return true;
+    remark::missed(op->getLoc(), about(op, "Constant", "folding"))
+        << "depends on constants alone, but every call computes it: "
+        << remark::metric("Reason",
+                          isLarge ? "it would take " + std::to_string(bytes) +
+                                        " bytes, more than it comes from"
+                                  : "with others, it would take more than " +
+                                        std::to_string(maximumSteps) +
+                                        " steps of loops");
+    return false;
+  }
+
   void collect(Operation *op, llvm::SetVector<Operation *> &needed) {
     SmallVector<Operation *> work = {op};
     while (!work.empty())
@@ -102,16 +172,51 @@ private:
     int64_t bytes = 0;
     for (Operation *source : needed)
       if (auto constant = dyn_cast<arith::ConstantOp>(source))
-        if (isStaticTensor(constant.getType())) {
-          auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
-          if (!dense || !dense.isSplat())
-            bytes += byteSize(constant.getType());
-        }
+        if (isStaticTensor(constant.getType()) && !isSplat(source))
+          bytes += byteSize(constant.getType());
     return bytes;
   }
 
   llvm::SetVector<Operation *> ops;
+  int64_t steps = 0; ///< of all ops
 };
+
+/// A splat is one element until something reads it out of memory: one that is
+/// too large to lie in the file for that is filled by the call.
+void fillLargeSplats(func::FuncOp function) {
+  for (auto constant : llvm::make_early_inc_range(
+           function.getBody().front().getOps<arith::ConstantOp>())) {
+    if (!isSplat(constant) || !isStaticTensor(constant.getType()) ||
+        byteSize(constant.getType()) <= maximumBytes)
+      continue;
+    OpBuilder b(constant);
+    Value filled;
+    for (OpOperand &use : llvm::make_early_inc_range(constant->getUses())) {
+      auto loops = dyn_cast<linalg::LinalgOp>(use.getOwner());
+      if (!loops || loops.getNumReductionLoops() == 0)
+        continue;
+      if (!filled) {
+        auto type = cast<RankedTensorType>(constant.getType());
+        auto elements = cast<DenseElementsAttr>(constant.getValue());
+        Value element = arith::ConstantOp::create(
+            b, constant.getLoc(),
+            cast<TypedAttr>(elements.getSplatValue<Attribute>()));
+        Value place = tensor::EmptyOp::create(
+            b, constant.getLoc(), type.getShape(), type.getElementType());
+        filled = linalg::FillOp::create(b, constant.getLoc(), element, place)
+                     .getResult(0);
+        remark::missed(constant->getLoc(),
+                       about(constant, "Constant", "folding"))
+            << "is one number many times, and every call fills it: its "
+            << remark::metric("Bytes", byteSize(type))
+            << " bytes are too many to lie in the file";
+      }
+      use.set(filled);
+    }
+    if (constant->use_empty())
+      constant.erase();
+  }
+}
 
 /// Frees the runtime's handles in the right order.
 struct Handles {
@@ -152,21 +257,37 @@ OwningOpRef<ModuleOp> extract(ConstantValues &constants,
   return module;
 }
 
-LogicalResult compileForReference(ModuleOp module, const MemoryFile &file,
-                                  bool &refused) {
+/// What computes constants, by how much there is to do.
+std::unique_ptr<Target> chooseTarget(ModuleOp module, std::string &name) {
   auto info = llvm::find_if(allTargets(), [](const TargetInfo &info) {
-    return info.name == "reference";
+    return info.createForConstants != nullptr;
   });
-  std::unique_ptr<Target> target =
-      info->create(info->machineFor(info->presets.front()));
+  name = info->name + ":" + info->presets.front();
+  // Whatever loops they have, counted in floats since they may overflow.
+  double steps = 0;
+  module.walk([&](linalg::LinalgOp op) {
+    if (op.getNumReductionLoops() != 0)
+      steps += double(stepsOf(op).value_or(0));
+  });
+  return steps > fewSteps
+             ? info->createForConstants()
+             : info->create(info->machineFor(info->presets.front()));
+}
+
+LogicalResult compileHere(ModuleOp module, const MemoryFile &file,
+                          bool &refused) {
+  std::string name;
+  std::unique_ptr<Target> target = chooseTarget(module, name);
   PassManager place(module.getContext());
-  buildPlacePipeline(place, {info->name + ":" + info->presets.front()});
+  buildPlacePipeline(place, {name});
   if (failed(place.run(module)))
     return failure();
   ModuleOp program = *module.getOps<ModuleOp>().begin();
   PassManager stages(module.getContext());
-  buildFusePipeline(stages, target->fuses(), target->tileOptions());
-  buildTilePipeline(stages, target->tileOptions());
+  TileOptions tiling = target->tileOptions();
+  tiling.exactConvolution = true;
+  buildFusePipeline(stages, target->fuses(), tiling);
+  buildTilePipeline(stages, tiling);
   buildSchedulePipeline(stages);
   if (failed(stages.run(program)))
     return failure();
@@ -182,12 +303,14 @@ LogicalResult compileForReference(ModuleOp module, const MemoryFile &file,
 }
 
 /// Runs the module; `outputs` stay valid as long as the handles.
-LogicalResult run(StringRef path, Handles &handles,
+LogicalResult run(StringRef path, unsigned threads, Handles &handles,
                   MutableArrayRef<ashlar_tensor_t> outputs, Location location) {
+  ashlar_runtime_options_t options = ASHLAR_RUNTIME_OPTIONS_INIT;
+  options.threads = threads;
   ashlar_load_options_t load = ASHLAR_LOAD_OPTIONS_INIT;
   load.allow_native_code = 1;
   if (failed(
-          check(ashlar_runtime_create(nullptr, &handles.runtime), location)) ||
+          check(ashlar_runtime_create(&options, &handles.runtime), location)) ||
       failed(check(ashlar_module_load_file(handles.runtime, path.str().c_str(),
                                            &load, &handles.module),
                    location)) ||
@@ -201,11 +324,14 @@ LogicalResult run(StringRef path, Handles &handles,
 }
 } // namespace
 
-LogicalResult ashlar::foldLargeConstants(func::FuncOp function, bool &refused) {
+LogicalResult ashlar::foldLargeConstants(func::FuncOp function,
+                                         unsigned threads, bool &refused) {
   ConstantValues constants(function);
   SmallVector<Value> values = constants.worthFolding();
-  if (values.empty())
+  if (values.empty()) {
+    fillLargeSplats(function);
     return success();
+  }
   Location location = values.front().getLoc();
   auto file = MemoryFile::create("constants.ash");
   if (!file) {
@@ -215,8 +341,8 @@ LogicalResult ashlar::foldLargeConstants(func::FuncOp function, bool &refused) {
   OwningOpRef<ModuleOp> module = extract(constants, values);
   Handles handles;
   SmallVector<ashlar_tensor_t> outputs(values.size(), ashlar_tensor_t{});
-  if (failed(compileForReference(*module, *file, refused)) ||
-      failed(run(file->path(), handles, outputs, location)))
+  if (failed(compileHere(*module, *file, refused)) ||
+      failed(run(file->path(), threads, handles, outputs, location)))
     return failure();
   for (auto [value, output] : llvm::zip(values, outputs)) {
     auto type = cast<RankedTensorType>(value.getType());
@@ -235,5 +361,6 @@ LogicalResult ashlar::foldLargeConstants(func::FuncOp function, bool &refused) {
        llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
     if (isOpTriviallyDead(&op))
       op.erase();
+  fillLargeSplats(function);
   return success();
 }

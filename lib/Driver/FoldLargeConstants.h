@@ -7,13 +7,16 @@
 namespace ashlar {
 
 /// Replaces what depends on constants only, and is too large to be folded as
-/// attributes, by its value: the expressions are compiled for the reference
-/// target and run here. What would be larger than the constants it comes from
-/// stays as it is. Equal on every machine: the reference target computes in
-/// the order of the definition, without fused products.
+/// attributes, by its value: the expressions are compiled and run here. What
+/// would be larger than the constants it comes from stays as it is; so does
+/// what takes more than maximumSteps of loops, all together, or makes a tensor
+/// larger than maximumBytes and than what it comes from. Equal on every
+/// machine: the target reference computes in the order of the definition,
+/// without fused products, and where that would take long, a target for
+/// constants in an order that is fixed.
 /// `refused` is set when the machine is at fault and not the compiler.
 mlir::LogicalResult foldLargeConstants(mlir::func::FuncOp function,
-                                       bool &refused);
+                                       unsigned threads, bool &refused);
 
 } // namespace ashlar
 

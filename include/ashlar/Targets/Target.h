@@ -117,6 +117,10 @@ struct TargetInfo {
   bool isHost = true;
   /// The preset that makes object files where none is named; empty: none does.
   std::string objectPreset = "";
+  /// A target for products of constants that take long, computed while others
+  /// are compiled; null: no such. It runs on every machine that compiles, and
+  /// gives the same bytes on all of them.
+  std::unique_ptr<Target> (*createForConstants)() = nullptr;
 };
 
 /// All targets of this compiler; lib/InitAll.cpp is the list.

@@ -30,7 +30,25 @@ protected:
   bool contractsFloats() const override { return false; }
   bool optimizes() const override { return false; }
 };
+
+/// Fast loops whose results are the same bytes on every machine: nothing is
+/// contracted, and the choice of tiles, and with it the order of sums, follows
+/// one model of a machine whichever the code is for.
+class ConstantsTarget : public CPUTarget {
+public:
+  using CPUTarget::CPUTarget;
+
+protected:
+  bool contractsFloats() const override { return false; }
+};
 } // namespace
+
+static MachineModel constantsMachine() {
+  MachineModel machine = machineInFile("x86-64");
+  if (llvm::Triple(llvm::sys::getDefaultTargetTriple()).isAArch64())
+    machine.code = machineInFile("aarch64").code;
+  return machine;
+}
 
 /// The same code on every machine of one kind.
 static MachineModel referenceMachine(llvm::StringRef) {
@@ -63,5 +81,10 @@ TargetInfo ashlar::cpu::referenceTargetInfo() {
           refuse,
           [](MachineModel machine) -> std::unique_ptr<Target> {
             return std::make_unique<ReferenceTarget>(std::move(machine));
+          },
+          /*isHost=*/true,
+          /*objectPreset=*/"",
+          []() -> std::unique_ptr<Target> {
+            return std::make_unique<ConstantsTarget>(constantsMachine());
           }};
 }
