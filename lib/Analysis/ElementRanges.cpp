@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Analysis/ElementRanges.h"
+#include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -192,7 +193,8 @@ private:
         .Case<math::CeilOp>([&](auto) { return monotone(std::ceil); })
         .Case<math::FloorOp>([&](auto) { return monotone(std::floor); })
         .Case<math::TruncOp>([&](auto) { return monotone(std::trunc); })
-        .Case<math::RoundEvenOp, math::RoundOp>([&](auto) {
+        .Case<math::RoundEvenOp>([&](auto) { return monotone(std::nearbyint); })
+        .Case<math::RoundOp>([&](auto) {
           ElementRange result = monotone(std::round);
           result.low -= 1;
           result.high += 1;
@@ -264,6 +266,15 @@ private:
       return result;
     }
     unsigned bits = bitsOf(value.getType());
+    if (isa<arith::FPToSIOp>(op) && bits <= 32) {
+      // Towards zero.
+      double limit = std::ldexp(1.0, bits - 1), low = std::trunc(x[0].low),
+             high = std::trunc(x[0].high);
+      if (low >= -limit && high < limit)
+        result.integer = ConstantIntRanges::fromSigned(
+            APInt(bits, int64_t(low), true), APInt(bits, int64_t(high), true));
+      return result;
+    }
     if (isa<arith::FPToSIOp, arith::FPToUIOp>(op)) {
       double limit = std::ldexp(1.0, bits - 2);
       if (x[0].low > -limit && x[0].high < limit)
@@ -507,6 +518,34 @@ ElementRanges::Elements ElementRanges::computeGeneric(Operation *operation,
   return {all[inputs + result]};
 }
 
+/// What a contraction's body may yield, whatever its sums are.
+ElementRanges::Elements ElementRanges::computeContract(Operation *operation,
+                                                       unsigned result) {
+  auto op = cast<tile::ContractOp>(operation);
+  auto pad = dyn_cast_or_null<IntegerAttr>(op.getPad().value_or(TypedAttr()));
+  if (result != 0 || (op.getPad() && !pad))
+    return {};
+  BodyRanges ranges(*this, [](unsigned) {
+    return ElementRange{ConstantIntRanges::maxRange(64)};
+  });
+  Block &body = op.getBody().front();
+  for (auto [i, operand] : llvm::enumerate(op.getEpilogue())) {
+    ArrayRef<ElementRange> elements = evaluate(operand);
+    ElementRange all =
+        elements.empty()
+            ? ElementRange::any(body.getArgument(unsigned(i) + 1).getType())
+            : elements.front();
+    for (const ElementRange &other :
+         elements.drop_front(elements.empty() ? 0 : 1))
+      all = unite(all, other);
+    all.copyOf = {};
+    ranges.set(body.getArgument(unsigned(i) + 1), all);
+  }
+  ElementRange yielded = ranges.run(body).front();
+  yielded.copyOf = {};
+  return {pad ? unite(yielded, ElementRange::constant(pad)) : yielded};
+}
+
 ElementRanges::Elements ElementRanges::compute(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type || !type.hasStaticShape() || type.getNumElements() == 0 ||
@@ -579,6 +618,22 @@ ElementRanges::Elements ElementRanges::compute(Value value) {
         for (auto [x, y] : llvm::zip(then, other))
           x = unite(x, y);
         return then;
+      })
+      .Case([&](tile::ContractOp) {
+        return computeContract(op, cast<OpResult>(value).getResultNumber());
+      })
+      .Case([&](tensor::PadOp pad) -> Elements {
+        Value fill = pad.getConstantPaddingValue();
+        Attribute constant;
+        ArrayRef<ElementRange> inner = evaluate(pad.getSource());
+        if (!fill || !matchPattern(fill, m_Constant(&constant)) ||
+            !isa<IntegerAttr, FloatAttr>(constant) || inner.empty())
+          return {};
+        Elements all = {ElementRange::constant(constant)};
+        for (const ElementRange &element : inner)
+          all[0] = unite(all[0], element);
+        all[0].copyOf = {};
+        return all;
       })
       .Case([&](linalg::LinalgOp) {
         return computeGeneric(op, cast<OpResult>(value).getResultNumber());

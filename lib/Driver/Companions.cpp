@@ -21,7 +21,7 @@ void ashlar::addCompanions(const Target &target, TileOptions &options) {
     options.companions.push_back(
         {companion->name(),
          [&other = *companion](Operation *op) { return other.whyNot(op); },
-         companion->endsInBytes()});
+         companion->endsInBytes(), companion->arraySumBits()});
 }
 
 JoiningDevices ashlar::joiningDevices(const Target &target) {

@@ -94,6 +94,8 @@ template <typename Visitor, typename T> void visitFields(Visitor &v, T &x) {
     v.flag("interlocked", x.interlocked);
     v.flag("shadow", x.shadow);
     v.flag("extended", x.extended);
+    v.flag("weights_stay", x.weightsStay);
+    v.flag("narrow_results", x.narrowResults);
     v.figure("bank_rows_per_cycle", x.bankRowsPerCycle, int64_t(1));
     v.figure("command_rows", x.commandRows, int64_t(1));
     v.optional("command_row_bytes", x.commandRowBytes, int64_t(1), int64_t(0));
@@ -101,6 +103,11 @@ template <typename Visitor, typename T> void visitFields(Visitor &v, T &x) {
     v.figure("queue_depth", x.queueDepth, int64_t(1));
     v.figure("special_lanes", x.specialLanes, int64_t(1));
     v.figure("vector_latency_cycles", x.vectorLatencyCycles, int64_t(1));
+    v.optional("array_sum_bits", x.arraySumBits, int64_t(1), int64_t(0));
+    v.optional("least_depth", x.leastDepth, int64_t(1), int64_t(0));
+    v.optional("requests_in_flight", x.requestsInFlight, int64_t(1),
+               int64_t(0));
+    v.optional("request_bytes", x.requestBytes, int64_t(1), int64_t(0));
     v.sources(x.sources);
   } else {
     static_assert(std::is_same_v<Object, MachineModel>);

@@ -136,6 +136,26 @@ TEST(SystolicExecute, GemminiNarrowsWithAScaleAndReLU) {
   }
 }
 
+// The sum is activated before it is scaled: a negative scale tells.
+TEST(SystolicExecute, ReLUComesBeforeTheScale) {
+  for (float scale : {0.5f, -0.5f}) {
+    StreamBuilder b("relu", 2);
+    const uint32_t c = ASHLAR_SYSTOLIC_ACCUMULATOR;
+    b.configLoad(0, 16, 16);
+    b.configStore(4, ASHLAR_SYSTOLIC_RELU, scale);
+    b.load(at(0), {c, 1, 4});
+    b.store(at(1), {c, 1, 4});
+    std::vector<int32_t> in = {-100, -1, 7, 1000};
+    std::vector<int8_t> out(4);
+    Simulated s(gemmini(), b.kernel);
+    s.bind(in, false);
+    s.bind(out, true);
+    ASSERT_TRUE(s.run()) << s.error;
+    EXPECT_EQ(out, scale > 0 ? (std::vector<int8_t>{0, 0, 4, 127})
+                             : (std::vector<int8_t>{0, 0, -4, -128}));
+  }
+}
+
 TEST(SystolicExecute, SumsOfIntegersWrap) {
   Machine machine = small(4, ASHLAR_SYSTOLIC_S8);
   StreamBuilder b("wrap", 2);
@@ -298,6 +318,48 @@ TEST(SystolicExecute, OutputStationaryAccumulatesInTheArray) {
         sum += a[i * k + l] * b[l * 16 + j];
       ASSERT_EQ(c[i * 16 + j], sum);
     }
+}
+
+/// `depth` terms, all products 127 * 127, in one sum that stays in the array.
+Kernel constantSum(uint32_t depth, uint32_t c) {
+  StreamBuilder s("sum", 2);
+  s.configExecute(ASHLAR_SYSTOLIC_OUTPUT_STATIONARY);
+  s.configLoad(0, 0, 16);
+  s.configStore(4);
+  s.load(at(0), {0, 16, 16});
+  for (uint32_t k = 0; k < depth; k += 16) {
+    uint32_t terms = std::min(depth - k, 16u);
+    s.preload(Matrix::none(),
+              k + 16 < depth ? Matrix::none() : Matrix{c, 1, 1});
+    s.compute({0, 1, terms}, {0, terms, 1}, k == 0);
+  }
+  s.sync();
+  s.store(at(1), {c | ASHLAR_SYSTOLIC_FULL_WIDTH, 1, 1});
+  return s.kernel;
+}
+
+// 32 terms of 16129 have room in 20 bits, 33 have not.
+TEST(SystolicExecute, SumsThatStayMustFitInTheArray) {
+  std::vector<int8_t> in(16, 127);
+  auto run = [&](Machine machine, uint32_t depth, int32_t &result) {
+    std::vector<int32_t> out = {0};
+    Simulated s(machine, constantSum(depth, ASHLAR_SYSTOLIC_ACCUMULATOR));
+    s.bind(in, false);
+    s.bind(out, true);
+    s.run();
+    result = out[0];
+    return s.error;
+  };
+  int32_t sum = 0;
+  EXPECT_EQ(run(gemmini(), 32, sum), "");
+  EXPECT_EQ(sum, 32 * 16129);
+  EXPECT_EQ(run(gemmini(), 33, sum),
+            "instruction 9 (compute_accumulated): row 0, column 0 of C: the "
+            "sum 532257 has no room in the array's 20 bits");
+  Machine wide = gemmini();
+  wide.array_sum_bits = 0;
+  EXPECT_EQ(run(wide, 300, sum), "");
+  EXPECT_EQ(sum, 300 * 16129);
 }
 
 // A 3x3 convolution of stride 1 or 2 reads each tap in place: the image lies in
@@ -501,6 +563,19 @@ TEST(SystolicExecute, RefusesWhatAnArrayCannotDo) {
                     }),
             "instruction 8 (compute_preloaded): A: its stream has 6 rows, the "
             "command asks for 7");
+  EXPECT_EQ(refusal(gemminiWS(),
+                    [&](auto &b) {
+                      b.configExecute(ASHLAR_SYSTOLIC_OUTPUT_STATIONARY);
+                    }),
+            "instruction 3 (config): config_ex: machine gemmini-ws is "
+            "weight-stationary only");
+  EXPECT_EQ(refusal(gemminiWS(),
+                    [&](auto &b) {
+                      b.store(at(0),
+                              {c.address | ASHLAR_SYSTOLIC_FULL_WIDTH, 1, 1});
+                    }),
+            "instruction 3 (mvout): machine gemmini-ws stores no elements of "
+            "32 bits");
   EXPECT_EQ(refusal(t, [&](auto &b) { b.add(63, 0, 0); }),
             "instruction 3: there is no function 63");
   EXPECT_EQ(

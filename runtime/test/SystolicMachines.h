@@ -36,6 +36,21 @@ inline Machine gemmini() {
   m.vector_lanes = 16;
   m.special_lanes = 16;
   m.vector_latency = 4;
+  m.array_sum_bits = 20;
+  m.least_depth = 16;
+  m.requests_in_flight = 16;
+  m.request_bytes = 64;
+  return m;
+}
+
+/// Those of gemmini-ws.json.
+inline Machine gemminiWS() {
+  Machine m = gemmini();
+  std::strcpy(m.name, "gemmini-ws");
+  m.flags |= ASHLAR_SYSTOLIC_WEIGHTS_STAY | ASHLAR_SYSTOLIC_NARROW_RESULTS;
+  m.scratchpad_rows = 4096;
+  m.accumulator_rows = 512;
+  m.least_depth = 0;
   return m;
 }
 

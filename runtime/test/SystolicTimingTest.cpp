@@ -116,6 +116,61 @@ TEST(SystolicTiming, MemoryHasALatencyAndARate) {
   EXPECT_EQ(cycles(100, 8, 128, 56, 1), 100 * 128 / 8 + 500);
 }
 
+// Of a machine whose requests are limited: none merged with another row's, so
+// many answered in a latency, loads and stores each.
+TEST(SystolicTiming, RequestsInFlightLimitTheRate) {
+  auto cycles = [](const Machine &machine, uint32_t columns, uint32_t stride,
+                   uint64_t offset, uint32_t count, bool stores = false) {
+    StreamBuilder b("requests", 1);
+    b.configLoad(0, stride, 16);
+    b.configStore(stride);
+    if (stores)
+      b.load(0, {64, 16, 16});
+    b.sync();
+    b.region("requests", 0, 0);
+    for (uint32_t i = 0; i < count; ++i) {
+      b.load(at(0, offset), {0, 16, columns});
+      if (stores)
+        b.store(at(0, 1 << 20), {64, 16, 16});
+    }
+    Simulated s(machine, b.kernel);
+    return regionCycles(s);
+  };
+  Machine machine = gemmini(), free = gemmini();
+  free.requests_in_flight = free.request_bytes = 0;
+  // 256 bytes that continue each other are 16 requests of 16 bytes; 16 are on
+  // their way at once, and the next ones wait for the answers.
+  EXPECT_EQ(cycles(free, 16, 16, 0, 1), 256 / 16 + 100);
+  EXPECT_EQ(cycles(machine, 16, 16, 0, 1), 16 + 100);
+  EXPECT_EQ(cycles(free, 16, 16, 0, 4), 4 * 16 + 100);
+  EXPECT_EQ(cycles(machine, 16, 16, 0, 4), 3 * 101 + 16 + 100);
+  // 64 bytes of a row are one request, four cycles of the port.
+  EXPECT_EQ(cycles(machine, 64, 64, 0, 1), 16 * 4 + 100);
+  EXPECT_EQ(cycles(machine, 64, 64, 0, 4), 3 * 104 + 16 * 4 + 100);
+  // Across a border of 64 bytes it is two, aligned.
+  EXPECT_EQ(cycles(machine, 16, 64, 56, 1), 101 + 16 + 100);
+  // Half of 32 bytes is all that a request of them brings.
+  EXPECT_EQ(cycles(machine, 16, 64, 8, 1), 16 * 2 + 100);
+  // Stores have requests of their own.
+  EXPECT_NEAR(double(cycles(machine, 16, 16, 0, 4, true)), 3 * 101 + 116, 20);
+}
+
+// However few its terms are, a product whose sums stay feeds as many rows as
+// the machine says.
+TEST(SystolicTiming, SumsThatStayTakeTheLeastDepth) {
+  Machine machine = gemmini();
+  auto cycles = [&](uint32_t depth) {
+    Kernel kernel =
+        folds(machine, 1, 16, ASHLAR_SYSTOLIC_OUTPUT_STATIONARY, depth);
+    Simulated s(machine, kernel);
+    return regionCycles(s);
+  };
+  EXPECT_EQ(cycles(3), cycles(16));
+  EXPECT_EQ(cycles(17), cycles(32));
+  machine.least_depth = 0;
+  EXPECT_EQ(cycles(3) + 13, cycles(16));
+}
+
 // Loads and stores share the port, and do not wait for each other's latency.
 TEST(SystolicTiming, LoadsAndStoresShareThePort) {
   Machine machine = small(16, ASHLAR_SYSTOLIC_BF16);
@@ -196,6 +251,8 @@ TEST(SystolicTiming, InterlocksWaitForRows) {
 
 TEST(SystolicTiming, BanksServeOneEngineAtATime) {
   Machine machine = gemmini();
+  // Loads that wait for answers are never at work for long.
+  machine.requests_in_flight = machine.request_bytes = 0;
   auto build = [&](uint32_t a, uint32_t target) {
     StreamBuilder b("banks", 1);
     b.configExecute(ASHLAR_SYSTOLIC_WEIGHT_STATIONARY);

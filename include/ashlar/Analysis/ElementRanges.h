@@ -50,6 +50,7 @@ private:
   using Elements = llvm::SmallVector<ElementRange, 1>;
   Elements compute(mlir::Value value);
   Elements computeGeneric(mlir::Operation *op, unsigned result);
+  Elements computeContract(mlir::Operation *op, unsigned result);
   Elements pick(mlir::Value source, llvm::ArrayRef<int64_t> shape,
                 llvm::function_ref<int64_t(llvm::ArrayRef<int64_t>)> place);
 

@@ -118,9 +118,11 @@ struct FixedCosts {
 
 /// What only a systolic machine has: docs/systolic.md says what each means.
 struct SystolicControl {
-  bool interlocked = false; ///< hazards on chip are ordered by hardware
-  bool shadow = false;      ///< weights are loaded while others are in use
-  bool extended = false;    ///< has the vector unit's instructions, too
+  bool interlocked = false;   ///< hazards on chip are ordered by hardware
+  bool shadow = false;        ///< weights are loaded while others are in use
+  bool extended = false;      ///< has the vector unit's instructions, too
+  bool weightsStay = false;   ///< there is no output-stationary dataflow
+  bool narrowResults = false; ///< sums cannot be stored as they are
   int64_t bankRowsPerCycle = 1;
   int64_t commandRows = 1;     ///< at most, in one command
   int64_t commandRowBytes = 0; ///< at most, in one row of a load; 0: any
@@ -128,6 +130,10 @@ struct SystolicControl {
   int64_t queueDepth = 1;
   int64_t specialLanes = 1; ///< of exp, reciprocals and lookups
   int64_t vectorLatencyCycles = 1;
+  int64_t arraySumBits = 0; ///< of sums in the array; 0: the accumulator's
+  int64_t leastDepth = 0;   ///< cycles of an output-stationary product, least
+  int64_t requestsInFlight = 0; ///< of loads, and as many of stores; 0: any
+  int64_t requestBytes = 0;     ///< of one of them, at most; 0: any
   Sources sources;
 };
 

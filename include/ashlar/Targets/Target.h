@@ -66,6 +66,8 @@ public:
   /// Of what it runs beside another target: whether sums become bytes on their
   /// way out, and nothing can follow that.
   virtual bool endsInBytes() const { return false; }
+  /// Of a sum of integers that stays in an array; 0: as many as elsewhere.
+  virtual int64_t arraySumBits() const { return 0; }
   /// Compiles the kernels of `program` that are this device's; consumes their
   /// bodies. Emits diagnostics and fails only through our own fault.
   virtual mlir::FailureOr<ProgramBinary> emit(mlir::ModuleOp program,

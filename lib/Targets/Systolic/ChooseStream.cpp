@@ -127,14 +127,30 @@ private:
 };
 } // namespace
 
+/// Why sums cannot stay in an array; empty: they can.
+static std::string whyNoSumStays(const Problem &problem,
+                                 const Machine &machine) {
+  if (machine.flags & ASHLAR_SYSTOLIC_WEIGHTS_STAY)
+    return "the machine is weight-stationary only";
+  const int64_t bits = machine.array_sum_bits;
+  if (bits && bits < 32 && (!problem.sumBits || problem.sumBits > bits))
+    return "its sums are not known to fit in the array's " +
+           std::to_string(bits) + " bits";
+  return "";
+}
+
 /// What the arrays take if they never wait, or transfers that move a row for
 /// each element.
 static uint64_t leastCycles(const Problem &problem, const Machine &machine,
                             bool isOutputStationary) {
   int64_t rows = problem.count(problem.m), columns = problem.count(problem.n);
   int64_t terms = problem.count(problem.k), dim = machine.dim;
+  // The last terms of each sum take their time, too.
+  int64_t depth = terms / dim * dim;
+  if (terms % dim)
+    depth += std::max<int64_t>(terms % dim, machine.least_depth);
   int64_t folds = isOutputStationary
-                      ? divideUp(rows, dim) * std::max(terms, dim)
+                      ? divideUp(rows, dim) * std::max(depth, dim)
                       : divideUp(terms, dim) * std::max(rows, dim);
   int64_t batches = problem.count(problem.batch);
   int64_t least = batches * divideUp(columns, dim) * folds / machine.arrays;
@@ -150,6 +166,13 @@ void Search::tryAll(const Problem &problem, Dataflow dataflow,
   if (options.dataflow && dataflow != *options.dataflow && !problem.isDepthwise)
     return;
   const bool isOutputStationary = dataflow == Dataflow::OutputStationary;
+  if (std::string why =
+          isOutputStationary ? whyNoSumStays(problem, machine) : "";
+      !why.empty()) {
+    if (!found.cycles)
+      found.error = why;
+    return;
+  }
   auto note = [&](uint64_t cycles, bool isBound) {
     for (Alternative &one : found.alternatives)
       if (one.dataflow == dataflow) {

@@ -46,6 +46,7 @@ std::string ashlar::systolic::formOf(const Problem &problem) {
   }
   if (problem.unrounded)
     addAccess(*problem.unrounded);
+  add(problem.sumBits);
   add(problem.epilogue.bias);
   add(problem.epilogue.relu);
   add(problem.epilogue.result);

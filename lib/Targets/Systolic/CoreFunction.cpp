@@ -214,7 +214,7 @@ std::string ashlar::systolic::whyNoCore(const Machine &machine) {
   if (machine.flags & ASHLAR_SYSTOLIC_EXTENDED || machine.arrays != 1 ||
       !(machine.flags & ASHLAR_SYSTOLIC_INTERLOCKED))
     return "its instructions are more than those that a RISC-V core issues as "
-           "custom-3; the preset gemmini has no others";
+           "custom-3; the presets gemmini and gemmini-ws have no others";
   return "";
 }
 

@@ -43,8 +43,8 @@ Parts partsOf(const MachineModel &machine) {
 } // namespace
 
 const std::vector<std::string> &ashlar::systolic::presets() {
-  static const std::vector<std::string> names = {"tpu-128", "tpu-v5e",
-                                                 "tpu-256", "gemmini"};
+  static const std::vector<std::string> names = {
+      "tpu-128", "tpu-v5e", "tpu-256", "gemmini", "gemmini-ws"};
   return names;
 }
 
@@ -112,6 +112,24 @@ ashlar::systolic::checkSystolicMachine(const MachineModel &machine) {
       machine.systolic->commandRows > 65535)
     return formatv("systolic.command_rows: expected {0} to 65535, found {1}",
                    array.n, machine.systolic->commandRows);
+  const SystolicControl &control = *machine.systolic;
+  if (control.arraySumBits > 32)
+    return formatv("systolic.array_sum_bits: expected at most 32, found {0}",
+                   control.arraySumBits);
+  if (control.leastDepth > array.n)
+    return formatv("systolic.least_depth: expected at most {0}, found {1}",
+                   array.n, control.leastDepth);
+  if (control.requestsInFlight > 4096)
+    return formatv("systolic.requests_in_flight: expected at most 4096, found "
+                   "{0}",
+                   control.requestsInFlight);
+  bool isAsked = control.requestsInFlight || control.requestBytes;
+  if (isAsked && (!llvm::isPowerOf2_64(uint64_t(control.requestBytes)) ||
+                  control.requestBytes > 65536 ||
+                  control.requestBytes < parts.load->minimumBytes))
+    return formatv("systolic.request_bytes: expected a power of two of {0} to "
+                   "65536, found {1}",
+                   parts.load->minimumBytes, control.requestBytes);
   return "";
 }
 
@@ -128,7 +146,9 @@ ashlar::systolic::streamMachine(const MachineModel &machine) {
   m.input = parts.isBF16 ? ASHLAR_SYSTOLIC_BF16 : ASHLAR_SYSTOLIC_S8;
   m.flags = (control.interlocked ? ASHLAR_SYSTOLIC_INTERLOCKED : 0) |
             (control.shadow ? ASHLAR_SYSTOLIC_SHADOW : 0) |
-            (control.extended ? ASHLAR_SYSTOLIC_EXTENDED : 0);
+            (control.extended ? ASHLAR_SYSTOLIC_EXTENDED : 0) |
+            (control.weightsStay ? ASHLAR_SYSTOLIC_WEIGHTS_STAY : 0) |
+            (control.narrowResults ? ASHLAR_SYSTOLIC_NARROW_RESULTS : 0);
   m.scratchpad_rows =
       uint32_t(parts.scratchpad->bytes / parts.scratchpad->lineBytes);
   m.accumulator_rows =
@@ -147,5 +167,9 @@ ashlar::systolic::streamMachine(const MachineModel &machine) {
   m.vector_lanes = uint32_t(machine.vectors.bytes / 4);
   m.special_lanes = uint32_t(control.specialLanes);
   m.vector_latency = uint32_t(control.vectorLatencyCycles);
+  m.array_sum_bits = uint32_t(control.arraySumBits);
+  m.least_depth = uint32_t(control.leastDepth);
+  m.requests_in_flight = uint32_t(control.requestsInFlight);
+  m.request_bytes = uint32_t(control.requestBytes);
   return m;
 }

@@ -150,6 +150,8 @@ struct Problem {
   int planes = -1;
   /// A and B have changed places, by exchangeRoles.
   bool isExchanged = false;
+  /// Sums are known to fit in so many bits; 0: nothing is known.
+  int64_t sumBits = 0;
   SideBySide sideBySide;
 
   int64_t count(const std::vector<unsigned> &dims) const {

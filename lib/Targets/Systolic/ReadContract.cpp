@@ -4,6 +4,7 @@
 #include "ReadContract.h"
 #include "Layout.h"
 #include "ashlar/Analysis/Reshapes.h"
+#include "ashlar/Analysis/SumBounds.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -207,6 +208,8 @@ std::string Reader::checkTypes() {
   if (isBF16 ? result != Element::BF16 && result != Element::F32
              : result != Element::S8 && result != Element::S32)
     return "its result is of a type that the machine does not store";
+  if (result == Element::S32 && machine.flags & ASHLAR_SYSTOLIC_NARROW_RESULTS)
+    return "its result is of i32, and the machine stores bytes alone";
   return "";
 }
 
@@ -308,6 +311,8 @@ std::string Reader::readMargins() {
 std::string Reader::read() {
   llvm::append_range(problem.sizes, op.getParallel());
   llvm::append_range(problem.sizes, op.getReduced());
+  if (auto bits = op->getAttrOfType<IntegerAttr>(sumBitsAttrName))
+    problem.sumBits = bits.getInt();
   std::string why = readOperand(op.getA(), op.getAMap(), "a", problem.a,
                                 &problem.aCoordinates);
   if (why.empty())

@@ -660,6 +660,10 @@ std::string EpilogueReader::leaveToTransfers() {
     if (at().funct == ASHLAR_SYSTOLIC_MULTIPLY_IMMEDIATE &&
         !at().actsOnIntegers) {
       epilogue.scale = float(immediate());
+      // The machine activates sums and scales what is left.
+      if (epilogue.relu && !(epilogue.scale >= 0))
+        return "its epilogue has a relu behind a negative scale, and the "
+               "machine scales last";
       v = at().left;
       if (at().funct != ASHLAR_SYSTOLIC_TO_FLOAT)
         return why;

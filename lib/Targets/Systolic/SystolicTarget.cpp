@@ -38,6 +38,11 @@ bool SystolicTarget::endsInBytes() const {
   return !machine().systolic->extended;
 }
 
+int64_t SystolicTarget::arraySumBits() const {
+  const SystolicControl &control = *machine().systolic;
+  return control.weightsStay ? 0 : control.arraySumBits;
+}
+
 /// The streams of this device's kernels.
 static FailureOr<Image> makeStreams(ModuleOp program, unsigned device,
                                     const MachineModel &machine) {

@@ -18,6 +18,7 @@ public:
   std::string whyNot(mlir::Operation *contract) const override;
   bool joinsKernels() const override;
   bool endsInBytes() const override;
+  int64_t arraySumBits() const override;
   mlir::FailureOr<ProgramBinary> emit(mlir::ModuleOp program,
                                       const EmitOptions &options) override;
   std::string whyNoObject() const override;

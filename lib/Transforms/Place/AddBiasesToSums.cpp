@@ -5,7 +5,7 @@
 // scaling does not matter then.
 #include "ashlar/Analysis/ConstantBytes.h"
 #include "ashlar/Analysis/Reshapes.h"
-#include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "ashlar/Analysis/SumBounds.h"
 #include "ashlar/Transforms/Place/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -24,40 +24,10 @@ namespace ashlar {
 namespace {
 constexpr double mostExact = 1 << 24;
 
-/// What the sums are at most: of constant weights what those of one column add
-/// up to, with the largest byte everywhere else.
+/// What the sums are at most, whatever their sign.
 double mostOf(tile::ContractOp op) {
-  double terms = 1;
-  for (int64_t size : op.getReduced())
-    terms *= double(size);
-  double most = 128 * 128 * terms;
-  AffineMap map = op.getBMap();
-  ArrayRef<char> bytes = constantBytes(constantBehindReshapes(op.getB()));
-  auto type = cast<RankedTensorType>(op.getB().getType());
-  if (!map.isProjectedPermutation() ||
-      int64_t(bytes.size()) != type.getNumElements())
-    return most;
-  int64_t rank = type.getRank();
-  SmallVector<int64_t> strides(rank, 0);
-  int64_t columns = 1;
-  for (int64_t i = rank; i-- > 0;) {
-    unsigned dim = cast<AffineDimExpr>(map.getResult(i)).getPosition();
-    if (dim < op.getParallel().size()) {
-      strides[i] = columns;
-      columns *= type.getDimSize(i);
-    }
-  }
-  std::vector<double> sums(columns, 0);
-  SmallVector<int64_t> at(rank, 0);
-  for (char byte : bytes) {
-    int64_t column = 0;
-    for (auto [index, stride] : llvm::zip(at, strides))
-      column += index * stride;
-    sums[column] += std::abs(double(static_cast<signed char>(byte)));
-    for (int64_t d = rank; d-- > 0 && ++at[d] == type.getDimSize(d);)
-      at[d] = 0;
-  }
-  return std::min(most, 128 * *llvm::max_element(sums));
+  SumBounds bounds = boundSums(op);
+  return std::max(-bounds.least, bounds.most);
 }
 
 /// A constant in units of `scale`; nothing where those are no integers.

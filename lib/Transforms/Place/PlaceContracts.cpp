@@ -2,7 +2,7 @@
 //
 // Contractions go to the first companion that can compute them, with all that
 // follows their sums. Only now are types and epilogues known.
-#include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "ashlar/Analysis/SumBounds.h"
 #include "ashlar/Support/Remarks.h"
 #include "ashlar/Transforms/Place/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -22,11 +22,13 @@ struct PlaceContracts : ashlar::impl::PlaceContractsPassBase<PlaceContracts> {
       : companions(std::move(companions)) {}
 
   void runOnOperation() override {
-    getOperation().walk([&](tile::ContractOp op) { place(op); });
+    ConstantEvaluator constants;
+    ElementRanges ranges(constants);
+    getOperation().walk([&](tile::ContractOp op) { place(op, ranges); });
   }
 
 private:
-  void place(tile::ContractOp op) {
+  void place(tile::ContractOp op, ElementRanges &ranges) {
     std::string reasons;
     for (auto [i, companion] : llvm::enumerate(companions)) {
       std::string why = isa<func::FuncOp>(op->getParentOp())
@@ -34,6 +36,9 @@ private:
                             : "it is part of a condition or loop";
       if (why.empty()) {
         op.setDevice(i + 1);
+        int64_t bits = companion.arraySumBits;
+        if (bits && boundSums(op, ranges).fit(bits))
+          op->setAttr(sumBitsAttrName, Builder(op).getI64IntegerAttr(bits));
         remark::passed(op.getLoc(), about(op, "Placed", "place"))
             << "runs on " << remark::metric("Target", companion.name);
         return;

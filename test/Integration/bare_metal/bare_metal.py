@@ -5,10 +5,14 @@
 Each MODEL becomes an object (--emit=riscv-object) that may call memcpy and
 memset and has no global function but ashlar_main. It is linked with harness.c
 and executor.c and runs under qemu-riscv64 on random inputs; its outputs must be
-those of the target `reference` to the bit. The last line counts commands.
+those of the target `reference` to the bit. The last line counts commands, and
+with --count the instructions that the core executes in the object's own
+functions, commands among them (what memcpy and memset take is not): a plugin of
+QEMU (count.c) counts them.
 """
 
 import argparse
+import bisect
 import collections
 import pathlib
 import re
@@ -69,6 +73,41 @@ def write_sizes(header, path):
     path.write_text("\n".join(lines) + "\n")
 
 
+def plugin(work):
+    """count.c for the version of plugins that this QEMU has."""
+    for version in range(1, 9):
+        built = work / f"count{version}.so"
+        run("clang-22", "-O2", "-fPIC", "-shared", f"-DQEMU_VERSION={version}",
+            HERE / "count.c", "-o", built)
+        done = subprocess.run(["qemu-riscv64", "-plugin", built, "/dev/null"],
+                              capture_output=True, text=True)
+        if "version" not in done.stderr:
+            return built
+    sys.exit("FAIL count.c: this QEMU has no plugins")
+
+
+def functions_of(file):
+    """(address, name) of a file's functions, in order."""
+    found = []
+    for line in run("llvm-nm-22", "--numeric-sort", file).splitlines():
+        *address, kind, name = line.split()
+        if kind in "tT" and not name.startswith("."):
+            found.append((int(address[0], 16), name))
+    return found
+
+
+def core_instructions(said, program, model_o):
+    """By function of the object, in one of its two runs."""
+    functions = functions_of(program)
+    own = {name for _, name in functions_of(model_o)}
+    count = collections.Counter()
+    for address, executed in re.findall(r"^count (\w+) (\d+)$", said, re.M):
+        at = bisect.bisect(functions, (int(address, 16), "~")) - 1
+        if at >= 0 and functions[at][1] in own:
+            count[functions[at][1]] += int(executed)
+    return {name: executed // 2 for name, executed in count.most_common()}
+
+
 def random_input(info, random):
     dtype = onnx.helper.tensor_dtype_to_np_dtype(info.type.tensor_type.elem_type)
     shape = [d.dim_value for d in info.type.tensor_type.shape.dim]
@@ -115,7 +154,10 @@ def check(model, arguments, work):
     run("ld.lld-22", "-static", model_o, work / "harness.o",
         work / "executor.o", "-o", work / "program")
     found = [work / f"found_{i}.bin" for i in range(len(graph.output))]
-    said = run("qemu-riscv64", work / "program", *files, *found)
+    counts = ["-plugin", plugin(work)] if arguments.count else []
+    said = run("qemu-riscv64", *counts, work / "program", *files, *found)
+    each = core_instructions(said, work / "program", model_o)
+    said = re.sub(r"^count .*\n", "", said, flags=re.M)
     for i, output in enumerate(graph.output):
         expected = np.load(work / f"expected_{i}.npy")
         ours = np.fromfile(found[i], expected.dtype).reshape(expected.shape)
@@ -125,6 +167,9 @@ def check(model, arguments, work):
                      f"{len(np.unique(expected))} different values expected")
     print(f"{model.stem}: {said.strip()}, outputs equal; in the code "
           + ", ".join(f"{n} x {f}" for f, n in commands.items()))
+    if arguments.count:
+        print(f"{model.stem}: {sum(each.values())} instructions of the core: "
+              + ", ".join(f"{n} in {name}" for name, n in each.items()))
 
 
 def main():
@@ -136,6 +181,8 @@ def main():
     parser.add_argument("--flag", action="append", default=[],
                         help="for ashlar-compile, repeatable")
     parser.add_argument("--expect", help="commands that must be there: 0,2,3")
+    parser.add_argument("--count", action="store_true",
+                        help="count the core's instructions, too")
     parser.add_argument("--keep", type=pathlib.Path,
                         help="work in this folder and leave it there")
     arguments = parser.parse_args()

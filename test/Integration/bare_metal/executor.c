@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * Gemmini's commands, as its public description has them (ucb-bar/gemmini,
- * README, "ISA", default configuration), one after the other. Written for
+ * README, "ISA", default configuration of September 2025; where they differ,
+ * the Chisel sources), one after the other. Written for
  * tests, apart from the simulator in the runtime: nothing is shared with it,
  * not even names. What is read must have been written, and what the description
  * leaves open ends the program. */
@@ -56,16 +57,20 @@ static int64_t round_near_even(float x) {
   return rest < 0.5 ? whole : rest > 0.5 ? next : whole % 2 == 0 ? whole : next;
 }
 
+/* AccumulatorScale.scala: the activation comes before the scale. */
 static int8_t scale_and_saturate(int32_t value, float scale, int relu) {
-  float scaled = (float)value * scale;
+  float scaled = (float)(relu && value < 0 ? 0 : value) * scale;
   if (scaled > 1e9f)
     scaled = 1e9f;
   if (scaled < -1e9f)
     scaled = -1e9f;
   int64_t y = round_near_even(scaled);
   y = y > 127 ? 127 : y < -128 ? -128 : y;
-  return (int8_t)(relu && y < 0 ? 0 : y);
+  return (int8_t)y;
 }
+
+/* Configs.scala and PE.scala: what passes through the array has 20 bits. */
+static int32_t in_the_array(uint32_t sum) { return (int32_t)(sum << 12) >> 12; }
 
 static int8_t read_spad(uint32_t row, uint32_t column) {
   demand(row < SP_ROWS && column < DIM, "scratchpad address out of range");
@@ -241,8 +246,8 @@ static void compute(uint64_t rs1, uint64_t rs2, int is_preloaded) {
         sum += (uint32_t)(left * right);
       }
       if (!weight_stationary)
-        array[i][j] = (int32_t)sum;
-      write_result(i, j, (int32_t)sum);
+        array[i][j] = in_the_array(sum);
+      write_result(i, j, in_the_array(sum));
     }
 }
 

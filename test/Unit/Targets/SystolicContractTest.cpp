@@ -32,9 +32,18 @@ protected:
     for (const char *preset : {"tpu-128", "tpu-v5e"})
       if (isBF16)
         expectRight(contract, preset);
-    for (const char *preset : {"tpu-256", "gemmini"})
-      if (!isBF16)
+    bool isNarrow = contract.result.type != "i32";
+    for (const char *preset : {"tpu-256", "gemmini", "gemmini-ws"})
+      if (!isBF16 && (isNarrow || std::string(preset) != "gemmini-ws"))
         expectRight(contract, preset);
+  }
+  /// With a proof that sums fit in Gemmini's array, and inputs that keep them
+  /// there.
+  static Contract fitting(Contract contract) {
+    contract.sumBits = 20;
+    if (contract.input == "i8")
+      contract.a.scale = 1.0 / 16;
+    return contract;
   }
   /// Results go by rows or by columns, and either factor lies transposed.
   void expectRightBy(systolic::Dataflow dataflow, const char *preset,
@@ -45,7 +54,7 @@ protected:
                                 {70, 33, 1025}, {513, 200, 96}};
     for (auto [m, n, k] : sizes)
       for (bool isTransposed : {false, true}) {
-        Contract one = product(type, m, n, k, isTransposed);
+        Contract one = fitting(product(type, m, n, k, isTransposed));
         // Gemmini's transfers begin with a row's first column: it turns nothing
         // around on its way.
         if (std::string(preset) == "gemmini") {
@@ -62,13 +71,14 @@ protected:
       }
     if (std::string(preset) != "gemmini")
       expectRight(batched(type, 4, 70, 150, 64, true), preset, 0, options);
-    expectRight(batched(type, 3, 20, 30, 40, false), preset, 0, options);
+    expectRight(fitting(batched(type, 3, 20, 30, 40, false)), preset, 0,
+                options);
     Convolution c;
-    expectRight(convolution(type, c), preset, 0, options);
+    expectRight(fitting(convolution(type, c)), preset, 0, options);
     c = {2, 14, 11, 130, 140, 3, 3, 1, 2};
-    expectRight(convolution(type, c), preset, 0, options);
+    expectRight(fitting(convolution(type, c)), preset, 0, options);
     c = {1, 30, 30, 40, 33, 1, 1, 2, 1};
-    expectRight(convolution(type, c), preset, 0, options);
+    expectRight(fitting(convolution(type, c)), preset, 0, options);
   }
   uint64_t seed = 0;
 };
@@ -82,14 +92,39 @@ TEST_F(SystolicContract, OutputStationary) {
   const systolic::SearchOptions options{dataflow};
   expectRight(withBias(product("bf16", 150, 200, 96, false)), "tpu-v5e", 0,
               options);
-  expectRight(withBias(product("i8", 70, 90, 50, false)), "gemmini", 0,
+  expectRight(fitting(withBias(product("i8", 70, 90, 50, false))), "gemmini", 0,
               options);
   // Sums of several tiles.
   expectRight(product("bf16", 40, 130, 25088, false), "tpu-128", 0, options);
-  expectRight(product("i8", 150, 70, 5000, false), "gemmini", 0, options);
+  expectRight(fitting(product("i8", 150, 70, 5000, false)), "gemmini", 0,
+              options);
   // Two results in one row.
   Convolution c = {1, 20, 18, 64, 64, 3, 3, 1, 1, 1};
   expectRight(withBias(convolution("bf16", c)), "tpu-128", 2, options);
+}
+
+// Only where they are known to fit in the array.
+TEST_F(SystolicContract, OutputStationaryWithoutRoomForSums) {
+  using systolic::Dataflow;
+  const systolic::SearchOptions options{Dataflow::OutputStationary};
+  auto errorOf = [&](Contract contract, const char *preset,
+                     const systolic::SearchOptions &options) {
+    systolic::Machine machine =
+        systolic::streamMachine(systolic::machineFor(preset));
+    Compiled compiled = compile(contract, machine, 0, options);
+    for (const auto &alternatives : compiled.alternatives)
+      for (const systolic::Alternative &one : alternatives)
+        EXPECT_NE(one.dataflow, Dataflow::OutputStationary) << preset;
+    return compiled.error;
+  };
+  Contract wide = product("i8", 96, 200, 300, false);
+  EXPECT_EQ(errorOf(wide, "gemmini", options),
+            "its sums are not known to fit in the array's 20 bits");
+  EXPECT_EQ(errorOf(wide, "gemmini", {}), "");
+  wide.sumBits = 21;
+  EXPECT_EQ(errorOf(wide, "gemmini", {}), "");
+  EXPECT_EQ(errorOf(wide, "gemmini-ws", {}),
+            "its result is of i32, and the machine stores bytes alone");
 }
 
 TEST_F(SystolicContract, InputStationary) {

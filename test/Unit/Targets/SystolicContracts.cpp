@@ -64,6 +64,8 @@ std::string Contract::text() const {
   text += " outs(%c : " + typeOf(result) + ") attributes {parallel = array<i64";
   text += join(parallelSizes, ", ", ": ") + ">, reduced = array<i64";
   text += join(reducedSizes, ", ", ": ") + ">, maps = [" + maps + "]" + pad;
+  if (sumBits)
+    text += ", tile.sum_bits = " + std::to_string(sumBits) + " : i64";
   text += "} {\n  ^bb0(" + blockArguments + "):\n" + body;
   text += body.empty() ? "    tile.yield %sum : " : "    tile.yield %z : ";
   text += result.type + "\n  }\n  return\n}\n";

@@ -28,6 +28,7 @@ struct Contract {
   std::vector<Operand> operands; ///< of the epilogue
   std::string body;              ///< from %sum and %0, %1... to %z
   std::string pad;               ///< " pad = ..." or empty
+  int64_t sumBits = 0;           ///< that sums are known to fit in; 0: nothing
   /// The same on numbers.
   std::function<double(double, const std::vector<double> &)> epilogue;
   /// How far a result may be off: of its size, and of the sums of sizes.

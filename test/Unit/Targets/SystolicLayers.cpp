@@ -19,7 +19,8 @@ namespace {
 enum class Saving { Taps, Columns, Shadow, Overlap };
 
 cl::opt<std::string> preset(cl::Positional, cl::init("tpu-128"),
-                            cl::desc("tpu-128, tpu-v5e, tpu-256 or gemmini"));
+                            cl::desc("tpu-128, tpu-v5e, tpu-256, gemmini or "
+                                     "gemmini-ws"));
 cl::opt<int64_t> batch(cl::Positional, cl::init(1),
                        cl::desc("Of the layers that it knows (1)"));
 cl::opt<std::string> filter(cl::Positional,

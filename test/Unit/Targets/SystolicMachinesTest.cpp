@@ -24,7 +24,7 @@ TEST(SystolicMachines, EveryPresetIsReadAndAccepted) {
 // The simulator's own tests run on the same figures.
 TEST(SystolicMachines, StreamsSayWhatTheFilesSay) {
   for (const ashlar_systolic_machine_t &expected :
-       {systolic::tpu128(), systolic::gemmini()}) {
+       {systolic::tpu128(), systolic::gemmini(), systolic::gemminiWS()}) {
     auto found = systolic::streamMachine(systolic::machineFor(expected.name));
     EXPECT_EQ(std::memcmp(&found, &expected, sizeof(found)), 0)
         << expected.name;
@@ -58,6 +58,14 @@ TEST(SystolicMachines, AMachineMustHoldOneTile) {
             "systolic: is missing; expected an object");
   EXPECT_EQ(errorAfter([](MachineModel &m) { m.systolic->commandRows = 127; }),
             "systolic.command_rows: expected 128 to 65535, found 127");
+  EXPECT_EQ(errorAfter([](MachineModel &m) { m.systolic->arraySumBits = 33; }),
+            "systolic.array_sum_bits: expected at most 32, found 33");
+  EXPECT_EQ(errorAfter([](MachineModel &m) { m.systolic->leastDepth = 129; }),
+            "systolic.least_depth: expected at most 128, found 129");
+  EXPECT_EQ(
+      errorAfter([](MachineModel &m) { m.systolic->requestsInFlight = 16; }),
+      "systolic.request_bytes: expected a power of two of 64 to 65536, "
+      "found 0");
   EXPECT_EQ(errorAfter([](MachineModel &m) { m.code.format = "elf"; }),
             "code.format: expected 'systolic', found 'elf'");
 }

@@ -19,6 +19,8 @@ struct CompanionDevice {
   std::function<std::string(mlir::Operation *contract)> whyNot;
   /// Sums become bytes on their way out, and nothing follows that.
   bool endsInBytes = false;
+  /// Those of sums that stay in an array; 0: as many as there are elsewhere.
+  int64_t arraySumBits = 0;
 };
 /// In the order of their numbers, from 1 on.
 std::unique_ptr<mlir::Pass>

@@ -4,10 +4,10 @@
  * systolic machines and the image that holds them. docs/systolic.md says what
  * each of them does; this header says how they are written down.
  *
- * An instruction is a RoCC command, {funct, rs1, rs2}. Numbers below 64 are
- * Gemmini's own (github.com/ucb-bar/gemmini, "ISA"), bit for bit; those from 64
- * on are ours, in numbers that Gemmini leaves free. All integers are little
- * endian.
+ * An instruction is a RoCC command, {funct, rs1, rs2}. Numbers below 64, and
+ * 126, are Gemmini's own (github.com/ucb-bar/gemmini, "ISA"), bit for bit;
+ * those from 64 to 98 are ours, which Gemmini leaves free. All integers are
+ * little endian.
  */
 #ifndef ASHLAR_RUNTIME_SYSTOLIC_ISA_H
 #define ASHLAR_RUNTIME_SYSTOLIC_ISA_H
@@ -102,7 +102,8 @@ enum ashlar_systolic_queue_t {
 #define ASHLAR_SYSTOLIC_ACCUMULATOR 0x80000000u
 /* A write to the accumulator, or a vector's result, adds to what is there. */
 #define ASHLAR_SYSTOLIC_ACCUMULATE 0x40000000u
-/* mvout of an accumulator row: 32 bits an element, unscaled. */
+/* mvout of an accumulator row: 32 bits an element, unscaled. Gemmini's bits 28
+ * to 26 are its norm_cmd: no machine of ours has so many rows there. */
 #define ASHLAR_SYSTOLIC_FULL_WIDTH 0x20000000u
 #define ASHLAR_SYSTOLIC_ROW_MASK 0x1fffffffu
 /* No matrix: zeros for B and D, no write for C. */
@@ -247,7 +248,11 @@ enum ashlar_systolic_flag_t {
   /* The stationary operand is loaded while the one before is in use. */
   ASHLAR_SYSTOLIC_SHADOW = 2,
   /* Instructions 64 to 71 and the vector unit's are there. */
-  ASHLAR_SYSTOLIC_EXTENDED = 4
+  ASHLAR_SYSTOLIC_EXTENDED = 4,
+  /* Sums never stay in the array: there is no output-stationary dataflow. */
+  ASHLAR_SYSTOLIC_WEIGHTS_STAY = 8,
+  /* The accumulator is read narrowed alone: no mvout of 32 bits. */
+  ASHLAR_SYSTOLIC_NARROW_RESULTS = 16
 };
 
 /* All that the simulator knows of a machine. Cycles are the machine's own. */
@@ -274,7 +279,11 @@ typedef struct ashlar_systolic_machine_t {
   uint32_t vector_lanes;                 /* elements a cycle */
   uint32_t special_lanes;                /* of exp, reciprocals and lookups */
   uint32_t vector_latency;
-  uint32_t reserved[11]; /* zero */
+  uint32_t array_sum_bits;     /* of sums in the array; 0: the accumulator's */
+  uint32_t least_depth;        /* cycles of an output-stationary compute */
+  uint32_t requests_in_flight; /* of loads, and as many of stores; 0: any */
+  uint32_t request_bytes;      /* of one of them at most, aligned; 0: any */
+  uint32_t reserved[7];        /* zero */
 } ashlar_systolic_machine_t;
 
 /* 0x93 keeps an image from passing as text. */

@@ -161,6 +161,9 @@ bool Decoder::decodeStore(const Command &command, Action &action) {
   action.pooling = pooling;
   uint32_t inputBytes = machine.input == ASHLAR_SYSTOLIC_BF16 ? 2 : 1;
   bool isWide = action.chip.place.inAccumulator && action.chip.place.fullWidth;
+  if (isWide && machine.flags & ASHLAR_SYSTOLIC_NARROW_RESULTS)
+    return fail(std::string("machine ") + machine.name +
+                " stores no elements of 32 bits");
   action.elementBytes = isWide ? 4 : inputBytes;
   if (pooling.stride)
     return decodePool(action);

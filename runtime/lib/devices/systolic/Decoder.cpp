@@ -152,6 +152,9 @@ bool Decoder::decodeConfigEx(const Command &command) {
   cStride = bits(command.rs2, 48, 16);
   if (bits(command.rs1, 7, 1))
     return true;
+  if (newOutputStationary && machine.flags & ASHLAR_SYSTOLIC_WEIGHTS_STAY)
+    return fail(std::string("config_ex: machine ") + machine.name +
+                " is weight-stationary only");
   // Gemmini's table of what its one transposer can do.
   if (newOutputStationary ? newB && !newA : newA && newB)
     return fail("config_ex: these transposes are not possible with this "

@@ -46,9 +46,30 @@ void Timing::describeDMA(const Action &action, Entry &entry) {
       entry.bytes += divideUp(uint64_t(end), burst) * burst -
                      uint64_t(begin) / burst * burst;
   };
+  // Of a row, what lies between two borders of the largest request: the
+  // smallest request that holds it.
+  const uint64_t most = machine.request_bytes;
+  auto request = [&](uint64_t at) {
+    const uint64_t last = at + rowBytes;
+    while (at < last) {
+      uint64_t next = std::min(last, (at / most + 1) * most), count = 1;
+      uint64_t size = burst;
+      while (at / size != (next - 1) / size)
+        size *= 2;
+      if (size == most && next == at + most) { // and all that are as whole
+        count = (last - at) / most;
+        next = at + count * most;
+      }
+      entry.bytes += count * size;
+      entry.requests += count;
+      at = next;
+    }
+  };
   // An offset before its binding's first byte is Function's to refuse.
   walk.forEach([&](uint32_t, int64_t, int64_t byte) {
     int64_t at = std::max<int64_t>(0, int64_t(action.offset) + byte);
+    if (machine.requests_in_flight)
+      return request(uint64_t(at));
     if (!any || at != end) {
       close();
       begin = at;
@@ -111,7 +132,8 @@ Timing::Entry Timing::describe(const Action &action) {
                          ? (action.bTransposed ? b.walk.rows : b.columns)
                          : action.c.columns;
     uint32_t rowsOfC = action.c.place.exists ? action.c.walk.rows : 0;
-    entry.busy = action.outputStationary ? depth : std::max(height, rowsOfC);
+    entry.busy = action.outputStationary ? std::max(depth, machine.least_depth)
+                                         : std::max(height, rowsOfC);
     entry.multiplyAdds = uint64_t(height) * depth * width;
     // Output-stationary: a result leaves.
     entry.hasMatrix = action.c.place.exists;

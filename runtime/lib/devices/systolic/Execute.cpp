@@ -227,6 +227,20 @@ bool Function::accumulateOutputStationary(const Action &action,
   if (!action.c.place.exists)
     return true;
   listRows(action.c, cRows);
+  if constexpr (Input::isInteger) {
+    // Modulo 2^bits, so that only what leaves the array has to fit.
+    const uint32_t bits = machine.array_sum_bits ? machine.array_sum_bits : 32;
+    for (size_t i = 0; i < cRows.size(); ++i)
+      for (uint32_t j = 0; j < action.c.columns; ++j) {
+        int32_t sum = array.sums[i * stride + j];
+        if (sum >> (bits - 1) != 0 && sum >> (bits - 1) != -1)
+          return fail(action, "row " + std::to_string(i) + ", column " +
+                                  std::to_string(j) + " of C: the sum " +
+                                  std::to_string(sum) +
+                                  " has no room in the array's " +
+                                  std::to_string(bits) + " bits");
+      }
+  }
   return writeC<Input>(action, array.sums.data(), stride, 0,
                        uint32_t(cRows.size()));
 }

@@ -30,7 +30,7 @@ std::string checkMachine(const Machine &m) {
                       {"dim", 1, 1024, m.dim},
                       {"arrays", 1, ASHLAR_SYSTOLIC_MAX_ARRAYS, m.arrays},
                       {"input", 0, ASHLAR_SYSTOLIC_BF16, m.input},
-                      {"flags", 0, 7, m.flags},
+                      {"flags", 0, 31, m.flags},
                       {"scratchpad_rows", 1, 1 << 22, m.scratchpad_rows},
                       {"accumulator_rows", 1, 1 << 22, m.accumulator_rows},
                       {"scratchpad_banks", 1, 1024, m.scratchpad_banks},
@@ -46,13 +46,23 @@ std::string checkMachine(const Machine &m) {
                       {"memory_burst_bytes", 1, 1 << 16, m.memory_burst_bytes},
                       {"vector_lanes", 1, 1 << 20, m.vector_lanes},
                       {"special_lanes", 1, 1 << 20, m.special_lanes},
-                      {"vector_latency", 1, 1 << 16, m.vector_latency}};
+                      {"vector_latency", 1, 1 << 16, m.vector_latency},
+                      {"array_sum_bits", 0, 32, m.array_sum_bits},
+                      {"least_depth", 0, 1024, m.least_depth},
+                      {"requests_in_flight", 0, 1 << 12, m.requests_in_flight},
+                      {"request_bytes", m.requests_in_flight ? 1u : 0u, 1 << 16,
+                       m.request_bytes}};
   for (const auto &bound : bounds)
     if (bound.found < bound.least || bound.found > bound.most)
       return outside(bound.field, bound.least, bound.most, bound.found);
   if (m.scratchpad_rows % m.scratchpad_banks ||
       m.accumulator_rows % m.accumulator_banks)
     return "machine banks: expected as many rows in each";
+  if (m.request_bytes & (m.request_bytes - 1) ||
+      m.request_bytes % m.memory_burst_bytes)
+    return "machine request_bytes: expected a power of two that holds whole "
+           "bursts, found " +
+           number(m.request_bytes);
   // Of the host, a quarter of a gigabyte for each memory.
   constexpr uint64_t mostWords = uint64_t(1) << 26;
   if (uint64_t(m.scratchpad_rows) * m.dim > mostWords ||

@@ -19,9 +19,9 @@ struct BF16 {
   static Factor factor(Stored value) { return fromBF16(value); }
   static Sum widen(Stored value) { return fromBF16(value); }
   static Sum add(Sum a, Sum b) { return a + b; }
+  /// Activated, and only then scaled.
   static Stored scaled(Sum value, float scale, bool relu) {
-    float result = value * scale;
-    return toBF16(relu && result < 0 ? 0 : result);
+    return toBF16((relu && value < 0 ? 0 : value) * scale);
   }
   static Stored shifted(Sum value, uint32_t, bool relu) {
     return toBF16(relu && value < 0 ? 0 : value);
@@ -42,14 +42,13 @@ struct S8 {
   static Factor factor(Stored value) { return value; }
   static Sum widen(Stored value) { return value; }
   static Sum add(Sum a, Sum b) { return addWrapping(a, b); }
-  static Stored activate(int32_t value, bool relu) {
-    return Stored(relu && value < 0 ? 0 : value);
-  }
   static Stored scaled(Sum value, float scale, bool relu) {
-    return activate(roundTo(float(value) * scale, -128, 127), relu);
+    Sum activated = relu && value < 0 ? 0 : value;
+    return Stored(roundTo(float(activated) * scale, -128, 127));
   }
   static Stored shifted(Sum value, uint32_t shift, bool relu) {
-    return activate(saturate(shiftRounding(value, shift), -128, 127), relu);
+    int32_t narrow = saturate(shiftRounding(value, shift), -128, 127);
+    return Stored(relu && narrow < 0 ? 0 : narrow);
   }
   static Stored scaleInput(Stored value, float scale) {
     return scale == 1 ? value : scaled(value, scale, false);

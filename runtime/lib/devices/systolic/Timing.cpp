@@ -14,6 +14,8 @@ Timing::Timing(const Machine &machine, size_t regions)
     rowUses[0].resize(machine.scratchpad_rows);
     rowUses[1].resize(machine.accumulator_rows);
   }
+  for (uint32_t q : {ASHLAR_SYSTOLIC_LOAD, ASHLAR_SYSTOLIC_STORE})
+    queues[q].answers.resize(machine.requests_in_flight);
 }
 
 void Timing::add(const Action &action) {
@@ -143,6 +145,39 @@ uint64_t Timing::occupyPort(const Entry &entry, uint64_t start) {
   return portFree;
 }
 
+/// When the last answer is there, and when the last request was `sent`: each
+/// takes the place of one that was answered.
+uint64_t Timing::sendRequests(const Entry &entry, uint64_t start,
+                              uint64_t &sent) {
+  Queue &queue = queues[entry.queue];
+  const uint64_t rate = machine.memory_bytes_per_1024_cycles;
+  const uint64_t cycles =
+      (entry.bytes * 1024 / entry.requests + rate - 1) / rate;
+  const uint64_t places = queue.answers.size();
+  // Of very many, all rounds but the first ones are alike.
+  constexpr uint64_t many = 1 << 16;
+  uint64_t rounds =
+      entry.requests > many ? (entry.requests - many / 2) / places : 0;
+  uint64_t answered = start;
+  sent = start;
+  for (uint64_t i = rounds * places; i < entry.requests; ++i) {
+    uint64_t &place = queue.answers[queue.oldest];
+    sent = std::max(sent, place) + cycles;
+    answered = place = sent + machine.memory_latency;
+    queue.oldest = (queue.oldest + 1) % places;
+  }
+  uint64_t more =
+      rounds * std::max(places * cycles, cycles + machine.memory_latency);
+  for (uint64_t &place : queue.answers)
+    place += more;
+  sent += more;
+  answered += more;
+  RegionTime &time = times[entry.region];
+  (entry.kind == Action::Store ? time.storeFlight : time.loadFlight) +=
+      entry.requests * (cycles + machine.memory_latency);
+  return answered;
+}
+
 void Timing::run(Entry entry, uint64_t start) {
   Queue &queue = queues[entry.queue];
   entry.busy += stallAtBanks(entry, start);
@@ -154,7 +189,11 @@ void Timing::run(Entry entry, uint64_t start) {
   case Action::Table:
     if (entry.bytes) {
       busyEnd = std::max(busyEnd, occupyPort(entry, start));
-      end = busyEnd + machine.memory_latency;
+      uint64_t sent = 0, answered = 0;
+      if (entry.requests)
+        answered = sendRequests(entry, start, sent);
+      busyEnd = std::max(busyEnd, sent);
+      end = std::max(busyEnd + machine.memory_latency, answered);
     }
     queue.free = busyEnd;
     break;

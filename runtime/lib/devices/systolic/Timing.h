@@ -27,6 +27,8 @@ struct RegionTime {
   uint64_t multiplyAdds = 0; // of the arrays, padding left out
   uint64_t vectorBusy = 0;
   uint64_t loadBytes = 0, storeBytes = 0; // over the port, in whole bursts
+  // Cycles times the requests that were in flight, where those are limited.
+  uint64_t loadFlight = 0, storeFlight = 0;
   Intervals work; // of each command, until its result is there
 };
 
@@ -68,8 +70,9 @@ private:
     uint64_t index;
     uint64_t issued = 0;
     uint32_t wait[queueCount] = {};
-    uint64_t busy = 0;  // cycles of the engine
-    uint64_t bytes = 0; // over the port
+    uint64_t busy = 0;     // cycles of the engine
+    uint64_t bytes = 0;    // over the port
+    uint64_t requests = 0; // that these are, where they are limited
     uint64_t multiplyAdds = 0;
     bool outputStationary = false, flips = false, hasMatrix = false;
     bool isTransposed = false;
@@ -81,6 +84,9 @@ private:
     std::vector<uint64_t> ends; // of all simulated, never decreasing
     uint64_t roomAt = 0;        // when the last of the waiting has left
     uint64_t free = 0;          // when the next one may start
+    // When each of the requests in flight will have been answered, in turn.
+    std::vector<uint64_t> answers;
+    size_t oldest = 0;
     // What its engine does: preloads beside everything else.
     struct Running {
       uint64_t begin = 0, end = 0;
@@ -113,6 +119,7 @@ private:
   void run(Entry entry, uint64_t start);
   uint64_t stallAtBanks(const Entry &entry, uint64_t start) const;
   uint64_t occupyPort(const Entry &entry, uint64_t start);
+  uint64_t sendRequests(const Entry &entry, uint64_t start, uint64_t &sent);
 
   const Machine machine;
   Ordering ordering;

@@ -44,6 +44,10 @@ std::string measureUse(const Machine &machine, const Kernel &kernel,
     row.arrayBusy = double(time.arrayBusy) / (cycles * machine.arrays);
     row.vectorBusy = double(time.vectorBusy) / cycles;
     row.portBusy = double(time.loadBytes + time.storeBytes) / portRate / cycles;
+    if (machine.requests_in_flight)
+      row.portBusy = std::max(
+          row.portBusy, double(std::max(time.loadFlight, time.storeFlight)) /
+                            machine.requests_in_flight / cycles);
     uint64_t useful = row.region ? row.region->multiplyAdds : 0;
     row.utilisation = double(useful) / (perCycle * cycles);
     row.bound = boundOf(row);

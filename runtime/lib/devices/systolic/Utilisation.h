@@ -15,7 +15,8 @@ struct RegionUse {
   uint64_t cycles;    // of its interval
   double arrayBusy;   // of all arrays' cycles in it
   double utilisation; // useful multiply-adds, of all the arrays could do
-  double portBusy, vectorBusy;
+  double portBusy;    // of its rate, or of the requests that may be in flight
+  double vectorBusy;
   const char *bound; // "array", "memory", "vector" or "latency"
 };
 
