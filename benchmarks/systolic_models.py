@@ -14,6 +14,8 @@ beside it is the cycles that contractions take which are not depthwise.
 import argparse
 import json
 import pathlib
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -40,7 +42,7 @@ KNOWN = {
 PRESETS = ["tpu-128", "tpu-v5e"]
 # Models of bytes, their inputs' shapes; written where they are not there.
 BYTES = {"resnet50_int8": {"input": (1, 3, 224, 224)}}
-BYTE_PRESETS = ["gemmini"]
+BYTE_PRESETS = ["gemmini", "gemmini-ws"]
 INPUTS = 5
 
 
@@ -108,6 +110,28 @@ def measure(bin_, model, preset, work):
             f"{error(ours, exact):.1e} | {error(plain, exact):.1e} |")
 
 
+def roof_of(use):
+    """Cycles that streams cannot be less than, as they are: what the array
+    takes, or the port with the requests that may be in flight."""
+    return sum(round(max(sum(region[kind] * region["cycles"]
+                             for region in stream["regions"])
+                         for kind in ("array_busy", "port_busy"))
+                     * stream["launches"]) for stream in use["streams"])
+
+
+def core_instructions(bin_, path, preset):
+    """Of the core beside the array; and of them, those that add residuals."""
+    if not shutil.which("qemu-riscv64"):
+        return "", ""
+    said = run(sys.executable, ROOT / "test/Integration/bare_metal/bare_metal.py",
+               path, "--count", f"--compile={bin_ / 'ashlar-compile'}",
+               f"--run={bin_ / 'ashlar-run'}", f"--target=systolic:{preset}")
+    total = int(re.search(r"(\d+) instructions of the core", said)[1])
+    sums = sum(int(count) for count, name in
+               re.findall(r"(\d+) in (\w+)", said) if "Add" in name)
+    return f"{total / 1e6:,.1f}", f"{sums / 1e6:,.1f}"
+
+
 def measure_bytes(bin_, model, preset, work):
     path = MODELS / f"{model}.onnx"
     if not path.exists():
@@ -135,8 +159,11 @@ def measure_bytes(bin_, model, preset, work):
     # Chains of other ops are not what this counts.
     text = "\n".join(line for line in remarks.read_text().splitlines()
                      if "it is no chain" not in line)
+    roof = roof_of(use)
+    core, sums = core_instructions(bin_, path, preset)
     return (f"| {model} | {use['cycles']:,} | {use['utilisation']:.1%} | "
-            f"{use['multiply_adds'] / 1e6:,.0f} | "
+            f"{roof:,} | {use['utilisation'] * use['cycles'] / roof:.1%} | "
+            f"{use['multiply_adds'] / 1e6:,.0f} | {core} | {sums} | "
             f"{text.count('passed: place: runs on')} | "
             f"{text.count('missed: place: stays on the host')} | "
             f"{different} |")
@@ -166,7 +193,7 @@ def main():
              f"of the outputs, beside f32 on the processor, as means over "
              f"{INPUTS} inputs; in bf16 the processor keeps first convolutions "
              "in f32, which gain nothing there."]
-    for preset in arguments.presets.split(","):
+    for preset in filter(None, arguments.presets.split(",")):
         lines += ["", f"## `{preset}`", "",
                   "| model | cycles | contractions | depthwise | utilisation | "
                   "M multiply-adds | SCALE-Sim | error | "
@@ -177,14 +204,21 @@ def main():
                 lines.append(measure(arguments.bin.resolve(), model, preset,
                                      pathlib.Path(work)))
             print(lines[-1], flush=True)
-    for preset in arguments.byte_presets.split(","):
+    for preset in filter(None, arguments.byte_presets.split(",")):
         lines += ["", f"## `{preset}`, bytes", "",
                   "The models are of `benchmarks/models`: one scale for each "
                   "tensor, a power of two. Elements of the outputs that differ "
-                  "are counted beside the target `reference`.", "",
-                  "| model | cycles | utilisation | M multiply-adds | "
+                  "are counted beside the target `reference`. The roof: "
+                  "cycles that these streams cannot take less than, whatever "
+                  "waits for what, each the array's or those of the requests "
+                  "that may be in flight. Beside the array the core executes "
+                  "so many million instructions for an inference, commands "
+                  "among them, of which so many add residuals (counted by "
+                  "QEMU, without what `memcpy` takes for transfers).", "",
+                  "| model | cycles | utilisation | roof | utilisation there | "
+                  "M multiply-adds | M core instructions | of residual sums | "
                   "contractions there | on the host | different |",
-                  "|---|---|---|---|---|---|---|"]
+                  "|---|---|---|---|---|---|---|---|---|---|---|"]
         for model in BYTES:
             with tempfile.TemporaryDirectory() as work:
                 lines.append(measure_bytes(arguments.bin.resolve(), model,

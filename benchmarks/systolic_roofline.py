@@ -4,7 +4,8 @@
 
 A point is a contraction (a region of a stream): multiply-adds for each byte
 that passes the memory port, and multiply-adds a cycle of its interval. The
-roof is what the arrays do at once, and what the port's bytes allow.
+roof is what the arrays do at once, and what the port's bytes allow: where
+requests in flight are limited, those of full size, of loads or of stores.
 """
 
 import argparse
@@ -32,11 +33,12 @@ PRESETS = ["tpu-128", "tpu-v5e", "tpu-256", "gemmini"]
 NAMED = 3  # outliers of a model that get their names
 
 
-def points(use):
+def points(use, each_way):
     """(name, intensity, multiply-adds a cycle, cycles) of each contraction."""
+    both = max if each_way else sum
     for stream in use["streams"]:
         for region in stream["regions"]:
-            moved = region["loaded_bytes"] + region["stored_bytes"]
+            moved = both((region["loaded_bytes"], region["stored_bytes"]))
             if region["multiply_adds"] and moved and region["cycles"]:
                 yield (region["name"], region["multiply_adds"] / moved,
                        region["multiply_adds"] / region["cycles"],
@@ -44,28 +46,36 @@ def points(use):
 
 
 def machine(preset):
-    """Multiply-adds a cycle of all arrays, and bytes a cycle of the port."""
+    """Multiply-adds a cycle of all arrays, bytes a cycle of the port, and
+    whether those are of loads or stores alone."""
     path = ROOT / f"lib/Targets/Systolic/Machines/{preset}.json"
     model = json.loads(path.read_text())
     array = next(u for u in model["units"] if u["name"] == "array")
     load = next(e for e in model["copy_engines"] if e["name"] == "load")
-    return (array["n"] * array["k"] * model["workers"]["count"],
-            load["bytes_per_cycle"])
+    rate, limits = load["bytes_per_cycle"], model["systolic"]
+    requests = limits.get("requests_in_flight")
+    if requests:
+        size = limits["request_bytes"]
+        latency = model["memories"][-1]["latency_cycles"]
+        rate = min(rate, requests * size / (latency + size / rate))
+    return (array["n"] * array["k"] * model["workers"]["count"], rate,
+            bool(requests))
 
 
 def draw(preset, uses, path):
-    peak, rate = machine(preset)
+    peak, rate, each_way = machine(preset)
     figure, axes = plt.subplots(figsize=(7.5, 4.6), layout="constrained")
-    all_points = [p for use in uses.values() for p in points(use)]
+    all_points = [p for use in uses.values() for p in points(use, each_way)]
     low = min(p[1] for p in all_points) / 2
     high = max(max(p[1] for p in all_points), peak / rate) * 2
     axes.plot([low, peak / rate, high], [low * rate, peak, peak],
               color="black", lw=1)
     axes.text(high, peak, f"{peak:,} a cycle", ha="right", va="bottom",
               fontsize=8)
-    axes.text(low, low * rate * 1.3, f"{rate:.0f} bytes a cycle", fontsize=8)
+    axes.text(low, low * rate * 1.3, f"{rate:.0f} bytes a cycle"
+              + each_way * " each way", fontsize=8)
     for model, use in uses.items():
-        those = list(points(use))
+        those = list(points(use, each_way))
         color = LOOKS[model][0]
         most = max(p[3] for p in those)
         axes.scatter([p[1] for p in those], [p[2] for p in those],
@@ -79,7 +89,9 @@ def draw(preset, uses, path):
             axes.annotate(name.split(",")[-1].strip()[-28:], (x, y), (4, -8),
                           textcoords="offset points", fontsize=6, color=color)
     axes.set(xscale="log", yscale="log",
-             xlabel="multiply-adds for each byte of device memory",
+             xlabel="multiply-adds for each byte "
+             + ("loaded or stored, the more of both" if each_way else
+                "of device memory"),
              ylim=(min(p[2] for p in all_points) / 2, 2 * peak),
              ylabel="multiply-adds a cycle", title=f"Contractions on {preset}")
     axes.legend(frameon=False, fontsize=8, loc="lower right")

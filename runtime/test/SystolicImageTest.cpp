@@ -159,6 +159,15 @@ TEST(SystolicImage, RefusesWhatIsTruncatedOrWrong) {
       changed(machine + offsetof(ashlar_systolic_machine_t, memory_latency),
               0u),
       "machine memory_latency: expected 1 to 1048576, found 0");
+  EXPECT_EQ(
+      changed(machine + offsetof(ashlar_systolic_machine_t, array_sum_bits),
+              33u),
+      "machine array_sum_bits: expected 0 to 32, found 33");
+  EXPECT_EQ(
+      changed(machine + offsetof(ashlar_systolic_machine_t, request_bytes),
+              48u),
+      "machine request_bytes: expected a power of two that holds whole bursts, "
+      "found 48");
   const size_t kernel = sizeof(ashlar_systolic_header_t);
   EXPECT_EQ(
       changed(kernel + offsetof(ashlar_systolic_kernel_t, issued), uint64_t(7)),
