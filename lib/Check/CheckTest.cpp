@@ -3,6 +3,7 @@
 // One test from its folder to its verdict: compile, load, run, compare.
 #include "ashlar/Check/Check.h"
 #include "ashlar/Check/ModelRun.h"
+#include "ashlar/Support/InputFile.h"
 #include "onnx-ml.pb.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -116,12 +117,15 @@ const onnx::NodeProto *findRandom(const onnx::GraphProto &graph) {
 }
 
 void TestRun::readModelInputs() {
-  auto file =
-      llvm::MemoryBuffer::getFile(test.path + "/model.onnx", false, false);
+  auto file = readInputFile(test.path + "/model.onnx", /*isText=*/false);
   onnx::ModelProto model;
   // A broken model is the compiler's to refuse.
-  if (!file || !model.ParseFromArray((*file)->getBufferStart(),
-                                     (*file)->getBufferSize()))
+  if (!file) {
+    llvm::consumeError(file.takeError());
+    return;
+  }
+  if (!model.ParseFromArray((*file)->getBufferStart(),
+                            (*file)->getBufferSize()))
     return;
   if (const onnx::NodeProto *random = findRandom(model.graph()))
     randomOperator = random->op_type();

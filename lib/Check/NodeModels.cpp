@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "NodeModels.h"
 #include "ashlar/Import/ONNX/NodeName.h"
+#include "ashlar/Support/InputFile.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/ToolOutputFile.h"
 
 using namespace ashlar;
@@ -14,10 +14,13 @@ using llvm::Error;
 using llvm::Expected;
 
 Expected<NodeModels> NodeModels::read(const std::string &path) {
-  auto file = llvm::MemoryBuffer::getFile(path, false, false);
+  auto file = readInputFile(path, /*isText=*/false);
+  if (!file)
+    return llvm::createStringError(
+        path + " cannot be read: " + llvm::toString(file.takeError()));
   NodeModels read;
-  if (!file || !read.model.ParseFromArray((*file)->getBufferStart(),
-                                          (*file)->getBufferSize()))
+  if (!read.model.ParseFromArray((*file)->getBufferStart(),
+                                 (*file)->getBufferSize()))
     return llvm::createStringError(path + " is no ONNX model");
   for (const onnx::TensorProto &weight : read.model.graph().initializer())
     if (weight.data_location() == onnx::TensorProto::EXTERNAL)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Check/Tensor.h"
+#include "ashlar/Support/InputFile.h"
 #include "onnx-ml.pb.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/ToolOutputFile.h"
 #include <cstring>
 
@@ -155,10 +155,9 @@ static llvm::Error refuse(StringRef path, const llvm::Twine &what) {
 }
 
 Expected<Tensor> ashlar::check::readTensor(StringRef path) {
-  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
-                                          /*RequiresNullTerminator=*/false);
+  auto file = readInputFile(path, /*isText=*/false);
   if (!file)
-    return refuse(path, "cannot be read: " + file.getError().message());
+    return refuse(path, "cannot be read: " + llvm::toString(file.takeError()));
   onnx::TensorProto proto;
   if (!proto.ParseFromArray((*file)->getBufferStart(),
                             (*file)->getBufferSize()))

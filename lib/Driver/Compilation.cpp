@@ -161,6 +161,7 @@ LogicalResult Compilation::emit(ModuleOp module) {
       codeFlags(options, targetNames,
                 tuned == tunings.end() ? "" : (*tuned)->getTable()->digest);
   provenance.precision = hooks.precisionReport;
+  provenance.metadata = metadata;
   // Nobody asks a module without a name what it was made of.
   if (options.outputDescriptor < 0) {
     std::vector<std::string> files = {options.input};
@@ -259,7 +260,8 @@ CompileResult Compilation::run() {
     progress.interrupt([&] { printDiagnostic(diagnostic, log); });
   });
   auto import = [&]() -> LogicalResult {
-    module = importModel(options, context, result.unsupported, dataFiles);
+    module =
+        importModel(options, context, result.unsupported, dataFiles, metadata);
     if (!module)
       // A model can be wrong and beyond us at once: wrong counts more.
       result.status = errors == 0 && !result.unsupported.empty()

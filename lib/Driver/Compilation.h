@@ -93,6 +93,7 @@ private:
   /// Of each target; null where there is neither a table nor a list.
   std::vector<std::shared_ptr<StrategyTuning>> tunings;
   std::vector<std::string> dataFiles; // beside the model, with its weights
+  ModelMetadata metadata;
   llvm::DefaultThreadPool pool;
   RemarkLog remarks; // hears of the context until its end
   mlir::MLIRContext context;

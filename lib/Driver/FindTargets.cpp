@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "FindTargets.h"
+#include "ashlar/Driver/DescribeTargets.h"
 #include "ashlar/Targets/MachineFile.h"
 #include "llvm/ADT/STLExtras.h"
 #include <optional>
@@ -11,6 +12,25 @@ static void list(const std::vector<std::string> &words,
   for (const std::string &word : words)
     log << " " << word;
   log << "\n";
+}
+
+std::string ashlar::describeTargets() {
+  constexpr size_t width = 78, indent = 11;
+  std::string text;
+  for (const TargetInfo &info : allTargets()) {
+    std::string line = (text.empty() ? "Targets: " : "\n         ") + info.name;
+    char separator = ':';
+    for (const std::string &preset : info.presets) {
+      if (line.size() + preset.size() > width) {
+        text += line + "\n";
+        line = std::string(indent, ' ');
+      }
+      line += separator + preset;
+      separator = '|';
+    }
+    text += line;
+  }
+  return text + "\n";
 }
 
 /// The target and the preset of a request; null, having said what there is,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "HashModel.h"
+#include "RegularFile.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/SHA256.h"
@@ -8,18 +9,16 @@ using namespace ashlar;
 
 /// Reads in pieces: mapping a file again would count its weights twice.
 static llvm::Error addFile(llvm::SHA256 &hash, const std::string &path) {
-  auto file = llvm::sys::fs::openNativeFileForRead(path);
-  if (!file)
-    return file.takeError();
+  runtime::RegularFile file;
+  std::string problem = file.open(path);
+  if (!problem.empty())
+    return llvm::createStringError(problem);
   llvm::SmallVector<char, 0> piece(1 << 20);
   while (true) {
-    auto size = llvm::sys::fs::readNativeFile(*file, piece);
-    if (size && *size != 0) {
-      hash.update(llvm::StringRef(piece.data(), *size));
-      continue;
-    }
-    (void)llvm::sys::fs::closeFile(*file);
-    return size.takeError();
+    auto size = llvm::sys::fs::readNativeFile(file.descriptor(), piece);
+    if (!size || *size == 0)
+      return size.takeError();
+    hash.update(llvm::StringRef(piece.data(), *size));
   }
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ImportModel.h"
 #include "ashlar/Import/MLIR/Import.h"
+#include "ashlar/Support/InputFile.h"
 #include "ashlar/runtime/api.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 using namespace mlir;
 using namespace ashlar;
@@ -12,8 +12,12 @@ using namespace ashlar;
 static bool isMLIR(StringRef path) {
   if (path.ends_with(".mlir") || path.ends_with(".mlirbc"))
     return true;
-  auto head = llvm::MemoryBuffer::getFileSlice(path, 4, 0);
-  return head && (*head)->getBuffer() == "ML\xefR";
+  auto file = readInputFile(path, /*isText=*/false);
+  if (file)
+    return (*file)->getBuffer().starts_with("ML\xefR");
+  // The importer says why.
+  llvm::consumeError(file.takeError());
+  return false;
 }
 
 /// What no runtime would load.
@@ -47,7 +51,7 @@ static LogicalResult checkRanks(ModuleOp module) {
 static OwningOpRef<ModuleOp>
 importFile(const CompileOptions &options, MLIRContext &context,
            std::vector<UnsupportedNode> &unsupported,
-           std::vector<std::string> &dataFiles) {
+           std::vector<std::string> &dataFiles, ModelMetadata &metadata) {
   if (isMLIR(options.input)) {
     if (!options.values.empty()) {
       emitError(NameLoc::get(StringAttr::get(&context, options.input)))
@@ -65,8 +69,8 @@ importFile(const CompileOptions &options, MLIRContext &context,
   for (auto &[name, shape] : options.shapes)
     importOptions.shapes[name].assign(shape.begin(), shape.end());
   SmallVector<UnsupportedNode> found;
-  OwningOpRef<ModuleOp> module =
-      importONNX(options.input, importOptions, &context, found, &dataFiles);
+  OwningOpRef<ModuleOp> module = importONNX(
+      options.input, importOptions, &context, found, &dataFiles, &metadata);
   unsupported.assign(found.begin(), found.end());
   return module;
 }
@@ -74,9 +78,10 @@ importFile(const CompileOptions &options, MLIRContext &context,
 OwningOpRef<ModuleOp>
 ashlar::importModel(const CompileOptions &options, MLIRContext &context,
                     std::vector<UnsupportedNode> &unsupported,
-                    std::vector<std::string> &dataFiles) {
+                    std::vector<std::string> &dataFiles,
+                    ModelMetadata &metadata) {
   OwningOpRef<ModuleOp> module =
-      importFile(options, context, unsupported, dataFiles);
+      importFile(options, context, unsupported, dataFiles, metadata);
   if (module && failed(checkRanks(*module)))
     return nullptr;
   return module;

@@ -11,11 +11,12 @@ namespace ashlar {
 
 /// Reads the model that `options` name, ONNX or MLIR. Null after diagnostics,
 /// or where `unsupported` says what is beyond us. `dataFiles` gets the files
-/// beside the model that its weights are in.
+/// beside the model that its weights are in, `metadata` what an ONNX model says
+/// of itself.
 mlir::OwningOpRef<mlir::ModuleOp>
 importModel(const CompileOptions &options, mlir::MLIRContext &context,
             std::vector<UnsupportedNode> &unsupported,
-            std::vector<std::string> &dataFiles);
+            std::vector<std::string> &dataFiles, ModelMetadata &metadata);
 
 } // namespace ashlar
 

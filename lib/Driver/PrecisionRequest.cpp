@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "PrecisionRequest.h"
-#include "llvm/Support/MemoryBuffer.h"
+#include "ashlar/Support/InputFile.h"
 
 using namespace ashlar;
 
@@ -39,12 +39,11 @@ PrecisionRequest::prepare(llvm::ArrayRef<std::unique_ptr<Target>> targets,
   }
   if (options.precisionPlan.empty())
     return CompileStatus::Done;
-  auto read = llvm::MemoryBuffer::getFile(options.precisionPlan,
-                                          /*IsText=*/true);
+  auto read = readInputFile(options.precisionPlan, /*isText=*/true);
   plan.emplace();
   std::string wrong =
       read ? parsePrecisionPlan((*read)->getBuffer().str(), *plan)
-           : read.getError().message();
+           : "cannot be read: " + llvm::toString(read.takeError());
   if (wrong.empty())
     return CompileStatus::Done;
   log << "error: --precision-plan=" << options.precisionPlan << ": " << wrong

@@ -487,10 +487,14 @@ SmallVector<char, 0> IndexBuilder::build(ModuleOp module,
   auto origin = fb::CreateProvenance(
       b, b.CreateString(provenance.version), strings(provenance.flags),
       b.CreateString(provenance.modelSha256), strings(provenance.precision));
+  std::vector<Offset<fb::Metadata>> metadata;
+  for (auto &[key, value] : provenance.metadata)
+    metadata.push_back(
+        fb::CreateMetadata(b, b.CreateString(key), b.CreateString(value)));
   auto root = fb::CreateModule(
       b, b.CreateVector(symbols), b.CreateVector(entries),
       b.CreateVector(sectionTables), b.CreateVector(weightTables),
-      b.CreateVector(programs), origin);
+      b.CreateVector(programs), origin, b.CreateVector(metadata));
   fb::FinishModuleBuffer(b, root);
   const char *data = reinterpret_cast<const char *>(b.GetBufferPointer());
   return SmallVector<char, 0>(data, data + b.GetSize());

@@ -4,10 +4,10 @@
 // type or without a source is an error, since a figure that is silently
 // ignored or made up would only show as slow code. The first error is kept.
 #include "MachineFields.h"
+#include "ashlar/Support/InputFile.h"
 #include "ashlar/Targets/MachineFile.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include <cmath>
 #include <set>
 
@@ -251,10 +251,10 @@ llvm::Expected<MachineModel> ashlar::parseMachine(StringRef text) {
 }
 
 llvm::Expected<MachineModel> ashlar::readMachineFile(StringRef path) {
-  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
+  auto buffer = readInputFile(path, /*isText=*/true);
   if (!buffer)
-    return llvm::createStringError(
-        "'" + path.str() + "': cannot be read: " + buffer.getError().message());
+    return llvm::createStringError("'" + path.str() + "': cannot be read: " +
+                                   llvm::toString(buffer.takeError()));
   llvm::Expected<MachineModel> machine = parseMachine((*buffer)->getBuffer());
   if (!machine)
     return llvm::createStringError("'" + path.str() +

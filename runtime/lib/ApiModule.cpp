@@ -92,6 +92,15 @@ static Status describeTensor(
   return writeStruct(filled, out, "out_info");
 }
 
+static Status describeMetadata(const fb::Metadata &metadata,
+                               ashlar_metadata_t *out) {
+  ashlar_metadata_t filled = ASHLAR_METADATA_INIT;
+  filled.key = metadata.key()->c_str();
+  filled.value = metadata.value() ? metadata.value()->c_str() : "";
+  filled.value_bytes = metadata.value() ? metadata.value()->size() : 0;
+  return writeStruct(filled, out, "out_metadata");
+}
+
 extern "C" {
 
 ashlar_status_t ashlar_module_load_file(ashlar_runtime_t *runtime,
@@ -125,6 +134,43 @@ ashlar_status_t ashlar_module_query(const ashlar_module_t *module,
     ashlar_module_info_t filled = ASHLAR_MODULE_INFO_INIT;
     module->impl->query(filled);
     return writeStruct(filled, out_info, "out_info");
+  });
+}
+
+size_t ashlar_module_metadata_count(const ashlar_module_t *module) {
+  return module ? count(module->impl->index().metadata()) : 0;
+}
+
+ashlar_status_t ashlar_module_metadata_at(const ashlar_module_t *module,
+                                          size_t index,
+                                          ashlar_metadata_t *out_metadata) {
+  return guard([&]() -> Status {
+    if (!module)
+      return isNull("module");
+    const auto *all = module->impl->index().metadata();
+    if (index >= count(all))
+      return Status(ASHLAR_NOT_FOUND,
+                    concat("metadata ", index, " of ", count(all)), "index");
+    return describeMetadata(*all->Get(uint32_t(index)), out_metadata);
+  });
+}
+
+ashlar_status_t ashlar_module_metadata(const ashlar_module_t *module,
+                                       const char *key,
+                                       ashlar_metadata_t *out_metadata) {
+  return guard([&]() -> Status {
+    if (!module)
+      return isNull("module");
+    if (!key)
+      return isNull("key");
+    const auto *all = module->impl->index().metadata();
+    for (uint32_t i = 0; i < count(all); ++i)
+      if (all->Get(i)->key()->string_view() == key)
+        return describeMetadata(*all->Get(i), out_metadata);
+    return Status(ASHLAR_NOT_FOUND,
+                  concat("the model says nothing of ", key, "; it has ",
+                         count(all), " entries of metadata"),
+                  "key");
   });
 }
 

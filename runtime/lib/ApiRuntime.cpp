@@ -79,6 +79,14 @@ ashlar_status_t ashlar_device_open(ashlar_runtime_t *runtime, const char *name,
   });
 }
 
+const char *ashlar_device_names(ashlar_runtime_t *runtime) {
+  try {
+    return runtime ? runtime->impl->listDevices() : "";
+  } catch (const std::bad_alloc &) {
+    return "";
+  }
+}
+
 const char *ashlar_device_name(const ashlar_device_t *device) {
   return device ? device->name.c_str() : "";
 }

@@ -171,6 +171,34 @@ static Status verifyEntries(const fb::Module &module) {
   return {};
 }
 
+static Status verifyMetadata(const fb::Module &module) {
+  size_t entries = count(module.metadata());
+  if (entries > ASHLAR_MODULE_MAX_METADATA)
+    return corrupt(concat(entries, " entries of metadata; expected at most ",
+                          ASHLAR_MODULE_MAX_METADATA),
+                   "metadata");
+  std::set<std::string_view> keys;
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < entries; ++i) {
+    const fb::Metadata &metadata = *module.metadata()->Get(i);
+    std::string place = concat("metadata[", i, "]");
+    if (!present(metadata.key()))
+      return corrupt("metadata has no key", place);
+    if (!keys.insert(metadata.key()->string_view()).second)
+      return corrupt(
+          concat("metadata ", metadata.key()->string_view(), " is there twice"),
+          place);
+    // Strings may be shared, so the file's size is no bound.
+    bytes += metadata.key()->size();
+    bytes += metadata.value() ? metadata.value()->size() : 0;
+    if (bytes > ASHLAR_MODULE_MAX_METADATA_SIZE)
+      return corrupt(concat("metadata has more than ",
+                            ASHLAR_MODULE_MAX_METADATA_SIZE, " bytes"),
+                     place);
+  }
+  return {};
+}
+
 Status verifyIndex(const fb::Module &module, uint64_t indexEnd,
                    uint64_t fileSize) {
   ASHLAR_RETURN_IF_ERROR(verifySymbols(module));
@@ -180,6 +208,7 @@ Status verifyIndex(const fb::Module &module, uint64_t indexEnd,
                                         *module.weights()->Get(uint32_t(i)),
                                         concat("weights[", i, "]")));
   ASHLAR_RETURN_IF_ERROR(verifyEntries(module));
+  ASHLAR_RETURN_IF_ERROR(verifyMetadata(module));
   if (count(module.programs()) == 0)
     return corrupt("the module holds no program", "programs");
   for (const fb::Program *program : *module.programs())

@@ -79,8 +79,13 @@ std::vector<std::vector<char>> Module::findWeights() const {
             : 0;
     used[device][binding.index()] = true;
   };
-  for (uint32_t i = 0; i < count(program().entries()); ++i)
-    forEachBinding(*program().entries()->Get(i), note);
+  for (uint32_t i = 0; i < count(program().entries()); ++i) {
+    const fb::ProgramEntry &entry = *program().entries()->Get(i);
+    forEachBinding(entry, note);
+    // The session reads these itself, from the first device's memory.
+    for (uint32_t j = 0; j < count(entry.output_sizes()); ++j)
+      note(*entry.output_sizes()->Get(j)->value(), nullptr);
+  }
   return used;
 }
 

@@ -4,12 +4,11 @@
 
 #include "CheckedMath.h"
 #include "IndexVerifier.h"
+#include "RegularFile.h"
 
 #include <cerrno>
 #include <cstring>
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace ashlar::runtime {
@@ -20,34 +19,25 @@ ModuleFile::~ModuleFile() {
 }
 
 Status ModuleFile::map(const char *path) {
-  int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0)
-    return Status(errno == ENOENT ? ASHLAR_NOT_FOUND : ASHLAR_INVALID_ARGUMENT,
-                  concat("cannot open the module: ", std::strerror(errno)),
-                  path);
-  Status status;
-  struct stat facts;
-  if (fstat(descriptor, &facts) != 0 || !S_ISREG(facts.st_mode)) {
-    status = invalidArgument("not a regular file", path);
-  } else if (uint64_t(facts.st_size) < sizeof(ashlar_module_header_t)) {
-    status = corrupt(
-        concat("the file has ", facts.st_size, " bytes, a module at least 64"),
+  RegularFile file;
+  std::string problem = file.open(path);
+  if (!problem.empty())
+    return Status(file.isMissing() ? ASHLAR_NOT_FOUND : ASHLAR_INVALID_ARGUMENT,
+                  concat("cannot open the module: ", problem), path);
+  if (file.size() < sizeof(ashlar_module_header_t))
+    return corrupt(
+        concat("the file has ", file.size(), " bytes, a module at least 64"),
         path);
-  } else {
-    byteCount = uint64_t(facts.st_size);
-    void *address =
-        mmap(nullptr, byteCount, PROT_READ, MAP_PRIVATE, descriptor, 0);
-    if (address == MAP_FAILED) {
-      status =
-          Status(ASHLAR_INTERNAL,
-                 concat("cannot map the module: ", std::strerror(errno)), path);
-    } else {
-      data = static_cast<const uint8_t *>(address);
-      mapped = true;
-    }
-  }
-  close(descriptor);
-  return status;
+  byteCount = file.size();
+  void *address =
+      mmap(nullptr, byteCount, PROT_READ, MAP_PRIVATE, file.descriptor(), 0);
+  if (address == MAP_FAILED)
+    return Status(ASHLAR_INTERNAL,
+                  concat("cannot map the module: ", std::strerror(errno)),
+                  path);
+  data = static_cast<const uint8_t *>(address);
+  mapped = true;
+  return {};
 }
 
 void ModuleFile::releasePages(uint64_t offset, uint64_t bytes) const {

@@ -29,6 +29,13 @@ std::string Runtime::deviceNames() const {
   return names;
 }
 
+const char *Runtime::listDevices() {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (names.empty())
+    names = deviceNames();
+  return names.c_str();
+}
+
 Status Runtime::device(std::string_view name, ashlar_device_t *&out) {
   size_t colon = name.find(':');
   std::string_view type = name.substr(0, colon);

@@ -24,6 +24,8 @@ public:
   Status device(std::string_view name, ashlar_device_t *&out);
   /// As in "cpu:0, null:0": those that errors offer.
   std::string deviceNames() const;
+  /// The same, for as long as this lives.
+  const char *listDevices();
   const std::vector<const DeviceOps *> &deviceTypes() const { return types; }
 
   uint32_t defaultThreads() const { return threads; }
@@ -50,6 +52,7 @@ private:
   std::shared_ptr<Budget> unlimited;
   mutable std::mutex mutex;
   std::map<std::string, std::unique_ptr<ashlar_device_t>> devices;
+  std::string names; // once asked for
   std::shared_ptr<Trace> active;
   // Spares calls the lock.
   std::atomic<bool> tracing{false};

@@ -109,6 +109,7 @@ TEST_F(Arguments, NullHandles) {
   ashlar_event_release(nullptr);
   EXPECT_STREQ(ashlar_entry_name(nullptr), "");
   EXPECT_STREQ(ashlar_device_name(nullptr), "");
+  EXPECT_STREQ(ashlar_device_names(nullptr), "");
 }
 
 TEST_F(Arguments, StructsThatWereNotInitialised) {
@@ -162,6 +163,7 @@ TEST_F(Arguments, NamesThatAreNotThere) {
     EXPECT_CODE(ASHLAR_NOT_FOUND, ashlar_device_open(runtime, name, &device));
   ASSERT_OK(ashlar_device_open(runtime, "cpu", &device));
   EXPECT_STREQ(ashlar_device_name(device), "cpu:0");
+  EXPECT_STREQ(ashlar_device_names(runtime), "cpu:0, systolic:0");
   ASSERT_OK(ashlar_device_status(device));
 }
 

@@ -45,15 +45,40 @@ must installs "cmake --install failed" cmake --install "$work/build" || closing
 
 library=$(find "$prefix/lib" -name 'libashlar*.so.*' -type f | head -n 1)
 must shared "no libashlar*.so.N was installed" test -n "$library" || closing
-cp "$library" "$work/stripped.so"
-strip "$work/stripped.so"
-size=$(stat -c %s "$work/stripped.so")
-echo "stripped size: $size bytes"
-# With one device; null is but a skeleton, and each other one may add 100 KiB.
-devices=$(find runtime/lib/devices -mindepth 1 -maxdepth 1 -type d ! -name null | wc -l)
-allowed=$((200 + 100 * devices))
-must size "stripped, the library has $size bytes, over $allowed KiB" \
-  test "$size" -le $((allowed * 1024))
+
+# small NAME LIBRARY DEVICES: 200 KiB and 100 for each device, stripped; null is
+# but a skeleton.
+small() {
+  local size allowed=$((200 + 100 * $3))
+  cp "$2" "$work/stripped.so"
+  strip "$work/stripped.so"
+  size=$(stat -c %s "$work/stripped.so")
+  echo "stripped, $1: $size bytes"
+  must "size-$1" "stripped, the library has $size bytes, over $allowed KiB" \
+    test "$size" -le $((allowed * 1024))
+}
+small alone "$library" 2
+# As the whole build makes it, with another compiler and linker.
+if [ -f "$build/cmake_install.cmake" ] && [ "$mode" != sanitize ]; then
+  must whole-installs "cmake --install of the whole build failed" \
+    cmake --install "$build" --prefix "$work/whole" --component AshlarRuntime &&
+    small whole \
+      "$(find "$work/whole" -name 'libashlar*.so.*' -type f | head -n 1)" 2
+fi
+# Devices can be left out.
+if must one-device "the runtime does not build with ASHLAR_DEVICES=cpu" \
+  sh -c "cmake -S runtime -B '$work/one' -G Ninja -DCMAKE_BUILD_TYPE=Release \
+    -DASHLAR_DEVICES=cpu >/dev/null && cmake --build '$work/one' >/dev/null"; then
+  one=$(find "$work/one/lib" -name 'libashlar*.so.*' -type f | head -n 1)
+  small cpu "$one" 1
+  strings "$one" | grep -q systolic
+  must left-out "the simulator is part of a runtime without it" test $? -ne 0
+fi
+said=$(cmake -S runtime -B "$work/none" -G Ninja -DASHLAR_DEVICES='cpu;toaster' \
+  2>&1 | tr -s ' \n' ' ')
+must unknown-device "an unknown device is not refused by name: $said" \
+  sh -c "case \$0 in *\"no device 'toaster'\"*'cpu, systolic'*) ;; *) exit 1 ;; esac" \
+  "$said"
 echo "links: $(ldd "$library" | awk '{print $1}' | tr '\n' ' ')"
 ldd "$library" | grep -qE 'LLVM|MLIR|protobuf'
 must links "the library links LLVM, MLIR or protobuf" test $? -ne 0

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: ashlar-compile --help | FileCheck %s --check-prefix=TARGETS
 // RUN: rm -rf %t && mkdir %t
 // RUN: ashlar-compile --version | FileCheck %s --check-prefix=VERSION
 // RUN: ashlar-compile --help | FileCheck %s --check-prefix=HELP
@@ -73,3 +74,9 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
                   outs(%e : tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
+
+// The targets are those that are registered.
+// TARGETS: Targets: cpu:host|
+// TARGETS: {{^ +}}reference:generic
+// TARGETS: {{^ +}}systolic:
+// TARGETS-SAME: gemmini

@@ -63,7 +63,8 @@ int main(int argc, char **argv) {
   TuneOptions tuning;
   app.add_option("--tune", tuning.table,
                  "Measure strategies of a model (.onnx) and write a table");
-  app.add_option("--target", tuning.target, "With --tune: T[:PRESET]");
+  app.add_option("--target", tuning.target,
+                 "With --tune: T[:PRESET], as ashlar-compile --help lists");
   app.add_option("--machine", tuning.machine, "With --tune: a machine model");
   app.add_option("--value", tuning.values,
                  "With --tune: NAME=0,2 makes an input a constant; repeatable")
@@ -81,6 +82,7 @@ int main(int argc, char **argv) {
       std::fputs(tune(flags, tuning, json).c_str(), stdout);
       return Done;
     }
+    flags.countsInputs = true;
     ModuleRunner runner(flags);
     runner.prepareInputs(/*fillIn=*/true);
     runner.prepareOutputs();

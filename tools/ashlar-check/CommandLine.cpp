@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "CommandLine.h"
+#include "GivenOnce.h"
 #include "InputTensors.h"
 #include "Tolerance.h"
+#include "ashlar/Driver/DescribeTargets.h"
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <map>
@@ -20,15 +22,15 @@ compared with plain loops on the same operands, and the first node that goes
 wrong is named.
 )";
 
-static constexpr const char *footer = R"(
-Exit:  0 nothing failed (what is unsupported does not count), 1 something
+static constexpr const char *footer =
+    R"(Exit:  0 nothing failed (what is unsupported does not count), 1 something
        failed or stands in --expected and does not pass, 2 wrong usage
 )";
 
 std::optional<int> check::parseCommandLine(int argc, char **argv,
                                            Request &request) {
   CLI::App app{description, "ashlar-check"};
-  app.footer(footer);
+  app.footer([] { return "\n" + describeTargets() + footer; });
   app.set_version_flag("--version", "ashlar-check " ASHLAR_VERSION);
   std::string targets, precision;
   CheckOptions &options = request.options;
@@ -81,6 +83,7 @@ std::optional<int> check::parseCommandLine(int argc, char **argv,
                       "The folder for what goes wrong (MODEL-reproducer)"));
   app.add_flag("--verbose", options.showLogs,
                "Show what the compiler says of each test");
+  tools::acceptRepeated(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
@@ -89,11 +92,13 @@ std::optional<int> check::parseCommandLine(int argc, char **argv,
       return std::cout.flush() ? 0 : 1;
     return 2;
   }
+  auto misuse = [](const std::string &message) {
+    std::cerr << "ashlar-check: " << message << "\n";
+    return 2;
+  };
+  if (std::string repeated = tools::findRepeated(app); !repeated.empty())
+    return misuse(repeated);
   if (!against.empty()) {
-    auto misuse = [](const std::string &message) {
-      std::cerr << "ashlar-check: " << message << "\n";
-      return 2;
-    };
     std::map<std::string, std::string> sources;
     for (const std::string &input : inputs) {
       size_t at = input.find('=');

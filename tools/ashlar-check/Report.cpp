@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Report.h"
+#include "ashlar/Support/InputFile.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace ashlar::check;
@@ -58,10 +58,10 @@ llvm::Error ashlar::check::writeJson(ReportFile &file,
 
 llvm::Expected<std::set<std::string>>
 ashlar::check::readList(const std::string &file) {
-  auto buffer = llvm::MemoryBuffer::getFile(file, /*IsText=*/true);
+  auto buffer = readInputFile(file, /*isText=*/true);
   if (!buffer)
     return llvm::createStringError(
-        file + " cannot be read: " + buffer.getError().message());
+        file + " cannot be read: " + llvm::toString(buffer.takeError()));
   std::set<std::string> names;
   llvm::SmallVector<llvm::StringRef> lines;
   (*buffer)->getBuffer().split(lines, '\n');

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "CommandLine.h"
+#include "GivenOnce.h"
+#include "ashlar/Driver/DescribeTargets.h"
 #include <CLI/CLI.hpp>
 #include <iostream>
 
@@ -12,10 +14,8 @@ Compiles a model ahead of time into one .ash file for ashlar-run or the C
 library. Without further flags the code is optimised for this machine's CPU.
 )";
 
-static constexpr const char *footer = R"(
-Targets: cpu[:host|x86-64[-v3|-v4]|sapphirerapids|znver3|znver4|aarch64|
-         riscv64], reference
-Stages:  import simplify place precision fuse tile schedule emit
+static constexpr const char *footer =
+    R"(Stages:  import simplify place precision fuse tile schedule emit
 Exit:    0 done, 1 refused, 2 wrong usage, 70 our own fault
 )";
 
@@ -45,7 +45,7 @@ static std::optional<std::string> whyNoObject(const CompileOptions &options) {
 std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
                                             CompileOptions &options) {
   CLI::App app{description, "ashlar-compile"};
-  app.footer(footer);
+  app.footer([] { return "\n" + describeTargets() + footer; });
   app.set_version_flag("--version", "ashlar-compile " ASHLAR_VERSION);
   std::string targets, until, emit, fuse, budget, precision, tolerance;
   std::vector<std::string> shapes, values, sizes;
@@ -115,6 +115,7 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
   app.add_flag("--verbose", options.verbose, "Show stages with their times");
   app.add_flag("--quiet", options.quiet, "Print errors only")
       ->excludes("--verbose");
+  tools::acceptRepeated(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
@@ -127,6 +128,8 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
     std::cerr << "ashlar-compile: " << message << "\n";
     return 2;
   };
+  if (std::string repeated = tools::findRepeated(app); !repeated.empty())
+    return misuse(repeated);
   if (options.listOperators || options.listTargets)
     return std::nullopt;
   if (options.input.empty())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Every pass alone, every stage by name, upstream's passes too.
+#include "RegularFile.h"
 #include "ashlar/Driver/Passes.h"
 #include "ashlar/InitAll.h"
 #include "mlir/Debug/CLOptionsSetup.h"
@@ -82,6 +83,15 @@ int main(int argc, char **argv) {
     return 2;
   if (!isPipelineSound(registry))
     return 2;
+  if (input != "-") {
+    ashlar::runtime::RegularFile file;
+    std::string problem = file.open(input);
+    if (!problem.empty()) {
+      llvm::errs() << "ashlar-opt: error: " << input
+                   << ": cannot read: " << problem << "\n";
+      return 1;
+    }
+  }
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, input, output, registry));
 }

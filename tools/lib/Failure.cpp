@@ -3,13 +3,12 @@
 #include "Failure.h"
 
 #include "NewFile.h"
+#include "RegularFile.h"
 
 #include <cerrno>
 #include <cstring>
-#include <fcntl.h>
 #include <filesystem>
 #include <set>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace ashlar::tools {
@@ -39,10 +38,6 @@ void checkFile(const std::string &file, const ashlar_status_t &status) {
       message = file + ": " + message;
     throw Failure(failure.code, message);
   }
-}
-
-static Failure systemFailure(const char *action, const std::string &path) {
-  return Failure(Refused, path + ": " + action + ": " + std::strerror(errno));
 }
 
 void writeWholeFile(const std::string &path, const std::string &contents) {
@@ -88,31 +83,26 @@ void checkWrittenFiles(const std::string &module,
 }
 
 std::string readWholeFile(const std::string &path, uint64_t limit) {
-  int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0)
-    throw systemFailure("cannot open", path);
-  struct stat facts;
-  std::string contents;
-  if (fstat(descriptor, &facts) != 0 || !S_ISREG(facts.st_mode) ||
-      uint64_t(facts.st_size) > limit) {
-    close(descriptor);
-    throw Failure(Refused, path + ": expected a regular file of at most " +
-                               std::to_string(limit) + " bytes");
-  }
-  contents.resize(size_t(facts.st_size));
-  size_t done = 0;
-  while (done < contents.size()) {
+  auto fail = [&](const std::string &why) {
+    throw Failure(Refused, path + ": cannot read: " + why);
+  };
+  runtime::RegularFile file;
+  std::string problem = file.open(path);
+  if (!problem.empty())
+    fail(problem);
+  if (file.size() > limit)
+    fail("expected at most " + std::to_string(limit) + " bytes, found " +
+         std::to_string(file.size()));
+  std::string contents(size_t(file.size()), 0);
+  for (size_t done = 0; done < contents.size();) {
     ssize_t count =
-        read(descriptor, contents.data() + done, contents.size() - done);
+        read(file.descriptor(), &contents[done], contents.size() - done);
     if (count < 0 && errno == EINTR)
       continue;
     if (count <= 0)
-      break;
+      fail(count < 0 ? std::strerror(errno) : "it became shorter meanwhile");
     done += size_t(count);
   }
-  close(descriptor);
-  if (done != contents.size())
-    throw systemFailure("cannot read", path);
   return contents;
 }
 

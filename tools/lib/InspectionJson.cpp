@@ -163,6 +163,14 @@ std::string Inspection::json() const {
       {"flags", stringsJson(from ? from->flags() : nullptr)},
       {"model_sha256", from ? textOf(from->model_sha256()) : ""},
       {"precision", stringsJson(from ? from->precision() : nullptr)}};
+  // Keys are known to differ; to look for each would take long for many.
+  Json::object_t metadata;
+  for (size_t i = 0; i < count(index.metadata()); ++i) {
+    const fb::Metadata &entry = *index.metadata()->Get(uint32_t(i));
+    metadata.Json::object_t::Container::emplace_back(textOf(entry.key()),
+                                                     textOf(entry.value()));
+  }
+  out["metadata"] = std::move(metadata);
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

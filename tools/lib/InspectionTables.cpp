@@ -58,6 +58,32 @@ static std::string contractTable(const fb::Contract &contract,
          companions + line("peak", contract.peak_bytes(), "with one thread");
 }
 
+/// The beginning of a text on one line: control characters are shown as dots.
+static std::string excerpt(const std::string &text, size_t most) {
+  std::string line = text.substr(0, most);
+  if (line.size() < text.size())
+    // No part of a character of UTF-8 stays.
+    while (!line.empty() &&
+           (static_cast<unsigned char>(text[line.size()]) & 0xc0) == 0x80)
+      line.pop_back();
+  for (char &c : line)
+    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f)
+      c = '.';
+  return line.size() < text.size()
+             ? line + "... (" + formatBytes(text.size()) + ")"
+             : line;
+}
+
+static std::string metadataTable(const fb::Module &index) {
+  std::string text = count(index.metadata()) ? "\nmetadata\n" : "";
+  for (size_t i = 0; i < count(index.metadata()); ++i) {
+    const fb::Metadata &metadata = *index.metadata()->Get(uint32_t(i));
+    text += "  " + pad(excerpt(textOf(metadata.key()), 60), 24) + " " +
+            excerpt(textOf(metadata.value()), 48) + "\n";
+  }
+  return text;
+}
+
 std::string Inspection::table() const {
   const fb::Module &index = parts->index();
   std::string text = "file      " + formatBytes(parts->file->size()) +
@@ -82,7 +108,7 @@ std::string Inspection::table() const {
     for (size_t j = 0; j < count(entry.outputs()); ++j)
       text += tensorLine("out", *entry.outputs()->Get(uint32_t(j)), index);
   }
-  text += "\nprograms\n";
+  text += metadataTable(index) + "\nprograms\n";
   for (size_t start = 0; start < parts->choice.log.size();) {
     size_t end = parts->choice.log.find('\n', start);
     text += "  " + parts->choice.log.substr(start, end - start) + "\n";

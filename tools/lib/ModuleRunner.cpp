@@ -12,6 +12,13 @@
 
 namespace ashlar::tools {
 
+/// For --help.
+static std::string describeDevices() {
+  RuntimeHandles handles;
+  check(ashlar_runtime_create(nullptr, &handles.runtime));
+  return std::string("Devices: ") + ashlar_device_names(handles.runtime) + "\n";
+}
+
 void RunnerFlags::declare(CLI::App &app) {
   app.add_option("file", file, "The module (.ash)")->required();
   app.add_option("--input", inputs,
@@ -23,7 +30,8 @@ void RunnerFlags::declare(CLI::App &app) {
                  "are symbols; default: the largest");
   app.add_option("--entry", entry, "Entry point; default: the first");
   app.add_option("--device", devices,
-                 "cpu:0[,cuda:0...] in order of preference; default: any");
+                 "DEVICE[,DEVICE...] in order of preference; default: any");
+  app.footer(describeDevices);
   app.add_option("--placement", placement,
                  "strict: a device that cannot serve is an error; soft: the "
                  "next is taken")
@@ -31,8 +39,9 @@ void RunnerFlags::declare(CLI::App &app) {
   app.add_option("--threads", threads,
                  "Threads of the session; default: one per CPU")
       ->check(CLI::Range(1, 4096));
-  app.add_option("--memory-limit", memoryLimit,
-                 "Refuse to use more, such as 256MiB");
+  app.add_option(
+      "--memory-limit", memoryLimit,
+      "Refuse to use more, such as 256MiB; ashlar-bench counts inputs, too");
   app.add_option("--trace", trace, "Write a file that ui.perfetto.dev opens");
 }
 
@@ -136,11 +145,43 @@ ModuleRunner::inputShape(const ashlar_tensor_info_t &info) const {
   return {info.maximum, info.maximum + info.rank};
 }
 
+/// The budget knows what the module and the session hold; inputs are ours.
+void ModuleRunner::checkLimit(const std::string &what) const {
+  if (!flags.countsInputs || flags.memoryLimit.empty())
+    return;
+  uint64_t limit = parseBytes(flags.memoryLimit);
+  uint64_t held = budgetStatistics().current;
+  if (held <= limit && inputBytes <= limit - held)
+    return;
+  throw Failure(Refused, "--memory-limit=" + flags.memoryLimit + ": " + what +
+                             ": inputs take " + formatBytes(inputBytes) +
+                             ", the module and its session " +
+                             formatBytes(held) + " [OUT_OF_BUDGET]");
+}
+
+void ModuleRunner::countInput(const std::string &name, uint64_t bytes) {
+  inputBytes =
+      bytes > UINT64_MAX - inputBytes ? UINT64_MAX : inputBytes + bytes;
+  checkLimit("input '" + name + "' does not fit");
+}
+
 Tensor ModuleRunner::makeInput(const ashlar_tensor_info_t &info,
                                const std::string &source) {
   std::optional<uint64_t> seed = readSeed(source);
-  return seed ? randomTensor(info.name, *seed, info.type, inputShape(info))
-              : readTensorFile(source);
+  if (!seed) {
+    Tensor read = readTensorFile(source);
+    countInput(info.name, read.bytes());
+    return read;
+  }
+  std::vector<int64_t> shape = inputShape(info);
+  uint64_t bytes = ashlar_element_type_size(info.type);
+  for (int64_t size : shape)
+    if (size > 0 && bytes > UINT64_MAX / uint64_t(size))
+      bytes = UINT64_MAX;
+    else
+      bytes *= uint64_t(size);
+  countInput(info.name, bytes);
+  return randomTensor(info.name, *seed, info.type, std::move(shape));
 }
 
 void ModuleRunner::prepareInputs(bool fillIn) {
@@ -191,6 +232,7 @@ void ModuleRunner::bind() {
     views.push_back(input.view());
   check(ashlar_bindings_create(session, entry, views.data(), views.size(),
                                outputs.data(), outputs.size(), &bindings));
+  checkLimit("these sizes do not fit");
 }
 
 void ModuleRunner::run() {

@@ -23,6 +23,7 @@ struct RunnerFlags {
   std::string memoryLimit;
   std::string trace;
   uint32_t threads = 0;
+  bool countsInputs = false;       // the memory limit is for the inputs, too
   std::vector<std::string> inputs; // NAME=FILE or NAME=random[:SEED]
   std::vector<std::string> shapes; // NAME=1x3x8
 
@@ -73,6 +74,8 @@ public:
 
 private:
   void load();
+  void countInput(const std::string &name, uint64_t bytes);
+  void checkLimit(const std::string &what) const;
   Tensor makeInput(const ashlar_tensor_info_t &info, const std::string &source);
   std::vector<int64_t> inputShape(const ashlar_tensor_info_t &info) const;
 
@@ -81,6 +84,7 @@ private:
   std::map<std::string, std::vector<int64_t>> shapes;
   std::map<std::string, std::string> sources; // of inputs, by name
   std::vector<Tensor> inputs;
+  uint64_t inputBytes = 0;
   std::vector<Tensor> outputStorage;
   std::vector<ashlar_tensor_t> outputs;
 };

@@ -2,6 +2,8 @@
 
 #include "ToolMain.h"
 
+#include "GivenOnce.h"
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -40,6 +42,7 @@ static int runBody(const char *name, const std::function<int()> &body) {
 
 int runTool(const char *name, CLI::App &app, int argc, char **argv,
             const std::function<int()> &body) {
+  acceptRepeated(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
@@ -50,7 +53,12 @@ int runTool(const char *name, CLI::App &app, int argc, char **argv,
     // --help and --version.
     return runBody(name, [&] { return app.exit(error); });
   }
-  return runBody(name, body);
+  return runBody(name, [&] {
+    std::string repeated = findRepeated(app);
+    if (!repeated.empty())
+      throw Failure(WrongUsage, repeated);
+    return body();
+  });
 }
 
 } // namespace ashlar::tools

@@ -182,6 +182,9 @@ class Tools(unittest.TestCase):
                 (["--atol=inf"], "--atol"), (["--atol=x"], "--atol"),
                 (["--placement=hard"], "--placement"),
                 (["--device=,"], "expected DEVICE[,DEVICE...]"),
+                (["--threads=1", "--threads=2"],
+                 "ashlar-run: error: --threads is given 2 times; expected it "
+                 "once at most"),
                 (["--threads=0"], "--threads")):
             code, out, err = run("ashlar-run", SAMPLE, *arguments)
             self.assertEqual((code, out), (2, ""), (arguments, err))
@@ -189,6 +192,36 @@ class Tools(unittest.TestCase):
         for number in ("-1", "nan", "inf", "soon"):
             self.assertEqual(run("ashlar-bench", SAMPLE,
                                  f"--min-time={number}")[0], 2)
+
+    def test_only_regular_files_are_inputs(self):
+        fifo = self.path("x.npy")
+        os.mkfifo(fifo)
+        os.symlink("/dev/zero", self.path("zero.npy"))
+        for name, found in (("x.npy", "a FIFO"), ("zero.npy", "a device")):
+            code, out, err = run("ashlar-run", SAMPLE, "--input=y=random",
+                                 f"--input=x={self.path(name)}")
+            self.assertEqual((code, out), (1, ""), err)
+            self.assertIn(f"{name}: cannot read: expected a regular file, "
+                          f"found {found}", err)
+
+    def test_help_lists_the_devices(self):
+        for tool in ("ashlar-run", "ashlar-bench"):
+            out = run(tool, "--help")[1]
+            self.assertIn("Devices: cpu:0, systolic:0\n", out)
+            self.assertNotIn("cuda", out)
+
+    def test_bench_counts_inputs(self):
+        out = json.loads(run("ashlar-run", SAMPLE, *GIVEN, "--stats=json",
+                             "--threads=1")[1])
+        held = out["current_bytes"]
+        # Two inputs of 1 KiB each.
+        code, _, err = run("ashlar-bench", SAMPLE, "--min-time=0",
+                           f"--memory-limit={held + 2048}B", "--threads=1")
+        self.assertEqual(code, 0, err)
+        code, out, err = run("ashlar-bench", SAMPLE, "--min-time=0",
+                             f"--memory-limit={held + 2047}B", "--threads=1")
+        self.assertEqual((code, out), (1, ""))
+        self.assertIn("input 'y' does not fit: inputs take 2.00 KiB", err)
 
     def test_makes_the_folder_of_outputs(self):
         folder = self.path("new/folder")

@@ -17,6 +17,8 @@ struct Provenance {
   std::string modelSha256;
   /// What was measured of a program of mixed precision, line by line.
   std::vector<std::string> precision;
+  /// What the model says of itself: keys and values, each key once.
+  std::vector<std::pair<std::string, std::string>> metadata;
 };
 
 /// Writes `module`, whose programs have passed the stage `schedule`, with the

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Import/MLIR/Import.h"
 #include "EntryImporter.h"
+#include "ashlar/Support/InputFile.h"
 #include "ashlar/Support/ModelNodes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -61,10 +62,10 @@ OwningOpRef<ModuleOp> ashlar::importMLIR(StringRef path,
       ->loadDialect<affine::AffineDialect, arith::ArithDialect,
                     func::FuncDialect, linalg::LinalgDialect, math::MathDialect,
                     scf::SCFDialect, tensor::TensorDialect>();
-  auto buffer = llvm::MemoryBuffer::getFile(path);
+  auto buffer = readInputFile(path, /*isText=*/true);
   if (!buffer) {
     emitError(NameLoc::get(StringAttr::get(context, path)))
-        << "cannot be read: " << buffer.getError().message();
+        << "cannot be read: " << llvm::toString(buffer.takeError());
     return nullptr;
   }
   llvm::SourceMgr sources;

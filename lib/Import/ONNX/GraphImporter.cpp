@@ -260,8 +260,9 @@ LogicalResult GraphImporter::importInitializers(const onnx::GraphProto &graph) {
     }
     auto attribute = data.convert(initializer, initializer.name());
     if (!attribute) {
-      error(initializer.name())
-          << "initializer " << llvm::toString(attribute.takeError());
+      std::string why = llvm::toString(attribute.takeError());
+      if (!why.empty())
+        error(initializer.name()) << "initializer " << why;
       failed = true;
       continue;
     }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Import/ONNX/Import.h"
 #include "GraphImporter.h"
+#include "Metadata.h"
 #include "WireScanner.h"
+#include "ashlar/Support/InputFile.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/IR/Diagnostics.h"
 
@@ -9,11 +11,10 @@ using namespace mlir;
 using namespace ashlar;
 using namespace ashlar::onnx_import;
 
-OwningOpRef<ModuleOp>
-ashlar::importONNX(StringRef path, const ONNXImportOptions &options,
-                   MLIRContext *context,
-                   SmallVectorImpl<UnsupportedNode> &unsupported,
-                   std::vector<std::string> *dataFiles) {
+OwningOpRef<ModuleOp> ashlar::importONNX(
+    StringRef path, const ONNXImportOptions &options, MLIRContext *context,
+    SmallVectorImpl<UnsupportedNode> &unsupported,
+    std::vector<std::string> *dataFiles, ModelMetadata *metadata) {
   context->loadDialect<affine::AffineDialect, arith::ArithDialect,
                        cf::ControlFlowDialect, func::FuncDialect,
                        linalg::LinalgDialect, math::MathDialect,
@@ -21,10 +22,9 @@ ashlar::importONNX(StringRef path, const ONNXImportOptions &options,
   auto error = [&]() {
     return emitError(NameLoc::get(StringAttr::get(context, path)));
   };
-  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
-                                            /*RequiresNullTerminator=*/false);
+  auto buffer = readInputFile(path, /*isText=*/false);
   if (!buffer) {
-    error() << "cannot be read: " << buffer.getError().message();
+    error() << "cannot be read: " << llvm::toString(buffer.takeError());
     return nullptr;
   }
   std::shared_ptr<llvm::MemoryBuffer> file = std::move(*buffer);
@@ -39,7 +39,10 @@ ashlar::importONNX(StringRef path, const ONNXImportOptions &options,
     return nullptr;
   }
   std::string().swap(*stripped);
-  TensorData data(context, path, file);
+  if (metadata)
+    *metadata =
+        readMetadata(model, NameLoc::get(StringAttr::get(context, path)));
+  TensorData data(context, path, file, model);
   auto module = GraphImporter(model, data, options, unsupported, context).run();
   if (dataFiles)
     *dataFiles = data.externalPaths();

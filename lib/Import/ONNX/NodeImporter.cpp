@@ -283,8 +283,10 @@ NodeImporter::tensorAttribute(StringRef name) const {
       found->t(), proto.output_size() ? StringRef(proto.output(0)) : name);
   if (!constant) {
     malformedAttribute = true;
-    emitError(b.getLoc()) << opType() << ": attribute '" << name << "' "
-                          << llvm::toString(constant.takeError());
+    std::string why = llvm::toString(constant.takeError());
+    if (!why.empty())
+      emitError(b.getLoc())
+          << opType() << ": attribute '" << name << "' " << why;
     return {};
   }
   return {graph.materialize(b, found->t(), *constant), type};

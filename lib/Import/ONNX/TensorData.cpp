@@ -3,6 +3,7 @@
 #include "SmallTypes.h"
 #include "WireScanner.h"
 #include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Support/InputFile.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/Support/FileSystem.h"
@@ -73,41 +74,90 @@ packTypedField(const onnx::TensorProto &proto) {
   }
 }
 
+static void countExternal(const onnx::GraphProto &graph, StringRef location,
+                          size_t &count);
+
+static void countExternal(const onnx::TensorProto &tensor, StringRef location,
+                          size_t &count) {
+  if (tensor.data_location() != onnx::TensorProto::EXTERNAL)
+    return;
+  for (const onnx::StringStringEntryProto &entry : tensor.external_data())
+    count += entry.key() == "location" && entry.value() == location;
+}
+
+static void countExternal(const onnx::NodeProto &node, StringRef location,
+                          size_t &count) {
+  for (const onnx::AttributeProto &attribute : node.attribute()) {
+    countExternal(attribute.t(), location, count);
+    countExternal(attribute.g(), location, count);
+    for (const onnx::TensorProto &tensor : attribute.tensors())
+      countExternal(tensor, location, count);
+    for (const onnx::GraphProto &graph : attribute.graphs())
+      countExternal(graph, location, count);
+  }
+}
+
+static void countExternal(const onnx::GraphProto &graph, StringRef location,
+                          size_t &count) {
+  for (const onnx::TensorProto &tensor : graph.initializer())
+    countExternal(tensor, location, count);
+  for (const onnx::NodeProto &node : graph.node())
+    countExternal(node, location, count);
+}
+
+/// A file at fault is one error, whatever the number of its tensors.
+Error TensorData::refuseFile(StringRef location, const Twine &what,
+                             bool isFile) {
+  if (!refusedFiles.insert(location).second)
+    return refuse("");
+  size_t tensors = 0;
+  countExternal(model.graph(), location, tensors);
+  for (const onnx::FunctionProto &function : model.functions())
+    for (const onnx::NodeProto &node : function.node())
+      countExternal(node, location, tensors);
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  out << "external data " << (isFile ? "file" : "location") << " '";
+  for (char c : location)
+    out << (c ? StringRef(&c, 1) : "\\0");
+  out << "' " << what;
+  if (tensors > 1)
+    out << "; " << tensors << " tensors of the model are to be in it";
+  return refuse(text);
+}
+
 Expected<std::shared_ptr<llvm::MemoryBuffer>>
 TensorData::externalFile(StringRef location) {
   if (auto it = externalFiles.find(location.str()); it != externalFiles.end())
     return it->second;
   // A file from a stranger must not read what lies outside its own folder.
+  if (location.contains('\0'))
+    return refuseFile(location,
+                      "holds a NUL character; expected the name of a file");
   if (location.empty() || llvm::sys::path::is_absolute(location))
-    return refuse("external data location '" + location +
-                  "' must be a path relative to the model's folder");
-  for (StringRef part : llvm::make_range(llvm::sys::path::begin(location),
-                                         llvm::sys::path::end(location)))
-    if (part == "..")
-      return refuse("external data location '" + location +
-                    "' leaves the model's folder");
+    return refuseFile(location,
+                      "must be a path relative to the model's folder");
+  // By its words first, then with the links that are really there.
+  SmallString<256> inside(location);
+  llvm::sys::path::remove_dots(inside, /*remove_dot_dot=*/true);
+  if (*llvm::sys::path::begin(inside) == "..")
+    return refuseFile(location, "leaves the model's folder");
   SmallString<256> path(llvm::sys::path::parent_path(modelPath));
   SmallString<256> folder, real;
   if (llvm::sys::fs::real_path(path.empty() ? "." : path.str(), folder))
     return refuse("cannot resolve the model's folder");
-  llvm::sys::path::append(path, location);
+  llvm::sys::path::append(path, inside);
   if (std::error_code code = llvm::sys::fs::real_path(path, real))
-    return refuse("external data file '" + location +
-                  "' cannot be opened: " + code.message());
+    return refuseFile(location, "cannot be opened: " + code.message(), true);
   if (folder != "/")
     folder += '/';
   if (!StringRef(real).starts_with(folder))
-    return refuse("external data location '" + location +
-                  "' leaves the model's folder");
-  llvm::sys::fs::file_status status;
-  if (llvm::sys::fs::status(real, status) ||
-      !llvm::sys::fs::is_regular_file(status))
-    return refuse("external data '" + location + "' is not a regular file");
-  auto buffer = llvm::MemoryBuffer::getFile(real, /*IsText=*/false,
-                                            /*RequiresNullTerminator=*/false);
+    return refuseFile(location, "leaves the model's folder");
+  auto buffer = readInputFile(real, /*isText=*/false);
   if (!buffer)
-    return refuse("external data file '" + location +
-                  "' cannot be read: " + buffer.getError().message());
+    return refuseFile(location,
+                      "cannot be read: " + llvm::toString(buffer.takeError()),
+                      true);
   return externalFiles[location.str()] = std::move(*buffer);
 }
 
@@ -154,8 +204,7 @@ Expected<TensorData::Bytes> TensorData::locate(const onnx::TensorProto &proto,
   Bytes bytes;
   if (proto.has_raw_data()) {
     RawDataPlace place = decodePlace(proto.raw_data());
-    bytes = {{model->getBufferStart() + place.offset, size_t(place.size)},
-             model};
+    bytes = {{file->getBufferStart() + place.offset, size_t(place.size)}, file};
   } else {
     auto packed = packTypedField(proto);
     bytes = {{packed->data(), packed->size()}, packed};

@@ -8,6 +8,7 @@
 #include "NodeImporter.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "onnx-ml.pb.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <map>
@@ -23,13 +24,16 @@ llvm::Expected<uint64_t> tensorBytes(mlir::Type element,
 class TensorData {
 public:
   TensorData(mlir::MLIRContext *context, llvm::StringRef modelPath,
-             std::shared_ptr<llvm::MemoryBuffer> model)
-      : context(context), modelPath(modelPath), model(std::move(model)) {}
+             std::shared_ptr<llvm::MemoryBuffer> file,
+             const onnx::ModelProto &model)
+      : context(context), modelPath(modelPath), file(std::move(file)),
+        model(model) {}
 
   /// The value of `proto`: a splat where all elements are equal, a
   /// DenseElementsAttr when small, a resource pointing into the file otherwise.
   /// Of a type of less than a byte these are the packed bytes, in one
-  /// dimension. `name` becomes the resource's key.
+  /// dimension. `name` becomes the resource's key. The error is empty where the
+  /// file that is at fault was named before.
   llvm::Expected<mlir::TypedAttr> convert(const onnx::TensorProto &proto,
                                           llvm::StringRef name);
 
@@ -47,11 +51,15 @@ private:
                                        uint64_t expectedBytes);
   llvm::Expected<std::shared_ptr<llvm::MemoryBuffer>>
   externalFile(llvm::StringRef location);
+  llvm::Error refuseFile(llvm::StringRef location, const llvm::Twine &what,
+                         bool isFile = false);
 
   mlir::MLIRContext *context;
   std::string modelPath;
-  std::shared_ptr<llvm::MemoryBuffer> model;
+  std::shared_ptr<llvm::MemoryBuffer> file;
+  const onnx::ModelProto &model;
   std::map<std::string, std::shared_ptr<llvm::MemoryBuffer>> externalFiles;
+  llvm::StringSet<> refusedFiles;
 };
 
 } // namespace ashlar::onnx_import

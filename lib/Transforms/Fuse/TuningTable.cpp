@@ -2,13 +2,13 @@
 //
 // Reads a table strictly: what is misspelt would silently not be used. The
 // first error is kept.
+#include "ashlar/Support/InputFile.h"
 #include "ashlar/Targets/MachineFile.h"
 #include "ashlar/Transforms/Fuse/Tuning.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SHA256.h"
 #include <cmath>
 
@@ -156,9 +156,9 @@ llvm::Expected<TuningTable> ashlar::readTuningTable(StringRef path) {
   auto fail = [&](const llvm::Twine &why) {
     return llvm::createStringError("'" + path + "': " + why);
   };
-  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
+  auto file = readInputFile(path, /*isText=*/true);
   if (!file)
-    return fail("cannot be read: " + file.getError().message());
+    return fail("cannot be read: " + llvm::toString(file.takeError()));
   StringRef text = (*file)->getBuffer();
   auto value = json::parse(text);
   if (!value)

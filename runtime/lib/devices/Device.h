@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A device is a table of functions. To add one, copy devices/null, fill in the
-// table and add it to allDevices in DeviceList.cpp; the conformance suite then
-// runs on it. Nothing outside a device's folder asks which device it is.
+// table and name its sources in CMakeLists.txt; the conformance suite then runs
+// on it. Nothing outside a device's folder asks which device it is.
 //
 // All functions may be called from any thread; those that take a queue from
 // one thread at a time per queue.

@@ -26,6 +26,7 @@ class Refusal:
     may_succeed: bool = False
     # What is wrong whatever the model says ends with 2.
     usage: bool = False
+    lines: int = 30           # of the message, at most
     suffix: str = ".onnx"
 
 
@@ -255,6 +256,20 @@ def external():
     yield Refusal("external-through-a-link", refers("link.bin"), ["link.bin"],
                   files={"link.bin": pathlib.Path("/etc/hostname")})
     yield Refusal("external-missing", refers("gone.bin"), ["gone.bin"])
+    fifty = refers("gone.bin")
+    for k in range(50):
+        more = fifty.graph.initializer.add()
+        more.CopyFrom(fifty.graph.initializer[0])
+        more.name = f"w{k}"
+        fifty.graph.node.append(node("Add", ["x", more.name], [f"y{k}"],
+                                     f"adder{k}"))
+        fifty.graph.output.append(value(f"y{k}", [2, 3]))
+    yield Refusal("external-missing-of-many", fifty,
+                  ["gone.bin", "51 tensors", "'w'"], lines=2)
+    yield Refusal("external-nul", refers("w.bin\0x"), ["w.bin\\0x", "NUL"],
+                  files=data)
+    yield Refusal("external-out-and-back", refers("sub/../../w.bin"),
+                  ["sub/../../w.bin"], files={"../w.bin": bytes(24)})
     yield Refusal("external-folder", refers("."), ["w"])
     yield Refusal("external-empty-location", refers(""), ["w"])
     yield Refusal("external-too-short", refers("w.bin"), ["w.bin"],

@@ -12,6 +12,7 @@ import pathlib
 import resource
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -103,7 +104,7 @@ class Suite:
         return code, text, faults
 
     def expect_refusal(self, code, text, faults, names=(), usage=False,
-                       may_succeed=False):
+                       may_succeed=False, lines=MESSAGE_LINES):
         expected = 2 if usage else 1
         if code >= 0 and code != expected and not (may_succeed and code == 0):
             faults.append(f"ended with {code}, not {expected}")
@@ -111,7 +112,7 @@ class Suite:
             return
         if not text.strip():
             faults.append("said nothing")
-        if text.count("\n") > MESSAGE_LINES:
+        if text.count("\n") > lines:
             faults.append(f"said {text.count(chr(10))} lines")
         for word in names:
             if word not in text:
@@ -139,7 +140,8 @@ class Suite:
                 [self.bin / "ashlar-compile", path, "-o", out / "m.ash",
                  *refusal.arguments], work)
             self.expect_refusal(code, text, faults, refusal.names,
-                                refusal.usage, refusal.may_succeed)
+                                refusal.usage, refusal.may_succeed,
+                                refusal.lines)
             left = sorted(p.name for p in out.iterdir())
             if code != 0 and left:
                 faults.append(f"left {', '.join(left)} behind")
@@ -310,6 +312,59 @@ def modules(suite, places):
                              [], may_succeed=True)
 
 
+def strange_files(suite):
+    """FIFOs, sockets, devices and folders wherever a tool reads a file."""
+    with tempfile.TemporaryDirectory() as temporary:
+        work = pathlib.Path(temporary)
+        good = work / "good.ash"
+        made = suite.run([suite.bin / "ashlar-compile", DIGITS / "digits.onnx",
+                          "--shape=image=1x1x8x8", "-o", good, "--quiet"], work)
+        if made[0]:
+            suite.verdict("control: the digits example compiles",
+                          [f"ended with {made[0]}"], made[1], work)
+            return
+        kinds = {"fifo": "a FIFO", "device": "a device", "folder": "a folder",
+                 "socket": "a socket"}
+        os.mkfifo(work / "fifo")
+        (work / "device").symlink_to("/dev/zero")
+        (work / "folder").mkdir()
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(str(work / "socket"))
+        compiled = [DIGITS / "digits.onnx", "--shape=image=1x1x8x8", "-o",
+                    work / "m.ash"]
+        for kind, words in kinds.items():
+            path = work / kind
+            for ending in (".npy", ".pb", ".onnx", ".mlir"):
+                (work / (kind + ending)).symlink_to(path)
+            for name, tool, arguments in (
+                    ("run", "ashlar-run", [path]),
+                    ("inspect", "ashlar-inspect", [path]),
+                    ("bench", "ashlar-bench", [path]),
+                    ("input-npy", "ashlar-run",
+                     [good, f"--input=image={path}.npy"]),
+                    ("input-pb", "ashlar-run",
+                     [good, f"--input=image={path}.pb"]),
+                    ("model", "ashlar-compile", [path, "-o", work / "m.ash"]),
+                    ("onnx", "ashlar-compile",
+                     [f"{path}.onnx", "-o", work / "m.ash"]),
+                    ("mlir", "ashlar-compile",
+                     [f"{path}.mlir", "-o", work / "m.ash"]),
+                    ("machine", "ashlar-compile",
+                     [*compiled, f"--machine={path}"]),
+                    ("tuning", "ashlar-compile",
+                     [*compiled, f"--tuning={path}"]),
+                    ("plan", "ashlar-compile",
+                     [*compiled, f"--precision-plan={path}"]),
+                    ("buffers", "ashlar-plan", [path]),
+                    ("opt", "ashlar-opt", [path])):
+                if not (suite.bin / tool).exists():
+                    suite.skip(f"{name}-{kind}", f"{tool} is not built")
+                    continue
+                suite.refuse_run(f"{name}-{kind}", work, arguments[0],
+                                 arguments[1:], [kind, words], tool=tool)
+        listener.close()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--bin", type=pathlib.Path, required=True,
@@ -329,6 +384,7 @@ def main():
         suite.refuse_model(refusal)
     outputs(suite)
     modules(suite, places=60)
+    strange_files(suite)
     if not arguments.only:
         verdicts, faults = mutations.run(
             suite.bin, 500 // arguments.every, 0, arguments.sanitized,

@@ -20,6 +20,9 @@ struct ONNXImportOptions {
   std::map<std::string, std::vector<std::string>> values;
 };
 
+/// What a model says of itself: keys and values, each key once.
+using ModelMetadata = std::vector<std::pair<std::string, std::string>>;
+
 /// A node that this compiler cannot import, and why.
 struct UnsupportedNode {
   std::string op;   ///< with its domain unless that is ai.onnx
@@ -45,12 +48,15 @@ void listOperators(llvm::raw_ostream &out);
 /// Nodes that are well formed but not supported are collected in
 /// `unsupported`, all of them at once; the result is null then, too.
 /// `dataFiles` receives the paths of the files beside the model that hold its
-/// weights, in the order of their names in the model.
+/// weights, in the order of their names in the model. `metadata` receives its
+/// metadata_props and, by keys that begin with "onnx.", what else it says; what
+/// a module cannot hold is left out with a warning.
 mlir::OwningOpRef<mlir::ModuleOp>
 importONNX(llvm::StringRef path, const ONNXImportOptions &options,
            mlir::MLIRContext *context,
            llvm::SmallVectorImpl<UnsupportedNode> &unsupported,
-           std::vector<std::string> *dataFiles = nullptr);
+           std::vector<std::string> *dataFiles = nullptr,
+           ModelMetadata *metadata = nullptr);
 
 } // namespace ashlar
 

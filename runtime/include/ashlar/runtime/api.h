@@ -210,6 +210,8 @@ ASHLAR_API ashlar_status_t ashlar_trace_stop(ashlar_runtime_t *runtime);
 ASHLAR_API ashlar_status_t ashlar_device_open(ashlar_runtime_t *runtime,
                                               const char *name,
                                               ashlar_device_t **out_device);
+/* The names of those there are, the preferred first: "cpu:0, systolic:0". */
+ASHLAR_API const char *ashlar_device_names(ashlar_runtime_t *runtime);
 /* "cpu:0" */
 ASHLAR_API const char *ashlar_device_name(const ashlar_device_t *device);
 /* Instruction sets the device has, in LLVM's names, separated by commas. */
@@ -324,6 +326,29 @@ typedef struct ashlar_module_info_t {
   {sizeof(ashlar_module_info_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 ASHLAR_API ashlar_status_t ashlar_module_query(const ashlar_module_t *module,
                                                ashlar_module_info_t *out_info);
+
+/* What the model says of itself, such as the names of its classes: of an ONNX
+ * model its metadata_props, each by its own key, and as "onnx.producer_name",
+ * "onnx.producer_version", "onnx.domain", "onnx.model_version",
+ * "onnx.doc_string", "onnx.graph_name" and "onnx.graph_doc_string" what else is
+ * there. Empty strings are left out. */
+typedef struct ashlar_metadata_t {
+  size_t size;
+  const char *key;      /* ends with NUL; the module's, as long as it lives */
+  const char *value;    /* likewise; UTF-8 if the model keeps to ONNX's rules */
+  uint64_t value_bytes; /* without that NUL; there may be others within */
+} ashlar_metadata_t;
+#define ASHLAR_METADATA_INIT {sizeof(ashlar_metadata_t), 0, 0, 0}
+/* 0 for NULL, and for modules without any. */
+ASHLAR_API size_t ashlar_module_metadata_count(const ashlar_module_t *module);
+/* By number, in the order of the model. NOT_FOUND. */
+ASHLAR_API ashlar_status_t
+ashlar_module_metadata_at(const ashlar_module_t *module, size_t index,
+                          ashlar_metadata_t *out_metadata);
+/* By key, each of which is there once. NOT_FOUND. */
+ASHLAR_API ashlar_status_t
+ashlar_module_metadata(const ashlar_module_t *module, const char *key,
+                       ashlar_metadata_t *out_metadata);
 
 /*===-- Entries ----------------------------------------------------------===*/
 

@@ -33,6 +33,9 @@ extern "C" {
 #define ASHLAR_MODULE_WEIGHT_ALIGNMENT 64
 /* FlatBuffers addresses the index with 31 bits. */
 #define ASHLAR_MODULE_MAX_INDEX_SIZE 0x7fffffffu
+/* Of what a model says of itself: entries, and bytes of all keys and values. */
+#define ASHLAR_MODULE_MAX_METADATA 65536
+#define ASHLAR_MODULE_MAX_METADATA_SIZE (16u << 20)
 
 typedef struct ashlar_module_header_t {
   uint8_t magic[ASHLAR_MODULE_MAGIC_SIZE];

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ASHLAR_DRIVER_DESCRIBETARGETS_H
+#define ASHLAR_DRIVER_DESCRIBETARGETS_H
+
+#include <string>
+
+namespace ashlar {
+
+/// The targets of this compiler with their presets, a line or more for each,
+/// for --help.
+std::string describeTargets();
+
+} // namespace ashlar
+
+#endif // ASHLAR_DRIVER_DESCRIBETARGETS_H

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The one way in which the runtime, the tools and the compiler open files that
+// a user names. Only regular files: a pipe would be waited for, and a device
+// has no end. So no more is read than the file's size says.
+
+#ifndef ASHLAR_RUNTIME_LIB_REGULARFILE_H
+#define ASHLAR_RUNTIME_LIB_REGULARFILE_H
+
+#include <cstdint>
+#include <string>
+
+namespace ashlar::runtime {
+
+class RegularFile {
+public:
+  RegularFile() = default;
+  RegularFile(const RegularFile &) = delete;
+  RegularFile &operator=(const RegularFile &) = delete;
+  ~RegularFile();
+
+  /// Says in words why not; empty: open to be read. Never waits.
+  std::string open(const std::string &path);
+
+  /// To read from; belongs to this object.
+  int descriptor() const { return file; }
+  /// When it was opened.
+  uint64_t size() const { return byteCount; }
+  /// Why open() failed: no file is there.
+  bool isMissing() const { return missing; }
+
+private:
+  int file = -1;
+  uint64_t byteCount = 0;
+  bool missing = false;
+};
+
+} // namespace ashlar::runtime
+
+#endif // ASHLAR_RUNTIME_LIB_REGULARFILE_H
