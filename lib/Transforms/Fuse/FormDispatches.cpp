@@ -124,6 +124,12 @@ int64_t deviceOf(Operation *op) {
 /// that LLVM takes longer and longer for.
 constexpr size_t mostOfRows = 64;
 
+/// Slices of one tensor that are kernels of their own until there are this
+/// many: then as many as this share one.
+constexpr size_t slicesOfBundle = 32;
+/// Of a slice that one worker copies.
+constexpr int64_t smallSliceBytes = 16 * 1024;
+
 class DispatchFormer {
 public:
   DispatchFormer(Block &block, bool fuse, int64_t rowBytes, int64_t scoreBytes,
@@ -184,6 +190,8 @@ public:
       taken.insert(group.begin(), group.end());
       groups.push_back(group);
     }
+    if (fuse && !openSizes)
+      bundleSlices();
     for (ArrayRef<Operation *> group : llvm::reverse(groups))
       form(group);
     for (ArrayRef<Operation *> group : groups)
@@ -316,6 +324,34 @@ private:
     group.push_back(values);
   }
 
+  /// Lets many small slices of one tensor, such as the parts of a Split, share
+  /// a kernel: of a thousand kernels, each would be compiled and launched.
+  void bundleSlices() {
+    llvm::MapVector<Value, SmallVector<size_t>> slicesOf;
+    for (auto [i, group] : llvm::enumerate(groups)) {
+      auto slice = dyn_cast<tensor::ExtractSliceOp>(group.back());
+      if (slice && group.size() == 1 && slice->getNumOperands() == 1 &&
+          slice.getType().hasStaticShape() &&
+          byteSize(slice.getType()) <= smallSliceBytes)
+        slicesOf[slice.getSource()].push_back(i);
+    }
+    for (auto &[source, numbers] : slicesOf) {
+      if (numbers.size() <= slicesOfBundle)
+        continue;
+      // Groups lie from the last to the first; a bundle stands with its first.
+      for (ArrayRef<size_t> left = numbers; left.size() > 1;) {
+        ArrayRef<size_t> bundle =
+            left.take_back(std::min(left.size(), slicesOfBundle));
+        left = left.drop_back(bundle.size());
+        SmallVector<Operation *> slices;
+        for (size_t number : llvm::reverse(bundle))
+          llvm::append_range(slices, std::exchange(groups[number], {}));
+        groups[bundle.back()] = slices;
+      }
+    }
+    llvm::erase_if(groups, [](auto &group) { return group.empty(); });
+  }
+
   bool isCopiedIn(Operation *op) const {
     return isMadeAnew(op) || middles.contains(op);
   }
@@ -365,9 +401,15 @@ private:
     SmallVector<Location> locations;
     for (Operation *op : group)
       locations.push_back(op->getLoc());
-    OpBuilder b(root);
+    // Slices that share a kernel are all results; else the last op is.
+    bool isBundle = group.size() > 1 && isa<tensor::ExtractSliceOp>(root);
+    SmallVector<Value> computed(root->getResults());
+    if (isBundle)
+      computed = llvm::map_to_vector(
+          group, [](Operation *op) -> Value { return op->getResult(0); });
+    OpBuilder b(isBundle ? group.front() : root);
     auto dispatch = exec::DispatchOp::create(
-        b, b.getFusedLoc(locations), root->getResultTypes(),
+        b, b.getFusedLoc(locations), ValueRange(computed).getTypes(),
         operands.getArrayRef(), uint64_t(deviceOf(root)));
     Block *body = b.createBlock(&dispatch.getBody());
     IRMapping mapping;
@@ -380,10 +422,10 @@ private:
     for (Operation *op : group)
       b.clone(*op, mapping);
     SmallVector<Value> results;
-    for (Value result : root->getResults())
+    for (Value result : computed)
       results.push_back(mapping.lookup(result));
     exec::YieldOp::create(b, dispatch.getLoc(), results);
-    for (auto [from, to] : llvm::zip(root->getResults(), dispatch.getResults()))
+    for (auto [from, to] : llvm::zip(computed, dispatch.getResults()))
       from.replaceAllUsesWith(to);
   }
 

@@ -23,6 +23,10 @@ namespace ashlar {
 } // namespace ashlar
 
 namespace {
+/// Of more parts than this, one loop over rows copies a row of each: LLVM takes
+/// long for as many loops, each with a row as small.
+constexpr size_t mostLoops = 16;
+
 /// A copy into a part of the kernel's result, of the result's rank.
 struct Part {
   memref::CopyOp copy;
@@ -130,6 +134,14 @@ struct ShareCopies : ashlar::impl::ShareCopiesPassBase<ShareCopies> {
     Value row = forall.getInductionVars().front();
     if (moves.pad)
       fillAround(b, moves, row);
+    if (moves.parts.size() > mostLoops && box > 1) {
+      auto ofBox = scf::ForOp::create(b, arith::ConstantIndexOp::create(b, 0),
+                                      arith::ConstantIndexOp::create(b, box),
+                                      arith::ConstantIndexOp::create(b, 1));
+      b.setInsertionPoint(ofBox.getBody()->getTerminator());
+      row = arith::AddIOp::create(b, row, ofBox.getInductionVar());
+      box = 1;
+    }
     for (const Part &part : moves.parts)
       copyRows(b, moves.result, part, d, row, box);
     for (Operation &op :
