@@ -63,8 +63,13 @@ static LogicalResult importGather(NodeImporter &node) {
   if (failed(expectSize(node, result)) ||
       failed(expectElements(node, *axis, result)))
     return failure();
-  // One known place is a view.
+  // One known place is a view, unless it is one of a table of places that has
+  // as many as an input is long: where the input is short it is imported as
+  // where it is long, so that a module can be for both.
   DenseElementsAttr constant = node.constantOperand(1);
+  if (node.rank(1) != 0 &&
+      node.operand(1).getDefiningOp<tensor::ExtractSliceOp>())
+    constant = {};
   if (constant && constant.getNumElements() == 1) {
     int64_t dim = data[*axis];
     int64_t at = (*constant.getValues<APInt>().begin()).getSExtValue();
