@@ -33,6 +33,10 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("tools", type=pathlib.Path, nargs="+")
     arguments = parser.parse_args()
+    # A build under sanitizers is no place to look for leaks; LLVM is not
+    # instrumented.
+    os.environ.setdefault("ASAN_OPTIONS",
+                          "detect_leaks=0:detect_container_overflow=0")
     names = sorted(path.name for path in arguments.tools)
     targets = ()
     for path in arguments.tools:

@@ -75,7 +75,7 @@ def read_entry(line):
 
 
 def find_choices(option):
-    if option.choices or not option.metavar:
+    if option.choices or not option.metavar or option.is_positional:
         return option.choices
     match = CHOICES.match(option.text)
     if not match:
