@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The only caller of addPass.
+// Which passes a stage is made of; no other list has them.
 #include "ashlar/Transforms/Pipelines/Pipelines.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
 #include "ashlar/Transforms/Place/Passes.h"
