@@ -7,6 +7,7 @@
 #include "Loaded.h"
 
 #include <functional>
+#include <random>
 
 using namespace ashlar::test;
 namespace fb = ashlar::fb;
@@ -142,6 +143,27 @@ TEST_F(Storages, TheSizeOfAnOutputInAWeightOfACompanion) {
   fb::BindingT &value = *builder.programEntry().output_sizes[0]->value;
   value.storage = fb::Storage::Weights;
   ASSERT_TRUE(tryModule(builder, /*run=*/true));
+}
+
+TEST_F(Storages, SeveralBindingsAtRandom) {
+  std::mt19937 random(7);
+  auto below = [&](uint32_t limit) { return uint32_t(random() % limit); };
+  Modules makers = samples();
+  size_t accepted = 0;
+  for (size_t round = 0; round < 1000; ++round) {
+    ModuleBuilder builder = makers[round % makers.size()]();
+    std::vector<fb::BindingT *> bindings = bindingsOf(builder);
+    for (uint32_t changes = 1 + below(3); changes != 0; --changes) {
+      fb::BindingT &binding = *bindings[below(uint32_t(bindings.size()))];
+      // Lengths stay: a kernel may count on them.
+      binding.storage = fb::Storage(below(4));
+      binding.index = below(2);
+      if (below(2))
+        binding.offset = constant(64 * int64_t(below(10)));
+    }
+    accepted += tryModule(builder, /*run=*/true);
+  }
+  EXPECT_GT(accepted, 50u);
 }
 
 TEST_F(Storages, EveryIndexOfATable) {
