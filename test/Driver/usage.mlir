@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: ashlar-compile --help | FileCheck %s --check-prefix=TARGETS
-// RUN: not ashlar-compile %s -o %t.a --output %t.b 2>&1 | FileCheck %s --check-prefix=TWICE
+// RUN: not ashlar-compile %s -o %t.a --output %t.b 2>&1 | FileCheck %s --check-prefix=OUTPUTS
 // RUN: rm -rf %t && mkdir %t
 // RUN: ashlar-compile --version | FileCheck %s --check-prefix=VERSION
 // RUN: ashlar-compile --help | FileCheck %s --check-prefix=HELP
@@ -82,4 +82,4 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 // TARGETS: {{^ +}}systolic:
 // TARGETS-SAME: gemmini
 
-// TWICE: ashlar-compile: --output is given 2 times; expected it once at most
+// OUTPUTS: ashlar-compile: --output is given 2 times; expected it once at most
