@@ -10,7 +10,8 @@ def FuseElementwisePass
   let description = [{
     Before: linalg ops on tensors. After: an elementwise op whose only reader
     reads each of its elements once has become part of that reader. A producer
-    is not merged into a contraction, which reads its operands many times.
+    is not merged into a contraction, which reads its operands many times. No
+    body grows beyond 256 operations.
   }];
   let options = [Option<"keepBytes", "keep-bytes", "bool", "false",
                         "Numbers that were rounded to bytes stay values: a "
@@ -137,8 +138,9 @@ def FormDispatchesPass
     body holds constants, views (reshapes and slices of contiguous data) and
     `exec.dispatch` ops only. With `fuse`, an elementwise op joins the
     contraction or reduction whose result it reads, and ops that work row by
-    row, such as those of a softmax, join each other. Fills and empty tensors are
-    copied into the dispatches that use them. Control flow on tensors (see
+    row, such as those of a softmax, join each other, up to 64 of them. Of more
+    than 32 small slices of one tensor, 32 share a dispatch. Fills and empty
+    tensors are copied into the dispatches that use them. Control flow on tensors (see
     ControlFlow.h) stays, with dispatches in its blocks.
 
     Refuses what cannot be computed in a kernel: values at the function's top
