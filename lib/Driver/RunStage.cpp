@@ -251,7 +251,7 @@ LogicalResult RunStage::run(ModuleOp module) {
       return failure();
     bool refused = false;
     for (auto function : module.getOps<func::FuncOp>())
-      if (failed(foldLargeConstants(function, refused)))
+      if (failed(foldLargeConstants(function, /*threads=*/0, refused)))
         return failure();
     return success();
   }
