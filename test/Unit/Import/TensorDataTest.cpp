@@ -20,7 +20,7 @@ protected:
     RawDataPlace place{offset, size};
     proto.set_raw_data(&place, sizeof(place));
     TensorData data(&context, "model.onnx",
-                    llvm::MemoryBuffer::getMemBufferCopy(file));
+                    llvm::MemoryBuffer::getMemBufferCopy(file), model);
     return data.convert(proto, "weight");
   }
 
@@ -33,6 +33,7 @@ protected:
   }
 
   MLIRContext context;
+  onnx::ModelProto model;
 };
 
 TEST_F(TensorDataTest, ReadsUnalignedDataOfEveryWidth) {
