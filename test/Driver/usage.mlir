@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: ashlar-compile --help | FileCheck %s --check-prefix=TARGETS
+// RUN: ashlar-compile --help | FileCheck %s --check-prefix=HELPED
 // RUN: not ashlar-compile %s -o %t.a --output %t.b 2>&1 | FileCheck %s --check-prefix=OUTPUTS
 // RUN: rm -rf %t && mkdir %t
 // RUN: ashlar-compile --version | FileCheck %s --check-prefix=VERSION
@@ -77,9 +77,9 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 }
 
 // The targets are those that are registered.
-// TARGETS: Targets: cpu:host|
-// TARGETS: {{^ +}}reference:generic
-// TARGETS: {{^ +}}systolic:
-// TARGETS-SAME: gemmini
+// HELPED: Targets: cpu:host|
+// HELPED: {{^ +}}reference:generic
+// HELPED: {{^ +}}systolic:
+// HELPED-SAME: gemmini
 
 // OUTPUTS: ashlar-compile: --output is given 2 times; expected it once at most
