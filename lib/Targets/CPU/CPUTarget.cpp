@@ -4,6 +4,7 @@
 #include "LinkImage.h"
 #include "LowerKernels.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "ashlar/Support/Remarks.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Threading.h"
@@ -79,6 +80,7 @@ LogicalResult CPUTarget::lower(ModuleOp program, const EmitOptions &options,
         contractsFloats() && !options.plain && !roundsToIntegers(kernel);
     compile.optimize = optimizes() && !options.plain;
     compile.saveTemps = options.saveTemps;
+    compile.nodes = nodeName(kernel.getLoc());
     lowered.kernels.push_back({module, kernel.getSymName().str(), compile});
   }
   PassManager pm(program.getContext());

@@ -4,6 +4,7 @@
 #include "SingleLaneStores.h"
 #include "ashlar/runtime/kernel_abi.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/IR/DiagnosticHandler.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
@@ -15,10 +16,12 @@
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
+#include <unistd.h>
 
 using namespace ashlar::cpu;
 using llvm::Expected;
@@ -30,9 +33,34 @@ static const char *riscvAbi(const ashlar::MachineModel &machine) {
   return machine.hasFeatures({"f"}) ? "lp64f" : "lp64";
 }
 
+/// The nodes of the kernel that this thread compiles.
+static thread_local const std::string *compiledNodes = nullptr;
+
+/// LLVM does not return from what it calls fatal. Without a handler the process
+/// aborts and nobody knows of which kernel that was.
+static void nameFatalErrors() {
+  static bool done = [] {
+    llvm::install_fatal_error_handler(
+        [](void *, const char *reason, bool) {
+          llvm::errs() << "error: ";
+          if (compiledNodes && !compiledNodes->empty())
+            llvm::errs() << *compiledNodes << ": ";
+          llvm::errs() << "LLVM: " << reason
+                       << "\nthis is our own fault; please report it with the "
+                          "model that shows it\n";
+          // Other threads compile: nothing of theirs may be taken down first.
+          ::_exit(70);
+        },
+        nullptr);
+    return true;
+  }();
+  (void)done;
+}
+
 static Expected<std::unique_ptr<llvm::TargetMachine>>
 createTargetMachine(const ashlar::MachineModel &machine,
                     const CompileKernelOptions &options) {
+  nameFatalErrors();
   std::string error;
   llvm::Triple triple(machine.code.triple);
   const llvm::Target *target =
@@ -260,6 +288,8 @@ Expected<KernelObject>
 ashlar::cpu::compileKernel(mlir::ModuleOp source, llvm::StringRef symbol,
                            const MachineModel &machine,
                            const CompileKernelOptions &options) {
+  compiledNodes = &options.nodes;
+  llvm::scope_exit forget([] { compiledNodes = nullptr; });
   llvm::LLVMContext context;
   auto target = createTargetMachine(machine, options);
   if (!target)

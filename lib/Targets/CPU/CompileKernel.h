@@ -18,6 +18,8 @@ struct CompileKernelOptions {
   bool contractFloats = true;
   bool optimize = true;
   std::string saveTemps;
+  /// The model's nodes that the kernel is of, for errors.
+  std::string nodes;
 };
 
 /// An ELF object and what its function occupies.
@@ -30,6 +32,8 @@ struct KernelObject {
 /// Translates a module in the LLVM dialect that holds the function `symbol`
 /// (one pointer per buffer, scratch, first group, end) and compiles it behind
 /// a function of the runtime's kernel ABI. Thread-safe for different modules.
+/// What LLVM refuses is the error returned; where it cannot go on, the process
+/// ends with 70, having named the nodes.
 llvm::Expected<KernelObject> compileKernel(mlir::ModuleOp module,
                                            llvm::StringRef symbol,
                                            const MachineModel &machine,

@@ -32,15 +32,33 @@ std::string compile(const std::string &text) {
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
   if (!module)
     return "not parsed";
-  auto object = compileKernel(*module, "k", machineFor("x86-64-v3"), {});
+  CompileKernelOptions options;
+  options.nodes = "'product'";
+  auto object = compileKernel(*module, "k", machineFor("x86-64-v3"), options);
   return object ? "" : llvm::toString(object.takeError());
 }
 
-TEST(CompileKernel, ReturnsWhatLLVMRefuses) {
-  llvm::InitializeAllTargets();
-  llvm::InitializeAllTargetMCs();
-  llvm::InitializeAllAsmPrinters();
-  llvm::InitializeAllAsmParsers();
+class CompileKernel : public testing::Test {
+protected:
+  static void SetUpTestSuite() {
+    llvm::InitializeAllTargets();
+    llvm::InitializeAllTargetMCs();
+    llvm::InitializeAllAsmPrinters();
+    llvm::InitializeAllAsmParsers();
+  }
+};
+
+// No machine without AMX has a register for this.
+TEST_F(CompileKernel, NamesTheNodesWhereLLVMCannotGoOn) {
+  std::string text = "llvm.func @k(%a: !llvm.ptr, %s: !llvm.ptr, %g: i64, "
+                     "%n: i64) {\n  %t = llvm.mlir.constant(0 : i8) : i8\n"
+                     "  llvm.call_intrinsic \"llvm.x86.tilezero\"(%t) : (i8) "
+                     "-> ()\n  llvm.return\n}\n";
+  EXPECT_EXIT((void)compile(text), testing::ExitedWithCode(70),
+              "error: 'product': LLVM: ");
+}
+
+TEST_F(CompileKernel, ReturnsWhatLLVMRefuses) {
   std::vector<std::thread> threads;
   std::vector<std::string> errors(64);
   for (size_t thread = 0; thread != 8; ++thread)
