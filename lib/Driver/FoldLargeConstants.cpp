@@ -26,7 +26,7 @@ static constexpr int64_t maximumSteps = int64_t(1) << 36;
 /// Beyond these, plain loops would take a tenth of a second or more.
 static constexpr int64_t fewSteps = int64_t(1) << 25;
 /// Of a tensor that is larger than the constants it comes from: what lies
-/// between them and a value, or a splat that a product reads.
+/// between them and a value, or a splat that is read out of memory.
 static constexpr int64_t maximumBytes = int64_t(64) << 20;
 
 namespace {
@@ -181,6 +181,15 @@ private:
   int64_t steps = 0; ///< of all ops
 };
 
+/// Whether the op needs all elements of a splat to lie somewhere: sums of
+/// products do, and results, parts of a whole, branches and loops.
+bool readsFromMemory(Operation *op) {
+  if (auto loops = dyn_cast<linalg::LinalgOp>(op))
+    return loops.getNumReductionLoops() != 0;
+  return isa<tensor::InsertSliceOp, tensor::ConcatOp>(op) ||
+         op->hasTrait<OpTrait::IsTerminator>() || op->getNumRegions() != 0;
+}
+
 /// A splat is one element until something reads it out of memory: one that is
 /// too large to lie in the file for that is filled by the call.
 void fillLargeSplats(func::FuncOp function) {
@@ -192,8 +201,7 @@ void fillLargeSplats(func::FuncOp function) {
     OpBuilder b(constant);
     Value filled;
     for (OpOperand &use : llvm::make_early_inc_range(constant->getUses())) {
-      auto loops = dyn_cast<linalg::LinalgOp>(use.getOwner());
-      if (!loops || loops.getNumReductionLoops() == 0)
+      if (!readsFromMemory(use.getOwner()))
         continue;
       if (!filled) {
         auto type = cast<RankedTensorType>(constant.getType());
