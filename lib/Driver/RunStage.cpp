@@ -6,6 +6,8 @@
 #include "FindTargets.h"
 #include "FoldLargeConstants.h"
 #include "PrecisionRequest.h"
+#include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Analysis/ConstantBytes.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Driver/Passes.h"
 #include "ashlar/Emit/EmitModule.h"
@@ -15,6 +17,7 @@
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
+#include "mlir/IR/AttrTypeSubElements.h"
 
 using namespace mlir;
 using namespace ashlar;
@@ -198,11 +201,33 @@ LogicalResult RunStage::runOnProgram(ModuleOp program) {
   }
 }
 
+/// Printed IR names large weights and leaves their bytes out.
+static LogicalResult checkWeights(ModuleOp module) {
+  DenseResourceElementsAttr wrong;
+  AttrTypeWalker walker;
+  walker.addWalk([&](DenseResourceElementsAttr weights) {
+    if (!wrong &&
+        int64_t(resourceBytes(weights).size()) != byteSize(weights.getType()))
+      wrong = weights;
+  });
+  module.walk([&](Operation *op) { walker.walk(op->getAttrDictionary()); });
+  if (!wrong)
+    return success();
+  return emitError(module.getLoc())
+         << "the weights '" << wrong.getRawHandle().getKey() << "': expected "
+         << byteSize(wrong.getType()) << " bytes, found "
+         << resourceBytes(wrong).size()
+         << "; what --until prints names large weights alone: compile the "
+            "model with ashlar-compile, or write them as dense<...>";
+}
+
 LogicalResult RunStage::emit(ModuleOp module) {
   if (module.getOps<ModuleOp>().empty())
     return emitError(module.getLoc())
            << "cannot be emitted: expected a module of programs, which the "
               "stage place makes, found none";
+  if (failed(checkWeights(module)))
+    return failure();
   // What is written counts on what the stages before have left.
   LogicalResult isSound = runOn(module, [](OpPassManager &pm) {
     for (const char *stage : {"tile", "schedule"}) {
@@ -247,7 +272,8 @@ LogicalResult RunStage::run(ModuleOp module) {
       return failure();
     return runOn(module, buildImportPipeline);
   case Stage::Simplify: {
-    if (failed(runOn(module, buildSimplifyPipeline)))
+    if (failed(checkWeights(module)) ||
+        failed(runOn(module, buildSimplifyPipeline)))
       return failure();
     bool refused = false;
     for (auto function : module.getOps<func::FuncOp>())
