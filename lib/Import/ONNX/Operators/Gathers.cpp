@@ -63,20 +63,22 @@ static LogicalResult importGather(NodeImporter &node) {
   if (failed(expectSize(node, result)) ||
       failed(expectElements(node, *axis, result)))
     return failure();
+  DenseElementsAttr constant = node.constantOperand(1);
+  int64_t dim = data[*axis];
+  if (constant)
+    for (const APInt &place : constant.getValues<APInt>())
+      if (int64_t at = place.getSExtValue(); at < -dim || at >= dim)
+        return node.invalid("index " + Twine(at) + " is outside [" +
+                            Twine(-dim) + ", " + Twine(dim - 1) +
+                            "], the places of axis " + Twine(*axis));
   // One known place is a view, unless it is one of a table of places that has
   // as many as an input is long: where the input is short it is imported as
   // where it is long, so that a module can be for both.
-  DenseElementsAttr constant = node.constantOperand(1);
   if (node.rank(1) != 0 &&
       node.operand(1).getDefiningOp<tensor::ExtractSliceOp>())
     constant = {};
   if (constant && constant.getNumElements() == 1) {
-    int64_t dim = data[*axis];
     int64_t at = (*constant.getValues<APInt>().begin()).getSExtValue();
-    if (at < -dim || at >= dim)
-      return node.invalid("index " + Twine(at) + " is outside [" + Twine(-dim) +
-                          ", " + Twine(dim - 1) + "], the places of axis " +
-                          Twine(*axis));
     SmallVector<int64_t> offsets(data.size(), 0), sizes(data),
         strides(data.size(), 1);
     offsets[*axis] = at < 0 ? at + dim : at;
