@@ -317,6 +317,8 @@ CompileResult Compilation::run() {
     for (auto function : module->getOps<func::FuncOp>())
       if (failed(foldLargeConstants(function, options.threads, refused)))
         return refused ? refuse() : failure();
+    if (hooks.afterSimplify)
+      hooks.afterSimplify(*module);
     return success();
   };
   (void)(stage(Stage::Simplify, simplify) &&

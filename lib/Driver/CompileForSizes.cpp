@@ -3,11 +3,13 @@
 #include "ModelGraph.h"
 #include "ProgramSizes.h"
 #include "SizeFormulas.h"
+#include "ashlar/Import/ONNX/Import.h"
 #include "ashlar/Transforms/Fuse/FirstChoices.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include <charconv>
+#include <limits>
 
 using namespace mlir;
 using namespace ashlar;
@@ -18,6 +20,7 @@ struct View {
   std::vector<ProgramSizes> programs; ///< after fuse, one for each target
   ProgramSizes model;                 ///< after import
   std::unique_ptr<ModelGraph> graph;  ///< the same
+  std::unique_ptr<ModelGraph> folded; ///< after simplify
 };
 
 class SizedCompilation {
@@ -49,8 +52,16 @@ private:
   MLIRContext context{MLIRContext::Threading::DISABLED};
   std::vector<SizePoint> points;
   std::vector<View> seen; ///< at each point
-  /// How each number of the largest graph follows from sizes; null: unknown.
-  std::vector<exec::SizeAttr> graphFormulas;
+  /// How each number of a graph at the largest sizes follows from sizes; null:
+  /// unknown.
+  using Formulas = std::vector<exec::SizeAttr>;
+  Formulas formulasOf(std::unique_ptr<ModelGraph> View::*graph);
+  const std::string *compare(std::unique_ptr<ModelGraph> View::*graph,
+                             const Formulas &formulas, const View &view,
+                             const SizePoint &point) const;
+  Formulas graphFormulas, foldedFormulas;
+  /// Something is computed of sizes alone, such as a comparison with a number.
+  bool decidesBySizes = false;
   unsigned program = 0; ///< that is written next
   std::shared_ptr<FirstChoices> choices = std::make_shared<FirstChoices>();
   std::string different; ///< what was found where it is another model
@@ -104,6 +115,9 @@ CompileResult SizedCompilation::readAt(const SizePoint &point, Stage until,
   reading.afterImport = [&](ModuleOp model) {
     view.model = readProgramSizes(model);
     view.graph = std::make_unique<ModelGraph>(model, &context);
+  };
+  reading.afterSimplify = [&](ModuleOp model) {
+    view.folded = std::make_unique<ModelGraph>(model, &context);
   };
   std::string said;
   llvm::raw_string_ostream errors(said);
@@ -165,19 +179,47 @@ LogicalResult SizedCompilation::writeFormulas(ModuleOp fused) {
   return hooks.afterFuse ? hooks.afterFuse(fused) : success();
 }
 
+SizedCompilation::Formulas
+SizedCompilation::formulasOf(std::unique_ptr<ModelGraph> View::*graph) {
+  SizeFormulas formulas(&context, options.sizes, points);
+  const ModelGraph &largest = *(seen.front().*graph);
+  Formulas found;
+  for (size_t i = 0; i != largest.numbers.size(); ++i) {
+    SmallVector<int64_t> values;
+    for (const View &at : seen)
+      if ((at.*graph)->numbers.size() == largest.numbers.size())
+        values.push_back((at.*graph)->numbers[i]);
+    found.push_back(values.size() == seen.size()
+                        ? formulas.find(values).value_or(exec::SizeAttr())
+                        : exec::SizeAttr());
+  }
+  return found;
+}
+
+/// The node where a graph is another one than the formulas say; null: none.
+const std::string *
+SizedCompilation::compare(std::unique_ptr<ModelGraph> View::*graph,
+                          const Formulas &formulas, const View &view,
+                          const SizePoint &point) const {
+  std::vector<std::optional<int64_t>> numbers;
+  for (exec::SizeAttr formula : formulas)
+    numbers.push_back(formula ? evaluateFormula(formula.getFormula(), point)
+                              : std::nullopt);
+  return findDifference(*(seen.front().*graph), numbers, *(view.*graph));
+}
+
 /// Whether the model follows the formulas at a size; if not, `node` is where.
 /// Nothing is said of a size at which it cannot be compiled but to `log`.
 bool SizedCompilation::agreesAt(const SizePoint &point, std::string &node,
                                 llvm::raw_ostream &log) {
   View view;
-  if (readAt(point, Stage::Import, view, log).status != CompileStatus::Done)
+  Stage until = decidesBySizes ? Stage::Simplify : Stage::Import;
+  if (readAt(point, until, view, log).status != CompileStatus::Done)
     return false;
-  std::vector<std::optional<int64_t>> numbers;
-  for (exec::SizeAttr formula : graphFormulas)
-    numbers.push_back(formula ? evaluateFormula(formula.getFormula(), point)
-                              : std::nullopt);
-  const std::string *found =
-      findDifference(*seen.front().graph, numbers, *view.graph);
+  const std::string *found = compare(&View::graph, graphFormulas, view, point);
+  // What is decided by sizes shows where it is folded.
+  if (!found && decidesBySizes)
+    found = compare(&View::folded, foldedFormulas, view, point);
   if (found)
     node = *found;
   return !found;
@@ -186,9 +228,17 @@ bool SizedCompilation::agreesAt(const SizePoint &point, std::string &node,
 /// Where the formulas could be wrong: at the ends of each range, in its middle,
 /// at the first sizes, which are one or follow it, and everywhere in a small
 /// one. A slice that ends at the same place for large sizes may end earlier for
-/// small ones, and a dim of one may be another model: it broadcasts.
+/// small ones, and a dim of one may be another model: it broadcasts. Where
+/// something is decided by sizes, at many sizes, and at and beside each integer
+/// of the model, which they may be compared with.
 std::vector<SizePoint> SizedCompilation::pointsToCheck() const {
-  constexpr int64_t all = 8;
+  constexpr int64_t integers = 64;
+  int64_t all = decidesBySizes ? 128 : 8;
+  std::vector<int64_t> turns;
+  if (decidesBySizes)
+    for (int64_t integer : readONNXIntegers(options.input))
+      if (integer >= 0 && integer <= std::numeric_limits<int32_t>::max())
+        turns.insert(turns.end(), {integer - 1, integer, integer + 1});
   SizePoint least, middle;
   for (const SizeRange &range : options.sizes) {
     least.push_back(range.minimum);
@@ -203,12 +253,17 @@ std::vector<SizePoint> SizedCompilation::pointsToCheck() const {
   for (auto [i, range] : llvm::enumerate(options.sizes)) {
     SizePoint point = points.front();
     int64_t count = (range.maximum - range.minimum) / range.step + 1;
-    for (int64_t j = 0; j != count; ++j) {
-      if (count > all && j == 2)
-        break;
+    for (int64_t j = 0; j != (count > all ? 2 : count); ++j) {
       point[i] = range.minimum + j * range.step;
       add(point);
     }
+    int64_t left = integers;
+    for (int64_t turn : turns)
+      if (turn >= range.minimum && turn <= range.maximum &&
+          (turn - range.minimum) % range.step == 0 && left-- > 0) {
+        point[i] = turn;
+        add(point);
+      }
     point[i] = middle[i];
     add(point);
   }
@@ -251,13 +306,13 @@ std::string SizedCompilation::smallerRange(const SizePoint &bad) {
 }
 
 bool SizedCompilation::checkAll() {
-  SizeFormulas formulas(&context, options.sizes, points);
-  for (size_t i = 0; i != seen.front().graph->numbers.size(); ++i) {
-    SmallVector<int64_t> values;
-    for (const View &at : seen)
-      values.push_back(at.graph->numbers[i]);
-    graphFormulas.push_back(formulas.find(values).value_or(exec::SizeAttr()));
-  }
+  graphFormulas = formulasOf(&View::graph);
+  SmallVector<bool> isFixed;
+  for (exec::SizeAttr formula : graphFormulas)
+    isFixed.push_back(formula && isa<AffineConstantExpr>(formula.getFormula()));
+  decidesBySizes = findSizeDecision(*seen.front().graph, isFixed) != nullptr;
+  if (decidesBySizes)
+    foldedFormulas = formulasOf(&View::folded);
   for (const SizePoint &point : pointsToCheck()) {
     std::string node, said;
     llvm::raw_string_ostream errors(said);

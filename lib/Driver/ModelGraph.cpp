@@ -120,7 +120,12 @@ ModelGraph::Op Reader::readOp(Operation *op) {
       continue;
     ModelGraph::Attribute added{attribute.getName().str(), "", {}};
     SmallVector<int64_t> numbers;
-    if (readNumbers(attribute.getValue(), numbers))
+    auto elements = dyn_cast<DenseIntElementsAttr>(attribute.getValue());
+    // A shape is a splat at some sizes only.
+    if (elements && elements.getNumElements() <= 64)
+      for (const APInt &element : elements)
+        numbers.push_back(element.getSExtValue());
+    if (!numbers.empty() || readNumbers(attribute.getValue(), numbers))
       added.numbers = add(numbers);
     else
       llvm::raw_string_ostream(added.text) << attribute.getValue();
@@ -146,4 +151,44 @@ ModelGraph::Block Reader::readBlock(mlir::Block &block) {
 
 ModelGraph::ModelGraph(ModuleOp model, MLIRContext *context) {
   Reader(*this, context).read(model);
+}
+
+/// Whether the op adds and multiplies, or moves.
+static bool isLinear(StringRef name) {
+  return name.starts_with("tensor.") ||
+         llvm::is_contained({"arith.constant", "arith.addi", "arith.subi",
+                             "arith.muli", "arith.extsi", "arith.trunci",
+                             "arith.index_cast", "linalg.generic",
+                             "linalg.fill", "linalg.yield"},
+                            name);
+}
+
+const std::string *ashlar::findSizeDecision(const ModelGraph &graph,
+                                            llvm::ArrayRef<bool> isFixed) {
+  // Of each value: whether it hangs on constants alone, and on sizes.
+  std::vector<bool> isConstant(graph.values.size()), isSized(isConstant);
+  for (const ModelGraph::Block &function : graph.functions)
+    for (const ModelGraph::Op &op : function.ops) {
+      bool constant =
+          llvm::all_of(op.operands, [&](unsigned i) { return isConstant[i]; });
+      bool sized =
+          llvm::any_of(op.operands, [&](unsigned i) { return isSized[i]; });
+      if (op.name == "arith.constant")
+        for (const ModelGraph::Attribute &attribute : op.attributes)
+          for (size_t i = 0; i != attribute.numbers.count; ++i)
+            sized |= !isFixed[attribute.numbers.begin + i];
+      for (unsigned result : op.results) {
+        isConstant[result] = constant;
+        isSized[result] = sized;
+      }
+      if (!constant || !sized)
+        continue;
+      bool decides = !isLinear(op.name);
+      for (const ModelGraph::Block &block : op.blocks)
+        for (const ModelGraph::Op &inner : block.ops)
+          decides |= !isLinear(inner.name);
+      if (decides)
+        return &op.node;
+    }
+  return nullptr;
 }

@@ -52,6 +52,13 @@ struct ModelGraph {
   std::vector<std::string> names; ///< of the functions
 };
 
+/// The node that computes something of sizes alone, in another way than by
+/// adding and multiplying: what it gives need not follow from them in one way.
+/// Null: there is none. `isFixed` says of each number whether it is the same
+/// for all sizes.
+const std::string *findSizeDecision(const ModelGraph &graph,
+                                    llvm::ArrayRef<bool> isFixed);
+
 /// The node that makes `expected`, with these numbers in place of its own,
 /// compute something else than `found`; null where both compute the same. A
 /// number that is not there equals none.

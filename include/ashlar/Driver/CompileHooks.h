@@ -15,7 +15,7 @@ namespace ashlar {
 
 struct CompileHooks {
   /// Looks at the module after this stage.
-  std::function<void(mlir::ModuleOp)> afterImport;
+  std::function<void(mlir::ModuleOp)> afterImport, afterSimplify;
   /// Get each program after these stages, and may change it.
   std::function<mlir::LogicalResult(mlir::ModuleOp)> afterFuse, afterTile;
   /// What runs after fuse has written formulas for the options' open sizes.

@@ -39,6 +39,7 @@ namespace {
 struct Lifetime {
   TileShape shape;
   unsigned begin = ~0u, end = 0;
+  unsigned made = 0; ///< zeros and loads that it begins with: one
   SmallVector<Value> values;
 };
 
@@ -87,6 +88,10 @@ private:
              llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs(),
                        loop.getYieldedValues(), loop.getResults()))
           if (isMatrix(init)) {
+            if (!init.hasOneUse()) {
+              why = "a loop begins with a sum that is read elsewhere";
+              return WalkResult::interrupt();
+            }
             classes.unionSets(init, argument);
             classes.unionSets(argument, yielded);
             classes.unionSets(yielded, result);
@@ -124,6 +129,9 @@ private:
       if (!isMatrix(value))
         return;
       Lifetime &lifetime = found[classes.getLeaderValue(value)];
+      if (isa_and_present<tile::MatrixZeroOp, tile::MatrixLoadOp>(
+              value.getDefiningOp()))
+        ++lifetime.made;
       lifetime.shape = shapeOf(value);
       lifetime.values.push_back(value);
       Operation *made = value.getDefiningOp();
@@ -144,8 +152,14 @@ private:
         for (Block &block : region)
           llvm::for_each(block.getArguments(), add);
     }
-    for (auto &[leader, lifetime] : found)
+    for (auto &[leader, lifetime] : found) {
+      // Such as sums that change places from one round of a loop to the next.
+      if (lifetime.made != 1) {
+        why = "one matrix takes another's place";
+        return failure();
+      }
       lifetimes.push_back(std::move(lifetime));
+    }
     llvm::stable_sort(lifetimes, [](const Lifetime &x, const Lifetime &y) {
       return x.begin < y.begin;
     });

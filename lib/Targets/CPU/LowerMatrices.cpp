@@ -60,8 +60,10 @@ Value tileOf(ImplicitLocOpBuilder &b, Operation *op, unsigned i) {
 void noteTiles(Operation *op, const TileAllocation &allocation,
                ArrayRef<Value> matrices) {
   SmallVector<int64_t> tiles;
-  for (Value matrix : matrices)
+  for (Value matrix : matrices) {
+    assert(allocation.registers.contains(matrix) && "each has a register");
     tiles.push_back(allocation.registers.lookup(matrix));
+  }
   op->setAttr(tilesAttrName, Builder(op).getDenseI64ArrayAttr(tiles));
 }
 

@@ -58,6 +58,11 @@ importONNX(llvm::StringRef path, const ONNXImportOptions &options,
            std::vector<std::string> *dataFiles = nullptr,
            ModelMetadata *metadata = nullptr);
 
+/// The integers in attributes and small constants of the model at `path`, each
+/// once, in order: sizes at which it may decide something. None where the file
+/// is no ONNX model.
+std::vector<int64_t> readONNXIntegers(llvm::StringRef path);
+
 } // namespace ashlar
 
 #endif // ASHLAR_IMPORT_ONNX_IMPORT_H
