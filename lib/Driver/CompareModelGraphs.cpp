@@ -56,8 +56,8 @@ private:
   llvm::StringMap<Name> &known;
   std::string missing; ///< how a number that is not there is spelled
   std::vector<Name> names;
-  /// In a linalg.generic: the number of each loop among those of more than one
-  /// step; nothing for one of a single step.
+  /// In a linalg.generic whose sizes are all known: the number of each loop
+  /// among those of more than one step; nothing for one of a single step.
   std::vector<Number> loops;
 };
 } // namespace
@@ -217,8 +217,13 @@ std::string Naming::spellPlain(const ModelGraph::Op &op, unsigned depth) {
       text += " " + spellType(result);
   else
     text += graph.values[op.results[0]].type;
+  // An index in a body is one of its own operation's loops.
+  std::vector<Number> outer = loops;
+  if (!op.maps.empty())
+    loops.clear();
   for (const ModelGraph::Block &block : op.blocks)
     text += nameBlock(block, depth + 1);
+  loops = std::move(outer);
   return text;
 }
 
@@ -234,7 +239,7 @@ void Naming::nameOp(const ModelGraph::Op &op, unsigned depth,
     text = "no elements";
   else if (op.name == "tensor.empty")
     text = "any elements";
-  else if (op.name == "linalg.index" && !op.attributes.empty()) {
+  else if (op.name == "linalg.index" && !loops.empty()) {
     Number loop = loops[*of(op.attributes[0].numbers)[0]];
     text = "index " + (loop ? std::to_string(*loop) : "0");
   } else if (!op.maps.empty()) {
@@ -300,11 +305,15 @@ const std::string *ashlar::findDifference(const ModelGraph &expected,
   for (size_t i = 0; i != expected.functions.size(); ++i) {
     if (naming.nameFunction(i) == theirs[i])
       continue;
-    // The first that has a name of its own.
+    // The first that has a name of its own, if one of a node's there is one.
+    const ModelGraph::Op *first = nullptr;
     for (const ModelGraph::Op &op : expected.functions[i].ops)
       for (unsigned result : op.results)
-        if (naming.nameOf(result) >= before)
-          return &op.node;
+        if (naming.nameOf(result) >= before &&
+            (!first || (op.isOfNode && !first->isOfNode)))
+          first = &op;
+    if (first)
+      return &first->node;
     return &lastDifferent(expected.functions[i], naming, found.functions[i],
                           other)
                 ->node;

@@ -108,6 +108,7 @@ ModelGraph::Op Reader::readOp(Operation *op) {
   ModelGraph::Op read;
   read.name = op->getName().getStringRef().str();
   read.node = nodeName(op->getLoc());
+  read.isOfNode = !nodeNames(op->getLoc()).empty();
   read.isOrdered = isOrdered(op);
   for (Value operand : op->getOperands())
     read.operands.push_back(number(operand));

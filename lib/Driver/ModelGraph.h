@@ -41,6 +41,7 @@ struct ModelGraph {
     /// Of a linalg.generic: how it indexes each operand.
     std::vector<mlir::AffineMap> maps;
     bool isOrdered = false; ///< it does more than make results
+    bool isOfNode = false;  ///< `node` names one of the model's
   };
 
   /// `context` outlives the graph; the model's own need not.
