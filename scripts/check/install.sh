@@ -79,6 +79,11 @@ said=$(cmake -S runtime -B "$work/none" -G Ninja -DASHLAR_DEVICES='cpu;toaster' 
 must unknown-device "an unknown device is not refused by name: $said" \
   sh -c "case \$0 in *\"no device 'toaster'\"*'cpu, systolic'*) ;; *) exit 1 ;; esac" \
   "$said"
+said=$(cmake -S runtime -B "$work/none" -G Ninja -DASHLAR_DEVICES=systolic \
+  2>&1 | tr -s ' \n' ' ')
+must device-beside "a device whose programs need another: $said" \
+  sh -c "case \$0 in *\"of 'systolic'\"*'add cpu'*) ;; *) exit 1 ;; esac" \
+  "$said"
 echo "links: $(ldd "$library" | awk '{print $1}' | tr '\n' ' ')"
 ldd "$library" | grep -qE 'LLVM|MLIR|protobuf'
 must links "the library links LLVM, MLIR or protobuf" test $? -ne 0
