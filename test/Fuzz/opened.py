@@ -9,7 +9,7 @@ MOST_POINTS = 6
 
 class Opened:
     def __init__(self, ranges, shapes, points):
-        self.ranges = ranges  # symbol -> (least, most)
+        self.ranges = ranges  # symbol -> (least, most, step)
         self.shapes = shapes  # input -> dims: numbers, symbols
         self.points = points  # values of all symbols, each
 
@@ -25,8 +25,9 @@ class Opened:
         used = {d for dims in shapes.values() for d in dims}
         kept = [i for i, symbol in enumerate(self.ranges) if symbol in used]
         points = dict.fromkeys(tuple(p[i] for i in kept) for p in self.points)
-        ranges = ",".join(f"{s}={low}..{high}" for s, (low, high)
-                          in self.ranges.items() if s in used)
+        ranges = ",".join(f"{s}={low}..{high}" + (f":{step}" if step > 1 else "")
+                          for s, (low, high, step) in self.ranges.items()
+                          if s in used)
         if not ranges:
             return []
         return [f"--dim={ranges}",
@@ -35,18 +36,20 @@ class Opened:
                 "--at=" + "/".join(",".join(map(str, p)) for p in points)]
 
 
-def sizes_in(random, low, high):
+def sizes_in(random, low, high, step):
     """All of a few, else the ends, what is beside them and others. Zero is in
     no range."""
-    if high - low < MOST_POINTS:
-        return [0, *range(low, high + 1)]
-    inside = random.integers(low, high, 2, endpoint=True)
-    return [0, *sorted({low, low + 1, *map(int, inside), high})]
+    every = range(low, high + 1, step)
+    if len(every) <= MOST_POINTS:
+        return [0, *every]
+    inside = random.integers(0, len(every) - 1, 2, endpoint=True)
+    return [0, *sorted({low, low + step, *(every[int(i)] for i in inside),
+                        every[-1]})]
 
 
 def open_sizes(seed, inputs):
     """Always the same for a seed; None where no input has a size."""
-    random = np.random.default_rng([seed, 3])
+    random, stepping = (np.random.default_rng([seed, i]) for i in (3, 5))
     sizes = sorted({d for array in inputs.values() for d in array.shape})
     if not sizes:
         return None
@@ -67,12 +70,16 @@ def open_sizes(seed, inputs):
         low = 1 if random.random() < 0.8 else int(random.integers(1, own + 1))
         high = max(own, low + 1 + int(random.integers(4)))
         ranges[symbol] = (low, own if own > low and random.random() < 0.7
-                          else high)
-    every = [sizes_in(random, low, high) for low, high in ranges.values()]
+                          else high, 1)
+        # Multiples of what groups of terms are, where the size is one.
+        steps = [s for s in (4, 2) if own % s == 0]
+        if steps and stepping.random() < 0.25:
+            ranges[symbol] = (steps[0], own + 2 * steps[0], steps[0])
+    every = [sizes_in(random, *range) for range in ranges.values()]
     points = [(s,) for s in every[0]]
     if len(every) == 2:
-        tops = [high for _, high in ranges.values()]
-        ends = [low for low, _ in ranges.values()]
+        tops = [sizes[-1] for sizes in every]
+        ends = [low for low, _, _ in ranges.values()]
         points = [tuple(tops), tuple(ends), (0, tops[1]), (ends[0], tops[1]),
                   (tops[0], ends[1])]
         points += [tuple(int(random.choice(sizes[1:])) for sizes in every)

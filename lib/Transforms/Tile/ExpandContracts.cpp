@@ -71,7 +71,10 @@ public:
             dyn_cast_if_present<Value>(findDim(op.getInit(), i));
   }
 
-  void run() {
+  LogicalResult run() {
+    if (isGrouped() && isWalked(sizes.size() - 1))
+      return op.emitOpError("expected a group of terms side by side, found one "
+                            "whose steps are values");
     zero = index(0);
     at.assign(sizes.size(), b.getIndexAttr(0));
     box.assign(strategy.getBox().begin(), strategy.getBox().end());
@@ -84,6 +87,7 @@ public:
       high.push_back(extent(d));
     emitWorkers();
     op.erase();
+    return success();
   }
 
 private:
@@ -110,8 +114,10 @@ private:
     return false;
   }
   bool hasOpenSteps(unsigned d) {
-    bool found = hasOpenSteps(op.getA(), op.getAMap(), d) ||
-                 hasOpenSteps(op.getB(), op.getBMap(), d);
+    bool found = hasOpenSteps(op.getA(), op.getAMap(), d);
+    // Sums read the copy of b, whose steps are known.
+    if (d < numParallel || !packs())
+      found |= hasOpenSteps(op.getB(), op.getBMap(), d);
     if (d >= numParallel)
       return found || open[d];
     found |= hasOpenSteps(op.getInit(), op.getResultMap(), d);
@@ -273,6 +279,12 @@ private:
       if (open[d])
         return false;
     return strategy.getPacks();
+  }
+
+  /// Whether groups of terms lie side by side in b: where it should be copied
+  /// so and is not, terms are summed one by one.
+  bool isGrouped() {
+    return strategy.getGrouped() && strategy.getPacks() == packs();
   }
 
   /// The innermost of the loops that b depends on.
@@ -463,7 +475,7 @@ private:
         b.getDenseI64ArrayAttr(reduced), b.getI64IntegerAttr(unroll),
         AffineMapAttr::get(left.map), AffineMapAttr::get(right.map),
         op.getAUnsignedAttr(), op.getBUnsignedAttr(),
-        strategy.getGrouped() ? b.getUnitAttr() : UnitAttr(),
+        isGrouped() ? b.getUnitAttr() : UnitAttr(),
         // How far apart terms that are walked lie is a value.
         b.getI64IntegerAttr(isWalked(sizes.size() - 1) ? 0
                                                        : strategy.getAhead()));
@@ -508,7 +520,8 @@ struct ExpandContracts
         return signalPassFailure();
       }
       giveStaticStrides(cast<DestinationStyleOpInterface>(op.getOperation()));
-      ContractExpander(op).run();
+      if (failed(ContractExpander(op).run()))
+        return signalPassFailure();
     }
   }
 };
