@@ -8,6 +8,7 @@
 #include "ashlar/Targets/Systolic/Targets.h"
 #include "ashlar/Transforms/Approximate/Passes.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
+#include "ashlar/Transforms/Lanes/Passes.h"
 #include "ashlar/Transforms/Place/Passes.h"
 #include "ashlar/Transforms/Precision/Passes.h"
 #include "ashlar/Transforms/Schedule/Passes.h"
@@ -33,6 +34,7 @@ void ashlar::registerAllPasses() {
   mlir::registerAllPasses();
   registerApproximatePasses();
   registerFusePasses();
+  registerLanesPasses();
   registerPlacePasses();
   registerSchedulePasses();
   registerPrecisionPasses();

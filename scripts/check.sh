@@ -195,7 +195,7 @@ phase functions 1 "errors of functions against f64"
 phase kernels 2 "micro-kernels and stores of rows at their edges, beside plain loops"
 phase fuzz 3 "random graphs beside the target reference"
 phase streams 1 "random networks on systolic machines"
-phase targets 3 "real models for processors that this machine need not be"
+phase targets 3 "real models for processors that this machine need not be" 60
 phase models 6 "real models beside ONNX Runtime"
 phase fuse 4 "equal results at every level of fusion"
 phase contract 4 "memory contracts, to the byte"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "FindTargets.h"
 #include "ashlar/Driver/DescribeTargets.h"
-#include "ashlar/Targets/MachineFile.h"
+#include "ashlar/Machine/MachineFile.h"
 #include "llvm/ADT/STLExtras.h"
 #include <optional>
 

@@ -5,7 +5,7 @@
 #ifndef ASHLAR_TARGETS_TARGET_H
 #define ASHLAR_TARGETS_TARGET_H
 
-#include "ashlar/Targets/MachineModel.h"
+#include "ashlar/Machine/MachineModel.h"
 #include "ashlar/Transforms/Pipelines/Pipelines.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringMap.h"

@@ -2,7 +2,7 @@
 #ifndef ASHLAR_LIB_TARGETS_CPU_COMPILEKERNEL_H
 #define ASHLAR_LIB_TARGETS_CPU_COMPILEKERNEL_H
 
-#include "ashlar/Targets/MachineModel.h"
+#include "ashlar/Machine/MachineModel.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Error.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Machines.h"
-#include "../EmbeddedMachines.h"
+#include "ashlar/Machine/EmbeddedMachines.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/TargetParser/Triple.h"
 

@@ -5,7 +5,7 @@
 #ifndef ASHLAR_LIB_TARGETS_CPU_MACHINES_H
 #define ASHLAR_LIB_TARGETS_CPU_MACHINES_H
 
-#include "ashlar/Targets/MachineModel.h"
+#include "ashlar/Machine/MachineModel.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 

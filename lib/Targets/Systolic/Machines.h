@@ -4,7 +4,7 @@
 #ifndef ASHLAR_LIB_TARGETS_SYSTOLIC_MACHINES_H
 #define ASHLAR_LIB_TARGETS_SYSTOLIC_MACHINES_H
 
-#include "ashlar/Targets/MachineModel.h"
+#include "ashlar/Machine/MachineModel.h"
 #include "llvm/ADT/StringRef.h"
 
 struct ashlar_systolic_machine_t;

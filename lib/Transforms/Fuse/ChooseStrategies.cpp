@@ -3,16 +3,17 @@
 // One strategy per contraction: the register box that needs the fewest cycles
 // for its terms, loops that keep the smaller operand near, boxes for workers.
 // Constants are packed into the panels that the kernel reads.
-#include "ChooseBoxes.h"
+#include "ChooseStrategy.h"
 #include "PackOperand.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/Reshapes.h"
+#include "ashlar/Cost/ChooseBoxes.h"
+#include "ashlar/Cost/Tuning.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Support/Remarks.h"
 #include "ashlar/Transforms/Fuse/FirstChoices.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
-#include "ashlar/Transforms/Fuse/Tuning.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -28,14 +29,6 @@ namespace ashlar {
 #define GEN_PASS_DEF_CHOOSESTRATEGIESPASS
 #include "ashlar/Transforms/Fuse/Passes.h.inc"
 } // namespace ashlar
-
-StringRef Prediction::bound() const {
-  if (main >= std::max(boxes, farther))
-    return "main memory";
-  if (farther >= boxes)
-    return "farther memory";
-  return nearest > compute ? "nearest memory" : "compute";
-}
 
 /// [1, 14, 32]
 static std::string spell(ArrayRef<int64_t> values) {

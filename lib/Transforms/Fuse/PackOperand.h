@@ -2,7 +2,7 @@
 #ifndef ASHLAR_LIB_TRANSFORMS_FUSE_PACKOPERAND_H
 #define ASHLAR_LIB_TRANSFORMS_FUSE_PACKOPERAND_H
 
-#include "ContractShape.h"
+#include "ashlar/Cost/ContractShape.h"
 
 namespace ashlar {
 

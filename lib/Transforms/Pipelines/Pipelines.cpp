@@ -3,6 +3,7 @@
 // Which passes a stage is made of; no other list has them.
 #include "ashlar/Transforms/Pipelines/Pipelines.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
+#include "ashlar/Transforms/Lanes/Passes.h"
 #include "ashlar/Transforms/Place/Passes.h"
 #include "ashlar/Transforms/Precision/Passes.h"
 #include "ashlar/Transforms/Schedule/Passes.h"

@@ -8,7 +8,7 @@
 #define ASHLAR_LIB_TRANSFORMS_PRECISION_PRECISIONGRAPH_H
 
 #include "SensitiveOps.h"
-#include "ashlar/Targets/MachineModel.h"
+#include "ashlar/Machine/MachineModel.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace ashlar {

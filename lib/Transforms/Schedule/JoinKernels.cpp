@@ -4,9 +4,9 @@
 // kernel: its commands can then overlap, where every kernel by itself starts
 // with an idle machine.
 #include "JoinedKernel.h"
+#include "ashlar/Dialects/Exec/Utils/ControlFlow.h"
+#include "ashlar/Dialects/Exec/Utils/Views.h"
 #include "ashlar/Support/Remarks.h"
-#include "ashlar/Transforms/Fuse/ControlFlow.h"
-#include "ashlar/Transforms/Fuse/Views.h"
 #include "ashlar/Transforms/Schedule/Passes.h"
 
 using namespace mlir;

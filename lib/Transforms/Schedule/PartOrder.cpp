@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "PartOrder.h"
 #include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Dialects/Exec/Utils/Views.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
-#include "ashlar/Transforms/Fuse/Views.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;

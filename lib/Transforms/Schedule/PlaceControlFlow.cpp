@@ -3,8 +3,8 @@
 // The part of BufferPlan that gives places to what conditions and loops pass
 // in and out of their blocks.
 #include "BufferPlan.h"
-#include "ashlar/Transforms/Fuse/ControlFlow.h"
-#include "ashlar/Transforms/Fuse/Views.h"
+#include "ashlar/Dialects/Exec/Utils/ControlFlow.h"
+#include "ashlar/Dialects/Exec/Utils/Views.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Transforms/RegionUtils.h"

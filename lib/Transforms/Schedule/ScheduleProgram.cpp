@@ -3,7 +3,7 @@
 // From ops to commands on the places that a plan gives their values.
 #include "BufferPlan.h"
 #include "ashlar/Analysis/ByteSize.h"
-#include "ashlar/Transforms/Fuse/ControlFlow.h"
+#include "ashlar/Dialects/Exec/Utils/ControlFlow.h"
 #include "ashlar/Transforms/Schedule/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "ConvertAccumulators.h"
+#include "ashlar/Transforms/Tile/ConvertAccumulators.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
 

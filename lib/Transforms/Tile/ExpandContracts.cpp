@@ -3,12 +3,12 @@
 // Writes the loops of a contraction's strategy: boxes of workers, loops over
 // accumulator boxes inside, sums in chunks, then the epilogue. It chooses
 // nothing.
-#include "KernelSizes.h"
-#include "PadMargins.h"
-#include "StaticStrides.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "ashlar/Transforms/Tile/KernelSizes.h"
+#include "ashlar/Transforms/Tile/PadMargins.h"
 #include "ashlar/Transforms/Tile/Passes.h"
+#include "ashlar/Transforms/Tile/StaticStrides.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -3,8 +3,8 @@
 // Kernels that only move data: what is padded, what is joined. Workers share
 // them row by row, as they do all others; and padding fills its margins, not
 // first everything.
-#include "PadMargins.h"
 #include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Transforms/Tile/PadMargins.h"
 #include "ashlar/Transforms/Tile/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

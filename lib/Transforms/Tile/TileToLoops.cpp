@@ -3,8 +3,8 @@
 // What the ops of the tile dialect mean, in loops over single elements. It is
 // what other lowerings are compared with, so it is written to be read: nothing
 // is shared, reordered or kept in place.
-#include "ConvertAccumulators.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "ashlar/Transforms/Tile/ConvertAccumulators.h"
 #include "ashlar/Transforms/Tile/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -3,9 +3,9 @@
 // The stage fuse: whatever moves or computes data is in a dispatch.
 #include "StageChecks.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "ashlar/Dialects/Exec/Utils/ControlFlow.h"
+#include "ashlar/Dialects/Exec/Utils/Views.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
-#include "ashlar/Transforms/Fuse/ControlFlow.h"
-#include "ashlar/Transforms/Fuse/Views.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 

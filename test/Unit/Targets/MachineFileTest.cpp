@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "ashlar/Targets/MachineFile.h"
+#include "ashlar/Machine/MachineFile.h"
 #include "Machines.h"
 #include "llvm/Support/JSON.h"
 #include <functional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "SystolicMachines.h"
 #include "Machines.h"
-#include "ashlar/Targets/MachineFile.h"
+#include "ashlar/Machine/MachineFile.h"
 #include <gtest/gtest.h>
 
 using namespace ashlar;

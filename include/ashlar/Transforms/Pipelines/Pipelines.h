@@ -7,10 +7,10 @@
 #ifndef ASHLAR_TRANSFORMS_PIPELINES_PIPELINES_H
 #define ASHLAR_TRANSFORMS_PIPELINES_PIPELINES_H
 
-#include "ashlar/Targets/MachineModel.h"
+#include "ashlar/Machine/MachineModel.h"
+#include "ashlar/Transforms/Fuse/Passes.h"
 #include "ashlar/Transforms/Pipelines/FuseLevel.h"
 #include "ashlar/Transforms/Pipelines/Steps.h"
-#include "ashlar/Transforms/Place/Passes.h"
 #include "ashlar/Transforms/Precision/PrecisionPlan.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/ArrayRef.h"

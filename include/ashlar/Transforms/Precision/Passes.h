@@ -2,7 +2,7 @@
 #ifndef ASHLAR_TRANSFORMS_PRECISION_PASSES_H
 #define ASHLAR_TRANSFORMS_PRECISION_PASSES_H
 
-#include "ashlar/Targets/MachineModel.h"
+#include "ashlar/Machine/MachineModel.h"
 #include "ashlar/Transforms/Precision/PrecisionPlan.h"
 #include "mlir/Pass/Pass.h"
 

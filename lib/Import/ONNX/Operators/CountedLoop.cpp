@@ -2,7 +2,7 @@
 #include "../ComputedSizes.h"
 #include "../TensorBuilder.h"
 #include "LoopImporter.h"
-#include "ashlar/Transforms/Fuse/ControlFlow.h"
+#include "ashlar/Dialects/Exec/Utils/ControlFlow.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

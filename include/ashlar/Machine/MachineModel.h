@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a machine can do, in numbers: the one thing that whatever decides
+// (strategies, boxes, layouts) reads about a target. Plain data; models are
+// files (MachineFile.h), so that a new machine is a file and not code.
+//
+// A worker is what runs one group of a kernel: a core, a multiprocessor, an
+// array. Cycles are those of the clock below.
+#ifndef ASHLAR_MACHINE_MACHINEMODEL_H
+#define ASHLAR_MACHINE_MACHINEMODEL_H
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ashlar {
+
+/// Where each figure of one object comes from, by the figure's name; under ""
+/// what all others have in common.
+using Sources = std::map<std::string, std::string>;
+
+/// What the target's own code generator is told; nothing else reads it.
+struct MachineCode {
+  std::string triple;
+  std::string processor; ///< the baseline whose instructions are always there
+  std::string tune;      ///< the processor that code is scheduled for
+  std::vector<std::string> features; ///< beyond the baseline, LLVM's names
+  std::string format;                ///< of the image, for the runtime
+};
+
+struct Workers {
+  int64_t count = 1;
+  int64_t threads = 1; ///< of the hardware, sharing one worker's units
+  Sources sources;
+};
+
+/// The registers that lanes work in.
+struct VectorRegisters {
+  int64_t count = 0;
+  int64_t bytes = 0; ///< of one
+  /// The narrowest element that loads and stores can mask; 0: none.
+  int64_t maskedElementBytes = 0;
+  std::vector<std::string> requiredFeatures;
+  Sources sources;
+};
+
+/// One level of memory, caches included. Nearest to the units first.
+struct Memory {
+  std::string name;      ///< "l1", "scratchpad", "main"
+  int64_t bytes = 0;     ///< of one instance; 0: as large as need be (the last)
+  int64_t lineBytes = 1; ///< the least that moves
+  int64_t ways = 1;      ///< associativity; 1 where programs place data
+  int64_t banks = 1;     ///< accesses to one bank wait for each other
+  int64_t sharedBy = 1;  ///< workers that share one instance
+  /// What one worker reads when alone; one of the two is given.
+  double readBytesPerCycle = 0, readBytesPerSecond = 0;
+  double writeBytesPerCycle = 0, writeBytesPerSecond = 0;
+  /// What all its workers get together; 0: each gets what one does alone.
+  double sharedBytesPerSecond = 0;
+  double latencyCycles = 0;
+  bool managed = false; ///< programs place data in it; otherwise a cache
+  Sources sources;
+};
+
+/// Types of one product: `left` times `right` is added to `accumulator`. "f32",
+/// "bf16", and signs of integers: "s8", "u8", "s32".
+struct ProductTypes {
+  std::string left, right, accumulator;
+  bool operator==(const ProductTypes &other) const {
+    return left == other.left && right == other.right &&
+           accumulator == other.accumulator;
+  }
+};
+
+/// Adds an m x k box times a k x n box to an m x n accumulator in one step.
+/// Lanes are a unit with m = 1.
+struct MultiplyUnit {
+  std::string name;
+  int64_t m = 1, n = 1, k = 1;
+  std::vector<ProductTypes> types;
+  double stepsPerCycle = 1;
+  double latencyCycles = 1; ///< until the next step on the same accumulator
+  int64_t accumulators = 1; ///< that live at once
+  /// "vectors", or registers of the unit's own, by a name.
+  std::string accumulatorSpace = "vectors";
+  /// Where operands may lie: "vectors", the unit's own registers, a memory.
+  std::vector<std::string> leftFrom, rightFrom;
+  std::vector<std::string> requiredFeatures;
+  Sources sources;
+
+  double flopsPerCycle() const { return 2.0 * m * n * k * stepsPerCycle; }
+  bool takes(const ProductTypes &product) const;
+};
+
+/// What moves data between two memories beside the arithmetic.
+struct CopyEngine {
+  std::string name;
+  std::string from, to; ///< memories
+  double bytesPerCycle = 0;
+  int64_t minimumBytes = 1, alignmentBytes = 1;
+  double startCycles = 0;
+  bool asynchronous = false;
+  bool zeroFill = false; ///< what lies outside a box arrives as zeros
+  bool transpose = false;
+  bool gather = false;   ///< rows from a list of addresses
+  int64_t multicast = 1; ///< workers that one copy can reach
+  Sources sources;
+};
+
+struct FixedCosts {
+  double launchNs = 0;  ///< from one kernel's end to the next one's begin
+  double barrierNs = 0; ///< of all workers
+  Sources sources;
+};
+
+/// What only a systolic machine has: docs/systolic.md says what each means.
+struct SystolicControl {
+  bool interlocked = false;   ///< hazards on chip are ordered by hardware
+  bool shadow = false;        ///< weights are loaded while others are in use
+  bool extended = false;      ///< has the vector unit's instructions, too
+  bool weightsStay = false;   ///< there is no output-stationary dataflow
+  bool narrowResults = false; ///< sums cannot be stored as they are
+  int64_t bankRowsPerCycle = 1;
+  int64_t commandRows = 1;     ///< at most, in one command
+  int64_t commandRowBytes = 0; ///< at most, in one row of a load; 0: any
+  int64_t issueCycles = 1;
+  int64_t queueDepth = 1;
+  int64_t specialLanes = 1; ///< of exp, reciprocals and lookups
+  int64_t vectorLatencyCycles = 1;
+  int64_t arraySumBits = 0; ///< of sums in the array; 0: the accumulator's
+  int64_t leastDepth = 0;   ///< cycles of an output-stationary product, least
+  int64_t requestsInFlight = 0; ///< of loads, and as many of stores; 0: any
+  int64_t requestBytes = 0;     ///< of one of them, at most; 0: any
+  Sources sources;
+};
+
+struct Clock {
+  double hz = 0;
+  Sources sources;
+};
+
+struct MachineModel {
+  std::string name;   ///< "x86-64-v3"
+  std::string target; ///< whose it is: "cpu"
+  /// Processors of which this is the model, in LLVM's spelling.
+  std::vector<std::string> describes;
+  MachineCode code;
+  Clock clock;
+  Workers workers;
+  VectorRegisters vectors;
+  std::vector<Memory> memories;
+  std::vector<MultiplyUnit> units;
+  std::vector<CopyEngine> copyEngines;
+  FixedCosts costs;
+  std::optional<SystolicControl> systolic;
+
+  /// A small made-up machine, for passes that are run without a target.
+  static MachineModel generic();
+
+  /// Null when there is none.
+  const Memory *memory(std::string_view name) const;
+  /// The fastest unit for these types, the first of equals; null: none.
+  const MultiplyUnit *unit(const ProductTypes &product) const;
+  /// The fastest that adds up in vector registers, its operands in either
+  /// order. Without `groups`, of those that take one term at a time.
+  const MultiplyUnit *vectorUnit(const ProductTypes &product,
+                                 bool groups = true) const;
+  /// The fastest with registers of its own for sums, whose features are there.
+  const MultiplyUnit *matrixUnit(const ProductTypes &product) const;
+  bool hasFeatures(const std::vector<std::string> &features) const;
+  /// The nearest memory; every machine has one.
+  const Memory &nearest() const { return memories.front(); }
+  /// The farthest that a worker shares with no other.
+  const Memory &farthestOwn() const;
+  /// Of farthestOwn(), for what passes between two contractions of a kernel:
+  /// their operands want the rest.
+  int64_t scoreBytes() const { return farthestOwn().bytes / 4; }
+
+  /// Of the largest memory that programs place data in; 0: there is none.
+  int64_t managedBytes() const {
+    int64_t bytes = 0;
+    for (const Memory &memory : memories)
+      bytes = std::max(bytes, memory.managed ? memory.bytes : 0);
+    return bytes;
+  }
+
+  double readBytesPerCycle(const Memory &memory) const;
+  double writeBytesPerCycle(const Memory &memory) const;
+  /// One worker's share when all `active` workers read at once.
+  double sharedReadBytesPerCycle(const Memory &memory, int64_t active) const;
+
+private:
+  template <typename Suits> const MultiplyUnit *fastestUnit(Suits suits) const;
+};
+
+} // namespace ashlar
+
+#endif // ASHLAR_MACHINE_MACHINEMODEL_H

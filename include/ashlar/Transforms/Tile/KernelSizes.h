@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What is known of values in a kernel that are made of its parameters: sizes
+// that a caller chooses.
+#ifndef ASHLAR_TRANSFORMS_TILE_KERNELSIZES_H
+#define ASHLAR_TRANSFORMS_TILE_KERNELSIZES_H
+
+#include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "mlir/IR/OpDefinition.h"
+#include <optional>
+
+namespace ashlar {
+
+/// The parameter, or the constant, that `size` is: dims are followed to where
+/// their memory got its sizes.
+mlir::OpFoldResult findSize(mlir::OpFoldResult size);
+
+/// The same of a dim of a tensor or memref; null where it is not known.
+mlir::OpFoldResult findDim(mlir::Value value, int64_t dim);
+
+/// The largest value at the largest sizes; nothing where it is not known.
+/// Indices of loops count from zero.
+std::optional<int64_t> largestSize(mlir::OpFoldResult size);
+
+/// Of an op with exec.dim_parameters: the sizes of its first `count` dims that
+/// are parameters of its kernel, null for those that are constant.
+llvm::SmallVector<mlir::Value> openDims(mlir::Operation *op, unsigned count);
+
+/// `size` over the module's symbols; null where it is made of anything else.
+mlir::AffineExpr formulaOf(mlir::OpFoldResult size);
+
+} // namespace ashlar
+
+#endif // ASHLAR_TRANSFORMS_TILE_KERNELSIZES_H

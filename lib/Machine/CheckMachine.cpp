@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What figures of one machine cannot say together. Every error names the
+// field, what was expected of it and what was found.
+#include "ashlar/Machine/MachineFile.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace ashlar;
+using llvm::formatv;
+using llvm::StringRef;
+
+namespace {
+template <typename... Args>
+llvm::Error contradiction(const char *format, Args &&...args) {
+  return llvm::createStringError(
+      formatv(format, std::forward<Args>(args)...).str());
+}
+
+/// Bits of an element type; 0: there is no such type.
+int64_t bitsOf(StringRef type) {
+  return llvm::StringSwitch<int64_t>(type)
+      .Cases({"s4", "u4"}, 4)
+      .Cases({"s8", "u8", "f8e4m3", "f8e5m2"}, 8)
+      .Cases({"s16", "u16", "f16", "bf16"}, 16)
+      .Cases({"s32", "u32", "f32"}, 32)
+      .Cases({"s64", "u64", "f64"}, 64)
+      .Default(0);
+}
+
+bool isWord(StringRef text) {
+  return !text.empty() && llvm::all_of(text, [](char c) {
+    return llvm::isAlnum(c) || c == '-' || c == '_' || c == '.';
+  });
+}
+
+llvm::Error checkNames(const MachineModel &machine) {
+  if (!isWord(machine.name))
+    return contradiction("name: expected letters, digits, '-', '_' and '.', "
+                         "found '{0}'",
+                         machine.name);
+  auto unique = [](const char *list, const auto &all) -> llvm::Error {
+    for (auto [i, one] : llvm::enumerate(all))
+      for (const auto &before : llvm::ArrayRef(all).take_front(i))
+        if (before.name == one.name)
+          return contradiction("{0}[{1}].name: expected a name of its own, "
+                               "found '{2}' a second time",
+                               list, i, one.name);
+    return llvm::Error::success();
+  };
+  if (llvm::Error error = unique("memories", machine.memories))
+    return error;
+  if (llvm::Error error = unique("units", machine.units))
+    return error;
+  return unique("copy_engines", machine.copyEngines);
+}
+
+/// Exactly one of the two ways to give a bandwidth.
+llvm::Error checkBandwidth(size_t i, const char *direction, double perCycle,
+                           double perSecond) {
+  if ((perCycle != 0) != (perSecond != 0))
+    return llvm::Error::success();
+  return contradiction("memories[{0}].{1}_bytes_per_cycle: expected it or "
+                       "{1}_bytes_per_second, found {2}",
+                       i, direction, perCycle ? "both" : "neither");
+}
+
+llvm::Error checkMemory(const MachineModel &machine, size_t i) {
+  const Memory &memory = machine.memories[i];
+  bool last = i + 1 == machine.memories.size();
+  if (!memory.bytes && !last)
+    return contradiction("memories[{0}].bytes: is missing; only the last "
+                         "memory may be as large as need be",
+                         i);
+  if (memory.bytes % (memory.lineBytes * memory.ways))
+    return contradiction("memories[{0}].bytes: expected a multiple of "
+                         "line_bytes times ways, {1}, found {2}",
+                         i, memory.lineBytes * memory.ways, memory.bytes);
+  if (memory.sharedBy > machine.workers.count)
+    return contradiction("memories[{0}].shared_by: expected at most "
+                         "workers.count, {1}, found {2}",
+                         i, machine.workers.count, memory.sharedBy);
+  if (llvm::Error error = checkBandwidth(i, "read", memory.readBytesPerCycle,
+                                         memory.readBytesPerSecond))
+    return error;
+  if (llvm::Error error = checkBandwidth(i, "write", memory.writeBytesPerCycle,
+                                         memory.writeBytesPerSecond))
+    return error;
+  if (i == 0)
+    return llvm::Error::success();
+  const Memory &nearer = machine.memories[i - 1];
+  if (memory.bytes && memory.bytes < nearer.bytes)
+    return contradiction("memories[{0}].bytes: expected at least those of "
+                         "'{1}', which is nearer, {2}, found {3}",
+                         i, nearer.name, nearer.bytes, memory.bytes);
+  if (memory.latencyCycles < nearer.latencyCycles)
+    return contradiction("memories[{0}].latency_cycles: expected at least that "
+                         "of '{1}', which is nearer, {2}, found {3}",
+                         i, nearer.name,
+                         llvm::json::Value(nearer.latencyCycles),
+                         llvm::json::Value(memory.latencyCycles));
+  if (machine.readBytesPerCycle(memory) > machine.readBytesPerCycle(nearer))
+    return contradiction(
+        "memories[{0}]: expected to read at most as fast as '{1}', which is "
+        "nearer, {2:f2} bytes a cycle, found {3:f2}",
+        i, nearer.name, machine.readBytesPerCycle(nearer),
+        machine.readBytesPerCycle(memory));
+  return llvm::Error::success();
+}
+
+llvm::Error checkUnit(const MachineModel &machine, size_t i) {
+  const MultiplyUnit &unit = machine.units[i];
+  if (unit.types.empty())
+    return contradiction("units[{0}].types: expected at least one", i);
+  bool inVectors = unit.accumulatorSpace == "vectors";
+  for (auto [j, types] : llvm::enumerate(unit.types)) {
+    for (const std::string *type :
+         {&types.left, &types.right, &types.accumulator})
+      if (!bitsOf(*type))
+        return contradiction("units[{0}].types[{1}]: expected element types "
+                             "such as f32, bf16, s8, u8, found '{2}'",
+                             i, j, *type);
+    int64_t bytes = unit.m * unit.n * bitsOf(types.accumulator) / 8;
+    // A wider accumulator takes a few registers.
+    int64_t registers = llvm::divideCeil(bytes, machine.vectors.bytes);
+    if (inVectors && unit.accumulators * registers > machine.vectors.count)
+      return contradiction(
+          "units[{0}].accumulators: expected at most vectors.count, {1} (an "
+          "accumulator takes {2}), found {3}",
+          i, machine.vectors.count, registers, unit.accumulators);
+  }
+  auto sides = {std::pair("left_from", &unit.leftFrom),
+                std::pair("right_from", &unit.rightFrom)};
+  for (auto [field, places] : sides) {
+    if (places->empty())
+      return contradiction("units[{0}].{1}: expected at least one place", i,
+                           field);
+    for (const std::string &place : *places)
+      if (place != "vectors" && place != unit.accumulatorSpace &&
+          !machine.memory(place))
+        return contradiction(
+            "units[{0}].{1}: expected 'vectors', the unit's accumulator_space "
+            "or a memory, found '{2}'",
+            i, field, place);
+  }
+  if (!machine.hasFeatures(unit.requiredFeatures))
+    return contradiction("units[{0}].requires: expected features that stand "
+                         "in code.features, found {1:$[, ]}",
+                         i,
+                         llvm::make_range(unit.requiredFeatures.begin(),
+                                          unit.requiredFeatures.end()));
+  return llvm::Error::success();
+}
+
+llvm::Error checkEngine(const MachineModel &machine, size_t i) {
+  const CopyEngine &engine = machine.copyEngines[i];
+  for (auto [field, name] :
+       {std::pair("from", &engine.from), std::pair("to", &engine.to)})
+    if (!machine.memory(*name))
+      return contradiction(
+          "copy_engines[{0}].{1}: expected the name of a memory, found '{2}'",
+          i, field, *name);
+  if (engine.from == engine.to)
+    return contradiction("copy_engines[{0}].to: expected another memory than "
+                         "from, found '{1}' for both",
+                         i, engine.to);
+  if (engine.multicast > machine.workers.count)
+    return contradiction("copy_engines[{0}].multicast: expected at most "
+                         "workers.count, {1}, found {2}",
+                         i, machine.workers.count, engine.multicast);
+  return llvm::Error::success();
+}
+} // namespace
+
+llvm::Error ashlar::checkMachine(const MachineModel &machine) {
+  if (llvm::Error error = checkNames(machine))
+    return error;
+  if (!llvm::isPowerOf2_64(machine.vectors.bytes))
+    return contradiction("vectors.bytes: expected a power of two, found {0}",
+                         machine.vectors.bytes);
+  if (!machine.hasFeatures(machine.vectors.requiredFeatures))
+    return contradiction(
+        "vectors.requires: expected features that stand in code.features, "
+        "found {0:$[, ]}",
+        llvm::make_range(machine.vectors.requiredFeatures.begin(),
+                         machine.vectors.requiredFeatures.end()));
+  if (machine.memories.empty())
+    return contradiction("memories: expected at least one");
+  if (machine.units.empty())
+    return contradiction("units: expected at least one");
+  for (size_t i = 0; i < machine.memories.size(); ++i)
+    if (llvm::Error error = checkMemory(machine, i))
+      return error;
+  for (size_t i = 0; i < machine.units.size(); ++i)
+    if (llvm::Error error = checkUnit(machine, i))
+      return error;
+  for (size_t i = 0; i < machine.copyEngines.size(); ++i)
+    if (llvm::Error error = checkEngine(machine, i))
+      return error;
+  return llvm::Error::success();
+}

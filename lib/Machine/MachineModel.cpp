@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ashlar/Machine/MachineModel.h"
+#include <algorithm>
+
+using namespace ashlar;
+
+bool MultiplyUnit::takes(const ProductTypes &product) const {
+  return std::find(types.begin(), types.end(), product) != types.end();
+}
+
+MachineModel MachineModel::generic() {
+  MachineModel machine;
+  machine.name = machine.target = "generic";
+  const Sources made = {{"", "made up"}};
+  machine.clock = {1e9, made};
+  machine.workers = {1, 1, made};
+  machine.vectors = {16, 32, 4, {}, made};
+  auto cache = [&](const char *name, int64_t bytes, double rate,
+                   double latency) {
+    Memory memory;
+    memory.name = name;
+    memory.bytes = bytes;
+    memory.lineBytes = 64;
+    memory.ways = 8;
+    memory.readBytesPerCycle = rate;
+    memory.writeBytesPerCycle = rate / 2;
+    memory.latencyCycles = latency;
+    memory.sources = made;
+    return memory;
+  };
+  machine.memories = {cache("l1", 32 << 10, 64, 4),
+                      cache("l2", 512 << 10, 32, 14),
+                      cache("l3", 8 << 20, 16, 50), cache("main", 0, 8, 300)};
+  MultiplyUnit fma;
+  fma.name = "fma";
+  fma.n = 8;
+  fma.types = {{"f32", "f32", "f32"}};
+  fma.stepsPerCycle = 2;
+  fma.latencyCycles = 4;
+  fma.accumulators = 16;
+  fma.leftFrom = {"vectors", "l1"};
+  fma.rightFrom = {"vectors", "l1"};
+  fma.sources = made;
+  machine.units = {fma};
+  machine.costs = {100, 500, made};
+  return machine;
+}
+
+const Memory &MachineModel::farthestOwn() const {
+  const Memory *own = &nearest();
+  for (const Memory &memory : memories)
+    if (memory.bytes != 0 && memory.sharedBy <= 1)
+      own = &memory;
+  return *own;
+}
+
+const Memory *MachineModel::memory(std::string_view name) const {
+  for (const Memory &memory : memories)
+    if (memory.name == name)
+      return &memory;
+  return nullptr;
+}
+
+template <typename Suits>
+const MultiplyUnit *MachineModel::fastestUnit(Suits suits) const {
+  const MultiplyUnit *best = nullptr;
+  for (const MultiplyUnit &unit : units)
+    if (suits(unit) && (!best || unit.flopsPerCycle() > best->flopsPerCycle()))
+      best = &unit;
+  return best;
+}
+
+const MultiplyUnit *MachineModel::unit(const ProductTypes &product) const {
+  return fastestUnit(
+      [&](const MultiplyUnit &unit) { return unit.takes(product); });
+}
+
+const MultiplyUnit *MachineModel::vectorUnit(const ProductTypes &product,
+                                             bool groups) const {
+  ProductTypes swapped = {product.right, product.left, product.accumulator};
+  return fastestUnit([&](const MultiplyUnit &unit) {
+    return unit.accumulatorSpace == "vectors" && (groups || unit.k == 1) &&
+           (unit.takes(product) || unit.takes(swapped));
+  });
+}
+
+const MultiplyUnit *
+MachineModel::matrixUnit(const ProductTypes &product) const {
+  return fastestUnit([&](const MultiplyUnit &unit) {
+    return unit.accumulatorSpace != "vectors" && unit.takes(product) &&
+           hasFeatures(unit.requiredFeatures);
+  });
+}
+
+bool MachineModel::hasFeatures(const std::vector<std::string> &features) const {
+  return std::all_of(features.begin(), features.end(), [&](const auto &one) {
+    return std::find(code.features.begin(), code.features.end(), one) !=
+           code.features.end();
+  });
+}
+
+double MachineModel::readBytesPerCycle(const Memory &memory) const {
+  return memory.readBytesPerCycle ? memory.readBytesPerCycle
+                                  : memory.readBytesPerSecond / clock.hz;
+}
+
+double MachineModel::writeBytesPerCycle(const Memory &memory) const {
+  return memory.writeBytesPerCycle ? memory.writeBytesPerCycle
+                                   : memory.writeBytesPerSecond / clock.hz;
+}
+
+double MachineModel::sharedReadBytesPerCycle(const Memory &memory,
+                                             int64_t active) const {
+  double alone = readBytesPerCycle(memory);
+  int64_t sharing = std::min(active, memory.sharedBy);
+  if (!memory.sharedBytesPerSecond || sharing <= 1)
+    return alone;
+  return std::min(alone, memory.sharedBytesPerSecond / clock.hz / sharing);
+}
