@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A pipeline for each stage, with the options that mean something to it.
+#include "NamedTargets.h"
 #include "ashlar/Driver/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
@@ -81,6 +82,7 @@ static void registerStage(StringRef stage, StageOptions has) {
 }
 
 void ashlar::registerStagePipelines() {
+  nameTargetsForPasses();
   StageOptions withTarget;
   withTarget.target = true;
   StageOptions precision = withTarget, fuse = withTarget, emit = withTarget;

@@ -58,14 +58,23 @@ static bool hasColumnsTogether(const Problem &problem) {
   return true;
 }
 
+/// What is read and written beside the factors.
+template <typename Visit>
+static void forEachOfResults(Problem &problem, Visit visit) {
+  visit(problem.result);
+  if (problem.unrounded)
+    visit(*problem.unrounded);
+  for (Access &operand : problem.operands)
+    visit(operand);
+}
+
 /// A dim of its own for all operands.
 static unsigned addDim(Problem &problem, int64_t size) {
+  auto add = [](Access &access) { access.strides.push_back(0); };
   problem.sizes.push_back(size);
-  problem.a.strides.push_back(0);
-  problem.b.strides.push_back(0);
-  problem.result.strides.push_back(0);
-  for (Access &operand : problem.operands)
-    operand.strides.push_back(0);
+  add(problem.a);
+  add(problem.b);
+  forEachOfResults(problem, add);
   for (Coordinate &coordinate : problem.aCoordinates)
     coordinate.factors.push_back(0);
   return unsigned(problem.sizes.size()) - 1;
@@ -81,15 +90,12 @@ static bool needsColumnsAlone(const Problem &problem) {
 /// caller's.
 static void setBeside(Problem &packed, unsigned w, unsigned p,
                       int64_t results) {
-  auto move = [&](Access &access) {
-    access.strides[p] = access.strides[w];
-    access.strides[w] *= results;
-  };
   packed.sizes[w] /= results;
   packed.n.insert(packed.n.begin(), p);
-  move(packed.result);
-  for (Access &operand : packed.operands)
-    move(operand);
+  forEachOfResults(packed, [&](Access &access) {
+    access.strides[p] = access.strides[w];
+    access.strides[w] *= results;
+  });
   packed.a.strides[w] *= results;
   for (Coordinate &coordinate : packed.aCoordinates)
     coordinate.factors[w] *= results;

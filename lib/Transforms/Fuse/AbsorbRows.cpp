@@ -391,10 +391,13 @@ static bool isRounding(exec::DispatchOp dispatch) {
 
 namespace {
 struct AbsorbRows : ashlar::impl::AbsorbRowsPassBase<AbsorbRows> {
-  AbsorbRows() = default;
+  using AbsorbRowsPassBase::AbsorbRowsPassBase;
   AbsorbRows(std::vector<CompanionDevice> companions)
       : companions(std::move(companions)) {}
 
+  LogicalResult initialize(MLIRContext *context) override {
+    return readCompanionOption(context, deviceNames, companions);
+  }
   void runOnOperation() override {
     SmallVector<exec::DispatchOp> dispatches;
     getOperation().walk([&](exec::DispatchOp op) {

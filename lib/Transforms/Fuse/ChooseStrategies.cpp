@@ -11,6 +11,7 @@
 #include "ashlar/Cost/Tuning.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "ashlar/Machine/MachineOption.h"
 #include "ashlar/Support/Remarks.h"
 #include "ashlar/Transforms/Fuse/FirstChoices.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
@@ -436,12 +437,15 @@ private:
 
 struct ChooseStrategies
     : ashlar::impl::ChooseStrategiesPassBase<ChooseStrategies> {
-  ChooseStrategies() = default;
+  using ChooseStrategiesPassBase::ChooseStrategiesPassBase;
   ChooseStrategies(const MachineModel &machine,
                    std::shared_ptr<StrategyTuning> tuning, bool openSizes,
                    int64_t scratchBytes, std::shared_ptr<FirstChoices> choices)
       : machine(machine), tuning(std::move(tuning)), openSizes(openSizes),
         scratchBytes(scratchBytes), choices(std::move(choices)) {}
+  LogicalResult initialize(MLIRContext *context) override {
+    return readMachineOption(context, machineName, machine);
+  }
   void runOnOperation() override {
     if (tuning && !tuning->whyIgnored.empty())
       remark::missed(getOperation().getLoc(),

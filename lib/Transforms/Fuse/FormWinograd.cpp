@@ -7,6 +7,7 @@
 #include "ashlar/Analysis/Reshapes.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Dialects/Tile/IR/Winograd.h"
+#include "ashlar/Machine/MachineOption.h"
 #include "ashlar/Support/Remarks.h"
 #include "ashlar/Transforms/Fuse/FirstChoices.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
@@ -263,13 +264,16 @@ Plan planFor(tile::ContractOp op, const Core &core, int64_t outputs,
 }
 
 struct FormWinograd : ashlar::impl::FormWinogradPassBase<FormWinograd> {
-  FormWinograd() = default;
+  using FormWinogradPassBase::FormWinogradPassBase;
   FormWinograd(const MachineModel &machine,
                std::shared_ptr<StrategyTuning> tuning, bool openSizes,
                int64_t scratchBytes, std::shared_ptr<FirstChoices> choices)
       : machine(machine), tuning(std::move(tuning)), openSizes(openSizes),
         scratchBytes(scratchBytes), choices(std::move(choices)) {}
 
+  LogicalResult initialize(MLIRContext *context) override {
+    return readMachineOption(context, machineName, machine);
+  }
   void runOnOperation() override {
     SmallVector<tile::ContractOp> convolutions;
     getOperation().walk([&](tile::ContractOp op) {

@@ -7,6 +7,7 @@
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/Reshapes.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "ashlar/Machine/MachineOption.h"
 #include "ashlar/Support/Remarks.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -268,9 +269,12 @@ private:
 };
 
 struct MergeContracts : ashlar::impl::MergeContractsPassBase<MergeContracts> {
-  MergeContracts() = default;
+  using MergeContractsPassBase::MergeContractsPassBase;
   MergeContracts(const MachineModel &machine, bool openSizes)
       : machine(machine), openSizes(openSizes) {}
+  LogicalResult initialize(MLIRContext *context) override {
+    return readMachineOption(context, machineName, machine);
+  }
   void runOnOperation() override {
     llvm::MapVector<std::pair<Block *, Value>, Siblings> byOperand;
     getOperation().walk([&](tile::ContractOp op) {

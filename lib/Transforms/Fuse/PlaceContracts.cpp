@@ -17,10 +17,13 @@ namespace ashlar {
 
 namespace {
 struct PlaceContracts : ashlar::impl::PlaceContractsPassBase<PlaceContracts> {
-  PlaceContracts() = default;
+  using PlaceContractsPassBase::PlaceContractsPassBase;
   PlaceContracts(std::vector<CompanionDevice> companions)
       : companions(std::move(companions)) {}
 
+  LogicalResult initialize(MLIRContext *context) override {
+    return readCompanionOption(context, deviceNames, companions);
+  }
   void runOnOperation() override {
     ConstantEvaluator constants;
     ElementRanges ranges(constants);

@@ -12,6 +12,7 @@
 #include "ashlar/Analysis/ConstantBytes.h"
 #include "ashlar/Analysis/Reshapes.h"
 #include "ashlar/Analysis/Zeros.h"
+#include "ashlar/Machine/MachineOption.h"
 #include "ashlar/Support/Remarks.h"
 #include "ashlar/Transforms/Precision/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -56,10 +57,13 @@ ArrayRef<char> weightBytes(const QuantizedTensor &tensor) {
 
 struct FormIntegerContractions
     : ashlar::impl::FormIntegerContractionsPassBase<FormIntegerContractions> {
-  FormIntegerContractions() = default;
+  using FormIntegerContractionsPassBase::FormIntegerContractionsPassBase;
   explicit FormIntegerContractions(const MachineModel &machine)
       : machine(machine) {}
 
+  LogicalResult initialize(MLIRContext *context) override {
+    return readMachineOption(context, machineName, machine);
+  }
   void runOnOperation() override {
     SmallVector<IntegerProduct, 0> products;
     getOperation().walk([&](linalg::GenericOp op) {

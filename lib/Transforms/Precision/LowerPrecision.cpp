@@ -7,6 +7,7 @@
 #include "SimulatePrecision.h"
 #include "ashlar/Analysis/Reshapes.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "ashlar/Machine/MachineOption.h"
 #include "ashlar/Support/Remarks.h"
 #include "ashlar/Transforms/Precision/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -169,6 +170,9 @@ struct LowerPrecision : ashlar::impl::LowerPrecisionPassBase<LowerPrecision> {
   explicit LowerPrecision(const LowerPrecisionOptions &options)
       : options(options) {}
 
+  LogicalResult initialize(MLIRContext *context) override {
+    return readMachineOption(context, machineName, options.machine);
+  }
   void runOnOperation() override {
     NumberType low = options.low;
     if (!type.empty() && !parseNumberType(type, low)) {

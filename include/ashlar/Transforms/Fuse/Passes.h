@@ -3,10 +3,8 @@
 #define ASHLAR_TRANSFORMS_FUSE_PASSES_H
 
 #include "ashlar/Machine/MachineModel.h"
+#include "ashlar/Transforms/Fuse/Companions.h"
 #include "mlir/Pass/Pass.h"
-#include <functional>
-#include <string>
-#include <vector>
 
 namespace ashlar {
 #define GEN_PASS_DECL
@@ -29,16 +27,6 @@ createFormWinogradPass(const MachineModel &machine,
                        std::shared_ptr<FirstChoices> choices);
 std::unique_ptr<mlir::Pass>
 createMergeContractsPass(const MachineModel &machine, bool openSizes);
-/// A device beside the first of a program.
-struct CompanionDevice {
-  std::string name; ///< "TARGET:PRESET"
-  /// Why it cannot compute a tile.contract; empty: it can.
-  std::function<std::string(mlir::Operation *contract)> whyNot;
-  /// Sums become bytes on their way out, and nothing follows that.
-  bool endsInBytes = false;
-  /// Those of sums that stay in an array; 0: as many as there are elsewhere.
-  int64_t arraySumBits = 0;
-};
 /// In the order of their numbers, from 1 on.
 std::unique_ptr<mlir::Pass>
 createPlaceContractsPass(std::vector<CompanionDevice> companions);

@@ -92,6 +92,9 @@ def FormWinogradPass : Pass<"ashlar-form-winograd", "::mlir::func::FuncOp"> {
     machine model predicts a gain of a tenth and the error that the weights show
     on random inputs, relative to the largest result, stays below 1e-5.
   }];
+  let options = [Option<"machineName", "machine", "std::string", "",
+                        "TARGET:PRESET or a machine file (*.json); otherwise a "
+                        "small made-up machine">];
   let dependentDialects = ["::ashlar::tile::TileDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect"];
@@ -111,6 +114,9 @@ def MergeContractsPass
     bytes, and where one takes longer, by the machine model, than all of them
     with their launches.
   }];
+  let options = [Option<"machineName", "machine", "std::string", "",
+                        "TARGET:PRESET or a machine file (*.json); otherwise a "
+                        "small made-up machine">];
   let dependentDialects = ["::ashlar::tile::TileDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect"];
@@ -124,6 +130,9 @@ def ChooseStrategiesPass
     least predicted time among those that fit the machine, and constant operands
     are `tile.pack`ed as the kernel reads them. A remark says what was chosen.
   }];
+  let options = [Option<"machineName", "machine", "std::string", "",
+                        "TARGET:PRESET or a machine file (*.json); otherwise a "
+                        "small made-up machine">];
   let dependentDialects = ["::ashlar::tile::TileDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",
@@ -200,9 +209,11 @@ def PlaceContractsPass : Pass<"ashlar-place-contracts", "::mlir::func::FuncOp"> 
   let description = [{
     Before: `tile.contract` ops without a strategy. After: those that a
     companion of the program can compute have its number as their `device`. A
-    remark says why each of the others stays on the host. From the command line
-    there are no companions.
+    remark says why each of the others stays on the host.
   }];
+  let options = [Option<"deviceNames", "devices", "std::string", "",
+                        "Of the program beside the host, from 1 on: "
+                        "TARGET:PRESET+...">];
 }
 
 def AbsorbRowsPass : Pass<"ashlar-absorb-rows", "::mlir::func::FuncOp"> {
@@ -213,8 +224,7 @@ def AbsorbRowsPass : Pass<"ashlar-absorb-rows", "::mlir::func::FuncOp"> {
     companion, and that companion says it can, the chain is part of the
     contraction's body: `tile.row_sum`, `tile.row_maximum`. If a result is read
     both as it is and rounded, the contraction stores both. A remark says why
-    other chains stay on the host. From the command line there are no
-    companions.
+    other chains stay on the host.
 
     ```mlir
     %s = exec.dispatch(...) {device = 1} { tile.contract ... yield %sum }
@@ -223,6 +233,9 @@ def AbsorbRowsPass : Pass<"ashlar-absorb-rows", "::mlir::func::FuncOp"> {
       %m = tile.row_maximum %sum over [2] : f32 ... }                 // after
     ```
   }];
+  let options = [Option<"deviceNames", "devices", "std::string", "",
+                        "Of the program beside the host, from 1 on: "
+                        "TARGET:PRESET+...">];
   let dependentDialects = ["::ashlar::exec::ExecDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect"];

@@ -56,6 +56,9 @@ def FormIntegerContractionsPass
     %y = linalg.generic ins(%s, %c : i32, i32) { subi, sitofp, mulf 0.25 }
     ```
   }];
+  let options = [Option<"machineName", "machine", "std::string", "",
+                        "TARGET:PRESET or a machine file (*.json); otherwise a "
+                        "small made-up machine">];
   let statistics = [Statistic<"numFormed", "num-formed",
                               "Contractions that multiply bytes now">];
   let dependentDialects = ["::mlir::arith::ArithDialect",
@@ -88,7 +91,10 @@ def LowerPrecisionPass
         outs(%z : tensor<4x16xf32>) { extf, extf, mulf, addf }
     ```
   }];
-  let options = [Option<"type", "type", "std::string", "",
+  let options = [Option<"machineName", "machine", "std::string", "",
+                        "TARGET:PRESET or a machine file (*.json); otherwise a "
+                        "small made-up machine">,
+                 Option<"type", "type", "std::string", "",
                         "The low type: bf16 or f16">];
   let statistics = [Statistic<"numLow", "num-low", "Values of the low type">,
                     Statistic<"numConversions", "num-conversions",
