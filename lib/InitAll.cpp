@@ -3,6 +3,7 @@
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Dialects/Systolic/IR/SystolicOps.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "ashlar/Targets/CPU/Passes.h"
 #include "ashlar/Targets/CPU/Targets.h"
 #include "ashlar/Targets/Systolic/Passes.h"
 #include "ashlar/Targets/Systolic/Targets.h"
@@ -33,6 +34,7 @@ void ashlar::registerAllDialects(mlir::DialectRegistry &registry) {
 void ashlar::registerAllPasses() {
   mlir::registerAllPasses();
   registerApproximatePasses();
+  registerCPUPasses();
   registerFusePasses();
   registerLanesPasses();
   registerPlacePasses();

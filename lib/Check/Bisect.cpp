@@ -76,7 +76,7 @@ Error Bisection::bisectFusion() {
 Error Bisection::bisectPasses() {
   for (unsigned steps = 0; steps <= numSteps; ++steps) {
     std::string name =
-        steps == 0 ? "import, simplify" : stepName(Step(steps - 1));
+        steps == 0 ? "import, simplify" : stepName(PipelineStep(steps - 1));
     Expected<bool> right = attempt(name, options.compile, steps);
     if (!right)
       return right.takeError();

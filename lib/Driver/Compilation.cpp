@@ -111,7 +111,7 @@ LogicalResult Compilation::emitPrograms(ModuleOp module,
     EmitOptions emitOptions;
     bool refused = false;
     emitOptions.refused = &refused;
-    emitOptions.plain = hooks.steps <= unsigned(Step::OptimizeCode);
+    emitOptions.plain = hooks.steps <= unsigned(PipelineStep::OptimizeCode);
     if (failed(makeTempsFolder(targetNames[i], emitOptions.saveTemps)))
       return refuse();
     FailureOr<ProgramBinary> binary =

@@ -5,7 +5,7 @@
 #define ASHLAR_DRIVER_COMPILEHOOKS_H
 
 #include "ashlar/Transforms/Fuse/FirstChoices.h"
-#include "ashlar/Transforms/Pipelines/Steps.h"
+#include "ashlar/Transforms/Pipelines/PipelineSteps.h"
 #include "ashlar/Transforms/Precision/PrecisionPlan.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <functional>

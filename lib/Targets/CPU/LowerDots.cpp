@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "LowerDots.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "ashlar/Targets/CPU/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -10,6 +10,11 @@
 using namespace mlir;
 using namespace ashlar;
 
+namespace ashlar {
+#define GEN_PASS_DEF_LOWERDOTSPASS
+#include "ashlar/Targets/CPU/Passes.h.inc"
+} // namespace ashlar
+
 namespace {
 /// An instruction in its three widths.
 struct DotInstruction {
@@ -17,16 +22,8 @@ struct DotInstruction {
   bool swaps = false; ///< it takes b first
 };
 
-struct LowerDots : PassWrapper<LowerDots, OperationPass<func::FuncOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LowerDots)
-  explicit LowerDots(std::vector<std::string> features)
-      : features(std::move(features)) {}
-  StringRef getName() const override { return "ashlar-cpu-lower-dots"; }
-  void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<arith::ArithDialect, LLVM::LLVMDialect,
-                    vector::VectorDialect>();
-  }
-
+struct LowerDots : ashlar::impl::LowerDotsPassBase<LowerDots> {
+  using LowerDotsPassBase::LowerDotsPassBase;
   void runOnOperation() override {
     SmallVector<tile::DotOp> dots;
     getOperation().walk([&](tile::DotOp op) { dots.push_back(op); });
@@ -194,12 +191,5 @@ private:
     }
     return sum;
   }
-
-  std::vector<std::string> features;
 };
 } // namespace
-
-std::unique_ptr<Pass>
-ashlar::cpu::createLowerDotsPass(std::vector<std::string> features) {
-  return std::make_unique<LowerDots>(std::move(features));
-}

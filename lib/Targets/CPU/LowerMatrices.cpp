@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "LowerMatrices.h"
 #include "AllocateTiles.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Support/Remarks.h"
+#include "ashlar/Targets/CPU/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -14,6 +14,11 @@
 
 using namespace mlir;
 using namespace ashlar;
+
+namespace ashlar {
+#define GEN_PASS_DEF_LOWERMATRICESPASS
+#include "ashlar/Targets/CPU/Passes.h.inc"
+} // namespace ashlar
 using namespace ashlar::cpu;
 
 static int64_t rowBytes(tile::MatrixType type) {
@@ -284,17 +289,8 @@ struct MultiplyRows : OpConversionPattern<tile::MatrixMultiplyOp> {
   }
 };
 
-struct LowerMatrices : PassWrapper<LowerMatrices, OperationPass<func::FuncOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LowerMatrices)
-  explicit LowerMatrices(std::vector<std::string> features)
-      : features(std::move(features)) {}
-  StringRef getName() const override { return "ashlar-cpu-lower-matrices"; }
-  void getDependentDialects(DialectRegistry &registry) const override {
-    registry
-        .insert<arith::ArithDialect, LLVM::LLVMDialect, memref::MemRefDialect,
-                tile::TileDialect, vector::VectorDialect>();
-  }
-
+struct LowerMatrices : ashlar::impl::LowerMatricesPassBase<LowerMatrices> {
+  using LowerMatricesPassBase::LowerMatricesPassBase;
   void runOnOperation() override {
     bool hasProducts = false, inTiles = true;
     getOperation().walk([&](tile::MatrixMultiplyOp op) {
@@ -352,12 +348,5 @@ private:
     configureTiles(kernel, *allocation);
     return true;
   }
-
-  std::vector<std::string> features;
 };
 } // namespace
-
-std::unique_ptr<Pass>
-ashlar::cpu::createLowerMatricesPass(std::vector<std::string> features) {
-  return std::make_unique<LowerMatrices>(std::move(features));
-}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "WidenHalves.h"
+#include "ashlar/Targets/CPU/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -8,6 +8,11 @@
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
+
+namespace ashlar {
+#define GEN_PASS_DEF_WIDENHALVESPASS
+#include "ashlar/Targets/CPU/Passes.h.inc"
+} // namespace ashlar
 
 /// The type with another element.
 static Type withElement(Type type, Type element) {
@@ -164,10 +169,8 @@ static Value truncateToF16(arith::TruncFOp op) {
 }
 
 namespace {
-struct WidenHalves : PassWrapper<WidenHalves, OperationPass<func::FuncOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(WidenHalves)
-  explicit WidenHalves(bool convertsF16) : convertsF16(convertsF16) {}
-  StringRef getName() const override { return "ashlar-cpu-widen-halves"; }
+struct WidenHalves : ashlar::impl::WidenHalvesPassBase<WidenHalves> {
+  using WidenHalvesPassBase::WidenHalvesPassBase;
 
   void runOnOperation() override {
     getOperation().walk([](Operation *op) {
@@ -203,11 +206,5 @@ struct WidenHalves : PassWrapper<WidenHalves, OperationPass<func::FuncOp>> {
     op->getResult(0).replaceAllUsesWith(result);
     op->erase();
   }
-
-  bool convertsF16;
 };
 } // namespace
-
-std::unique_ptr<Pass> ashlar::cpu::createWidenHalvesPass(bool convertsF16) {
-  return std::make_unique<WidenHalves>(convertsF16);
-}

@@ -58,8 +58,8 @@ void PartWriter::collectConstants(Commands &commands) const {
   collect(constantLoads(), EpilogueWriter::mvin, commands);
 }
 
-void PartWriter::collectLoads(const Step &step, int64_t after, int64_t last,
-                              Commands &commands) const {
+void PartWriter::collectLoads(const StreamStep &step, int64_t after,
+                              int64_t last, Commands &commands) const {
   for (const TileLoad &tile : step.loads)
     if (tile.written > after && tile.written <= last)
       collect(loadsOf(layout, tile), mvinOf(tile.kind), commands);
@@ -89,7 +89,7 @@ std::vector<ArrayStep> PartWriter::stepsOf(const Steps &plan,
   return arraySteps(folds, writer);
 }
 
-void PartWriter::collectFolds(const Steps &plan, const Step &step,
+void PartWriter::collectFolds(const Steps &plan, const StreamStep &step,
                               Commands &commands) {
   if (hasLanes()) {
     commands.push_back([this, &plan, &step] { writeLanes(plan, step); });
@@ -112,7 +112,7 @@ void PartWriter::collectFolds(const Steps &plan, const Step &step,
         });
 }
 
-void PartWriter::collectStores(const Steps &plan, const Step &step,
+void PartWriter::collectStores(const Steps &plan, const StreamStep &step,
                                Commands &commands) const {
   const Problem &problem = layout.problem;
   auto store = [&](const Access &access, bool relu, float scale) {
@@ -134,7 +134,7 @@ void PartWriter::collectStores(const Steps &plan, const Step &step,
 }
 
 /// On the vector unit, with the epilogue of what is finished.
-void PartWriter::writeLanes(const Steps &plan, const Step &step) {
+void PartWriter::writeLanes(const Steps &plan, const StreamStep &step) {
   for (const Unit &unit : step.units) {
     if (layout.choice.isOnLanes)
       writeTerms(plan, unit);
@@ -200,14 +200,14 @@ void PartWriter::writeTerms(const Steps &plan, const Unit &unit) {
                            {fold.c, 1, fold.columns}, {sums, 1}, 0);
 }
 
-bool PartWriter::keepsPlanes(const Step &step) const {
+bool PartWriter::keepsPlanes(const StreamStep &step) const {
   const Problem &problem = layout.problem;
   return keeps() && !rows.isEmpty() && !step.finished.empty() &&
          problem.count(problem.n) == problem.result.kept->columns;
 }
 
 std::vector<int64_t> PartWriter::planesOf(const Steps &plan,
-                                          const Step &step) const {
+                                          const StreamStep &step) const {
   const KeptValue &kept = *layout.problem.a.kept;
   std::vector<int64_t> planes;
   for (const Unit &unit : step.units)
@@ -216,7 +216,7 @@ std::vector<int64_t> PartWriter::planesOf(const Steps &plan,
   return planes;
 }
 
-void PartWriter::writeEpilogues(const Steps &plan, const Step &step,
+void PartWriter::writeEpilogues(const Steps &plan, const StreamStep &step,
                                 const Callback &kept) {
   for (int64_t result : rows.isEmpty() ? step.finished : step.summed)
     epilogue.write(plan.results[size_t(result)]);
@@ -238,7 +238,7 @@ void PartWriter::writeEpilogues(const Steps &plan, const Step &step,
   }
 }
 
-void PartWriter::writeFirstStep(const Steps &plan, const Step &step) {
+void PartWriter::writeFirstStep(const Steps &plan, const StreamStep &step) {
   if (hasLanes()) {
     Commands loads;
     collectLoads(step, -2, std::numeric_limits<int64_t>::max(), loads);

@@ -58,34 +58,36 @@ public:
 
   /// A step that a stream begins with, or after a pause: starts with the first
   /// rows that are there.
-  void writeFirstStep(const Steps &plan, const Step &step);
+  void writeFirstStep(const Steps &plan, const StreamStep &step);
   void writeMargins();
   /// Loads of what the epilogue keeps.
   std::vector<Transfer> constantLoads() const;
   void collectConstants(Commands &commands) const;
   /// Loads of what steps behind `after` up to `last` finish; `after` -2: and of
   /// what no step writes.
-  void collectLoads(const Step &step, int64_t after, int64_t last,
+  void collectLoads(const StreamStep &step, int64_t after, int64_t last,
                     Commands &commands) const;
-  void collectFolds(const Steps &plan, const Step &step, Commands &commands);
-  void collectStores(const Steps &plan, const Step &step,
+  void collectFolds(const Steps &plan, const StreamStep &step,
+                    Commands &commands);
+  void collectStores(const Steps &plan, const StreamStep &step,
                      Commands &commands) const;
   /// `kept`, if given, is called with each plane of the last rows as soon as it
   /// lies where it stays on chip; all else of the step is there before.
   using Callback = std::function<void(int64_t)>;
-  void writeEpilogues(const Steps &plan, const Step &step,
+  void writeEpilogues(const Steps &plan, const StreamStep &step,
                       const Callback &kept = nullptr);
   /// Whether the last rows that a step finishes come plane by plane.
-  bool keepsPlanes(const Step &step) const;
+  bool keepsPlanes(const StreamStep &step) const;
   /// Which plane of A, on chip, each of collectFolds' commands reads.
-  std::vector<int64_t> planesOf(const Steps &plan, const Step &step) const;
+  std::vector<int64_t> planesOf(const Steps &plan,
+                                const StreamStep &step) const;
 
 private:
   void collect(const std::vector<Transfer> &transfers, unsigned id,
                Commands &commands) const;
   Fold foldOf(const Steps &plan, const Unit &unit, int64_t block) const;
   std::vector<ArrayStep> stepsOf(const Steps &plan, const Unit &unit) const;
-  void writeLanes(const Steps &plan, const Step &step);
+  void writeLanes(const Steps &plan, const StreamStep &step);
   void writeTaps(const Steps &plan, const Unit &unit);
   void writeTerms(const Steps &plan, const Unit &unit);
 

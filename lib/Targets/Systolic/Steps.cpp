@@ -8,7 +8,8 @@
 
 using namespace ashlar::systolic;
 
-int64_t Ring::take(int64_t length, int step, int distance, int &lastStep) {
+int64_t RowAllocator::take(int64_t length, int step, int distance,
+                           int &lastStep) {
   if (length > rows)
     return -1;
   auto isFree = [&](int64_t begin) {
@@ -57,12 +58,12 @@ int64_t Ring::take(int64_t length, int step, int distance, int &lastStep) {
   return -1;
 }
 
-void Ring::use(int64_t begin, int step) {
+void RowAllocator::use(int64_t begin, int step) {
   Piece &piece = pieces.at(begin);
   piece.lastStep = std::max(piece.lastStep, step);
 }
 
-void Ring::keep(int64_t begin) {
+void RowAllocator::keep(int64_t begin) {
   pieces.at(begin).lastStep = std::numeric_limits<int>::max();
 }
 
@@ -102,7 +103,7 @@ public:
 private:
   using Key = std::tuple<int64_t, int64_t, int64_t>;
   struct Tiles {
-    Ring ring;
+    RowAllocator ring;
     std::map<Key, int64_t> places;
   };
 
@@ -115,8 +116,8 @@ private:
 
   Added addNext();
   Added add(Open &block);
-  void finish(int64_t number, Step &step);
-  void addLoad(TileLoad load, Step &step);
+  void finish(int64_t number, StreamStep &step);
+  void addLoad(TileLoad load, StreamStep &step);
   /// The last steps that write what a block's next tile loads, and what it
   /// reads on chip; -1: none does.
   struct Writers {
@@ -129,14 +130,15 @@ private:
   void addStep();
   void noteResults(size_t firstStep);
   std::optional<uint32_t> tileAt(Tiles &tiles, Key key, int64_t rows,
-                                 TileLoad load, Step &step);
+                                 TileLoad load, StreamStep &step);
   int64_t cyclesOf(int64_t chunk, int64_t tile) const;
 
   const Layout &layout;
   const Problem &problem;
   const Machine &machine;
   Tiles a, b;
-  Ring c, narrow, wide; // results; operands in the scratchpad, accumulator
+  RowAllocator c, narrow,
+      wide; // results; operands in the scratchpad, accumulator
   const int free;
   WrittenRows *const written;
   Steps &plan;
@@ -176,7 +178,7 @@ void Planner::cutMemories(const Areas &areas) {
   int64_t rows = areas.end[0] - areas.next[0];
   int64_t ofOperands =
       std::min(rows / 4, mostOperands * operands[0] * mostChunk);
-  narrow = Ring(areas.next[0], ofOperands, free);
+  narrow = RowAllocator(areas.next[0], ofOperands, free);
   rows -= ofOperands;
   // A as often as it changes from step to step, B what is left.
   int64_t ofA = std::min(allA, 3 * mostA);
@@ -185,8 +187,8 @@ void Planner::cutMemories(const Areas &areas) {
   if (allA > ofA && ofA + allB < rows)
     ofA = std::min(allA, rows - allB);
   ofA = std::max<int64_t>(0, std::min(ofA, rows - mostB));
-  a.ring = Ring(areas.next[0] + ofOperands, ofA, free);
-  b.ring = Ring(areas.next[0] + ofOperands + ofA, rows - ofA, free);
+  a.ring = RowAllocator(areas.next[0] + ofOperands, ofA, free);
+  b.ring = RowAllocator(areas.next[0] + ofOperands + ofA, rows - ofA, free);
 
   rows = areas.end[1] - areas.next[1];
   ofOperands = std::min(rows / 2, mostOperands * operands[1] * mostChunk);
@@ -195,10 +197,11 @@ void Planner::cutMemories(const Areas &areas) {
     ofOperands =
         std::min(ofOperands, std::max(rows - 2 * layout.nBlocks * mostChunk,
                                       2 * operands[1] * mostChunk));
-  wide = Ring(areas.next[1], ofOperands, free);
+  wide = RowAllocator(areas.next[1], ofOperands, free);
   // The vector unit works on one block while the next one is computed.
-  c = Ring(areas.next[1] + ofOperands, rows - ofOperands, free,
-           int64_t(machine.accumulator_rows) / machine.accumulator_banks);
+  c = RowAllocator(areas.next[1] + ofOperands, rows - ofOperands, free,
+                   int64_t(machine.accumulator_rows) /
+                       machine.accumulator_banks);
 }
 
 /// Of the array, without gaps.
@@ -211,7 +214,7 @@ int64_t Planner::cyclesOf(int64_t chunk, int64_t tile) const {
 
 /// Where a tile lies for the last step; loads it if it is not there.
 std::optional<uint32_t> Planner::tileAt(Tiles &tiles, Key key, int64_t rows,
-                                        TileLoad load, Step &step) {
+                                        TileLoad load, StreamStep &step) {
   int now = int(plan.steps.size()) - 1;
   auto found = tiles.places.find(key);
   if (found != tiles.places.end()) {
@@ -244,7 +247,7 @@ int Planner::writtenBy(const TileLoad &load) {
   return found->second;
 }
 
-void Planner::addLoad(TileLoad load, Step &step) {
+void Planner::addLoad(TileLoad load, StreamStep &step) {
   load.written = writtenBy(load);
   step.loads.push_back(load);
 }
@@ -285,9 +288,9 @@ Added Planner::add(Open &block) {
   bool isLast = tile + 1 == int64_t(layout.tileEnds.size());
   // Rings are copied back where not everything fits.
   Tiles oldA = a, oldB = b;
-  Ring oldC = c, oldNarrow = narrow, oldWide = wide;
-  Step oldStep = plan.steps.back();
-  Step &step = plan.steps.back();
+  RowAllocator oldC = c, oldNarrow = narrow, oldWide = wide;
+  StreamStep oldStep = plan.steps.back();
+  StreamStep &step = plan.steps.back();
   const size_t results = plan.results.size();
   auto giveUp = [&, result = number] {
     a = oldA, b = oldB, c = oldC, narrow = oldNarrow, wide = oldWide;
@@ -356,7 +359,7 @@ Added Planner::add(Open &block) {
 
 /// A result whose sums are there. Where rows are combined it waits for those of
 /// its rows' other columns.
-void Planner::finish(int64_t number, Step &step) {
+void Planner::finish(int64_t number, StreamStep &step) {
   const ResultBlock &result = plan.results[size_t(number)];
   std::vector<int64_t> all = {number};
   if (problem.rows.exist()) {
@@ -380,7 +383,7 @@ void Planner::finish(int64_t number, Step &step) {
 /// When what those steps finish has been stored and loaded again, or copied.
 int64_t Planner::backAt(const Writers &last) const {
   auto endOf = [&](int number) {
-    const Step &step = plan.steps[size_t(number)];
+    const StreamStep &step = plan.steps[size_t(number)];
     return step.start + step.cycles + 2 * machine.dim;
   };
   int64_t at = 0;
@@ -396,7 +399,7 @@ int64_t Planner::backAt(const Writers &last) const {
 /// come first, or a new one.
 Added Planner::addNext() {
   int now = int(plan.steps.size()) - 1;
-  Step &step = plan.steps.back();
+  StreamStep &step = plan.steps.back();
   auto tiles = int64_t(layout.tileEnds.size());
   Open next = {opened / layout.nBlocks, opened % layout.nBlocks, 0, ~size_t(0)};
   std::vector<Open *> blocks;

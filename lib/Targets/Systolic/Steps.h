@@ -14,13 +14,14 @@
 namespace ashlar::systolic {
 
 /// Rows of one memory that are given out in turn.
-class Ring {
+class RowAllocator {
 public:
-  Ring() = default;
+  RowAllocator() = default;
   /// `lastStep`: the last that used any of it for something else; -1: none.
   /// `bankRows`: pieces that follow each other lie in different banks of so
   /// many rows, if they can; 0: wherever.
-  Ring(int64_t base, int64_t rows, int lastStep = -1, int64_t bankRows = 0)
+  RowAllocator(int64_t base, int64_t rows, int lastStep = -1,
+               int64_t bankRows = 0)
       : base(base), rows(rows), bankRows(bankRows), head(base) {
     if (lastStep >= 0 && rows > 0)
       pieces[base] = {base, base + rows, lastStep};
@@ -76,7 +77,7 @@ struct Unit {
   uint32_t a, b; ///< places
 };
 
-struct Step {
+struct StreamStep {
   size_t part = 0; ///< contraction of the stream
   /// Its first: what the epilogue reads all the time is loaded, too.
   bool opensPart = false;
@@ -111,7 +112,7 @@ struct Areas {
 };
 
 struct Steps {
-  std::vector<Step> steps;
+  std::vector<StreamStep> steps;
   std::vector<ResultBlock> results;
   std::string error; ///< why it does not fit
 };

@@ -40,26 +40,28 @@ public:
 
 private:
   Areas areasFor(const Part &part) const;
-  void enter(const Step *step);
-  void run(const Step *step, const Commands &commands);
+  void enter(const StreamStep *step);
+  void run(const StreamStep *step, const Commands &commands);
   void writeRound(int64_t i);
   void writeMixed(int64_t i);
   void writeLoads(int64_t i);
   void writeLateLoads(int64_t i);
-  void writeEpilogues(const Step *step,
+  void writeEpilogues(const StreamStep *step,
                       const PartWriter::Callback &kept = nullptr);
   bool canFollowPlanes(int64_t i) const;
-  size_t writeWithPlanes(const Step *before, const Step *now,
+  size_t writeWithPlanes(const StreamStep *before, const StreamStep *now,
                          const Commands &folds);
   bool freesBesideLanes(int64_t step) const;
   void syncStores(int64_t step);
-  void syncKept(const Step *now, int64_t step);
-  const Step *stepAt(int64_t i) const {
+  void syncKept(const StreamStep *now, int64_t step);
+  const StreamStep *stepAt(int64_t i) const {
     return i >= 0 && i < int64_t(plan.steps.size()) ? &plan.steps[size_t(i)]
                                                     : nullptr;
   }
-  PartWriter *partOf(const Step *step) const { return parts[step->part].get(); }
-  bool hasVector(const Step *step) const {
+  PartWriter *partOf(const StreamStep *step) const {
+    return parts[step->part].get();
+  }
+  bool hasVector(const StreamStep *step) const {
     return step && partOf(step)->hasVector();
   }
 
@@ -130,14 +132,14 @@ std::string StreamOrder::add(const Part &part) {
 }
 
 /// What follows counts for a contraction.
-void StreamOrder::enter(const Step *step) {
+void StreamOrder::enter(const StreamStep *step) {
   if (!step || entered == step->part)
     return;
   entered = step->part;
   builder.add(ASHLAR_SYSTOLIC_REGION, entered, 0);
 }
 
-void StreamOrder::run(const Step *step, const Commands &commands) {
+void StreamOrder::run(const StreamStep *step, const Commands &commands) {
   if (commands.empty())
     return;
   enter(step);
@@ -159,7 +161,7 @@ void StreamOrder::write() {
 /// One step computes, the next one's operands come, the one before gets its
 /// epilogue and leaves.
 void StreamOrder::writeRound(int64_t i) {
-  const Step *now = stepAt(i), *before = stepAt(i - 1);
+  const StreamStep *now = stepAt(i), *before = stepAt(i - 1);
   // Lanes take the same queue as epilogues, in its order: what is done needs
   // not wait for their operands.
   bool isEarly =
@@ -229,7 +231,7 @@ void StreamOrder::writeRound(int64_t i) {
   run(now, folds);
   // Places of results that left three steps before: those of the step before,
   // which leave now, are not waited for.
-  if (const Step *next = stepAt(i + 1); next && next->reusesResults)
+  if (const StreamStep *next = stepAt(i + 1); next && next->reusesResults)
     writer.sync(storeQueue | (partOf(next)->keeps() ? vectorQueue : 0),
                 partOf(next)->engine());
   run(before, stores);
@@ -239,7 +241,7 @@ void StreamOrder::writeRound(int64_t i) {
 /// Whether step `i` can begin with the first columns of rows that the step
 /// before combines, while the others are still to come.
 bool StreamOrder::canFollowPlanes(int64_t i) const {
-  const Step *now = stepAt(i), *before = stepAt(i - 1);
+  const StreamStep *now = stepAt(i), *before = stepAt(i - 1);
   if (!now || now->isFresh || !before || machine.arrays != 1 ||
       now->keptFrom != i - 1 || knownKept >= i - 1 || partOf(now)->hasLanes() ||
       !partOf(before)->keepsPlanes(*before))
@@ -249,7 +251,8 @@ bool StreamOrder::canFollowPlanes(int64_t i) const {
 }
 
 /// Returns how many of the folds it has issued.
-size_t StreamOrder::writeWithPlanes(const Step *before, const Step *now,
+size_t StreamOrder::writeWithPlanes(const StreamStep *before,
+                                    const StreamStep *now,
                                     const Commands &folds) {
   size_t done = 0;
   std::vector<int64_t> planes = partOf(now)->planesOf(plan, *now);
@@ -270,14 +273,14 @@ size_t StreamOrder::writeWithPlanes(const Step *before, const Step *now,
 
 /// Arrays wait for what the step reads on chip, if steps up to `step`, whose
 /// results are there once the vector unit is done, have all of it.
-void StreamOrder::syncKept(const Step *now, int64_t step) {
+void StreamOrder::syncKept(const StreamStep *now, int64_t step) {
   if (!now || now->keptFrom <= knownKept || now->keptFrom > step)
     return;
   writer.sync(vectorQueue, partOf(now)->engine());
   knownKept = step;
 }
 
-void StreamOrder::writeEpilogues(const Step *step,
+void StreamOrder::writeEpilogues(const StreamStep *step,
                                  const PartWriter::Callback &kept) {
   // Its operands came with the folds, unless it was the first of a stream.
   writer.sync(arrayQueues | (step->isFresh ? loadQueue : 0), vectorQueue);
@@ -298,7 +301,8 @@ bool StreamOrder::freesBesideLanes(int64_t step) const {
 /// On an interlocked machine commands wait by themselves, but a queue that is
 /// full holds up all.
 void StreamOrder::writeMixed(int64_t i) {
-  const Step *now = stepAt(i), *next = stepAt(i + 1), *last = stepAt(i - 2);
+  const StreamStep *now = stepAt(i), *next = stepAt(i + 1),
+                   *last = stepAt(i - 2);
   Commands others, folds;
   if (last)
     partOf(last)->collectStores(plan, *last, others);
@@ -322,7 +326,7 @@ void StreamOrder::syncStores(int64_t step) {
 
 /// Operands of the next step, but for those that the step before computes.
 void StreamOrder::writeLoads(int64_t i) {
-  const Step *next = stepAt(i + 1), *before = stepAt(i - 1);
+  const StreamStep *next = stepAt(i + 1), *before = stepAt(i - 1);
   if (!next || next->isFresh)
     return;
   // Where others were, everything has left: sums, and what epilogues read. That
@@ -358,7 +362,7 @@ void StreamOrder::writeLoads(int64_t i) {
 
 /// Those, once they have been stored.
 void StreamOrder::writeLateLoads(int64_t i) {
-  const Step *next = stepAt(i + 1);
+  const StreamStep *next = stepAt(i + 1);
   Commands loads;
   if (next && !next->isFresh)
     partOf(next)->collectLoads(*next, std::max<int64_t>(-1, i - 2), i - 1,

@@ -24,7 +24,7 @@ static void verifyStage(OpPassManager &pm, const char *stage) {
   pm.addPass(createVerifyStagePass(options));
 }
 
-const char *ashlar::stepName(Step step) {
+const char *ashlar::stepName(PipelineStep step) {
   static constexpr const char *names[numSteps] = {
       "ashlar-normalize-generics", "ashlar-assign-layouts",
       "ashlar-fuse-elementwise",   "ashlar-form-contracts",
@@ -97,28 +97,29 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
       llvm::any_of(options.companions, [](const CompanionDevice &device) {
         return device.endsInBytes;
       });
-  if (fuse && options.takes(Step::NormalizeGenerics))
+  if (fuse && options.takes(PipelineStep::NormalizeGenerics))
     function.addPass(createNormalizeGenericsPass());
-  if (all && options.takes(Step::AssignLayouts))
+  if (all && options.takes(PipelineStep::AssignLayouts))
     function.addPass(createAssignLayoutsPass());
-  if (joins && options.takes(Step::FuseElementwise))
+  if (joins && options.takes(PipelineStep::FuseElementwise))
     function.addPass(createFuseElementwisePass(elementwise));
   function.addPass(createCSEPass());
-  if (fuse && options.takes(Step::FormContracts)) {
+  if (fuse && options.takes(PipelineStep::FormContracts)) {
     FormContractsPassOptions contracts;
     contracts.epilogues = joins;
     function.addPass(createFormContractsPass(contracts));
-    if (all && options.takes(Step::AbsorbPadding))
+    if (all && options.takes(PipelineStep::AbsorbPadding))
       function.addPass(createAbsorbPaddingPass());
     if (elementwise.keepBytes)
       function.addPass(createAddBiasesToSumsPass());
     if (!options.companions.empty())
       function.addPass(createPlaceContractsPass(options.companions));
-    if (all && !options.exactConvolution && options.takes(Step::FormWinograd))
+    if (all && !options.exactConvolution &&
+        options.takes(PipelineStep::FormWinograd))
       function.addPass(createFormWinogradPass(
           options.machine, options.tuning, options.openSizes,
           options.scratchBytes, options.choices));
-    if (all && options.takes(Step::MergeContracts))
+    if (all && options.takes(PipelineStep::MergeContracts))
       function.addPass(
           createMergeContractsPass(options.machine, options.openSizes));
     function.addPass(createChooseStrategiesPass(
@@ -127,13 +128,13 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
     function.addPass(createCSEPass());
   }
   FormDispatchesPassOptions dispatches;
-  bool groups = options.takes(Step::FuseDispatches);
+  bool groups = options.takes(PipelineStep::FuseDispatches);
   dispatches.fuse = joins && groups;
   dispatches.rowBytes = all && groups ? options.machine.nearest().bytes : 0;
   dispatches.scoreBytes = all && groups ? options.machine.scoreBytes() : 0;
   dispatches.openSizes = options.openSizes;
   function.addPass(createFormDispatchesPass(dispatches));
-  if (all && options.takes(Step::MergeReductions))
+  if (all && options.takes(PipelineStep::MergeReductions))
     function.addPass(createMergeReductionsPass());
   if (!options.companions.empty()) {
     if (all)
@@ -146,7 +147,7 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
 void ashlar::buildTilePipeline(OpPassManager &pm, const TileOptions &options) {
   pm.addPass(createOutlineKernelsPass());
   OpPassManager &kernel = pm.nest<func::FuncOp>();
-  if (options.vectorize && options.takes(Step::TileKernels)) {
+  if (options.vectorize && options.takes(PipelineStep::TileKernels)) {
     TileKernelsPassOptions tiling;
     tiling.cacheBytes = options.machine.nearest().bytes;
     tiling.scoreBytes = options.machine.scoreBytes();
@@ -160,7 +161,7 @@ void ashlar::buildTilePipeline(OpPassManager &pm, const TileOptions &options) {
   // In this order, copies from a place to itself go.
   kernel.addPass(createCSEPass());
   kernel.addPass(createCanonicalizerPass());
-  if (options.vectorize && options.takes(Step::TileKernels)) {
+  if (options.vectorize && options.takes(PipelineStep::TileKernels)) {
     ShareCopiesPassOptions copies;
     copies.boxBytes = options.machine.nearest().bytes;
     kernel.addPass(createShareCopiesPass(copies));
@@ -168,21 +169,21 @@ void ashlar::buildTilePipeline(OpPassManager &pm, const TileOptions &options) {
   ExpandWinogradPassOptions winograd;
   winograd.vectorBytes = options.machine.vectors.bytes;
   kernel.addPass(createExpandWinogradPass(winograd));
-  if (options.takes(Step::ExpandContracts)) {
+  if (options.takes(PipelineStep::ExpandContracts)) {
     kernel.addPass(createExpandContractsPass());
     kernel.addPass(createExpandCopiesPass());
   }
-  if (!options.takes(Step::VectorizeSteps))
+  if (!options.takes(PipelineStep::VectorizeSteps))
     kernel.addPass(createTileToLoopsPass());
   kernel.addPass(createFormGroupsPass());
   kernel.addPass(createGeneralizeKernelsPass());
-  if (options.vectorize && options.takes(Step::VectorizeGenerics)) {
+  if (options.vectorize && options.takes(PipelineStep::VectorizeGenerics)) {
     VectorizeGenericsPassOptions vectors;
     vectors.vectorBytes = options.machine.vectors.bytes;
     vectors.registers = options.machine.vectors.count;
     kernel.addPass(createVectorizeGenericsPass(vectors));
   }
-  if (options.vectorize && options.takes(Step::VectorizeSteps)) {
+  if (options.vectorize && options.takes(PipelineStep::VectorizeSteps)) {
     FormMatricesPassOptions matrices;
     matrices.vectorBytes = options.machine.vectors.bytes;
     kernel.addPass(createFormMatricesPass(matrices));

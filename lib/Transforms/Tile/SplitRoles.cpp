@@ -34,8 +34,8 @@ public:
       if (!bringers.contains(&op) && !feedsBringers(&op))
         computers.push_back(&op);
     OpBuilder b(loop.getBody()->getTerminator());
-    enclose("bring", inOrder(), b);
-    enclose("compute", computers, b);
+    enclose("producer", inOrder(), b);
+    enclose("consumer", computers, b);
   }
 
 private:

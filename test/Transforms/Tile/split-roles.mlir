@@ -9,11 +9,11 @@
 // CHECK-LABEL: func.func @product
 // CHECK: scf.for %[[K:.*]] = %{{.*}} iter_args(%[[ACC:.*]] = %{{.*}})
 // CHECK-NEXT: %[[ROW:.*]] = arith.muli %[[K]]
-// CHECK-NEXT: %[[HANDED:.*]]:2 = tile.role "bring" {
+// CHECK-NEXT: %[[HANDED:.*]]:2 = tile.role "producer" {
 // CHECK-NEXT: %[[PART:.*]] = memref.subview %{{.*}}[%[[ROW]], 0]
 // CHECK-NEXT: %[[SLOT:.*]], %[[TOKEN:.*]] = tile.copy %[[PART]]
 // CHECK-NEXT: tile.hand_over %[[SLOT]], %[[TOKEN]]
-// CHECK: %[[NEXT:.*]] = tile.role "compute" {
+// CHECK: %[[NEXT:.*]] = tile.role "consumer" {
 // CHECK: memref.subview %{{.*}}[0, %[[ROW]]]
 // CHECK: tile.wait %[[HANDED]]#1
 // CHECK-NEXT: %[[SUM:.*]] = tile.step %[[ACC]], %{{.*}}, %[[HANDED]]#0

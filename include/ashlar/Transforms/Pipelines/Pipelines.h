@@ -10,7 +10,7 @@
 #include "ashlar/Machine/MachineModel.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
 #include "ashlar/Transforms/Pipelines/FuseLevel.h"
-#include "ashlar/Transforms/Pipelines/Steps.h"
+#include "ashlar/Transforms/Pipelines/PipelineSteps.h"
 #include "ashlar/Transforms/Precision/PrecisionPlan.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -44,7 +44,7 @@ struct TileOptions {
   /// Measured choices, and who lists what was considered; may be null.
   std::shared_ptr<StrategyTuning> tuning;
 
-  bool takes(Step step) const { return unsigned(step) < steps; }
+  bool takes(PipelineStep step) const { return unsigned(step) < steps; }
 };
 
 /// What the target says to the stage `precision`.

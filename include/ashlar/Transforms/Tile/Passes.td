@@ -85,8 +85,8 @@ def SplitRolesPass : Pass<"ashlar-split-roles", "::mlir::func::FuncOp"> {
   let summary = "Let copies of a loop run ahead of what reads them";
   let description = [{
     Before: loops with `tile.copy` into rings of two slots and more, written as
-    if nothing overlapped. After: their bodies are two roles, "bring", with the
-    copies and what only they need, and "compute", with the rest; what both need
+    if nothing overlapped. After: their bodies are two roles, "producer", with the
+    copies and what only they need, and "consumer", with the rest; what both need
     stays before them. Loops whose copies depend on what the loop computes stay
     as they are. For machines with engines, or groups of threads, of their own
     for copies.

@@ -646,11 +646,11 @@ func.func @other() attributes {
 // -----
 
 func.func @same_name() {
-  // expected-error@+1 {{expected roles of one block to have names of their own, found a second 'bring'}}
-  tile.role "bring" {
+  // expected-error@+1 {{expected roles of one block to have names of their own, found a second 'producer'}}
+  tile.role "producer" {
     tile.hand_over
   }
-  tile.role "bring" {
+  tile.role "producer" {
     tile.hand_over
   }
   return
@@ -659,9 +659,9 @@ func.func @same_name() {
 // -----
 
 func.func @nested() {
-  tile.role "bring" {
+  tile.role "producer" {
     // expected-error@+1 {{expected no role inside a role}}
-    tile.role "compute" {
+    tile.role "consumer" {
       tile.hand_over
     }
     tile.hand_over
@@ -673,7 +673,7 @@ func.func @nested() {
 
 func.func @handed(%x: f32) {
   // expected-error@+1 {{expected to hand over 'index', found 'f32'}}
-  %y = tile.role "bring" {
+  %y = tile.role "producer" {
     tile.hand_over %x : f32
   } : index
   return
@@ -683,12 +683,12 @@ func.func @handed(%x: f32) {
 
 // A slot that one role hands to another is used there, between the same ops.
 func.func @released_before(%b: memref<4xf32>, %c: memref<4xf32>, %r: !tile.ring<2, 4xf32>) {
-  %s, %t = tile.role "bring" {
+  %s, %t = tile.role "producer" {
     // expected-error@+1 {{'tile.copy' op expected its slot to be used between tile.wait and tile.release}}
     %slot, %token = tile.copy %b to %r {map = affine_map<(n) -> (n)>} : memref<4xf32> to !tile.ring<2, 4xf32> -> memref<4xf32>
     tile.hand_over %slot, %token : memref<4xf32>, !tile.token
   } : memref<4xf32>, !tile.token
-  tile.role "compute" {
+  tile.role "consumer" {
     tile.wait %t
     tile.release %s : memref<4xf32>
     // expected-note@+1 {{used here}}

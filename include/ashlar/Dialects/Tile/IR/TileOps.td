@@ -274,11 +274,11 @@ def Tile_RoleOp : Tile_Op<"role", [
 
     ```mlir
     %sum = scf.for %k = %c0 to %c8 step %c1 iter_args(%acc = %0) -> ... {
-      %s, %t = tile.role "bring" {
+      %s, %t = tile.role "producer" {
         %slot, %begun = tile.copy %b to %ring ...
         tile.hand_over %slot, %begun : memref<64x32xf32>, !tile.token
       } : memref<64x32xf32>, !tile.token
-      %next = tile.role "compute" {
+      %next = tile.role "consumer" {
         tile.wait %t
         %1 = tile.step %acc, %a, %s ...
         tile.release %s : memref<64x32xf32>

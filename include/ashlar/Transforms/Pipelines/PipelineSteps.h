@@ -4,12 +4,12 @@
 // it computes the same numbers, slower. What is not done in vectors is done in
 // plain loops. Looking for the step that makes a number wrong takes the first
 // so many and leaves out the others.
-#ifndef ASHLAR_TRANSFORMS_PIPELINES_STEPS_H
-#define ASHLAR_TRANSFORMS_PIPELINES_STEPS_H
+#ifndef ASHLAR_TRANSFORMS_PIPELINES_PIPELINESTEPS_H
+#define ASHLAR_TRANSFORMS_PIPELINES_PIPELINESTEPS_H
 
 namespace ashlar {
 
-enum class Step : unsigned {
+enum class PipelineStep : unsigned {
   NormalizeGenerics,
   AssignLayouts,
   FuseElementwise,
@@ -28,11 +28,11 @@ enum class Step : unsigned {
 inline constexpr unsigned numSteps = 14;
 /// Those of the stage `fuse`: with them and no more, kernels are fused, and
 /// plain loops.
-inline constexpr unsigned numFuseSteps = unsigned(Step::TileKernels);
+inline constexpr unsigned numFuseSteps = unsigned(PipelineStep::TileKernels);
 
 /// "ashlar-assign-layouts": the pass, or what else the step is.
-const char *stepName(Step step);
+const char *stepName(PipelineStep step);
 
 } // namespace ashlar
 
-#endif // ASHLAR_TRANSFORMS_PIPELINES_STEPS_H
+#endif // ASHLAR_TRANSFORMS_PIPELINES_PIPELINESTEPS_H
