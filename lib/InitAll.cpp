@@ -5,6 +5,7 @@
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Targets/CPU/Passes.h"
 #include "ashlar/Targets/CPU/Targets.h"
+#include "ashlar/Targets/Reference/Targets.h"
 #include "ashlar/Targets/Systolic/Passes.h"
 #include "ashlar/Targets/Systolic/Targets.h"
 #include "ashlar/Transforms/Approximate/Passes.h"
@@ -48,7 +49,7 @@ void ashlar::registerAllPasses() {
 
 const std::vector<ashlar::TargetInfo> &ashlar::allTargets() {
   static const std::vector<TargetInfo> targets = {
-      cpu::cpuTargetInfo(), cpu::referenceTargetInfo(),
+      cpu::cpuTargetInfo(), reference::referenceTargetInfo(),
       systolic::systolicTargetInfo()};
   return targets;
 }

@@ -5,29 +5,10 @@
 using namespace mlir;
 using namespace ashlar;
 
-void ashlar::addCompanions(const Target &target, PrecisionOptions &options) {
-  for (auto &companion : target.companions) {
-    const MachineModel &machine = companion->machine();
-    if (machine.matrixUnit({"s8", "s8", "s32"}))
-      options.bytesFor = machine;
-    for (NumberType low : {NumberType::BF16, NumberType::F16})
-      if (machine.matrixUnit({spell(low), spell(low), "f32"}))
-        options.lowElsewhere.push_back(low);
-  }
-}
-
-void ashlar::addCompanions(const Target &target, TileOptions &options) {
-  for (auto &companion : target.companions)
-    options.companions.push_back(
-        {companion->name(),
-         [&other = *companion](Operation *op) { return other.whyNot(op); },
-         companion->endsInBytes(), companion->arraySumBits()});
-}
-
 JoiningDevices ashlar::joiningDevices(const Target &target) {
   JoiningDevices joining;
   for (auto [i, companion] : llvm::enumerate(target.companions))
-    if (companion->joinsKernels()) {
+    if (companion->capabilities().joinsKernels) {
       joining.devices.push_back(int64_t(i) + 1);
       joining.chipBytes =
           std::max(joining.chipBytes, companion->machine().managedBytes());

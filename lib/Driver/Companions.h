@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the further devices of a program add to what its host says to a stage.
+// The devices of a program beside its host, from `schedule` on.
 #ifndef ASHLAR_LIB_DRIVER_COMPANIONS_H
 #define ASHLAR_LIB_DRIVER_COMPANIONS_H
 
 #include "ashlar/Targets/Target.h"
 
 namespace ashlar {
-
-void addCompanions(const Target &target, PrecisionOptions &options);
-void addCompanions(const Target &target, TileOptions &options);
 
 /// Whose kernels in succession may be one, for the stage `schedule`.
 struct JoiningDevices {

@@ -8,6 +8,7 @@
 #include "HashModel.h"
 #include "ImportModel.h"
 #include "PrintDiagnostic.h"
+#include "TargetOptions.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Emit/EmitModule.h"
 #include "ashlar/Emit/EmitObject.h"
@@ -338,7 +339,7 @@ CompileResult Compilation::run() {
          perProgram(
              Stage::Fuse,
              [&](OpPassManager &pm, Target &target) {
-               TileOptions tiling = target.tileOptions();
+               TileOptions tiling = tileOptionsOf(target);
                tiling.exactConvolution =
                    options.exactConvolution || saving.exactConvolution;
                tiling.openSizes = !options.sizes.empty();
@@ -348,18 +349,20 @@ CompileResult Compilation::run() {
                tiling.steps = hooks.steps;
                tiling.tuning = tunings[numberOf(target)];
                addCompanions(target, tiling);
-               buildFusePipeline(pm, target.fuses(), tiling);
+               buildFusePipeline(pm, target.capabilities().fuses, tiling);
              },
              hooks.afterFuse) &&
          options.listStrategies.empty() &&
          perProgram(
              Stage::Tile,
              [&](OpPassManager &pm, Target &target) {
-               TileOptions tiling = target.tileOptions();
+               TileOptions tiling = tileOptionsOf(target);
                tiling.steps = hooks.steps;
                tiling.openSizes = !options.sizes.empty();
                tiling.scratchBytes = saving.scratchOf(numberOf(target));
-               buildTilePipeline(pm, tiling);
+               buildTilePipeline(pm, tiling, [&](OpPassManager &kernels) {
+                 target.buildKernelPipeline(kernels, {hooks.steps});
+               });
              },
              hooks.afterTile) &&
          perProgram(Stage::Schedule,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "FoldLargeConstants.h"
+#include "TargetOptions.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Emit/EmitModule.h"
 #include "ashlar/Support/MemoryFile.h"
@@ -292,10 +293,12 @@ LogicalResult compileHere(ModuleOp module, const MemoryFile &file,
     return failure();
   ModuleOp program = *module.getOps<ModuleOp>().begin();
   PassManager stages(module.getContext());
-  TileOptions tiling = target->tileOptions();
+  TileOptions tiling = tileOptionsOf(*target);
   tiling.exactConvolution = true;
-  buildFusePipeline(stages, target->fuses(), tiling);
-  buildTilePipeline(stages, tiling);
+  buildFusePipeline(stages, target->capabilities().fuses, tiling);
+  buildTilePipeline(stages, tiling, [&](OpPassManager &kernels) {
+    target->buildKernelPipeline(kernels, {});
+  });
   buildSchedulePipeline(stages);
   if (failed(stages.run(program)))
     return failure();

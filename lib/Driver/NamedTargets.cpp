@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "NamedTargets.h"
-#include "Companions.h"
 #include "FindTargets.h"
+#include "TargetOptions.h"
 #include "ashlar/Machine/MachineOption.h"
 
 using namespace ashlar;

@@ -14,7 +14,7 @@ PrecisionRequest::checkTargets(llvm::ArrayRef<std::unique_ptr<Target>> targets,
   bool isLow =
       options.precision != NumberType::F32 || !options.precisionPlan.empty();
   for (auto [target, name] : llvm::zip(targets, names))
-    if (isLow && target->precisionOptions().wideAccumulators)
+    if (isLow && target->capabilities().wideAccumulators)
       return misuse("--precision: the target " + name +
                     " checks others and computes in the model's own types "
                     "only; expected f32, found " +
@@ -52,7 +52,7 @@ PrecisionRequest::prepare(llvm::ArrayRef<std::unique_ptr<Target>> targets,
 }
 
 PrecisionOptions PrecisionRequest::optionsFor(const Target &target) {
-  PrecisionOptions precision = target.precisionOptions();
+  PrecisionOptions precision = precisionOptionsOf(target);
   precision.low = options.precision;
   precision.plan = hooks.precisionPlan ? hooks.precisionPlan
                    : plan              ? &*plan

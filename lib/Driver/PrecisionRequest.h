@@ -4,9 +4,9 @@
 #ifndef ASHLAR_LIB_DRIVER_PRECISIONREQUEST_H
 #define ASHLAR_LIB_DRIVER_PRECISIONREQUEST_H
 
+#include "TargetOptions.h"
 #include "ashlar/Driver/Compile.h"
 #include "ashlar/Support/ReportFile.h"
-#include "ashlar/Targets/Target.h"
 
 namespace ashlar {
 

@@ -6,6 +6,7 @@
 #include "FindTargets.h"
 #include "FoldLargeConstants.h"
 #include "PrecisionRequest.h"
+#include "TargetOptions.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/ConstantBytes.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
@@ -13,6 +14,7 @@
 #include "ashlar/Emit/EmitModule.h"
 #include "ashlar/Import/MLIR/Import.h"
 #include "ashlar/Support/ModelNodes.h"
+#include "ashlar/Transforms/Pipelines/KernelPipelines.h"
 #include "ashlar/Transforms/Verify/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -108,6 +110,12 @@ private:
 };
 } // namespace
 
+/// Of a program that names no target.
+static void buildGenericKernels(OpPassManager &kernels) {
+  VectorRegisters vectors = MachineModel::generic().vectors;
+  buildLanesPipeline(kernels, {vectors.bytes, vectors.count});
+}
+
 /// What the pipelines need that are built when the IR is known.
 void RunStage::getDependentDialects(DialectRegistry &registry) const {
   OpPassManager all(ModuleOp::getOperationName());
@@ -119,7 +127,7 @@ void RunStage::getDependentDialects(DialectRegistry &registry) const {
   buildPlacePipeline(all, {});
   buildPrecisionPipeline(all, precision, MachineModel::generic());
   buildFusePipeline(all, true, {});
-  buildTilePipeline(all, {});
+  buildTilePipeline(all, {}, buildGenericKernels);
   buildSchedulePipeline(all, 0, {1});
   all.getDependentDialects(registry);
   registry
@@ -161,7 +169,7 @@ LogicalResult RunStage::runOnProgram(ModuleOp program) {
   const Target *target = targets.empty() ? nullptr : targets.front().get();
   TileOptions tiling;
   if (target)
-    tiling = target->tileOptions();
+    tiling = tileOptionsOf(*target);
   tiling.fuse = request.fuse;
   switch (request.until) {
   case Stage::Precision: {
@@ -185,11 +193,17 @@ LogicalResult RunStage::runOnProgram(ModuleOp program) {
     if (target)
       addCompanions(*target, tiling);
     return runOn(program, [&](OpPassManager &pm) {
-      buildFusePipeline(pm, !target || target->fuses(), tiling);
+      buildFusePipeline(pm, !target || target->capabilities().fuses, tiling);
     });
   case Stage::Tile:
-    return runOn(program,
-                 [&](OpPassManager &pm) { buildTilePipeline(pm, tiling); });
+    return runOn(program, [&](OpPassManager &pm) {
+      buildTilePipeline(pm, tiling, [&](OpPassManager &kernels) {
+        if (target)
+          target->buildKernelPipeline(kernels, {});
+        else
+          buildGenericKernels(kernels);
+      });
+    });
   default: {
     JoiningDevices joining;
     if (target && request.fuse == FuseLevel::All)

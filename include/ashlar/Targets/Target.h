@@ -6,8 +6,8 @@
 #define ASHLAR_TARGETS_TARGET_H
 
 #include "ashlar/Machine/MachineModel.h"
-#include "ashlar/Transforms/Pipelines/Pipelines.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringMap.h"
 #include <memory>
 #include <optional>
@@ -43,6 +43,27 @@ struct EmitOptions {
   bool *refused = nullptr;
 };
 
+/// What the shared stages ask of a target.
+struct Capabilities {
+  bool fuses = true;             ///< ops become kernels together
+  bool tilesKernels = true;      ///< what is no contraction is cut into tiles
+  bool wideAccumulators = false; ///< f32 is added up in f64
+  bool multipliesBytes = true;   ///< what was dequantized, as it was before
+  /// Kernels of contractions that it runs in succession may be one.
+  bool joinsKernels = false;
+  /// Of what it runs beside another target: sums become bytes on their way out,
+  /// and nothing can follow that.
+  bool endsInBytes = false;
+  /// Of a sum of integers that stays in an array; 0: as many as elsewhere.
+  int64_t arraySumBits = 0;
+};
+
+/// What the stage `tile` asks of a target's own pipeline.
+struct KernelOptions {
+  /// How many of PipelineSteps.h are taken.
+  unsigned steps = ~0u;
+};
+
 /// A target with one machine model chosen.
 class Target {
 public:
@@ -52,22 +73,18 @@ public:
   const MachineModel &machine() const { return model; }
   /// "TARGET:PRESET".
   std::string name() const { return model.target + ":" + model.name; }
-  /// Whether ops are fused into kernels.
-  virtual bool fuses() const = 0;
-  virtual PrecisionOptions precisionOptions() const { return {}; }
-  virtual TileOptions tileOptions() const = 0;
+  virtual Capabilities capabilities() const { return {}; }
   /// Beside another target: why it cannot compute a tile.contract on tensors;
   /// empty: it can.
   virtual std::string whyNot(mlir::Operation *) const {
     return "it runs no contraction for another target";
   }
-  /// Whether kernels of contractions that it runs in succession may be one.
-  virtual bool joinsKernels() const { return false; }
-  /// Of what it runs beside another target: whether sums become bytes on their
-  /// way out, and nothing can follow that.
-  virtual bool endsInBytes() const { return false; }
-  /// Of a sum of integers that stays in an array; 0: as many as elsewhere.
-  virtual int64_t arraySumBits() const { return 0; }
+  /// At the end of the stage `tile`: takes kernels, functions on memrefs whose
+  /// contractions have strategies, to the form that `emit` reads. A program's
+  /// first target says so for all of its kernels; what a companion reads as
+  /// contractions stays one.
+  virtual void buildKernelPipeline(mlir::OpPassManager &kernels,
+                                   const KernelOptions &options) const = 0;
   /// Compiles the kernels of `program` that are this device's; consumes their
   /// bodies. Emits diagnostics and fails only through our own fault.
   virtual mlir::FailureOr<ProgramBinary> emit(mlir::ModuleOp program,

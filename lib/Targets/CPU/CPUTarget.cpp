@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "CPUTarget.h"
+#include "ashlar/Targets/CPU/CPUTarget.h"
 #include "CompileKernel.h"
 #include "LinkImage.h"
 #include "LowerKernels.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Support/Remarks.h"
+#include "ashlar/Transforms/Pipelines/KernelPipelines.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Threading.h"
@@ -15,10 +16,10 @@ using namespace mlir;
 using namespace ashlar;
 using namespace ashlar::cpu;
 
-TileOptions CPUTarget::tileOptions() const {
-  TileOptions options;
-  options.machine = machine();
-  return options;
+void CPUTarget::buildKernelPipeline(OpPassManager &kernels,
+                                    const KernelOptions &options) const {
+  buildLanesPipeline(kernels, {machine().vectors.bytes, machine().vectors.count,
+                               options.steps});
 }
 
 /// Whether llvm.fma is an instruction and not a call, and so on: on AArch64

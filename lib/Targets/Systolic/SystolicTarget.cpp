@@ -13,12 +13,6 @@ using namespace mlir;
 using namespace ashlar;
 using namespace ashlar::systolic;
 
-TileOptions SystolicTarget::tileOptions() const {
-  TileOptions options;
-  options.machine = machine();
-  return options;
-}
-
 std::string SystolicTarget::whyNot(Operation *contract) const {
   auto op = dyn_cast<tile::ContractOp>(contract);
   if (!op)
@@ -26,21 +20,17 @@ std::string SystolicTarget::whyNot(Operation *contract) const {
   return systolic::whyNot(op, streamMachine(machine()));
 }
 
-/// Only a machine that is told what to wait for can be told by parts.
-bool SystolicTarget::joinsKernels() const {
+Capabilities SystolicTarget::capabilities() const {
+  Capabilities own;
+  // Only a machine that is told what to wait for can be told by parts.
   uint32_t flags = streamMachine(machine()).flags;
-  return flags & ASHLAR_SYSTOLIC_EXTENDED &&
-         !(flags & ASHLAR_SYSTOLIC_INTERLOCKED);
-}
-
-bool SystolicTarget::endsInBytes() const {
-  // Without a vector unit.
-  return !machine().systolic->extended;
-}
-
-int64_t SystolicTarget::arraySumBits() const {
+  own.joinsKernels = flags & ASHLAR_SYSTOLIC_EXTENDED &&
+                     !(flags & ASHLAR_SYSTOLIC_INTERLOCKED);
   const SystolicControl &control = *machine().systolic;
-  return control.weightsStay ? 0 : control.arraySumBits;
+  // Without a vector unit.
+  own.endsInBytes = !control.extended;
+  own.arraySumBits = control.weightsStay ? 0 : control.arraySumBits;
+  return own;
 }
 
 /// The streams of this device's kernels.

@@ -13,12 +13,11 @@ class SystolicTarget : public Target {
 public:
   explicit SystolicTarget(MachineModel machine) : Target(std::move(machine)) {}
 
-  bool fuses() const override { return true; }
-  TileOptions tileOptions() const override;
+  Capabilities capabilities() const override;
+  /// Nothing: contractions become streams when kernels are joined, in `emit`.
+  void buildKernelPipeline(mlir::OpPassManager &,
+                           const KernelOptions &) const override {}
   std::string whyNot(mlir::Operation *contract) const override;
-  bool joinsKernels() const override;
-  bool endsInBytes() const override;
-  int64_t arraySumBits() const override;
   mlir::FailureOr<ProgramBinary> emit(mlir::ModuleOp program,
                                       const EmitOptions &options) override;
   std::string whyNoObject() const override;

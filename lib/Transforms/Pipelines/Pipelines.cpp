@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Which passes a stage is made of; no other list has them.
+// Which passes a stage is made of; no other list has them, but for the end of
+// `tile`, which belongs to the target.
 #include "ashlar/Transforms/Pipelines/Pipelines.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
-#include "ashlar/Transforms/Lanes/Passes.h"
 #include "ashlar/Transforms/Place/Passes.h"
 #include "ashlar/Transforms/Precision/Passes.h"
 #include "ashlar/Transforms/Schedule/Passes.h"
@@ -11,7 +11,6 @@
 #include "ashlar/Transforms/Tile/Passes.h"
 #include "ashlar/Transforms/Verify/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -144,10 +143,13 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
   verifyStage(pm, "fuse");
 }
 
-void ashlar::buildTilePipeline(OpPassManager &pm, const TileOptions &options) {
+void ashlar::buildTilePipeline(
+    OpPassManager &pm, const TileOptions &options,
+    llvm::function_ref<void(OpPassManager &)> buildKernels) {
   pm.addPass(createOutlineKernelsPass());
   OpPassManager &kernel = pm.nest<func::FuncOp>();
-  if (options.vectorize && options.takes(PipelineStep::TileKernels)) {
+  bool tiles = options.vectorize && options.takes(PipelineStep::TileKernels);
+  if (tiles) {
     TileKernelsPassOptions tiling;
     tiling.cacheBytes = options.machine.nearest().bytes;
     tiling.scoreBytes = options.machine.scoreBytes();
@@ -161,39 +163,12 @@ void ashlar::buildTilePipeline(OpPassManager &pm, const TileOptions &options) {
   // In this order, copies from a place to itself go.
   kernel.addPass(createCSEPass());
   kernel.addPass(createCanonicalizerPass());
-  if (options.vectorize && options.takes(PipelineStep::TileKernels)) {
+  if (tiles) {
     ShareCopiesPassOptions copies;
     copies.boxBytes = options.machine.nearest().bytes;
     kernel.addPass(createShareCopiesPass(copies));
   }
-  ExpandWinogradPassOptions winograd;
-  winograd.vectorBytes = options.machine.vectors.bytes;
-  kernel.addPass(createExpandWinogradPass(winograd));
-  if (options.takes(PipelineStep::ExpandContracts)) {
-    kernel.addPass(createExpandContractsPass());
-    kernel.addPass(createExpandCopiesPass());
-  }
-  if (!options.takes(PipelineStep::VectorizeSteps))
-    kernel.addPass(createTileToLoopsPass());
-  kernel.addPass(createFormGroupsPass());
-  kernel.addPass(createGeneralizeKernelsPass());
-  if (options.vectorize && options.takes(PipelineStep::VectorizeGenerics)) {
-    VectorizeGenericsPassOptions vectors;
-    vectors.vectorBytes = options.machine.vectors.bytes;
-    vectors.registers = options.machine.vectors.count;
-    kernel.addPass(createVectorizeGenericsPass(vectors));
-  }
-  if (options.vectorize && options.takes(PipelineStep::VectorizeSteps)) {
-    FormMatricesPassOptions matrices;
-    matrices.vectorBytes = options.machine.vectors.bytes;
-    kernel.addPass(createFormMatricesPass(matrices));
-    VectorizeStepsPassOptions steps;
-    steps.vectorBytes = options.machine.vectors.bytes;
-    kernel.addPass(createVectorizeStepsPass(steps));
-  }
-  kernel.addPass(createConvertLinalgToLoopsPass());
-  kernel.addPass(createCanonicalizerPass());
-  kernel.addPass(createCSEPass());
+  buildKernels(kernel);
   verifyStage(pm, "tile");
 }
 

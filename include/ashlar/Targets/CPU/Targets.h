@@ -7,7 +7,6 @@
 namespace ashlar::cpu {
 
 TargetInfo cpuTargetInfo();
-TargetInfo referenceTargetInfo();
 
 } // namespace ashlar::cpu
 

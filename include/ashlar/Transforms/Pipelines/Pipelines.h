@@ -14,6 +14,7 @@
 #include "ashlar/Transforms/Precision/PrecisionPlan.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,7 +26,7 @@ class StrategyTuning;
 
 /// What the target says to the stage `tile`.
 struct TileOptions {
-  bool vectorize = true; ///< no: plain loops, by which others are checked
+  bool vectorize = true; ///< no: kernels stay whole, as plain loops are
   /// How many of the steps are taken.
   unsigned steps = numSteps;
   MachineModel machine = MachineModel::generic();
@@ -88,8 +89,11 @@ void buildPrecisionPipeline(mlir::OpPassManager &pm,
 void buildFusePipeline(mlir::OpPassManager &pm, bool fuse,
                        const TileOptions &options);
 /// Every kernel is a function of loops for one machine model, its scratch an
-/// argument of known size.
-void buildTilePipeline(mlir::OpPassManager &pm, const TileOptions &options);
+/// argument of known size. `buildKernels` adds the target's own passes over
+/// functions on memrefs.
+void buildTilePipeline(
+    mlir::OpPassManager &pm, const TileOptions &options,
+    llvm::function_ref<void(mlir::OpPassManager &)> buildKernels);
 /// Every entry is an exec.program; its memory contract is exact. Cheap values
 /// are computed again where the arena would need more than `arenaBytes`
 /// otherwise; 0: never. What `joiningDevices` run in succession is one kernel,

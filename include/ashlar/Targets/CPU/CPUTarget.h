@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Host code: kernels through LLVM into one position-independent ELF image. The
-// target "reference" is the same without fusion, tiling and vectors.
-#ifndef ASHLAR_LIB_TARGETS_CPU_CPUTARGET_H
-#define ASHLAR_LIB_TARGETS_CPU_CPUTARGET_H
+// Host code: kernels through LLVM into one position-independent ELF image.
+#ifndef ASHLAR_TARGETS_CPU_CPUTARGET_H
+#define ASHLAR_TARGETS_CPU_CPUTARGET_H
 
 #include "ashlar/Targets/Target.h"
 
@@ -13,8 +12,8 @@ class CPUTarget : public Target {
 public:
   explicit CPUTarget(MachineModel machine) : Target(std::move(machine)) {}
 
-  bool fuses() const override { return true; }
-  TileOptions tileOptions() const override;
+  void buildKernelPipeline(mlir::OpPassManager &kernels,
+                           const KernelOptions &options) const override;
   mlir::FailureOr<ProgramBinary> emit(mlir::ModuleOp program,
                                       const EmitOptions &options) override;
 
@@ -41,4 +40,4 @@ private:
 
 } // namespace ashlar::cpu
 
-#endif // ASHLAR_LIB_TARGETS_CPU_CPUTARGET_H
+#endif // ASHLAR_TARGETS_CPU_CPUTARGET_H

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Ends of the stage `tile` that several targets share. They run on functions.
+#ifndef ASHLAR_TRANSFORMS_PIPELINES_KERNELPIPELINES_H
+#define ASHLAR_TRANSFORMS_PIPELINES_KERNELPIPELINES_H
+
+#include "ashlar/Transforms/Pipelines/PipelineSteps.h"
+#include "mlir/Pass/PassManager.h"
+#include <cstdint>
+
+namespace ashlar {
+
+/// For cores with registers of lanes, and of matrices where a strategy says so.
+struct LanesOptions {
+  int64_t vectorBytes, registers; ///< of one; how many
+  unsigned steps = numSteps;      ///< that are taken
+
+  bool takes(PipelineStep step) const { return unsigned(step) < steps; }
+};
+void buildLanesPipeline(mlir::OpPassManager &kernels,
+                        const LanesOptions &options);
+
+/// Plain loops over single elements, in the order of the definition.
+void buildLoopsPipeline(mlir::OpPassManager &kernels);
+
+} // namespace ashlar
+
+#endif // ASHLAR_TRANSFORMS_PIPELINES_KERNELPIPELINES_H
