@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "IndexBuilder.h"
+#include "PredictTime.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Machine/MachineFile.h"
@@ -191,35 +192,6 @@ Offset<fb::Binding> IndexBuilder::binding(exec::BindingAttr attribute,
                            unsigned(attribute.getBuffer() + 1));
 }
 
-/// The strategy's own prediction; of other kernels, what arithmetic in full
-/// vectors and the memory that holds their operands need at least.
-static std::pair<uint64_t, StringRef> predict(func::FuncOp function,
-                                              exec::SizeAttr flops,
-                                              int64_t bytes,
-                                              const MachineModel &machine) {
-  if (auto cycles = function->getAttrOfType<IntegerAttr>(exec::cyclesAttrName))
-    return {
-        cycles.getInt(),
-        function->getAttrOfType<StringAttr>(exec::boundAttrName).getValue()};
-  double compute = 0, memory = 0;
-  StringRef name = "memory";
-  double lanes = std::max<double>(1, double(machine.vectors.bytes) / 4);
-  if (flops && flops.isConstant())
-    compute = double(flops.getConstant()) / lanes;
-  for (const Memory &level : machine.memories) {
-    if (level.bytes != 0 && level.bytes < bytes)
-      continue;
-    memory = double(bytes) / std::max(1e-9, machine.readBytesPerCycle(level));
-    name = &level == &machine.memories.front()  ? "nearest memory"
-           : &level == &machine.memories.back() ? "main memory"
-                                                : "farther memory";
-    break;
-  }
-  if (compute > memory)
-    return {uint64_t(compute), "compute"};
-  return {uint64_t(memory), name};
-}
-
 Offset<fb::Kernel> IndexBuilder::kernel(func::FuncOp function,
                                         const ProgramBinary &binary) {
   std::string symbol = function.getSymName().str();
@@ -227,20 +199,17 @@ Offset<fb::Kernel> IndexBuilder::kernel(func::FuncOp function,
   if (auto names = function->getAttrOfType<ArrayAttr>(exec::nodesAttrName))
     for (Attribute name : names)
       nodes.push_back(cast<StringAttr>(name).str());
-  unsigned bindings = exec::numKernelBindings(function);
-  int64_t bytes = 0;
-  for (Type type : function.getArgumentTypes().take_front(bindings))
-    bytes += byteSize(type);
   auto scratch = function->getAttrOfType<IntegerAttr>(exec::scratchAttrName);
   auto flops = function->getAttrOfType<exec::SizeAttr>(exec::flopsAttrName);
   unsigned device = exec::deviceOf(function);
   const ProgramBinary &own =
       device == 0 ? binary : binary.companions[device - 1];
-  auto [cycles, bound] = predict(function, flops, bytes, own.machine);
+  auto [cycles, bound] = predictKernel(function, own);
   return fb::CreateKernel(
       b, b.CreateString(symbol), b.CreateString(symbol),
       /*executable=*/device, strings(nodes), flops ? size(flops) : size(0),
-      size(bytes), own.codeBytes.lookup(symbol), scratch.getInt(), bindings,
+      size(kernelBytes(function)), own.codeBytes.lookup(symbol),
+      scratch.getInt(), exec::numKernelBindings(function),
       exec::numKernelParameters(function), cycles, b.CreateString(bound.str()));
 }
 
@@ -435,7 +404,8 @@ Offset<fb::Program> IndexBuilder::program(ModuleOp module,
       b.CreateString(target.getPreset().str()),
       b.CreateString(binary.deviceType), strings(binary.requiredFeatures),
       b.CreateVector(executables), b.CreateVector(kernels),
-      b.CreateVector(entries), own, absent, b.CreateVector(companions));
+      b.CreateVector(entries), own, absent, b.CreateVector(companions),
+      predictNanoseconds(module, binary));
 }
 
 SmallVector<char, 0> IndexBuilder::build(ModuleOp module,

@@ -94,19 +94,68 @@ static std::string deviceNames(const std::vector<ashlar_device_t *> &devices) {
   return names;
 }
 
-/// Takes program `number` if it can run, and says so or why not.
-static bool tryProgram(Runtime &runtime, const fb::Module &module,
-                       uint32_t number, ashlar_device_t *asked,
-                       ProgramChoice &out) {
-  const fb::Program &program = *module.programs()->Get(number);
-  std::string name = programName(program);
-  std::string reason = takeDevices(runtime, program, asked, out.devices);
-  if (!reason.empty()) {
-    out.log += concat(name, ": not taken, ", reason, "\n");
-    return false;
+/// The targets of a program without their presets: those of the same ones are
+/// variants, in the order that whoever made them wants.
+static std::string variantsOf(const fb::Program &program) {
+  std::string names(text(program.target()));
+  for (uint32_t i = 0; i < count(program.companions()); ++i)
+    names += concat("+", text(program.companions()->Get(i)->target()));
+  return names;
+}
+
+/// Of programs that use devices of the type of `asked`, if it is not null: the
+/// first that can run for each of their targets, and of these the fastest by
+/// what is predicted, or the first where that is not known of all. Says so, or
+/// why not. False: there is none.
+static bool tryPrograms(Runtime &runtime, const fb::Module &module,
+                        ashlar_device_t *asked, bool &any, ProgramChoice &out) {
+  struct Candidate {
+    uint32_t number;
+    std::string variants;
+    std::vector<ashlar_device_t *> devices;
+  };
+  std::vector<Candidate> candidates;
+  bool known = true;
+  size_t best = 0;
+  for (uint32_t i = 0; i < module.programs()->size(); ++i) {
+    const fb::Program &program = *module.programs()->Get(i);
+    if (asked && !uses(program, asked->ops.type))
+      continue;
+    any = true;
+    Candidate found{i, variantsOf(program), {}};
+    bool later = false;
+    for (const Candidate &other : candidates)
+      later |= other.variants == found.variants;
+    if (later)
+      continue;
+    std::string reason = takeDevices(runtime, program, asked, found.devices);
+    if (!reason.empty()) {
+      out.log += concat(programName(program), ": not taken, ", reason, "\n");
+      continue;
+    }
+    known &= program.predicted_ns() != 0;
+    candidates.push_back(std::move(found));
   }
-  out.log += concat(name, ": taken, on ", deviceNames(out.devices), "\n");
-  out.program = number;
+  auto predicted = [&](size_t i) {
+    return module.programs()->Get(candidates[i].number)->predicted_ns();
+  };
+  for (size_t i = 1; known && i < candidates.size(); ++i)
+    if (predicted(i) < predicted(best))
+      best = i;
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    Candidate &each = candidates[i];
+    out.log += programName(*module.programs()->Get(each.number));
+    out.log += i == best ? concat(": taken, on ", deviceNames(each.devices))
+               : known   ? ": not taken, slower"
+                         : ": not taken, an earlier one runs";
+    if (known && candidates.size() > 1)
+      out.log += concat(", predicted ", (predicted(i) + 999) / 1000, " us");
+    out.log += "\n";
+  }
+  if (candidates.empty())
+    return false;
+  out.program = candidates[best].number;
+  out.devices = std::move(candidates[best].devices);
   return true;
 }
 
@@ -120,24 +169,10 @@ static bool tryDevice(Runtime &runtime, const fb::Module &module,
     return false;
   }
   bool any = false;
-  for (uint32_t i = 0; i < module.programs()->size(); ++i) {
-    if (!uses(*module.programs()->Get(i), device->ops.type))
-      continue;
-    any = true;
-    if (tryProgram(runtime, module, i, device, out))
-      return true;
-  }
+  if (tryPrograms(runtime, module, device, any, out))
+    return true;
   if (!any)
     out.log += concat(device->name, ": no program is for it\n");
-  return false;
-}
-
-/// Any device: programs in the file's order.
-static bool tryPrograms(Runtime &runtime, const fb::Module &module,
-                        ProgramChoice &out) {
-  for (uint32_t i = 0; i < module.programs()->size(); ++i)
-    if (tryProgram(runtime, module, i, nullptr, out))
-      return true;
   return false;
 }
 
@@ -151,7 +186,8 @@ Status chooseProgram(Runtime &runtime, const fb::Module &module,
     ++out.fallbacks;
   }
   bool free = request.devices.empty() || !request.strict;
-  if (free && tryPrograms(runtime, module, out))
+  bool any = false;
+  if (free && tryPrograms(runtime, module, nullptr, any, out))
     return {};
   return Status(ASHLAR_UNSUPPORTED,
                 concat("no program of the module can run here:\n", out.log),

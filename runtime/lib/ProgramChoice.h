@@ -23,8 +23,10 @@ struct ProgramChoice {
   std::string log;        // a line per program looked at
 };
 
-/// Takes the first program in the file's order whose device and instruction
-/// sets are there. UNSUPPORTED carries the log.
+/// Of programs for the same targets, the first in the file's order whose
+/// devices and instruction sets are there counts; of these, the one that is
+/// predicted to be the fastest is taken, or the first where that is not known
+/// of all. UNSUPPORTED carries the log.
 Status chooseProgram(Runtime &runtime, const fb::Module &module,
                      const ProgramRequest &request, ProgramChoice &out);
 

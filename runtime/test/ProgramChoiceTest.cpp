@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The first program that the machine meets is taken, and the log says why.
+// Of programs that the machine meets, the first of the same targets counts, and
+// of these the fastest is taken. The log says why.
 
 #include "Loaded.h"
 
@@ -55,6 +56,52 @@ TEST_F(ProgramChoice, TakesTheFirstThatFits) {
   ASSERT_OK(loadFor(alternatives("cpu", "sse2"), {}, true));
   EXPECT_STREQ(info().preset, "first");
 #endif
+}
+
+/// The sample, 2,000 ns, behind a program of another target.
+static ModuleBuilder slowerFirst(uint64_t predicted) {
+  ModuleBuilder b = sampleModule();
+  b.module.programs[0]->predicted_ns = 2000;
+  auto first = std::make_unique<ashlar::fb::ProgramT>(*b.module.programs[0]);
+  first->target = "other";
+  first->preset = "first";
+  first->predicted_ns = predicted;
+  b.module.programs.insert(b.module.programs.begin(), std::move(first));
+  return b;
+}
+
+TEST_F(ProgramChoice, TakesTheFastestOfSeveralTargets) {
+  ASSERT_OK(loadFor(slowerFirst(3000), {}, true));
+  EXPECT_STREQ(info().preset, "test");
+  EXPECT_NE(std::strstr(info().placement_log,
+                        "program other:first: not taken, slower, predicted 3 "
+                        "us\nprogram cpu:test: taken, on cpu:0, predicted 2 "
+                        "us\n"),
+            nullptr)
+      << info().placement_log;
+}
+
+TEST_F(ProgramChoice, TakesTheFastestOnADeviceAskedFor) {
+  ASSERT_OK(loadFor(slowerFirst(3000), {"cpu:0"}, true));
+  EXPECT_STREQ(info().preset, "test");
+}
+
+TEST_F(ProgramChoice, TakesTheFirstWhereOneIsNotPredicted) {
+  ASSERT_OK(loadFor(slowerFirst(0), {}, true));
+  EXPECT_STREQ(info().preset, "first");
+  EXPECT_NE(std::strstr(info().placement_log,
+                        "program cpu:test: not taken, an earlier one runs"),
+            nullptr)
+      << info().placement_log;
+}
+
+TEST_F(ProgramChoice, TakesTheFirstVariantOfOneTarget) {
+  ModuleBuilder b = alternatives("cpu", "");
+  b.module.programs[0]->required_features.clear();
+  b.module.programs[0]->predicted_ns = 3000;
+  b.module.programs[1]->predicted_ns = 2000;
+  ASSERT_OK(loadFor(std::move(b), {}, true));
+  EXPECT_STREQ(info().preset, "first");
 }
 
 TEST_F(ProgramChoice, SkipsDevicesThatAreNotThere) {

@@ -124,6 +124,7 @@ static Json programJson(const fb::Program &program) {
           {"required_features", stringsJson(program.required_features())},
           {"companions", companions},
           {"machine", machineJson(program.machine())},
+          {"predicted_ns", program.predicted_ns()},
           {"contract", programContract(program)},
           {"kernels", kernels},
           {"nodes", nodesJson(program)}};

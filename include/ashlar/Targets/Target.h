@@ -29,6 +29,7 @@ struct ProgramBinary {
   std::string image;
   llvm::StringMap<uint64_t> codeBytes;   ///< by kernel symbol
   MachineModel machine;                  ///< what the kernels were made for
+  bool isPlain = false;                  ///< of single elements, no vectors
   std::vector<ProgramBinary> companions; ///< of further devices, in order
 };
 

@@ -27,6 +27,14 @@ public:
     buildLoopsPipeline(kernels);
   }
 
+  mlir::FailureOr<ProgramBinary> emit(mlir::ModuleOp program,
+                                      const EmitOptions &options) override {
+    auto binary = CPUTarget::emit(program, options);
+    if (succeeded(binary))
+      binary->isPlain = true;
+    return binary;
+  }
+
 protected:
   bool contractsFloats() const override { return false; }
   bool optimizes() const override { return false; }

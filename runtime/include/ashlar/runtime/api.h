@@ -294,7 +294,8 @@ typedef struct ashlar_load_options_t {
 #define ASHLAR_LOAD_OPTIONS_INIT                                               \
   {sizeof(ashlar_load_options_t), 0, 0, 0, 0, 0, 0, 0, 0}
 
-/* Maps the file, checks it and takes the first program that the machine meets.
+/* Maps the file, checks it and takes a program: of those for the same targets,
+ * the first that the machine meets; of these, the one predicted to be fastest.
  * Weights are read from the mapping: while the module lives, replace the file
  * by renaming another over it, never by writing into it.
  * NOT_FOUND, CORRUPT, OUT_OF_BUDGET, UNSUPPORTED. */

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "PredictTime.h"
+#include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include <limits>
+
+using namespace mlir;
+using namespace ashlar;
+
+static int64_t largest(exec::SizeAttr size) {
+  return size.isConstant() ? size.getConstant() : size.getLargest();
+}
+
+int64_t ashlar::kernelBytes(func::FuncOp kernel) {
+  int64_t bytes = 0;
+  for (Type type :
+       kernel.getArgumentTypes().take_front(exec::numKernelBindings(kernel)))
+    bytes += byteSize(type);
+  return bytes;
+}
+
+KernelPrediction ashlar::predictKernel(func::FuncOp kernel,
+                                       const ProgramBinary &binary) {
+  if (auto cycles = kernel->getAttrOfType<IntegerAttr>(exec::cyclesAttrName))
+    return {uint64_t(cycles.getInt()),
+            kernel->getAttrOfType<StringAttr>(exec::boundAttrName).getValue()};
+  const MachineModel &machine = binary.machine;
+  int64_t bytes = kernelBytes(kernel);
+  double compute = 0, memory = 0;
+  StringRef name = "memory";
+  double lanes = binary.isPlain
+                     ? 1
+                     : std::max<double>(1, double(machine.vectors.bytes) / 4);
+  auto flops = kernel->getAttrOfType<exec::SizeAttr>(exec::flopsAttrName);
+  if (flops && flops.isConstant())
+    compute = double(flops.getConstant()) / lanes;
+  for (const Memory &level : machine.memories) {
+    if (level.bytes != 0 && level.bytes < bytes)
+      continue;
+    memory = double(bytes) / std::max(1e-9, machine.readBytesPerCycle(level));
+    name = &level == &machine.memories.front()  ? "nearest memory"
+           : &level == &machine.memories.back() ? "main memory"
+                                                : "farther memory";
+    break;
+  }
+  if (compute > memory)
+    return {uint64_t(compute), "compute"};
+  return {uint64_t(memory), name};
+}
+
+namespace {
+class TimePredictor {
+public:
+  TimePredictor(ModuleOp program, const ProgramBinary &binary)
+      : program(program), binary(binary) {}
+
+  double timeOf(Block &block) {
+    double sum = 0;
+    for (Operation &op : block)
+      sum += timeOf(op);
+    return sum;
+  }
+
+private:
+  double timeOf(Operation &op) {
+    if (auto launch = dyn_cast<exec::LaunchOp>(op))
+      return timeOf(program.lookupSymbol<func::FuncOp>(launch.getKernel()));
+    if (auto copy = dyn_cast<exec::CopyOp>(op)) {
+      const MachineModel &host = binary.machine;
+      double bytes = double(largest(copy.getSource().getLength()));
+      return bytes /
+             std::max(1e-9, host.readBytesPerCycle(host.memories.back())) /
+             perNanosecond(host);
+    }
+    if (auto branches = dyn_cast<exec::IfOp>(op))
+      return std::max(timeOf(branches.getThenBlock().front()),
+                      timeOf(branches.getElseBlock().front()));
+    if (auto loop = dyn_cast<exec::LoopOp>(op))
+      return timeOf(loop.getBody().front()) *
+             double(loop.getIterations().value_or(1));
+    return 0;
+  }
+
+  double timeOf(func::FuncOp kernel) {
+    unsigned device = exec::deviceOf(kernel);
+    const ProgramBinary &own =
+        device == 0 ? binary : binary.companions[device - 1];
+    auto groups = kernel->getAttrOfType<exec::SizeAttr>(exec::groupsAttrName);
+    int64_t workers =
+        std::clamp<int64_t>(groups ? largest(groups) : 1, 1,
+                            std::max<int64_t>(1, own.machine.workers.count));
+    return double(predictKernel(kernel, own).cycles) / double(workers) /
+               perNanosecond(own.machine) +
+           own.machine.costs.launchNs;
+  }
+
+  /// Cycles.
+  static double perNanosecond(const MachineModel &machine) {
+    return machine.clock.hz > 0 ? machine.clock.hz * 1e-9 : 1;
+  }
+
+  ModuleOp program;
+  const ProgramBinary &binary;
+};
+} // namespace
+
+uint64_t ashlar::predictNanoseconds(ModuleOp program,
+                                    const ProgramBinary &binary) {
+  TimePredictor predictor(program, binary);
+  double sum = 0;
+  for (auto entry : program.getOps<exec::ProgramOp>())
+    sum += predictor.timeOf(entry.getBody().front());
+  // Known, even of a program that does nothing.
+  return uint64_t(std::clamp(sum, 1.0, 1e18));
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a program should take, by the machine models of its devices: good enough
+// to choose between devices, and no more.
+#ifndef ASHLAR_LIB_EMIT_PREDICTTIME_H
+#define ASHLAR_LIB_EMIT_PREDICTTIME_H
+
+#include "ashlar/Targets/Target.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace ashlar {
+
+struct KernelPrediction {
+  uint64_t cycles;       ///< of one worker that does all of it
+  llvm::StringRef bound; ///< what limits it
+};
+
+/// The strategy's own prediction; of other kernels, what arithmetic in full
+/// vectors and the memory that holds their operands need at least. `binary` is
+/// that of the kernel's device.
+KernelPrediction predictKernel(mlir::func::FuncOp kernel,
+                               const ProgramBinary &binary);
+
+/// Bytes that one call reads and writes, at the largest sizes.
+int64_t kernelBytes(mlir::func::FuncOp kernel);
+
+/// One run of each entry, in nanoseconds: kernels shared by as many workers as
+/// have groups to do, launches, and copies between devices. Of two branches the
+/// longer one counts; a loop as often as it goes round at most, once where a
+/// condition alone decides.
+uint64_t predictNanoseconds(mlir::ModuleOp program,
+                            const ProgramBinary &binary);
+
+} // namespace ashlar
+
+#endif // ASHLAR_LIB_EMIT_PREDICTTIME_H
