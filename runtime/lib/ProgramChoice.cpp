@@ -145,9 +145,11 @@ static bool tryPrograms(Runtime &runtime, const fb::Module &module,
   for (size_t i = 0; i < candidates.size(); ++i) {
     Candidate &each = candidates[i];
     out.log += programName(*module.programs()->Get(each.number));
-    out.log += i == best ? concat(": taken, on ", deviceNames(each.devices))
-               : known   ? ": not taken, slower"
-                         : ": not taken, an earlier one runs";
+    if (i == best)
+      out.log += concat(": taken, on ", deviceNames(each.devices));
+    else
+      out.log +=
+          known ? ": not taken, slower" : ": not taken, an earlier one runs";
     if (known && candidates.size() > 1)
       out.log += concat(", predicted ", (predicted(i) + 999) / 1000, " us");
     out.log += "\n";

@@ -2,21 +2,64 @@
 
 #include "Status.h"
 
+#include <atomic>
 #include <cstring>
 
 namespace ashlar::runtime {
 
-void Piece::appendTo(std::string &out) const {
-  if (text)
-    out.append(text, value);
-  else
-    out += isSigned ? std::to_string(int64_t(value)) : std::to_string(value);
+struct Status::Detail {
+  ashlar_status_code_t code;
+  std::string message;
+  std::string place;
+  std::atomic<uint32_t> owners{1};
+};
+
+Status::Status(ashlar_status_code_t code, std::string message,
+               std::string place)
+    : detail(new Detail{code, std::move(message), std::move(place)}) {}
+
+void Status::retain() noexcept {
+  detail->owners.fetch_add(1, std::memory_order_relaxed);
 }
 
-std::string join(std::initializer_list<Piece> pieces) {
+void Status::release() noexcept {
+  if (detail->owners.fetch_sub(1, std::memory_order_acq_rel) == 1)
+    delete detail;
+}
+
+ashlar_status_code_t Status::code() const {
+  return detail ? detail->code : ASHLAR_OK;
+}
+
+const char *Status::message() const {
+  return detail ? detail->message.c_str() : "";
+}
+
+const char *Status::place() const {
+  return detail ? detail->place.c_str() : "";
+}
+
+Status invalidArgument(std::string message, std::string place) {
+  return Status(ASHLAR_INVALID_ARGUMENT, std::move(message), std::move(place));
+}
+
+Status corrupt(std::string message, std::string place) {
+  return Status(ASHLAR_CORRUPT, std::move(message), std::move(place));
+}
+
+void Piece::appendTo(std::string &out) const {
+  if (kind > 1) {
+    const char *text = reinterpret_cast<const char *>(kind);
+    out.append(text, value == untilNul ? std::strlen(text) : value);
+  } else {
+    out += kind ? std::to_string(int64_t(value)) : std::to_string(value);
+  }
+}
+
+std::string join(const Piece *pieces, size_t count) {
   std::string text;
-  for (const Piece &piece : pieces)
-    piece.appendTo(text);
+  for (size_t i = 0; i < count; ++i)
+    pieces[i].appendTo(text);
   return text;
 }
 

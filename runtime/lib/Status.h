@@ -10,7 +10,6 @@
 #include "ashlar/runtime/api.h"
 
 #include <cstdint>
-#include <initializer_list>
 #include <memory>
 #include <new>
 #include <string>
@@ -21,25 +20,37 @@ namespace ashlar::runtime {
 class [[nodiscard]] Status {
 public:
   Status() = default;
-  Status(ashlar_status_code_t code, std::string message, std::string place = {})
-      : detail(std::make_shared<const Detail>(
-            Detail{code, std::move(message), std::move(place)})) {}
+  Status(ashlar_status_code_t code, std::string message,
+         std::string place = {});
+  Status(const Status &other) noexcept : detail(other.detail) {
+    if (detail)
+      retain();
+  }
+  Status(Status &&other) noexcept : detail(other.detail) {
+    other.detail = nullptr;
+  }
+  Status &operator=(Status other) noexcept {
+    std::swap(detail, other.detail);
+    return *this;
+  }
+  ~Status() {
+    if (detail)
+      release();
+  }
 
   bool ok() const { return !detail; }
-  ashlar_status_code_t code() const {
-    return detail ? detail->code : ASHLAR_OK;
-  }
-  const char *message() const { return detail ? detail->message.c_str() : ""; }
-  const char *place() const { return detail ? detail->place.c_str() : ""; }
+  ashlar_status_code_t code() const;
+  const char *message() const;
+  const char *place() const;
 
 private:
-  struct Detail {
-    ashlar_status_code_t code;
-    std::string message;
-    std::string place;
-  };
-  // Shared, since an event hands the same failure to everyone who waits.
-  std::shared_ptr<const Detail> detail;
+  struct Detail;
+  // Out of line: nearly every function returns a status, few fail.
+  void retain() noexcept;
+  void release() noexcept;
+
+  // Counted, since an event hands the same failure to everyone who waits.
+  Detail *detail = nullptr;
 };
 
 #define ASHLAR_RETURN_IF_ERROR(expression)                                     \
@@ -53,35 +64,37 @@ private:
 class Piece {
 public:
   Piece(std::string_view text)
-      : text(text.data() ? text.data() : ""), value(text.size()) {}
+      : kind(reinterpret_cast<uintptr_t>(text.data() ? text.data() : "")),
+        value(text.size()) {}
   Piece(const std::string &text) : Piece(std::string_view(text)) {}
-  Piece(const char *text) : Piece(std::string_view(text)) {}
+  Piece(const char *text)
+      : kind(reinterpret_cast<uintptr_t>(text)), value(untilNul) {}
   template <typename Integer,
             typename = std::enable_if_t<std::is_integral_v<Integer>>>
   Piece(Integer number)
-      : isSigned(std::is_signed_v<Integer>), value(uint64_t(number)) {}
+      : kind(std::is_signed_v<Integer>), value(uint64_t(number)) {}
 
   void appendTo(std::string &out) const;
 
 private:
-  const char *text = nullptr; // null: a number
-  bool isSigned = false;
+  static constexpr uint64_t untilNul = ~uint64_t(0);
+
+  uintptr_t kind; // 0: a number, 1: one with a sign, else the text's address
   uint64_t value; // the number or the text's length
 };
 
-std::string join(std::initializer_list<Piece> pieces);
+std::string join(const Piece *pieces, size_t count);
 
-/// Joins strings and integers into one message.
-template <typename... Pieces> std::string concat(const Pieces &...pieces) {
-  return join({Piece(pieces)...});
+/// Joins strings and integers into one message. In place: a function for each
+/// combination of types would be more code than its calls.
+template <typename... Pieces>
+[[gnu::always_inline]] inline std::string concat(const Pieces &...pieces) {
+  const Piece list[] = {Piece(pieces)...};
+  return join(list, sizeof...(pieces));
 }
 
-inline Status invalidArgument(std::string message, std::string place = {}) {
-  return Status(ASHLAR_INVALID_ARGUMENT, std::move(message), std::move(place));
-}
-inline Status corrupt(std::string message, std::string place = {}) {
-  return Status(ASHLAR_CORRUPT, std::move(message), std::move(place));
-}
+Status invalidArgument(std::string message, std::string place = {});
+Status corrupt(std::string message, std::string place = {});
 
 /// Hands a status to C. Never throws: a message that does not fit is cut.
 ashlar_status_t exportStatus(const Status &status) noexcept;
