@@ -25,8 +25,7 @@ static Status readLoadOptions(ashlar_runtime_t *runtime,
     out.request.devices.push_back(read.devices[i]);
   }
   out.request.strict = read.placement == ASHLAR_PLACEMENT_STRICT;
-  out.budget =
-      read.budget ? read.budget->impl : runtime->impl->unlimitedBudget();
+  out.budget = read.budget ? read.budget->impl : runtime->impl->budget();
   out.name = read.name ? read.name : defaultName;
   out.allowNativeCode = read.allow_native_code != 0;
   out.verifyWeights = read.verify_weights != 0;
@@ -56,6 +55,7 @@ loadModule(ashlar_runtime_t *runtime, const void *source, const char *argument,
     ASHLAR_RETURN_IF_ERROR(open(file));
     auto module = std::make_shared<Module>(runtime->impl, std::move(file),
                                            std::move(read));
+    ASHLAR_RETURN_IF_ERROR(module->plan());
     ASHLAR_RETURN_IF_ERROR(module->load());
     module->loadNanoseconds = Trace::now() - start;
     *out_module = new ashlar_module_t{std::move(module)};
@@ -76,8 +76,8 @@ static Status describeTensor(
     const std::vector<std::string> &shapes, size_t index,
     ashlar_tensor_info_t *out) {
   if (index >= count(tensors))
-    return Status(ASHLAR_NOT_FOUND,
-                  concat(kind, " ", index, " of ", count(tensors)), "index");
+    return failure(ASHLAR_NOT_FOUND,
+                   concat(kind, " ", index, " of ", count(tensors)), "index");
   const fb::TensorDescription &tensor = *tensors->Get(uint32_t(index));
   ashlar_tensor_info_t filled = ASHLAR_TENSOR_INFO_INIT;
   filled.name = tensor.name()->c_str();
@@ -124,6 +124,37 @@ ashlar_status_t ashlar_module_load_memory(ashlar_runtime_t *runtime,
                     });
 }
 
+ashlar_status_t
+ashlar_module_check_file(ashlar_runtime_t *runtime, const char *path,
+                         const ashlar_load_options_t *options,
+                         ashlar_budget_t *session_budget,
+                         const ashlar_session_options_t *session_options,
+                         uint32_t sessions, ashlar_module_cost_t *out_cost) {
+  return guard([&]() -> Status {
+    if (!runtime)
+      return isNull("runtime");
+    if (!path)
+      return isNull("path");
+    LoadOptions read;
+    ASHLAR_RETURN_IF_ERROR(
+        readLoadOptions(runtime, options, fileName(path), read));
+    ashlar_session_options_t of = ASHLAR_SESSION_OPTIONS_INIT;
+    ASHLAR_RETURN_IF_ERROR(readStruct(session_options, of, "session_options"));
+    std::unique_ptr<ModuleFile> file;
+    ASHLAR_RETURN_IF_ERROR(ModuleFile::openFile(path, file));
+    Module module(runtime->impl, std::move(file), std::move(read));
+    ASHLAR_RETURN_IF_ERROR(module.plan());
+    uint32_t workers = sessionWorkers(*runtime->impl, of.threads);
+    ashlar_module_cost_t cost = ASHLAR_MODULE_COST_INIT;
+    ASHLAR_RETURN_IF_ERROR(module.cost(workers, of.reserve_all != 0, cost));
+    if (out_cost)
+      ASHLAR_RETURN_IF_ERROR(writeStruct(cost, out_cost, "out_cost"));
+    return module.checkFit(sessions, workers, of.reserve_all != 0,
+                           session_budget ? *session_budget->impl
+                                          : *runtime->impl->budget());
+  });
+}
+
 void ashlar_module_release(ashlar_module_t *module) { delete module; }
 
 ashlar_status_t ashlar_module_query(const ashlar_module_t *module,
@@ -149,8 +180,8 @@ ashlar_status_t ashlar_module_metadata_at(const ashlar_module_t *module,
       return isNull("module");
     const auto *all = module->impl->index().metadata();
     if (index >= count(all))
-      return Status(ASHLAR_NOT_FOUND,
-                    concat("metadata ", index, " of ", count(all)), "index");
+      return failure(ASHLAR_NOT_FOUND,
+                     concat("metadata ", index, " of ", count(all)), "index");
     return describeMetadata(*all->Get(uint32_t(index)), out_metadata);
   });
 }
@@ -167,10 +198,10 @@ ashlar_status_t ashlar_module_metadata(const ashlar_module_t *module,
     for (uint32_t i = 0; i < count(all); ++i)
       if (all->Get(i)->key()->string_view() == key)
         return describeMetadata(*all->Get(i), out_metadata);
-    return Status(ASHLAR_NOT_FOUND,
-                  concat("the model says nothing of ", key, "; it has ",
-                         count(all), " entries of metadata"),
-                  "key");
+    return failure(ASHLAR_NOT_FOUND,
+                   concat("the model says nothing of ", key, "; it has ",
+                          count(all), " entries of metadata"),
+                   "key");
   });
 }
 

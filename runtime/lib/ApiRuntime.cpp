@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The C API of runtimes, traces, devices and budgets.
+// The C API of runtimes, traces and devices.
 
 #include "Handles.h"
 
@@ -36,6 +36,9 @@ ashlar_status_t ashlar_runtime_create(const ashlar_runtime_options_t *options,
       return invalidArgument("an executor needs a function and 1 to 4096 "
                              "shares",
                              "options.executor");
+    if (read.allocator && (!read.allocator->allocate || !read.allocator->free))
+      return invalidArgument("an allocator needs both of its functions",
+                             "options.allocator");
     auto runtime = std::make_shared<Runtime>();
     runtime->configure(read);
     *out_runtime = new ashlar_runtime_t{std::move(runtime)};
@@ -100,56 +103,6 @@ ashlar_status_t ashlar_device_status(const ashlar_device_t *device) {
     if (!device)
       return isNull("device");
     return device->status();
-  });
-}
-
-ashlar_status_t ashlar_budget_create(ashlar_runtime_t *runtime,
-                                     const char *name, uint64_t limit,
-                                     ashlar_budget_t **out_budget) {
-  if (out_budget)
-    *out_budget = nullptr;
-  return guard([&]() -> Status {
-    if (!runtime)
-      return isNull("runtime");
-    if (!name)
-      return isNull("name");
-    if (!out_budget)
-      return isNull("out_budget");
-    *out_budget = new ashlar_budget_t{std::make_shared<Budget>(name, limit)};
-    return {};
-  });
-}
-
-void ashlar_budget_release(ashlar_budget_t *budget) { delete budget; }
-
-ashlar_status_t
-ashlar_budget_query(const ashlar_budget_t *budget,
-                    ashlar_budget_statistics_t *out_statistics) {
-  return guard([&]() -> Status {
-    if (!budget)
-      return isNull("budget");
-    ashlar_budget_statistics_t filled = ASHLAR_BUDGET_STATISTICS_INIT;
-    budget->impl->query(filled);
-    return writeStruct(filled, out_statistics, "out_statistics");
-  });
-}
-
-ashlar_status_t ashlar_budget_holders(const ashlar_budget_t *budget,
-                                      ashlar_holder_t *holders, size_t capacity,
-                                      size_t *out_count) {
-  if (out_count)
-    *out_count = 0;
-  return guard([&]() -> Status {
-    if (!budget)
-      return isNull("budget");
-    if (!out_count)
-      return isNull("out_count");
-    if (!holders && capacity)
-      return isNull("holders");
-    std::vector<ashlar_holder_t> all = budget->impl->holders();
-    std::copy_n(all.begin(), std::min(capacity, all.size()), holders);
-    *out_count = all.size();
-    return {};
   });
 }
 

@@ -72,11 +72,16 @@ ashlar_status_t ashlar_session_create(ashlar_module_t *module,
           "options.threads");
     SessionOptions given;
     given.name = read.name ? read.name : module->impl->name;
-    given.budget =
-        budget ? budget->impl : module->impl->runtime->unlimitedBudget();
+    given.budget = budget ? budget->impl : module->impl->runtime->budget();
     given.threads = read.threads;
     given.poison = read.poison != 0;
     given.reserveAll = read.reserve_all != 0;
+    if (read.growth_bytes > uint64_t(1) << 40)
+      return invalidArgument(
+          concat(read.growth_bytes, " bytes a step; at most 1 TiB"),
+          "options.growth_bytes");
+    given.growthStep = read.growth_bytes;
+    given.highWater = read.high_water_bytes;
     auto session = std::make_shared<Session>(module->impl, std::move(given));
     ASHLAR_RETURN_IF_ERROR(session->start());
     *out_session = new ashlar_session_t{std::move(session)};
@@ -88,6 +93,20 @@ void ashlar_session_release(ashlar_session_t *session) {
   if (session)
     session->impl->waitUntilIdle();
   delete session;
+}
+
+ashlar_status_t ashlar_session_trim(ashlar_session_t *session,
+                                    uint64_t *out_bytes) {
+  if (out_bytes)
+    *out_bytes = 0;
+  return guard([&]() -> Status {
+    if (!session)
+      return isNull("session");
+    uint64_t bytes = session->impl->trim();
+    if (out_bytes)
+      *out_bytes = bytes;
+    return {};
+  });
 }
 
 ashlar_status_t ashlar_session_run(ashlar_session_t *session, const char *entry,

@@ -256,7 +256,8 @@ Status BoundCall::placeOutputs(TensorSpan outputs) {
     ashlar_tensor_t &tensor = outputs.tensors[i];
     Argument &argument = outputArguments[i];
     uint64_t capacity = tensor.capacity;
-    if (!argument.caller) {
+    argument.isOwned = !argument.caller;
+    if (argument.isOwned) {
       ASHLAR_RETURN_IF_ERROR(session.ownedOutput(entry, i, argument.bytes,
                                                  argument.caller, capacity));
       if (capacity < argument.bytes)

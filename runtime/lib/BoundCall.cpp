@@ -41,10 +41,11 @@ Status BoundCall::readOutputSizes() {
         device.state, &value, list.pointers[firstSize + i], sizeof(value)));
     int64_t bound = output.bound[size.dimension()];
     if (value < 0 || value > bound)
-      return Status(ASHLAR_INTERNAL,
-                    concat("the program says that dimension ", size.dimension(),
-                           " is ", value, "; it is at most ", bound),
-                    concat("outputs[", size.output(), "]"));
+      return failure(ASHLAR_INTERNAL,
+                     concat("the program says that dimension ",
+                            size.dimension(), " is ", value, "; it is at most ",
+                            bound),
+                     concat("outputs[", size.output(), "]"));
     output.shape[size.dimension()] = value;
   }
   return {};
@@ -65,7 +66,7 @@ Status BoundCall::copyOutputs() {
 Status BoundCall::explainFailure(uint32_t command, int32_t code,
                                  const std::string &why) const {
   if (const fb::Check *check = origins[command].check)
-    return Status(ASHLAR_INVALID_ARGUMENT, check->message()->str());
+    return failure(ASHLAR_INVALID_ARGUMENT, check->message()->str());
   const fb::Kernel &kernel = *origins[command].kernel;
   std::string nodes;
   for (size_t i = 0; i < count(kernel.nodes()); ++i)
@@ -79,10 +80,9 @@ Status BoundCall::explainFailure(uint32_t command, int32_t code,
                         ? ASHLAR_INVALID_ARGUMENT
                         : ASHLAR_INTERNAL;
   std::string message =
-      why.empty()
-          ? concat("kernel ", kernel.name()->string_view(), " failed with ",
-                   code, ": ", reason)
-          : concat("kernel ", kernel.name()->string_view(), " failed: ", why);
+      concat("kernel ", kernel.name()->string_view(), " failed");
+  message += why.empty() ? std::string(concat(" with ", code, ": ", reason))
+                         : ": " + why;
   if (!nodes.empty())
     message += concat("; it computes ", nodes);
   return Status(statusCode, std::move(message),
@@ -98,12 +98,38 @@ void BoundCall::labelCommands(Trace &trace) {
                                  : "copy")));
 }
 
+/// The session has given memory back since; places stay what they were.
+Status BoundCall::regain() {
+  ASHLAR_RETURN_IF_ERROR(session.regain());
+  ASHLAR_RETURN_IF_ERROR(session.useArena(arenaBytes));
+  for (uint32_t i = 0; i < inputArguments.size(); ++i) {
+    Argument &input = inputArguments[i];
+    if (input.base != input.caller)
+      ASHLAR_RETURN_IF_ERROR(
+          session.stagingInput(entry, i, input.bytes, input.base));
+  }
+  for (uint32_t i = 0; i < outputArguments.size(); ++i) {
+    Argument &output = outputArguments[i];
+    uint64_t capacity = 0;
+    if (output.isOwned)
+      ASHLAR_RETURN_IF_ERROR(
+          session.ownedOutput(entry, i, output.bytes, output.caller, capacity));
+    if (output.base != output.caller)
+      ASHLAR_RETURN_IF_ERROR(
+          session.stagingOutput(entry, i, output.bytes, output.base));
+  }
+  trims = session.trimCount();
+  return {};
+}
+
 Status BoundCall::run(RunControl &control) {
   if (!usable)
-    return Status(ASHLAR_INTERNAL, "the call is not bound");
+    return failure(ASHLAR_INTERNAL, "the call is not bound");
   ashlar_device_t &device = session.device();
   for (const ashlar_device_t *each : session.devices())
     ASHLAR_RETURN_IF_ERROR(each->status());
+  if (trims != session.trimCount())
+    ASHLAR_RETURN_IF_ERROR(regain());
   control.trace = session.trace();
   if (control.trace && labelled.lock() != control.trace) {
     labelCommands(*control.trace);
@@ -122,7 +148,7 @@ Status BoundCall::run(RunControl &control) {
   if (control.failed(command, code))
     return explainFailure(command, code, control.failureReason());
   if (control.wasCancelled())
-    return Status(ASHLAR_CANCELLED, "the run was cancelled");
+    return failure(ASHLAR_CANCELLED, "the run was cancelled");
   ASHLAR_RETURN_IF_ERROR(readOutputSizes());
   status = copyOutputs();
   if (!status.ok()) {

@@ -56,6 +56,7 @@ private:
     void *base = nullptr;   // what the device reads or writes
     void *caller = nullptr; // differs from base: copied before or after
     bool onDevice = false;  // the caller's memory is the device's
+    bool isOwned = false;   // an output in the session's memory
     int64_t shape[ASHLAR_MAX_RANK] = {}; // of an output, as it is now
     int64_t bound[ASHLAR_MAX_RANK] = {}; // of an output, at most
   };
@@ -101,6 +102,7 @@ private:
   void patchAddresses();
 
   // BoundCall.cpp
+  Status regain();
   Status copyInputs();
   Status readOutputSizes();
   Status copyOutputs();
@@ -115,6 +117,7 @@ private:
   std::vector<Argument> outputArguments;
   bool resolved = false;
   bool usable = false;
+  uint64_t trims = 0; // of the session, when its memory was ours
   CommandList list;
   std::vector<ArenaValue> arena; // where sizes have symbols
   uint64_t arenaBytes = 0;       // that these sizes need

@@ -3,126 +3,322 @@
 #include "Budget.h"
 
 #include "CheckedMath.h"
+#include "devices/Device.h"
 
 #include <algorithm>
 #include <cstring>
 
 namespace ashlar::runtime {
 
-const char *memoryKindName(uint32_t kind) {
-  static const char *const names[] = {"weights", "code",    "arena",
-                                      "outputs", "staging", "scratch"};
-  return kind < ASHLAR_MEMORY_KINDS ? names[kind] : "unknown";
+// More than any machine has; sums of so little cannot overflow.
+static constexpr uint64_t largestRequest = uint64_t(1) << 56;
+
+/// Which memory a device's bytes are in.
+static std::string placeOf(const ashlar_device_t *device) {
+  return device && !device->ops.sharesHostMemory ? device->name : "host";
+}
+
+Budget::Budget(std::string name, uint64_t limit, std::shared_ptr<Budget> above)
+    : name(std::move(name)), parent(std::move(above)),
+      root(parent ? parent->root : this), limit(limit) {
+  makeAccounts(placeOf(nullptr));
+  if (!parent)
+    return;
+  std::lock_guard<std::mutex> guard(lock());
+  parent->children.push_back(this);
+}
+
+Budget::~Budget() {
+  if (!parent)
+    return;
+  // No charge is left, but bytes may be set aside.
+  std::lock_guard<std::mutex> guard(lock());
+  for (Account &account : accounts) {
+    uint64_t bytes = account.footprint();
+    account.reserved = 0;
+    removeAbove(account.place, bytes);
+  }
+  auto &siblings = parent->children;
+  siblings.erase(std::find(siblings.begin(), siblings.end(), this));
 }
 
 Charge::~Charge() {
   if (!budget)
     return;
-  std::lock_guard<std::mutex> lock(budget->mutex);
-  budget->current -= line->bytes;
-  budget->currentOf[line->kind] -= line->bytes;
+  std::lock_guard<std::mutex> guard(budget->lock());
+  budget->remove(*line);
   budget->lines.erase(line);
 }
 
-Status Budget::refuse(const std::string &holder,
-                      std::initializer_list<Request> requests,
-                      uint64_t total) const {
-  std::string message =
-      concat("budget '", name, "' lacks ", total - (limit - current),
-             " bytes: ", holder, " asks for ");
-  const char *separator = "";
-  for (const Request &request : requests) {
-    if (request.bytes == 0)
-      continue;
-    message += concat(separator, request.bytes, " bytes of ",
-                      memoryKindName(request.kind));
-    separator = " and ";
+const Budget::Account *Budget::findAccount(const std::string &place) const {
+  for (const Account &account : accounts)
+    if (account.place == place)
+      return &account;
+  return nullptr;
+}
+
+/// One that makeAccounts has made.
+Budget::Account &Budget::account(const std::string &place) {
+  return const_cast<Account &>(*findAccount(place));
+}
+
+/// Here and above, so that nothing needs to be allocated later.
+void Budget::makeAccounts(const std::string &place) {
+  for (Budget *each = this; each; each = each->parent.get())
+    if (!each->findAccount(place)) {
+      each->accounts.emplace_back();
+      each->accounts.back().place = place;
+    }
+}
+
+/// Ancestors count what the footprint of the one below grows by.
+void Budget::addAbove(const std::string &place, uint64_t bytes) {
+  for (Budget *each = parent.get(); each; each = each->parent.get()) {
+    Account &of = each->account(place);
+    uint64_t before = of.footprint();
+    of.current += bytes;
+    each->current += bytes;
+    bytes = of.footprint() - before;
   }
-  message += concat(", ", current, " of ", limit, " are in use");
-  separator = " by ";
-  for (const ashlar_holder_t &other : holdersLocked()) {
-    message += concat(separator, other.name, " (", other.bytes, " ",
-                      memoryKindName(other.kind), ")");
-    separator = ", ";
+}
+
+void Budget::removeAbove(const std::string &place, uint64_t bytes) noexcept {
+  for (Budget *each = parent.get(); each; each = each->parent.get()) {
+    Account &of = each->account(place);
+    uint64_t before = of.footprint();
+    of.current -= bytes;
+    each->current -= bytes;
+    bytes = before - of.footprint();
   }
-  return Status(ASHLAR_OUT_OF_BUDGET, std::move(message), name);
+}
+
+void Budget::add(const Charge::Line &line) {
+  Account &own = account(line.place);
+  uint64_t before = own.footprint();
+  own.current += line.bytes;
+  current += line.bytes;
+  addAbove(line.place, own.footprint() - before);
+  for (Budget *each = this; each; each = each->parent.get())
+    each->account(line.place).currentOf[line.kind] += line.bytes;
+}
+
+void Budget::remove(const Charge::Line &line) noexcept {
+  Account &own = account(line.place);
+  uint64_t before = own.footprint();
+  own.current -= line.bytes;
+  current -= line.bytes;
+  removeAbove(line.place, before - own.footprint());
+  for (Budget *each = this; each; each = each->parent.get())
+    each->account(line.place).currentOf[line.kind] -= line.bytes;
+}
+
+Budget::Excess Budget::findExcess() const {
+  for (const Budget *each = this; each; each = each->parent.get()) {
+    for (const Account &of : each->accounts)
+      if (of.current > of.limit)
+        return {each, of.place, of.current - of.limit, of.limit, 0};
+    if (each->current > each->limit)
+      return {each, "", each->current - each->limit, each->limit, 0};
+  }
+  return {};
+}
+
+void Budget::notePeaks() {
+  for (Budget *each = this; each; each = each->parent.get()) {
+    each->peak = std::max(each->peak, each->current);
+    for (Account &of : each->accounts)
+      of.peak = std::max(of.peak, of.current);
+  }
+}
+
+/// Holders whose bytes are enough, as few as can be told quickly: the smallest
+/// that is enough alone, else the largest together.
+static std::string whoWouldHaveToGo(const std::vector<ashlar_holder_t> &holders,
+                                    uint64_t bytes) {
+  std::vector<std::pair<uint64_t, std::string>> byName;
+  for (const ashlar_holder_t &holder : holders) {
+    auto same = std::find_if(byName.begin(), byName.end(), [&](auto &other) {
+      return other.second == holder.name;
+    });
+    if (same == byName.end())
+      byName.push_back({holder.bytes, holder.name});
+    else
+      same->first += holder.bytes;
+  }
+  std::sort(byName.begin(), byName.end());
+  for (auto &[held, name] : byName)
+    if (held >= bytes)
+      return concat("; it would fit without ", name);
+  std::string names;
+  uint64_t sum = 0;
+  for (size_t i = byName.size(); i-- > 0 && sum < bytes;) {
+    names += concat(names.empty() ? "" : ", ", byName[i].second);
+    sum += byName[i].first;
+  }
+  return sum < bytes ? concat("; even empty it would lack ", bytes - sum)
+                     : concat("; it would fit without ", names);
+}
+
+Status Budget::refuse(const Excess &excess, std::string asked) {
+  const Budget &by = *excess.budget;
+  ++by.refusals;
+  const Account *of = by.findAccount(excess.place);
+  std::string message = concat(
+      "budget '", by.name, "' lacks ", excess.bytes, " bytes",
+      excess.place.empty() ? "" : " of ", excess.place, ": ", asked, ", ",
+      of ? of->current : by.current, " of ", excess.limit, " are in use");
+  std::vector<ashlar_holder_t> all = by.sortedHolders(excess.place);
+  constexpr size_t named = 8;
+  for (size_t i = 0; i < all.size() && i < named; ++i)
+    message += concat(i ? ", " : " by ", all[i].name, " (", all[i].bytes, " ",
+                      memoryKindName(all[i].kind), ")");
+  if (all.size() > named)
+    message += concat(" and ", all.size() - named, " more");
+  message += whoWouldHaveToGo(all, excess.bytes);
+  return failure(ASHLAR_OUT_OF_BUDGET, std::move(message), by.name);
 }
 
 Status Budget::charge(const std::string &holder,
-                      std::initializer_list<Request> requests) {
+                      const std::vector<Request> &requests, bool keep) {
+  uint64_t total = 0;
+  std::string asked = concat(holder, " asks for ");
+  const char *separator = "";
+  std::list<Charge::Line> added;
+  std::vector<Budget *> targets;
+  for (const Request &request : requests) {
+    if (!checkedAdd(total, request.bytes, total) || total > largestRequest)
+      return failure(ASHLAR_OUT_OF_BUDGET,
+                     concat(holder, " asks for ", request.bytes, " bytes of ",
+                            memoryKindName(request.kind),
+                            ", more than any machine has"),
+                     name);
+    if (request.bytes != 0) {
+      asked += concat(separator, request.bytes, " bytes of ",
+                      memoryKindName(request.kind));
+      separator = " and ";
+    }
+    added.push_back(
+        {holder, request.kind, request.bytes, placeOf(request.device)});
+    targets.push_back(request.in ? request.in : this);
+    if (targets.back()->root != root)
+      return invalidArgument(concat("budget '", targets.back()->name,
+                                    "' is not of the runtime of '", name, "'"),
+                             name);
+  }
   // Assigning to a request's charge may pay back what it held, which takes the
   // lock too; so the old ones go last.
   std::vector<Charge> receipts(requests.size());
   {
-    std::lock_guard<std::mutex> lock(mutex);
-    uint64_t total = 0;
-    for (const Request &request : requests)
-      if (!checkedAdd(total, request.bytes, total))
-        total = UINT64_MAX;
-    if (total > limit - current) {
-      ++refusals;
-      return refuse(holder, requests, total);
+    std::lock_guard<std::mutex> guard(lock());
+    auto target = targets.begin();
+    for (const Charge::Line &line : added)
+      (*target++)->makeAccounts(line.place);
+    target = targets.begin();
+    for (const Charge::Line &line : added)
+      (*target++)->add(line);
+    Excess excess;
+    for (size_t i = 0; i < targets.size() && !excess.budget; ++i)
+      excess = targets[i]->findExcess();
+    if (excess.budget || !keep) {
+      target = targets.begin();
+      for (const Charge::Line &line : added)
+        (*target++)->remove(line);
+      return excess.budget ? refuse(excess, std::move(asked)) : Status();
     }
-    std::list<Charge::Line> added;
-    for (const Request &request : requests)
-      added.push_back({holder, request.kind, request.bytes});
-    // Nothing below throws.
+    notePeaks();
     auto line = added.begin();
     for (Charge &receipt : receipts) {
-      receipt.line = line;
+      receipt.line = line++;
       receipt.budget = shared_from_this();
-      currentOf[line->kind] += line->bytes;
-      ++line;
     }
     lines.splice(lines.end(), added);
-    current += total;
-    peak = std::max(peak, current);
   }
   size_t next = 0;
   for (const Request &request : requests)
-    request.out = std::move(receipts[next++]);
+    *request.out = std::move(receipts[next++]);
   return {};
 }
 
+static Status tooLow(const std::string &name, uint64_t limit,
+                     uint64_t current) {
+  return invalidArgument(concat("budget '", name, "' cannot be limited to ",
+                                limit, " bytes: ", current, " are in use"),
+                         name);
+}
+
+Status Budget::setLimit(uint64_t bytes) {
+  std::lock_guard<std::mutex> guard(lock());
+  if (bytes < current)
+    return tooLow(name, bytes, current);
+  limit = bytes;
+  return {};
+}
+
+Status Budget::setDeviceLimit(const ashlar_device_t *device, uint64_t bytes) {
+  std::lock_guard<std::mutex> guard(lock());
+  std::string place = placeOf(device);
+  makeAccounts(place);
+  Account &of = account(place);
+  if (bytes < of.current)
+    return tooLow(name, bytes, of.current);
+  of.limit = bytes;
+  return {};
+}
+
+Status Budget::reserve(const ashlar_device_t *device, uint64_t bytes) {
+  std::lock_guard<std::mutex> guard(lock());
+  std::string place = placeOf(device);
+  makeAccounts(place);
+  Account &of = account(place);
+  uint64_t most = std::min({limit, of.limit, largestRequest});
+  if (bytes > most)
+    return invalidArgument(concat("budget '", name, "' cannot set ", bytes,
+                                  " bytes aside: its limit is ", most),
+                           name);
+  uint64_t before = of.footprint(), was = of.reserved;
+  of.reserved = bytes;
+  if (of.footprint() <= before) {
+    removeAbove(place, before - of.footprint());
+    return {};
+  }
+  addAbove(place, of.footprint() - before);
+  Excess excess = parent ? parent->findExcess() : Excess();
+  if (!excess.budget) {
+    notePeaks();
+    return {};
+  }
+  removeAbove(place, of.footprint() - before);
+  of.reserved = was;
+  return refuse(std::move(excess),
+                concat(name, " sets ", bytes, " bytes aside"));
+}
+
 void Budget::query(ashlar_budget_statistics_t &out) const {
-  std::lock_guard<std::mutex> lock(mutex);
+  std::lock_guard<std::mutex> guard(lock());
   out.limit = limit;
   out.current = current;
   out.peak = peak;
-  std::copy(std::begin(currentOf), std::end(currentOf), out.current_of);
   out.refusals = refusals;
-}
-
-std::vector<ashlar_holder_t> Budget::holders() const {
-  std::lock_guard<std::mutex> lock(mutex);
-  return holdersLocked();
-}
-
-std::vector<ashlar_holder_t> Budget::holdersLocked() const {
-  std::vector<ashlar_holder_t> result;
-  for (const Charge::Line &line : lines) {
-    if (line.bytes == 0)
-      continue;
-    ashlar_holder_t holder = {};
-    line.holder.copy(holder.name, sizeof(holder.name) - 1);
-    holder.kind = line.kind;
-    holder.bytes = line.bytes;
-    auto same = std::find_if(result.begin(), result.end(), [&](auto &other) {
-      return other.kind == holder.kind &&
-             std::strcmp(other.name, holder.name) == 0;
-    });
-    if (same != result.end())
-      same->bytes += holder.bytes;
-    else
-      result.push_back(holder);
+  for (const Account &of : accounts) {
+    for (uint32_t kind = 0; kind < ASHLAR_MEMORY_KINDS; ++kind)
+      out.current_of[kind] += of.currentOf[kind];
+    out.reserved += of.reserved;
   }
-  std::sort(result.begin(), result.end(), [](const auto &a, const auto &b) {
-    if (a.bytes != b.bytes)
-      return a.bytes > b.bytes;
-    int order = std::strcmp(a.name, b.name);
-    return order != 0 ? order < 0 : a.kind < b.kind;
-  });
-  return result;
+}
+
+void Budget::query(const ashlar_device_t *device,
+                   ashlar_budget_statistics_t &out) const {
+  std::lock_guard<std::mutex> guard(lock());
+  out.limit = ASHLAR_UNLIMITED;
+  out.refusals = refusals;
+  const Account *of = findAccount(placeOf(device));
+  if (!of)
+    return;
+  out.limit = of->limit;
+  out.current = of->current;
+  out.peak = of->peak;
+  out.reserved = of->reserved;
+  std::copy(std::begin(of->currentOf), std::end(of->currentOf), out.current_of);
 }
 
 } // namespace ashlar::runtime

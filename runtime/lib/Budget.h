@@ -2,6 +2,10 @@
 //
 // A budget counts bytes before they are allocated. A Charge is the receipt:
 // it names its holder and pays back when it is destroyed.
+//
+// Budgets form trees. Bytes are counted at the budget they are charged to and
+// at all of its ancestors, by the memory they are in, at once: one lock a tree.
+// So no limit is ever passed, at any level, for an instant.
 
 #ifndef ASHLAR_RUNTIME_LIB_BUDGET_H
 #define ASHLAR_RUNTIME_LIB_BUDGET_H
@@ -34,6 +38,7 @@ private:
     std::string holder;
     ashlar_memory_kind_t kind;
     uint64_t bytes;
+    std::string place; // of which memory
   };
   void swap(Charge &other) noexcept {
     std::swap(budget, other.budget);
@@ -46,36 +51,92 @@ private:
 
 class Budget : public std::enable_shared_from_this<Budget> {
 public:
-  Budget(std::string name, uint64_t limit)
-      : name(std::move(name)), limit(limit) {}
+  /// Without a parent, the root of a tree.
+  Budget(std::string name, uint64_t limit, std::shared_ptr<Budget> parent = {});
+  ~Budget();
+  Budget(const Budget &) = delete;
+  Budget &operator=(const Budget &) = delete;
 
   struct Request {
     ashlar_memory_kind_t kind;
     uint64_t bytes;
-    Charge &out;
+    Charge *out; // may be null where nothing is kept
+    const ashlar_device_t *device = nullptr; // null: the host's memory
+    Budget *in = nullptr; // another of the tree, where nothing is kept
   };
-  /// Takes the bytes of all requests or of none; a refusal says what is missing
-  /// and who holds the rest. Zero bytes always fit.
-  Status charge(const std::string &holder,
-                std::initializer_list<Request> requests);
+  /// Takes the bytes of all requests or of none, here and at all ancestors;
+  /// where nothing is to be kept, says whether they fit now. A refusal names
+  /// the budget that lacks them, what is missing, who holds the rest and who
+  /// would have to go. Zero bytes always fit.
+  Status charge(const std::string &holder, const std::vector<Request> &requests,
+                bool keep = true);
+
+  /// Of all memory where `device` is no value. Below what is in use or set
+  /// aside it is refused.
+  Status setLimit(uint64_t limit);
+  Status setDeviceLimit(const ashlar_device_t *device, uint64_t limit);
+  /// Sets bytes of a memory aside: ancestors count them as in use, whether they
+  /// are or not. Takes the place of what was set aside before.
+  Status reserve(const ashlar_device_t *device, uint64_t bytes);
 
   void query(ashlar_budget_statistics_t &out) const;
-  /// Largest first; charges of one holder and kind are added up.
+  void query(const ashlar_device_t *device,
+             ashlar_budget_statistics_t &out) const;
+  /// Largest first, those of budgets below included, under their path; charges
+  /// of one holder and kind are added up.
   std::vector<ashlar_holder_t> holders() const;
+
+  const std::string name;
 
 private:
   friend class Charge;
-  Status refuse(const std::string &holder,
-                std::initializer_list<Request> requests, uint64_t total) const;
-  std::vector<ashlar_holder_t> holdersLocked() const;
+  /// Of one memory.
+  struct Account {
+    std::string place;
+    uint64_t limit = ASHLAR_UNLIMITED;
+    uint64_t current = 0;
+    uint64_t peak = 0;
+    uint64_t reserved = 0;
+    uint64_t currentOf[ASHLAR_MEMORY_KINDS] = {};
+    /// What ancestors count.
+    uint64_t footprint() const {
+      return current > reserved ? current : reserved;
+    }
+  };
+  /// Whose limit stands in the way, and by how much.
+  struct Excess {
+    const Budget *budget = nullptr;
+    std::string place; // "": its limit of all memory
+    uint64_t bytes = 0;
+    uint64_t limit = 0;
+    uint64_t current = 0; // without what is refused
+  };
 
-  const std::string name;
-  const uint64_t limit;
-  mutable std::mutex mutex;
+  Account &account(const std::string &place);
+  const Account *findAccount(const std::string &place) const;
+  void makeAccounts(const std::string &place);
+  void add(const Charge::Line &line);
+  void remove(const Charge::Line &line) noexcept;
+  void addAbove(const std::string &place, uint64_t bytes);
+  void removeAbove(const std::string &place, uint64_t bytes) noexcept;
+  Excess findExcess() const;
+  void notePeaks();
+  static Status refuse(const Excess &excess, std::string asked);
+  void collectHolders(const std::string &place, const std::string &path,
+                      std::vector<ashlar_holder_t> &out) const;
+  std::vector<ashlar_holder_t> sortedHolders(const std::string &place) const;
+
+  std::mutex &lock() const { return root->mutex; }
+
+  const std::shared_ptr<Budget> parent;
+  Budget *const root;
+  mutable std::mutex mutex; // the root's guards the tree
+  std::vector<Budget *> children;
+  uint64_t limit;
   uint64_t current = 0;
   uint64_t peak = 0;
-  uint64_t refusals = 0;
-  uint64_t currentOf[ASHLAR_MEMORY_KINDS] = {};
+  mutable uint64_t refusals = 0;
+  std::vector<Account> accounts;
   std::list<Charge::Line> lines;
 };
 

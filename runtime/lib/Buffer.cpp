@@ -7,21 +7,59 @@
 
 namespace ashlar::runtime {
 
+static bool isHostMemory(const ashlar_device_t *device) {
+  return !device || device->ops.sharesHostMemory;
+}
+
+static const char *nameOf(const ashlar_device_t *device) {
+  return device ? device->name.c_str() : "host";
+}
+
+bool Buffer::growsInPlace(const Runtime &runtime,
+                          const ashlar_device_t *device) {
+  return isHostMemory(device) && !runtime.allocator();
+}
+
 Buffer::~Buffer() {
   if (!address)
     return;
-  if (device)
+  if (isEmbedders) {
+    const ashlar_allocator_t &by = *runtime->allocator();
+    by.free(by.context, nameOf(device), kind, address, byteCount);
+  } else if (device) {
     device->ops.free(device->state, address, byteCount);
-  else
+  } else {
     munmap(address, byteCount ? byteCount : 1);
+  }
 }
 
-Status Buffer::allocate(ashlar_device_t &onDevice, uint64_t bytes,
-                        Charge receipt, uint64_t room) {
+static Status noMemory(uint64_t bytes, const char *who) {
+  return failure(ASHLAR_INTERNAL,
+                 concat(who, " has no ", bytes, " bytes of memory"));
+}
+
+Status Buffer::allocate(const BufferUse &use, uint64_t bytes, Charge receipt,
+                        uint64_t room) {
+  room = std::max(room, bytes);
+  const ashlar_allocator_t *by = use.runtime.allocator();
   void *memory = nullptr;
-  room = std::max(room, bytes);
-  ASHLAR_RETURN_IF_ERROR(onDevice.ops.allocate(onDevice.state, room, &memory));
-  device = &onDevice;
+  if (by && isHostMemory(use.device) && room != 0) {
+    memory = by->allocate(by->context, nameOf(use.device), use.kind, room);
+    if (!memory)
+      return noMemory(room, "the embedder's allocator");
+    isEmbedders = true;
+  } else if (use.device) {
+    ASHLAR_RETURN_IF_ERROR(
+        use.device->ops.allocate(use.device->state, room, &memory));
+  } else {
+    memory = mmap(nullptr, room ? room : 1, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+      return noMemory(room, "the system");
+  }
+  runtime = &use.runtime;
+  device = use.device;
+  kind = use.kind;
   address = memory;
   byteCount = room;
   used = bytes;
@@ -29,32 +67,28 @@ Status Buffer::allocate(ashlar_device_t &onDevice, uint64_t bytes,
   return {};
 }
 
-Status Buffer::allocateHost(uint64_t bytes, Charge receipt, uint64_t room) {
-  room = std::max(room, bytes);
-  void *memory = mmap(nullptr, room ? room : 1, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED)
-    return Status(ASHLAR_INTERNAL,
-                  concat("the system has no ", room, " bytes of memory"));
-  address = memory;
-  byteCount = room;
-  used = bytes;
-  charges.push_back(std::move(receipt));
-  return {};
-}
-
-Status Buffer::grow(uint64_t bytes, Budget &budget, const std::string &holder,
-                    ashlar_memory_kind_t kind) {
+Status Buffer::grow(uint64_t bytes, Budget &budget, const std::string &holder) {
   if (bytes <= used)
     return {};
   if (bytes > byteCount)
     return corrupt("a size exceeds the module's own largest");
   Charge receipt;
   ASHLAR_RETURN_IF_ERROR(
-      budget.charge(holder, {{kind, bytes - used, receipt}}));
+      budget.charge(holder, {{kind, bytes - used, &receipt, device}}));
   charges.push_back(std::move(receipt));
   used = bytes;
   return {};
+}
+
+uint64_t Buffer::trim() {
+  if (used == 0 || isEmbedders || !isHostMemory(device))
+    return 0;
+  // Mapped for us alone, so it reads as zeros when it is touched again.
+  madvise(address, byteCount, MADV_DONTNEED);
+  uint64_t bytes = used;
+  charges.clear();
+  used = 0;
+  return bytes;
 }
 
 } // namespace ashlar::runtime

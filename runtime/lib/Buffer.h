@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Memory that a session owns, charged as long as it exists.
+// Memory that a session owns, charged as long as it exists and is in use.
 
 #ifndef ASHLAR_RUNTIME_LIB_BUFFER_H
 #define ASHLAR_RUNTIME_LIB_BUFFER_H
 
-#include "Budget.h"
-#include "devices/Device.h"
+#include "Runtime.h"
 
 namespace ashlar::runtime {
+
+/// Whose memory and what for.
+struct BufferUse {
+  Runtime &runtime;
+  ashlar_device_t *device; // null: the host's memory, whatever the device
+  ashlar_memory_kind_t kind;
+};
 
 class Buffer {
 public:
@@ -18,20 +24,29 @@ public:
 
   /// Takes over the receipt of what has been charged. At most once. It can grow
   /// to `room` bytes where it is; on a CPU, room is no memory until it is used.
-  Status allocate(ashlar_device_t &device, uint64_t bytes, Charge receipt,
+  Status allocate(const BufferUse &use, uint64_t bytes, Charge receipt,
                   uint64_t room = 0);
-  /// The same in the host's memory, whatever the device.
-  Status allocateHost(uint64_t bytes, Charge receipt, uint64_t room = 0);
   /// To at least `bytes`, within the room; what is new is charged first.
-  Status grow(uint64_t bytes, Budget &budget, const std::string &holder,
-              ashlar_memory_kind_t kind);
+  Status grow(uint64_t bytes, Budget &budget, const std::string &holder);
+  /// Gives back the memory and what was charged for it; the place stays.
+  /// Nothing where memory comes from the embedder or is a device's own, for
+  /// that cannot be given back in place. Returns the bytes.
+  uint64_t trim();
+
+  /// Whether memory is taken as it is needed, so that it is worth asking for
+  /// less than the room.
+  static bool growsInPlace(const Runtime &runtime,
+                           const ashlar_device_t *device);
 
   void *data() const { return address; }
   uint64_t size() const { return used; }
 
 private:
   std::vector<Charge> charges;
-  ashlar_device_t *device = nullptr; // null: the host
+  Runtime *runtime = nullptr; // null: nothing was allocated
+  ashlar_device_t *device = nullptr;
+  ashlar_memory_kind_t kind = ASHLAR_MEMORY_ARENA;
+  bool isEmbedders = false;
   void *address = nullptr;
   uint64_t byteCount = 0; // with room
   uint64_t used = 0;

@@ -32,42 +32,26 @@ struct ashlar_event_t {
 
 namespace ashlar::runtime {
 
-inline Status isNull(const char *argument) {
-  return invalidArgument(concat(argument, " is NULL"), argument);
-}
+Status isNull(const char *argument);
 
-/// No version of a struct is larger; a size beyond shows memory that was never
-/// set.
-constexpr size_t largestStruct = 4096;
-
-template <typename T> Status checkSize(const T &given, const char *argument) {
-  if (given.size >= sizeof(size_t) && given.size <= largestStruct)
-    return {};
-  return invalidArgument(concat("size is ", given.size,
-                                "; initialise the struct with its _INIT macro"),
-                         argument);
-}
+/// Every such struct begins with its size.
+Status readBytes(const void *given, void *out, size_t bytes,
+                 const char *argument);
+Status writeBytes(const void *filled, void *out, size_t bytes,
+                  const char *argument);
 
 /// Copies the fields that both sides know over the defaults in `out`.
 template <typename T>
 Status readStruct(const T *given, T &out, const char *argument) {
-  if (!given)
-    return {};
-  ASHLAR_RETURN_IF_ERROR(checkSize(*given, argument));
-  std::memcpy(&out, given, std::min(given->size, sizeof(T)));
-  return {};
+  static_assert(offsetof(T, size) == 0);
+  return readBytes(given, &out, sizeof(T), argument);
 }
 
 /// Copies them to the caller, whose `size` stays as it is.
 template <typename T>
 Status writeStruct(const T &filled, T *out, const char *argument) {
-  if (!out)
-    return isNull(argument);
-  ASHLAR_RETURN_IF_ERROR(checkSize(*out, argument));
-  std::memcpy(reinterpret_cast<char *>(out) + sizeof(size_t),
-              reinterpret_cast<const char *>(&filled) + sizeof(size_t),
-              std::min(out->size, sizeof(T)) - sizeof(size_t));
-  return {};
+  static_assert(offsetof(T, size) == 0);
+  return writeBytes(&filled, out, sizeof(T), argument);
 }
 
 } // namespace ashlar::runtime

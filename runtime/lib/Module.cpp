@@ -4,6 +4,7 @@
 
 #include "CheckedMath.h"
 #include "IndexVerifier.h"
+#include "SessionNeeds.h"
 #include "TensorShape.h"
 
 #include <algorithm>
@@ -130,8 +131,6 @@ Status Module::loadCode() {
     ASHLAR_RETURN_IF_ERROR(
         device.ops.findKernel(executables[kernel.executable()],
                               kernel.symbol()->c_str(), &kernels.back()));
-    scratchPerWorker =
-        std::max(scratchPerWorker, alignUp(kernel.scratch_bytes(), 64));
   }
   return {};
 }
@@ -199,35 +198,94 @@ void Module::describeEntries() {
   }
 }
 
-Status Module::load() {
+Status Module::plan() {
   ASHLAR_RETURN_IF_ERROR(
       chooseProgram(*runtime, index(), options.request, choice));
-  bool isNative = std::any_of(
-      devices().begin(), devices().end(),
-      [](const ashlar_device_t *d) { return d->ops.runsNativeCode; });
-  if (isNative && !options.allowNativeCode)
-    return Status(ASHLAR_UNSUPPORTED,
-                  "the module holds machine code for this process: set "
-                  "allow_native_code in the load options if you trust it",
-                  name);
-  if (options.verifyWeights)
-    ASHLAR_RETURN_IF_ERROR(file->verifyWeights());
-  std::vector<std::vector<char>> used = findWeights();
-  for (const std::vector<char> &of : used)
-    weightsBytes += sizeOfWeights(of);
+  usedWeights = findWeights();
+  for (const std::vector<char> &of : usedWeights) {
+    weightsOf.push_back(sizeOfWeights(of));
+    weightsBytes += weightsOf.back();
+  }
   for (size_t i = 0; i < count(program().executables()); ++i) {
     uint32_t section = program().executables()->Get(uint32_t(i))->section();
     if (!checkedAdd(codeBytes, index().sections()->Get(section)->size(),
                     codeBytes))
       return corrupt("the program names too much code", "executables");
   }
-  ASHLAR_RETURN_IF_ERROR(options.budget->charge(
-      name, {{ASHLAR_MEMORY_WEIGHTS, weightsBytes, weightsCharge},
-             {ASHLAR_MEMORY_CODE, codeBytes, codeCharge}}));
-  ASHLAR_RETURN_IF_ERROR(loadCode());
-  for (uint32_t i = 0; i < used.size(); ++i)
-    ASHLAR_RETURN_IF_ERROR(loadWeights(i, used[i]));
+  for (size_t i = 0; i < count(program().kernels()); ++i)
+    scratchPerWorker = std::max(
+        scratchPerWorker,
+        alignUp(program().kernels()->Get(uint32_t(i))->scratch_bytes(), 64));
   describeEntries();
+  return {};
+}
+
+std::vector<Budget::Request> Module::requests() const {
+  std::vector<Budget::Request> list = {
+      {ASHLAR_MEMORY_CODE, codeBytes, nullptr, nullptr}};
+  for (size_t i = 0; i < weightsOf.size(); ++i)
+    list.push_back(
+        {ASHLAR_MEMORY_WEIGHTS, weightsOf[i], nullptr, devices()[i]});
+  return list;
+}
+
+Status Module::checkFit(uint32_t sessions, uint32_t workers, bool all,
+                        Budget &sessionBudget) const {
+  SessionNeeds needs;
+  ASHLAR_RETURN_IF_ERROR(sessionNeeds(*this, workers, all, needs));
+  std::vector<Budget::Request> own = requests();
+  std::vector<Budget::Request> each = needs.requests(*this, all);
+  for (Budget::Request &request : each)
+    if (!checkedMultiply(request.bytes, uint64_t(sessions), request.bytes))
+      return invalidArgument(concat(sessions, " sessions need more bytes than "
+                                              "can be counted"),
+                             "sessions");
+  // Both at once, for they may be below one limit.
+  for (Budget::Request &request : each) {
+    request.in = &sessionBudget;
+    own.push_back(request);
+  }
+  return options.budget->charge(name, own, /*keep=*/false);
+}
+
+Status Module::cost(uint32_t workers, bool all,
+                    ashlar_module_cost_t &out) const {
+  SessionNeeds needs;
+  ASHLAR_RETURN_IF_ERROR(sessionNeeds(*this, workers, all, needs));
+  out.weights_bytes = weightsBytes;
+  out.code_bytes = codeBytes;
+  for (const Budget::Request &request : needs.requests(*this, false))
+    if (!checkedAdd(out.session_bytes, request.bytes, out.session_bytes))
+      return corrupt("a session's sizes overflow");
+  // Arenas at their largest.
+  ASHLAR_RETURN_IF_ERROR(sessionNeeds(*this, workers, true, needs));
+  for (const Budget::Request &request : needs.requests(*this, true))
+    if (!checkedAdd(out.session_peak_bytes, request.bytes,
+                    out.session_peak_bytes))
+      return corrupt("a session's sizes overflow");
+  return {};
+}
+
+Status Module::load() {
+  bool isNative = std::any_of(
+      devices().begin(), devices().end(),
+      [](const ashlar_device_t *d) { return d->ops.runsNativeCode; });
+  if (isNative && !options.allowNativeCode)
+    return failure(ASHLAR_UNSUPPORTED,
+                   "the module holds machine code for this process: set "
+                   "allow_native_code in the load options if you trust it",
+                   name);
+  std::vector<Budget::Request> asked = requests();
+  charges.resize(asked.size());
+  for (size_t i = 0; i < asked.size(); ++i)
+    asked[i].out = &charges[i];
+  ASHLAR_RETURN_IF_ERROR(options.budget->charge(name, asked));
+  // Only now, for it reads the whole file.
+  if (options.verifyWeights)
+    ASHLAR_RETURN_IF_ERROR(file->verifyWeights());
+  ASHLAR_RETURN_IF_ERROR(loadCode());
+  for (uint32_t i = 0; i < usedWeights.size(); ++i)
+    ASHLAR_RETURN_IF_ERROR(loadWeights(i, usedWeights[i]));
   return {};
 }
 
@@ -257,10 +315,10 @@ Status Module::findEntry(std::string_view wanted, ashlar_entry_t *&out) {
     }
     names += concat(names.empty() ? "" : ", ", entry.entry->name()->c_str());
   }
-  return Status(ASHLAR_NOT_FOUND,
-                concat("module ", name, " has no entry ", wanted, "; it has ",
-                       names.empty() ? std::string("none") : names),
-                "entry");
+  return failure(ASHLAR_NOT_FOUND,
+                 concat("module ", name, " has no entry ", wanted, "; it has ",
+                        names.empty() ? std::string("none") : names),
+                 "entry");
 }
 
 } // namespace ashlar::runtime

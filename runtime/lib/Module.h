@@ -41,7 +41,16 @@ public:
   Module(const Module &) = delete;
   Module &operator=(const Module &) = delete;
 
-  /// Chooses, charges, then loads. Called once.
+  /// Chooses the program and computes what it takes, from the index alone.
+  /// Called once.
+  Status plan();
+  /// After that: whether the module fits its budget now and as many sessions
+  /// fit `sessionBudget` beside it.
+  Status checkFit(uint32_t sessions, uint32_t workers, bool all,
+                  Budget &sessionBudget) const;
+  /// What the module and one session take; fields of sizes only.
+  Status cost(uint32_t workers, bool all, ashlar_module_cost_t &out) const;
+  /// After that: charges, then loads. Called once.
   Status load();
 
   const fb::Module &index() const { return file->index(); }
@@ -80,6 +89,7 @@ private:
   /// What each device reads, by its number.
   std::vector<std::vector<char>> findWeights() const;
   uint64_t sizeOfWeights(const std::vector<char> &used) const;
+  std::vector<Budget::Request> requests() const;
   Status loadCode();
   Status loadWeights(uint32_t device, const std::vector<char> &used);
   void describeEntries();
@@ -87,11 +97,12 @@ private:
   const std::unique_ptr<ModuleFile> file;
   const LoadOptions options;
   ProgramChoice choice;
-  uint64_t weightsBytes = 0; // of all devices
+  std::vector<std::vector<char>> usedWeights; // by device
+  std::vector<uint64_t> weightsOf;            // bytes, by device
+  uint64_t weightsBytes = 0;                  // of all devices
   uint64_t codeBytes = 0;
   uint64_t scratchPerWorker = 0;
-  Charge weightsCharge;
-  Charge codeCharge;
+  std::vector<Charge> charges;
   std::vector<void *> executables;
   std::vector<const void *> kernels;
   std::vector<std::vector<void *>> weights; // by device

@@ -32,9 +32,9 @@ Status ModuleFile::map(const char *path) {
   void *address =
       mmap(nullptr, byteCount, PROT_READ, MAP_PRIVATE, file.descriptor(), 0);
   if (address == MAP_FAILED)
-    return Status(ASHLAR_INTERNAL,
-                  concat("cannot map the module: ", std::strerror(errno)),
-                  path);
+    return failure(ASHLAR_INTERNAL,
+                   concat("cannot map the module: ", std::strerror(errno)),
+                   path);
   data = static_cast<const uint8_t *>(address);
   mapped = true;
   return {};
@@ -87,12 +87,12 @@ Status ModuleFile::readHeader() {
     return corrupt("this is not an Ashlar module: the first 8 bytes differ",
                    "header");
   if (h.major_version != ASHLAR_MODULE_MAJOR_VERSION)
-    return Status(ASHLAR_UNSUPPORTED,
-                  concat("the module has format version ", h.major_version, ".",
-                         h.minor_version, ", this runtime reads ",
-                         ASHLAR_MODULE_MAJOR_VERSION,
-                         ".x: compile the model again or use another runtime"),
-                  "header");
+    return failure(ASHLAR_UNSUPPORTED,
+                   concat("the module has format version ", h.major_version,
+                          ".", h.minor_version, ", this runtime reads ",
+                          ASHLAR_MODULE_MAJOR_VERSION,
+                          ".x: compile the model again or use another runtime"),
+                   "header");
   if (h.file_size != byteCount)
     return corrupt(concat("the module has ", byteCount,
                           " bytes, its header says ", h.file_size,

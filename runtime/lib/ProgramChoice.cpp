@@ -191,9 +191,9 @@ Status chooseProgram(Runtime &runtime, const fb::Module &module,
   bool any = false;
   if (free && tryPrograms(runtime, module, nullptr, any, out))
     return {};
-  return Status(ASHLAR_UNSUPPORTED,
-                concat("no program of the module can run here:\n", out.log),
-                "programs");
+  return failure(ASHLAR_UNSUPPORTED,
+                 concat("no program of the module can run here:\n", out.log),
+                 "programs");
 }
 
 } // namespace ashlar::runtime

@@ -10,7 +10,7 @@ namespace ashlar::runtime {
 
 Runtime::Runtime(std::vector<const DeviceOps *> devices)
     : types(std::move(devices)), threads(availableCpus()),
-      unlimited(std::make_shared<Budget>("unlimited", ASHLAR_UNLIMITED)) {}
+      root(std::make_shared<Budget>("runtime", ASHLAR_UNLIMITED)) {}
 
 void Runtime::configure(const ashlar_runtime_options_t &options) {
   if (options.threads)
@@ -18,6 +18,10 @@ void Runtime::configure(const ashlar_runtime_options_t &options) {
   if (options.executor) {
     hasExecutor = true;
     ownExecutor = *options.executor;
+  }
+  if (options.allocator) {
+    hasAllocator = true;
+    ownAllocator = *options.allocator;
   }
 }
 
@@ -60,9 +64,9 @@ Status Runtime::device(std::string_view name, ashlar_device_t *&out) {
     out = slot.get();
     return {};
   }
-  return Status(ASHLAR_NOT_FOUND,
-                concat("no device ", name, "; there are ", deviceNames()),
-                std::string(name));
+  return failure(ASHLAR_NOT_FOUND,
+                 concat("no device ", name, "; there are ", deviceNames()),
+                 std::string(name));
 }
 
 Status Runtime::startTrace(const char *path) {

@@ -32,8 +32,13 @@ public:
   const ashlar_executor_t *executor() const {
     return hasExecutor ? &ownExecutor : nullptr;
   }
-  /// Carries what is charged to no budget of the caller's.
-  const std::shared_ptr<Budget> &unlimitedBudget() const { return unlimited; }
+  /// All budgets of the caller's are below it; it carries what is charged to
+  /// none of them.
+  const std::shared_ptr<Budget> &budget() const { return root; }
+  /// Null: memory is mapped.
+  const ashlar_allocator_t *allocator() const {
+    return hasAllocator ? &ownAllocator : nullptr;
+  }
 
   Status startTrace(const char *path);
   Status stopTrace();
@@ -49,7 +54,9 @@ private:
   uint32_t threads = 1;
   bool hasExecutor = false;
   ashlar_executor_t ownExecutor = {};
-  std::shared_ptr<Budget> unlimited;
+  bool hasAllocator = false;
+  ashlar_allocator_t ownAllocator = {};
+  std::shared_ptr<Budget> root;
   mutable std::mutex mutex;
   std::map<std::string, std::unique_ptr<ashlar_device_t>> devices;
   std::string names; // once asked for

@@ -5,16 +5,12 @@
 #include "CheckedMath.h"
 #include "IndexVerifier.h"
 #include "TensorShape.h"
-#include "ashlar/runtime/kernel_abi.h"
 
 #include <algorithm>
 #include <cstring>
 #include <system_error>
 
 namespace ashlar::runtime {
-
-/// A multiple of it is what inputs and outputs take of the budget.
-static constexpr uint64_t bufferAlignment = ASHLAR_KERNEL_BUFFER_ALIGNMENT;
 
 Session::Session(std::shared_ptr<Module> owner, SessionOptions given)
     : name(given.name), module(std::move(owner)), options(std::move(given)) {}
@@ -35,10 +31,7 @@ Session::~Session() {
 Status Session::start() {
   for (const ashlar_device_t *each : devices())
     ASHLAR_RETURN_IF_ERROR(each->status());
-  const ashlar_executor_t *executor = module->runtime->executor();
-  workers = options.threads ? options.threads
-            : executor      ? executor->shares
-                            : module->runtime->defaultThreads();
+  workers = sessionWorkers(*module->runtime, options.threads);
   ASHLAR_RETURN_IF_ERROR(allocateArenas());
   for (const ashlar_entry_t &entry : module->entries) {
     buffers.emplace_back();
@@ -53,43 +46,78 @@ Status Session::start() {
 }
 
 Status Session::allocateArenas() {
-  // Room for the largest sizes is kept; it is memory once it is used.
-  uint64_t room = 0, bytes = 0, scratchBytes = 0;
-  std::vector<uint64_t> others(devices().size() - 1);
-  for (const ashlar_entry_t &entry : module->entries) {
-    const fb::Contract &contract = *entry.program->contract();
-    room = std::max(room, contract.arena_bytes());
-    if (options.reserveAll || count(entry.program->buffers()) == 0)
-      bytes = std::max(bytes, contract.arena_bytes());
-    for (uint32_t i = 0; i < others.size(); ++i)
-      others[i] =
-          std::max(others[i], contract.companions()->Get(i)->arena_bytes());
-  }
-  if (!checkedMultiply(module->scratchBytes(), uint64_t(workers), scratchBytes))
-    return corrupt("the scratch of all workers overflows");
-  // All are charged before any is allocated.
-  Charge charge, scratchCharge;
-  std::vector<Charge> otherCharges(others.size());
-  ASHLAR_RETURN_IF_ERROR(options.budget->charge(
-      name, {{ASHLAR_MEMORY_ARENA, bytes, charge},
-             {ASHLAR_MEMORY_SCRATCH, scratchBytes, scratchCharge}}));
-  for (size_t i = 0; i < others.size(); ++i)
+  ASHLAR_RETURN_IF_ERROR(
+      sessionNeeds(*module, workers, options.reserveAll, needs));
+  // All that the session will be sure to have, before any of it is there.
+  if (options.reserveAll)
     ASHLAR_RETURN_IF_ERROR(options.budget->charge(
-        name, {{ASHLAR_MEMORY_ARENA, others[i], otherCharges[i]}}));
+        name, needs.requests(*module, true), /*keep=*/false));
+  std::vector<Budget::Request> asked = needs.requests(*module, false);
+  std::vector<Charge> charges(asked.size());
+  for (size_t i = 0; i < asked.size(); ++i)
+    asked[i].out = &charges[i];
+  ASHLAR_RETURN_IF_ERROR(options.budget->charge(name, asked));
   for (size_t i = 0; i < devices().size(); ++i) {
     arenas.push_back(std::make_unique<Buffer>());
-    ASHLAR_RETURN_IF_ERROR(
-        i == 0 ? arenas[i]->allocate(device(), bytes, std::move(charge), room)
-               : arenas[i]->allocate(*devices()[i], others[i - 1],
-                                     std::move(otherCharges[i - 1])));
+    // Behind the first come the scratch, then the others.
+    Charge &charge = charges[i == 0 ? 0 : i + 1];
+    ASHLAR_RETURN_IF_ERROR(arenas[i]->allocate(
+        {*module->runtime, devices()[i], ASHLAR_MEMORY_ARENA},
+        i == 0 ? needs.arena : needs.otherArenas[i - 1], std::move(charge),
+        i == 0 ? needs.arenaRoom : 0));
   }
-  return scratchBuffer.allocate(device(), scratchBytes,
-                                std::move(scratchCharge));
+  return scratchBuffer.allocate(
+      {*module->runtime, &device(), ASHLAR_MEMORY_SCRATCH}, needs.scratch,
+      std::move(charges[1]));
+}
+
+Status Session::grow(Buffer &buffer, uint64_t bytes, uint64_t room) {
+  if (bytes <= buffer.size())
+    return {};
+  if (options.growthStep && bytes < room)
+    bytes = std::min(room, alignUp(bytes, options.growthStep));
+  return buffer.grow(bytes, *options.budget, name);
 }
 
 Status Session::useArena(uint64_t bytes) {
-  return arenas.front()->grow(bytes, *options.budget, name,
-                              ASHLAR_MEMORY_ARENA);
+  return grow(*arenas.front(), bytes, needs.arenaRoom);
+}
+
+Status Session::regain() {
+  ASHLAR_RETURN_IF_ERROR(grow(*arenas.front(), needs.arena, needs.arenaRoom));
+  for (size_t i = 1; i < arenas.size(); ++i)
+    ASHLAR_RETURN_IF_ERROR(grow(*arenas[i], needs.otherArenas[i - 1], 0));
+  return grow(scratchBuffer, needs.scratch, 0);
+}
+
+uint64_t Session::inUse() const {
+  uint64_t bytes = scratchBuffer.size();
+  for (const auto &arena : arenas)
+    bytes += arena->size();
+  for (const EntryBuffers &of : buffers)
+    for (const auto *list : {&of.outputs, &of.stagedInputs, &of.stagedOutputs})
+      for (const auto &buffer : *list)
+        bytes += buffer ? buffer->size() : 0;
+  return bytes;
+}
+
+uint64_t Session::giveBack(bool outputsToo) {
+  uint64_t bytes = scratchBuffer.trim();
+  for (const auto &arena : arenas)
+    bytes += arena->trim();
+  for (const EntryBuffers &of : buffers)
+    for (const auto *list : {&of.outputs, &of.stagedInputs, &of.stagedOutputs})
+      for (const auto &buffer : *list)
+        if (buffer && (outputsToo || list != &of.outputs))
+          bytes += buffer->trim();
+  if (bytes)
+    ++trims;
+  return bytes;
+}
+
+uint64_t Session::trim() {
+  waitUntilIdle();
+  return giveBack(/*outputsToo=*/true);
 }
 
 Status Session::startQueues() {
@@ -118,30 +146,21 @@ Status Session::makeBuffer(const fb::TensorDescription &tensor,
   if (!maximumShape(tensor, shape, largest) || bytes > largest)
     return corrupt("a shape exceeds the module's own largest",
                    tensor.name()->str());
-  // The contract counts whole lines of cache.
-  auto toLines = [](uint64_t &size) {
-    if (!checkedAdd(size, bufferAlignment - 1, size))
-      return false;
-    size -= size % bufferAlignment;
-    return true;
-  };
-  if (!toLines(largest) || !toLines(bytes))
+  if (!bufferBytes(largest, largest) || !bufferBytes(bytes, bytes))
     return corrupt("a shape has too many bytes", tensor.name()->str());
+  ashlar_device_t *where = kind == ASHLAR_MEMORY_OUTPUTS ? nullptr : &device();
   // Where the caller chooses sizes, memory is what they need.
-  if (options.reserveAll || isStatic(tensor))
+  if (options.reserveAll || isStatic(tensor) ||
+      !Buffer::growsInPlace(*module->runtime, where))
     bytes = largest;
   if (slot)
-    return slot->grow(bytes, *options.budget, name, kind);
+    return grow(*slot, bytes, largest);
   Charge receipt;
   ASHLAR_RETURN_IF_ERROR(
-      options.budget->charge(name, {{kind, bytes, receipt}}));
+      options.budget->charge(name, {{kind, bytes, &receipt, where}}));
   auto buffer = std::make_unique<Buffer>();
-  if (kind == ASHLAR_MEMORY_OUTPUTS)
-    ASHLAR_RETURN_IF_ERROR(
-        buffer->allocateHost(bytes, std::move(receipt), largest));
-  else
-    ASHLAR_RETURN_IF_ERROR(
-        buffer->allocate(device(), bytes, std::move(receipt), largest));
+  ASHLAR_RETURN_IF_ERROR(buffer->allocate({*module->runtime, where, kind},
+                                          bytes, std::move(receipt), largest));
   slot = std::move(buffer);
   return {};
 }
@@ -266,6 +285,9 @@ Status Session::runNow(BoundCall &call, RunControl &control) {
   Status status = call.run(control);
   lastRunNanoseconds.store(Trace::now() - start, std::memory_order_relaxed);
   (status.ok() ? runs : failures).fetch_add(1, std::memory_order_relaxed);
+  // What the caller may still read stays.
+  if (options.highWater && inUse() > options.highWater)
+    giveBack(/*outputsToo=*/false);
   return status;
 }
 
@@ -289,8 +311,8 @@ Status Session::runAsync(BoundCall &call, std::shared_ptr<Event> event) {
     try {
       server = std::thread([this] { serve(); });
     } catch (const std::system_error &error) {
-      return Status(ASHLAR_INTERNAL,
-                    concat("cannot start a thread: ", error.what()));
+      return failure(ASHLAR_INTERNAL,
+                     concat("cannot start a thread: ", error.what()));
     }
   }
   job = {&call, std::move(event)};
@@ -313,7 +335,7 @@ void Session::serve() {
       status = runNow(*current.call, current.event->control);
     } catch (const std::bad_alloc &) {
       // Only labels of a trace and messages allocate here.
-      status = Status(ASHLAR_INTERNAL, "the system has no more memory");
+      status = failure(ASHLAR_INTERNAL, "the system has no more memory");
     }
     lock.lock();
     // Whoever finds the session idle finds the event done.

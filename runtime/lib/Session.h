@@ -8,6 +8,7 @@
 #include "BoundCall.h"
 #include "Buffer.h"
 #include "Event.h"
+#include "SessionNeeds.h"
 
 #include <thread>
 
@@ -19,6 +20,8 @@ struct SessionOptions {
   uint32_t threads = 0; // 0: the runtime's default
   bool poison = false;
   bool reserveAll = false;
+  uint64_t growthStep = 0;
+  uint64_t highWater = 0; // 0: none
 };
 
 class Session {
@@ -62,6 +65,13 @@ public:
   /// Before a call uses the first `bytes` of the first device's arena: charges
   /// what no call has used yet. It never moves.
   Status useArena(uint64_t bytes);
+  /// Gives back what no run needs to find again; waits for the one in flight.
+  uint64_t trim();
+  /// How often that has happened, here or for the high-water mark: calls that
+  /// were bound before ask for their memory again.
+  uint64_t trimCount() const { return trims; }
+  /// What every run needs: arenas and scratch.
+  Status regain();
   std::shared_ptr<Trace> trace() const { return module->runtime->trace(); }
   /// Runs the list, each command on its device. A device that fails is lost.
   Status execute(const CommandList &list, RunControl &control);
@@ -96,6 +106,9 @@ private:
                     std::unique_ptr<Buffer> &slot);
   Status reserveBuffers();
   Status allocateArenas();
+  Status grow(Buffer &buffer, uint64_t bytes, uint64_t room);
+  uint64_t inUse() const;
+  uint64_t giveBack(bool outputsToo);
   Status startQueues();
   Status executeShared(Sequencer &sequencer);
   Status transfer(const Sequencer &sequencer, size_t index);
@@ -105,6 +118,8 @@ private:
   const std::shared_ptr<Module> module;
   const SessionOptions options;
   uint32_t workers = 1;
+  SessionNeeds needs;
+  uint64_t trims = 0;
   std::vector<std::unique_ptr<Buffer>> arenas; // one per device
   Buffer scratchBuffer;
   std::vector<EntryBuffers> buffers; // one per entry

@@ -39,12 +39,17 @@ const char *Status::place() const {
   return detail ? detail->place.c_str() : "";
 }
 
-Status invalidArgument(std::string message, std::string place) {
-  return Status(ASHLAR_INVALID_ARGUMENT, std::move(message), std::move(place));
+Status failure(ashlar_status_code_t code, const Words &message,
+               const Words &place) {
+  return Status(code, message.text(), place.text());
 }
 
-Status corrupt(std::string message, std::string place) {
-  return Status(ASHLAR_CORRUPT, std::move(message), std::move(place));
+Status invalidArgument(const Words &message, const Words &place) {
+  return failure(ASHLAR_INVALID_ARGUMENT, message, place);
+}
+
+Status corrupt(const Words &message, const Words &place) {
+  return failure(ASHLAR_CORRUPT, message, place);
 }
 
 void Piece::appendTo(std::string &out) const {
@@ -88,6 +93,17 @@ ashlar_status_t exportStatus(const Status &status) noexcept {
 
 ashlar_status_t exportOutOfMemory() noexcept {
   return {ASHLAR_INTERNAL, "the system has no more memory", ""};
+}
+
+ashlar_status_t guardCall(Status (*call)(void *body), void *body) noexcept {
+  try {
+    Status status = call(body);
+    return status.ok() ? exportOk() : exportStatus(status);
+  } catch (const std::bad_alloc &) {
+    return exportOutOfMemory();
+  } catch (const std::exception &error) {
+    return exportStatus(Status(ASHLAR_INTERNAL, error.what()));
+  }
 }
 
 } // namespace ashlar::runtime

@@ -59,6 +59,8 @@ private:
       return status_;                                                          \
   } while (false)
 
+template <size_t N> struct Message;
+
 /// A part of a message: text or an integer. Small, since messages are built in
 /// many places.
 class Piece {
@@ -69,6 +71,7 @@ public:
   Piece(const std::string &text) : Piece(std::string_view(text)) {}
   Piece(const char *text)
       : kind(reinterpret_cast<uintptr_t>(text)), value(untilNul) {}
+  template <size_t N> Piece(const Message<N> &) = delete; // would dangle
   template <typename Integer,
             typename = std::enable_if_t<std::is_integral_v<Integer>>>
   Piece(Integer number)
@@ -85,16 +88,43 @@ private:
 
 std::string join(const Piece *pieces, size_t count);
 
+/// What concat gives: a string as soon as one is asked for. Until then it looks
+/// at what it was given, so it is not to be kept.
+template <size_t N> struct Message {
+  Piece pieces[N];
+  operator std::string() const { return join(pieces, N); }
+};
+
 /// Joins strings and integers into one message. In place: a function for each
 /// combination of types would be more code than its calls.
 template <typename... Pieces>
-[[gnu::always_inline]] inline std::string concat(const Pieces &...pieces) {
-  const Piece list[] = {Piece(pieces)...};
-  return join(list, sizeof...(pieces));
+[[gnu::always_inline]] inline Message<sizeof...(Pieces)>
+concat(const Pieces &...pieces) {
+  return {{Piece(pieces)...}};
 }
 
-Status invalidArgument(std::string message, std::string place = {});
-Status corrupt(std::string message, std::string place = {});
+/// A message or a plain text that is about to become part of a status.
+class Words {
+public:
+  Words(const char *text) : single(text) {}
+  Words(std::string_view text) : single(text) {}
+  Words(const std::string &text) : single(text) {}
+  template <size_t N>
+  Words(const Message<N> &message)
+      : single(""), list(message.pieces), count(N) {}
+  std::string text() const { return join(list ? list : &single, count); }
+
+private:
+  Piece single;
+  const Piece *list = nullptr;
+  size_t count = 1;
+};
+
+// Out of line, so that who fails makes no strings.
+Status failure(ashlar_status_code_t code, const Words &message,
+               const Words &place = "");
+Status invalidArgument(const Words &message, const Words &place = "");
+Status corrupt(const Words &message, const Words &place = "");
 
 /// Hands a status to C. Never throws: a message that does not fit is cut.
 ashlar_status_t exportStatus(const Status &status) noexcept;
@@ -102,15 +132,13 @@ ashlar_status_t exportOutOfMemory() noexcept;
 ashlar_status_t exportOk() noexcept;
 
 /// Runs the body of a C function: nothing thrown inside leaves the library.
+ashlar_status_t guardCall(Status (*call)(void *body), void *body) noexcept;
 template <typename Body> ashlar_status_t guard(Body &&body) noexcept {
-  try {
-    Status status = body();
-    return status.ok() ? exportOk() : exportStatus(status);
-  } catch (const std::bad_alloc &) {
-    return exportOutOfMemory();
-  } catch (const std::exception &error) {
-    return exportStatus(Status(ASHLAR_INTERNAL, error.what()));
-  }
+  return guardCall(
+      [](void *given) {
+        return (*static_cast<std::remove_reference_t<Body> *>(given))();
+      },
+      &body);
 }
 
 } // namespace ashlar::runtime

@@ -84,6 +84,32 @@ ModuleBuilder symbolicModule() {
   return b;
 }
 
+ModuleBuilder growingModule() {
+  ModuleBuilder b = symbolicModule();
+  fb::ProgramEntryT &entry = b.programEntry();
+  for (uint32_t i = 0; i < 2; ++i) {
+    auto buffer = std::make_unique<fb::ArenaBufferT>();
+    buffer->size = expression({{SizeOpcode::Symbol, 0},
+                               {SizeOpcode::Constant, sizeof(float)},
+                               {SizeOpcode::Multiply, 0}},
+                              sampleCount * int64_t(sizeof(float)));
+    buffer->offset = i * sampleCount * sizeof(float);
+    // Written by one dispatch, read by the next, a barrier between them.
+    buffer->first = 2 * i;
+    buffer->last = 2 * i + 2;
+    entry.buffers.push_back(std::move(buffer));
+  }
+  for (auto &command : entry.commands)
+    if (auto *dispatch = command.AsDispatch())
+      for (auto &binding : dispatch->bindings)
+        if (binding->storage == Storage::Arena)
+          binding->buffer =
+              binding->offset->constant < int64_t(sampleCount * sizeof(float))
+                  ? 1
+                  : 2;
+  return b;
+}
+
 ModuleBuilder checkingModule() {
   constexpr int64_t bytes = sampleCount * sizeof(float);
   ModuleBuilder b;

@@ -19,6 +19,9 @@ ModuleBuilder sampleModule();
 /// The same on float[N], N from 1 to 256, all sizes symbolic.
 ModuleBuilder symbolicModule();
 
+/// The same with a plan of the arena that follows N: two values of N floats.
+ModuleBuilder growingModule();
+
 /// z = x, refused by the kernel where x[0] is negative.
 ModuleBuilder checkingModule();
 

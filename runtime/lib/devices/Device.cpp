@@ -24,7 +24,7 @@ bool ashlar_device_t::hasFeature(std::string_view feature) const {
 void ashlar_device_t::lose(const Status &cause) {
   std::lock_guard<std::mutex> lock(mutex);
   if (firstFailure.ok())
-    firstFailure = Status(ASHLAR_DEVICE_LOST, cause.message(), name);
+    firstFailure = failure(ASHLAR_DEVICE_LOST, cause.message(), name);
 }
 
 Status ashlar_device_t::status() const {

@@ -182,13 +182,31 @@ typedef struct ashlar_executor_t {
               void *task);
 } ashlar_executor_t;
 
+/* An embedder's own memory for what budgets count of the host's memory (and of
+ * devices that share it): arenas, outputs, staging and scratch. Weights and
+ * code are mapped from the file, memory of other devices is their driver's.
+ * `device` names whose memory it is ("cpu:0"; "host" for outputs on other
+ * devices), kind is an ashlar_memory_kind_t. Each call follows its charge; what
+ * sessions allocate is then as large as it will ever be, for it cannot grow in
+ * place. Any thread, several at the same time. */
+typedef struct ashlar_allocator_t {
+  void *context;
+  /* Aligned to 64 bytes, contents undefined; NULL: there is no such memory. */
+  void *(*allocate)(void *context, const char *device, uint32_t kind,
+                    uint64_t bytes);
+  void (*free)(void *context, const char *device, uint32_t kind, void *memory,
+               uint64_t bytes);
+} ashlar_allocator_t;
+
 typedef struct ashlar_runtime_options_t {
   size_t size;
   uint32_t threads; /* default of sessions; 0: as many as CPUs are allowed */
   uint32_t reserved;
-  const ashlar_executor_t *executor; /* NULL: threads of our own; copied */
+  const ashlar_executor_t *executor;   /* NULL: threads of our own; copied */
+  const ashlar_allocator_t *allocator; /* NULL: mapped memory; copied */
 } ashlar_runtime_options_t;
-#define ASHLAR_RUNTIME_OPTIONS_INIT {sizeof(ashlar_runtime_options_t), 0, 0, 0}
+#define ASHLAR_RUNTIME_OPTIONS_INIT                                            \
+  {sizeof(ashlar_runtime_options_t), 0, 0, 0, 0}
 
 /* options may be NULL. Opens no device. INVALID_ARGUMENT, INTERNAL. */
 ASHLAR_API ashlar_status_t ashlar_runtime_create(
@@ -231,33 +249,71 @@ typedef enum ashlar_memory_kind_t {
   ASHLAR_MEMORY_KINDS = 6
 } ashlar_memory_kind_t;
 
+/* A kind that only holders have: what a budget below sets aside and does not
+ * use. */
+#define ASHLAR_MEMORY_SET_ASIDE 16
+
 typedef struct ashlar_budget_statistics_t {
   size_t size;
   uint64_t limit;
-  uint64_t current;
+  uint64_t current; /* what budgets below set aside included */
   uint64_t peak;
   uint64_t current_of[ASHLAR_MEMORY_KINDS]; /* by ashlar_memory_kind_t */
-  uint64_t refusals;                        /* requests that did not fit */
+  uint64_t refusals;                        /* requests that did not fit here */
+  uint64_t reserved; /* set aside by ashlar_budget_reserve, used or not */
 } ashlar_budget_statistics_t;
 #define ASHLAR_BUDGET_STATISTICS_INIT                                          \
-  {sizeof(ashlar_budget_statistics_t), 0, 0, 0, {0}, 0}
+  {sizeof(ashlar_budget_statistics_t), 0, 0, 0, {0}, 0, 0}
 
-/* One charge that a budget carries now. */
+/* One charge that a budget carries now, or one below it. */
 typedef struct ashlar_holder_t {
-  char name[64]; /* of the module or session, cut to fit */
-  uint32_t kind; /* ashlar_memory_kind_t */
+  char name[64]; /* of the module or session, cut to fit; of a budget below,
+                    behind its path: "tenant-a/model" */
+  uint32_t kind; /* ashlar_memory_kind_t, or ASHLAR_MEMORY_SET_ASIDE */
   uint32_t reserved;
   uint64_t bytes;
 } ashlar_holder_t;
 
 #define ASHLAR_UNLIMITED UINT64_MAX
 
-/* A budget of `limit` bytes that modules and sessions share. */
+/* Budgets form a tree: the runtime's own is the root, tenants may be below it,
+ * models below those, sessions below these. What is charged to one is charged
+ * to all above it, at once; no limit of any is ever passed. A refusal's place
+ * is the name of the budget that lacks the bytes; the message says how many,
+ * who holds the rest, and who would have to go.
+ *
+ * A budget of `limit` bytes that modules and sessions share, right below the
+ * runtime's. */
 ASHLAR_API ashlar_status_t ashlar_budget_create(ashlar_runtime_t *runtime,
                                                 const char *name,
                                                 uint64_t limit,
                                                 ashlar_budget_t **out_budget);
+/* The same below another budget, which it keeps. */
+ASHLAR_API ashlar_status_t
+ashlar_budget_create_below(ashlar_budget_t *parent, const char *name,
+                           uint64_t limit, ashlar_budget_t **out_budget);
+/* The root, without a limit at first: a reference to be released. */
+ASHLAR_API ashlar_status_t ashlar_runtime_budget(ashlar_runtime_t *runtime,
+                                                 ashlar_budget_t **out_budget);
 ASHLAR_API void ashlar_budget_release(ashlar_budget_t *budget);
+/* INVALID_ARGUMENT below what is in use. */
+ASHLAR_API ashlar_status_t ashlar_budget_set_limit(ashlar_budget_t *budget,
+                                                   uint64_t limit);
+/* A limit of its own for one memory: a device's, or with NULL the host's, which
+ * is also that of devices that share it, such as cpu:0. */
+ASHLAR_API ashlar_status_t ashlar_budget_set_device_limit(
+    ashlar_budget_t *budget, const ashlar_device_t *device, uint64_t limit);
+/* Sets bytes of a memory aside: the budgets above count them as in use from now
+ * on, so that nobody else takes them; what is charged here uses them up first.
+ * Takes the place of what was set aside before; 0 gives it back.
+ * OUT_OF_BUDGET where a budget above has less left. */
+ASHLAR_API ashlar_status_t ashlar_budget_reserve(ashlar_budget_t *budget,
+                                                 const ashlar_device_t *device,
+                                                 uint64_t bytes);
+/* The same figures as ashlar_budget_query, of one memory. */
+ASHLAR_API ashlar_status_t ashlar_budget_query_device(
+    const ashlar_budget_t *budget, const ashlar_device_t *device,
+    ashlar_budget_statistics_t *out_statistics);
 ASHLAR_API ashlar_status_t ashlar_budget_query(
     const ashlar_budget_t *budget, ashlar_budget_statistics_t *out_statistics);
 /* Writes up to `capacity` holders, largest first; *out_count is how many there
@@ -399,9 +455,40 @@ typedef struct ashlar_session_options_t {
    * later run can be refused for its budget. */
   uint32_t reserve_all;
   uint32_t reserved;
+  /* Where sizes are the caller's, memory grows in steps of so many bytes, at
+   * most 1 TiB; 0: by what is needed. */
+  uint64_t growth_bytes;
+  /* A run that leaves the session with more than so many bytes gives back all
+   * but outputs, as ashlar_session_trim does; 0: never. */
+  uint64_t high_water_bytes;
 } ashlar_session_options_t;
 #define ASHLAR_SESSION_OPTIONS_INIT                                            \
-  {sizeof(ashlar_session_options_t), 0, 0, 0, 0, 0}
+  {sizeof(ashlar_session_options_t), 0, 0, 0, 0, 0, 0, 0}
+
+/* What loading a file and so many sessions would take, as the budgets would
+ * count it; how many bytes of it each device's memory holds is left out. */
+typedef struct ashlar_module_cost_t {
+  size_t size;
+  uint64_t weights_bytes;
+  uint64_t code_bytes;
+  /* Of one session: what it is charged when it is created, and what it may come
+   * to with all outputs and staging at their largest. */
+  uint64_t session_bytes;
+  uint64_t session_peak_bytes;
+} ashlar_module_cost_t;
+#define ASHLAR_MODULE_COST_INIT {sizeof(ashlar_module_cost_t), 0, 0, 0, 0}
+
+/* Whether the module and `sessions` sessions of it fit now: the answer that
+ * loading and creating them all would give, in one piece, from the file's index
+ * alone. Sessions count with their peak where session_options->reserve_all is
+ * set, else with what they are created with; session_budget NULL: the
+ * runtime's. Nothing is kept: reserve the bytes to be sure of them. out_cost is
+ * filled in for OUT_OF_BUDGET, too. Errors are those of loading. */
+ASHLAR_API ashlar_status_t ashlar_module_check_file(
+    ashlar_runtime_t *runtime, const char *path,
+    const ashlar_load_options_t *options, ashlar_budget_t *session_budget,
+    const ashlar_session_options_t *session_options, uint32_t sessions,
+    ashlar_module_cost_t *out_cost);
 
 /* Allocates the arena and starts the threads. budget NULL: no limit. options
  * may be NULL. OUT_OF_BUDGET says how much is missing and who holds the rest.
@@ -411,6 +498,15 @@ ASHLAR_API ashlar_status_t ashlar_session_create(
     const ashlar_session_options_t *options, ashlar_session_t **out_session);
 /* Waits for a run in flight. */
 ASHLAR_API void ashlar_session_release(ashlar_session_t *session);
+
+/* Gives back the arena's, scratch's, outputs' and staging's memory, and what
+ * was charged for it, until the next run, which asks for it again and may be
+ * refused. Outputs that the session provided are no longer valid. Addresses
+ * stay, so prepared bindings remain usable. Does nothing on devices with a
+ * memory of their own and where an ashlar_allocator_t serves. Waits for a run
+ * in flight. *out_bytes, which may be NULL: how much it was. */
+ASHLAR_API ashlar_status_t ashlar_session_trim(ashlar_session_t *session,
+                                               uint64_t *out_bytes);
 
 /* Runs the entry and returns when the outputs are there. INVALID_ARGUMENT for
  * tensors that do not fit the entry (nothing has run then), OUT_OF_BUDGET for
@@ -493,7 +589,8 @@ ASHLAR_API ashlar_status_t ashlar_event_cancel(ashlar_event_t *event);
 /* May be called before the run has ended; the run goes on. */
 ASHLAR_API void ashlar_event_release(ashlar_event_t *event);
 
-/*===-- Layouts that no version of this soname changes -------------------===*/
+/*===-- Layouts: no version of this soname moves a field; structs that begin
+ *      with their size grow at their end --------------------------------===*/
 
 #ifdef __cplusplus
 #define ASHLAR_LAYOUT_ASSERT(condition) static_assert(condition, #condition)
@@ -506,13 +603,15 @@ ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_tensor_t) == 160);
 ASHLAR_LAYOUT_ASSERT(offsetof(ashlar_tensor_t, shape) == 32);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_holder_t) == 80);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_executor_t) == 24);
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_allocator_t) == 24);
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_module_cost_t) == 40);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_tensor_info_t) == 296);
-ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_runtime_options_t) == 24);
-ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_budget_statistics_t) == 88);
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_runtime_options_t) == 32);
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_budget_statistics_t) == 96);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_load_options_t) == 56);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_module_info_t) == 96);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_contract_t) == 72);
-ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_session_options_t) == 32);
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_session_options_t) == 48);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_session_statistics_t) == 72);
 #endif
 #undef ASHLAR_LAYOUT_ASSERT

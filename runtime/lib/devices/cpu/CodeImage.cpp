@@ -26,8 +26,8 @@ CodeImage::~CodeImage() {
 }
 
 static Status systemError(const char *action) {
-  return Status(ASHLAR_INTERNAL, concat(action, ": ", std::strerror(errno)),
-                "code");
+  return failure(ASHLAR_INTERNAL, concat(action, ": ", std::strerror(errno)),
+                 "code");
 }
 
 Status CodeImage::write(const void *image, uint64_t size) {
@@ -95,12 +95,12 @@ Status CodeImage::checkVersion() const {
                    "code");
   uint32_t version = readVersion(symbol);
   if (version != ASHLAR_KERNEL_ABI_VERSION)
-    return Status(ASHLAR_UNSUPPORTED,
-                  concat("the code has kernel ABI version ", version,
-                         ", this runtime calls version ",
-                         ASHLAR_KERNEL_ABI_VERSION,
-                         ": compile the model again"),
-                  "code");
+    return failure(ASHLAR_UNSUPPORTED,
+                   concat("the code has kernel ABI version ", version,
+                          ", this runtime calls version ",
+                          ASHLAR_KERNEL_ABI_VERSION,
+                          ": compile the model again"),
+                   "code");
   return {};
 }
 

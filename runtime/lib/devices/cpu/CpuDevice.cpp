@@ -44,8 +44,8 @@ static Status cpuAllocate(void *, uint64_t size, void **outAddress) {
   void *address = mmap(nullptr, size ? size : 1, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (address == MAP_FAILED)
-    return Status(ASHLAR_OUT_OF_BUDGET,
-                  concat("the system has no ", size, " bytes of memory"));
+    return failure(ASHLAR_OUT_OF_BUDGET,
+                   concat("the system has no ", size, " bytes of memory"));
   // A hint: large pages save translation misses on large arenas.
   if (size >= (4u << 20))
     madvise(address, size, MADV_HUGEPAGE);

@@ -26,9 +26,9 @@ Status WorkerTeam::start(uint32_t workers) {
     for (uint32_t i = 1; i < workers; ++i)
       threads.emplace_back([this, i] { work(i); });
   } catch (const std::system_error &error) {
-    return Status(ASHLAR_INTERNAL,
-                  concat("cannot start thread ", threads.size() + 1, " of ",
-                         workers - 1, ": ", error.what()));
+    return failure(ASHLAR_INTERNAL,
+                   concat("cannot start thread ", threads.size() + 1, " of ",
+                          workers - 1, ": ", error.what()));
   }
   return {};
 }

@@ -43,7 +43,7 @@ static Status nullAllocate(void *, uint64_t size, void **outAddress) {
   *outAddress =
       size < limit ? std::aligned_alloc(64, (size + 64) / 64 * 64) : nullptr;
   if (!*outAddress)
-    return Status(ASHLAR_INTERNAL, concat("no memory for ", size, " bytes"));
+    return failure(ASHLAR_INTERNAL, concat("no memory for ", size, " bytes"));
   return {};
 }
 

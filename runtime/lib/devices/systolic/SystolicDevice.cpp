@@ -39,10 +39,10 @@ struct Device {
       }
     if (bytes <= limit && allocated <= limit - bytes)
       return {};
-    return Status(ASHLAR_OUT_OF_BUDGET,
-                  concat("no memory for ", bytes, " bytes: machine ", name,
-                         " has ", limit, ", of which ", allocated,
-                         " are in use"));
+    return failure(ASHLAR_OUT_OF_BUDGET,
+                   concat("no memory for ", bytes, " bytes: machine ", name,
+                          " has ", limit, ", of which ", allocated,
+                          " are in use"));
   }
 };
 
@@ -86,8 +86,8 @@ static Status systolicAllocate(void *opaque, uint64_t size, void **outAddress) {
   ASHLAR_RETURN_IF_ERROR(device.check(size));
   *outAddress = std::aligned_alloc(64, (size + 64) / 64 * 64);
   if (!*outAddress)
-    return Status(ASHLAR_OUT_OF_BUDGET,
-                  concat("the system has no ", size, " bytes of memory"));
+    return failure(ASHLAR_OUT_OF_BUDGET,
+                   concat("the system has no ", size, " bytes of memory"));
   device.allocated += size;
   return {};
 }

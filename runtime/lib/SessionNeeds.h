@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a session of a module takes, from the module's index alone.
+
+#ifndef ASHLAR_RUNTIME_LIB_SESSIONNEEDS_H
+#define ASHLAR_RUNTIME_LIB_SESSIONNEEDS_H
+
+#include "Module.h"
+
+namespace ashlar::runtime {
+
+struct SessionNeeds {
+  uint64_t arenaRoom = 0;            // for the largest sizes
+  uint64_t arena = 0;                // at first
+  std::vector<uint64_t> otherArenas; // one for each further device
+  uint64_t scratch = 0;              // of all workers
+  uint64_t outputs = 0;              // of all entries, at their largest
+  uint64_t staging = 0;              // likewise
+
+  /// What is charged when the session is created, and with `all`, what any
+  /// run may need beyond.
+  std::vector<Budget::Request> requests(const Module &module, bool all) const;
+};
+
+/// Bytes of an input's or output's buffer: whole lines of cache. False where
+/// they overflow.
+[[nodiscard]] bool bufferBytes(uint64_t bytes, uint64_t &out);
+
+/// How many workers a session has that asks for `threads`, or with 0 for none
+/// in particular.
+uint32_t sessionWorkers(const Runtime &runtime, uint32_t threads);
+
+/// With `all`, the arena is that of the largest sizes from the start.
+Status sessionNeeds(const Module &module, uint32_t workers, bool all,
+                    SessionNeeds &out);
+
+} // namespace ashlar::runtime
+
+#endif // ASHLAR_RUNTIME_LIB_SESSIONNEEDS_H
