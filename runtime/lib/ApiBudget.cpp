@@ -128,4 +128,48 @@ ashlar_status_t ashlar_budget_holders(const ashlar_budget_t *budget,
   });
 }
 
+ashlar_status_t ashlar_budget_set_share(ashlar_budget_t *budget,
+                                        uint32_t share) {
+  return guard([&]() -> Status {
+    if (!budget)
+      return isNull("budget");
+    if (share == 0)
+      return invalidArgument("a share is at least 1", "share");
+    budget->impl->tenant().share = share;
+    return {};
+  });
+}
+
+ashlar_status_t ashlar_stats_query(const ashlar_budget_t *budget,
+                                   ashlar_stats_t *out_stats) {
+  return guard([&]() -> Status {
+    if (!budget)
+      return isNull("budget");
+    ashlar_stats_t filled = ASHLAR_STATS_INIT;
+    budget->impl->query(filled);
+    return writeStruct(filled, out_stats, "out_stats");
+  });
+}
+
+ashlar_status_t ashlar_stats_prometheus(ashlar_runtime_t *runtime, char *text,
+                                        size_t capacity, size_t *out_bytes) {
+  if (out_bytes)
+    *out_bytes = 0;
+  if (text && capacity)
+    *text = 0;
+  return guard([&]() -> Status {
+    if (!runtime)
+      return isNull("runtime");
+    if (!out_bytes)
+      return isNull("out_bytes");
+    if (!text && capacity)
+      return isNull("text");
+    std::string all = runtime->impl->budget()->prometheus();
+    *out_bytes = all.size();
+    if (capacity)
+      text[all.copy(text, capacity - 1)] = 0;
+    return {};
+  });
+}
+
 } // extern "C"

@@ -21,19 +21,19 @@ static Status bindCall(Session &session, const ashlar_entry_t *entry,
   return session.call(*entry).bind(inputs, outputs);
 }
 
-static Status startAsync(Session &session, BoundCall &call,
+static Status startAsync(Session &session, BoundCall &call, uint64_t timeout,
                          ashlar_event_t **out_event) {
   auto handle = std::make_unique<ashlar_event_t>();
   handle->impl = std::make_shared<Event>();
-  ASHLAR_RETURN_IF_ERROR(session.runAsync(call, handle->impl));
+  ASHLAR_RETURN_IF_ERROR(session.runAsync(call, handle->impl, timeout));
   *out_event = handle.release();
   return {};
 }
 
 /// Runs, then corrects the shapes that depend on data.
 static Status runAndDescribe(Session &session, BoundCall &call,
-                             ashlar_tensor_t *outputs) {
-  ASHLAR_RETURN_IF_ERROR(session.run(call));
+                             ashlar_tensor_t *outputs, uint64_t timeout = 0) {
+  ASHLAR_RETURN_IF_ERROR(session.run(call, timeout));
   for (uint32_t i = 0; i < call.outputCount(); ++i)
     std::copy_n(call.outputShape(i), call.outputRank(i), outputs[i].shape);
   return {};
@@ -82,6 +82,7 @@ ashlar_status_t ashlar_session_create(ashlar_module_t *module,
           "options.growth_bytes");
     given.growthStep = read.growth_bytes;
     given.highWater = read.high_water_bytes;
+    given.priority = read.priority;
     auto session = std::make_shared<Session>(module->impl, std::move(given));
     ASHLAR_RETURN_IF_ERROR(session->start());
     *out_session = new ashlar_session_t{std::move(session)};
@@ -130,12 +131,21 @@ ashlar_status_t
 ashlar_session_run_entry(ashlar_session_t *session, const ashlar_entry_t *entry,
                          const ashlar_tensor_t *inputs, size_t input_count,
                          ashlar_tensor_t *outputs, size_t output_count) {
+  return ashlar_session_run_within(session, entry, inputs, input_count, outputs,
+                                   output_count, 0);
+}
+
+ashlar_status_t ashlar_session_run_within(
+    ashlar_session_t *session, const ashlar_entry_t *entry,
+    const ashlar_tensor_t *inputs, size_t input_count, ashlar_tensor_t *outputs,
+    size_t output_count, uint64_t timeout_ns) {
   return guard([&]() -> Status {
     if (!session)
       return isNull("session");
     ASHLAR_RETURN_IF_ERROR(bindCall(
         *session->impl, entry, {inputs, input_count}, {outputs, output_count}));
-    return runAndDescribe(*session->impl, session->impl->call(*entry), outputs);
+    return runAndDescribe(*session->impl, session->impl->call(*entry), outputs,
+                          timeout_ns);
   });
 }
 
@@ -144,6 +154,14 @@ ashlar_session_run_async(ashlar_session_t *session, const ashlar_entry_t *entry,
                          const ashlar_tensor_t *inputs, size_t input_count,
                          ashlar_tensor_t *outputs, size_t output_count,
                          ashlar_event_t **out_event) {
+  return ashlar_session_run_async_within(session, entry, inputs, input_count,
+                                         outputs, output_count, 0, out_event);
+}
+
+ashlar_status_t ashlar_session_run_async_within(
+    ashlar_session_t *session, const ashlar_entry_t *entry,
+    const ashlar_tensor_t *inputs, size_t input_count, ashlar_tensor_t *outputs,
+    size_t output_count, uint64_t timeout_ns, ashlar_event_t **out_event) {
   if (out_event)
     *out_event = nullptr;
   return guard([&]() -> Status {
@@ -153,7 +171,17 @@ ashlar_session_run_async(ashlar_session_t *session, const ashlar_entry_t *entry,
       return isNull("out_event");
     ASHLAR_RETURN_IF_ERROR(bindCall(
         *session->impl, entry, {inputs, input_count}, {outputs, output_count}));
-    return startAsync(*session->impl, session->impl->call(*entry), out_event);
+    return startAsync(*session->impl, session->impl->call(*entry), timeout_ns,
+                      out_event);
+  });
+}
+
+ashlar_status_t ashlar_session_cancel(ashlar_session_t *session) {
+  return guard([&]() -> Status {
+    if (!session)
+      return isNull("session");
+    session->impl->cancel();
+    return {};
   });
 }
 
@@ -230,15 +258,26 @@ void ashlar_bindings_release(ashlar_bindings_t *bindings) {
 }
 
 ashlar_status_t ashlar_bindings_run(ashlar_bindings_t *bindings) {
+  return ashlar_bindings_run_within(bindings, 0);
+}
+
+ashlar_status_t ashlar_bindings_run_within(ashlar_bindings_t *bindings,
+                                           uint64_t timeout_ns) {
   return guard([&]() -> Status {
     if (!bindings)
       return isNull("bindings");
-    return bindings->session->run(*bindings->call);
+    return bindings->session->run(*bindings->call, timeout_ns);
   });
 }
 
 ashlar_status_t ashlar_bindings_run_async(ashlar_bindings_t *bindings,
                                           ashlar_event_t **out_event) {
+  return ashlar_bindings_run_async_within(bindings, 0, out_event);
+}
+
+ashlar_status_t ashlar_bindings_run_async_within(ashlar_bindings_t *bindings,
+                                                 uint64_t timeout_ns,
+                                                 ashlar_event_t **out_event) {
   if (out_event)
     *out_event = nullptr;
   return guard([&]() -> Status {
@@ -246,7 +285,8 @@ ashlar_status_t ashlar_bindings_run_async(ashlar_bindings_t *bindings,
       return isNull("bindings");
     if (!out_event)
       return isNull("out_event");
-    return startAsync(*bindings->session, *bindings->call, out_event);
+    return startAsync(*bindings->session, *bindings->call, timeout_ns,
+                      out_event);
   });
 }
 

@@ -122,6 +122,12 @@ Status BoundCall::regain() {
   return {};
 }
 
+Status stoppedStatus(const RunControl &control) {
+  return failure(ASHLAR_CANCELLED, control.wasCancelled()
+                                       ? "the run was cancelled"
+                                       : "the run's time was over");
+}
+
 Status BoundCall::run(RunControl &control) {
   if (!usable)
     return failure(ASHLAR_INTERNAL, "the call is not bound");
@@ -147,8 +153,8 @@ Status BoundCall::run(RunControl &control) {
   int32_t code;
   if (control.failed(command, code))
     return explainFailure(command, code, control.failureReason());
-  if (control.wasCancelled())
-    return failure(ASHLAR_CANCELLED, "the run was cancelled");
+  if (control.wasCancelled() || control.wasLate())
+    return stoppedStatus(control);
   ASHLAR_RETURN_IF_ERROR(readOutputSizes());
   status = copyOutputs();
   if (!status.ok()) {

@@ -25,6 +25,9 @@ struct ConstTensorSpan {
   size_t count;
 };
 
+/// Of a run that was cancelled or late.
+Status stoppedStatus(const RunControl &control);
+
 class BoundCall {
 public:
   BoundCall(Session &session, const ashlar_entry_t &entry);

@@ -10,6 +10,8 @@
 #ifndef ASHLAR_RUNTIME_LIB_BUDGET_H
 #define ASHLAR_RUNTIME_LIB_BUDGET_H
 
+#include "Gate.h"
+#include "RunStatistics.h"
 #include "Status.h"
 
 #include <list>
@@ -86,6 +88,20 @@ public:
   /// of one holder and kind are added up.
   std::vector<ashlar_holder_t> holders() const;
 
+  /// Looks at a session's statistics until they are forgotten, which keeps the
+  /// sums.
+  void watch(const RunStatistics &of);
+  void forget(const RunStatistics &of);
+  void countFallbacks(uint64_t count);
+  /// Of sessions charged here and below.
+  void query(ashlar_stats_t &out) const;
+  /// Of the whole tree below, for Prometheus.
+  std::string prometheus() const;
+
+  /// The budget right below the root that this one is part of, or the root: one
+  /// tenant to whom workers are shared out.
+  Gate::Tenant &tenant();
+
   const std::string name;
 
 private:
@@ -112,6 +128,16 @@ private:
     uint64_t current = 0; // without what is refused
   };
 
+  struct Snapshot {
+    std::string label;
+    uint64_t limit, peak, refusals;
+    std::vector<Account> accounts;
+    ashlar_stats_t stats;
+  };
+
+  ashlar_stats_t ownStats() const;
+  void addStats(ashlar_stats_t &out) const;
+  void collect(const std::string &path, std::vector<Snapshot> &out) const;
   Account &account(const std::string &place);
   const Account *findAccount(const std::string &place) const;
   void makeAccounts(const std::string &place);
@@ -138,6 +164,9 @@ private:
   mutable uint64_t refusals = 0;
   std::vector<Account> accounts;
   std::list<Charge::Line> lines;
+  std::vector<const RunStatistics *> watched;
+  ashlar_stats_t ended = ASHLAR_STATS_INIT; // of sessions that are gone
+  Gate::Tenant ownTenant;
 };
 
 const char *memoryKindName(uint32_t kind);

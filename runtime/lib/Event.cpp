@@ -2,6 +2,8 @@
 
 #include "Event.h"
 
+#include "Trace.h"
+
 #include <chrono>
 
 namespace ashlar::runtime {
@@ -21,6 +23,23 @@ bool Event::wait(uint64_t timeoutNanoseconds, Status &out) {
   if (done)
     out = result;
   return done;
+}
+
+bool RunControl::isLate() const {
+  if (Trace::now() < deadline)
+    return false;
+  late.store(true, std::memory_order_relaxed);
+  stop.store(true, std::memory_order_relaxed);
+  return true;
+}
+
+void RunControl::reset(uint64_t newDeadline) {
+  deadline = newDeadline;
+  stop.store(false, std::memory_order_relaxed);
+  late.store(false, std::memory_order_relaxed);
+  cancelled.store(false, std::memory_order_relaxed);
+  failure.store(none, std::memory_order_relaxed);
+  reason.clear();
 }
 
 void Event::complete(Status status) {

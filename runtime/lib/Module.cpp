@@ -217,6 +217,8 @@ Status Module::plan() {
         scratchPerWorker,
         alignUp(program().kernels()->Get(uint32_t(i))->scratch_bytes(), 64));
   describeEntries();
+  if (choice.fallbacks)
+    options.budget->countFallbacks(choice.fallbacks);
   return {};
 }
 

@@ -19,6 +19,7 @@ void Runtime::configure(const ashlar_runtime_options_t &options) {
     hasExecutor = true;
     ownExecutor = *options.executor;
   }
+  ownGate.open(options.worker_limit);
   if (options.allocator) {
     hasAllocator = true;
     ownAllocator = *options.allocator;

@@ -40,6 +40,9 @@ public:
     return hasAllocator ? &ownAllocator : nullptr;
   }
 
+  /// What runs pass through: open unless workers are limited.
+  Gate &gate() { return ownGate; }
+
   Status startTrace(const char *path);
   Status stopTrace();
   /// Null while no trace is on.
@@ -57,6 +60,7 @@ private:
   bool hasAllocator = false;
   ashlar_allocator_t ownAllocator = {};
   std::shared_ptr<Budget> root;
+  Gate ownGate;
   mutable std::mutex mutex;
   std::map<std::string, std::unique_ptr<ashlar_device_t>> devices;
   std::string names; // once asked for

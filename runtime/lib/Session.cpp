@@ -13,7 +13,9 @@
 namespace ashlar::runtime {
 
 Session::Session(std::shared_ptr<Module> owner, SessionOptions given)
-    : name(given.name), module(std::move(owner)), options(std::move(given)) {}
+    : name(given.name), module(std::move(owner)), options(std::move(given)) {
+  options.budget->watch(statistics);
+}
 
 Session::~Session() {
   waitUntilIdle();
@@ -26,6 +28,7 @@ Session::~Session() {
     server.join();
   for (size_t i = 0; i < queues.size(); ++i)
     devices()[i]->ops.destroyQueue(queues[i]);
+  options.budget->forget(statistics);
 }
 
 Status Session::start() {
@@ -266,6 +269,8 @@ Status Session::transfer(const Sequencer &sequencer, size_t index) {
   ashlar_device_t &device = *devices()[command.device];
   auto copy =
       command.kind == Command::CopyIn ? device.ops.copyIn : device.ops.copyOut;
+  statistics.copies.add(1);
+  statistics.copiedBytes.add(uint64_t(command.extent));
   Trace *trace = sequencer.control.trace.get();
   uint64_t start = trace ? Trace::now() : 0;
   Status status = copy(device.state, sequencer.address(command, 1),
@@ -276,15 +281,31 @@ Status Session::transfer(const Sequencer &sequencer, size_t index) {
 }
 
 void Session::countStaged(uint64_t bytes) {
-  stagedTensors.fetch_add(1, std::memory_order_relaxed);
-  stagedBytes.fetch_add(bytes, std::memory_order_relaxed);
+  stagedTensors.add(1);
+  stagedBytes.add(bytes);
+  statistics.copies.add(1);
+  statistics.copiedBytes.add(bytes);
 }
 
-Status Session::runNow(BoundCall &call, RunControl &control) {
+Status Session::runNow(BoundCall &call, RunControl &control, uint64_t asked) {
+  Gate &gate = module->runtime->gate();
+  Gate::Pass pass;
+  Status status;
+  if (!gate.isOpen() && !gate.enter(options.budget->tenant(), workers,
+                                    options.priority, control, pass))
+    status = stoppedStatus(control);
   uint64_t start = Trace::now();
-  Status status = call.run(control);
-  lastRunNanoseconds.store(Trace::now() - start, std::memory_order_relaxed);
-  (status.ok() ? runs : failures).fetch_add(1, std::memory_order_relaxed);
+  if (status.ok())
+    status = call.run(control);
+  uint64_t end = Trace::now();
+  gate.leave(pass, end - start);
+  statistics.waiting.add(start - asked);
+  statistics.running.add(end - start);
+  lastRunNanoseconds.store(end - start, std::memory_order_relaxed);
+  (status.ok()                         ? statistics.runs
+   : status.code() == ASHLAR_CANCELLED ? statistics.cancelled
+                                       : statistics.failures)
+      .add(1);
   // What the caller may still read stays.
   if (options.highWater && inUse() > options.highWater)
     giveBack(/*outputsToo=*/false);
@@ -298,13 +319,31 @@ void Session::waitUntilIdle() {
   changed.wait(lock, [&] { return !busy.load(std::memory_order_relaxed); });
 }
 
-Status Session::run(BoundCall &call) {
-  waitUntilIdle();
-  RunControl control;
-  return runNow(call, control);
+void Session::cancel() {
+  ownControl.cancel();
+  std::lock_guard<std::mutex> lock(mutex);
+  if (inFlight)
+    inFlight->control.cancel();
 }
 
-Status Session::runAsync(BoundCall &call, std::shared_ptr<Event> event) {
+/// When a run that is asked for now is to have ended.
+static uint64_t deadlineAfter(uint64_t now, uint64_t nanoseconds) {
+  return nanoseconds == 0                 ? 0
+         : nanoseconds > UINT64_MAX - now ? UINT64_MAX
+                                          : now + nanoseconds;
+}
+
+Status Session::run(BoundCall &call, uint64_t timeoutNanoseconds) {
+  uint64_t asked = Trace::now();
+  ownControl.reset(deadlineAfter(asked, timeoutNanoseconds));
+  waitUntilIdle();
+  return runNow(call, ownControl, asked);
+}
+
+Status Session::runAsync(BoundCall &call, std::shared_ptr<Event> event,
+                         uint64_t timeoutNanoseconds) {
+  uint64_t asked = Trace::now();
+  event->control.reset(deadlineAfter(asked, timeoutNanoseconds));
   waitUntilIdle();
   std::lock_guard<std::mutex> lock(mutex);
   if (!server.joinable()) {
@@ -315,7 +354,8 @@ Status Session::runAsync(BoundCall &call, std::shared_ptr<Event> event) {
                      concat("cannot start a thread: ", error.what()));
     }
   }
-  job = {&call, std::move(event)};
+  inFlight = event;
+  job = {&call, std::move(event), asked};
   busy.store(true, std::memory_order_relaxed);
   changed.notify_all();
   return {};
@@ -332,7 +372,7 @@ void Session::serve() {
     lock.unlock();
     Status status;
     try {
-      status = runNow(*current.call, current.event->control);
+      status = runNow(*current.call, current.event->control, current.asked);
     } catch (const std::bad_alloc &) {
       // Only labels of a trace and messages allocate here.
       status = failure(ASHLAR_INTERNAL, "the system has no more memory");
@@ -340,16 +380,17 @@ void Session::serve() {
     lock.lock();
     // Whoever finds the session idle finds the event done.
     current.event->complete(std::move(status));
+    inFlight.reset();
     busy.store(false, std::memory_order_release);
     changed.notify_all();
   }
 }
 
 void Session::query(ashlar_session_statistics_t &out) const {
-  out.runs = runs;
-  out.failures = failures;
-  out.staged_tensors = stagedTensors;
-  out.staged_bytes = stagedBytes;
+  out.runs = statistics.runs.get();
+  out.failures = statistics.failures.get() + statistics.cancelled.get();
+  out.staged_tensors = stagedTensors.get();
+  out.staged_bytes = stagedBytes.get();
   out.arena_bytes = 0;
   for (const auto &arena : arenas)
     out.arena_bytes += arena->size();

@@ -22,6 +22,7 @@ struct SessionOptions {
   bool reserveAll = false;
   uint64_t growthStep = 0;
   uint64_t highWater = 0; // 0: none
+  int32_t priority = 0;
 };
 
 class Session {
@@ -41,10 +42,14 @@ public:
   }
   Module &moduleOf() const { return *module; }
 
-  /// Waits for the run in flight, then runs on this thread.
-  Status run(BoundCall &call);
+  /// Waits for the run in flight, then runs on this thread. The time of all of
+  /// that is limited; 0: is not.
+  Status run(BoundCall &call, uint64_t timeoutNanoseconds = 0);
   /// The same on the session's own thread.
-  Status runAsync(BoundCall &call, std::shared_ptr<Event> event);
+  Status runAsync(BoundCall &call, std::shared_ptr<Event> event,
+                  uint64_t timeoutNanoseconds = 0);
+  /// Whatever is in flight. Any thread.
+  void cancel();
   /// Before arguments of a call in flight may change.
   void waitUntilIdle();
 
@@ -99,6 +104,7 @@ private:
   struct Job {
     BoundCall *call = nullptr;
     std::shared_ptr<Event> event;
+    uint64_t asked = 0; // when
   };
 
   Status makeBuffer(const fb::TensorDescription &tensor,
@@ -112,7 +118,7 @@ private:
   Status startQueues();
   Status executeShared(Sequencer &sequencer);
   Status transfer(const Sequencer &sequencer, size_t index);
-  Status runNow(BoundCall &call, RunControl &control);
+  Status runNow(BoundCall &call, RunControl &control, uint64_t asked);
   void serve();
 
   const std::shared_ptr<Module> module;
@@ -131,13 +137,13 @@ private:
   std::mutex mutex;
   std::condition_variable changed;
   Job job;
+  std::shared_ptr<Event> inFlight;
+  RunControl ownControl; // of runs on the caller's thread
   bool quit = false;
   std::atomic<bool> busy{false};
 
-  std::atomic<uint64_t> runs{0};
-  std::atomic<uint64_t> failures{0};
-  std::atomic<uint64_t> stagedTensors{0};
-  std::atomic<uint64_t> stagedBytes{0};
+  RunStatistics statistics;
+  Counter stagedTensors, stagedBytes; // without copies between devices
   std::atomic<uint64_t> lastRunNanoseconds{0};
 };
 

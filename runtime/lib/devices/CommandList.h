@@ -98,7 +98,11 @@ public:
     cancelled.store(true, std::memory_order_relaxed);
     stop.store(true, std::memory_order_relaxed);
   }
-  bool stopped() const { return stop.load(std::memory_order_relaxed); }
+  /// Asked before each piece of work; past the deadline there is none.
+  bool stopped() const {
+    return stop.load(std::memory_order_relaxed) || (deadline && isLate());
+  }
+  bool wasLate() const { return late.load(std::memory_order_relaxed); }
   bool wasCancelled() const {
     return cancelled.load(std::memory_order_relaxed);
   }
@@ -112,10 +116,19 @@ public:
   /// After the run.
   const std::string &failureReason() const { return reason; }
 
+  /// For another run. Who cancels meanwhile may come too late.
+  void reset(uint64_t newDeadline);
+  /// Nanoseconds of the monotonic clock; 0: none.
+  uint64_t deadlineTime() const { return deadline; }
+
   std::shared_ptr<Trace> trace; // null: nothing is recorded
 
 private:
-  std::atomic<bool> stop{false};
+  bool isLate() const;
+
+  uint64_t deadline = 0;
+  mutable std::atomic<bool> stop{false};
+  mutable std::atomic<bool> late{false};
   std::atomic<bool> cancelled{false};
   std::atomic<uint64_t> failure{none};
   std::string reason;

@@ -72,7 +72,7 @@ typedef enum ashlar_status_code_t {
   ASHLAR_CORRUPT = 5,          /* the module contradicts itself */
   ASHLAR_DEVICE_LOST = 6,      /* the device failed; the message is the first
                                   failure it had */
-  ASHLAR_CANCELLED = 7,        /* ended by ashlar_event_cancel */
+  ASHLAR_CANCELLED = 7,        /* ended by a cancel, or its time was over */
   ASHLAR_INTERNAL = 8          /* our fault, or the system is out of memory */
 } ashlar_status_code_t;
 
@@ -204,9 +204,16 @@ typedef struct ashlar_runtime_options_t {
   uint32_t reserved;
   const ashlar_executor_t *executor;   /* NULL: threads of our own; copied */
   const ashlar_allocator_t *allocator; /* NULL: mapped memory; copied */
+  /* How many workers of all sessions run at the same time: runs beyond wait,
+   * and tenants, which are the budgets right below the runtime's, take turns by
+   * their shares. A run that has begun is not interrupted, so none waits longer
+   * than those take that are ahead of its tenant's share. 0: no limit, the
+   * system shares out its processors. */
+  uint32_t worker_limit;
+  uint32_t reserved2;
 } ashlar_runtime_options_t;
 #define ASHLAR_RUNTIME_OPTIONS_INIT                                            \
-  {sizeof(ashlar_runtime_options_t), 0, 0, 0, 0}
+  {sizeof(ashlar_runtime_options_t), 0, 0, 0, 0, 0, 0}
 
 /* options may be NULL. Opens no device. INVALID_ARGUMENT, INTERNAL. */
 ASHLAR_API ashlar_status_t ashlar_runtime_create(
@@ -322,6 +329,53 @@ ASHLAR_API ashlar_status_t ashlar_budget_holders(const ashlar_budget_t *budget,
                                                  ashlar_holder_t *holders,
                                                  size_t capacity,
                                                  size_t *out_count);
+
+/* Of the workers that `worker_limit` allows: a tenant of share 3 gets three
+ * times what one of share 1 gets, while both want more. 1 at first. Counts at
+ * budgets right below the runtime's. INVALID_ARGUMENT for 0. */
+ASHLAR_API ashlar_status_t ashlar_budget_set_share(ashlar_budget_t *budget,
+                                                   uint32_t share);
+
+/*===-- Statistics -------------------------------------------------------===*/
+
+#define ASHLAR_HISTOGRAM_BUCKETS 24
+
+/* Times. Bucket i counts those up to 1024 << i ns and above the bucket before:
+ * 1 us, 2 us, ... 4.3 s; the last one all that are longer. */
+typedef struct ashlar_histogram_t {
+  uint64_t count;
+  uint64_t sum_ns;
+  uint64_t buckets[ASHLAR_HISTOGRAM_BUCKETS];
+} ashlar_histogram_t;
+
+/* Of all sessions charged to a budget or below, also of those that are gone. */
+typedef struct ashlar_stats_t {
+  size_t size;
+  uint64_t runs;         /* ended well */
+  uint64_t failures;     /* ended with an error */
+  uint64_t cancelled;    /* cancelled, or late for their deadline */
+  uint64_t copies;       /* tensors staged or taken from device to device */
+  uint64_t copied_bytes; /* of these */
+  uint64_t fallbacks;    /* devices that modules asked for in vain */
+  uint64_t refusals;     /* requests for memory that did not fit */
+  ashlar_histogram_t waiting; /* from a call to the run's begin */
+  ashlar_histogram_t running; /* from there to its end */
+} ashlar_stats_t;
+#define ASHLAR_STATS_INIT                                                      \
+  {                                                                            \
+    sizeof(ashlar_stats_t), 0, 0, 0, 0, 0, 0, 0, {0, 0, {0}}, { 0, 0, {0} }    \
+  }
+
+/* Counts go on meanwhile. The runtime's are those of its own budget. */
+ASHLAR_API ashlar_status_t ashlar_stats_query(const ashlar_budget_t *budget,
+                                              ashlar_stats_t *out_stats);
+/* All budgets of the runtime, their memory and their runs, as Prometheus reads
+ * it (text format 0.0.4). *out_bytes is the text's length without the NUL that
+ * ends it; text may be NULL with capacity 0, to ask how long it is. What is
+ * longer than capacity - 1 is cut: ask again. */
+ASHLAR_API ashlar_status_t ashlar_stats_prometheus(ashlar_runtime_t *runtime,
+                                                   char *text, size_t capacity,
+                                                   size_t *out_bytes);
 
 /*===-- Modules ----------------------------------------------------------===*/
 
@@ -461,9 +515,13 @@ typedef struct ashlar_session_options_t {
   /* A run that leaves the session with more than so many bytes gives back all
    * but outputs, as ashlar_session_trim does; 0: never. */
   uint64_t high_water_bytes;
+  /* Where a tenant's runs wait for workers, those of higher priority go first;
+   * between tenants shares decide. */
+  int32_t priority;
+  uint32_t reserved2;
 } ashlar_session_options_t;
 #define ASHLAR_SESSION_OPTIONS_INIT                                            \
-  {sizeof(ashlar_session_options_t), 0, 0, 0, 0, 0, 0, 0}
+  {sizeof(ashlar_session_options_t), 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
 /* What loading a file and so many sessions would take, as the budgets would
  * count it; how many bytes of it each device's memory holds is left out. */
@@ -529,10 +587,30 @@ ASHLAR_API ashlar_status_t ashlar_session_run_async(
     const ashlar_tensor_t *inputs, size_t input_count, ashlar_tensor_t *outputs,
     size_t output_count, ashlar_event_t **out_event);
 
+/* The same within a time, waiting for an earlier run and for workers included:
+ * a run that is late is ended before its next piece of work, with CANCELLED;
+ * its outputs are undefined. A piece is at most a sixteenth of a kernel with
+ * one worker, less with more; on other devices and in an executor's share a
+ * kernel or stream. timeout_ns 0: no limit. */
+ASHLAR_API ashlar_status_t ashlar_session_run_within(
+    ashlar_session_t *session, const ashlar_entry_t *entry,
+    const ashlar_tensor_t *inputs, size_t input_count, ashlar_tensor_t *outputs,
+    size_t output_count, uint64_t timeout_ns);
+ASHLAR_API ashlar_status_t ashlar_session_run_async_within(
+    ashlar_session_t *session, const ashlar_entry_t *entry,
+    const ashlar_tensor_t *inputs, size_t input_count, ashlar_tensor_t *outputs,
+    size_t output_count, uint64_t timeout_ns, ashlar_event_t **out_event);
+/* Asks whatever the session runs to end early, before its next piece of work,
+ * which without a deadline and with one worker is a kernel; that run gives
+ * CANCELLED. Any thread, while the session lives. Nothing where it runs
+ * nothing.
+ */
+ASHLAR_API ashlar_status_t ashlar_session_cancel(ashlar_session_t *session);
+
 typedef struct ashlar_session_statistics_t {
   size_t size;
   uint64_t runs;           /* ended well */
-  uint64_t failures;       /* started and ended with an error */
+  uint64_t failures;       /* ended with an error, or early */
   uint64_t staged_tensors; /* copied since not aligned, over all runs */
   uint64_t staged_bytes;
   uint64_t arena_bytes;
@@ -573,6 +651,12 @@ ASHLAR_API void ashlar_bindings_release(ashlar_bindings_t *bindings);
 ASHLAR_API ashlar_status_t ashlar_bindings_run(ashlar_bindings_t *bindings);
 ASHLAR_API ashlar_status_t ashlar_bindings_run_async(
     ashlar_bindings_t *bindings, ashlar_event_t **out_event);
+/* As ashlar_session_run_within. */
+ASHLAR_API ashlar_status_t
+ashlar_bindings_run_within(ashlar_bindings_t *bindings, uint64_t timeout_ns);
+ASHLAR_API ashlar_status_t ashlar_bindings_run_async_within(
+    ashlar_bindings_t *bindings, uint64_t timeout_ns,
+    ashlar_event_t **out_event);
 
 /*===-- Events -----------------------------------------------------------===*/
 
@@ -605,13 +689,15 @@ ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_holder_t) == 80);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_executor_t) == 24);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_allocator_t) == 24);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_module_cost_t) == 40);
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_histogram_t) == 208);
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_stats_t) == 480);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_tensor_info_t) == 296);
-ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_runtime_options_t) == 32);
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_runtime_options_t) == 40);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_budget_statistics_t) == 96);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_load_options_t) == 56);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_module_info_t) == 96);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_contract_t) == 72);
-ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_session_options_t) == 48);
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_session_options_t) == 56);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_session_statistics_t) == 72);
 #endif
 #undef ASHLAR_LAYOUT_ASSERT

@@ -18,6 +18,9 @@ static constexpr int64_t copyPieceBytes = 256 * 1024;
 // interrupted, fewer cost less to take.
 static constexpr int64_t piecesPerWorker = 4;
 
+// Pieces of a kernel for a worker that is alone and has a deadline.
+static constexpr int64_t piecesBeforeDeadline = 16;
+
 CpuQueue::CpuQueue(const QueueOptions &options)
     : workers(options.workers), hasExecutor(options.executor != nullptr),
       executor(options.executor ? *options.executor : ashlar_executor_t()),
@@ -65,9 +68,15 @@ void CpuQueue::walkAlone(Sequencer &sequencer, CommandRange part) {
   for (size_t i = part.begin; i < part.end && !walk.control.stopped(); ++i) {
     if (list.structured && (i = sequencer.settle(i)) >= part.end)
       return;
-    if (int64_t parts = partsOf(list.commands[i]);
-        parts != 0 && list.commands[i].kind != Command::Barrier)
-      runPart(walk, i, 0, parts, 0);
+    int64_t parts = partsOf(list.commands[i]);
+    if (parts == 0 || list.commands[i].kind == Command::Barrier)
+      continue;
+    int64_t piece =
+        walk.control.deadlineTime()
+            ? (parts + piecesBeforeDeadline - 1) / piecesBeforeDeadline
+            : parts;
+    for (int64_t at = 0; at < parts && !walk.control.stopped(); at += piece)
+      runPart(walk, i, at, std::min(at + piece, parts), 0);
   }
 }
 

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Who runs next where more runs are asked for than workers are allowed. Each
+// tenant has a clock that goes forward by the work its runs take, divided by
+// its share; the tenant whose clock is behind goes first, and within a tenant
+// the run with the highest priority, then the one that came first. A tenant
+// that was idle starts at the present, so that it saves up no claims.
+// (Start-time fair queueing: Goyal, Vin, Cheng, SIGCOMM 1996.)
+
+#ifndef ASHLAR_RUNTIME_LIB_GATE_H
+#define ASHLAR_RUNTIME_LIB_GATE_H
+
+#include "devices/CommandList.h"
+
+#include <condition_variable>
+#include <list>
+#include <mutex>
+
+namespace ashlar::runtime {
+
+class Gate {
+public:
+  /// Of a tenant; the gate's lock guards all but the share.
+  class Tenant {
+  public:
+    std::atomic<uint32_t> share{1};
+
+  private:
+    friend class Gate;
+    uint64_t clock = 0;    // nanoseconds of one worker, divided by the share
+    uint64_t estimate = 0; // the last run's, before the division
+    uint32_t present = 0;  // runs that wait or go on
+  };
+  /// A run that has been let in.
+  struct Pass {
+    Tenant *tenant = nullptr; // null: there is no gate
+    uint32_t workers = 0;
+    uint64_t charged = 0; // to the tenant's clock so far
+  };
+
+  /// How many workers run at the same time; 0: as many as there are.
+  void open(uint32_t workers) { slots = workers; }
+  bool isOpen() const { return slots == 0; }
+
+  /// Waits for its turn; false if the run was stopped before.
+  bool enter(Tenant &tenant, uint32_t workers, int32_t priority,
+             const RunControl &control, Pass &out);
+  void leave(const Pass &pass, uint64_t nanoseconds);
+
+private:
+  struct Waiter {
+    Tenant *tenant;
+    uint32_t workers;
+    int32_t priority;
+    bool isIn = false;
+    uint64_t charged = 0;
+    std::condition_variable changed = {};
+  };
+  void admit();
+
+  std::mutex mutex;
+  uint32_t slots = 0;
+  uint32_t used = 0;
+  uint64_t present = 0; // the clock of who went last
+  std::list<Waiter *> waiters;
+};
+
+} // namespace ashlar::runtime
+
+#endif // ASHLAR_RUNTIME_LIB_GATE_H
