@@ -5,8 +5,9 @@
 
 include(CMakePackageConfigHelpers)
 
-install(TARGETS AshlarRuntime EXPORT AshlarRuntimeTargets
-        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT AshlarRuntime)
+install(TARGETS AshlarRuntime AshlarRuntimeStatic EXPORT AshlarRuntimeTargets
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT AshlarRuntime
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT AshlarRuntime)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ashlar
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT AshlarRuntime)
 

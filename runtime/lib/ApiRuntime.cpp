@@ -39,6 +39,8 @@ ashlar_status_t ashlar_runtime_create(const ashlar_runtime_options_t *options,
     if (read.allocator && (!read.allocator->allocate || !read.allocator->free))
       return invalidArgument("an allocator needs both of its functions",
                              "options.allocator");
+    if (read.logger && !read.logger->log)
+      return isNull("options.logger->log");
     auto runtime = std::make_shared<Runtime>();
     runtime->configure(read);
     *out_runtime = new ashlar_runtime_t{std::move(runtime)};

@@ -142,10 +142,8 @@ Status BoundCall::run(RunControl &control) {
     labelled = control.trace;
   }
   Status status = copyInputs();
-  if (!status.ok()) {
-    device.lose(status);
-    return device.status();
-  }
+  if (!status.ok())
+    return session.lose(device, status);
   status = session.execute(list, control);
   if (!status.ok())
     return status;
@@ -157,10 +155,8 @@ Status BoundCall::run(RunControl &control) {
     return stoppedStatus(control);
   ASHLAR_RETURN_IF_ERROR(readOutputSizes());
   status = copyOutputs();
-  if (!status.ok()) {
-    device.lose(status);
-    return device.status();
-  }
+  if (!status.ok())
+    return session.lose(device, status);
   return {};
 }
 

@@ -208,34 +208,44 @@ Status Budget::charge(const std::string &holder,
   // Assigning to a request's charge may pay back what it held, which takes the
   // lock too; so the old ones go last.
   std::vector<Charge> receipts(requests.size());
-  {
-    std::lock_guard<std::mutex> guard(lock());
-    auto target = targets.begin();
-    for (const Charge::Line &line : added)
-      (*target++)->makeAccounts(line.place);
+  Status status =
+      chargeLocked(added, targets, std::move(asked), keep, receipts);
+  if (!status.ok()) {
+    root->logger.log(ASHLAR_LOG_WARNING, status.place(), status.message());
+    return status;
+  }
+  for (size_t i = 0; keep && i < requests.size(); ++i)
+    *requests[i].out = std::move(receipts[i]);
+  return {};
+}
+
+Status Budget::chargeLocked(std::list<Charge::Line> &added,
+                            const std::vector<Budget *> &targets,
+                            std::string asked, bool keep,
+                            std::vector<Charge> &receipts) {
+  std::lock_guard<std::mutex> guard(lock());
+  auto target = targets.begin();
+  for (const Charge::Line &line : added)
+    (*target++)->makeAccounts(line.place);
+  target = targets.begin();
+  for (const Charge::Line &line : added)
+    (*target++)->add(line);
+  Excess excess;
+  for (size_t i = 0; i < targets.size() && !excess.budget; ++i)
+    excess = targets[i]->findExcess();
+  if (excess.budget || !keep) {
     target = targets.begin();
     for (const Charge::Line &line : added)
-      (*target++)->add(line);
-    Excess excess;
-    for (size_t i = 0; i < targets.size() && !excess.budget; ++i)
-      excess = targets[i]->findExcess();
-    if (excess.budget || !keep) {
-      target = targets.begin();
-      for (const Charge::Line &line : added)
-        (*target++)->remove(line);
-      return excess.budget ? refuse(excess, std::move(asked)) : Status();
-    }
-    notePeaks();
-    auto line = added.begin();
-    for (Charge &receipt : receipts) {
-      receipt.line = line++;
-      receipt.budget = shared_from_this();
-    }
-    lines.splice(lines.end(), added);
+      (*target++)->remove(line);
+    return excess.budget ? refuse(excess, std::move(asked)) : Status();
   }
-  size_t next = 0;
-  for (const Request &request : requests)
-    *request.out = std::move(receipts[next++]);
+  notePeaks();
+  auto line = added.begin();
+  for (Charge &receipt : receipts) {
+    receipt.line = line++;
+    receipt.budget = shared_from_this();
+  }
+  lines.splice(lines.end(), added);
   return {};
 }
 

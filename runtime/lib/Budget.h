@@ -11,6 +11,7 @@
 #define ASHLAR_RUNTIME_LIB_BUDGET_H
 
 #include "Gate.h"
+#include "Logger.h"
 #include "RunStatistics.h"
 #include "Status.h"
 
@@ -103,6 +104,7 @@ public:
   Gate::Tenant &tenant();
 
   const std::string name;
+  Logger logger; // the root's is used
 
 private:
   friend class Charge;
@@ -138,6 +140,9 @@ private:
   ashlar_stats_t ownStats() const;
   void addStats(ashlar_stats_t &out) const;
   void collect(const std::string &path, std::vector<Snapshot> &out) const;
+  Status chargeLocked(std::list<Charge::Line> &added,
+                      const std::vector<Budget *> &targets, std::string asked,
+                      bool keep, std::vector<Charge> &receipts);
   Account &account(const std::string &place);
   const Account *findAccount(const std::string &place) const;
   void makeAccounts(const std::string &place);

@@ -219,6 +219,8 @@ Status Module::plan() {
   describeEntries();
   if (choice.fallbacks)
     options.budget->countFallbacks(choice.fallbacks);
+  runtime->logger().log(choice.fallbacks ? ASHLAR_LOG_WARNING : ASHLAR_LOG_INFO,
+                        name.c_str(), choice.log);
   return {};
 }
 

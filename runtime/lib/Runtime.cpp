@@ -20,6 +20,8 @@ void Runtime::configure(const ashlar_runtime_options_t &options) {
     ownExecutor = *options.executor;
   }
   ownGate.open(options.worker_limit);
+  if (options.logger)
+    root->logger.use(*options.logger);
   if (options.allocator) {
     hasAllocator = true;
     ownAllocator = *options.allocator;

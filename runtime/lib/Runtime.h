@@ -40,6 +40,7 @@ public:
     return hasAllocator ? &ownAllocator : nullptr;
   }
 
+  const Logger &logger() const { return root->logger; }
   /// What runs pass through: open unless workers are limited.
   Gate &gate() { return ownGate; }
 

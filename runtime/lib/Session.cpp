@@ -113,8 +113,11 @@ uint64_t Session::giveBack(bool outputsToo) {
       for (const auto &buffer : *list)
         if (buffer && (outputsToo || list != &of.outputs))
           bytes += buffer->trim();
-  if (bytes)
+  if (bytes) {
     ++trims;
+    module->runtime->logger().log(ASHLAR_LOG_DEBUG, name.c_str(),
+                                  concat(bytes, " bytes were given back"));
+  }
   return bytes;
 }
 
@@ -226,8 +229,15 @@ Status Session::execute(const CommandList &list, RunControl &control) {
       device().ops.execute(queues.front(), sequencer, sequencer.whole());
   if (status.ok())
     return {};
-  device().lose(status);
-  return device().status();
+  return lose(device(), status);
+}
+
+Status Session::lose(ashlar_device_t &device, const Status &cause) {
+  device.lose(cause);
+  Status status = device.status();
+  module->runtime->logger().log(ASHLAR_LOG_ERROR, status.place(),
+                                status.message());
+  return status;
 }
 
 /// Commands that follow each other on one device are its to run; it has
@@ -255,10 +265,8 @@ Status Session::executeShared(Sequencer &sequencer) {
       status = device.ops.execute(queues[first.device], sequencer, part);
       i = part.end;
     }
-    if (!status.ok()) {
-      device.lose(status);
-      return device.status();
-    }
+    if (!status.ok())
+      return lose(device, status);
   }
   return {};
 }

@@ -80,6 +80,8 @@ public:
   std::shared_ptr<Trace> trace() const { return module->runtime->trace(); }
   /// Runs the list, each command on its device. A device that fails is lost.
   Status execute(const CommandList &list, RunControl &control);
+  /// Nothing runs on the device any more; gives what all later calls report.
+  Status lose(ashlar_device_t &device, const Status &cause);
   void countStaged(uint64_t bytes);
 
   /// Buffers of the size that is asked for, with room for the largest, made on

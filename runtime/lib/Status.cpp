@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Status.h"
+#include "Logger.h"
 
 #include <atomic>
 #include <cstring>
@@ -93,6 +93,12 @@ ashlar_status_t exportStatus(const Status &status) noexcept {
 
 ashlar_status_t exportOutOfMemory() noexcept {
   return {ASHLAR_INTERNAL, "the system has no more memory", ""};
+}
+
+void Logger::log(ashlar_log_level_t level, const char *place,
+                 const Words &message) const {
+  if (wants(level))
+    logger.log(logger.context, level, place, message.text().c_str());
 }
 
 ashlar_status_t guardCall(Status (*call)(void *body), void *body) noexcept {

@@ -36,6 +36,27 @@ if(NOT output MATCHES "first output: 0")
   message(FATAL_ERROR "unexpected: ${output}")
 endif()
 
+# From a static library, as a program of one file.
+file(WRITE ${WORK}/alone/CMakeLists.txt
+     "cmake_minimum_required(VERSION 3.20)
+project(alone LANGUAGES C)
+find_package(AshlarRuntime 0.1 REQUIRED)
+add_executable(embed ${SOURCE}/examples/embed.c)
+target_link_libraries(embed PRIVATE Ashlar::AshlarRuntimeStatic)
+")
+run(${CMAKE_COMMAND} -S ${WORK}/alone -B ${WORK}/alone/build -G ${GENERATOR}
+    -DCMAKE_PREFIX_PATH=${WORK}/prefix -DCMAKE_C_COMPILER=${CC}
+    -DCMAKE_C_FLAGS=${SANITIZE})
+run(${CMAKE_COMMAND} --build ${WORK}/alone/build)
+run(${WORK}/alone/build/embed ${SAMPLE})
+if(NOT output MATCHES "first output: 0")
+  message(FATAL_ERROR "unexpected: ${output}")
+endif()
+run(ldd ${WORK}/alone/build/embed)
+if(output MATCHES "ashlar")
+  message(FATAL_ERROR "it is not linked statically: ${output}")
+endif()
+
 find_program(PKG_CONFIG pkg-config)
 if(NOT PKG_CONFIG)
   message(STATUS "pkg-config is not installed: its half is skipped")

@@ -198,6 +198,25 @@ typedef struct ashlar_allocator_t {
                uint64_t bytes);
 } ashlar_allocator_t;
 
+typedef enum ashlar_log_level_t {
+  ASHLAR_LOG_DEBUG = 0,   /* memory given back */
+  ASHLAR_LOG_INFO = 1,    /* which program was taken, and why not others */
+  ASHLAR_LOG_WARNING = 2, /* a device that could not serve, a refusal */
+  ASHLAR_LOG_ERROR = 3    /* a device is lost */
+} ashlar_log_level_t;
+
+/* Where the library says what it did, beside the statuses of calls. place is a
+ * module, session, budget or device; strings are valid during the call. Called
+ * on the thread that asked, or on the one that runs; several at the same time.
+ * It must not call back into sessions. */
+typedef struct ashlar_logger_t {
+  void *context;
+  uint32_t level; /* ashlar_log_level_t: what is below is left out */
+  uint32_t reserved;
+  void (*log)(void *context, uint32_t level, const char *place,
+              const char *message);
+} ashlar_logger_t;
+
 typedef struct ashlar_runtime_options_t {
   size_t size;
   uint32_t threads; /* default of sessions; 0: as many as CPUs are allowed */
@@ -211,9 +230,10 @@ typedef struct ashlar_runtime_options_t {
    * system shares out its processors. */
   uint32_t worker_limit;
   uint32_t reserved2;
+  const ashlar_logger_t *logger; /* NULL: nothing is said; copied */
 } ashlar_runtime_options_t;
 #define ASHLAR_RUNTIME_OPTIONS_INIT                                            \
-  {sizeof(ashlar_runtime_options_t), 0, 0, 0, 0, 0, 0}
+  {sizeof(ashlar_runtime_options_t), 0, 0, 0, 0, 0, 0, 0}
 
 /* options may be NULL. Opens no device. INVALID_ARGUMENT, INTERNAL. */
 ASHLAR_API ashlar_status_t ashlar_runtime_create(
@@ -688,11 +708,12 @@ ASHLAR_LAYOUT_ASSERT(offsetof(ashlar_tensor_t, shape) == 32);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_holder_t) == 80);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_executor_t) == 24);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_allocator_t) == 24);
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_logger_t) == 24);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_module_cost_t) == 40);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_histogram_t) == 208);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_stats_t) == 480);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_tensor_info_t) == 296);
-ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_runtime_options_t) == 40);
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_runtime_options_t) == 48);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_budget_statistics_t) == 96);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_load_options_t) == 56);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_module_info_t) == 96);
