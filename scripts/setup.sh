@@ -36,7 +36,7 @@ compiler_packages=(
   clang-22 libclang-rt-22-dev clang-format-22 lld-22 liblld-22-dev
   ccache zlib1g-dev libzstd-dev
   libprotobuf-dev protobuf-compiler libonnx-testdata
-  python3 python3-venv unzip git groff-base
+  python3 python3-dev python3-venv unzip git groff-base bubblewrap
   qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 )
 

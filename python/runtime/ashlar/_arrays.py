@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What the binding asks of NumPy: names of types, views, and, where an array is
+refused, the reason."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Iterable, Sequence
+
+import ml_dtypes
+import numpy as np
+
+from ._errors import InvalidArgument
+
+# As the C library names element types.
+DTYPES: dict[str, np.dtype] = {
+    "bool": np.dtype(np.bool_),
+    "i8": np.dtype(np.int8), "i16": np.dtype(np.int16),
+    "i32": np.dtype(np.int32), "i64": np.dtype(np.int64),
+    "u8": np.dtype(np.uint8), "u16": np.dtype(np.uint16),
+    "u32": np.dtype(np.uint32), "u64": np.dtype(np.uint64),
+    "f16": np.dtype(np.float16), "f32": np.dtype(np.float32),
+    "f64": np.dtype(np.float64),
+}
+for _name, _type in (
+        ("bf16", "bfloat16"), ("f8e4m3fn", "float8_e4m3fn"),
+        ("f8e4m3fnuz", "float8_e4m3fnuz"), ("f8e5m2", "float8_e5m2"),
+        ("f8e5m2fnuz", "float8_e5m2fnuz"), ("f8e8m0", "float8_e8m0fnu"),
+        ("f4e2m1", "float4_e2m1fn"), ("i4", "int4"), ("u4", "uint4"),
+        ("i2", "int2"), ("u2", "uint2")):
+    if hasattr(ml_dtypes, _type):
+        DTYPES[_name] = np.dtype(getattr(ml_dtypes, _type))
+
+
+def view_type(name: str) -> Any:
+    """numpy's dtype of ml_dtypes, or None where that is too old to have it."""
+    kind = getattr(ml_dtypes, name, None)
+    return None if kind is None else np.dtype(kind)
+
+
+def empty(shape: int | Sequence[int], dtype: Any = np.float32) -> np.ndarray:
+    """A new array, as numpy.empty gives it, that begins at a multiple of 64
+    bytes, so that the library reads and writes it in place."""
+    from . import _native
+    dtype = np.dtype(dtype)
+    sizes = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
+    count = math.prod(int(size) for size in sizes)
+    if count < 0 or any(size < 0 for size in sizes):
+        raise InvalidArgument(f"expected sizes from 0 on, found {sizes}",
+                              "shape")
+    return _native.aligned_bytes(count * dtype.itemsize).view(dtype).reshape(
+        sizes)
+
+
+def _describe(array: Any) -> str:
+    kind = type(array)
+    name = f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
+    if hasattr(array, "dtype") and hasattr(array, "shape"):
+        return f"{array.dtype} of shape {tuple(array.shape)}"
+    return name
+
+
+def prepare(array: Any, place: str, type_name: str, shape_text: str,
+            is_output: bool) -> Any:
+    """An object that the binding takes, or the reason why there is none. Types
+    that DLPack's arrays cannot carry become integers of as many bits."""
+    wanted = DTYPES.get(type_name)
+    if wanted is None:
+        raise InvalidArgument(
+            f"expected an ml_dtypes that knows {type_name}, found "
+            f"{ml_dtypes.__version__}; pip install -U ml_dtypes", place)
+    expected = f"expected an array of {wanted.name}, {shape_text}"
+    if type(array).__name__ == "PyCapsule":
+        raise InvalidArgument(
+            f"{expected}, found a DLPack capsule that was consumed before or "
+            "holds something else; give the array itself, or a new capsule",
+            place)
+    if not isinstance(array, np.ndarray):
+        array = _to_numpy(array, expected, place, wanted, is_output)
+    if array.dtype.hasobject:
+        raise InvalidArgument(f"{expected}, found an array of objects; "
+                              f"numpy.asarray(x, dtype={wanted.name!r}) "
+                              "converts what it can", place)
+    if array.dtype != wanted and array.dtype.newbyteorder("=") == wanted:
+        raise InvalidArgument(
+            f"{expected}, found the bytes of each element in the other order; "
+            f"x.astype({wanted.name!r}) swaps them", place)
+    if array.dtype != wanted:
+        raise InvalidArgument(
+            f"{expected}, found {_describe(array)}; "
+            f"x.astype({wanted.name!r}) converts it", place)
+    if is_output and not array.flags.writeable:
+        raise InvalidArgument(f"{expected}, found one that is read-only; give "
+                              "one that can be written", place)
+    if array.ndim > 16:
+        raise InvalidArgument(f"{expected}, found {array.ndim} dims, and 16 "
+                              "are the most", place)
+    if not array.flags.c_contiguous:
+        raise InvalidArgument(
+            f"{expected}, found one whose rows are apart in memory (strides "
+            f"{array.strides}); numpy.ascontiguousarray(x) makes a copy that "
+            "is dense", place)
+    bits = {1: np.uint8, 2: np.uint16}.get(wanted.itemsize)
+    if wanted.kind == "V" or wanted.name in _VIEWED:
+        array = array.view(bits)
+    return array
+
+
+_VIEWED = {dtype.name for dtype in DTYPES.values()
+           if type(dtype).__module__ != "numpy.dtypes"
+           and not type(dtype).__module__.startswith("numpy")}
+
+
+def _to_numpy(array: Any, expected: str, place: str, wanted: np.dtype,
+              is_output: bool) -> np.ndarray:
+    """The memory of a foreign array as NumPy's, shared; for what the binding
+    did not take at once."""
+    if hasattr(array, "__dlpack_device__"):
+        try:
+            device, number = array.__dlpack_device__()
+        except Exception as error:
+            raise InvalidArgument(f"{expected}, found {_describe(array)}, "
+                                  f"which gives no memory: {error}",
+                                  place) from error
+        if int(device) not in (1, 3, 11):
+            raise InvalidArgument(
+                f"{expected}, in host memory, found one on device "
+                f"{_DEVICES.get(int(device), int(device))}:{number}; copy it "
+                "to the host first, such as with x.cpu()", place)
+    try:
+        return np.from_dlpack(array)
+    except Exception:
+        pass
+    # Tensors whose type NumPy lacks: their bits under another name.
+    if hasattr(array, "view") and hasattr(array, "element_size"):
+        import torch
+        name = str(getattr(array, "dtype", "")).removeprefix("torch.")
+        if name == wanted.name and array.is_contiguous():
+            bits = torch.uint8 if array.element_size() == 1 else torch.int16
+            return np.from_dlpack(array.detach().view(bits)).view(wanted)
+        if getattr(array, "requires_grad", False):
+            raise InvalidArgument(f"{expected}, found a tensor that wants its "
+                                  "gradient; x.detach() is without", place)
+    if not is_output and isinstance(array, np.generic):
+        return np.asarray(array)
+    raise InvalidArgument(f"{expected}, found {_describe(array)}; "
+                          f"numpy.asarray(x, dtype={wanted.name!r}) makes one",
+                          place)
+
+
+_DEVICES = {2: "cuda", 4: "opencl", 7: "vulkan", 8: "metal", 10: "rocm",
+            13: "cuda_managed", 14: "oneapi", 15: "webgpu", 16: "hexagon"}
+
+
+def refuse_names(objects: Any, names: Iterable[str], what: str) -> None:
+    """Raises what is wrong with the names or the number of arguments."""
+    names = list(names)
+    listed = ", ".join(repr(name) for name in names) or "none"
+    if isinstance(objects, dict):
+        missing = [name for name in names if name not in objects]
+        unknown = [name for name in objects if name not in names]
+        why = []
+        if unknown:
+            why.append("found " + ", ".join(map(repr, unknown))
+                       + " too")
+        if missing:
+            why.append("found no " + ", ".join(map(repr, missing)))
+        raise InvalidArgument(f"expected {listed}, " + " and ".join(why), what)
+    if isinstance(objects, (tuple, list)):
+        raise InvalidArgument(f"expected {len(names)}: {listed}, found "
+                              f"{len(objects)}", what)
+    raise InvalidArgument(
+        f"expected a dict or a sequence of {len(names)}: {listed}, found "
+        f"{_describe(objects)}", what)
+
+
+def refuse_shape(array: Any, place: str, shape_text: str) -> None:
+    raise InvalidArgument(f"expected shape {shape_text}, found "
+                          f"{'x'.join(map(str, array.shape)) or 'a scalar'}",
+                          place)
+
+
+def beginning(array: Any, shape: tuple[int, ...]) -> Any:
+    """The first elements of an array that was given, in their shape."""
+    return array.reshape(-1)[:math.prod(shape)].reshape(shape)

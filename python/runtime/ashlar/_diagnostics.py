@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What the compiler says, as objects."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Optional, Type
+
+from ._errors import (Error, Internal, InvalidArgument, NotFound, OutOfBudget,
+                      Unsupported)
+
+STAGES = ("import", "simplify", "place", "precision", "fuse", "tile",
+          "schedule", "emit")
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """An error, warning or note of the compiler. place: the model's node, its
+    input or the flag that it is about; may be empty."""
+
+    severity: str
+    place: str
+    message: str
+
+    def __str__(self) -> str:
+        place = f"{self.place}: " if self.place else ""
+        return f"{self.severity}: {place}{self.message}"
+
+
+@dataclass(frozen=True)
+class Remark:
+    """What the compiler decided, and why. kind: passed, missed or analysis;
+    step: what decided, such as fusion or layout."""
+
+    node: str
+    kind: str
+    step: str
+    message: str
+    program: str
+
+    def __str__(self) -> str:
+        return f"{self.node}: {self.kind}: {self.step}: {self.message}"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A stage that has ended. number counts from 1, of `count`; a model for
+    several programs goes through some of them several times."""
+
+    stage: str
+    number: int
+    count: int
+    seconds: float
+
+    def __str__(self) -> str:
+        return f"{self.stage} ({self.number}/{self.count}): {self.seconds} s"
+
+
+_STAGE = re.compile(rf"({'|'.join(STAGES)})\s+([0-9.]+) s")
+_SAID = re.compile(r"(?:(?P<at>.+?:\d+:\d+): )?"
+                   r"(?P<severity>error|warning|note|remark): "
+                   r"(?:(?P<place>'[^']*'(?: \+ '[^']*')*|--[\w-]+(?:=\S*)?): )?"
+                   r"(?P<message>.*)")
+_REMARK = re.compile(r"(?P<node>.*?): (?P<kind>passed|missed|analysis): "
+                     r"(?P<step>[\w -]+): (?P<message>.*)")
+_PROGRAM = re.compile(r"remarks of \S+ for (\S+)")
+
+
+def read_line(line: str, diagnostics: list[Diagnostic],
+              tail: list[str]) -> Optional[Progress]:
+    """Adds a line of the compiler to what it said, or gives the stage that has
+    ended."""
+    ended = _STAGE.fullmatch(line)
+    if ended:
+        return Progress(ended[1], STAGES.index(ended[1]) + 1, len(STAGES),
+                        float(ended[2]))
+    tail.append(line)
+    del tail[:-1000]
+    said = _SAID.fullmatch(line)
+    if said:
+        place = (said["place"] or said["at"] or "").strip("'")
+        diagnostics.append(Diagnostic(said["severity"], place,
+                                      said["message"]))
+    return None
+
+
+def read_remarks(text: str) -> list[Remark]:
+    program, found = "", []
+    for line in text.splitlines():
+        heading = _PROGRAM.fullmatch(line)
+        if heading:
+            program = heading[1]
+        said = _REMARK.fullmatch(line)
+        if said:
+            found.append(Remark(said["node"].strip("'"), said["kind"],
+                                said["step"], said["message"], program))
+    return found
+
+
+def failure(status: int, diagnostics: list[Diagnostic],
+            tail: list[str]) -> Error:
+    """The exception for a compile that was refused or failed."""
+    errors = [each for each in diagnostics if each.severity == "error"]
+    first = errors[0] if errors else Diagnostic(
+        "error", "", tail[-1].removeprefix("ashlar-compile: ") if tail else
+        f"the compiler ended with {status} and said nothing")
+    if first.message.endswith("of the model cannot be compiled yet:"):
+        lines = tail[tail.index(f"error: {first.message}") + 1:]
+        nodes = tuple(line.strip() for line in lines if line.startswith("  "))
+        return Unsupported(first.message.rstrip(":"), notes=nodes)
+    kind: Type[Error] = InvalidArgument
+    if status == 70:
+        kind = Internal
+    elif first.place.startswith("--memory-budget"):
+        kind = OutOfBudget
+    elif "No such file or directory" in first.message:
+        kind = NotFound
+    notes = tuple(str(each) for each in diagnostics if each is not first)
+    place = _keyword(first.place)
+    return kind(_with_keywords(first.message), place,
+                node="" if place != first.place else first.place, notes=notes)
+
+
+_FLAG = re.compile(r"--([a-z][a-z-]*)")
+_RENAMED = {"shape": "shapes", "dim": "dims", "value": "values"}
+
+
+def _keyword(place: str) -> str:
+    """A flag of the program as the keyword of compile() that it came from."""
+    said = _FLAG.match(place)
+    if not said:
+        return place
+    word = said[1].replace("-", "_")
+    return _RENAMED.get(word, word)
+
+
+def _with_keywords(message: str) -> str:
+    message = re.sub(r"--shape=([^\s=]+)=((?:[\w]+x)*[\w]+)", _shape_form,
+                     message)
+    return _FLAG.sub(lambda said: _keyword(said[0]), message)
+
+
+def _shape_form(said: "re.Match[str]") -> str:
+    sizes = ", ".join(size if size.isdigit() else f'"{size}"'
+                      for size in said[2].split("x"))
+    comma = "," if "x" not in said[2] else ""
+    return f'shapes={{"{said[1]}": ({sizes}{comma})}}'

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Keywords of compile() as the flags of ashlar-compile."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+from typing import Any, Iterable, Mapping, Sequence, Union
+
+import numpy as np
+
+from ._errors import InvalidArgument
+from ._sizes import byte_count, whole_number
+
+_NAME = re.compile(r"[A-Za-z_]\w*")
+
+
+def command_line(*, shapes: Any, dims: Any, values: Any, target: Any,
+                 memory_budget: Any, threads: Any, tolerance: Any,
+                 **others: Any) -> list[str]:
+    """The flags; what is None or False is left out."""
+    flags = []
+    known = dict(dims or {})
+    for name, shape in _mapping(shapes, "shapes").items():
+        flags.append(f"--shape={name}={_shape(name, shape, known)}")
+    if known:
+        flags.append("--dim=" + ",".join(
+            f"{name}={_range(name, bounds)}"
+            for name, bounds in _mapping(dims, "dims").items()))
+    for name, value in _mapping(values, "values").items():
+        flags.append(f"--value={name}={_numbers(name, value)}")
+    if target is not None:
+        several = [target] if isinstance(target, str) else list(target)
+        flags.append("--target=" + ",".join(several))
+    if memory_budget is not None:
+        flags.append(f"--memory-budget="
+                     f"{byte_count(memory_budget, 'memory_budget')}B")
+    if threads is not None:
+        flags.append(f"--threads={whole_number(threads, 'threads', 1)}")
+    if tolerance is not None:
+        flags.append(f"--tolerance={float(tolerance)!r}")
+    for keyword, value in others.items():
+        flag = "--" + keyword.replace("_", "-")
+        if value is True:
+            flags.append(flag)
+        elif value is not None and value is not False:
+            flags.append(f"{flag}={os.fsdecode(value)}")
+    for flag in flags:
+        if "\0" in flag:
+            raise InvalidArgument(f"expected no NUL, found one in {flag!r}",
+                                  "ashlar.compile")
+    return flags
+
+
+def _mapping(value: Any, keyword: str) -> Mapping[str, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping) or not all(
+            isinstance(name, str) for name in value):
+        raise InvalidArgument("expected a dict by name, found "
+                              f"{type(value).__name__}", keyword)
+    return value
+
+
+def _shape(name: str, shape: Any, dims: Mapping[str, Any]) -> str:
+    place = f"shapes[{name!r}]"
+    if isinstance(shape, str) or not isinstance(shape, Iterable):
+        raise InvalidArgument("expected a sequence of sizes, such as "
+                              f"(1, 3, 224, 224), found {shape!r}", place)
+    sizes = []
+    for size in shape:
+        if isinstance(size, str):
+            if size not in dims:
+                raise InvalidArgument(
+                    f"expected a number or one of the names of dims, found "
+                    f"{size!r}; dims={{{size!r}: (1, 8)}} gives it a range",
+                    place)
+            sizes.append(size)
+        else:
+            sizes.append(str(whole_number(size, place)))
+    return "x".join(sizes)
+
+
+def _range(name: str, bounds: Any) -> str:
+    place = f"dims[{name!r}]"
+    if not _NAME.fullmatch(name) or "x" in name:
+        raise InvalidArgument("expected a name of letters and digits without "
+                              f"an x, found {name!r}", place)
+    if isinstance(bounds, str):
+        return bounds
+    if isinstance(bounds, range):
+        if len(bounds) == 0 or bounds.step < 1:
+            raise InvalidArgument(f"expected sizes from small to large, found "
+                                  f"{bounds!r}", place)
+        bounds = (bounds[0], bounds[-1], bounds.step)
+    if not isinstance(bounds, Sequence) or len(bounds) not in (2, 3):
+        raise InvalidArgument("expected (from, to) or (from, to, step), found "
+                              f"{bounds!r}", place)
+    numbers = [whole_number(each, place, 1) for each in bounds]
+    text = f"{numbers[0]}..{numbers[1]}"
+    return text if len(numbers) == 2 or numbers[2] == 1 \
+        else f"{text}:{numbers[2]}"
+
+
+def _numbers(name: str, value: Any) -> str:
+    elements = np.asarray(value).reshape(-1)
+    if elements.dtype.kind not in "biuf" or elements.size == 0:
+        raise InvalidArgument(f"expected numbers, found {value!r}",
+                              f"values[{name!r}]")
+    if elements.dtype.kind == "b":
+        elements = elements.astype(np.int8)
+    return ",".join(repr(each) for each in elements.tolist())
+
+
+def write_model(model: Any, work: pathlib.Path) -> pathlib.Path:
+    """The path of a model's file, written first where it is in memory."""
+    if isinstance(model, (str, os.PathLike)):
+        raw = os.fsencode(model)
+        if b"\0" in raw:
+            raise InvalidArgument("expected a path, found a NUL in it",
+                                  "model")
+        return pathlib.Path(os.fsdecode(raw)).absolute()
+    if hasattr(model, "SerializeToString"):
+        model = model.SerializeToString()
+    if not isinstance(model, (bytes, bytearray, memoryview)):
+        raise InvalidArgument("expected a path, the bytes of a model or an "
+                              f"onnx.ModelProto, found {type(model).__name__}",
+                              "model")
+    data = bytes(model)
+    # A ModelProto begins with a number's key, text on tensors with a letter,
+    # a blank, a # or a /.
+    text = data[:1].isalpha() or data[:1] in (b"#", b"/", b"\n", b" ", b"%")
+    path = work / ("model.mlir" if text and b"func" in data else "model.onnx")
+    path.write_bytes(data)
+    return path
+
+
+def write_calibration(sets: Iterable[Mapping[str, Any]],
+                      folder: pathlib.Path) -> pathlib.Path:
+    """Dicts of arrays as the folder that the compiler reads."""
+    for number, arrays in enumerate(sets):
+        place = folder / f"{number:06}"
+        place.mkdir(parents=True)
+        for name, array in _mapping(arrays, "calibration").items():
+            np.save(place / (name.replace("/", "_") + ".npy"),
+                    np.ascontiguousarray(array), allow_pickle=False)
+    if not folder.exists():
+        raise InvalidArgument("expected dicts of arrays, found none",
+                              "calibration")
+    return folder
+
+
+__all__: Sequence[Union[str, Any]] = ["command_line", "write_calibration",
+                                      "write_model"]

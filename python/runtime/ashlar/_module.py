@@ -1,0 +1,376 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Modules: what a compiled file holds, and calling it."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import pathlib
+import shutil
+import tempfile
+import threading
+from dataclasses import dataclass
+from typing import Any, Iterable, Mapping, Optional, Sequence, Union
+
+import numpy as np
+
+from . import _native, _tools
+from ._arrays import DTYPES
+from ._errors import InvalidArgument, NotFound
+from ._runtime import Budget, default_runtime
+from ._session import Session
+
+Path = Union[str, "os.PathLike[str]", "os.PathLike[bytes]"]
+
+
+@dataclass(frozen=True)
+class TensorInfo:
+    """An input or output of an entry.
+
+    name:          as the model has it
+    type:          as the C library names it, "f32"
+    shape:         sizes; -1 where a symbol or the data decide
+    maximum:       the largest shape there can be
+    shape_text:    "Nx3x48xW": symbols by name
+    maximum_bytes: of the largest
+    """
+
+    name: str
+    type: str
+    shape: tuple[int, ...]
+    maximum: tuple[int, ...]
+    shape_text: str
+    maximum_bytes: int
+
+    @property
+    def dtype(self) -> np.dtype:
+        """NumPy's; of ml_dtypes for bf16 and the like."""
+        return DTYPES[self.type]
+
+
+@dataclass(frozen=True)
+class Contract:
+    """What running an entry costs, in bytes, symbols at their largest."""
+
+    weights_bytes: int
+    """Shared by all sessions of a module."""
+    code_bytes: int
+    """Likewise."""
+    arena_bytes: int
+    """One per session."""
+    arena_lower_bound_bytes: int
+    """No plan could do with less."""
+    outputs_bytes: int
+    """Of the outputs at their largest."""
+    staging_bytes: int
+    """Copies of what is not aligned to 64 bytes."""
+    scratch_bytes_per_worker: int
+    """For each thread."""
+    peak_bytes: int
+    """The sum, for one thread."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A function of a module."""
+
+    name: str
+    inputs: tuple[TensorInfo, ...]
+    outputs: tuple[TensorInfo, ...]
+    contract: Contract
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program of the file, for one machine."""
+
+    target: str
+    preset: str
+    contract: Mapping[str, int]
+    kernels: tuple[Mapping[str, Any], ...]
+
+
+class Module:
+    """A compiled model, made by compile() and load(). Call it with its inputs,
+    in their order or by name; it gives its one output, or a dict of them by
+    name. Any number of threads may; each has a session of its own, which lives
+    as long as thread and module."""
+
+    def __init__(self, native: "_native._Module", descriptor: int, *,
+                 remarks: Sequence[Any] = (), diagnostics: Sequence[Any] = ()):
+        self._native = native
+        self._file = os.fdopen(descriptor, "rb")
+        self._sessions = threading.local()
+        self.remarks = tuple(remarks)
+        """What the compiler decided and why, where compile() made this."""
+        self.diagnostics = tuple(diagnostics)
+        """Warnings and notes of that compile."""
+
+    # What it is.
+
+    @functools.cached_property
+    def _info(self) -> dict[str, Any]:
+        return self._native._describe()
+
+    @functools.cached_property
+    def entries(self) -> dict[str, Entry]:
+        """By name, in the order of the file."""
+        return {name: Entry(name,
+                            tuple(TensorInfo(*port) for port in inputs),
+                            tuple(TensorInfo(*port) for port in outputs),
+                            Contract(*cost))
+                for name, inputs, outputs, cost in self._native._entries()}
+
+    @property
+    def name(self) -> str:
+        return self._info["name"]
+
+    @property
+    def target(self) -> str:
+        """Of the program taken, with its machine model: "cpu:host"."""
+        return f"{self._info['target']}:{self._info['preset']}"
+
+    @property
+    def device(self) -> str:
+        """That it runs on: "cpu:0"."""
+        return self._info["device"]
+
+    @property
+    def placement(self) -> str:
+        """A line for each program of the file: taken, or why not."""
+        return self._info["placement"]
+
+    @property
+    def fallbacks(self) -> int:
+        """Devices asked for that could not serve."""
+        return self._info["fallbacks"]
+
+    @functools.cached_property
+    def metadata(self) -> dict[str, str]:
+        """What the model says of itself, such as the names of its classes."""
+        return self._native._metadata()
+
+    @property
+    def _first(self) -> Entry:
+        return next(iter(self.entries.values()))
+
+    @property
+    def inputs(self) -> tuple[TensorInfo, ...]:
+        """Of the first entry."""
+        return self._first.inputs
+
+    @property
+    def outputs(self) -> tuple[TensorInfo, ...]:
+        """Of the first entry."""
+        return self._first.outputs
+
+    @property
+    def contract(self) -> Contract:
+        """Of the first entry."""
+        return self._first.contract
+
+    # Running it.
+
+    def session(self, **options: Any) -> Session:
+        """A Session of this module; options as its own."""
+        return Session(self, **options)
+
+    def __call__(self, *inputs: Any, **named: Any) -> Any:
+        """Runs the first entry: module(x), module(a, b), module(name=x)."""
+        if inputs and named:
+            raise InvalidArgument("expected the inputs by position or by name, "
+                                  "found both", "inputs")
+        feed = named or (inputs[0] if len(inputs) == 1
+                         and isinstance(inputs[0], dict) else inputs)
+        results = self._own_session().run(feed)
+        if len(results) == 1:
+            return next(iter(results.values()))
+        return results
+
+    def _own_session(self) -> Session:
+        held = self._sessions.__dict__.get("held")
+        if held is None or held[1] != _native.forks():
+            held = Session(self), _native.forks()
+            self._sessions.held = held
+        return held[0]
+
+    # Looking into it.
+
+    def save(self, path: Path) -> None:
+        """Writes the .ash file; load() and the C library read it. It is there
+        when it is whole, or not at all."""
+        target = pathlib.Path(os.fsdecode(path))
+        with tempfile.NamedTemporaryFile(dir=target.parent, delete=False) as new:
+            try:
+                with os.fdopen(os.dup(self._file.fileno()), "rb") as source:
+                    source.seek(0)
+                    shutil.copyfileobj(source, new)
+                new.flush()
+                os.chmod(new.name, 0o666 & ~_umask())
+                os.replace(new.name, target)
+            except BaseException:
+                os.unlink(new.name)
+                raise
+
+    @functools.cached_property
+    def _inspected(self) -> dict[str, Any]:
+        return json.loads(_tools.inspect_file(self._file.fileno(), ["--json"]))
+
+    @property
+    def programs(self) -> tuple[Program, ...]:
+        """All programs of the file, with their kernels."""
+        return tuple(Program(each["target"], each["preset"], each["contract"],
+                             tuple(each["kernels"]))
+                     for each in self._inspected["programs"])
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """Version and flags of the compiler, the model's sha256."""
+        return self._inspected["provenance"]
+
+    def kernels(self) -> list[dict[str, Any]]:
+        """A row for each kernel of each program: pandas.DataFrame takes it.
+        Sizes in bytes."""
+        return [{"program": f"{program.target}:{program.preset}", **kernel}
+                for program in self.programs for kernel in program.kernels]
+
+    def disassemble(self, kernel: str) -> str:
+        """The machine code of a kernel, as text."""
+        return _tools.inspect_file(self._file.fileno(),
+                                   [f"--disassemble={kernel}"])
+
+    def memory_map(self, path: Optional[Path] = None, *,
+                   entry: Optional[str] = None) -> str:
+        """What lies where in the arena, and when: a picture (.svg) or a page
+        (.html), written to `path` if given, and given back as text."""
+        return self._drawn("--memory-map", path, ".svg", entry)
+
+    def graph(self, path: Optional[Path] = None, *,
+              entry: Optional[str] = None) -> str:
+        """A page (.html) of the kernels in their order and what they
+        exchange."""
+        return self._drawn("--graph", path, ".html", entry)
+
+    def _drawn(self, flag: str, path: Optional[Path], ending: str,
+               entry: Optional[str]) -> str:
+        if entry is not None and entry not in self.entries:
+            raise NotFound("expected one of the module's entries, "
+                           f"{', '.join(map(repr, self.entries))}, found "
+                           f"{entry!r}", "entry")
+        if path is not None:
+            ending = pathlib.Path(os.fsdecode(path)).suffix
+        with tempfile.TemporaryDirectory(prefix="ashlar-") as folder:
+            drawn = pathlib.Path(folder) / f"drawn{ending}"
+            flags = [f"{flag}={drawn}"]
+            if entry is not None:
+                flags.append(f"--entry={entry}")
+            _tools.inspect_file(self._file.fileno(), flags)
+            if path is not None:
+                shutil.copyfile(drawn, path)
+            return drawn.read_text()
+
+    def __repr__(self) -> str:
+        def ports(infos: Iterable[TensorInfo]) -> str:
+            return ", ".join(f"{info.name}: {info.type} {info.shape_text}"
+                             for info in infos)
+        return (f"<ashlar.Module {self.name!r} for {self.target}: "
+                f"({ports(self.inputs)}) -> ({ports(self.outputs)}), "
+                f"{self.contract.peak_bytes} bytes>")
+
+    def _repr_html_(self) -> str:
+        from ._notebook import module_html
+        return module_html(self)
+
+
+def _umask() -> int:
+    # There is no call that only asks.
+    with open("/proc/self/status") as status:
+        for line in status:
+            if line.startswith("Umask:"):
+                return int(line.split()[1], 8)
+    return 0o077
+
+
+def load(source: Union[Path, bytes], *, name: Optional[str] = None,
+         budget: Optional[Budget] = None,
+         device: Union[str, Sequence[str], None] = None,
+         placement: str = "strict", allow_native_code: bool = False,
+         verify_weights: bool = False,
+         runtime: Optional["_native.Runtime"] = None) -> Module:
+    """Loads a compiled module.
+
+    source:  path of an .ash file, or its contents as bytes. While the module
+             lives, replace the file by renaming another over it, never by
+             writing into it.
+    name:    shown in budgets and traces; the file's where it is left out
+    budget:  weights and code are charged to it
+    device:  one name or several, in order of preference; any where left out
+    placement: "strict": a device that cannot serve is an error; "soft": the
+             next one is taken
+    allow_native_code: modules hold machine code that runs with this process's
+             rights; say True for files you trust as much as a shared library
+    verify_weights: hash the weights too
+
+    Raises NotFound, Corrupt, OutOfBudget, Unsupported, InvalidArgument.
+    """
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        descriptor = os.memfd_create("ashlar-module")
+        try:
+            with os.fdopen(os.dup(descriptor), "wb") as file:
+                file.write(source)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        name = name or "memory"
+    else:
+        descriptor = _open(source)
+        name = name or os.path.basename(os.fsdecode(source))
+    return _load_descriptor(descriptor, name, budget, device, placement,
+                            allow_native_code, verify_weights, runtime)
+
+
+def _open(path: Path) -> int:
+    try:
+        raw = os.fsencode(path)
+    except TypeError:
+        raise InvalidArgument("expected a path or bytes, found "
+                              f"{type(path).__name__}", "source") from None
+    if b"\0" in raw:
+        raise InvalidArgument("expected a path, found a NUL in it", "source")
+    try:
+        # Not to wait for the other end of a pipe; the library takes files only.
+        return os.open(raw, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError as error:
+        kind = NotFound if isinstance(error, FileNotFoundError) \
+            else InvalidArgument
+        raise kind(f"cannot be read: {error.strerror}",
+                   os.fsdecode(raw)) from None
+
+
+def _load_descriptor(descriptor: int, name: str, budget: Optional[Budget],
+                     device: Union[str, Sequence[str], None], placement: str,
+                     allow_native_code: bool, verify_weights: bool,
+                     runtime: Optional["_native.Runtime"],
+                     **more: Any) -> Module:
+    """Takes the descriptor over."""
+    try:
+        if placement not in ("strict", "soft"):
+            raise InvalidArgument("expected 'strict' or 'soft', found "
+                                  f"{placement!r}", "placement")
+        devices = [device] if isinstance(device, str) else list(device or ())
+        if not all(isinstance(each, str) for each in devices):
+            raise InvalidArgument("expected names of devices, found "
+                                  f"{device!r}", "device")
+        if "\0" in "".join([name, *devices]):
+            raise InvalidArgument("expected a name, found a NUL in it", "name")
+        native = _native._Module(
+            runtime or default_runtime(),
+            b"/proc/self/fd/%d" % descriptor, budget,
+            name.encode(errors="surrogateescape").decode(errors="replace"),
+            bool(allow_native_code), bool(verify_weights), devices,
+            placement == "soft")
+        return Module(native, descriptor, **more)
+    except BaseException:
+        os.close(descriptor)
+        raise

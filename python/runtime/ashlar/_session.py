@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Sessions, and what Python's own waiting needs of a run."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from typing import TYPE_CHECKING, Any, Generator, Optional
+
+import numpy as np
+
+from . import _native
+from ._errors import InvalidArgument
+from ._sizes import whole_number
+
+if TYPE_CHECKING:
+    from ._module import Module
+    from ._runtime import Budget
+
+Run = _native.Run
+Bindings = _native.Bindings
+
+
+class Session(_native._Session):
+    """The memory and the threads to run a module's entries with. One thread at
+    a time; any number of sessions of one module run in parallel.
+
+    threads:     0: as many as its runtime's default
+    budget:      arena, outputs of the library's own and copies are charged to
+                 it; arrays that run() makes are NumPy's
+    name:        shown in budgets and traces; the module's where left out
+    reserve_all: take all of the contract's memory now, so that no later run
+                 can be refused for its budget
+    poison:      fill the arena before every run, to show results that depend
+                 on an earlier one
+
+    Raises OutOfBudget, which says how much is missing and who holds the rest.
+    """
+
+    def __init__(self, module: "Module", *, threads: int = 0,
+                 budget: Optional["Budget"] = None, name: Optional[str] = None,
+                 reserve_all: bool = False, poison: bool = False):
+        native = getattr(module, "_native", None)
+        if not isinstance(native, _native._Module):
+            raise InvalidArgument("expected an ashlar.Module, found "
+                                  f"{type(module).__name__}", "module")
+        if name is not None and "\0" in name:
+            raise InvalidArgument("expected a name, found a NUL in it", "name")
+        threads = whole_number(threads, "threads")
+        if threads > 4096:
+            raise InvalidArgument(f"expected 4096 at most, found {threads}",
+                                  "threads")
+        super().__init__(native, budget, name, threads, bool(poison),
+                         bool(reserve_all))
+
+
+def _wait(run: _native.Run,
+          timeout: Optional[float] = None) -> dict[str, np.ndarray]:
+    """Gives the outputs by name once the run has ended. Ctrl-C is heard; the
+    run goes on then.
+
+    timeout: seconds; raises TimeoutError when they are over.
+    Raises what the run was ended by: Cancelled, DeviceLost, Internal.
+    """
+    results = run._wait(math.inf if timeout is None else float(timeout))
+    if results is None:
+        raise TimeoutError(f"the run has not ended within {timeout} s")
+    return results
+
+
+async def _waited(run: _native.Run) -> dict[str, np.ndarray]:
+    loop = asyncio.get_running_loop()
+    waiting = loop.run_in_executor(None, run._wait, math.inf)
+    try:
+        return await asyncio.shield(waiting)
+    except asyncio.CancelledError:
+        run.cancel()
+        await asyncio.wait([waiting])
+        waiting.exception()
+        raise
+
+
+def _await(run: _native.Run) -> Generator[Any, None, dict[str, np.ndarray]]:
+    return _waited(run).__await__()
+
+
+Run.wait = _wait
+Run.__await__ = _await

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The programs of this package: what the entry points run, and how the package
+itself calls them."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+import sys
+from typing import NoReturn, Sequence
+
+from ._errors import Corrupt, Internal
+
+BIN = pathlib.Path(__file__).parent / "bin"
+
+
+def _become(name: str) -> NoReturn:
+    program = BIN / name
+    os.execv(program, [name, *sys.argv[1:]])
+
+
+def run() -> NoReturn:
+    _become("ashlar-run")
+
+
+def bench() -> NoReturn:
+    _become("ashlar-bench")
+
+
+def inspect() -> NoReturn:
+    _become("ashlar-inspect")
+
+
+def inspect_file(descriptor: int, flags: Sequence[str]) -> str:
+    """What ashlar-inspect prints of an open module file."""
+    done = subprocess.run(
+        [BIN / "ashlar-inspect", f"/proc/self/fd/{descriptor}", *flags],
+        pass_fds=[descriptor], stdin=subprocess.DEVNULL, capture_output=True)
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip()
+        raise (Corrupt if done.returncode == 1 else Internal)(said)
+    return done.stdout.decode(errors="replace")

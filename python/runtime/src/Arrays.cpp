@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Arrays.h"
+#include "Module.h"
+#include <cstdlib>
+#include <cstring>
+
+using namespace ashlar;
+using namespace ashlar::python;
+
+namespace {
+
+using Code = nb::dlpack::dtype_code;
+
+/// How an element type looks to Python: as DLPack names it, and, where arrays
+/// of NumPy cannot be had by that name, numpy's dtype and the unsigned integers
+/// that stand for it on the way.
+struct TypeForm {
+  uint32_t type;
+  Code code;
+  uint8_t bits;
+  const char *view; ///< of ml_dtypes; null: NumPy has it
+};
+
+const TypeForm forms[] = {
+    {ASHLAR_TYPE_BOOL, Code::Bool, 8, nullptr},
+    {ASHLAR_TYPE_I8, Code::Int, 8, nullptr},
+    {ASHLAR_TYPE_I16, Code::Int, 16, nullptr},
+    {ASHLAR_TYPE_I32, Code::Int, 32, nullptr},
+    {ASHLAR_TYPE_I64, Code::Int, 64, nullptr},
+    {ASHLAR_TYPE_U8, Code::UInt, 8, nullptr},
+    {ASHLAR_TYPE_U16, Code::UInt, 16, nullptr},
+    {ASHLAR_TYPE_U32, Code::UInt, 32, nullptr},
+    {ASHLAR_TYPE_U64, Code::UInt, 64, nullptr},
+    {ASHLAR_TYPE_F16, Code::Float, 16, nullptr},
+    {ASHLAR_TYPE_F32, Code::Float, 32, nullptr},
+    {ASHLAR_TYPE_F64, Code::Float, 64, nullptr},
+    {ASHLAR_TYPE_BF16, Code::Bfloat, 16, "bfloat16"},
+    {ASHLAR_TYPE_F8E4M3FN, Code::Float8_E4M3FN, 8, "float8_e4m3fn"},
+    {ASHLAR_TYPE_F8E4M3FNUZ, Code::Float8_E4M3FNUZ, 8, "float8_e4m3fnuz"},
+    {ASHLAR_TYPE_F8E5M2, Code::Float8_E5M2, 8, "float8_e5m2"},
+    {ASHLAR_TYPE_F8E5M2FNUZ, Code::Float8_E5M2FNUZ, 8, "float8_e5m2fnuz"},
+    {ASHLAR_TYPE_F8E8M0, Code::Float8_E8M0FNU, 8, "float8_e8m0fnu"},
+    // A byte an element, which DLPack would not say by these codes.
+    {ASHLAR_TYPE_F4E2M1, Code::UInt, 0, "float4_e2m1fn"},
+    {ASHLAR_TYPE_I4, Code::UInt, 0, "int4"},
+    {ASHLAR_TYPE_U4, Code::UInt, 0, "uint4"},
+    {ASHLAR_TYPE_I2, Code::UInt, 0, "int2"},
+    {ASHLAR_TYPE_U2, Code::UInt, 0, "uint2"},
+};
+
+const TypeForm *formOf(uint32_t type) {
+  for (const TypeForm &form : forms)
+    if (form.type == type)
+      return &form;
+  return nullptr;
+}
+
+/// Whether an array can be passed on as it is.
+template <typename Array> bool isTaken(const Array &array, uint32_t type) {
+  const TypeForm *form = formOf(type);
+  nb::dlpack::dtype found = array.dtype();
+  if (!form || found.code != uint8_t(form->code) || found.bits != form->bits ||
+      found.lanes != 1 || array.ndim() > ASHLAR_MAX_RANK)
+    return false;
+  // What is pinned for a GPU is host memory as well: CUDAHost and ROCMHost.
+  int device = array.device_type();
+  if (device != nb::device::cpu::value && device != 3 && device != 11)
+    return false;
+  int64_t expected = 1;
+  bool isEmpty = false, isDense = true;
+  for (size_t d = array.ndim(); d-- > 0;) {
+    int64_t size = int64_t(array.shape(d));
+    if (size < 0 ||
+        __builtin_mul_overflow(expected, size ? size : 1, &expected))
+      return false;
+    isEmpty |= size == 0;
+  }
+  if (__builtin_mul_overflow(expected, int64_t(8), &expected))
+    return false;
+  if (const int64_t *strides = array.stride_ptr()) {
+    int64_t stride = 1;
+    for (size_t d = array.ndim(); d-- > 0; stride *= int64_t(array.shape(d)))
+      isDense &= array.shape(d) == 1 || strides[d] == stride;
+  }
+  return isEmpty || (isDense && array.data());
+}
+
+template <typename Array>
+ashlar_tensor_t tensorOf(const Array &array, const Port &port) {
+  ashlar_tensor_t tensor = {};
+  tensor.data = const_cast<void *>(static_cast<const void *>(array.data()));
+  tensor.type = port.info.type;
+  tensor.rank = uint32_t(array.ndim());
+  uint64_t elements = 1;
+  for (uint32_t d = 0; d < tensor.rank; ++d) {
+    tensor.shape[d] = int64_t(array.shape(d));
+    elements *= uint64_t(tensor.shape[d]);
+  }
+  tensor.capacity = elements * ashlar_element_type_size(tensor.type);
+  // Arrays without elements may be nowhere.
+  static char nowhere[64];
+  if (!tensor.data)
+    tensor.data = nowhere;
+  return tensor;
+}
+
+/// Fills `array` from any object that holds memory of the port's type, or
+/// raises what is wrong with it. What NumPy has no name for in DLPack, and
+/// whatever is to be refused, takes the way through _arrays.prepare, which
+/// gives integers of as many bits.
+template <typename Array>
+ashlar_tensor_t take(nb::handle object, const Port &port, bool isOutput,
+                     Array &array) {
+  if (nb::try_cast<Array>(object, array, false) &&
+      isTaken(array, port.info.type))
+    return tensorOf(array, port);
+  nb::object prepared =
+      nb::module_::import_("ashlar._arrays")
+          .attr("prepare")(object, port.name,
+                           ashlar_element_type_name(port.info.type),
+                           port.info.shape_text, isOutput);
+  uint32_t asBits = port.info.type;
+  if (!port.view.is_none())
+    asBits = ashlar_element_type_size(port.info.type) == 2 ? ASHLAR_TYPE_U16
+                                                           : ASHLAR_TYPE_U8;
+  if (!nb::try_cast<Array>(prepared, array, false) || !isTaken(array, asBits))
+    raise(ASHLAR_INVALID_ARGUMENT,
+          "expected an array that is dense and in host memory, found " +
+              nb::cast<std::string>(nb::str(nb::handle(
+                  reinterpret_cast<PyObject *>(Py_TYPE(object.ptr()))))),
+          nb::cast<std::string>(port.name));
+  return tensorOf(array, port);
+}
+
+/// The objects for the ports, in their order.
+std::vector<nb::object> inOrder(const std::vector<Port> &ports,
+                                nb::handle objects, const char *what) {
+  std::vector<nb::object> result(ports.size());
+  size_t found = 0;
+  if (PyDict_Check(objects.ptr())) {
+    for (size_t i = 0; i < ports.size(); ++i) {
+      result[i] = nb::borrow(
+          PyDict_GetItemWithError(objects.ptr(), ports[i].name.ptr()));
+      found += result[i].is_valid();
+    }
+    if (PyErr_Occurred())
+      throw nb::python_error();
+    if (found == ports.size() && nb::len(objects) == found)
+      return result;
+  } else if (PyTuple_Check(objects.ptr()) || PyList_Check(objects.ptr())) {
+    if (nb::len(objects) == ports.size()) {
+      for (size_t i = 0; i < ports.size(); ++i)
+        result[i] = objects[i];
+      return result;
+    }
+  } else if (ports.size() == 1) {
+    result[0] = nb::borrow(objects);
+    return result;
+  }
+  nb::list names;
+  for (const Port &port : ports)
+    names.append(port.name);
+  nb::module_::import_("ashlar._arrays")
+      .attr("refuse_names")(objects, names, what);
+  raise(ASHLAR_INTERNAL, "arguments were refused without a reason", what);
+}
+
+} // namespace
+
+nb::object python::viewedType(uint32_t type) {
+  const TypeForm *form = formOf(type);
+  if (!form || !form->view)
+    return nb::none();
+  return nb::module_::import_("ashlar._arrays").attr("view_type")(form->view);
+}
+
+Block::Block(size_t bytes)
+    : memory(bytes > SIZE_MAX - 128
+                 ? nullptr
+                 : std::aligned_alloc(64, (bytes + 64) / 64 * 64)) {
+  if (!memory)
+    throw std::bad_alloc();
+  owner = nb::capsule(memory, [](void *data) noexcept { std::free(data); });
+}
+
+nb::object Block::array(const Port &port, const ashlar_tensor_t &tensor) const {
+  size_t shape[ASHLAR_MAX_RANK];
+  for (uint32_t d = 0; d < tensor.rank; ++d)
+    shape[d] = size_t(tensor.shape[d]);
+  nb::dlpack::dtype type;
+  type.lanes = 1;
+  if (port.view.is_none()) {
+    const TypeForm *form = formOf(port.info.type);
+    type.code = uint8_t(form->code);
+    type.bits = form->bits;
+  } else {
+    type.code = uint8_t(Code::UInt);
+    type.bits = uint8_t(8 * ashlar_element_type_size(port.info.type));
+  }
+  nb::object result = nb::cast(
+      nb::ndarray<nb::numpy>(memory, tensor.rank, shape, owner, nullptr, type));
+  return port.view.is_none() ? result : result.attr("view")(port.view);
+}
+
+Arguments::Arguments(const std::vector<Port> &inputPorts,
+                     const std::vector<Port> &outputPorts, nb::handle inputs,
+                     nb::handle out)
+    : outputPorts(outputPorts), in(inputPorts.size()),
+      results(outputPorts.size()), read(inputPorts.size()) {
+  std::vector<nb::object> objects = inOrder(inputPorts, inputs, "inputs");
+  for (size_t i = 0; i < in.size(); ++i)
+    in[i] = take(objects[i], inputPorts[i], false, read[i]);
+  if (out.is_none()) {
+    blocks.reserve(results.size());
+    for (size_t i = 0; i < results.size(); ++i) {
+      const ashlar_tensor_info_t &info = outputPorts[i].info;
+      blocks.emplace_back(info.maximum_bytes);
+      results[i] = {};
+      results[i].data = blocks.back().data();
+      results[i].capacity = info.maximum_bytes;
+    }
+    return;
+  }
+  given = inOrder(outputPorts, out, "out");
+  written.resize(results.size());
+  for (size_t i = 0; i < results.size(); ++i) {
+    results[i] = take(given[i], outputPorts[i], true, written[i]);
+    const ashlar_tensor_info_t &info = outputPorts[i].info;
+    bool fits = !outputPorts[i].isFixed() || info.rank == results[i].rank;
+    for (uint32_t d = 0; fits && d < info.rank; ++d)
+      fits = info.shape[d] < 0 || info.shape[d] == results[i].shape[d] ||
+             !outputPorts[i].isFixed();
+    if (!fits)
+      nb::module_::import_("ashlar._arrays")
+          .attr("refuse_shape")(given[i], outputPorts[i].name, info.shape_text);
+  }
+}
+
+nb::dict Arguments::named() const {
+  nb::dict result;
+  for (size_t i = 0; i < results.size(); ++i) {
+    nb::object array;
+    if (given.empty()) {
+      array = blocks[i].array(outputPorts[i], results[i]);
+    } else {
+      array = given[i];
+      bool same = results[i].rank == written[i].ndim();
+      for (uint32_t d = 0; same && d < results[i].rank; ++d)
+        same = results[i].shape[d] == int64_t(written[i].shape(d));
+      if (!same) {
+        nb::list shape;
+        for (uint32_t d = 0; d < results[i].rank; ++d)
+          shape.append(results[i].shape[d]);
+        array = nb::module_::import_("ashlar._arrays")
+                    .attr("beginning")(array, nb::tuple(shape));
+      }
+    }
+    if (PyDict_SetItem(result.ptr(), outputPorts[i].name.ptr(), array.ptr()))
+      throw nb::python_error();
+  }
+  return result;
+}
+
+nb::object python::alignedBytes(size_t bytes) {
+  Block block(bytes);
+  Port port = {};
+  port.info.type = ASHLAR_TYPE_U8;
+  port.view = nb::none();
+  ashlar_tensor_t tensor = {};
+  tensor.rank = 1;
+  tensor.shape[0] = int64_t(bytes);
+  return block.array(port, tensor);
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The binding's list of contents.
+#include "Budget.h"
+#include "Module.h"
+#include "Runtime.h"
+#include "Session.h"
+#include <pthread.h>
+
+using namespace ashlar::python;
+
+NB_MODULE(_native, module) {
+  module.doc() = "Ashlar's C library; see the package `ashlar`.";
+  // What still lives when the interpreter ends goes with the process.
+  nb::set_leak_warnings(false);
+  pthread_atfork(nullptr, nullptr, [] { ++forks; });
+  module.attr("version") = ashlar_runtime_version();
+  module.def(
+      "forks", [] { return forks.load(); },
+      "How many forks lie between this process and the one that imported "
+      "this.");
+  module.def("aligned_bytes", &alignedBytes, nb::arg("bytes"),
+             "A fresh uint8 array that begins at a multiple of 64.");
+  bindRuntime(module);
+  bindBudget(module);
+  bindModule(module);
+  bindSession(module);
+  bindRun(module);
+}

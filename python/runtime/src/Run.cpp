@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Run.h"
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+using namespace ashlar;
+using namespace ashlar::python;
+
+Bindings::Bindings(nb::handle session, nb::handle inputs, nb::handle out,
+                   nb::handle entry)
+    : owner(nb::borrow(session)), of(nb::cast<Session &>(session)),
+      chosen(of.module().entry(entry)) {
+  Session::Use use(of);
+  arguments =
+      std::make_unique<Arguments>(chosen.inputs, chosen.outputs, inputs, out);
+  KeptStatus status;
+  {
+    nb::gil_scoped_release released;
+    status = ashlar_bindings_create(
+        of.get(), chosen.handle, arguments->inputs(), arguments->inputCount(),
+        arguments->outputs(), arguments->outputCount(), handle.out());
+  }
+  status.check();
+  outputs = arguments->named();
+  for (const Port &port : chosen.outputs)
+    isFixed &= port.isFixed();
+}
+
+/// Where sizes depend on data, as the last run left them.
+nb::dict Bindings::results() {
+  if (isFixed)
+    return outputs;
+  for (size_t i = 0; i < arguments->outputCount(); ++i)
+    check(ashlar_bindings_output_shape(handle.get(), i,
+                                       arguments->outputs()[i].shape));
+  return arguments->named();
+}
+
+nb::dict Bindings::run() {
+  Session::Use use(of);
+  KeptStatus status;
+  {
+    nb::gil_scoped_release released;
+    status = ashlar_bindings_run(handle.get());
+  }
+  status.check();
+  return results();
+}
+
+std::shared_ptr<Flight> Bindings::start() {
+  Session::Use use(of);
+  auto started = std::make_shared<Flight>();
+  KeptStatus status;
+  {
+    nb::gil_scoped_release released;
+    status = ashlar_bindings_run_async(handle.get(), started->event.out());
+  }
+  status.check();
+  return of.flight = started;
+}
+
+bool Run::isDone() { return flight->wait(0); }
+
+nb::object Run::wait(double seconds) {
+  using Clock = std::chrono::steady_clock;
+  if (std::isnan(seconds) || seconds < 0)
+    raise(ASHLAR_INVALID_ARGUMENT,
+          "expected seconds from 0 on, found " + std::to_string(seconds),
+          "timeout");
+  // Signals are looked at now and then, so that Ctrl-C is heard.
+  Clock::time_point begin = Clock::now();
+  while (true) {
+    double left =
+        seconds - std::chrono::duration<double>(Clock::now() - begin).count();
+    bool done;
+    {
+      nb::gil_scoped_release released;
+      done = flight->wait(uint64_t(std::clamp(left, 0.0, 0.05) * 1e9));
+    }
+    if (done)
+      break;
+    if (PyErr_CheckSignals())
+      throw nb::python_error();
+    if (left <= 0)
+      return nb::none();
+  }
+  flight->status.check();
+  if (!results.is_valid()) {
+    if (bindings.is_valid()) {
+      results = nb::cast<Bindings &>(bindings).results();
+    } else {
+      Session &of = nb::cast<Session &>(session);
+      Arguments &arguments = *flight->arguments;
+      // Sizes that depend on data are known now, until the session's next run.
+      if (of.flight == flight && !of.isClosed())
+        for (size_t i = 0; i < arguments.outputCount(); ++i)
+          check(ashlar_session_output_shape(of.get(), entry.handle, i,
+                                            arguments.outputs()[i].shape));
+      results = arguments.named();
+    }
+  }
+  return results;
+}
+
+void Run::cancel() {
+  if (!flight->wait(0))
+    check(ashlar_event_cancel(flight->event.get()));
+}
+
+void python::bindRun(nb::module_ &module) {
+  nb::class_<Run>(
+      module, "Run",
+      "A run that was started. `await` gives its outputs, as wait() "
+      "does.")
+      .def_prop_ro("done", &Run::isDone, "Whether it has ended, well or not.")
+      .def("_wait", &Run::wait, nb::arg("seconds"))
+      .def("cancel", &Run::cancel,
+           "Asks the run to end early; waiting for it then raises Cancelled,\n"
+           "unless it had ended before.");
+
+  nb::class_<Bindings>(
+      module, "Bindings",
+      "Arguments that a session has checked once. Their memory "
+      "is kept; what the\ninputs hold may change between runs.")
+      .def(
+          "run", &Bindings::run,
+          "Runs with them and gives the outputs by name: the same arrays each\n"
+          "time, except where sizes depend on data.")
+      .def(
+          "run_async",
+          [](nb::handle_t<Bindings> self) {
+            Bindings &bindings = nb::cast<Bindings &>(self);
+            return Run(bindings.session(), bindings.start(), bindings.entry(),
+                       nb::borrow(self));
+          },
+          "Starts a run with them: a Run.")
+      .def_prop_ro("outputs", &Bindings::results,
+                   "The outputs by name, as the last run left them.");
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A run in flight, and arguments that are bound once.
+#ifndef ASHLAR_PYTHON_RUN_H
+#define ASHLAR_PYTHON_RUN_H
+
+#include "Session.h"
+
+namespace ashlar::python {
+
+class Bindings {
+public:
+  Bindings(nb::handle session, nb::handle inputs, nb::handle out,
+           nb::handle entry);
+  nb::dict run();
+  std::shared_ptr<Flight> start();
+  nb::dict results();
+  const Entry &entry() const { return chosen; }
+  nb::object session() const { return owner; }
+
+private:
+  nb::object owner;
+  Session &of;
+  const Entry &chosen;
+  std::unique_ptr<Arguments> arguments;
+  Handle<ashlar_bindings_t, ashlar_bindings_release> handle;
+  bool isFixed = true; ///< no output's shape depends on data
+  nb::dict outputs;
+};
+
+class Run {
+public:
+  Run(nb::object session, std::shared_ptr<Flight> flight, const Entry &entry,
+      nb::object bindings = {})
+      : session(std::move(session)), bindings(std::move(bindings)),
+        flight(std::move(flight)), entry(entry) {}
+  bool isDone();
+  /// Null where the time is over first.
+  nb::object wait(double seconds);
+  void cancel();
+
+private:
+  nb::object session, bindings;
+  std::shared_ptr<Flight> flight;
+  const Entry &entry;
+  nb::object results;
+};
+
+} // namespace ashlar::python
+
+#endif // ASHLAR_PYTHON_RUN_H

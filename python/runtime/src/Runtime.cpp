@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Runtime, Device and traces.
+#include "Runtime.h"
+#include <nanobind/stl/vector.h>
+#include <sstream>
+
+using namespace ashlar;
+using namespace ashlar::python;
+
+Runtime::Runtime(uint32_t threads) {
+  ashlar_runtime_options_t options = ASHLAR_RUNTIME_OPTIONS_INIT;
+  options.threads = threads;
+  check(ashlar_runtime_create(&options, handle.out()));
+}
+
+namespace {
+struct Device {
+  ashlar_device_t *handle; ///< lives as long as the runtime
+};
+} // namespace
+
+static std::vector<std::string> split(const char *text) {
+  std::vector<std::string> parts;
+  std::istringstream in(text);
+  for (std::string part; std::getline(in, part, ',');)
+    parts.push_back(part.substr(part.find_first_not_of(' ') == part.npos
+                                    ? 0
+                                    : part.find_first_not_of(' ')));
+  return parts;
+}
+
+void python::bindRuntime(nb::module_ &module) {
+  nb::class_<Device>(module, "Device",
+                     "A device that programs run on; see Runtime.device().")
+      .def_prop_ro(
+          "name",
+          [](const Device &device) {
+            return std::string(ashlar_device_name(device.handle));
+          },
+          "Such as 'cpu:0'.")
+      .def_prop_ro(
+          "features",
+          [](const Device &device) {
+            return split(ashlar_device_features(device.handle));
+          },
+          "The instruction sets it has, in LLVM's names.")
+      .def(
+          "check",
+          [](const Device &device) {
+            check(ashlar_device_status(device.handle));
+          },
+          "Raises DeviceLost, with its first failure, if it has failed.")
+      .def("__repr__", [](const Device &device) {
+        return "<ashlar.Device " +
+               std::string(ashlar_device_name(device.handle)) + ">";
+      });
+
+  nb::class_<Runtime>(
+      module, "Runtime",
+      "What devices, budgets and modules belong to. There is one that all use "
+      "who\nname no other; make your own for other numbers of threads.")
+      .def(nb::init<uint32_t>(), nb::arg("threads") = 0,
+           "threads: default of sessions; 0: as many as CPUs are allowed.")
+      .def_prop_ro(
+          "device_names",
+          [](const Runtime &runtime) {
+            return split(ashlar_device_names(runtime.get()));
+          },
+          "The devices that there are, the preferred first.")
+      .def(
+          "device",
+          [](const Runtime &runtime, const std::string &name) {
+            ashlar_device_t *device;
+            check(ashlar_device_open(runtime.get(), name.c_str(), &device));
+            return Device{device};
+          },
+          nb::arg("name"), nb::keep_alive<0, 1>(),
+          "Opens a device on first use; 'cpu' means 'cpu:0'.\n\n"
+          "Raises NotFound with the names there are.")
+      .def(
+          "_trace_start",
+          [](const Runtime &runtime, nb::bytes path) {
+            check(ashlar_trace_start(runtime.get(), path.c_str()));
+          },
+          nb::arg("path"))
+      .def("_trace_stop", [](const Runtime &runtime) {
+        KeptStatus status;
+        {
+          nb::gil_scoped_release released;
+          status = ashlar_trace_stop(runtime.get());
+        }
+        status.check();
+      });
+}

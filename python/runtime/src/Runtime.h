@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ASHLAR_PYTHON_RUNTIME_H
+#define ASHLAR_PYTHON_RUNTIME_H
+
+#include "Handle.h"
+#include "Status.h"
+
+namespace ashlar::python {
+
+class Runtime {
+public:
+  explicit Runtime(uint32_t threads);
+  ashlar_runtime_t *get() const { return handle.get(); }
+
+private:
+  Handle<ashlar_runtime_t, ashlar_runtime_release> handle;
+};
+
+void bindRuntime(nb::module_ &module);
+
+} // namespace ashlar::python
+
+#endif // ASHLAR_PYTHON_RUNTIME_H
