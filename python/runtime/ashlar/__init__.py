@@ -27,8 +27,8 @@ __all__ = [
     "Internal", "InvalidArgument", "Module", "NotFound", "OutOfBudget",
     "Program", "Progress", "Remark", "Run", "Runtime", "Session",
     "SessionOptions", "StatusCode", "TensorInfo", "Trace", "Unsupported",
-    "__version__", "compile", "default_runtime", "empty", "get_include",
-    "get_library", "load",
+    "__version__", "compile", "default_runtime", "empty",
+    "get_available_providers", "get_include", "get_library", "load",
 ]
 
 

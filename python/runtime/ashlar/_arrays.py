@@ -10,7 +10,7 @@ from typing import Any, Iterable, Sequence
 import ml_dtypes
 import numpy as np
 
-from ._errors import InvalidArgument
+from ._errors import InvalidArgument, Unsupported
 
 # As the C library names element types.
 DTYPES: dict[str, np.dtype] = {
@@ -22,6 +22,8 @@ DTYPES: dict[str, np.dtype] = {
     "f16": np.dtype(np.float16), "f32": np.dtype(np.float32),
     "f64": np.dtype(np.float64),
 }
+# Those that NumPy lends out as integers only.
+_VIEWED: set[str] = set()
 for _name, _type in (
         ("bf16", "bfloat16"), ("f8e4m3fn", "float8_e4m3fn"),
         ("f8e4m3fnuz", "float8_e4m3fnuz"), ("f8e5m2", "float8_e5m2"),
@@ -30,6 +32,7 @@ for _name, _type in (
         ("i2", "int2"), ("u2", "uint2")):
     if hasattr(ml_dtypes, _type):
         DTYPES[_name] = np.dtype(getattr(ml_dtypes, _type))
+        _VIEWED.add(_name)
 
 
 def view_type(name: str) -> Any:
@@ -100,15 +103,16 @@ def prepare(array: Any, place: str, type_name: str, shape_text: str,
             f"{expected}, found one whose rows are apart in memory (strides "
             f"{array.strides}); numpy.ascontiguousarray(x) makes a copy that "
             "is dense", place)
-    bits = {1: np.uint8, 2: np.uint16}.get(wanted.itemsize)
-    if wanted.kind == "V" or wanted.name in _VIEWED:
-        array = array.view(bits)
+    if type_name in ("i4", "i2"):
+        # ml_dtypes keeps the low bits alone; the library wants the value.
+        if is_output:
+            raise Unsupported(f"expected no array to write {type_name} to, "
+                              "since ml_dtypes holds it in another form, found "
+                              "one; leave `out` out", place)
+        return array.astype(np.int8).view(np.uint8)
+    if type_name in _VIEWED:
+        return array.view(np.uint8 if wanted.itemsize == 1 else np.uint16)
     return array
-
-
-_VIEWED = {dtype.name for dtype in DTYPES.values()
-           if type(dtype).__module__ != "numpy.dtypes"
-           and not type(dtype).__module__.startswith("numpy")}
 
 
 def _to_numpy(array: Any, expected: str, place: str, wanted: np.dtype,

@@ -119,7 +119,7 @@ class Internal(Error, RuntimeError):
     code = StatusCode.INTERNAL
 
 
-_CLASSES = {kind.code: kind for kind in (
+_CLASSES: dict[int, type[Error]] = {int(kind.code): kind for kind in (
     InvalidArgument, NotFound, OutOfBudget, Unsupported, Corrupt, DeviceLost,
     Cancelled, Internal)}
 

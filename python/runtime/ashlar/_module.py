@@ -183,17 +183,18 @@ class Module:
                                   "found both", "inputs")
         feed = named or (inputs[0] if len(inputs) == 1
                          and isinstance(inputs[0], dict) else inputs)
-        results = self._own_session().run(feed)
+        results = self._run_with(feed, 0)
         if len(results) == 1:
             return next(iter(results.values()))
         return results
 
-    def _own_session(self) -> Session:
-        held = self._sessions.__dict__.get("held")
-        if held is None or held[1] != _native.forks():
-            held = Session(self), _native.forks()
+    def _run_with(self, feed: Any, threads: int) -> dict[str, Any]:
+        """On a session of this thread's own, with so many threads."""
+        held = getattr(self._sessions, "held", None)
+        if held is None or held[1] != threads or held[2] != _native.forks():
+            held = Session(self, threads=threads), threads, _native.forks()
             self._sessions.held = held
-        return held[0]
+        return held[0].run(feed)
 
     # Looking into it.
 

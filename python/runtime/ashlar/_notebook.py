@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Sequence
 
 from ._errors import Error
 from ._sizes import byte_text
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ._module import Module
 
 
-def _table(rows: list[tuple[str, ...]]) -> str:
+def _table(rows: Sequence[tuple[str, ...]]) -> str:
     return "<table>" + "".join(
         "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row)
         + "</tr>" for row in rows) + "</table>"

@@ -54,21 +54,16 @@ class Session(_native._Session):
                          bool(reserve_all))
 
 
-def _wait(run: _native.Run,
-          timeout: Optional[float] = None) -> dict[str, np.ndarray]:
-    """Gives the outputs by name once the run has ended. Ctrl-C is heard; the
-    run goes on then.
-
-    timeout: seconds; raises TimeoutError when they are over.
-    Raises what the run was ended by: Cancelled, DeviceLost, Internal.
-    """
+def wait(run: _native.Run,
+         timeout: Optional[float] = None) -> dict[str, np.ndarray]:
+    """What Run.wait does."""
     results = run._wait(math.inf if timeout is None else float(timeout))
     if results is None:
         raise TimeoutError(f"the run has not ended within {timeout} s")
     return results
 
 
-async def _waited(run: _native.Run) -> dict[str, np.ndarray]:
+async def _until_done(run: _native.Run) -> dict[str, np.ndarray]:
     loop = asyncio.get_running_loop()
     waiting = loop.run_in_executor(None, run._wait, math.inf)
     try:
@@ -80,9 +75,7 @@ async def _waited(run: _native.Run) -> dict[str, np.ndarray]:
         raise
 
 
-def _await(run: _native.Run) -> Generator[Any, None, dict[str, np.ndarray]]:
-    return _waited(run).__await__()
-
-
-Run.wait = _wait
-Run.__await__ = _await
+def waited(run: _native.Run) -> Generator[Any, None, dict[str, np.ndarray]]:
+    """What awaiting a Run does: a thread waits, and a task that is cancelled
+    cancels the run."""
+    return _until_done(run).__await__()

@@ -174,6 +174,10 @@ nb::object python::viewedType(uint32_t type) {
   return nb::module_::import_("ashlar._arrays").attr("view_type")(form->view);
 }
 
+bool python::isNarrowSigned(uint32_t type) {
+  return type == ASHLAR_TYPE_I4 || type == ASHLAR_TYPE_I2;
+}
+
 Block::Block(size_t bytes)
     : memory(bytes > SIZE_MAX - 128
                  ? nullptr
@@ -199,7 +203,12 @@ nb::object Block::array(const Port &port, const ashlar_tensor_t &tensor) const {
   }
   nb::object result = nb::cast(
       nb::ndarray<nb::numpy>(memory, tensor.rank, shape, owner, nullptr, type));
-  return port.view.is_none() ? result : result.attr("view")(port.view);
+  if (port.view.is_none())
+    return result;
+  // ml_dtypes keeps the low bits alone of what the library sign-extends.
+  return isNarrowSigned(port.info.type)
+             ? result.attr("view")("int8").attr("astype")(port.view)
+             : result.attr("view")(port.view);
 }
 
 Arguments::Arguments(const std::vector<Port> &inputPorts,

@@ -17,6 +17,10 @@ struct Port;
 /// as bf16; None for the others.
 nb::object viewedType(uint32_t type);
 
+/// Whether arrays of the type are copied both ways, as ml_dtypes holds the
+/// elements in another form.
+bool isNarrowSigned(uint32_t type);
+
 /// Memory of our own that arrays of Python keep alive.
 class Block {
 public:

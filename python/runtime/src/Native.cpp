@@ -20,6 +20,7 @@ NB_MODULE(_native, module) {
       "How many forks lie between this process and the one that imported "
       "this.");
   module.def("aligned_bytes", &alignedBytes, nb::arg("bytes"),
+             nb::sig("def aligned_bytes(bytes: int) -> typing.Any"),
              "A fresh uint8 array that begins at a multiple of 64.");
   bindRuntime(module);
   bindBudget(module);

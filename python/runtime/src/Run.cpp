@@ -114,7 +114,27 @@ void python::bindRun(nb::module_ &module) {
       "A run that was started. `await` gives its outputs, as wait() "
       "does.")
       .def_prop_ro("done", &Run::isDone, "Whether it has ended, well or not.")
-      .def("_wait", &Run::wait, nb::arg("seconds"))
+      .def("_wait", &Run::wait, nb::arg("seconds"),
+           nb::sig("def _wait(self, seconds: float) -> typing.Any"))
+      .def(
+          "wait",
+          [](nb::object self, nb::object timeout) {
+            return nb::module_::import_("ashlar._session")
+                .attr("wait")(self, timeout);
+          },
+          nb::arg("timeout").none() = nb::none(),
+          nb::sig("def wait(self, timeout: float | None = None) -> dict"),
+          "Gives the outputs by name once the run has ended. Ctrl-C is heard;\n"
+          "the run goes on then.\n\n"
+          "timeout: seconds; TimeoutError is raised when they are over.\n"
+          "Raises what ended the run: Cancelled, DeviceLost, Internal.")
+      .def(
+          "__await__",
+          [](nb::object self) {
+            return nb::module_::import_("ashlar._session").attr("waited")(self);
+          },
+          nb::sig("def __await__(self) -> typing.Generator[typing.Any, None, "
+                  "dict]"))
       .def("cancel", &Run::cancel,
            "Asks the run to end early; waiting for it then raises Cancelled,\n"
            "unless it had ended before.");

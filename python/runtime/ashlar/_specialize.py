@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Models whose sizes are open, for callers who say them only with their data:
+compiled for each set of sizes, and, where a node must know an input's values,
+for these too."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pathlib
+import re
+import threading
+from collections import OrderedDict
+from typing import Any, Mapping, Optional
+
+import numpy as np
+
+from ._cache import Cache
+from ._compile import compile
+from ._errors import InvalidArgument, Unsupported
+from ._flags import write_model
+from ._module import Module
+from ._onnx_model import OnnxModel, Value, read_onnx
+
+# More elements than axes, sizes or bounds have are data.
+_MOST_FIXED = 64
+_NEEDED = re.compile(r"to fix an input's value: --value=(.+?)=\.\.\.")
+
+
+class Specialized:
+    """model: a path, bytes or a ModelProto; options: keywords of compile().
+    At most `most` modules are held at the same time."""
+
+    def __init__(self, model: Any, cache: Cache, options: Mapping[str, Any],
+                 most: int = 32):
+        self._path: Optional[pathlib.Path] = None
+        if isinstance(model, (str, os.PathLike)):
+            self._path = write_model(model, pathlib.Path())
+            try:
+                data = self._path.read_bytes()
+            except OSError as error:
+                from ._errors import NotFound
+                raise NotFound(f"cannot be read: {error.strerror}",
+                               str(self._path)) from None
+        elif hasattr(model, "SerializeToString"):
+            data = model.SerializeToString()
+        elif isinstance(model, (bytes, bytearray, memoryview)):
+            data = bytes(model)
+        else:
+            raise InvalidArgument("expected a path, the bytes of a model or an "
+                                  "onnx.ModelProto, found "
+                                  f"{type(model).__name__}", "model")
+        self.description: OnnxModel = read_onnx(data)
+        self._data = data if self._path is None else b""
+        self._name = self._path.stem if self._path else \
+            self.description.graph_name or "model"
+        self._content = hashlib.sha256(data).hexdigest(), self._weights()
+        self._cache, self._options, self._most = cache, dict(options), most
+        self._fixed: set[str] = set()
+        self._modules: "OrderedDict[Any, Module]" = OrderedDict()
+        self._lock = threading.RLock()
+
+    def _weights(self) -> list[tuple[str, int, int]]:
+        """Of files beside the model: what changes when they do."""
+        if self._path is None:
+            return []
+        found = []
+        for name in sorted(set(self.description.external)):
+            try:
+                status = os.stat(self._path.parent / name)
+                found.append((name, status.st_size, status.st_mtime_ns))
+            except (OSError, ValueError):
+                found.append((name, -1, -1))
+        return found
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether no size is open that the options do not give."""
+        given = self._options.get("shapes") or {}
+        return all(each.is_static or each.name in given
+                   for each in self.description.inputs)
+
+    def module(self, feed: Mapping[str, Any]) -> tuple[Module, dict[str, Any]]:
+        """The module for these inputs, and those of them that it takes."""
+        given = self._options.get("shapes") or {}
+        shapes = dict(given)
+        for each in self.description.inputs:
+            if each.is_static or each.name in given:
+                continue
+            if each.name not in feed:
+                raise InvalidArgument(
+                    "expected " + ", ".join(
+                        repr(name.name) for name in self.description.inputs)
+                    + f", found no {each.name!r}", "inputs")
+            found = tuple(np.shape(feed[each.name]))
+            _check_rank(each, found)
+            shapes[each.name] = found
+        with self._lock:
+            while True:
+                values = {name: _elements(name, feed) for name
+                          in sorted(self._fixed)}
+                key = (tuple(sorted(shapes.items())),
+                       tuple((name, array.dtype.str, array.tobytes())
+                             for name, array in values.items()))
+                module = self._modules.get(key)
+                try:
+                    if module is None:
+                        module = self._make(key, shapes, values)
+                    break
+                except Unsupported as error:
+                    needed = {said[1] for node in error.nodes
+                              for said in _NEEDED.finditer(node)}
+                    # All of them, or it would not help.
+                    if not needed - self._fixed or not all(
+                            _NEEDED.search(node) for node in error.nodes) \
+                            or any(name not in feed
+                                   or np.size(feed[name]) > _MOST_FIXED
+                                   or np.size(feed[name]) == 0
+                                   for name in needed):
+                        raise
+                    self._fixed |= needed
+            self._modules[key] = module
+            self._modules.move_to_end(key)
+            while len(self._modules) > self._most:
+                self._modules.popitem(last=False)
+        taken = {port.name for port in module.inputs}
+        return module, {name: array for name, array in feed.items()
+                        if name in taken or name not in self._fixed}
+
+    def _make(self, key: Any, shapes: Mapping[str, Any],
+              values: Mapping[str, np.ndarray]) -> Module:
+        options = {**self._options, "shapes": shapes,
+                   "values": {**(self._options.get("values") or {}), **values}}
+
+        def make() -> Module:
+            return compile(self._path or self._data, name=self._name, **options)
+        return self._cache.module(
+            (self._content, key, sorted(self._options.items(),
+                                        key=lambda item: item[0])),
+            self._name, make)
+
+
+def _elements(name: str, feed: Mapping[str, Any]) -> np.ndarray:
+    return np.ascontiguousarray(feed[name])
+
+
+def _check_rank(value: Value, found: tuple[int, ...]) -> None:
+    declared = value.shape
+    if declared is None:
+        return
+    if len(declared) != len(found) or any(
+            isinstance(size, int) and size != other
+            for size, other in zip(declared, found)):
+        expected = "x".join("?" if size is None else str(size)
+                            for size in declared) or "a scalar"
+        raise InvalidArgument(
+            f"expected shape {expected}, found "
+            f"{'x'.join(map(str, found)) or 'a scalar'}", value.name)
