@@ -35,6 +35,9 @@ for _name, _type in (
         _VIEWED.add(_name)
 
 
+VIEWED_DTYPES = frozenset(DTYPES[_name] for _name in _VIEWED)
+
+
 def view_type(name: str) -> Any:
     """numpy's dtype of ml_dtypes, or None where that is too old to have it."""
     kind = getattr(ml_dtypes, name, None)

@@ -21,7 +21,7 @@ from ._diagnostics import (Diagnostic, Progress, Remark, failure, read_remarks,
                            read_line)
 from ._errors import Internal, InvalidArgument, NotFound
 from ._flags import command_line, write_calibration, write_model
-from ._module import Module, Path, _load_descriptor
+from ._module import Module, Path, load_descriptor
 from ._progress import ProgressBar
 from ._runtime import Budget
 
@@ -139,9 +139,9 @@ def compile(model: Any, output: Optional[Path] = None, *,
         if name is None:
             name = path.stem if not isinstance(model, (bytes, bytearray)) \
                 else "model"
-        return _load_descriptor(descriptor, name, budget, device, "strict",
-                                True, False, runtime, remarks=notes,
-                                diagnostics=diagnostics)
+        return load_descriptor(descriptor, name, budget, device, "strict", True,
+                               False, runtime, remarks=notes,
+                               diagnostics=diagnostics)
 
 
 def _run(program: pathlib.Path, command: Sequence[str],

@@ -10,6 +10,7 @@ from typing import Any, Iterable, Mapping, Sequence, Union
 
 import numpy as np
 
+from ._arrays import VIEWED_DTYPES
 from ._errors import InvalidArgument
 from ._sizes import byte_count, whole_number
 
@@ -105,6 +106,8 @@ def _range(name: str, bounds: Any) -> str:
 
 def _numbers(name: str, value: Any) -> str:
     elements = np.asarray(value).reshape(-1)
+    if elements.dtype in VIEWED_DTYPES:
+        elements = elements.astype(np.float32)
     if elements.dtype.kind not in "biuf" or elements.size == 0:
         raise InvalidArgument(f"expected numbers, found {value!r}",
                               f"values[{name!r}]")

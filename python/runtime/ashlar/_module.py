@@ -17,7 +17,7 @@ import numpy as np
 
 from . import _native, _tools
 from ._arrays import DTYPES
-from ._errors import InvalidArgument, NotFound
+from ._errors import Error, InvalidArgument, NotFound
 from ._runtime import Budget, default_runtime
 from ._session import Session
 
@@ -327,8 +327,8 @@ def load(source: Union[Path, bytes], *, name: Optional[str] = None,
     else:
         descriptor = _open(source)
         name = name or os.path.basename(os.fsdecode(source))
-    return _load_descriptor(descriptor, name, budget, device, placement,
-                            allow_native_code, verify_weights, runtime)
+    return load_descriptor(descriptor, name, budget, device, placement,
+                           allow_native_code, verify_weights, runtime)
 
 
 def _open(path: Path) -> int:
@@ -349,12 +349,13 @@ def _open(path: Path) -> int:
                    os.fsdecode(raw)) from None
 
 
-def _load_descriptor(descriptor: int, name: str, budget: Optional[Budget],
-                     device: Union[str, Sequence[str], None], placement: str,
-                     allow_native_code: bool, verify_weights: bool,
-                     runtime: Optional["_native.Runtime"],
-                     **more: Any) -> Module:
-    """Takes the descriptor over."""
+def load_descriptor(descriptor: int, name: str, budget: Optional[Budget],
+                    device: Union[str, Sequence[str], None], placement: str,
+                    allow_native_code: bool, verify_weights: bool,
+                    runtime: Optional["_native.Runtime"],
+                    **more: Any) -> Module:
+    """Loads an open file, and takes the descriptor over."""
+    place = f"/proc/self/fd/{descriptor}"
     try:
         if placement not in ("strict", "soft"):
             raise InvalidArgument("expected 'strict' or 'soft', found "
@@ -367,11 +368,17 @@ def _load_descriptor(descriptor: int, name: str, budget: Optional[Budget],
             raise InvalidArgument("expected a name, found a NUL in it", "name")
         native = _native._Module(
             runtime or default_runtime(),
-            b"/proc/self/fd/%d" % descriptor, budget,
+            place.encode(), budget,
             name.encode(errors="surrogateescape").decode(errors="replace"),
             bool(allow_native_code), bool(verify_weights), devices,
             placement == "soft")
         return Module(native, descriptor, **more)
+    except Error as error:
+        os.close(descriptor)
+        if not error.place.startswith(place):
+            raise
+        raise type(error)(error.message, error.place.replace(place, name),
+                          notes=error.notes) from None
     except BaseException:
         os.close(descriptor)
         raise

@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Running: results beside NumPy's, zero copies, threads, asyncio, bindings."""
+
+import asyncio
+import gc
+import threading
+
+import ml_dtypes
+import numpy as np
+import pytest
+from onnx import TensorProto
+
+import ashlar
+from conftest import unary
+
+
+def test_one_output_or_a_dict(negate, subtract, x):
+    assert np.array_equal(negate(x), -x)
+    assert np.array_equal(negate(x=x), -x)
+    assert np.array_equal(negate({"x": x}), -x)
+    a, b = np.float32([1, 2, 3, 4]), np.float32([4, 3, 2, 0])
+    results = subtract(a, b)
+    assert list(results) == ["difference", "total"]
+    assert np.array_equal(results["difference"], a - b)
+    assert np.array_equal(results["total"], a + b)
+    assert np.array_equal(subtract(b=b, a=a)["difference"], a - b)
+
+
+def test_results_are_their_own(negate, x):
+    first = negate(x)
+    second = negate(x + 1)
+    assert np.array_equal(first, -x) and np.array_equal(second, -x - 1)
+    assert first.flags.writeable and first.ctypes.data % 64 == 0
+
+
+def test_results_outlive_all_else(x):
+    module = ashlar.compile(unary("Neg", [2, 3]))
+    y = module(x)
+    del module
+    gc.collect()
+    assert np.array_equal(y, -x)
+
+
+def test_aligned_inputs_are_read_in_place(negate, x):
+    with negate.session() as session:
+        aligned = ashlar.empty((2, 3))
+        aligned[:] = x
+        session.run(aligned)
+        assert session.statistics["staged_tensors"] == 0
+        block = ashlar.empty(7)
+        block[1:] = x.reshape(-1)
+        assert np.array_equal(session.run(block[1:].reshape(2, 3))["y"], -x)
+        assert session.statistics["staged_tensors"] == 1
+
+
+def test_outputs_are_written_in_place(negate, x):
+    out = ashlar.empty((2, 3))
+    with negate.session() as session:
+        given = session.run({"x": x}, out={"y": out})["y"]
+        assert given is out and np.array_equal(out, -x)
+        plain = np.zeros((2, 3), np.float32)
+        session.run(x, out=plain)
+        assert np.array_equal(plain, -x)
+
+
+def test_in_place_over_the_input(negate):
+    """Where input and output are the same memory the library says so, or is
+    right."""
+    array = ashlar.empty((2, 3))
+    array[:] = 2
+    with negate.session() as session:
+        try:
+            session.run(array, out=array)
+        except ashlar.InvalidArgument as error:
+            assert error.message
+        else:
+            assert (array == -2).all()
+
+
+@pytest.mark.parametrize("shape", [(1, 3), (5, 3), (64, 3)])
+def test_open_sizes(open_sizes, shape):
+    x = np.random.default_rng(1).standard_normal(shape).astype(np.float32)
+    assert np.array_equal(open_sizes(x), -x)
+    assert open_sizes.inputs[0].shape == (-1, 3)
+    assert open_sizes.inputs[0].maximum == (64, 3)
+
+
+def test_sizes_that_the_data_decide(nonzero):
+    for array in ([[0, 1, 0], [2, 0, 3]], [[0, 0, 0], [0, 0, 0]]):
+        array = np.float32(array)
+        assert np.array_equal(nonzero(array), np.stack(np.nonzero(array)))
+    session = nonzero.session()
+    array = ashlar.empty((2, 3))
+    bound = session.bind(array)
+    for value in (0, 1):
+        array[:] = value
+        expected = np.stack(np.nonzero(array))
+        assert np.array_equal(bound.run()["y"], expected)
+        assert np.array_equal(session.run_async(array).wait()["y"], expected)
+
+
+@pytest.mark.parametrize("kind, dtype", [
+    (TensorProto.FLOAT16, np.float16), (TensorProto.DOUBLE, np.float64),
+    (TensorProto.INT8, np.int8), (TensorProto.INT32, np.int32),
+    (TensorProto.INT64, np.int64), (TensorProto.BFLOAT16, ml_dtypes.bfloat16)])
+def test_types(kind, dtype):
+    module = ashlar.compile(unary("Neg", [5], kind))
+    x = np.asarray([0, 1, -2, 3, 4]).astype(dtype)
+    y = module(x)
+    assert y.dtype == np.dtype(dtype) == module.outputs[0].dtype
+    assert np.array_equal(y, -x)
+    if dtype is ml_dtypes.bfloat16:
+        # Bits under another name share the memory.
+        out = ashlar.empty(5, dtype)
+        module.session().run(x, out=out)
+        assert np.array_equal(out, -x)
+
+
+@pytest.mark.parametrize("kind, name", [
+    (TensorProto.FLOAT8E4M3FN, "float8_e4m3fn"),
+    (TensorProto.FLOAT8E5M2, "float8_e5m2"), (TensorProto.INT4, "int4"),
+    (TensorProto.UINT4, "uint4")])
+def test_small_types(kind, name):
+    from conftest import model
+    from onnx import helper
+    made = model([helper.make_node("Cast", ["x"], ["f"], to=1),
+                  helper.make_node("Cast", ["f"], ["y"], to=kind)],
+                 {"x": (kind, [3])},
+                 {"f": (TensorProto.FLOAT, [3]), "y": (kind, [3])})
+    made.opset_import[0].version = 21
+    x = np.asarray([1, 2, 3]).astype(getattr(ml_dtypes, name))
+    results = ashlar.compile(made)(x)
+    assert np.array_equal(results["f"], np.float32([1, 2, 3]))
+    assert results["y"].dtype == x.dtype and np.array_equal(results["y"], x)
+
+
+def test_bool_and_scalars():
+    not_x = ashlar.compile(unary("Not", [3], TensorProto.BOOL))
+    assert np.array_equal(not_x(np.array([True, False, True])),
+                          [False, True, False])
+    scalar = ashlar.compile(unary("Neg", []))
+    assert scalar(np.float32(3).reshape(())) == -3
+    assert scalar(np.float32(3)) == -3
+
+
+def test_dlpack_of_others(negate, x):
+    class Lender:
+        def __dlpack__(self, **keywords):
+            return x.__dlpack__(**keywords)
+
+        def __dlpack_device__(self):
+            return x.__dlpack_device__()
+    assert np.array_equal(negate(Lender()), -x)
+    assert np.array_equal(negate(x.__dlpack__()), -x)
+
+
+def test_torch(negate, x):
+    torch = pytest.importorskip("torch")
+    y = torch.from_dlpack(negate(torch.from_numpy(x)))
+    assert np.array_equal(y.numpy(), -x)
+
+
+def test_bindings(negate, x):
+    session = negate.session()
+    array, out = ashlar.empty((2, 3)), ashlar.empty((2, 3))
+    array[:] = x
+    bound = session.bind({"x": array}, {"y": out})
+    assert np.array_equal(bound.run()["y"], -x)
+    array += 1
+    assert bound.run()["y"] is out and np.array_equal(out, -x - 1)
+    array += 1
+    assert np.array_equal(bound.run_async().wait()["y"], -x - 2)
+    del session
+    gc.collect()
+    assert np.array_equal(bound.run()["y"], -x - 2)
+
+
+def test_awaiting(negate, x):
+    async def many():
+        sessions = [negate.session() for _ in range(4)]
+        return await asyncio.gather(*(
+            asyncio.ensure_future(_awaited(session.run_async(x + i)))
+            for i, session in enumerate(sessions)))
+
+    async def _awaited(run):
+        return await run
+    for i, results in enumerate(asyncio.run(many())):
+        assert np.array_equal(results["y"], -x - i)
+
+
+def test_cancelling(slow):
+    v = np.ones((1024, 1024), np.float32)
+    run = slow.session(threads=1).run_async(v)
+    assert not run.done
+    run.cancel()
+    with pytest.raises(ashlar.Cancelled) as caught:
+        run.wait()
+    assert caught.value.code == ashlar.StatusCode.CANCELLED
+
+    async def task():
+        session = slow.session(threads=1)
+        awaiting = asyncio.ensure_future(_wait_for(session.run_async(v)))
+        await asyncio.sleep(0)
+        awaiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await awaiting
+
+    async def _wait_for(run):
+        return await run
+    asyncio.run(task())
+
+
+def test_time_outs(slow):
+    run = slow.session(threads=1).run_async(np.ones((1024, 1024), np.float32))
+    with pytest.raises(TimeoutError):
+        run.wait(0)
+    assert run.wait(600)["v12"].shape == (1024, 1024)
+    assert run.done and run.wait()["v12"].shape == (1024, 1024)
+
+
+def test_a_run_that_nobody_waits_for(slow):
+    """Its memory stays until it has ended."""
+    for _ in range(3):
+        slow.session(threads=1).run_async(np.ones((1024, 1024), np.float32))
+    gc.collect()
+
+
+def test_threads(negate, x):
+    wrong = []
+
+    def go(number):
+        for i in range(200):
+            if not np.array_equal(negate(x + number + i), -x - number - i):
+                wrong.append((number, i))
+    threads = [threading.Thread(target=go, args=(n,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_other_threads_go_on(slow):
+    """The GIL is not held while a model runs."""
+    ticks, over = [], threading.Event()
+
+    def tick():
+        while not over.wait(0.001):
+            ticks.append(None)
+    thread = threading.Thread(target=tick)
+    thread.start()
+    session = slow.session(threads=1)
+    v = np.ones((1024, 1024), np.float32)
+    for _ in range(3):
+        session.run(v)
+    elapsed = session.statistics["last_run_ns"] * 3 / 1e9
+    over.set()
+    thread.join()
+    assert len(ticks) > elapsed / 0.05
+
+
+def test_budgets(negate, x):
+    cost = negate.contract
+    budget = ashlar.Budget("1MiB", "tenant")
+    with negate.session(budget=budget, name="mine") as session:
+        session.run(x)
+        assert budget.current >= cost.arena_bytes and budget.limit == 1 << 20
+        assert any(name == "mine" for name, kind, size in budget.holders) \
+            or budget.current == 0
+    assert budget.current == 0
+    with pytest.raises(ashlar.OutOfBudget) as caught:
+        ashlar.compile(unary("Neg", [2, 3]), budget=ashlar.Budget(1))
+    assert isinstance(caught.value, MemoryError)
+
+
+def test_traces(negate, x, tmp_path):
+    path = tmp_path / "trace.json"
+    with ashlar.Trace(path):
+        negate(x)
+    import json
+    assert json.loads(path.read_text())["traceEvents"]
+
+
+def test_devices():
+    runtime = ashlar.default_runtime()
+    assert "cpu:0" in runtime.device_names
+    assert runtime.device("cpu").name == "cpu:0"
+    with pytest.raises(ashlar.NotFound, match="cpu:0"):
+        runtime.device("toaster")
