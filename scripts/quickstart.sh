@@ -9,17 +9,22 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 usage() {
   cat <<'EOF'
-Usage: scripts/quickstart.sh
+Usage: scripts/quickstart.sh [--python]
 
 Installs what Ashlar needs, builds it, compiles the model in examples/digits
 for this machine's CPU, runs it on real pictures and shows what it saw.
 The first time takes up to a quarter of an hour, most of it the build; later
 times take seconds. scripts/setup.sh --help says what is installed.
+
+  --python  also makes the Python wheels and installs them, from their folder,
+            into a virtual environment: build/quickstart/venv
 EOF
 }
 
+wheels=no
 case ${1:-} in
   '') ;;
+  --python) wheels=yes ;;
   -h | --help) usage; exit 0 ;;
   *) usage >&2; exit 2 ;;
 esac
@@ -51,6 +56,26 @@ printf '\n'
 say "4/4  What it costs to run: the memory contract, exact before it runs"
 printf '\n$ build/bin/ashlar-inspect build/quickstart/digits.ash\n'
 build/bin/ashlar-inspect build/quickstart/digits.ash
+
+if [ $wheels = yes ]; then
+  say "And in Python"
+  scripts/wheels.sh
+  rm -rf build/quickstart/venv
+  .deps/venv/bin/python -m venv build/quickstart/venv
+  note "  pip install --find-links=build/wheels/dist ashlar"
+  quietly build/logs/pip.log build/quickstart/venv/bin/pip install \
+    --disable-pip-version-check --find-links=build/wheels/dist ashlar ||
+    fail "pip could not install the wheels" "The log: build/logs/pip.log"
+  printf '\n$ build/quickstart/venv/bin/python\n'
+  build/quickstart/venv/bin/python - <<'EOT'
+import numpy, ashlar
+lines = """module = ashlar.compile("examples/digits/digits.onnx", shapes={"image": (1, 1, 8, 8)})
+y = module(numpy.zeros((1, 1, 8, 8), numpy.float32))"""
+print(">>> " + lines.replace("\n", "\n>>> "))
+exec(lines)
+print(">>> module\n%r\n>>> y.shape\n%r" % (module, y.shape))
+EOT
+fi
 
 cat <<EOF
 
