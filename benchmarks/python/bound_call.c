@@ -54,9 +54,9 @@ int main(int argc, char **argv) {
     for (int call = 0; call < Calls; ++call)
       check(ashlar_bindings_run(bindings));
     clock_gettime(CLOCK_MONOTONIC, &end);
-    nanoseconds[round] = ((end.tv_sec - begin.tv_sec) * 1e9 +
-                          (end.tv_nsec - begin.tv_nsec)) /
-                         Calls;
+    nanoseconds[round] =
+        ((end.tv_sec - begin.tv_sec) * 1e9 + (end.tv_nsec - begin.tv_nsec)) /
+        Calls;
   }
   qsort(nanoseconds, Rounds, sizeof *nanoseconds, isGreater);
   printf("%.1f %.1f\n", nanoseconds[0], nanoseconds[Rounds / 2]);

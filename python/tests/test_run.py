@@ -160,6 +160,16 @@ def test_torch(negate, x):
     assert np.array_equal(y.numpy(), -x)
 
 
+def test_jax(negate, x):
+    jnp = pytest.importorskip("jax.numpy")
+    array = jnp.asarray(x)
+    assert np.array_equal(jnp.from_dlpack(negate(array)), -x)
+    narrow = ashlar.compile(unary("Neg", [2, 3], TensorProto.BFLOAT16))
+    assert np.array_equal(narrow(array.astype(jnp.bfloat16)), -x)
+    with pytest.raises(ashlar.InvalidArgument, match="never change"):
+        negate.session().run(x, out=array)
+
+
 def test_bindings(negate, x):
     session = negate.session()
     array, out = ashlar.empty((2, 3)), ashlar.empty((2, 3))

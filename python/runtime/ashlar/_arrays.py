@@ -81,6 +81,10 @@ def prepare(array: Any, place: str, type_name: str, shape_text: str,
             f"{expected}, found a DLPack capsule that was consumed before or "
             "holds something else; give the array itself, or a new capsule",
             place)
+    if is_output and type(array).__module__.startswith("jax"):
+        raise InvalidArgument(f"{expected}, found one of JAX, which never "
+                              "change; leave `out` out, and take the output "
+                              "with jax.numpy.from_dlpack", place)
     if not isinstance(array, np.ndarray):
         array = _to_numpy(array, expected, place, wanted, is_output)
     if array.dtype.hasobject:

@@ -10,6 +10,7 @@ import pathlib
 import shutil
 import tempfile
 import threading
+import weakref
 from dataclasses import dataclass
 from typing import Any, Iterable, Mapping, Optional, Sequence, Union
 
@@ -100,7 +101,8 @@ class Module:
     def __init__(self, native: "_native._Module", descriptor: int, *,
                  remarks: Sequence[Any] = (), diagnostics: Sequence[Any] = ()):
         self._native = native
-        self._file = os.fdopen(descriptor, "rb")
+        self._descriptor = descriptor
+        weakref.finalize(self, os.close, descriptor)
         self._sessions = threading.local()
         self.remarks = tuple(remarks)
         """What the compiler decided and why, where compile() made this."""
@@ -204,7 +206,7 @@ class Module:
         target = pathlib.Path(os.fsdecode(path))
         with tempfile.NamedTemporaryFile(dir=target.parent, delete=False) as new:
             try:
-                with os.fdopen(os.dup(self._file.fileno()), "rb") as source:
+                with os.fdopen(os.dup(self._descriptor), "rb") as source:
                     source.seek(0)
                     shutil.copyfileobj(source, new)
                 new.flush()
@@ -216,7 +218,7 @@ class Module:
 
     @functools.cached_property
     def _inspected(self) -> dict[str, Any]:
-        return json.loads(_tools.inspect_file(self._file.fileno(), ["--json"]))
+        return json.loads(_tools.inspect_file(self._descriptor, ["--json"]))
 
     @property
     def programs(self) -> tuple[Program, ...]:
@@ -238,7 +240,7 @@ class Module:
 
     def disassemble(self, kernel: str) -> str:
         """The machine code of a kernel, as text."""
-        return _tools.inspect_file(self._file.fileno(),
+        return _tools.inspect_file(self._descriptor,
                                    [f"--disassemble={kernel}"])
 
     def memory_map(self, path: Optional[Path] = None, *,
@@ -266,7 +268,7 @@ class Module:
             flags = [f"{flag}={drawn}"]
             if entry is not None:
                 flags.append(f"--entry={entry}")
-            _tools.inspect_file(self._file.fileno(), flags)
+            _tools.inspect_file(self._descriptor, flags)
             if path is not None:
                 shutil.copyfile(drawn, path)
             return drawn.read_text()
