@@ -62,9 +62,9 @@ if [ $wheels = yes ]; then
   scripts/wheels.sh
   rm -rf build/quickstart/venv
   .deps/venv/bin/python -m venv build/quickstart/venv
-  note "  pip install --find-links=build/wheels/dist ashlar"
+  note "  pip install build/wheels/dist/*.whl"
   quietly build/logs/pip.log build/quickstart/venv/bin/pip install \
-    --disable-pip-version-check --find-links=build/wheels/dist ashlar ||
+    --disable-pip-version-check build/wheels/dist/*.whl ||
     fail "pip could not install the wheels" "The log: build/logs/pip.log"
   printf '\n$ build/quickstart/venv/bin/python\n'
   build/quickstart/venv/bin/python - <<'EOT'

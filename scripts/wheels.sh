@@ -17,7 +17,8 @@ Makes two wheels and checks what they link, with auditwheel:
                         file for every Python from 3.10 on
   ashlar-*.whl          the compiler's tools with LLVM inside; for any Python 3
 
-Both need glibc 2.36 or newer. Then: pip install --find-links=DIR ashlar
+Both need glibc 2.36 or newer. Then: pip install DIR/*.whl
+(by file: the name ashlar on PyPI is another project's)
 
   --build DIR      where the repository is built (build); the tools come from
                    there, everything else is built in DIR/wheels

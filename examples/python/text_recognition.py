@@ -4,7 +4,7 @@
 Runtime sessions replaced by Ashlar's, which takes one line. Reads each picture
 with both, says whether the texts are equal, and draws the boxes.
 
-    pip install rapidocr-onnxruntime ashlar
+    pip install rapidocr-onnxruntime build/wheels/dist/*.whl
     text_recognition.py page.png [more.png ...] --boxes=FOLDER
 
 The first time, each set of sizes is compiled (a minute or two for a picture);

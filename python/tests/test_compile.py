@@ -167,7 +167,7 @@ def test_nothing_is_left(tmp_path, monkeypatch):
 def test_without_a_compiler(monkeypatch):
     monkeypatch.delenv("ASHLAR_BIN", raising=False)
     monkeypatch.setitem(sys.modules, "ashlar_compiler", None)
-    with pytest.raises(ashlar.NotFound, match="pip install ashlar"):
+    with pytest.raises(ashlar.NotFound, match="install the wheel ashlar-"):
         ashlar.compile(DIGITS, shapes=SHAPES)
     monkeypatch.setenv("ASHLAR_BIN", "/nowhere")
     with pytest.raises(ashlar.InvalidArgument, match="cannot be started"):

@@ -24,6 +24,7 @@ from ._flags import command_line, write_calibration, write_model
 from ._module import Module, Path, load_descriptor
 from ._progress import ProgressBar
 from ._runtime import Budget
+from ._version import __version__
 
 if TYPE_CHECKING:
     from . import _native
@@ -43,14 +44,14 @@ def compiler_program() -> pathlib.Path:
         import ashlar_compiler
     except ImportError:
         raise NotFound("expected the package with the compiler, found only the "
-                       "one that runs modules; pip install ashlar",
+                       "one that runs modules; install the wheel ashlar-"
+                       f"{__version__}-*.whl that came with this one",
                        "ashlar.compile") from None
-    from ._version import __version__
     if ashlar_compiler.__version__ != __version__:
         raise InvalidArgument(
             f"expected the compiler of version {__version__}, found "
-            f"{ashlar_compiler.__version__}; pip install "
-            f"ashlar=={__version__}", "ashlar.compile")
+            f"{ashlar_compiler.__version__}; install the two wheels of one "
+            "version", "ashlar.compile")
     return ashlar_compiler.program()
 
 
