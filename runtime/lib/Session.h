@@ -120,7 +120,8 @@ private:
   Status startQueues();
   Status executeShared(Sequencer &sequencer);
   Status transfer(const Sequencer &sequencer, size_t index);
-  Status runNow(BoundCall &call, RunControl &control, uint64_t asked);
+  Status runNow(BoundCall &call, RunControl &control, uint64_t asked,
+                bool mayHaveWaited);
   void serve();
 
   const std::shared_ptr<Module> module;

@@ -17,6 +17,9 @@ int main(int argc, char **argv) {
   ModuleBuilder builder = kind == "symbolic"   ? symbolicModule()
                           : kind == "checking" ? checkingModule()
                           : kind == "systolic" ? systolicModule()
+                          : kind == "growing"  ? growingModule()
+                          : kind == "control"  ? controlModule()
+                          : kind == "shared"   ? sharedModule()
                                                : sampleModule();
   writeFile(argv[2], builder.build());
   return 0;

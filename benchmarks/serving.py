@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Tenants and memory over time, and what a call costs beside others.
+
+Compiles three models, builds native/serving.c against the runtime, runs it and
+writes results/serving.md and docs/pictures/serving.svg.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+COLORS = {"steady": "#5b7f95", "growing": "#b5442e", "greedy": "#3e5c4b"}
+ONE_OP = """func.func @main(%x: tensor<16xf32>, %y: tensor<16xf32>)
+    -> tensor<16xf32> {
+  %0 = tensor.empty() : tensor<16xf32>
+  %1 = linalg.add ins(%x, %y : tensor<16xf32>, tensor<16xf32>)
+                  outs(%0 : tensor<16xf32>) -> tensor<16xf32>
+  return %1 : tensor<16xf32>
+}
+"""
+
+
+def compile_models(build, models, work):
+    """The four modules that serving.c wants, in its order."""
+    one = work / "add.mlir"
+    one.write_text(ONE_OP)
+    wanted = [
+        ("steady", models / "mobilenet_v2.onnx", []),
+        ("growing", models / "ppocr_rec.onnx",
+         ["--shape=x=1x3x48xW", "--dim=W=32..1600"]),
+        ("greedy", ROOT / "examples/digits/digits.onnx",
+         ["--shape=image=1x1x8x8"]),
+        ("one_op", one, []),
+    ]
+    files = []
+    for name, source, flags in wanted:
+        files.append(work / f"{name}.ash")
+        subprocess.run([build / "bin/ashlar-compile", source, "-o", files[-1],
+                        "--quiet", *flags], check=True)
+    return files
+
+
+def measure(library, files, work, seconds):
+    program = work / "serving"
+    subprocess.run(
+        ["cc", "-O2", "-Wall", f"-I{ROOT}/runtime/include",
+         ROOT / "benchmarks/native/serving.c", "-o", program, f"-L{library}",
+         "-lashlar_runtime", f"-Wl,-rpath,{library}", "-lpthread"], check=True)
+    result = subprocess.run([program, *files, str(seconds)], check=True,
+                            capture_output=True, text=True)
+    return json.loads(result.stdout)
+
+
+def draw(results, path):
+    """Lines of each tenant's bytes and of the process's, over seconds."""
+    width, height, left, bottom = 860, 340, 60, 40
+    samples = results["samples"]
+    end = samples[-1][0]
+    mib = 1 << 20
+    top = max(max(s[1:]) for s in samples + [[0, results["limit_bytes"]]]) / mib
+    top *= 1.08
+
+    def x(second):
+        return left + (width - left - 130) * second / end
+
+    def y(size):
+        return height - bottom - (height - bottom - 20) * size / mib / top
+
+    lines = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" '
+             f'height="{height}" font-family="sans-serif" font-size="11">',
+             f'<rect width="{width}" height="{height}" fill="white"/>']
+    step = 10 if top < 120 else 50
+    for tick in range(0, int(top) + 1, step):
+        at = y(tick * mib)
+        lines.append(f'<path d="M{left} {at:.1f}H{width - 130}" '
+                     'stroke="#ddd"/>'
+                     f'<text x="{left - 8}" y="{at + 4:.1f}" '
+                     f'text-anchor="end">{tick}</text>')
+    for tick in range(0, int(end) + 1, max(1, int(end / 10))):
+        lines.append(f'<text x="{x(tick):.1f}" y="{height - bottom + 18}" '
+                     f'text-anchor="middle">{tick}</text>')
+    lines.append(f'<text x="{left}" y="12">MiB charged</text>'
+                 f'<text x="{(left + width - 130) / 2}" y="{height - 6}" '
+                 'text-anchor="middle">seconds</text>')
+    series = [("resident memory", "#999", 1)] + [
+        (name, color, i + 2) for i, (name, color) in enumerate(COLORS.items())]
+    limit = y(results["limit_bytes"])
+    lines.append(f'<path d="M{left} {limit:.1f}H{width - 130}" '
+                 'stroke="black" stroke-dasharray="4 3"/>'
+                 f'<text x="{width - 124}" y="{limit + 4:.1f}">'
+                 'limit of each tenant</text>')
+    for row, (name, color, column) in enumerate(series):
+        points = " ".join(f"{x(s[0]):.1f},{y(s[column]):.1f}" for s in samples)
+        lines.append(f'<polyline points="{points}" fill="none" '
+                     f'stroke="{color}" stroke-width="1.6"/>')
+        lines.append(f'<text x="{width - 124}" y="{60 + 16 * row}" '
+                     f'fill="{color}">{name}</text>')
+    path.write_text("\n".join(lines + ["</svg>", ""]))
+
+
+def report(results, seconds, path):
+    mib = 1 << 20
+    lines = [
+        "<!-- SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception -->",
+        "# Tenants in one process", "",
+        "`benchmarks/serving.py` writes this page and "
+        "[the picture](../../docs/pictures/serving.svg). Steady runs "
+        "MobileNetV2, growing PP-OCR's recognition at wider and wider "
+        "lines, greedy two sessions of the digits example, for "
+        f"{seconds} seconds on {os.cpu_count()} processors with "
+        "`worker_limit` 2.", "",
+        "| tenant | runs | peak, MiB | a run, µs | its wait, µs |",
+        "|---|---|---|---|---|"]
+    for name, of in results["tenants"].items():
+        lines.append(f"| {name} | {of['runs']} | {of['peak_bytes'] / mib:.1f} "
+                     f"| {of['mean_run_us']:.0f} | {of['mean_wait_us']:.0f} |")
+    after = results["resident_after_unload_bytes"] / mib
+    lines += ["", "Resident memory after all is unloaded, beside that before "
+              f"anything was loaded: {after:+.2f} MiB.", "",
+              "A call of prepared bindings of one addition of 16 floats, from "
+              "sessions of one worker that two threads take by turns:", "",
+              "| sessions | threads | ns a call of a thread |", "|---|---|---|"]
+    for of in results["calls"]:
+        lines.append(f"| {of['sessions']} | {of['threads']} "
+                     f"| {of['ns_per_call']:.0f} |")
+    if results["load"] > os.cpu_count():
+        lines += ["", "Other work kept the machine busy meanwhile (load "
+                  f"{results['load']:.0f} on {os.cpu_count()} processors): "
+                  "times are upper bounds."]
+    path.write_text("\n".join(lines + [""]))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
+    parser.add_argument("--models", type=pathlib.Path,
+                        default=ROOT / ".deps/models")
+    parser.add_argument("--library", type=pathlib.Path,
+                        help="folder of libashlar_runtime.so; default: the "
+                        "build's")
+    parser.add_argument("--modules", type=pathlib.Path,
+                        help="folder with steady.ash, growing.ash, greedy.ash "
+                        "and one_op.ash, to compile nothing")
+    parser.add_argument("--seconds", type=float, default=20)
+    arguments = parser.parse_args()
+    build = arguments.build.resolve()
+    library = (arguments.library or build / "lib").resolve()
+    with tempfile.TemporaryDirectory() as folder:
+        work = pathlib.Path(folder)
+        if arguments.modules:
+            files = [arguments.modules / f"{name}.ash" for name in
+                     ("steady", "growing", "greedy", "one_op")]
+        else:
+            files = compile_models(build, arguments.models, work)
+        results = measure(library, files, work, arguments.seconds)
+    results["load"] = os.getloadavg()[0]
+    draw(results, ROOT / "docs/pictures/serving.svg")
+    report(results, f"{arguments.seconds:g}",
+           ROOT / "benchmarks/results/serving.md")
+
+
+if __name__ == "__main__":
+    main()
