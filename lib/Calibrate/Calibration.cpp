@@ -42,15 +42,14 @@ double ashlar::secondsSince(std::chrono::steady_clock::time_point start) {
 /// A program that only this knows of has the largest sizes, which are those
 /// that it is run with.
 static void fixSizes(CompileOptions &options) {
+  std::vector<int64_t> largest;
+  for (const SizeRange &range : options.sizes)
+    largest.push_back(range.maximum);
   for (auto &[name, shape] : options.symbolicShapes) {
     std::vector<int64_t> &dims = options.shapes[name];
     dims.clear();
-    for (const std::string &dim : shape) {
-      auto range = llvm::find_if(
-          options.sizes, [&](const SizeRange &of) { return of.name == dim; });
-      dims.push_back(range == options.sizes.end() ? std::stoll(dim)
-                                                  : range->maximum);
-    }
+    for (const std::string &dim : shape)
+      dims.push_back(sizeOfDim(dim, options.sizes, largest));
   }
   options.symbolicShapes.clear();
   options.sizes.clear();

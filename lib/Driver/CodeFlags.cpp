@@ -34,8 +34,10 @@ ashlar::codeFlags(const CompileOptions &options,
                     "B");
   for (const SizeRange &size : options.sizes)
     flags.push_back("--dim=" + size.text());
+  auto hasX = [](llvm::StringRef dim) { return dim.contains('x'); };
   for (auto &[name, shape] : options.symbolicShapes)
-    flags.push_back("--shape=" + name + "=" + llvm::join(shape, "x"));
+    flags.push_back("--shape=" + name + "=" +
+                    llvm::join(shape, llvm::any_of(shape, hasX) ? "," : "x"));
   for (auto &[name, shape] : options.shapes) {
     if (options.symbolicShapes.count(name))
       continue; // the largest sizes of what stands above

@@ -52,6 +52,11 @@ Compilation::Compilation(const CompileOptions &options,
 bool Compilation::stage(Stage stage, llvm::function_ref<LogicalResult()> body) {
   Clock::time_point begin = Clock::now();
   progress.show(stageName(stage));
+  // It may take a while, or not end.
+  if (options.verbose) {
+    log << stageName(stage) << " ...\n";
+    log.flush();
+  }
   if (failed(body())) {
     if (result.status == CompileStatus::Done)
       result.status = CompileStatus::OurFault;
@@ -63,8 +68,10 @@ bool Compilation::stage(Stage stage, llvm::function_ref<LogicalResult()> body) {
         std::chrono::duration<double>(Clock::now() - begin).count());
   if (!options.stopEarly || options.until != stage)
     return true;
-  printModule(*module, options.printLocations, out);
-  out.flush();
+  if (hooks.printsIR) {
+    printModule(*module, options.printLocations, out);
+    out.flush();
+  }
   return false;
 }
 

@@ -113,8 +113,14 @@ static CompileResult compileWithin(const CompileOptions &options,
 CompileResult ashlar::compile(const CompileOptions &options,
                               llvm::raw_ostream &out, llvm::raw_ostream &log,
                               const CompileHooks &hooks) {
-  if (!options.sizes.empty() && !hooks.sizesAreFormulas)
-    return compileForSizes(options, hooks, out, log);
+  if (!options.sizes.empty() && !hooks.sizesAreFormulas) {
+    CompileOptions opened = options;
+    CompileResult result;
+    result.status = openModelDims(opened, log);
+    return result.status == CompileStatus::Done
+               ? compileForSizes(opened, hooks, out, log)
+               : result;
+  }
   ReportFile remarks("--remarks");
   if (options.memoryBudget != 0 && !options.stopEarly &&
       options.listStrategies.empty())

@@ -2,13 +2,14 @@
 #include "CompileForSizes.h"
 #include "ModelGraph.h"
 #include "ProgramSizes.h"
+#include "ProgressLine.h"
 #include "SizeFormulas.h"
+#include "SizeSearch.h"
 #include "ashlar/Import/ONNX/Import.h"
 #include "ashlar/Transforms/Fuse/FirstChoices.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
-#include <charconv>
 #include <limits>
 
 using namespace mlir;
@@ -26,10 +27,20 @@ struct View {
 class SizedCompilation {
 public:
   SizedCompilation(const CompileOptions &options, const CompileHooks &hooks,
-                   llvm::raw_ostream &out, llvm::raw_ostream &log)
-      : options(options), hooks(hooks), out(out), log(log) {}
+                   llvm::raw_ostream &out, llvm::raw_ostream &log,
+                   ProgressLine *progress)
+      : options(options), hooks(hooks), out(out), log(log), progress(progress) {
+    context.loadDialect<exec::ExecDialect>();
+  }
 
-  CompileResult run();
+  /// Finds out how everything follows from the sizes, and whether it does.
+  CompileResult study();
+  /// Compiles what has been studied.
+  CompileResult write(llvm::raw_ostream &log);
+  /// Of a refusal: whether it says the most that could be asked for.
+  bool namesRange = false;
+  bool canBeRead(const SizePoint &point);
+  void endProgress() { progress = nullptr; }
 
 private:
   CompileOptions optionsAt(const SizePoint &point) const;
@@ -37,7 +48,7 @@ private:
   bool take(const SizePoint &point);
   CompileResult readAt(const SizePoint &point, Stage until, View &view,
                        llvm::raw_ostream &log);
-  LogicalResult writeFormulas(ModuleOp program);
+  LogicalResult writeFormulas(ModuleOp program, llvm::raw_ostream &log);
   std::vector<SizePoint> pointsToCheck() const;
   bool checkAll();
   bool agreesAt(const SizePoint &point, std::string &node,
@@ -48,6 +59,8 @@ private:
   const CompileOptions &options;
   const CompileHooks &hooks;
   llvm::raw_ostream &out, &log;
+  ProgressLine *progress; ///< null: nobody watches
+  unsigned reads = 0;
   /// Of what outlives the reading of a model.
   MLIRContext context{MLIRContext::Threading::DISABLED};
   std::vector<SizePoint> points;
@@ -82,14 +95,8 @@ CompileOptions SizedCompilation::optionsAt(const SizePoint &point) const {
   CompileOptions fixed = options;
   for (auto &[name, shape] : options.symbolicShapes) {
     std::vector<int64_t> &dims = fixed.shapes[name];
-    for (const std::string &dim : shape) {
-      int64_t size = 0;
-      std::from_chars(dim.data(), dim.data() + dim.size(), size);
-      for (auto [range, value] : llvm::zip(options.sizes, point))
-        if (range.name == dim)
-          size = value;
-      dims.push_back(size);
-    }
+    for (const std::string &dim : shape)
+      dims.push_back(sizeOfDim(dim, options.sizes, point));
   }
   return fixed;
 }
@@ -98,6 +105,9 @@ CompileOptions SizedCompilation::optionsAt(const SizePoint &point) const {
 CompileResult SizedCompilation::readAt(const SizePoint &point, Stage until,
                                        View &view, llvm::raw_ostream &log) {
   CompileOptions fixed = optionsAt(point);
+  if (progress)
+    progress->show("reading the model at " + spell(point) + " (" +
+                   std::to_string(++reads) + ")");
   fixed.stopEarly = true;
   fixed.until = until;
   fixed.remarks.clear();
@@ -105,6 +115,7 @@ CompileResult SizedCompilation::readAt(const SizePoint &point, Stage until,
   fixed.verbose = false;
   fixed.memoryBudget = 0;
   CompileHooks reading = hooks;
+  reading.printsIR = false;
   reading.choices = choices;
   reading.sizesAreFormulas = true;
   reading.afterTile = nullptr;
@@ -130,7 +141,8 @@ CompileResult SizedCompilation::readAt(const SizePoint &point, Stage until,
   return result;
 }
 
-LogicalResult SizedCompilation::writeFormulas(ModuleOp fused) {
+LogicalResult SizedCompilation::writeFormulas(ModuleOp fused,
+                                              llvm::raw_ostream &log) {
   MLIRContext *context = fused.getContext();
   SizeFormulas formulas(context, options.sizes, points);
   unsigned number = program++ % seen.front().programs.size();
@@ -302,6 +314,8 @@ std::string SizedCompilation::smallerRange(const SizePoint &bad) {
     (agreesAt(point, node, llvm::nulls()) ? right : wrong) = point[symbol];
   }
   range.minimum = right;
+  // What is left below may be more.
+  namesRange = range.maximum - right >= right - options.sizes[symbol].minimum;
   return right == range.maximum ? "" : ": --dim=" + range.text();
 }
 
@@ -429,22 +443,133 @@ CompileResult SizedCompilation::readAll() {
   return result;
 }
 
-CompileResult SizedCompilation::run() {
-  CompileResult refusal;
-  refusal.status = CompileStatus::Refused;
-  context.loadDialect<exec::ExecDialect>();
+bool SizedCompilation::canBeRead(const SizePoint &point) {
+  View view;
+  return readAt(point, Stage::Fuse, view, llvm::nulls()).status ==
+         CompileStatus::Done;
+}
+
+CompileResult SizedCompilation::study() {
+  auto begin = [&](StringRef what) {
+    if (options.verbose) {
+      log << what << " ...\n";
+      log.flush();
+    }
+  };
+  begin("reading the model beside its largest sizes");
   CompileResult result = readAll();
   if (result.status != CompileStatus::Done)
     return result;
+  begin("comparing it at other sizes of the ranges");
   if (!checkAll())
-    return refusal;
+    result.status = CompileStatus::Refused;
+  return result;
+}
+
+CompileResult SizedCompilation::write(llvm::raw_ostream &log) {
   CompileHooks writing = hooks;
   writing.choices = choices;
   writing.sizesAreFormulas = true;
-  writing.afterFuse = [&](ModuleOp fused) { return writeFormulas(fused); };
-  result = compile(optionsAt(points[0]), out, log, writing);
+  writing.afterFuse = [&](ModuleOp fused) { return writeFormulas(fused, log); };
+  CompileResult result = compile(optionsAt(points[0]), out, log, writing);
   if (refused)
     result.status = CompileStatus::Refused;
+  return result;
+}
+
+/// Whether one module could be made for all sizes, short of its code.
+static bool canCompile(const CompileOptions &options, const CompileHooks &hooks,
+                       ProgressLine &progress) {
+  CompileOptions trial = options;
+  trial.stopEarly = true;
+  trial.until = Stage::Schedule;
+  trial.remarks.clear();
+  trial.listStrategies.clear();
+  trial.writePrecisionPlan.clear();
+  trial.saveTemps.clear();
+  trial.memoryBudget = 0;
+  trial.verbose = false;
+  trial.quiet = true;
+  CompileHooks silent = hooks;
+  silent.printsIR = false;
+  SizedCompilation compilation(trial, silent, llvm::nulls(), llvm::nulls(),
+                               &progress);
+  return compilation.study().status == CompileStatus::Done &&
+         compilation.write(llvm::nulls()).status == CompileStatus::Done;
+}
+
+/// Names what could be asked for instead.
+static void suggestRanges(const CompileOptions &options,
+                          const CompileHooks &hooks, llvm::raw_ostream &log) {
+  std::vector<SizeRange> ranges;
+  // Each is many compiles; a user who waits that long has given up.
+  constexpr unsigned mostTrials = 60;
+  unsigned trials = 0;
+  {
+    if (options.verbose)
+      log << "looking for ranges that work ...\n";
+    log.flush();
+    ProgressLine progress(log, !options.verbose);
+    auto works = [&](const std::vector<SizeRange> &sizes) {
+      if (trials == mostTrials)
+        return false;
+      ++trials;
+      CompileOptions smaller = options;
+      smaller.sizes = sizes;
+      return canCompile(smaller, hooks, progress);
+    };
+    auto compiles = [&](const SizePoint &point) {
+      CompileOptions quiet = options;
+      quiet.quiet = true;
+      return SizedCompilation(quiet, hooks, llvm::nulls(), llvm::nulls(),
+                              &progress)
+          .canBeRead(point);
+    };
+    ranges = findWorkingRanges(options.sizes, {works, compiles});
+  }
+  // A model that is none at any size has been refused as such.
+  if (ranges.empty() && trials == 0)
+    return;
+  if (ranges.empty()) {
+    log << "note: no range was found that works; fix the sizes with --shape\n";
+    return;
+  }
+  std::string text, steps;
+  for (auto [range, wanted] : llvm::zip(ranges, options.sizes)) {
+    text += (text.empty() ? "" : ",") + range.text();
+    if (range.step != wanted.step)
+      steps += (steps.empty() ? "" : ", of ") + range.name + " multiples of " +
+               std::to_string(range.step) + " alone";
+  }
+  log << "note: the largest that was found to work is --dim=" << text
+      << (steps.empty() ? "" : ": of " + steps) << "\n";
+}
+
+/// One try; `isOfSizes` where other ranges could be had.
+static CompileResult tryForSizes(const CompileOptions &options,
+                                 const CompileHooks &hooks,
+                                 llvm::raw_ostream &out, llvm::raw_ostream &log,
+                                 bool watched, bool &isOfSizes) {
+  std::string said;
+  llvm::raw_string_ostream held(said);
+  // What is verbose is said at once.
+  llvm::raw_ostream &to = options.verbose ? log : held;
+  CompileResult result;
+  std::optional<ProgressLine> progress;
+  progress.emplace(log, watched && !options.verbose);
+  SizedCompilation compilation(options, hooks, out, to, &*progress);
+  result = compilation.study();
+  isOfSizes =
+      result.status == CompileStatus::Refused && !compilation.namesRange;
+  // The compile has a line of its own.
+  progress.reset();
+  compilation.endProgress();
+  log << said;
+  if (result.status != CompileStatus::Done)
+    return result;
+  result = compilation.write(log);
+  isOfSizes =
+      result.status == CompileStatus::Refused && options.memoryBudget == 0;
   return result;
 }
 
@@ -452,17 +577,25 @@ CompileResult ashlar::compileForSizes(const CompileOptions &options,
                                       const CompileHooks &hooks,
                                       llvm::raw_ostream &out,
                                       llvm::raw_ostream &log) {
-  if (options.memoryBudget == 0 || options.exactConvolution)
-    return SizedCompilation(options, hooks, out, log).run();
-  // Transformed weights may be what is too much.
-  std::string said;
-  llvm::raw_string_ostream held(said);
-  CompileResult result = SizedCompilation(options, hooks, out, held).run();
-  if (result.status != CompileStatus::Refused) {
-    log << said;
-    return result;
+  bool isOfSizes = false;
+  CompileResult result;
+  if (options.memoryBudget == 0 || options.exactConvolution) {
+    result = tryForSizes(options, hooks, out, log, !options.quiet, isOfSizes);
+  } else {
+    // Transformed weights may be what is too much.
+    std::string said;
+    llvm::raw_string_ostream held(said);
+    result = tryForSizes(options, hooks, out, held, false, isOfSizes);
+    if (result.status != CompileStatus::Refused) {
+      log << said;
+      return result;
+    }
+    CompileOptions exact = options;
+    exact.exactConvolution = true;
+    result = tryForSizes(exact, hooks, out, log, !options.quiet, isOfSizes);
   }
-  CompileOptions exact = options;
-  exact.exactConvolution = true;
-  return SizedCompilation(exact, hooks, out, log).run();
+  // Who wants errors only may not want to wait for more.
+  if (isOfSizes && !options.quiet)
+    suggestRanges(options, hooks, log);
+  return result;
 }

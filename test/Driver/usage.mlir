@@ -60,14 +60,22 @@
 // MLIRVALUE: --value is for inputs of ONNX models
 
 // Verbose shows each stage with its time; without it, success is silent.
-// VERBOSE: import {{.*}} s
-// VERBOSE-NEXT: simplify
-// VERBOSE-NEXT: place
-// VERBOSE-NEXT: precision
-// VERBOSE-NEXT: fuse
-// VERBOSE-NEXT: tile
-// VERBOSE-NEXT: schedule
-// VERBOSE-NEXT: emit
+// VERBOSE: import ...
+// VERBOSE-NEXT: import {{.*}} s
+// VERBOSE-NEXT: simplify ...
+// VERBOSE-NEXT: simplify {{.*}} s
+// VERBOSE-NEXT: place ...
+// VERBOSE-NEXT: place {{.*}} s
+// VERBOSE-NEXT: precision ...
+// VERBOSE-NEXT: precision {{.*}} s
+// VERBOSE-NEXT: fuse ...
+// VERBOSE-NEXT: fuse {{.*}} s
+// VERBOSE-NEXT: tile ...
+// VERBOSE-NEXT: tile {{.*}} s
+// VERBOSE-NEXT: schedule ...
+// VERBOSE-NEXT: schedule {{.*}} s
+// VERBOSE-NEXT: emit ...
+// VERBOSE-NEXT: emit {{.*}} s
 // SILENT-NOT: {{.}}
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %e = tensor.empty() : tensor<4xf32>

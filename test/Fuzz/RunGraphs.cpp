@@ -177,14 +177,8 @@ static CompileOptions optionsAt(const CompileOptions &open,
   fixed.sizes.clear();
   fixed.symbolicShapes.clear();
   for (auto &[name, dims] : open.symbolicShapes)
-    for (const std::string &dim : dims) {
-      int64_t size = 0;
-      llvm::StringRef(dim).getAsInteger(10, size);
-      for (auto [range, value] : llvm::zip(open.sizes, point))
-        if (range.name == dim)
-          size = value;
-      fixed.shapes[name].push_back(size);
-    }
+    for (const std::string &dim : dims)
+      fixed.shapes[name].push_back(sizeOfDim(dim, open.sizes, point));
   return fixed;
 }
 
@@ -423,7 +417,8 @@ static bool parseJob(llvm::StringRef line, Job &job) {
   return llvm::all_of(shapes, [&](const std::string &shape) {
     std::string name;
     std::vector<std::string> dims;
-    if (!parseSymbolicShape(shape, job.flags.sizes, name, dims))
+    if (std::string why;
+        !parseSymbolicShape(shape, job.flags.sizes, name, dims, why))
       return false;
     job.flags.symbolicShapes[name] = dims;
     return true;

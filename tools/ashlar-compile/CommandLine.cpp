@@ -67,11 +67,13 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
                  "Instead of a module: each contraction's strategies that are "
                  "worth measuring (JSON), to a file or -");
   app.add_option("--shape", shapes,
-                 "NAME=1x3x224x224 fixes a dynamic input, NAME=Nx3x48xW "
-                 "leaves sizes of --dim open; repeatable");
+                 "NAME=1x3x224x224 fixes a dynamic input, NAME=Nx3x48x8*W "
+                 "leaves sizes of --dim open (NAME=N,3,48,8*W where a name "
+                 "has an x); repeatable");
   app.add_option("--dim", sizes,
-                 "N=1..8,W=32..3200: sizes that each call chooses; "
-                 "H=64..960:32: multiples of 32 only");
+                 "N=1..8,W=32..3200: sizes that each call chooses, by names "
+                 "of --shape or the model's own; H=64..960:32: multiples of "
+                 "32 only");
   app.add_flag("--exact-convolution", options.exactConvolution,
                "Convolutions as sums of products only, without transforms");
   app.add_option("--value", values,
@@ -145,25 +147,19 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
     if (parseShape(shape, name, fixed))
       isNew = options.shapes.emplace(name, fixed).second &&
               !options.symbolicShapes.count(name);
-    else if (parseSymbolicShape(shape, options.sizes, name, open))
-      isNew = options.symbolicShapes.emplace(name, open).second &&
-              !options.shapes.count(name);
-    else
-      return misuse("--shape=" + shape +
-                    ": expected NAME=1x3x224x224, or NAME=Nx3x48xW with N and "
-                    "W given by --dim");
+    else if (std::string why;
+             parseSymbolicShape(shape, options.sizes, name, open, why)) {
+      // 8*4 and numbers parted by commas are sizes as well.
+      if (parseShape(name + "=" + CLI::detail::join(open, "x"), name, fixed))
+        isNew = options.shapes.emplace(name, fixed).second &&
+                !options.symbolicShapes.count(name);
+      else
+        isNew = options.symbolicShapes.emplace(name, open).second &&
+                !options.shapes.count(name);
+    } else
+      return misuse("--shape=" + shape + ": " + why);
     if (!isNew)
       return misuse("--shape gives '" + name + "' twice");
-  }
-  for (const SizeRange &range : options.sizes) {
-    bool isUsed = false;
-    for (auto &[name, shape] : options.symbolicShapes)
-      for (const std::string &dim : shape)
-        isUsed |= dim == range.name;
-    if (!isUsed)
-      return misuse("--dim gives " + range.name +
-                    ", which no --shape uses: --shape=NAME=" + range.name +
-                    "x3x224x224");
   }
   for (const std::string &value : values) {
     std::string name;

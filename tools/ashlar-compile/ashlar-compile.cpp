@@ -54,10 +54,12 @@ int main(int argc, char **argv) {
     ashlar::listTargets(llvm::outs());
     return finishOutput();
   }
-  ashlar::CompileResult result =
-      options.searchPrecision || !options.calibration.empty()
-          ? compileAndMeasure(options)
-          : ashlar::compile(options, llvm::outs(), llvm::errs());
+  ashlar::CompileResult result;
+  result.status = ashlar::openModelDims(options, llvm::errs());
+  if (result.status == ashlar::CompileStatus::Done)
+    result = options.searchPrecision || !options.calibration.empty()
+                 ? compileAndMeasure(options)
+                 : ashlar::compile(options, llvm::outs(), llvm::errs());
   if (!result.unsupported.empty())
     ashlar::printUnsupported(result.unsupported, llvm::errs());
   switch (result.status) {

@@ -27,6 +27,11 @@ struct CompileResult {
 CompileResult compile(const CompileOptions &options, llvm::raw_ostream &out,
                       llvm::raw_ostream &log, const CompileHooks &hooks = {});
 
+/// Gives the inputs whose dims the model itself calls by names of the options'
+/// sizes a symbolic shape in these; to do it again changes nothing. What is
+/// wrong with the names goes to `log`, and is wrong usage.
+CompileStatus openModelDims(CompileOptions &options, llvm::raw_ostream &log);
+
 /// Whether this compiler has the targets asked for; says what there is where
 /// it has not.
 bool checkTargets(const std::vector<TargetRequest> &targets,

@@ -20,6 +20,8 @@ struct CompileHooks {
   std::function<mlir::LogicalResult(mlir::ModuleOp)> afterFuse, afterTile;
   /// What runs after fuse has written formulas for the options' open sizes.
   bool sizesAreFormulas = false;
+  /// Whether what stopping early leaves is printed.
+  bool printsIR = true;
   /// Of other sizes, where some are open; may be null.
   std::shared_ptr<FirstChoices> choices;
   /// How many of the steps that one can do without are taken.

@@ -73,7 +73,10 @@ struct CompileOptions {
   /// is the standard output; empty: nowhere.
   std::string listStrategies;
   std::map<std::string, std::vector<int64_t>> shapes;
-  /// Sizes with ranges, and shapes in them: a dim is a number or such a name.
+  /// Sizes with ranges, and shapes in them: a dim is a number, such a name, or
+  /// a sum of products of them ("8*h", "P+T"). An input of an ONNX model that
+  /// has no shape here is open where the model itself calls its dims by these
+  /// names.
   std::vector<SizeRange> sizes;
   std::map<std::string, std::vector<std::string>> symbolicShapes;
   /// Convolutions are sums of products only, without Winograd's transforms.
@@ -111,12 +114,23 @@ struct CompileOptions {
 bool parseTargets(const std::string &text, std::vector<TargetRequest> &targets);
 bool parseShape(const std::string &text, std::string &name,
                 std::vector<int64_t> &shape);
-/// NAME=Nx3x48xW: each dim a number or one of the names of `sizes`.
+/// NAME=Nx3x48xW: each dim a number, one of the names of `sizes`, or a sum of
+/// products of them. A name with an x in it is read as a whole; where that can
+/// be done in two ways, commas in place of x part the dims. `why` says what is
+/// wrong.
 bool parseSymbolicShape(const std::string &text,
                         const std::vector<SizeRange> &sizes, std::string &name,
-                        std::vector<std::string> &shape);
-/// N=1..8,W=32..3200:32: names without an x, not repeated, ranges from 1 on,
-/// maybe of multiples. `why` says what is wrong.
+                        std::vector<std::string> &shape, std::string &why);
+/// One such dim, spelled without blanks; of numbers alone, as their value.
+/// False where a part is no number and no name of `sizes`: the first such, in
+/// quotes, or "nothing".
+bool parseOpenDim(const std::string &text, const std::vector<SizeRange> &sizes,
+                  std::string &dim, std::string &unknown);
+/// What a dim of a symbolic shape is where each of `sizes` has its value.
+int64_t sizeOfDim(const std::string &dim, const std::vector<SizeRange> &sizes,
+                  const std::vector<int64_t> &values);
+/// N=1..8,W=32..3200:32: names that are not repeated, ranges from 1 on, maybe
+/// of multiples. `why` says what is wrong.
 bool parseSizeRanges(const std::string &text, std::vector<SizeRange> &sizes,
                      std::string &why);
 /// NAME=16000 or NAME=0,2; the numbers are read when their type is known.

@@ -49,6 +49,60 @@ TEST(ParseShape, RefusesOtherFormsAndLeavesResultsAlone) {
   }
 }
 
+std::vector<SizeRange> rangesOf(const std::string &text) {
+  std::vector<SizeRange> sizes;
+  std::string why;
+  EXPECT_TRUE(parseSizeRanges(text, sizes, why)) << why;
+  return sizes;
+}
+
+TEST(ParseSymbolicShape, ReadsNamesProductsAndSums) {
+  using Dims = std::vector<std::string>;
+  struct {
+    const char *ranges, *text;
+    Dims dims;
+  } cases[] = {
+      {"N=1..8,W=8..64", "a=Nx3x48xW", {"N", "3", "48", "W"}},
+      {"N=1..8", "a=b=N", {"N"}},
+      {"max_len=1..8", "a=1xmax_lenx3", {"1", "max_len", "3"}},
+      {"max_len=1..8", "a=max_len", {"max_len"}},
+      {"x=1..8", "a=3xxx4", {"3", "x", "4"}},
+      {"h=1..8,P=1..4", "a=8*hxP+h", {"8*h", "P+h"}},
+      {"h=1..8", "a=2, 8 * h + 1", {"2", "8*h+1"}},
+      {"h=1..8", "a=2*4xh", {"8", "h"}},
+      {"N=1..4,Nx3=1..8", "a=N,3,Nx3", {"N", "3", "Nx3"}},
+  };
+  for (auto &[ranges, text, dims] : cases) {
+    std::string name, why;
+    Dims shape;
+    EXPECT_TRUE(parseSymbolicShape(text, rangesOf(ranges), name, shape, why))
+        << text << why;
+    EXPECT_EQ(shape, dims) << text;
+  }
+}
+
+TEST(ParseSymbolicShape, RefusesOtherFormsAndLeavesResultsAlone) {
+  std::vector<SizeRange> sizes = rangesOf("N=1..4,Nx3=1..8");
+  for (const char *text : {"", "a", "=Nx2", "a=Nx", "a=xN", "a=N,", "a=Mx2",
+                           "a=-N", "a=N*", "a=*N", "a=N+", "a=(N)", "a=Nx3",
+                           "a=Nx1.5", "a=99999999999999999999xN"}) {
+    std::string name = "before", why;
+    std::vector<std::string> shape = {"42"};
+    EXPECT_FALSE(parseSymbolicShape(text, sizes, name, shape, why)) << text;
+    EXPECT_FALSE(why.empty()) << text;
+    EXPECT_EQ(name, "before") << text;
+    EXPECT_EQ(shape.size(), 1u) << text;
+  }
+}
+
+TEST(SizeOfDim, AddsProductsAndStaysWithinBounds) {
+  std::vector<SizeRange> sizes = rangesOf("P=1..8,T=1..8");
+  EXPECT_EQ(sizeOfDim("P+2*T+1", sizes, {3, 5}), 14);
+  EXPECT_EQ(sizeOfDim("7", sizes, {3, 5}), 7);
+  int64_t huge = int64_t(1) << 40;
+  EXPECT_GT(sizeOfDim("P*T*P*T", sizes, {huge, huge}), huge);
+}
+
 TEST(ParseTargets, SplitsTargetsAndPresets) {
   std::vector<TargetRequest> targets;
   ASSERT_TRUE(parseTargets("cpu:x86-64-v3,reference", targets));

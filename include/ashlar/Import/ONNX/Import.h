@@ -63,6 +63,17 @@ importONNX(llvm::StringRef path, const ONNXImportOptions &options,
 /// is no ONNX model.
 std::vector<int64_t> readONNXIntegers(llvm::StringRef path);
 
+/// An input of a model as it is declared.
+struct ONNXInput {
+  std::string name;
+  /// A number, or what the model calls the dim; empty where it has no name.
+  std::vector<std::string> dims;
+};
+
+/// The inputs of the model at `path` that are tensors of a known rank and no
+/// weights. None where the file is no ONNX model.
+std::vector<ONNXInput> readONNXInputs(llvm::StringRef path);
+
 } // namespace ashlar
 
 #endif // ASHLAR_IMPORT_ONNX_IMPORT_H
