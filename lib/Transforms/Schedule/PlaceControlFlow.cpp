@@ -67,7 +67,7 @@ LogicalResult BufferPlan::placeIf(scf::IfOp op) {
       if (source.getDefiningOp<exec::InvokeOp>() &&
           source.getParentBlock() == &region.front() &&
           byteFormula(source) == byteFormula(result) && !places.count(source))
-        places[source] = places[result];
+        places[source] = places.lookup(result);
     }
   return planInner(op);
 }
@@ -119,8 +119,8 @@ LogicalResult BufferPlan::placeLoop(Operation *loop) {
                              "pass on what the loop carries, found ")
              << source;
     if (conditional)
-      places[conditional.getAfterArguments()[i]] = places[source];
-    places[result] = places[source];
+      places[conditional.getAfterArguments()[i]] = places.lookup(source);
+    places[result] = places.lookup(source);
     keepAlive(places[result].buffer, result, command);
   }
   return planInner(loop);
