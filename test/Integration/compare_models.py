@@ -45,8 +45,9 @@ def run(*command, timeout):
     if result.code:
         print(result.err)
         lines = [l for l in result.err.splitlines() if l.strip()]
+        errors = [l for l in lines if l.startswith("error")] or lines
         raise Failure(f"{tool} ended with {result.code}: "
-                      f"{lines[0][:300] if lines else 'without a word'}")
+                      f"{errors[0][:300] if errors else 'without a word'}")
     return result
 
 

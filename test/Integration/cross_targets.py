@@ -48,7 +48,7 @@ PRESETS = ["cpu:sapphirerapids", "cpu:x86-64-v4", "cpu:x86-64-v3",
            "cpu:aarch64"]
 LEFT_TO_VECTORS = 0.02
 # Control flow and calls of functions are left to the runtime.
-NO_OBJECT = re.compile(r"found a (loop|condition); a module \(\.ash\) can hold it"
+NO_OBJECT = re.compile(r"found a [a-z ]+; a module \(\.ash\) can hold it"
                        r"|calls '\w+', and an object may call .* alone")
 PRODUCTS = re.compile(r"; (\d+) multiply-adds")
 
