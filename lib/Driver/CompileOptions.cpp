@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Driver/CompileOptions.h"
+#include "SplitText.h"
 #include <cctype>
 #include <charconv>
 #include <cmath>
@@ -75,17 +76,6 @@ bool ashlar::parseTolerance(const std::string &text, double &tolerance) {
     return false;
   tolerance = parsed;
   return true;
-}
-
-static std::vector<std::string> split(const std::string &text, char at) {
-  std::vector<std::string> parts;
-  size_t begin = 0;
-  while (begin <= text.size()) {
-    size_t end = std::min(text.find(at, begin), text.size());
-    parts.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
 }
 
 bool ashlar::parseTargets(const std::string &text,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The ranges of --dim and the shapes that are written in their names.
+#include "SplitText.h"
 #include "ashlar/Driver/CompileOptions.h"
 #include <algorithm>
 #include <cctype>
@@ -10,17 +11,6 @@ using namespace ashlar;
 
 // Products of sizes and numbers of a formula stay far from overflows.
 static constexpr int64_t largestSize = int64_t(1) << 40;
-
-static std::vector<std::string> split(const std::string &text, char at) {
-  std::vector<std::string> parts;
-  size_t begin = 0;
-  while (begin <= text.size()) {
-    size_t end = std::min(text.find(at, begin), text.size());
-    parts.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
-}
 
 static std::string trim(const std::string &text) {
   size_t begin = text.find_first_not_of(' ');

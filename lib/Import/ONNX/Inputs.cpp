@@ -2,29 +2,18 @@
 //
 // The inputs of a model as it declares them: before it is imported, for what is
 // asked in the model's own names.
-#include "WireScanner.h"
+#include "StrippedModel.h"
 #include "ashlar/Import/ONNX/Import.h"
-#include "ashlar/Support/InputFile.h"
-#include "onnx-ml.pb.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace ashlar;
 using namespace ashlar::onnx_import;
 
 std::vector<ONNXInput> ashlar::readONNXInputs(llvm::StringRef path) {
-  auto file = readInputFile(path, /*isText=*/false);
-  if (!file) {
-    llvm::consumeError(file.takeError());
+  std::optional<StrippedModel> read = readStrippedModel(path);
+  if (!read)
     return {};
-  }
-  auto stripped = stripRawData((*file)->getBuffer());
-  if (!stripped) {
-    llvm::consumeError(stripped.takeError());
-    return {};
-  }
-  onnx::ModelProto model;
-  if (!model.ParseFromString(*stripped))
-    return {};
+  const onnx::ModelProto &model = read->model;
   // Old models list weights among the inputs.
   llvm::StringSet<> weights;
   for (const onnx::TensorProto &tensor : model.graph().initializer())

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The small integers that a model holds: what its sizes may be compared with.
+#include "StrippedModel.h"
 #include "WireScanner.h"
 #include "ashlar/Import/ONNX/Import.h"
-#include "ashlar/Support/InputFile.h"
-#include "onnx-ml.pb.h"
 #include "llvm/Support/Endian.h"
 #include <set>
 
@@ -70,20 +69,11 @@ private:
 } // namespace
 
 std::vector<int64_t> ashlar::readONNXIntegers(llvm::StringRef path) {
-  auto file = readInputFile(path, /*isText=*/false);
-  if (!file) {
-    llvm::consumeError(file.takeError());
+  std::optional<StrippedModel> read = readStrippedModel(path);
+  if (!read)
     return {};
-  }
-  auto stripped = stripRawData((*file)->getBuffer());
-  if (!stripped) {
-    llvm::consumeError(stripped.takeError());
-    return {};
-  }
-  onnx::ModelProto model;
-  if (!model.ParseFromString(*stripped))
-    return {};
-  IntegerCollector collector((*file)->getBuffer());
+  const onnx::ModelProto &model = read->model;
+  IntegerCollector collector(read->file->getBuffer());
   collector.add(model.graph());
   for (const onnx::FunctionProto &function : model.functions())
     for (const onnx::NodeProto &node : function.node())
