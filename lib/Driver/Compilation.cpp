@@ -367,8 +367,8 @@ CompileResult Compilation::run() {
                tiling.steps = hooks.steps;
                tiling.openSizes = !options.sizes.empty();
                tiling.scratchBytes = saving.scratchOf(numberOf(target));
-               buildTilePipeline(pm, tiling, [&](OpPassManager &kernels) {
-                 target.buildKernelPipeline(kernels, {hooks.steps});
+               buildTilePipeline(pm, tiling, [&](OpPassManager &all) {
+                 target.buildKernelPipeline(all, {hooks.steps});
                });
              },
              hooks.afterTile) &&

@@ -296,8 +296,8 @@ LogicalResult compileHere(ModuleOp module, const MemoryFile &file,
   TileOptions tiling = tileOptionsOf(*target);
   tiling.exactConvolution = true;
   buildFusePipeline(stages, target->capabilities().fuses, tiling);
-  buildTilePipeline(stages, tiling, [&](OpPassManager &kernels) {
-    target->buildKernelPipeline(kernels, {});
+  buildTilePipeline(stages, tiling, [&](OpPassManager &all) {
+    target->buildKernelPipeline(all, {});
   });
   buildSchedulePipeline(stages);
   if (failed(stages.run(program)))

@@ -111,9 +111,9 @@ private:
 } // namespace
 
 /// Of a program that names no target.
-static void buildGenericKernels(OpPassManager &kernels) {
+static void buildGenericKernels(OpPassManager &program) {
   VectorRegisters vectors = MachineModel::generic().vectors;
-  buildLanesPipeline(kernels, {vectors.bytes, vectors.count});
+  buildLanesPipeline(program, {vectors.bytes, vectors.count});
 }
 
 /// What the pipelines need that are built when the IR is known.
@@ -197,11 +197,11 @@ LogicalResult RunStage::runOnProgram(ModuleOp program) {
     });
   case Stage::Tile:
     return runOn(program, [&](OpPassManager &pm) {
-      buildTilePipeline(pm, tiling, [&](OpPassManager &kernels) {
+      buildTilePipeline(pm, tiling, [&](OpPassManager &all) {
         if (target)
-          target->buildKernelPipeline(kernels, {});
+          target->buildKernelPipeline(all, {});
         else
-          buildGenericKernels(kernels);
+          buildGenericKernels(all);
       });
     });
   default: {

@@ -103,10 +103,9 @@ private:
     for (unsigned i = 0; i != entry.getNumCompanions(); ++i)
       place(entry.getCompanionArenaBytes(i));
     entry.walk([&](exec::LaunchOp launch) {
-      auto kernel = kernels.lookupSymbol<func::FuncOp>(launch.getKernel());
-      kernelScratch = std::max<uint64_t>(
-          kernelScratch,
-          kernel->getAttrOfType<IntegerAttr>(exec::scratchAttrName).getInt());
+      auto kernel = kernels.lookupSymbol<exec::KernelOp>(launch.getKernel());
+      kernelScratch =
+          std::max<uint64_t>(kernelScratch, *kernel.getScratchBytes());
     });
   }
 
@@ -168,13 +167,12 @@ private:
     for (auto [i, binding] : llvm::enumerate(launch.getBindings()))
       b.CreateStore(addressOf(cast<exec::BindingAttr>(binding)),
                     b.CreateConstGEP1_64(b.getPtrTy(), buffers, i));
-    auto kernel = kernels.lookupSymbol<func::FuncOp>(launch.getKernel());
-    auto groups = kernel->getAttrOfType<exec::SizeAttr>(exec::groupsAttrName);
+    auto kernel = kernels.lookupSymbol<exec::KernelOp>(launch.getKernel());
     llvm::Value *result = b.CreateCall(
         object.getFunction(launch.getKernel()),
         {buffers, llvm::ConstantPointerNull::get(b.getPtrTy()),
          b.CreateConstGEP1_64(b.getInt8Ty(), main->getArg(2), scratchBytes),
-         b.getInt64(0), b.getInt64(groups.getConstant())});
+         b.getInt64(0), b.getInt64(kernel.getGroups().getConstant())});
     auto *next = llvm::BasicBlock::Create(b.getContext(), "", main);
     status->addIncoming(result, b.GetInsertBlock());
     b.CreateCondBr(b.CreateICmpEQ(result, b.getInt32(ASHLAR_KERNEL_OK)), next,

@@ -139,7 +139,7 @@ private:
   Offset<fb::TensorDescription> tensor(DictionaryAttr described);
   Offset<fb::Binding> binding(exec::BindingAttr attribute,
                               ArrayRef<unsigned> weightNumbers);
-  Offset<fb::Kernel> kernel(func::FuncOp function, const ProgramBinary &binary);
+  Offset<fb::Kernel> kernel(exec::KernelOp kernel, const ProgramBinary &binary);
   /// The commands of a program or block, as the two vectors of a union.
   struct Commands {
     Offset<flatbuffers::Vector<fb::Command>> types;
@@ -192,31 +192,30 @@ Offset<fb::Binding> IndexBuilder::binding(exec::BindingAttr attribute,
                            unsigned(attribute.getBuffer() + 1));
 }
 
-Offset<fb::Kernel> IndexBuilder::kernel(func::FuncOp function,
+Offset<fb::Kernel> IndexBuilder::kernel(exec::KernelOp kernel,
                                         const ProgramBinary &binary) {
-  std::string symbol = function.getSymName().str();
+  std::string symbol = kernel.getSymName().str();
   std::vector<std::string> nodes;
-  if (auto names = function->getAttrOfType<ArrayAttr>(exec::nodesAttrName))
+  if (ArrayAttr names = kernel.getNodesAttr())
     for (Attribute name : names)
       nodes.push_back(cast<StringAttr>(name).str());
-  auto scratch = function->getAttrOfType<IntegerAttr>(exec::scratchAttrName);
-  auto flops = function->getAttrOfType<exec::SizeAttr>(exec::flopsAttrName);
-  unsigned device = exec::deviceOf(function);
+  exec::SizeAttr flops = kernel.getFlopsAttr();
+  unsigned device = kernel.getDevice();
   const ProgramBinary &own =
       device == 0 ? binary : binary.companions[device - 1];
-  auto [cycles, bound] = predictKernel(function, own);
+  auto [cycles, bound] = predictKernel(kernel, own);
   return fb::CreateKernel(
       b, b.CreateString(symbol), b.CreateString(symbol),
       /*executable=*/device, strings(nodes), flops ? size(flops) : size(0),
-      size(kernelBytes(function)), own.codeBytes.lookup(symbol),
-      scratch.getInt(), exec::numKernelBindings(function),
-      exec::numKernelParameters(function), cycles, b.CreateString(bound.str()));
+      size(kernelBytes(kernel)), own.codeBytes.lookup(symbol),
+      *kernel.getScratchBytes(), kernel.getNumBindings(),
+      kernel.getNumParameters(), cycles, b.CreateString(bound.str()));
 }
 
 std::vector<Offset<fb::AbsentNode>> IndexBuilder::absentNodes(ModuleOp module) {
   llvm::DenseSet<Attribute> computed, views, commands;
-  for (auto function : module.getOps<func::FuncOp>())
-    if (auto names = function->getAttrOfType<ArrayAttr>(exec::nodesAttrName))
+  for (auto kernel : module.getOps<exec::KernelOp>())
+    if (ArrayAttr names = kernel.getNodesAttr())
       computed.insert(names.begin(), names.end());
   if (auto names = module->getAttrOfType<ArrayAttr>(exec::viewsAttrName))
     views.insert(names.begin(), names.end());
@@ -245,24 +244,22 @@ Offset<void> IndexBuilder::command(Operation &op,
   };
   if (auto launch = dyn_cast<exec::LaunchOp>(op)) {
     auto module = op.getParentOfType<ModuleOp>();
-    auto function = module.lookupSymbol<func::FuncOp>(launch.getKernel());
+    auto kernel = module.lookupSymbol<exec::KernelOp>(launch.getKernel());
     std::vector<Offset<fb::Binding>> bindings;
     for (auto attribute : launch.getBindings().getAsRange<exec::BindingAttr>())
       bindings.push_back(binding(attribute, weightNumbers));
     std::vector<Offset<fb::SizeExpression>> parameters;
-    if (auto given =
-            function->getAttrOfType<ArrayAttr>(exec::parametersAttrName))
+    if (ArrayAttr given = kernel.getParametersAttr())
       for (auto parameter : given.getAsRange<exec::SizeAttr>())
         parameters.push_back(size(parameter));
-    auto groups = function->getAttrOfType<exec::SizeAttr>(exec::groupsAttrName);
     std::vector<Offset<flatbuffers::String>> nodes;
     for (const std::string &name : nodeNames(launch.getLoc()))
       nodes.push_back(b.CreateSharedString(name));
     type = fb::Command::Dispatch;
     return fb::CreateDispatch(b, kernelNumbers.lookup(launch.getKernel()),
                               b.CreateVector(bindings),
-                              b.CreateVector(parameters), size(groups),
-                              b.CreateVector(nodes))
+                              b.CreateVector(parameters),
+                              size(kernel.getGroups()), b.CreateVector(nodes))
         .Union();
   }
   if (auto copy = dyn_cast<exec::CopyOp>(op)) {
@@ -374,9 +371,9 @@ Offset<fb::Program> IndexBuilder::program(ModuleOp module,
                                           unsigned section) {
   kernelNumbers.clear();
   std::vector<Offset<fb::Kernel>> kernels;
-  for (auto function : module.getOps<func::FuncOp>()) {
-    kernelNumbers[function.getSymName()] = kernels.size();
-    kernels.push_back(kernel(function, binary));
+  for (auto kernelOp : module.getOps<exec::KernelOp>()) {
+    kernelNumbers[kernelOp.getSymName()] = kernels.size();
+    kernels.push_back(kernel(kernelOp, binary));
   }
   std::vector<Offset<fb::ProgramEntry>> entries;
   for (auto entry : module.getOps<exec::ProgramOp>())

@@ -12,7 +12,7 @@ MemoryNeeds ashlar::memoryNeedsOf(exec::ProgramOp program,
                                   const ProgramBinary &binary,
                                   const WeightTable &weights) {
   MemoryNeeds needs;
-  auto module = program->getParentOfType<ModuleOp>();
+  SymbolTable symbols(program->getParentOfType<ModuleOp>());
   // What each device reads; what two of them read is in both memories.
   std::vector<llvm::SmallDenseSet<unsigned>> read(1 +
                                                   program.getNumCompanions());
@@ -23,11 +23,11 @@ MemoryNeeds ashlar::memoryNeedsOf(exec::ProgramOp program,
   };
   program.walk([&](Operation *op) {
     if (auto launch = dyn_cast<exec::LaunchOp>(op)) {
-      auto kernel = module.lookupSymbol<func::FuncOp>(launch.getKernel());
-      auto scratch = kernel->getAttrOfType<IntegerAttr>(exec::scratchAttrName);
-      needs.scratch = std::max(needs.scratch, uint64_t(scratch.getInt()));
+      auto kernel = symbols.lookup<exec::KernelOp>(launch.getKernel());
+      needs.scratch =
+          std::max<uint64_t>(needs.scratch, *kernel.getScratchBytes());
       for (auto binding : launch.getBindings().getAsRange<exec::BindingAttr>())
-        note(exec::deviceOf(kernel), binding);
+        note(kernel.getDevice(), binding);
     } else if (auto copy = dyn_cast<exec::CopyOp>(op)) {
       note(0, copy.getSource());
     } else if (auto check = dyn_cast<exec::CheckOp>(op)) {

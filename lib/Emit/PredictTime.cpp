@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "PredictTime.h"
 #include "ashlar/Analysis/ByteSize.h"
-#include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include <limits>
 
 using namespace mlir;
@@ -11,19 +10,17 @@ static int64_t largest(exec::SizeAttr size) {
   return size.isConstant() ? size.getConstant() : size.getLargest();
 }
 
-int64_t ashlar::kernelBytes(func::FuncOp kernel) {
+int64_t ashlar::kernelBytes(exec::KernelOp kernel) {
   int64_t bytes = 0;
-  for (Type type :
-       kernel.getArgumentTypes().take_front(exec::numKernelBindings(kernel)))
-    bytes += byteSize(type);
+  for (unsigned i = 0; i != kernel.getNumBindings(); ++i)
+    bytes += byteSize(kernel.getBindingType(i));
   return bytes;
 }
 
-KernelPrediction ashlar::predictKernel(func::FuncOp kernel,
+KernelPrediction ashlar::predictKernel(exec::KernelOp kernel,
                                        const ProgramBinary &binary) {
-  if (auto cycles = kernel->getAttrOfType<IntegerAttr>(exec::cyclesAttrName))
-    return {uint64_t(cycles.getInt()),
-            kernel->getAttrOfType<StringAttr>(exec::boundAttrName).getValue()};
+  if (std::optional<uint64_t> cycles = kernel.getCycles())
+    return {*cycles, *kernel.getBound()};
   const MachineModel &machine = binary.machine;
   int64_t bytes = kernelBytes(kernel);
   double compute = 0, memory = 0;
@@ -31,7 +28,7 @@ KernelPrediction ashlar::predictKernel(func::FuncOp kernel,
   double lanes = binary.isPlain
                      ? 1
                      : std::max<double>(1, double(machine.vectors.bytes) / 4);
-  auto flops = kernel->getAttrOfType<exec::SizeAttr>(exec::flopsAttrName);
+  exec::SizeAttr flops = kernel.getFlopsAttr();
   if (flops && flops.isConstant())
     compute = double(flops.getConstant()) / lanes;
   for (const Memory &level : machine.memories) {
@@ -52,7 +49,7 @@ namespace {
 class TimePredictor {
 public:
   TimePredictor(ModuleOp program, const ProgramBinary &binary)
-      : program(program), binary(binary) {}
+      : symbols(program), binary(binary) {}
 
   double timeOf(Block &block) {
     double sum = 0;
@@ -64,7 +61,7 @@ public:
 private:
   double timeOf(Operation &op) {
     if (auto launch = dyn_cast<exec::LaunchOp>(op))
-      return timeOf(program.lookupSymbol<func::FuncOp>(launch.getKernel()));
+      return timeOf(symbols.lookup<exec::KernelOp>(launch.getKernel()));
     if (auto copy = dyn_cast<exec::CopyOp>(op)) {
       const MachineModel &host = binary.machine;
       double bytes = double(largest(copy.getSource().getLength()));
@@ -81,11 +78,11 @@ private:
     return 0;
   }
 
-  double timeOf(func::FuncOp kernel) {
-    unsigned device = exec::deviceOf(kernel);
+  double timeOf(exec::KernelOp kernel) {
+    uint64_t device = kernel.getDevice();
     const ProgramBinary &own =
         device == 0 ? binary : binary.companions[device - 1];
-    auto groups = kernel->getAttrOfType<exec::SizeAttr>(exec::groupsAttrName);
+    exec::SizeAttr groups = kernel.getGroups();
     int64_t workers =
         std::clamp<int64_t>(groups ? largest(groups) : 1, 1,
                             std::max<int64_t>(1, own.machine.workers.count));
@@ -99,7 +96,7 @@ private:
     return machine.clock.hz > 0 ? machine.clock.hz * 1e-9 : 1;
   }
 
-  ModuleOp program;
+  SymbolTable symbols;
   const ProgramBinary &binary;
 };
 } // namespace

@@ -5,8 +5,8 @@
 #ifndef ASHLAR_LIB_EMIT_PREDICTTIME_H
 #define ASHLAR_LIB_EMIT_PREDICTTIME_H
 
+#include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Targets/Target.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace ashlar {
 
@@ -18,11 +18,11 @@ struct KernelPrediction {
 /// The strategy's own prediction; of other kernels, what arithmetic in full
 /// vectors and the memory that holds their operands need at least. `binary` is
 /// that of the kernel's device.
-KernelPrediction predictKernel(mlir::func::FuncOp kernel,
+KernelPrediction predictKernel(exec::KernelOp kernel,
                                const ProgramBinary &binary);
 
 /// Bytes that one call reads and writes, at the largest sizes.
-int64_t kernelBytes(mlir::func::FuncOp kernel);
+int64_t kernelBytes(exec::KernelOp kernel);
 
 /// One run of each entry, in nanoseconds: kernels shared by as many workers as
 /// have groups to do, launches, and copies between devices. Of two branches the

@@ -32,8 +32,8 @@
 // FUSE-NOT: loc(
 
 // TILE: exec.invoke @k0
-// TILE: func.func private @k0
-// TILE-SAME: exec.groups
+// TILE: exec.kernel @k0
+// TILE-SAME: grid
 
 // SCHEDULE-NOT: func.func @main
 // SCHEDULE: exec.program @main

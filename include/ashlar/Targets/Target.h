@@ -80,11 +80,11 @@ public:
   virtual std::string whyNot(mlir::Operation *) const {
     return "it runs no contraction for another target";
   }
-  /// At the end of the stage `tile`: takes kernels, functions on memrefs whose
-  /// contractions have strategies, to the form that `emit` reads. A program's
-  /// first target says so for all of its kernels; what a companion reads as
-  /// contractions stays one.
-  virtual void buildKernelPipeline(mlir::OpPassManager &kernels,
+  /// At the end of the stage `tile`: takes the kernels of a program, whose
+  /// bodies are functions on memrefs and their contractions have strategies, to
+  /// the form that `emit` reads. A program's first target says so for all of
+  /// its kernels; what a companion reads as contractions stays one.
+  virtual void buildKernelPipeline(mlir::OpPassManager &program,
                                    const KernelOptions &options) const = 0;
   /// Compiles the kernels of `program` that are this device's; consumes their
   /// bodies. Emits diagnostics and fails only through our own fault.

@@ -16,9 +16,9 @@ using namespace mlir;
 using namespace ashlar;
 using namespace ashlar::cpu;
 
-void CPUTarget::buildKernelPipeline(OpPassManager &kernels,
+void CPUTarget::buildKernelPipeline(OpPassManager &program,
                                     const KernelOptions &options) const {
-  buildLanesPipeline(kernels, {machine().vectors.bytes, machine().vectors.count,
+  buildLanesPipeline(program, {machine().vectors.bytes, machine().vectors.count,
                                options.steps});
 }
 
@@ -68,17 +68,18 @@ LogicalResult CPUTarget::lower(ModuleOp program, const EmitOptions &options,
   // compiled side by side.
   lowered.all = ModuleOp::create(program.getLoc());
   OpBuilder b = OpBuilder::atBlockEnd(lowered.all->getBody());
-  for (func::FuncOp kernel : exec::kernelsOf(program, options.device)) {
+  SymbolTable symbols(program);
+  for (exec::KernelOp kernel : exec::kernelsOf(program, options.device)) {
+    auto body = symbols.lookup<func::FuncOp>(*kernel.getBody());
     auto module = ModuleOp::create(b, kernel.getLoc());
     OpBuilder inner = OpBuilder::atBlockEnd(module.getBody());
-    auto clone = cast<func::FuncOp>(inner.clone(*kernel));
+    auto clone = cast<func::FuncOp>(inner.clone(*body));
+    clone.setName(kernel.getSymName());
     clone.setPublic();
-    for (NamedAttribute attribute :
-         llvm::to_vector(clone->getDiscardableAttrs()))
-      clone->removeDiscardableAttr(attribute.getName());
+    clone.removeArgAttrsAttr();
     CompileKernelOptions compile;
     compile.contractFloats =
-        contractsFloats() && !options.plain && !roundsToIntegers(kernel);
+        contractsFloats() && !options.plain && !roundsToIntegers(body);
     compile.optimize = optimizes() && !options.plain;
     compile.saveTemps = options.saveTemps;
     compile.nodes = nodeName(kernel.getLoc());
@@ -184,7 +185,7 @@ FailureOr<std::string> CPUTarget::writeObject(ModuleOp program,
     if (symbol == "memcpy" || symbol == "memset")
       continue;
     auto kernel =
-        program.lookupSymbol<func::FuncOp>(callerOf(*compiled, symbol));
+        program.lookupSymbol<exec::KernelOp>(callerOf(*compiled, symbol));
     if (options.refused)
       *options.refused = true;
     return emitError(kernel ? kernel.getLoc() : program.getLoc())

@@ -22,9 +22,9 @@ public:
     own.wideAccumulators = true;
     return own;
   }
-  void buildKernelPipeline(mlir::OpPassManager &kernels,
+  void buildKernelPipeline(mlir::OpPassManager &program,
                            const KernelOptions &) const override {
-    buildLoopsPipeline(kernels);
+    buildLoopsPipeline(program);
   }
 
   mlir::FailureOr<ProgramBinary> emit(mlir::ModuleOp program,

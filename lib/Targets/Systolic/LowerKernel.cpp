@@ -26,9 +26,9 @@ std::optional<uint32_t> systolic::innerBinding(func::FuncOp function) {
   return std::nullopt;
 }
 
-FailureOr<systolic::Kernel> systolic::lowerKernel(func::FuncOp function,
-                                                  const Machine &machine,
-                                                  Lowered *lowered) {
+FailureOr<systolic::Kernel>
+systolic::lowerKernel(func::FuncOp function, StringRef name, unsigned bindings,
+                      const Machine &machine, Lowered *lowered) {
   std::vector<tile::ContractOp> contracts;
   function.walk([&](tile::ContractOp op) { contracts.push_back(op); });
   if (contracts.empty()) {
@@ -46,13 +46,12 @@ FailureOr<systolic::Kernel> systolic::lowerKernel(func::FuncOp function,
     if (std::string why = readContract(op, machine, problem); !why.empty())
       return refuse(op, why);
     names.push_back(contracts.size() == 1
-                        ? function.getSymName().str()
+                        ? name.str()
                         : llvm::join(nodeNames(op.getLoc()), ", "));
   }
   Kernel kernel;
   std::string why =
-      lowerContracts(problems, names, machine, function.getSymName().str(),
-                     exec::numKernelBindings(function), kernel, {},
+      lowerContracts(problems, names, machine, name.str(), bindings, kernel, {},
                      innerBinding(function), lowered);
   if (why.empty())
     return kernel;

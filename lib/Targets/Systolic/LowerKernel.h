@@ -14,9 +14,11 @@ namespace ashlar::systolic {
 mlir::FailureOr<Machine> presetNamed(llvm::StringRef name,
                                      mlir::func::FuncOp function);
 
-/// The stream of a kernel on memrefs whose body is contractions. Emits an error
-/// if it is something else or the machine does not compute one.
+/// The stream `name` of a function on memrefs, `bindings` of them, whose body
+/// is contractions. Emits an error if it is something else or the machine does
+/// not compute one.
 mlir::FailureOr<Kernel> lowerKernel(mlir::func::FuncOp function,
+                                    llvm::StringRef name, unsigned bindings,
                                     const Machine &machine,
                                     Lowered *lowered = nullptr);
 

@@ -27,7 +27,8 @@ struct LowerToSystolicPass
     auto contracts = llvm::to_vector(function.getOps<tile::ContractOp>());
     if (contracts.empty())
       return;
-    auto kernel = systolic::lowerKernel(function, *preset);
+    auto kernel = systolic::lowerKernel(function, function.getSymName(),
+                                        function.getNumArguments(), *preset);
     if (failed(kernel))
       return signalPassFailure();
     OpBuilder b(contracts.front());

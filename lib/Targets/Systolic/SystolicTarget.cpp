@@ -37,10 +37,11 @@ Capabilities SystolicTarget::capabilities() const {
 static FailureOr<Image> makeStreams(ModuleOp program, unsigned device,
                                     const MachineModel &machine) {
   // Streams by themselves, as ops or still as contractions.
-  auto functions = exec::kernelsOf(program, device);
-  llvm::erase_if(functions, [](func::FuncOp function) {
-    return function.isDeclaration();
-  });
+  SymbolTable symbols(program);
+  auto kernels = exec::kernelsOf(program, device);
+  SmallVector<func::FuncOp> functions;
+  for (exec::KernelOp kernel : kernels)
+    functions.push_back(symbols.lookup<func::FuncOp>(*kernel.getBody()));
   Image image;
   image.machine = streamMachine(machine);
   image.kernels.resize(functions.size());
@@ -51,12 +52,15 @@ static FailureOr<Image> makeStreams(ModuleOp program, unsigned device,
         !functions[i]
              .walk([](tile::ContractOp) { return WalkResult::interrupt(); })
              .wasInterrupted();
-    auto kernel = isStream
-                      ? readOps(functions[i])
-                      : lowerKernel(functions[i], image.machine, &lowered[i]);
+    std::string name = kernels[i].getSymName().str();
+    auto kernel =
+        isStream ? readOps(functions[i])
+                 : lowerKernel(functions[i], name, kernels[i].getNumBindings(),
+                               image.machine, &lowered[i]);
     if (failed(kernel))
       return;
     image.kernels[i] = std::move(*kernel);
+    image.kernels[i].name = name;
     done[i] = true;
   });
   if (llvm::is_contained(done, false))

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/Transforms.h"
+#include "mlir/IR/Threading.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
@@ -50,28 +51,30 @@ int countUses(func::FuncOp function, BlockArgument argument) {
 
 class GroupFormer {
 public:
-  explicit GroupFormer(func::FuncOp function)
-      : function(function), b(function.getLoc(), function.getContext()),
+  GroupFormer(exec::KernelOp kernel, func::FuncOp function)
+      : kernel(kernel), function(function),
+        b(function.getLoc(), function.getContext()),
         groups(getAffineConstantExpr(1, function.getContext())) {}
 
   LogicalResult run() {
     Block &entry = function.getBody().front();
     // A result whose memory holds partial values on the way cannot take over
     // an operand that the last op still reads.
-    if (function->hasAttr(exec::aliasesAttrName) &&
-        countUses(function, function.getArgument(
-                                exec::numKernelBindings(function) - 1)) != 1)
-      function->removeAttr(exec::aliasesAttrName);
+    if (kernel.getAliases() &&
+        countUses(function,
+                  function.getArgument(kernel.getNumBindings() - 1)) != 1)
+      kernel.removeAliasesAttr();
     scf::ForallOp boxes = findBoxes(entry);
     if (failed(measureScratch()))
       return failure();
-    auto scratchType = MemRefType::get({scratchBytes}, b.getI8Type());
-    Location location = function.getLoc();
-    scratch = entry.addArgument(scratchType, location);
-    Value begin = entry.addArgument(b.getIndexType(), location);
-    Value end = entry.addArgument(b.getIndexType(), location);
-    function.setType(b.getFunctionType(entry.getArgumentTypes(), {}));
-    // Attributes of arguments must keep their count.
+    auto addArgument = [&](Type type) {
+      (void)function.insertArgument(function.getNumArguments(), type,
+                                    DictionaryAttr(), function.getLoc());
+      return entry.getArguments().back();
+    };
+    scratch = addArgument(MemRefType::get({scratchBytes}, b.getI8Type()));
+    Value begin = addArgument(b.getIndexType());
+    Value end = addArgument(b.getIndexType());
     replaceAllocations(entry);
     if (boxes)
       numberBoxes(boxes, begin, end);
@@ -82,9 +85,9 @@ public:
       if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
         symbols = std::max(symbols, symbol.getPosition() + 1);
     });
-    function->setAttr(exec::groupsAttrName,
-                      exec::SizeAttr::get(groups, symbols, largestGroups));
-    function->setAttr(exec::scratchAttrName, b.getI64IntegerAttr(scratchBytes));
+    kernel.setGridAttr(
+        b.getArrayAttr({exec::SizeAttr::get(groups, symbols, largestGroups)}));
+    kernel.setScratchBytes(scratchBytes);
     return success();
   }
 
@@ -238,6 +241,7 @@ private:
     }
   }
 
+  exec::KernelOp kernel;
   func::FuncOp function;
   ImplicitLocOpBuilder b;
   Value scratch;
@@ -249,8 +253,15 @@ private:
 
 struct FormGroups : ashlar::impl::FormGroupsPassBase<FormGroups> {
   void runOnOperation() override {
-    if (getOperation()->hasAttr(exec::resultsAttrName) &&
-        failed(GroupFormer(getOperation()).run()))
+    SymbolTable symbols(getOperation());
+    SmallVector<std::pair<exec::KernelOp, func::FuncOp>> kernels;
+    for (auto kernel : getOperation().getOps<exec::KernelOp>())
+      if (FlatSymbolRefAttr body = kernel.getBodyAttr())
+        kernels.push_back(
+            {kernel, symbols.lookup<func::FuncOp>(body.getAttr())});
+    if (failed(failableParallelForEach(&getContext(), kernels, [](auto kernel) {
+          return GroupFormer(kernel.first, kernel.second).run();
+        })))
       signalPassFailure();
   }
 };

@@ -2,44 +2,51 @@
 #include "ashlar/Transforms/Pipelines/KernelPipelines.h"
 #include "ashlar/Transforms/Lanes/Passes.h"
 #include "ashlar/Transforms/Tile/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace ashlar;
 
-static void addCleanLoops(OpPassManager &kernels) {
-  kernels.addPass(createConvertLinalgToLoopsPass());
-  kernels.addPass(createCanonicalizerPass());
-  kernels.addPass(createCSEPass());
+static void addCleanLoops(OpPassManager &bodies) {
+  bodies.addPass(createConvertLinalgToLoopsPass());
+  bodies.addPass(createCanonicalizerPass());
+  bodies.addPass(createCSEPass());
 }
 
-void ashlar::buildLanesPipeline(OpPassManager &kernels,
+/// What follows runs on kernels of groups.
+static OpPassManager &formGroups(OpPassManager &program) {
+  program.addPass(createFormGroupsPass());
+  OpPassManager &bodies = program.nest<func::FuncOp>();
+  bodies.addPass(createGeneralizeKernelsPass());
+  return bodies;
+}
+
+void ashlar::buildLanesPipeline(OpPassManager &program,
                                 const LanesOptions &options) {
-  kernels.addPass(createExpandWinogradPass({options.vectorBytes}));
+  OpPassManager &whole = program.nest<func::FuncOp>();
+  whole.addPass(createExpandWinogradPass({options.vectorBytes}));
   if (options.takes(PipelineStep::ExpandContracts)) {
-    kernels.addPass(createExpandContractsPass());
-    kernels.addPass(createExpandCopiesPass());
+    whole.addPass(createExpandContractsPass());
+    whole.addPass(createExpandCopiesPass());
   }
   if (!options.takes(PipelineStep::VectorizeSteps))
-    kernels.addPass(createTileToLoopsPass());
-  kernels.addPass(createFormGroupsPass());
-  kernels.addPass(createGeneralizeKernelsPass());
+    whole.addPass(createTileToLoopsPass());
+  OpPassManager &bodies = formGroups(program);
   if (options.takes(PipelineStep::VectorizeGenerics)) {
     VectorizeGenericsPassOptions vectors;
     vectors.vectorBytes = options.vectorBytes;
     vectors.registers = options.registers;
-    kernels.addPass(createVectorizeGenericsPass(vectors));
+    bodies.addPass(createVectorizeGenericsPass(vectors));
   }
   if (options.takes(PipelineStep::VectorizeSteps)) {
-    kernels.addPass(createFormMatricesPass({options.vectorBytes}));
-    kernels.addPass(createVectorizeStepsPass({options.vectorBytes}));
+    bodies.addPass(createFormMatricesPass({options.vectorBytes}));
+    bodies.addPass(createVectorizeStepsPass({options.vectorBytes}));
   }
-  addCleanLoops(kernels);
+  addCleanLoops(bodies);
 }
 
-void ashlar::buildLoopsPipeline(OpPassManager &kernels) {
-  kernels.addPass(createFormGroupsPass());
-  kernels.addPass(createGeneralizeKernelsPass());
-  addCleanLoops(kernels);
+void ashlar::buildLoopsPipeline(OpPassManager &program) {
+  addCleanLoops(formGroups(program));
 }

@@ -168,7 +168,7 @@ void ashlar::buildTilePipeline(
     copies.boxBytes = options.machine.nearest().bytes;
     kernel.addPass(createShareCopiesPass(copies));
   }
-  buildKernels(kernel);
+  buildKernels(pm);
   verifyStage(pm, "tile");
 }
 

@@ -131,12 +131,9 @@ void BufferPlan::assignOutputs() {
 /// The dying operand whose place the result of `invoke` can take over.
 std::optional<Place> BufferPlan::placeToTakeOver(exec::InvokeOp invoke,
                                                  int64_t command) {
-  auto kernel = module.lookupSymbol<func::FuncOp>(invoke.getKernel());
-  auto aliases = kernel->getAttrOfType<ArrayAttr>(exec::aliasesAttrName);
-  if (!aliases)
-    return std::nullopt;
-  for (Attribute number : aliases) {
-    Value operand = invoke.getOperand(cast<IntegerAttr>(number).getInt());
+  auto kernel = symbols.lookup<exec::KernelOp>(invoke.getKernel());
+  for (int64_t number : kernel.getAliases().value_or(ArrayRef<int64_t>())) {
+    Value operand = invoke.getOperand(number);
     Place place = places.lookup(operand);
     const Buffer &buffer = buffers[place.buffer];
     // The buffer may hold more than this value, and others may look at it.
@@ -155,8 +152,8 @@ std::optional<Place> BufferPlan::placeToTakeOver(exec::InvokeOp invoke,
 
 void BufferPlan::placeResults(exec::InvokeOp invoke) {
   int64_t command = commands.lookup(invoke);
-  unsigned device = exec::deviceOf(
-      ModuleOp(module).lookupSymbol<func::FuncOp>(invoke.getKernel()));
+  unsigned device =
+      symbols.lookup<exec::KernelOp>(invoke.getKernel()).getDevice();
   for (Value result : invoke.getResults()) {
     if (!places.count(result)) {
       if (std::optional<Place> place = placeToTakeOver(invoke, command))

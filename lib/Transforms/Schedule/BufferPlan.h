@@ -55,8 +55,9 @@ exec::SizeAttr openSteps(mlir::Operation *loop);
 
 class BufferPlan {
 public:
-  BufferPlan(mlir::func::FuncOp function, mlir::ModuleOp module)
-      : function(function), module(module) {}
+  BufferPlan(mlir::func::FuncOp function, mlir::ModuleOp module,
+             const mlir::SymbolTable &symbols)
+      : function(function), module(module), symbols(symbols) {}
 
   mlir::LogicalResult run();
 
@@ -116,6 +117,7 @@ private:
 
   mlir::func::FuncOp function;
   mlir::ModuleOp module;
+  const mlir::SymbolTable &symbols; ///< of it
   std::vector<Buffer> buffers;
   llvm::DenseMap<mlir::Value, Place> places;
   llvm::DenseMap<mlir::Operation *, int64_t> commands; ///< within their block

@@ -76,9 +76,9 @@ private:
   std::optional<unsigned> deviceOf(exec::InvokeOp invoke) {
     if (!invoke)
       return std::nullopt;
-    func::FuncOp kernel = kernels.kernelOf(invoke);
-    unsigned device = exec::deviceOf(kernel);
-    if (!llvm::is_contained(devices, int64_t(device)) || !isJoinable(kernel))
+    unsigned device = kernels.kernelOf(invoke).getDevice();
+    if (!llvm::is_contained(devices, int64_t(device)) ||
+        !kernels.isJoinable(invoke))
       return std::nullopt;
     return device;
   }

@@ -14,18 +14,20 @@
 using namespace mlir;
 using namespace ashlar;
 
-bool ashlar::isJoinable(func::FuncOp kernel) {
-  auto groups = kernel->getAttrOfType<exec::SizeAttr>(exec::groupsAttrName);
-  if (kernel.isDeclaration() || !groups || !groups.isConstant() ||
-      groups.getConstant() != 1 || exec::numKernelParameters(kernel) != 0)
+bool KernelJoiner::isJoinable(exec::InvokeOp invoke) const {
+  exec::KernelOp kernel = kernelOf(invoke);
+  exec::SizeAttr groups = kernel.getGroups();
+  if (!kernel.getBody() || !groups || !groups.isConstant() ||
+      groups.getConstant() != 1 || kernel.getNumParameters() != 0)
     return false;
+  func::FuncOp function = bodyOf(invoke);
   bool hasContract = false;
   auto isPart = [&](Operation &op) {
     hasContract |= isa<tile::ContractOp>(op);
     return isa<tile::ContractOp, arith::ConstantOp>(op) ||
            (isa<memref::SubViewOp>(op) && op.getNumOperands() == 1);
   };
-  Block *body = bodyOf(kernel), *entry = &kernel.getBody().front();
+  Block *body = workOf(function), *entry = &function.getBody().front();
   bool areParts = llvm::all_of(body->without_terminator(), isPart);
   if (body != entry)
     areParts &= llvm::all_of(entry->without_terminator(), [&](Operation &op) {
@@ -45,7 +47,8 @@ struct KernelJoiner::Wiring {
   /// One after the other, what is computed by a member's kernel, and in how
   /// many parts the batch comes.
   struct Step {
-    func::FuncOp kernel;
+    exec::KernelOp kernel;
+    func::FuncOp body;
     int64_t parts = 1;
     SmallVector<bool> isSliced;
     SmallVector<Place> places; ///< by argument
@@ -64,7 +67,7 @@ std::string KernelJoiner::Wiring::key() const {
   llvm::raw_string_ostream out(text);
   out << operands.size() << ' ' << results.size() << ' ' << sharedBytes;
   for (const Step &step : steps) {
-    out << ' ' << func::FuncOp(step.kernel).getSymName() << '/' << step.parts;
+    out << ' ' << exec::KernelOp(step.kernel).getSymName() << '/' << step.parts;
     for (const Place &place : step.places)
       out << ' ' << place.argument << (place.isShared ? 's' : '+')
           << place.offset;
@@ -90,12 +93,12 @@ KernelJoiner::wire(ArrayRef<exec::InvokeOp> members) const {
   SmallVector<Batch> batches;
   for (auto [i, member] : llvm::enumerate(members)) {
     numbers[member] = i;
-    batches.push_back(batchOf(kernelOf(member)));
+    batches.push_back(batchOf(bodyOf(member)));
   }
   // Lanes take turns with the arrays: parts of a batch are too short for that,
   // and cost a fifth more of MobileNetV2 at batch 8.
   bool hasLanes = llvm::any_of(members, [&](exec::InvokeOp member) {
-    return isDepthwise(kernelOf(member));
+    return isDepthwise(bodyOf(member));
   });
   SmallVector<Instance> order =
       orderByPart(members, batches, hasLanes ? 0 : chipBytes);
@@ -163,6 +166,7 @@ KernelJoiner::wire(ArrayRef<exec::InvokeOp> members) const {
     const Batch &batch = batches[instance.member];
     Wiring::Step &step = wiring.steps.emplace_back();
     step.kernel = kernelOf(member);
+    step.body = bodyOf(member);
     step.parts = instance.parts;
     if (step.parts > 1) {
       step.isSliced = batch.isSliced;
@@ -226,53 +230,50 @@ static Value view(OpBuilder &b, Value argument, MemRefType type,
       offset, type.getShape(), strides);
 }
 
-func::FuncOp KernelJoiner::write(const Wiring &wiring, size_t members,
-                                 Location location) {
+exec::KernelOp KernelJoiner::write(const Wiring &wiring, size_t members,
+                                   Location location) {
   MLIRContext *context = program.getContext();
   OpBuilder b(context);
-  SmallVector<Type> types;
+  SmallVector<Type> operands, results;
   auto memory = [](Type type) -> Type {
     auto tensor = cast<RankedTensorType>(type);
     return MemRefType::get(tensor.getShape(), tensor.getElementType());
   };
   for (Value operand : wiring.operands)
-    types.push_back(memory(operand.getType()));
+    operands.push_back(memory(operand.getType()));
   for (Value result : wiring.results)
-    types.push_back(memory(result.getType()));
+    results.push_back(memory(result.getType()));
   if (wiring.sharedBytes)
-    types.push_back(MemRefType::get({wiring.sharedBytes}, b.getI8Type()));
+    results.push_back(MemRefType::get({wiring.sharedBytes}, b.getI8Type()));
+  exec::KernelOp first = wiring.steps.front().kernel;
   // No scratch, and one group.
-  types.append({MemRefType::get({0}, b.getI8Type()), b.getIndexType(),
-                b.getIndexType()});
-  func::FuncOp first = wiring.steps.front().kernel;
-  auto kernel = func::FuncOp::create(
-      location, (first.getSymName() + "_and_" + Twine(members - 1)).str(),
-      b.getFunctionType(types, {}));
-  kernel.setPrivate();
-  symbols.insert(kernel, program.getBody()->end());
-  kernel->setAttr(
-      exec::resultsAttrName,
-      b.getI64IntegerAttr(wiring.results.size() + (wiring.sharedBytes != 0)));
+  auto [kernel, function] =
+      exec::addKernel(symbols, location,
+                      (first.getSymName() + "_and_" + Twine(members - 1)).str(),
+                      b.getFunctionType(operands, results),
+                      {MemRefType::get({0}, b.getI8Type()), b.getIndexType(),
+                       b.getIndexType()});
   if (wiring.sharedBytes)
-    kernel.setArgAttr(wiring.operands.size() + wiring.results.size(),
-                      exec::innerAttrName, b.getUnitAttr());
-  kernel->setAttr(exec::deviceAttrName, first->getAttr(exec::deviceAttrName));
+    function.setArgAttr(wiring.operands.size() + wiring.results.size(),
+                        exec::innerAttrName, b.getUnitAttr());
+  kernel.setDevice(first.getDevice());
   llvm::SetVector<Attribute> nodes;
   int64_t flops = 0;
-  b.setInsertionPointToStart(kernel.addEntryBlock());
+  b.setInsertionPointToStart(&function.getBody().front());
   for (const Wiring::Step &step : wiring.steps) {
-    func::FuncOp from = step.kernel;
-    if (auto own = from->getAttrOfType<ArrayAttr>(exec::nodesAttrName))
+    exec::KernelOp from = step.kernel;
+    func::FuncOp source = step.body;
+    if (ArrayAttr own = from.getNodesAttr())
       nodes.insert_range(own);
-    if (auto own = from->getAttrOfType<exec::SizeAttr>(exec::flopsAttrName))
+    if (exec::SizeAttr own = from.getFlopsAttr())
       flops += own.getLargest() / step.parts;
     IRMapping mapping;
     for (auto [i, place] : llvm::enumerate(step.places)) {
-      BlockArgument argument = from.getArgument(i);
+      BlockArgument argument = source.getArgument(i);
       auto type = cast<MemRefType>(argument.getType());
       if (step.parts > 1 && step.isSliced[i])
         type = partOf(type, step.parts);
-      mapping.map(argument, view(b, kernel.getArgument(place.argument), type,
+      mapping.map(argument, view(b, function.getArgument(place.argument), type,
                                  place.offset));
     }
     auto clone = [&](Operation &op) {
@@ -283,19 +284,19 @@ func::FuncOp KernelJoiner::write(const Wiring &wiring, size_t members,
       parallel.front() /= step.parts;
       contract.setParallel(parallel);
     };
-    Block *body = bodyOf(from), *entry = &from.getBody().front();
+    Block *work = workOf(source), *entry = &source.getBody().front();
     for (Operation &op : entry->without_terminator())
-      if (&op != body->getParentOp())
+      if (&op != work->getParentOp())
         clone(op);
-    if (body != entry)
-      for (Operation &op : body->without_terminator())
+    if (work != entry)
+      for (Operation &op : work->without_terminator())
         clone(op);
   }
   func::ReturnOp::create(b, location);
-  kernel->setAttr(exec::nodesAttrName, b.getArrayAttr(nodes.getArrayRef()));
-  kernel->setAttr(exec::flopsAttrName, exec::SizeAttr::get(context, flops));
-  kernel->setAttr(exec::groupsAttrName, exec::SizeAttr::get(context, 1));
-  kernel->setAttr(exec::scratchAttrName, b.getI64IntegerAttr(0));
+  kernel.setNodesAttr(b.getArrayAttr(nodes.getArrayRef()));
+  kernel.setFlopsAttr(exec::SizeAttr::get(context, flops));
+  kernel.setGridAttr(b.getArrayAttr({exec::SizeAttr::get(context, 1)}));
+  kernel.setScratchBytes(0);
   return kernel;
 }
 
@@ -314,7 +315,7 @@ void KernelJoiner::join(ArrayRef<exec::InvokeOp> members) {
   for (exec::InvokeOp member : members)
     locations.push_back(member.getLoc());
   Location location = FusedLoc::get(program.getContext(), locations);
-  func::FuncOp &kernel = kernels[wiring.key()];
+  exec::KernelOp &kernel = kernels[wiring.key()];
   if (!kernel)
     kernel = write(wiring, members.size(), location);
   SmallVector<Type> types;
@@ -344,7 +345,11 @@ void KernelJoiner::join(ArrayRef<exec::InvokeOp> members) {
 }
 
 void KernelJoiner::eraseUnused() {
-  for (Operation *kernel : joined)
-    if (SymbolTable::symbolKnownUseEmpty(kernel, program))
-      symbols.erase(kernel);
+  for (Operation *kernel : joined) {
+    if (!SymbolTable::symbolKnownUseEmpty(kernel, program))
+      continue;
+    Operation *body = symbols.lookup(*cast<exec::KernelOp>(kernel).getBody());
+    symbols.erase(kernel);
+    symbols.erase(body);
+  }
 }

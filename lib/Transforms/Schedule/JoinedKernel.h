@@ -9,9 +9,6 @@
 
 namespace ashlar {
 
-/// Whether a kernel's body is nothing but contractions of its arguments.
-bool isJoinable(mlir::func::FuncOp kernel);
-
 /// Makes joined kernels, once for all sequences that are wired alike.
 class KernelJoiner {
 public:
@@ -26,22 +23,27 @@ public:
   /// be computed part by part of a batch (orderByPart).
   void join(llvm::ArrayRef<exec::InvokeOp> members);
 
-  mlir::func::FuncOp kernelOf(exec::InvokeOp invoke) const {
-    return symbols.lookup<mlir::func::FuncOp>(invoke.getKernel());
+  exec::KernelOp kernelOf(exec::InvokeOp invoke) const {
+    return symbols.lookup<exec::KernelOp>(invoke.getKernel());
   }
+  /// Whether the kernel's body is nothing but contractions of its arguments.
+  bool isJoinable(exec::InvokeOp invoke) const;
   /// Kernels that were joined and that nobody invokes by themselves.
   void eraseUnused();
 
 private:
   struct Wiring;
   Wiring wire(llvm::ArrayRef<exec::InvokeOp> members) const;
-  mlir::func::FuncOp write(const Wiring &wiring, size_t members,
-                           mlir::Location location);
+  exec::KernelOp write(const Wiring &wiring, size_t members,
+                       mlir::Location location);
+  mlir::func::FuncOp bodyOf(exec::InvokeOp invoke) const {
+    return symbols.lookup<mlir::func::FuncOp>(*kernelOf(invoke).getBody());
+  }
 
   mlir::ModuleOp program;
   int64_t chipBytes;
   mlir::SymbolTable symbols;
-  llvm::StringMap<mlir::func::FuncOp> kernels; ///< by how they are wired
+  llvm::StringMap<exec::KernelOp> kernels; ///< by how they are wired
   llvm::SetVector<mlir::Operation *> joined;
 };
 

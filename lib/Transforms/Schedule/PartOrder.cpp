@@ -8,12 +8,12 @@
 using namespace mlir;
 using namespace ashlar;
 
-Block *ashlar::bodyOf(func::FuncOp kernel) {
-  Block *body = &kernel.getBody().front();
-  for (Operation &op : *body)
+Block *ashlar::workOf(func::FuncOp body) {
+  Block *entry = &body.getBody().front();
+  for (Operation &op : *entry)
     if (auto groups = dyn_cast<scf::ForOp>(op))
       return groups.getBody();
-  return body;
+  return entry;
 }
 
 /// Whether an operand has the contraction's first dim as its own first, all of
@@ -30,23 +30,23 @@ static bool isSlice(Value value, AffineMap map, int64_t images, bool &slices) {
   return cast<MemRefType>(value.getType()).getDimSize(0) == images;
 }
 
-Batch ashlar::batchOf(func::FuncOp kernel) {
-  auto contracts = bodyOf(kernel)->getOps<tile::ContractOp>();
+Batch ashlar::batchOf(func::FuncOp body) {
+  auto contracts = workOf(body)->getOps<tile::ContractOp>();
   if (!llvm::hasSingleElement(contracts))
     return {};
   tile::ContractOp op = *contracts.begin();
   int64_t images = op.getParallel().front();
   if (images < 2)
     return {};
-  Batch batch{images, SmallVector<bool>(kernel.getNumArguments(), false)};
+  Batch batch{images, SmallVector<bool>(body.getNumArguments(), false)};
   // Arguments of which not all uses are slices, or none.
-  SmallVector<bool> isWhole(kernel.getNumArguments(), false);
+  SmallVector<bool> isWhole(body.getNumArguments(), false);
   auto add = [&](Value value, AffineMap map, bool mustSlice) {
     auto argument = dyn_cast<BlockArgument>(value);
     auto type = dyn_cast<MemRefType>(value.getType());
     bool slices = false;
-    if (!argument || argument.getOwner() != &kernel.getBody().front() ||
-        !type || !type.getLayout().isIdentity() ||
+    if (!argument || argument.getOwner() != &body.getBody().front() || !type ||
+        !type.getLayout().isIdentity() ||
         !isSlice(value, map, images, slices) || (mustSlice && !slices))
       return false;
     (slices ? batch.isSliced : isWhole)[argument.getArgNumber()] = true;
@@ -65,8 +65,8 @@ Batch ashlar::batchOf(func::FuncOp kernel) {
   return isBatch ? batch : Batch();
 }
 
-bool ashlar::isDepthwise(func::FuncOp kernel) {
-  return llvm::any_of(bodyOf(kernel)->getOps<tile::ContractOp>(),
+bool ashlar::isDepthwise(func::FuncOp body) {
+  return llvm::any_of(workOf(body)->getOps<tile::ContractOp>(),
                       [](tile::ContractOp op) {
                         auto last = unsigned(op.getParallel().size() - 1);
                         return op.getParallel().back() > 1 &&

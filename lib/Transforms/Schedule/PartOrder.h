@@ -11,7 +11,7 @@
 namespace ashlar {
 
 /// The ops of a kernel of one group, whatever loop over groups is around them.
-mlir::Block *bodyOf(mlir::func::FuncOp kernel);
+mlir::Block *workOf(mlir::func::FuncOp body);
 
 /// A kernel of one contraction whose outermost dim is a batch of images.
 struct Batch {
@@ -20,10 +20,10 @@ struct Batch {
   llvm::SmallVector<bool> isSliced;
 };
 
-Batch batchOf(mlir::func::FuncOp kernel);
+Batch batchOf(mlir::func::FuncOp body);
 
 /// Whether a kernel's contraction has weights of its own for each channel.
-bool isDepthwise(mlir::func::FuncOp kernel);
+bool isDepthwise(mlir::func::FuncOp body);
 
 struct Instance {
   size_t member;

@@ -27,9 +27,9 @@ namespace {
 /// The ops between two fences.
 class Stretch {
 public:
-  Stretch(ArrayRef<Operation *> ops, ModuleOp module)
+  Stretch(ArrayRef<Operation *> ops, const SymbolTable &symbols)
       : ops(ops.begin(), ops.end()), own(ops.begin(), ops.end()),
-        module(module) {
+        symbols(symbols) {
     for (Operation *op : ops)
       if (isa<exec::InvokeOp, exec::TransferOp>(op))
         numbers[op] = commands.size(), commands.push_back(op);
@@ -79,6 +79,10 @@ public:
   }
 
 private:
+  exec::KernelOp kernelOf(exec::InvokeOp invoke) const {
+    return symbols.lookup<exec::KernelOp>(invoke.getKernel());
+  }
+
   static int64_t bytesOf(Value value) {
     return llvm::alignTo(byteSize(value.getType()), 64);
   }
@@ -93,8 +97,7 @@ private:
   }
 
   int64_t flopsOf(exec::InvokeOp invoke) {
-    auto kernel = module.lookupSymbol<func::FuncOp>(invoke.getKernel());
-    auto flops = kernel->getAttrOfType<exec::SizeAttr>(exec::flopsAttrName);
+    exec::SizeAttr flops = kernelOf(invoke).getFlopsAttr();
     return flops && flops.isConstant() ? flops.getConstant() : 0;
   }
 
@@ -103,9 +106,7 @@ private:
     auto invoke = dyn_cast<exec::InvokeOp>(command);
     if (!invoke)
       return false;
-    auto kernel = module.lookupSymbol<func::FuncOp>(invoke.getKernel());
-    return invoke->getNumResults() == 1 &&
-           !kernel->hasAttr(exec::cyclesAttrName) &&
+    return invoke->getNumResults() == 1 && !kernelOf(invoke).getCycles() &&
            flopsOf(invoke) <= 16 * bytesOf(invoke.getResult(0)) &&
            bytesMoved(invoke) <= 4 * bytesOf(invoke.getResult(0));
   }
@@ -178,13 +179,8 @@ private:
     auto invoke = dyn_cast<exec::InvokeOp>(command);
     if (!invoke)
       return {};
-    auto kernel = module.lookupSymbol<func::FuncOp>(invoke.getKernel());
-    auto aliases = kernel->getAttrOfType<ArrayAttr>(exec::aliasesAttrName);
-    SmallVector<int64_t> numbers;
-    for (Attribute attribute :
-         aliases ? aliases.getValue() : ArrayRef<Attribute>())
-      numbers.push_back(cast<IntegerAttr>(attribute).getInt());
-    return numbers;
+    return SmallVector<int64_t>(
+        kernelOf(invoke).getAliases().value_or(ArrayRef<int64_t>()));
   }
 
   void describe(Operation *command) {
@@ -234,7 +230,7 @@ private:
 
   SmallVector<Operation *> ops;
   llvm::DenseSet<Operation *> own; ///< the same
-  ModuleOp module;
+  const SymbolTable &symbols;
   SmallVector<Operation *> commands;
   llvm::DenseMap<Operation *, unsigned> numbers;
   llvm::DenseMap<Value, int> buffers;
@@ -251,35 +247,36 @@ struct ReorderOperations
   using ReorderOperationsPassBase::ReorderOperationsPassBase;
 
   void runOnOperation() override {
+    SymbolTable symbols(getOperation());
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (function.isPublic())
-        reorder(function.getBody().front());
+        reorder(function.getBody().front(), symbols);
   }
 
 private:
-  void reorder(Block &block) {
+  void reorder(Block &block, const SymbolTable &symbols) {
     SmallVector<SmallVector<Operation *>> stretches(1);
     for (Operation &op : block) {
       if (isControlFlow(&op))
         for (Region &region : op.getRegions())
-          reorder(region.front());
+          reorder(region.front(), symbols);
       if (isFence(&op))
         stretches.emplace_back();
       else
         stretches.back().push_back(&op);
     }
     for (SmallVector<Operation *> &ops : stretches)
-      reorder(ops);
+      reorder(ops, symbols);
   }
 
-  void reorder(SmallVector<Operation *> &ops) {
+  void reorder(SmallVector<Operation *> &ops, const SymbolTable &symbols) {
     if (ops.empty())
       return;
     Block *block = ops.front()->getBlock();
     Operation *before = ops.front()->getPrevNode();
     Operation *fence = ops.back()->getNextNode();
     for (int repeated = 0;; ++repeated) {
-      Stretch stretch(ops, getOperation());
+      Stretch stretch(ops, symbols);
       int64_t peak = stretch.reorder(/*isFirst=*/repeated == 0);
       if (repeated == mostRepeated || arenaBytes == 0 || peak <= arenaBytes ||
           !stretch.rematerialize(arenaBytes))

@@ -20,8 +20,8 @@ namespace ashlar {
 namespace {
 class Scheduler {
 public:
-  Scheduler(func::FuncOp function, ModuleOp module)
-      : function(function), module(module), plan(function, module),
+  Scheduler(func::FuncOp function, ModuleOp module, const SymbolTable &symbols)
+      : function(function), module(module), plan(function, module, symbols),
         b(function) {}
 
   LogicalResult run() {
@@ -288,13 +288,14 @@ void readKnownChecks(func::FuncOp function) {
 struct ScheduleProgram
     : ashlar::impl::ScheduleProgramPassBase<ScheduleProgram> {
   void runOnOperation() override {
+    SymbolTable symbols(getOperation());
     SmallVector<func::FuncOp> entries;
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (function.isPublic())
         entries.push_back(function);
     for (func::FuncOp function : entries) {
       readKnownChecks(function);
-      Scheduler scheduler(function, getOperation());
+      Scheduler scheduler(function, getOperation(), symbols);
       if (failed(scheduler.run()))
         return signalPassFailure();
       function.erase();

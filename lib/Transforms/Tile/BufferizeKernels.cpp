@@ -137,7 +137,8 @@ struct BufferizeKernels
     : ashlar::impl::BufferizeKernelsPassBase<BufferizeKernels> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    if (!function->hasAttr(exec::resultsAttrName))
+    // Entries keep their tensors.
+    if (function.isPublic() || function.isDeclaration())
       return;
     reuseOperands(function);
     MLIRContext *context = &getContext();

@@ -40,7 +40,7 @@ OpFoldResult KernelBody::size(exec::SizeAttr formula) {
   if (formula.isConstant())
     return b.getIndexAttr(formula.getConstant());
   unsigned number = llvm::find(sizes, formula) - sizes.begin();
-  return kernel.getArgument(exec::numKernelBindings(kernel) + number);
+  return kernel.getArgument(numBuffers() + number);
 }
 
 SmallVector<OpFoldResult> KernelBody::sizesOf(Value value) {
@@ -261,8 +261,7 @@ LogicalResult KernelBody::write(Operation &op) {
     for (OpFoldResult value : numbers(&op, name, sizes)) {
       auto argument =
           dyn_cast_if_present<BlockArgument>(dyn_cast<Value>(value));
-      dims.push_back(argument ? int64_t(argument.getArgNumber() -
-                                        exec::numKernelBindings(kernel))
+      dims.push_back(argument ? int64_t(argument.getArgNumber() - numBuffers())
                               : -1);
     }
   };

@@ -28,6 +28,9 @@ public:
   mlir::LogicalResult writeInto(mlir::func::FuncOp kernel);
 
 private:
+  unsigned numBuffers() {
+    return dispatch.getNumOperands() + dispatch.getNumResults();
+  }
   mlir::OpFoldResult size(exec::SizeAttr formula);
   llvm::SmallVector<mlir::OpFoldResult> sizesOf(mlir::Value value);
   /// The type with dims that are values where the sizes are.

@@ -65,7 +65,10 @@ SmallVector<Value> ashlar::openDims(Operation *op, unsigned count) {
   if (!parameters)
     return open;
   auto kernel = op->getParentOfType<func::FuncOp>();
-  unsigned first = exec::numKernelBindings(kernel);
+  unsigned first = 0; // buffers come before parameters
+  while (first != kernel.getNumArguments() &&
+         !kernel.getArgAttr(first, exec::sizeAttrName))
+    ++first;
   for (auto [value, number] : llvm::zip(open, parameters.asArrayRef()))
     if (number >= 0)
       value = kernel.getArgument(first + number);
@@ -78,19 +81,9 @@ static exec::SizeAttr parameterOf(Value value) {
   auto kernel = argument ? dyn_cast_if_present<func::FuncOp>(
                                argument.getOwner()->getParentOp())
                          : func::FuncOp();
-  auto parameters =
-      kernel ? kernel->getAttrOfType<ArrayAttr>(exec::parametersAttrName)
-             : ArrayAttr();
-  if (!parameters)
-    return {};
-  // Buffers come first.
-  unsigned buffers = 0;
-  while (isa<MemRefType>(kernel.getArgument(buffers).getType()))
-    ++buffers;
-  unsigned number = argument.getArgNumber() - buffers;
-  return argument.getArgNumber() >= buffers && number < parameters.size()
-             ? cast<exec::SizeAttr>(parameters[number])
-             : exec::SizeAttr();
+  return kernel ? kernel.getArgAttrOfType<exec::SizeAttr>(
+                      argument.getArgNumber(), exec::sizeAttrName)
+                : exec::SizeAttr();
 }
 
 namespace {

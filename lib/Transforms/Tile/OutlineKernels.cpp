@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Makes a function of each dispatch, once for all dispatches whose bodies are
-// equal but for their locations.
+// Makes a kernel and its body of each dispatch, once for all dispatches whose
+// bodies are equal but for their locations.
 #include "KernelBody.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Support/ModelNodes.h"
@@ -69,7 +69,7 @@ void collectNames(Location location, llvm::SetVector<StringAttr> &names) {
 }
 
 /// What the strategies of its contractions promise, if there are any.
-void recordPrediction(exec::DispatchOp dispatch, func::FuncOp kernel) {
+void recordPrediction(exec::DispatchOp dispatch, exec::KernelOp kernel) {
   int64_t cycles = 0, most = 0;
   Attribute bound;
   dispatch.walk([&](Operation *op) {
@@ -83,9 +83,8 @@ void recordPrediction(exec::DispatchOp dispatch, func::FuncOp kernel) {
   });
   if (!bound)
     return;
-  kernel->setAttr(exec::cyclesAttrName,
-                  Builder(kernel.getContext()).getI64IntegerAttr(cycles));
-  kernel->setAttr(exec::boundAttrName, bound);
+  kernel.setCycles(cycles);
+  kernel.setBoundAttr(cast<StringAttr>(bound));
 }
 
 /// "conv1/Relu" becomes "conv1_Relu": an identifier that a profiler shows.
@@ -171,9 +170,9 @@ struct OutlineKernels : ashlar::impl::OutlineKernelsPassBase<OutlineKernels> {
         modelNodes.insert(cast<StringAttr>(name));
     recordOutside();
     getOperation().walk([&](exec::DispatchOp op) { dispatches.push_back(op); });
-    llvm::DenseMap<Operation *, func::FuncOp, DispatchInfo> kernels;
+    llvm::DenseMap<Operation *, exec::KernelOp, DispatchInfo> kernels;
     SymbolTable symbols(getOperation());
-    SmallVector<std::pair<exec::DispatchOp, func::FuncOp>> calls;
+    SmallVector<std::pair<exec::DispatchOp, exec::KernelOp>> calls;
     // The call knows its own nodes, the kernel those of all calls.
     llvm::MapVector<Operation *, llvm::SetVector<StringAttr>> nodesOfKernel;
     SmallVector<llvm::SetVector<StringAttr>> nodesOfCall;
@@ -187,10 +186,8 @@ struct OutlineKernels : ashlar::impl::OutlineKernelsPassBase<OutlineKernels> {
       nodesOfKernel[it->second].insert_range(nodesOfCall.back());
     }
     for (auto &[kernel, nodes] : nodesOfKernel)
-      kernel->setAttr(
-          exec::nodesAttrName,
-          ArrayAttr::get(&getContext(),
-                         SmallVector<Attribute>(nodes.begin(), nodes.end())));
+      cast<exec::KernelOp>(kernel).setNodesAttr(ArrayAttr::get(
+          &getContext(), SmallVector<Attribute>(nodes.begin(), nodes.end())));
     for (auto [call, nodes] : llvm::zip(calls, nodesOfCall)) {
       auto [dispatch, kernel] = call;
       OpBuilder b(dispatch);
@@ -273,48 +270,45 @@ private:
                         ArrayAttr::get(dispatch.getContext(), all));
   }
 
-  func::FuncOp outline(exec::DispatchOp dispatch, unsigned number,
-                       SymbolTable &symbols) {
+  exec::KernelOp outline(exec::DispatchOp dispatch, unsigned number,
+                         SymbolTable &symbols) {
     llvm::SetVector<StringAttr> names;
     collectNames(dispatch.getLoc(), names);
     StringRef name = names.empty() ? "kernel" : names.back().getValue();
-    SmallVector<Type> types;
-    auto addType = [&](Type type) {
-      auto tensor = cast<RankedTensorType>(type);
-      // Shapes like 3x0x5 have no address that upstream would lower.
-      if (isEmpty(type)) {
-        types.push_back(MemRefType::get({0}, tensor.getElementType()));
-        return;
+    auto memory = [](TypeRange tensors) {
+      SmallVector<Type> types;
+      for (Type type : tensors) {
+        auto tensor = cast<RankedTensorType>(type);
+        // Shapes like 3x0x5 have no address that upstream would lower.
+        SmallVector<int64_t> shape(tensor.getShape());
+        if (isEmpty(type))
+          shape = {0};
+        types.push_back(MemRefType::get(shape, tensor.getElementType()));
       }
-      types.push_back(
-          MemRefType::get(tensor.getShape(), tensor.getElementType()));
+      return types;
     };
-    llvm::for_each(dispatch.getOperandTypes(), addType);
-    llvm::for_each(dispatch.getResultTypes(), addType);
     OpBuilder b(&getContext());
+    FunctionType bindings = b.getFunctionType(
+        memory(dispatch.getOperandTypes()), memory(dispatch.getResultTypes()));
     KernelBody body(dispatch);
-    types.append(body.parameters().size(), b.getIndexType());
-    auto kernel =
-        func::FuncOp::create(b, dispatch.getLoc(), symbolFor(name, number),
-                             b.getFunctionType(types, {}));
-    kernel.setPrivate();
-    symbols.insert(kernel, getOperation().getBody()->end());
-    kernel->setAttr(exec::resultsAttrName,
-                    b.getI64IntegerAttr(dispatch.getNumResults()));
-    kernel->setAttr(exec::flopsAttrName,
-                    exec::SizeAttr::get(&getContext(), countFlops(dispatch)));
+    SmallVector<Type> parameters(body.parameters().size(), b.getIndexType());
+    auto [kernel, function] =
+        exec::addKernel(symbols, dispatch.getLoc(), symbolFor(name, number),
+                        bindings, parameters);
+    kernel.setFlopsAttr(
+        exec::SizeAttr::get(&getContext(), countFlops(dispatch)));
     if (!body.parameters().empty())
-      kernel->setAttr(exec::parametersAttrName,
-                      b.getArrayAttr(SmallVector<Attribute>(
-                          body.parameters().begin(), body.parameters().end())));
+      kernel.setParametersAttr(b.getArrayAttr(SmallVector<Attribute>(
+          body.parameters().begin(), body.parameters().end())));
+    for (auto [i, size] : llvm::enumerate(body.parameters()))
+      function.setArgAttr(kernel.getNumBindings() + i, exec::sizeAttrName,
+                          size);
     recordPrediction(dispatch, kernel);
-    if (dispatch.getDevice() != 0)
-      kernel->setAttr(exec::deviceAttrName, dispatch.getDeviceAttr());
+    kernel.setDevice(dispatch.getDevice());
     SmallVector<int64_t> aliases = findAliases(dispatch);
     if (!aliases.empty())
-      kernel->setAttr(exec::aliasesAttrName, b.getI64ArrayAttr(aliases));
-    kernel.addEntryBlock();
-    if (failed(body.writeInto(kernel)))
+      kernel.setAliases(aliases);
+    if (failed(body.writeInto(function)))
       failedBodies = true;
     return kernel;
   }

@@ -55,8 +55,8 @@ struct Written {
 
 class CommandChecker {
 public:
-  explicit CommandChecker(exec::ProgramOp program, ModuleOp module)
-      : program(program), module(module) {}
+  CommandChecker(exec::ProgramOp program, const SymbolTable &symbols)
+      : program(program), symbols(symbols) {}
 
   LogicalResult run();
 
@@ -76,7 +76,7 @@ private:
   LogicalResult checkOutputs();
 
   exec::ProgramOp program;
-  ModuleOp module;
+  const SymbolTable &symbols;
   /// Bytes of each input, output, weight and of the one arena.
   SmallVector<int64_t> sizes[4];
   using Contents = std::map<int64_t, Written>; // disjoint, by first byte
@@ -216,13 +216,11 @@ void CommandChecker::write(const Access &access) {
 }
 
 LogicalResult CommandChecker::checkLaunch(exec::LaunchOp launch) {
-  auto kernel = module.lookupSymbol<func::FuncOp>(launch.getKernel());
-  auto results = kernel->getAttrOfType<IntegerAttr>(exec::resultsAttrName);
-  auto aliases = kernel->getAttrOfType<ArrayAttr>(exec::aliasesAttrName);
+  auto kernel = symbols.lookup<exec::KernelOp>(launch.getKernel());
   SmallVector<Access> accesses;
   for (Attribute binding : launch.getBindings())
     accesses.push_back({cast<BindingAttr>(binding), launch});
-  int64_t operands = accesses.size() - (results ? results.getInt() : 0);
+  int64_t operands = kernel.getNumOperands();
   for (auto [i, access] : llvm::enumerate(accesses)) {
     bool isResult = int64_t(i) >= operands;
     if (access.binding.getWritten() != isResult)
@@ -231,7 +229,7 @@ LogicalResult CommandChecker::checkLaunch(exec::LaunchOp launch) {
                                          : "read, it is an operand")
                             << " of kernel '" << kernel.getName() << "', found "
                             << access.binding;
-    auto type = dyn_cast<MemRefType>(kernel.getArgumentTypes()[i]);
+    auto type = dyn_cast<MemRefType>(kernel.getBindingType(i));
     if (type && type.hasStaticShape() && byteSize(type) != access.bytes())
       return refuse(launch)
              << "expected " << byteSize(type) << " bytes for binding " << i
@@ -242,7 +240,7 @@ LogicalResult CommandChecker::checkLaunch(exec::LaunchOp launch) {
                             << alignment << " bytes, found " << access.begin();
     if (failed(checkBounds(access)) || failed(checkConcurrency(access)))
       return failure();
-    unsigned device = exec::deviceOf(kernel);
+    unsigned device = kernel.getDevice();
     Storage storage = access.binding.getStorage();
     bool isElsewhere = storage == Storage::Arena
                            ? access.binding.getIndex() != device
@@ -254,21 +252,17 @@ LogicalResult CommandChecker::checkLaunch(exec::LaunchOp launch) {
     if (!isResult && failed(read(access)))
       return failure();
   }
-  auto mayAlias = [&](int64_t operand) {
-    return aliases && llvm::any_of(aliases, [&](Attribute number) {
-             return cast<IntegerAttr>(number).getInt() == operand;
-           });
-  };
   for (int64_t result = operands; result < int64_t(accesses.size()); ++result)
     for (int64_t other = 0; other != result; ++other)
       if (accesses[result].overlaps(accesses[other]) &&
           !(accesses[result].begin() == accesses[other].begin() &&
-            accesses[result].end() == accesses[other].end() && mayAlias(other)))
+            accesses[result].end() == accesses[other].end() &&
+            kernel.mayTakeOver(other)))
         return refuse(launch)
                << "binding " << result << ", " << spell(accesses[result])
                << ", overlaps binding " << other << ", which '"
-               << exec::aliasesAttrName << "' of kernel '" << kernel.getName()
-               << "' does not allow";
+               << kernel.getAliasesAttrName().getValue() << "' of kernel '"
+               << kernel.getName() << "' does not allow";
   for (const Access &access : accesses) {
     if (access.binding.getWritten())
       write(access);
@@ -447,17 +441,18 @@ LogicalResult CommandChecker::run() {
 }
 
 LogicalResult ashlar::checkCommands(ModuleOp module) {
+  SymbolTable symbols(module);
   for (Operation &op : *module.getBody()) {
     auto function = dyn_cast<func::FuncOp>(op);
-    if (function && function.isPrivate())
+    if (isa<exec::KernelOp>(op) || (function && function.isPrivate()))
       continue;
     if (auto program = dyn_cast<exec::ProgramOp>(op)) {
-      if (failed(CommandChecker(program, module).run()))
+      if (failed(CommandChecker(program, symbols).run()))
         return failure();
       continue;
     }
     InFlightDiagnostic diagnostic =
-        refuse(&op) << "expected exec.program and private kernels, found ";
+        refuse(&op) << "expected exec.program and kernels, found ";
     if (function)
       diagnostic << "public function '" << function.getName() << "'";
     else

@@ -9,65 +9,40 @@
 using namespace mlir;
 using namespace ashlar;
 
-/// Buffers, then scratch of the size that the kernel says, then the range of
-/// groups.
-static LogicalResult checkArguments(func::FuncOp kernel, int64_t scratchBytes) {
+/// What a kernel's buffers and parameters are, its verifier knows. Behind them
+/// come scratch of the size that it says, then the range of groups.
+static LogicalResult checkArguments(exec::KernelOp kernel, func::FuncOp body) {
   auto refuse = [&](StringRef expected, auto found) {
-    return kernel.emitError("after the stage tile: expected kernel '")
+    return body.emitError("after the stage tile: expected kernel '")
            << kernel.getName() << "' to take " << expected << ", found "
            << found;
   };
-  ArrayRef<Type> types = kernel.getArgumentTypes();
-  if (types.size() < 3)
-    return refuse("buffers, scratch, first and last group",
-                  std::to_string(types.size()) + " arguments");
-  unsigned parameters = exec::numKernelParameters(kernel);
-  if (types.size() < 3 + parameters)
-    return refuse("buffers and " + std::to_string(parameters) + " parameters",
-                  std::to_string(types.size()) + " arguments");
-  for (Type type : types.drop_back(3 + parameters))
-    if (!isa<MemRefType>(type))
-      return refuse("memrefs", type);
-  for (Type type : types.drop_back(3).take_back(parameters))
-    if (!type.isIndex())
-      return refuse("parameters as index", type);
+  ArrayRef<Type> types = body.getArgumentTypes().drop_front(
+      kernel.getNumBindings() + kernel.getNumParameters());
+  if (types.size() != 3)
+    return refuse("buffers, parameters, scratch, first and last group",
+                  std::to_string(types.size()) +
+                      " arguments behind the parameters");
   Builder b(kernel.getContext());
-  Type scratch = MemRefType::get({scratchBytes}, b.getI8Type());
-  if (types[types.size() - 3] != scratch)
-    return refuse("as many bytes of scratch as its exec.scratch_bytes",
-                  types[types.size() - 3]);
+  Type scratch =
+      MemRefType::get({int64_t(*kernel.getScratchBytes())}, b.getI8Type());
+  if (types[0] != scratch)
+    return refuse("as many bytes of scratch as it says, " +
+                      std::to_string(*kernel.getScratchBytes()),
+                  types[0]);
   for (Type type : types.take_back(2))
     if (!type.isIndex())
       return refuse("a range of groups as index", type);
-  if (kernel.getNumResults() != 0)
-    return kernel.emitError("after the stage tile: expected kernel '")
+  if (body.getNumResults() != 0)
+    return body.emitError("after the stage tile: expected kernel '")
            << kernel.getName() << "' to return nothing, found "
-           << kernel.getResultTypes();
+           << body.getResultTypes();
   return success();
 }
 
-/// An operand whose place may be taken exists and is no result.
-static LogicalResult checkAliases(func::FuncOp kernel, int64_t results) {
-  Attribute attribute = kernel->getAttr(exec::aliasesAttrName);
-  if (!attribute)
-    return success();
-  int64_t operands = exec::numKernelBindings(kernel) - results;
-  auto isOperand = [&](Attribute element) {
-    auto number = dyn_cast<IntegerAttr>(element);
-    return number && number.getInt() >= 0 && number.getInt() < operands;
-  };
-  auto numbers = dyn_cast<ArrayAttr>(attribute);
-  if (results == 1 && numbers && llvm::all_of(numbers, isOperand))
-    return success();
-  return kernel.emitError("after the stage tile: expected '")
-         << exec::aliasesAttrName << "' to number operands of kernel '"
-         << kernel.getName() << "', which has " << operands
-         << " and one result, found " << attribute;
-}
-
-static LogicalResult checkBody(func::FuncOp kernel) {
+static LogicalResult checkBody(exec::KernelOp kernel, func::FuncOp body) {
   WalkResult walk =
-      kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+      body.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
         auto refuse = [&](StringRef expected) {
           op->emitError("after the stage tile: expected ")
               << expected << " in kernel '" << kernel.getName() << "', found '"
@@ -87,37 +62,41 @@ static LogicalResult checkBody(func::FuncOp kernel) {
   return failure(walk.wasInterrupted());
 }
 
-static LogicalResult checkKernel(func::FuncOp kernel) {
-  auto results = kernel->getAttrOfType<IntegerAttr>(exec::resultsAttrName);
-  auto scratch = kernel->getAttrOfType<IntegerAttr>(exec::scratchAttrName);
-  auto groups = kernel->getAttrOfType<exec::SizeAttr>(exec::groupsAttrName);
-  StringRef missing = !results   ? StringRef(exec::resultsAttrName)
-                      : !scratch ? StringRef(exec::scratchAttrName)
-                      : !groups  ? StringRef(exec::groupsAttrName)
-                                 : StringRef();
+static LogicalResult checkKernel(exec::KernelOp kernel,
+                                 const SymbolTable &symbols) {
+  StringRef missing = !kernel.getBody()           ? "a body"
+                      : !kernel.getScratchBytes() ? "scratch"
+                      : !kernel.getGrid()         ? "a grid"
+                                                  : "";
   if (!missing.empty())
-    return kernel.emitError("after the stage tile: expected '")
-           << missing << "' on kernel '" << kernel.getName() << "', found none";
-  if (failed(checkArguments(kernel, scratch.getInt())))
+    return kernel.emitError("after the stage tile: expected ")
+           << missing << " of kernel '" << kernel.getName() << "', found none";
+  auto body = symbols.lookup<func::FuncOp>(*kernel.getBody());
+  if (!body)
+    return kernel.emitError("after the stage tile: expected kernel '")
+           << kernel.getName() << "' to call a function";
+  if (failed(checkArguments(kernel, body)))
     return failure();
-  int64_t bindings = exec::numKernelBindings(kernel);
-  if (results.getInt() < 0 || results.getInt() > bindings)
-    return kernel.emitError("after the stage tile: expected at most ")
-           << bindings << " results of kernel '" << kernel.getName()
-           << "', one per buffer, found " << results.getInt();
-  if (failed(checkAliases(kernel, results.getInt())))
-    return failure();
-  return checkBody(kernel);
+  return checkBody(kernel, body);
 }
 
 LogicalResult ashlar::checkKernels(ModuleOp program) {
-  for (auto function : program.getOps<func::FuncOp>()) {
-    LogicalResult checked =
-        function.isPublic()
-            ? checkEntryBody(function, exec::InvokeOp::getOperationName())
-            : checkKernel(function);
-    if (failed(checked))
+  SymbolTable symbols(program);
+  llvm::DenseSet<StringRef> bodies;
+  for (auto kernel : program.getOps<exec::KernelOp>()) {
+    if (failed(checkKernel(kernel, symbols)))
       return failure();
+    bodies.insert(*kernel.getBody());
+  }
+  for (auto function : program.getOps<func::FuncOp>()) {
+    if (function.isPublic()) {
+      if (failed(checkEntryBody(function, exec::InvokeOp::getOperationName())))
+        return failure();
+    } else if (!bodies.contains(function.getName())) {
+      return function.emitError("after the stage tile: expected an exec.kernel "
+                                "that calls '")
+             << function.getName() << "', found none";
+    }
   }
   return success();
 }

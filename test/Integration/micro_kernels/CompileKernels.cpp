@@ -61,14 +61,14 @@ int main(int argc, char **argv) {
   if (failed(parsePassPipeline(pipeline, passes)) ||
       failed(passes.run(*module)))
     return 1;
-  for (auto kernel : module->getOps<func::FuncOp>()) {
-    auto groups = kernel->getAttrOfType<exec::SizeAttr>(exec::groupsAttrName);
-    auto scratch = kernel->getAttrOfType<IntegerAttr>(exec::scratchAttrName);
+  for (auto kernel : module->getOps<exec::KernelOp>()) {
+    exec::SizeAttr groups = kernel.getGroups();
+    std::optional<uint64_t> scratch = kernel.getScratchBytes();
     if (!groups || !scratch)
       return fail(kernel.getSymName() + " has no groups; the pipeline must "
                                         "contain ashlar-form-groups");
     llvm::outs() << kernel.getSymName() << " " << groups.getConstant() << " "
-                 << scratch.getInt() << "\n";
+                 << *scratch << "\n";
   }
   FailureOr<ProgramBinary> binary = target->emit(*module, {});
   if (failed(binary))

@@ -66,20 +66,20 @@ SMALL_MATRICES = (3, 4)
 # From level 1 of the tile dialect, through level 3, to vectors; the other two
 # stop at the level named and go on in plain loops.
 FORMS = {
-    "vectors": "ashlar-expand-contracts,ashlar-expand-copies,"
+    "vectors": "ashlar-expand-contracts,ashlar-expand-copies),"
                "ashlar-form-groups,"
-               "ashlar-generalize-kernels,"
+               "func.func(ashlar-generalize-kernels,"
                "ashlar-vectorize-generics{vector-bytes=VECTORS},"
                "ashlar-vectorize-steps{vector-bytes=VECTORS}",
-    "matrices": "ashlar-expand-contracts,ashlar-expand-copies,"
+    "matrices": "ashlar-expand-contracts,ashlar-expand-copies),"
                 "ashlar-form-groups,"
-                "ashlar-generalize-kernels,"
+                "func.func(ashlar-generalize-kernels,"
                 "ashlar-form-matrices{vector-bytes=VECTORS}",
-    "contracts": "ashlar-tile-to-loops,ashlar-form-groups,"
-                 "ashlar-generalize-kernels",
+    "contracts": "ashlar-tile-to-loops),ashlar-form-groups,"
+                 "func.func(ashlar-generalize-kernels",
     "steps": "ashlar-expand-contracts,ashlar-expand-copies,"
-             "ashlar-tile-to-loops,ashlar-form-groups,"
-             "ashlar-generalize-kernels",
+             "ashlar-tile-to-loops),ashlar-form-groups,"
+             "func.func(ashlar-generalize-kernels",
 }
 
 
@@ -287,9 +287,10 @@ def mlir(case, types, lanes_of_register, matrix=None):
         unit = (f", unit = [{matrix[0]}, {lanes_of_register}, "
                 f"{matrix[1] * sizes[-1]}]")
     text = (
-        f"func.func private @{case.name}(%a: {p.a.type(a)}, "
-        f"%b: {p.b.type(b)}, %p: {bias}, %c: {p.c.type(out)}) "
-        "attributes {exec.results = 1 : i64} {\n"
+        f"exec.kernel @{case.name} calls @{case.name}_body : ({p.a.type(a)}, "
+        f"{p.b.type(b)}, {bias}) -> {p.c.type(out)}\n"
+        f"func.func private @{case.name}_body(%a: {p.a.type(a)}, "
+        f"%b: {p.b.type(b)}, %p: {bias}, %c: {p.c.type(out)}) {{\n"
         f"  tile.contract a(%a : {p.a.type(a)}) b(%b : {p.b.type(b)}) "
         f"epilogue(%p : {bias}) outs(%c : {p.c.type(out)}) attributes {{\n"
         f"      parallel = array<i64: {case.m}, {case.n}>, "

@@ -15,17 +15,17 @@
 using namespace mlir;
 using namespace ashlar;
 
-static bool computes(func::FuncOp kernel, StringRef nodes) {
-  auto names = kernel->getAttrOfType<ArrayAttr>(exec::nodesAttrName);
+static bool computes(exec::KernelOp kernel, StringRef nodes) {
+  ArrayAttr names = kernel.getNodesAttr();
   return names && llvm::all_of(llvm::split(nodes, '+'), [&](StringRef node) {
            return llvm::is_contained(names.getAsValueRange<StringAttr>(), node);
          });
 }
 
-/// Gives the first factor of the kernel's first product of vectors the other
+/// Gives the first factor of the body's first product of vectors the other
 /// sign.
-static bool plant(func::FuncOp kernel) {
-  return kernel
+static bool plant(func::FuncOp body) {
+  return body
       ->walk([](Operation *op) {
         if (!isa<arith::MulFOp, math::FmaOp, vector::FMAOp>(op) ||
             !isa<VectorType>(op->getResult(0).getType()))
@@ -49,8 +49,9 @@ int main(int argc, char **argv) {
   request.against.program = "ashlar-check";
   CompileHooks planted;
   planted.afterTile = [&](ModuleOp program) {
-    for (auto kernel : program.getOps<func::FuncOp>())
-      if (computes(kernel, nodes) && plant(kernel)) {
+    for (auto kernel : program.getOps<exec::KernelOp>())
+      if (computes(kernel, nodes) &&
+          plant(program.lookupSymbol<func::FuncOp>(*kernel.getBody()))) {
         llvm::errs() << "planted in " << kernel.getSymName() << "\n";
         break;
       }

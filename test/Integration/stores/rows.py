@@ -17,6 +17,7 @@ from conversions import (FLOATS, INTEGERS, NUMPY, SIZES, WAYS, same, cut,
 
 ROWS, BEFORE, BEHIND = 2, 3, 67
 UNTOUCHED = 0x5A
+OPEN = "#exec.size<affine_map<()[s0] -> (s0)>, largest = 4096>"
 GATHERED = (same, cut, rounded)
 
 
@@ -96,9 +97,10 @@ def mlir(case):
                            case.operand_length() - case.columns, case.apart)
     b, b_rows, b_at = rows(case.b, case.result_length(), BEFORE)
     return (
-        f"func.func private @{case.name}(%a: {a}, %b: {b}"
-        f"{'' if case.known else ', %n: index'}) "
-        "attributes {exec.results = 1 : i64} {\n"
+        f"exec.kernel @{case.name} calls @{case.name}_body : ({a}) -> {b}"
+        f"{'' if case.known else ' {parameters = [' + OPEN + ']}'}\n"
+        f"func.func private @{case.name}_body(%a: {a}, %b: {b}"
+        f"{'' if case.known else ', %n: index {exec.size = ' + OPEN + '}'}) {{\n"
         f"  %u = memref.subview %a{a_at} : {a} to {a_rows}\n"
         f"  %v = memref.subview %b{b_at} : {b} to {b_rows}\n"
         "  linalg.generic {indexing_maps = [affine_map<(m, n) -> "

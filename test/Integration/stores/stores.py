@@ -34,7 +34,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 BATCH = 400
 
-PIPELINE = ("func.func(ashlar-form-groups,ashlar-generalize-kernels,"
+PIPELINE = ("ashlar-form-groups,func.func(ashlar-generalize-kernels,"
             "ashlar-vectorize-generics{vector-bytes=VECTORS},"
             "convert-linalg-to-loops,canonicalize,cse)")
 

@@ -2,8 +2,8 @@
 // RUN: ashlar-opt %s --ashlar-form-groups --split-input-file --verify-diagnostics
 
 // Scratch is planned at compile time, so that its size must be known then.
-func.func private @unbounded(%x: memref<8xf32>, %size: memref<i64>)
-    attributes {exec.results = 1 : i64} {
+exec.kernel @unbounded calls @unbounded_body : (memref<8xf32>) -> memref<i64>
+func.func private @unbounded_body(%x: memref<8xf32>, %size: memref<i64>) {
   %zero = arith.constant 0.0 : f32
   %v = memref.load %size[] : memref<i64>
   %n = arith.index_cast %v : i64 to index

@@ -2,17 +2,18 @@
 // RUN: ashlar-opt %s --ashlar-form-groups --split-input-file | FileCheck %s
 
 // The boxes of the one loop are numbered; a group's number gives its box.
-// CHECK-LABEL: func.func private @boxes
+// CHECK-LABEL: exec.kernel @boxes
+// CHECK-SAME: grid [#exec.size<12>] scratch 0
+// CHECK: func.func private @boxes_body
 // CHECK-SAME: %[[X:.*]]: memref<8x12xf32>, %[[SCRATCH:.*]]: memref<0xi8>, %[[BEGIN:.*]]: index, %[[END:.*]]: index
-// CHECK-SAME: exec.groups = #exec.size<12>
-// CHECK-SAME: exec.scratch_bytes = 0 : i64
 // CHECK: scf.for %[[GROUP:.*]] = %[[BEGIN]] to %[[END]]
 // CHECK: %[[BOX:.*]]:2 = affine.delinearize_index %[[GROUP]] into (4, 3)
 // CHECK: affine.apply {{.*}}(%[[BOX]]#0)
 // CHECK: affine.apply {{.*}}(%[[BOX]]#1)
 // CHECK: linalg.fill
 // CHECK-NOT: scf.forall
-func.func private @boxes(%x: memref<8x12xf32>) attributes {exec.results = 1 : i64} {
+exec.kernel @boxes calls @boxes_body : () -> memref<8x12xf32>
+func.func private @boxes_body(%x: memref<8x12xf32>) {
   %zero = arith.constant 0.0 : f32
   scf.forall (%i, %j) = (0, 0) to (8, 12) step (2, 4) {
     %s = memref.subview %x[%i, %j] [2, 4] [1, 1]
@@ -25,15 +26,15 @@ func.func private @boxes(%x: memref<8x12xf32>) attributes {exec.results = 1 : i6
 // -----
 
 // Work beside the boxes belongs to no box: the kernel is one group.
-// CHECK-LABEL: func.func private @beside
-// CHECK-SAME: exec.groups = #exec.size<1>
+// CHECK-LABEL: exec.kernel @beside
+// CHECK-SAME: grid [#exec.size<1>]
 // CHECK: scf.for
 // CHECK: linalg.fill
 // CHECK: scf.for
 // CHECK: linalg.fill
 // CHECK-NOT: scf.forall
-func.func private @beside(%x: memref<8xf32>, %y: memref<8xf32>)
-    attributes {exec.results = 2 : i64} {
+exec.kernel @beside calls @beside_body : () -> (memref<8xf32>, memref<8xf32>)
+func.func private @beside_body(%x: memref<8xf32>, %y: memref<8xf32>) {
   %zero = arith.constant 0.0 : f32
   linalg.fill ins(%zero : f32) outs(%y : memref<8xf32>)
   scf.forall (%i) = (0) to (8) step (2) {
@@ -47,16 +48,18 @@ func.func private @beside(%x: memref<8xf32>, %y: memref<8xf32>)
 
 // Up to 1024 bytes are on the stack; more are in the scratch, each buffer at a
 // multiple of 64 bytes.
-// CHECK-LABEL: func.func private @memory
+// CHECK-LABEL: exec.kernel @memory
+// CHECK-SAME: scratch 2176
+// CHECK: func.func private @memory_body
 // CHECK-SAME: %[[SCRATCH:[a-z0-9]+]]: memref<2176xi8>
-// CHECK-SAME: exec.scratch_bytes = 2176 : i64
 // CHECK: memref.alloca() {{.*}} : memref<256xf32>
 // CHECK: %[[FIRST:.*]] = arith.constant 0 : index
 // CHECK: memref.view %[[SCRATCH]][%[[FIRST]]][] : memref<2176xi8> to memref<257xf32>
 // CHECK: %[[SECOND:.*]] = arith.constant 1088 : index
 // CHECK: memref.view %[[SCRATCH]][%[[SECOND]]][] : memref<2176xi8> to memref<1025xi8>
 // CHECK-NOT: memref.alloc()
-func.func private @memory(%x: memref<8xf32>) attributes {exec.results = 1 : i64} {
+exec.kernel @memory calls @memory_body : () -> memref<8xf32>
+func.func private @memory_body(%x: memref<8xf32>) {
   %zero = arith.constant 0.0 : f32
   %byte = arith.constant 0 : i8
   %a = memref.alloc() : memref<256xf32>
@@ -71,11 +74,11 @@ func.func private @memory(%x: memref<8xf32>) attributes {exec.results = 1 : i64}
 // -----
 
 // A size that varies counts with its upper bound.
-// CHECK-LABEL: func.func private @bounded
-// CHECK-SAME: exec.groups = #exec.size<4>
-// CHECK-SAME: exec.scratch_bytes = 1216 : i64
+// CHECK-LABEL: exec.kernel @bounded
+// CHECK-SAME: grid [#exec.size<4>] scratch 1216
 // CHECK: memref.view {{.*}} : memref<1216xi8> to memref<?xf32>
-func.func private @bounded(%x: memref<1000xf32>) attributes {exec.results = 1 : i64} {
+exec.kernel @bounded calls @bounded_body : () -> memref<1000xf32>
+func.func private @bounded_body(%x: memref<1000xf32>) {
   %zero = arith.constant 0.0 : f32
   scf.forall (%i) = (0) to (1000) step (300) {
     %n = affine.min affine_map<(d0) -> (-d0 + 1000, 300)>(%i)

@@ -23,9 +23,10 @@
 // FUSE-NOT: exec.dispatch
 
 // TILE: exec.invoke @k0_Relu_1
-// TILE: func.func private @k0_Relu_1
-// TILE-SAME: exec.groups = #exec.size<1>
-// TILE-SAME: exec.nodes = ["Gemm_0", "Relu_1"]
+// TILE: exec.kernel @k0_Relu_1 calls @k0_Relu_1_body
+// TILE-SAME: grid [#exec.size<1>]
+// TILE-SAME: nodes = ["Gemm_0", "Relu_1"]
+// TILE: func.func private @k0_Relu_1_body
 // TILE-NOT: linalg.
 // TILE: vector.maskedstore
 

@@ -6,7 +6,7 @@
 // RUN: ashlar-compile %S/Inputs/product.mlir -o %t/compile.ash
 // RUN: ashlar-run %t/compile.ash --input=arg0=random:1 --input=arg1=random:2 --output=out0=%t/y.npy
 // RUN: ashlar-run %t/opt.ash --input=arg0=random:1 --input=arg1=random:2 --expect=out0=%t/y.npy --rtol=0 --atol=0
-// RUN: sed s/exec.scratch_bytes/exec.scrap/ %s | not ashlar-opt --ashlar-emit-pipeline 2>&1 | FileCheck %s --check-prefix=SCRATCH
+// RUN: sed "s/ scratch 0//" %s | not ashlar-opt --ashlar-emit-pipeline 2>&1 | FileCheck %s --check-prefix=SCRATCH
 // RUN: not ashlar-opt %S/Inputs/product.mlir --ashlar-emit-pipeline 2>&1 | FileCheck %s --check-prefix=PROGRAMS
 // RUN: sed -e 's/weights = \[\]/weights = [dense_resource<w> : tensor<4xf32>]/' %s | not ashlar-opt --ashlar-emit-pipeline=output=%t/w.ash 2>&1 | FileCheck %s --check-prefix=WEIGHTS
 // RUN: not ashlar-opt %S/Inputs/named-weights.mlir --ashlar-simplify-pipeline 2>&1 | FileCheck %s --check-prefix=WEIGHTS
@@ -18,14 +18,15 @@
 // CHECK: program cpu:x86-64-v3
 
 // What the stages before would have said is said here.
-// SCRATCH: expected 'exec.scratch_bytes' on kernel 'double', found none
+// SCRATCH: expected scratch of kernel 'double', found none
 // PROGRAMS: cannot be emitted: expected a module of programs, which the stage place makes, found none
 // Printed IR has no bytes of large weights.
 // WEIGHTS: the weights 'w': expected 16 bytes, found 0; what --until prints names large weights alone
 module {
   module @program_0 attributes {exec.target = #exec.target<"cpu", "x86-64-v3">} {
-    func.func private @double(%x: memref<4xf32>, %y: memref<4xf32>, %scratch: memref<0xi8>, %begin: index, %end: index)
-        attributes {exec.groups = #exec.size<1>, exec.results = 1 : i64, exec.scratch_bytes = 0 : i64} {
+    exec.kernel @double calls @double_body : (memref<4xf32>) -> memref<4xf32>
+        grid [#exec.size<1>] scratch 0
+    func.func private @double_body(%x: memref<4xf32>, %y: memref<4xf32>, %scratch: memref<0xi8>, %begin: index, %end: index) {
       %zero = arith.constant 0 : index
       %one = arith.constant 1 : index
       %four = arith.constant 4 : index

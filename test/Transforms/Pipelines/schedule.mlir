@@ -3,7 +3,7 @@
 
 // The entry is a program; its kernels stay.
 // CHECK-NOT: func.func @main
-// CHECK: func.func private @k
+// CHECK: exec.kernel @k
 // CHECK: exec.program @main
 // CHECK-NEXT: exec.launch @k
 
@@ -11,7 +11,7 @@
 // RUN: ashlar-opt %S/Inputs/product.mlir --ashlar-fuse-pipeline --ashlar-tile-pipeline --ashlar-schedule-pipeline | FileCheck %s --check-prefix=WHOLE
 // WHOLE: exec.program @main
 // WHOLE-NEXT: exec.launch @k0
-func.func private @k(memref<4xf32>, memref<4xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @k : (memref<4xf32>) -> memref<4xf32>
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = exec.invoke @k(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>

@@ -6,9 +6,10 @@
 // Every dispatch is a kernel of loops over vectors; one that is larger than a
 // box is shared out in groups.
 // CHECK: exec.invoke @k0_kernel
-// CHECK: func.func private @k0_kernel
+// CHECK: exec.kernel @k0_kernel calls @k0_kernel_body
+// CHECK-SAME: grid [#exec.size<8>] scratch 0
+// CHECK: func.func private @k0_kernel_body
 // CHECK-SAME: memref<0xi8>, %[[BEGIN:.*]]: index, %[[END:.*]]: index
-// CHECK-SAME: exec.groups = #exec.size<8>
 // CHECK: scf.for %{{.*}} = %[[BEGIN]] to %[[END]]
 // CHECK: scf.for
 // CHECK: vector.load

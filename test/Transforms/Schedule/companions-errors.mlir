@@ -2,7 +2,7 @@
 // RUN: ashlar-opt %s --ashlar-verify-stage=stage=schedule --split-input-file --verify-diagnostics
 
 // A kernel is given what its own device has.
-func.func private @remote(memref<64xf32>, memref<64xf32>) attributes {exec.results = 1 : i64, exec.device = 1 : i64}
+exec.kernel @remote : (memref<64xf32>) -> memref<64xf32> device 1
 exec.program @main attributes {inputs = [{tensor = tensor<64xf32>}], outputs = [{tensor = tensor<64xf32>}], weights = [],
                                arena_bytes = 0 : i64, arena_lower_bound_bytes = 0 : i64, companion_arenas = array<i64: 256, 256>} {
   // expected-error @below {{expected binding 0 of kernel 'remote' in the memory of device 1, found}}

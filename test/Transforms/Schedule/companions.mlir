@@ -12,8 +12,8 @@
 // CHECK: exec.copy <arena 1, offset = <[[OUT]]>, length = <256>, written = false> to <output 0, offset = <0>, length = <256>, written = true>
 module attributes {exec.target = #exec.target<"cpu", "host">,
                    exec.companions = [#exec.target<"systolic", "tpu-128">]} {
-  func.func private @host(memref<64xf32>, memref<64xf32>) attributes {exec.results = 1 : i64}
-  func.func private @remote(memref<64xf32>, memref<64xf32>, memref<64xf32>) attributes {exec.results = 1 : i64, exec.device = 1 : i64}
+  exec.kernel @host : (memref<64xf32>) -> memref<64xf32>
+  exec.kernel @remote : (memref<64xf32>, memref<64xf32>) -> memref<64xf32> device 1
   func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> {
     %w = arith.constant dense<2.0> : tensor<64xf32>
     %a = exec.invoke @host(%x) : (tensor<64xf32>) -> tensor<64xf32>

@@ -13,7 +13,7 @@
 // CHECK-NEXT:   exec.copy <input 0, {{.*}}> to <arena 0, offset = <[[RESULT]]>
 // CHECK-NEXT: }
 // CHECK-NEXT: exec.launch @unary [#exec.binding<arena 0, offset = <[[RESULT]]>{{.*}}#exec.binding<output 0
-func.func private @unary(memref<64xf32>, memref<64xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @unary : (memref<64xf32>) -> memref<64xf32>
 func.func @branches(%x: tensor<64xf32>, %c: tensor<i1>) -> tensor<64xf32> {
   %go = tensor.extract %c[] : tensor<i1>
   %r = scf.if %go -> (tensor<64xf32>) {
@@ -45,7 +45,7 @@ func.func @branches(%x: tensor<64xf32>, %c: tensor<i1>) -> tensor<64xf32> {
 // CHECK-NEXT:   exec.copy <arena 0, offset = <[[TOO]]>, {{.*}} to <arena 0, offset = <[[B]]>
 // CHECK-NEXT:   exec.copy {{.*}} to <arena 0, offset = <[[ROW:[0-9]+]]>
 // CHECK-NEXT: }
-func.func private @unary(memref<64xf32>, memref<64xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @unary : (memref<64xf32>) -> memref<64xf32>
 func.func @steps(%x: tensor<64xf32>, %rows: tensor<4x64xf32>)
     -> (tensor<64xf32>, tensor<64xf32>, tensor<64xf32>) {
   %c0 = arith.constant 0 : index
@@ -73,7 +73,7 @@ func.func @steps(%x: tensor<64xf32>, %rows: tensor<4x64xf32>)
 // CHECK-NEXT:   exec.barrier
 // CHECK-NEXT:   exec.copy <arena 0, offset = <[[NEXT]]>, {{.*}} to <arena 0, offset = <[[GO]]>
 // CHECK-NEXT: }
-func.func private @flip(memref<i1>, memref<i1>) attributes {exec.results = 1 : i64}
+exec.kernel @flip : (memref<i1>) -> memref<i1>
 func.func @decides(%c: tensor<i1>) -> tensor<i1> {
   %set = tensor.extract %c[] : tensor<i1>
   cf.assert %set, "must be set"

@@ -9,15 +9,16 @@
 // Four images of 2 KiB each in and out do not fit into five eighths of
 // 8 KiB, one does: the chain is computed for each of them, one after the other, and an
 // image's value lies where that of the image before it lay.
-// CHECK-LABEL: func.func private @product_and_1(
+// CHECK-LABEL: exec.kernel @product_and_1 calls
+// CHECK-SAME: flops = #exec.size<80>
+// CHECK: func.func private @product_and_1_body(
 // CHECK-SAME: memref<4x64x16xbf16>, {{.*}}memref<16x16xbf16>, {{.*}}memref<4x64x16xbf16>, {{.*}}memref<2048xi8> {exec.inner}
-// CHECK-SAME: exec.flops = #exec.size<80>
 // CHECK-COUNT-8: parallel = array<i64: 1, 64, 16>
 // CHECK-NOT: tile.contract
 // CHECK: return
 
 // In a megabyte they do.
-// WHOLE-LABEL: func.func private @product_and_1(
+// WHOLE-LABEL: func.func private @product_and_1_body(
 // WHOLE-COUNT-2: parallel = array<i64: 4, 64, 16>
 // WHOLE-NOT: tile.contract
 // WHOLE: return
@@ -26,8 +27,9 @@ func.func @images(%x: tensor<4x64x16xbf16>, %w: tensor<16x16xbf16>) -> tensor<4x
   %1 = exec.invoke @product(%0, %w) : (tensor<4x64x16xbf16>, tensor<16x16xbf16>) -> tensor<4x64x16xbf16>
   return %1 : tensor<4x64x16xbf16>
 }
-func.func private @product(%a: memref<4x64x16xbf16>, %b: memref<16x16xbf16>, %c: memref<4x64x16xbf16>, %s: memref<0xi8>, %begin: index, %end: index)
-    attributes {exec.device = 1 : i64, exec.flops = #exec.size<40>, exec.groups = #exec.size<1>, exec.nodes = ["one"], exec.results = 1 : i64, exec.scratch_bytes = 0 : i64} {
+exec.kernel @product calls @product_body : (memref<4x64x16xbf16>, memref<16x16xbf16>) -> memref<4x64x16xbf16>
+    device 1 grid [#exec.size<1>] scratch 0 {nodes = ["one"], flops = #exec.size<40>}
+func.func private @product_body(%a: memref<4x64x16xbf16>, %b: memref<16x16xbf16>, %c: memref<4x64x16xbf16>, %s: memref<0xi8>, %begin: index, %end: index) {
   tile.contract a(%a : memref<4x64x16xbf16>) b(%b : memref<16x16xbf16>) outs(%c : memref<4x64x16xbf16>)
       attributes {maps = [#a, #b, #c], parallel = array<i64: 4, 64, 16>, reduced = array<i64: 16>} {
   ^bb0(%sum: f32):
@@ -38,7 +40,7 @@ func.func private @product(%a: memref<4x64x16xbf16>, %b: memref<16x16xbf16>, %c:
 }
 
 // What is stored unrounded, too, comes in the same parts.
-// CHECK-LABEL: func.func private @both_and_1(
+// CHECK-LABEL: func.func private @both_and_1_body(
 // CHECK-COUNT-8: unrounded({{.*}} : memref<1x64x16xf32
 // CHECK: return
 func.func @unrounded(%x: tensor<4x64x16xbf16>, %w: tensor<16x16xbf16>)
@@ -47,8 +49,9 @@ func.func @unrounded(%x: tensor<4x64x16xbf16>, %w: tensor<16x16xbf16>)
   %1:2 = exec.invoke @both(%0#0, %w) : (tensor<4x64x16xbf16>, tensor<16x16xbf16>) -> (tensor<4x64x16xbf16>, tensor<4x64x16xf32>)
   return %1#0, %1#1, %0#1 : tensor<4x64x16xbf16>, tensor<4x64x16xf32>, tensor<4x64x16xf32>
 }
-func.func private @both(%a: memref<4x64x16xbf16>, %b: memref<16x16xbf16>, %c: memref<4x64x16xbf16>, %d: memref<4x64x16xf32>, %s: memref<0xi8>, %begin: index, %end: index)
-    attributes {exec.device = 1 : i64, exec.flops = #exec.size<40>, exec.groups = #exec.size<1>, exec.nodes = ["two"], exec.results = 2 : i64, exec.scratch_bytes = 0 : i64} {
+exec.kernel @both calls @both_body : (memref<4x64x16xbf16>, memref<16x16xbf16>) -> (memref<4x64x16xbf16>, memref<4x64x16xf32>)
+    device 1 grid [#exec.size<1>] scratch 0 {nodes = ["two"], flops = #exec.size<40>}
+func.func private @both_body(%a: memref<4x64x16xbf16>, %b: memref<16x16xbf16>, %c: memref<4x64x16xbf16>, %d: memref<4x64x16xf32>, %s: memref<0xi8>, %begin: index, %end: index) {
   tile.contract a(%a : memref<4x64x16xbf16>) b(%b : memref<16x16xbf16>) outs(%c : memref<4x64x16xbf16>) unrounded(%d : memref<4x64x16xf32>)
       attributes {maps = [#a, #b, #c], parallel = array<i64: 4, 64, 16>, reduced = array<i64: 16>} {
   ^bb0(%sum: f32):

@@ -11,9 +11,10 @@
 // CHECK-NEXT: %[[Y:.*]]:2 = exec.invoke @product_and_2(%arg0, %arg1) : (tensor<64x64xbf16>, tensor<64x64xbf16>) -> (tensor<64x64xbf16>, tensor<16384xi8>)
 // CHECK-NEXT: %[[Z:.*]] = exec.transfer %[[Y]]#0 to 0
 // CHECK-NEXT: return %[[Z]]
-// CHECK-NOT: func.func private @product(
-// CHECK: func.func private @product_and_2(%[[A:.*]]: memref<64x64xbf16>, %[[B:.*]]: memref<64x64xbf16>, %[[R:.*]]: memref<64x64xbf16>, %[[S:.*]]: memref<16384xi8> {exec.inner}, %{{.*}}: memref<0xi8>, %{{.*}}: index, %{{.*}}: index)
-// CHECK-SAME: exec.device = 1 : i64, exec.flops = #exec.size<30>, exec.groups = #exec.size<1>, exec.nodes = ["one"], exec.results = 2 : i64
+// CHECK-NOT: @product_body(
+// CHECK: exec.kernel @product_and_2 calls @product_and_2_body : (memref<64x64xbf16>, memref<64x64xbf16>) -> (memref<64x64xbf16>, memref<16384xi8>) device 1 grid [#exec.size<1>] scratch 0
+// CHECK-SAME: {flops = #exec.size<30>, nodes = ["one"]}
+// CHECK-NEXT: func.func private @product_and_2_body(%[[A:.*]]: memref<64x64xbf16>, %[[B:.*]]: memref<64x64xbf16>, %[[R:.*]]: memref<64x64xbf16>, %[[S:.*]]: memref<16384xi8> {exec.inner}, %{{.*}}: memref<0xi8>, %{{.*}}: index, %{{.*}}: index)
 // CHECK: %[[V0:.*]] = memref.view %[[S]][%{{.*}}][] : memref<16384xi8> to memref<64x64xbf16>
 // CHECK: tile.contract a(%[[A]] : {{.*}}) b(%[[B]] : {{.*}}) outs(%[[V0]]
 // CHECK: %[[V1:.*]] = memref.view %[[S]]
@@ -29,8 +30,9 @@ func.func @chain(%x: tensor<64x64xbf16>, %w: tensor<64x64xbf16>) -> tensor<64x64
   %3 = exec.transfer %2 to 0 : tensor<64x64xbf16>
   return %3 : tensor<64x64xbf16>
 }
-func.func private @product(%a: memref<64x64xbf16>, %b: memref<64x64xbf16>, %c: memref<64x64xbf16>, %s: memref<0xi8>, %begin: index, %end: index)
-    attributes {exec.device = 1 : i64, exec.flops = #exec.size<10>, exec.groups = #exec.size<1>, exec.nodes = ["one"], exec.results = 1 : i64, exec.scratch_bytes = 0 : i64} {
+exec.kernel @product calls @product_body : (memref<64x64xbf16>, memref<64x64xbf16>) -> memref<64x64xbf16>
+    device 1 grid [#exec.size<1>] scratch 0 {nodes = ["one"], flops = #exec.size<10>}
+func.func private @product_body(%a: memref<64x64xbf16>, %b: memref<64x64xbf16>, %c: memref<64x64xbf16>, %s: memref<0xi8>, %begin: index, %end: index) {
   tile.contract a(%a : memref<64x64xbf16>) b(%b : memref<64x64xbf16>) outs(%c : memref<64x64xbf16>)
       attributes {maps = [#a, #b, #c], parallel = array<i64: 64, 64>, reduced = array<i64: 64>} {
   ^bb0(%sum: f32):
@@ -62,9 +64,10 @@ func.func @between(%x: tensor<64x64xbf16>, %w: tensor<64x64xbf16>) -> tensor<64x
   %4 = exec.invoke @product(%3, %w) : (tensor<64x64xbf16>, tensor<64x64xbf16>) -> tensor<64x64xbf16>
   return %4 : tensor<64x64xbf16>
 }
-func.func private @host(memref<64x64xbf16>, memref<64x64xbf16>) attributes {exec.results = 1 : i64}
-func.func private @product(%a: memref<64x64xbf16>, %b: memref<64x64xbf16>, %c: memref<64x64xbf16>, %s: memref<0xi8>, %begin: index, %end: index)
-    attributes {exec.device = 1 : i64, exec.flops = #exec.size<10>, exec.groups = #exec.size<1>, exec.nodes = ["one"], exec.results = 1 : i64, exec.scratch_bytes = 0 : i64} {
+exec.kernel @host : (memref<64x64xbf16>) -> memref<64x64xbf16>
+exec.kernel @product calls @product_body : (memref<64x64xbf16>, memref<64x64xbf16>) -> memref<64x64xbf16>
+    device 1 grid [#exec.size<1>] scratch 0 {nodes = ["one"], flops = #exec.size<10>}
+func.func private @product_body(%a: memref<64x64xbf16>, %b: memref<64x64xbf16>, %c: memref<64x64xbf16>, %s: memref<0xi8>, %begin: index, %end: index) {
   tile.contract a(%a : memref<64x64xbf16>) b(%b : memref<64x64xbf16>) outs(%c : memref<64x64xbf16>)
       attributes {maps = [#a, #b, #c], parallel = array<i64: 64, 64>, reduced = array<i64: 64>} {
   ^bb0(%sum: f32):

@@ -15,9 +15,9 @@
 // CHECK-NEXT: exec.invoke @join(%[[C]], %[[D]])
 // ARENA-LABEL: exec.program @branches
 // ARENA-SAME: arena_bytes = 4608 : i64, arena_lower_bound_bytes = 4608 : i64
-func.func private @widen(memref<64xf32>, memref<16x64xf32>) attributes {exec.results = 1 : i64}
-func.func private @narrow(memref<1024xf32>, memref<64xf32>) attributes {exec.results = 1 : i64}
-func.func private @join(memref<64xf32>, memref<64xf32>, memref<64xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @widen : (memref<64xf32>) -> memref<16x64xf32>
+exec.kernel @narrow : (memref<1024xf32>) -> memref<64xf32>
+exec.kernel @join : (memref<64xf32>, memref<64xf32>) -> memref<64xf32>
 func.func @branches(%x: tensor<64xf32>) -> tensor<64xf32> {
   %a = exec.invoke @widen(%x) : (tensor<64xf32>) -> tensor<16x64xf32>
   %b = exec.invoke @widen(%x) : (tensor<64xf32>) -> tensor<16x64xf32>
@@ -36,8 +36,8 @@ func.func @branches(%x: tensor<64xf32>) -> tensor<64xf32> {
 // CHECK: %[[A:.*]] = exec.invoke @unary(%arg0)
 // CHECK: %[[B:.*]] = exec.invoke @unary(%arg1)
 // CHECK: exec.invoke @join(%[[B]], %[[A]])
-func.func private @unary(memref<64xf32>, memref<64xf32>) attributes {exec.results = 1 : i64}
-func.func private @join(memref<64xf32>, memref<64xf32>, memref<64xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @unary : (memref<64xf32>) -> memref<64xf32>
+exec.kernel @join : (memref<64xf32>, memref<64xf32>) -> memref<64xf32>
 func.func @stays(%x: tensor<64xf32>, %z: tensor<64xf32>) -> tensor<64xf32> {
   %a = exec.invoke @unary(%x) : (tensor<64xf32>) -> tensor<64xf32>
   %b = exec.invoke @unary(%z) : (tensor<64xf32>) -> tensor<64xf32>
@@ -54,9 +54,9 @@ func.func @stays(%x: tensor<64xf32>, %z: tensor<64xf32>) -> tensor<64xf32> {
 // CHECK: cf.assert
 // CHECK: exec.invoke @narrow
 // CHECK: exec.invoke @narrow
-func.func private @widen(memref<64xf32>, memref<1024xf32>) attributes {exec.results = 1 : i64}
-func.func private @narrow(memref<1024xf32>, memref<64xf32>) attributes {exec.results = 1 : i64}
-func.func private @join(memref<64xf32>, memref<64xf32>, memref<64xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @widen : (memref<64xf32>) -> memref<1024xf32>
+exec.kernel @narrow : (memref<1024xf32>) -> memref<64xf32>
+exec.kernel @join : (memref<64xf32>, memref<64xf32>) -> memref<64xf32>
 func.func @checked(%x: tensor<64xf32>, %ok: tensor<1xi1>) -> tensor<64xf32> {
   %zero = arith.constant 0 : index
   %a = exec.invoke @widen(%x) : (tensor<64xf32>) -> tensor<1024xf32>
@@ -82,10 +82,10 @@ func.func @checked(%x: tensor<64xf32>, %ok: tensor<1xi1>) -> tensor<64xf32> {
 // AGAIN: %[[B:.*]] = exec.invoke @spread(%arg0)
 // AGAIN: %[[V:.*]] = tensor.collapse_shape %[[B]]
 // AGAIN: exec.invoke @add(%[[V]],
-func.func private @spread(memref<64xf32>, memref<16x64xf32>) attributes {exec.results = 1 : i64}
-func.func private @narrow(memref<1024xf32>, memref<64xf32>) attributes {exec.results = 1 : i64}
-func.func private @widen(memref<64xf32>, memref<1024xf32>) attributes {exec.results = 1 : i64}
-func.func private @add(memref<1024xf32>, memref<64xf32>, memref<1024xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @spread : (memref<64xf32>) -> memref<16x64xf32>
+exec.kernel @narrow : (memref<1024xf32>) -> memref<64xf32>
+exec.kernel @widen : (memref<64xf32>) -> memref<1024xf32>
+exec.kernel @add : (memref<1024xf32>, memref<64xf32>) -> memref<1024xf32>
 func.func @idle(%x: tensor<64xf32>) -> tensor<1024xf32> {
   %a = exec.invoke @spread(%x) : (tensor<64xf32>) -> tensor<16x64xf32>
   %v = tensor.collapse_shape %a [[0, 1]] : tensor<16x64xf32> into tensor<1024xf32>
@@ -102,10 +102,10 @@ func.func @idle(%x: tensor<64xf32>) -> tensor<1024xf32> {
 // AGAIN-LABEL: func.func @costly
 // AGAIN-COUNT-1: exec.invoke @product
 // AGAIN-NOT: exec.invoke @product
-func.func private @product(memref<64xf32>, memref<1024xf32>) attributes {exec.results = 1 : i64, exec.cycles = 100 : i64}
-func.func private @narrow(memref<1024xf32>, memref<64xf32>) attributes {exec.results = 1 : i64}
-func.func private @widen(memref<64xf32>, memref<1024xf32>) attributes {exec.results = 1 : i64}
-func.func private @add(memref<1024xf32>, memref<64xf32>, memref<1024xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @product : (memref<64xf32>) -> memref<1024xf32> {cycles = 100 : i64, bound = "compute"}
+exec.kernel @narrow : (memref<1024xf32>) -> memref<64xf32>
+exec.kernel @widen : (memref<64xf32>) -> memref<1024xf32>
+exec.kernel @add : (memref<1024xf32>, memref<64xf32>) -> memref<1024xf32>
 func.func @costly(%x: tensor<64xf32>) -> tensor<1024xf32> {
   %a = exec.invoke @product(%x) : (tensor<64xf32>) -> tensor<1024xf32>
   %b = exec.invoke @narrow(%a) : (tensor<1024xf32>) -> tensor<64xf32>

@@ -21,7 +21,7 @@ func.func @gaps(%x: tensor<4x4xf32>) -> tensor<4x2xf32> {
 // -----
 
 // What decides whether a loop goes on is computed by the step before.
-func.func private @k(memref<i1>, memref<i1>) attributes {exec.results = 1 : i64}
+exec.kernel @k : (memref<i1>) -> memref<i1>
 func.func @deciding(%c: tensor<i1>) -> tensor<i1> {
   // expected-error@+1 {{cannot be scheduled: expected its condition to be computed by the step before, found kernels in the block that decides}}
   %r = scf.while (%a = %c) : (tensor<i1>) -> tensor<i1> {

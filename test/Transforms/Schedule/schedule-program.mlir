@@ -16,9 +16,9 @@
 // CHECK-NEXT: exec.barrier
 // CHECK-NEXT: exec.launch @binary [#exec.binding<arena 0, offset = <0>, length = <256>, written = false>, #exec.binding<weights 0, offset = <0>, length = <256>, written = false>, #exec.binding<output 0, offset = <0>, length = <256>, written = true>]
 // CHECK-NEXT: }
-func.func private @unary(memref<64xf32>, memref<64xf32>) attributes {exec.results = 1 : i64}
-func.func private @inPlace(memref<64xf32>, memref<64xf32>) attributes {exec.results = 1 : i64, exec.aliases = [0]}
-func.func private @binary(memref<64xf32>, memref<64xf32>, memref<64xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @unary : (memref<64xf32>) -> memref<64xf32>
+exec.kernel @inPlace : (memref<64xf32>) -> memref<64xf32> {aliases = array<i64: 0>}
+exec.kernel @binary : (memref<64xf32>, memref<64xf32>) -> memref<64xf32>
 func.func @chain(%x: tensor<64xf32> {ashlar.name = "x"})
     -> (tensor<64xf32> {ashlar.name = "y"}) {
   %c = arith.constant dense<2.0> : tensor<64xf32>
@@ -34,9 +34,9 @@ func.func @chain(%x: tensor<64xf32> {ashlar.name = "x"})
 // CHECK-LABEL: exec.program @live
 // CHECK-SAME: arena_bytes = 512 : i64
 // CHECK: exec.launch @inPlace [#exec.binding<arena 0, offset = <0>, {{.*}}, #exec.binding<arena 0, offset = <256>,
-func.func private @unary(memref<64xf32>, memref<64xf32>) attributes {exec.results = 1 : i64}
-func.func private @inPlace(memref<64xf32>, memref<64xf32>) attributes {exec.results = 1 : i64, exec.aliases = [0]}
-func.func private @binary(memref<64xf32>, memref<64xf32>, memref<64xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @unary : (memref<64xf32>) -> memref<64xf32>
+exec.kernel @inPlace : (memref<64xf32>) -> memref<64xf32> {aliases = array<i64: 0>}
+exec.kernel @binary : (memref<64xf32>, memref<64xf32>) -> memref<64xf32>
 func.func @live(%x: tensor<64xf32>) -> tensor<64xf32> {
   %a = exec.invoke @unary(%x) : (tensor<64xf32>) -> tensor<64xf32>
   %b = exec.invoke @inPlace(%a) : (tensor<64xf32>) -> tensor<64xf32>
@@ -49,8 +49,8 @@ func.func @live(%x: tensor<64xf32>) -> tensor<64xf32> {
 // An operand given twice does not die while the other is read.
 // CHECK-LABEL: exec.program @twice
 // CHECK: exec.launch @add [#exec.binding<arena 0, offset = <0>, {{.*}}, #exec.binding<arena 0, offset = <0>, {{.*}}, #exec.binding<arena 0, offset = <256>,
-func.func private @unary(memref<64xf32>, memref<64xf32>) attributes {exec.results = 1 : i64}
-func.func private @add(memref<64xf32>, memref<64xf32>, memref<64xf32>) attributes {exec.results = 1 : i64, exec.aliases = [0]}
+exec.kernel @unary : (memref<64xf32>) -> memref<64xf32>
+exec.kernel @add : (memref<64xf32>, memref<64xf32>) -> memref<64xf32> {aliases = array<i64: 0>}
 func.func @twice(%x: tensor<64xf32>) -> tensor<64xf32> {
   %a = exec.invoke @unary(%x) : (tensor<64xf32>) -> tensor<64xf32>
   %b = exec.invoke @add(%a, %a) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
@@ -63,8 +63,8 @@ func.func @twice(%x: tensor<64xf32>) -> tensor<64xf32> {
 // The caller's inputs are never written.
 // CHECK-LABEL: exec.program @inputs
 // CHECK: exec.launch @inPlace [#exec.binding<input 0, {{.*}}, #exec.binding<arena 0,
-func.func private @unary(memref<64xf32>, memref<64xf32>) attributes {exec.results = 1 : i64}
-func.func private @inPlace(memref<64xf32>, memref<64xf32>) attributes {exec.results = 1 : i64, exec.aliases = [0]}
+exec.kernel @unary : (memref<64xf32>) -> memref<64xf32>
+exec.kernel @inPlace : (memref<64xf32>) -> memref<64xf32> {aliases = array<i64: 0>}
 func.func @inputs(%x: tensor<64xf32>) -> tensor<64xf32> {
   %a = exec.invoke @inPlace(%x) : (tensor<64xf32>) -> tensor<64xf32>
   %b = exec.invoke @unary(%a) : (tensor<64xf32>) -> tensor<64xf32>
@@ -80,9 +80,9 @@ func.func @inputs(%x: tensor<64xf32>) -> tensor<64xf32> {
 // CHECK: exec.launch @unary {{.*}} #exec.binding<arena 0, offset = <0>, length = <256>, written = true>
 // CHECK: exec.launch @half [#exec.binding<arena 0, offset = <128>, length = <128>, written = false>, #exec.binding<arena 0, offset = <256>, length = <128>, written = true>]
 // CHECK: exec.launch @both [#exec.binding<arena 0, offset = <0>, length = <128>, written = false>, #exec.binding<arena 0, offset = <256>, length = <128>, written = false>,
-func.func private @unary(memref<64xf32>, memref<64xf32>) attributes {exec.results = 1 : i64}
-func.func private @half(memref<32xf32>, memref<32xf32>) attributes {exec.results = 1 : i64, exec.aliases = [0]}
-func.func private @both(memref<32xf32>, memref<32xf32>, memref<64xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @unary : (memref<64xf32>) -> memref<64xf32>
+exec.kernel @half : (memref<32xf32>) -> memref<32xf32> {aliases = array<i64: 0>}
+exec.kernel @both : (memref<32xf32>, memref<32xf32>) -> memref<64xf32>
 func.func @views(%x: tensor<64xf32>) -> tensor<64xf32> {
   %a = exec.invoke @unary(%x) : (tensor<64xf32>) -> tensor<64xf32>
   %high = tensor.extract_slice %a[32] [32] [1] : tensor<64xf32> to tensor<32xf32>
@@ -103,7 +103,7 @@ func.func @views(%x: tensor<64xf32>) -> tensor<64xf32> {
 // CHECK-NEXT: exec.copy <output 1, {{.*}} to <output 2,
 // CHECK-NEXT: exec.copy <weights 0, {{.*}} to <output 3,
 // CHECK-NEXT: }
-func.func private @unary(memref<64xf32>, memref<64xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @unary : (memref<64xf32>) -> memref<64xf32>
 func.func @copies(%x: tensor<64xf32>)
     -> (tensor<64xf32>, tensor<64xf32>, tensor<8x8xf32>, tensor<64xf32>) {
   %c = arith.constant dense<2.0> : tensor<64xf32>
@@ -118,7 +118,7 @@ func.func @copies(%x: tensor<64xf32>)
 // CHECK-LABEL: exec.program @weights
 // CHECK-SAME: weights = [dense<true> : tensor<3xi1>]
 // CHECK: exec.launch @both [#exec.binding<weights 0, offset = <0>, length = <3>, written = false>, #exec.binding<weights 0, offset = <0>, length = <3>, written = false>, #exec.binding<output 0, offset = <0>, length = <3>, written = true>]
-func.func private @both(memref<3xi1>, memref<3xi1>, memref<3xi1>) attributes {exec.results = 1 : i64}
+exec.kernel @both : (memref<3xi1>, memref<3xi1>) -> memref<3xi1>
 func.func @weights() -> tensor<3xi1> {
   %a = arith.constant dense<true> : tensor<3xi1>
   %b = arith.constant dense<true> : tensor<3xi1>
@@ -142,7 +142,7 @@ func.func @empty(%x: tensor<0x4xf32>) -> tensor<0x4xf32> {
 // CHECK-LABEL: exec.program @unread
 // CHECK-SAME: arena_bytes = 256 : i64
 // CHECK: exec.launch @two {{.*}} #exec.binding<output 0, {{.*}} #exec.binding<arena 0, offset = <0>, length = <256>, written = true>
-func.func private @two(memref<64xf32>, memref<64xf32>, memref<64xf32>) attributes {exec.results = 2 : i64}
+exec.kernel @two : (memref<64xf32>) -> (memref<64xf32>, memref<64xf32>)
 func.func @unread(%x: tensor<64xf32>) -> tensor<64xf32> {
   %a:2 = exec.invoke @two(%x) : (tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>)
   return %a#0 : tensor<64xf32>

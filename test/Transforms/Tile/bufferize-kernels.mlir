@@ -6,8 +6,7 @@
 // CHECK-SAME: %[[X:.*]]: memref<8xf32>, %[[Y:.*]]: memref<8xf32>
 // CHECK-NEXT: linalg.exp ins(%[[X]] : memref<8xf32>) outs(%[[Y]] : memref<8xf32>)
 // CHECK-NEXT: return
-func.func private @inPlace(%x: memref<8xf32>, %y: memref<8xf32>)
-    attributes {exec.results = 1 : i64} {
+func.func private @inPlace(%x: memref<8xf32>, %y: memref<8xf32>) {
   %t = bufferization.to_tensor %x restrict : memref<8xf32> to tensor<8xf32>
   %e = tensor.empty() : tensor<8xf32>
   %r = linalg.exp ins(%t : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
@@ -25,8 +24,7 @@ func.func private @inPlace(%x: memref<8xf32>, %y: memref<8xf32>)
 // CHECK: linalg.fill {{.*}} outs(%[[Y]] : memref<6xf32>)
 // CHECK: %[[MIDDLE:.*]] = memref.subview %[[Y]][1] [4] [1]
 // CHECK: memref.copy %[[X]], %[[MIDDLE]]
-func.func private @pad(%x: memref<4xf32>, %y: memref<6xf32>)
-    attributes {exec.results = 1 : i64} {
+func.func private @pad(%x: memref<4xf32>, %y: memref<6xf32>) {
   %zero = arith.constant 0.0 : f32
   %t = bufferization.to_tensor %x restrict : memref<4xf32> to tensor<4xf32>
   %r = tensor.pad %t low[1] high[1] {
@@ -48,8 +46,7 @@ func.func private @pad(%x: memref<4xf32>, %y: memref<6xf32>)
 // CHECK: memref.copy %[[A]], %[[FIRST]]
 // CHECK: %[[SECOND:.*]] = memref.subview %[[Y]][2] [3] [1]
 // CHECK: memref.copy %[[B]], %[[SECOND]]
-func.func private @concat(%a: memref<2xf32>, %b: memref<3xf32>, %y: memref<5xf32>)
-    attributes {exec.results = 1 : i64} {
+func.func private @concat(%a: memref<2xf32>, %b: memref<3xf32>, %y: memref<5xf32>) {
   %s = bufferization.to_tensor %a restrict : memref<2xf32> to tensor<2xf32>
   %t = bufferization.to_tensor %b restrict : memref<3xf32> to tensor<3xf32>
   %r = tensor.concat dim(0) %s, %t : (tensor<2xf32>, tensor<3xf32>) -> tensor<5xf32>
@@ -65,8 +62,7 @@ func.func private @concat(%a: memref<2xf32>, %b: memref<3xf32>, %y: memref<5xf32
 // CHECK-SAME: %[[X:.*]]: memref<8xf32>, %[[Z:.*]]: memref<8xf32>, %[[Y:.*]]: memref<8xf32>
 // CHECK-NOT: outs(%[[Z]]
 // CHECK: return
-func.func private @readOnly(%x: memref<8xf32>, %z: memref<8xf32>, %y: memref<8xf32>)
-    attributes {exec.results = 1 : i64} {
+func.func private @readOnly(%x: memref<8xf32>, %z: memref<8xf32>, %y: memref<8xf32>) {
   %t = bufferization.to_tensor %x restrict : memref<8xf32> to tensor<8xf32>
   %o = bufferization.to_tensor %z restrict : memref<8xf32> to tensor<8xf32>
   %r = linalg.exp ins(%t : tensor<8xf32>) outs(%o : tensor<8xf32>) -> tensor<8xf32>
@@ -89,7 +85,7 @@ func.func @entry(%x: tensor<2x2xf32>) -> tensor<4xf32> {
 
 // A loop carries one buffer: what a step hands on is put into it, since each
 // allocation has one place for all steps.
-// CHECK-LABEL: func.func @carried
+// CHECK-LABEL: func.func private @carried
 // CHECK: %[[STATE:.*]] = memref.alloc() {{.*}} : memref<8xf32>
 // CHECK: scf.for
 // CHECK: %[[NEXT:.*]] = memref.alloc() {{.*}} : memref<8xf32>
@@ -99,7 +95,7 @@ func.func @entry(%x: tensor<2x2xf32>) -> tensor<4xf32> {
 // CHECK: memref.copy %[[STATE]], %arg1
 #id = affine_map<(i) -> (i)>
 #back = affine_map<(i) -> (7 - i)>
-func.func @carried(%a: memref<8xf32>, %c: memref<8xf32>) attributes {exec.results = 1 : i64} {
+func.func private @carried(%a: memref<8xf32>, %c: memref<8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c4 = arith.constant 4 : index
@@ -121,7 +117,7 @@ func.func @carried(%a: memref<8xf32>, %c: memref<8xf32>) attributes {exec.result
 // -----
 
 // Where two change places, both are put aside first.
-// CHECK-LABEL: func.func @swapped
+// CHECK-LABEL: func.func private @swapped
 // CHECK: %[[X:.*]] = memref.alloc()
 // CHECK-NEXT: memref.copy %arg0, %[[X]]
 // CHECK: %[[Y:.*]] = memref.alloc()
@@ -132,7 +128,7 @@ func.func @carried(%a: memref<8xf32>, %c: memref<8xf32>) attributes {exec.result
 // CHECK: memref.copy %[[P]], %[[X]]
 // CHECK: memref.copy %[[Q]], %[[Y]]
 // CHECK-NEXT: }
-func.func @swapped(%a: memref<8xf32>, %b: memref<8xf32>, %c: memref<8xf32>, %d: memref<8xf32>) attributes {exec.results = 2 : i64} {
+func.func private @swapped(%a: memref<8xf32>, %b: memref<8xf32>, %c: memref<8xf32>, %d: memref<8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c4 = arith.constant 4 : index

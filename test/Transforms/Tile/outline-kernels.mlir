@@ -7,10 +7,9 @@
 // CHECK: %[[A:.*]] = exec.invoke @k0_first_Exp(%{{.*}}) : (tensor<8xf32>) -> tensor<8xf32>
 // CHECK: %[[B:.*]] = exec.invoke @k0_first_Exp(%[[A]]) : (tensor<8xf32>) -> tensor<8xf32>
 // CHECK: return %[[B]]
-// CHECK: func.func private @k0_first_Exp(%[[IN:.*]]: memref<8xf32>, %[[OUT:.*]]: memref<8xf32>
-// CHECK-SAME: exec.flops = #exec.size<8>
-// CHECK-SAME: exec.nodes = ["first/Exp", "second"]
-// CHECK-SAME: exec.results = 1 : i64
+// CHECK: exec.kernel @k0_first_Exp calls @k0_first_Exp_body : (memref<8xf32>) -> memref<8xf32>
+// CHECK-SAME: {flops = #exec.size<8>, nodes = ["first/Exp", "second"]}
+// CHECK-NEXT: func.func private @k0_first_Exp_body(%[[IN:.*]]: memref<8xf32>, %[[OUT:.*]]: memref<8xf32>
 // CHECK: %[[X:.*]] = bufferization.to_tensor %[[IN]] restrict
 // CHECK: %[[Y:.*]] = linalg.exp ins(%[[X]]
 // CHECK: bufferization.materialize_in_destination %[[Y]] in restrict writable %[[OUT]]
@@ -89,8 +88,8 @@ func.func @different(%x: tensor<8xf32>, %y: tensor<9xf32>)
 // element for the element in the same place: not of one that is broadcast, has
 // another width, or that an earlier op reads.
 // CHECK-LABEL: func.func @aliases
-// CHECK: func.func private @k0_kernel
-// CHECK-SAME: exec.aliases = [1]
+// CHECK: exec.kernel @k0_kernel
+// CHECK-SAME: aliases = array<i64: 1>
 #id = affine_map<(i) -> (i)>
 #first = affine_map<(i) -> (0)>
 func.func @aliases(%x: tensor<8xf32>, %y: tensor<8xf32>, %z: tensor<8xf32>,
@@ -117,8 +116,8 @@ func.func @aliases(%x: tensor<8xf32>, %y: tensor<8xf32>, %z: tensor<8xf32>,
 
 // A sum writes its result before it has read all operands.
 // CHECK-LABEL: func.func @noAliases
-// CHECK: func.func private @k0_kernel
-// CHECK-NOT: exec.aliases
+// CHECK: exec.kernel @k0_kernel
+// CHECK-NOT: aliases
 func.func @noAliases(%x: tensor<8x8xf32>, %y: tensor<8x8xf32>, %z: tensor<8x8xf32>) -> tensor<8x8xf32> {
   %r = exec.dispatch(%x, %y, %z) : (tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32> {
   ^bb0(%x0: tensor<8x8xf32>, %y0: tensor<8x8xf32>, %z0: tensor<8x8xf32>):
@@ -134,7 +133,7 @@ func.func @noAliases(%x: tensor<8x8xf32>, %y: tensor<8x8xf32>, %z: tensor<8x8xf3
 // A tensor without elements has no address: its place is memref<0> and nothing
 // is stored.
 // CHECK-LABEL: func.func @empty
-// CHECK: func.func private @k0_kernel(%{{.*}}: memref<0xf32>, %{{.*}}: memref<0xf32>
+// CHECK: func.func private @k0_kernel_body(%{{.*}}: memref<0xf32>, %{{.*}}: memref<0xf32>
 // CHECK-NOT: bufferization
 // CHECK: return
 func.func @empty(%x: tensor<3x0x5xf32>) -> tensor<3x0x5xf32> {

@@ -7,8 +7,7 @@
 // CHECK: %[[IN:.*]] = tensor.extract_slice %{{.*}}[%[[I]]] [250] [1]
 // CHECK: linalg.exp ins(%[[IN]]
 // CHECK: tensor.parallel_insert_slice
-func.func private @boxes(%x: memref<1000xf32>, %y: memref<1000xf32>)
-    attributes {exec.results = 1 : i64} {
+func.func private @boxes(%x: memref<1000xf32>, %y: memref<1000xf32>) {
   %t = bufferization.to_tensor %x restrict : memref<1000xf32> to tensor<1000xf32>
   %e = tensor.empty() : tensor<1000xf32>
   %r = linalg.exp ins(%t : tensor<1000xf32>) outs(%e : tensor<1000xf32>) -> tensor<1000xf32>
@@ -28,8 +27,7 @@ func.func private @boxes(%x: memref<1000xf32>, %y: memref<1000xf32>)
 // CHECK: linalg.sqrt {{.*}} -> tensor<4x64xf32>
 // CHECK: scf.forall.in_parallel
 // CHECK-NOT: linalg
-func.func private @fused(%x: memref<64x64xf32>, %y: memref<64x64xf32>)
-    attributes {exec.results = 1 : i64} {
+func.func private @fused(%x: memref<64x64xf32>, %y: memref<64x64xf32>) {
   %t = bufferization.to_tensor %x restrict : memref<64x64xf32> to tensor<64x64xf32>
   %e = tensor.empty() : tensor<64x64xf32>
   %m = linalg.exp ins(%t : tensor<64x64xf32>) outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>
@@ -44,8 +42,7 @@ func.func private @fused(%x: memref<64x64xf32>, %y: memref<64x64xf32>)
 // A result that fits into one box is left whole.
 // CHECK-LABEL: func.func private @small
 // CHECK-NOT: scf.forall
-func.func private @small(%x: memref<8xf32>, %y: memref<8xf32>)
-    attributes {exec.results = 1 : i64} {
+func.func private @small(%x: memref<8xf32>, %y: memref<8xf32>) {
   %t = bufferization.to_tensor %x restrict : memref<8xf32> to tensor<8xf32>
   %e = tensor.empty() : tensor<8xf32>
   %r = linalg.exp ins(%t : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
@@ -59,8 +56,7 @@ func.func private @small(%x: memref<8xf32>, %y: memref<8xf32>)
 // Without parallel loops there is nothing to share.
 // CHECK-LABEL: func.func private @sum
 // CHECK-NOT: scf.forall
-func.func private @sum(%x: memref<4096xf32>, %y: memref<f32>)
-    attributes {exec.results = 1 : i64} {
+func.func private @sum(%x: memref<4096xf32>, %y: memref<f32>) {
   %zero = arith.constant 0.0 : f32
   %t = bufferization.to_tensor %x restrict : memref<4096xf32> to tensor<4096xf32>
   %e = tensor.empty() : tensor<f32>
@@ -76,8 +72,7 @@ func.func private @sum(%x: memref<4096xf32>, %y: memref<f32>)
 // Every box of a padding would need a guard, so it stays whole.
 // CHECK-LABEL: func.func private @pad
 // CHECK-NOT: scf.forall
-func.func private @pad(%x: memref<4096xf32>, %y: memref<4098xf32>)
-    attributes {exec.results = 1 : i64} {
+func.func private @pad(%x: memref<4096xf32>, %y: memref<4098xf32>) {
   %zero = arith.constant 0.0 : f32
   %t = bufferization.to_tensor %x restrict : memref<4096xf32> to tensor<4096xf32>
   %r = tensor.pad %t low[1] high[1] {

@@ -214,93 +214,77 @@ func.func @dispatch() {
 
 // -----
 
-// The runtime must know the grid, the scratch and the results.
-// expected-error@+1 {{after the stage tile: expected 'exec.groups' on kernel 'k', found none}}
-func.func private @k(%x: memref<4xf32>, %y: memref<4xf32>, %s: memref<0xi8>, %b: index, %e: index)
-    attributes {exec.results = 1 : i64, exec.scratch_bytes = 0 : i64} {
+// The runtime must know the grid and the scratch.
+// expected-error@+1 {{after the stage tile: expected a grid of kernel 'k', found none}}
+exec.kernel @k calls @k_body : (memref<4xf32>) -> memref<4xf32> scratch 0
+func.func private @k_body(%x: memref<4xf32>, %y: memref<4xf32>, %s: memref<0xi8>, %b: index, %e: index) {
   return
 }
 
 // -----
 
-// expected-error@+1 {{after the stage tile: expected 'exec.scratch_bytes' on kernel 'k', found none}}
-func.func private @k(%x: memref<4xf32>, %y: memref<4xf32>, %s: memref<0xi8>, %b: index, %e: index)
-    attributes {exec.results = 1 : i64, exec.groups = #exec.size<1>} {
+// expected-error@+1 {{after the stage tile: expected scratch of kernel 'k', found none}}
+exec.kernel @k calls @k_body : (memref<4xf32>) -> memref<4xf32>
+    grid [#exec.size<1>]
+func.func private @k_body(%x: memref<4xf32>, %y: memref<4xf32>, %s: memref<0xi8>, %b: index, %e: index) {
   return
 }
 
 // -----
 
-// expected-error@+1 {{after the stage tile: expected 'exec.results' on kernel 'k', found none}}
-func.func private @k(%x: memref<4xf32>, %y: memref<4xf32>, %s: memref<0xi8>, %b: index, %e: index)
-    attributes {exec.groups = #exec.size<1>, exec.scratch_bytes = 0 : i64} {
-  return
-}
+// expected-error@+1 {{after the stage tile: expected a body of kernel 'k', found none}}
+exec.kernel @k : (memref<4xf32>) -> memref<4xf32> grid [#exec.size<1>] scratch 0
 
 // -----
 
-// expected-error@+1 {{after the stage tile: expected at most 2 results of kernel 'k', one per buffer, found 3}}
-func.func private @k(%x: memref<4xf32>, %y: memref<4xf32>, %s: memref<0xi8>, %b: index, %e: index)
-    attributes {exec.results = 3 : i64, exec.groups = #exec.size<1>, exec.scratch_bytes = 0 : i64} {
+// expected-error@+1 {{after the stage tile: expected an exec.kernel that calls 'k_body', found none}}
+func.func private @k_body(%x: memref<4xf32>, %s: memref<0xi8>, %b: index, %e: index) {
   return
 }
 
 // -----
 
 // Arguments are memory: buffers, then scratch of the size that is planned.
-// expected-error@+1 {{after the stage tile: expected kernel 'k' to take memrefs, found 'tensor<4xf32>'}}
-func.func private @k(%x: tensor<4xf32>, %y: memref<4xf32>, %s: memref<0xi8>, %b: index, %e: index)
-    attributes {exec.results = 1 : i64, exec.groups = #exec.size<1>, exec.scratch_bytes = 0 : i64} {
+exec.kernel @k calls @k_body : (memref<4xf32>) -> memref<4xf32>
+    grid [#exec.size<1>] scratch 0
+// expected-error@+1 {{after the stage tile: expected kernel 'k' to take as many bytes of scratch as it says, 0, found 'memref<64xi8>'}}
+func.func private @k_body(%x: memref<4xf32>, %y: memref<4xf32>, %s: memref<64xi8>, %b: index, %e: index) {
   return
 }
 
 // -----
 
-// expected-error@+1 {{after the stage tile: expected kernel 'k' to take as many bytes of scratch as its exec.scratch_bytes, found 'memref<64xi8>'}}
-func.func private @k(%x: memref<4xf32>, %y: memref<4xf32>, %s: memref<64xi8>, %b: index, %e: index)
-    attributes {exec.results = 1 : i64, exec.groups = #exec.size<1>, exec.scratch_bytes = 0 : i64} {
-  return
-}
-
-// -----
-
+exec.kernel @k calls @k_body : (memref<4xf32>) -> memref<4xf32>
+    grid [#exec.size<1>] scratch 0
 // expected-error@+1 {{after the stage tile: expected kernel 'k' to take a range of groups as index, found 'i32'}}
-func.func private @k(%x: memref<4xf32>, %y: memref<4xf32>, %s: memref<0xi8>, %b: i32, %e: index)
-    attributes {exec.results = 1 : i64, exec.groups = #exec.size<1>, exec.scratch_bytes = 0 : i64} {
+func.func private @k_body(%x: memref<4xf32>, %y: memref<4xf32>, %s: memref<0xi8>, %b: i32, %e: index) {
   return
 }
 
 // -----
 
-// expected-error@+1 {{after the stage tile: expected kernel 'k' to take buffers, scratch, first and last group, found 2 arguments}}
-func.func private @k(%x: index, %y: index)
-    attributes {exec.results = 1 : i64, exec.groups = #exec.size<1>, exec.scratch_bytes = 0 : i64} {
+exec.kernel @k calls @k_body : () -> () grid [#exec.size<1>] scratch 0
+// expected-error@+1 {{after the stage tile: expected kernel 'k' to take buffers, parameters, scratch, first and last group, found 2 arguments behind the parameters}}
+func.func private @k_body(%x: index, %y: index) {
   return
 }
 
 // -----
 
 // Results go to memory.
+exec.kernel @k calls @k_body : (memref<4xf32>) -> memref<4xf32>
+    grid [#exec.size<1>] scratch 0
 // expected-error@+1 {{after the stage tile: expected kernel 'k' to return nothing, found 'index'}}
-func.func private @k(%x: memref<4xf32>, %y: memref<4xf32>, %s: memref<0xi8>, %b: index, %e: index) -> index
-    attributes {exec.results = 1 : i64, exec.groups = #exec.size<1>, exec.scratch_bytes = 0 : i64} {
+func.func private @k_body(%x: memref<4xf32>, %y: memref<4xf32>, %s: memref<0xi8>, %b: index, %e: index) -> index {
   return %b : index
 }
 
 // -----
 
-// Only an operand can be overwritten, and only by a single result.
-// expected-error@+1 {{after the stage tile: expected 'exec.aliases' to number operands of kernel 'k', which has 1 and one result, found [1]}}
-func.func private @k(%x: memref<4xf32>, %y: memref<4xf32>, %s: memref<0xi8>, %b: index, %e: index)
-    attributes {exec.results = 1 : i64, exec.groups = #exec.size<1>, exec.scratch_bytes = 0 : i64, exec.aliases = [1]} {
-  return
-}
-
-// -----
-
 // What a kernel allocates is not in the contract.
-func.func private @k(%x: memref<4xf32>, %y: memref<4xf32>, %s: memref<0xi8>, %b: index, %e: index)
-    attributes {exec.results = 1 : i64, exec.groups = #exec.size<1>, exec.scratch_bytes = 0 : i64} {
+exec.kernel @k calls @k_body : (memref<4xf32>) -> memref<4xf32>
+    grid [#exec.size<1>] scratch 0
+func.func private @k_body(%x: memref<4xf32>, %y: memref<4xf32>, %s: memref<0xi8>, %b: index, %e: index) {
   // expected-error@+1 {{after the stage tile: expected scratch instead of allocations in kernel 'k', found 'memref.alloc'}}
   %m = memref.alloc() : memref<4xf32>
   return
@@ -308,8 +292,9 @@ func.func private @k(%x: memref<4xf32>, %y: memref<4xf32>, %s: memref<0xi8>, %b:
 
 // -----
 
-func.func private @k(%x: memref<4xf32>, %y: memref<4xf32>, %s: memref<0xi8>, %b: index, %e: index)
-    attributes {exec.results = 1 : i64, exec.groups = #exec.size<1>, exec.scratch_bytes = 0 : i64} {
+exec.kernel @k calls @k_body : (memref<4xf32>) -> memref<4xf32>
+    grid [#exec.size<1>] scratch 0
+func.func private @k_body(%x: memref<4xf32>, %y: memref<4xf32>, %s: memref<0xi8>, %b: index, %e: index) {
   // expected-error@+1 {{after the stage tile: expected loops instead of linalg ops in kernel 'k', found 'linalg.exp'}}
   linalg.exp ins(%x : memref<4xf32>) outs(%y : memref<4xf32>)
   return
@@ -317,8 +302,9 @@ func.func private @k(%x: memref<4xf32>, %y: memref<4xf32>, %s: memref<0xi8>, %b:
 
 // -----
 
-func.func private @k(%x: memref<4xf32>, %y: memref<4xf32>, %s: memref<0xi8>, %b: index, %e: index)
-    attributes {exec.results = 1 : i64, exec.groups = #exec.size<1>, exec.scratch_bytes = 0 : i64} {
+exec.kernel @k calls @k_body : (memref<4xf32>) -> memref<4xf32>
+    grid [#exec.size<1>] scratch 0
+func.func private @k_body(%x: memref<4xf32>, %y: memref<4xf32>, %s: memref<0xi8>, %b: index, %e: index) {
   // expected-error@+1 {{after the stage tile: expected no tensors in kernel 'k', found 'tensor.empty'}}
   %t = tensor.empty() : tensor<4xf32>
   return
@@ -326,7 +312,7 @@ func.func private @k(%x: memref<4xf32>, %y: memref<4xf32>, %s: memref<0xi8>, %b:
 
 //--- schedule.mlir
 // Entries are programs by now.
-// expected-error@+1 {{after the stage schedule: expected exec.program and private kernels, found public function 'main'}}
+// expected-error@+1 {{after the stage schedule: expected exec.program and kernels, found public function 'main'}}
 func.func @main() {
   return
 }
@@ -334,7 +320,7 @@ func.func @main() {
 // -----
 
 // Kernels are given whole cache lines.
-func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @k : (memref<16xf32>) -> memref<16xf32>
 exec.program @main attributes {
     arena_bytes = 128 : i64, arena_lower_bound_bytes = 128 : i64,
     inputs = [{tensor = tensor<16xf32>}], outputs = [{tensor = tensor<16xf32>}], weights = []} {
@@ -346,7 +332,7 @@ exec.program @main attributes {
 // -----
 
 // Bytes that nobody wrote mean nothing.
-func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @k : (memref<16xf32>) -> memref<16xf32>
 exec.program @main attributes {
     arena_bytes = 128 : i64, arena_lower_bound_bytes = 128 : i64,
     inputs = [{tensor = tensor<16xf32>}], outputs = [{tensor = tensor<16xf32>}], weights = []} {
@@ -359,7 +345,7 @@ exec.program @main attributes {
 
 // Two values overlap while both are needed: the second write destroyed a part
 // of the first.
-func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @k : (memref<16xf32>) -> memref<16xf32>
 exec.program @main attributes {
     arena_bytes = 128 : i64, arena_lower_bound_bytes = 128 : i64,
     inputs = [{tensor = tensor<32xf32>}], outputs = [{tensor = tensor<32xf32>}], weights = []} {
@@ -378,7 +364,7 @@ exec.program @main attributes {
 // -----
 
 // Two halves are no whole value.
-func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @k : (memref<16xf32>) -> memref<16xf32>
 exec.program @main attributes {
     arena_bytes = 128 : i64, arena_lower_bound_bytes = 128 : i64,
     inputs = [{tensor = tensor<16xf32>}], outputs = [{tensor = tensor<32xf32>}], weights = []} {
@@ -396,7 +382,7 @@ exec.program @main attributes {
 // -----
 
 // Without a barrier commands run in any order: read after write,
-func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @k : (memref<16xf32>) -> memref<16xf32>
 exec.program @main attributes {
     arena_bytes = 128 : i64, arena_lower_bound_bytes = 128 : i64,
     inputs = [{tensor = tensor<16xf32>}], outputs = [{tensor = tensor<16xf32>}], weights = []} {
@@ -411,7 +397,7 @@ exec.program @main attributes {
 // -----
 
 // write after read,
-func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @k : (memref<16xf32>) -> memref<16xf32>
 exec.program @main attributes {
     arena_bytes = 128 : i64, arena_lower_bound_bytes = 128 : i64,
     inputs = [{tensor = tensor<16xf32>}], outputs = [{tensor = tensor<16xf32>}], weights = []} {
@@ -429,7 +415,7 @@ exec.program @main attributes {
 // -----
 
 // and write after write.
-func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @k : (memref<16xf32>) -> memref<16xf32>
 exec.program @main attributes {
     arena_bytes = 128 : i64, arena_lower_bound_bytes = 128 : i64,
     inputs = [{tensor = tensor<16xf32>}], outputs = [{tensor = tensor<16xf32>}], weights = []} {
@@ -463,7 +449,7 @@ exec.program @main attributes {
 // -----
 
 // Ranges are within their storage.
-func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @k : (memref<16xf32>) -> memref<16xf32>
 exec.program @main attributes {
     arena_bytes = 128 : i64, arena_lower_bound_bytes = 128 : i64,
     inputs = [{tensor = tensor<16xf32>}], outputs = [{tensor = tensor<16xf32>}], weights = []} {
@@ -474,7 +460,7 @@ exec.program @main attributes {
 
 // -----
 
-func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @k : (memref<16xf32>) -> memref<16xf32>
 exec.program @main attributes {
     arena_bytes = 128 : i64, arena_lower_bound_bytes = 128 : i64,
     inputs = [{tensor = tensor<16xf32>}], outputs = [{tensor = tensor<16xf32>}], weights = []} {
@@ -485,7 +471,7 @@ exec.program @main attributes {
 
 // -----
 
-func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @k : (memref<16xf32>) -> memref<16xf32>
 exec.program @main attributes {
     arena_bytes = 128 : i64, arena_lower_bound_bytes = 128 : i64,
     inputs = [{tensor = tensor<16xf32>}], outputs = [{tensor = tensor<16xf32>}], weights = []} {
@@ -496,7 +482,7 @@ exec.program @main attributes {
 
 // -----
 
-func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @k : (memref<16xf32>) -> memref<16xf32>
 exec.program @main attributes {
     arena_bytes = 128 : i64, arena_lower_bound_bytes = 128 : i64,
     inputs = [{tensor = tensor<16xf32>}], outputs = [{tensor = tensor<16xf32>}], weights = []} {
@@ -507,7 +493,7 @@ exec.program @main attributes {
 
 // -----
 
-func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @k : (memref<16xf32>) -> memref<16xf32>
 exec.program @main attributes {
     arena_bytes = 128 : i64, arena_lower_bound_bytes = 128 : i64,
     inputs = [{tensor = tensor<16xf32>}], outputs = [{tensor = tensor<16xf32>}], weights = []} {
@@ -518,7 +504,7 @@ exec.program @main attributes {
 
 // -----
 
-func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @k : (memref<16xf32>) -> memref<16xf32>
 exec.program @main attributes {
     arena_bytes = 128 : i64, arena_lower_bound_bytes = 128 : i64,
     inputs = [{tensor = tensor<16xf32>}], outputs = [{tensor = tensor<16xf32>}], weights = [dense<1.0> : tensor<4xf32>]} {
@@ -530,7 +516,7 @@ exec.program @main attributes {
 // -----
 
 // There is one arena.
-func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @k : (memref<16xf32>) -> memref<16xf32>
 exec.program @main attributes {
     arena_bytes = 128 : i64, arena_lower_bound_bytes = 128 : i64,
     inputs = [{tensor = tensor<16xf32>}], outputs = [{tensor = tensor<16xf32>}], weights = []} {
@@ -542,7 +528,7 @@ exec.program @main attributes {
 // -----
 
 // The caller's inputs and the weights are never written.
-func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @k : (memref<16xf32>) -> memref<16xf32>
 exec.program @main attributes {
     arena_bytes = 128 : i64, arena_lower_bound_bytes = 128 : i64,
     inputs = [{tensor = tensor<16xf32>}], outputs = [{tensor = tensor<16xf32>}], weights = []} {
@@ -554,7 +540,7 @@ exec.program @main attributes {
 // -----
 
 // A command knows what it writes.
-func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @k : (memref<16xf32>) -> memref<16xf32>
 exec.program @main attributes {
     arena_bytes = 128 : i64, arena_lower_bound_bytes = 128 : i64,
     inputs = [{tensor = tensor<16xf32>}], outputs = [{tensor = tensor<16xf32>}], weights = []} {
@@ -565,7 +551,7 @@ exec.program @main attributes {
 
 // -----
 
-func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @k : (memref<16xf32>) -> memref<16xf32>
 exec.program @main attributes {
     arena_bytes = 128 : i64, arena_lower_bound_bytes = 128 : i64,
     inputs = [{tensor = tensor<16xf32>}], outputs = [{tensor = tensor<16xf32>}], weights = []} {
@@ -577,7 +563,7 @@ exec.program @main attributes {
 // -----
 
 // A range is as long as what the kernel takes.
-func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @k : (memref<16xf32>) -> memref<16xf32>
 exec.program @main attributes {
     arena_bytes = 128 : i64, arena_lower_bound_bytes = 128 : i64,
     inputs = [{tensor = tensor<16xf32>}], outputs = [{tensor = tensor<16xf32>}], weights = []} {
@@ -589,14 +575,14 @@ exec.program @main attributes {
 // -----
 
 // A kernel overwrites only what it said it may.
-func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @k : (memref<16xf32>) -> memref<16xf32>
 exec.program @main attributes {
     arena_bytes = 128 : i64, arena_lower_bound_bytes = 128 : i64,
     inputs = [{tensor = tensor<16xf32>}], outputs = [{tensor = tensor<16xf32>}], weights = []} {
   exec.launch @k [#exec.binding<input 0, offset = <0>, length = <64>, written = false>,
                   #exec.binding<arena 0, offset = <0>, length = <64>, written = true>]
   exec.barrier
-  // expected-error@+1 {{after the stage schedule: binding 1, bytes 0 to 64 of arena 0, overlaps binding 0, which 'exec.aliases' of kernel 'k' does not allow}}
+  // expected-error@+1 {{after the stage schedule: binding 1, bytes 0 to 64 of arena 0, overlaps binding 0, which 'aliases' of kernel 'k' does not allow}}
   exec.launch @k [#exec.binding<arena 0, offset = <0>, length = <64>, written = false>,
                   #exec.binding<arena 0, offset = <0>, length = <64>, written = true>]
 }
@@ -604,7 +590,7 @@ exec.program @main attributes {
 // -----
 
 // Copies have two ranges of one length that do not overlap.
-func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @k : (memref<16xf32>) -> memref<16xf32>
 exec.program @main attributes {
     arena_bytes = 128 : i64, arena_lower_bound_bytes = 128 : i64,
     inputs = [{tensor = tensor<16xf32>}], outputs = [{tensor = tensor<16xf32>}], weights = []} {
@@ -615,7 +601,7 @@ exec.program @main attributes {
 
 // -----
 
-func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @k : (memref<16xf32>) -> memref<16xf32>
 exec.program @main attributes {
     arena_bytes = 128 : i64, arena_lower_bound_bytes = 128 : i64,
     inputs = [{tensor = tensor<16xf32>}], outputs = [{tensor = tensor<16xf32>}], weights = []} {
@@ -629,7 +615,7 @@ exec.program @main attributes {
 
 // -----
 
-func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @k : (memref<16xf32>) -> memref<16xf32>
 exec.program @main attributes {
     arena_bytes = 128 : i64, arena_lower_bound_bytes = 128 : i64,
     inputs = [{tensor = tensor<16xf32>}], outputs = [{tensor = tensor<16xf32>}], weights = []} {
@@ -641,7 +627,7 @@ exec.program @main attributes {
 // -----
 
 // The caller gets every output, whole.
-func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @k : (memref<16xf32>) -> memref<16xf32>
 // expected-error@+1 {{after the stage schedule: expected a command that writes the 64 bytes of output 0, found none}}
 exec.program @main attributes {
     arena_bytes = 128 : i64, arena_lower_bound_bytes = 128 : i64,
@@ -650,7 +636,7 @@ exec.program @main attributes {
 
 // -----
 
-func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @k : (memref<16xf32>) -> memref<16xf32>
 // expected-error@+1 {{after the stage schedule: expected a command that writes the 64 bytes of output 0, found none}}
 exec.program @main attributes {
     arena_bytes = 128 : i64, arena_lower_bound_bytes = 128 : i64,
@@ -662,7 +648,7 @@ exec.program @main attributes {
 // -----
 
 // No plan is smaller than the bound.
-func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @k : (memref<16xf32>) -> memref<16xf32>
 // expected-error@+1 {{after the stage schedule: expected an arena of at least its lower bound, 128 bytes, found 64}}
 exec.program @main attributes {
     arena_bytes = 64 : i64, arena_lower_bound_bytes = 128 : i64,
@@ -672,7 +658,7 @@ exec.program @main attributes {
 // -----
 
 // Types of inputs, outputs and weights give their sizes.
-func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @k : (memref<16xf32>) -> memref<16xf32>
 // expected-error@+1 {{after the stage schedule: expected the static tensor type of input 0, found 3 : i64}}
 exec.program @main attributes {
     arena_bytes = 128 : i64, arena_lower_bound_bytes = 128 : i64,
@@ -681,7 +667,7 @@ exec.program @main attributes {
 
 // -----
 
-func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @k : (memref<16xf32>) -> memref<16xf32>
 // expected-error@+1 {{after the stage schedule: expected the static tensor type of output 0, found {tensor = tensor<?xf32>}}}
 exec.program @main attributes {
     arena_bytes = 128 : i64, arena_lower_bound_bytes = 128 : i64,
@@ -690,7 +676,7 @@ exec.program @main attributes {
 
 // -----
 
-func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @k : (memref<16xf32>) -> memref<16xf32>
 // expected-error@+1 {{after the stage schedule: expected elements as weight 0, found 3 : i64}}
 exec.program @main attributes {
     arena_bytes = 128 : i64, arena_lower_bound_bytes = 128 : i64,
@@ -699,7 +685,7 @@ exec.program @main attributes {
 
 // -----
 
-func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @k : (memref<16xf32>) -> memref<16xf32>
 exec.program @main attributes {
     arena_bytes = 128 : i64, arena_lower_bound_bytes = 128 : i64,
     inputs = [{tensor = tensor<16xf32>}], outputs = [{tensor = tensor<16xf32>}], weights = []} {
@@ -709,13 +695,13 @@ exec.program @main attributes {
 
 // -----
 
-// expected-error@+1 {{after the stage schedule: expected exec.program and private kernels, found 'memref.global'}}
+// expected-error@+1 {{after the stage schedule: expected exec.program and kernels, found 'memref.global'}}
 memref.global @g : memref<4xf32>
 
 // -----
 
 // After a condition there is what both branches leave.
-func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @k : (memref<16xf32>) -> memref<16xf32>
 exec.program @main attributes {
     arena_bytes = 64 : i64, arena_lower_bound_bytes = 64 : i64,
     inputs = [{tensor = tensor<16xf32>}, {tensor = tensor<i1>}], outputs = [{tensor = tensor<16xf32>}], weights = []} {
@@ -730,7 +716,7 @@ exec.program @main attributes {
 // -----
 
 // A step finds what every step leaves, not only what was there before.
-func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @k : (memref<16xf32>) -> memref<16xf32>
 exec.program @main attributes {
     arena_bytes = 128 : i64, arena_lower_bound_bytes = 128 : i64,
     inputs = [{tensor = tensor<16xf32>}], outputs = [{tensor = tensor<16xf32>}], weights = []} {
@@ -747,7 +733,7 @@ exec.program @main attributes {
 // -----
 
 // A copy that moves stays within its storage in every iteration.
-func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @k : (memref<16xf32>) -> memref<16xf32>
 exec.program @main attributes {
     arena_bytes = 64 : i64, arena_lower_bound_bytes = 64 : i64,
     inputs = [{tensor = tensor<16xf32>}], outputs = [{tensor = tensor<16xf32>}], weights = []} {
@@ -759,7 +745,7 @@ exec.program @main attributes {
 
 // -----
 
-func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @k : (memref<16xf32>) -> memref<16xf32>
 exec.program @main attributes {
     arena_bytes = 64 : i64, arena_lower_bound_bytes = 64 : i64,
     inputs = [{tensor = tensor<16xf32>}], outputs = [{tensor = tensor<16xf32>}], weights = []} {
@@ -769,7 +755,7 @@ exec.program @main attributes {
 
 // -----
 
-func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @k : (memref<16xf32>) -> memref<16xf32>
 exec.program @main attributes {
     arena_bytes = 64 : i64, arena_lower_bound_bytes = 64 : i64,
     inputs = [{tensor = tensor<16xf32>}], outputs = [{tensor = tensor<16xf32>}], weights = []} {
@@ -779,7 +765,7 @@ exec.program @main attributes {
 
 // -----
 
-func.func private @k(memref<16xf32>, memref<16xf32>) attributes {exec.results = 1 : i64}
+exec.kernel @k : (memref<16xf32>) -> memref<16xf32>
 // expected-error@+1 {{after the stage schedule: expected eight bytes as 'value' of an output's size, found}}
 exec.program @main attributes {
     arena_bytes = 64 : i64, arena_lower_bound_bytes = 64 : i64,

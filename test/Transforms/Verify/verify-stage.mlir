@@ -78,10 +78,10 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = exec.invoke @k0(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
-func.func private @k0(%x: memref<4xf32>, %y: memref<4xf32>, %scratch: memref<64xi8>,
-                      %begin: index, %end: index)
-    attributes {exec.results = 1 : i64, exec.groups = #exec.size<1>,
-                exec.scratch_bytes = 64 : i64, exec.aliases = [0]} {
+exec.kernel @k0 calls @k0_body : (memref<4xf32>) -> memref<4xf32>
+    grid [#exec.size<1>] scratch 64 {aliases = array<i64: 0>}
+func.func private @k0_body(%x: memref<4xf32>, %y: memref<4xf32>, %scratch: memref<64xi8>,
+                      %begin: index, %end: index) {
   %c0 = arith.constant 0 : index
   %small = memref.alloca() : memref<4xf32>
   %v = memref.load %x[%c0] : memref<4xf32>
@@ -94,9 +94,9 @@ func.func private @k0(%x: memref<4xf32>, %y: memref<4xf32>, %scratch: memref<64x
 // barrier between them touch different bytes; a formula counts as its
 // largest value.
 //--- schedule.mlir
-func.func private @unary(memref<32xf32>, memref<32xf32>) attributes {exec.results = 1 : i64}
-func.func private @half(memref<16xf32>, memref<32xf32>) attributes {exec.results = 1 : i64}
-func.func private @inPlace(memref<32xf32>, memref<32xf32>) attributes {exec.results = 1 : i64, exec.aliases = [0]}
+exec.kernel @unary : (memref<32xf32>) -> memref<32xf32>
+exec.kernel @half : (memref<16xf32>) -> memref<32xf32>
+exec.kernel @inPlace : (memref<32xf32>) -> memref<32xf32> {aliases = array<i64: 0>}
 exec.program @main attributes {
     arena_bytes = 256 : i64, arena_lower_bound_bytes = 256 : i64,
     inputs = [{tensor = tensor<32xf32>}],

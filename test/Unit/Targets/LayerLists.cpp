@@ -118,14 +118,17 @@ std::vector<Layer> ashlar::systolic::test::layersOf(const std::string &path,
   }
   llvm::StringMap<int64_t> launches;
   program->module->walk([&](exec::LaunchOp op) { ++launches[op.getKernel()]; });
-  auto add = [&](func::FuncOp kernel, std::vector<tile::ContractOp> ops) {
+  SymbolTable symbols(*program->module);
+  auto add = [&](exec::KernelOp kernel, func::FuncOp body,
+                 std::vector<tile::ContractOp> ops) {
     Layer layer;
     layer.model = std::filesystem::path(path).stem();
     layer.name = kernel.getSymName();
     layer.times = launches.lookup(kernel.getSymName());
-    layer.compile = [program, kernel, ops](const Machine &machine,
-                                           const SearchOptions &options) {
-      func::FuncOp function = kernel;
+    layer.compile = [program, name = layer.name, body, ops,
+                     bindings = kernel.getNumBindings()](
+                        const Machine &machine, const SearchOptions &options) {
+      func::FuncOp function = body;
       Compiled compiled;
       std::vector<Problem> problems(ops.size());
       Lowered lowered;
@@ -133,24 +136,25 @@ std::vector<Layer> ashlar::systolic::test::layersOf(const std::string &path,
         if (compiled.error.empty())
           compiled.error = readContract(op, machine, problem);
       if (compiled.error.empty())
-        compiled.error = lowerContracts(
-            problems, std::vector<std::string>(ops.size()), machine,
-            function.getSymName().str(), exec::numKernelBindings(function),
-            compiled.kernel, options, innerBinding(function), &lowered);
+        compiled.error =
+            lowerContracts(problems, std::vector<std::string>(ops.size()),
+                           machine, name, bindings, compiled.kernel, options,
+                           innerBinding(function), &lowered);
       compiled.alternatives = std::move(lowered.alternatives);
       return compiled;
     };
     layers.push_back(std::move(layer));
   };
-  program->module->walk([&](func::FuncOp kernel) {
+  program->module->walk([&](exec::KernelOp kernel) {
+    auto body = symbols.lookup<func::FuncOp>(*kernel.getBody());
     std::vector<tile::ContractOp> contracts;
-    kernel.walk([&](tile::ContractOp op) { contracts.push_back(op); });
-    if (exec::deviceOf(kernel) == 0 || contracts.empty())
+    body.walk([&](tile::ContractOp op) { contracts.push_back(op); });
+    if (kernel.getDevice() == 0 || contracts.empty())
       return;
     if (!isApart)
-      return add(kernel, contracts);
+      return add(kernel, body, contracts);
     for (tile::ContractOp op : contracts)
-      add(kernel, {op});
+      add(kernel, body, {op});
   });
   return layers;
 }

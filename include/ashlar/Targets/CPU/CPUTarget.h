@@ -12,7 +12,7 @@ class CPUTarget : public Target {
 public:
   explicit CPUTarget(MachineModel machine) : Target(std::move(machine)) {}
 
-  void buildKernelPipeline(mlir::OpPassManager &kernels,
+  void buildKernelPipeline(mlir::OpPassManager &program,
                            const KernelOptions &options) const override;
   mlir::FailureOr<ProgramBinary> emit(mlir::ModuleOp program,
                                       const EmitOptions &options) override;

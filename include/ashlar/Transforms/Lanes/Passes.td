@@ -36,14 +36,14 @@ def ExpandCopiesPass
                            "::mlir::memref::MemRefDialect"];
 }
 
-def FormGroupsPass : Pass<"ashlar-form-groups", "::mlir::func::FuncOp"> {
+def FormGroupsPass : Pass<"ashlar-form-groups", "::mlir::ModuleOp"> {
   let summary = "Turn the boxes of a kernel into a range of groups";
   let description = [{
-    Before: a bufferized kernel with at most one `scf.forall` at its top. After:
-    it takes scratch memory and a range of groups, computes those, and carries
-    `exec.groups` and `exec.scratch_bytes`. Allocations are gone: small ones are
-    on the stack, larger ones in the scratch. A kernel with other work beside
-    its boxes has one group.
+    Before: bufferized kernels with at most one `scf.forall` at the top of each
+    body. After: every body takes scratch memory and a range of groups and
+    computes those; its `exec.kernel` has a grid and the scratch's bytes.
+    Allocations are gone: small ones are on the stack, larger ones in the
+    scratch. A kernel with other work beside its boxes has one group.
   }];
   let dependentDialects = ["::ashlar::exec::ExecDialect",
                            "::mlir::memref::MemRefDialect",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Ends of the stage `tile` that several targets share. They run on functions.
+// Ends of the stage `tile` that several targets share. They run on a program.
 #ifndef ASHLAR_TRANSFORMS_PIPELINES_KERNELPIPELINES_H
 #define ASHLAR_TRANSFORMS_PIPELINES_KERNELPIPELINES_H
 
@@ -17,11 +17,11 @@ struct LanesOptions {
 
   bool takes(PipelineStep step) const { return unsigned(step) < steps; }
 };
-void buildLanesPipeline(mlir::OpPassManager &kernels,
+void buildLanesPipeline(mlir::OpPassManager &program,
                         const LanesOptions &options);
 
 /// Plain loops over single elements, in the order of the definition.
-void buildLoopsPipeline(mlir::OpPassManager &kernels);
+void buildLoopsPipeline(mlir::OpPassManager &program);
 
 } // namespace ashlar
 

@@ -5,12 +5,12 @@
 include "mlir/Pass/PassBase.td"
 
 def OutlineKernelsPass : Pass<"ashlar-outline-kernels", "::mlir::ModuleOp"> {
-  let summary = "Turn each dispatch into a kernel function";
+  let summary = "Turn each dispatch into a kernel with a body of its own";
   let description = [{
     Before: a program's functions with `exec.dispatch`. After: every distinct
-    body is a private function on memrefs (operands, then a destination per
-    result) that carries `exec.results`, and each dispatch is an `exec.invoke`.
-    Bodies that differ in nothing but locations share one kernel.
+    body is an `exec.kernel` with a private function on memrefs (operands, then
+    a destination per result), and each dispatch is an `exec.invoke`. Bodies
+    that differ in nothing but locations share one kernel.
   }];
   let dependentDialects = ["::ashlar::exec::ExecDialect",
                            "::mlir::bufferization::BufferizationDialect"];

@@ -85,28 +85,31 @@ void SizeAttr::print(AsmPrinter &printer) const {
   printer << ">";
 }
 
-unsigned ashlar::exec::numKernelBindings(func::FuncOp kernel) {
-  return kernel.getNumArguments() - numKernelParameters(kernel) -
-         (kernel->hasAttr(groupsAttrName) ? 3 : 0);
+std::pair<KernelOp, func::FuncOp>
+ashlar::exec::addKernel(SymbolTable &symbols, Location location, StringRef name,
+                        FunctionType bindings, TypeRange others) {
+  OpBuilder b(location.getContext());
+  auto kernel = KernelOp::create(b, location, name, bindings);
+  Block::iterator end = cast<ModuleOp>(symbols.getOp()).getBody()->end();
+  symbols.insert(kernel, end);
+  SmallVector<Type> types(bindings.getInputs());
+  llvm::append_range(types, bindings.getResults());
+  llvm::append_range(types, others);
+  auto body =
+      func::FuncOp::create(b, location, (kernel.getSymName() + "_body").str(),
+                           b.getFunctionType(types, {}));
+  body.setPrivate();
+  kernel.setBody(symbols.insert(body, end).getValue());
+  body.addEntryBlock();
+  return {kernel, body};
 }
 
-unsigned ashlar::exec::numKernelParameters(func::FuncOp kernel) {
-  auto parameters = kernel->getAttrOfType<ArrayAttr>(parametersAttrName);
-  return parameters ? parameters.size() : 0;
-}
-
-unsigned ashlar::exec::deviceOf(func::FuncOp kernel) {
-  auto device = kernel->getAttrOfType<IntegerAttr>(deviceAttrName);
-  return device ? device.getInt() : 0;
-}
-
-SmallVector<func::FuncOp> ashlar::exec::kernelsOf(ModuleOp program,
-                                                  unsigned device) {
-  auto all = program.getOps<func::FuncOp>();
-  SmallVector<func::FuncOp> kernels;
-  llvm::copy_if(all, std::back_inserter(kernels), [&](func::FuncOp kernel) {
-    return deviceOf(kernel) == device;
-  });
+SmallVector<KernelOp> ashlar::exec::kernelsOf(ModuleOp program,
+                                              unsigned device) {
+  SmallVector<KernelOp> kernels;
+  for (auto kernel : program.getOps<KernelOp>())
+    if (kernel.getDevice() == device)
+      kernels.push_back(kernel);
   return kernels;
 }
 
@@ -154,37 +157,131 @@ LogicalResult DispatchOp::verifyRegions() {
   return success();
 }
 
-LogicalResult InvokeOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
-  auto kernel =
-      symbolTable.lookupNearestSymbolFrom<func::FuncOp>(*this, getKernelAttr());
-  if (!kernel)
-    return emitOpError("names kernel ")
-           << getKernelAttr() << ", which does not exist";
-  unsigned expected = getNumOperands() + getNumResults();
-  unsigned found = numKernelBindings(kernel);
-  if (found != expected) {
-    InFlightDiagnostic diagnostic =
-        emitOpError("has ")
-        << expected << " operands and results, but its kernel takes " << found;
-    diagnostic.attachNote(kernel.getLoc()) << "the kernel is here";
+void KernelOp::build(OpBuilder &builder, OperationState &state, StringRef name,
+                     FunctionType bindings) {
+  state.addAttribute(getSymNameAttrName(state.name),
+                     builder.getStringAttr(name));
+  state.addAttribute(getBindingsAttrName(state.name), TypeAttr::get(bindings));
+}
+
+SizeAttr KernelOp::getGroups() {
+  ArrayAttr grid = getGridAttr();
+  if (!grid || grid.size() == 1)
+    return grid ? cast<SizeAttr>(grid[0]) : SizeAttr();
+  AffineExpr formula = getAffineConstantExpr(1, getContext());
+  int64_t most = 1;
+  unsigned symbols = 0;
+  for (auto size : grid.getAsRange<SizeAttr>()) {
+    formula = formula * size.getFormula();
+    most *= size.getLargest();
+    symbols = std::max(symbols, size.getMap().getNumSymbols());
+  }
+  return SizeAttr::get(formula, symbols, most);
+}
+
+LogicalResult KernelOp::verify() {
+  if (int64_t(getDevice()) < 0)
+    return emitOpError("expected the number of a device, found ")
+           << int64_t(getDevice());
+  for (unsigned i = 0; i != getNumBindings(); ++i)
+    if (!isa<MemRefType>(getBindingType(i)))
+      return emitOpError("expected memrefs as bindings, found ")
+             << getBindingType(i);
+  if (ArrayAttr grid = getGridAttr(); grid && (grid.empty() || grid.size() > 3))
+    return emitOpError("expected a grid of one to three sizes, found ")
+           << grid.size();
+  if (getScratchBytes().value_or(0) > INT64_MAX)
+    return emitOpError("expected bytes of scratch, found ")
+           << int64_t(*getScratchBytes());
+  if (getCyclesAttr() && !getBoundAttr())
+    return emitOpError("expected 'bound' beside 'cycles', found none");
+  for (int64_t operand : getAliases().value_or(ArrayRef<int64_t>()))
+    if (operand < 0 || operand >= int64_t(getNumOperands()) ||
+        getNumResults() != 1)
+      return emitOpError("expected 'aliases' to number some of its ")
+             << getNumOperands() << " operands and one result, found operand "
+             << operand << " and " << getNumResults() << " results";
+  return success();
+}
+
+/// Where it is still a function: buffers, then parameters.
+LogicalResult KernelOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  if (!getBodyAttr())
+    return success();
+  Operation *symbol = symbolTable.lookupNearestSymbolFrom(*this, getBodyAttr());
+  if (!symbol)
+    return emitOpError("calls ") << getBodyAttr() << ", which does not exist";
+  auto function = dyn_cast<func::FuncOp>(symbol);
+  if (!function)
+    return success();
+  auto refuse = [&](const Twine &expected, auto found) {
+    InFlightDiagnostic diagnostic = emitOpError("expected its body to take ");
+    diagnostic << expected << ", found " << found;
+    diagnostic.attachNote(function.getLoc()) << "the body is here";
     return diagnostic;
+  };
+  ArrayRef<Type> types = function.getArgumentTypes();
+  size_t expected = getNumBindings() + getNumParameters();
+  if (types.size() < expected)
+    return refuse(Twine(getNumBindings()) + " buffers and " +
+                      Twine(getNumParameters()) + " parameters",
+                  std::to_string(types.size()) + " arguments");
+  for (unsigned i = 0; i != getNumBindings(); ++i)
+    if (types[i] != getBindingType(i)) {
+      InFlightDiagnostic diagnostic = emitOpError("expected its body to take ");
+      diagnostic << getBindingType(i) << " as buffer " << i << ", found "
+                 << types[i];
+      diagnostic.attachNote(function.getLoc()) << "the body is here";
+      return diagnostic;
+    }
+  for (unsigned i = 0; i != getNumParameters(); ++i) {
+    unsigned argument = getNumBindings() + i;
+    if (!types[argument].isIndex())
+      return refuse("parameters as index", types[argument]);
+    if (function.getArgAttr(argument, sizeAttrName) != (*getParameters())[i])
+      return refuse("parameters with '" + Twine(sizeAttrName) +
+                        "' as in the kernel",
+                    function.getArgAttr(argument, sizeAttrName));
   }
   return success();
 }
 
-LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
-  auto kernel =
-      symbolTable.lookupNearestSymbolFrom<func::FuncOp>(*this, getKernelAttr());
+static KernelOp findKernel(Operation *op, FlatSymbolRefAttr name,
+                           SymbolTableCollection &symbolTable) {
+  auto kernel = symbolTable.lookupNearestSymbolFrom<KernelOp>(op, name);
   if (!kernel)
-    return emitOpError("names kernel ")
-           << getKernelAttr() << ", which does not exist";
+    op->emitOpError("names kernel ") << name << ", which does not exist";
+  return kernel;
+}
+
+LogicalResult InvokeOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  KernelOp kernel = findKernel(*this, getKernelAttr(), symbolTable);
+  if (!kernel)
+    return failure();
+  if (getNumOperands() == kernel.getNumOperands() &&
+      getNumResults() == kernel.getNumResults())
+    return success();
+  InFlightDiagnostic diagnostic = emitOpError("has ")
+                                  << getNumOperands() << " operands and "
+                                  << getNumResults()
+                                  << " results, but its kernel takes "
+                                  << kernel.getNumOperands() << " and has "
+                                  << kernel.getNumResults();
+  diagnostic.attachNote(kernel.getLoc()) << "the kernel is here";
+  return diagnostic;
+}
+
+LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  KernelOp kernel = findKernel(*this, getKernelAttr(), symbolTable);
+  if (!kernel)
+    return failure();
   for (Attribute binding : getBindings())
     if (!isa<BindingAttr>(binding))
       return emitOpError("bindings must be #exec.binding, found ") << binding;
-  if (numKernelBindings(kernel) != getBindings().size())
+  if (kernel.getNumBindings() != getBindings().size())
     return emitOpError("gives ")
            << getBindings().size() << " bindings, but its kernel takes "
-           << numKernelBindings(kernel);
+           << kernel.getNumBindings();
   return success();
 }
 

@@ -67,12 +67,82 @@ func.func @missing(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // A kernel has a place for each operand and each result.
 func.func @arity(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error@+1 {{'exec.invoke' op has 2 operands and results, but its kernel takes 1}}
+  // expected-error@+1 {{'exec.invoke' op has 1 operands and 1 results, but its kernel takes 1 and has 0}}
   %y = exec.invoke @relu(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
 // expected-note@+1 {{the kernel is here}}
-func.func private @relu(memref<4xf32>)
+exec.kernel @relu : (memref<4xf32>) -> ()
+
+// -----
+
+// expected-error@+1 {{'exec.kernel' op calls @body, which does not exist}}
+exec.kernel @k calls @body : (memref<4xf32>) -> ()
+
+// -----
+
+// Its body takes the same buffers, in this order.
+// expected-error@+1 {{'exec.kernel' op expected its body to take 'memref<4xf32>' as buffer 1, found 'memref<8xf32>'}}
+exec.kernel @k calls @body : (memref<8xf32>) -> memref<4xf32>
+// expected-note@+1 {{the body is here}}
+func.func private @body(memref<8xf32>, memref<8xf32>)
+
+// -----
+
+// expected-error@+1 {{'exec.kernel' op expected its body to take 1 buffers and 1 parameters, found 1 arguments}}
+exec.kernel @k calls @body : (memref<8xf32>) -> () {parameters = [#exec.size<4>]}
+// expected-note@+1 {{the body is here}}
+func.func private @body(memref<8xf32>)
+
+// -----
+
+// expected-error@+1 {{'exec.kernel' op expected its body to take parameters as index, found 'i64'}}
+exec.kernel @k calls @body : (memref<8xf32>) -> () {parameters = [#exec.size<4>]}
+// expected-note@+1 {{the body is here}}
+func.func private @body(memref<8xf32>, i64)
+
+// -----
+
+// expected-error@+1 {{'exec.kernel' op expected its body to take parameters with 'exec.size' as in the kernel, found #exec.size<5>}}
+exec.kernel @k calls @body : (memref<8xf32>) -> () {parameters = [#exec.size<4>]}
+// expected-note@+1 {{the body is here}}
+func.func private @body(memref<8xf32>, index {exec.size = #exec.size<5>})
+
+// -----
+
+// expected-error@+1 {{'exec.kernel' op expected memrefs as bindings, found 'tensor<4xf32>'}}
+exec.kernel @k : (tensor<4xf32>) -> ()
+
+// -----
+
+// expected-error@+1 {{'exec.kernel' op expected the number of a device, found -1}}
+exec.kernel @k : () -> () device -1
+
+// -----
+
+// expected-error@+1 {{'exec.kernel' op expected a grid of one to three sizes, found 0}}
+exec.kernel @k : () -> () grid []
+
+// -----
+
+// expected-error@+1 {{'exec.kernel' op expected bytes of scratch, found -8}}
+exec.kernel @k : () -> () scratch -8
+
+// -----
+
+// expected-error@+1 {{'exec.kernel' op expected 'bound' beside 'cycles', found none}}
+exec.kernel @k : () -> () {cycles = 3 : i64}
+
+// -----
+
+// Only an operand can be overwritten, and only by a single result.
+// expected-error@+1 {{'exec.kernel' op expected 'aliases' to number some of its 1 operands and one result, found operand 1 and 1 results}}
+exec.kernel @k : (memref<4xf32>) -> memref<4xf32> {aliases = array<i64: 1>}
+
+// -----
+
+// expected-error@+1 {{'exec.kernel' op expected 'aliases' to number some of its 1 operands and one result, found operand 0 and 2 results}}
+exec.kernel @k : (memref<4xf32>) -> (memref<4xf32>, memref<4xf32>) {aliases = array<i64: 0>}
 
 // -----
 
@@ -85,7 +155,7 @@ exec.program @missing attributes {
 
 // -----
 
-func.func private @relu(memref<4xf32>)
+exec.kernel @relu : (memref<4xf32>) -> ()
 exec.program @notBinding attributes {
     arena_bytes = 0 : i64, arena_lower_bound_bytes = 0 : i64,
     inputs = [], outputs = [], weights = []} {
@@ -95,9 +165,7 @@ exec.program @notBinding attributes {
 
 // -----
 
-// The scratch and the range of groups are not bound by commands.
-func.func private @relu(memref<4xf32>, memref<4xf32>, memref<0xi8>, index, index)
-    attributes {exec.groups = #exec.size<1>}
+exec.kernel @relu : (memref<4xf32>) -> memref<4xf32>
 exec.program @arity attributes {
     arena_bytes = 0 : i64, arena_lower_bound_bytes = 0 : i64,
     inputs = [], outputs = [], weights = []} {

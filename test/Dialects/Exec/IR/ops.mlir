@@ -36,13 +36,24 @@ module @tensors attributes {exec.target = #exec.target<"cpu", "x86-64-v3">} {
     %y:2 = exec.invoke @kernel(%x) : (tensor<4xf32>) -> (tensor<4xf32>, tensor<2xi8>)
     return %y#0, %y#1 : tensor<4xf32>, tensor<2xi8>
   }
-  func.func private @kernel(memref<4xf32>, memref<4xf32>, memref<2xi8>)
+  // CHECK: exec.kernel @kernel : (memref<4xf32>) -> (memref<4xf32>, memref<2xi8>)
+  exec.kernel @kernel : (memref<4xf32>) -> (memref<4xf32>, memref<2xi8>)
 }
 
-// Once a kernel has groups, its last three arguments are no bindings.
 module @programs {
-  func.func private @grouped(memref<4xf32>, memref<4xf32>, memref<0xi8>, index,
-      index) attributes {exec.groups = #exec.size<1>}
+  // CHECK: exec.kernel @grouped calls @body : (memref<4xf32>) -> memref<4xf32> device 1
+  // CHECK-SAME: grid [#exec.size<2>, #exec.size<#map{{.*}}, largest = 32>] scratch 64
+  // CHECK-SAME: {aliases = array<i64: 0>, bound = "compute", cycles = 9 : i64, flops = #exec.size<8>, nodes = ["a", "b"]
+  // CHECK-SAME: parameters = [#exec.size<#map{{.*}}, largest = 8>]}
+  exec.kernel @grouped calls @body : (memref<4xf32>) -> memref<4xf32> device 1
+      grid [#exec.size<2>, #exec.size<affine_map<()[s0] -> (s0 * 4)>, largest = 32>]
+      scratch 64
+      {nodes = ["a", "b"], flops = #exec.size<8>, cycles = 9 : i64, bound = "compute",
+       aliases = array<i64: 0>,
+       parameters = [#exec.size<affine_map<()[s0] -> (s0)>, largest = 8>]}
+  func.func private @body(memref<4xf32>, memref<4xf32>,
+      index {exec.size = #exec.size<affine_map<()[s0] -> (s0)>, largest = 8>},
+      memref<64xi8>, index, index)
 
   // Commands keep their order; bindings keep storage, index, offset, length.
   // CHECK-LABEL: exec.program @main

@@ -13,8 +13,8 @@ def Exec_Dialect : Dialect {
     What the runtime executes, without the bodies of kernels. It has two forms.
 
     From the stage `fuse` on, tensors flow between `exec.dispatch` ops, each of
-    which becomes one kernel; `tile` outlines them into functions that carry
-    `exec.groups` and turns the dispatch into an `exec.invoke`.
+    which becomes one kernel; `tile` outlines each into an `exec.kernel` with a
+    function beside it and turns the dispatch into an `exec.invoke`.
 
     From the stage `schedule` on, an `exec.program` is a list of commands
     (`exec.launch`, `exec.copy`, `exec.barrier`) on byte ranges of inputs,

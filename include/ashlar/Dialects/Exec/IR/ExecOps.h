@@ -24,24 +24,11 @@
 
 namespace ashlar::exec {
 
-/// Attributes of an outlined kernel, a func.func on memrefs.
-/// How many groups its grid has (SizeAttr).
-inline constexpr llvm::StringLiteral groupsAttrName = "exec.groups";
-/// Scratch bytes per worker (i64).
-inline constexpr llvm::StringLiteral scratchAttrName = "exec.scratch_bytes";
-/// The operands whose memory the only result may take over (array of i64).
-inline constexpr llvm::StringLiteral aliasesAttrName = "exec.aliases";
-/// How many of the arguments are results (i64); they come last.
-inline constexpr llvm::StringLiteral resultsAttrName = "exec.results";
-/// Arithmetic operations of one call (SizeAttr).
-inline constexpr llvm::StringLiteral flopsAttrName = "exec.flops";
-/// The model's nodes that it computes (array of strings).
-inline constexpr llvm::StringLiteral nodesAttrName = "exec.nodes";
 /// On a result of an entry that is a size of another result: which, and of
 /// which dimension (array of two i64). Such results come last.
 inline constexpr llvm::StringLiteral sizeOfAttrName = "exec.size_of";
-/// On contractions and kernels: the cycles that one worker would take (i64),
-/// and what limits it (string).
+/// On a contraction: the cycles that one worker would take (i64), and what
+/// limits it (string).
 inline constexpr llvm::StringLiteral cyclesAttrName = "exec.cycles";
 inline constexpr llvm::StringLiteral boundAttrName = "exec.bound";
 /// On the module of a program: nodes whose results are views, and nodes that
@@ -54,11 +41,9 @@ inline constexpr llvm::StringLiteral targetAttrName = "exec.target";
 /// The same of further devices that it runs on, 1 and so on (array of
 /// TargetAttr).
 inline constexpr llvm::StringLiteral companionsAttrName = "exec.companions";
-/// On an argument of a kernel: nobody reads it afterwards (unit); it holds
-/// values between the contractions of a joined kernel.
+/// On an argument of a kernel's body: nobody reads it afterwards (unit); it
+/// holds values between the contractions of a joined kernel.
 inline constexpr llvm::StringLiteral innerAttrName = "exec.inner";
-/// On a kernel: which of them runs it (i64); left out: 0.
-inline constexpr llvm::StringLiteral deviceAttrName = "exec.device";
 
 /// On the module of a program: the sizes that a caller chooses, a dictionary of
 /// `name`, `minimum` and `maximum` for each symbol of a SizeAttr.
@@ -74,9 +59,9 @@ inline constexpr llvm::StringLiteral attributeSizesAttrName =
 /// On a dispatch: the same of its operands.
 inline constexpr llvm::StringLiteral operandSizesAttrName =
     "exec.operand_sizes";
-/// On a kernel: the integers that it takes behind its buffers, as index (array
-/// of SizeAttr).
-inline constexpr llvm::StringLiteral parametersAttrName = "exec.parameters";
+/// On an argument of a kernel's body that is a parameter: its value (SizeAttr),
+/// for what works on functions and must not look beside them.
+inline constexpr llvm::StringLiteral sizeAttrName = "exec.size";
 /// On a contraction of a kernel: for each dim the number of the parameter that
 /// is its size, negative for those that are constant (array of i64).
 inline constexpr llvm::StringLiteral dimParametersAttrName =
@@ -89,15 +74,16 @@ inline constexpr llvm::StringLiteral buffersAttrName = "exec.buffers";
 inline constexpr llvm::StringLiteral openSizesRefusal =
     "sizes that a caller chooses: ";
 
-/// How many buffers a kernel takes. Its parameters follow; once it has groups,
-/// its last three arguments are the scratch and the range of groups.
-unsigned numKernelBindings(mlir::func::FuncOp kernel);
-unsigned numKernelParameters(mlir::func::FuncOp kernel);
+/// Adds a kernel to the end of a program, and behind it a private function, its
+/// body, that takes the buffers and then arguments of types `others`.
+std::pair<KernelOp, mlir::func::FuncOp> addKernel(mlir::SymbolTable &symbols,
+                                                  mlir::Location location,
+                                                  llvm::StringRef name,
+                                                  mlir::FunctionType bindings,
+                                                  mlir::TypeRange others);
 
-/// Which of its program's devices runs a kernel, and all that one of them runs.
-unsigned deviceOf(mlir::func::FuncOp kernel);
-llvm::SmallVector<mlir::func::FuncOp> kernelsOf(mlir::ModuleOp program,
-                                                unsigned device);
+/// What one of a program's devices runs.
+llvm::SmallVector<KernelOp> kernelsOf(mlir::ModuleOp program, unsigned device);
 
 /// One per dim of a tensor, or none where all are constant.
 using SizeList = llvm::SmallVector<SizeAttr>;

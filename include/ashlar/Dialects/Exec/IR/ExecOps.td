@@ -66,13 +66,78 @@ def Exec_TransferOp : Exec_Op<"transfer", [
   let hasVerifier = 1;
 }
 
+def Exec_KernelOp : Exec_Op<"kernel", [
+    Symbol, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "What is known of a kernel beside its body";
+  let description = [{
+    Stands beside the function that computes it, whatever a target makes of
+    that, and is what `exec.invoke` and `exec.launch` name. `bindings` are the
+    buffers that it takes, as memrefs of the largest sizes: operands, then
+    results. The function takes them in this order, then `parameters`, and once
+    the kernel has a grid, its scratch and the range of groups to compute.
+
+    ```mlir
+    exec.kernel @k0_relu calls @k0_relu_body : (memref<8xf32>) -> memref<8xf32>
+        device 1 grid [#exec.size<12>] scratch 0
+        {nodes = ["relu"], flops = #exec.size<8>}
+    ```
+
+    - `device`: which of the program's devices runs it, as of `exec.dispatch`.
+    - `grid`: how many groups it has, at most along three dims; `scratch`: bytes
+      for each worker. Missing until the target's pipeline has formed groups.
+    - `nodes`: the model's nodes that it computes.
+    - `flops`: arithmetic operations of one call.
+    - `cycles`, `bound`: what one worker would take if the strategies of its
+      contractions hold, and what limits it.
+    - `parameters`: the integers that it takes behind its buffers, as index.
+    - `aliases`: the operands whose memory the only result may take over.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name,
+                       OptionalAttr<FlatSymbolRefAttr>:$body,
+                       TypeAttrOf<FunctionType>:$bindings,
+                       DefaultValuedOptionalAttr<I64Attr, "0">:$device,
+                       OptionalAttr<TypedArrayAttrBase<Exec_SizeAttr,
+                                    "sizes">>:$grid,
+                       OptionalAttr<I64Attr>:$scratch_bytes,
+                       OptionalAttr<StrArrayAttr>:$nodes,
+                       OptionalAttr<Exec_SizeAttr>:$flops,
+                       OptionalAttr<I64Attr>:$cycles,
+                       OptionalAttr<StrAttr>:$bound,
+                       OptionalAttr<TypedArrayAttrBase<Exec_SizeAttr,
+                                    "sizes">>:$parameters,
+                       OptionalAttr<DenseI64ArrayAttr>:$aliases);
+  let assemblyFormat = [{
+    $sym_name (`calls` $body^)? `:` $bindings (`device` $device^)?
+    (`grid` $grid^)? (`scratch` $scratch_bytes^)? attr-dict
+  }];
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$name,
+                                 "::mlir::FunctionType":$bindings)>];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    unsigned getNumOperands() { return getBindings().getNumInputs(); }
+    unsigned getNumResults() { return getBindings().getNumResults(); }
+    unsigned getNumBindings() { return getNumOperands() + getNumResults(); }
+    ::mlir::Type getBindingType(unsigned i) {
+      return i < getNumOperands()
+                 ? getBindings().getInput(i)
+                 : getBindings().getResult(i - getNumOperands());
+    }
+    unsigned getNumParameters() {
+      return getParameters() ? getParameters()->size() : 0;
+    }
+    /// How many groups all dims of the grid make; null: it has none yet.
+    SizeAttr getGroups();
+    bool mayTakeOver(int64_t operand) {
+      return ::llvm::is_contained(
+          getAliases().value_or(::llvm::ArrayRef<int64_t>()), operand);
+    }
+  }];
+}
+
 def Exec_InvokeOp : Exec_Op<"invoke", [
     Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Calls an outlined kernel on tensors";
   let description = [{
-    The kernel is a function whose arguments are the operands and then one
-    destination per result, all as memrefs.
-
     ```mlir
     %y = exec.invoke @relu(%x) : (tensor<4xf32>) -> tensor<4xf32>
     ```
