@@ -46,6 +46,7 @@ Core::Core(const MachineModel &machine, tile::ContractOp op, bool groups)
   }
   if (unit) {
     group = unit->k;
+    vectorUnit = unit->name;
     multiplyAddsPerCycle =
         double(unit->m * unit->n) * unit->stepsPerCycle / double(lanes);
     latency = unit->latencyCycles * multiplyAddsPerCycle;
@@ -63,6 +64,7 @@ Core::Core(const MachineModel &machine, tile::ContractOp op, bool groups)
   nearBytes = near.bytes;
   const Memory &far = machine.farthestOwn();
   farBytes = far.bytes;
+  farMemory = far.name;
   farBytesPerCycle = std::max(1.0, machine.readBytesPerCycle(far));
   loadsPerCycle = std::max(1.0, machine.readBytesPerCycle(near) / vectorBytes);
   coldBytesPerCycle =

@@ -36,6 +36,9 @@ struct Core {
   const MultiplyUnit *matrices = nullptr;
   /// How many loads of a vector one row of its registers is.
   int64_t vectorsOfMatrix(const MultiplyUnit &unit) const;
+  /// By the names of the machine model: what multiplies in vectors, and the
+  /// memory behind `farBytes`.
+  llvm::StringRef vectorUnit = "lanes", farMemory = "main";
   /// Sizes are the largest of ranges: nothing may depend on what divides them.
   bool openSizes = false;
 };

@@ -67,13 +67,7 @@ public:
       narrowPanels(scratchBytes);
     chooseWorkers();
     chooseOrder();
-    SmallVector<int64_t> registers;
-    if (const MultiplyUnit *unit = candidates[chosen].unit)
-      registers = {unit->m, unit->n, groupsTogether(*this, *unit) * core.group};
-    auto strategy = tile::StrategyAttr::get(
-        op.getContext(), workers, box, order, /*unroll=*/4, packs,
-        /*grouped=*/core.group > 1, chooseAhead(), registers);
-    op.setStrategyAttr(strategy);
+    op.setStrategyAttr(strategy());
     Prediction prediction = predict();
     if (explains)
       explain(prediction);
@@ -245,6 +239,73 @@ private:
         term > bytes / core.beyondBytesPerCycle)
       return 0;
     return int64_t(std::ceil(core.mainLatency / term));
+  }
+
+  /// All that was chosen, as levels: parts of workers, loops up to where b is
+  /// packed, loops inside with sums of chunks.
+  tile::StrategyAttr strategy() {
+    Builder b(op.getContext());
+    SmallVector<tile::LevelAttr> levels;
+    size_t terms = sizes.size() - numParallel;
+    auto add = [&](tile::LevelKind kind, StringRef scope,
+                   ArrayRef<int64_t> parallel, ArrayRef<int64_t> reduced,
+                   ArrayRef<int64_t> loops) {
+      levels.push_back(tile::LevelAttr::get(b.getContext(), kind, scope,
+                                            parallel, reduced, loops));
+    };
+    SmallVector<int64_t> none(terms, 0), chunks(none);
+    if (llvm::any_of(workers, [](int64_t part) { return part != 0; }))
+      add(tile::LevelKind::Grid, "core", workers, none, {});
+    ArrayRef<int64_t> inside = order;
+    SmallVector<tile::HopAttr> stages;
+    if (packs) {
+      size_t outside = 0;
+      for (auto [i, d] : llvm::enumerate(order))
+        if (op.getBMap().isFunctionOfDim(d))
+          outside = i + 1;
+      SmallVector<int64_t> panel(numParallel, 0);
+      for (int64_t d : inside.take_front(outside))
+        panel[d] = box[d];
+      stages.push_back(tile::HopAttr::get(b.getContext(), tile::HopKind::Pack,
+                                          core.farMemory, levels.size(), 1));
+      add(tile::LevelKind::Loop, "", panel, none, inside.take_front(outside));
+      inside = inside.drop_front(outside);
+    }
+    SmallVector<int64_t> loops(inside);
+    for (unsigned d = numParallel; d != sizes.size(); ++d)
+      if (box[d] < sizes[d]) {
+        chunks[d - numParallel] = box[d];
+        loops.push_back(d);
+      }
+    bool promotes = loops.size() != inside.size();
+    add(tile::LevelKind::Loop, "",
+        ArrayRef<int64_t>(box).take_front(numParallel), chunks, loops);
+    if (int64_t distance = chooseAhead())
+      stages.push_back(tile::HopAttr::get(b.getContext(),
+                                          tile::HopKind::Prefetch,
+                                          core.farMemory, 0, distance));
+    SmallVector<int64_t> m, n, k, group, lanesOfBoth;
+    for (unsigned d = 0; d != sizes.size(); ++d) {
+      if (d >= numParallel)
+        (core.group > 1 && d + 1 == sizes.size() ? group : k).push_back(d);
+      else if (inA(d) && d == last)
+        lanesOfBoth.push_back(d);
+      else if (isRow(d))
+        m.push_back(d);
+      else if (!inA(d))
+        n.push_back(d);
+    }
+    SmallVector<int64_t> shape;
+    const MultiplyUnit *matrix = candidates[chosen].unit;
+    if (matrix)
+      shape = {matrix->m, matrix->n,
+               groupsTogether(*this, *matrix) * core.group};
+    return tile::StrategyAttr::get(
+        b.getContext(), matrix ? StringRef(matrix->name) : core.vectorUnit,
+        shape, m, n, k, group, lanesOfBoth, levels, stages,
+        matrix ? StringRef(matrix->accumulatorSpace) : "vectors",
+        promotes ? int64_t(levels.size()) - 1 : -1,
+        b.getDictionaryAttr(b.getNamedAttr("unroll", b.getI64IntegerAttr(4))));
   }
 
   int64_t bytesOf(Value value) { return byteSize(value.getType()); }
@@ -464,8 +525,7 @@ struct ChooseStrategies
       recordPrediction(op, chooseStrategy(op, machine, tuning.get(), openSizes,
                                           columns, scratchBytes));
       tile::StrategyAttr chosen = op.getStrategyAttr();
-      found.push_back(chosen ? chosen.getBox()[op.getParallel().size() - 1]
-                             : 0);
+      found.push_back(chosen ? chosen.getTile(op.getParallel().size() - 1) : 0);
     });
     if (choices)
       choices->note(getOperation(), kind, std::move(found));

@@ -423,16 +423,14 @@ private:
     products.getBody().emplaceBlock().addArgument(element, location);
     chooseStrategy(products, machine, tuning.get(), openSizes, wanted);
     tile::StrategyAttr chosen = products.getStrategyAttr();
-    auto strategy = tile::StrategyAttr::get(
-        &getContext(), {plan.perWorker, plan.columns, 0}, chosen.getBox(),
-        chosen.getOrder(), chosen.getUnroll(), /*packs=*/false,
-        /*grouped=*/false, /*ahead=*/0, /*unit=*/{});
     SmallVector<Attribute> kept(op.getMaps().begin() + 2, op.getMaps().end());
     auto winograd = tile::WinogradOp::create(
         b, location, op.getResultTypes(), op.getA(), products.getB(),
         op.getEpilogue(), op.getInit(), op.getParallelAttr(),
         b.getI64IntegerAttr(plan.outputs), b.getArrayAttr(kept),
-        op.getPadAttr(), b.getF64FloatAttr(error), strategy);
+        op.getPadAttr(), b.getF64FloatAttr(error),
+        b.getDenseI64ArrayAttr({plan.perWorker, plan.columns}),
+        chosen.inPlace());
     winograd->setAttr(exec::cyclesAttrName,
                       b.getI64IntegerAttr(int64_t(plan.cycles)));
     winograd->setAttr(exec::boundAttrName, b.getStringAttr("compute"));
@@ -440,7 +438,7 @@ private:
     op->replaceAllUsesWith(winograd);
     op.erase();
     products.erase();
-    return chosen.getBox()[2];
+    return chosen.getTile(2);
   }
 
   MachineModel machine = MachineModel::generic();

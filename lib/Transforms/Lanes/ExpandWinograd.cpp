@@ -230,17 +230,12 @@ private:
                                        {o.floorDiv(panel), p, c, o % panel},
                                        b.getContext()),
                         b.getMultiDimIdentityMap(3)};
-    tile::StrategyAttr chosen = op.getStrategy();
-    auto strategy = tile::StrategyAttr::get(
-        b.getContext(), {0, 0, 0}, chosen.getBox(), chosen.getOrder(),
-        chosen.getUnroll(), /*packs=*/false,
-        /*grouped=*/false, /*ahead=*/0, /*unit=*/{});
     auto contract = tile::ContractOp::create(
         b, TypeRange(), used(spread), op.getB(), ValueRange(), used(products),
         /*unrounded=*/Value(),
         b.getDenseI64ArrayAttr({places, boxes->most(), filters}),
         b.getDenseI64ArrayAttr({channels}), b.getAffineMapArrayAttr(maps),
-        UnitAttr(), UnitAttr(), TypedAttr(), strategy, IntegerAttr());
+        UnitAttr(), UnitAttr(), TypedAttr(), op.getStrategy(), IntegerAttr());
     OpBuilder::InsertionGuard guard(b);
     Block *body = b.createBlock(&contract.getBody());
     Value sum = body->addArgument(element, b.getLoc());

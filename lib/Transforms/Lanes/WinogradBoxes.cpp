@@ -11,15 +11,14 @@ using namespace mlir;
 using namespace ashlar;
 
 WinogradBoxes::WinogradBoxes(tile::WinogradOp op, ImplicitLocOpBuilder &b)
-    : b(b), size(op.getOutputSize()),
-      perWorker(op.getStrategy().getWorkers()[0]) {
+    : b(b), size(op.getOutputSize()), perWorker(op.getPerWorker()[0]) {
   for (auto [open, fixed] :
        llvm::zip(openDims(op, op.getParallel().size()), op.getParallel()))
     sizes.push_back(open ? OpFoldResult(open) : b.getIndexAttr(fixed));
   AffineExpr extent = b.getAffineSymbolExpr(0);
   rows = apply(extent.ceilDiv(size), sizes[1]);
   columns = apply(extent.ceilDiv(size), sizes[2]);
-  int64_t cut = op.getStrategy().getWorkers()[1];
+  int64_t cut = op.getPerWorker()[1];
   perRow = cut != 0 ? cut : op.getBoxes(2);
   alike = cut == 0 && getConstantIntValue(rows) &&
           *getConstantIntValue(rows) % perWorker == 0 &&

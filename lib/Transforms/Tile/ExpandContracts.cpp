@@ -57,7 +57,7 @@ class ContractExpander {
 public:
   explicit ContractExpander(tile::ContractOp op)
       : op(op), b(op.getLoc(), op), strategy(op.getStrategyAttr()),
-        numParallel(op.getParallel().size()) {
+        loops(strategy.getLoops()), numParallel(op.getParallel().size()) {
     sizes.assign(op.getParallel().begin(), op.getParallel().end());
     llvm::append_range(sizes, op.getReduced());
     open = openDims(op, sizes.size());
@@ -77,7 +77,8 @@ public:
                             "whose steps are values");
     zero = index(0);
     at.assign(sizes.size(), b.getIndexAttr(0));
-    box.assign(strategy.getBox().begin(), strategy.getBox().end());
+    for (unsigned d = 0; d != sizes.size(); ++d)
+      box.push_back(chunk(d));
     largest = box;
     for (unsigned d = 0; d != sizes.size(); ++d)
       if (hasOpenSteps(d))
@@ -95,8 +96,13 @@ private:
     return arith::ConstantIndexOp::create(b, value);
   }
   Value extent(unsigned d) { return open[d] ? open[d] : index(sizes[d]); }
+  /// The accumulator's tile, or how many terms are one sum.
+  int64_t chunk(unsigned d) {
+    int64_t tile = strategy.getTile(d);
+    return tile ? tile : sizes[d];
+  }
   bool isCut(unsigned d) {
-    int64_t workers = strategy.getWorkers()[d];
+    int64_t workers = strategy.getWorkerTile(d);
     return workers != 0 && workers < sizes[d];
   }
   /// Whether `memory` is walked along `d` in steps that are values: boxes are
@@ -139,7 +145,7 @@ private:
         from.push_back(b.getIndexAttr(0));
         to.push_back(open[d] ? OpFoldResult(open[d])
                              : OpFoldResult(b.getIndexAttr(sizes[d])));
-        step.push_back(b.getIndexAttr(strategy.getWorkers()[d]));
+        step.push_back(b.getIndexAttr(strategy.getWorkerTile(d)));
       }
     if (cut.empty()) {
       emitPad({});
@@ -152,7 +158,7 @@ private:
     for (auto [d, iv] : llvm::zip(cut, forall.getInductionVars())) {
       low[d] = iv;
       AffineExpr start = b.getAffineDimExpr(0);
-      int64_t workers = strategy.getWorkers()[d];
+      int64_t workers = strategy.getWorkerTile(d);
       // No box is cut short where boxes divide the dim.
       AffineMap end = AffineMap::get(1, 0, start + workers);
       if (open[d]) {
@@ -217,7 +223,7 @@ private:
       emitBox();
       return;
     }
-    unsigned d = strategy.getOrder()[depth];
+    unsigned d = loops[depth];
     if (open[d]) {
       emitOpenLoops(depth, d);
       return;
@@ -278,20 +284,20 @@ private:
     for (unsigned d = numParallel; d != sizes.size(); ++d)
       if (open[d])
         return false;
-    return strategy.getPacks();
+    return strategy.getPack() != nullptr;
   }
 
   /// Whether groups of terms lie side by side in b: where it should be copied
   /// so and is not, terms are summed one by one.
   bool isGrouped() {
-    return strategy.getGrouped() && strategy.getPacks() == packs();
+    return strategy.isGrouped() && (strategy.getPack() != nullptr) == packs();
   }
 
-  /// The innermost of the loops that b depends on.
+  /// The innermost of the loops down to its level's that b depends on.
   unsigned packDepth() {
     unsigned found = 0;
-    for (unsigned depth = 0; depth != numParallel; ++depth)
-      if (op.getBMap().isFunctionOfDim(strategy.getOrder()[depth]))
+    for (unsigned depth = 0; depth != strategy.getPackLoops(); ++depth)
+      if (op.getBMap().isFunctionOfDim(loops[depth]))
         found = depth;
     return found;
   }
@@ -302,7 +308,7 @@ private:
   BoxView packB() {
     SmallVector<unsigned> dims;
     SmallVector<int64_t> shape;
-    unsigned end = sizes.size() - (strategy.getGrouped() ? 1 : 0);
+    unsigned end = sizes.size() - (strategy.isGrouped() ? 1 : 0);
     for (unsigned d = numParallel; d != end; ++d)
       dims.push_back(d);
     for (unsigned d = 0; d != numParallel; ++d)
@@ -310,7 +316,7 @@ private:
         dims.push_back(d);
     if (dims.empty() || dims.back() != numParallel - 1)
       dims.push_back(numParallel - 1);
-    if (strategy.getGrouped())
+    if (strategy.isGrouped())
       dims.push_back(end);
     for (unsigned d : dims)
       shape.push_back(d < numParallel ? box[d] : sizes[d]);
@@ -377,9 +383,9 @@ private:
     for (unsigned d : dims)
       shape.push_back(box[d]);
     Type element = op.getAccumulatorType();
-    ArrayRef<int64_t> unit = strategy.getUnit();
-    auto type =
-        tile::AccType::get(b.getContext(), shape, element, unit.take_front(2));
+    ArrayRef<int64_t> registers = strategy.getShape();
+    auto type = tile::AccType::get(b.getContext(), shape, element,
+                                   registers.take_front(2));
     Value none = arith::ConstantOp::create(b, b.getZeroAttr(element));
     Value sums = tile::InitOp::create(b, type, none);
     sums = emitChunks(numParallel, dims, shape, sums);
@@ -403,13 +409,12 @@ private:
   /// joins the total at its end, which keeps long sums accurate.
   Value emitChunks(unsigned d, ArrayRef<unsigned> dims, ArrayRef<int64_t> shape,
                    Value sums) {
-    while (d != sizes.size() &&
-           (isWalked(d) || strategy.getBox()[d] >= sizes[d]))
+    while (d != sizes.size() && (isWalked(d) || chunk(d) >= sizes[d]))
       ++d;
     if (d == sizes.size())
       return emitStep(dims, shape, sums);
-    auto loop = scf::ForOp::create(b, zero, index(sizes[d]),
-                                   index(strategy.getBox()[d]), sums);
+    auto loop =
+        scf::ForOp::create(b, zero, index(sizes[d]), index(chunk(d)), sums);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     at[d] = loop.getInductionVar();
@@ -425,8 +430,7 @@ private:
     bool isChunk = false;
     for (unsigned d = numParallel; d != sizes.size(); ++d) {
       all.push_back(d);
-      reduced.push_back(isWalked(d) ? 1
-                                    : std::min(strategy.getBox()[d], sizes[d]));
+      reduced.push_back(isWalked(d) ? 1 : std::min(chunk(d), sizes[d]));
       isChunk |= !isWalked(d) && reduced.back() != sizes[d];
     }
     llvm::append_range(extents, reduced);
@@ -468,8 +472,8 @@ private:
     for (unsigned d = 0; d != numParallel; ++d)
       isEdge |= box[d] < std::min(largest[d], sizes[d]);
     int64_t unroll = isEdge ? 1 : strategy.getUnroll();
-    if (!strategy.getUnit().empty())
-      unroll = strategy.getUnit().back() / sizes.back();
+    if (strategy.isMatrix())
+      unroll = strategy.getShape().back() / sizes.back();
     return tile::StepOp::create(
         b, sums.getType(), sums, left.memory, right.memory,
         b.getDenseI64ArrayAttr(reduced), b.getI64IntegerAttr(unroll),
@@ -477,8 +481,8 @@ private:
         op.getAUnsignedAttr(), op.getBUnsignedAttr(),
         isGrouped() ? b.getUnitAttr() : UnitAttr(),
         // How far apart terms that are walked lie is a value.
-        b.getI64IntegerAttr(isWalked(sizes.size() - 1) ? 0
-                                                       : strategy.getAhead()));
+        b.getI64IntegerAttr(
+            isWalked(sizes.size() - 1) ? 0 : strategy.getPrefetchDistance()));
   }
 
   /// The panel holds the parallel dims from the box's start, the reduced ones
@@ -495,6 +499,7 @@ private:
   tile::ContractOp op;
   ImplicitLocOpBuilder b;
   tile::StrategyAttr strategy;
+  SmallVector<int64_t> loops; ///< over parallel dims, outermost first
   unsigned numParallel;
   SmallVector<int64_t> sizes;   ///< of all dims
   SmallVector<Value> open;      ///< sizes that are values, by dim

@@ -258,6 +258,37 @@ def all_cases(boxes, lanes_of_register, kinds, together):
     return cases
 
 
+def levels(problem, box, workers, sizes):
+    """The levels of a strategy, and all that stands behind them."""
+    def tile(parallel, reduced):
+        return (f"[{', '.join(str(n or '_') for n in parallel)} | "
+                f"{', '.join(str(n or '_') for n in reduced)}]")
+    whole = [0] * len(sizes)
+    chunks = [chunk if chunk < size else 0
+              for chunk, size in zip(box[2:], sizes)]
+    dims = [2 + i for i in range(len(sizes))]
+    terms = ", ".join(map(str, dims))
+    if problem.grouped:
+        terms = f"{', '.join(map(str, dims[:-1]))} | {dims[-1]}"
+    text, number = f"m [0] n [1] k [{terms}], ", 0
+    if any(workers):
+        text += f"grid core {tile(workers, whole)}, "
+        number += 1
+    loops, hop = list(problem.order), ""
+    if problem.packs:
+        outside = loops[:loops.index(1) + 1]
+        loops = loops[len(outside):]
+        panel = [box[d] if d in outside else 0 for d in range(2)]
+        text += f"loop {tile(panel, whole)} order {outside}, "
+        hop = f"b: pack l2 at {number}, "
+        number += 1
+    loops += [d for d, chunk in zip(dims, chunks) if chunk]
+    order = f" order {loops}" if loops else ""
+    promote = f" promote {number}" if any(chunks) else ""
+    return (f"{text}loop {tile(box[:2], chunks)}{order}, {hop}"
+            f"acc sums{promote}, hints {{unroll = {UNROLL} : i64}}")
+
+
 def mlir(case, types, lanes_of_register, matrix=None):
     """The function of a case, and its line for run_kernels but for groups.
     `matrix` is rows of a register of a matrix unit and groups it takes."""
@@ -282,9 +313,10 @@ def mlir(case, types, lanes_of_register, matrix=None):
     bias = f"memref<{case.n}x{sums}>"
     workers = [w if w < size else 0
                for w, size in zip(p.workers, (case.m, case.n))]
-    unit = ""
+    strategy = levels(p, box, workers, sizes)
+    unit = '"lanes"'
     if matrix:
-        unit = (f", unit = [{matrix[0]}, {lanes_of_register}, "
+        unit = (f'"matrix" shape [{matrix[0]}, {lanes_of_register}, '
                 f"{matrix[1] * sizes[-1]}]")
     text = (
         f"exec.kernel @{case.name} calls @{case.name}_body : ({p.a.type(a)}, "
@@ -298,10 +330,7 @@ def mlir(case, types, lanes_of_register, matrix=None):
         f"      maps = [affine_map<({names}) -> ({p.a.map})>, "
         f"affine_map<({names}) -> ({p.b.map})>, "
         f"affine_map<(m, n) -> (n)>, affine_map<(m, n) -> ({p.c.map})>],\n"
-        f"      strategy = #tile.strategy<workers = {workers}, box = {box}, "
-        f"order = {list(p.order)}, unroll = {UNROLL}, "
-        f"packs = {str(p.packs).lower()}"
-        f"{', grouped = true' if p.grouped else ''}{unit}>}} {{\n"
+        f"      strategy = #tile.strategy<{unit} {strategy}>}} {{\n"
         f"  ^bb0(%s: {sums}, %x: {sums}):\n{body}"
         f"    tile.yield %{'y' if out == sums else 'z'} : {out}\n"
         "  }\n  return\n}\n")

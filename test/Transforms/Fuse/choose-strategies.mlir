@@ -7,7 +7,7 @@
 // of boxes is outermost, so that its part of b stays near.
 // CHECK-LABEL: func.func @variable
 // CHECK-NOT: tile.pack
-// CHECK: tile.contract {{.*}} strategy = #tile.strategy<workers = [0, 96], box = [6, 16, 512], order = [1, 0], unroll = 4, packs = false>
+// CHECK: tile.contract {{.*}} strategy = #tile.strategy<"fma" m [0] n [1] k [2], grid core [_, 96 | _], loop [6, 16 | 512] order [1, 0, 2], acc vectors promote 1, hints {unroll = 4 : i64}>
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>
 #nk = affine_map<(m, n, k) -> (n, k)>
@@ -30,8 +30,7 @@ func.func @variable(%a: tensor<384x1536xf32>, %b: tensor<1536x768xf32>) -> tenso
 // CHECK-LABEL: func.func @constant
 // CHECK: %[[P:.*]] = tile.pack %{{.*}} columns = 1 order = [0] : tensor<1536x770xf32> to tensor<49x1536x16xf32>
 // CHECK: tile.contract {{.*}} b(%[[P]] : tensor<49x1536x16xf32>) {{.*}}maps = [#{{[a-z0-9]+}}, #[[PANELS]], #{{[a-z0-9]+}}]
-// CHECK-SAME: box = [6, 16, 512]
-// CHECK-SAME: packs = false
+// CHECK-SAME: loop [6, 16 | 512] order [1, 0, 2], acc vectors
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>
 #nk = affine_map<(m, n, k) -> (n, k)>
@@ -57,7 +56,7 @@ func.func @constant(%a: tensor<384x1536xf32>) -> tensor<384x770xf32> {
 // CHECK-LABEL: func.func @convolution
 // CHECK: %[[P:.*]] = tile.pack %{{.*}} columns = 0 order = [2, 3, 1] : tensor<72x64x3x3xf32> to tensor<3x3x3x64x24xf32>
 // CHECK: tile.contract {{.*}} b(%[[P]] : {{.*}}maps = [#{{[a-z0-9]+}}, #[[PANELS]], #{{[a-z0-9]+}}]
-// CHECK-SAME: box = [1, 1, 4, 24, 1, 3, 64]
+// CHECK-SAME: loop [1, 1, 4, 24 | 1, _, _]
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>
 #nk = affine_map<(m, n, k) -> (n, k)>
@@ -83,7 +82,7 @@ func.func @convolution(%x: tensor<1x58x58x64xf32>) -> tensor<1x56x56x72xf32> {
 // them; the loop over them is outermost, so that a panel is made once.
 // CHECK-LABEL: func.func @across
 // CHECK-NOT: tile.pack
-// CHECK: tile.contract {{.*}} order = [1, 0], unroll = 4, packs = true>
+// CHECK: tile.contract {{.*}} loop [_, 16 | _] order [1], loop [6, 16 | _] order [0], b: pack l3 at 0, acc vectors, hints
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>
 #nk = affine_map<(m, n, k) -> (n, k)>
@@ -102,7 +101,7 @@ func.func @across(%a: tensor<64x32xf32>, %b: tensor<64x32xf32>) -> tensor<64x64x
 
 // Each matrix of a batch has a worker; nothing is shared between them.
 // CHECK-LABEL: func.func @batched
-// CHECK: tile.contract {{.*}} strategy = #tile.strategy<workers = [1, 0, 0], {{.*}} order = [0,
+// CHECK: tile.contract {{.*}} strategy = #tile.strategy<{{.*}}grid core [1, _, _ | _], {{.*}} order [0,
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>
 #nk = affine_map<(m, n, k) -> (n, k)>
@@ -122,7 +121,7 @@ func.func @batched(%a: tensor<12x128x64xf32>, %b: tensor<12x64x128xf32>) -> tens
 
 // Integers are summed exactly, in one go.
 // CHECK-LABEL: func.func @integers
-// CHECK: tile.contract {{.*}} box = [{{[0-9]+}}, 16, 1024]
+// CHECK: tile.contract {{.*}} loop [{{[0-9]+}}, 16 | _] order [{{[01], [01]}}], acc
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>
 #nk = affine_map<(m, n, k) -> (n, k)>
@@ -141,7 +140,7 @@ func.func @integers(%a: tensor<16x1024xi8>, %b: tensor<1024x16xi8>) -> tensor<16
 
 // A count of terms without a divisor stays whole.
 // CHECK-LABEL: func.func @prime
-// CHECK: tile.contract {{.*}} box = [{{[0-9]+}}, 16, 1021]
+// CHECK: tile.contract {{.*}} loop [{{[0-9]+}}, 16 | _] order [{{[01], [01]}}], acc
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>
 #nk = affine_map<(m, n, k) -> (n, k)>
@@ -161,8 +160,8 @@ func.func @prime(%a: tensor<16x1021xf32>, %b: tensor<1021x16xf32>) -> tensor<16x
 // A row by a large matrix reads each row of b once, pages apart from the next:
 // they are asked for some terms before. Where b is small, they are not.
 // CHECK-LABEL: func.func @apart
-// CHECK: tile.contract {{.*}}tensor<4096x1000xf32>{{.*}} packs = false, ahead = {{[1-9][0-9]*}}>
-// CHECK: tile.contract {{.*}}tensor<64x1000xf32>{{.*}} packs = false>
+// CHECK: tile.contract {{.*}}tensor<4096x1000xf32>{{.*}} b: prefetch l3 slots {{[1-9][0-9]*}}, acc
+// CHECK: tile.contract {{.*}}tensor<64x1000xf32>{{.*}} order [{{[01], [01]}}], acc
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n) -> (m, n)>

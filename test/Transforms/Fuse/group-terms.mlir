@@ -9,17 +9,17 @@
 // CHECK-SAME: affine_map<(d0, d1, d2, d3) -> (d0, d2 * 2 + d3)>
 // CHECK-SAME: affine_map<(d0, d1, d2, d3) -> (d1 floordiv 16, d2, d1 mod 16, d3)>
 // CHECK-SAME: reduced = array<i64: 3, 2>
-// CHECK-SAME: packs = false, grouped = true
+// CHECK-SAME: k [2 | 3], {{.*}}acc vectors
 
 // What is not constant is put into pairs on the way.
 // CHECK: tile.contract
 // CHECK-SAME: reduced = array<i64: 3, 2>
-// CHECK-SAME: packs = true, grouped = true
+// CHECK-SAME: k [2 | 3], {{.*}}b: pack
 
 // An odd number of terms makes no pairs.
 // CHECK: tile.contract
 // CHECK-SAME: reduced = array<i64: 7>
-// CHECK-NOT: grouped
+// CHECK-NOT: k [{{.*}}|{{.*}}], loop
 
 // SINGLE-NOT: group
 func.func @main(%x: tensor<9x6xbf16>, %y: tensor<6x5xbf16>, %u: tensor<9x7xbf16>, %v: tensor<7x5xbf16>)

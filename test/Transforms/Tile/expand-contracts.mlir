@@ -29,7 +29,7 @@
 func.func @edges(%a: memref<10x24xf32>, %b: memref<24x20xf32>, %c: memref<10x20xf32>) {
   tile.contract a(%a : memref<10x24xf32>) b(%b : memref<24x20xf32>) outs(%c : memref<10x20xf32>) attributes {
       maps = [#mk, #kn, #mn], parallel = array<i64: 10, 20>, reduced = array<i64: 24>,
-      strategy = #tile.strategy<workers = [0, 0], box = [4, 16, 24], order = [1, 0], unroll = 4, packs = false>} {
+      strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 16 | _] order [1, 0], acc vectors, hints {unroll = 4 : i64}>} {
   ^bb0(%s: f32):
     tile.yield %s : f32
   }
@@ -57,7 +57,7 @@ func.func @edges(%a: memref<10x24xf32>, %b: memref<24x20xf32>, %c: memref<10x20x
 func.func @workers(%a: memref<10x24xf32>, %b: memref<24x16xf32>, %c: memref<10x16xf32>) {
   tile.contract a(%a : memref<10x24xf32>) b(%b : memref<24x16xf32>) outs(%c : memref<10x16xf32>) attributes {
       maps = [#mk, #kn, #mn], parallel = array<i64: 10, 16>, reduced = array<i64: 24>,
-      strategy = #tile.strategy<workers = [8, 0], box = [4, 16, 24], order = [0, 1], unroll = 4, packs = false>} {
+      strategy = #tile.strategy<"fma" m [0] n [1] k [2], grid core [8, _ | _], loop [4, 16 | _] order [0, 1], acc vectors, hints {unroll = 4 : i64}>} {
   ^bb0(%s: f32):
     tile.yield %s : f32
   }
@@ -90,7 +90,7 @@ func.func @workers(%a: memref<10x24xf32>, %b: memref<24x16xf32>, %c: memref<10x1
 func.func @packs(%a: memref<8x24xf32>, %b: memref<20x24xf32>, %c: memref<8x20xf32>) {
   tile.contract a(%a : memref<8x24xf32>) b(%b : memref<20x24xf32>) outs(%c : memref<8x20xf32>) attributes {
       maps = [#mk, #nk, #mn], parallel = array<i64: 8, 20>, reduced = array<i64: 24>,
-      strategy = #tile.strategy<workers = [0, 0], box = [4, 16, 24], order = [1, 0], unroll = 4, packs = true>} {
+      strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [_, 16 | _] order [1], loop [4, 16 | _] order [0], b: pack l2 at 0, acc vectors, hints {unroll = 4 : i64}>} {
   ^bb0(%s: f32):
     tile.yield %s : f32
   }
@@ -119,7 +119,7 @@ func.func @packs(%a: memref<8x24xf32>, %b: memref<20x24xf32>, %c: memref<8x20xf3
 func.func @pad(%a: memref<4x24xf32>, %b: memref<24x16xf32>, %c: memref<7x16xf32>) {
   tile.contract a(%a : memref<4x24xf32>) b(%b : memref<24x16xf32>) outs(%c : memref<7x16xf32>) attributes {
       maps = [#mk, #kn, affine_map<(m, n) -> (m + 1, n)>], parallel = array<i64: 4, 16>, reduced = array<i64: 24>, pad = 5.0 : f32,
-      strategy = #tile.strategy<workers = [2, 0], box = [2, 16, 24], order = [0, 1], unroll = 4, packs = false>} {
+      strategy = #tile.strategy<"fma" m [0] n [1] k [2], grid core [2, _ | _], loop [2, 16 | _] order [0, 1], acc vectors, hints {unroll = 4 : i64}>} {
   ^bb0(%s: f32):
     tile.yield %s : f32
   }
@@ -148,7 +148,7 @@ func.func @chunks(%a: memref<4x2x24xf32>, %b: memref<2x24x16xf32>, %p: memref<16
   tile.contract a(%a : memref<4x2x24xf32>) b(%b : memref<2x24x16xf32>) epilogue(%p : memref<16xf32>) outs(%c : memref<4x16xf32>) attributes {
       maps = [affine_map<(m, n, r, k) -> (m, r, k)>, affine_map<(m, n, r, k) -> (r, k, n)>, affine_map<(m, n) -> (n)>, #mn],
       parallel = array<i64: 4, 16>, reduced = array<i64: 2, 24>,
-      strategy = #tile.strategy<workers = [0, 0], box = [4, 16, 1, 8], order = [0, 1], unroll = 4, packs = false>} {
+      strategy = #tile.strategy<"fma" m [0] n [1] k [2, 3], loop [4, 16 | 1, 8] order [0, 1, 2, 3], acc vectors promote 0, hints {unroll = 4 : i64}>} {
   ^bb0(%s: f32, %x: f32):
     %t = arith.addf %s, %x : f32
     tile.yield %t : f32
@@ -170,7 +170,7 @@ func.func @chunks(%a: memref<4x2x24xf32>, %b: memref<2x24x16xf32>, %p: memref<16
 func.func @backwards(%a: memref<4x24xf32>, %b: memref<24x16xf32>, %c: memref<4x16xf32>) {
   tile.contract a(%a : memref<4x24xf32>) b(%b : memref<24x16xf32>) outs(%c : memref<4x16xf32>) attributes {
       maps = [affine_map<(m, n, k) -> (m, 23 - k)>, #kn, #mn], parallel = array<i64: 4, 16>, reduced = array<i64: 24>,
-      strategy = #tile.strategy<workers = [0, 0], box = [2, 16, 24], order = [0, 1], unroll = 4, packs = false>} {
+      strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [2, 16 | _] order [0, 1], acc vectors, hints {unroll = 4 : i64}>} {
   ^bb0(%s: f32):
     tile.yield %s : f32
   }
@@ -193,7 +193,7 @@ func.func @backwards(%a: memref<4x24xf32>, %b: memref<24x16xf32>, %c: memref<4x1
 func.func @panels(%a: memref<4x24xf32>, %b: memref<2x24x16xf32>, %c: memref<4x20xf32>) {
   tile.contract a(%a : memref<4x24xf32>) b(%b : memref<2x24x16xf32>) outs(%c : memref<4x20xf32>) attributes {
       maps = [#mk, affine_map<(m, n, k) -> (n floordiv 16, k, n mod 16)>, #mn], parallel = array<i64: 4, 20>, reduced = array<i64: 24>,
-      strategy = #tile.strategy<workers = [0, 0], box = [4, 16, 24], order = [0, 1], unroll = 4, packs = false>} {
+      strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 16 | _] order [0, 1], acc vectors, hints {unroll = 4 : i64}>} {
   ^bb0(%s: f32):
     tile.yield %s : f32
   }

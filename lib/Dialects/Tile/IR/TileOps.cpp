@@ -9,61 +9,6 @@
 using namespace mlir;
 using namespace ashlar::tile;
 
-static ParseResult parseBool(AsmParser &parser, bool &value) {
-  FailureOr<bool> parsed = FieldParser<bool>::parse(parser);
-  value = succeeded(parsed) && *parsed;
-  return success(succeeded(parsed));
-}
-
-/// How b is read: `packs = false`, then `grouped = true` and `ahead = 8` where
-/// they stand.
-static ParseResult parseNumbers(AsmParser &parser,
-                                SmallVectorImpl<int64_t> &numbers) {
-  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
-    return parser.parseInteger(numbers.emplace_back());
-  });
-}
-
-static ParseResult parseReading(AsmParser &parser, bool &packs, bool &grouped,
-                                int64_t &ahead,
-                                SmallVectorImpl<int64_t> &unit) {
-  grouped = false;
-  ahead = 0;
-  if (parser.parseKeyword("packs") || parser.parseEqual() ||
-      parseBool(parser, packs))
-    return failure();
-  while (succeeded(parser.parseOptionalComma())) {
-    StringRef name;
-    SMLoc location = parser.getCurrentLocation();
-    if (parser.parseKeyword(&name) || parser.parseEqual())
-      return failure();
-    ParseResult value = failure();
-    if (name == "grouped")
-      value = parseBool(parser, grouped);
-    else if (name == "ahead")
-      value = parser.parseInteger(ahead);
-    else if (name == "unit")
-      value = parseNumbers(parser, unit);
-    else
-      return parser.emitError(location,
-                              "expected 'grouped', 'ahead' or 'unit'");
-    if (value)
-      return failure();
-  }
-  return success();
-}
-
-static void printReading(AsmPrinter &printer, bool packs, bool grouped,
-                         int64_t ahead, ArrayRef<int64_t> unit) {
-  printer << "packs = " << (packs ? "true" : "false");
-  if (grouped)
-    printer << ", grouped = true";
-  if (ahead)
-    printer << ", ahead = " << ahead;
-  if (!unit.empty())
-    printer << ", unit = [" << unit << "]";
-}
-
 static ParseResult parseMatrixShape(AsmParser &parser, int64_t &rows,
                                     int64_t &columns, Type &element) {
   SmallVector<int64_t> shape;
@@ -85,6 +30,7 @@ static void printMatrixShape(AsmPrinter &printer, int64_t rows, int64_t columns,
 }
 
 #include "ashlar/Dialects/Tile/IR/TileDialect.cpp.inc"
+#include "ashlar/Dialects/Tile/IR/TileEnums.cpp.inc"
 #define GET_TYPEDEF_CLASSES
 #include "ashlar/Dialects/Tile/IR/TileTypes.cpp.inc"
 #define GET_ATTRDEF_CLASSES
@@ -117,7 +63,9 @@ Type AccType::parse(AsmParser &parser) {
     return {};
   if (succeeded(parser.parseOptionalComma()) &&
       (parser.parseKeyword("registers") || parser.parseEqual() ||
-       parseNumbers(parser, registers)))
+       parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+         return parser.parseInteger(registers.emplace_back());
+       })))
     return {};
   if (parser.parseGreater())
     return {};
@@ -308,7 +256,7 @@ YieldOp ContractOp::getYield() {
 }
 
 LogicalResult ContractOp::verify() {
-  int64_t parallel = getParallel().size(), reduced = getReduced().size();
+  size_t parallel = getParallel().size(), reduced = getReduced().size();
   for (ArrayRef<int64_t> sizes : {getParallel(), getReduced()})
     for (int64_t size : sizes)
       if (size < 0)
@@ -325,37 +273,20 @@ LogicalResult ContractOp::verify() {
     return emitOpError("expected a pad of type ")
            << elementOf(getInit()) << ", found " << *getPad();
   if (StrategyAttr strategy = getStrategyAttr()) {
-    if (int64_t(strategy.getWorkers().size()) != parallel ||
-        int64_t(strategy.getOrder().size()) != parallel ||
-        int64_t(strategy.getBox().size()) != parallel + reduced)
-      return emitOpError("expected a strategy with ")
-             << parallel << " workers and order and " << parallel + reduced
-             << " box sizes, found " << strategy;
-    SmallVector<int64_t> order(strategy.getOrder());
-    llvm::sort(order);
-    for (int64_t i = 0; i != parallel; ++i)
-      if (order[i] != i)
-        return emitOpError("expected each parallel dim once in the order of ")
-               << strategy;
-    if (llvm::any_of(strategy.getBox(), [](int64_t n) { return n < 1; }) ||
-        llvm::any_of(strategy.getWorkers(), [](int64_t n) { return n < 0; }) ||
-        strategy.getUnroll() < 1 || strategy.getAhead() < 0)
-      return emitOpError("expected boxes and unrolling of 1 or more, workers "
-                         "and terms ahead of 0 or more, found ")
-             << strategy;
-    if (strategy.getGrouped() && reduced == 0)
-      return emitOpError("expected a reduced dim that is the group of ")
-             << strategy << ", found none";
-    // Boxes of workers would overlap, and chunks reach beyond the end.
-    for (int64_t i = 0; i != parallel; ++i)
-      if (int64_t workers = strategy.getWorkers()[i];
-          workers < getParallel()[i] && workers % strategy.getBox()[i] != 0)
-        return emitOpError("expected the workers' part of dim ")
-               << i << " to be a multiple of its box " << strategy.getBox()[i]
-               << ", found " << workers;
-    for (int64_t i = 0; i != reduced; ++i)
-      if (int64_t chunk = strategy.getBox()[parallel + i];
-          chunk < getReduced()[i] && getReduced()[i] % chunk != 0)
+    if (strategy.getNumParallel() != parallel ||
+        strategy.getNumDims() != parallel + reduced)
+      return emitOpError("expected a strategy over ")
+             << parallel << " | " << reduced << " dims, found " << strategy;
+    // Parts of workers would overlap, and chunks reach beyond the end.
+    for (size_t i = 0; i != parallel; ++i)
+      if (int64_t workers = strategy.getWorkerTile(i);
+          workers < getParallel()[i] && workers % strategy.getTile(i) != 0)
+        return emitOpError("expected the workers' tile of dim ")
+               << i << " to be a multiple of the accumulator's, "
+               << strategy.getTile(i) << ", found " << workers;
+    for (size_t i = 0; i != reduced; ++i)
+      if (int64_t chunk = strategy.getTile(parallel + i);
+          chunk && chunk < getReduced()[i] && getReduced()[i] % chunk != 0)
         return emitOpError("expected chunks that divide the ")
                << getReduced()[i] << " terms of dim " << parallel + i
                << ", found " << chunk;
@@ -434,11 +365,16 @@ LogicalResult WinogradOp::verify() {
       failed(checkDestinations(*this, getOutputs(), getInit())))
     return failure();
   StrategyAttr strategy = getStrategy();
-  if (strategy.getWorkers().size() != 3 || strategy.getBox().size() != 4 ||
-      strategy.getWorkers()[0] < 1 || strategy.getWorkers()[1] < 0)
+  if (strategy.getNumParallel() != 3 || strategy.getNumDims() != 4 ||
+      strategy.hasGrid() || !strategy.getStages().empty())
     return emitOpError("expected a strategy over (place, box, column | "
-                       "channel) whose workers take rows of boxes, found ")
+                       "channel) of one worker's products, found ")
            << strategy;
+  ArrayRef<int64_t> perWorker = getPerWorker();
+  if (perWorker.size() != 2 || perWorker[0] < 1 || perWorker[1] < 0)
+    return emitOpError("expected how many rows of boxes a worker takes and how "
+                       "many boxes of each, found ")
+           << perWorker;
   return checkBody(*this, getBody().front(), a.getElementType(), getEpilogue(),
                    getInit());
 }

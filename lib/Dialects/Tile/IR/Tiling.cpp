@@ -96,13 +96,9 @@ struct ContractTiling
     auto part = cast<ContractOp>(
         clone(b, op, TypeRange{parts.back().getType()}, parts));
     part.setParallel(box);
-    // The boxes are those of workers now.
+    // Who cuts shares out the parts.
     if (StrategyAttr strategy = contract.getStrategyAttr())
-      part.setStrategyAttr(StrategyAttr::get(
-          b.getContext(), SmallVector<int64_t>(box.size(), 0),
-          strategy.getBox(), strategy.getOrder(), strategy.getUnroll(),
-          strategy.getPacks(), strategy.getGrouped(), strategy.getAhead(),
-          strategy.getUnit()));
+      part.setStrategyAttr(strategy.withoutGrid());
     result.tiledOps.push_back(part);
     result.tiledValues.push_back(part->getResult(0));
     return result;

@@ -194,10 +194,10 @@ func.func @pad(%a: memref<4x8xf32>, %b: memref<8x6xf32>, %c: memref<6x6xf32>) {
 
 // A strategy speaks of each dim.
 func.func @strategy_sizes(%a: memref<4x8xf32>, %b: memref<8x6xf32>, %c: memref<4x6xf32>) {
-  // expected-error@+1 {{'tile.contract' op expected a strategy with 2 workers and order and 3 box sizes, found #tile.strategy<workers = [0], }}
+  // expected-error@+1 {{'tile.contract' op expected a strategy over 2 | 1 dims, found #tile.strategy}}
   tile.contract a(%a: memref<4x8xf32>) b(%b: memref<8x6xf32>) outs(%c: memref<4x6xf32>) attributes {
       parallel = array<i64: 4, 6>, reduced = array<i64: 8>, maps = [#a, #b, #c],
-      strategy = #tile.strategy<workers = [0], box = [4, 6, 8], order = [0, 1], unroll = 1, packs = false>} {
+      strategy = #tile.strategy<"fma" n [0], loop [4] order [0], acc vectors>} {
   ^bb0(%sum: f32):
     tile.yield %sum : f32
   }
@@ -205,20 +205,174 @@ func.func @strategy_sizes(%a: memref<4x8xf32>, %b: memref<8x6xf32>, %c: memref<4
 }
 
 // -----
-
-#a = affine_map<(m, n, k) -> (m, k)>
-#b = affine_map<(m, n, k) -> (k, n)>
-#c = affine_map<(m, n) -> (m, n)>
 
 // Each parallel dim has one loop.
-func.func @strategy_order(%a: memref<4x8xf32>, %b: memref<8x6xf32>, %c: memref<4x6xf32>) {
-  // expected-error@+1 {{'tile.contract' op expected each parallel dim once in the order of #tile.strategy}}
-  tile.contract a(%a: memref<4x8xf32>) b(%b: memref<8x6xf32>) outs(%c: memref<4x6xf32>) attributes {
-      parallel = array<i64: 4, 6>, reduced = array<i64: 8>, maps = [#a, #b, #c],
-      strategy = #tile.strategy<workers = [0, 0], box = [4, 6, 8], order = [1, 1], unroll = 1, packs = false>} {
-  ^bb0(%sum: f32):
-    tile.yield %sum : f32
-  }
+func.func @strategy_order() attributes {
+  // expected-error@+1 {{expected each dim at most once in the orders, found #tile.level<loop [4, 6 | _] order [1, 1]>}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | _] order [1, 1], acc vectors>} {
+  return
+}
+
+// -----
+
+func.func @strategy_missing() attributes {
+  // expected-error@+1 {{expected a loop over dim 1 in one of the levels, found none}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | _] order [0], acc vectors>} {
+  return
+}
+
+// -----
+
+// No accumulator is empty.
+func.func @strategy_tile() attributes {
+  // expected-error@+1 {{expected what an accumulator holds of dim 1, found #tile.level<loop [4, _ | _] order [0]>}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, _ | _] order [0], acc vectors>} {
+  return
+}
+
+// -----
+
+func.func @strategy_negative() attributes {
+  // expected-error@+1 {{expected tiles of 1 or more, found #tile.level<loop [4, -6 | _] order [0, 1]>}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, -6 | _] order [0, 1], acc vectors>} {
+  return
+}
+
+// -----
+
+func.func @strategy_loop_without_tile() attributes {
+  // expected-error@+1 {{expected a tile of dim 2, over which it loops, in #tile.level<loop [4, 6 | _] order [0, 1, 2]>}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | _] order [0, 1, 2], acc vectors>} {
+  return
+}
+
+// -----
+
+func.func @strategy_tile_without_loop() attributes {
+  // expected-error@+1 {{expected a loop over dim 2 in one of the levels, found none}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | 8] order [0, 1], acc vectors promote 0>} {
+  return
+}
+
+// -----
+
+// Sums of chunks are inside all other loops.
+func.func @strategy_terms_outside() attributes {
+  // expected-error@+1 {{expected loops over terms inside all others, found #tile.level<loop [4, 6 | 8] order [0, 2, 1]>}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | 8] order [0, 2, 1], acc vectors promote 0>} {
+  return
+}
+
+// -----
+
+func.func @strategy_promote() attributes {
+  // expected-error@+1 {{expected sums to be promoted at the level that cuts terms, 0, found -1}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | 8] order [0, 1, 2], acc vectors>} {
+  return
+}
+
+// -----
+
+func.func @strategy_no_loop() attributes {
+  // expected-error@+1 {{expected a loop level at the end of a strategy}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [2], grid core [4, 6 | _], acc vectors>} {
+  return
+}
+
+// -----
+
+func.func @strategy_grids() attributes {
+  // expected-error@+1 {{expected one grid level, in front of all loops}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [2], grid core [4, 6 | _], grid core [4, 6 | _], loop [4, 6 | _] order [0, 1], acc vectors>} {
+  return
+}
+
+// -----
+
+func.func @strategy_split() attributes {
+  // expected-error@+1 {{expected a grid over parallel dims, in their order, found #tile.level<grid core [4, 6 | 8]>}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [2], grid core [4, 6 | 8], loop [4, 6 | _] order [0, 1], acc vectors>} {
+  return
+}
+
+// -----
+
+// Levels speak of the same dims.
+func.func @strategy_levels() attributes {
+  // expected-error@+1 {{expected as many sizes in all levels as in the last, 2 | 1, found #tile.level<grid core [4 | _]>}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [2], grid core [4 | _], loop [4, 6 | _] order [0, 1], acc vectors>} {
+  return
+}
+
+// -----
+
+func.func @strategy_unit_dims() attributes {
+  // expected-error@+1 {{expected parallel dims on m, n and lanes and reduced ones on k, each once, found dim 0}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [0], loop [4, 6 | _] order [0, 1], acc vectors>} {
+  return
+}
+
+// -----
+
+func.func @strategy_group() attributes {
+  // expected-error@+1 {{expected the last dim as the group of terms}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [3 | 2], loop [4, 6 | _, _] order [0, 1], acc vectors>} {
+  return
+}
+
+// -----
+
+func.func @strategy_shape() attributes {
+  // expected-error@+1 {{expected rows, columns and terms of the unit's product}}
+  strategy = #tile.strategy<"fma" shape [16, 16] m [0] n [1] k [2], loop [4, 6 | _] order [0, 1], acc vectors>} {
+  return
+}
+
+// -----
+
+func.func @strategy_acc() attributes {
+  // expected-error@+1 {{expected 'acc' and the memory of sums}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | _] order [0, 1]>} {
+  return
+}
+
+// -----
+
+func.func @strategy_hop() attributes {
+  // expected-error@+1 {{expected the number of a loop level in #tile.hop<pack l2 at 2>}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | _] order [0, 1], b: pack l2 at 2, acc vectors>} {
+  return
+}
+
+// -----
+
+func.func @strategy_hops() attributes {
+  // expected-error@+1 {{expected one hop of a kind, with slots of 1 or more, found #tile.hop<pack l1 at 0>}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | _] order [0, 1], b: pack l2 at 0, b: pack l1 at 0, acc vectors>} {
+  return
+}
+
+// -----
+
+func.func @strategy_slots() attributes {
+  // expected-error@+1 {{expected one hop of a kind, with slots of 1 or more, found #tile.hop<prefetch l2 slots 0>}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | _] order [0, 1], b: prefetch l2 slots 0, acc vectors>} {
+  return
+}
+
+// -----
+
+func.func @strategy_hop_kind() attributes {
+  // expected-error@+1 {{expected pack or prefetch, found ring}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | _] order [0, 1], b: ring l2 at 0, acc vectors>} {
+  return
+}
+
+// -----
+
+func.func @strategy_unroll() attributes {
+  // expected-error@+1 {{expected 'unroll' of 1 or more terms, found 0 : i64}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | _] order [0, 1], acc vectors, hints {unroll = 0 : i64}>} {
   return
 }
 
@@ -228,30 +382,12 @@ func.func @strategy_order(%a: memref<4x8xf32>, %b: memref<8x6xf32>, %c: memref<4
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n) -> (m, n)>
 
-// No box is empty.
-func.func @strategy_box(%a: memref<4x8xf32>, %b: memref<8x6xf32>, %c: memref<4x6xf32>) {
-  // expected-error@+1 {{'tile.contract' op expected boxes and unrolling of 1 or more, workers and terms ahead of 0 or more, found #tile.strategy}}
-  tile.contract a(%a: memref<4x8xf32>) b(%b: memref<8x6xf32>) outs(%c: memref<4x6xf32>) attributes {
-      parallel = array<i64: 4, 6>, reduced = array<i64: 8>, maps = [#a, #b, #c],
-      strategy = #tile.strategy<workers = [0, 0], box = [4, 0, 8], order = [0, 1], unroll = 1, packs = false>} {
-  ^bb0(%sum: f32):
-    tile.yield %sum : f32
-  }
-  return
-}
-
-// -----
-
-#a = affine_map<(m, n, k) -> (m, k)>
-#b = affine_map<(m, n, k) -> (k, n)>
-#c = affine_map<(m, n) -> (m, n)>
-
-// Workers' boxes would overlap.
+// Workers' tiles would overlap.
 func.func @strategy_workers(%a: memref<8x8xf32>, %b: memref<8x6xf32>, %c: memref<8x6xf32>) {
-  // expected-error@+1 {{'tile.contract' op expected the workers' part of dim 0 to be a multiple of its box 4, found 6}}
+  // expected-error@+1 {{'tile.contract' op expected the workers' tile of dim 0 to be a multiple of the accumulator's, 4, found 6}}
   tile.contract a(%a: memref<8x8xf32>) b(%b: memref<8x6xf32>) outs(%c: memref<8x6xf32>) attributes {
       parallel = array<i64: 8, 6>, reduced = array<i64: 8>, maps = [#a, #b, #c],
-      strategy = #tile.strategy<workers = [6, 0], box = [4, 6, 8], order = [0, 1], unroll = 1, packs = false>} {
+      strategy = #tile.strategy<"fma" m [0] n [1] k [2], grid core [6, _ | _], loop [4, 6 | _] order [0, 1], acc vectors>} {
   ^bb0(%sum: f32):
     tile.yield %sum : f32
   }
@@ -269,7 +405,7 @@ func.func @strategy_chunks(%a: memref<8x8xf32>, %b: memref<8x6xf32>, %c: memref<
   // expected-error@+1 {{'tile.contract' op expected chunks that divide the 8 terms of dim 2, found 3}}
   tile.contract a(%a: memref<8x8xf32>) b(%b: memref<8x6xf32>) outs(%c: memref<8x6xf32>) attributes {
       parallel = array<i64: 8, 6>, reduced = array<i64: 8>, maps = [#a, #b, #c],
-      strategy = #tile.strategy<workers = [0, 0], box = [4, 6, 3], order = [0, 1], unroll = 1, packs = false>} {
+      strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | 3] order [0, 1, 2], acc vectors promote 0>} {
   ^bb0(%sum: f32):
     tile.yield %sum : f32
   }
@@ -638,8 +774,8 @@ func.func @ungrouped(%s: !tile.acc<4x4xf32, registers = [2, 2]>, %a: memref<4x8x
 // -----
 
 func.func @other() attributes {
-  // expected-error@+1 {{expected 'grouped', 'ahead' or 'unit'}}
-  strategy = #tile.strategy<workers = [0], box = [1], order = [0], unroll = 4, packs = false, units = [1]>} {
+  // expected-error@+1 {{expected grid, loop, b, acc or hints, found units}}
+  strategy = #tile.strategy<"fma" n [0], loop [1] order [0], units [1]>} {
   return
 }
 

@@ -7,7 +7,7 @@
 // CHECK: %[[Y:.*]] = tile.contract a(%arg0 : tensor<1x58x58x64xf32>) b(%arg1 : tensor<2x3x3x64x32xf32>) epilogue(%arg2 : tensor<64xf32>) outs(%arg3 : tensor<1x56x56x64xf32>) attributes
 // CHECK-SAME: parallel = array<i64: 1, 56, 56, 64>
 // CHECK-SAME: reduced = array<i64: 3, 3, 64>
-// CHECK-SAME: strategy = #tile.strategy<workers = [0, 28, 0, 0], box = [1, 1, 14, 32, 3, 3, 64], order = [0, 3, 1, 2], unroll = 4, packs = false, ahead = 8>
+// CHECK-SAME: strategy = #tile.strategy<"fma" m [1, 2] n [3] k [4, 5, 6], grid core [_, 28, _, _ | _, _, _], loop [1, 1, 14, 32 | _, _, _] order [0, 3, 1, 2], b: prefetch l2 slots 8, acc vectors, hints {unroll = 4 : i64}>
 // CHECK-NEXT: ^bb0(%[[SUM:.*]]: f32, %[[BIAS:.*]]: f32):
 // CHECK-NEXT: %[[Z:.*]] = arith.addf %[[SUM]], %[[BIAS]] : f32
 // CHECK-NEXT: tile.yield %[[Z]] : f32
@@ -23,8 +23,7 @@ func.func @on_tensors(%x: tensor<1x58x58x64xf32>, %w: tensor<2x3x3x64x32xf32>,
             affine_map<(n, h, w, o, r, s, c) -> (o floordiv 32, r, s, c, o mod 32)>,
             affine_map<(n, h, w, o) -> (o)>,
             affine_map<(n, h, w, o) -> (n, h, w, o)>],
-    strategy = #tile.strategy<workers = [0, 28, 0, 0], box = [1, 1, 14, 32, 3, 3, 64],
-                              order = [0, 3, 1, 2], unroll = 4, packs = false, ahead = 8>} {
+    strategy = #tile.strategy<"fma" m [1, 2] n [3] k [4, 5, 6], grid core [_, 28, _, _ | _, _, _], loop [1, 1, 14, 32 | _, _, _] order [0, 3, 1, 2], b: prefetch l2 slots 8, acc vectors, hints {unroll = 4 : i64}>} {
   ^bb0(%sum: f32, %p: f32):
     %z = arith.addf %sum, %p : f32
     tile.yield %z : f32
@@ -177,9 +176,8 @@ func.func @rings(%b: memref<4x3xbf16>, %c: memref<3x4xbf16>) {
 
 // CHECK-LABEL: func.func @matrices
 func.func @matrices(%a: memref<?xbf16>, %c: memref<?xf32>, %at: index)
-    attributes {strategy = #tile.strategy<workers = [0, 0], box = [32, 32, 8, 2], order = [0, 1], unroll = 4,
-                                          packs = false, grouped = true, unit = [16, 16, 32]>} {
-  // CHECK: unit = [16, 16, 32]>
+    attributes {strategy = #tile.strategy<"tile-bf16" shape [16, 16, 32] m [0] n [1] k [2 | 3], loop [32, 32 | _, _] order [0, 1], acc tiles>} {
+  // CHECK: strategy = #tile.strategy<"tile-bf16" shape [16, 16, 32] m [0] n [1] k [2 | 3], loop [32, 32 | _, _] order [0, 1], acc tiles>
   // CHECK: %[[ZERO:.*]] = tile.matrix_zero : <16x16xf32>
   %0 = tile.matrix_zero : !tile.matrix<16x16xf32>
   // CHECK: %[[ROWS:.*]] = tile.matrix_load %{{.*}}[%{{.*}}] stride = 768 : memref<?xbf16> to <16x32xbf16>

@@ -5,6 +5,7 @@
 include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/EnumAttr.td"
 
 def Tile_Dialect : Dialect {
   let name = "tile";
@@ -18,7 +19,8 @@ def Tile_Dialect : Dialect {
     Three levels say so, each meaning the same numbers:
 
     1. `tile.contract` says what is computed, on tensors or memrefs;
-    2. `#tile.strategy` on it says how: boxes, order, unrolling;
+    2. `#tile.strategy` on it says how: levels of tiles, their loops, hops of
+       operands, the accumulator;
     3. the expanded program: loops around `tile.init`, `tile.step`, `tile.add`
        and `tile.drain`, whose accumulators are SSA values of type `!tile.acc`;
        what is brought near first is `tile.copy`ed into slots of a `!tile.ring`.
@@ -99,45 +101,161 @@ def Tile_TokenType : TypeDef<Tile_Dialect, "Token"> {
   let summary = "That something has been begun, to be waited for";
 }
 
+def Tile_LevelKind : I32EnumAttr<"LevelKind", "Who walks a level's tiles", [
+    I32EnumAttrCase<"Grid", 0, "grid">,
+    I32EnumAttrCase<"Loop", 1, "loop">]> {
+  let cppNamespace = "::ashlar::tile";
+  let genSpecializedAttr = 0;
+}
+
+def Tile_LevelAttr : AttrDef<Tile_Dialect, "Level"> {
+  let mnemonic = "level";
+  let summary = "One level of a strategy's tiles";
+  let description = [{
+    A size per dim of the contraction, parallel dims before the bar; 0, printed
+    `_`, where the level does not cut the dim: its tile is that of the level
+    above, or all of it. A `grid` level shares its tiles among instances of
+    `scope`; a `loop` level walks those of the dims of `order`, outermost first.
+
+    ```mlir
+    #tile.level<grid core [126, _ | _]>
+    #tile.level<loop [14, 32 | 512] order [0, 2]>
+    ```
+  }];
+  let parameters = (ins EnumParameter<Tile_LevelKind>:$kind,
+                        StringRefParameter<"who computes">:$scope,
+                        ArrayRefParameter<"int64_t">:$parallel,
+                        ArrayRefParameter<"int64_t">:$reduced,
+                        ArrayRefParameter<"int64_t">:$order);
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    /// Parallel dims first; 0: not cut here.
+    int64_t getTile(unsigned dim) const {
+      return dim < getParallel().size()
+                 ? getParallel()[dim]
+                 : getReduced()[dim - getParallel().size()];
+    }
+    unsigned getNumDims() const {
+      return getParallel().size() + getReduced().size();
+    }
+  }];
+}
+
+def Tile_HopKind : I32EnumAttr<"HopKind", "How an operand comes near", [
+    I32EnumAttrCase<"Pack", 0, "pack">,
+    I32EnumAttrCase<"Prefetch", 1, "prefetch">]> {
+  let cppNamespace = "::ashlar::tile";
+  let genSpecializedAttr = 0;
+}
+
+def Tile_HopAttr : AttrDef<Tile_Dialect, "Hop"> {
+  let mnemonic = "hop";
+  let summary = "A step on an operand's way to the arithmetic";
+  let description = [{
+    - `pack`: the worker copies the footprint of level `at`'s tile into a
+      contiguous panel, in the innermost loop of that level that the operand
+      depends on;
+    - `prefetch`: its rows are asked for `slots` terms before they are read,
+      since they lie too far apart for the machine to foresee.
+
+    ```mlir
+    #tile.hop<pack l2 at 1>
+    #tile.hop<prefetch l2 slots 12>
+    ```
+  }];
+  let parameters = (ins EnumParameter<Tile_HopKind>:$kind,
+                        StringRefParameter<"the memory it leads to">:$memory,
+                        "int64_t":$at, "int64_t":$slots);
+  let hasCustomAssemblyFormat = 1;
+}
+
 def Tile_StrategyAttr : AttrDef<Tile_Dialect, "Strategy"> {
   let mnemonic = "strategy";
   let summary = "How a contraction is computed";
   let description = [{
-    One number per dim of the contraction, parallel dims first:
+    A list of levels, outermost first, each with its tile and its loops; the
+    tile of the last one is what one accumulator holds.
 
-    - `workers`: the box of one worker, 0 for the whole dim, a multiple of
-      `box` otherwise; none for reduced dims;
-    - `box`: what one accumulator holds of each parallel dim and sums of each
-      reduced dim, which it divides, before it joins the total (two-level
-      accumulation);
-    - `order`: the parallel dims in the order of their loops inside a worker's
-      box, outermost first;
-    - `unroll`: terms of the innermost reduced dim that are written out;
-    - `packs`: whether a worker copies its box of B into a contiguous panel
-      before the loops that reuse it;
-    - `grouped`, where it stands: the last reduced dim is a group, terms that a
-      unit of the machine multiplies and adds in one step;
-    - `ahead`, where it stands: b's rows are asked for so many terms before
-      they are read, since they lie too far apart for the machine to foresee;
-    - `unit`, where it stands: rows, columns and terms of the matrix unit whose
-      registers hold the sums.
+    - `unit`: what multiplies, by its name in the machine model; `shape`, where
+      it stands: the rows, columns and terms of it that one product takes;
+    - `m`, `n`, `k`, `lanes`: which dims of the contraction lie on the unit's.
+      A dim on none of them is walked one by one. What follows a bar in `k` is a
+      group: terms that the unit multiplies and adds in one step;
+    - `stages`: the hops of b from where it lies to the unit, far to near; none
+      where it is read in place;
+    - `accumulator`: the memory of sums; `promote`: in the loops over terms of
+      that level, each tile is summed from zero and joins the total at its end
+      (two-level accumulation); -1: all terms are one sum;
+    - `hints`: the target's own; they change no numbers. `unroll`: terms of the
+      innermost reduced dim that are written out.
 
     ```mlir
-    #tile.strategy<workers = [0, 28, 0], box = [1, 14, 32, 3, 3, 64],
-                   order = [0, 2, 1], unroll = 4, packs = false>
+    #tile.strategy<"fma" m [0] n [1] k [2], grid core [126, _ | _],
+                   loop [_, 32 | _] order [1], loop [14, 32 | 512] order [0, 2],
+                   b: pack l2 at 1, acc vectors promote 2, hints {unroll = 4}>
     ```
   }];
-  let parameters = (ins ArrayRefParameter<"int64_t">:$workers,
-                        ArrayRefParameter<"int64_t">:$box,
-                        ArrayRefParameter<"int64_t">:$order,
-                        "int64_t":$unroll, "bool":$packs,
-                        DefaultValuedParameter<"bool", "false">:$grouped,
-                        DefaultValuedParameter<"int64_t", "0">:$ahead,
-                        OptionalArrayRefParameter<"int64_t">:$unit);
-  let assemblyFormat = [{
-    `<` `workers` `=` `[` $workers `]` `,` `box` `=` `[` $box `]` `,`
-    `order` `=` `[` $order `]` `,` `unroll` `=` $unroll `,`
-    custom<Reading>($packs, $grouped, $ahead, $unit) `>`
+  let parameters = (ins StringRefParameter<"what multiplies">:$unit,
+                        ArrayRefParameter<"int64_t">:$shape,
+                        ArrayRefParameter<"int64_t">:$m,
+                        ArrayRefParameter<"int64_t">:$n,
+                        ArrayRefParameter<"int64_t">:$k,
+                        ArrayRefParameter<"int64_t">:$group,
+                        ArrayRefParameter<"int64_t">:$lanes,
+                        ArrayRefParameter<"::ashlar::tile::LevelAttr">:$levels,
+                        ArrayRefParameter<"::ashlar::tile::HopAttr">:$stages,
+                        StringRefParameter<"of sums">:$accumulator,
+                        "int64_t":$promote,
+                        "::mlir::DictionaryAttr":$hints);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    unsigned getNumParallel() const {
+      return getLevels().back().getParallel().size();
+    }
+    unsigned getNumDims() const { return getLevels().back().getNumDims(); }
+    bool hasGrid() const {
+      return getLevels().front().getKind() == LevelKind::Grid;
+    }
+    /// One worker's part of a parallel dim; 0: all of it.
+    int64_t getWorkerTile(unsigned dim) const {
+      return hasGrid() ? getLevels().front().getTile(dim) : 0;
+    }
+    /// What an accumulator holds of a parallel dim, and how many terms of a
+    /// reduced one are one sum; 0: all.
+    int64_t getTile(unsigned dim) const {
+      return getLevels().back().getTile(dim);
+    }
+    /// The parallel dims in the order of their loops, outermost first.
+    ::llvm::SmallVector<int64_t> getLoops() const;
+    /// Null: b is not copied.
+    HopAttr getPack() const { return getStage(HopKind::Pack); }
+    /// How many of the loops stand outside of those of the levels behind that
+    /// which packs.
+    unsigned getPackLoops() const;
+    /// Terms; 0: b is not asked for early.
+    int64_t getPrefetchDistance() const {
+      HopAttr hop = getStage(HopKind::Prefetch);
+      return hop ? hop.getSlots() : 0;
+    }
+    bool isGrouped() const { return !getGroup().empty(); }
+    /// Whether sums are in registers of a matrix unit.
+    bool isMatrix() const { return !getShape().empty(); }
+    int64_t getUnroll() const;
+    /// For a part of the contraction that somebody else has cut out.
+    StrategyAttr withoutGrid() const;
+    /// The same for operands that are near already.
+    StrategyAttr inPlace() const;
+
+  private:
+    HopAttr getStage(HopKind kind) const {
+      for (HopAttr hop : getStages())
+        if (hop.getKind() == kind)
+          return hop;
+      return {};
+    }
+
+  public:
   }];
 }
 

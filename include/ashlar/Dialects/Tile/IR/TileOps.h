@@ -15,6 +15,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include "ashlar/Dialects/Tile/IR/TileDialect.h.inc"
+#include "ashlar/Dialects/Tile/IR/TileEnums.h.inc"
 #define GET_TYPEDEF_CLASSES
 #include "ashlar/Dialects/Tile/IR/TileTypes.h.inc"
 #define GET_ATTRDEF_CLASSES

@@ -110,9 +110,9 @@ def Tile_WinogradOp : Tile_Op<"winograd", [
     transformed box: panels of columns, then places, channels, columns.
     `estimatedError` is the largest difference to exact sums, relative to the
     largest result, that the op's own weights and random inputs showed.
-    The strategy is that of the products, over (place, box, o | c), and its
-    first two worker figures say how many rows of boxes a worker takes and how
-    many of each row, 0 for all of them.
+    `perWorker` says how many rows of boxes a worker takes and how many boxes of
+    each, 0 for all of them; the strategy is that of the products of these, over
+    (place, box, o | c).
   }];
   let arguments = (ins AnyShaped:$a, AnyShaped:$b,
                        Variadic<AnyShaped>:$epilogue, AnyShaped:$init,
@@ -120,6 +120,7 @@ def Tile_WinogradOp : Tile_Op<"winograd", [
                        AffineMapArrayAttr:$maps,
                        OptionalAttr<TypedAttrInterface>:$pad,
                        F64Attr:$estimatedError,
+                       DenseI64ArrayAttr:$perWorker,
                        Tile_StrategyAttr:$strategy);
   let results = (outs Variadic<AnyRankedTensor>:$outputs);
   let regions = (region SizedRegion<1>:$body);
