@@ -98,6 +98,14 @@ public:
     return lowest;
   }
 
+  /// What is alive in the end, whatever the order.
+  int64_t atEnd() const {
+    int64_t bytes = 0;
+    for (const OrderProblem::Buffer &buffer : problem.buffers)
+      bytes += buffer.isKept ? buffer.bytes : 0;
+    return bytes;
+  }
+
   const OrderProblem &problem;
   int64_t atStart = 0;
 
@@ -136,11 +144,15 @@ public:
     states.push_back(std::move(start));
   }
 
+  /// How many have been looked at.
+  size_t size() const { return states.size(); }
+
   /// An order with the lowest peak; empty: more than `most` states.
   std::vector<int> exactly(size_t most) {
     using Key = std::tuple<int64_t, int, int>; // peak, those left, state
     std::priority_queue<Key, std::vector<Key>, std::greater<>> open;
     std::unordered_map<Words, int64_t, HashWords> best;
+    Words done;
     open.push({states[0].peak, graph.size(), 0});
     while (!open.empty()) {
       auto [peak, left, number] = open.top();
@@ -152,12 +164,16 @@ public:
       if (states.size() > most)
         return {};
       for (int operation : successors(states[number])) {
-        State next = after(number, operation);
-        auto [known, isNew] = best.try_emplace(next.done, next.peak);
-        if (!isNew && known->second <= next.peak)
+        // Most are known already: they must not cost a state.
+        done = states[number].done;
+        insert(done, operation);
+        int64_t peak = peakAfter(states[number], operation);
+        auto [known, isNew] = best.try_emplace(done, peak);
+        if (!isNew && known->second <= peak)
           continue;
-        known->second = next.peak;
-        open.push({next.peak, graph.size() - next.count, int(states.size())});
+        known->second = peak;
+        State next = after(number, operation);
+        open.push({peak, graph.size() - next.count, int(states.size())});
         states.push_back(std::move(next));
       }
     }
@@ -209,12 +225,16 @@ private:
     return ready;
   }
 
+  int64_t peakAfter(const State &state, int operation) const {
+    Step step = graph.step(state.done, operation);
+    return std::max(state.peak,
+                    state.alive + std::max(step.during, step.after));
+  }
+
   State after(int number, int operation) const {
     State next = states[number];
-    Step step = graph.step(next.done, operation);
-    next.peak =
-        std::max(next.peak, next.alive + std::max(step.during, step.after));
-    next.alive += step.after;
+    next.peak = peakAfter(next, operation);
+    next.alive += graph.step(next.done, operation).after;
     insert(next.done, operation);
     ++next.count;
     next.before = number;
@@ -331,11 +351,13 @@ OperationOrder ashlar::orderForLowestPeak(const OrderProblem &problem,
   std::iota(result.order.begin(), result.order.end(), 0);
   result.originalPeak = result.peak = ::peakOf(graph, result.order);
   int64_t lowest = graph.lowestPeak();
-  result.isExact = result.peak <= lowest;
+  result.isExact = result.peak <= std::max(lowest, graph.atEnd());
   if (result.isExact)
     return result;
   int64_t states = mostWork / graph.size();
-  std::vector<int> found = Search(graph, lowest).exactly(size_t(states));
+  Search search(graph, lowest);
+  std::vector<int> found = search.exactly(size_t(states));
+  result.work = int64_t(search.size()) * graph.size();
   result.isExact = !found.empty();
   if (!result.isExact)
     found = Search(graph, lowest)

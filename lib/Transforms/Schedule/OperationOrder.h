@@ -9,7 +9,7 @@
 // things keep the states few. An operation that leaves no more alive than
 // there was, and does not raise the peak meanwhile, can always go first: any
 // order with it later is as good with it now. And no order goes below what its
-// neediest operation takes. Where the states are too many nevertheless, a
+// neediest operation takes, or what is alive in the end. Where the states are too many nevertheless, a
 // search goes on with the best of each number of operations.
 #ifndef ASHLAR_LIB_TRANSFORMS_SCHEDULE_OPERATIONORDER_H
 #define ASHLAR_LIB_TRANSFORMS_SCHEDULE_OPERATIONORDER_H
@@ -43,6 +43,7 @@ struct OperationOrder {
   int64_t peak = 0;         ///< bytes alive at the worst moment
   int64_t originalPeak = 0; ///< of the order given
   bool isExact = false;     ///< no order has a lower peak
+  int64_t work = 0;         ///< states looked at times operations
 };
 
 /// The peak of one order.

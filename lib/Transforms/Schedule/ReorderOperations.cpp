@@ -35,16 +35,19 @@ public:
         numbers[op] = commands.size(), commands.push_back(op);
   }
 
-  /// The bytes alive at the peak. The first time is told, and searched longer.
-  int64_t reorder(bool isFirst) {
+  /// The bytes alive at the peak. The first time is told, and searched longer,
+  /// for as much work as is left; what it takes is taken off that.
+  int64_t reorder(bool isFirst, int64_t &workLeft) {
     if (commands.empty())
       return 0;
     for (Operation *command : commands)
       describe(command);
     OperationOrder found =
-        orderForLowestPeak(problem, isFirst ? 30'000'000 : 3'000'000);
-    if (isFirst)
+        orderForLowestPeak(problem, isFirst ? workOf(workLeft) : 3'000'000);
+    if (isFirst) {
       explain(found);
+      workLeft -= found.work;
+    }
     if (found.peak < found.originalPeak)
       apply(found.order);
     order = found.order;
@@ -81,6 +84,12 @@ public:
 private:
   exec::KernelOp kernelOf(exec::InvokeOp invoke) const {
     return symbols.lookup<exec::KernelOp>(invoke.getKernel());
+  }
+
+  /// Of one search, where all together may do so much more: most programs have
+  /// one large stretch, but each body of a loop has its own.
+  static int64_t workOf(int64_t left) {
+    return std::clamp<int64_t>(left, 300'000, 30'000'000);
   }
 
   static int64_t bytesOf(Value value) {
@@ -241,6 +250,8 @@ private:
 
 /// Of one stretch: each costs a search.
 constexpr int mostRepeated = 64;
+/// Of all stretches of an entry, as OperationOrder counts it: some 30 seconds.
+constexpr int64_t mostWork = 150'000'000;
 
 struct ReorderOperations
     : ashlar::impl::ReorderOperationsPassBase<ReorderOperations> {
@@ -249,8 +260,10 @@ struct ReorderOperations
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (function.isPublic())
+      if (function.isPublic()) {
+        workLeft = mostWork;
         reorder(function.getBody().front(), symbols);
+      }
   }
 
 private:
@@ -277,7 +290,7 @@ private:
     Operation *fence = ops.back()->getNextNode();
     for (int repeated = 0;; ++repeated) {
       Stretch stretch(ops, symbols);
-      int64_t peak = stretch.reorder(/*isFirst=*/repeated == 0);
+      int64_t peak = stretch.reorder(/*isFirst=*/repeated == 0, workLeft);
       if (repeated == mostRepeated || arenaBytes == 0 || peak <= arenaBytes ||
           !stretch.rematerialize(arenaBytes))
         return;
@@ -287,5 +300,7 @@ private:
         ops.push_back(op);
     }
   }
+
+  int64_t workLeft = mostWork;
 };
 } // namespace

@@ -134,6 +134,37 @@ TEST(OperationOrderTest, AnOrderThatCannotBeBetterStays) {
   EXPECT_TRUE(orderForLowestPeak({}).order.empty());
 }
 
+TEST(OperationOrderTest, WhatIsAllKeptIsNotSearched) {
+  // What a loop carries: any order ends with all of it, and none goes beyond.
+  OrderProblem problem;
+  for (int i = 0; i != 200; ++i) {
+    problem.buffers.push_back({64, true});
+    problem.operations.push_back({{}, {i}, {}});
+  }
+  OperationOrder found = orderForLowestPeak(problem);
+  EXPECT_EQ(found.peak, 200 * 64);
+  EXPECT_TRUE(found.isExact);
+  EXPECT_EQ(found.work, 0);
+}
+
+TEST(OperationOrderTest, ASearchKeepsToItsWork) {
+  // One that is not kept, read last: no bound is met at once.
+  OrderProblem problem;
+  for (int i = 0; i != 60; ++i) {
+    problem.buffers.push_back({64 * (1 + i % 7), i % 2 == 0});
+    problem.operations.push_back({{}, {i}, {}});
+  }
+  problem.buffers.push_back({64, true});
+  problem.operations.push_back({{1, 3, 5, 7, 9, 11}, {60}, {}});
+  for (int64_t most : {100'000, 1'000'000}) {
+    OperationOrder found = orderForLowestPeak(problem, most);
+    EXPECT_GT(found.work, 0);
+    // One state more, and what the last one led to.
+    EXPECT_LE(found.work, most + 62 * 61);
+    EXPECT_EQ(countPeak(problem, found.order), found.peak);
+  }
+}
+
 TEST(OperationOrderTest, BranchesAreFinishedOneAfterTheOther) {
   // Two branches that are wide inside, begun both at once: finishing one first
   // leaves only its small result.
