@@ -15,6 +15,7 @@
 #include "ashlar/InitAll.h"
 #include "ashlar/Transforms/Pipelines/Pipelines.h"
 #include "mlir/IR/AsmState.h"
+#include "mlir/IR/Remarks.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -39,14 +40,15 @@ Compilation::Compilation(const CompileOptions &options,
       precision(options, hooks, log), remarksFile(remarksFile), out(out),
       log(log),
       // Both would write to the same lines.
-      progress(log, !options.quiet && !options.verbose),
+      progress(hooks.progress ? *hooks.progress : log,
+               !options.quiet && !options.verbose),
       pool(llvm::hardware_concurrency(options.threads)),
-      context(MLIRContext::Threading::DISABLED) {
+      context(std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED)) {
   DialectRegistry registry;
   registerAllDialects(registry);
-  context.appendDialectRegistry(registry);
+  context->appendDialectRegistry(registry);
   if (options.threads != 1)
-    context.setThreadPool(pool);
+    context->setThreadPool(pool);
 }
 
 bool Compilation::stage(Stage stage, llvm::function_ref<LogicalResult()> body) {
@@ -170,20 +172,24 @@ LogicalResult Compilation::emit(ModuleOp module) {
                 tuned == tunings.end() ? "" : (*tuned)->getTable()->digest);
   provenance.precision = hooks.precisionReport;
   provenance.metadata = metadata;
-  // Nobody asks a module without a name what it was made of.
-  if (options.outputDescriptor < 0) {
-    std::vector<std::string> files = {options.input};
-    files.insert(files.end(), dataFiles.begin(), dataFiles.end());
-    auto hash = hashFiles(files);
-    if (!hash)
-      return accept(hash.takeError());
-    provenance.modelSha256 = *hash;
+  if (hooks.keep) {
+    handOver(std::move(binaries), std::move(provenance));
+    return success();
   }
-  LogicalResult written =
-      options.outputDescriptor >= 0
-          ? emitModule(module, binaries, provenance, options.outputDescriptor)
-          : emitModule(module, binaries, provenance, options.output);
-  return succeeded(written) ? success() : refuse();
+  ModulePieces pieces{{{module, binaries}}};
+  return writePrograms(options, pieces, dataFiles, std::move(provenance), log)
+             ? success()
+             : refuse();
+}
+
+/// What is written later, with others, outlives this compile.
+void Compilation::handOver(std::vector<ProgramBinary> binaries,
+                           Provenance provenance) {
+  // Its threads and who hears its remarks do not.
+  context->disableMultithreading();
+  context->setRemarkEngine(nullptr);
+  hooks.keep({std::move(context), std::move(module), std::move(binaries),
+              std::move(provenance), dataFiles});
 }
 
 /// Reads the table and finds out which programs it is for.
@@ -258,10 +264,10 @@ CompileResult Compilation::run() {
       failed(accept(remarksFile.open(options.remarks))))
     return result;
   // People want to read what is wrong, not the IR around it.
-  context.printOpOnDiagnostic(options.verbose);
+  context->printOpOnDiagnostic(options.verbose);
   unsigned errors = 0;
   bool refusesSizes = false;
-  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+  ScopedDiagnosticHandler handler(context.get(), [&](Diagnostic &diagnostic) {
     errors += diagnostic.getSeverity() == DiagnosticSeverity::Error;
     refusesSizes |=
         StringRef(diagnostic.str()).starts_with(exec::openSizesRefusal);
@@ -269,7 +275,7 @@ CompileResult Compilation::run() {
   });
   auto import = [&]() -> LogicalResult {
     module =
-        importModel(options, context, result.unsupported, dataFiles, metadata);
+        importModel(options, *context, result.unsupported, dataFiles, metadata);
     if (!module)
       // A model can be wrong and beyond us at once: wrong counts more.
       result.status = errors == 0 && !result.unsupported.empty()
@@ -286,7 +292,7 @@ CompileResult Compilation::run() {
     return success();
   };
   if (remarksFile.isWanted() &&
-      failed(remarks.listen(context, options.input))) {
+      failed(remarks.listen(*context, options.input))) {
     result.status = CompileStatus::OurFault;
     return result;
   }

@@ -2,6 +2,7 @@
 #ifndef ASHLAR_LIB_DRIVER_COMPILATION_H
 #define ASHLAR_LIB_DRIVER_COMPILATION_H
 
+#include "EmittedPrograms.h"
 #include "PrecisionRequest.h"
 #include "ProgressLine.h"
 #include "RemarkLog.h"
@@ -66,6 +67,7 @@ private:
                                    std::vector<ProgramBinary> &binaries);
   mlir::LogicalResult emitProgramObject(mlir::ModuleOp module);
   mlir::LogicalResult emit(mlir::ModuleOp module);
+  void handOver(std::vector<ProgramBinary> binaries, Provenance provenance);
   mlir::LogicalResult prepareTuning();
   mlir::LogicalResult writeList(ReportFile &file);
   size_t numberOf(const Target &target) const {
@@ -96,7 +98,7 @@ private:
   ModelMetadata metadata;
   llvm::DefaultThreadPool pool;
   RemarkLog remarks; // hears of the context until its end
-  mlir::MLIRContext context;
+  std::unique_ptr<mlir::MLIRContext> context;
   mlir::OwningOpRef<mlir::ModuleOp>
       module; // after the context that it lives in
 };

@@ -308,8 +308,8 @@ LogicalResult compileHere(ModuleOp module, const MemoryFile &file,
   if (failed(binary))
     return failure();
   // What stops here is a lack of memory.
-  refused =
-      failed(emitModule(module, *binary, Provenance(), file.descriptor()));
+  refused = failed(
+      emitModule({{{module, *binary}}}, Provenance(), file.descriptor()));
   return success(!refused);
 }
 

@@ -276,7 +276,7 @@ LogicalResult RunStage::emit(ModuleOp module) {
     return success();
   Provenance provenance;
   provenance.version = ASHLAR_VERSION;
-  return emitModule(module, binaries, provenance, output);
+  return emitModule({{{module, binaries}}}, provenance, output);
 }
 
 LogicalResult RunStage::run(ModuleOp module) {

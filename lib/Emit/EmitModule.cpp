@@ -42,23 +42,31 @@ static uint64_t writeWeights(OutputFile &file, uint64_t begin,
   return hash;
 }
 
-static llvm::Error writeModule(ModuleOp module,
-                               ArrayRef<ProgramBinary> binaries,
+/// The code of each program, that of its pieces side by side.
+static SmallVector<StringRef> imagesOf(const ModulePieces &pieces) {
+  SmallVector<StringRef> images;
+  for (size_t i = 0; i != pieces.pieces.front().binaries.size(); ++i)
+    for (const ModulePieces::Piece &piece : pieces.pieces) {
+      const ProgramBinary &binary = piece.binaries[i];
+      images.push_back(binary.image);
+      for (const ProgramBinary &companion : binary.companions)
+        images.push_back(companion.image);
+    }
+  return images;
+}
+
+static llvm::Error writeModule(const ModulePieces &pieces,
                                const Provenance &provenance, OutputFile &file) {
   WeightTable weights;
-  collectWeights(module, weights);
+  for (const ModulePieces::Piece &piece : pieces.pieces)
+    collectWeights(piece.module, weights);
   SmallVector<SectionPlace> sections = {{false, 0, weights.sectionSize(), 0}};
-  SmallVector<StringRef> images;
-  for (const ProgramBinary &binary : binaries) {
-    images.push_back(binary.image);
-    for (const ProgramBinary &companion : binary.companions)
-      images.push_back(companion.image);
-  }
+  SmallVector<StringRef> images = imagesOf(pieces);
   for (StringRef image : images)
     sections.push_back(
         {true, 0, image.size(), XXH3_64bits(image.data(), image.size())});
   SmallVector<char, 0> index =
-      buildIndex(module, binaries, weights, sections, provenance);
+      buildIndex(pieces, weights, sections, provenance);
   uint64_t indexSize = index.size();
   uint64_t end = sizeof(ashlar_module_header_t) + indexSize;
   for (SectionPlace &section : sections) {
@@ -74,7 +82,7 @@ static llvm::Error writeModule(ModuleOp module,
     file.write({image.data(), image.size()});
   }
   file.padTo(end);
-  index = buildIndex(module, binaries, weights, sections, provenance);
+  index = buildIndex(pieces, weights, sections, provenance);
   assert(index.size() == indexSize && "the index must keep its size");
   ashlar_module_header_t header = {};
   std::memcpy(header.magic, ASHLAR_MODULE_MAGIC, ASHLAR_MODULE_MAGIC_SIZE);
@@ -90,25 +98,24 @@ static llvm::Error writeModule(ModuleOp module,
   return file.keep();
 }
 
-static LogicalResult report(ModuleOp module, llvm::Error error) {
+static LogicalResult report(const ModulePieces &pieces, llvm::Error error) {
   if (!error)
     return success();
-  return emitError(UnknownLoc::get(module.getContext()))
+  MLIRContext *context = pieces.pieces.front().module->getContext();
+  return emitError(UnknownLoc::get(context))
          << llvm::toString(std::move(error));
 }
 
-LogicalResult ashlar::emitModule(ModuleOp module,
-                                 ArrayRef<ProgramBinary> binaries,
+LogicalResult ashlar::emitModule(const ModulePieces &pieces,
                                  const Provenance &provenance, StringRef path) {
   auto file = OutputFile::create(path);
   if (!file)
-    return report(module, file.takeError());
-  return report(module, writeModule(module, binaries, provenance, *file));
+    return report(pieces, file.takeError());
+  return report(pieces, writeModule(pieces, provenance, *file));
 }
 
-LogicalResult ashlar::emitModule(ModuleOp module,
-                                 ArrayRef<ProgramBinary> binaries,
+LogicalResult ashlar::emitModule(const ModulePieces &pieces,
                                  const Provenance &provenance, int descriptor) {
   OutputFile file = OutputFile::at(descriptor);
-  return report(module, writeModule(module, binaries, provenance, file));
+  return report(pieces, writeModule(pieces, provenance, file));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "IndexBuilder.h"
+#include "PieceShapes.h"
 #include "PredictTime.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
@@ -8,6 +9,7 @@
 #include "ashlar/Support/Remarks.h"
 #include "ashlar/runtime/module_generated.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <map>
 
@@ -100,13 +102,13 @@ void appendFormula(AffineExpr formula, std::vector<fb::SizeInstruction> &code) {
 
 class IndexBuilder {
 public:
-  IndexBuilder(const WeightTable &weights) : weights(weights) {
+  IndexBuilder(const ModulePieces &pieces, const WeightTable &weights)
+      : pieces(pieces), weights(weights) {
     // Numbers that happen to be zero must take their room, too.
     b.ForceDefaults(true);
   }
 
-  SmallVector<char, 0> build(ModuleOp module, ArrayRef<ProgramBinary> binaries,
-                             ArrayRef<SectionPlace> sections,
+  SmallVector<char, 0> build(ArrayRef<SectionPlace> sections,
                              const Provenance &provenance);
 
 private:
@@ -122,13 +124,14 @@ private:
     if (attribute.isConstant())
       return size(attribute.getConstant());
     Offset<fb::SizeExpression> &known = formulas[attribute];
-    if (known.IsNull()) {
-      std::vector<fb::SizeInstruction> code;
-      appendFormula(attribute.getFormula(), code);
-      known = fb::CreateSizeExpression(b, attribute.getLargest(),
-                                       b.CreateVectorOfStructs(code));
-    }
+    if (known.IsNull())
+      known = size(attribute.getFormula(), attribute.getLargest());
     return known;
+  }
+  Offset<fb::SizeExpression> size(AffineExpr formula, int64_t largest) {
+    std::vector<fb::SizeInstruction> code;
+    appendFormula(formula, code);
+    return fb::CreateSizeExpression(b, largest, b.CreateVectorOfStructs(code));
   }
   Offset<flatbuffers::Vector<Offset<flatbuffers::String>>>
   strings(ArrayRef<std::string> values) {
@@ -136,10 +139,19 @@ private:
         std::vector<std::string>(values.begin(), values.end()));
   }
 
+  using Shape = std::vector<Offset<fb::SizeExpression>>;
+  using Tensors = Offset<flatbuffers::Vector<Offset<fb::TensorDescription>>>;
   Offset<fb::TensorDescription> tensor(DictionaryAttr described);
+  Offset<fb::TensorDescription> tensor(DictionaryAttr described,
+                                       const Shape &shape);
+  Tensors tensors(ArrayAttr described);
+  Tensors wholeInputs(exec::ProgramOp entry);
+  Tensors wholeOutputs(unsigned entry);
+  std::vector<Offset<fb::Symbol>> symbols();
   Offset<fb::Binding> binding(exec::BindingAttr attribute,
                               ArrayRef<unsigned> weightNumbers);
-  Offset<fb::Kernel> kernel(exec::KernelOp kernel, const ProgramBinary &binary);
+  Offset<fb::Kernel> kernel(exec::KernelOp kernel, const ProgramBinary &binary,
+                            unsigned piece, unsigned executable);
   /// The commands of a program or block, as the two vectors of a union.
   struct Commands {
     Offset<flatbuffers::Vector<fb::Command>> types;
@@ -148,30 +160,32 @@ private:
   Commands list(Block &block, ArrayRef<unsigned> weightNumbers);
   Offset<void> command(Operation &op, ArrayRef<unsigned> weightNumbers,
                        fb::Command &type);
-  std::vector<Offset<fb::AbsentNode>> absentNodes(ModuleOp module);
+  std::vector<Offset<fb::AbsentNode>> absentNodes(ArrayRef<ModuleOp> modules);
   Offset<fb::ProgramEntry> programEntry(exec::ProgramOp program, unsigned entry,
-                                        const ProgramBinary &binary);
+                                        const ProgramBinary &binary,
+                                        const ModulePieces::Piece &piece);
   Offset<fb::Machine> machine(const MachineModel &model);
-  Offset<fb::Program> program(ModuleOp module, const ProgramBinary &binary,
-                              unsigned section);
+  Offset<fb::Program> program(unsigned number, unsigned &section);
 
   flatbuffers::FlatBufferBuilder b;
   std::map<int64_t, Offset<fb::SizeExpression>> constants;
   llvm::DenseMap<Attribute, Offset<fb::SizeExpression>> formulas;
+  const ModulePieces &pieces;
   const WeightTable &weights;
-  llvm::StringMap<unsigned> kernelNumbers;
+  llvm::StringMap<unsigned> kernelNumbers; ///< of the piece at hand
 };
 
 Offset<fb::TensorDescription> IndexBuilder::tensor(DictionaryAttr described) {
+  Shape shape;
+  for (exec::SizeAttr dim : dimsOf(described))
+    shape.push_back(size(dim));
+  return tensor(described, shape);
+}
+
+Offset<fb::TensorDescription> IndexBuilder::tensor(DictionaryAttr described,
+                                                   const Shape &shape) {
   auto type =
       cast<RankedTensorType>(described.getAs<TypeAttr>("tensor").getValue());
-  std::vector<Offset<fb::SizeExpression>> shape;
-  if (auto open = described.getAs<ArrayAttr>(exec::sizesAttrName))
-    for (auto dim : open.getAsRange<exec::SizeAttr>())
-      shape.push_back(size(dim));
-  else
-    for (int64_t dim : type.getShape())
-      shape.push_back(size(dim));
   auto name = described.getAs<StringAttr>("ashlar.name");
   auto element = described.getAs<StringAttr>("ashlar.type");
   return fb::CreateTensorDescription(b, b.CreateString(name ? name.str() : ""),
@@ -179,6 +193,72 @@ Offset<fb::TensorDescription> IndexBuilder::tensor(DictionaryAttr described) {
                                          ? elementType(element.getValue())
                                          : elementType(type.getElementType()),
                                      b.CreateVector(shape));
+}
+
+IndexBuilder::Tensors IndexBuilder::tensors(ArrayAttr described) {
+  std::vector<Offset<fb::TensorDescription>> all;
+  for (auto each : described.getAsRange<DictionaryAttr>())
+    all.push_back(tensor(each));
+  return b.CreateVector(all);
+}
+
+IndexBuilder::Tensors IndexBuilder::wholeInputs(exec::ProgramOp entry) {
+  std::vector<Offset<fb::TensorDescription>> all;
+  for (auto described : entry.getInputs().getAsRange<DictionaryAttr>()) {
+    auto name = described.getAs<StringAttr>("ashlar.name");
+    auto open = name ? pieces.inputs.find(name.str()) : pieces.inputs.end();
+    if (open == pieces.inputs.end()) {
+      all.push_back(tensor(described));
+      continue;
+    }
+    Shape shape;
+    for (AffineExpr dim : open->second)
+      if (auto constant = dyn_cast<AffineConstantExpr>(dim))
+        shape.push_back(size(constant.getValue()));
+      else
+        shape.push_back(size(dim, largestOf(dim, pieces.symbols)));
+    all.push_back(tensor(described, shape));
+  }
+  return b.CreateVector(all);
+}
+
+IndexBuilder::Tensors IndexBuilder::wholeOutputs(unsigned number) {
+  SmallVector<exec::ProgramOp> entries = entryOfPieces(pieces, 0, number);
+  std::vector<Offset<fb::TensorDescription>> all;
+  for (auto [i, output] : llvm::enumerate(entries.front().getOutputs())) {
+    std::vector<SmallVector<exec::SizeAttr>> dims;
+    for (exec::ProgramOp entry : entries)
+      dims.push_back(dimsOf(cast<DictionaryAttr>(entry.getOutputs()[i])));
+    Shape shape;
+    for (size_t dim = 0; dim != dims.front().size(); ++dim) {
+      SmallVector<exec::SizeAttr> ofPieces;
+      for (const SmallVector<exec::SizeAttr> &own : dims)
+        ofPieces.push_back(own[dim]);
+      auto [formula, largest] = joinDims(pieces, ofPieces);
+      shape.push_back(formula ? size(formula, largest) : size(largest));
+    }
+    all.push_back(tensor(cast<DictionaryAttr>(output), shape));
+  }
+  return b.CreateVector(all);
+}
+
+std::vector<Offset<fb::Symbol>> IndexBuilder::symbols() {
+  std::vector<Offset<fb::Symbol>> all;
+  for (const OpenSize &symbol : pieces.symbols)
+    all.push_back(fb::CreateSymbol(b, b.CreateString(symbol.name),
+                                   symbol.minimum, symbol.maximum,
+                                   symbol.step));
+  if (!all.empty())
+    return all;
+  ModuleOp first = programOf(pieces.pieces.front(), 0);
+  if (auto open = first->getAttrOfType<ArrayAttr>(exec::symbolsAttrName))
+    for (auto symbol : open.getAsRange<DictionaryAttr>())
+      all.push_back(fb::CreateSymbol(
+          b, b.CreateString(symbol.getAs<StringAttr>("name").str()),
+          symbol.getAs<IntegerAttr>("minimum").getInt(),
+          symbol.getAs<IntegerAttr>("maximum").getInt(),
+          symbol.getAs<IntegerAttr>("step").getInt()));
+  return all;
 }
 
 Offset<fb::Binding> IndexBuilder::binding(exec::BindingAttr attribute,
@@ -193,8 +273,12 @@ Offset<fb::Binding> IndexBuilder::binding(exec::BindingAttr attribute,
 }
 
 Offset<fb::Kernel> IndexBuilder::kernel(exec::KernelOp kernel,
-                                        const ProgramBinary &binary) {
+                                        const ProgramBinary &binary,
+                                        unsigned piece, unsigned executable) {
   std::string symbol = kernel.getSymName().str();
+  // Each piece has an executable of its own, a program's kernels have names.
+  std::string name =
+      piece == 0 ? symbol : symbol + "@" + std::to_string(piece + 1);
   std::vector<std::string> nodes;
   if (ArrayAttr names = kernel.getNodesAttr())
     for (Attribute name : names)
@@ -205,33 +289,41 @@ Offset<fb::Kernel> IndexBuilder::kernel(exec::KernelOp kernel,
       device == 0 ? binary : binary.companions[device - 1];
   auto [cycles, bound] = predictKernel(kernel, own);
   return fb::CreateKernel(
-      b, b.CreateString(symbol), b.CreateString(symbol),
-      /*executable=*/device, strings(nodes), flops ? size(flops) : size(0),
+      b, b.CreateString(name), b.CreateString(symbol), executable + device,
+      strings(nodes), flops ? size(flops) : size(0),
       size(kernelBytes(kernel)), own.codeBytes.lookup(symbol),
       *kernel.getScratchBytes(), kernel.getNumBindings(),
       kernel.getNumParameters(), cycles, b.CreateString(bound.str()));
 }
 
-std::vector<Offset<fb::AbsentNode>> IndexBuilder::absentNodes(ModuleOp module) {
-  llvm::DenseSet<Attribute> computed, views, commands;
-  for (auto kernel : module.getOps<exec::KernelOp>())
-    if (ArrayAttr names = kernel.getNodesAttr())
-      computed.insert(names.begin(), names.end());
-  if (auto names = module->getAttrOfType<ArrayAttr>(exec::viewsAttrName))
-    views.insert(names.begin(), names.end());
-  if (auto names = module->getAttrOfType<ArrayAttr>(exec::commandNodesAttrName))
-    commands.insert(names.begin(), names.end());
-  auto fate = [&](Attribute name) {
+/// Of several pieces, what none computes; views and commands are what one has.
+std::vector<Offset<fb::AbsentNode>>
+IndexBuilder::absentNodes(ArrayRef<ModuleOp> modules) {
+  llvm::StringSet<> computed, views, commands;
+  auto add = [](llvm::StringSet<> &to, ArrayAttr names) {
+    if (names)
+      for (auto name : names.getAsRange<StringAttr>())
+        to.insert(name.getValue());
+  };
+  for (ModuleOp module : modules) {
+    for (auto kernel : module.getOps<exec::KernelOp>())
+      add(computed, kernel.getNodesAttr());
+    add(views, module->getAttrOfType<ArrayAttr>(exec::viewsAttrName));
+    add(commands, module->getAttrOfType<ArrayAttr>(exec::commandNodesAttrName));
+  }
+  auto fate = [&](StringRef name) {
     return commands.contains(name) ? fb::NodeFate::Command
            : views.contains(name)  ? fb::NodeFate::View
                                    : fb::NodeFate::Folded;
   };
   std::vector<Offset<fb::AbsentNode>> absent;
-  auto all = module->getAttrOfType<ArrayAttr>(modelNodesAttrName);
-  for (Attribute name : all ? all.getValue() : ArrayRef<Attribute>())
+  auto all = modules.front()->getAttrOfType<ArrayAttr>(modelNodesAttrName);
+  for (Attribute attribute : all ? all.getValue() : ArrayRef<Attribute>()) {
+    StringRef name = cast<StringAttr>(attribute).getValue();
     if (!computed.contains(name))
-      absent.push_back(fb::CreateAbsentNode(
-          b, b.CreateString(cast<StringAttr>(name).str()), fate(name)));
+      absent.push_back(
+          fb::CreateAbsentNode(b, b.CreateString(name.str()), fate(name)));
+  }
   return absent;
 }
 
@@ -320,7 +412,8 @@ IndexBuilder::Commands IndexBuilder::list(Block &block,
 
 Offset<fb::ProgramEntry>
 IndexBuilder::programEntry(exec::ProgramOp program, unsigned entry,
-                           const ProgramBinary &binary) {
+                           const ProgramBinary &binary,
+                           const ModulePieces::Piece &piece) {
   SmallVector<unsigned> weightNumbers;
   for (Attribute value : program.getWeights())
     weightNumbers.push_back(weights.numberOf(value));
@@ -355,9 +448,20 @@ IndexBuilder::programEntry(exec::ProgramOp program, unsigned entry,
           b, size(cast<exec::SizeAttr>(buffer[0])), number(1),
           unsigned(number(2)), unsigned(number(3))));
     }
+  auto sizes = b.CreateVector(outputSizes);
+  auto places = b.CreateVector(buffers);
+  Offset<flatbuffers::Vector<Offset<fb::SizeRange>>> ranges;
+  Tensors outputs;
+  if (!piece.ranges.empty()) {
+    std::vector<Offset<fb::SizeRange>> all;
+    for (const OpenSize &range : piece.ranges)
+      all.push_back(
+          fb::CreateSizeRange(b, range.minimum, range.maximum, range.step));
+    ranges = b.CreateVector(all);
+    outputs = tensors(program.getOutputs());
+  }
   return fb::CreateProgramEntry(b, entry, commands.types, commands.tables,
-                                contract, b.CreateVector(outputSizes),
-                                b.CreateVector(buffers));
+                                contract, sizes, places, ranges, outputs);
 }
 
 Offset<fb::Machine> IndexBuilder::machine(const MachineModel &model) {
@@ -366,77 +470,83 @@ Offset<fb::Machine> IndexBuilder::machine(const MachineModel &model) {
                            b.CreateString(printMachine(model)));
 }
 
-Offset<fb::Program> IndexBuilder::program(ModuleOp module,
-                                          const ProgramBinary &binary,
-                                          unsigned section) {
-  kernelNumbers.clear();
+Offset<fb::Program> IndexBuilder::program(unsigned number, unsigned &section) {
   std::vector<Offset<fb::Kernel>> kernels;
-  for (auto kernelOp : module.getOps<exec::KernelOp>()) {
-    kernelNumbers[kernelOp.getSymName()] = kernels.size();
-    kernels.push_back(kernel(kernelOp, binary));
+  std::vector<Offset<fb::ProgramEntry>> entries, further;
+  SmallVector<ModuleOp> modules;
+  unsigned executablesBefore = 0;
+  for (auto [i, piece] : llvm::enumerate(pieces.pieces)) {
+    modules.push_back(programOf(piece, number));
+    const ProgramBinary &binary = piece.binaries[number];
+    kernelNumbers.clear();
+    for (auto kernelOp : modules.back().getOps<exec::KernelOp>()) {
+      kernelNumbers[kernelOp.getSymName()] = kernels.size();
+      kernels.push_back(kernel(kernelOp, binary, i, executablesBefore));
+    }
+    for (auto [entry, op] :
+         llvm::enumerate(modules.back().getOps<exec::ProgramOp>()))
+      (i == 0 ? entries : further)
+          .push_back(programEntry(op, entry, binary, piece));
+    executablesBefore += 1 + binary.companions.size();
   }
-  std::vector<Offset<fb::ProgramEntry>> entries;
-  for (auto entry : module.getOps<exec::ProgramOp>())
-    entries.push_back(programEntry(entry, entries.size(), binary));
-  auto target = module->getAttrOfType<exec::TargetAttr>(exec::targetAttrName);
-  auto executable = [&](const ProgramBinary &of, unsigned device) {
-    return fb::CreateExecutable(b, b.CreateString(of.format), section + device,
-                                device);
+  std::vector<Offset<fb::Executable>> executables;
+  auto addExecutable = [&](const ProgramBinary &of, unsigned device) {
+    executables.push_back(
+        fb::CreateExecutable(b, b.CreateString(of.format), section++, device));
   };
-  std::vector<Offset<fb::Executable>> executables = {executable(binary, 0)};
+  // What all pieces have in common is said of the first.
+  ModuleOp module = modules.front();
+  const ProgramBinary &binary = pieces.pieces.front().binaries[number];
+  auto target = module->getAttrOfType<exec::TargetAttr>(exec::targetAttrName);
+  addExecutable(binary, 0);
   std::vector<Offset<fb::Companion>> companions;
-  auto others = module->getAttrOfType<ArrayAttr>(exec::companionsAttrName);
+  auto names = module->getAttrOfType<ArrayAttr>(exec::companionsAttrName);
   for (auto [i, of] : llvm::enumerate(binary.companions)) {
-    executables.push_back(executable(of, i + 1));
-    auto name = cast<exec::TargetAttr>(others[i]);
+    addExecutable(of, i + 1);
+    auto name = cast<exec::TargetAttr>(names[i]);
     companions.push_back(fb::CreateCompanion(
         b, b.CreateString(name.getName().str()),
         b.CreateString(name.getPreset().str()), b.CreateString(of.deviceType),
         strings(of.requiredFeatures), machine(of.machine)));
   }
+  for (const ModulePieces::Piece &piece : llvm::drop_begin(pieces.pieces)) {
+    addExecutable(piece.binaries[number], 0);
+    for (auto [i, of] : llvm::enumerate(piece.binaries[number].companions))
+      addExecutable(of, i + 1);
+  }
+  std::vector<std::string> features = binary.requiredFeatures;
+  Offset<flatbuffers::Vector<Offset<fb::ProgramEntry>>> others;
+  if (!further.empty()) {
+    features.push_back("pieces"); // of the runtime
+    others = b.CreateVector(further);
+  }
   auto own = machine(binary.machine);
-  auto absent = b.CreateVector(absentNodes(module));
-  return fb::CreateProgram(
-      b, b.CreateString(target.getName().str()),
-      b.CreateString(target.getPreset().str()),
-      b.CreateString(binary.deviceType), strings(binary.requiredFeatures),
-      b.CreateVector(executables), b.CreateVector(kernels),
-      b.CreateVector(entries), own, absent, b.CreateVector(companions),
-      predictNanoseconds(module, binary));
+  auto absent = b.CreateVector(absentNodes(modules));
+  return fb::CreateProgram(b, b.CreateString(target.getName().str()),
+                           b.CreateString(target.getPreset().str()),
+                           b.CreateString(binary.deviceType), strings(features),
+                           b.CreateVector(executables), b.CreateVector(kernels),
+                           b.CreateVector(entries), own, absent,
+                           b.CreateVector(companions),
+                           predictNanoseconds(module, binary), others);
 }
 
-SmallVector<char, 0> IndexBuilder::build(ModuleOp module,
-                                         ArrayRef<ProgramBinary> binaries,
-                                         ArrayRef<SectionPlace> sections,
+SmallVector<char, 0> IndexBuilder::build(ArrayRef<SectionPlace> sections,
                                          const Provenance &provenance) {
   std::vector<Offset<fb::Entry>> entries;
-  auto first = *module.getOps<ModuleOp>().begin();
-  for (auto entry : first.getOps<exec::ProgramOp>()) {
-    auto describe = [&](ArrayAttr tensors) {
-      std::vector<Offset<fb::TensorDescription>> all;
-      for (Attribute described : tensors)
-        all.push_back(tensor(cast<DictionaryAttr>(described)));
-      return b.CreateVector(all);
-    };
-    auto inputs = describe(entry.getInputs());
-    auto outputs = describe(entry.getOutputs());
+  ModuleOp first = programOf(pieces.pieces.front(), 0);
+  for (auto [i, entry] : llvm::enumerate(first.getOps<exec::ProgramOp>())) {
+    bool isWhole = pieces.pieces.size() == 1;
+    auto inputs = isWhole ? tensors(entry.getInputs()) : wholeInputs(entry);
+    auto outputs = isWhole ? tensors(entry.getOutputs()) : wholeOutputs(i);
     entries.push_back(fb::CreateEntry(
         b, b.CreateString(entry.getSymName().str()), inputs, outputs));
   }
-  std::vector<Offset<fb::Symbol>> symbols;
-  if (auto open = first->getAttrOfType<ArrayAttr>(exec::symbolsAttrName))
-    for (auto symbol : open.getAsRange<DictionaryAttr>())
-      symbols.push_back(fb::CreateSymbol(
-          b, b.CreateString(symbol.getAs<StringAttr>("name").str()),
-          symbol.getAs<IntegerAttr>("minimum").getInt(),
-          symbol.getAs<IntegerAttr>("maximum").getInt(),
-          symbol.getAs<IntegerAttr>("step").getInt()));
+  auto sizes = symbols();
   std::vector<Offset<fb::Program>> programs;
   unsigned section = 1;
-  for (auto [i, inner] : llvm::enumerate(module.getOps<ModuleOp>())) {
-    programs.push_back(program(inner, binaries[i], section));
-    section += 1 + binaries[i].companions.size();
-  }
+  for (unsigned i = 0; i != pieces.pieces.front().binaries.size(); ++i)
+    programs.push_back(program(i, section));
   std::vector<Offset<fb::Section>> sectionTables;
   for (const SectionPlace &place : sections)
     sectionTables.push_back(fb::CreateSection(
@@ -459,7 +569,7 @@ SmallVector<char, 0> IndexBuilder::build(ModuleOp module,
     metadata.push_back(
         fb::CreateMetadata(b, b.CreateString(key), b.CreateString(value)));
   auto root = fb::CreateModule(
-      b, b.CreateVector(symbols), b.CreateVector(entries),
+      b, b.CreateVector(sizes), b.CreateVector(entries),
       b.CreateVector(sectionTables), b.CreateVector(weightTables),
       b.CreateVector(programs), origin, b.CreateVector(metadata));
   fb::FinishModuleBuffer(b, root);
@@ -475,10 +585,9 @@ void ashlar::collectWeights(ModuleOp module, WeightTable &weights) {
   });
 }
 
-SmallVector<char, 0> ashlar::buildIndex(ModuleOp module,
-                                        ArrayRef<ProgramBinary> binaries,
+SmallVector<char, 0> ashlar::buildIndex(const ModulePieces &pieces,
                                         const WeightTable &weights,
                                         ArrayRef<SectionPlace> sections,
                                         const Provenance &provenance) {
-  return IndexBuilder(weights).build(module, binaries, sections, provenance);
+  return IndexBuilder(pieces, weights).build(sections, provenance);
 }

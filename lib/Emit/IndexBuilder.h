@@ -24,9 +24,9 @@ MemoryNeeds memoryNeedsOf(exec::ProgramOp program, const ProgramBinary &binary,
                           const WeightTable &weights);
 
 /// The FlatBuffer of runtime/schema/module.fbs. Sections: the weights, then
-/// one per binary. Its size does not depend on the sections' numbers.
-llvm::SmallVector<char, 0> buildIndex(mlir::ModuleOp module,
-                                      llvm::ArrayRef<ProgramBinary> binaries,
+/// one per binary, of each program those of its pieces. Its size does not
+/// depend on the sections' numbers.
+llvm::SmallVector<char, 0> buildIndex(const ModulePieces &pieces,
                                       const WeightTable &weights,
                                       llvm::ArrayRef<SectionPlace> sections,
                                       const Provenance &provenance);

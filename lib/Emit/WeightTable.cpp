@@ -182,9 +182,38 @@ static uint64_t hashOf(const WeightBytes &bytes) {
   return hash;
 }
 
+static bool equalTypes(Type x, Type y) {
+  if (x.getContext() == y.getContext())
+    return x == y;
+  auto tensor = cast<RankedTensorType>(x), other = cast<RankedTensorType>(y);
+  auto spell = [](Type type) {
+    std::string text;
+    llvm::raw_string_ostream(text) << type;
+    return text;
+  };
+  return tensor.getShape() == other.getShape() &&
+         spell(tensor.getElementType()) == spell(other.getElementType());
+}
+
+/// Of two contexts: what is one attribute in each is one weight.
+static bool equalElements(TypedAttr x, TypedAttr y) {
+  auto dense = dyn_cast<DenseElementsAttr>(x);
+  auto other = dyn_cast<DenseElementsAttr>(y);
+  return dense && other && dense.isSplat() == other.isSplat() &&
+         dense.getRawData() == other.getRawData();
+}
+
 static bool equal(TypedAttr x, TypedAttr y) {
-  if (x.getType() != y.getType())
+  if (!equalTypes(x.getType(), y.getType()))
     return false;
+  if (x.getContext() != y.getContext()) {
+    auto roundedX = dyn_cast<tile::RoundedAttr>(x);
+    auto roundedY = dyn_cast<tile::RoundedAttr>(y);
+    if (roundedX && roundedY)
+      return equal(roundedX.getSource(), roundedY.getSource());
+    if (equalElements(x, y))
+      return true;
+  }
   auto packedX = dyn_cast<tile::PackedAttr>(x);
   auto packedY = dyn_cast<tile::PackedAttr>(y);
   if (bool(packedX) != bool(packedY))

@@ -2,6 +2,7 @@
 //
 // The C API of modules and entries.
 
+#include "EntryPieces.h"
 #include "Handles.h"
 #include "IndexVerifier.h"
 #include "TensorShape.h"
@@ -269,11 +270,10 @@ ashlar_status_t ashlar_entry_output(const ashlar_entry_t *entry, size_t index,
     ASHLAR_RETURN_IF_ERROR(describeTensor("output", entry->entry->outputs(),
                                           entry->outputShapes, index,
                                           out_info));
-    for (uint32_t i = 0; i < count(entry->program->output_sizes()); ++i) {
-      const fb::OutputSize &size = *entry->program->output_sizes()->Get(i);
-      if (size.output() == index)
-        out_info->shape[size.dimension()] = -1;
-    }
+    size_t rank = count(entry->entry->outputs()->Get(uint32_t(index))->shape());
+    for (size_t i = 0; i < rank; ++i)
+      if (isBound(*entry, index, i))
+        out_info->shape[i] = -1;
     return {};
   });
 }
@@ -283,24 +283,7 @@ ashlar_status_t ashlar_entry_contract(const ashlar_entry_t *entry,
   return guard([&]() -> Status {
     if (!entry)
       return isNull("entry");
-    const fb::Contract &contract = *entry->program->contract();
-    ashlar_contract_t filled = ASHLAR_CONTRACT_INIT;
-    filled.weights_bytes = contract.weights_bytes();
-    filled.code_bytes = contract.code_bytes();
-    filled.arena_bytes = contract.arena_bytes();
-    filled.arena_lower_bound_bytes = contract.arena_lower_bound_bytes();
-    filled.outputs_bytes = contract.outputs_bytes();
-    filled.staging_bytes = contract.staging_bytes();
-    filled.scratch_bytes_per_worker = contract.scratch_bytes_per_worker();
-    filled.peak_bytes = contract.peak_bytes();
-    for (uint32_t i = 0; i < count(contract.companions()); ++i) {
-      const fb::CompanionContract &other = *contract.companions()->Get(i);
-      filled.weights_bytes += other.weights_bytes();
-      filled.code_bytes += other.code_bytes();
-      filled.arena_bytes += other.arena_bytes();
-      filled.arena_lower_bound_bytes += other.arena_lower_bound_bytes();
-    }
-    return writeStruct(filled, out_cost, "out_cost");
+    return writeStruct(contractOf(*entry), out_cost, "out_cost");
   });
 }
 

@@ -3,6 +3,7 @@
 // The half of BoundCall that looks at the caller's tensors.
 
 #include "BoundCall.h"
+#include "EntryPieces.h"
 #include "IndexVerifier.h"
 #include "Session.h"
 #include "TensorShape.h"
@@ -20,13 +21,11 @@ static std::string placeOf(const char *what, size_t index,
 Status BoundCall::bind(ConstTensorSpan inputs, TensorSpan outputs) {
   usable = false;
   ASHLAR_RETURN_IF_ERROR(checkInputs(inputs));
-  bool changed = false;
-  ASHLAR_RETURN_IF_ERROR(readSymbols(inputs, changed));
+  ASHLAR_RETURN_IF_ERROR(readSymbols(inputs));
   ASHLAR_RETURN_IF_ERROR(checkDerivedShapes(inputs));
   ASHLAR_RETURN_IF_ERROR(checkOutputs(outputs));
   ASHLAR_RETURN_IF_ERROR(checkOverlap());
-  if (changed || !resolved) {
-    resolved = false;
+  if (!resolved) {
     ASHLAR_RETURN_IF_ERROR(resolve());
     resolved = true;
   }
@@ -107,7 +106,8 @@ Status BoundCall::checkInputs(ConstTensorSpan inputs) {
   return {};
 }
 
-Status BoundCall::readSymbols(ConstTensorSpan inputs, bool &changed) {
+/// What was resolved for other sizes is so no longer, whatever comes next.
+Status BoundCall::readSymbols(ConstTensorSpan inputs) {
   // -1: not seen yet.
   std::vector<int64_t> found(symbols.size(), -1);
   for (uint32_t i = 0; i < inputs.count && !symbols.empty(); ++i) {
@@ -139,9 +139,14 @@ Status BoundCall::readSymbols(ConstTensorSpan inputs, bool &changed) {
       found[number] = value;
     }
   }
-  changed = found != symbols;
+  if (found != symbols)
+    resolved = false;
   symbols = std::move(found);
-  return {};
+  return resolved ? Status() : findPiece(entry, symbols.data(), piece);
+}
+
+const fb::TensorDescription &BoundCall::outputOf(uint32_t index) const {
+  return *outputsOf(*entry.entry, *piece)->Get(index);
 }
 
 /// Dimensions such as 2*N, which follow from the symbols.
@@ -172,7 +177,7 @@ Status BoundCall::checkOutputs(TensorSpan outputs) {
   if (!outputs.tensors && outputs.count)
     return invalidArgument("outputs is NULL", "outputs");
   for (uint32_t i = 0; i < outputs.count; ++i) {
-    const fb::TensorDescription &given = *entry.entry->outputs()->Get(i);
+    const fb::TensorDescription &given = outputOf(i);
     const ashlar_tensor_t &tensor = outputs.tensors[i];
     Argument &argument = outputArguments[i];
     auto at = [&] { return placeOf("outputs", i, given); };
@@ -252,7 +257,7 @@ Status BoundCall::placeInputs(ConstTensorSpan inputs) {
 
 Status BoundCall::placeOutputs(TensorSpan outputs) {
   for (uint32_t i = 0; i < outputs.count; ++i) {
-    const fb::TensorDescription &given = *entry.entry->outputs()->Get(i);
+    const fb::TensorDescription &given = outputOf(i);
     ashlar_tensor_t &tensor = outputs.tensors[i];
     Argument &argument = outputArguments[i];
     uint64_t capacity = tensor.capacity;

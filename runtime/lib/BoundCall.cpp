@@ -9,7 +9,7 @@
 namespace ashlar::runtime {
 
 BoundCall::BoundCall(Session &session, const ashlar_entry_t &entry)
-    : session(session), entry(entry),
+    : session(session), entry(entry), piece(entry.pieces.front()),
       symbols(count(session.index().symbols()), -1),
       inputArguments(count(entry.entry->inputs())),
       outputArguments(count(entry.entry->outputs())) {}
@@ -33,8 +33,8 @@ uint32_t BoundCall::outputRank(uint32_t index) const {
 /// What the program has found out of its outputs' sizes.
 Status BoundCall::readOutputSizes() {
   const ashlar_device_t &device = session.device();
-  for (uint32_t i = 0; i < count(entry.program->output_sizes()); ++i) {
-    const fb::OutputSize &size = *entry.program->output_sizes()->Get(i);
+  for (uint32_t i = 0; i < count(piece->output_sizes()); ++i) {
+    const fb::OutputSize &size = *piece->output_sizes()->Get(i);
     Argument &output = outputArguments[size.output()];
     int64_t value = 0;
     ASHLAR_RETURN_IF_ERROR(device.ops.copyOut(

@@ -74,7 +74,8 @@ private:
   // BindArguments.cpp
   Status checkInputs(ConstTensorSpan inputs);
   Status checkInput(const ashlar_tensor_t &tensor, uint32_t index);
-  Status readSymbols(ConstTensorSpan inputs, bool &changed);
+  Status readSymbols(ConstTensorSpan inputs);
+  const fb::TensorDescription &outputOf(uint32_t index) const;
   Status checkDerivedShapes(ConstTensorSpan inputs);
   Status checkOutputs(TensorSpan outputs);
   Status checkOverlap() const;
@@ -115,6 +116,7 @@ private:
 
   Session &session;
   const ashlar_entry_t &entry;
+  const fb::ProgramEntry *piece; // of the entry: that for these symbols
   std::vector<int64_t> symbols;
   std::vector<Argument> inputArguments;
   std::vector<Argument> outputArguments;

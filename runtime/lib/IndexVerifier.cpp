@@ -115,9 +115,9 @@ static Status verifyWeight(const fb::Module &module, const fb::Weight &weight,
   return {};
 }
 
-static Status verifyTensor(const fb::Module &module,
-                           const fb::TensorDescription &tensor,
-                           std::string place) {
+Status verifyTensor(const fb::Module &module,
+                    const fb::TensorDescription &tensor,
+                    const std::string &place) {
   if (!tensor.name())
     return corrupt("a tensor has no name", place);
   if (ashlar_element_type_size(uint32_t(tensor.type())) == 0)

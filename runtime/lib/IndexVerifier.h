@@ -22,6 +22,11 @@ Status verifyFlatBuffer(const uint8_t *bytes, size_t size);
 Status verifyIndex(const fb::Module &module, uint64_t indexEnd,
                    uint64_t fileSize);
 
+/// One input or output; `place` says where it is.
+Status verifyTensor(const fb::Module &module,
+                    const fb::TensorDescription &tensor,
+                    const std::string &place);
+
 /// Indices, counts and all ranges that do not depend on symbols.
 Status verifyProgram(const fb::Module &module, const fb::Program &program);
 

@@ -3,6 +3,7 @@
 #include "Module.h"
 
 #include "CheckedMath.h"
+#include "EntryPieces.h"
 #include "IndexVerifier.h"
 #include "SessionNeeds.h"
 #include "TensorShape.h"
@@ -80,12 +81,11 @@ std::vector<std::vector<char>> Module::findWeights() const {
             : 0;
     used[device][binding.index()] = true;
   };
-  for (uint32_t i = 0; i < count(program().entries()); ++i) {
-    const fb::ProgramEntry &entry = *program().entries()->Get(i);
-    forEachBinding(entry, note);
+  for (const fb::ProgramEntry *entry : allEntries(program())) {
+    forEachBinding(*entry, note);
     // The session reads these itself, from the first device's memory.
-    for (uint32_t j = 0; j < count(entry.output_sizes()); ++j)
-      note(*entry.output_sizes()->Get(j)->value(), nullptr);
+    for (uint32_t j = 0; j < count(entry->output_sizes()); ++j)
+      note(*entry->output_sizes()->Get(j)->value(), nullptr);
   }
   return used;
 }
@@ -163,38 +163,28 @@ Status Module::loadWeights(uint32_t number, const std::vector<char> &used) {
 }
 
 void Module::describeEntries() {
-  // What depends on data is at most what is said.
-  auto dependsOnData = [](const fb::ProgramEntry *entry, size_t output,
-                          size_t dimension) {
-    for (uint32_t i = 0; entry && i < count(entry->output_sizes()); ++i) {
-      const fb::OutputSize &size = *entry->output_sizes()->Get(i);
-      if (size.output() == output && size.dimension() == dimension)
-        return true;
-    }
-    return false;
-  };
   auto describe = [&](const auto *tensors, std::vector<std::string> &out,
-                      const fb::ProgramEntry *sized) {
+                      const ashlar_entry_t *sized) {
     for (size_t i = 0; i < count(tensors); ++i) {
       const auto *shape = tensors->Get(uint32_t(i))->shape();
       std::string text = count(shape) ? "" : "scalar";
       for (size_t j = 0; j < count(shape); ++j)
-        text += concat(j ? "x" : "", dependsOnData(sized, i, j) ? "<=" : "",
+        text += concat(j ? "x" : "", sized && isBound(*sized, i, j) ? "<=" : "",
                        sizeText(*shape->Get(uint32_t(j)), index().symbols()));
       out.push_back(std::move(text));
     }
   };
   entries.resize(count(index().entries()));
-  for (size_t i = 0; i < count(program().entries()); ++i) {
-    const fb::ProgramEntry *programEntry =
-        program().entries()->Get(uint32_t(i));
+  for (const fb::ProgramEntry *programEntry : allEntries(program())) {
     ashlar_entry_t &entry = entries[programEntry->entry()];
     entry.module = this;
     entry.entry = index().entries()->Get(programEntry->entry());
-    entry.program = programEntry;
+    entry.pieces.push_back(programEntry);
     entry.index = programEntry->entry();
+  }
+  for (ashlar_entry_t &entry : entries) {
     describe(entry.entry->inputs(), entry.inputShapes, nullptr);
-    describe(entry.entry->outputs(), entry.outputShapes, programEntry);
+    describe(entry.entry->outputs(), entry.outputShapes, &entry);
   }
 }
 

@@ -16,7 +16,8 @@ class Module;
 struct ashlar_entry_t {
   ashlar::runtime::Module *module;
   const ashlar::fb::Entry *entry;
-  const ashlar::fb::ProgramEntry *program;
+  // One, or a piece for each part of the sizes; in the order of the file.
+  std::vector<const ashlar::fb::ProgramEntry *> pieces;
   size_t index;
   // Shapes for people; the C API lends them.
   std::vector<std::string> inputShapes;
@@ -73,6 +74,11 @@ public:
   uint64_t scratchBytes() const { return scratchPerWorker; }
 
   void query(ashlar_module_info_t &out) const;
+  /// Weights and code of all that is loaded, in place of an entry's own.
+  void addLoaded(ashlar_contract_t &out) const {
+    out.weights_bytes = weightsBytes;
+    out.code_bytes = codeBytes;
+  }
   Status findEntry(std::string_view name, ashlar_entry_t *&out);
 
   const std::shared_ptr<Runtime> runtime;

@@ -2,6 +2,7 @@
 
 #include "ProgramChoice.h"
 
+#include "EntryPieces.h"
 #include "IndexVerifier.h"
 
 namespace ashlar::runtime {
@@ -34,7 +35,8 @@ static std::string reasonAgainst(
     const ashlar_device_t &device) {
   std::string missing;
   for (uint32_t i = 0; i < count(features); ++i)
-    if (auto feature = text(features->Get(i)); !device.hasFeature(feature))
+    if (auto feature = text(features->Get(i));
+        feature != piecesFeature && !device.hasFeature(feature))
       missing += concat(missing.empty() ? "" : ", ", feature);
   if (!missing.empty())
     return concat(device.name, " lacks ", missing);

@@ -3,10 +3,12 @@
 #include "IndexVerifier.h"
 
 #include "CheckedMath.h"
+#include "EntryPieces.h"
 #include "TensorShape.h"
 #include "ashlar/runtime/kernel_abi.h"
 #include "devices/CommandList.h"
 
+#include <map>
 #include <set>
 #include <string_view>
 
@@ -394,6 +396,8 @@ Status EntryVerifier::verify() {
       return corrupt("the arenas are larger than memory can be");
   if (arenas > uint64_t(INT64_MAX))
     return corrupt("the arena is larger than memory can be");
+  if (programEntry.ranges() || programEntry.outputs())
+    ASHLAR_RETURN_IF_ERROR(verifyPiece(module, *entry, programEntry));
   ASHLAR_RETURN_IF_ERROR(verifyBuffers());
   ASHLAR_RETURN_IF_ERROR(verifyCommands(programEntry, {}));
   for (uint32_t i = 0; i < count(programEntry.output_sizes()); ++i) {
@@ -460,18 +464,27 @@ static Status verifyParts(const fb::Module &module,
                             node->name()->string_view(), ": unknown fate ",
                             unsigned(node->fate())));
   }
-  std::set<uint32_t> entries;
+  std::map<uint32_t, const fb::ProgramEntry *> entries;
   for (size_t i = 0; i < count(program.entries()); ++i) {
     const fb::ProgramEntry *entry = program.entries()->Get(uint32_t(i));
     Status status = EntryVerifier(module, program, *entry).verify();
     if (!status.ok())
       return corrupt(concat("entries[", i, "]: ", status.message()));
-    if (!entries.insert(entry->entry()).second)
+    if (!entries.insert({entry->entry(), entry}).second)
       return corrupt(concat("entry ", entry->entry(), " is there twice"));
   }
   if (entries.size() != count(module.entries()))
     return corrupt(concat("it has ", entries.size(), " entries, the module ",
                           count(module.entries())));
+  for (uint32_t i = 0; i < count(program.pieces()); ++i) {
+    const fb::ProgramEntry &piece = *program.pieces()->Get(i);
+    Status status = EntryVerifier(module, program, piece).verify();
+    if (!status.ok())
+      return corrupt(concat("pieces[", i, "]: ", status.message()));
+    if (!piece.ranges() || !entries[piece.entry()]->ranges())
+      return corrupt(concat("pieces[", i, "]: it or its entry's first piece ",
+                            "has no ranges of sizes"));
+  }
   return {};
 }
 

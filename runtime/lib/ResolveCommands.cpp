@@ -37,11 +37,9 @@ uint64_t BoundCall::storageBytes(fb::Storage storage, uint32_t index) const {
   case fb::Storage::Weights:
     return session.index().weights()->Get(index)->size();
   default:
-    return index == 0 ? arenaBytes
-                      : entry.program->contract()
-                            ->companions()
-                            ->Get(index - 1)
-                            ->arena_bytes();
+    return index == 0
+               ? arenaBytes
+               : piece->contract()->companions()->Get(index - 1)->arena_bytes();
   }
 }
 
@@ -63,14 +61,14 @@ Status BoundCall::moveWithBuffer(const fb::Binding &binding, int64_t size,
 
 /// Gives the values of the arena places for the sizes at hand.
 Status BoundCall::placeArena() {
-  arenaBytes = entry.program->contract()->arena_bytes();
-  size_t values = count(entry.program->buffers());
+  arenaBytes = piece->contract()->arena_bytes();
+  size_t values = count(piece->buffers());
   if (values == 0)
-    return {};
+    return session.useArena(arenaBytes);
   constexpr uint64_t line = ASHLAR_KERNEL_BUFFER_ALIGNMENT;
   arena.resize(values);
   for (uint32_t i = 0; i < values; ++i) {
-    const fb::ArenaBuffer &buffer = *entry.program->buffers()->Get(i);
+    const fb::ArenaBuffer &buffer = *piece->buffers()->Get(i);
     int64_t size = 0;
     ASHLAR_RETURN_IF_ERROR(evaluate(*buffer.size(), size));
     // The plan has room for the largest only.
@@ -285,7 +283,7 @@ Status BoundCall::resolve() {
   origins.clear();
   labelled.reset();
   evaluated.assign(sizesKept, {});
-  size_t commands = count(entry.program->commands());
+  size_t commands = count(piece->commands());
   list.commands.reserve(commands);
   origins.reserve(commands);
   slots.reserve(slotsOfCommand * commands);
@@ -293,12 +291,12 @@ Status BoundCall::resolve() {
   loopDepth = 0;
   loopLimit = -1;
   ASHLAR_RETURN_IF_ERROR(placeArena());
-  ASHLAR_RETURN_IF_ERROR(resolveCommands(*entry.program));
+  ASHLAR_RETURN_IF_ERROR(resolveCommands(*piece));
   firstSize = slots.size();
-  for (uint32_t i = 0; i < count(entry.program->output_sizes()); ++i) {
+  for (uint32_t i = 0; i < count(piece->output_sizes()); ++i) {
     uint64_t length;
-    ASHLAR_RETURN_IF_ERROR(resolveBinding(
-        *entry.program->output_sizes()->Get(i)->value(), length));
+    ASHLAR_RETURN_IF_ERROR(
+        resolveBinding(*piece->output_sizes()->Get(i)->value(), length));
   }
   list.pointers.resize(slots.size());
   evaluated = {};

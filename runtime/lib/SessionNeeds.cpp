@@ -46,13 +46,16 @@ Status sessionNeeds(const Module &module, uint32_t workers, bool all,
   // Where memory is taken at once, there is nothing to grow into.
   all |= !Buffer::growsInPlace(*module.runtime, &module.device());
   for (const ashlar_entry_t &entry : module.entries) {
-    const fb::Contract &contract = *entry.program->contract();
-    out.arenaRoom = std::max(out.arenaRoom, contract.arena_bytes());
-    if (all || count(entry.program->buffers()) == 0)
-      out.arena = std::max(out.arena, contract.arena_bytes());
-    for (uint32_t i = 0; i < out.otherArenas.size(); ++i)
-      out.otherArenas[i] = std::max(
-          out.otherArenas[i], contract.companions()->Get(i)->arena_bytes());
+    for (const fb::ProgramEntry *piece : entry.pieces) {
+      const fb::Contract &contract = *piece->contract();
+      out.arenaRoom = std::max(out.arenaRoom, contract.arena_bytes());
+      // Who has pieces learns with each call which one runs.
+      if (all || (entry.pieces.size() == 1 && count(piece->buffers()) == 0))
+        out.arena = std::max(out.arena, contract.arena_bytes());
+      for (uint32_t i = 0; i < out.otherArenas.size(); ++i)
+        out.otherArenas[i] = std::max(
+            out.otherArenas[i], contract.companions()->Get(i)->arena_bytes());
+    }
     if (!addTensors(entry.entry->inputs(), out.staging) ||
         !addTensors(entry.entry->outputs(), out.outputs))
       return corrupt("the sizes of inputs and outputs overflow");

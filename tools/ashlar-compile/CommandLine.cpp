@@ -74,6 +74,10 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
                  "N=1..8,W=32..3200: sizes that each call chooses, by names "
                  "of --shape or the model's own; H=64..960:32: multiples of "
                  "32 only");
+  app.add_option("--pieces", options.mostPieces,
+                 "Where no one form serves all sizes of --dim: at most so many "
+                 "programs for parts of them (16); 1: refuse")
+      ->check(CLI::Range(1u, 1024u));
   app.add_flag("--exact-convolution", options.exactConvolution,
                "Convolutions as sums of products only, without transforms");
   app.add_option("--value", values,

@@ -4,6 +4,7 @@
 
 #include "ModuleDescription.h"
 
+#include "EntryPieces.h"
 #include "IndexVerifier.h"
 #include "SizeExpression.h"
 
@@ -66,12 +67,34 @@ static Json contractJson(const fb::Contract &contract,
 /// The entry with the largest peak speaks for its program.
 static Json programContract(const fb::Program &program) {
   const fb::Contract *worst = nullptr;
-  for (size_t i = 0; i < count(program.entries()); ++i) {
-    const fb::Contract *one = program.entries()->Get(uint32_t(i))->contract();
+  for (const fb::ProgramEntry *entry : allEntries(program)) {
+    const fb::Contract *one = entry->contract();
     if (!worst || one->peak_bytes() > worst->peak_bytes())
       worst = one;
   }
   return worst ? contractJson(*worst, program) : Json();
+}
+
+/// Of entries that have pieces: the sizes and the contract of each.
+static Json piecesJson(const fb::Program &program, const fb::Module &index) {
+  Json pieces = Json::array();
+  for (const fb::ProgramEntry *piece : allEntries(program)) {
+    if (!piece->ranges())
+      continue;
+    Json ranges = Json::object();
+    for (uint32_t i = 0; i < count(piece->ranges()); ++i) {
+      const fb::SizeRange &range = *piece->ranges()->Get(i);
+      ranges[textOf(index.symbols()->Get(i)->name())] = {
+          {"minimum", range.minimum()},
+          {"maximum", range.maximum()},
+          {"step", range.step()}};
+    }
+    pieces.push_back(
+        {{"entry", textOf(index.entries()->Get(piece->entry())->name())},
+         {"sizes", ranges},
+         {"contract", contractJson(*piece->contract(), program)}});
+  }
+  return pieces;
 }
 
 static Json costJson(const fb::SizeExpression *size) {
@@ -87,7 +110,7 @@ stringsJson(const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>
   return list;
 }
 
-static Json programJson(const fb::Program &program) {
+static Json programJson(const fb::Program &program, const fb::Module &index) {
   Json kernels = Json::array();
   std::vector<uint64_t> launches = countLaunches(program);
   for (size_t i = 0; i < count(program.kernels()); ++i) {
@@ -126,6 +149,7 @@ static Json programJson(const fb::Program &program) {
           {"machine", machineJson(program.machine())},
           {"predicted_ns", program.predicted_ns()},
           {"contract", programContract(program)},
+          {"pieces", piecesJson(program, index)},
           {"kernels", kernels},
           {"nodes", nodesJson(program)}};
 }
@@ -157,7 +181,8 @@ std::string Inspection::json() const {
   out["placement"] = parts->choice.log;
   out["programs"] = Json::array();
   for (size_t i = 0; i < count(index.programs()); ++i)
-    out["programs"].push_back(programJson(*index.programs()->Get(uint32_t(i))));
+    out["programs"].push_back(
+        programJson(*index.programs()->Get(uint32_t(i)), index));
   const fb::Provenance *from = index.provenance();
   out["provenance"] = {
       {"version", from ? textOf(from->version()) : ""},

@@ -5,6 +5,7 @@
 #include "ModuleDescription.h"
 
 #include "Bytes.h"
+#include "EntryPieces.h"
 #include "IndexVerifier.h"
 #include "SizeExpression.h"
 
@@ -117,11 +118,12 @@ std::string Inspection::table() const {
   if (!parts->runsHere)
     return text;
   const fb::Program &program = *index.programs()->Get(parts->choice.program);
-  for (size_t i = 0; i < count(program.entries()); ++i) {
-    const fb::ProgramEntry &entry = *program.entries()->Get(uint32_t(i));
+  for (const fb::ProgramEntry *entry : allEntries(program)) {
+    std::string sizes = rangesText(index, *entry);
     text += "\nmemory of " +
-            textOf(index.entries()->Get(entry.entry())->name()) + "\n" +
-            contractTable(*entry.contract(), program);
+            textOf(index.entries()->Get(entry->entry())->name()) +
+            (sizes.empty() ? "" : " for " + sizes) + "\n" +
+            contractTable(*entry->contract(), program);
   }
   return text;
 }

@@ -2,6 +2,7 @@
 
 #include "ModuleDescription.h"
 
+#include "EntryPieces.h"
 #include "IndexVerifier.h"
 
 #include <map>
@@ -78,10 +79,8 @@ countLaunches(const flatbuffers::Vector<fb::Command> *types,
 
 std::vector<uint64_t> countLaunches(const fb::Program &program) {
   std::vector<uint64_t> launches(count(program.kernels()));
-  for (size_t i = 0; i < count(program.entries()); ++i) {
-    const fb::ProgramEntry &entry = *program.entries()->Get(uint32_t(i));
-    countLaunches(entry.commands_type(), entry.commands(), launches);
-  }
+  for (const fb::ProgramEntry *entry : allEntries(program))
+    countLaunches(entry->commands_type(), entry->commands(), launches);
   return launches;
 }
 

@@ -12,6 +12,7 @@
 #include <memory>
 
 namespace ashlar {
+struct EmittedPrograms;
 
 struct CompileHooks {
   /// Looks at the module after this stage.
@@ -22,6 +23,10 @@ struct CompileHooks {
   bool sizesAreFormulas = false;
   /// Whether what stopping early leaves is printed.
   bool printsIR = true;
+  /// Gets what would be written.
+  std::function<void(EmittedPrograms)> keep;
+  /// Where a line on a terminal says how far it is; null: the log.
+  llvm::raw_ostream *progress = nullptr;
   /// Of other sizes, where some are open; may be null.
   std::shared_ptr<FirstChoices> choices;
   /// How many of the steps that one can do without are taken.

@@ -79,6 +79,9 @@ struct CompileOptions {
   /// names.
   std::vector<SizeRange> sizes;
   std::map<std::string, std::vector<std::string>> symbolicShapes;
+  /// Where no one form serves all sizes, the most programs for parts of them;
+  /// 1: such sizes are refused.
+  unsigned mostPieces = 16;
   /// Convolutions are sums of products only, without Winograd's transforms.
   bool exactConvolution = false;
   /// Inputs that become constants: their elements as numbers, in order.

@@ -2,8 +2,7 @@
 #ifndef ASHLAR_EMIT_EMITMODULE_H
 #define ASHLAR_EMIT_EMITMODULE_H
 
-#include "ashlar/Targets/Target.h"
-#include "mlir/IR/BuiltinOps.h"
+#include "ashlar/Emit/ModulePieces.h"
 #include <string>
 #include <vector>
 
@@ -21,17 +20,15 @@ struct Provenance {
   std::vector<std::pair<std::string, std::string>> metadata;
 };
 
-/// Writes `module`, whose programs have passed the stage `schedule`, with the
-/// binary of each (in order) to `path`, where it appears once it is whole.
-/// Weights stream from where they lie. Emits a diagnostic when the file cannot
-/// be written; nothing is left behind then.
-mlir::LogicalResult emitModule(mlir::ModuleOp module,
-                               llvm::ArrayRef<ProgramBinary> binaries,
+/// Writes the programs to `path`, where they appear once the file is whole.
+/// Weights stream from where they lie; those of several pieces are there once.
+/// Emits a diagnostic when the file cannot be written; nothing is left behind
+/// then.
+mlir::LogicalResult emitModule(const ModulePieces &pieces,
                                const Provenance &provenance,
                                llvm::StringRef path);
 /// The same to an open file, which stays the caller's.
-mlir::LogicalResult emitModule(mlir::ModuleOp module,
-                               llvm::ArrayRef<ProgramBinary> binaries,
+mlir::LogicalResult emitModule(const ModulePieces &pieces,
                                const Provenance &provenance, int descriptor);
 
 } // namespace ashlar

@@ -2,8 +2,7 @@
 #ifndef ASHLAR_EMIT_MEMORYNEEDS_H
 #define ASHLAR_EMIT_MEMORYNEEDS_H
 
-#include "ashlar/Targets/Target.h"
-#include "mlir/IR/BuiltinOps.h"
+#include "ashlar/Emit/ModulePieces.h"
 #include <string>
 #include <vector>
 
@@ -35,6 +34,9 @@ struct MemoryNeeds {
 /// Of each program, which have passed the stage `schedule`, in order.
 std::vector<MemoryNeeds> measureMemory(mlir::ModuleOp module,
                                        llvm::ArrayRef<ProgramBinary> binaries);
+/// Of several pieces, each program with the weights and the code of all, and
+/// the most of everything else; without holders.
+std::vector<MemoryNeeds> measureMemory(const ModulePieces &pieces);
 
 } // namespace ashlar
 

@@ -9,8 +9,9 @@
 // things keep the states few. An operation that leaves no more alive than
 // there was, and does not raise the peak meanwhile, can always go first: any
 // order with it later is as good with it now. And no order goes below what its
-// neediest operation takes, or what is alive in the end. Where the states are too many nevertheless, a
-// search goes on with the best of each number of operations.
+// neediest operation takes, or what is alive in the end. Where the states are
+// too many nevertheless, a search goes on with the best of each number of
+// operations.
 #ifndef ASHLAR_LIB_TRANSFORMS_SCHEDULE_OPERATIONORDER_H
 #define ASHLAR_LIB_TRANSFORMS_SCHEDULE_OPERATIONORDER_H
 

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "SizePieces.h"
+#include <algorithm>
+
+using namespace ashlar;
+
+static int64_t sizesOf(const SizeRange &range) {
+  return (range.maximum - range.minimum) / range.step + 1;
+}
+
+int64_t ashlar::countSizes(const std::vector<SizeRange> &ranges, int64_t most) {
+  __int128 count = 1;
+  for (const SizeRange &range : ranges)
+    count = std::min<__int128>(most, count * sizesOf(range));
+  return int64_t(count);
+}
+
+std::string ashlar::spellRanges(const std::vector<SizeRange> &ranges) {
+  std::string text;
+  for (const SizeRange &range : ranges)
+    text += (text.empty() ? "" : ",") +
+            (range.minimum == range.maximum
+                 ? range.name + "=" + std::to_string(range.minimum)
+                 : range.text());
+  return text;
+}
+
+/// The middle of the symbol with the most sizes.
+static SizeCut halve(const std::vector<SizeRange> &ranges) {
+  size_t symbol = 0;
+  for (size_t i = 1; i < ranges.size(); ++i)
+    if (sizesOf(ranges[i]) > sizesOf(ranges[symbol]))
+      symbol = i;
+  const SizeRange &range = ranges[symbol];
+  return {symbol, range.minimum + sizesOf(range) / 2 * range.step};
+}
+
+bool ashlar::cutIntoPieces(
+    const std::vector<SizeRange> &whole, const SizeTrial &known, unsigned most,
+    const std::function<SizeTrial(const std::vector<SizeRange> &)> &tries) {
+  // The next one last.
+  std::vector<std::vector<SizeRange>> left = {whole};
+  unsigned working = 0;
+  SizeTrial trial = known;
+  for (bool isFirst = true; !left.empty(); isFirst = false) {
+    std::vector<SizeRange> ranges = std::move(left.back());
+    left.pop_back();
+    if (!isFirst)
+      trial = tries(ranges);
+    if (trial.outcome == SizeTrial::Works) {
+      ++working;
+      continue;
+    }
+    unsigned allowed = most - working - unsigned(left.size());
+    if (trial.outcome == SizeTrial::Fails || allowed < 2)
+      return false;
+    int64_t count = countSizes(ranges, int64_t(allowed) + 1);
+    if (count < 2 || (!trial.cut && count > allowed))
+      return false;
+    SizeCut cut = trial.cut ? *trial.cut : halve(ranges);
+    SizeRange &range = ranges[cut.symbol];
+    if (cut.first <= range.minimum || cut.first > range.maximum)
+      return false;
+    std::vector<SizeRange> below = ranges;
+    range.minimum = cut.first;
+    below[cut.symbol].maximum = cut.first - range.step;
+    left.push_back(std::move(below));
+    left.push_back(std::move(ranges));
+  }
+  return true;
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "SizedCompilation.h"
+#include "ashlar/Transforms/Fuse/FirstChoices.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace ashlar;
+
+std::string ashlar::spellSizes(const std::vector<SizeRange> &ranges,
+                               const SizePoint &point) {
+  std::string text;
+  for (auto [range, size] : llvm::zip(ranges, point))
+    text +=
+        (text.empty() ? "" : ", ") + range.name + "=" + std::to_string(size);
+  return text;
+}
+
+CompileOptions ashlar::optionsAt(const CompileOptions &options,
+                                 const SizePoint &point) {
+  CompileOptions fixed = options;
+  for (auto &[name, shape] : options.symbolicShapes) {
+    std::vector<int64_t> &dims = fixed.shapes[name];
+    for (const std::string &dim : shape)
+      dims.push_back(sizeOfDim(dim, options.sizes, point));
+  }
+  return fixed;
+}
+
+/// Takes the model through a stage at one size.
+CompileResult SizedCompilation::readAt(const SizePoint &point, Stage until,
+                                       View &view, llvm::raw_ostream &log) {
+  CompileOptions fixed = optionsAt(options, point);
+  if (progress)
+    progress->show("reading the model at " + spell(point) + " (" +
+                   std::to_string(++reads) + ")");
+  fixed.stopEarly = true;
+  fixed.until = until;
+  fixed.remarks.clear();
+  fixed.quiet = true;
+  fixed.verbose = false;
+  fixed.memoryBudget = 0;
+  CompileHooks reading = hooks;
+  reading.printsIR = false;
+  reading.choices = choices;
+  reading.sizesAreFormulas = true;
+  reading.afterTile = nullptr;
+  reading.afterFuse = [&](ModuleOp fused) {
+    view.programs.push_back(readProgramSizes(fused));
+    return success();
+  };
+  reading.afterImport = [&](ModuleOp model) {
+    view.model = readProgramSizes(model);
+    view.graph = std::make_unique<ModelGraph>(model, &context);
+  };
+  reading.afterSimplify = [&](ModuleOp model) {
+    view.folded = std::make_unique<ModelGraph>(model, &context);
+  };
+  std::string said;
+  llvm::raw_string_ostream errors(said);
+  llvm::raw_null_ostream nowhere;
+  CompileResult result = compile(fixed, nowhere, errors, reading);
+  if (result.status != CompileStatus::Done &&
+      result.status != CompileStatus::Unsupported)
+    log << said << "note: this is at " << spell(point)
+        << "; --dim asks for all sizes of a range\n";
+  return result;
+}
+
+LogicalResult SizedCompilation::writeFormulas(ModuleOp fused,
+                                              llvm::raw_ostream &log) {
+  MLIRContext *context = fused.getContext();
+  SizeFormulas formulas(context, options.sizes, points);
+  unsigned number = program++ % seen.front().programs.size();
+  const ProgramSizes &largest = seen.front().programs[number];
+  auto valuesOf = [&](size_t i) {
+    SmallVector<int64_t> values;
+    for (const View &at : seen)
+      values.push_back(at.programs[number].numbers[i]);
+    return values;
+  };
+  std::vector<exec::SizeAttr> found;
+  for (size_t i = 0; i != largest.numbers.size(); ++i) {
+    SmallVector<int64_t> values = valuesOf(i);
+    std::optional<exec::SizeAttr> formula = formulas.find(values);
+    if (!formula) {
+      // A node says more than the graph that it is in.
+      for (size_t j = i;
+           largest.partOf(i).isOfGraph && ++j != largest.numbers.size();)
+        if (!largest.partOf(j).isOfGraph && !formulas.find(valuesOf(j))) {
+          i = j;
+          values = valuesOf(i);
+        }
+      log << "error: " << largest.partOf(i).node
+          << ": expected sizes and constants that follow from ";
+      for (const SizeRange &range : options.sizes)
+        log << (&range == &options.sizes.front() ? "" : " and ") << range.name;
+      log << " by sums, products and divisions, found " << values[0] << " at "
+          << spell(points[0]) << " and "
+          << *llvm::find_if(values, [&](int64_t v) { return v != values[0]; })
+          << " at another size; fix the sizes with --shape\n";
+      refused = true;
+      return failure();
+    }
+    found.push_back(formula->isConstant() ? exec::SizeAttr() : *formula);
+  }
+  writeProgramSizes(fused, found);
+  Builder b(context);
+  SmallVector<Attribute> symbols;
+  for (const SizeRange &range : options.sizes)
+    symbols.push_back(b.getDictionaryAttr(
+        {b.getNamedAttr("name", b.getStringAttr(range.name)),
+         b.getNamedAttr("minimum", b.getI64IntegerAttr(range.minimum)),
+         b.getNamedAttr("maximum", b.getI64IntegerAttr(range.maximum)),
+         b.getNamedAttr("step", b.getI64IntegerAttr(range.step))}));
+  fused->setAttr(exec::symbolsAttrName, b.getArrayAttr(symbols));
+  return hooks.afterFuse ? hooks.afterFuse(fused) : success();
+}
+
+static StringRef firstError(StringRef log) {
+  size_t at = log.find("error: ");
+  return log.substr(at == StringRef::npos ? 0 : at + 7).split('\n').first;
+}
+
+/// Reads the model at a point beside the largest sizes. One at which it cannot
+/// be compiled, or becomes other kernels, says nothing.
+bool SizedCompilation::take(const SizePoint &point) {
+  View view;
+  std::string said;
+  llvm::raw_string_ostream errors(said);
+  if (readAt(point, Stage::Fuse, view, errors).status != CompileStatus::Done) {
+    if (different.empty())
+      different = "that it cannot be compiled at " + spell(point) + " (" +
+                  firstError(said).str() + ")";
+    return false;
+  }
+  const View &largest = seen.front();
+  const std::string *node = findDifference(largest.model, view.model);
+  for (size_t i = 0; !node && i != view.programs.size(); ++i)
+    node = findDifference(largest.programs[i], view.programs[i]);
+  if (node) {
+    different = "other kernels in " + *node + " at " + spell(point);
+    isOtherModel = true;
+    return false;
+  }
+  if (view.graph->numbers.size() != largest.graph->numbers.size())
+    return false;
+  points.push_back(point);
+  seen.push_back(std::move(view));
+  return true;
+}
+
+/// Looks at sizes along each symbol by itself: a whole period of each division
+/// that could be there, beyond the largest size or, where the model is another
+/// one there, below; then at some along all symbols.
+CompileResult SizedCompilation::readAll() {
+  SizePoint largest;
+  for (const SizeRange &range : options.sizes)
+    largest.push_back(range.maximum);
+  View view;
+  CompileResult result = readAt(largest, Stage::Fuse, view, log);
+  if (result.status != CompileStatus::Done)
+    return result;
+  points.push_back(largest);
+  seen.push_back(std::move(view));
+  std::vector<int64_t> ways;
+  for (auto [number, range] : llvm::enumerate(options.sizes)) {
+    size_t i = number;
+    constexpr int64_t period = SizeFormulas::largestDivisor;
+    size_t before = points.size(), most = 0;
+    isOtherModel = false;
+    ways.push_back(0);
+    for (int64_t way : {1, -1}) {
+      if (points.size() - before >= size_t(period))
+        break;
+      if (way > 0 && !ends.empty() && ends[i])
+        continue;
+      size_t begin = points.size();
+      auto look = [&](int64_t by) {
+        SizePoint point = largest;
+        point[i] += way * by * options.sizes[i].step;
+        // A dim of one is another model: it broadcasts, and is dropped.
+        return point[i] >= std::max<int64_t>(options.sizes[i].minimum, 2) &&
+               take(point);
+      };
+      int64_t by = 1;
+      while (by <= period && look(by))
+        ++by;
+      for (int64_t times : {3, 5})
+        if (by > period)
+          look(times * period + 7);
+      if (points.size() - begin > most) {
+        most = points.size() - begin;
+        ways.back() = way;
+      }
+    }
+    if (points.size() != before || range.minimum == range.maximum)
+      continue;
+    isOfForms = isOtherModel || different.empty();
+    if (isOtherModel)
+      cut = {i, range.maximum};
+    log << "error: --dim=" << range.text()
+        << ": expected the same kernels at sizes beside the largest, found "
+        << (different.empty() ? "none to compare with" : different)
+        << "; choose another largest size, give what all sizes are multiples "
+           "of ("
+        << range.name << "=64..960:32), or fix it with --shape\n";
+    result.status = CompileStatus::Refused;
+    return result;
+  }
+  // Whether symbols multiply or add shows where several change.
+  for (int64_t by : {1, 2}) {
+    SizePoint point = largest;
+    for (size_t i = 0; i != point.size(); ++i)
+      point[i] += ways[i] * by * options.sizes[i].step;
+    if (point.size() > 1)
+      take(point);
+  }
+  return result;
+}
+
+bool SizedCompilation::canBeRead(const SizePoint &point) {
+  View view;
+  return readAt(point, Stage::Fuse, view, llvm::nulls()).status ==
+         CompileStatus::Done;
+}
+
+CompileResult SizedCompilation::study() {
+  auto begin = [&](StringRef what) {
+    if (options.verbose) {
+      steps << what << " ...\n";
+      steps.flush();
+    }
+  };
+  begin("reading the model beside its largest sizes");
+  CompileResult result = readAll();
+  if (result.status != CompileStatus::Done)
+    return result;
+  begin("comparing it at other sizes of the ranges");
+  if (!checkAll())
+    result.status = CompileStatus::Refused;
+  return result;
+}
+
+CompileResult SizedCompilation::write(llvm::raw_ostream &log,
+                                      const CompileHooks &hooks) {
+  CompileHooks writing = hooks;
+  writing.choices = choices;
+  writing.sizesAreFormulas = true;
+  writing.afterFuse = [&](ModuleOp fused) { return writeFormulas(fused, log); };
+  CompileResult result =
+      compile(optionsAt(options, points[0]), out, log, writing);
+  if (refused)
+    result.status = CompileStatus::Refused;
+  return result;
+}

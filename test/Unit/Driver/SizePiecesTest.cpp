@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Parts of ranges, beside the sizes themselves: each is in one part, and no
+// part holds sizes of two forms.
+#include "SizePieces.h"
+#include "gtest/gtest.h"
+#include <map>
+
+using namespace ashlar;
+
+namespace {
+using Ranges = std::vector<SizeRange>;
+
+SizeRange range(const char *name, int64_t minimum, int64_t maximum,
+                int64_t step = 1) {
+  SizeRange made;
+  made.name = name;
+  made.minimum = minimum;
+  made.maximum = maximum;
+  made.step = step;
+  return made;
+}
+
+/// A model that is another one from each of some sizes of N on.
+struct Model {
+  std::vector<int64_t> turns;
+  bool tellsWhere = true;
+  std::vector<Ranges> working = {};
+  unsigned trials = 0;
+
+  int formOf(int64_t n) const {
+    int form = 0;
+    for (int64_t turn : turns)
+      form += n >= turn;
+    return form;
+  }
+  SizeTrial tries(const Ranges &ranges) {
+    ++trials;
+    const SizeRange &n = ranges[0];
+    if (formOf(n.minimum) == formOf(n.maximum)) {
+      working.push_back(ranges);
+      return {SizeTrial::Works};
+    }
+    if (!tellsWhere)
+      return {SizeTrial::Differs};
+    int64_t first = n.maximum;
+    while (formOf(first - n.step) == formOf(n.maximum))
+      first -= n.step;
+    return {SizeTrial::Differs, SizeCut{0, first}};
+  }
+  bool cut(const Ranges &whole, unsigned most) {
+    SizeTrial known = tries(whole);
+    working.clear();
+    return cutIntoPieces(whole, known, most,
+                         [&](const Ranges &part) { return tries(part); });
+  }
+};
+
+void expectEachOnce(const Model &model, const SizeRange &whole) {
+  for (int64_t n = whole.minimum; n <= whole.maximum; n += whole.step) {
+    int parts = 0;
+    for (const Ranges &part : model.working)
+      parts += n >= part[0].minimum && n <= part[0].maximum;
+    EXPECT_EQ(parts, 1) << n;
+  }
+}
+
+TEST(SizePiecesTest, EachSizeIsInOnePart) {
+  for (int64_t step : {1, 4}) {
+    Model model{{8, 20, 24}};
+    Ranges whole = {range("N", 4, 100 * step, step), range("W", 1, 9)};
+    EXPECT_TRUE(model.cut(whole, 16));
+    expectEachOnce(model, whole[0]);
+    EXPECT_EQ(model.working.size(), 4u);
+    EXPECT_EQ(model.working.front()[0].maximum, 100 * step);
+    for (const Ranges &part : model.working)
+      EXPECT_EQ(part[1].text(), "W=1..9");
+  }
+}
+
+TEST(SizePiecesTest, FewSizesThatDifferSomehowAreHalved) {
+  Model model{{2, 3, 4, 5}, /*tellsWhere=*/false};
+  Ranges whole = {range("N", 1, 8)};
+  EXPECT_TRUE(model.cut(whole, 8));
+  expectEachOnce(model, whole[0]);
+  EXPECT_EQ(model.working.front()[0].text(), "N=5..8");
+  // Of many, no half is tried.
+  Model many{{50}, false};
+  EXPECT_FALSE(many.cut({range("N", 1, 100)}, 8));
+  EXPECT_EQ(many.trials, 1u);
+}
+
+TEST(SizePiecesTest, ThereAreNoMoreThanAsked) {
+  for (unsigned most : {1, 2, 3}) {
+    Model model{{20, 40, 60}};
+    EXPECT_FALSE(model.cut({range("N", 1, 100)}, most));
+    EXPECT_LE(model.working.size(), most);
+  }
+  Model model{{20, 40, 60}};
+  EXPECT_TRUE(model.cut({range("N", 1, 100)}, 4));
+}
+
+TEST(SizePiecesTest, APartThatFailsEndsIt) {
+  unsigned trials = 0;
+  EXPECT_FALSE(cutIntoPieces(
+      {range("N", 1, 8)}, {SizeTrial::Differs, SizeCut{0, 3}}, 16,
+      [&](const Ranges &part) -> SizeTrial {
+        ++trials;
+        return {part[0].minimum == 3 ? SizeTrial::Works : SizeTrial::Fails};
+      }));
+  EXPECT_EQ(trials, 2u);
+}
+
+TEST(SizePiecesTest, WhatIsNoCutEndsIt) {
+  for (int64_t first : {1, 9}) {
+    EXPECT_FALSE(cutIntoPieces(
+        {range("N", 1, 8)}, {SizeTrial::Differs, SizeCut{0, first}}, 16,
+        [](const Ranges &) -> SizeTrial { return {SizeTrial::Works}; }));
+  }
+}
+
+TEST(SizePiecesTest, RangesAreSpelledAsTheyAreTyped) {
+  EXPECT_EQ(
+      spellRanges({range("N", 2, 8), range("W", 32, 64, 32), range("T", 1, 1)}),
+      "N=2..8,W=32..64:32,T=1");
+  EXPECT_EQ(countSizes({range("N", 2, 8), range("W", 32, 64, 32)}, 100), 14);
+  EXPECT_EQ(countSizes({range("N", 1, int64_t(1) << 40),
+                        range("W", 1, int64_t(1) << 40)},
+                       100),
+            100);
+}
+} // namespace
