@@ -1,65 +1,110 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Runs, loads and compiles a small model many times and watches the process's
-own memory: what grows for ever is a leak.
+"""Runs, loads and compiles a small model many times and watches what this
+process holds: what grows for ever is a leak.
 
-  leaks.py [--runs=100000] [--loads=100000] [--compiles=300]
+  leaks.py [--runs=100000] [--loads=100000] [--compiles=100000]
+
+Looked at are the resident memory, what malloc has lent out (which sees a leak
+of some bytes a step), Python's blocks, files, threads, child processes and
+temporary files. The first half of the steps may grow: caches fill.
 """
 
 import argparse
+import ctypes
 import gc
 import os
+import pathlib
 import sys
 import tempfile
+import time
 
 import numpy as np
 
 import ashlar
 from conftest import unary
 
-# What may come and go: the allocator's own.
-SLACK = 4 << 20
+# What may come and go, whatever the number of steps: pages that an allocator
+# keeps; and what it has lent: buffers of threads that end at their own time.
+RESIDENT_SLACK = 4 << 20
+LENT_SLACK = 64 << 10
+BLOCKS_SLACK = 500
+# And for each step: less than the smallest thing that could be lost.
+LENT_PER_STEP = 1
 
 
-def resident():
+class _Mallinfo(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_size_t) for name in (
+        "arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks",
+        "uordblks", "fordblks", "keepcost")]
+
+
+def _lent_by_malloc():
+    try:
+        ask = ctypes.CDLL(None).mallinfo2  # glibc 2.33
+    except AttributeError:
+        return 0
+    ask.restype = _Mallinfo
+    found = ask()
+    return found.uordblks + found.hblkhd
+
+
+def _entries(*folders):
+    return sum(len(os.listdir(folder)) for folder in folders)
+
+
+def holdings(folder):
+    """By name, what this process holds now; `folder` is where it may leave
+    temporary files."""
     gc.collect()
-    with open("/proc/self/statm") as statm:
-        return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    # Two steps, so that what the looking itself takes is part of it.
+    statm = pathlib.Path("/proc/self/statm").read_text().split()
+    children = pathlib.Path("/proc/self/task", str(os.getpid()),
+                            "children").read_text().split()
+    return {"resident": int(statm[1]) * os.sysconf("SC_PAGE_SIZE"),
+            "lent": _lent_by_malloc(), "blocks": sys.getallocatedblocks(),
+            "files": _entries("/proc/self/fd"),
+            "threads": _entries("/proc/self/task"),
+            "children": len(children), "temporary": _entries(folder)}
 
 
-def watch(name, times, step):
-    """Whether the second half of so many steps leaves memory as it was."""
+def allowed(steps):
+    """By how much each may have grown after so many steps."""
+    return {"resident": RESIDENT_SLACK,
+            "lent": LENT_SLACK + LENT_PER_STEP * steps,
+            "blocks": BLOCKS_SLACK + steps // 50, "files": 0, "threads": 1,
+            "children": 0, "temporary": 0}
+
+
+def watch(name, times, step, folder):
+    """Whether the second half of so many steps leaves all as it was."""
+    if times < 2:
+        return True
+    begin = time.monotonic()
     for _ in range(times // 2):
         step()
-    before, files = resident(), len(os.listdir("/proc/self/fd"))
-    for _ in range(times - times // 2):
+    before = holdings(folder)
+    second = times - times // 2
+    for _ in range(second):
         step()
-    grown = resident() - before
-    more = len(os.listdir("/proc/self/fd")) - files
-    print(f"{name}: {times} times, the second half grew by {grown} bytes and "
-          f"{more} open files")
-    return grown <= SLACK and more <= 0
+    grown = {what: now - before[what]
+             for what, now in holdings(folder).items()}
+    good = all(grown[what] <= most for what, most in allowed(second).items())
+    print(f"{'' if good else 'LEAK '}{name}: {times} times in "
+          f"{time.monotonic() - begin:.0f} s; the second half grew by "
+          + ", ".join(f"{what} {grown[what]}" for what in grown), flush=True)
+    return good
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--runs", type=int, default=100_000)
-    parser.add_argument("--loads", type=int, default=100_000)
-    parser.add_argument("--compiles", type=int, default=300)
-    arguments = parser.parse_args()
+def steps(folder):
+    """(name, function) of what is done again and again; `folder`: a place for
+    a module's file."""
     model, x = unary("Neg", [2, 3]), np.ones((2, 3), np.float32)
     module = ashlar.compile(model)
     session = module.session(threads=1)
     wrong = x.astype(np.float64)
-
-    def run():
-        session.run({"x": x})
-
-    def run_async():
-        session.run_async(x).wait()
-
-    def bind():
-        session.bind(x).run()
+    path = f"{folder}/m.ash"
+    module.save(path)
 
     def refuse():
         try:
@@ -67,27 +112,41 @@ def main():
         except ashlar.Error:
             pass
 
-    def call():
-        module(x)
+    def load():
+        loaded = ashlar.load(path, allow_native_code=True)
+        loaded.session(threads=1).run(x)
 
-    with tempfile.TemporaryDirectory() as folder:
-        path = f"{folder}/m.ash"
-        module.save(path)
+    def refuse_load():
+        try:
+            ashlar.load(b"nothing", allow_native_code=True)
+        except ashlar.Error:
+            pass
 
-        def load():
-            loaded = ashlar.load(path, allow_native_code=True)
-            loaded.session(threads=1).run(x)
+    return {"run": lambda: session.run({"x": x}),
+            "run_async": lambda: session.run_async(x).wait(),
+            "bind": lambda: session.bind(x).run(),
+            "call": lambda: module(x),
+            "refused run": refuse,
+            "load": load,
+            "refused load": refuse_load,
+            "compile": lambda: ashlar.compile(model)(x)}
 
-        good = all([
-            watch("run", arguments.runs, run),
-            watch("run_async", arguments.runs // 5, run_async),
-            watch("bind", arguments.runs // 5, bind),
-            watch("refused", arguments.runs // 5, refuse),
-            watch("call", arguments.runs // 5, call),
-            watch("load", arguments.loads, load),
-            watch("compile", arguments.compiles,
-                  lambda: ashlar.compile(model)(x)),
-        ])
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    for name in ("runs", "loads", "compiles"):
+        parser.add_argument(f"--{name}", type=int, default=100_000)
+    arguments = parser.parse_args()
+    # Temporary files of whatever runs here go where they are counted.
+    with tempfile.TemporaryDirectory() as kept, \
+            tempfile.TemporaryDirectory() as temporary:
+        os.environ["TMPDIR"] = tempfile.tempdir = temporary
+        good = True
+        for name, step in steps(kept).items():
+            times = (arguments.compiles if name == "compile" else
+                     arguments.loads if "load" in name else arguments.runs)
+            good &= watch(name, times, step, temporary)
+        tempfile.tempdir = None
     return 0 if good else 1
 
 
