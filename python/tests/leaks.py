@@ -80,13 +80,18 @@ def watch(name, times, step, folder):
     """Whether the second half of so many steps leaves all as it was."""
     if times < 2:
         return True
-    begin = time.monotonic()
-    for _ in range(times // 2):
+    begin = said = time.monotonic()
+    before = {}
+    for done in range(times):
+        if done == times // 2:
+            before = holdings(folder)
         step()
-    before = holdings(folder)
+        if time.monotonic() - said > 60:
+            said = time.monotonic()
+            print(f"  {name}: {done + 1} of {times} times in "
+                  f"{said - begin:.0f} s, holds {holdings(folder)}",
+                  flush=True)
     second = times - times // 2
-    for _ in range(second):
-        step()
     grown = {what: now - before[what]
              for what, now in holdings(folder).items()}
     good = all(grown[what] <= most for what, most in allowed(second).items())
