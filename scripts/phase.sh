@@ -30,3 +30,33 @@ needs() {
     [ -x "$build/bin/$tool" ] || skip "$tool is not built"
   done
 }
+
+# What a phase counts, and how it ends.
+passed=0 failed=0 skipped=0
+
+# must NAME WHY COMMAND...: counts whether the command does well.
+must() {
+  local name=$1 why=$2
+  shift 2
+  if "$@" 2>&1; then
+    passed=$((passed + 1))
+  else
+    echo "FAIL $phase $name: $why"
+    failed=$((failed + 1))
+    return 1
+  fi
+}
+
+# add COUNTS: the closing line of another program; none is a failure.
+add() {
+  local p f s
+  read -r p f s < <(tr -dc '0-9 ' <<<"$1")
+  passed=$((passed + ${p:-0})) failed=$((failed + ${f:-1}))
+  skipped=$((skipped + ${s:-0}))
+}
+
+closing() {
+  echo "$passed passed, $failed failed, $skipped skipped"
+  [ "$failed" -eq 0 ]
+  exit
+}

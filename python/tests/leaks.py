@@ -57,7 +57,6 @@ def holdings(folder):
     """By name, what this process holds now; `folder` is where it may leave
     temporary files."""
     gc.collect()
-    # Two steps, so that what the looking itself takes is part of it.
     statm = pathlib.Path("/proc/self/statm").read_text().split()
     children = pathlib.Path("/proc/self/task", str(os.getpid()),
                             "children").read_text().split()

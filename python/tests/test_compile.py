@@ -4,6 +4,7 @@
 import logging
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -94,7 +95,6 @@ def test_what_a_module_says(digits):
     assert digits.device == "cpu:0" and "taken" in digits.placement
     rows = digits.kernels()
     assert rows and {"program", "name", "nodes", "code_bytes"} <= rows[0].keys()
-    assert rows[0]["name"] in digits.disassemble(rows[0]["name"])
     assert digits.provenance["version"] == ashlar.__version__
     for remark in digits.remarks:
         assert remark.kind in ("passed", "missed", "analysis") and remark.node
@@ -111,8 +111,22 @@ def test_pictures(digits, tmp_path):
     assert "<svg" in html and "<iframe" in html and "image" in html
     with pytest.raises(ashlar.NotFound, match="main"):
         digits.memory_map(entry="other")
-    with pytest.raises(ashlar.Error):
+    with pytest.raises(ashlar.InvalidArgument, match=r"\.svg or \.html"):
         digits.memory_map(tmp_path / "memory.gif")
+    with pytest.raises(ashlar.InvalidArgument, match=r"\.html, found"):
+        digits.graph(tmp_path / "graph.svg")
+
+
+def test_disassembly(digits, monkeypatch, tmp_path):
+    name = digits.kernels()[0]["name"]
+    with pytest.raises(ashlar.NotFound, match=name) as caught:
+        digits.disassemble("nothing")
+    assert caught.value.place == "kernel" and "'nothing'" in str(caught.value)
+    if shutil.which("objdump") or shutil.which("llvm-objdump-22"):
+        assert name in digits.disassemble(name)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ashlar.NotFound, match="no disassembler was found"):
+        digits.disassemble(name)
 
 
 def test_open_sizes_in_a_notebook(open_sizes):

@@ -39,6 +39,24 @@ def test_memory_maps(tmp_path):
     assert (tmp_path / "memory-maps/graph.html").stat().st_size > 1000
 
 
+def left_out(said):
+    """Skips a test whose one half could not run, with what it said."""
+    lines = [line for line in said.splitlines() if "is left out" in line]
+    if lines:
+        pytest.skip("; ".join(lines))
+
+
+@pytest.mark.parametrize("name", ["from_pytorch.py", "from_jax.py"])
+def test_other_frameworks(tmp_path, name):
+    """Where they are installed: numbers equal to theirs, by both exports."""
+    said = run(name, tmp_path)
+    for way, times in (("ONNX", 3), ("linalg", 1)):
+        assert said.count(f"{way}: (") == times \
+            or f"{way} is left out" in said, said
+    left_out(said)
+    assert said.count("off by") == 4
+
+
 def test_text_recognition(tmp_path):
     """Where the package is there with what it needs, texts are equal."""
     if importlib.util.find_spec("cv2") is None:

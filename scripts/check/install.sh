@@ -9,25 +9,6 @@
 set -uo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../phase.sh"
 root=$PWD
-passed=0 failed=0 skipped=0
-
-# must NAME WHY COMMAND...
-must() {
-  local name=$1 why=$2
-  shift 2
-  if "$@"; then
-    passed=$((passed + 1))
-  else
-    echo "FAIL install $name: $why"
-    failed=$((failed + 1))
-    return 1
-  fi
-}
-closing() {
-  echo "$passed passed, $failed failed, $skipped skipped"
-  [ "$failed" -eq 0 ]
-  exit
-}
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -127,9 +108,7 @@ then
   tools=$(.deps/venv/bin/python test/Integration/install/installed_tools.py \
     --build "$build" --work "$work/tools")
   grep -v '^[0-9]* passed' <<<"$tools"
-  read -r p f s < <(tail -n 1 <<<"$tools" | tr -dc '0-9 ')
-  passed=$((passed + ${p:-0})) failed=$((failed + ${f:-1}))
-  skipped=$((skipped + ${s:-0}))
+  add "$(tail -n 1 <<<"$tools")"
 else
   echo "SKIP the installed tools: the compiler is not built"
   skipped=$((skipped + 1))

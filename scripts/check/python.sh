@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # The Python wheels: built, installed where nothing of ours is, and tested as
-# installed. A sample of ONNX's backend tests, with --full all of them, and the
-# tests under ASan and with Python's debug allocator.
+# installed. A sample of ONNX's backend tests and of the search for leaks; with
+# --full all of both, and the tests under ASan and with Python's debug allocator.
 
 set -uo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../phase.sh"
@@ -14,32 +14,7 @@ root=$PWD
 python=$root/.deps/venv/bin/python
 work=$build/python
 mkdir -p "$work"
-passed=0 failed=0 skipped=0
 
-# must NAME WHY COMMAND...
-must() {
-  local name=$1 why=$2
-  shift 2
-  if "$@" 2>&1; then
-    passed=$((passed + 1))
-  else
-    echo "FAIL python $name: $why"
-    failed=$((failed + 1))
-    return 1
-  fi
-}
-closing() {
-  echo "$passed passed, $failed failed, $skipped skipped"
-  [ "$failed" -eq 0 ]
-  exit
-}
-# add COUNTS: what another program's closing line says.
-add() {
-  local p f s
-  read -r p f s < <(tr -dc '0-9 ' <<<"$1")
-  passed=$((passed + ${p:-0})) failed=$((failed + ${f:-1}))
-  skipped=$((skipped + ${s:-0}))
-}
 # tests NAME COMMAND...: pytest, whose own last line is put into ours.
 tests() {
   local name=$1 report=$work/$1.xml
@@ -81,6 +56,8 @@ must stubs "the stubs are not what the binding is" \
 must types "mypy finds mistakes" "$python" -m mypy --python-version 3.10 \
   --ignore-missing-imports --cache-dir "$work/mypy" \
   python/runtime/ashlar python/compiler/ashlar_compiler
+must abi3 "the binding asks for more of Python than its file name says" \
+  "$python" python/tests/abi3.py "$work"/dist/ashlar_runtime-*.whl
 must reference "docs/python-reference.md is not what the docstrings say" \
   "$python" python/tests/reference.py
 
@@ -112,6 +89,8 @@ else
 fi
 
 [ "$mode" = full ] || closing
+# What grows: 100,000 compiles, loads and runs, of which the tests do a sample.
+must leaks "something grows for ever" "$python" python/tests/leaks.py
 # What only an allocator that watches can see.
 PYTHONMALLOC=debug PYTHONFAULTHANDLER=1 tests debug "$python"
 if must asan-builds "the binding does not build with ASan" \

@@ -239,7 +239,13 @@ class Module:
                 for program in self.programs for kernel in program.kernels]
 
     def disassemble(self, kernel: str) -> str:
-        """The machine code of a kernel, as text."""
+        """The machine code of a kernel, as text. Needs a disassembler:
+        llvm-objdump, or objdump of binutils. Raises NotFound without one, and
+        with the kernels' names where there is none of this."""
+        names = dict.fromkeys(row["name"] for row in self.kernels())
+        if kernel not in names:
+            raise NotFound("expected one of the module's kernels, "
+                           f"{_listed(names)}, found {kernel!r}", "kernel")
         return _tools.inspect_file(self._descriptor,
                                    [f"--disassemble={kernel}"])
 
@@ -262,7 +268,13 @@ class Module:
                            f"{', '.join(map(repr, self.entries))}, found "
                            f"{entry!r}", "entry")
         if path is not None:
-            ending = pathlib.Path(os.fsdecode(path)).suffix
+            given = pathlib.Path(os.fsdecode(path)).suffix
+            endings = (".svg", ".html") if ending == ".svg" else (".html",)
+            if given not in endings:
+                raise InvalidArgument(
+                    f"expected a name that ends in {' or '.join(endings)}, "
+                    f"found {os.fsdecode(path)!r}", "path")
+            ending = given
         with tempfile.TemporaryDirectory(prefix="ashlar-") as folder:
             drawn = pathlib.Path(folder) / f"drawn{ending}"
             flags = [f"{flag}={drawn}"]
@@ -284,6 +296,13 @@ class Module:
     def _repr_html_(self) -> str:
         from ._notebook import module_html
         return module_html(self)
+
+
+def _listed(names: Iterable[str], most: int = 20) -> str:
+    """The names for a sentence, of very many the first."""
+    shown = [repr(name) for name in names]
+    more = len(shown) - most
+    return ", ".join(shown[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def _umask() -> int:

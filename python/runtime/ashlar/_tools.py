@@ -10,7 +10,7 @@ import subprocess
 import sys
 from typing import NoReturn, Sequence
 
-from ._errors import Corrupt, Internal
+from ._errors import Corrupt, Error, Internal, NotFound
 
 BIN = pathlib.Path(__file__).parent / "bin"
 
@@ -38,6 +38,10 @@ def inspect_file(descriptor: int, flags: Sequence[str]) -> str:
         [BIN / "ashlar-inspect", f"/proc/self/fd/{descriptor}", *flags],
         pass_fds=[descriptor], stdin=subprocess.DEVNULL, capture_output=True)
     if done.returncode:
-        said = done.stderr.decode(errors="replace").strip()
-        raise (Corrupt if done.returncode == 1 else Internal)(said)
+        said = done.stderr.decode(errors="replace").strip().removeprefix(
+            "ashlar-inspect: error: ")
+        kind: type[Error] = Corrupt if done.returncode == 1 else Internal
+        if said.startswith(("no disassembler", "no objdump")):
+            kind = NotFound
+        raise kind(said)
     return done.stdout.decode(errors="replace")
