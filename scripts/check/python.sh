@@ -90,7 +90,9 @@ fi
 
 [ "$mode" = full ] || closing
 # What grows: 100,000 compiles, loads and runs, of which the tests do a sample.
-must leaks "something grows for ever" "$python" python/tests/leaks.py
+# ASHLAR_LEAK_COMPILES: fewer of the compiles, which take an hour of one core.
+must leaks "something grows for ever" "$python" python/tests/leaks.py \
+  --compiles="${ASHLAR_LEAK_COMPILES:-100000}"
 # What only an allocator that watches can see.
 PYTHONMALLOC=debug PYTHONFAULTHANDLER=1 tests debug "$python"
 if must asan-builds "the binding does not build with ASan" \

@@ -56,13 +56,17 @@ void StopOnRequest::check() const {
 std::string findSibling(const std::string &name) {
   std::error_code code;
   fs::path self = fs::read_symlink("/proc/self/exe", code);
-  std::string sibling = self.parent_path() / name;
-  if (code || access(sibling.c_str(), X_OK) != 0)
-    throw Failure(Refused,
-                  "expected the tool " + name +
-                      " beside ashlar-bench, found none" +
-                      (code ? "" : " in " + self.parent_path().string()));
-  return sibling;
+  // Installed by pip, the tools of two packages lie apart.
+  const char *elsewhere = std::getenv("ASHLAR_BIN");
+  for (const fs::path &folder : {code ? fs::path() : self.parent_path(),
+                                 elsewhere ? fs::path(elsewhere) : fs::path()})
+    if (!folder.empty() && access((folder / name).c_str(), X_OK) == 0)
+      return folder / name;
+  throw Failure(Refused,
+                "expected the tool " + name +
+                    " beside ashlar-bench, or in the folder that ASHLAR_BIN "
+                    "names, found none" +
+                    (code ? "" : " in " + self.parent_path().string()));
 }
 
 static std::string describeEnd(int status, const std::string &said) {

@@ -15,6 +15,8 @@ from ._compile import Diagnostic, Progress, Remark, compile
 from ._errors import (Cancelled, Corrupt, DeviceLost, Error, Internal,
                       InvalidArgument, NotFound, OutOfBudget, StatusCode,
                       Unsupported)
+from ._lowering import (Operator, compile_object, list_operators, list_targets,
+                        lower, strategies)
 from ._module import Contract, Entry, Module, Program, TensorInfo, load
 from ._paths import get_include, get_library
 from ._runtime import Budget, Device, Runtime, Trace, default_runtime
@@ -24,11 +26,12 @@ from ._version import __version__
 __all__ = [
     "Bindings", "Budget", "Cancelled", "Contract", "Corrupt", "Device",
     "DeviceLost", "Diagnostic", "Entry", "Error", "InferenceSession",
-    "Internal", "InvalidArgument", "Module", "NotFound", "OutOfBudget",
-    "Program", "Progress", "Remark", "Run", "Runtime", "Session",
+    "Internal", "InvalidArgument", "Module", "NotFound", "Operator",
+    "OutOfBudget", "Program", "Progress", "Remark", "Run", "Runtime", "Session",
     "SessionOptions", "StatusCode", "TensorInfo", "Trace", "Unsupported",
-    "__version__", "compile", "default_runtime", "empty",
-    "get_available_providers", "get_include", "get_library", "load",
+    "__version__", "compile", "compile_object", "default_runtime", "empty",
+    "get_available_providers", "get_include", "get_library", "list_operators",
+    "list_targets", "load", "lower", "strategies",
 ]
 
 

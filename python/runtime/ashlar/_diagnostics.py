@@ -102,12 +102,12 @@ def failure(status: int, diagnostics: list[Diagnostic],
             tail: list[str]) -> Error:
     """The exception for a compile that was refused or failed."""
     errors = [each for each in diagnostics if each.severity == "error"]
-    first = errors[0] if errors else Diagnostic(
-        "error", "", tail[-1].removeprefix("ashlar-compile: ") if tail else
-        f"the compiler ended with {status} and said nothing")
+    first = errors[0] if errors else _misuse(tail[-1]) if tail else Diagnostic(
+        "error", "", f"the compiler ended with {status} and said nothing")
     if first.message.endswith("of the model cannot be compiled yet:"):
         lines = tail[tail.index(f"error: {first.message}") + 1:]
-        nodes = tuple(line.strip() for line in lines if line.startswith("  "))
+        nodes = tuple(_with_keywords(line.strip()) for line in lines
+                      if line.startswith("  "))
         return Unsupported(first.message.rstrip(":"), notes=nodes)
     kind: Type[Error] = InvalidArgument
     if status == 70:
@@ -116,10 +116,27 @@ def failure(status: int, diagnostics: list[Diagnostic],
         kind = OutOfBudget
     elif "No such file or directory" in first.message:
         kind = NotFound
-    notes = tuple(str(each) for each in diagnostics if each is not first)
+    notes = tuple(_with_keywords(str(each)) for each in diagnostics
+                  if each is not first)
     place = _keyword(first.place)
     return kind(_with_keywords(first.message), place,
                 node="" if place != first.place else first.place, notes=notes)
+
+
+_MISUSE = re.compile(r"(?P<flag>--[a-z-]+)(?:=(?P<found>.*?))?: "
+                     r"(?P<why>expected .*)", re.S)
+
+
+def _misuse(line: str) -> Diagnostic:
+    """Of a command line that is refused."""
+    line = line.removeprefix("ashlar-compile: ")
+    said = _MISUSE.fullmatch(line)
+    if not said or said["found"] is None or ", found " in said["why"]:
+        return Diagnostic("error", said["flag"] if said else "",
+                          said["why"] if said else line)
+    why, *hint = said["why"].split("; ", 1)
+    return Diagnostic("error", said["flag"], "; ".join(
+        [f"{why}, found {said['found']!r}", *hint]))
 
 
 _FLAG = re.compile(r"--([a-z][a-z-]*)")
@@ -136,13 +153,36 @@ def _keyword(place: str) -> str:
 
 
 def _with_keywords(message: str) -> str:
-    message = re.sub(r"--shape=([^\s=]+)=((?:[\w]+x)*[\w]+)", _shape_form,
-                     message)
+    """The sentence with flags as what one writes in Python."""
+    for flag, form in _FORMS:
+        message = flag.sub(form, message)
     return _FLAG.sub(lambda said: _keyword(said[0]), message)
 
 
 def _shape_form(said: "re.Match[str]") -> str:
-    sizes = ", ".join(size if size.isdigit() else f'"{size}"'
-                      for size in said[2].split("x"))
-    comma = "," if "x" not in said[2] else ""
-    return f'shapes={{"{said[1]}": ({sizes}{comma})}}'
+    sizes = re.split("," if "," in said[2] else "x", said[2])
+    shown = ", ".join(size if size.isdigit() else f'"{size}"'
+                      for size in sizes)
+    return f'shapes={{"{said[1]}": ({shown}{"," * (len(sizes) == 1)})}}'
+
+
+def _dim_form(said: "re.Match[str]") -> str:
+    ranges = []
+    for each in said[1].split(","):
+        name, bounds = each.split("=")
+        ranges.append(f'"{name}": ('
+                      + ", ".join(re.split(r"\.\.|:", bounds)) + ")")
+    return f'dims={{{", ".join(ranges)}}}'
+
+
+def _value_form(said: "re.Match[str]") -> str:
+    numbers = f"[{said[2]}]" if "," in said[2] else said[2]
+    return f'values={{"{said[1]}": {numbers}}}'
+
+
+_RANGE = r"[\w.]+=[0-9]+\.\.[0-9]+(?::[0-9]+)?"
+_FORMS = (
+    (re.compile(r"--shape=([^\s=]+)=([\w.*+]+(?:,[\w.*+]+)*)"), _shape_form),
+    (re.compile(rf"--dim=({_RANGE}(?:,{_RANGE})*)"), _dim_form),
+    (re.compile(r"--value=(\S+?)=(\.\.\.|[-+\w.,]+)"), _value_form),
+)

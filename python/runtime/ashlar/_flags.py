@@ -14,25 +14,32 @@ from ._arrays import VIEWED_DTYPES
 from ._errors import InvalidArgument
 from ._sizes import byte_count, whole_number
 
-_NAME = re.compile(r"[A-Za-z_]\w*")
+_NAME = re.compile(r"[A-Za-z_.][A-Za-z0-9_.]*")
+
+_SWITCHES = ("strict", "exact_convolution")
 
 
 def command_line(*, shapes: Any, dims: Any, values: Any, target: Any,
                  memory_budget: Any, threads: Any, tolerance: Any,
                  **others: Any) -> list[str]:
     """The flags; what is None or False is left out."""
-    flags = []
-    known = dict(dims or {})
+    flags: list[str] = []
+    known = _mapping(dims, "dims")
     for name, shape in _mapping(shapes, "shapes").items():
         flags.append(f"--shape={name}={_shape(name, shape, known)}")
     if known:
         flags.append("--dim=" + ",".join(
             f"{name}={_range(name, bounds)}"
-            for name, bounds in _mapping(dims, "dims").items()))
+            for name, bounds in known.items()))
     for name, value in _mapping(values, "values").items():
         flags.append(f"--value={name}={_numbers(name, value)}")
     if target is not None:
-        several = [target] if isinstance(target, str) else list(target)
+        several = [target] if isinstance(target, str) \
+            or not isinstance(target, Iterable) else list(target)
+        if not all(isinstance(each, str) for each in several):
+            raise InvalidArgument("expected a name or several, such as "
+                                  f"'cpu:x86-64-v3', found {target!r}",
+                                  "target")
         flags.append("--target=" + ",".join(several))
     if memory_budget is not None:
         flags.append(f"--memory-budget="
@@ -40,13 +47,26 @@ def command_line(*, shapes: Any, dims: Any, values: Any, target: Any,
     if threads is not None:
         flags.append(f"--threads={whole_number(threads, 'threads', 1)}")
     if tolerance is not None:
-        flags.append(f"--tolerance={float(tolerance)!r}")
+        try:
+            flags.append(f"--tolerance={float(tolerance)!r}")
+        except (TypeError, ValueError):
+            raise InvalidArgument("expected a number above zero, such as "
+                                  f"1e-2, found {tolerance!r}",
+                                  "tolerance") from None
     for keyword, value in others.items():
         flag = "--" + keyword.replace("_", "-")
-        if value is True:
-            flags.append(flag)
-        elif value is not None and value is not False:
-            flags.append(f"{flag}={os.fsdecode(value)}")
+        if keyword in _SWITCHES:
+            if not isinstance(value, (bool, np.bool_, type(None))):
+                raise InvalidArgument("expected True or False, found "
+                                      f"{value!r}", keyword)
+            flags += [flag] if value else []
+        elif value is not None:
+            try:
+                flags.append(f"{flag}={os.fsdecode(value)}")
+            except TypeError:
+                raise InvalidArgument("expected a text or a path, found "
+                                      f"{type(value).__name__}",
+                                      keyword) from None
     for flag in flags:
         if "\0" in flag:
             raise InvalidArgument(f"expected no NUL, found one in {flag!r}",
@@ -69,25 +89,36 @@ def _shape(name: str, shape: Any, dims: Mapping[str, Any]) -> str:
     if isinstance(shape, str) or not isinstance(shape, Iterable):
         raise InvalidArgument("expected a sequence of sizes, such as "
                               f"(1, 3, 224, 224), found {shape!r}", place)
-    sizes = []
-    for size in shape:
-        if isinstance(size, str):
-            if size not in dims:
-                raise InvalidArgument(
-                    f"expected a number or one of the names of dims, found "
-                    f"{size!r}; dims={{{size!r}: (1, 8)}} gives it a range",
-                    place)
-            sizes.append(size)
-        else:
-            sizes.append(str(whole_number(size, place)))
-    return "x".join(sizes)
+    shape = tuple(shape)
+    sizes = [_formula(size, place, dims) if isinstance(size, str)
+             else str(whole_number(size, place)) for size in shape]
+    # Names may hold an x.
+    has_names = any(isinstance(size, str) for size in shape)
+    return ("," if has_names else "x").join(sizes)
+
+
+def _formula(text: str, place: str, dims: Mapping[str, Any]) -> str:
+    """A size that depends on those of dims: "N", "8*W", "past+1"."""
+    for part in re.split(r"[*+]", text):
+        part = part.strip(" ")
+        if part in dims or re.fullmatch("[0-9]+", part):
+            continue
+        hint = f"; dims={{{part!r}: (1, 8)}} gives it a range" \
+            if _NAME.fullmatch(part) else ""
+        raise InvalidArgument(
+            "expected a number, one of the names of dims ("
+            + (", ".join(map(repr, dims)) or "none") + "), or sums and "
+            f"products of such, found {text!r}{hint}", place)
+    return text
 
 
 def _range(name: str, bounds: Any) -> str:
     place = f"dims[{name!r}]"
-    if not _NAME.fullmatch(name) or "x" in name:
-        raise InvalidArgument("expected a name of letters and digits without "
-                              f"an x, found {name!r}", place)
+    if not _NAME.fullmatch(name):
+        raise InvalidArgument("expected a name of letters, digits, _ and ., "
+                              "that does not begin with a digit, found "
+                              f"{name!r}; give the dim another one here and in "
+                              "shapes", place)
     if isinstance(bounds, str):
         return bounds
     if isinstance(bounds, range):
@@ -142,6 +173,9 @@ def write_model(model: Any, work: pathlib.Path) -> pathlib.Path:
 def write_calibration(sets: Iterable[Mapping[str, Any]],
                       folder: pathlib.Path) -> pathlib.Path:
     """Dicts of arrays as the folder that the compiler reads."""
+    if isinstance(sets, Mapping) or not isinstance(sets, Iterable):
+        raise InvalidArgument("expected a folder or several dicts of arrays, "
+                              f"found {type(sets).__name__}", "calibration")
     for number, arrays in enumerate(sets):
         place = folder / f"{number:06}"
         place.mkdir(parents=True)

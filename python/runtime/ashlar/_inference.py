@@ -128,7 +128,7 @@ class InferenceSession:
                 self._model.module({})
             except Unsupported as error:
                 # What needs an input's values waits for them.
-                if not all("--value=" in node for node in error.nodes):
+                if not all("values={" in node for node in error.nodes):
                     raise
 
     def get_inputs(self) -> list[NodeArg]:

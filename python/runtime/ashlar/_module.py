@@ -370,6 +370,29 @@ def _open(path: Path) -> int:
                    os.fsdecode(raw)) from None
 
 
+def check_load_options(name: Any, budget: Any, device: Any,
+                       runtime: Any) -> None:
+    """Raises InvalidArgument for what is of another kind than load() says."""
+    devices = [device] if isinstance(device, str) else device or ()
+    if not isinstance(devices, Sequence) or not all(
+            isinstance(each, str) for each in devices):
+        raise InvalidArgument(f"expected names of devices, found {device!r}",
+                              "device")
+    for place, value, kind in (
+            ("name", name, str), ("budget", budget, _native._Budget),
+            ("runtime", runtime, _native.Runtime)):
+        if value is not None and not isinstance(value, kind):
+            raise InvalidArgument(
+                f"expected {_KINDS[place]}, found {type(value).__name__}",
+                place)
+    if "\0" in "".join([name or "", *devices]):
+        raise InvalidArgument("expected a name, found a NUL in it", "name")
+
+
+_KINDS = {"name": "a text", "budget": "an ashlar.Budget",
+          "runtime": "an ashlar.Runtime"}
+
+
 def load_descriptor(descriptor: int, name: str, budget: Optional[Budget],
                     device: Union[str, Sequence[str], None], placement: str,
                     allow_native_code: bool, verify_weights: bool,
@@ -378,15 +401,11 @@ def load_descriptor(descriptor: int, name: str, budget: Optional[Budget],
     """Loads an open file, and takes the descriptor over."""
     place = f"/proc/self/fd/{descriptor}"
     try:
+        check_load_options(name, budget, device, runtime)
         if placement not in ("strict", "soft"):
             raise InvalidArgument("expected 'strict' or 'soft', found "
                                   f"{placement!r}", "placement")
         devices = [device] if isinstance(device, str) else list(device or ())
-        if not all(isinstance(each, str) for each in devices):
-            raise InvalidArgument("expected names of devices, found "
-                                  f"{device!r}", "device")
-        if "\0" in "".join([name, *devices]):
-            raise InvalidArgument("expected a name, found a NUL in it", "name")
         native = _native._Module(
             runtime or default_runtime(),
             place.encode(), budget,

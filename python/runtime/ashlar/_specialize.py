@@ -6,6 +6,7 @@ for these too."""
 from __future__ import annotations
 
 import hashlib
+import inspect
 import os
 import pathlib
 import re
@@ -24,7 +25,12 @@ from ._onnx_model import OnnxModel, Value, read_onnx
 
 # More elements than axes, sizes or bounds have are data.
 _MOST_FIXED = 64
-_NEEDED = re.compile(r"to fix an input's value: --value=(.+?)=\.\.\.")
+_NEEDED = re.compile(
+    r'to fix an input\'s value: values=\{"(.+?)": \.\.\.\}')
+
+# Of compile(), what does not come from the call itself.
+_KEYWORDS = [name for name in inspect.signature(compile).parameters
+             if name not in ("model", "output", "name")]
 
 
 class Specialized:
@@ -34,6 +40,10 @@ class Specialized:
     def __init__(self, model: Any, cache: Cache, options: Mapping[str, Any],
                  most: int = 32):
         self._path: Optional[pathlib.Path] = None
+        for name in options:
+            if name not in _KEYWORDS:
+                raise TypeError(f"unexpected keyword argument {name!r}; "
+                                f"expected some of {', '.join(_KEYWORDS)}")
         if isinstance(model, (str, os.PathLike)):
             self._path = write_model(model, pathlib.Path())
             try:

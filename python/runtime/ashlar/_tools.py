@@ -25,6 +25,10 @@ def run() -> NoReturn:
 
 
 def bench() -> NoReturn:
+    # For --tune, which runs ashlar-compile: the scripts of the two packages lie
+    # side by side, their programs do not.
+    os.environ.setdefault("ASHLAR_BIN",
+                          os.path.dirname(os.path.abspath(sys.argv[0])))
     _become("ashlar-bench")
 
 
