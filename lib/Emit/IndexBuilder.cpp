@@ -290,10 +290,10 @@ Offset<fb::Kernel> IndexBuilder::kernel(exec::KernelOp kernel,
   auto [cycles, bound] = predictKernel(kernel, own);
   return fb::CreateKernel(
       b, b.CreateString(name), b.CreateString(symbol), executable + device,
-      strings(nodes), flops ? size(flops) : size(0),
-      size(kernelBytes(kernel)), own.codeBytes.lookup(symbol),
-      *kernel.getScratchBytes(), kernel.getNumBindings(),
-      kernel.getNumParameters(), cycles, b.CreateString(bound.str()));
+      strings(nodes), flops ? size(flops) : size(0), size(kernelBytes(kernel)),
+      own.codeBytes.lookup(symbol), *kernel.getScratchBytes(),
+      kernel.getNumBindings(), kernel.getNumParameters(), cycles,
+      b.CreateString(bound.str()));
 }
 
 /// Of several pieces, what none computes; views and commands are what one has.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Kernels at their edges, a sample of them: micro-kernels beside plain loops,
-stores of rows whose end is part of a vector beside NumPy, and models with such
+random strategies beside the same, stores of rows whose end is part of a vector beside NumPy, and models with such
 rows beside ONNX Runtime.
 
 test/Integration/micro_kernels/micro_kernels.py and stores/stores.py say what
@@ -17,11 +17,14 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MICRO_KERNELS = "micro_kernels/micro_kernels.py"
+STRATEGIES = "micro_kernels/strategies.py"
 STORES = "stores/stores.py"
 MODELS = "stores/models.py"
 COUNT = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", re.M)
 
 # Programs, arguments, and kernels of each preset and type; None: all there are.
+# Strategies are drawn, so many for each level of --mode.
+STRATEGY_COUNTS = {"quick": 80, "full": 10000}
 RUNS = [
     (MICRO_KERNELS, [], 24),
     (MICRO_KERNELS, ["--form=matrices"], 12),
@@ -38,7 +41,9 @@ def main():
     parser.add_argument("--mode", default="plain")
     arguments = parser.parse_args()
     totals = [0, 0, 0]
-    for program, extra, sample in RUNS:
+    drawn = STRATEGY_COUNTS.get(arguments.mode, 300)
+    for program, extra, sample in [*RUNS,
+                                   (STRATEGIES, [f"--count={drawn}"], None)]:
         if sample is not None and arguments.mode != "full":
             sample = 4 if arguments.mode == "quick" else sample
             extra = [f"--sample={sample}", *extra]

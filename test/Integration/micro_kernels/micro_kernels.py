@@ -289,9 +289,11 @@ def levels(problem, box, workers, sizes):
             f"acc sums{promote}, hints {{unroll = {UNROLL} : i64}}")
 
 
-def mlir(case, types, lanes_of_register, matrix=None):
+def mlir(case, types, lanes_of_register, matrix=None, strategy=None):
     """The function of a case, and its line for run_kernels but for groups.
-    `matrix` is rows of a register of a matrix unit and groups it takes."""
+    `matrix` is rows of a register of a matrix unit and groups it takes;
+    `strategy` takes a problem and gives the text of another strategy than the
+    kind's own."""
     columns = case.vectors * lanes_of_register
     kind = next(k for k in KINDS if k.__name__ == case.kind)
     a, b, sums, out = types
@@ -313,11 +315,12 @@ def mlir(case, types, lanes_of_register, matrix=None):
     bias = f"memref<{case.n}x{sums}>"
     workers = [w if w < size else 0
                for w, size in zip(p.workers, (case.m, case.n))]
-    strategy = levels(p, box, workers, sizes)
     unit = '"lanes"'
     if matrix:
         unit = (f'"matrix" shape [{matrix[0]}, {lanes_of_register}, '
                 f"{matrix[1] * sizes[-1]}]")
+    chosen = (strategy(p) if strategy
+              else f"{unit} {levels(p, box, workers, sizes)}")
     text = (
         f"exec.kernel @{case.name} calls @{case.name}_body : ({p.a.type(a)}, "
         f"{p.b.type(b)}, {bias}) -> {p.c.type(out)}\n"
@@ -330,7 +333,7 @@ def mlir(case, types, lanes_of_register, matrix=None):
         f"      maps = [affine_map<({names}) -> ({p.a.map})>, "
         f"affine_map<({names}) -> ({p.b.map})>, "
         f"affine_map<(m, n) -> (n)>, affine_map<(m, n) -> ({p.c.map})>],\n"
-        f"      strategy = #tile.strategy<{unit} {strategy}>}} {{\n"
+        f"      strategy = #tile.strategy<{chosen}>}} {{\n"
         f"  ^bb0(%s: {sums}, %x: {sums}):\n{body}"
         f"    tile.yield %{'y' if out == sums else 'z'} : {out}\n"
         "  }\n  return\n}\n")
@@ -342,6 +345,7 @@ def mlir(case, types, lanes_of_register, matrix=None):
 
 class Runner:
     """Compiles and runs cases of one preset."""
+    program = "micro_kernels.py"
 
     def __init__(self, build, preset, form, folder):
         self.compiler = build.resolve() / "unittests" / "compile-kernels"
@@ -417,7 +421,8 @@ class Runner:
         texts, lines = {}, {}
         for case in cases:
             texts[case.name], lines[case.name] = mlir(
-                case, TYPES[element], lanes_of_register, self.matrix)
+                case, TYPES[element], lanes_of_register, self.matrix,
+                getattr(case, "strategy", None))
         source.write_text("".join(texts.values()))
         pipeline = (f"func.func({FORMS[self.form]},"
                     "convert-linalg-to-loops,canonicalize,cse)")
@@ -446,7 +451,7 @@ class Runner:
             print(f"FAIL {self.preset} {element} {last}: "
                   f"ended with {done.returncode}")
         for name in failed[:1]:
-            print(f"  again: {HERE.relative_to(ROOT)}/micro_kernels.py "
+            print(f"  again: {HERE.relative_to(ROOT)}/{self.program} "
                   f"--preset={self.preset} --type={element} --form={self.form} "
                   f"--only={name} --seed={seed}")
         return len(cases) - len(failed), len(failed)

@@ -246,9 +246,15 @@ verifyLevels(llvm::function_ref<InFlightDiagnostic()> error,
       return error() << "expected as many sizes in all levels as in the last, "
                      << parallel << " | " << dims - parallel << ", found "
                      << level;
-    for (unsigned d = 0; d != dims; ++d)
-      if (level.getTile(d) < 0)
+    for (unsigned d = 0; d != dims; ++d) {
+      int64_t tile = level.getTile(d), least = levels.back().getTile(d);
+      if (tile < 0)
         return error() << "expected tiles of 1 or more, found " << level;
+      // Nothing cuts a dim twice yet.
+      if (level.getKind() == LevelKind::Loop && tile && tile != least)
+        return error() << "expected the accumulator's tile of dim " << d << ", "
+                       << least << ", wherever loops cut it, found " << level;
+    }
     if (level.getKind() == LevelKind::Grid) {
       if (i != 0)
         return error() << "expected one grid level, in front of all loops";
@@ -274,6 +280,10 @@ verifyLevels(llvm::function_ref<InFlightDiagnostic()> error,
                        << level;
       behindTerms |= isTerm;
     }
+    for (unsigned d = 0; d != dims; ++d)
+      if (level.getTile(d) != 0 && !isOrdered[d] && (!isLast || d >= parallel))
+        return error() << "expected '_' for dim " << d
+                       << " in front of its loop, found " << level;
   }
   for (unsigned d = 0; d != dims; ++d) {
     bool isTerm = d >= parallel;
@@ -339,6 +349,11 @@ LogicalResult StrategyAttr::verify(
         (hop.getAt() < 0 || hop.getAt() >= int64_t(levels.size()) ||
          levels[hop.getAt()].getKind() != LevelKind::Loop))
       return error() << "expected the number of a loop level in " << hop;
+    auto cuts = [](int64_t tile) { return tile != 0; };
+    if (hop.getKind() == HopKind::Pack &&
+        llvm::any_of(levels[hop.getAt()].getReduced(), cuts))
+      return error() << "expected a level that has all terms in " << hop
+                     << ", found " << levels[hop.getAt()];
   }
   if (Attribute unroll = hints.get("unroll")) {
     auto terms = dyn_cast<IntegerAttr>(unroll);

@@ -255,6 +255,89 @@ YieldOp ContractOp::getYield() {
   return cast<YieldOp>(getBody().front().getTerminator());
 }
 
+/// How many columns of a dim lie side by side, where an operand has panels.
+static int64_t panelOf(AffineMap map, unsigned dim) {
+  int64_t panel = 0;
+  for (AffineExpr expr : map.getResults())
+    expr.walk([&](AffineExpr inner) {
+      auto binary = dyn_cast<AffineBinaryOpExpr>(inner);
+      if (binary && binary.getKind() == AffineExprKind::FloorDiv &&
+          binary.getLHS().isFunctionOfDim(dim))
+        if (auto divisor = dyn_cast<AffineConstantExpr>(binary.getRHS()))
+          panel = divisor.getValue();
+    });
+  return panel;
+}
+
+/// Whether neighbours along `dim` lie side by side, as far as the map says.
+static bool isSideBySide(AffineMap map, unsigned dim) {
+  if (map.getNumResults() == 0 || !map.isFunctionOfDim(dim))
+    return false;
+  for (AffineExpr expr : map.getResults().drop_back())
+    if (expr.isFunctionOfDim(dim))
+      return false;
+  AffineExpr last = map.getResults().back();
+  AffineExpr next = last.replace(getAffineDimExpr(dim, map.getContext()),
+                                 getAffineDimExpr(dim, map.getContext()) + 1);
+  return simplifyAffineExpr(next - last, map.getNumDims(), 0) ==
+         getAffineConstantExpr(1, map.getContext());
+}
+
+/// What the loops rely on: whoever has a strategy that passes can be expanded.
+LogicalResult ContractOp::verifyStrategy() {
+  StrategyAttr strategy = *getStrategy();
+  size_t parallel = getParallel().size(), reduced = getReduced().size();
+  if (strategy.getNumParallel() != parallel ||
+      strategy.getNumDims() != parallel + reduced)
+    return emitOpError("expected a strategy over ")
+           << parallel << " | " << reduced << " dims, found " << strategy;
+  for (size_t i = 0; i != parallel; ++i) {
+    int64_t size = getParallel()[i], tile = strategy.getTile(i);
+    // Parts of workers would overlap.
+    if (int64_t workers = strategy.getWorkerTile(i);
+        workers < size && workers % tile != 0)
+      return emitOpError("expected the workers' tile of dim ")
+             << i << " to be a multiple of the accumulator's, " << tile
+             << ", found " << workers;
+    // A tile is read from one panel.
+    if (int64_t panel = panelOf(getBMap(), i);
+        panel && panel % tile != 0 && (size > tile || size > panel))
+      return emitOpError("expected tiles of dim ")
+             << i << " that divide the " << panel
+             << " columns of b's panels, found " << tile;
+  }
+  // The last chunk would reach beyond the end.
+  for (size_t i = 0; i != reduced; ++i)
+    if (int64_t chunk = strategy.getTile(parallel + i);
+        chunk && chunk < getReduced()[i] && getReduced()[i] % chunk != 0)
+      return emitOpError("expected chunks that divide the ")
+             << getReduced()[i] << " terms of dim " << parallel + i
+             << ", found " << chunk;
+  if (strategy.isGrouped()) {
+    unsigned group = parallel + reduced - 1;
+    if (int64_t tile = strategy.getTile(group);
+        tile && tile < getReduced().back())
+      return emitOpError("expected groups of all ")
+             << getReduced().back() << " terms of dim " << group << ", found "
+             << tile;
+    if (!isSideBySide(getAMap(), group) ||
+        (!strategy.getPack() && !isSideBySide(getBMap(), group)))
+      return emitOpError("expected the terms of a group side by side in a, and "
+                         "in b unless it is packed, found ")
+             << getMaps()[0] << " and " << getMaps()[1];
+  }
+  if (!strategy.getPack())
+    return success();
+  SmallVector<int64_t> loops = strategy.getLoops();
+  for (int64_t dim : ArrayRef(loops).drop_front(strategy.getPackLoops()))
+    if (getBMap().isFunctionOfDim(dim))
+      return emitOpError(
+                 "expected all loops that b depends on outside of where "
+                 "it is packed, found that over dim ")
+             << dim << " inside";
+  return success();
+}
+
 LogicalResult ContractOp::verify() {
   size_t parallel = getParallel().size(), reduced = getReduced().size();
   for (ArrayRef<int64_t> sizes : {getParallel(), getReduced()})
@@ -272,26 +355,7 @@ LogicalResult ContractOp::verify() {
   if (getPad() && getPad()->getType() != elementOf(getInit()))
     return emitOpError("expected a pad of type ")
            << elementOf(getInit()) << ", found " << *getPad();
-  if (StrategyAttr strategy = getStrategyAttr()) {
-    if (strategy.getNumParallel() != parallel ||
-        strategy.getNumDims() != parallel + reduced)
-      return emitOpError("expected a strategy over ")
-             << parallel << " | " << reduced << " dims, found " << strategy;
-    // Parts of workers would overlap, and chunks reach beyond the end.
-    for (size_t i = 0; i != parallel; ++i)
-      if (int64_t workers = strategy.getWorkerTile(i);
-          workers < getParallel()[i] && workers % strategy.getTile(i) != 0)
-        return emitOpError("expected the workers' tile of dim ")
-               << i << " to be a multiple of the accumulator's, "
-               << strategy.getTile(i) << ", found " << workers;
-    for (size_t i = 0; i != reduced; ++i)
-      if (int64_t chunk = strategy.getTile(parallel + i);
-          chunk && chunk < getReduced()[i] && getReduced()[i] % chunk != 0)
-        return emitOpError("expected chunks that divide the ")
-               << getReduced()[i] << " terms of dim " << parallel + i
-               << ", found " << chunk;
-  }
-  return success();
+  return getStrategyAttr() ? verifyStrategy() : success();
 }
 
 LogicalResult ContractOp::verifyRegions() {

@@ -249,7 +249,7 @@ func.func @strategy_loop_without_tile() attributes {
 // -----
 
 func.func @strategy_tile_without_loop() attributes {
-  // expected-error@+1 {{expected a loop over dim 2 in one of the levels, found none}}
+  // expected-error@+1 {{expected '_' for dim 2 in front of its loop, found #tile.level<loop [4, 6 | 8] order [0, 1]>}}
   strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | 8] order [0, 1], acc vectors promote 0>} {
   return
 }
@@ -390,6 +390,102 @@ func.func @strategy_workers(%a: memref<8x8xf32>, %b: memref<8x6xf32>, %c: memref
       strategy = #tile.strategy<"fma" m [0] n [1] k [2], grid core [6, _ | _], loop [4, 6 | _] order [0, 1], acc vectors>} {
   ^bb0(%sum: f32):
     tile.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+// Loops cut a dim once.
+func.func @strategy_twice() attributes {
+  // expected-error@+1 {{expected the accumulator's tile of dim 1, 6, wherever loops cut it, found #tile.level<loop [_, 12 | _] order [1]>}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [_, 12 | _] order [1], loop [4, 6 | _] order [0], acc vectors>} {
+  return
+}
+
+// -----
+
+func.func @strategy_early() attributes {
+  // expected-error@+1 {{expected '_' for dim 0 in front of its loop, found #tile.level<loop [4, 6 | _] order [1]>}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | _] order [1], loop [4, 6 | _] order [0], acc vectors>} {
+  return
+}
+
+// -----
+
+func.func @strategy_packed_chunks() attributes {
+  // expected-error@+1 {{expected a level that has all terms in #tile.hop<pack l2 at 0>, found #tile.level<loop [4, 6 | 4] order [0, 1, 2]>}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | 4] order [0, 1, 2], b: pack l2 at 0, acc vectors promote 0>} {
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n) -> (m, n)>
+
+// What is packed has all columns that the loops inside read.
+func.func @strategy_packs_outside(%a: memref<8x8xf32>, %b: memref<8x6xf32>, %c: memref<8x6xf32>) {
+  // expected-error@+1 {{'tile.contract' op expected all loops that b depends on outside of where it is packed, found that over dim 1 inside}}
+  tile.contract a(%a: memref<8x8xf32>) b(%b: memref<8x6xf32>) outs(%c: memref<8x6xf32>) attributes {
+      parallel = array<i64: 8, 6>, reduced = array<i64: 8>, maps = [#a, #b, #c],
+      strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, _ | _] order [0], loop [4, 3 | _] order [1], b: pack l2 at 0, acc vectors>} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (n floordiv 4, k, n mod 4)>
+#c = affine_map<(m, n) -> (m, n)>
+
+// A tile is read from one panel.
+func.func @strategy_panels(%a: memref<8x8xf32>, %b: memref<2x8x4xf32>, %c: memref<8x8xf32>) {
+  // expected-error@+1 {{'tile.contract' op expected tiles of dim 1 that divide the 4 columns of b's panels, found 3}}
+  tile.contract a(%a: memref<8x8xf32>) b(%b: memref<2x8x4xf32>) outs(%c: memref<8x8xf32>) attributes {
+      parallel = array<i64: 8, 8>, reduced = array<i64: 8>, maps = [#a, #b, #c],
+      strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 3 | _] order [0, 1], acc vectors>} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k, j) -> (m, k * 2 + j)>
+#b = affine_map<(m, n, k, j) -> (k * 2 + j, n)>
+#c = affine_map<(m, n) -> (m, n)>
+
+// A unit reads the terms of a group side by side.
+func.func @strategy_group_apart(%a: memref<8x8xbf16>, %b: memref<8x6xbf16>, %c: memref<8x6xf32>) {
+  // expected-error@+1 {{'tile.contract' op expected the terms of a group side by side in a, and in b unless it is packed, found}}
+  tile.contract a(%a: memref<8x8xbf16>) b(%b: memref<8x6xbf16>) outs(%c: memref<8x6xf32>) attributes {
+      parallel = array<i64: 8, 6>, reduced = array<i64: 4, 2>, maps = [#a, #b, #c],
+      strategy = #tile.strategy<"dot" m [0] n [1] k [2 | 3], loop [4, 6 | _, _] order [0, 1], acc vectors>} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k, j) -> (m, k * 4 + j)>
+#b = affine_map<(m, n, k, j) -> (k, n, j)>
+#c = affine_map<(m, n) -> (m, n)>
+
+func.func @strategy_group_cut(%a: memref<8x8xi8>, %b: memref<2x6x4xi8>, %c: memref<8x6xi32>) {
+  // expected-error@+1 {{'tile.contract' op expected groups of all 4 terms of dim 3, found 2}}
+  tile.contract a(%a: memref<8x8xi8>) b(%b: memref<2x6x4xi8>) outs(%c: memref<8x6xi32>) attributes {
+      parallel = array<i64: 8, 6>, reduced = array<i64: 2, 4>, maps = [#a, #b, #c],
+      strategy = #tile.strategy<"dot" m [0] n [1] k [2 | 3], loop [4, 6 | _, 2] order [0, 1, 3], acc vectors promote 0>} {
+  ^bb0(%sum: i32):
+    tile.yield %sum : i32
   }
   return
 }

@@ -92,6 +92,8 @@ def Tile_ContractOp : Tile_Op<"contract", [
       return getBody().getArgument(0).getType();
     }
     YieldOp getYield();
+    /// Of one that has a strategy.
+    ::llvm::LogicalResult verifyStrategy();
   }];
 }
 
