@@ -4,7 +4,9 @@
 import gc
 import multiprocessing
 import os
+import pathlib
 import pickle
+import re
 import subprocess
 import sys
 import threading
@@ -67,6 +69,39 @@ def test_errors_say_what_and_where(negate, x):
     assert "astype" in error.hint
     again = pickle.loads(pickle.dumps(error))
     assert str(again) == str(error) and type(again) is type(error)
+
+
+def test_a_class_for_each_status():
+    """As the C header counts them."""
+    from ashlar._errors import from_status
+    header = pathlib.Path(ashlar.get_include(), "ashlar/runtime/api.h")
+    codes = dict(re.findall(r"^  ASHLAR_([A-Z_]+) = (\d+),? */\*",
+                            header.read_text(), re.M))
+    codes = {name: int(number) for name, number in codes.items()
+             if name in ashlar.StatusCode.__members__}
+    assert {name: int(code) for name, code
+            in ashlar.StatusCode.__members__.items()} == {"OK": 0, **codes}
+    kinds = {type(from_status(code, "why", "where")): code
+             for code in codes.values()}
+    assert len(kinds) == len(codes) == 8
+    for kind, code in kinds.items():
+        assert kind.code == code and issubclass(kind, ashlar.Error)
+
+
+def test_faults_of_the_compiler(tmp_path, monkeypatch):
+    """What ends it is an exception, and says so."""
+    program = tmp_path / "ashlar-compile"
+    monkeypatch.setenv("ASHLAR_BIN", str(tmp_path))
+    for script, kind, words in (
+            ("kill -SEGV $$", ashlar.Internal, ["signal 11"]),
+            ("echo 'error: our fault' >&2; exit 70", ashlar.Internal,
+             ["our fault"]),
+            ("exit 1", ashlar.InvalidArgument, ["said nothing"]),
+            ("exit 0", ashlar.Internal, ["left no module"])):
+        program.write_text(f"#!/bin/sh\n{script}\n")
+        program.chmod(0o755)
+        error = refused(lambda: ashlar.compile(unary("Neg", [3])), *words)
+        assert type(error) is kind
 
 
 def test_outputs(negate, x):
@@ -214,7 +249,9 @@ def test_modules_of_strangers(negate, x, tmp_path):
     whole = path.read_bytes()
     assert np.array_equal(ashlar.load(whole, allow_native_code=True)(x), -x)
     for cut in (0, 1, 8, 100, len(whole) // 2, len(whole) - 1):
-        refused(lambda: ashlar.load(whole[:cut], allow_native_code=True))
+        error = refused(lambda: ashlar.load(whole[:cut],
+                                            allow_native_code=True))
+        assert isinstance(error, ashlar.Corrupt)
     generator = np.random.default_rng(5)
     for _ in range(200):
         spoilt = bytearray(whole)

@@ -159,6 +159,26 @@ def test_the_bar(capsys, monkeypatch):
     assert "tile" in capsys.readouterr().err
     with _progress.ProgressBar(False):
         pass
+    # In a notebook.
+    shown = []
+
+    class Handle:
+        def update(self, data, raw):
+            shown.append(data["text/plain"])
+
+    def display(data, **_):
+        shown.append(data["text/plain"])
+        return Handle()
+    monkeypatch.setattr(_progress, "_notebook", lambda: display)
+    with _progress.ProgressBar(None) as bar:
+        bar.show(ashlar.Progress("fuse", 5, 8, 0.1))
+        bar._draw()
+        bar._draw()
+    assert "tile" in shown[0] and shown[-1].startswith("compiled in")
+    with pytest.raises(KeyError), _progress.ProgressBar(None) as bar:
+        bar._draw()
+        raise KeyError
+    assert shown[-1].startswith("ended after")
 
 
 def test_nothing_is_left(tmp_path, monkeypatch):

@@ -3,6 +3,7 @@
 a function of its own."""
 
 import inspect
+import logging
 import re
 import subprocess
 import sys
@@ -78,7 +79,7 @@ def test_lists():
     assert "float" in operators["Add"].types
 
 
-def test_measured_strategies(tmp_path):
+def test_measured_strategies(tmp_path, caplog):
     # As pip makes them, in one folder; the programs lie apart.
     for name, call in (("ashlar-bench", "ashlar._tools:bench"),
                        ("ashlar-inspect", "ashlar._tools:inspect"),
@@ -101,6 +102,13 @@ def test_measured_strategies(tmp_path):
     table.write_text(table.read_text().replace(ashlar.__version__, "0.0.9"))
     with pytest.raises(ashlar.InvalidArgument, match="0.0.9"):
         ashlar.compile(DIGITS, shapes=SHAPES, tuning=table, strict=True)
+    # A warning is an object, and goes through logging.
+    with caplog.at_level(logging.WARNING, "ashlar.compile"):
+        module = ashlar.compile(DIGITS, shapes=SHAPES, tuning=table)
+    assert any(each.severity == "warning" and "0.0.9" in each.message
+               for each in module.diagnostics)
+    assert any(record.levelno == logging.WARNING and "0.0.9" in record.message
+               for record in caplog.records)
 
 
 def test_values():

@@ -135,6 +135,13 @@ def test_small_types(kind, name):
     assert results["y"].dtype == x.dtype and np.array_equal(results["y"], x)
 
 
+def test_nothing_to_do():
+    """Arrays without elements go through."""
+    for shape in ([0, 3], [2, 0]):
+        module = ashlar.compile(unary("Neg", shape))
+        assert module(np.empty(shape, np.float32)).shape == tuple(shape)
+
+
 def test_bool_and_scalars():
     not_x = ashlar.compile(unary("Not", [3], TensorProto.BOOL))
     assert np.array_equal(not_x(np.array([True, False, True])),
@@ -157,8 +164,30 @@ def test_dlpack_of_others(negate, x):
 
 def test_torch(negate, x):
     torch = pytest.importorskip("torch")
-    y = torch.from_dlpack(negate(torch.from_numpy(x)))
-    assert np.array_equal(y.numpy(), -x)
+    given = torch.from_numpy(x).clone()
+    with negate.session() as session:
+        y = torch.from_dlpack(session.run(given)["y"])
+        assert torch.equal(y, -given)
+        out = torch.empty(2, 3)
+        assert session.run(given, out=out)["y"] is out
+        assert torch.equal(out, -given)
+        # Both were read and written where they are.
+        assert session.statistics["staged_tensors"] == 0
+    for wrong, words in (
+            (given.double(), "float64"), (given.t().contiguous().t(), "rows"),
+            (given.to("meta"), "meta"), (given.to_sparse(), "to_dense"),
+            (torch._neg_view(given), "resolve_neg")):
+        with pytest.raises(ashlar.InvalidArgument, match=words):
+            negate(wrong)
+    narrow = ashlar.compile(unary("Neg", [5], TensorProto.BFLOAT16))
+    given, out = torch.arange(5).bfloat16(), torch.empty(5).bfloat16()
+    narrow.session().run(given, out=out)
+    assert torch.equal(out, -given)
+    eight = model([helper.make_node("Cast", ["x"], ["y"], to=1)],
+                  {"x": (TensorProto.FLOAT8E4M3FN, [3])},
+                  {"y": (TensorProto.FLOAT, [3])})
+    given = torch.tensor([1.0, -2.0, 0.5]).to(torch.float8_e4m3fn)
+    assert np.array_equal(ashlar.compile(eight)(given), [1, -2, 0.5])
 
 
 def test_jax(negate, x):

@@ -126,6 +126,9 @@ def _to_numpy(array: Any, expected: str, place: str, wanted: np.dtype,
               is_output: bool) -> np.ndarray:
     """The memory of a foreign array as NumPy's, shared; for what the binding
     did not take at once."""
+    if hasattr(array, "is_neg") and array.is_neg():
+        raise InvalidArgument(f"{expected}, found a tensor whose sign is yet to "
+                              "be turned; x.resolve_neg() does it", place)
     if hasattr(array, "__dlpack_device__"):
         try:
             device, number = array.__dlpack_device__()
@@ -154,8 +157,10 @@ def _to_numpy(array: Any, expected: str, place: str, wanted: np.dtype,
                                   "gradient; x.detach() is without", place)
     if not is_output and isinstance(array, np.generic):
         return np.asarray(array)
-    raise InvalidArgument(f"{expected}, found {_describe(array)}; "
-                          f"numpy.asarray(x, dtype={wanted.name!r}) makes one",
+    said = "x.contiguous() or x.to_dense() makes one" \
+        if hasattr(array, "to_dense") else \
+        f"numpy.asarray(x, dtype={wanted.name!r}) makes one"
+    raise InvalidArgument(f"{expected}, found {_describe(array)}; {said}",
                           place)
 
 

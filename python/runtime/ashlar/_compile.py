@@ -11,6 +11,7 @@ from typing import (TYPE_CHECKING, Any, Callable, Iterable, Mapping, Optional,
 
 from ._compiler import flags_for, log, run_compiler
 from ._diagnostics import Diagnostic, Progress, Remark, read_remarks
+from ._errors import Internal
 from ._module import Module, Path, check_load_options, load_descriptor
 from ._progress import ProgressBar
 from ._runtime import Budget
@@ -96,7 +97,11 @@ def compile(model: Any, output: Optional[Path] = None, *,
             if remarks and said.exists() else []
         for note in notes:
             log.info("%s", note)
-        descriptor = os.open(made, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            descriptor = os.open(made, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError as error:
+            raise Internal("the compiler ended well and left no module: "
+                           f"{error.strerror}", str(made)) from None
         if name is None:
             name = pathlib.Path(flags[0]).stem
         return load_descriptor(descriptor, name, budget, device, "strict", True,

@@ -22,7 +22,8 @@ def _notebook() -> Optional[Any]:
 
 
 class ProgressBar:
-    """Shown after two seconds, renewed as time goes by, gone in the end."""
+    """Shown after two seconds, renewed as time goes by, gone in the end; in a
+    notebook it says then how long it took."""
 
     def __init__(self, wanted: Optional[bool]):
         self._display = None if wanted is False else _notebook()
@@ -41,13 +42,18 @@ class ProgressBar:
             self._thread.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         self._over.set()
         if self._thread is not None:
             self._thread.join()
         if self._shown and self._display is None:
             sys.stderr.write("\r\033[K")
             sys.stderr.flush()
+        elif self._handle is not None:
+            seconds = time.monotonic() - self._begin
+            text = "compiled in" if kind is None else "ended after"
+            self._handle.update({"text/plain": f"{text} {seconds:.0f} s"},
+                                raw=True)
 
     def show(self, progress: Progress) -> None:
         self._last = progress

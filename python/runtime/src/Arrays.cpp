@@ -104,6 +104,15 @@ ashlar_tensor_t tensorOf(const Array &array, const Port &port) {
   return tensor;
 }
 
+/// Whether it is a tensor of PyTorch whose sign is yet to be turned, as those
+/// of complex conjugates: its DLPack lends their memory without a word of it.
+bool isToBeNegated(nb::handle object) {
+  static PyObject *numpyArray =
+      nb::object(nb::module_::import_("numpy").attr("ndarray")).release().ptr();
+  return object.type().ptr() != numpyArray && nb::hasattr(object, "is_neg") &&
+         nb::cast<bool>(object.attr("is_neg")());
+}
+
 /// Fills `array` from any object that holds memory of the port's type, or
 /// raises what is wrong with it. What NumPy has no name for in DLPack, and
 /// whatever is to be refused, takes the way through _arrays.prepare, which
@@ -115,7 +124,8 @@ ashlar_tensor_t take(nb::handle object, const Port &port, bool isOutput,
   bool isJax = isOutput &&
                nb::cast<std::string>(nb::str(object.type().attr("__module__")))
                        .rfind("jax", 0) == 0;
-  if (!isJax && nb::try_cast<Array>(object, array, false) &&
+  if (!isJax && !isToBeNegated(object) &&
+      nb::try_cast<Array>(object, array, false) &&
       isTaken(array, port.info.type))
     return tensorOf(array, port);
   nb::object prepared =
