@@ -93,6 +93,7 @@ def main():
     models = {
         "digits, 8x8 pictures": ashlar.compile(
             DIGITS, shapes={"image": (1, 1, 8, 8)}, threads=1),
+        "2 products 96x96": ashlar.compile(products(2, 96)),
         "2 products 256x256": ashlar.compile(products(2, 256)),
         "4 products 1024x1024": ashlar.compile(products(4, 1024)),
     }

@@ -56,6 +56,11 @@ must stubs "the stubs are not what the binding is" \
 must types "mypy finds mistakes" "$python" -m mypy --python-version 3.10 \
   --ignore-missing-imports --cache-dir "$work/mypy" \
   python/runtime/ashlar python/compiler/ashlar_compiler
+printf '[mypy]\n[mypy-ashlar.*]\nignore_errors = True\n' >"$work/mypy.ini"
+must user-types "mypy does not read a user's program as it should" \
+  env MYPYPATH="$work/site" "$python" -m mypy --strict --ignore-missing-imports \
+  --config-file "$work/mypy.ini" --cache-dir "$work/mypy-user" \
+  python/tests/typed_user.py
 must abi3 "the binding asks for more of Python than its file name says" \
   "$python" python/tests/abi3.py "$work"/dist/ashlar_runtime-*.whl
 must reference "docs/python-reference.md is not what the docstrings say" \

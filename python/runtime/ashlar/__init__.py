@@ -10,6 +10,8 @@ that is refused raises a subclass of ashlar.Error that says what was expected,
 what was found and what to do.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from ._arrays import empty
 from ._compile import Diagnostic, Progress, Remark, compile
 from ._errors import (Cancelled, Corrupt, DeviceLost, Error, Internal,
@@ -23,6 +25,11 @@ from ._runtime import Budget, Device, Runtime, Trace, default_runtime
 from ._session import Bindings, Run, Session
 from ._version import __version__
 
+if TYPE_CHECKING:
+    from ._inference import (GraphOptimizationLevel, InferenceSession,
+                             RunOptions, SessionOptions,
+                             get_available_providers, get_device)
+
 __all__ = [
     "Bindings", "Budget", "Cancelled", "Contract", "Corrupt", "Device",
     "DeviceLost", "Diagnostic", "Entry", "Error", "InferenceSession",
@@ -35,7 +42,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> Any:
     # Only who has ONNX Runtime's habits pays for them.
     if name in ("InferenceSession", "SessionOptions", "RunOptions",
                 "GraphOptimizationLevel", "get_available_providers",
