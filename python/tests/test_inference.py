@@ -127,6 +127,8 @@ def test_refusals(cache):
             (None, {"image": np.zeros((1, 2, 8, 8), np.float32)}, "1x2x8x8")):
         with pytest.raises(ashlar.Error, match=word):
             session.run(names, feed)
+    with pytest.raises(TypeError, match="'shape'; expected some of shapes"):
+        ashlar.InferenceSession(DIGITS, cache_dir=cache, shape={})
     for wrong in (b"", b"hello", "nowhere.onnx", None, 3):
         with pytest.raises(ashlar.Error):
             made = ashlar.InferenceSession(wrong, cache_dir=cache)
