@@ -46,6 +46,11 @@ public:
   bool enter(Tenant &tenant, uint32_t workers, int32_t priority,
              const RunControl &control, Pass &out);
   void leave(const Pass &pass, uint64_t nanoseconds);
+  /// How many runs wait.
+  size_t waiting() {
+    std::lock_guard<std::mutex> lock(mutex);
+    return waiters.size();
+  }
 
 private:
   struct Waiter {

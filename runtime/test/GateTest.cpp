@@ -39,13 +39,15 @@ protected:
     run.tenant = &tenant;
     run.priority = priority;
     run.length = length;
+    size_t before = gate.waiting();
     run.thread = std::thread([&run, this] {
       bool isIn =
           gate.enter(*run.tenant, 1, run.priority, run.control, run.pass);
       run.state = isIn ? 1 : 2;
     });
     // In order: those that come later are behind.
-    std::this_thread::sleep_for(std::chrono::milliseconds(3));
+    while (gate.waiting() == before)
+      std::this_thread::yield();
     return run;
   }
   /// Lets all go, one after the other; gives the order by their numbers.
