@@ -80,7 +80,17 @@ static void suggestRanges(const CompileOptions &options,
 static FormTrial tryForSizes(const CompileOptions &options,
                              const CompileHooks &hooks, llvm::raw_ostream &out,
                              llvm::raw_ostream &log) {
-  FormTrial found = compileOneForm(options, hooks, out, log);
+  FormTrial found;
+  if (auto zero = cutAtZero(options.sizes)) {
+    found.result.status = CompileStatus::Refused;
+    found.trial = {SizeTrial::Differs, zero};
+    found.said = "error: --dim=" + options.sizes[zero->symbol].text() +
+                 ": expected a program for a size of zero beside those for "
+                 "others, found that not all can be made; begin at " +
+                 std::to_string(zero->first) + "\n";
+  } else {
+    found = compileOneForm(options, hooks, out, log);
+  }
   bool makesFile = options.outputKind == OutputKind::Module &&
                    options.listStrategies.empty();
   if (found.trial.outcome == SizeTrial::Differs && options.mostPieces > 1 &&

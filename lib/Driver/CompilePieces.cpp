@@ -105,6 +105,8 @@ FormTrial PieceCompilation::compileFixed(const CompileOptions &given,
 }
 
 SizeTrial PieceCompilation::tries(const std::vector<SizeRange> &ranges) {
+  if (auto zero = cutAtZero(ranges))
+    return {SizeTrial::Differs, zero};
   if (options.verbose)
     log << "trying one form for " << spellRanges(ranges) << " ...\n";
   CompileOptions part = options;

@@ -87,10 +87,12 @@ static std::string readSizeRange(const std::string &text, SizeRange &range,
       {text.substr(dots + 2, colon - dots - 2), &range.maximum},
       {colon == text.size() ? "1" : text.substr(colon + 1), &range.step}};
   for (auto &[number, size] : numbers)
-    if (!parseSize(number, 1, *size) || *size > largestSize)
-      return "expected whole numbers of 1 to " + std::to_string(largestSize) +
-             ", found '" + number + "'; type " + range.name + "=1..8, or " +
-             range.name + "=64..960:32 for multiples of 32";
+    if (int64_t least = size == &range.step ? 1 : 0;
+        !parseSize(number, least, *size) || *size > largestSize)
+      return "expected whole numbers of " + std::to_string(least) + " to " +
+             std::to_string(largestSize) + ", found '" + number + "'; type " +
+             range.name + "=1..8, or " + range.name +
+             "=64..960:32 for multiples of 32";
   return whyNotSizes(range);
 }
 

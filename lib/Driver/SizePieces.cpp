@@ -8,6 +8,13 @@ static int64_t sizesOf(const SizeRange &range) {
   return (range.maximum - range.minimum) / range.step + 1;
 }
 
+std::optional<SizeCut> ashlar::cutAtZero(const std::vector<SizeRange> &ranges) {
+  for (size_t i = 0; i != ranges.size(); ++i)
+    if (ranges[i].minimum == 0 && ranges[i].maximum > 0)
+      return SizeCut{i, ranges[i].step};
+  return std::nullopt;
+}
+
 int64_t ashlar::countSizes(const std::vector<SizeRange> &ranges, int64_t most) {
   __int128 count = 1;
   for (const SizeRange &range : ranges)
@@ -25,6 +32,10 @@ std::string ashlar::spellRanges(const std::vector<SizeRange> &ranges) {
   return text;
 }
 
+/// As many sizes may be parts of their own, one after the other, where there
+/// are more than could all be.
+static constexpr unsigned mostPeeled = 2;
+
 /// The middle of the symbol with the most sizes.
 static SizeCut halve(const std::vector<SizeRange> &ranges) {
   size_t symbol = 0;
@@ -40,7 +51,7 @@ bool ashlar::cutIntoPieces(
     const std::function<SizeTrial(const std::vector<SizeRange> &)> &tries) {
   // The next one last.
   std::vector<std::vector<SizeRange>> left = {whole};
-  unsigned working = 0;
+  unsigned working = 0, peeled = 0;
   SizeTrial trial = known;
   for (bool isFirst = true; !left.empty(); isFirst = false) {
     std::vector<SizeRange> ranges = std::move(left.back());
@@ -60,6 +71,10 @@ bool ashlar::cutIntoPieces(
     SizeCut cut = trial.cut ? *trial.cut : halve(ranges);
     SizeRange &range = ranges[cut.symbol];
     if (cut.first <= range.minimum || cut.first > range.maximum)
+      return false;
+    // Who differs at each size is cut for long, and in vain.
+    peeled = cut.first == range.maximum ? peeled + 1 : 0;
+    if (peeled > mostPeeled && count > allowed)
       return false;
     std::vector<SizeRange> below = ranges;
     range.minimum = cut.first;

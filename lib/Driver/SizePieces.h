@@ -29,6 +29,9 @@ struct SizeTrial {
   std::optional<SizeCut> cut = {}; ///< of what differs, if that is known
 };
 
+/// Zero is a part of its own: kernels have something to do.
+std::optional<SizeCut> cutAtZero(const std::vector<SizeRange> &ranges);
+
 /// How many sizes there are, of all symbols together; at most `most`.
 int64_t countSizes(const std::vector<SizeRange> &ranges, int64_t most);
 

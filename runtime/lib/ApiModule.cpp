@@ -2,6 +2,7 @@
 //
 // The C API of modules and entries.
 
+#include "CallSizes.h"
 #include "EntryPieces.h"
 #include "Handles.h"
 #include "IndexVerifier.h"
@@ -284,6 +285,31 @@ ashlar_status_t ashlar_entry_contract(const ashlar_entry_t *entry,
     if (!entry)
       return isNull("entry");
     return writeStruct(contractOf(*entry), out_cost, "out_cost");
+  });
+}
+
+ashlar_status_t ashlar_entry_contract_at(const ashlar_entry_t *entry,
+                                         const ashlar_tensor_t *inputs,
+                                         size_t input_count,
+                                         ashlar_contract_t *out_cost) {
+  return guard([&]() -> Status {
+    if (!entry)
+      return isNull("entry");
+    ConstTensorSpan given = {inputs, input_count};
+    ASHLAR_RETURN_IF_ERROR(checkCount(*entry, given));
+    uint64_t bytes;
+    for (uint32_t i = 0; i < input_count; ++i)
+      ASHLAR_RETURN_IF_ERROR(checkShape(*entry, inputs[i], i, bytes));
+    std::vector<int64_t> symbols;
+    ASHLAR_RETURN_IF_ERROR(readSymbols(*entry, given, symbols));
+    const fb::ProgramEntry *piece;
+    ASHLAR_RETURN_IF_ERROR(findPiece(entry->module->index(), entry->pieces,
+                                     symbols.data(), piece));
+    ASHLAR_RETURN_IF_ERROR(checkDerivedShapes(*entry, given, symbols.data()));
+    ashlar_contract_t filled;
+    ASHLAR_RETURN_IF_ERROR(
+        contractOfCall(*entry, *piece, symbols.data(), filled));
+    return writeStruct(filled, out_cost, "out_cost");
   });
 }
 

@@ -13,16 +13,11 @@
 
 namespace ashlar::runtime {
 
-static std::string placeOf(const char *what, size_t index,
-                           const fb::TensorDescription &tensor) {
-  return concat(what, "[", index, "] ", tensor.name()->string_view());
-}
-
 Status BoundCall::bind(ConstTensorSpan inputs, TensorSpan outputs) {
   usable = false;
   ASHLAR_RETURN_IF_ERROR(checkInputs(inputs));
   ASHLAR_RETURN_IF_ERROR(readSymbols(inputs));
-  ASHLAR_RETURN_IF_ERROR(checkDerivedShapes(inputs));
+  ASHLAR_RETURN_IF_ERROR(checkDerivedShapes(entry, inputs, symbols.data()));
   ASHLAR_RETURN_IF_ERROR(checkOutputs(outputs));
   ASHLAR_RETURN_IF_ERROR(checkOverlap());
   if (!resolved) {
@@ -50,40 +45,15 @@ Status BoundCall::checkDevice(const ashlar_tensor_t &tensor,
 Status BoundCall::checkInput(const ashlar_tensor_t &tensor, uint32_t index) {
   const fb::TensorDescription &wanted = *entry.entry->inputs()->Get(index);
   auto at = [&] { return placeOf("inputs", index, wanted); };
-  if (tensor.type != uint32_t(wanted.type()))
-    return invalidArgument(
-        concat("expected elements of type ",
-               ashlar_element_type_name(uint32_t(wanted.type())), ", found ",
-               ashlar_element_type_name(tensor.type)),
-        at());
-  uint32_t rank = uint32_t(count(wanted.shape()));
-  if (tensor.rank != rank)
-    return invalidArgument(concat("expected the shape ",
-                                  entry.inputShapes[index], " of rank ", rank,
-                                  ", found rank ", tensor.rank),
-                           at());
   if (tensor.device)
     ASHLAR_RETURN_IF_ERROR(checkDevice(tensor, at()));
   uint64_t bytes = 0;
-  if (!shapeBytes(tensor.type, tensor.shape, rank, bytes))
-    return invalidArgument(concat("the shape ", shapeText(tensor.shape, rank),
-                                  " is negative or has too many bytes"),
-                           at());
-  for (uint32_t i = 0; i < rank; ++i) {
-    const fb::SizeExpression &size = *wanted.shape()->Get(i);
-    int64_t expected = 0;
-    if (isConstantSize(size) && evaluateSize(size, nullptr, expected) &&
-        expected != tensor.shape[i])
-      return invalidArgument(concat("expected the shape ",
-                                    entry.inputShapes[index], ", found ",
-                                    shapeText(tensor.shape, rank)),
-                             at());
-  }
+  ASHLAR_RETURN_IF_ERROR(checkShape(entry, tensor, index, bytes));
   if (tensor.capacity < bytes)
-    return invalidArgument(concat("the shape ", shapeText(tensor.shape, rank),
-                                  " needs ", bytes, " bytes, capacity is ",
-                                  tensor.capacity),
-                           at());
+    return invalidArgument(
+        concat("the shape ", shapeText(tensor.shape, tensor.rank), " needs ",
+               bytes, " bytes, capacity is ", tensor.capacity),
+        at());
   if (!tensor.data && bytes != 0)
     return invalidArgument("data is NULL", at());
   Argument &argument = inputArguments[index];
@@ -94,13 +64,7 @@ Status BoundCall::checkInput(const ashlar_tensor_t &tensor, uint32_t index) {
 }
 
 Status BoundCall::checkInputs(ConstTensorSpan inputs) {
-  if (inputs.count != inputArguments.size())
-    return invalidArgument(concat("entry ", entry.entry->name()->string_view(),
-                                  " takes ", inputArguments.size(),
-                                  " inputs, found ", inputs.count),
-                           "inputs");
-  if (!inputs.tensors && inputs.count)
-    return invalidArgument("inputs is NULL", "inputs");
+  ASHLAR_RETURN_IF_ERROR(checkCount(entry, inputs));
   for (uint32_t i = 0; i < inputs.count; ++i)
     ASHLAR_RETURN_IF_ERROR(checkInput(inputs.tensors[i], i));
   return {};
@@ -108,64 +72,18 @@ Status BoundCall::checkInputs(ConstTensorSpan inputs) {
 
 /// What was resolved for other sizes is so no longer, whatever comes next.
 Status BoundCall::readSymbols(ConstTensorSpan inputs) {
-  // -1: not seen yet.
-  std::vector<int64_t> found(symbols.size(), -1);
-  for (uint32_t i = 0; i < inputs.count && !symbols.empty(); ++i) {
-    const fb::TensorDescription &wanted = *entry.entry->inputs()->Get(i);
-    for (uint32_t j = 0; j < count(wanted.shape()); ++j) {
-      uint32_t number;
-      if (!isPlainSymbol(*wanted.shape()->Get(j), number))
-        continue;
-      const fb::Symbol &symbol = *session.index().symbols()->Get(number);
-      int64_t value = inputs.tensors[i].shape[j];
-      if (value < symbol.minimum() || value > symbol.maximum())
-        return invalidArgument(concat(symbol.name()->string_view(), " is ",
-                                      value, "; the module was compiled for ",
-                                      symbol.minimum(), " to ",
-                                      symbol.maximum()),
-                               placeOf("inputs", i, wanted));
-      if (value % symbol.step() != 0)
-        return invalidArgument(concat(symbol.name()->string_view(), " is ",
-                                      value,
-                                      "; the module was compiled for "
-                                      "multiples of ",
-                                      symbol.step()),
-                               placeOf("inputs", i, wanted));
-      if (found[number] != -1 && found[number] != value)
-        return invalidArgument(concat(symbol.name()->string_view(), " is ",
-                                      value, " here and ", found[number],
-                                      " in an earlier dimension"),
-                               placeOf("inputs", i, wanted));
-      found[number] = value;
-    }
-  }
+  std::vector<int64_t> found;
+  ASHLAR_RETURN_IF_ERROR(runtime::readSymbols(entry, inputs, found));
   if (found != symbols)
     resolved = false;
   symbols = std::move(found);
-  return resolved ? Status() : findPiece(entry, symbols.data(), piece);
+  return resolved
+             ? Status()
+             : findPiece(session.index(), entry.pieces, symbols.data(), piece);
 }
 
 const fb::TensorDescription &BoundCall::outputOf(uint32_t index) const {
   return *outputsOf(*entry.entry, *piece)->Get(index);
-}
-
-/// Dimensions such as 2*N, which follow from the symbols.
-Status BoundCall::checkDerivedShapes(ConstTensorSpan inputs) {
-  for (uint32_t i = 0; i < inputs.count; ++i) {
-    const fb::TensorDescription &wanted = *entry.entry->inputs()->Get(i);
-    if (isStatic(wanted))
-      continue;
-    int64_t shape[ASHLAR_MAX_RANK];
-    uint64_t bytes;
-    const ashlar_tensor_t &tensor = inputs.tensors[i];
-    if (!evaluateShape(wanted, symbols.data(), shape, bytes) ||
-        std::memcmp(shape, tensor.shape, sizeof(int64_t) * tensor.rank) != 0)
-      return invalidArgument(concat("expected the shape ", entry.inputShapes[i],
-                                    ", found ",
-                                    shapeText(tensor.shape, tensor.rank)),
-                             placeOf("inputs", i, wanted));
-  }
-  return {};
 }
 
 Status BoundCall::checkOutputs(TensorSpan outputs) {

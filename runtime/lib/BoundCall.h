@@ -9,7 +9,7 @@
 #define ASHLAR_RUNTIME_LIB_BOUNDCALL_H
 
 #include "ArenaPlacement.h"
-#include "Module.h"
+#include "CallSizes.h"
 #include "devices/CommandList.h"
 
 namespace ashlar::runtime {
@@ -18,10 +18,6 @@ class Session;
 
 struct TensorSpan {
   ashlar_tensor_t *tensors;
-  size_t count;
-};
-struct ConstTensorSpan {
-  const ashlar_tensor_t *tensors;
   size_t count;
 };
 
@@ -76,7 +72,6 @@ private:
   Status checkInput(const ashlar_tensor_t &tensor, uint32_t index);
   Status readSymbols(ConstTensorSpan inputs);
   const fb::TensorDescription &outputOf(uint32_t index) const;
-  Status checkDerivedShapes(ConstTensorSpan inputs);
   Status checkOutputs(TensorSpan outputs);
   Status checkOverlap() const;
   Status checkDevice(const ashlar_tensor_t &tensor,

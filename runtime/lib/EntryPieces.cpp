@@ -44,14 +44,14 @@ std::string rangesText(const fb::Module &module,
   return text;
 }
 
-Status findPiece(const ashlar_entry_t &entry, const int64_t *symbols,
-                 const fb::ProgramEntry *&out) {
-  for (const fb::ProgramEntry *piece : entry.pieces)
+Status findPiece(const fb::Module &module,
+                 const std::vector<const fb::ProgramEntry *> &pieces,
+                 const int64_t *symbols, const fb::ProgramEntry *&out) {
+  for (const fb::ProgramEntry *piece : pieces)
     if (holds(*piece, symbols)) {
       out = piece;
       return {};
     }
-  const fb::Module &module = entry.module->index();
   std::string sizes, ranges;
   for (uint32_t i = 0; i < count(module.symbols()); ++i)
     if (symbols[i] >= 0)
@@ -59,10 +59,10 @@ Status findPiece(const ashlar_entry_t &entry, const int64_t *symbols,
           concat(sizes.empty() ? "" : ", ",
                  module.symbols()->Get(i)->name()->c_str(), "=", symbols[i]);
   constexpr size_t most = 16;
-  for (size_t i = 0; i < std::min(entry.pieces.size(), most); ++i)
-    ranges += concat(i ? "; " : "", rangesText(module, *entry.pieces[i]));
-  if (entry.pieces.size() > most)
-    ranges += concat("; and ", entry.pieces.size() - most, " more");
+  for (size_t i = 0; i < std::min(pieces.size(), most); ++i)
+    ranges += concat(i ? "; " : "", rangesText(module, *pieces[i]));
+  if (pieces.size() > most)
+    ranges += concat("; and ", pieces.size() - most, " more");
   return invalidArgument(
       concat(sizes, ": the module was compiled for ", ranges), "inputs");
 }
@@ -87,39 +87,6 @@ bool isBound(const ashlar_entry_t &entry, size_t output, size_t dimension) {
       return true;
   }
   return false;
-}
-
-ashlar_contract_t contractOf(const ashlar_entry_t &entry) {
-  ashlar_contract_t most = ASHLAR_CONTRACT_INIT;
-  auto raise = [](uint64_t &to, uint64_t value) { to = std::max(to, value); };
-  for (const fb::ProgramEntry *piece : entry.pieces) {
-    const fb::Contract &contract = *piece->contract();
-    uint64_t weights = contract.weights_bytes(), code = contract.code_bytes();
-    uint64_t arena = contract.arena_bytes();
-    uint64_t lowest = contract.arena_lower_bound_bytes();
-    for (uint32_t i = 0; i < count(contract.companions()); ++i) {
-      const fb::CompanionContract &other = *contract.companions()->Get(i);
-      weights += other.weights_bytes();
-      code += other.code_bytes();
-      arena += other.arena_bytes();
-      lowest += other.arena_lower_bound_bytes();
-    }
-    raise(most.weights_bytes, weights);
-    raise(most.code_bytes, code);
-    raise(most.arena_bytes, arena);
-    raise(most.arena_lower_bound_bytes, lowest);
-    raise(most.outputs_bytes, contract.outputs_bytes());
-    raise(most.staging_bytes, contract.staging_bytes());
-    raise(most.scratch_bytes_per_worker, contract.scratch_bytes_per_worker());
-    raise(most.peak_bytes, contract.peak_bytes());
-  }
-  if (entry.pieces.size() == 1)
-    return most;
-  entry.module->addLoaded(most);
-  most.peak_bytes = most.weights_bytes + most.code_bytes + most.arena_bytes +
-                    most.outputs_bytes + most.staging_bytes +
-                    most.scratch_bytes_per_worker;
-  return most;
 }
 
 static Status verifyRanges(const fb::Module &module,

@@ -22,8 +22,9 @@ std::string rangesText(const fb::Module &module, const fb::ProgramEntry &piece);
 /// The first piece whose ranges hold these sizes, one for each of the module's
 /// symbols; below zero: the entry does not read it. INVALID_ARGUMENT names the
 /// ranges that there are.
-Status findPiece(const ashlar_entry_t &entry, const int64_t *symbols,
-                 const fb::ProgramEntry *&out);
+Status findPiece(const fb::Module &module,
+                 const std::vector<const fb::ProgramEntry *> &pieces,
+                 const int64_t *symbols, const fb::ProgramEntry *&out);
 
 /// The outputs as a piece has them, with the formulas of its sizes.
 inline const flatbuffers::Vector<flatbuffers::Offset<fb::TensorDescription>> *
@@ -38,6 +39,16 @@ bool isBound(const ashlar_entry_t &entry, size_t output, size_t dimension);
 /// At the largest sizes; of pieces, the most of each figure, and of weights and
 /// code what all of them have.
 ashlar_contract_t contractOf(const ashlar_entry_t &entry);
+
+/// Of a piece at these sizes, as contractOf has it: the arena that a session
+/// takes for them, and the outputs and inputs as they are then.
+Status contractAt(const fb::Entry &entry, const fb::ProgramEntry &piece,
+                  const int64_t *symbols, ashlar_contract_t &out);
+
+/// That of a loaded module, with the weights and the code of all pieces.
+Status contractOfCall(const ashlar_entry_t &entry,
+                      const fb::ProgramEntry &piece, const int64_t *symbols,
+                      ashlar_contract_t &out);
 
 /// Of a piece of the file: as many ranges as the module has symbols, and the
 /// entry's outputs.

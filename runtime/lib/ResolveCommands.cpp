@@ -6,6 +6,7 @@
 #include "BoundCall.h"
 #include "CheckedMath.h"
 #include "IndexVerifier.h"
+#include "PlaceValues.h"
 #include "Session.h"
 #include "SizeExpression.h"
 #include "ashlar/runtime/kernel_abi.h"
@@ -61,34 +62,14 @@ Status BoundCall::moveWithBuffer(const fb::Binding &binding, int64_t size,
 
 /// Gives the values of the arena places for the sizes at hand.
 Status BoundCall::placeArena() {
-  arenaBytes = piece->contract()->arena_bytes();
-  size_t values = count(piece->buffers());
-  if (values == 0)
-    return session.useArena(arenaBytes);
-  constexpr uint64_t line = ASHLAR_KERNEL_BUFFER_ALIGNMENT;
-  arena.resize(values);
-  for (uint32_t i = 0; i < values; ++i) {
-    const fb::ArenaBuffer &buffer = *piece->buffers()->Get(i);
-    int64_t size = 0;
-    ASHLAR_RETURN_IF_ERROR(evaluate(*buffer.size(), size));
-    // The plan has room for the largest only.
-    if (!fits(buffer.offset(), uint64_t(size), arenaBytes))
-      return corrupt(concat("a value of ", size,
-                            " bytes is larger than at the "
-                            "largest sizes"),
-                     concat("buffers[", i, "]"));
-    arena[i] = {(uint64_t(size) + line - 1) / line * line, buffer.offset(),
-                buffer.first(), buffer.last(), 0};
-  }
-  uint64_t needed = placeInArena(arena);
-  if (needed > arenaBytes) {
-    // The compiler's plan holds all sizes.
-    needed = arenaBytes;
-    for (ArenaValue &value : arena)
-      value.offset = value.planned;
-  }
-  arenaBytes = needed;
-  return session.useArena(needed);
+  arena.clear();
+  ASHLAR_RETURN_IF_ERROR(placeValues(
+      *piece,
+      [&](const fb::SizeExpression &size, int64_t &value) {
+        return evaluate(size, value);
+      },
+      arena, arenaBytes));
+  return session.useArena(arenaBytes);
 }
 
 Status BoundCall::resolveBinding(const fb::Binding &binding, uint64_t &length,

@@ -136,6 +136,70 @@ TEST_F(Pieces, TheContractHoldsAll) {
                 contract.staging_bytes + contract.scratch_bytes_per_worker);
 }
 
+/// The contract at a size, beside what a session is charged that runs it.
+TEST_F(Pieces, TheContractOfASizeIsWhatItsCallIsCharged) {
+  ASSERT_OK(ashlar_budget_create(runtime, "all", UINT64_MAX, &budget));
+  load(modulePieces());
+  ashlar_contract_t whole = ASHLAR_CONTRACT_INIT;
+  ASSERT_OK(ashlar_entry_contract(entry, &whole));
+  for (int64_t count : {1, 50, 101, 150, int(sampleCount)}) {
+    start();
+    // Outputs are the session's, inputs lie where they need no copy.
+    SampleArguments arguments(count);
+    arguments.outputs[0] = {};
+    ashlar_contract_t contract = ASHLAR_CONTRACT_INIT;
+    ASSERT_OK(ashlar_entry_contract_at(entry, arguments.inputs, 2, &contract));
+    ASSERT_OK(run(arguments));
+    ashlar_budget_statistics_t charged = ASHLAR_BUDGET_STATISTICS_INIT;
+    ASSERT_OK(ashlar_budget_query(budget, &charged));
+    EXPECT_EQ(contract.peak_bytes - contract.staging_bytes -
+                  contract.scratch_bytes_per_worker,
+              charged.current - whole.scratch_bytes_per_worker)
+        << count;
+    ashlar_session_statistics_t statistics = ASHLAR_SESSION_STATISTICS_INIT;
+    ASSERT_OK(ashlar_session_query(session, &statistics));
+    EXPECT_EQ(contract.arena_bytes, statistics.arena_bytes) << count;
+    EXPECT_EQ(contract.staging_bytes, 2 * contract.outputs_bytes);
+    uint64_t lines = (uint64_t(count) * sizeof(float) + 63) / 64;
+    EXPECT_EQ(contract.outputs_bytes, lines * 64);
+    EXPECT_EQ(contract.arena_lower_bound_bytes, contract.arena_bytes) << count;
+    EXPECT_EQ(contract.weights_bytes, whole.weights_bytes);
+    EXPECT_EQ(contract.code_bytes, whole.code_bytes);
+    ashlar_session_release(session);
+    session = nullptr;
+  }
+}
+
+TEST_F(Pieces, TheContractOfASizeIsOfShapesAlone) {
+  load(modulePieces());
+  ashlar_contract_t contract = ASHLAR_CONTRACT_INIT;
+  SampleArguments arguments(120), between(60), beyond(300);
+  for (ashlar_tensor_t &input : arguments.inputs) {
+    input.data = nullptr;
+    input.capacity = 0;
+  }
+  ASSERT_OK(ashlar_entry_contract_at(entry, arguments.inputs, 2, &contract));
+  EXPECT_EQ(contract.arena_bytes, 2 * 512u);
+  auto refuse = [&](const ashlar_tensor_t *inputs, size_t count,
+                    const char *why) {
+    ashlar_status_t status =
+        ashlar_entry_contract_at(entry, inputs, count, &contract);
+    EXPECT_EQ(status.code, ASHLAR_INVALID_ARGUMENT);
+    EXPECT_NE(std::strstr(status.message, why), nullptr) << status.message;
+  };
+  refuse(between.inputs, 2, "N=60: the module was compiled for N=101..256");
+  refuse(beyond.inputs, 2, "N is 300; the module was compiled for 1 to 256");
+  refuse(arguments.inputs, 1, "takes 2 inputs, found 1");
+  refuse(nullptr, 2, "inputs is NULL");
+  arguments.inputs[1].shape[0] = 121;
+  refuse(arguments.inputs, 2, "N is 121 here and 120 in an earlier dimension");
+  arguments.inputs[1].type = ASHLAR_TYPE_I64;
+  refuse(arguments.inputs, 2, "expected elements of type");
+  EXPECT_CODE(
+      ASHLAR_INVALID_ARGUMENT,
+      ashlar_entry_contract_at(nullptr, arguments.inputs, 2, &contract));
+}
+
 TEST_F(Pieces, MemoryIsWhatTheCallsNeed) {
   load(modulePieces());
   start();

@@ -19,7 +19,7 @@ static const char description[] =
 
 int main(int argc, char **argv) {
   CLI::App app(description, "ashlar-inspect");
-  std::string file, kernel, memoryMap, graph, entry;
+  std::string file, kernel, memoryMap, graph, entry, sizes;
   bool json = false, kernels = false, machine = false, verify = false;
   bool utilisation = false;
   app.set_version_flag("--version", std::string("ashlar-inspect ") +
@@ -42,9 +42,12 @@ int main(int argc, char **argv) {
                  "Write a page of the commands and what they exchange: .html")
       ->type_name("FILE");
   app.add_option("--entry", entry,
-                 "Which entry --memory-map and --graph show (default: the "
-                 "first)")
+                 "Which entry --memory-map, --graph and --sizes show (default: "
+                 "the first)")
       ->type_name("NAME");
+  app.add_option("--sizes", sizes,
+                 "N=2,W=320: print what the entry costs at these sizes")
+      ->type_name("SIZES");
   app.add_flag("--machine", machine, "Print the models it was made for");
   app.add_flag("--verify", verify, "Check the hashes of weights and code too");
   return runTool("ashlar-inspect", app, argc, argv, [&]() -> int {
@@ -62,6 +65,10 @@ int main(int argc, char **argv) {
     }
     if (!kernel.empty()) {
       std::fputs(inspection.disassembly(kernel).c_str() + 1, stdout);
+      return Done;
+    }
+    if (!sizes.empty()) {
+      std::fputs(inspection.contractAt(sizes, entry).c_str(), stdout);
       return Done;
     }
     if (utilisation) {

@@ -13,7 +13,7 @@ namespace ashlar::tools {
 
 using namespace ashlar::runtime;
 
-static void check(const Status &status) { tools::check(exportStatus(status)); }
+void check(const Status &status) { tools::check(exportStatus(status)); }
 
 Inspection::Inspection(const std::string &path)
     : parts(std::make_unique<Parts>()) {
@@ -88,10 +88,9 @@ static bool endsIn(const std::string &path, const std::string &ending) {
          path.compare(path.size() - ending.size(), ending.size(), ending) == 0;
 }
 
-/// The entry of a program that has this name; the first one for none.
-static const fb::ProgramEntry &entryNamed(const fb::Module &index,
-                                          const fb::Program &program,
-                                          const std::string &name) {
+const fb::ProgramEntry &entryNamed(const fb::Module &index,
+                                   const fb::Program &program,
+                                   const std::string &name) {
   std::string known;
   for (uint32_t i = 0; i < count(program.entries()); ++i) {
     const fb::ProgramEntry &entry = *program.entries()->Get(i);

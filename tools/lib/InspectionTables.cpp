@@ -6,10 +6,12 @@
 
 #include "Bytes.h"
 #include "EntryPieces.h"
+#include "Failure.h"
 #include "IndexVerifier.h"
 #include "SizeExpression.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 
 namespace ashlar::tools {
@@ -33,11 +35,29 @@ static std::string tensorLine(const char *role,
          (shape.empty() ? "scalar" : shape) + "\n";
 }
 
+static std::string contractLine(const char *name, uint64_t bytes,
+                                const char *note) {
+  return "  " + pad(name, 16) + pad(formatBytes(bytes), 12) + note + "\n";
+}
+
+static std::string contractTable(const ashlar_contract_t &contract,
+                                 const std::string &companions) {
+  auto line = contractLine;
+  return line("weights", contract.weights_bytes, "once per module") +
+         line("code", contract.code_bytes, "once per module") +
+         line("arena", contract.arena_bytes, "per session") +
+         line("  lower bound", contract.arena_lower_bound_bytes,
+              "no plan needs less") +
+         line("outputs", contract.outputs_bytes, "if the session owns them") +
+         line("staging", contract.staging_bytes, "if inputs are unaligned") +
+         line("scratch", contract.scratch_bytes_per_worker, "per thread") +
+         companions + line("peak", contract.peak_bytes, "with one thread");
+}
+
+/// Further devices apart.
 static std::string contractTable(const fb::Contract &contract,
                                  const fb::Program &program) {
-  auto line = [](const char *name, uint64_t bytes, const char *note) {
-    return "  " + pad(name, 16) + pad(formatBytes(bytes), 12) + note + "\n";
-  };
+  auto line = contractLine;
   std::string companions;
   for (uint32_t i = 0; i < count(contract.companions()); ++i) {
     const fb::CompanionContract &other = *contract.companions()->Get(i);
@@ -48,15 +68,16 @@ static std::string contractTable(const fb::Contract &contract,
                   line("    lower bound", other.arena_lower_bound_bytes(),
                        "no plan needs less");
   }
-  return line("weights", contract.weights_bytes(), "once per module") +
-         line("code", contract.code_bytes(), "once per module") +
-         line("arena", contract.arena_bytes(), "per session") +
-         line("  lower bound", contract.arena_lower_bound_bytes(),
-              "no plan needs less") +
-         line("outputs", contract.outputs_bytes(), "if the session owns them") +
-         line("staging", contract.staging_bytes(), "if inputs are unaligned") +
-         line("scratch", contract.scratch_bytes_per_worker(), "per thread") +
-         companions + line("peak", contract.peak_bytes(), "with one thread");
+  ashlar_contract_t own = ASHLAR_CONTRACT_INIT;
+  own.weights_bytes = contract.weights_bytes();
+  own.code_bytes = contract.code_bytes();
+  own.arena_bytes = contract.arena_bytes();
+  own.arena_lower_bound_bytes = contract.arena_lower_bound_bytes();
+  own.outputs_bytes = contract.outputs_bytes();
+  own.staging_bytes = contract.staging_bytes();
+  own.scratch_bytes_per_worker = contract.scratch_bytes_per_worker();
+  own.peak_bytes = contract.peak_bytes();
+  return contractTable(own, companions);
 }
 
 /// The beginning of a text on one line: control characters are shown as dots.
@@ -126,6 +147,78 @@ std::string Inspection::table() const {
             contractTable(*entry->contract(), program);
   }
   return text;
+}
+
+/// A value for each symbol, as "N=2,W=320" says.
+static std::vector<int64_t> readSizes(const fb::Module &index,
+                                      const std::string &text) {
+  std::string form, ranges;
+  std::vector<int64_t> sizes(count(index.symbols()), -1);
+  for (uint32_t i = 0; i < sizes.size(); ++i) {
+    const fb::Symbol &symbol = *index.symbols()->Get(i);
+    form += (i ? "," : "") + textOf(symbol.name()) + "=" +
+            std::to_string(symbol.maximum());
+  }
+  auto refuse = [&](const std::string &why) {
+    throw Failure(WrongUsage,
+                  "--sizes=" + text + ": " + why +
+                      (form.empty() ? "" : "; type --sizes=" + form));
+  };
+  if (sizes.empty())
+    refuse("the module leaves no sizes open");
+  for (size_t begin = 0; begin <= text.size();) {
+    size_t end = std::min(text.find(',', begin), text.size());
+    std::string part = text.substr(begin, end - begin);
+    begin = end + 1;
+    size_t equals = std::min(part.find('='), part.size());
+    uint32_t number = 0;
+    while (number < sizes.size() &&
+           textOf(index.symbols()->Get(number)->name()) !=
+               part.substr(0, equals))
+      ++number;
+    const char *first = part.c_str() + std::min(equals + 1, part.size());
+    int64_t value = -1;
+    auto [last, error] =
+        std::from_chars(first, part.c_str() + part.size(), value);
+    if (number == sizes.size() || sizes[number] != -1 || error != std::errc() ||
+        last != part.c_str() + part.size())
+      refuse("expected a value for each size, found '" + part + "'");
+    const fb::Symbol &symbol = *index.symbols()->Get(number);
+    if (value < symbol.minimum() || value > symbol.maximum() ||
+        value % symbol.step() != 0)
+      refuse(textOf(symbol.name()) + " is " + std::to_string(value) +
+             "; the module was compiled for " +
+             std::to_string(symbol.minimum()) + " to " +
+             std::to_string(symbol.maximum()) +
+             (symbol.step() == 1
+                  ? ""
+                  : ", multiples of " + std::to_string(symbol.step())));
+    sizes[number] = value;
+  }
+  if (std::find(sizes.begin(), sizes.end(), -1) != sizes.end())
+    refuse("expected a value for each size");
+  return sizes;
+}
+
+std::string Inspection::contractAt(const std::string &text,
+                                   const std::string &name) const {
+  const fb::Module &index = parts->index();
+  const fb::Program &program = parts->program();
+  std::vector<int64_t> sizes = readSizes(index, text);
+  const fb::ProgramEntry &first = entryNamed(index, program, name);
+  std::vector<const fb::ProgramEntry *> pieces;
+  for (const fb::ProgramEntry *piece : allEntries(program))
+    if (piece->entry() == first.entry())
+      pieces.push_back(piece);
+  const fb::ProgramEntry *piece = nullptr;
+  check(findPiece(index, pieces, sizes.data(), piece));
+  const fb::Entry &entry = *index.entries()->Get(first.entry());
+  ashlar_contract_t contract;
+  check(runtime::contractAt(entry, *piece, sizes.data(), contract));
+  std::string of = rangesText(index, *piece);
+  return "memory of " + textOf(entry.name()) + " at " + text +
+         (of.empty() ? "" : ", with the piece for " + of) + "\n" +
+         contractTable(contract, "");
 }
 
 static std::string describeMachine(const std::string &target,

@@ -34,6 +34,15 @@ struct Inspection::Parts {
   std::string path;
 };
 
+/// Throws what is wrong as a Failure.
+void check(const runtime::Status &status);
+
+/// The entry of a program that has this name; the first one for none. Throws a
+/// Failure that lists the names.
+const fb::ProgramEntry &entryNamed(const fb::Module &index,
+                                   const fb::Program &program,
+                                   const std::string &name);
+
 std::string textOf(const flatbuffers::String *string);
 
 /// Of a program and of a further device of one: "TARGET:PRESET".

@@ -132,7 +132,7 @@ bool parseOpenDim(const std::string &text, const std::vector<SizeRange> &sizes,
 /// What a dim of a symbolic shape is where each of `sizes` has its value.
 int64_t sizeOfDim(const std::string &dim, const std::vector<SizeRange> &sizes,
                   const std::vector<int64_t> &values);
-/// N=1..8,W=32..3200:32: names that are not repeated, ranges from 1 on, maybe
+/// N=1..8,W=32..3200:32: names that are not repeated, ranges from 0 on, maybe
 /// of multiples. `why` says what is wrong.
 bool parseSizeRanges(const std::string &text, std::vector<SizeRange> &sizes,
                      std::string &why);

@@ -100,6 +100,17 @@ TEST(SizePiecesTest, ThereAreNoMoreThanAsked) {
   EXPECT_TRUE(model.cut({range("N", 1, 100)}, 4));
 }
 
+TEST(SizePiecesTest, WhatDiffersAtEachSizeIsGivenUpEarly) {
+  Model model;
+  for (int64_t n = 1; n != 100; ++n)
+    model.turns.push_back(n);
+  EXPECT_FALSE(model.cut({range("N", 1, 99)}, 16));
+  EXPECT_LE(model.trials, 6u);
+  Model few{{1, 2, 3, 4, 5, 6}};
+  EXPECT_TRUE(few.cut({range("N", 1, 6)}, 16));
+  EXPECT_EQ(few.working.size(), 6u);
+}
+
 TEST(SizePiecesTest, APartThatFailsEndsIt) {
   unsigned trials = 0;
   EXPECT_FALSE(cutIntoPieces(
@@ -117,6 +128,14 @@ TEST(SizePiecesTest, WhatIsNoCutEndsIt) {
         {range("N", 1, 8)}, {SizeTrial::Differs, SizeCut{0, first}}, 16,
         [](const Ranges &) -> SizeTrial { return {SizeTrial::Works}; }));
   }
+}
+
+TEST(SizePiecesTest, ZeroIsAPartOfItsOwn) {
+  auto cut = cutAtZero({range("N", 1, 8), range("P", 0, 64, 32)});
+  ASSERT_TRUE(cut);
+  EXPECT_EQ(cut->symbol, 1u);
+  EXPECT_EQ(cut->first, 32);
+  EXPECT_FALSE(cutAtZero({range("N", 1, 8), range("P", 0, 0)}));
 }
 
 TEST(SizePiecesTest, RangesAreSpelledAsTheyAreTyped) {

@@ -501,7 +501,9 @@ ASHLAR_API ashlar_status_t ashlar_entry_output(const ashlar_entry_t *entry,
                                                size_t index,
                                                ashlar_tensor_info_t *out_info);
 
-/* What running the entry costs, to the byte, symbols at their largest. */
+/* What running the entry costs, to the byte, symbols at their largest. Where
+ * parts of the sizes have programs of their own, each figure is the largest of
+ * all, but weights and code are those of all together. */
 typedef struct ashlar_contract_t {
   size_t size;
   uint64_t weights_bytes; /* shared by all sessions of a module */
@@ -516,6 +518,15 @@ typedef struct ashlar_contract_t {
 #define ASHLAR_CONTRACT_INIT {sizeof(ashlar_contract_t), 0, 0, 0, 0, 0, 0, 0, 0}
 ASHLAR_API ashlar_status_t ashlar_entry_contract(const ashlar_entry_t *entry,
                                                  ashlar_contract_t *out_cost);
+/* The same for the sizes of these inputs, before any are bound: what a session
+ * that has run nothing else comes to. Of the tensors only type, rank and shape
+ * are read; memory is not. A session grows its arena to what its largest call
+ * needed, and takes all of it at once on devices whose memory cannot grow.
+ * INVALID_ARGUMENT for shapes that a run would refuse, with the ranges there
+ * are. Any thread. */
+ASHLAR_API ashlar_status_t ashlar_entry_contract_at(
+    const ashlar_entry_t *entry, const ashlar_tensor_t *inputs,
+    size_t input_count, ashlar_contract_t *out_cost);
 
 /*===-- Sessions ---------------------------------------------------------===*/
 

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What an entry costs, at its largest sizes and at given ones.
+
+#include "ArenaPlacement.h"
+#include "CheckedMath.h"
+#include "EntryPieces.h"
+#include "IndexVerifier.h"
+#include "PlaceValues.h"
+#include "SessionNeeds.h"
+#include "SizeExpression.h"
+#include "TensorShape.h"
+
+#include <algorithm>
+
+namespace ashlar::runtime {
+
+/// As the file has it, with further devices' figures added.
+static ashlar_contract_t readContract(const fb::Contract &contract) {
+  ashlar_contract_t out = ASHLAR_CONTRACT_INIT;
+  out.weights_bytes = contract.weights_bytes();
+  out.code_bytes = contract.code_bytes();
+  out.arena_bytes = contract.arena_bytes();
+  out.arena_lower_bound_bytes = contract.arena_lower_bound_bytes();
+  out.outputs_bytes = contract.outputs_bytes();
+  out.staging_bytes = contract.staging_bytes();
+  out.scratch_bytes_per_worker = contract.scratch_bytes_per_worker();
+  out.peak_bytes = contract.peak_bytes();
+  for (uint32_t i = 0; i < count(contract.companions()); ++i) {
+    const fb::CompanionContract &other = *contract.companions()->Get(i);
+    out.weights_bytes += other.weights_bytes();
+    out.code_bytes += other.code_bytes();
+    out.arena_bytes += other.arena_bytes();
+    out.arena_lower_bound_bytes += other.arena_lower_bound_bytes();
+  }
+  return out;
+}
+
+static void sumUp(ashlar_contract_t &contract) {
+  contract.peak_bytes = contract.weights_bytes + contract.code_bytes +
+                        contract.arena_bytes + contract.outputs_bytes +
+                        contract.staging_bytes +
+                        contract.scratch_bytes_per_worker;
+}
+
+ashlar_contract_t contractOf(const ashlar_entry_t &entry) {
+  ashlar_contract_t most = readContract(*entry.pieces.front()->contract());
+  if (entry.pieces.size() == 1)
+    return most;
+  auto raise = [](uint64_t &to, uint64_t value) { to = std::max(to, value); };
+  for (const fb::ProgramEntry *piece : entry.pieces) {
+    ashlar_contract_t own = readContract(*piece->contract());
+    raise(most.arena_bytes, own.arena_bytes);
+    raise(most.arena_lower_bound_bytes, own.arena_lower_bound_bytes);
+    raise(most.outputs_bytes, own.outputs_bytes);
+    raise(most.staging_bytes, own.staging_bytes);
+    raise(most.scratch_bytes_per_worker, own.scratch_bytes_per_worker);
+  }
+  entry.module->addLoaded(most);
+  sumUp(most);
+  return most;
+}
+
+/// The most bytes that live at one time.
+static uint64_t mostAlive(const std::vector<ArenaValue> &values) {
+  // As many begin as there are values: that is where a peak is.
+  uint64_t most = 0;
+  for (const ArenaValue &at : values) {
+    uint64_t alive = 0;
+    for (const ArenaValue &value : values)
+      if (value.first <= at.first && at.first <= value.last)
+        alive += value.size;
+    most = std::max(most, alive);
+  }
+  return most;
+}
+
+/// Of all tensors, each a multiple of 64.
+template <typename Tensors>
+static bool addTensors(const Tensors *tensors, const int64_t *symbols,
+                       uint64_t &sum) {
+  sum = 0;
+  for (uint32_t i = 0; i < count(tensors); ++i) {
+    int64_t shape[ASHLAR_MAX_RANK];
+    uint64_t bytes = 0;
+    if (!evaluateShape(*tensors->Get(i), symbols, shape, bytes) ||
+        !bufferBytes(bytes, bytes) || !checkedAdd(sum, bytes, sum))
+      return false;
+  }
+  return true;
+}
+
+Status contractAt(const fb::Entry &entry, const fb::ProgramEntry &piece,
+                  const int64_t *symbols, ashlar_contract_t &out) {
+  out = readContract(*piece.contract());
+  std::vector<ArenaValue> values;
+  uint64_t arena = 0;
+  auto evaluate = [&](const fb::SizeExpression &size, int64_t &value) {
+    return evaluateSize(size, symbols, value)
+               ? Status()
+               : corrupt("a size of the program overflows or is negative for "
+                         "these inputs");
+  };
+  ASHLAR_RETURN_IF_ERROR(placeValues(piece, evaluate, values, arena));
+  out.arena_bytes -= piece.contract()->arena_bytes() - arena;
+  if (!values.empty())
+    out.arena_lower_bound_bytes -=
+        piece.contract()->arena_lower_bound_bytes() -
+        std::min(mostAlive(values),
+                 piece.contract()->arena_lower_bound_bytes());
+  if (!addTensors(entry.inputs(), symbols, out.staging_bytes) ||
+      !addTensors(outputsOf(entry, piece), symbols, out.outputs_bytes))
+    return corrupt("a shape overflows for these inputs");
+  sumUp(out);
+  return {};
+}
+
+Status contractOfCall(const ashlar_entry_t &entry,
+                      const fb::ProgramEntry &piece, const int64_t *symbols,
+                      ashlar_contract_t &out) {
+  ASHLAR_RETURN_IF_ERROR(contractAt(*entry.entry, piece, symbols, out));
+  if (entry.pieces.size() > 1)
+    entry.module->addLoaded(out);
+  sumUp(out);
+  return {};
+}
+
+} // namespace ashlar::runtime
