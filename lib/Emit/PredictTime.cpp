@@ -64,6 +64,9 @@ private:
       return timeOf(symbols.lookup<exec::KernelOp>(launch.getKernel()));
     if (auto copy = dyn_cast<exec::CopyOp>(op)) {
       const MachineModel &host = binary.machine;
+      // Of a machine that nobody describes, such as where constants are folded.
+      if (host.memories.empty())
+        return 0;
       double bytes = double(largest(copy.getSource().getLength()));
       return bytes /
              std::max(1e-9, host.readBytesPerCycle(host.memories.back())) /
