@@ -223,8 +223,10 @@ def test_ctrl_c_ends_a_compile(tmp_path):
                   for i in range(60)])
     path = tmp_path / "large.onnx"
     path.write_bytes(made.SerializeToString())
+    # What starts tests in the background may have Ctrl-C ignored.
     code = f"""
-import ashlar
+import ashlar, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
 try:
     print("begins", flush=True)
     ashlar.compile({str(path)!r}, {str(tmp_path / 'large.ash')!r})
