@@ -93,7 +93,7 @@ def test_faults_of_the_compiler(tmp_path, monkeypatch):
     program = tmp_path / "ashlar-compile"
     monkeypatch.setenv("ASHLAR_BIN", str(tmp_path))
     for script, kind, words in (
-            ("kill -SEGV $$", ashlar.Internal, ["signal 11"]),
+            ("kill -KILL $$", ashlar.Internal, ["signal 9"]),
             ("echo 'error: our fault' >&2; exit 70", ashlar.Internal,
              ["our fault"]),
             ("exit 1", ashlar.InvalidArgument, ["said nothing"]),
