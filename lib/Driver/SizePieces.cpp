@@ -32,8 +32,8 @@ std::string ashlar::spellRanges(const std::vector<SizeRange> &ranges) {
   return text;
 }
 
-/// As many sizes may be parts of their own, one after the other, where there
-/// are more than could all be.
+/// As many parts may be so small, one after the other, that there would be too
+/// many of them.
 static constexpr unsigned mostPeeled = 2;
 
 /// The middle of the symbol with the most sizes.
@@ -72,9 +72,10 @@ bool ashlar::cutIntoPieces(
     SizeRange &range = ranges[cut.symbol];
     if (cut.first <= range.minimum || cut.first > range.maximum)
       return false;
-    // Who differs at each size is cut for long, and in vain.
-    peeled = cut.first == range.maximum ? peeled + 1 : 0;
-    if (peeled > mostPeeled && count > allowed)
+    // Who differs at each size, or every other, is cut for long, and in vain.
+    int64_t above = (range.maximum - cut.first) / range.step + 1;
+    peeled = above < sizesOf(range) / allowed ? peeled + 1 : 0;
+    if (peeled > mostPeeled)
       return false;
     std::vector<SizeRange> below = ranges;
     range.minimum = cut.first;

@@ -106,6 +106,11 @@ TEST(SizePiecesTest, WhatDiffersAtEachSizeIsGivenUpEarly) {
     model.turns.push_back(n);
   EXPECT_FALSE(model.cut({range("N", 1, 99)}, 16));
   EXPECT_LE(model.trials, 6u);
+  Model pairs;
+  for (int64_t n = 1; n < 1000; n += 2)
+    pairs.turns.push_back(n);
+  EXPECT_FALSE(pairs.cut({range("N", 1, 1000)}, 16));
+  EXPECT_LE(pairs.trials, 6u);
   Model few{{1, 2, 3, 4, 5, 6}};
   EXPECT_TRUE(few.cut({range("N", 1, 6)}, 16));
   EXPECT_EQ(few.working.size(), 6u);

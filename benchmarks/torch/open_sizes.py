@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Open sizes of PyTorch's exports: a table of fourteen architectures.
+
+Each is exported with random weights (architectures.py) and compiled with every
+dim open that the exporter was let leave open. The table says whether that
+compiles, in how many pieces, the largest error beside ONNX Runtime and the time
+beside that of a compile for one size, both at five sizes of the ranges, the
+file's bytes and the time of the compile. Needs an environment of its own:
+
+  python3 -m venv torch
+  torch/bin/pip install torch torchvision transformers onnx onnxscript onnxruntime
+  torch/bin/python benchmarks/torch/open_sizes.py --build build
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+
+import numpy as np
+import onnxruntime
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+warnings.filterwarnings("ignore")
+
+from architectures import ARCHITECTURES, write  # noqa: E402
+
+
+def five_sizes(ranges):
+    """The ends, what is beside the least, and two between."""
+    points = []
+    for part in (0.0, 0.02, 0.3, 0.6, 1.0):
+        point = {}
+        for symbol, (least, most, step) in ranges.items():
+            count = (most - least) // step
+            at = 1 if part == 0.02 and count else round(part * count)
+            point[symbol] = least + min(at, count) * step
+        points.append(point)
+    return points
+
+
+def inputs_at(made, point, random):
+    """Numbers for one value of each symbol."""
+    values = {}
+    for name, example in made.inputs.items():
+        shape = list(example.shape)
+        for axis, symbol in made.axes.get(name, {}).items():
+            shape[axis] = point[symbol]
+        values[name] = (random.integers(0, made.tokens, shape)
+                        if example.dtype.is_floating_point is False
+                        else random.standard_normal(shape, np.float32))
+    return values
+
+
+def run(*command):
+    return subprocess.run([str(c) for c in command], capture_output=True,
+                          text=True)
+
+
+def bench(build, module, shapes):
+    """Microseconds of one call on one thread, the least of three tries."""
+    best = float("inf")
+    for _ in range(3):
+        done = run(build / "bin/ashlar-bench", module, "--json", "--threads=1",
+                   "--min-time=0.2", *shapes)
+        if done.returncode:
+            raise RuntimeError(done.stderr)
+        figures = json.loads(done.stdout)
+        best = min(best, figures["min_ms"] * 1e3)
+    return best
+
+
+def check(build, work, made, model, module, times):
+    """Largest error relative to the largest result, and open over static time,
+    at each of the five sizes."""
+    random = np.random.default_rng(1)
+    session = onnxruntime.InferenceSession(str(model),
+                                           providers=["CPUExecutionProvider"])
+    errors, ratios = [], []
+    for point in five_sizes(made.ranges):
+        values = inputs_at(made, point, random)
+        expected = session.run(None, values)
+        arguments = []
+        shapes = []
+        for name, value in values.items():
+            np.save(work / f"{name}.npy", value)
+            arguments.append(f"--input={name}={work}/{name}.npy")
+            shapes.append(f"--shape={name}=" + "x".join(map(str, value.shape)))
+        done = run(build / "bin/ashlar-run", module, *arguments,
+                   f"--output-dir={work}/out")
+        if done.returncode:
+            return f"at {point}: {done.stderr.strip()}", None
+        for output, value in zip(session.get_outputs(), expected):
+            found = np.load(work / "out" / (re.sub(r"[^\w.-]", "_", output.name)
+                                            + ".npy"))
+            if found.shape != value.shape:
+                return f"at {point}: shape {found.shape}, not {value.shape}", None
+            errors.append(float(np.abs(found - value).max()
+                                / max(np.abs(value).max(), 1e-9)))
+        if times:
+            fixed = work / "fixed.ash"
+            done = run(build / "bin/ashlar-compile", model, "-o", fixed, *shapes)
+            if done.returncode:
+                return f"static at {point}: {done.stderr}", None
+            # Integers of random inputs are small, whatever the type.
+            ratios.append(bench(build, module, arguments)
+                          / bench(build, fixed, arguments))
+    return max(errors), ratios
+
+
+def measure(build, name, work, times):
+    model, module = work / "model.onnx", work / "open.ash"
+    made = write(name, model)
+    dims = ",".join(f"{s}={a}..{b}" + (f":{c}" if c > 1 else "")
+                    for s, (a, b, c) in made.ranges.items())
+    begin = time.monotonic()
+    done = run(build / "bin/ashlar-compile", model, "-o", module,
+               f"--dim={dims}")
+    taken = time.monotonic() - begin
+    row = {"name": name, "dims": dims, "seconds": taken}
+    if done.returncode:
+        return row | {"why": done.stderr.strip() or f"it ends with {done.returncode}"}
+    pieces = re.search(r"(\d+) programs do", done.stderr)
+    row |= {"pieces": int(pieces[1]) if pieces else 1,
+            "bytes": module.stat().st_size}
+    error, ratios = check(build, work, made, model, module, times)
+    if isinstance(error, str):
+        return row | {"why": error}
+    return row | {"error": error, "ratios": ratios}
+
+
+def line(row):
+    if "why" in row:
+        why = row["why"].splitlines()[0].replace("|", "/")
+        return (f"| {row['name']} | {row['dims']} | no: {why[:160]} | | | | |"
+                f" {row['seconds']:.1f} |")
+    ratios = " ".join(f"{r:.2f}" for r in row["ratios"]) or "-"
+    return (f"| {row['name']} | {row['dims']} | yes | {row['pieces']} |"
+            f" {row['error']:.1e} | {ratios} | {row['bytes'] / 1024:.0f} |"
+            f" {row['seconds']:.1f} |")
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--no-times", action="store_true",
+                        help="leave the times of calls out")
+    parser.add_argument("names", nargs="*", help="default: all")
+    arguments = parser.parse_args()
+    print("| model | open | compiles | pieces | error | open over static time |"
+          " KiB | compile s |\n|---|---|---|---|---|---|---|---|")
+    failed = 0
+    for name in arguments.names or ARCHITECTURES:
+        with tempfile.TemporaryDirectory() as work:
+            row = measure(arguments.build.resolve(), name, pathlib.Path(work),
+                          not arguments.no_times)
+        failed += "why" in row or row["error"] > 1e-3
+        print(line(row), flush=True)
+        if "why" in row:
+            print(row["why"], file=sys.stderr)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
