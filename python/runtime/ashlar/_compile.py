@@ -25,6 +25,7 @@ __all__ = ["Diagnostic", "Progress", "Remark", "compile"]
 def compile(model: Any, output: Optional[Path] = None, *,
             shapes: Optional[Mapping[str, Sequence[Union[int, str]]]] = None,
             dims: Optional[Mapping[str, Any]] = None,
+            pieces: Optional[int] = None,
             values: Optional[Mapping[str, Any]] = None,
             target: Union[str, Sequence[str], None] = None,
             precision: Optional[str] = None,
@@ -51,6 +52,8 @@ def compile(model: Any, output: Optional[Path] = None, *,
              names of `dims` in it: {"x": ("N", 3, 48, "W")}
     dims:    sizes that each call chooses: {"N": (1, 8), "W": (32, 3200, 32)},
              from, to, and the step between
+    pieces:  how many programs share these sizes at most, where no one form
+             serves all of them; 1: none but one
     values:  inputs that become constants: {"rate": 16000}
     target:  "cpu:host" where left out; several make one program each
     precision: "f32", "bf16", "f16" or "auto"; with "auto", tolerance says how
@@ -81,8 +84,8 @@ def compile(model: Any, output: Optional[Path] = None, *,
             else pathlib.Path(os.fsdecode(output)).absolute()
         said = work / "remarks.txt"
         flags = flags_for(model, work, dict(
-            shapes=shapes, dims=dims, values=values, target=target,
-            precision=precision, tolerance=tolerance, calibration=calibration,
+            shapes=shapes, dims=dims, pieces=pieces, values=values,
+            target=target, precision=precision, tolerance=tolerance, calibration=calibration,
             precision_plan=precision_plan,
             write_precision_plan=write_precision_plan,
             memory_budget=memory_budget, machine=machine, tuning=tuning,

@@ -20,7 +20,7 @@ _SWITCHES = ("strict", "exact_convolution")
 
 
 def command_line(*, shapes: Any, dims: Any, values: Any, target: Any,
-                 memory_budget: Any, threads: Any, tolerance: Any,
+                 memory_budget: Any, threads: Any, pieces: Any, tolerance: Any,
                  **others: Any) -> list[str]:
     """The flags; what is None or False is left out."""
     flags: list[str] = []
@@ -46,6 +46,8 @@ def command_line(*, shapes: Any, dims: Any, values: Any, target: Any,
                      f"{byte_count(memory_budget, 'memory_budget')}B")
     if threads is not None:
         flags.append(f"--threads={whole_number(threads, 'threads', 1)}")
+    if pieces is not None:
+        flags.append(f"--pieces={whole_number(pieces, 'pieces', 1)}")
     if tolerance is not None:
         try:
             flags.append(f"--tolerance={float(tolerance)!r}")
