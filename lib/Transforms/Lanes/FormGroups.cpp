@@ -255,10 +255,20 @@ struct FormGroups : ashlar::impl::FormGroupsPassBase<FormGroups> {
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
     SmallVector<std::pair<exec::KernelOp, func::FuncOp>> kernels;
-    for (auto kernel : getOperation().getOps<exec::KernelOp>())
-      if (FlatSymbolRefAttr body = kernel.getBodyAttr())
-        kernels.push_back(
-            {kernel, symbols.lookup<func::FuncOp>(body.getAttr())});
+    llvm::DenseSet<Operation *> bodies;
+    for (auto kernel : getOperation().getOps<exec::KernelOp>()) {
+      if (!kernel.getBodyAttr())
+        continue;
+      auto body = symbols.lookup<func::FuncOp>(*kernel.getBody());
+      if (!body || body.isDeclaration() || kernel.getGrid() ||
+          !bodies.insert(body).second) {
+        kernel.emitOpError("expected a function of its own as its body, "
+                           "without groups so far, found ")
+            << kernel.getBodyAttr();
+        return signalPassFailure();
+      }
+      kernels.push_back({kernel, body});
+    }
     if (failed(failableParallelForEach(&getContext(), kernels, [](auto kernel) {
           return GroupFormer(kernel.first, kernel.second).run();
         })))

@@ -21,6 +21,8 @@ bool KernelJoiner::isJoinable(exec::InvokeOp invoke) const {
       groups.getConstant() != 1 || kernel.getNumParameters() != 0)
     return false;
   func::FuncOp function = bodyOf(invoke);
+  if (!function || function.isDeclaration())
+    return false;
   bool hasContract = false;
   auto isPart = [&](Operation &op) {
     hasContract |= isa<tile::ContractOp>(op);

@@ -75,6 +75,11 @@ public:
     if (isGrouped() && isWalked(sizes.size() - 1))
       return op.emitOpError("expected a group of terms side by side, found one "
                             "whose steps are values");
+    for (Value operand : {op.getA(), op.getB()})
+      if (isGrouped() && (operand == op.getA() || !packs()) &&
+          liesApart(operand))
+        return op.emitOpError("expected a group of terms side by side, found ")
+               << operand.getType();
     zero = index(0);
     at.assign(sizes.size(), b.getIndexAttr(0));
     for (unsigned d = 0; d != sizes.size(); ++d)
@@ -104,6 +109,15 @@ private:
   bool isCut(unsigned d) {
     int64_t workers = strategy.getWorkerTile(d);
     return workers != 0 && workers < sizes[d];
+  }
+  /// Whether neighbours of the last dim are known not to be in memory.
+  static bool liesApart(Value memory) {
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    auto type = cast<MemRefType>(memory.getType());
+    return succeeded(type.getStridesAndOffset(strides, offset)) &&
+           !strides.empty() && strides.back() != 1 &&
+           !ShapedType::isDynamic(strides.back());
   }
   /// Whether `memory` is walked along `d` in steps that are values: boxes are
   /// as long as one there.

@@ -72,9 +72,16 @@ static LogicalResult checkKernel(exec::KernelOp kernel,
     return kernel.emitError("after the stage tile: expected ")
            << missing << " of kernel '" << kernel.getName() << "', found none";
   auto body = symbols.lookup<func::FuncOp>(*kernel.getBody());
-  if (!body)
+  if (!body || body.isDeclaration() || body.isPublic())
     return kernel.emitError("after the stage tile: expected kernel '")
-           << kernel.getName() << "' to call a function";
+           << kernel.getName() << "' to call a private function with a body";
+  auto others = kernel->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(
+      exec::companionsAttrName);
+  if (size_t devices = 1 + (others ? others.size() : 0);
+      kernel.getDevice() >= devices)
+    return kernel.emitError("after the stage tile: expected kernel '")
+           << kernel.getName() << "' on one of the program's " << devices
+           << " devices, found device " << kernel.getDevice();
   if (failed(checkArguments(kernel, body)))
     return failure();
   return checkBody(kernel, body);
@@ -86,7 +93,9 @@ LogicalResult ashlar::checkKernels(ModuleOp program) {
   for (auto kernel : program.getOps<exec::KernelOp>()) {
     if (failed(checkKernel(kernel, symbols)))
       return failure();
-    bodies.insert(*kernel.getBody());
+    if (!bodies.insert(*kernel.getBody()).second)
+      return kernel.emitError("after the stage tile: expected kernel '")
+             << kernel.getName() << "' to call a function of its own";
   }
   for (auto function : program.getOps<func::FuncOp>()) {
     if (function.isPublic()) {

@@ -12,3 +12,33 @@ func.func private @unbounded_body(%x: memref<8xf32>, %size: memref<i64>) {
   linalg.fill ins(%zero : f32) outs(%a : memref<?xf32>)
   return
 }
+
+// -----
+
+// Groups are formed once, of a body that is there and nobody else's.
+// expected-error@+1 {{'exec.kernel' op expected a function of its own as its body, without groups so far, found}}
+exec.kernel @declared calls @declared_body : (memref<4xf32>) -> memref<4xf32>
+func.func private @declared_body(memref<4xf32>, memref<4xf32>)
+
+// -----
+
+exec.kernel @one calls @shared_body : (memref<4xf32>) -> memref<4xf32>
+// expected-error@+1 {{'exec.kernel' op expected a function of its own as its body, without groups so far, found}}
+exec.kernel @two calls @shared_body : (memref<4xf32>) -> memref<4xf32>
+func.func private @shared_body(%x: memref<4xf32>, %y: memref<4xf32>) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{'exec.kernel' op expected a function of its own as its body, without groups so far, found}}
+exec.kernel @grouped calls @grouped_body : (memref<4xf32>) -> memref<4xf32> grid [#exec.size<1>]
+func.func private @grouped_body(%x: memref<4xf32>, %y: memref<4xf32>) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{'exec.kernel' op expected a function of its own as its body, without groups so far, found}}
+exec.kernel @memory calls @global : (memref<4xf32>) -> memref<4xf32>
+memref.global @global : memref<4xf32>

@@ -180,7 +180,7 @@ SizeAttr KernelOp::getGroups() {
 }
 
 LogicalResult KernelOp::verify() {
-  if (int64_t(getDevice()) < 0)
+  if (getDevice() > UINT32_MAX)
     return emitOpError("expected the number of a device, found ")
            << int64_t(getDevice());
   for (unsigned i = 0; i != getNumBindings(); ++i)
@@ -195,12 +195,13 @@ LogicalResult KernelOp::verify() {
            << int64_t(*getScratchBytes());
   if (getCyclesAttr() && !getBoundAttr())
     return emitOpError("expected 'bound' beside 'cycles', found none");
+  if (getAliases() && getNumResults() != 1)
+    return emitOpError("expected one result beside 'aliases', found ")
+           << getNumResults();
   for (int64_t operand : getAliases().value_or(ArrayRef<int64_t>()))
-    if (operand < 0 || operand >= int64_t(getNumOperands()) ||
-        getNumResults() != 1)
+    if (operand < 0 || operand >= int64_t(getNumOperands()))
       return emitOpError("expected 'aliases' to number some of its ")
-             << getNumOperands() << " operands and one result, found operand "
-             << operand << " and " << getNumResults() << " results";
+             << getNumOperands() << " operands, found operand " << operand;
   return success();
 }
 

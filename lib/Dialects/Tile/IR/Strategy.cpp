@@ -57,9 +57,9 @@ static void printNumbers(AsmPrinter &printer, ArrayRef<int64_t> numbers) {
 
 /// What follows the kind.
 static LevelAttr parseLevel(AsmParser &parser, LevelKind kind) {
-  StringRef scope;
+  std::string scope;
   SmallVector<int64_t> parallel, reduced, order;
-  if ((kind == LevelKind::Grid && parser.parseKeyword(&scope)) ||
+  if ((kind == LevelKind::Grid && parser.parseKeywordOrString(&scope)) ||
       parseParts(parser, parallel, reduced) ||
       (succeeded(parser.parseOptionalKeyword("order")) &&
        parseList(parser, order)))
@@ -70,8 +70,10 @@ static LevelAttr parseLevel(AsmParser &parser, LevelKind kind) {
 
 static void printLevel(AsmPrinter &printer, LevelAttr level) {
   printer << stringifyLevelKind(level.getKind()) << " ";
-  if (level.getKind() == LevelKind::Grid)
-    printer << level.getScope() << " ";
+  if (level.getKind() == LevelKind::Grid) {
+    printer.printKeywordOrString(level.getScope());
+    printer << " ";
+  }
   printer << "[";
   printNumbers(printer, level.getParallel());
   if (!level.getReduced().empty()) {
@@ -84,10 +86,11 @@ static void printLevel(AsmPrinter &printer, LevelAttr level) {
 }
 
 static HopAttr parseHop(AsmParser &parser) {
-  StringRef name, memory;
+  StringRef name;
+  std::string memory;
   int64_t at = 0, slots = 1;
   SMLoc location = parser.getCurrentLocation();
-  if (parser.parseKeyword(&name) || parser.parseKeyword(&memory))
+  if (parser.parseKeyword(&name) || parser.parseKeywordOrString(&memory))
     return {};
   std::optional<HopKind> kind = symbolizeHopKind(name);
   if (!kind) {
@@ -102,7 +105,8 @@ static HopAttr parseHop(AsmParser &parser) {
 }
 
 static void printHop(AsmPrinter &printer, HopAttr hop) {
-  printer << stringifyHopKind(hop.getKind()) << " " << hop.getMemory();
+  printer << stringifyHopKind(hop.getKind()) << " ";
+  printer.printKeywordOrString(hop.getMemory());
   if (hop.getKind() == HopKind::Pack)
     printer << " at " << hop.getAt();
   else
@@ -147,7 +151,7 @@ Attribute StrategyAttr::parse(AsmParser &parser, Type) {
   SmallVector<int64_t> shape, m, n, k, group, lanes;
   SmallVector<LevelAttr> levels;
   SmallVector<HopAttr> stages;
-  StringRef accumulator;
+  std::string accumulator;
   int64_t promote = -1;
   DictionaryAttr hints = DictionaryAttr::get(parser.getContext());
   SMLoc start = parser.getCurrentLocation();
@@ -175,7 +179,7 @@ Attribute StrategyAttr::parse(AsmParser &parser, Type) {
       if (parser.parseColon() || !stages.emplace_back(parseHop(parser)))
         return {};
     } else if (name == "acc") {
-      if (parser.parseKeyword(&accumulator) ||
+      if (parser.parseKeywordOrString(&accumulator) ||
           named("promote", [&] { return parser.parseInteger(promote); }))
         return {};
     } else if (name == "hints") {
@@ -221,7 +225,8 @@ void StrategyAttr::print(AsmPrinter &printer) const {
     printer << ", b: ";
     printHop(printer, hop);
   }
-  printer << ", acc " << getAccumulator();
+  printer << ", acc ";
+  printer.printKeywordOrString(getAccumulator());
   if (getPromote() >= 0)
     printer << " promote " << getPromote();
   if (!getHints().empty())
@@ -265,7 +270,7 @@ verifyLevels(llvm::function_ref<InFlightDiagnostic()> error,
                        << level;
       continue;
     }
-    bool behindTerms = false;
+    int64_t term = -1; // the last one that is looped over
     for (int64_t dim : level.getOrder()) {
       if (dim < 0 || dim >= int64_t(dims) || isOrdered[dim])
         return error() << "expected each dim at most once in the orders, found "
@@ -275,10 +280,11 @@ verifyLevels(llvm::function_ref<InFlightDiagnostic()> error,
         return error() << "expected a tile of dim " << dim
                        << ", over which it loops, in " << level;
       bool isTerm = dim >= int64_t(parallel);
-      if (isTerm ? !isLast : behindTerms)
-        return error() << "expected loops over terms inside all others, found "
+      if (isTerm ? !isLast || dim < term : term >= 0)
+        return error() << "expected loops over terms inside all others, in "
+                          "the order of their dims, found "
                        << level;
-      behindTerms |= isTerm;
+      term = isTerm ? dim : term;
     }
     for (unsigned d = 0; d != dims; ++d)
       if (level.getTile(d) != 0 && !isOrdered[d] && (!isLast || d >= parallel))

@@ -326,6 +326,15 @@ LogicalResult ContractOp::verifyStrategy() {
                          "in b unless it is packed, found ")
              << getMaps()[0] << " and " << getMaps()[1];
   }
+  // Registers of a matrix unit take whole groups and hold all terms.
+  if (strategy.isMatrix() &&
+      (!strategy.isGrouped() || reduced < 2 || getReduced().back() < 1 ||
+       strategy.getShape()[2] % getReduced().back() != 0 ||
+       strategy.getPromote() >= 0 || strategy.getPrefetchDistance() != 0))
+    return emitOpError("expected groups of terms, some to a product of the "
+                       "matrix unit, all of them in one sum and none asked for "
+                       "early, found ")
+           << strategy;
   if (!strategy.getPack())
     return success();
   SmallVector<int64_t> loops = strategy.getLoops();

@@ -136,12 +136,12 @@ exec.kernel @k : () -> () {cycles = 3 : i64}
 // -----
 
 // Only an operand can be overwritten, and only by a single result.
-// expected-error@+1 {{'exec.kernel' op expected 'aliases' to number some of its 1 operands and one result, found operand 1 and 1 results}}
+// expected-error@+1 {{'exec.kernel' op expected 'aliases' to number some of its 1 operands, found operand 1}}
 exec.kernel @k : (memref<4xf32>) -> memref<4xf32> {aliases = array<i64: 1>}
 
 // -----
 
-// expected-error@+1 {{'exec.kernel' op expected 'aliases' to number some of its 1 operands and one result, found operand 0 and 2 results}}
+// expected-error@+1 {{'exec.kernel' op expected one result beside 'aliases', found 2}}
 exec.kernel @k : (memref<4xf32>) -> (memref<4xf32>, memref<4xf32>) {aliases = array<i64: 0>}
 
 // -----

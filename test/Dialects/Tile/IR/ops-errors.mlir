@@ -258,7 +258,7 @@ func.func @strategy_tile_without_loop() attributes {
 
 // Sums of chunks are inside all other loops.
 func.func @strategy_terms_outside() attributes {
-  // expected-error@+1 {{expected loops over terms inside all others, found #tile.level<loop [4, 6 | 8] order [0, 2, 1]>}}
+  // expected-error@+1 {{expected loops over terms inside all others, in the order of their dims, found #tile.level<loop [4, 6 | 8] order [0, 2, 1]>}}
   strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | 8] order [0, 2, 1], acc vectors promote 0>} {
   return
 }
@@ -391,6 +391,33 @@ func.func @strategy_workers(%a: memref<8x8xf32>, %b: memref<8x6xf32>, %c: memref
   ^bb0(%sum: f32):
     tile.yield %sum : f32
   }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n) -> (m, n)>
+
+// A matrix unit takes groups.
+func.func @strategy_matrix(%a: memref<8x8xf32>, %b: memref<8x16xf32>, %c: memref<8x16xf32>) {
+  // expected-error@+1 {{'tile.contract' op expected groups of terms, some to a product of the matrix unit, all of them in one sum and none asked for early, found}}
+  tile.contract a(%a: memref<8x8xf32>) b(%b: memref<8x16xf32>) outs(%c: memref<8x16xf32>) attributes {
+      parallel = array<i64: 8, 16>, reduced = array<i64: 8>, maps = [#a, #b, #c],
+      strategy = #tile.strategy<"matrix" shape [4, 16, 4] m [0] n [1] k [2], loop [4, 16 | _] order [0, 1], acc tiles>} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+// Sums of chunks follow each other as the dims do.
+func.func @strategy_terms() attributes {
+  // expected-error@+1 {{expected loops over terms inside all others, in the order of their dims, found #tile.level<loop [4, 6 | 4, 2] order [0, 1, 3, 2]>}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [2, 3], loop [4, 6 | 4, 2] order [0, 1, 3, 2], acc vectors promote 0>} {
   return
 }
 

@@ -176,8 +176,8 @@ func.func @rings(%b: memref<4x3xbf16>, %c: memref<3x4xbf16>) {
 
 // CHECK-LABEL: func.func @matrices
 func.func @matrices(%a: memref<?xbf16>, %c: memref<?xf32>, %at: index)
-    attributes {strategy = #tile.strategy<"tile-bf16" shape [16, 16, 32] m [0] n [1] k [2 | 3], loop [32, 32 | _, _] order [0, 1], acc tiles>} {
-  // CHECK: strategy = #tile.strategy<"tile-bf16" shape [16, 16, 32] m [0] n [1] k [2 | 3], loop [32, 32 | _, _] order [0, 1], acc tiles>
+    attributes {strategy = #tile.strategy<"tile-bf16" shape [16, 16, 32] m [0] n [1] k [2 | 3], loop [32, 32 | _, _] order [0, 1], b: pack "L2 cache" at 0, acc tiles>} {
+  // CHECK: strategy = #tile.strategy<"tile-bf16" shape [16, 16, 32] m [0] n [1] k [2 | 3], loop [32, 32 | _, _] order [0, 1], b: pack "L2 cache" at 0, acc tiles>
   // CHECK: %[[ZERO:.*]] = tile.matrix_zero : <16x16xf32>
   %0 = tile.matrix_zero : !tile.matrix<16x16xf32>
   // CHECK: %[[ROWS:.*]] = tile.matrix_load %{{.*}}[%{{.*}}] stride = 768 : memref<?xbf16> to <16x32xbf16>
