@@ -67,4 +67,15 @@ uint64_t placeInArena(std::vector<ArenaValue> &values) {
   return kept;
 }
 
+bool takePlan(std::vector<ArenaValue> &values) {
+  for (ArenaValue &x : values) {
+    x.offset = x.planned;
+    for (const ArenaValue *y = values.data(); y != &x; ++y)
+      if (x.first <= y->last && y->first <= x.last &&
+          x.offset < y->offset + y->size && y->offset < x.offset + x.size)
+        return false;
+  }
+  return true;
+}
+
 } // namespace ashlar::runtime

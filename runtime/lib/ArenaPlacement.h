@@ -18,6 +18,10 @@ struct ArenaValue {
   uint64_t offset = 0;
 };
 
+/// Leaves each value where the compiler's plan has it; false if two that live
+/// at the same time would overlap there.
+bool takePlan(std::vector<ArenaValue> &values);
+
 /// Sets the offset of each value, so that none overlaps another one that lives
 /// at the same time; returns the end of the highest. Quadratic in their number:
 /// tens of microseconds for a hundred. The lower of two plans: in the order of

@@ -41,15 +41,8 @@ Status placeValues(const fb::ProgramEntry &piece, const Evaluate &evaluate,
     return {};
   }
   // The compiler's plan holds all sizes, unless one grows as others shrink.
-  for (ArenaValue &value : values)
-    value.offset = value.planned;
-  for (const ArenaValue &x : values)
-    for (const ArenaValue &y : values)
-      if (&x < &y && x.first <= y.last && y.first <= x.last &&
-          x.offset < y.offset + y.size && y.offset < x.offset + x.size)
-        return corrupt(concat("a value of ", std::max(x.size, y.size),
-                              " bytes is larger than at the largest sizes"),
-                       "buffers");
+  if (!takePlan(values))
+    return corrupt("a value is larger than at the largest sizes", "buffers");
   return {};
 }
 
