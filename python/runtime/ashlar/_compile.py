@@ -85,7 +85,8 @@ def compile(model: Any, output: Optional[Path] = None, *,
         said = work / "remarks.txt"
         flags = flags_for(model, work, dict(
             shapes=shapes, dims=dims, pieces=pieces, values=values,
-            target=target, precision=precision, tolerance=tolerance, calibration=calibration,
+            target=target, precision=precision, tolerance=tolerance,
+            calibration=calibration,
             precision_plan=precision_plan,
             write_precision_plan=write_precision_plan,
             memory_budget=memory_budget, machine=machine, tuning=tuning,
