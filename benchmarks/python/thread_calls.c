@@ -2,12 +2,9 @@
  *
  * Runs in a second of some threads with a session each:
  * thread_calls MODEL.ash THREADS SECONDS */
-#include <ashlar/runtime/api.h>
+#include "bound_session.h"
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 enum { MaxThreads = 64 };
@@ -17,38 +14,15 @@ static ashlar_entry_t *entry;
 static pthread_barrier_t begin;
 static atomic_int isOver;
 
-static void check(ashlar_status_t status) {
-  if (status.code == ASHLAR_OK)
-    return;
-  fprintf(stderr, "%s: %s\n", status.place, status.message);
-  exit(1);
-}
-
 static void *go(void *counted) {
-  ashlar_session_t *session;
-  ashlar_bindings_t *bindings;
-  ashlar_session_options_t options = ASHLAR_SESSION_OPTIONS_INIT;
-  ashlar_tensor_info_t info = ASHLAR_TENSOR_INFO_INIT;
-  ashlar_tensor_t in = {0}, out = {0};
+  bound_t bound = bindZeros(module, entry);
   double runs = 0;
-  options.threads = 1;
-  check(ashlar_session_create(module, NULL, &options, &session));
-  check(ashlar_entry_input(entry, 0, &info));
-  in.capacity = (info.maximum_bytes + 63) / 64 * 64;
-  in.data = aligned_alloc(64, in.capacity);
-  memset(in.data, 0, in.capacity);
-  in.type = info.type;
-  in.rank = info.rank;
-  memcpy(in.shape, info.maximum, sizeof in.shape);
-  check(ashlar_bindings_create(session, entry, &in, 1, &out, 1, &bindings));
-  check(ashlar_bindings_run(bindings));
+  check(ashlar_bindings_run(bound.bindings));
   pthread_barrier_wait(&begin);
   for (; !atomic_load_explicit(&isOver, memory_order_relaxed); ++runs)
-    check(ashlar_bindings_run(bindings));
+    check(ashlar_bindings_run(bound.bindings));
   *(double *)counted = runs;
-  ashlar_bindings_release(bindings);
-  ashlar_session_release(session);
-  free(in.data);
+  release(bound);
   return NULL;
 }
 

@@ -155,7 +155,7 @@ PieceCompilation::endsOf(const std::vector<SizeRange> &ranges) const {
 }
 
 static exec::ProgramOp entryOf(const EmittedPrograms &programs) {
-  auto module = const_cast<EmittedPrograms &>(programs).module.get();
+  auto module = programs.module.get();
   return *(*module.getOps<ModuleOp>().begin())
               .getOps<exec::ProgramOp>()
               .begin();
@@ -220,8 +220,8 @@ ModulePieces PieceCompilation::describe() const {
   ModulePieces pieces;
   pieces.symbols = ::describe(options.sizes);
   for (auto [program, ranges] : llvm::zip(programs, made))
-    pieces.pieces.push_back({*const_cast<EmittedPrograms &>(program).module,
-                             program.binaries, ::describe(ranges)});
+    pieces.pieces.push_back(
+        {*program.module, program.binaries, ::describe(ranges)});
   for (auto &[name, shape] : options.symbolicShapes)
     for (const std::string &dim : shape)
       pieces.inputs[name].push_back(

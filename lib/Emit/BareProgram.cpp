@@ -54,8 +54,8 @@ namespace {
 class BareMain {
 public:
   BareMain(exec::ProgramOp entry, llvm::Module &object)
-      : entry(entry), object(object), b(object.getContext()) {
-    kernels = entry->getParentOfType<ModuleOp>();
+      : entry(entry), kernels(entry->getParentOfType<ModuleOp>()),
+        object(object), b(object.getContext()) {
     llvm::Type *pointer = b.getPtrTy();
     auto *type = llvm::FunctionType::get(b.getInt32Ty(),
                                          {pointer, pointer, pointer}, false);
@@ -103,7 +103,7 @@ private:
     for (unsigned i = 0; i != entry.getNumCompanions(); ++i)
       place(entry.getCompanionArenaBytes(i));
     entry.walk([&](exec::LaunchOp launch) {
-      auto kernel = kernels.lookupSymbol<exec::KernelOp>(launch.getKernel());
+      auto kernel = kernels.lookup<exec::KernelOp>(launch.getKernel());
       kernelScratch =
           std::max<uint64_t>(kernelScratch, *kernel.getScratchBytes());
     });
@@ -167,7 +167,7 @@ private:
     for (auto [i, binding] : llvm::enumerate(launch.getBindings()))
       b.CreateStore(addressOf(cast<exec::BindingAttr>(binding)),
                     b.CreateConstGEP1_64(b.getPtrTy(), buffers, i));
-    auto kernel = kernels.lookupSymbol<exec::KernelOp>(launch.getKernel());
+    auto kernel = kernels.lookup<exec::KernelOp>(launch.getKernel());
     llvm::Value *result = b.CreateCall(
         object.getFunction(launch.getKernel()),
         {buffers, llvm::ConstantPointerNull::get(b.getPtrTy()),
@@ -188,7 +188,7 @@ private:
   }
 
   exec::ProgramOp entry;
-  ModuleOp kernels;
+  SymbolTable kernels;
   llvm::Module &object;
   llvm::IRBuilder<> b;
   llvm::Function *main;

@@ -7,6 +7,7 @@
 #include "ashlar/Machine/MachineFile.h"
 #include "ashlar/Support/ModelNodes.h"
 #include "ashlar/Support/Remarks.h"
+#include "ashlar/runtime/module_format.h"
 #include "ashlar/runtime/module_generated.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringSet.h"
@@ -172,7 +173,8 @@ private:
   llvm::DenseMap<Attribute, Offset<fb::SizeExpression>> formulas;
   const ModulePieces &pieces;
   const WeightTable &weights;
-  llvm::StringMap<unsigned> kernelNumbers; ///< of the piece at hand
+  /// Those of the piece at hand, with their numbers in the program.
+  llvm::StringMap<std::pair<unsigned, exec::KernelOp>> kernelsOfPiece;
 };
 
 Offset<fb::TensorDescription> IndexBuilder::tensor(DictionaryAttr described) {
@@ -335,8 +337,7 @@ Offset<void> IndexBuilder::command(Operation &op,
     return fb::CreateBlock(b, commands.types, commands.tables);
   };
   if (auto launch = dyn_cast<exec::LaunchOp>(op)) {
-    auto module = op.getParentOfType<ModuleOp>();
-    auto kernel = module.lookupSymbol<exec::KernelOp>(launch.getKernel());
+    auto [number, kernel] = kernelsOfPiece.lookup(launch.getKernel());
     std::vector<Offset<fb::Binding>> bindings;
     for (auto attribute : launch.getBindings().getAsRange<exec::BindingAttr>())
       bindings.push_back(binding(attribute, weightNumbers));
@@ -348,8 +349,7 @@ Offset<void> IndexBuilder::command(Operation &op,
     for (const std::string &name : nodeNames(launch.getLoc()))
       nodes.push_back(b.CreateSharedString(name));
     type = fb::Command::Dispatch;
-    return fb::CreateDispatch(b, kernelNumbers.lookup(launch.getKernel()),
-                              b.CreateVector(bindings),
+    return fb::CreateDispatch(b, number, b.CreateVector(bindings),
                               b.CreateVector(parameters),
                               size(kernel.getGroups()), b.CreateVector(nodes))
         .Union();
@@ -478,9 +478,9 @@ Offset<fb::Program> IndexBuilder::program(unsigned number, unsigned &section) {
   for (auto [i, piece] : llvm::enumerate(pieces.pieces)) {
     modules.push_back(programOf(piece, number));
     const ProgramBinary &binary = piece.binaries[number];
-    kernelNumbers.clear();
+    kernelsOfPiece.clear();
     for (auto kernelOp : modules.back().getOps<exec::KernelOp>()) {
-      kernelNumbers[kernelOp.getSymName()] = kernels.size();
+      kernelsOfPiece[kernelOp.getSymName()] = {kernels.size(), kernelOp};
       kernels.push_back(kernel(kernelOp, binary, i, executablesBefore));
     }
     for (auto [entry, op] :
@@ -517,7 +517,7 @@ Offset<fb::Program> IndexBuilder::program(unsigned number, unsigned &section) {
   std::vector<std::string> features = binary.requiredFeatures;
   Offset<flatbuffers::Vector<Offset<fb::ProgramEntry>>> others;
   if (!further.empty()) {
-    features.push_back("pieces"); // of the runtime
+    features.push_back(ASHLAR_MODULE_FEATURE_PIECES);
     others = b.CreateVector(further);
   }
   auto own = machine(binary.machine);

@@ -3,7 +3,6 @@
 // What an entry costs, at its largest sizes and at given ones.
 
 #include "ArenaPlacement.h"
-#include "CheckedMath.h"
 #include "EntryPieces.h"
 #include "IndexVerifier.h"
 #include "PlaceValues.h"
@@ -15,8 +14,7 @@
 
 namespace ashlar::runtime {
 
-/// As the file has it, with further devices' figures added.
-static ashlar_contract_t readContract(const fb::Contract &contract) {
+ashlar_contract_t contractOfHost(const fb::Contract &contract) {
   ashlar_contract_t out = ASHLAR_CONTRACT_INIT;
   out.weights_bytes = contract.weights_bytes();
   out.code_bytes = contract.code_bytes();
@@ -26,6 +24,12 @@ static ashlar_contract_t readContract(const fb::Contract &contract) {
   out.staging_bytes = contract.staging_bytes();
   out.scratch_bytes_per_worker = contract.scratch_bytes_per_worker();
   out.peak_bytes = contract.peak_bytes();
+  return out;
+}
+
+/// As the file has it, with further devices' figures added.
+static ashlar_contract_t readContract(const fb::Contract &contract) {
+  ashlar_contract_t out = contractOfHost(contract);
   for (uint32_t i = 0; i < count(contract.companions()); ++i) {
     const fb::CompanionContract &other = *contract.companions()->Get(i);
     out.weights_bytes += other.weights_bytes();
@@ -75,21 +79,6 @@ static uint64_t mostAlive(const std::vector<ArenaValue> &values) {
   return most;
 }
 
-/// Of all tensors, each a multiple of 64.
-template <typename Tensors>
-static bool addTensors(const Tensors *tensors, const int64_t *symbols,
-                       uint64_t &sum) {
-  sum = 0;
-  for (uint32_t i = 0; i < count(tensors); ++i) {
-    int64_t shape[ASHLAR_MAX_RANK];
-    uint64_t bytes = 0;
-    if (!evaluateShape(*tensors->Get(i), symbols, shape, bytes) ||
-        !bufferBytes(bytes, bytes) || !checkedAdd(sum, bytes, sum))
-      return false;
-  }
-  return true;
-}
-
 Status contractAt(const fb::Entry &entry, const fb::ProgramEntry &piece,
                   const int64_t *symbols, ashlar_contract_t &out) {
   out = readContract(*piece.contract());
@@ -108,8 +97,13 @@ Status contractAt(const fb::Entry &entry, const fb::ProgramEntry &piece,
         piece.contract()->arena_lower_bound_bytes() -
         std::min(mostAlive(values),
                  piece.contract()->arena_lower_bound_bytes());
-  if (!addTensors(entry.inputs(), symbols, out.staging_bytes) ||
-      !addTensors(outputsOf(entry, piece), symbols, out.outputs_bytes))
+  auto shapeOf = [&](const fb::TensorDescription &tensor, int64_t *shape,
+                     uint64_t &bytes) {
+    return evaluateShape(tensor, symbols, shape, bytes);
+  };
+  out.staging_bytes = out.outputs_bytes = 0;
+  if (!addTensors(entry.inputs(), shapeOf, out.staging_bytes) ||
+      !addTensors(outputsOf(entry, piece), shapeOf, out.outputs_bytes))
     return corrupt("a shape overflows for these inputs");
   sumUp(out);
   return {};

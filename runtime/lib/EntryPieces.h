@@ -10,9 +10,6 @@
 
 namespace ashlar::runtime {
 
-/// What a program with pieces requires: a runtime has it, not a device.
-constexpr std::string_view piecesFeature = "pieces";
-
 /// All of a program, an entry's in the order in which they are tried.
 std::vector<const fb::ProgramEntry *> allEntries(const fb::Program &program);
 
@@ -35,6 +32,9 @@ outputsOf(const fb::Entry &entry, const fb::ProgramEntry &piece) {
 /// Whether the entry says of a dimension of an output only how large it is at
 /// most, since data or the piece decide.
 bool isBound(const ashlar_entry_t &entry, size_t output, size_t dimension);
+
+/// As the file has it, further devices' memory apart.
+ashlar_contract_t contractOfHost(const fb::Contract &contract);
 
 /// At the largest sizes; of pieces, the most of each figure, and of weights and
 /// code what all of them have.

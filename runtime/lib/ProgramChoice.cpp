@@ -4,6 +4,7 @@
 
 #include "EntryPieces.h"
 #include "IndexVerifier.h"
+#include "ashlar/runtime/module_format.h"
 
 namespace ashlar::runtime {
 
@@ -36,7 +37,7 @@ static std::string reasonAgainst(
   std::string missing;
   for (uint32_t i = 0; i < count(features); ++i)
     if (auto feature = text(features->Get(i));
-        feature != piecesFeature && !device.hasFeature(feature))
+        feature != ASHLAR_MODULE_FEATURE_PIECES && !device.hasFeature(feature))
       missing += concat(missing.empty() ? "" : ", ", feature);
   if (!missing.empty())
     return concat(device.name, " lacks ", missing);

@@ -3,8 +3,6 @@
 #include "SessionNeeds.h"
 
 #include "Buffer.h"
-#include "CheckedMath.h"
-#include "IndexVerifier.h"
 #include "TensorShape.h"
 #include "ashlar/runtime/kernel_abi.h"
 
@@ -27,18 +25,6 @@ uint32_t sessionWorkers(const Runtime &runtime, uint32_t threads) {
                     : runtime.defaultThreads();
 }
 
-template <typename Tensors>
-static bool addTensors(const Tensors *tensors, uint64_t &sum) {
-  for (uint32_t i = 0; i < count(tensors); ++i) {
-    int64_t shape[ASHLAR_MAX_RANK];
-    uint64_t bytes = 0;
-    if (!maximumShape(*tensors->Get(i), shape, bytes) ||
-        !bufferBytes(bytes, bytes) || !checkedAdd(sum, bytes, sum))
-      return false;
-  }
-  return true;
-}
-
 Status sessionNeeds(const Module &module, uint32_t workers, bool all,
                     SessionNeeds &out) {
   out = {};
@@ -56,8 +42,8 @@ Status sessionNeeds(const Module &module, uint32_t workers, bool all,
         out.otherArenas[i] = std::max(
             out.otherArenas[i], contract.companions()->Get(i)->arena_bytes());
     }
-    if (!addTensors(entry.entry->inputs(), out.staging) ||
-        !addTensors(entry.entry->outputs(), out.outputs))
+    if (!addTensors(entry.entry->inputs(), maximumShape, out.staging) ||
+        !addTensors(entry.entry->outputs(), maximumShape, out.outputs))
       return corrupt("the sizes of inputs and outputs overflow");
   }
   if (!checkedMultiply(module.scratchBytes(), uint64_t(workers), out.scratch))

@@ -5,6 +5,8 @@
 #ifndef ASHLAR_RUNTIME_LIB_SESSIONNEEDS_H
 #define ASHLAR_RUNTIME_LIB_SESSIONNEEDS_H
 
+#include "CheckedMath.h"
+#include "IndexVerifier.h"
 #include "Module.h"
 
 namespace ashlar::runtime {
@@ -25,6 +27,20 @@ struct SessionNeeds {
 /// Bytes of an input's or output's buffer: whole lines of cache. False where
 /// they overflow.
 [[nodiscard]] bool bufferBytes(uint64_t bytes, uint64_t &out);
+
+/// Of all tensors, each by `shapeOf(tensor, shape, bytes)`, added to `sum`;
+/// false where something overflows.
+template <typename Tensors, typename ShapeOf>
+bool addTensors(const Tensors *tensors, const ShapeOf &shapeOf, uint64_t &sum) {
+  for (uint32_t i = 0; i < count(tensors); ++i) {
+    int64_t shape[ASHLAR_MAX_RANK];
+    uint64_t bytes = 0;
+    if (!shapeOf(*tensors->Get(i), shape, bytes) ||
+        !bufferBytes(bytes, bytes) || !checkedAdd(sum, bytes, sum))
+      return false;
+  }
+  return true;
+}
 
 /// How many workers a session has that asks for `threads`, or with 0 for none
 /// in particular.

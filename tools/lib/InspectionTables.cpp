@@ -68,16 +68,7 @@ static std::string contractTable(const fb::Contract &contract,
                   line("    lower bound", other.arena_lower_bound_bytes(),
                        "no plan needs less");
   }
-  ashlar_contract_t own = ASHLAR_CONTRACT_INIT;
-  own.weights_bytes = contract.weights_bytes();
-  own.code_bytes = contract.code_bytes();
-  own.arena_bytes = contract.arena_bytes();
-  own.arena_lower_bound_bytes = contract.arena_lower_bound_bytes();
-  own.outputs_bytes = contract.outputs_bytes();
-  own.staging_bytes = contract.staging_bytes();
-  own.scratch_bytes_per_worker = contract.scratch_bytes_per_worker();
-  own.peak_bytes = contract.peak_bytes();
-  return contractTable(own, companions);
+  return contractTable(contractOfHost(contract), companions);
 }
 
 /// The beginning of a text on one line: control characters are shown as dots.

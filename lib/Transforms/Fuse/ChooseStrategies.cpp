@@ -257,7 +257,7 @@ private:
     if (llvm::any_of(workers, [](int64_t part) { return part != 0; }))
       add(tile::LevelKind::Grid, "core", workers, none, {});
     ArrayRef<int64_t> inside = order;
-    SmallVector<tile::HopAttr> stages;
+    SmallVector<tile::HopAttr> hops;
     if (packs) {
       size_t outside = 0;
       for (auto [i, d] : llvm::enumerate(order))
@@ -266,8 +266,8 @@ private:
       SmallVector<int64_t> panel(numParallel, 0);
       for (int64_t d : inside.take_front(outside))
         panel[d] = box[d];
-      stages.push_back(tile::HopAttr::get(b.getContext(), tile::HopKind::Pack,
-                                          core.farMemory, levels.size(), 1));
+      hops.push_back(tile::HopAttr::get(b.getContext(), tile::HopKind::Pack,
+                                        core.farMemory, levels.size(), 1));
       add(tile::LevelKind::Loop, "", panel, none, inside.take_front(outside));
       inside = inside.drop_front(outside);
     }
@@ -281,9 +281,8 @@ private:
     add(tile::LevelKind::Loop, "",
         ArrayRef<int64_t>(box).take_front(numParallel), chunks, loops);
     if (int64_t distance = chooseAhead())
-      stages.push_back(tile::HopAttr::get(b.getContext(),
-                                          tile::HopKind::Prefetch,
-                                          core.farMemory, 0, distance));
+      hops.push_back(tile::HopAttr::get(b.getContext(), tile::HopKind::Prefetch,
+                                        core.farMemory, 0, distance));
     SmallVector<int64_t> m, n, k, group, lanesOfBoth;
     for (unsigned d = 0; d != sizes.size(); ++d) {
       if (d >= numParallel)
@@ -302,7 +301,7 @@ private:
                groupsTogether(*this, *matrix) * core.group};
     return tile::StrategyAttr::get(
         b.getContext(), matrix ? StringRef(matrix->name) : core.vectorUnit,
-        shape, m, n, k, group, lanesOfBoth, levels, stages,
+        shape, m, n, k, group, lanesOfBoth, levels, hops,
         matrix ? StringRef(matrix->accumulatorSpace) : "vectors",
         promotes ? int64_t(levels.size()) - 1 : -1,
         b.getDictionaryAttr(b.getNamedAttr("unroll", b.getI64IntegerAttr(4))));

@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 
+import micro_kernels
 from micro_kernels import BATCH, BITS, KINDS, ROOT, TYPES, Runner, mlir
 
 # Of the processor that the tests run on; `host` has its widest vectors.
@@ -29,14 +30,8 @@ FORMS = ("steps", "vectors")
 
 
 @dataclasses.dataclass(frozen=True)
-class Case:
+class Case(micro_kernels.Case):
     """One contraction, and the number that its strategy is drawn from."""
-    rows: int
-    vectors: int
-    m: int
-    n: int
-    k: int
-    kind: str
     seed: str
     number: int
 
@@ -116,13 +111,10 @@ def random_strategy(rng, problem, parallel, reduced):
 def random_cases(count, seed, first, lanes_of_register, element):
     for number in range(first, first + count):
         rng = random.Random(f"{seed} {element} {number}")
-        kinds = [kind for kind in KINDS
-                 if kind.__name__ not in ("pairs", "paired")
-                 or BITS[TYPES[element][2]] > 8 * len(element)]
         vectors = rng.randint(1, 3)
         yield Case(rng.randint(1, 6), vectors, rng.randint(1, 14),
                    rng.randint(1, 2 * vectors * lanes_of_register + 1),
-                   rng.randint(1, 12), rng.choice(kinds).__name__,
+                   rng.randint(1, 12), rng.choice(KINDS).__name__,
                    f"{seed} {element}", number)
 
 

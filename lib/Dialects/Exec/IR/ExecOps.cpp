@@ -215,34 +215,27 @@ LogicalResult KernelOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   auto function = dyn_cast<func::FuncOp>(symbol);
   if (!function)
     return success();
-  auto refuse = [&](const Twine &expected, auto found) {
+  auto refuse = [&] {
     InFlightDiagnostic diagnostic = emitOpError("expected its body to take ");
-    diagnostic << expected << ", found " << found;
     diagnostic.attachNote(function.getLoc()) << "the body is here";
     return diagnostic;
   };
   ArrayRef<Type> types = function.getArgumentTypes();
-  size_t expected = getNumBindings() + getNumParameters();
-  if (types.size() < expected)
-    return refuse(Twine(getNumBindings()) + " buffers and " +
-                      Twine(getNumParameters()) + " parameters",
-                  std::to_string(types.size()) + " arguments");
+  if (types.size() < getNumBindings() + getNumParameters())
+    return refuse() << getNumBindings() << " buffers and " << getNumParameters()
+                    << " parameters, found " << types.size() << " arguments";
   for (unsigned i = 0; i != getNumBindings(); ++i)
-    if (types[i] != getBindingType(i)) {
-      InFlightDiagnostic diagnostic = emitOpError("expected its body to take ");
-      diagnostic << getBindingType(i) << " as buffer " << i << ", found "
-                 << types[i];
-      diagnostic.attachNote(function.getLoc()) << "the body is here";
-      return diagnostic;
-    }
+    if (types[i] != getBindingType(i))
+      return refuse() << getBindingType(i) << " as buffer " << i << ", found "
+                      << types[i];
   for (unsigned i = 0; i != getNumParameters(); ++i) {
     unsigned argument = getNumBindings() + i;
     if (!types[argument].isIndex())
-      return refuse("parameters as index", types[argument]);
-    if (function.getArgAttr(argument, sizeAttrName) != (*getParameters())[i])
-      return refuse("parameters with '" + Twine(sizeAttrName) +
-                        "' as in the kernel",
-                    function.getArgAttr(argument, sizeAttrName));
+      return refuse() << "parameters as index, found " << types[argument];
+    Attribute size = function.getArgAttr(argument, sizeAttrName);
+    if (size != (*getParameters())[i])
+      return refuse() << "parameters with '" << sizeAttrName
+                      << "' as in the kernel, found " << size;
   }
   return success();
 }

@@ -150,7 +150,7 @@ Attribute StrategyAttr::parse(AsmParser &parser, Type) {
   std::string unit;
   SmallVector<int64_t> shape, m, n, k, group, lanes;
   SmallVector<LevelAttr> levels;
-  SmallVector<HopAttr> stages;
+  SmallVector<HopAttr> hops;
   std::string accumulator;
   int64_t promote = -1;
   DictionaryAttr hints = DictionaryAttr::get(parser.getContext());
@@ -176,7 +176,7 @@ Attribute StrategyAttr::parse(AsmParser &parser, Type) {
       if (!levels.back())
         return {};
     } else if (name == "b") {
-      if (parser.parseColon() || !stages.emplace_back(parseHop(parser)))
+      if (parser.parseColon() || !hops.emplace_back(parseHop(parser)))
         return {};
     } else if (name == "acc") {
       if (parser.parseKeywordOrString(&accumulator) ||
@@ -194,11 +194,11 @@ Attribute StrategyAttr::parse(AsmParser &parser, Type) {
   if (parser.parseGreater())
     return {};
   auto error = [&] { return parser.emitError(start); };
-  if (failed(verify(error, unit, shape, m, n, k, group, lanes, levels, stages,
+  if (failed(verify(error, unit, shape, m, n, k, group, lanes, levels, hops,
                     accumulator, promote, hints)))
     return {};
   return get(parser.getContext(), unit, shape, m, n, k, group, lanes, levels,
-             stages, accumulator, promote, hints);
+             hops, accumulator, promote, hints);
 }
 
 void StrategyAttr::print(AsmPrinter &printer) const {
@@ -221,7 +221,7 @@ void StrategyAttr::print(AsmPrinter &printer) const {
     printer << ", ";
     printLevel(printer, level);
   }
-  for (HopAttr hop : getStages()) {
+  for (HopAttr hop : getHops()) {
     printer << ", b: ";
     printHop(printer, hop);
   }
@@ -317,7 +317,7 @@ LogicalResult StrategyAttr::verify(
     llvm::function_ref<InFlightDiagnostic()> error, StringRef unit,
     ArrayRef<int64_t> shape, ArrayRef<int64_t> m, ArrayRef<int64_t> n,
     ArrayRef<int64_t> k, ArrayRef<int64_t> group, ArrayRef<int64_t> lanes,
-    ArrayRef<LevelAttr> levels, ArrayRef<HopAttr> stages, StringRef accumulator,
+    ArrayRef<LevelAttr> levels, ArrayRef<HopAttr> hops, StringRef accumulator,
     int64_t promote, DictionaryAttr hints) {
   if (failed(verifyLevels(error, levels, promote)))
     return failure();
@@ -346,7 +346,7 @@ LogicalResult StrategyAttr::verify(
   if (accumulator.empty())
     return error() << "expected 'acc' and the memory of sums";
   unsigned kinds[2] = {};
-  for (HopAttr hop : stages) {
+  for (HopAttr hop : hops) {
     if (hop.getSlots() < 1 || kinds[unsigned(hop.getKind())]++)
       return error() << "expected one hop of a kind, with slots of 1 or more, "
                         "found "
@@ -395,24 +395,28 @@ int64_t StrategyAttr::getUnroll() const {
   return unroll ? unroll.getInt() : 1;
 }
 
+/// The same but for where operands are cut and copied.
+static StrategyAttr withLevels(StrategyAttr of, ArrayRef<LevelAttr> levels,
+                               ArrayRef<HopAttr> hops) {
+  // The last one promotes, if one does.
+  return StrategyAttr::get(
+      of.getContext(), of.getUnit(), of.getShape(), of.getM(), of.getN(),
+      of.getK(), of.getGroup(), of.getLanes(), levels, hops,
+      of.getAccumulator(),
+      of.getPromote() < 0 ? -1 : int64_t(levels.size()) - 1, of.getHints());
+}
+
 StrategyAttr StrategyAttr::inPlace() const {
-  StrategyAttr part = withoutGrid();
-  return get(getContext(), part.getUnit(), part.getShape(), part.getM(),
-             part.getN(), part.getK(), part.getGroup(), part.getLanes(),
-             part.getLevels(), {}, part.getAccumulator(), part.getPromote(),
-             part.getHints());
+  return withLevels(*this, getLevels().drop_front(hasGrid()), {});
 }
 
 StrategyAttr StrategyAttr::withoutGrid() const {
   if (!hasGrid())
     return *this;
-  SmallVector<HopAttr> stages;
-  for (HopAttr hop : getStages())
-    stages.push_back(HopAttr::get(getContext(), hop.getKind(), hop.getMemory(),
-                                  std::max<int64_t>(0, hop.getAt() - 1),
-                                  hop.getSlots()));
-  return get(getContext(), getUnit(), getShape(), getM(), getN(), getK(),
-             getGroup(), getLanes(), getLevels().drop_front(), stages,
-             getAccumulator(), getPromote() < 0 ? -1 : getPromote() - 1,
-             getHints());
+  SmallVector<HopAttr> hops;
+  for (HopAttr hop : getHops())
+    hops.push_back(HopAttr::get(getContext(), hop.getKind(), hop.getMemory(),
+                                std::max<int64_t>(0, hop.getAt() - 1),
+                                hop.getSlots()));
+  return withLevels(*this, getLevels().drop_front(), hops);
 }

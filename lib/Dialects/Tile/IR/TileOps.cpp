@@ -439,7 +439,7 @@ LogicalResult WinogradOp::verify() {
     return failure();
   StrategyAttr strategy = getStrategy();
   if (strategy.getNumParallel() != 3 || strategy.getNumDims() != 4 ||
-      strategy.hasGrid() || !strategy.getStages().empty())
+      strategy.hasGrid() || !strategy.getHops().empty())
     return emitOpError("expected a strategy over (place, box, column | "
                        "channel) of one worker's products, found ")
            << strategy;

@@ -33,6 +33,9 @@ extern "C" {
 #define ASHLAR_MODULE_WEIGHT_ALIGNMENT 64
 /* FlatBuffers addresses the index with 31 bits. */
 #define ASHLAR_MODULE_MAX_INDEX_SIZE 0x7fffffffu
+/* What a program with pieces of its entries requires: the runtime has it, and
+ * not a device. */
+#define ASHLAR_MODULE_FEATURE_PIECES "pieces"
 /* Of what a model says of itself: entries, and bytes of all keys and values. */
 #define ASHLAR_MODULE_MAX_METADATA 65536
 #define ASHLAR_MODULE_MAX_METADATA_SIZE (16u << 20)

@@ -181,7 +181,7 @@ def Tile_StrategyAttr : AttrDef<Tile_Dialect, "Strategy"> {
     - `m`, `n`, `k`, `lanes`: which dims of the contraction lie on the unit's.
       A dim on none of them is walked one by one. What follows a bar in `k` is a
       group: terms that the unit multiplies and adds in one step;
-    - `stages`: the hops of b from where it lies to the unit, far to near; none
+    - `hops`: the way of b from where it lies to the unit, far to near; none
       where it is read in place;
     - `accumulator`: the memory of sums; `promote`: in the loops over terms of
       that level, each tile is summed from zero and joins the total at its end
@@ -203,7 +203,7 @@ def Tile_StrategyAttr : AttrDef<Tile_Dialect, "Strategy"> {
                         ArrayRefParameter<"int64_t">:$group,
                         ArrayRefParameter<"int64_t">:$lanes,
                         ArrayRefParameter<"::ashlar::tile::LevelAttr">:$levels,
-                        ArrayRefParameter<"::ashlar::tile::HopAttr">:$stages,
+                        ArrayRefParameter<"::ashlar::tile::HopAttr">:$hops,
                         StringRefParameter<"of sums">:$accumulator,
                         "int64_t":$promote,
                         "::mlir::DictionaryAttr":$hints);
@@ -228,14 +228,21 @@ def Tile_StrategyAttr : AttrDef<Tile_Dialect, "Strategy"> {
     }
     /// The parallel dims in the order of their loops, outermost first.
     ::llvm::SmallVector<int64_t> getLoops() const;
+    /// Null: b comes without one of this kind.
+    HopAttr getHop(HopKind kind) const {
+      for (HopAttr hop : getHops())
+        if (hop.getKind() == kind)
+          return hop;
+      return {};
+    }
     /// Null: b is not copied.
-    HopAttr getPack() const { return getStage(HopKind::Pack); }
+    HopAttr getPack() const { return getHop(HopKind::Pack); }
     /// How many of the loops stand outside of those of the levels behind that
     /// which packs.
     unsigned getPackLoops() const;
     /// Terms; 0: b is not asked for early.
     int64_t getPrefetchDistance() const {
-      HopAttr hop = getStage(HopKind::Prefetch);
+      HopAttr hop = getHop(HopKind::Prefetch);
       return hop ? hop.getSlots() : 0;
     }
     bool isGrouped() const { return !getGroup().empty(); }
@@ -246,16 +253,6 @@ def Tile_StrategyAttr : AttrDef<Tile_Dialect, "Strategy"> {
     StrategyAttr withoutGrid() const;
     /// The same for operands that are near already.
     StrategyAttr inPlace() const;
-
-  private:
-    HopAttr getStage(HopKind kind) const {
-      for (HopAttr hop : getStages())
-        if (hop.getKind() == kind)
-          return hop;
-      return {};
-    }
-
-  public:
   }];
 }
 
