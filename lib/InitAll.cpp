@@ -3,6 +3,7 @@
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Dialects/Systolic/IR/SystolicOps.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "ashlar/Interpret/Interpret.h"
 #include "ashlar/Targets/CPU/Passes.h"
 #include "ashlar/Targets/CPU/Targets.h"
 #include "ashlar/Targets/Reference/Targets.h"
@@ -37,6 +38,7 @@ void ashlar::registerAllPasses() {
   registerApproximatePasses();
   registerCPUPasses();
   registerFusePasses();
+  registerInterpretPasses();
   registerLanesPasses();
   registerPlacePasses();
   registerSchedulePasses();

@@ -14,39 +14,91 @@ namespace ashlar {
 } // namespace ashlar
 
 namespace {
-/// Its slot is in use until it is released in the same block, so each copy of
-/// the program can have memory of its own.
-void expand(tile::CopyOp op) {
+/// Fails where somebody but waits and releases uses `token`.
+LogicalResult isWaitedFor(Operation *op, Value token) {
+  if (token.use_empty())
+    return success();
+  return op->emitOpError("expected to be waited for in its own iteration, by a "
+                         "worker that does everything itself");
+}
+
+/// What it begins, it ends.
+LogicalResult expand(tile::StepOp op) {
+  if (!op.getToken())
+    return success();
+  if (failed(isWaitedFor(op, op.getToken())))
+    return failure();
   OpBuilder b(op);
-  Location location = op.getLoc();
-  MemRefType type = op.getRing().getType().getSlotType();
-  Value slot = memref::AllocOp::create(b, location, type);
-  SmallVector<utils::IteratorType> loops(type.getRank(),
-                                         utils::IteratorType::parallel);
-  AffineMap maps[] = {op.getMap(), b.getMultiDimIdentityMap(type.getRank())};
+  auto alone = tile::StepOp::create(
+      b, op.getLoc(), op.getAcc(), op.getA(), op.getB(), op.getReduced(),
+      op.getUnroll(), op.getAMap(), op.getBMap(), op.getAUnsigned(),
+      op.getBUnsigned(), op.getGrouped(), op.getAhead());
+  op.getResult().replaceAllUsesWith(alone.getResult());
+  op.erase();
+  return success();
+}
+
+/// Its slot is in use until it is released in the same iteration, so each copy
+/// of the program can have memory of its own.
+LogicalResult expand(tile::CopyOp op) {
+  OpBuilder b(op);
+  auto type = op.getSlot().getType();
+  if (failed(isWaitedFor(op, op.getToken())))
+    return failure();
+  for (Operation *user : op.getSlot().getUsers()) {
+    auto step = dyn_cast<tile::StepOp>(user);
+    if (type.getLayout() ||
+        (step ? !step.getAOffsets().empty() || !step.getBOffsets().empty()
+              : !isa<tile::ViewOp>(user)))
+      return user->emitOpError("expected slots whose elements lie row by row, "
+                               "read from the first on, by a worker that "
+                               "copies itself");
+  }
+  int64_t rank = type.getShape().size();
+  Value memory = memref::AllocOp::create(b, op.getLoc(), type.getView());
+  SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
+  AffineMap maps[] = {op.getMap(), b.getMultiDimIdentityMap(rank)};
   linalg::GenericOp::create(
-      b, location, TypeRange(), op.getSource(), slot, maps, loops,
+      b, op.getLoc(), TypeRange(), op.getSource(), memory, maps, loops,
       [](OpBuilder &inner, Location at, ValueRange arguments) {
         linalg::YieldOp::create(inner, at, arguments[0]);
       });
-  for (Operation *user : llvm::make_early_inc_range(op.getToken().getUsers()))
-    user->erase();
-  for (Operation *user : llvm::make_early_inc_range(op.getSlot().getUsers()))
-    if (isa<tile::ReleaseOp>(user))
-      user->erase();
-  op.getSlot().replaceAllUsesWith(slot);
+  for (Operation *user :
+       llvm::make_early_inc_range(op.getSlot().getUsers()))
+    if (auto view = dyn_cast<tile::ViewOp>(user)) {
+      view.getMemory().replaceAllUsesWith(memory);
+      view.erase();
+    }
+  op.getSlot().replaceAllUsesWith(memory);
   op.erase();
+  return success();
+}
+
+LogicalResult expand(tile::AllocOp op) {
+  if (!op->use_empty())
+    return op->user_begin()->emitOpError(
+        "expected roles that follow each other, for a worker that copies "
+        "itself");
+  op.erase();
+  return success();
 }
 
 struct ExpandCopies : ashlar::impl::ExpandCopiesPassBase<ExpandCopies> {
   void runOnOperation() override {
-    SmallVector<tile::CopyOp> copies;
-    SmallVector<tile::AllocOp> rings;
-    getOperation().walk([&](tile::CopyOp op) { copies.push_back(op); });
-    getOperation().walk([&](tile::AllocOp op) { rings.push_back(op); });
-    llvm::for_each(copies, expand);
-    for (tile::AllocOp ring : rings)
-      ring.erase();
+    getOperation().walk([](Operation *op) {
+      if (isa<tile::WaitOp, tile::ReleaseOp>(op))
+        op->erase();
+    });
+    if (failed(expandAll<tile::CopyOp>()) ||
+        failed(expandAll<tile::StepOp>()) || failed(expandAll<tile::AllocOp>()))
+      signalPassFailure();
+  }
+
+  template <typename Op> LogicalResult expandAll() {
+    SmallVector<Op> ops;
+    getOperation().walk([&](Op op) { ops.push_back(op); });
+    return success(
+        llvm::all_of(ops, [](Op op) { return succeeded(expand(op)); }));
   }
 };
 } // namespace

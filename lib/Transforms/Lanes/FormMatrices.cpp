@@ -181,6 +181,8 @@ struct ConvertStep : OpConversionPattern<tile::StepOp> {
   LogicalResult
   matchAndRewrite(tile::StepOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
+    if (!op.isSynchronous())
+      return rewriter.notifyMatchFailure(op, "expand copies first");
     MatrixLayout layout(op.getAcc().getType());
     auto sums = ProductWriter(op, rewriter, layout).run(adaptor.getAcc());
     if (failed(sums))

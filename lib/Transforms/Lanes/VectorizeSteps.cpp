@@ -304,6 +304,8 @@ struct ConvertStep : RegisterPattern<tile::StepOp> {
   LogicalResult
   matchAndRewrite(tile::StepOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
+    if (!op.isSynchronous())
+      return rewriter.notifyMatchFailure(op, "expand copies first");
     RegisterLayout layout = layoutOf(op.getAcc());
     SmallVector<Value> sums =
         StepWriter(op, rewriter, layout).run(adaptor.getAcc());

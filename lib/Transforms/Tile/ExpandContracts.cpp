@@ -289,7 +289,7 @@ private:
     }
     packed = packB();
     emitLoops(depth + 1);
-    tile::ReleaseOp::create(b, packed.memory);
+    tile::ReleaseOp::create(b, slot, ValueRange());
     packed = BoxView();
   }
 
@@ -336,17 +336,19 @@ private:
       shape.push_back(d < numParallel ? box[d] : sizes[d]);
     BoxView source = view(op.getB(), op.getBMap(), dims, shape);
     Type element = cast<MemRefType>(op.getB().getType()).getElementType();
-    auto type =
-        tile::RingType::get(b.getContext(), /*slots=*/1, shape, element);
-    Value ring = tile::AllocOp::create(b, type, /*space=*/StringAttr());
+    auto type = tile::RingType::get(
+        b.getContext(), /*slots=*/1, shape, element,
+        b.getStringAttr(strategy.getPack().getMemory()), tile::LayoutAttr());
+    Value ring = tile::AllocOp::create(b, type);
     auto copy = tile::CopyOp::create(
         b, type.getSlotType(), tile::TokenType::get(b.getContext()),
         source.memory, ring, AffineMapAttr::get(source.map));
     tile::WaitOp::create(b, copy.getToken());
+    slot = copy.getSlot();
     SmallVector<AffineExpr> place;
     for (unsigned d : dims)
       place.push_back(b.getAffineDimExpr(d));
-    return {copy.getSlot(),
+    return {tile::ViewOp::create(b, type.getSlotType().getView(), slot),
             AffineMap::get(sizes.size(), 0, place, b.getContext())};
   }
 
@@ -488,15 +490,13 @@ private:
     int64_t unroll = isEdge ? 1 : strategy.getUnroll();
     if (strategy.isMatrix())
       unroll = strategy.getShape().back() / sizes.back();
-    return tile::StepOp::create(
-        b, sums.getType(), sums, left.memory, right.memory,
-        b.getDenseI64ArrayAttr(reduced), b.getI64IntegerAttr(unroll),
-        AffineMapAttr::get(left.map), AffineMapAttr::get(right.map),
-        op.getAUnsignedAttr(), op.getBUnsignedAttr(),
-        isGrouped() ? b.getUnitAttr() : UnitAttr(),
-        // How far apart terms that are walked lie is a value.
-        b.getI64IntegerAttr(
-            isWalked(sizes.size() - 1) ? 0 : strategy.getPrefetchDistance()));
+    // How far apart terms that are walked lie is a value.
+    int64_t ahead =
+        isWalked(sizes.size() - 1) ? 0 : strategy.getPrefetchDistance();
+    auto step = tile::StepOp::create(
+        b, sums, left.memory, right.memory, reduced, unroll, left.map,
+        right.map, op.getAUnsigned(), op.getBUnsigned(), isGrouped(), ahead);
+    return step.getResult();
   }
 
   /// The panel holds the parallel dims from the box's start, the reduced ones
@@ -522,6 +522,7 @@ private:
   SmallVector<OpFoldResult> at;
   SmallVector<Value> low, high; ///< of the worker's box
   BoxView packed;
+  Value slot; ///< that b is packed into
   Value zero;
 };
 

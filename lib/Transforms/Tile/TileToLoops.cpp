@@ -207,6 +207,8 @@ struct StepToLoops : OpConversionPattern<tile::StepOp> {
   LogicalResult
   matchAndRewrite(tile::StepOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
+    if (!op.isSynchronous())
+      return rewriter.notifyMatchFailure(op, "expand copies first");
     LoopWriter w(op.getLoc(), rewriter);
     rewriter.replaceOp(
         op, newAccumulator(w, op.getResult(), [&](ValueRange at) {

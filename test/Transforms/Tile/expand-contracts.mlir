@@ -71,15 +71,16 @@ func.func @workers(%a: memref<10x24xf32>, %b: memref<24x16xf32>, %c: memref<10x1
 // CHECK-DAG: #[[ACROSS:.*]] = affine_map<(d0, d1) -> (d1, d0)>
 // CHECK-LABEL: func.func @packs
 // CHECK: %[[KEYS:.*]] = memref.subview %arg1[0, 0] [16, 24]
-// CHECK: %[[RING:.*]] = tile.alloc : <1, 24x16xf32>
+// CHECK: %[[RING:.*]] = tile.alloc : <1, 24x16xf32, "l2">
 // CHECK: %[[PANEL:.*]], %[[BEGUN:.*]] = tile.copy %{{.*}} to %[[RING]] {map = #[[ACROSS]]}
 // CHECK: tile.wait %[[BEGUN]]
+// CHECK: %[[SEEN:.*]] = tile.view %[[PANEL]]
 // CHECK: scf.for
-// CHECK: %[[CAST:.*]] = memref.cast %[[PANEL]]
+// CHECK: %[[CAST:.*]] = memref.cast %[[SEEN]]
 // CHECK: tile.step %{{.*}}, %{{.*}}, %[[CAST]]
 // CHECK: tile.release %[[PANEL]]
 // CHECK: memref.subview %arg1[16, 0] [4, 24]
-// CHECK: %[[EDGE:.*]], %{{.*}} = tile.copy %{{.*}} -> memref<24x4xf32>
+// CHECK: %[[EDGE:.*]], %{{.*}} = tile.copy %{{.*}} to <1, 24x4xf32, "l2">
 // CHECK: scf.for
 // CHECK: tile.step
 // CHECK: tile.release %[[EDGE]]

@@ -6,7 +6,8 @@
 // CHECK: scf.for
 // CHECK-NEXT: %[[SLOT:.*]], %[[TOKEN:.*]] = tile.copy
 // CHECK-NEXT: tile.wait %[[TOKEN]]
-// CHECK-NEXT: memref.copy %[[SLOT]], %arg1
+// CHECK-NEXT: %[[MEMORY:.*]] = tile.view %[[SLOT]]
+// CHECK-NEXT: memref.copy %[[MEMORY]], %arg1
 // CHECK-NEXT: tile.release %[[SLOT]]
 // CHECK-NEXT: }
 // CHECK-NOT: tile.role
@@ -18,13 +19,14 @@ func.func @roles(%b: memref<8xf32>, %d: memref<8xf32>) {
   scf.for %k = %c0 to %c4 step %c1 {
     %s, %t = tile.role "producer" {
       %slot, %begun = tile.copy %b to %ring {map = affine_map<(n) -> (n)>}
-        : memref<8xf32> to !tile.ring<2, 8xf32> -> memref<8xf32>
-      tile.hand_over %slot, %begun : memref<8xf32>, !tile.token
-    } : memref<8xf32>, !tile.token
+        : memref<8xf32> to !tile.ring<2, 8xf32>
+      tile.hand_over %slot, %begun : !tile.slot<8xf32>, !tile.token
+    } : !tile.slot<8xf32>, !tile.token
     tile.role "consumer" {
       tile.wait %t
-      memref.copy %s, %d : memref<8xf32> to memref<8xf32>
-      tile.release %s : memref<8xf32>
+      %m = tile.view %s : !tile.slot<8xf32> to memref<8xf32>
+      memref.copy %m, %d : memref<8xf32> to memref<8xf32>
+      tile.release %s : !tile.slot<8xf32>
     }
   }
   return

@@ -32,13 +32,13 @@ func.func @product(%a: memref<4x32xf32>, %b: memref<32x8xf32>, %d: memref<4x8xf3
     %row = arith.muli %k, %c8 : index
     %part = memref.subview %b[%row, 0] [8, 8] [1, 1] : memref<32x8xf32> to memref<8x8xf32, strided<[8, 1], offset: ?>>
     %slot, %begun = tile.copy %part to %ring {map = affine_map<(k, n) -> (k, n)>}
-      : memref<8x8xf32, strided<[8, 1], offset: ?>> to !tile.ring<2, 8x8xf32> -> memref<8x8xf32>
+      : memref<8x8xf32, strided<[8, 1], offset: ?>> to !tile.ring<2, 8x8xf32>
     %left = memref.subview %a[0, %row] [4, 8] [1, 1] : memref<4x32xf32> to memref<4x8xf32, strided<[32, 1], offset: ?>>
     tile.wait %begun
     %1 = tile.step %acc, %left, %slot {reduced = array<i64: 8>, unroll = 1,
         aMap = affine_map<(m, n, k) -> (m, k)>, bMap = affine_map<(m, n, k) -> (k, n)>}
-      : !tile.acc<4x8xf32>, memref<4x8xf32, strided<[32, 1], offset: ?>>, memref<8x8xf32>
-    tile.release %slot : memref<8x8xf32>
+      : !tile.acc<4x8xf32>, memref<4x8xf32, strided<[32, 1], offset: ?>>, !tile.slot<8x8xf32>
+    tile.release %slot : !tile.slot<8x8xf32>
     scf.yield %1 : !tile.acc<4x8xf32>
   }
   tile.drain %sum to %d : memref<4x8xf32> attributes {maps = [affine_map<(m, n) -> (m, n)>]} {
@@ -58,10 +58,11 @@ func.func @one_slot(%b: memref<8xf32>, %d: memref<8xf32>) {
   %ring = tile.alloc : !tile.ring<1, 8xf32>
   scf.for %k = %c0 to %c4 step %c1 {
     %slot, %begun = tile.copy %b to %ring {map = affine_map<(n) -> (n)>}
-      : memref<8xf32> to !tile.ring<1, 8xf32> -> memref<8xf32>
+      : memref<8xf32> to !tile.ring<1, 8xf32>
     tile.wait %begun
-    memref.copy %slot, %d : memref<8xf32> to memref<8xf32>
-    tile.release %slot : memref<8xf32>
+    %m = tile.view %slot : !tile.slot<8xf32> to memref<8xf32>
+    memref.copy %m, %d : memref<8xf32> to memref<8xf32>
+    tile.release %slot : !tile.slot<8xf32>
   }
   return
 }
@@ -77,10 +78,11 @@ func.func @dependent(%b: memref<32xf32>, %d: memref<8xf32>) {
   %end = scf.for %k = %c0 to %c4 step %c1 iter_args(%at = %c0) -> (index) {
     %part = memref.subview %b[%at] [8] [1] : memref<32xf32> to memref<8xf32, strided<[1], offset: ?>>
     %slot, %begun = tile.copy %part to %ring {map = affine_map<(n) -> (n)>}
-      : memref<8xf32, strided<[1], offset: ?>> to !tile.ring<2, 8xf32> -> memref<8xf32>
+      : memref<8xf32, strided<[1], offset: ?>> to !tile.ring<2, 8xf32>
     tile.wait %begun
-    memref.copy %slot, %d : memref<8xf32> to memref<8xf32>
-    tile.release %slot : memref<8xf32>
+    %m = tile.view %slot : !tile.slot<8xf32> to memref<8xf32>
+    memref.copy %m, %d : memref<8xf32> to memref<8xf32>
+    tile.release %slot : !tile.slot<8xf32>
     %next = arith.addi %at, %k : index
     scf.yield %next : index
   }

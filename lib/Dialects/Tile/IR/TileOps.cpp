@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "CheckMap.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Builders.h"
@@ -110,38 +111,6 @@ MatrixType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
-Type RingType::parse(AsmParser &parser) {
-  int64_t slots = 0;
-  SmallVector<int64_t> shape;
-  Type element;
-  SMLoc location = parser.getCurrentLocation();
-  if (parser.parseLess() || parser.parseInteger(slots) || parser.parseComma() ||
-      parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
-      parser.parseType(element) || parser.parseGreater())
-    return {};
-  return parser.getChecked<RingType>(location, parser.getContext(), slots,
-                                     shape, element);
-}
-
-void RingType::print(AsmPrinter &printer) const {
-  printer << "<" << getSlots() << ", ";
-  printer.printDimensionList(getShape());
-  printer << "x" << getElementType() << ">";
-}
-
-LogicalResult
-RingType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
-                 int64_t slots, ArrayRef<int64_t> shape, Type elementType) {
-  if (slots < 1)
-    return emitError() << "expected at least one slot, found " << slots;
-  if (shape.empty() ||
-      llvm::any_of(shape, [](int64_t size) { return size < 1; }) ||
-      !elementType.isIntOrFloat())
-    return emitError() << "expected slots of numbers with at least one dim, "
-                          "each of size 1 or more";
-  return success();
-}
-
 LogicalResult
 StackedAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                     ArrayRef<TypedAttr> sources, ShapedType type) {
@@ -163,15 +132,7 @@ StackedAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
-static Type elementOf(Value value) {
-  return cast<ShapedType>(value.getType()).getElementType();
-}
-static int64_t rankOf(Value value) {
-  return cast<ShapedType>(value.getType()).getRank();
-}
-
-/// A map over `dims` dims with a result per dim of `operand`.
-static LogicalResult checkMap(Operation *op, StringRef name, AffineMap map,
+LogicalResult ashlar::tile::checkMap(Operation *op, StringRef name, AffineMap map,
                               int64_t dims, Value operand) {
   if (map.getNumSymbols() != 0 || int64_t(map.getNumDims()) != dims)
     return op->emitOpError("expected the map of ")
@@ -524,113 +485,32 @@ PackedAttr PackOp::getPacked(TypedAttr source) {
                          type.getDimSize(columns), group);
 }
 
-/// The block of an iteration: that of the roles, where `op` is in one.
-static Block *iterationOf(Operation *op) {
-  Operation *parent = op->getParentOp();
-  return isa_and_nonnull<RoleOp>(parent) ? parent->getBlock() : op->getBlock();
-}
-
-/// Whether x, in a role or not, is done before y, which may be deeper inside.
-/// False where y is in another block.
-static bool isDoneBefore(Operation *x, Operation *y) {
-  if (Operation *beside = x->getBlock()->findAncestorOpInBlock(*y))
-    return x->isBeforeInBlock(beside);
-  Block *iteration = iterationOf(x);
-  Operation *role = iteration->findAncestorOpInBlock(*x);
-  Operation *beside = iteration->findAncestorOpInBlock(*y);
-  return beside && role->isBeforeInBlock(beside);
-}
-
-/// All that stand for a value as roles hand it over, itself included.
-static SmallVector<Value> handedOn(Value value) {
-  SmallVector<Value> all = {value};
-  for (OpOperand &use : value.getUses())
-    if (isa<HandOverOp>(use.getOwner()))
-      all.push_back(
-          use.getOwner()->getParentOp()->getResult(use.getOperandNumber()));
-  return all;
-}
-
-/// The one user of `value` that is a `User`, which is in the same iteration.
-template <typename User> static User onlyUser(Value value, Block *iteration) {
-  User found;
-  for (Value handed : handedOn(value))
-    for (Operation *user : handed.getUsers())
-      if (auto candidate = dyn_cast<User>(user)) {
-        if (found || iterationOf(user) != iteration)
-          return {};
-        found = candidate;
-      }
-  return found;
-}
-
-LogicalResult CopyOp::verify() {
-  RingType ring = getRing().getType();
-  if (getSlot().getType() != ring.getSlotType())
-    return emitOpError("expected a slot of type ")
-           << ring.getSlotType() << ", found " << getSlot().getType();
-  if (elementOf(getSource()) != ring.getElementType())
-    return emitOpError("expected elements of type ")
-           << ring.getElementType() << ", found " << getSource().getType();
-  if (failed(checkMap(*this, "the source", getMap(), ring.getShape().size(),
-                      getSource())))
-    return failure();
-  Block *iteration = iterationOf(*this);
-  auto wait = onlyUser<WaitOp>(getToken(), iteration);
-  auto release = onlyUser<ReleaseOp>(getSlot(), iteration);
-  if (!wait || !release)
-    return emitOpError("expected one tile.wait for its token and one "
-                       "tile.release of its slot in its block");
-  for (Value slot : handedOn(getSlot()))
-    for (Operation *user : slot.getUsers()) {
-      if (user == release || isa<HandOverOp>(user) ||
-          (isDoneBefore(wait, user) && !isDoneBefore(release, user)))
-        continue;
-      InFlightDiagnostic error = emitOpError(
-          "expected its slot to be used between tile.wait and tile.release");
-      error.attachNote(user->getLoc()) << "used here";
-      return error;
-    }
-  return success();
-}
-
-HandOverOp RoleOp::getHandOver() {
-  return cast<HandOverOp>(getBody().front().getTerminator());
-}
-
-LogicalResult RoleOp::verify() {
-  for (Operation &other : *(*this)->getBlock())
-    if (auto role = dyn_cast<RoleOp>(other);
-        role && role != *this && role.getName() == getName())
-      return emitOpError("expected roles of one block to have names of their "
-                         "own, found a second '")
-             << getName() << "'";
-  if ((*this)->getParentOfType<RoleOp>())
-    return emitOpError("expected no role inside a role");
-  return success();
-}
-
-LogicalResult RoleOp::verifyRegions() {
-  if (getHandOver().getValues().getTypes() != getHanded().getTypes())
-    return emitOpError("expected to hand over ")
-           << getHanded().getTypes() << ", found "
-           << getHandOver().getValues().getTypes();
-  return success();
-}
-
-void CopyOp::getEffects(
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
-        &effects) {
-  effects.emplace_back(MemoryEffects::Read::get(), &getSourceMutable());
-  effects.emplace_back(MemoryEffects::Write::get(), &getRingMutable());
-}
-
 LogicalResult InitOp::verify() {
   if (getValue().getType() != getAcc().getType().getElementType())
     return emitOpError("expected a value of type ")
            << getAcc().getType().getElementType() << ", found "
            << getValue().getType();
   return success();
+}
+
+/// One for each dim of a slot, or none.
+static LogicalResult checkOffsets(StepOp op, Value operand,
+                                  ValueRange offsets) {
+  size_t most = isa<SlotType>(operand.getType()) ? rankOf(operand) : 0;
+  if (!offsets.empty() && offsets.size() != most)
+    return op.emitOpError("expected offsets in slots alone, one for each dim, "
+                          "found ")
+           << offsets.size() << " for " << operand.getType();
+  return success();
+}
+
+void StepOp::build(OpBuilder &builder, OperationState &state, Value acc,
+                   Value a, Value b, ArrayRef<int64_t> reduced, int64_t unroll,
+                   AffineMap aMap, AffineMap bMap, bool aUnsigned,
+                   bool bUnsigned, bool grouped, int64_t ahead) {
+  build(builder, state, acc.getType(), /*token=*/Type(), acc, a, ValueRange(),
+        b, ValueRange(), reduced, unroll, aMap, bMap, aUnsigned, bUnsigned,
+        grouped, ahead);
 }
 
 LogicalResult StepOp::verify() {
@@ -647,6 +527,9 @@ LogicalResult StepOp::verify() {
                        "asked for ahead, for a matrix unit");
   if (failed(checkMap(*this, "a", getAMap(), dims, getA())) ||
       failed(checkMap(*this, "b", getBMap(), dims, getB())))
+    return failure();
+  if (failed(checkOffsets(*this, getA(), getAOffsets())) ||
+      failed(checkOffsets(*this, getB(), getBOffsets())))
     return failure();
   return success();
 }

@@ -781,12 +781,92 @@ func.func private @empty_slots(!tile.ring<1, 0xf32>)
 
 // -----
 
-// What comes out is what a slot holds.
-func.func @slot_type(%b: memref<4xf32>, %r: !tile.ring<1, 4xf32>) {
-  // expected-error@+1 {{'tile.copy' op expected a slot of type 'memref<4xf32>', found 'memref<5xf32>'}}
-  %s, %t = tile.copy %b to %r {map = affine_map<(n) -> (n)>} : memref<4xf32> to !tile.ring<1, 4xf32> -> memref<5xf32>
-  tile.wait %t
-  tile.release %s : memref<5xf32>
+// All dims have a place in the layout.
+// expected-error@+1 {{expected a layout of 2 dims, found 1}}
+func.func private @layout_dims(!tile.ring<1, 4x8xf32, "shared", #tile.layout<pad [8]>>)
+
+// -----
+
+// expected-error@+1 {{expected each dim once in order, found [0, 0]}}
+func.func private @layout_order(!tile.slot<4x8xf32, #tile.layout<order [0, 0]>>)
+
+// -----
+
+// expected-error@+1 {{expected a pad of 0 to 1048576 elements, found [0, -1]}}
+func.func private @layout_pad(!tile.slot<4x8xf32, #tile.layout<pad [0, -1]>>)
+
+// -----
+
+// Elements would share places.
+// expected-error@+1 {{expected a swizzle of bits, base and shift, the shift no less than the bits, found [3, 0, 2]}}
+func.func private @layout_swizzle(!tile.slot<4x8xf32, #tile.layout<swizzle [3, 0, 2]>>)
+
+// -----
+
+// Or lie behind the slot.
+// expected-error@+1 {{expected slots of a multiple of the 64 elements that the swizzle exchanges, found 40}}
+func.func private @layout_block(!tile.slot<5x8xf32, #tile.layout<swizzle [3, 3, 3]>>)
+
+// -----
+
+// expected-error@+1 {{expected order, pad or swizzle, each once, found blocks}}
+func.func private @layout_part(!tile.slot<5x8xf32, #tile.layout<blocks [3]>>)
+
+// -----
+
+func.func @swizzled_view(%s: !tile.slot<8x8xf32, #tile.layout<swizzle [3, 3, 3]>>) {
+  // expected-error@+1 {{'tile.view' op expected a slot without a swizzle}}
+  %m = tile.view %s : !tile.slot<8x8xf32, #tile.layout<swizzle [3, 3, 3]>> to memref<8x8xf32>
+  return
+}
+
+// -----
+
+func.func @view_type(%s: !tile.slot<8x8xf32>) {
+  // expected-error@+1 {{'tile.view' op expected 'memref<8x8xf32>', found 'memref<8x4xf32>'}}
+  %m = tile.view %s : !tile.slot<8x8xf32> to memref<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @offsets(%acc: !tile.acc<4xf32>, %a: memref<1xf32>, %b: !tile.slot<1x4xf32>, %i: index) -> !tile.acc<4xf32> {
+  // expected-error@+1 {{'tile.step' op expected offsets in slots alone, one for each dim, found 1 for '!tile.slot<1x4xf32>'}}
+  %r = tile.step %acc, %a, %b[%i] {reduced = array<i64: 1>, unroll = 1 : i64,
+      aMap = affine_map<(n, k) -> (k)>, bMap = affine_map<(n, k) -> (k, n)>}
+    : !tile.acc<4xf32>, memref<1xf32>, !tile.slot<1x4xf32>
+  return %r : !tile.acc<4xf32>
+}
+
+// -----
+
+// What is taken is given back.
+func.func @taken(%r: !tile.ring<2, 4xf32>) {
+  // expected-error@+1 {{'tile.take' op expected one tile.release of its slot in its block}}
+  %s = tile.take %r : !tile.ring<2, 4xf32>
+  return
+}
+
+// -----
+
+func.func @side_by_side() {
+  %y = tile.role "producer" concurrent {
+    %x = arith.constant 1.0 : f32
+    // expected-error@-2 {{'tile.role' op expected concurrent roles to be joined by rings alone, found results of types 'f32'}}
+    tile.hand_over %x : f32
+  } : f32
+  return
+}
+
+// -----
+
+func.func @apart() {
+  // expected-error@+1 {{'tile.role' op expected concurrent roles behind each other, found other ops between them}}
+  tile.role "producer" concurrent {
+  }
+  %x = arith.constant 1.0 : f32
+  tile.role "consumer" concurrent {
+  }
   return
 }
 
@@ -795,9 +875,9 @@ func.func @slot_type(%b: memref<4xf32>, %r: !tile.ring<1, 4xf32>) {
 // Copies convert nothing.
 func.func @copy_element(%b: memref<4xf16>, %r: !tile.ring<1, 4xf32>) {
   // expected-error@+1 {{'tile.copy' op expected elements of type 'f32', found 'memref<4xf16>'}}
-  %s, %t = tile.copy %b to %r {map = affine_map<(n) -> (n)>} : memref<4xf16> to !tile.ring<1, 4xf32> -> memref<4xf32>
+  %s, %t = tile.copy %b to %r {map = affine_map<(n) -> (n)>} : memref<4xf16> to !tile.ring<1, 4xf32>
   tile.wait %t
-  tile.release %s : memref<4xf32>
+  tile.release %s : !tile.slot<4xf32>
   return
 }
 
@@ -806,9 +886,9 @@ func.func @copy_element(%b: memref<4xf16>, %r: !tile.ring<1, 4xf32>) {
 // Each dim of the source is addressed.
 func.func @copy_map(%b: memref<1x4xf32>, %r: !tile.ring<1, 4xf32>) {
   // expected-error@+1 {{'tile.copy' op expected 2 results in the map of the source, one per dim of 'memref<1x4xf32>'}}
-  %s, %t = tile.copy %b to %r {map = affine_map<(n) -> (n)>} : memref<1x4xf32> to !tile.ring<1, 4xf32> -> memref<4xf32>
+  %s, %t = tile.copy %b to %r {map = affine_map<(n) -> (n)>} : memref<1x4xf32> to !tile.ring<1, 4xf32>
   tile.wait %t
-  tile.release %s : memref<4xf32>
+  tile.release %s : !tile.slot<4xf32>
   return
 }
 
@@ -817,8 +897,8 @@ func.func @copy_map(%b: memref<1x4xf32>, %r: !tile.ring<1, 4xf32>) {
 // Somebody waits for it.
 func.func @no_wait(%b: memref<4xf32>, %r: !tile.ring<1, 4xf32>) {
   // expected-error@+1 {{'tile.copy' op expected one tile.wait for its token and one tile.release of its slot in its block}}
-  %s, %t = tile.copy %b to %r {map = affine_map<(n) -> (n)>} : memref<4xf32> to !tile.ring<1, 4xf32> -> memref<4xf32>
-  tile.release %s : memref<4xf32>
+  %s, %t = tile.copy %b to %r {map = affine_map<(n) -> (n)>} : memref<4xf32> to !tile.ring<1, 4xf32>
+  tile.release %s : !tile.slot<4xf32>
   return
 }
 
@@ -827,10 +907,10 @@ func.func @no_wait(%b: memref<4xf32>, %r: !tile.ring<1, 4xf32>) {
 // The slot is given back once.
 func.func @two_releases(%b: memref<4xf32>, %r: !tile.ring<1, 4xf32>) {
   // expected-error@+1 {{'tile.copy' op expected one tile.wait for its token and one tile.release of its slot in its block}}
-  %s, %t = tile.copy %b to %r {map = affine_map<(n) -> (n)>} : memref<4xf32> to !tile.ring<1, 4xf32> -> memref<4xf32>
+  %s, %t = tile.copy %b to %r {map = affine_map<(n) -> (n)>} : memref<4xf32> to !tile.ring<1, 4xf32>
   tile.wait %t
-  tile.release %s : memref<4xf32>
-  tile.release %s : memref<4xf32>
+  tile.release %s : !tile.slot<4xf32>
+  tile.release %s : !tile.slot<4xf32>
   return
 }
 
@@ -839,11 +919,12 @@ func.func @two_releases(%b: memref<4xf32>, %r: !tile.ring<1, 4xf32>) {
 // Nobody reads what is not there yet.
 func.func @too_early(%b: memref<4xf32>, %c: memref<4xf32>, %r: !tile.ring<1, 4xf32>) {
   // expected-error@+1 {{'tile.copy' op expected its slot to be used between tile.wait and tile.release}}
-  %s, %t = tile.copy %b to %r {map = affine_map<(n) -> (n)>} : memref<4xf32> to !tile.ring<1, 4xf32> -> memref<4xf32>
+  %s, %t = tile.copy %b to %r {map = affine_map<(n) -> (n)>} : memref<4xf32> to !tile.ring<1, 4xf32>
+  %m = tile.view %s : !tile.slot<4xf32> to memref<4xf32>
   // expected-note@+1 {{used here}}
-  memref.copy %s, %c : memref<4xf32> to memref<4xf32>
+  memref.copy %m, %c : memref<4xf32> to memref<4xf32>
   tile.wait %t
-  tile.release %s : memref<4xf32>
+  tile.release %s : !tile.slot<4xf32>
   return
 }
 
@@ -852,11 +933,12 @@ func.func @too_early(%b: memref<4xf32>, %c: memref<4xf32>, %r: !tile.ring<1, 4xf
 // Nor what is another's already.
 func.func @too_late(%b: memref<4xf32>, %c: memref<4xf32>, %r: !tile.ring<1, 4xf32>) {
   // expected-error@+1 {{'tile.copy' op expected its slot to be used between tile.wait and tile.release}}
-  %s, %t = tile.copy %b to %r {map = affine_map<(n) -> (n)>} : memref<4xf32> to !tile.ring<1, 4xf32> -> memref<4xf32>
+  %s, %t = tile.copy %b to %r {map = affine_map<(n) -> (n)>} : memref<4xf32> to !tile.ring<1, 4xf32>
   tile.wait %t
-  tile.release %s : memref<4xf32>
+  tile.release %s : !tile.slot<4xf32>
+  %m = tile.view %s : !tile.slot<4xf32> to memref<4xf32>
   // expected-note@+1 {{used here}}
-  memref.copy %s, %c : memref<4xf32> to memref<4xf32>
+  memref.copy %m, %c : memref<4xf32> to memref<4xf32>
   return
 }
 
@@ -944,14 +1026,15 @@ func.func @handed(%x: f32) {
 func.func @released_before(%b: memref<4xf32>, %c: memref<4xf32>, %r: !tile.ring<2, 4xf32>) {
   %s, %t = tile.role "producer" {
     // expected-error@+1 {{'tile.copy' op expected its slot to be used between tile.wait and tile.release}}
-    %slot, %token = tile.copy %b to %r {map = affine_map<(n) -> (n)>} : memref<4xf32> to !tile.ring<2, 4xf32> -> memref<4xf32>
-    tile.hand_over %slot, %token : memref<4xf32>, !tile.token
-  } : memref<4xf32>, !tile.token
+    %slot, %token = tile.copy %b to %r {map = affine_map<(n) -> (n)>} : memref<4xf32> to !tile.ring<2, 4xf32>
+    tile.hand_over %slot, %token : !tile.slot<4xf32>, !tile.token
+  } : !tile.slot<4xf32>, !tile.token
   tile.role "consumer" {
     tile.wait %t
-    tile.release %s : memref<4xf32>
+    tile.release %s : !tile.slot<4xf32>
+    %m = tile.view %s : !tile.slot<4xf32> to memref<4xf32>
     // expected-note@+1 {{used here}}
-    memref.copy %s, %c : memref<4xf32> to memref<4xf32>
+    memref.copy %m, %c : memref<4xf32> to memref<4xf32>
     tile.hand_over
   }
   return

@@ -161,16 +161,18 @@ func.func @groups(%w: tensor<64x3x3x64xbf16>, %s: vector<16xf32>, %a: vector<32x
 
 // CHECK-LABEL: func.func @rings
 func.func @rings(%b: memref<4x3xbf16>, %c: memref<3x4xbf16>) {
-  // CHECK: %[[RING:.*]] = tile.alloc space("l2") : <3, 3x4xbf16>
-  %ring = tile.alloc space("l2") : !tile.ring<3, 3x4xbf16>
-  // CHECK: %[[SLOT:.*]], %[[TOKEN:.*]] = tile.copy %{{.*}} to %[[RING]] {map = #{{.*}}} : memref<4x3xbf16> to <3, 3x4xbf16> -> memref<3x4xbf16>
+  // CHECK: %[[RING:.*]] = tile.alloc : <3, 3x4xbf16, "l2", #tile.layout<pad [0, 4]>>
+  %ring = tile.alloc : !tile.ring<3, 3x4xbf16, "l2", #tile.layout<pad [0, 4]>>
+  // CHECK: %[[SLOT:.*]], %[[TOKEN:.*]] = tile.copy %{{.*}} to %[[RING]] {map = #{{.*}}} : memref<4x3xbf16> to <3, 3x4xbf16, "l2", #tile.layout<pad [0, 4]>>
   %slot, %token = tile.copy %b to %ring {map = affine_map<(k, n) -> (n, k)>}
-    : memref<4x3xbf16> to !tile.ring<3, 3x4xbf16> -> memref<3x4xbf16>
+    : memref<4x3xbf16> to !tile.ring<3, 3x4xbf16, "l2", #tile.layout<pad [0, 4]>>
   // CHECK: tile.wait %[[TOKEN]]
   tile.wait %token
-  memref.copy %slot, %c : memref<3x4xbf16> to memref<3x4xbf16>
-  // CHECK: tile.release %[[SLOT]] : memref<3x4xbf16>
-  tile.release %slot : memref<3x4xbf16>
+  // CHECK: tile.view %[[SLOT]] : <3x4xbf16, "l2", #tile.layout<pad [0, 4]>> to memref<3x4xbf16, strided<[8, 1]>>
+  %m = tile.view %slot : !tile.slot<3x4xbf16, "l2", #tile.layout<pad [0, 4]>> to memref<3x4xbf16, strided<[8, 1]>>
+  memref.copy %m, %c : memref<3x4xbf16, strided<[8, 1]>> to memref<3x4xbf16>
+  // CHECK: tile.release %[[SLOT]] : <3x4xbf16, "l2", #tile.layout<pad [0, 4]>>
+  tile.release %slot : !tile.slot<3x4xbf16, "l2", #tile.layout<pad [0, 4]>>
   return
 }
 

@@ -5,6 +5,7 @@
 include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/BuiltinTypeInterfaces.td"
 include "mlir/IR/EnumAttr.td"
 
 def Tile_Dialect : Dialect {
@@ -74,25 +75,90 @@ def Tile_MatrixType : TypeDef<Tile_Dialect, "Matrix"> {
   let genVerifyDecl = 1;
 }
 
+def Tile_LayoutAttr : AttrDef<Tile_Dialect, "Layout"> {
+  let mnemonic = "layout";
+  let summary = "Where the elements of a slot lie";
+  let description = [{
+    - `order`: the dims, outermost first; none: as they are numbered;
+    - `pad`: elements that lie unused behind those of each dim; none: no;
+    - `swizzle [bits, base, shift]`: the place p that order and pad give becomes
+      p xor ((p >> shift) & mask), the mask being `bits` ones from bit `base`
+      on: rows that lie a power of two apart begin in different banks.
+
+    All are counted in elements.
+
+    ```mlir
+    #tile.layout<order [1, 0], pad [0, 8]>
+    #tile.layout<swizzle [3, 3, 3]>
+    ```
+  }];
+  let parameters = (ins OptionalArrayRefParameter<"int64_t">:$order,
+                        OptionalArrayRefParameter<"int64_t">:$pad,
+                        OptionalArrayRefParameter<"int64_t">:$swizzle);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// What does not fit a slot of this shape, or nothing.
+    std::string whyNot(::llvm::ArrayRef<int64_t> shape) const;
+    /// How far neighbours along each dim lie apart, before the swizzle.
+    ::llvm::SmallVector<int64_t> getStrides(
+        ::llvm::ArrayRef<int64_t> shape) const;
+    /// The elements that a slot takes.
+    int64_t getSize(::llvm::ArrayRef<int64_t> shape) const;
+    int64_t getPlace(::llvm::ArrayRef<int64_t> index,
+                     ::llvm::ArrayRef<int64_t> shape) const;
+  }];
+}
+
 def Tile_RingType : TypeDef<Tile_Dialect, "Ring"> {
   let mnemonic = "ring";
   let summary = "Memory near the arithmetic, in slots that copies take in turn";
   let description = [{
-    How many slots, then what one holds. Static.
+    How many slots, then what one holds, static; then the memory's name in the
+    machine's model, left out where the target may choose, and the layout, left
+    out where elements lie row by row.
 
     ```mlir
-    !tile.ring<3, 128x64xbf16>
+    !tile.ring<3, 128x64xbf16, "shared", #tile.layout<swizzle [3, 3, 3]>>
     ```
   }];
   let parameters = (ins "int64_t":$slots, ArrayRefParameter<"int64_t">:$shape,
-                        "::mlir::Type":$elementType);
+                        "::mlir::Type":$elementType,
+                        OptionalParameter<"::mlir::StringAttr">:$memory,
+                        OptionalParameter<"::ashlar::tile::LayoutAttr">:$layout);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// What is in a slot, seen by those who read it.
-    ::mlir::MemRefType getSlotType() const {
-      return ::mlir::MemRefType::get(getShape(), getElementType());
+    SlotType getSlotType() const;
+  }];
+}
+
+def Tile_SlotType : TypeDef<Tile_Dialect, "Slot", [ShapedTypeInterface]> {
+  let mnemonic = "slot";
+  let summary = "One slot of a ring, with what was copied to it";
+  let description = [{
+    Not a memref, whose reads would not know a swizzle: `tile.step` reads it by
+    its dims, `tile.view` makes a memref of one without a swizzle.
+
+    ```mlir
+    !tile.slot<128x64xbf16, "shared">
+    ```
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$shape,
+                        "::mlir::Type":$elementType,
+                        OptionalParameter<"::mlir::StringAttr">:$memory,
+                        OptionalParameter<"::ashlar::tile::LayoutAttr">:$layout);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    bool hasRank() const { return true; }
+    SlotType cloneWith(std::optional<::llvm::ArrayRef<int64_t>> shape,
+                       ::mlir::Type elementType) const {
+      return get(getContext(), shape.value_or(getShape()), elementType,
+                 getMemory(), getLayout());
     }
+    /// What `tile.view` gives; null where there is a swizzle.
+    ::mlir::MemRefType getView() const;
   }];
 }
 

@@ -16,10 +16,10 @@
 
 #include "ashlar/Dialects/Tile/IR/TileDialect.h.inc"
 #include "ashlar/Dialects/Tile/IR/TileEnums.h.inc"
-#define GET_TYPEDEF_CLASSES
-#include "ashlar/Dialects/Tile/IR/TileTypes.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "ashlar/Dialects/Tile/IR/TileAttributes.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "ashlar/Dialects/Tile/IR/TileTypes.h.inc"
 #define GET_OP_CLASSES
 #include "ashlar/Dialects/Tile/IR/TileOps.h.inc"
 

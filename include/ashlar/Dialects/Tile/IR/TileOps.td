@@ -207,60 +207,106 @@ def Tile_PackOp : Tile_Op<"pack", [Pure]> {
   }];
 }
 
+def Tile_Readable : AnyTypeOf<[AnyMemRef, Tile_SlotType]>;
+
 def Tile_AllocOp : Tile_Op<"alloc", [MemoryEffects<[MemAlloc]>]> {
   let summary = "A ring of slots near the arithmetic";
   let description = [{
-    `space` is the name of a memory in the machine's model, or left out where
-    the target may choose. Outlives the loops around its copies.
+    Outlives the loops around its copies.
 
     ```mlir
-    %ring = tile.alloc space("l2") : !tile.ring<1, 64x32xf32>
+    %ring = tile.alloc : !tile.ring<1, 64x32xf32, "l2">
     ```
   }];
-  let arguments = (ins OptionalAttr<StrAttr>:$space);
   let results = (outs Tile_RingType:$ring);
-  let assemblyFormat = "(`space` `(` $space^ `)`)? attr-dict `:` type($ring)";
+  let assemblyFormat = "attr-dict `:` type($ring)";
 }
 
 def Tile_CopyOp : Tile_Op<"copy",
-    [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+    [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+     TypesMatchWith<"a slot of the ring", "ring", "slot",
+                    "::llvm::cast<RingType>($_self).getSlotType()">]> {
   let summary = "Takes the ring's next slot and begins to fill it";
   let description = [{
-    Each element of the slot is the element of the source at `map`, once the
-    token has been waited for; until then both belong to whatever copies: an
-    engine of the machine, or the worker itself. In one block with the copy, or
-    in roles of one block, are one `tile.wait` for it, before all that reads the slot, and one
-    `tile.release`, after it: programs are written as if nothing overlapped,
-    and who lets copies run ahead does so by the ring's slots.
+    Waits while no slot is free. Each element of the slot is the element of the
+    source at `map`, once the token has been waited for; until then both belong
+    to whatever copies: an engine of the machine, or the worker itself.
+
+    Where slot and token stay in one iteration of a loop, or in roles of one,
+    there are one `tile.wait` for the token, before all that reads the slot, and
+    one `tile.release`, after it: such programs are written as if nothing
+    overlapped, and who lets copies run ahead does so by the ring's slots. A
+    slot that another role fetches by `tile.take` is that role's to release.
 
     ```mlir
     %panel, %t = tile.copy %b to %ring {map = affine_map<(k, n) -> (n, k)>}
-      : memref<32x64xf32> to !tile.ring<1, 64x32xf32> -> memref<64x32xf32>
+      : memref<32x64xf32> to !tile.ring<1, 64x32xf32>
     tile.wait %t
     %1 = tile.step %0, %a, %panel ...
-    tile.release %panel : memref<64x32xf32>
+    tile.release %panel : !tile.slot<64x32xf32>
     ```
   }];
-  let arguments = (ins AnyMemRef:$source, Tile_RingType:$ring,
+  let arguments = (ins Tile_Readable:$source, Tile_RingType:$ring,
                        AffineMapAttr:$map);
-  let results = (outs AnyMemRef:$slot, Tile_TokenType:$token);
+  let results = (outs Tile_SlotType:$slot, Tile_TokenType:$token);
   let assemblyFormat = [{
-    $source `to` $ring attr-dict
-    `:` type($source) `to` type($ring) `->` type($slot)
+    $source `to` $ring attr-dict `:` type($source) `to` type($ring)
   }];
   let hasVerifier = 1;
 }
 
+def Tile_TakeOp : Tile_Op<"take",
+    [MemoryEffects<[MemRead, MemWrite]>,
+     TypesMatchWith<"a slot of the ring", "ring", "slot",
+                    "::llvm::cast<RingType>($_self).getSlotType()">]> {
+  let summary = "The next slot that another role has filled";
+  let description = [{
+    Slots come in the order of their copies; waits until that copy is done. For
+    roles that run side by side and are joined by the ring.
+
+    ```mlir
+    %panel = tile.take %ring : !tile.ring<2, 64x32xf32>
+    ```
+  }];
+  let arguments = (ins Tile_RingType:$ring);
+  let results = (outs Tile_SlotType:$slot);
+  let assemblyFormat = "$ring attr-dict `:` type($ring)";
+  let hasVerifier = 1;
+}
+
+def Tile_ViewOp : Tile_Op<"view", [Pure]> {
+  let summary = "A slot as memory";
+  let description = [{
+    ```mlir
+    %m = tile.view %panel : !tile.slot<64x32xf32> to memref<64x32xf32>
+    ```
+  }];
+  let arguments = (ins Tile_SlotType:$slot);
+  let results = (outs AnyMemRef:$memory);
+  let assemblyFormat = "$slot attr-dict `:` type($slot) `to` type($memory)";
+  let hasVerifier = 1;
+}
+
 def Tile_WaitOp : Tile_Op<"wait", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Goes on when what the token stands for is done";
-  let arguments = (ins Tile_TokenType:$token);
-  let assemblyFormat = "$token attr-dict";
+  let summary = "Goes on when what the tokens stand for is done";
+  let arguments = (ins Variadic<Tile_TokenType>:$tokens);
+  let assemblyFormat = "$tokens attr-dict";
+  let hasVerifier = 1;
 }
 
 def Tile_ReleaseOp : Tile_Op<"release", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Gives a slot back to its ring";
-  let arguments = (ins AnyMemRef:$slot);
-  let assemblyFormat = "$slot attr-dict `:` type($slot)";
+  let description = [{
+    Never waits. The slot is free as soon as all that was begun before and reads
+    it has ended; with `after`, as soon as these tokens have, which must be all
+    that still read it.
+
+    ```mlir
+    tile.release %panel after %done : !tile.slot<64x32xf32>
+    ```
+  }];
+  let arguments = (ins Tile_SlotType:$slot, Variadic<Tile_TokenType>:$after);
+  let assemblyFormat = "$slot (`after` $after^)? attr-dict `:` type($slot)";
 }
 
 def Tile_RoleOp : Tile_Op<"role", [
@@ -274,6 +320,10 @@ def Tile_RoleOp : Tile_Op<"role", [
     fills have slots that were released. What it hands over to later roles are
     slots and tokens. In other words: a pipeline, whose depth the rings decide,
     and whose meaning is the loop without the roles.
+
+    Roles that are `concurrent` stand behind each other in one block, run side
+    by side from their beginnings, and hand over nothing: each has its own
+    loops, and rings join them. What follows them begins when all have ended.
 
     ```mlir
     %sum = scf.for %k = %c0 to %c8 step %c1 iter_args(%acc = %0) -> ... {
@@ -291,10 +341,13 @@ def Tile_RoleOp : Tile_Op<"role", [
     }
     ```
   }];
-  let arguments = (ins StrAttr:$name);
+  let arguments = (ins StrAttr:$name, UnitAttr:$concurrent);
   let results = (outs Variadic<AnyType>:$handed);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$name attr-dict-with-keyword $body (`:` type($handed)^)?";
+  let assemblyFormat = [{
+    $name (`concurrent` $concurrent^)? attr-dict-with-keyword $body
+    (`:` type($handed)^)?
+  }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
@@ -331,6 +384,7 @@ def Tile_AddOp : Tile_Op<"add", [Pure, AllTypesMatch<["total", "part", "sum"]>]>
 }
 
 def Tile_StepOp : Tile_Op<"step", [
+    AttrSizedOperandSegments,
     AllTypesMatch<["acc", "result"]>,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "Multiply and accumulate over a box";
@@ -345,6 +399,11 @@ def Tile_StepOp : Tile_Op<"step", [
     innermost reduced dim; that changes no value. Where sums are in registers of
     a matrix unit, `unroll` groups of terms are one product of it.
 
+    An operand that is a slot is read from the offsets behind it on. With a
+    token, the step may go on after what follows it has begun: until the token
+    has been waited for, its operands must not change, and nothing but further
+    steps may use the sums. Steps on one accumulator follow each other.
+
     ```mlir
     %1 = tile.step %0, %a, %b {
            reduced = array<i64: 3, 64>, unroll = 4,
@@ -353,17 +412,35 @@ def Tile_StepOp : Tile_Op<"step", [
       : !tile.acc<14x32xf32>, memref<16x64xf32>, memref<3x64x32xf32>
     ```
   }];
-  let arguments = (ins Tile_AccType:$acc, AnyMemRef:$a, AnyMemRef:$b,
+  let arguments = (ins Tile_AccType:$acc,
+                       Tile_Readable:$a, Variadic<Index>:$aOffsets,
+                       Tile_Readable:$b, Variadic<Index>:$bOffsets,
                        DenseI64ArrayAttr:$reduced, I64Attr:$unroll,
                        AffineMapAttr:$aMap, AffineMapAttr:$bMap,
                        UnitAttr:$aUnsigned, UnitAttr:$bUnsigned,
                        UnitAttr:$grouped,
                        DefaultValuedAttr<I64Attr, "0">:$ahead);
-  let results = (outs Tile_AccType:$result);
+  let results = (outs Tile_AccType:$result, Optional<Tile_TokenType>:$token);
   let assemblyFormat = [{
-    $acc `,` $a `,` $b attr-dict `:` type($acc) `,` type($a) `,` type($b)
+    $acc `,` $a (`[` $aOffsets^ `]`)? `,` $b (`[` $bOffsets^ `]`)? attr-dict
+    `:` type($acc) `,` type($a) `,` type($b) (`->` type($token)^)?
   }];
+  let builders = [
+    /// Of operands that are read from where they begin, done when it ends.
+    OpBuilder<(ins "::mlir::Value":$acc, "::mlir::Value":$a,
+                   "::mlir::Value":$b, "::llvm::ArrayRef<int64_t>":$reduced,
+                   "int64_t":$unroll, "::mlir::AffineMap":$aMap,
+                   "::mlir::AffineMap":$bMap, "bool":$aUnsigned,
+                   "bool":$bUnsigned, "bool":$grouped, "int64_t":$ahead)>];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Whether it reads memory, and is done when it ends.
+    bool isSynchronous() {
+      return !getToken() &&
+             ::llvm::isa<::mlir::MemRefType>(getA().getType()) &&
+             ::llvm::isa<::mlir::MemRefType>(getB().getType());
+    }
+  }];
 }
 
 def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>,

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Runs kernels op by op, as the tile dialect says they mean: copies and steps
+// that have been begun are done at a random later time, roles go on in random
+// order, rings have their true slots. What no schedule may do is an error.
+#ifndef ASHLAR_INTERPRET_INTERPRET_H
+#define ASHLAR_INTERPRET_INTERPRET_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace ashlar {
+
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "ashlar/Interpret/Passes.h.inc"
+
+namespace interpret {
+
+/// An element: `real` of a float type, else `whole`, sign-extended.
+union Number {
+  int64_t whole;
+  double real;
+};
+
+/// What an argument holds: the elements of a memref of static shape, row by
+/// row; the one number of an index.
+using Numbers = std::vector<Number>;
+
+/// Runs a function of memrefs with an identity layout, and of indices, on
+/// `arguments`, which it changes. `seed` decides what runs when. Accesses
+/// outside of memory, reads of what has not been waited for, writes to what is
+/// still being read, slots used after their release, roles that wait for each
+/// other and ops that are not known are errors, emitted where they stand.
+llvm::LogicalResult run(mlir::func::FuncOp kernel,
+                        std::vector<Numbers> &arguments, uint64_t seed);
+
+} // namespace interpret
+} // namespace ashlar
+
+#endif // ASHLAR_INTERPRET_INTERPRET_H

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What ops of the dialect ask of their operands.
+#ifndef ASHLAR_LIB_DIALECTS_TILE_IR_CHECKMAP_H
+#define ASHLAR_LIB_DIALECTS_TILE_IR_CHECKMAP_H
+
+#include "ashlar/Dialects/Tile/IR/TileOps.h"
+
+namespace ashlar::tile {
+
+inline mlir::Type elementOf(mlir::Value value) {
+  return llvm::cast<mlir::ShapedType>(value.getType()).getElementType();
+}
+inline int64_t rankOf(mlir::Value value) {
+  return llvm::cast<mlir::ShapedType>(value.getType()).getRank();
+}
+
+/// A map over `dims` dims with a result per dim of `operand`.
+llvm::LogicalResult checkMap(mlir::Operation *op, llvm::StringRef name,
+                             mlir::AffineMap map, int64_t dims,
+                             mlir::Value operand);
+
+} // namespace ashlar::tile
+
+#endif // ASHLAR_LIB_DIALECTS_TILE_IR_CHECKMAP_H

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What holds for copies, their slots, and the roles around them.
+#include "CheckMap.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+
+using namespace mlir;
+using namespace ashlar::tile;
+
+/// The block of an iteration: that of the roles, where `op` is in one.
+static Block *iterationOf(Operation *op) {
+  Operation *parent = op->getParentOp();
+  return isa_and_nonnull<RoleOp>(parent) ? parent->getBlock() : op->getBlock();
+}
+
+/// Whether x, in a role or not, is done before y, which may be deeper inside.
+/// False where y is in another block.
+static bool isDoneBefore(Operation *x, Operation *y) {
+  if (Operation *beside = x->getBlock()->findAncestorOpInBlock(*y))
+    return x->isBeforeInBlock(beside);
+  Block *iteration = iterationOf(x);
+  Operation *role = iteration->findAncestorOpInBlock(*x);
+  Operation *beside = iteration->findAncestorOpInBlock(*y);
+  return beside && role->isBeforeInBlock(beside);
+}
+
+/// All that stand for a value as roles hand it over, or for a slot as memory,
+/// itself included.
+static SmallVector<Value> handedOn(Value value) {
+  SmallVector<Value> all = {value};
+  for (size_t i = 0; i != all.size(); ++i)
+    for (OpOperand &use : all[i].getUses()) {
+      Operation *user = use.getOwner();
+      if (isa<HandOverOp>(user))
+        all.push_back(user->getParentOp()->getResult(use.getOperandNumber()));
+      else if (auto view = dyn_cast<ViewOp>(user))
+        all.push_back(view.getMemory());
+    }
+  return all;
+}
+
+/// The one user of `value` that is a `User`, which is in the same iteration.
+template <typename User> static User onlyUser(Value value, Block *iteration) {
+  User found;
+  for (Value handed : handedOn(value))
+    for (Operation *user : handed.getUsers())
+      if (auto candidate = dyn_cast<User>(user)) {
+        if (found || iterationOf(user) != iteration)
+          return {};
+        found = candidate;
+      }
+  return found;
+}
+
+/// Whether roles, loops or other slots carry `value` to another iteration.
+static bool travels(Value value) {
+  return llvm::any_of(handedOn(value), [](Value handed) {
+    return llvm::any_of(handed.getUsers(), [](Operation *user) {
+      return !isa<HandOverOp>(user) &&
+             (user->hasTrait<OpTrait::IsTerminator>() ||
+              isa<LoopLikeOpInterface, RegionBranchOpInterface>(user));
+    });
+  });
+}
+
+/// Nothing uses `slot` behind its release, nor before `begin`.
+static LogicalResult checkUses(Operation *op, Value slot, ReleaseOp release,
+                               Operation *begin) {
+  for (Value handed : handedOn(slot))
+    for (Operation *user : handed.getUsers()) {
+      if (user == release || isa<HandOverOp, ViewOp>(user) ||
+          (isDoneBefore(begin, user) && !isDoneBefore(release, user)))
+        continue;
+      InFlightDiagnostic error = op->emitOpError(
+          "expected its slot to be used between tile.wait and tile.release");
+      error.attachNote(user->getLoc()) << "used here";
+      return error;
+    }
+  return success();
+}
+
+LogicalResult CopyOp::verify() {
+  RingType ring = getRing().getType();
+  if (elementOf(getSource()) != ring.getElementType())
+    return emitOpError("expected elements of type ")
+           << ring.getElementType() << ", found " << getSource().getType();
+  if (failed(checkMap(*this, "the source", getMap(), ring.getShape().size(),
+                      getSource())))
+    return failure();
+  // Another role takes it; or the loop is written out for several iterations
+  // at once, which is for whoever does that to have right.
+  if ((getSlot().use_empty() && llvm::any_of(getRing().getUsers(),
+                                             llvm::IsaPred<TakeOp>)) ||
+      travels(getSlot()) || travels(getToken()))
+    return success();
+  Block *iteration = iterationOf(*this);
+  auto wait = onlyUser<WaitOp>(getToken(), iteration);
+  auto release = onlyUser<ReleaseOp>(getSlot(), iteration);
+  if (!wait || !release)
+    return emitOpError("expected one tile.wait for its token and one "
+                       "tile.release of its slot in its block");
+  return checkUses(*this, getSlot(), release, wait);
+}
+
+LogicalResult TakeOp::verify() {
+  if (travels(getSlot()))
+    return success();
+  auto release = onlyUser<ReleaseOp>(getSlot(), iterationOf(*this));
+  if (!release)
+    return emitOpError("expected one tile.release of its slot in its block");
+  return checkUses(*this, getSlot(), release, *this);
+}
+
+LogicalResult ViewOp::verify() {
+  MemRefType view = getSlot().getType().getView();
+  if (!view)
+    return emitOpError("expected a slot without a swizzle, found ")
+           << getSlot().getType();
+  if (getMemory().getType() != view)
+    return emitOpError("expected ")
+           << view << ", found " << getMemory().getType();
+  return success();
+}
+
+LogicalResult WaitOp::verify() {
+  if (getTokens().empty())
+    return emitOpError("expected at least one token");
+  return success();
+}
+
+HandOverOp RoleOp::getHandOver() {
+  return cast<HandOverOp>(getBody().front().getTerminator());
+}
+
+LogicalResult RoleOp::verify() {
+  for (Operation &other : *(*this)->getBlock())
+    if (auto role = dyn_cast<RoleOp>(other);
+        role && role != *this && role.getName() == getName())
+      return emitOpError("expected roles of one block to have names of their "
+                         "own, found a second '")
+             << getName() << "'";
+  if ((*this)->getParentOfType<RoleOp>())
+    return emitOpError("expected no role inside a role");
+  if (!getConcurrent())
+    return success();
+  if (getNumResults() != 0)
+    return emitOpError("expected concurrent roles to be joined by rings alone, "
+                       "found results of types ")
+           << getResultTypes();
+  bool hasEnded = false;
+  for (Operation *next = (*this)->getNextNode(); next;
+       next = next->getNextNode()) {
+    auto role = dyn_cast<RoleOp>(next);
+    if (hasEnded && role && role.getConcurrent())
+      return emitOpError("expected concurrent roles behind each other, found "
+                         "other ops between them");
+    hasEnded |= !role;
+  }
+  return success();
+}
+
+LogicalResult RoleOp::verifyRegions() {
+  if (getHandOver().getValues().getTypes() != getHanded().getTypes())
+    return emitOpError("expected to hand over ")
+           << getHanded().getTypes() << ", found "
+           << getHandOver().getValues().getTypes();
+  return success();
+}
+
+void CopyOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  effects.emplace_back(MemoryEffects::Read::get(), &getSourceMutable());
+  effects.emplace_back(MemoryEffects::Write::get(), &getRingMutable());
+}
+

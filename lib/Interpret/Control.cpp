@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Loops, branches, and arithmetic on places.
+#include "Machine.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace ashlar;
+using namespace ashlar::interpret;
+
+static Cell cellOf(int64_t value) {
+  Cell cell;
+  cell.number.whole = value;
+  return cell;
+}
+
+static Outcome runFor(Machine &machine, Fiber &fiber, const Step &step) {
+  int64_t from = fiber.number(step.in[0]).whole,
+          to = fiber.number(step.in[1]).whole,
+          by = fiber.number(step.in[2]).whole;
+  std::vector<Cell> carried;
+  for (unsigned place : ArrayRef(step.in).drop_front(3))
+    carried.push_back(fiber.cells[place]);
+  if (by < 1)
+    return machine.fail(step.op, "expected a step of 1 or more, found " +
+                                     Twine(by));
+  if (from >= to) {
+    llvm::copy(carried, fiber.cells.begin() + step.out);
+    return Outcome::Done;
+  }
+  carried.insert(carried.begin(), cellOf(from));
+  machine.enter(fiber, step, step.op->getRegion(0), carried);
+  Frame &frame = fiber.frames.back();
+  frame.at = from;
+  frame.end = to;
+  frame.by = by;
+  return Outcome::Done;
+}
+
+static Outcome runWhile(Machine &machine, Fiber &fiber, const Step &step) {
+  std::vector<Cell> carried;
+  for (unsigned place : step.in)
+    carried.push_back(fiber.cells[place]);
+  machine.enter(fiber, step, step.op->getRegion(0), carried);
+  return Outcome::Done;
+}
+
+static Outcome runIf(Machine &machine, Fiber &fiber, const Step &step) {
+  Region &region =
+      step.op->getRegion(fiber.number(step.in[0]).whole == 0 ? 1 : 0);
+  if (!region.empty())
+    machine.enter(fiber, step, region, {});
+  return Outcome::Done;
+}
+
+static Outcome runForall(Machine &machine, Fiber &fiber, const Step &step) {
+  auto loop = cast<scf::ForallOp>(step.op);
+  if (loop.getNumResults() != 0)
+    return machine.fail(step.op, "is interpreted on memory alone");
+  size_t next = 0;
+  auto values = [&](ArrayRef<int64_t> mixed) {
+    SmallVector<int64_t> all;
+    for (int64_t value : mixed)
+      all.push_back(ShapedType::isDynamic(value)
+                        ? fiber.number(step.in[next++]).whole
+                        : value);
+    return all;
+  };
+  SmallVector<int64_t> from = values(loop.getStaticLowerBound()),
+                       to = values(loop.getStaticUpperBound()),
+                       by = values(loop.getStaticStep()), counts;
+  for (auto [first, last, each] : llvm::zip(from, to, by)) {
+    if (each < 1)
+      return machine.fail(step.op, "expected steps of 1 or more, found " +
+                                       Twine(each));
+    counts.push_back(
+        std::max<int64_t>(0, llvm::divideCeilSigned(last - first, each)));
+  }
+  std::vector<SmallVector<int64_t>> points;
+  if (product(counts) != 0) {
+    SmallVector<int64_t> number(counts.size(), 0);
+    do {
+      SmallVector<int64_t> &at = points.emplace_back();
+      for (size_t d = 0; d != number.size(); ++d)
+        at.push_back(from[d] + number[d] * by[d]);
+    } while (advance(number, counts));
+  }
+  if (points.empty())
+    return Outcome::Done;
+  for (size_t i = points.size(); i > 1; --i)
+    std::swap(points[i - 1], points[machine.random() % i]);
+  std::vector<Cell> first;
+  for (int64_t at : points.back())
+    first.push_back(cellOf(at));
+  points.pop_back();
+  machine.enter(fiber, step, step.op->getRegion(0), first);
+  fiber.frames.back().points = std::move(points);
+  return Outcome::Done;
+}
+
+static Outcome runAffine(Machine &, Fiber &fiber, const Step &step) {
+  SmallVector<int64_t> operands, results;
+  for (unsigned place : step.in)
+    operands.push_back(fiber.number(place).whole);
+  auto [map, isMost] =
+      llvm::TypeSwitch<Operation *, std::pair<AffineMap, bool>>(step.op)
+          .Case([](affine::AffineApplyOp op) {
+            return std::pair(op.getAffineMap(), false);
+          })
+          .Case([](affine::AffineMinOp op) {
+            return std::pair(op.getAffineMap(), false);
+          })
+          .Default([](Operation *op) {
+            return std::pair(cast<affine::AffineMaxOp>(op).getAffineMap(),
+                             true);
+          });
+  apply(map, operands, results);
+  fiber.cells[step.out].number.whole = isMost ? *llvm::max_element(results)
+                                              : *llvm::min_element(results);
+  return Outcome::Done;
+}
+
+static Outcome runDelinearize(Machine &, Fiber &fiber, const Step &step) {
+  auto op = cast<affine::AffineDelinearizeIndexOp>(step.op);
+  int64_t rest = fiber.number(step.in[0]).whole;
+  size_t dynamic = 1;
+  SmallVector<int64_t> basis;
+  for (int64_t size : op.getStaticBasis())
+    basis.push_back(ShapedType::isDynamic(size)
+                        ? fiber.number(step.in[dynamic++]).whole
+                        : size);
+  for (size_t i = op->getNumResults(); i-- != 0;) {
+    size_t own = i - (op->getNumResults() - basis.size());
+    Number &number = fiber.cells[step.out + i].number;
+    // The first result holds what the others leave.
+    if (i == 0 || own >= basis.size()) {
+      number.whole = rest;
+      break;
+    }
+    number.whole = llvm::mod(rest, basis[own]);
+    rest = llvm::divideFloorSigned(rest, basis[own]);
+  }
+  return Outcome::Done;
+}
+
+Handler interpret::controlHandlerOf(Operation &op) {
+  return llvm::TypeSwitch<Operation *, Handler>(&op)
+      .Case([](scf::ForOp) { return runFor; })
+      .Case([](scf::WhileOp) { return runWhile; })
+      .Case([](scf::IfOp) { return runIf; })
+      .Case([](scf::ForallOp) { return runForall; })
+      .Case<affine::AffineApplyOp, affine::AffineMinOp, affine::AffineMaxOp>(
+          [](auto) { return runAffine; })
+      .Case([](affine::AffineDelinearizeIndexOp) { return runDelinearize; })
+      .Default([](Operation *) { return nullptr; });
+}

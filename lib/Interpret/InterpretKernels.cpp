@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Number.h"
+#include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <cmath>
+#include <random>
+
+using namespace mlir;
+using namespace ashlar;
+using interpret::Number;
+using interpret::Numbers;
+
+namespace ashlar {
+#define GEN_PASS_DEF_INTERPRETKERNELSPASS
+#include "ashlar/Interpret/Passes.h.inc"
+} // namespace ashlar
+
+/// Why a function cannot be run, or nothing.
+static std::string whyNot(func::FuncOp function, uint64_t most) {
+  for (Type type : function.getArgumentTypes()) {
+    auto memory = dyn_cast<MemRefType>(type);
+    if (!memory || !memory.hasStaticShape() || !memory.getLayout().isIdentity())
+      return "expected arguments of static memrefs, row by row";
+  }
+  uint64_t points = 0;
+  auto count = [&](ArrayRef<int64_t> sizes) {
+    double all = 1;
+    for (int64_t size : sizes)
+      all *= ShapedType::isDynamic(size) ? 1 : size;
+    points += uint64_t(std::min(all, 1e18));
+  };
+  function.walk([&](Operation *op) {
+    if (auto contract = dyn_cast<tile::ContractOp>(op)) {
+      SmallVector<int64_t> sizes(contract.getParallel());
+      llvm::append_range(sizes, contract.getReduced());
+      count(sizes);
+    } else if (auto loops = dyn_cast<linalg::LinalgOp>(op)) {
+      count(loops.getStaticLoopRanges());
+    }
+  });
+  if (points > most)
+    return "has " + std::to_string(points) + " products and points, more than " +
+           std::to_string(most);
+  return "";
+}
+
+/// Floats of -1 to 1. Wide integers are 0 or 1, since they may be indices.
+static std::vector<Numbers> draw(func::FuncOp function, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<Numbers> all;
+  for (Type argument : function.getArgumentTypes()) {
+    auto type = cast<MemRefType>(argument);
+    Type element = type.getElementType();
+    Numbers &numbers = all.emplace_back(type.getNumElements());
+    for (Number &number : numbers)
+      if (isa<FloatType>(element))
+        number.real = interpret::roundTo(
+            element, double(int64_t(random() % 4001) - 2000) / 2000);
+      else
+        number.whole = interpret::wrapTo(
+            element, element.getIntOrFloatBitWidth() > 16 ? random() % 2
+                                                          : random());
+  }
+  return all;
+}
+
+namespace {
+/// How far a run is from the reference.
+struct Difference {
+  double most = 0; ///< relative to the largest number of its buffer
+  std::string place;
+};
+
+struct InterpretKernels
+    : ashlar::impl::InterpretKernelsPassBase<InterpretKernels> {
+  using InterpretKernelsPassBase::InterpretKernelsPassBase;
+
+  LogicalResult initialize(MLIRContext *) override {
+    return parsePassPipeline(through, pipeline);
+  }
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    InterpretKernelsPassBase::getDependentDialects(registry);
+    OpPassManager passes("func.func");
+    if (succeeded(parsePassPipeline(through, passes, llvm::nulls())))
+      passes.getDependentDialects(registry);
+  }
+
+  void runOnOperation() override {
+    SmallVector<func::FuncOp> functions;
+    getOperation().walk([&](func::FuncOp function) {
+      if (!function.isExternal())
+        functions.push_back(function);
+    });
+    for (func::FuncOp function : functions)
+      if (failed(check(function)))
+        signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+
+  LogicalResult check(func::FuncOp function) {
+    std::string why = whyNot(function, most);
+    if (!why.empty()) {
+      emitRemark(function.getLoc())
+          << "'" << function.getName() << "' is left out: " << why;
+      return success();
+    }
+    func::FuncOp reference;
+    if (auto name = function->getAttrOfType<FlatSymbolRefAttr>("reference")) {
+      reference = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(function,
+                                                                     name);
+      if (!reference ||
+          reference.getArgumentTypes() != function.getArgumentTypes())
+        return function.emitError("expected a reference with the same "
+                                  "arguments, found ")
+               << name;
+    }
+    if (through.empty())
+      return compare(function, reference);
+    OwningOpRef<func::FuncOp> clone = function.clone();
+    Block &beside = *function->getBlock();
+    clone->setName((function.getName() + "__through").str());
+    func::FuncOp expanded = *clone;
+    beside.getOperations().insert(std::next(function->getIterator()),
+                                  clone.release());
+    LogicalResult result = runPipeline(pipeline, expanded);
+    if (succeeded(result))
+      result = compare(expanded, reference ? reference : function);
+    expanded.erase();
+    return result;
+  }
+
+  /// Runs `function` under all schedules, beside `reference` if there is one.
+  LogicalResult compare(func::FuncOp function, func::FuncOp reference) {
+    std::vector<Numbers> expected = draw(function, seed);
+    if (reference && failed(interpret::run(reference, expected, seed)))
+      return failure();
+    Difference worst;
+    for (unsigned i = 0; i != schedules; ++i) {
+      std::vector<Numbers> found = draw(function, seed);
+      if (failed(interpret::run(function, found, seed + i)))
+        return emitRemark(function.getLoc())
+                   << "'" << function.getName() << "': with seed=" << seed + i,
+               failure();
+      if (!reference && i == 0)
+        expected = found;
+      for (auto [number, type] :
+           llvm::enumerate(function.getArgumentTypes()))
+        look(cast<MemRefType>(type).getElementType(), number, expected[number],
+             found[number], worst);
+      if (worst.most > tolerance)
+        return function.emitError("expected what ")
+               << (reference ? reference.getName() : "the first schedule")
+               << " gives, found " << worst.place << ", with seed=" << seed + i;
+    }
+    emitRemark(function.getLoc())
+        << "'" << function.getName() << "' interpreted under "
+        << schedules.getValue() << " schedules: largest difference "
+        << llvm::formatv("{0:e1}", worst.most).str();
+    return success();
+  }
+
+  static void look(Type type, size_t argument, const Numbers &expected,
+                   const Numbers &found, Difference &worst) {
+    bool isReal = isa<FloatType>(type);
+    double largest = 1e-30, step = 0;
+    if (isReal) {
+      // What rounding to the nearest may do.
+      step = std::ldexp(1.0, -int(cast<FloatType>(type).getFPMantissaWidth()));
+      for (Number number : expected)
+        if (std::isfinite(number.real))
+          largest = std::max(largest, std::fabs(number.real));
+    }
+    for (size_t i = 0; i != expected.size(); ++i) {
+      double difference;
+      if (!isReal) {
+        difference = expected[i].whole == found[i].whole ? 0 : INFINITY;
+      } else {
+        double x = expected[i].real, y = found[i].real;
+        if (x == y || (std::isnan(x) && std::isnan(y)))
+          continue;
+        // One rounding of the type each is no difference.
+        difference = std::fabs(x - y) <= 2 * step * std::fabs(x)
+                         ? 0
+                         : std::fabs(x - y) / largest;
+        if (std::isnan(difference))
+          difference = INFINITY;
+      }
+      if (!(difference > worst.most))
+        continue;
+      worst.most = difference;
+      worst.place =
+          isReal ? llvm::formatv("{0} in place of {1}", found[i].real,
+                                 expected[i].real)
+                       .str()
+                 : llvm::formatv("{0} in place of {1}", found[i].whole,
+                                 expected[i].whole)
+                       .str();
+      worst.place += " at element " + std::to_string(i) + " of argument " +
+                     std::to_string(argument);
+    }
+  }
+
+  OpPassManager pipeline{"func.func"};
+};
+} // namespace

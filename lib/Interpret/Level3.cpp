@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Rings, copies, steps and roles. Until a token has been waited for, what it
+// stands for owns the bytes that it reads and writes.
+#include "Accesses.h"
+#include "LinearMap.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace ashlar;
+using namespace ashlar::interpret;
+
+static Outcome runAlloc(Machine &, Fiber &fiber, const Step &step) {
+  auto ring = std::make_shared<Ring>();
+  ring->type = cast<tile::AllocOp>(step.op).getRing().getType();
+  ArrayRef<int64_t> shape = ring->type.getShape();
+  int64_t size = ring->type.getLayout() ? ring->type.getLayout().getSize(shape)
+                                        : product(shape);
+  for (int64_t i = 0; i != ring->type.getSlots(); ++i) {
+    ring->slots.emplace_back();
+    ring->slots.back().buffer = std::make_shared<Buffer>(size);
+  }
+  fiber.cells[step.out].object = ring;
+  return Outcome::Done;
+}
+
+static std::shared_ptr<Slot> slotOf(const std::shared_ptr<Ring> &ring,
+                                    unsigned number) {
+  auto slot = std::make_shared<Slot>();
+  slot->ring = ring;
+  slot->number = number;
+  slot->buffer = ring->slots[number].buffer;
+  slot->generation = slot->buffer->generation;
+  slot->sizes = SmallVector<int64_t>(ring->type.getShape());
+  slot->layout = ring->type.getLayout();
+  slot->strides.resize(slot->sizes.size());
+  int64_t stride = 1;
+  for (size_t d = slot->sizes.size(); d-- != 0; stride *= slot->sizes[d])
+    slot->strides[d] = stride;
+  return slot;
+}
+
+/// Whether the ring's next slot is free; then nobody may still read it.
+static Outcome freeSlot(Machine &machine, Operation *op, Ring::Slot &slot) {
+  Buffer &buffer = *slot.buffer;
+  if (slot.isTaken) {
+    if (!buffer.isReleased ||
+        !llvm::all_of(slot.until,
+                      [](const TaskRef &task) { return task->isDone; }))
+      return Outcome::Blocked;
+    if (!llvm::all_of(buffer.reading,
+                      [](const TaskRef &task) { return task->isDone; }))
+      return machine.fail(op, "takes a slot that is still being read, since "
+                              "its release does not wait for all readers");
+  }
+  slot.isTaken = true;
+  slot.until.clear();
+  buffer.reading.clear();
+  buffer.writers.clear();
+  buffer.readers.clear();
+  buffer.isReleased = false;
+  ++buffer.generation;
+  // What nothing has been copied to is no number that anybody may expect.
+  for (Number &number : buffer.elements)
+    number.whole = 0x7ff4dead7ff4dead;
+  return Outcome::Done;
+}
+
+static Outcome runCopy(Machine &machine, Fiber &fiber, const Step &step) {
+  auto op = cast<tile::CopyOp>(step.op);
+  auto ring = fiber.get<Ring>(step.in[1]);
+  unsigned number = ring->copies.size() % ring->slots.size();
+  Outcome outcome = freeSlot(machine, op, ring->slots[number]);
+  if (outcome != Outcome::Done)
+    return outcome;
+  auto slot = slotOf(ring, number);
+  auto source = fiber.get<View>(step.in[0]);
+  TaskRef task = machine.begin(op, nullptr);
+  auto places = std::make_shared<std::vector<std::pair<int64_t, int64_t>>>();
+  LinearMap map(op.getMap());
+  SmallVector<int64_t> at(slot->sizes.size(), 0);
+  do {
+    ArrayRef<int64_t> from = map(at);
+    if (mayRead(machine, op, *source, from) != Outcome::Done)
+      return Outcome::Failed;
+    places->emplace_back(source->placeOf(from), slot->placeOf(at));
+  } while (advance(at, slot->sizes));
+  for (auto [from, to] : *places) {
+    source->buffer->mark(task, source->buffer, from, /*writes=*/false);
+    slot->buffer->mark(task, slot->buffer, to, /*writes=*/true);
+  }
+  task->effect = [places, from = source->buffer, to = slot->buffer] {
+    for (auto [read, written] : *places)
+      to->elements[written] = from->elements[read];
+  };
+  auto token = std::make_shared<Token>();
+  token->task = task;
+  ring->copies.emplace_back(number, task);
+  fiber.cells[step.out].object = slot;
+  fiber.cells[step.out + 1].object = token;
+  return Outcome::Done;
+}
+
+static Outcome runTake(Machine &, Fiber &fiber, const Step &step) {
+  auto ring = fiber.get<Ring>(step.in[0]);
+  if (ring->numTaken == ring->copies.size())
+    return Outcome::Blocked;
+  auto [number, task] = ring->copies[ring->numTaken];
+  if (!task->isDone)
+    return Outcome::Blocked;
+  task->giveBack();
+  ++ring->numTaken;
+  fiber.cells[step.out].object = slotOf(ring, number);
+  return Outcome::Done;
+}
+
+static Outcome runView(Machine &, Fiber &fiber, const Step &step) {
+  auto view = std::make_shared<View>(*fiber.get<Slot>(step.in[0]));
+  if (view->layout)
+    view->strides = view->layout.getStrides(view->sizes);
+  view->layout = nullptr;
+  fiber.cells[step.out].object = view;
+  return Outcome::Done;
+}
+
+static Outcome runWait(Machine &, Fiber &fiber, const Step &step) {
+  for (unsigned place : step.in)
+    if (!fiber.get<Token>(place)->task->isDone)
+      return Outcome::Blocked;
+  for (unsigned place : step.in)
+    fiber.get<Token>(place)->task->giveBack();
+  return Outcome::Done;
+}
+
+static Outcome runRelease(Machine &machine, Fiber &fiber, const Step &step) {
+  auto slot = fiber.get<Slot>(step.in[0]);
+  if (slot->isStale())
+    return machine.fail(step.op, "gives back a slot that has been released");
+  Ring::Slot &own = slot->ring->slots[slot->number];
+  slot->buffer->isReleased = true;
+  for (unsigned place : ArrayRef(step.in).drop_front())
+    own.until.push_back(fiber.get<Token>(place)->task);
+  if (step.in.size() == 1)
+    own.until = slot->buffer->reading;
+  return Outcome::Done;
+}
+
+static tile::RoleOp concurrentRole(Operation *op) {
+  auto role = dyn_cast_if_present<tile::RoleOp>(op);
+  return role && role.getConcurrent() ? role : tile::RoleOp();
+}
+
+static Outcome runRole(Machine &machine, Fiber &fiber, const Step &step) {
+  tile::RoleOp role = concurrentRole(step.op);
+  if (!role) {
+    machine.enter(fiber, step, step.op->getRegion(0), {});
+    return Outcome::Done;
+  }
+  // The first of them begins all.
+  if (concurrentRole(step.op->getPrevNode()))
+    return Outcome::Done;
+  for (; role; role = concurrentRole(role->getNextNode()))
+    machine.spawn(fiber, role);
+  return Outcome::Done;
+}
+
+static std::shared_ptr<Accumulator> newAccumulator(Type type) {
+  auto own = cast<tile::AccType>(type);
+  auto acc = std::make_shared<Accumulator>();
+  acc->element = own.getElementType();
+  acc->shape = SmallVector<int64_t>(own.getShape());
+  acc->values.resize(product(acc->shape));
+  return acc;
+}
+
+/// Sums that are there: those of a step are once it has been waited for.
+static Outcome mayUse(Machine &machine, Operation *op,
+                      const Accumulator &acc) {
+  if (acc.pending && !acc.pending->isWaited)
+    return machine.fail(op, "uses sums of a step that has not been waited "
+                            "for");
+  return Outcome::Done;
+}
+
+static Outcome runInit(Machine &, Fiber &fiber, const Step &step) {
+  auto acc = newAccumulator(step.op->getResult(0).getType());
+  llvm::fill(acc->values, fiber.number(step.in[0]));
+  fiber.cells[step.out].object = acc;
+  return Outcome::Done;
+}
+
+static Outcome runAdd(Machine &machine, Fiber &fiber, const Step &step) {
+  auto total = fiber.get<Accumulator>(step.in[0]),
+       part = fiber.get<Accumulator>(step.in[1]);
+  if (mayUse(machine, step.op, *total) != Outcome::Done ||
+      mayUse(machine, step.op, *part) != Outcome::Done)
+    return Outcome::Failed;
+  auto sum = newAccumulator(step.op->getResult(0).getType());
+  Type type = sum->element;
+  for (size_t i = 0; i != sum->values.size(); ++i)
+    if (isa<FloatType>(type))
+      sum->values[i].real =
+          roundTo(type, total->values[i].real + part->values[i].real);
+    else
+      sum->values[i].whole =
+          wrapTo(type, total->values[i].whole + part->values[i].whole);
+  fiber.cells[step.out].object = sum;
+  return Outcome::Done;
+}
+
+namespace {
+/// The products of one step, and the elements that they read.
+class Products {
+public:
+  Products(tile::StepOp op, Fiber &fiber, const Step &step)
+      : op(op), a(fiber.get<View>(step.in[1])),
+        b(fiber.get<View>(step.in[2 + op.getAOffsets().size()])),
+        shape(op.getAcc().getType().getShape()), reduced(op.getReduced()),
+        aMap(op.getAMap(), numbers(fiber, step, 2, op.getAOffsets().size())),
+        bMap(op.getBMap(),
+             numbers(fiber, step, 3 + op.getAOffsets().size(),
+                     op.getBOffsets().size())) {}
+
+  Outcome check(Machine &machine) {
+    return forEach([&](ArrayRef<int64_t> point) {
+      return mayRead(machine, op, *a, aMap(point)) == Outcome::Done &&
+                     mayRead(machine, op, *b, bMap(point)) == Outcome::Done
+                 ? Outcome::Done
+                 : Outcome::Failed;
+    });
+  }
+
+  void mark(const TaskRef &task) {
+    (void)forEach([&](ArrayRef<int64_t> point) {
+      a->buffer->mark(task, a->buffer, a->placeOf(aMap(point)), false);
+      b->buffer->mark(task, b->buffer, b->placeOf(bMap(point)), false);
+      return Outcome::Done;
+    });
+  }
+
+  /// Each product is added in the sum's type, in the order of the terms.
+  void add(std::vector<Number> &sums) {
+    Type type = op.getAcc().getType().getElementType();
+    Type aType = cast<ShapedType>(op.getA().getType()).getElementType(),
+         bType = cast<ShapedType>(op.getB().getType()).getElementType();
+    size_t last = 0, terms = product(reduced);
+    (void)forEach([&](ArrayRef<int64_t> point) {
+      Number &sum = sums[last++ / terms];
+      Number x = a->buffer->elements[a->placeOf(aMap(point))],
+             y = b->buffer->elements[b->placeOf(bMap(point))];
+      if (isa<FloatType>(type))
+        sum.real = roundTo(type, sum.real + x.real * y.real);
+      else
+        sum.whole = wrapTo(
+            type, sum.whole + (op.getAUnsigned() ? unsignedOf(aType, x.whole)
+                                                 : x.whole) *
+                                  (op.getBUnsigned()
+                                       ? unsignedOf(bType, y.whole)
+                                       : y.whole));
+      return Outcome::Done;
+    });
+  }
+
+private:
+  static SmallVector<int64_t> numbers(Fiber &fiber, const Step &step,
+                                      size_t first, size_t count) {
+    SmallVector<int64_t> all;
+    for (unsigned place : ArrayRef(step.in).slice(first, count))
+      all.push_back(fiber.number(place).whole);
+    return all;
+  }
+
+  Outcome forEach(llvm::function_ref<Outcome(ArrayRef<int64_t>)> body) {
+    SmallVector<int64_t> sizes(shape);
+    llvm::append_range(sizes, reduced);
+    SmallVector<int64_t> point(sizes.size(), 0);
+    do {
+      if (Outcome outcome = body(point); outcome != Outcome::Done)
+        return outcome;
+    } while (advance(point, sizes));
+    return Outcome::Done;
+  }
+
+  tile::StepOp op;
+  std::shared_ptr<View> a, b;
+  ArrayRef<int64_t> shape, reduced;
+  LinearMap aMap, bMap;
+};
+} // namespace
+
+static Outcome runStep(Machine &machine, Fiber &fiber, const Step &step) {
+  auto op = cast<tile::StepOp>(step.op);
+  auto from = fiber.get<Accumulator>(step.in[0]);
+  TaskRef before = from->pending;
+  // One without a token is done with its sums before anything follows.
+  if (!op.getToken() && before && !before->isDone)
+    return Outcome::Blocked;
+  auto products = std::make_shared<Products>(op, fiber, step);
+  if (products->check(machine) != Outcome::Done)
+    return Outcome::Failed;
+  auto acc = newAccumulator(op.getAcc().getType());
+  if (!op.getToken()) {
+    if (before)
+      before->giveBack();
+    acc->values = from->values;
+    products->add(acc->values);
+  } else {
+    TaskRef task = machine.begin(op, before);
+    products->mark(task);
+    task->effect = [products, from, acc] {
+      acc->values = from->values;
+      products->add(acc->values);
+    };
+    acc->pending = task;
+    auto token = std::make_shared<Token>();
+    token->task = task;
+    fiber.cells[step.out + 1].object = token;
+  }
+  fiber.cells[step.out].object = acc;
+  return Outcome::Done;
+}
+
+static Outcome runDrain(Machine &machine, Fiber &fiber, const Step &step) {
+  auto op = cast<tile::DrainOp>(step.op);
+  auto acc = fiber.get<Accumulator>(step.in[0]);
+  if (mayUse(machine, op, *acc) != Outcome::Done)
+    return Outcome::Failed;
+  size_t numEpilogue = op.getEpilogue().size();
+  const View &target = *fiber.get<View>(step.in[1 + numEpilogue]);
+  std::vector<LinearMap> maps;
+  for (size_t i = 0; i != numEpilogue + 1; ++i)
+    maps.emplace_back(op.getMap(i));
+  std::vector<Cell> arguments(1 + numEpilogue);
+  SmallVector<int64_t> at(acc->shape.size(), 0);
+  size_t number = 0;
+  do {
+    arguments[0].number = acc->values[number++];
+    for (size_t i = 0; i != numEpilogue; ++i)
+      if (load(machine, op, *fiber.get<View>(step.in[1 + i]), maps[i](at),
+               arguments[1 + i].number) != Outcome::Done)
+        return Outcome::Failed;
+    if (machine.evaluate(fiber, op.getBody().front(), arguments) !=
+            Outcome::Done ||
+        store(machine, op, target, maps.back()(at),
+              fiber.yielded.front().number) != Outcome::Done)
+      return Outcome::Failed;
+  } while (advance(at, acc->shape));
+  return Outcome::Done;
+}
+
+Handler interpret::tileHandlerOf(Operation &op) {
+  return llvm::TypeSwitch<Operation *, Handler>(&op)
+      .Case([](tile::AllocOp) { return runAlloc; })
+      .Case([](tile::CopyOp) { return runCopy; })
+      .Case([](tile::TakeOp) { return runTake; })
+      .Case([](tile::ViewOp) { return runView; })
+      .Case([](tile::WaitOp) { return runWait; })
+      .Case([](tile::ReleaseOp) { return runRelease; })
+      .Case([](tile::RoleOp) { return runRole; })
+      .Case([](tile::InitOp) { return runInit; })
+      .Case([](tile::AddOp) { return runAdd; })
+      .Case([](tile::StepOp) { return runStep; })
+      .Case([](tile::DrainOp) { return runDrain; })
+      .Default([](Operation *) { return nullptr; });
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Whole contractions, summed in f64 in plain loops whatever their strategy
+// says, and linalg's ops point by point.
+#include "Accesses.h"
+#include "LinearMap.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace ashlar;
+using namespace ashlar::interpret;
+
+static Outcome runLinalg(Machine &machine, Fiber &fiber, const Step &step) {
+  auto op = cast<linalg::LinalgOp>(step.op);
+  SmallVector<int64_t> shapes, sizes;
+  std::vector<LinearMap> maps;
+  for (OpOperand &operand : op->getOpOperands()) {
+    maps.emplace_back(op.getMatchingIndexingMap(&operand));
+    if (isa<MemRefType>(operand.get().getType()))
+      llvm::append_range(
+          shapes,
+          fiber.get<View>(step.in[operand.getOperandNumber()])->sizes);
+  }
+  apply(op.getShapesToLoopsMap(), shapes, sizes);
+  if (product(sizes) == 0)
+    return Outcome::Done;
+  size_t numInputs = op.getNumDpsInputs();
+  std::vector<Cell> arguments(step.in.size());
+  fiber.points.emplace_back(sizes.size(), 0);
+  size_t depth = fiber.points.size() - 1;
+  do {
+    SmallVector<int64_t> at = fiber.points[depth];
+    for (auto [i, place] : llvm::enumerate(step.in))
+      if (!fiber.cells[place].object)
+        arguments[i].number = fiber.number(place);
+      else if (load(machine, op, *fiber.get<View>(place), maps[i](at),
+                    arguments[i].number) != Outcome::Done)
+        return Outcome::Failed;
+    if (machine.evaluate(fiber, *op.getBlock(), arguments) != Outcome::Done)
+      return Outcome::Failed;
+    for (size_t i = numInputs; i != step.in.size(); ++i)
+      if (store(machine, op, *fiber.get<View>(step.in[i]), maps[i](at),
+                fiber.yielded[i - numInputs].number) != Outcome::Done)
+        return Outcome::Failed;
+  } while (advance(fiber.points[depth], sizes));
+  fiber.points.pop_back();
+  return Outcome::Done;
+}
+
+static Outcome runIndex(Machine &, Fiber &fiber, const Step &step) {
+  auto op = cast<linalg::IndexOp>(step.op);
+  fiber.cells[step.out].number.whole = fiber.points.back()[op.getDim()];
+  return Outcome::Done;
+}
+
+namespace {
+/// Operands of a contraction, by their places among the step's.
+struct Contract {
+  Contract(tile::ContractOp op, Machine &machine, Fiber &fiber,
+           const Step &step)
+      : op(op), machine(machine), fiber(fiber), step(step) {}
+
+  Outcome run() {
+    if (op.getUnrounded())
+      return machine.fail(op, "is interpreted with one result");
+    size_t numEpilogue = op.getEpilogue().size();
+    const View &target = *fiber.get<View>(step.in[2 + numEpilogue]);
+    if (op.getPadAttr() && fill(target) != Outcome::Done)
+      return Outcome::Failed;
+    if (product(op.getParallel()) == 0)
+      return Outcome::Done;
+    LinearMap toTarget(op.getResultMap());
+    std::vector<LinearMap> maps;
+    for (size_t i = 0; i != numEpilogue; ++i)
+      maps.emplace_back(op.getEpilogueMap(i));
+    SmallVector<int64_t> at(op.getParallel().size(), 0);
+    std::vector<Cell> arguments(1 + numEpilogue);
+    do {
+      if (sum(at, arguments[0].number) != Outcome::Done)
+        return Outcome::Failed;
+      for (size_t i = 0; i != numEpilogue; ++i)
+        if (load(machine, op, *fiber.get<View>(step.in[2 + i]), maps[i](at),
+                 arguments[1 + i].number) != Outcome::Done)
+          return Outcome::Failed;
+      if (machine.evaluate(fiber, op.getBody().front(), arguments) !=
+              Outcome::Done ||
+          store(machine, op, target, toTarget(at),
+                fiber.yielded.front().number) != Outcome::Done)
+        return Outcome::Failed;
+    } while (advance(at, op.getParallel()));
+    return Outcome::Done;
+  }
+
+private:
+  Outcome fill(const View &target) {
+    SmallVector<int64_t> at(target.sizes.size(), 0);
+    do {
+      if (store(machine, op, target, at, numberOf(*op.getPad())) !=
+          Outcome::Done)
+        return Outcome::Failed;
+    } while (advance(at, target.sizes));
+    return Outcome::Done;
+  }
+
+  Outcome sum(ArrayRef<int64_t> at, Number &total) {
+    Type type = op.getAccumulatorType();
+    bool isReal = isa<FloatType>(type);
+    const View &a = *fiber.get<View>(step.in[0]),
+               &b = *fiber.get<View>(step.in[1]);
+    Type aType = cast<ShapedType>(op.getA().getType()).getElementType(),
+         bType = cast<ShapedType>(op.getB().getType()).getElementType();
+    SmallVector<int64_t> point(at);
+    point.resize(at.size() + op.getReduced().size(), 0);
+    double real = 0;
+    int64_t whole = 0;
+    if (product(op.getReduced()) != 0)
+      do {
+        Number x, y;
+        if (load(machine, op, a, aMap(point), x) != Outcome::Done ||
+            load(machine, op, b, bMap(point), y) != Outcome::Done)
+          return Outcome::Failed;
+        if (isReal)
+          real += x.real * y.real;
+        else
+          whole += (op.getAUnsigned() ? unsignedOf(aType, x.whole) : x.whole) *
+                   (op.getBUnsigned() ? unsignedOf(bType, y.whole) : y.whole);
+      } while (advance(MutableArrayRef(point).drop_front(at.size()),
+                       op.getReduced()));
+    if (isReal)
+      total.real = roundTo(type, real);
+    else
+      total.whole = wrapTo(type, whole);
+    return Outcome::Done;
+  }
+
+  tile::ContractOp op;
+  Machine &machine;
+  Fiber &fiber;
+  const Step &step;
+  LinearMap aMap{op.getAMap()}, bMap{op.getBMap()};
+};
+} // namespace
+
+static Outcome runContract(Machine &machine, Fiber &fiber, const Step &step) {
+  return Contract(cast<tile::ContractOp>(step.op), machine, fiber, step).run();
+}
+
+Handler interpret::structuredHandlerOf(Operation &op) {
+  if (auto structured = dyn_cast<linalg::LinalgOp>(op))
+    return structured.hasPureBufferSemantics() ? runLinalg : nullptr;
+  return llvm::TypeSwitch<Operation *, Handler>(&op)
+      .Case([](linalg::IndexOp) { return runIndex; })
+      .Case([](tile::ContractOp contract) -> Handler {
+        return isa<MemRefType>(contract.getInit().getType()) ? runContract
+                                                             : nullptr;
+      })
+      .Default([](Operation *) { return nullptr; });
+}
