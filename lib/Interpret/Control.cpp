@@ -24,8 +24,8 @@ static Outcome runFor(Machine &machine, Fiber &fiber, const Step &step) {
   for (unsigned place : ArrayRef(step.in).drop_front(3))
     carried.push_back(fiber.cells[place]);
   if (by < 1)
-    return machine.fail(step.op, "expected a step of 1 or more, found " +
-                                     Twine(by));
+    return machine.fail(step.op,
+                        "expected a step of 1 or more, found " + Twine(by));
   if (from >= to) {
     llvm::copy(carried, fiber.cells.begin() + step.out);
     return Outcome::Done;
@@ -73,8 +73,8 @@ static Outcome runForall(Machine &machine, Fiber &fiber, const Step &step) {
                        by = values(loop.getStaticStep()), counts;
   for (auto [first, last, each] : llvm::zip(from, to, by)) {
     if (each < 1)
-      return machine.fail(step.op, "expected steps of 1 or more, found " +
-                                       Twine(each));
+      return machine.fail(step.op,
+                          "expected steps of 1 or more, found " + Twine(each));
     counts.push_back(
         std::max<int64_t>(0, llvm::divideCeilSigned(last - first, each)));
   }
@@ -117,8 +117,8 @@ static Outcome runAffine(Machine &, Fiber &fiber, const Step &step) {
                              true);
           });
   apply(map, operands, results);
-  fiber.cells[step.out].number.whole = isMost ? *llvm::max_element(results)
-                                              : *llvm::min_element(results);
+  fiber.cells[step.out].number.whole =
+      isMost ? *llvm::max_element(results) : *llvm::min_element(results);
   return Outcome::Done;
 }
 

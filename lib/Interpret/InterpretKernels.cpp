@@ -19,13 +19,28 @@ namespace ashlar {
 #include "ashlar/Interpret/Passes.h.inc"
 } // namespace ashlar
 
+/// The elements from the first to the last of a memref, or nothing.
+static std::optional<int64_t> reachOf(Type type) {
+  auto memory = dyn_cast<MemRefType>(type);
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (!memory || !memory.hasStaticShape() ||
+      failed(memory.getStridesAndOffset(strides, offset)) || offset != 0)
+    return std::nullopt;
+  int64_t reach = 1;
+  for (auto [size, stride] : llvm::zip(memory.getShape(), strides)) {
+    if (stride < 0)
+      return std::nullopt; // open, or backwards
+    reach += (size - 1) * stride;
+  }
+  return memory.getNumElements() == 0 ? 0 : reach;
+}
+
 /// Why a function cannot be run, or nothing.
 static std::string whyNot(func::FuncOp function, uint64_t most) {
-  for (Type type : function.getArgumentTypes()) {
-    auto memory = dyn_cast<MemRefType>(type);
-    if (!memory || !memory.hasStaticShape() || !memory.getLayout().isIdentity())
-      return "expected arguments of static memrefs, row by row";
-  }
+  for (Type type : function.getArgumentTypes())
+    if (!reachOf(type))
+      return "expected arguments of memrefs whose sizes and strides are known";
   uint64_t points = 0;
   auto count = [&](ArrayRef<int64_t> sizes) {
     double all = 1;
@@ -43,8 +58,8 @@ static std::string whyNot(func::FuncOp function, uint64_t most) {
     }
   });
   if (points > most)
-    return "has " + std::to_string(points) + " products and points, more than " +
-           std::to_string(most);
+    return "has " + std::to_string(points) +
+           " products and points, more than " + std::to_string(most);
   return "";
 }
 
@@ -53,17 +68,16 @@ static std::vector<Numbers> draw(func::FuncOp function, uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<Numbers> all;
   for (Type argument : function.getArgumentTypes()) {
-    auto type = cast<MemRefType>(argument);
-    Type element = type.getElementType();
-    Numbers &numbers = all.emplace_back(type.getNumElements());
+    Type element = cast<MemRefType>(argument).getElementType();
+    Numbers &numbers = all.emplace_back(*reachOf(argument));
     for (Number &number : numbers)
       if (isa<FloatType>(element))
         number.real = interpret::roundTo(
             element, double(int64_t(random() % 4001) - 2000) / 2000);
       else
         number.whole = interpret::wrapTo(
-            element, element.getIntOrFloatBitWidth() > 16 ? random() % 2
-                                                          : random());
+            element,
+            element.getIntOrFloatBitWidth() > 16 ? random() % 2 : random());
   }
   return all;
 }
@@ -111,8 +125,8 @@ struct InterpretKernels
     }
     func::FuncOp reference;
     if (auto name = function->getAttrOfType<FlatSymbolRefAttr>("reference")) {
-      reference = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(function,
-                                                                     name);
+      reference =
+          SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(function, name);
       if (!reference ||
           reference.getArgumentTypes() != function.getArgumentTypes())
         return function.emitError("expected a reference with the same "
@@ -148,8 +162,7 @@ struct InterpretKernels
                failure();
       if (!reference && i == 0)
         expected = found;
-      for (auto [number, type] :
-           llvm::enumerate(function.getArgumentTypes()))
+      for (auto [number, type] : llvm::enumerate(function.getArgumentTypes()))
         look(cast<MemRefType>(type).getElementType(), number, expected[number],
              found[number], worst);
       if (worst.most > tolerance)
@@ -193,13 +206,12 @@ struct InterpretKernels
       if (!(difference > worst.most))
         continue;
       worst.most = difference;
-      worst.place =
-          isReal ? llvm::formatv("{0} in place of {1}", found[i].real,
-                                 expected[i].real)
-                       .str()
-                 : llvm::formatv("{0} in place of {1}", found[i].whole,
-                                 expected[i].whole)
-                       .str();
+      worst.place = isReal ? llvm::formatv("{0} in place of {1}", found[i].real,
+                                           expected[i].real)
+                                 .str()
+                           : llvm::formatv("{0} in place of {1}",
+                                           found[i].whole, expected[i].whole)
+                                 .str();
       worst.place += " at element " + std::to_string(i) + " of argument " +
                      std::to_string(argument);
     }

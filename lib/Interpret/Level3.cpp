@@ -174,8 +174,7 @@ static std::shared_ptr<Accumulator> newAccumulator(Type type) {
 }
 
 /// Sums that are there: those of a step are once it has been waited for.
-static Outcome mayUse(Machine &machine, Operation *op,
-                      const Accumulator &acc) {
+static Outcome mayUse(Machine &machine, Operation *op, const Accumulator &acc) {
   if (acc.pending && !acc.pending->isWaited)
     return machine.fail(op, "uses sums of a step that has not been waited "
                             "for");
@@ -217,9 +216,8 @@ public:
         b(fiber.get<View>(step.in[2 + op.getAOffsets().size()])),
         shape(op.getAcc().getType().getShape()), reduced(op.getReduced()),
         aMap(op.getAMap(), numbers(fiber, step, 2, op.getAOffsets().size())),
-        bMap(op.getBMap(),
-             numbers(fiber, step, 3 + op.getAOffsets().size(),
-                     op.getBOffsets().size())) {}
+        bMap(op.getBMap(), numbers(fiber, step, 3 + op.getAOffsets().size(),
+                                   op.getBOffsets().size())) {}
 
   Outcome check(Machine &machine) {
     return forEach([&](ArrayRef<int64_t> point) {
@@ -252,11 +250,10 @@ public:
         sum.real = roundTo(type, sum.real + x.real * y.real);
       else
         sum.whole = wrapTo(
-            type, sum.whole + (op.getAUnsigned() ? unsignedOf(aType, x.whole)
-                                                 : x.whole) *
-                                  (op.getBUnsigned()
-                                       ? unsignedOf(bType, y.whole)
-                                       : y.whole));
+            type,
+            sum.whole +
+                (op.getAUnsigned() ? unsignedOf(aType, x.whole) : x.whole) *
+                    (op.getBUnsigned() ? unsignedOf(bType, y.whole) : y.whole));
       return Outcome::Done;
     });
   }

@@ -11,8 +11,7 @@ namespace ashlar::interpret {
 class LinearMap {
 public:
   /// `offsets` are added to the results; none: zeros.
-  explicit LinearMap(mlir::AffineMap map,
-                     llvm::ArrayRef<int64_t> offsets = {})
+  explicit LinearMap(mlir::AffineMap map, llvm::ArrayRef<int64_t> offsets = {})
       : map(map), offsets(offsets), results(map.getNumResults()) {
     this->offsets.resize(map.getNumResults(), 0);
     for (mlir::AffineExpr expr : map.getResults())

@@ -47,8 +47,8 @@ struct Frame {
   mlir::Block *block;
   size_t next = 0;
   const Step *step = nullptr; ///< whose region it is; null: a function, a body
-  int64_t at = 0, end = 0, by = 0;                  ///< of a loop
-  std::vector<llvm::SmallVector<int64_t>> points;   ///< of an scf.forall
+  int64_t at = 0, end = 0, by = 0;                ///< of a loop
+  std::vector<llvm::SmallVector<int64_t>> points; ///< of an scf.forall
 };
 
 struct Fiber {

@@ -39,8 +39,8 @@ static Outcome runDim(Machine &machine, Fiber &fiber, const Step &step) {
   auto view = fiber.get<View>(step.in[0]);
   int64_t dim = fiber.number(step.in[1]).whole;
   if (dim < 0 || dim >= int64_t(view->sizes.size()))
-    return machine.fail(step.op, "expected a dim that there is, found " +
-                                     Twine(dim));
+    return machine.fail(step.op,
+                        "expected a dim that there is, found " + Twine(dim));
   fiber.cells[step.out].number.whole = view->sizes[dim];
   return Outcome::Done;
 }
@@ -66,9 +66,8 @@ static Outcome runSubview(Machine &machine, Fiber &fiber, const Step &step) {
   llvm::SmallBitVector dropped = op.getDroppedDims();
   for (size_t d = 0; d != offsets.size(); ++d) {
     int64_t last = offsets[d] + (sizes[d] - 1) * strides[d];
-    if (sizes[d] > 0 &&
-        (std::min(offsets[d], last) < 0 ||
-         std::max(offsets[d], last) >= source->sizes[d]))
+    if (sizes[d] > 0 && (std::min(offsets[d], last) < 0 ||
+                         std::max(offsets[d], last) >= source->sizes[d]))
       return machine.fail(step.op, "reaches " + Twine(offsets[d]) + " to " +
                                        Twine(last) + " of the " +
                                        Twine(source->sizes[d]) + " of dim " +

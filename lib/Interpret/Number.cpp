@@ -47,9 +47,8 @@ Number interpret::numberOf(TypedAttr value) {
   if (auto real = dyn_cast<FloatAttr>(value))
     number.real = real.getValueAsDouble();
   else
-    number.whole =
-        wrapTo(value.getType(),
-               cast<IntegerAttr>(value).getValue().getSExtValue());
+    number.whole = wrapTo(value.getType(),
+                          cast<IntegerAttr>(value).getValue().getSExtValue());
   return number;
 }
 
@@ -242,14 +241,12 @@ static ScalarRule quotientOf(Operation &op) {
   Type type = op.getResult(0).getType();
   auto divide = [&](auto function) {
     return wholeRule(op, [function](ArrayRef<Number> in) {
-      bool isDefined = in[1].whole != 0 &&
-                       !(in[0].whole == INT64_MIN && in[1].whole == -1);
+      bool isDefined =
+          in[1].whole != 0 && !(in[0].whole == INT64_MIN && in[1].whole == -1);
       return isDefined ? function(in[0].whole, in[1].whole) : int64_t(0);
     });
   };
-  auto asUnsigned = [type](int64_t x) {
-    return uint64_t(unsignedOf(type, x));
-  };
+  auto asUnsigned = [type](int64_t x) { return uint64_t(unsignedOf(type, x)); };
   if (isa<arith::DivSIOp>(op))
     return divide([](int64_t x, int64_t y) { return x / y; });
   if (isa<arith::RemSIOp>(op))
@@ -283,9 +280,8 @@ static ScalarRule shiftOf(Operation &op) {
     });
   };
   if (isa<arith::ShLIOp>(op))
-    return shift([](int64_t x, int64_t n) {
-      return int64_t(uint64_t(x) << n);
-    });
+    return shift(
+        [](int64_t x, int64_t n) { return int64_t(uint64_t(x) << n); });
   if (isa<arith::ShRSIOp>(op))
     return shift([](int64_t x, int64_t n) { return x >> n; });
   if (isa<arith::ShRUIOp>(op))
@@ -297,15 +293,13 @@ static ScalarRule shiftOf(Operation &op) {
 
 #define REAL(OP, EXPRESSION)                                                   \
   .Case<OP>([](auto op) {                                                      \
-    return realRule(*op, [](ArrayRef<Number> in) -> double {                   \
-      return EXPRESSION;                                                       \
-    });                                                                        \
+    return realRule(*op,                                                       \
+                    [](ArrayRef<Number> in) -> double { return EXPRESSION; }); \
   })
 #define WHOLE(OP, EXPRESSION)                                                  \
   .Case<OP>([](auto op) {                                                      \
-    return wholeRule(*op, [](ArrayRef<Number> in) -> int64_t {                 \
-      return EXPRESSION;                                                       \
-    });                                                                        \
+    return wholeRule(                                                          \
+        *op, [](ArrayRef<Number> in) -> int64_t { return EXPRESSION; });       \
   })
 
 static ScalarRule arithmeticOf(Operation &op) {
@@ -336,47 +330,102 @@ static ScalarRule arithmeticOf(Operation &op) {
       WHOLE(arith::MaxSIOp, std::max(in[0].whole, in[1].whole))
       WHOLE(arith::MinSIOp, std::min(in[0].whole, in[1].whole))
       WHOLE(math::AbsIOp, in[0].whole < 0 ? -in[0].whole : in[0].whole)
-      // clang-format on
-      .Case<arith::MaxUIOp, arith::MinUIOp>([](auto op) {
-        Type type = op.getType();
-        bool isMost = isa<arith::MaxUIOp>(op);
-        return wholeRule(*op, [type, isMost](ArrayRef<Number> in) {
-          uint64_t x = unsignedOf(type, in[0].whole);
-          uint64_t y = unsignedOf(type, in[1].whole);
-          return int64_t(isMost ? std::max(x, y) : std::min(x, y));
-        });
-      })
-      .Case([](math::IsNaNOp op) {
-        return wholeRule(
-            *op, [](ArrayRef<Number> in) { return std::isnan(in[0].real); });
-      })
-      .Case([](math::IsInfOp op) {
-        return wholeRule(
-            *op, [](ArrayRef<Number> in) { return std::isinf(in[0].real); });
-      })
-      .Case([](arith::CmpFOp op) {
-        arith::CmpFPredicate predicate = op.getPredicate();
-        return [predicate](ArrayRef<Number> in) {
-          return whole(holds(predicate, in[0].real, in[1].real));
-        };
-      })
-      .Case([](arith::CmpIOp op) {
-        arith::CmpIPredicate predicate = op.getPredicate();
-        Type type = op.getLhs().getType();
-        return [predicate, type](ArrayRef<Number> in) {
-          return whole(holds(predicate, in[0].whole, in[1].whole, type));
-        };
-      })
-      .Case([](arith::SelectOp) {
-        return [](ArrayRef<Number> in) { return in[0].whole ? in[1] : in[2]; };
-      })
-      .Case([](arith::ConstantOp op) -> ScalarRule {
-        if (!op.getType().isIntOrIndexOrFloat())
-          return {};
-        Number value = numberOf(op.getValue());
-        return [value](ArrayRef<Number>) { return value; };
-      })
-      .Default([](Operation *) { return ScalarRule(); });
+                                                  // clang-format on
+                                                  .Case<
+                                                      arith::MaxUIOp,
+                                                      arith::
+                                                          MinUIOp>([](auto op) {
+                                                    Type type = op.getType();
+                                                    bool isMost =
+                                                        isa<arith::MaxUIOp>(op);
+                                                    return wholeRule(
+                                                        *op,
+                                                        [type, isMost](
+                                                            ArrayRef<Number>
+                                                                in) {
+                                                          uint64_t x =
+                                                              unsignedOf(
+                                                                  type,
+                                                                  in[0].whole);
+                                                          uint64_t y =
+                                                              unsignedOf(
+                                                                  type,
+                                                                  in[1].whole);
+                                                          return int64_t(
+                                                              isMost
+                                                                  ? std::max(x,
+                                                                             y)
+                                                                  : std::min(
+                                                                        x, y));
+                                                        });
+                                                  })
+                                                  .Case([](math::IsNaNOp op) {
+                                                    return wholeRule(
+                                                        *op, [](ArrayRef<Number>
+                                                                    in) {
+                                                          return std::isnan(
+                                                              in[0].real);
+                                                        });
+                                                  })
+                                                  .Case([](math::IsInfOp op) {
+                                                    return wholeRule(
+                                                        *op, [](ArrayRef<Number>
+                                                                    in) {
+                                                          return std::isinf(
+                                                              in[0].real);
+                                                        });
+                                                  })
+                                                  .Case([](arith::CmpFOp op) {
+                                                    arith::CmpFPredicate
+                                                        predicate =
+                                                            op.getPredicate();
+                                                    return [predicate](
+                                                               ArrayRef<Number>
+                                                                   in) {
+                                                      return whole(holds(
+                                                          predicate, in[0].real,
+                                                          in[1].real));
+                                                    };
+                                                  })
+                                                  .Case([](arith::CmpIOp op) {
+                                                    arith::CmpIPredicate
+                                                        predicate =
+                                                            op.getPredicate();
+                                                    Type type =
+                                                        op.getLhs().getType();
+                                                    return [predicate, type](
+                                                               ArrayRef<Number>
+                                                                   in) {
+                                                      return whole(holds(
+                                                          predicate,
+                                                          in[0].whole,
+                                                          in[1].whole, type));
+                                                    };
+                                                  })
+                                                  .Case([](arith::SelectOp) {
+                                                    return [](ArrayRef<Number>
+                                                                  in) {
+                                                      return in[0].whole
+                                                                 ? in[1]
+                                                                 : in[2];
+                                                    };
+                                                  })
+                                                  .Case([](arith::ConstantOp op)
+                                                            -> ScalarRule {
+                                                    if (!op.getType()
+                                                             .isIntOrIndexOrFloat())
+                                                      return {};
+                                                    Number value =
+                                                        numberOf(op.getValue());
+                                                    return
+                                                        [value](
+                                                            ArrayRef<Number>) {
+                                                          return value;
+                                                        };
+                                                  })
+                                                  .Default([](Operation *) {
+                                                    return ScalarRule();
+                                                  });
 }
 
 ScalarRule interpret::scalarRuleOf(Operation &op) {
@@ -385,8 +434,7 @@ ScalarRule interpret::scalarRuleOf(Operation &op) {
       !llvm::all_of(op.getOperandTypes(),
                     [](Type type) { return type.isIntOrIndexOrFloat(); }))
     return {};
-  for (auto find :
-       {arithmeticOf, unaryRule, conversionOf, quotientOf, shiftOf})
+  for (auto find : {arithmeticOf, unaryRule, conversionOf, quotientOf, shiftOf})
     if (ScalarRule rule = find(op))
       return rule;
   return {};

@@ -19,8 +19,7 @@ static Outcome runLinalg(Machine &machine, Fiber &fiber, const Step &step) {
     maps.emplace_back(op.getMatchingIndexingMap(&operand));
     if (isa<MemRefType>(operand.get().getType()))
       llvm::append_range(
-          shapes,
-          fiber.get<View>(step.in[operand.getOperandNumber()])->sizes);
+          shapes, fiber.get<View>(step.in[operand.getOperandNumber()])->sizes);
   }
   apply(op.getShapesToLoopsMap(), shapes, sizes);
   if (product(sizes) == 0)

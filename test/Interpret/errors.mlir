@@ -173,7 +173,7 @@ func.func @unknown(%x: memref<8xf32>) {
 
 // -----
 
-// expected-remark@+1 {{'open' is left out: expected arguments of static memrefs, row by row}}
+// expected-remark@+1 {{'open' is left out: expected arguments of memrefs whose sizes and strides are known}}
 func.func @open(%x: memref<?xf32>) {
   return
 }

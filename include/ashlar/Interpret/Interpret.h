@@ -26,15 +26,16 @@ union Number {
   double real;
 };
 
-/// What an argument holds: the elements of a memref of static shape, row by
-/// row; the one number of an index.
+/// What an argument holds: the elements of a memref of static sizes and strides
+/// from its first to its last; the one number of an index.
 using Numbers = std::vector<Number>;
 
-/// Runs a function of memrefs with an identity layout, and of indices, on
-/// `arguments`, which it changes. `seed` decides what runs when. Accesses
-/// outside of memory, reads of what has not been waited for, writes to what is
-/// still being read, slots used after their release, roles that wait for each
-/// other and ops that are not known are errors, emitted where they stand.
+/// Runs a function of memrefs that begin where their memory does, and of
+/// indices, on `arguments`, which it changes. `seed` decides what runs when.
+/// Accesses outside of memory, reads of what has not been waited for, writes to
+/// what is still being read, slots used after their release, roles that wait
+/// for each other and ops that are not known are errors, emitted where they
+/// stand.
 llvm::LogicalResult run(mlir::func::FuncOp kernel,
                         std::vector<Numbers> &arguments, uint64_t seed);
 

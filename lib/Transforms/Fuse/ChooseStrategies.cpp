@@ -266,8 +266,9 @@ private:
       SmallVector<int64_t> panel(numParallel, 0);
       for (int64_t d : inside.take_front(outside))
         panel[d] = box[d];
-      hops.push_back(tile::HopAttr::get(b.getContext(), tile::HopKind::Pack,
-                                        core.farMemory, levels.size(), 1));
+      hops.push_back(tile::HopAttr::get(b.getContext(), tile::OperandKind::B,
+                                        tile::HopKind::Pack, core.farMemory,
+                                        levels.size(), 1, tile::LayoutAttr()));
       add(tile::LevelKind::Loop, "", panel, none, inside.take_front(outside));
       inside = inside.drop_front(outside);
     }
@@ -281,8 +282,9 @@ private:
     add(tile::LevelKind::Loop, "",
         ArrayRef<int64_t>(box).take_front(numParallel), chunks, loops);
     if (int64_t distance = chooseAhead())
-      hops.push_back(tile::HopAttr::get(b.getContext(), tile::HopKind::Prefetch,
-                                        core.farMemory, 0, distance));
+      hops.push_back(tile::HopAttr::get(b.getContext(), tile::OperandKind::B,
+                                        tile::HopKind::Prefetch, core.farMemory,
+                                        0, distance, tile::LayoutAttr()));
     SmallVector<int64_t> m, n, k, group, lanesOfBoth;
     for (unsigned d = 0; d != sizes.size(); ++d) {
       if (d >= numParallel)

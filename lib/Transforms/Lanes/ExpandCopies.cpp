@@ -63,8 +63,7 @@ LogicalResult expand(tile::CopyOp op) {
       [](OpBuilder &inner, Location at, ValueRange arguments) {
         linalg::YieldOp::create(inner, at, arguments[0]);
       });
-  for (Operation *user :
-       llvm::make_early_inc_range(op.getSlot().getUsers()))
+  for (Operation *user : llvm::make_early_inc_range(op.getSlot().getUsers()))
     if (auto view = dyn_cast<tile::ViewOp>(user)) {
       view.getMemory().replaceAllUsesWith(memory);
       view.erase();

@@ -91,6 +91,7 @@ public:
     low.assign(numParallel, zero);
     for (unsigned d = 0; d != numParallel; ++d)
       high.push_back(extent(d));
+    front = zero.getDefiningOp();
     emitWorkers();
     op.erase();
     return success();
@@ -169,6 +170,8 @@ private:
     auto forall =
         scf::ForallOp::create(b, from, to, step, ValueRange(), std::nullopt);
     b.setInsertionPoint(forall.getTerminator());
+    front = nullptr;
+    worker = forall.getBody();
     for (auto [d, iv] : llvm::zip(cut, forall.getInductionVars())) {
       low[d] = iv;
       AffineExpr start = b.getAffineDimExpr(0);
@@ -281,24 +284,134 @@ private:
     at[d] = b.getIndexAttr(0);
   }
 
-  /// The body of the loop over `d`, which packs b where its last loop is.
+  /// The body of the loop over `d`, which brings operands near where the last
+  /// loop is that they depend on.
   void emitInside(unsigned depth, unsigned d) {
-    if (!packs() || depth != packDepth()) {
-      emitLoops(depth + 1);
-      return;
-    }
-    packed = packB();
+    bool packsHere = packs() && depth == depthOf(strategy.getPack());
+    if (packsHere)
+      packed = packB();
+    SmallVector<tile::OperandKind> copied;
+    for (tile::OperandKind operand : operands)
+      if (hasRing(operand) && !isOfTerms(operand) &&
+          depth == depthOf(ringOf(operand))) {
+        copy(operand);
+        copied.push_back(operand);
+      }
     emitLoops(depth + 1);
+    llvm::for_each(copied, [&](auto operand) { release(operand); });
+    if (!packsHere)
+      return;
     tile::ReleaseOp::create(b, slot, ValueRange());
     packed = BoxView();
   }
 
   /// A copy of b has a size that is known.
-  bool packs() {
-    for (unsigned d = numParallel; d != sizes.size(); ++d)
-      if (open[d])
-        return false;
-    return strategy.getPack() != nullptr;
+  bool packs() { return strategy.getPack() != nullptr && !hasOpenTerms(); }
+
+  bool hasOpenTerms() {
+    return llvm::any_of(ArrayRef(open).drop_front(numParallel),
+                        [](Value size) { return size != nullptr; });
+  }
+
+  tile::HopAttr ringOf(tile::OperandKind operand) {
+    return strategy.getHop(operand, tile::HopKind::Ring);
+  }
+  bool isA(tile::OperandKind operand) {
+    return operand == tile::OperandKind::A;
+  }
+  Value memoryOf(tile::OperandKind operand) {
+    return isA(operand) ? op.getA() : op.getB();
+  }
+  AffineMap mapOf(tile::OperandKind operand) {
+    return isA(operand) ? op.getAMap() : op.getBMap();
+  }
+  /// Whether an operand is copied to slots, whose size is known.
+  bool hasRing(tile::OperandKind operand) {
+    return ringOf(operand) && !hasOpenTerms() &&
+           mapOf(operand).getNumResults() != 0;
+  }
+  /// Whether the copies are of tiles of terms, and so inside the loops over
+  /// them.
+  bool isOfTerms(tile::OperandKind operand) {
+    return strategy.cutsTerms() &&
+           ringOf(operand).getAt() + 1 == int64_t(strategy.getLevels().size());
+  }
+
+  /// Begins to fill the next slot with what the present box, and the present
+  /// terms or all of them, read of an operand; and waits.
+  void copy(tile::OperandKind operand) {
+    SmallVector<unsigned> dims;
+    SmallVector<int64_t> extents;
+    for (unsigned d = 0; d != sizes.size(); ++d) {
+      dims.push_back(d);
+      extents.push_back(d < numParallel      ? box[d]
+                        : isOfTerms(operand) ? std::min(chunk(d), sizes[d])
+                                             : sizes[d]);
+    }
+    tile::HopAttr hop = ringOf(operand);
+    BoxView source = view(memoryOf(operand), mapOf(operand), dims, extents);
+    auto seen = cast<MemRefType>(source.memory.getType());
+    tile::LayoutAttr layout = hop.getLayout();
+    if (layout && !layout.whyNot(seen.getShape()).empty())
+      layout = nullptr; // an edge
+    auto type = tile::RingType::get(b.getContext(), hop.getSlots(),
+                                    seen.getShape(), seen.getElementType(),
+                                    b.getStringAttr(hop.getMemory()), layout);
+    Value ring;
+    {
+      OpBuilder::InsertionGuard guard(b);
+      if (front)
+        b.setInsertionPointAfter(front);
+      else
+        b.setInsertionPointToStart(worker);
+      ring = tile::AllocOp::create(b, type);
+    }
+    auto begun = tile::CopyOp::create(
+        b, type.getSlotType(), tile::TokenType::get(b.getContext()),
+        source.memory, ring,
+        AffineMapAttr::get(b.getMultiDimIdentityMap(seen.getRank())));
+    tile::WaitOp::create(b, begun.getToken());
+    near[unsigned(operand)] = {begun.getSlot(), at, std::move(extents)};
+  }
+
+  void release(tile::OperandKind operand) {
+    Near &own = near[unsigned(operand)];
+    tile::ReleaseOp::create(b, own.slot, ValueRange());
+    own = Near();
+  }
+
+  /// What a box reads of a slot: from which element on, and where in it.
+  AffineMap viewOfSlot(tile::OperandKind operand, ArrayRef<unsigned> dims,
+                       SmallVectorImpl<Value> &offsets) {
+    Near &own = near[unsigned(operand)];
+    AffineMap map = mapOf(operand);
+    SmallVector<AffineExpr> local;
+    bool moves = false;
+    for (AffineExpr expr : map.getResults()) {
+      // The slot begins where the copied box's last place is, along dims that
+      // go backwards.
+      AffineExpr inside = b.getAffineConstantExpr(0);
+      for (unsigned d = 0; d != map.getNumDims(); ++d)
+        inside = inside + std::max<int64_t>(0, -stepAlong(expr, d) *
+                                                   (own.extents[d] - 1));
+      for (auto [i, d] : llvm::enumerate(dims))
+        inside = inside + b.getAffineDimExpr(i) * stepAlong(expr, d);
+      local.push_back(inside);
+      AffineMap alone = AffineMap::get(map.getNumDims(), 0, expr);
+      ArrayRef<OpFoldResult> now = ArrayRef(at).take_front(map.getNumDims()),
+                             then =
+                                 ArrayRef(own.at).take_front(map.getNumDims());
+      AffineExpr difference = b.getAffineDimExpr(0) - b.getAffineDimExpr(1);
+      OpFoldResult offset = affine::makeComposedFoldedAffineApply(
+          b, b.getLoc(), difference,
+          {affine::makeComposedFoldedAffineApply(b, b.getLoc(), alone, now),
+           affine::makeComposedFoldedAffineApply(b, b.getLoc(), alone, then)});
+      moves |= getConstantIntValue(offset) != 0;
+      offsets.push_back(getValueOrCreateConstantIndexOp(b, b.getLoc(), offset));
+    }
+    if (!moves)
+      offsets.clear();
+    return AffineMap::get(dims.size(), 0, local, b.getContext());
   }
 
   /// Whether groups of terms lie side by side in b: where it should be copied
@@ -307,11 +420,12 @@ private:
     return strategy.isGrouped() && (strategy.getPack() != nullptr) == packs();
   }
 
-  /// The innermost of the loops down to its level's that b depends on.
-  unsigned packDepth() {
+  /// The innermost of the loops down to its level's that the hop's operand
+  /// depends on.
+  unsigned depthOf(tile::HopAttr hop) {
     unsigned found = 0;
-    for (unsigned depth = 0; depth != strategy.getPackLoops(); ++depth)
-      if (op.getBMap().isFunctionOfDim(loops[depth]))
+    for (unsigned depth = 0; depth != strategy.getLoopsTo(hop); ++depth)
+      if (mapOf(hop.getOperand()).isFunctionOfDim(loops[depth]))
         found = depth;
     return found;
   }
@@ -450,15 +564,23 @@ private:
       isChunk |= !isWalked(d) && reduced.back() != sizes[d];
     }
     llvm::append_range(extents, reduced);
+    bool promotes = isChunk && strategy.getPromote() >= 0;
     Value start = sums;
-    if (isChunk) {
+    if (promotes) {
       auto type = cast<tile::AccType>(sums.getType());
       Value none =
           arith::ConstantOp::create(b, b.getZeroAttr(type.getElementType()));
       start = tile::InitOp::create(b, type, none);
     }
+    SmallVector<tile::OperandKind> copied;
+    for (tile::OperandKind operand : operands)
+      if (hasRing(operand) && isOfTerms(operand)) {
+        copy(operand);
+        copied.push_back(operand);
+      }
     Value part = emitTerms(numParallel, all, extents, reduced, start);
-    if (!isChunk)
+    llvm::for_each(copied, [&](auto operand) { release(operand); });
+    if (!promotes)
       return part;
     return tile::AddOp::create(b, sums.getType(), sums, part);
   }
@@ -480,9 +602,11 @@ private:
       at[d] = b.getIndexAttr(0);
       return loop.getResult(0);
     }
-    BoxView left = view(op.getA(), op.getAMap(), all, extents);
-    BoxView right = packed.memory ? viewOfPacked(all, extents)
-                                  : view(op.getB(), op.getBMap(), all, extents);
+    SmallVector<Value> aOffsets, bOffsets;
+    BoxView left = operandOf(tile::OperandKind::A, all, extents, aOffsets);
+    BoxView right =
+        packed.memory ? viewOfPacked(all, extents)
+                      : operandOf(tile::OperandKind::B, all, extents, bOffsets);
     // Edges are small; their code should be too.
     bool isEdge = false;
     for (unsigned d = 0; d != numParallel; ++d)
@@ -494,9 +618,17 @@ private:
     int64_t ahead =
         isWalked(sizes.size() - 1) ? 0 : strategy.getPrefetchDistance();
     auto step = tile::StepOp::create(
-        b, sums, left.memory, right.memory, reduced, unroll, left.map,
-        right.map, op.getAUnsigned(), op.getBUnsigned(), isGrouped(), ahead);
+        b, sums.getType(), /*token=*/Type(), sums, left.memory, aOffsets,
+        right.memory, bOffsets, reduced, unroll, left.map, right.map,
+        op.getAUnsigned(), op.getBUnsigned(), isGrouped(), ahead);
     return step.getResult();
+  }
+
+  BoxView operandOf(tile::OperandKind operand, ArrayRef<unsigned> dims,
+                    ArrayRef<int64_t> extents, SmallVector<Value> &offsets) {
+    if (Value own = near[unsigned(operand)].slot)
+      return {own, viewOfSlot(operand, dims, offsets)};
+    return view(memoryOf(operand), mapOf(operand), dims, extents);
   }
 
   /// The panel holds the parallel dims from the box's start, the reduced ones
@@ -523,6 +655,17 @@ private:
   SmallVector<Value> low, high; ///< of the worker's box
   BoxView packed;
   Value slot; ///< that b is packed into
+  /// A slot, and where the box stood that it was filled for.
+  struct Near {
+    Value slot;
+    SmallVector<OpFoldResult> at;
+    SmallVector<int64_t> extents;
+  };
+  Near near[2];
+  static constexpr tile::OperandKind operands[] = {tile::OperandKind::A,
+                                                   tile::OperandKind::B};
+  Operation *front = nullptr; ///< rings stand behind it; null: first in worker
+  Block *worker = nullptr;
   Value zero;
 };
 

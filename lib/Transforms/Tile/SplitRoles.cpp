@@ -23,6 +23,10 @@ public:
   explicit Splitter(scf::ForOp loop) : loop(loop) {}
 
   void run() {
+    // The loops inside come first, and no role holds another.
+    auto isRole = [](tile::RoleOp) { return WalkResult::interrupt(); };
+    if (loop.getBody()->walk(isRole).wasInterrupted())
+      return;
     if (!findBringers() || bringers.empty())
       return;
     // What later ops of the body read besides copies stays where both see it.

@@ -34,6 +34,7 @@ class Case(micro_kernels.Case):
     """One contraction, and the number that its strategy is drawn from."""
     seed: str
     number: int
+    rings: bool = False
 
     @property
     def name(self):
@@ -42,14 +43,36 @@ class Case(micro_kernels.Case):
     def strategy(self, problem):
         return random_strategy(random.Random(f"{self.seed} {self.number}"),
                                problem, (self.m, self.n),
-                               list(problem.reduced.values()))
+                               list(problem.reduced.values()), self.rings)
 
 
 def listed(numbers):
     return ", ".join("_" if number == 0 else str(number) for number in numbers)
 
 
-def random_strategy(rng, problem, parallel, reduced):
+def random_layout(rng, rank):
+    """Of a slot, often one that only some shapes fit; or nothing."""
+    if rng.random() < 0.5:
+        return ""
+    order = rng.sample(range(rank), rank)
+    pad = [rng.randint(0, 3) for _ in range(rank)]
+    base, bits = rng.randint(0, 2), rng.randint(1, 2)
+    swizzle = [bits, base, rng.randint(bits, 3)]
+    parts = [f"{name} {numbers}" for name, numbers in
+             (("order", order), ("pad", pad), ("swizzle", swizzle))
+             if rng.random() < 0.5]
+    return f" #tile.layout<{', '.join(parts)}>" if parts else ""
+
+
+def random_rings(rng, problem, levels):
+    return [f"{name}: ring near at {rng.randint(0, levels - 1)} slots "
+            f"{rng.randint(1, 4)}"
+            + random_layout(rng, operand.map.count(",") + 1)
+            for name, operand in (("a", problem.a), ("b", problem.b))
+            if rng.random() < 0.8]
+
+
+def random_strategy(rng, problem, parallel, reduced, rings):
     """Text between < and > of #tile.strategy."""
     def tile_of(size):
         return rng.choice([1, 2, 4, 6, 8, 16, size, rng.randint(1, size + 2)])
@@ -90,15 +113,15 @@ def random_strategy(rng, problem, parallel, reduced):
         if loops:
             text += f" order [{', '.join(map(str, loops))}]"
         levels.append(text)
-    hops = []
-    if often(0.5):
+    hops = random_rings(rng, problem, len(levels)) if rings else []
+    if not rings and often(0.5):
         hops.append(f"b: pack l2 at {rng.randint(0, len(levels) - 1)}")
-    if often(0.2):
+    if not rings and often(0.2):
         hops.append(f"b: prefetch l2 slots {rng.randint(1, 20)}")
     group = problem.grouped and often(0.9)
     k = ", ".join(map(str, terms[:-1] if group else terms))
     k += f" | {terms[-1]}" if group else ""
-    promote = len(levels) - 1 if any(chunks) else -1
+    promote = len(levels) - 1 if any(chunks) and often(0.7) else -1
     if often(0.05):
         promote = rng.randint(-1, len(levels))
     sums = "acc sums" + (f" promote {promote}" if promote >= 0 else "")
@@ -108,19 +131,19 @@ def random_strategy(rng, problem, parallel, reduced):
             + (hints if often(0.8) else ""))
 
 
-def random_cases(count, seed, first, lanes_of_register, element):
+def random_cases(count, seed, first, lanes_of_register, element, rings=False):
     for number in range(first, first + count):
         rng = random.Random(f"{seed} {element} {number}")
         vectors = rng.randint(1, 3)
         yield Case(rng.randint(1, 6), vectors, rng.randint(1, 14),
                    rng.randint(1, 2 * vectors * lanes_of_register + 1),
                    rng.randint(1, 12), rng.choice(KINDS).__name__,
-                   f"{seed} {element}", number)
+                   f"{seed} {element}", number, rings)
 
 
-def taken(runner, tool, cases, element, lanes_of_register):
+def taken(folder, tool, cases, element, lanes_of_register):
     """The cases whose strategies the verifier takes."""
-    source = runner.folder / "strategies.mlir"
+    source = folder / "strategies.mlir"
     starts, text = [], ""
     for case in cases:
         starts.append(text.count("\n") + 1)
@@ -174,7 +197,7 @@ def main():
                 if arguments.only:
                     cases = [case for case in cases
                              if case.name == arguments.only]
-                fit = taken(runner, tool, cases, element, lanes)
+                fit = taken(runner.folder, tool, cases, element, lanes)
                 refused += len(cases) - len(fit)
                 for i in range(0, len(fit), BATCH):
                     p, f = runner.run(element, fit[i:i + BATCH],

@@ -200,3 +200,37 @@ func.func @panels(%a: memref<4x24xf32>, %b: memref<2x24x16xf32>, %c: memref<4x20
   }
   return
 }
+
+// -----
+
+// Rings of both operands: a's for a tile of rows and all terms, b's for a tile of
+// terms, both in front of all loops. Sums go through all tiles of terms.
+// CHECK-LABEL: func.func @rings
+// CHECK-DAG: %[[RA:.*]] = tile.alloc : <2, 4x24xf32, "near">
+// CHECK-DAG: %[[RB:.*]] = tile.alloc : <3, 8x8xf32, "near">
+// CHECK: scf.for %[[M:.*]] =
+// CHECK-NEXT: memref.subview %arg0[%[[M]], 0] [4, 24]
+// CHECK-NEXT: %[[SA:.*]], %[[TA:.*]] = tile.copy %{{.*}} to %[[RA]]
+// CHECK-NEXT: tile.wait %[[TA]]
+// CHECK: scf.for %[[N:.*]] =
+// CHECK: scf.for %[[K:.*]] = {{.*}} iter_args(%[[SUMS:.*]] =
+// CHECK-NEXT: memref.subview %arg1[%[[K]], %[[N]]] [8, 8]
+// CHECK-NEXT: %[[SB:.*]], %[[TB:.*]] = tile.copy %{{.*}} to %[[RB]]
+// CHECK-NEXT: tile.wait %[[TB]]
+// CHECK: %[[NEXT:.*]] = tile.step %[[SUMS]], %[[SA]][%{{.*}}, %[[K]]], %[[SB]] {
+// CHECK-NEXT: tile.release %[[SB]]
+// CHECK-NEXT: scf.yield %[[NEXT]]
+// CHECK: tile.drain
+// CHECK: tile.release %[[SA]]
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n) -> (m, n)>
+func.func @rings(%a: memref<8x24xf32>, %b: memref<24x16xf32>, %c: memref<8x16xf32>) {
+  tile.contract a(%a : memref<8x24xf32>) b(%b : memref<24x16xf32>) outs(%c : memref<8x16xf32>) attributes {
+      maps = [#mk, #kn, #mn], parallel = array<i64: 8, 16>, reduced = array<i64: 24>,
+      strategy = #tile.strategy<"mma" m [0] n [1] k [2], loop [4, _ | _] order [0], loop [4, 8 | 8] order [1, 2], a: ring near at 0 slots 2, b: ring near at 1 slots 3, acc registers>} {
+  ^bb0(%s: f32):
+    tile.yield %s : f32
+  }
+  return
+}

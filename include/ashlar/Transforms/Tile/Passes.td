@@ -87,11 +87,26 @@ def SplitRolesPass : Pass<"ashlar-split-roles", "::mlir::func::FuncOp"> {
     Before: loops with `tile.copy` into rings of two slots and more, written as
     if nothing overlapped. After: their bodies are two roles, "producer", with the
     copies and what only they need, and "consumer", with the rest; what both need
-    stays before them. Loops whose copies depend on what the loop computes stay
-    as they are. For machines with engines, or groups of threads, of their own
-    for copies.
+    stays before them. Of loops inside each other the innermost is split; loops
+    whose copies depend on what the loop computes stay as they are. For machines
+    with engines, or groups of threads, of their own for copies.
   }];
   let dependentDialects = ["::ashlar::tile::TileDialect"];
+}
+
+def HoistRolesPass : Pass<"ashlar-hoist-roles", "::mlir::func::FuncOp"> {
+  let summary = "Give copies loops of their own, beside what reads them";
+  let description = [{
+    Before: a worker's program with `tile.copy` into rings of two slots and more,
+    written as if nothing overlapped. After: two concurrent roles, "producer",
+    with these copies and the loops around them, and "consumer", with the rest,
+    which takes their slots by `tile.take` in the same order. Where a copy reads
+    what the kernel itself makes, or its place depends on such, all stays as it
+    is, and a remark says why. For machines whose groups of threads can be
+    told apart, such as warp groups beside a copy engine.
+  }];
+  let dependentDialects = ["::ashlar::tile::TileDialect",
+                           "::mlir::scf::SCFDialect"];
 }
 
 def InlineRolesPass : Pass<"ashlar-inline-roles", "::mlir::func::FuncOp"> {

@@ -50,10 +50,9 @@ void LayoutAttr::print(AsmPrinter &printer) const {
   printer << ">";
 }
 
-LogicalResult
-LayoutAttr::verify(llvm::function_ref<InFlightDiagnostic()> error,
-                   ArrayRef<int64_t> order, ArrayRef<int64_t> pad,
-                   ArrayRef<int64_t> swizzle) {
+LogicalResult LayoutAttr::verify(llvm::function_ref<InFlightDiagnostic()> error,
+                                 ArrayRef<int64_t> order, ArrayRef<int64_t> pad,
+                                 ArrayRef<int64_t> swizzle) {
   SmallVector<int64_t> sorted(order);
   llvm::sort(sorted);
   for (auto [i, dim] : llvm::enumerate(sorted))
@@ -228,8 +227,8 @@ MemRefType SlotType::getView() const {
     return MemRefType::get(getShape(), getElementType());
   if (!getLayout().getSwizzle().empty())
     return {};
-  return MemRefType::get(getShape(), getElementType(),
-                         StridedLayoutAttr::get(
-                             getContext(), /*offset=*/0,
+  return MemRefType::get(
+      getShape(), getElementType(),
+      StridedLayoutAttr::get(getContext(), /*offset=*/0,
                              getLayout().getStrides(getShape())));
 }

@@ -90,8 +90,8 @@ LogicalResult CopyOp::verify() {
     return failure();
   // Another role takes it; or the loop is written out for several iterations
   // at once, which is for whoever does that to have right.
-  if ((getSlot().use_empty() && llvm::any_of(getRing().getUsers(),
-                                             llvm::IsaPred<TakeOp>)) ||
+  if ((getSlot().use_empty() &&
+       llvm::any_of(getRing().getUsers(), llvm::IsaPred<TakeOp>)) ||
       travels(getSlot()) || travels(getToken()))
     return success();
   Block *iteration = iterationOf(*this);
@@ -174,4 +174,3 @@ void CopyOp::getEffects(
   effects.emplace_back(MemoryEffects::Read::get(), &getSourceMutable());
   effects.emplace_back(MemoryEffects::Write::get(), &getRingMutable());
 }
-

@@ -85,32 +85,47 @@ static void printLevel(AsmPrinter &printer, LevelAttr level) {
     printer << " order [" << level.getOrder() << "]";
 }
 
-static HopAttr parseHop(AsmParser &parser) {
+/// What follows the operand.
+static HopAttr parseHop(AsmParser &parser, OperandKind operand) {
   StringRef name;
   std::string memory;
   int64_t at = 0, slots = 1;
+  LayoutAttr layout;
+  if (parser.parseColon())
+    return {};
   SMLoc location = parser.getCurrentLocation();
   if (parser.parseKeyword(&name) || parser.parseKeywordOrString(&memory))
     return {};
   std::optional<HopKind> kind = symbolizeHopKind(name);
   if (!kind) {
-    parser.emitError(location, "expected pack or prefetch, found ") << name;
+    parser.emitError(location, "expected pack, prefetch or ring, found ")
+        << name;
     return {};
   }
-  if (*kind == HopKind::Pack
-          ? parser.parseKeyword("at") || parser.parseInteger(at)
-          : parser.parseKeyword("slots") || parser.parseInteger(slots))
+  if ((*kind != HopKind::Prefetch &&
+       (parser.parseKeyword("at") || parser.parseInteger(at))) ||
+      (*kind != HopKind::Pack &&
+       (parser.parseKeyword("slots") || parser.parseInteger(slots))))
     return {};
-  return HopAttr::get(parser.getContext(), *kind, memory, at, slots);
+  if (*kind == HopKind::Ring) {
+    OptionalParseResult found = parser.parseOptionalAttribute(layout);
+    if (found.has_value() && failed(*found))
+      return {};
+  }
+  return HopAttr::get(parser.getContext(), operand, *kind, memory, at, slots,
+                      layout);
 }
 
 static void printHop(AsmPrinter &printer, HopAttr hop) {
-  printer << stringifyHopKind(hop.getKind()) << " ";
+  printer << stringifyOperandKind(hop.getOperand()) << ": "
+          << stringifyHopKind(hop.getKind()) << " ";
   printer.printKeywordOrString(hop.getMemory());
-  if (hop.getKind() == HopKind::Pack)
+  if (hop.getKind() != HopKind::Prefetch)
     printer << " at " << hop.getAt();
-  else
+  if (hop.getKind() != HopKind::Pack)
     printer << " slots " << hop.getSlots();
+  if (hop.getLayout())
+    printer << " " << hop.getLayout();
 }
 
 Attribute LevelAttr::parse(AsmParser &parser, Type) {
@@ -134,9 +149,16 @@ void LevelAttr::print(AsmPrinter &printer) const {
 }
 
 Attribute HopAttr::parse(AsmParser &parser, Type) {
-  if (parser.parseLess())
+  StringRef operand;
+  SMLoc location = parser.getCurrentLocation();
+  if (parser.parseLess() || parser.parseKeyword(&operand))
     return {};
-  HopAttr hop = parseHop(parser);
+  std::optional<OperandKind> kind = symbolizeOperandKind(operand);
+  if (!kind) {
+    parser.emitError(location, "expected a or b, found ") << operand;
+    return {};
+  }
+  HopAttr hop = parseHop(parser, *kind);
   return hop && succeeded(parser.parseGreater()) ? hop : HopAttr();
 }
 
@@ -175,8 +197,8 @@ Attribute StrategyAttr::parse(AsmParser &parser, Type) {
       levels.push_back(parseLevel(parser, *kind));
       if (!levels.back())
         return {};
-    } else if (name == "b") {
-      if (parser.parseColon() || !hops.emplace_back(parseHop(parser)))
+    } else if (auto operand = symbolizeOperandKind(name)) {
+      if (!hops.emplace_back(parseHop(parser, *operand)))
         return {};
     } else if (name == "acc") {
       if (parser.parseKeywordOrString(&accumulator) ||
@@ -186,7 +208,8 @@ Attribute StrategyAttr::parse(AsmParser &parser, Type) {
       if (parser.parseAttribute(hints))
         return {};
     } else {
-      parser.emitError(location, "expected grid, loop, b, acc or hints, found ")
+      parser.emitError(location,
+                       "expected grid, loop, a, b, acc or hints, found ")
           << name;
       return {};
     }
@@ -222,7 +245,7 @@ void StrategyAttr::print(AsmPrinter &printer) const {
     printLevel(printer, level);
   }
   for (HopAttr hop : getHops()) {
-    printer << ", b: ";
+    printer << ", ";
     printHop(printer, hop);
   }
   printer << ", acc ";
@@ -305,11 +328,46 @@ verifyLevels(llvm::function_ref<InFlightDiagnostic()> error,
   }
   bool cutsTerms =
       llvm::any_of(levels.back().getReduced(), [](int64_t n) { return n; });
-  if (promote != (cutsTerms ? int64_t(levels.size()) - 1 : -1))
+  if (promote != -1 && (!cutsTerms || promote != int64_t(levels.size()) - 1))
     return error() << "expected sums to be promoted at the level that cuts "
                       "terms, "
                    << (cutsTerms ? int64_t(levels.size()) - 1 : -1)
                    << ", found " << promote;
+  return success();
+}
+
+static LogicalResult verifyHops(llvm::function_ref<InFlightDiagnostic()> error,
+                                ArrayRef<LevelAttr> levels,
+                                ArrayRef<HopAttr> hops) {
+  unsigned kinds[2][3] = {};
+  for (HopAttr hop : hops) {
+    auto &own = kinds[unsigned(hop.getOperand())];
+    if (hop.getSlots() < 1 || own[unsigned(hop.getKind())]++)
+      return error() << "expected one hop of a kind, with slots of 1 or more, "
+                        "found "
+                     << hop;
+    if (hop.getKind() == HopKind::Prefetch) {
+      if (hop.getOperand() == OperandKind::A)
+        return error() << "expected prefetches of b alone, found " << hop;
+      continue;
+    }
+    if (hop.getAt() < 0 || hop.getAt() >= int64_t(levels.size()) ||
+        levels[hop.getAt()].getKind() != LevelKind::Loop)
+      return error() << "expected the number of a loop level in " << hop;
+    if (hop.getKind() == HopKind::Ring)
+      continue;
+    if (hop.getOperand() == OperandKind::A)
+      return error() << "expected b alone to be packed, found " << hop;
+    auto cuts = [](int64_t tile) { return tile != 0; };
+    if (llvm::any_of(levels[hop.getAt()].getReduced(), cuts))
+      return error() << "expected a level that has all terms in " << hop
+                     << ", found " << levels[hop.getAt()];
+  }
+  // What a ring holds lies as it is copied, and where it is near.
+  unsigned *ofB = kinds[unsigned(OperandKind::B)];
+  if (ofB[unsigned(HopKind::Ring)] &&
+      (ofB[unsigned(HopKind::Pack)] || ofB[unsigned(HopKind::Prefetch)]))
+    return error() << "expected b in a ring, or packed or prefetched, not both";
   return success();
 }
 
@@ -345,29 +403,13 @@ LogicalResult StrategyAttr::verify(
     return error() << "expected rows, columns and terms of the unit's product";
   if (accumulator.empty())
     return error() << "expected 'acc' and the memory of sums";
-  unsigned kinds[2] = {};
-  for (HopAttr hop : hops) {
-    if (hop.getSlots() < 1 || kinds[unsigned(hop.getKind())]++)
-      return error() << "expected one hop of a kind, with slots of 1 or more, "
-                        "found "
-                     << hop;
-    if (hop.getKind() == HopKind::Pack &&
-        (hop.getAt() < 0 || hop.getAt() >= int64_t(levels.size()) ||
-         levels[hop.getAt()].getKind() != LevelKind::Loop))
-      return error() << "expected the number of a loop level in " << hop;
-    auto cuts = [](int64_t tile) { return tile != 0; };
-    if (hop.getKind() == HopKind::Pack &&
-        llvm::any_of(levels[hop.getAt()].getReduced(), cuts))
-      return error() << "expected a level that has all terms in " << hop
-                     << ", found " << levels[hop.getAt()];
-  }
   if (Attribute unroll = hints.get("unroll")) {
     auto terms = dyn_cast<IntegerAttr>(unroll);
     if (!terms || terms.getInt() < 1)
       return error() << "expected 'unroll' of 1 or more terms, found "
                      << unroll;
   }
-  return success();
+  return verifyHops(error, levels, hops);
 }
 
 //===-- What is read of them ----------------------------------------------===//
@@ -381,9 +423,9 @@ SmallVector<int64_t> StrategyAttr::getLoops() const {
   return loops;
 }
 
-unsigned StrategyAttr::getPackLoops() const {
+unsigned StrategyAttr::getLoopsTo(HopAttr hop) const {
   unsigned loops = 0;
-  for (LevelAttr level : getLevels().take_front(getPack().getAt() + 1))
+  for (LevelAttr level : getLevels().take_front(hop.getAt() + 1))
     loops += llvm::count_if(level.getOrder(), [&](int64_t dim) {
       return dim < int64_t(getNumParallel());
     });
@@ -415,8 +457,9 @@ StrategyAttr StrategyAttr::withoutGrid() const {
     return *this;
   SmallVector<HopAttr> hops;
   for (HopAttr hop : getHops())
-    hops.push_back(HopAttr::get(getContext(), hop.getKind(), hop.getMemory(),
+    hops.push_back(HopAttr::get(getContext(), hop.getOperand(), hop.getKind(),
+                                hop.getMemory(),
                                 std::max<int64_t>(0, hop.getAt() - 1),
-                                hop.getSlots()));
+                                hop.getSlots(), hop.getLayout()));
   return withLevels(*this, getLevels().drop_front(), hops);
 }

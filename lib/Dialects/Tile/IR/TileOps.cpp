@@ -132,8 +132,9 @@ StackedAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
-LogicalResult ashlar::tile::checkMap(Operation *op, StringRef name, AffineMap map,
-                              int64_t dims, Value operand) {
+LogicalResult ashlar::tile::checkMap(Operation *op, StringRef name,
+                                     AffineMap map, int64_t dims,
+                                     Value operand) {
   if (map.getNumSymbols() != 0 || int64_t(map.getNumDims()) != dims)
     return op->emitOpError("expected the map of ")
            << name << " over " << dims << " dims and no symbols, found "
@@ -291,20 +292,30 @@ LogicalResult ContractOp::verifyStrategy() {
   if (strategy.isMatrix() &&
       (!strategy.isGrouped() || reduced < 2 || getReduced().back() < 1 ||
        strategy.getShape()[2] % getReduced().back() != 0 ||
-       strategy.getPromote() >= 0 || strategy.getPrefetchDistance() != 0))
+       strategy.cutsTerms() || strategy.getPrefetchDistance() != 0))
     return emitOpError("expected groups of terms, some to a product of the "
                        "matrix unit, all of them in one sum and none asked for "
                        "early, found ")
            << strategy;
-  if (!strategy.getPack())
-    return success();
   SmallVector<int64_t> loops = strategy.getLoops();
-  for (int64_t dim : ArrayRef(loops).drop_front(strategy.getPackLoops()))
-    if (getBMap().isFunctionOfDim(dim))
-      return emitOpError(
-                 "expected all loops that b depends on outside of where "
-                 "it is packed, found that over dim ")
-             << dim << " inside";
+  for (HopAttr hop : strategy.getHops()) {
+    if (hop.getKind() == HopKind::Prefetch)
+      continue;
+    bool isA = hop.getOperand() == OperandKind::A;
+    StringRef name = stringifyOperandKind(hop.getOperand());
+    for (int64_t dim : ArrayRef(loops).drop_front(strategy.getLoopsTo(hop)))
+      if ((isA ? getAMap() : getBMap()).isFunctionOfDim(dim))
+        return emitOpError("expected all loops that ")
+               << name << " depends on outside of where it is "
+               << (hop.getKind() == HopKind::Pack ? "packed" : "copied")
+               << ", found that over dim " << dim << " inside";
+    int64_t rank = rankOf(isA ? getA() : getB());
+    if (LayoutAttr layout = hop.getLayout())
+      for (ArrayRef<int64_t> perDim : {layout.getOrder(), layout.getPad()})
+        if (!perDim.empty() && int64_t(perDim.size()) != rank)
+          return emitOpError("expected a layout of the ")
+                 << rank << " dims of " << name << ", found " << layout;
+  }
   return success();
 }
 

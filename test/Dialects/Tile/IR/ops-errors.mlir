@@ -266,8 +266,8 @@ func.func @strategy_terms_outside() attributes {
 // -----
 
 func.func @strategy_promote() attributes {
-  // expected-error@+1 {{expected sums to be promoted at the level that cuts terms, 0, found -1}}
-  strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | 8] order [0, 1, 2], acc vectors>} {
+  // expected-error@+1 {{expected sums to be promoted at the level that cuts terms, 0, found 1}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | 8] order [0, 1, 2], acc vectors promote 1>} {
   return
 }
 
@@ -339,7 +339,7 @@ func.func @strategy_acc() attributes {
 // -----
 
 func.func @strategy_hop() attributes {
-  // expected-error@+1 {{expected the number of a loop level in #tile.hop<pack l2 at 2>}}
+  // expected-error@+1 {{expected the number of a loop level in #tile.hop<b: pack l2 at 2>}}
   strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | _] order [0, 1], b: pack l2 at 2, acc vectors>} {
   return
 }
@@ -347,7 +347,7 @@ func.func @strategy_hop() attributes {
 // -----
 
 func.func @strategy_hops() attributes {
-  // expected-error@+1 {{expected one hop of a kind, with slots of 1 or more, found #tile.hop<pack l1 at 0>}}
+  // expected-error@+1 {{expected one hop of a kind, with slots of 1 or more, found #tile.hop<b: pack l1 at 0>}}
   strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | _] order [0, 1], b: pack l2 at 0, b: pack l1 at 0, acc vectors>} {
   return
 }
@@ -355,7 +355,7 @@ func.func @strategy_hops() attributes {
 // -----
 
 func.func @strategy_slots() attributes {
-  // expected-error@+1 {{expected one hop of a kind, with slots of 1 or more, found #tile.hop<prefetch l2 slots 0>}}
+  // expected-error@+1 {{expected one hop of a kind, with slots of 1 or more, found #tile.hop<b: prefetch l2 slots 0>}}
   strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | _] order [0, 1], b: prefetch l2 slots 0, acc vectors>} {
   return
 }
@@ -363,8 +363,8 @@ func.func @strategy_slots() attributes {
 // -----
 
 func.func @strategy_hop_kind() attributes {
-  // expected-error@+1 {{expected pack or prefetch, found ring}}
-  strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | _] order [0, 1], b: ring l2 at 0, acc vectors>} {
+  // expected-error@+1 {{expected pack, prefetch or ring, found window}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | _] order [0, 1], b: window l2 at 0, acc vectors>} {
   return
 }
 
@@ -440,8 +440,70 @@ func.func @strategy_early() attributes {
 
 // -----
 
+func.func @strategy_pack_a() attributes {
+  // expected-error@+1 {{expected b alone to be packed, found #tile.hop<a: pack l2 at 0>}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | _] order [0, 1], a: pack l2 at 0, acc vectors>} {
+  return
+}
+
+// -----
+
+func.func @strategy_prefetch_a() attributes {
+  // expected-error@+1 {{expected prefetches of b alone, found #tile.hop<a: prefetch l2 slots 4>}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | _] order [0, 1], a: prefetch l2 slots 4, acc vectors>} {
+  return
+}
+
+// -----
+
+func.func @strategy_ring_and_pack() attributes {
+  // expected-error@+1 {{expected b in a ring, or packed or prefetched, not both}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | _] order [0, 1], b: ring near at 0 slots 2, b: pack l2 at 0, acc vectors>} {
+  return
+}
+
+// -----
+
+// A grid's tile is nobody's to copy.
+func.func @strategy_ring_level() attributes {
+  // expected-error@+1 {{expected the number of a loop level in #tile.hop<a: ring near at 0 slots 2>}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [2], grid core [8, _ | _], loop [4, 6 | _] order [0, 1], a: ring near at 0 slots 2, acc vectors>} {
+  return
+}
+
+// -----
+
+// The slot would hold rows of one place of the loop inside.
+func.func @strategy_ring_outside(%a: memref<8x8xf32>, %b: memref<8x6xf32>, %c: memref<8x6xf32>) {
+  // expected-error@+1 {{'tile.contract' op expected all loops that a depends on outside of where it is copied, found that over dim 0 inside}}
+  tile.contract a(%a: memref<8x8xf32>) b(%b: memref<8x6xf32>) outs(%c: memref<8x6xf32>) attributes {
+      parallel = array<i64: 8, 6>, reduced = array<i64: 8>,
+      maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n) -> (m, n)>],
+      strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [_, 6 | _] order [1], loop [4, 6 | _] order [0], a: ring near at 0 slots 2, acc vectors>} {
+  ^bb0(%s: f32):
+    tile.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+func.func @strategy_ring_layout(%a: memref<8x8xf32>, %b: memref<8x6xf32>, %c: memref<8x6xf32>) {
+  // expected-error@+1 {{'tile.contract' op expected a layout of the 2 dims of a, found #tile.layout<pad [8]>}}
+  tile.contract a(%a: memref<8x8xf32>) b(%b: memref<8x6xf32>) outs(%c: memref<8x6xf32>) attributes {
+      parallel = array<i64: 8, 6>, reduced = array<i64: 8>,
+      maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n) -> (m, n)>],
+      strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | _] order [0, 1], a: ring near at 0 slots 2 #tile.layout<pad [8]>, acc vectors>} {
+  ^bb0(%s: f32):
+    tile.yield %s : f32
+  }
+  return
+}
+
+// -----
+
 func.func @strategy_packed_chunks() attributes {
-  // expected-error@+1 {{expected a level that has all terms in #tile.hop<pack l2 at 0>, found #tile.level<loop [4, 6 | 4] order [0, 1, 2]>}}
+  // expected-error@+1 {{expected a level that has all terms in #tile.hop<b: pack l2 at 0>, found #tile.level<loop [4, 6 | 4] order [0, 1, 2]>}}
   strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | 4] order [0, 1, 2], b: pack l2 at 0, acc vectors promote 0>} {
   return
 }
@@ -979,7 +1041,7 @@ func.func @ungrouped(%s: !tile.acc<4x4xf32, registers = [2, 2]>, %a: memref<4x8x
 // -----
 
 func.func @other() attributes {
-  // expected-error@+1 {{expected grid, loop, b, acc or hints, found units}}
+  // expected-error@+1 {{expected grid, loop, a, b, acc or hints, found units}}
   strategy = #tile.strategy<"fma" n [0], loop [1] order [0], units [1]>} {
   return
 }

@@ -209,7 +209,15 @@ def Tile_LevelAttr : AttrDef<Tile_Dialect, "Level"> {
 
 def Tile_HopKind : I32EnumAttr<"HopKind", "How an operand comes near", [
     I32EnumAttrCase<"Pack", 0, "pack">,
-    I32EnumAttrCase<"Prefetch", 1, "prefetch">]> {
+    I32EnumAttrCase<"Prefetch", 1, "prefetch">,
+    I32EnumAttrCase<"Ring", 2, "ring">]> {
+  let cppNamespace = "::ashlar::tile";
+  let genSpecializedAttr = 0;
+}
+
+def Tile_OperandKind : I32EnumAttr<"OperandKind", "An operand of a contraction", [
+    I32EnumAttrCase<"A", 0, "a">,
+    I32EnumAttrCase<"B", 1, "b">]> {
   let cppNamespace = "::ashlar::tile";
   let genSpecializedAttr = 0;
 }
@@ -222,16 +230,24 @@ def Tile_HopAttr : AttrDef<Tile_Dialect, "Hop"> {
       contiguous panel, in the innermost loop of that level that the operand
       depends on;
     - `prefetch`: its rows are asked for `slots` terms before they are read,
-      since they lie too far apart for the machine to foresee.
+      since they lie too far apart for the machine to foresee;
+    - `ring`: what level `at`'s tile reads is copied into the next of `slots`
+      places in `memory`, as `layout` says where it fits, in the innermost loop
+      of that level that the operand depends on.
+
+    b alone is packed and prefetched.
 
     ```mlir
-    #tile.hop<pack l2 at 1>
-    #tile.hop<prefetch l2 slots 12>
+    #tile.hop<b: pack l2 at 1>
+    #tile.hop<b: prefetch l2 slots 12>
+    #tile.hop<a: ring shared at 2 slots 4 #tile.layout<swizzle [3, 3, 3]>>
     ```
   }];
-  let parameters = (ins EnumParameter<Tile_HopKind>:$kind,
+  let parameters = (ins EnumParameter<Tile_OperandKind>:$operand,
+                        EnumParameter<Tile_HopKind>:$kind,
                         StringRefParameter<"the memory it leads to">:$memory,
-                        "int64_t":$at, "int64_t":$slots);
+                        "int64_t":$at, "int64_t":$slots,
+                        OptionalParameter<"::ashlar::tile::LayoutAttr">:$layout);
   let hasCustomAssemblyFormat = 1;
 }
 
@@ -247,11 +263,12 @@ def Tile_StrategyAttr : AttrDef<Tile_Dialect, "Strategy"> {
     - `m`, `n`, `k`, `lanes`: which dims of the contraction lie on the unit's.
       A dim on none of them is walked one by one. What follows a bar in `k` is a
       group: terms that the unit multiplies and adds in one step;
-    - `hops`: the way of b from where it lies to the unit, far to near; none
-      where it is read in place;
+    - `hops`: the ways of a and b from where they lie to the unit; none where
+      an operand is read in place;
     - `accumulator`: the memory of sums; `promote`: in the loops over terms of
       that level, each tile is summed from zero and joins the total at its end
-      (two-level accumulation); -1: all terms are one sum;
+      (two-level accumulation); -1: all terms are one sum, in whatever tiles
+      they come;
     - `hints`: the target's own; they change no numbers. `unroll`: terms of the
       innermost reduced dim that are written out.
 
@@ -294,21 +311,26 @@ def Tile_StrategyAttr : AttrDef<Tile_Dialect, "Strategy"> {
     }
     /// The parallel dims in the order of their loops, outermost first.
     ::llvm::SmallVector<int64_t> getLoops() const;
-    /// Null: b comes without one of this kind.
-    HopAttr getHop(HopKind kind) const {
+    /// Null: the operand comes without one of this kind.
+    HopAttr getHop(OperandKind operand, HopKind kind) const {
       for (HopAttr hop : getHops())
-        if (hop.getKind() == kind)
+        if (hop.getOperand() == operand && hop.getKind() == kind)
           return hop;
       return {};
     }
     /// Null: b is not copied.
-    HopAttr getPack() const { return getHop(HopKind::Pack); }
+    HopAttr getPack() const { return getHop(OperandKind::B, HopKind::Pack); }
     /// How many of the loops stand outside of those of the levels behind that
-    /// which packs.
-    unsigned getPackLoops() const;
+    /// of the hop.
+    unsigned getLoopsTo(HopAttr hop) const;
+    /// Whether a sum comes in tiles of terms.
+    bool cutsTerms() const {
+      return ::llvm::any_of(getLevels().back().getReduced(),
+                            [](int64_t tile) { return tile != 0; });
+    }
     /// Terms; 0: b is not asked for early.
     int64_t getPrefetchDistance() const {
-      HopAttr hop = getHop(HopKind::Prefetch);
+      HopAttr hop = getHop(OperandKind::B, HopKind::Prefetch);
       return hop ? hop.getSlots() : 0;
     }
     bool isGrouped() const { return !getGroup().empty(); }

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Gives copies loops of their own, beside those of what reads them: one role
+// runs ahead as far as the rings have slots.
+#include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "ashlar/Transforms/Tile/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+using namespace mlir;
+using namespace ashlar;
+
+namespace ashlar {
+#define GEN_PASS_DEF_HOISTROLESPASS
+#include "ashlar/Transforms/Tile/Passes.h.inc"
+} // namespace ashlar
+
+namespace {
+/// One worker's program: the body of an scf.forall, or a function's.
+class Hoister {
+public:
+  explicit Hoister(Block &block) : block(block) {}
+
+  void run() {
+    for (Operation &op : block)
+      op.walk([&](tile::CopyOp copy) {
+        if (copy.getRing().getType().getSlots() >= 2 &&
+            copy->getParentOfType<scf::ForallOp>().getOperation() ==
+                workerOf(block))
+          copies.insert(copy);
+      });
+    if (copies.empty())
+      return;
+    for (tile::CopyOp copy : copies)
+      if (std::string why = whyNot(copy); !why.empty()) {
+        copy.emitRemark("does not run ahead: ") << why;
+        return;
+      }
+    // Both roles see what is made in front of them.
+    SmallVector<Operation *> own;
+    for (Operation &op : block.without_terminator())
+      if (!(isa<tile::AllocOp>(op) || isPure(&op)) ||
+          llvm::any_of(op.getOperands(), [&](Value operand) {
+            return llvm::is_contained(own, operand.getDefiningOp());
+          }))
+        own.push_back(&op);
+    OpBuilder b(block.getTerminator());
+    Location location = tile::CopyOp(copies.front()).getLoc();
+    begin(b, location, "producer", [&](OpBuilder &inner) {
+      for (Operation *op : own)
+        bring(inner, op);
+    });
+    begin(b, location, "consumer", [&](OpBuilder &inner) {
+      for (Operation *op : own)
+        op->moveBefore(inner.getBlock(), inner.getInsertionPoint());
+    });
+    llvm::for_each(copies, take);
+  }
+
+private:
+  /// The scf.forall whose body it is; null: a function's.
+  static Operation *workerOf(Block &block) {
+    return dyn_cast<scf::ForallOp>(block.getParentOp());
+  }
+
+  static Value rootOf(Value memory) {
+    while (auto view = memory.getDefiningOp<ViewLikeOpInterface>())
+      memory = view.getViewSource();
+    return memory;
+  }
+
+  std::string whyNot(tile::CopyOp copy) {
+    if (copy.getRing().getParentBlock() != &block)
+      return "its ring is made inside of loops";
+    if (copy->getParentOfType<tile::RoleOp>())
+      return "it belongs to a role already";
+    if (!llvm::all_of(copy.getToken().getUsers(), llvm::IsaPred<tile::WaitOp>))
+      return "its token goes elsewhere than to tile.wait";
+    Value root = rootOf(copy.getSource());
+    if (!isa<BlockArgument>(root) || isWritten(root))
+      return "what it copies is made by the kernel";
+    SmallVector<Value> needed(copy->getOperands());
+    for (Operation *around = copy->getParentOp(); around != block.getParentOp();
+         around = around->getParentOp()) {
+      if (!isa<scf::ForOp, scf::IfOp>(around))
+        return ("it stands in '" + around->getName().getStringRef() + "'")
+            .str();
+      auto loop = dyn_cast<scf::ForOp>(around);
+      llvm::append_range(needed,
+                         around->getOperands().take_front(loop ? 3 : 1));
+    }
+    while (!needed.empty()) {
+      Value value = needed.pop_back_val();
+      if (auto argument = dyn_cast<BlockArgument>(value)) {
+        auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+        if (loop && argument != loop.getInductionVar())
+          return "where it copies from depends on the iteration before";
+        continue;
+      }
+      Operation *source = value.getDefiningOp();
+      if (isa<tile::AllocOp>(source) ||
+          !block.getParentOp()->isAncestor(source))
+        continue;
+      if (!isPure(source))
+        return "where it copies from is computed by the kernel";
+      if (slice.insert(source))
+        llvm::append_range(needed, source->getOperands());
+    }
+    return "";
+  }
+
+  /// Whether an op of the worker may change `root`.
+  bool isWritten(Value root) {
+    return block.getParentOp()
+        ->walk([&](Operation *op) {
+          for (Value operand : op->getOperands())
+            if (isa<MemRefType>(operand.getType()) && rootOf(operand) == root &&
+                !isPure(op) &&
+                (!isa<MemoryEffectOpInterface>(op) ||
+                 hasEffect<MemoryEffects::Write>(op, operand)))
+              return WalkResult::interrupt();
+          return WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
+  static void begin(OpBuilder &b, Location location, StringRef name,
+                    llvm::function_ref<void(OpBuilder &)> body) {
+    auto role = tile::RoleOp::create(b, location, TypeRange(), name,
+                                     /*concurrent=*/true);
+    OpBuilder inner = OpBuilder::atBlockBegin(&role.getBody().emplaceBlock());
+    inner.setInsertionPoint(tile::HandOverOp::create(inner, location));
+    body(inner);
+  }
+
+  bool holdsCopy(Operation *op) {
+    return llvm::any_of(
+        copies, [&](tile::CopyOp copy) { return op->isAncestor(copy); });
+  }
+
+  /// The copies of `op`, with the loops around them and what both need.
+  void bring(OpBuilder &b, Operation *op) {
+    if (slice.contains(op) || (isa<tile::CopyOp>(op) && holdsCopy(op))) {
+      b.clone(*op, mapping);
+      return;
+    }
+    if (!holdsCopy(op))
+      return;
+    auto inside = [&](Block &from, OpBuilder inner) {
+      for (Operation &each : from.without_terminator())
+        bring(inner, &each);
+    };
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      auto own = scf::ForOp::create(
+          b, op->getLoc(), mapping.lookupOrDefault(loop.getLowerBound()),
+          mapping.lookupOrDefault(loop.getUpperBound()),
+          mapping.lookupOrDefault(loop.getStep()));
+      mapping.map(loop.getInductionVar(), own.getInductionVar());
+      inside(*loop.getBody(), OpBuilder(own.getBody()->getTerminator()));
+      return;
+    }
+    auto branch = cast<scf::IfOp>(op);
+    auto own = scf::IfOp::create(
+        b, op->getLoc(), mapping.lookupOrDefault(branch.getCondition()),
+        /*withElseRegion=*/!branch.getElseRegion().empty());
+    inside(*branch.thenBlock(), own.getThenBodyBuilder());
+    if (!branch.getElseRegion().empty())
+      inside(*branch.elseBlock(), own.getElseBodyBuilder());
+  }
+
+  static void take(tile::CopyOp copy) {
+    OpBuilder b(copy);
+    for (Operation *user :
+         llvm::make_early_inc_range(copy.getToken().getUsers())) {
+      auto wait = cast<tile::WaitOp>(user);
+      SmallVector<Value> others;
+      for (Value token : wait.getTokens())
+        if (token != copy.getToken())
+          others.push_back(token);
+      if (others.empty())
+        wait.erase();
+      else
+        wait.getTokensMutable().assign(others);
+    }
+    copy.getSlot().replaceAllUsesWith(tile::TakeOp::create(
+        b, copy.getLoc(), copy.getSlot().getType(), copy.getRing()));
+    copy.erase();
+  }
+
+  Block &block;
+  llvm::SetVector<tile::CopyOp> copies;
+  llvm::SetVector<Operation *> slice; ///< what the places of copies come from
+  IRMapping mapping;
+};
+
+struct HoistRoles : ashlar::impl::HoistRolesPassBase<HoistRoles> {
+  void runOnOperation() override {
+    SmallVector<Block *> workers = {&getOperation().getBody().front()};
+    getOperation().walk(
+        [&](scf::ForallOp loop) { workers.push_back(loop.getBody()); });
+    for (Block *worker : workers)
+      Hoister(*worker).run();
+  }
+};
+} // namespace
