@@ -15,6 +15,12 @@ static Error toError(ashlar_status_t status, llvm::StringRef what) {
   return llvm::createStringError(what + ": " + status.message);
 }
 
+std::string ashlar::check::firstError(llvm::StringRef log) {
+  if (size_t at = log.find("error: "); at != llvm::StringRef::npos)
+    log = log.drop_front(at + 7);
+  return log.take_until([](char c) { return c == '\n'; }).str();
+}
+
 Expected<ModelRun::Compiled> ModelRun::compile(CompileOptions options,
                                                const CompileHooks &hooks) {
   // In memory, so that nothing stays of a run that is ended.
@@ -27,11 +33,7 @@ Expected<ModelRun::Compiled> ModelRun::compile(CompileOptions options,
   Compiled compiled;
   llvm::raw_string_ostream log(compiled.log);
   compiled.result = ashlar::compile(options, llvm::nulls(), log, hooks);
-  // The first error says most; warnings before it do not count.
-  llvm::StringRef first = compiled.log;
-  if (size_t at = first.find("error: "); at != llvm::StringRef::npos)
-    first = first.drop_front(at + 7);
-  compiled.error = first.take_until([](char c) { return c == '\n'; }).str();
+  compiled.error = firstError(compiled.log);
   return compiled;
 }
 

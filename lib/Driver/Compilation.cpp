@@ -374,6 +374,8 @@ CompileResult Compilation::run() {
                tiling.openSizes = !options.sizes.empty();
                tiling.scratchBytes = saving.scratchOf(numberOf(target));
                buildTilePipeline(pm, tiling, [&](OpPassManager &all) {
+                 if (hooks.beforeKernels)
+                   hooks.beforeKernels(all);
                  target.buildKernelPipeline(all, {hooks.steps});
                });
              },

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "Number.h"
+#include "Machine.h"
+#include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <cmath>
@@ -41,6 +43,13 @@ static std::string whyNot(func::FuncOp function, uint64_t most) {
   for (Type type : function.getArgumentTypes())
     if (!reachOf(type))
       return "expected arguments of memrefs whose sizes and strides are known";
+  std::string unknown;
+  function.getBody().walk([&](Operation *op) {
+    if (!op->hasTrait<OpTrait::IsTerminator>() && !interpret::isKnown(*op))
+      unknown = op->getName().getStringRef();
+  });
+  if (!unknown.empty())
+    return "holds '" + unknown + "', which is nothing that can be interpreted";
   uint64_t points = 0;
   auto count = [&](ArrayRef<int64_t> sizes) {
     double all = 1;
@@ -93,6 +102,8 @@ struct InterpretKernels
     : ashlar::impl::InterpretKernelsPassBase<InterpretKernels> {
   using InterpretKernelsPassBase::InterpretKernelsPassBase;
 
+  interpret::TellOutcome tell;
+
   LogicalResult initialize(MLIRContext *) override {
     return parsePassPipeline(through, pipeline);
   }
@@ -105,18 +116,46 @@ struct InterpretKernels
   }
 
   void runOnOperation() override {
+    // Of a program, its kernels alone.
+    llvm::StringSet<> bodies;
+    getOperation().walk([&](exec::KernelOp kernel) {
+      if (std::optional<StringRef> body = kernel.getBody())
+        bodies.insert(*body);
+    });
     SmallVector<func::FuncOp> functions;
     getOperation().walk([&](func::FuncOp function) {
-      if (!function.isExternal())
+      if (!function.isExternal() &&
+          (bodies.empty() || bodies.contains(function.getName())))
         functions.push_back(function);
     });
     for (func::FuncOp function : functions)
-      if (failed(check(function)))
+      if (tell)
+        tellOf(function);
+      else if (failed(check(function)))
         signalPassFailure();
     markAllAnalysesPreserved();
   }
 
+  /// The same, as what became of it.
+  void tellOf(func::FuncOp function) {
+    interpret::KernelOutcome outcome;
+    outcome.name = function.getName();
+    outcome.leftOut = whyNot(function, most);
+    if (outcome.leftOut.empty()) {
+      ScopedDiagnosticHandler handler(&getContext(), [&](Diagnostic &said) {
+        if (said.getSeverity() == DiagnosticSeverity::Error &&
+            outcome.wrong.empty())
+          outcome.wrong = said.str();
+      });
+      if (failed(check(function)) && outcome.wrong.empty())
+        outcome.wrong = "cannot be run";
+      outcome.difference = found;
+    }
+    tell(outcome);
+  }
+
   LogicalResult check(func::FuncOp function) {
+    found = 0;
     std::string why = whyNot(function, most);
     if (!why.empty()) {
       emitRemark(function.getLoc())
@@ -170,6 +209,7 @@ struct InterpretKernels
                << (reference ? reference.getName() : "the first schedule")
                << " gives, found " << worst.place << ", with seed=" << seed + i;
     }
+    found = worst.most;
     emitRemark(function.getLoc())
         << "'" << function.getName() << "' interpreted under "
         << schedules.getValue() << " schedules: largest difference "
@@ -218,5 +258,14 @@ struct InterpretKernels
   }
 
   OpPassManager pipeline{"func.func"};
+  double found = 0; ///< the largest difference of the last function
 };
 } // namespace
+
+std::unique_ptr<Pass>
+interpret::createInterpretKernelsPass(InterpretKernelsPassOptions options,
+                                      TellOutcome tell) {
+  auto pass = std::make_unique<InterpretKernels>(std::move(options));
+  pass->tell = std::move(tell);
+  return pass;
+}

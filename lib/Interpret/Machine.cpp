@@ -82,6 +82,18 @@ int64_t interpret::product(ArrayRef<int64_t> sizes) {
   return all;
 }
 
+Handler interpret::handlerOf(Operation &op) {
+  for (auto find :
+       {memoryHandlerOf, controlHandlerOf, structuredHandlerOf, tileHandlerOf})
+    if (Handler handler = find(op))
+      return handler;
+  return nullptr;
+}
+
+bool interpret::isKnown(Operation &op) {
+  return scalarRuleOf(op) || handlerOf(op);
+}
+
 LogicalResult Machine::prepare() {
   llvm::DenseMap<Value, unsigned> places;
   auto number = [&](ValueRange values) {
@@ -110,10 +122,7 @@ LogicalResult Machine::prepare() {
       if (op.getNumResults() != 0)
         step.out = places.at(op.getResult(0));
       step.rule = scalarRuleOf(op);
-      for (auto find : {memoryHandlerOf, controlHandlerOf, structuredHandlerOf,
-                        tileHandlerOf})
-        if (!step.rule && !step.run)
-          step.run = find(op);
+      step.run = handlerOf(op);
       if (!step.rule && !step.run) {
         op.emitOpError("is nothing that can be interpreted");
         return WalkResult::interrupt();

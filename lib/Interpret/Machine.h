@@ -112,7 +112,10 @@ private:
   std::vector<TaskRef> tasks; ///< not done
 };
 
+/// Whether an op that ends no block can be run.
+bool isKnown(mlir::Operation &op);
 /// The handler of an op, or null.
+Handler handlerOf(mlir::Operation &op);
 Handler memoryHandlerOf(mlir::Operation &op);
 Handler controlHandlerOf(mlir::Operation &op);
 Handler structuredHandlerOf(mlir::Operation &op);

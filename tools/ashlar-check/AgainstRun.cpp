@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "AgainstRun.h"
 #include "ashlar/Check/Against.h"
+#include "ashlar/Check/Levels.h"
 #include "ashlar/Support/ReportFile.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
@@ -64,6 +65,19 @@ static json::Object describe(const BisectReport &report) {
   return object;
 }
 
+static json::Object describe(const LevelsReport &report) {
+  auto list = [](const std::vector<LevelsReport::Kernel> &kernels) {
+    json::Array all;
+    for (const LevelsReport::Kernel &kernel : kernels)
+      all.push_back(json::Object{{"name", kernel.name}, {"why", kernel.why}});
+    return all;
+  };
+  return json::Object{{"right", report.right},
+                      {"wrong", list(report.wrong)},
+                      {"left_out", list(report.leftOut)},
+                      {"worst_error", orNull(report.worst)}};
+}
+
 int ashlar::check::complain(llvm::Error error) {
   llvm::errs() << "ashlar-check: " << llvm::toString(std::move(error)) << "\n";
   return 1;
@@ -88,6 +102,13 @@ int ashlar::check::runAgainst(const Request &request,
   ReportFile file("--json");
   if (llvm::Error error = file.open(request.jsonFile))
     return complain(std::move(error));
+  if (request.isOfLevels) {
+    auto report =
+        compareLevels(request.against.compile, request.against.tolerance);
+    if (!report)
+      return complain(report.takeError());
+    return finish(file, *report, report->wrong.empty());
+  }
   if (request.against.bisect != Bisect::None) {
     auto report = bisect(request.against, planted);
     if (!report)

@@ -19,7 +19,9 @@ and test_data_set_N/{input,output}_K.pb, or a folder of such folders. Prints a
 line for each, NAME: passed | failed: WHY | unsupported: OP, WHY, and a closing
 line with the counts. With --against=reference, every kernel of one model is
 compared with plain loops on the same operands, and the first node that goes
-wrong is named.
+wrong is named. With --against=levels, no kernel is compiled: what its strategy
+makes of each contraction is interpreted on random numbers, under random
+schedules, beside the contraction itself; large kernels are left out.
 )";
 
 static constexpr const char *footer =
@@ -63,8 +65,9 @@ std::optional<int> check::parseCommandLine(int argc, char **argv,
   std::vector<std::string> inputs, shapes, values;
   CompileOptions &compile = request.against.compile;
   app.add_option("--against", against,
-                 "reference: compare a model's kernels with that target's")
-      ->check(CLI::IsMember({"reference"}));
+                 "reference: compare a model's kernels with that target's; "
+                 "levels: interpret them beside their contractions")
+      ->check(CLI::IsMember({"reference", "levels"}));
   auto only = [&](CLI::Option *option) { option->needs("--against"); };
   only(app.add_option("--bisect", bisect,
                       "fusion|pass: which level or step makes it wrong")
@@ -125,8 +128,12 @@ std::optional<int> check::parseCommandLine(int argc, char **argv,
     if (!fuse.empty() && !parseFuseLevel(fuse, compile.fuse))
       return misuse("--fuse=" + fuse + ": expected none, basic or all");
     if (request.folders.size() != 1)
-      return misuse("--against=reference takes one model");
+      return misuse("--against takes one model");
     request.isAgainst = true;
+    request.isOfLevels = against == "levels";
+    if (request.isOfLevels && !(inputs.empty() && bisect.empty()))
+      return misuse("--against=levels makes up its operands and takes neither "
+                    "--input nor --bisect");
     compile.input = request.folders.front();
     request.against.input = inputsFrom(std::move(sources));
     request.against.program = argv[0];

@@ -14,6 +14,7 @@ struct Request {
   std::string jsonFile;          ///< "-": stdout; empty: none
   std::string expectedFile;      ///< empty: none
   std::string writeExpectedFile; ///< empty: none
+  bool isOfLevels = false;       ///< its kernels are interpreted instead
   bool isAgainst = false;        ///< one model beside the reference, no tests
   AgainstOptions against;
 };

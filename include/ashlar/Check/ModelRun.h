@@ -13,6 +13,10 @@
 
 namespace ashlar::check {
 
+/// What a compile's log says first of errors, which says most; warnings before
+/// it do not count.
+std::string firstError(llvm::StringRef log);
+
 class ModelRun {
 public:
   /// What compiling came to. `error` is the first error of the log.

@@ -8,6 +8,7 @@
 #include "ashlar/Transforms/Pipelines/PipelineSteps.h"
 #include "ashlar/Transforms/Precision/PrecisionPlan.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
 #include <functional>
 #include <memory>
 
@@ -19,6 +20,9 @@ struct CompileHooks {
   std::function<void(mlir::ModuleOp)> afterImport, afterSimplify;
   /// Get each program after these stages, and may change it.
   std::function<mlir::LogicalResult(mlir::ModuleOp)> afterFuse, afterTile;
+  /// Adds passes on a program in front of its target's own for kernels, whose
+  /// bodies are on memrefs by then.
+  std::function<void(mlir::OpPassManager &)> beforeKernels;
   /// What runs after fuse has written formulas for the options' open sizes.
   bool sizesAreFormulas = false;
   /// Whether what stopping early leaves is printed.

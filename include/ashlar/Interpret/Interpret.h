@@ -10,6 +10,7 @@
 #include "mlir/Pass/Pass.h"
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace ashlar {
@@ -38,6 +39,21 @@ using Numbers = std::vector<Number>;
 /// stand.
 llvm::LogicalResult run(mlir::func::FuncOp kernel,
                         std::vector<Numbers> &arguments, uint64_t seed);
+
+/// What became of a function of ashlar-interpret-kernels.
+struct KernelOutcome {
+  llvm::StringRef name;
+  std::string leftOut;   ///< why it was not run; empty: it was
+  std::string wrong;     ///< what is wrong with it; empty: nothing
+  double difference = 0; ///< the largest, relative to its buffer's largest
+};
+using TellOutcome = std::function<void(const KernelOutcome &)>;
+
+/// The pass ashlar-interpret-kernels, which says what it found to `tell`, in
+/// place of diagnostics, and does not fail.
+std::unique_ptr<mlir::Pass>
+createInterpretKernelsPass(InterpretKernelsPassOptions options,
+                           TellOutcome tell);
 
 } // namespace interpret
 } // namespace ashlar

@@ -9,7 +9,7 @@ def InterpretKernelsPass
   let summary = "Run kernels op by op, under many schedules";
   let description = [{
     Before and after: the same IR. Each function of memrefs with known sizes
-    and strides is run on random numbers, once for each schedule: copies and steps that were
+    and strides, of a program each body of a kernel, is run on random numbers, once for each schedule: copies and steps that were
     begun end at a random later time, roles go on in random order, workers come
     in random order, rings have their true slots. What a copy or a step still
     reads or writes, and nobody has waited for, is nobody else's: a read before
