@@ -39,10 +39,12 @@ FormTrial ashlar::compileOneForm(const CompileOptions &options,
   found.result = compilation.write(options.verbose ? log : held, writing);
   bool wasDone = found.result.status == CompileStatus::Done;
   isRefused = found.result.status == CompileStatus::Refused;
-  found.wantsRanges = isRefused && options.memoryBudget == 0;
+  found.wantsRanges =
+      isRefused && options.memoryBudget == 0 && !compilation.namesRange;
   found.trial = {wasDone     ? SizeTrial::Works
                  : isRefused ? SizeTrial::Differs
-                             : SizeTrial::Fails};
+                             : SizeTrial::Fails,
+                 isRefused ? compilation.cut : std::nullopt};
   return found;
 }
 

@@ -165,16 +165,17 @@ struct Reader : Visitor {
   void structure(const Twine &text) override {
     sizes.parts.back().structure += (text + ";").str();
   }
-  void add(ArrayRef<int64_t> numbers) {
+  void add(ArrayRef<int64_t> numbers, bool areDims) {
     structure(Twine(numbers.size()));
     sizes.numbers.insert(sizes.numbers.end(), numbers.begin(), numbers.end());
+    sizes.isDim.resize(sizes.numbers.size(), areDims);
   }
-  void dims(Value, ArrayRef<int64_t> shape) override { add(shape); }
+  void dims(Value, ArrayRef<int64_t> shape) override { add(shape, true); }
   void resultDims(func::FuncOp, unsigned, ArrayRef<int64_t> shape) override {
-    add(shape);
+    add(shape, true);
   }
   void attribute(Operation *, StringAttr, ArrayRef<int64_t> numbers) override {
-    add(numbers);
+    add(numbers, false);
   }
   ProgramSizes sizes;
 

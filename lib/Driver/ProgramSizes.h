@@ -27,6 +27,7 @@ struct ProgramSizes {
   std::vector<Part> parts;
   std::vector<size_t> makers; ///< by value: its part
   std::vector<int64_t> numbers;
+  std::vector<bool> isDim; ///< by number: of a value, not of an attribute
 
   /// The part that number `i` belongs to.
   const Part &partOf(size_t i) const;

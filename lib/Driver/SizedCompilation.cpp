@@ -66,10 +66,43 @@ CompileResult SizedCompilation::readAt(const SizePoint &point, Stage until,
   return result;
 }
 
+/// Memory is planned for the largest sizes, and kernels are made for them.
+void SizedCompilation::refuseOutgrown(const std::string &node,
+                                      exec::SizeAttr formula,
+                                      const OutgrownSize &size,
+                                      llvm::raw_ostream &log) {
+  refused = true;
+  cut = size.cut;
+  log << "error: " << node
+      << ": expected sizes that are largest at the largest of --dim, found ";
+  if (size.point.empty())
+    log << "one that may not be, of more sizes than can be looked at";
+  else
+    log << evaluateFormula(formula.getFormula(), size.point).value_or(-1)
+        << " at " << spell(size.point) << " and " << formula.getLargest()
+        << " at " << spell(points.front());
+  std::string range;
+  if (cut) {
+    SizeRange part = options.sizes[cut->symbol];
+    int64_t below = cut->first - part.minimum;
+    part.minimum = cut->first;
+    size_t changed = 0;
+    for (auto [own, most] : llvm::zip(size.point, points.front()))
+      changed += own != most;
+    if (changed == 1 && part.minimum != part.maximum)
+      range = ": --dim=" + part.text();
+    // What is left below may be more.
+    namesRange = !range.empty() && part.maximum - part.minimum >= below;
+  }
+  log << "; make the range of --dim smaller"
+      << (range.empty() ? ", or fix the sizes with --shape" : range) << "\n";
+}
+
 LogicalResult SizedCompilation::writeFormulas(ModuleOp fused,
                                               llvm::raw_ostream &log) {
   MLIRContext *context = fused.getContext();
   SizeFormulas formulas(context, options.sizes, points);
+  SizeBounds bounds(options.sizes);
   unsigned number = program++ % seen.front().programs.size();
   const ProgramSizes &largest = seen.front().programs[number];
   auto valuesOf = [&](size_t i) {
@@ -101,6 +134,11 @@ LogicalResult SizedCompilation::writeFormulas(ModuleOp fused,
       refused = true;
       return failure();
     }
+    if (!formula->isConstant() && largest.isDim[i])
+      if (auto outgrown = bounds.find(formula->getFormula())) {
+        refuseOutgrown(largest.partOf(i).node, *formula, *outgrown, log);
+        return failure();
+      }
     found.push_back(formula->isConstant() ? exec::SizeAttr() : *formula);
   }
   writeProgramSizes(fused, found);

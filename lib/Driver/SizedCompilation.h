@@ -9,6 +9,7 @@
 #include "ModelGraph.h"
 #include "ProgramSizes.h"
 #include "ProgressLine.h"
+#include "SizeBounds.h"
 #include "SizeFormulas.h"
 #include "SizePieces.h"
 #include "ashlar/Driver/Compile.h"
@@ -72,6 +73,8 @@ private:
                        llvm::raw_ostream &log);
   mlir::LogicalResult writeFormulas(mlir::ModuleOp program,
                                     llvm::raw_ostream &log);
+  void refuseOutgrown(const std::string &node, exec::SizeAttr formula,
+                      const OutgrownSize &size, llvm::raw_ostream &log);
   std::string spell(const SizePoint &point) const {
     return spellSizes(options.sizes, point);
   }
