@@ -63,8 +63,10 @@ public:
   CompileStatus write(llvm::raw_ostream &errors);
   std::string listRanges() const;
   size_t size() const { return made.size(); }
-  /// Of the part that could not be compiled.
-  std::string said;
+  /// Of the last part that could not be compiled: which, and what was wrong.
+  std::vector<SizeRange> failed;
+  std::string why;
+  bool mayHelp = false; ///< to cut that part
 
 private:
   SizeTrial tries(const std::vector<SizeRange> &ranges);
@@ -138,11 +140,10 @@ SizeTrial PieceCompilation::tries(const std::vector<SizeRange> &ranges) {
     made.push_back(ranges);
     if (kept)
       programs.push_back(std::move(*kept));
-  } else if (found.trial.outcome == SizeTrial::Fails) {
-    StringRef why = found.said;
-    bool isError = why.consume_front("error: ");
-    said =
-        (isError ? "note: for " + spellRanges(ranges) + ": " : "") + why.str();
+  } else {
+    failed = ranges;
+    why = found.said;
+    mayHelp = found.trial.outcome == SizeTrial::Differs;
   }
   return found.trial;
 }
@@ -299,9 +300,19 @@ FormTrial ashlar::compilePieces(const CompileOptions &options,
   FormTrial found = whole;
   llvm::raw_string_ostream held(found.said);
   if (!pieces.cut(whole.trial)) {
-    if (!pieces.said.empty())
-      held << pieces.said;
-    else
+    // Zero alone is no fault of the others.
+    auto zero = cutAtZero(options.sizes);
+    bool isOfZero = !zero || pieces.failed.empty() ||
+                    pieces.failed[zero->symbol].maximum == 0;
+    StringRef why = pieces.why;
+    if (!isOfZero)
+      found.said = pieces.why;
+    else if (!pieces.mayHelp && !why.empty())
+      held << (why.consume_front("error: ")
+                   ? "note: for " + spellRanges(pieces.failed) + ": "
+                   : "")
+           << why;
+    if (pieces.mayHelp || why.empty())
       held << "note: at most " << options.mostPieces
            << " programs for parts of the sizes were tried; --pieces=N allows "
               "more\n";

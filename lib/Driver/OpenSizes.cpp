@@ -62,7 +62,7 @@ static std::string whyNotSizes(const SizeRange &range) {
            form(range.maximum, range.minimum);
   if (range.minimum % range.step == 0 && range.maximum % range.step == 0)
     return "";
-  int64_t first = (range.minimum - 1) / range.step + 1;
+  int64_t first = (range.minimum + range.step - 1) / range.step;
   int64_t last = std::max(first, range.maximum / range.step);
   return "expected a range that begins and ends at multiples of " +
          std::to_string(range.step) + ", found " +

@@ -50,6 +50,9 @@ int64_t numberOf(const APFloat &value) {
   return int64_t(value.bitcastToAPInt().getLimitedValue());
 }
 
+/// Of more elements, only whether they differ counts.
+constexpr int64_t mostListed = 64;
+
 void appendElements(DenseElementsAttr elements,
                     SmallVectorImpl<int64_t> &numbers) {
   if (elements.isSplat() && isa<FloatType>(elements.getElementType())) {
@@ -61,7 +64,7 @@ void appendElements(DenseElementsAttr elements,
     return;
   }
   if (auto integers = dyn_cast<DenseIntElementsAttr>(elements);
-      integers && elements.getNumElements() <= 64) {
+      integers && elements.getNumElements() <= mostListed) {
     for (const APInt &value : integers.getValues<APInt>())
       numbers.push_back(value.getBitWidth() == 1 ? int64_t(value.getZExtValue())
                                                  : value.getSExtValue());
@@ -165,17 +168,25 @@ struct Reader : Visitor {
   void structure(const Twine &text) override {
     sizes.parts.back().structure += (text + ";").str();
   }
-  void add(ArrayRef<int64_t> numbers, bool areDims) {
+  void add(ArrayRef<int64_t> numbers, ProgramSizes::Kind kind) {
     structure(Twine(numbers.size()));
     sizes.numbers.insert(sizes.numbers.end(), numbers.begin(), numbers.end());
-    sizes.isDim.resize(sizes.numbers.size(), areDims);
+    sizes.kinds.resize(sizes.numbers.size(), kind);
   }
-  void dims(Value, ArrayRef<int64_t> shape) override { add(shape, true); }
+  void dims(Value, ArrayRef<int64_t> shape) override {
+    add(shape, ProgramSizes::Dim);
+  }
   void resultDims(func::FuncOp, unsigned, ArrayRef<int64_t> shape) override {
-    add(shape, true);
+    add(shape, ProgramSizes::Dim);
   }
-  void attribute(Operation *, StringAttr, ArrayRef<int64_t> numbers) override {
-    add(numbers, false);
+  void attribute(Operation *op, StringAttr name,
+                 ArrayRef<int64_t> numbers) override {
+    auto elements = dyn_cast<DenseElementsAttr>(op->getAttr(name));
+    bool areNumbers = elements ? isa<IntegerType>(elements.getElementType()) &&
+                                     (elements.isSplat() ||
+                                      elements.getNumElements() <= mostListed)
+                               : !isa<FloatAttr>(op->getAttr(name));
+    add(numbers, areNumbers ? ProgramSizes::Integer : ProgramSizes::Elements);
   }
   ProgramSizes sizes;
 

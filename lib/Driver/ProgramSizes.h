@@ -27,7 +27,12 @@ struct ProgramSizes {
   std::vector<Part> parts;
   std::vector<size_t> makers; ///< by value: its part
   std::vector<int64_t> numbers;
-  std::vector<bool> isDim; ///< by number: of a value, not of an attribute
+  enum Kind : char {
+    Dim,      ///< of a value
+    Integer,  ///< of an attribute
+    Elements, ///< stands for a constant's elements; says nothing to people
+  };
+  std::vector<Kind> kinds; ///< by number
 
   /// The part that number `i` belongs to.
   const Part &partOf(size_t i) const;

@@ -65,8 +65,7 @@ bool ashlar::cutIntoPieces(
     unsigned allowed = most - working - unsigned(left.size());
     if (trial.outcome == SizeTrial::Fails || allowed < 2)
       return false;
-    int64_t count = countSizes(ranges, int64_t(allowed) + 1);
-    if (count < 2 || (!trial.cut && count > allowed))
+    if (countSizes(ranges, 2) < 2)
       return false;
     SizeCut cut = trial.cut ? *trial.cut : halve(ranges);
     SizeRange &range = ranges[cut.symbol];

@@ -41,8 +41,8 @@ std::string spellRanges(const std::vector<SizeRange> &ranges);
 /// Calls `tries` for parts of `whole`, of which it is known what came of it,
 /// until those that work hold all sizes; they do not overlap, and the first of
 /// them holds the largest sizes. Parts that differ in an unknown way are cut in
-/// halves where they have few sizes. False: one part fails, or there would be
-/// more than `most`.
+/// halves. False: one part fails, or there would be more than `most`; so there
+/// are fewer than twice as many tries.
 bool cutIntoPieces(
     const std::vector<SizeRange> &whole, const SizeTrial &known, unsigned most,
     const std::function<SizeTrial(const std::vector<SizeRange> &)> &tries);

@@ -127,14 +127,21 @@ LogicalResult SizedCompilation::writeFormulas(ModuleOp fused,
           << ": expected sizes and constants that follow from ";
       for (const SizeRange &range : options.sizes)
         log << (&range == &options.sizes.front() ? "" : " and ") << range.name;
-      log << " by sums, products and divisions, found " << values[0] << " at "
-          << spell(points[0]) << " and "
-          << *llvm::find_if(values, [&](int64_t v) { return v != values[0]; })
-          << " at another size; fix the sizes with --shape\n";
+      size_t other =
+          llvm::find_if(values, [&](int64_t v) { return v != values[0]; }) -
+          values.begin();
+      log << " by sums, products and divisions, found ";
+      if (largest.kinds[i] == ProgramSizes::Elements)
+        log << "a constant with other elements at " << spell(points[other])
+            << " than at " << spell(points[0]);
+      else
+        log << values[0] << " at " << spell(points[0]) << " and "
+            << values[other] << " at " << spell(points[other]);
+      log << "; fix the sizes with --shape\n";
       refused = true;
       return failure();
     }
-    if (!formula->isConstant() && largest.isDim[i])
+    if (!formula->isConstant() && largest.kinds[i] == ProgramSizes::Dim)
       if (auto outgrown = bounds.find(formula->getFormula())) {
         refuseOutgrown(largest.partOf(i).node, *formula, *outgrown, log);
         return failure();

@@ -24,18 +24,48 @@ int64_t ashlar::largestOf(AffineExpr formula, ArrayRef<OpenSize> symbols) {
   return evaluateAt(formula, largest);
 }
 
-/// The ends of all ranges, and of many ranges these of the first few.
-static std::vector<SmallVector<int64_t>> cornersOf(ArrayRef<OpenSize> ranges) {
-  constexpr size_t most = 6;
-  std::vector<SmallVector<int64_t>> corners;
-  size_t free = std::min(ranges.size(), most);
+/// All sizes where they are few; else the ends of the ranges, of many ranges
+/// these of the first few, and sizes between along each.
+static std::vector<SmallVector<int64_t>> pointsOf(ArrayRef<OpenSize> ranges) {
+  constexpr size_t mostFree = 6;
+  constexpr int64_t few = 256, between = 48;
+  auto countOf = [](const OpenSize &range) {
+    return (range.maximum - range.minimum) / range.step + 1;
+  };
+  __int128 all = 1;
+  for (const OpenSize &range : ranges)
+    all = std::min<__int128>(all * countOf(range), few + 1);
+  std::vector<SmallVector<int64_t>> points(1);
+  if (all <= few) {
+    for (const OpenSize &range : ranges) {
+      std::vector<SmallVector<int64_t>> longer;
+      for (const SmallVector<int64_t> &point : points)
+        for (int64_t j = 0; j != countOf(range); ++j) {
+          longer.push_back(point);
+          longer.back().push_back(range.minimum + j * range.step);
+        }
+      points = std::move(longer);
+    }
+    return points;
+  }
+  points.clear();
+  size_t free = std::min(ranges.size(), mostFree);
   for (size_t set = 0; set != size_t(1) << free; ++set) {
-    SmallVector<int64_t> &corner = corners.emplace_back();
+    SmallVector<int64_t> &corner = points.emplace_back();
     for (auto [i, range] : llvm::enumerate(ranges))
       corner.push_back(i < free && set >> i & 1 ? range.minimum
                                                 : range.maximum);
   }
-  return corners;
+  for (auto [i, range] : llvm::enumerate(ranges))
+    for (int64_t j = 1; j < std::min(between, countOf(range)); ++j)
+      for (bool isTop : {false, true}) {
+        // The first ones tell divisions apart, the others all else.
+        __int128 spread = __int128(countOf(range) - 1) * j / between;
+        int64_t step = isTop ? int64_t(spread) : j;
+        points.push_back(points.front());
+        points.back()[i] = range.minimum + step * range.step;
+      }
+  return points;
 }
 
 static int64_t valueAt(exec::SizeAttr size, ArrayRef<int64_t> sizes) {
@@ -52,8 +82,11 @@ std::pair<AffineExpr, int64_t> ashlar::joinDims(const ModulePieces &pieces,
   for (exec::SizeAttr dim : dims) {
     bool fits = true;
     for (auto [piece, own] : llvm::zip(pieces.pieces, dims))
-      for (ArrayRef<int64_t> corner : cornersOf(piece.ranges))
-        fits &= valueAt(dim, corner) == valueAt(own, corner);
+      fits = fits &&
+             llvm::all_of(pointsOf(piece.ranges),
+                          [&, size = own](ArrayRef<int64_t> point) {
+                            return valueAt(dim, point) == valueAt(size, point);
+                          });
     if (fits)
       return {dim.isConstant() ? AffineExpr() : dim.getFormula(), largest};
   }

@@ -19,8 +19,8 @@ int64_t evaluateAt(mlir::AffineExpr formula, llvm::ArrayRef<int64_t> sizes);
 int64_t largestOf(mlir::AffineExpr formula, llvm::ArrayRef<OpenSize> symbols);
 
 /// A dim as all pieces have it, each in its own formula: that of the first
-/// whose formula gives what each piece's own does at the ends of its ranges,
-/// or null; and the largest of all.
+/// whose formula gives what each piece's own does at all sizes of a small range
+/// and at many of a large one, or null; and the largest of all.
 std::pair<mlir::AffineExpr, int64_t>
 joinDims(const ModulePieces &pieces, llvm::ArrayRef<exec::SizeAttr> dims);
 

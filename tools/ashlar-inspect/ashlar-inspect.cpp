@@ -46,7 +46,8 @@ int main(int argc, char **argv) {
                  "the first)")
       ->type_name("NAME");
   app.add_option("--sizes", sizes,
-                 "N=2,W=320: print what the entry costs at these sizes")
+                 "N=2,W=320: print what the entry costs at these sizes, with "
+                 "--json as an object")
       ->type_name("SIZES");
   app.add_flag("--machine", machine, "Print the models it was made for");
   app.add_flag("--verify", verify, "Check the hashes of weights and code too");
@@ -54,6 +55,13 @@ int main(int argc, char **argv) {
     Inspection inspection(file);
     if (verify)
       inspection.verify();
+    if (!sizes.empty() && (!memoryMap.empty() || !graph.empty() || kernels ||
+                           machine || utilisation || !kernel.empty()))
+      throw Failure(WrongUsage,
+                    "--sizes=" + sizes +
+                        ": expected --json, --entry and --verify alone beside "
+                        "it, since all else shows the largest sizes; leave "
+                        "--sizes out");
     if (!memoryMap.empty() || !graph.empty()) {
       checkWrittenFiles(file, {memoryMap, graph});
       if (!memoryMap.empty())
@@ -68,7 +76,7 @@ int main(int argc, char **argv) {
       return Done;
     }
     if (!sizes.empty()) {
-      std::fputs(inspection.contractAt(sizes, entry).c_str(), stdout);
+      std::fputs(inspection.contractAt(sizes, entry, json).c_str(), stdout);
       return Done;
     }
     if (utilisation) {

@@ -7,6 +7,7 @@
 #include "MemoryMap.h"
 #include "Streams.h"
 
+#include "EntryPieces.h"
 #include "IndexVerifier.h"
 
 namespace ashlar::tools {
@@ -21,6 +22,25 @@ Inspection::Inspection(const std::string &path)
   check(ModuleFile::openFile(path.c_str(), parts->file));
   parts->runsHere =
       chooseProgram(parts->runtime, parts->index(), {}, parts->choice).ok();
+  // What a load costs is known as the runtime knows it.
+  if (parts->runsHere && count(parts->program().pieces()) != 0) {
+    std::unique_ptr<ModuleFile> file;
+    check(ModuleFile::openFile(path.c_str(), file));
+    auto runtime = std::make_shared<Runtime>();
+    LoadOptions options;
+    options.budget = runtime->budget();
+    parts->planned =
+        std::make_unique<Module>(runtime, std::move(file), std::move(options));
+    check(parts->planned->plan());
+  }
+}
+
+std::optional<ashlar_contract_t>
+Inspection::Parts::wholeContract(uint32_t entry) const {
+  if (!planned || count(program().companions()) != 0 ||
+      planned->entries[entry].pieces.size() < 2)
+    return std::nullopt;
+  return contractOf(planned->entries[entry]);
 }
 
 Inspection::~Inspection() = default;

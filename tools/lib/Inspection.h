@@ -39,9 +39,9 @@ public:
   /// What an entry costs at "N=2,W=320", a value for each symbol, in the
   /// program that this machine would take, else in the first. Throws a Failure
   /// of wrong usage for another form, and where the module is not for these
-  /// sizes.
-  std::string contractAt(const std::string &sizes,
-                         const std::string &entry) const;
+  /// sizes. As a JSON object where asked.
+  std::string contractAt(const std::string &sizes, const std::string &entry,
+                         bool asJson) const;
   /// The machine model of each program, as a file that ashlar-compile reads.
   std::string machineText() const;
   /// Hashes weights and code. Throws a Failure naming the section that

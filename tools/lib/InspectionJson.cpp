@@ -8,13 +8,18 @@
 #include "IndexVerifier.h"
 #include "SizeExpression.h"
 
+#include <functional>
+
 namespace ashlar::tools {
 
 using namespace ashlar::runtime;
 
-/// A number, or text where symbols decide.
-static Json sizeJson(const fb::SizeExpression &size, const fb::Module &index) {
+/// A number, or text where symbols or pieces decide.
+static Json sizeJson(const fb::SizeExpression &size, const fb::Module &index,
+                     bool isBound) {
   int64_t value = 0;
+  if (isBound)
+    return "<=" + sizeText(size, index.symbols());
   if (isConstantSize(size) && evaluateSize(size, nullptr, value))
     return value;
   return sizeText(size, index.symbols());
@@ -23,18 +28,43 @@ static Json sizeJson(const fb::SizeExpression &size, const fb::Module &index) {
 static Json tensorsJson(
     const flatbuffers::Vector<flatbuffers::Offset<fb::TensorDescription>>
         *tensors,
-    const fb::Module &index) {
+    const fb::Module &index,
+    const std::function<bool(uint32_t, uint32_t)> &isBound) {
   Json list = Json::array();
   for (size_t i = 0; i < count(tensors); ++i) {
     const fb::TensorDescription &tensor = *tensors->Get(uint32_t(i));
     Json shape = Json::array();
     for (size_t j = 0; j < count(tensor.shape()); ++j)
-      shape.push_back(sizeJson(*tensor.shape()->Get(uint32_t(j)), index));
+      shape.push_back(sizeJson(*tensor.shape()->Get(uint32_t(j)), index,
+                               isBound(uint32_t(i), uint32_t(j))));
     list.push_back({{"name", textOf(tensor.name())},
                     {"type", ashlar_element_type_name(uint32_t(tensor.type()))},
                     {"shape", shape}});
   }
   return list;
+}
+
+static void setFigures(Json &json, const ashlar_contract_t &contract) {
+  json["weights_bytes"] = contract.weights_bytes;
+  json["code_bytes"] = contract.code_bytes;
+  json["arena_bytes"] = contract.arena_bytes;
+  json["arena_lower_bound_bytes"] = contract.arena_lower_bound_bytes;
+  json["outputs_bytes"] = contract.outputs_bytes;
+  json["staging_bytes"] = contract.staging_bytes;
+  json["scratch_bytes_per_worker"] = contract.scratch_bytes_per_worker;
+  json["peak_bytes"] = contract.peak_bytes;
+}
+
+std::string contractAtJson(const fb::Module &index, const fb::Entry &entry,
+                           const std::vector<int64_t> &sizes,
+                           const std::string &piece,
+                           const ashlar_contract_t &contract) {
+  Json out = {{"entry", textOf(entry.name())}, {"sizes", Json::object()}};
+  for (uint32_t i = 0; i < sizes.size(); ++i)
+    out["sizes"][textOf(index.symbols()->Get(i)->name())] = sizes[i];
+  out["piece"] = piece.empty() ? Json() : Json(piece);
+  setFigures(out["contract"] = Json::object(), contract);
+  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 /// Figures of the first device; those of others stand apart, and in the peak.
@@ -161,18 +191,29 @@ std::string Inspection::json() const {
                            parts->file->header().minor_version};
   out["file_bytes"] = parts->file->size();
   out["entries"] = Json::array();
-  for (size_t i = 0; i < count(index.entries()); ++i) {
-    const fb::Entry &entry = *index.entries()->Get(uint32_t(i));
+  bool hasPieces = count(parts->program().pieces()) != 0;
+  for (uint32_t i = 0; i < count(index.entries()); ++i) {
+    const fb::Entry &entry = *index.entries()->Get(i);
+    // What data decides is a number, the largest.
+    auto isBound = [&](uint32_t output, uint32_t dim) {
+      return hasPieces && isBoundDim(index, parts->program(), i, output, dim);
+    };
     out["entries"].push_back(
         {{"name", textOf(entry.name())},
-         {"inputs", tensorsJson(entry.inputs(), index)},
-         {"outputs", tensorsJson(entry.outputs(), index)}});
+         {"inputs", tensorsJson(entry.inputs(), index,
+                                [](uint32_t, uint32_t) { return false; })},
+         {"outputs", tensorsJson(entry.outputs(), index, isBound)}});
   }
   out["contract"] = Json();
   out["devices"] = Json::array();
   if (parts->runsHere) {
     out["contract"] =
         programContract(*index.programs()->Get(parts->choice.program));
+    for (uint32_t i = 0; i < count(index.entries()); ++i)
+      if (auto whole = parts->wholeContract(i);
+          whole &&
+          whole->peak_bytes > out["contract"]["peak_bytes"].get<uint64_t>())
+        setFigures(out["contract"], *whole);
     for (const ashlar_device_t *device : parts->choice.devices)
       out["devices"].push_back(device->name);
     if (out["contract"].is_object())

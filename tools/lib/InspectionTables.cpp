@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <functional>
 
 namespace ashlar::tools {
 
@@ -25,10 +26,11 @@ static std::string pad(std::string text, size_t width) {
 
 static std::string tensorLine(const char *role,
                               const fb::TensorDescription &tensor,
-                              const fb::Module &index) {
+                              const fb::Module &index,
+                              const std::function<bool(uint32_t)> &isBound) {
   std::string shape;
   for (size_t j = 0; j < count(tensor.shape()); ++j)
-    shape += (j ? "x" : "") +
+    shape += std::string(j ? "x" : "") + (isBound(uint32_t(j)) ? "<=" : "") +
              sizeText(*tensor.shape()->Get(uint32_t(j)), index.symbols());
   return std::string("  ") + role + "  " + pad(textOf(tensor.name()), 24) +
          " " + pad(ashlar_element_type_name(uint32_t(tensor.type())), 5) + " " +
@@ -117,9 +119,13 @@ std::string Inspection::table() const {
     const fb::Entry &entry = *index.entries()->Get(uint32_t(i));
     text += "\nentry " + textOf(entry.name()) + "\n";
     for (size_t j = 0; j < count(entry.inputs()); ++j)
-      text += tensorLine("in ", *entry.inputs()->Get(uint32_t(j)), index);
-    for (size_t j = 0; j < count(entry.outputs()); ++j)
-      text += tensorLine("out", *entry.outputs()->Get(uint32_t(j)), index);
+      text += tensorLine("in ", *entry.inputs()->Get(uint32_t(j)), index,
+                         [](uint32_t) { return false; });
+    for (uint32_t j = 0; j < count(entry.outputs()); ++j)
+      text +=
+          tensorLine("out", *entry.outputs()->Get(j), index, [&](uint32_t dim) {
+            return isBoundDim(index, parts->program(), uint32_t(i), j, dim);
+          });
   }
   text += metadataTable(index) + "\nprograms\n";
   for (size_t start = 0; start < parts->choice.log.size();) {
@@ -130,6 +136,10 @@ std::string Inspection::table() const {
   if (!parts->runsHere)
     return text;
   const fb::Program &program = *index.programs()->Get(parts->choice.program);
+  for (uint32_t i = 0; i < count(index.entries()); ++i)
+    if (auto whole = parts->wholeContract(i))
+      text += "\nmemory of " + textOf(index.entries()->Get(i)->name()) +
+              ", the most of all sizes\n" + contractTable(*whole, "");
   for (const fb::ProgramEntry *entry : allEntries(program)) {
     std::string sizes = rangesText(index, *entry);
     text += "\nmemory of " +
@@ -192,7 +202,7 @@ static std::vector<int64_t> readSizes(const fb::Module &index,
 }
 
 std::string Inspection::contractAt(const std::string &text,
-                                   const std::string &name) const {
+                                   const std::string &name, bool asJson) const {
   const fb::Module &index = parts->index();
   const fb::Program &program = parts->program();
   std::vector<int64_t> sizes = readSizes(index, text);
@@ -205,8 +215,14 @@ std::string Inspection::contractAt(const std::string &text,
   check(findPiece(index, pieces, sizes.data(), piece));
   const fb::Entry &entry = *index.entries()->Get(first.entry());
   ashlar_contract_t contract;
-  check(runtime::contractAt(entry, *piece, sizes.data(), contract));
+  // Of all pieces, weights and code are loaded.
+  check(parts->planned
+            ? contractOfCall(parts->planned->entries[first.entry()], *piece,
+                             sizes.data(), contract)
+            : runtime::contractAt(entry, *piece, sizes.data(), contract));
   std::string of = rangesText(index, *piece);
+  if (asJson)
+    return contractAtJson(index, entry, sizes, of, contract);
   return "memory of " + textOf(entry.name()) + " at " + text +
          (of.empty() ? "" : ", with the piece for " + of) + "\n" +
          contractTable(contract, "");

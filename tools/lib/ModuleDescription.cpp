@@ -22,6 +22,16 @@ std::string programName(const fb::Program &program) {
   return name;
 }
 
+bool isBoundDim(const fb::Module &index, const fb::Program &program,
+                uint32_t entry, uint32_t output, uint32_t dim) {
+  ashlar_entry_t described = {};
+  described.entry = index.entries()->Get(entry);
+  for (const fb::ProgramEntry *piece : allEntries(program))
+    if (piece->entry() == entry)
+      described.pieces.push_back(piece);
+  return isBound(described, output, dim);
+}
+
 const fb::Companion *companionOf(const fb::Program &program,
                                  const fb::Kernel &kernel) {
   uint32_t device = deviceOf(program, kernel);

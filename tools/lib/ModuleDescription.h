@@ -8,10 +8,12 @@
 
 #include "Inspection.h"
 
+#include "Module.h"
 #include "ModuleFile.h"
 #include "ProgramChoice.h"
 
 #include <nlohmann/json.hpp>
+#include <optional>
 
 namespace ashlar::tools {
 
@@ -31,8 +33,19 @@ struct Inspection::Parts {
     return of + " of " + path.substr(path.rfind('/') + 1) + ", " +
            made.target()->str() + ":" + made.preset()->str();
   }
+  /// What a load of it costs, for an entry that has pieces: the most of each
+  /// figure, with the weights and the code of all. Nothing for others, where
+  /// no program runs here, and beside further devices.
+  std::optional<ashlar_contract_t> wholeContract(uint32_t entry) const;
+  /// Of the program that this machine would take.
+  std::unique_ptr<runtime::Module> planned;
   std::string path;
 };
+
+/// Whether an entry of a program says of an output's dim only how large it is
+/// at most.
+bool isBoundDim(const fb::Module &index, const fb::Program &program,
+                uint32_t entry, uint32_t output, uint32_t dim);
 
 /// Throws what is wrong as a Failure.
 void check(const runtime::Status &status);
@@ -65,6 +78,13 @@ double clockHz(const fb::Machine *machine);
 /// How often each kernel is launched in one run of each entry. In control
 /// flow every command counts once, whatever a call decides.
 std::vector<uint64_t> countLaunches(const fb::Program &program);
+
+/// What a call of an entry costs at these sizes, a value for each symbol, with
+/// the piece of that name; empty: there is one only.
+std::string contractAtJson(const fb::Module &index, const fb::Entry &entry,
+                           const std::vector<int64_t> &sizes,
+                           const std::string &piece,
+                           const ashlar_contract_t &contract);
 
 /// From each of the model's nodes to its kernels, or to what became of it.
 Json nodesJson(const fb::Program &program);

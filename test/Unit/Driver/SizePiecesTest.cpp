@@ -84,10 +84,13 @@ TEST(SizePiecesTest, FewSizesThatDifferSomehowAreHalved) {
   EXPECT_TRUE(model.cut(whole, 8));
   expectEachOnce(model, whole[0]);
   EXPECT_EQ(model.working.front()[0].text(), "N=5..8");
-  // Of many, no half is tried.
+  // What counts is how many parts there must be, not how many sizes.
   Model many{{50}, false};
-  EXPECT_FALSE(many.cut({range("N", 1, 100)}, 8));
-  EXPECT_EQ(many.trials, 1u);
+  EXPECT_TRUE(many.cut({range("N", 1, 100)}, 8));
+  expectEachOnce(many, range("N", 1, 100));
+  Model fewer{{50}, false};
+  EXPECT_FALSE(fewer.cut({range("N", 1, 100)}, 7));
+  EXPECT_LT(fewer.trials, 14u);
 }
 
 TEST(SizePiecesTest, ThereAreNoMoreThanAsked) {
