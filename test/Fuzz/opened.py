@@ -19,6 +19,14 @@ class Opened:
     def dims(self, name, array):
         return self.shapes.get(name, array.shape)
 
+    def holds(self, sizes, inputs):
+        """Whether a module for the ranges is for these sizes, "1,2"."""
+        used = {d for n, s in self.shapes.items() if n in inputs for d in s}
+        ranges = [r for symbol, r in self.ranges.items() if symbol in used]
+        return all(low <= size <= high and size % step == 0
+                   for size, (low, high, step) in zip(
+                       map(int, sizes.split(",")), ranges))
+
     def flags(self, inputs):
         """Of those that are still there after shrinking."""
         shapes = {n: s for n, s in self.shapes.items() if n in inputs}
@@ -37,19 +45,20 @@ class Opened:
 
 
 def sizes_in(random, low, high, step):
-    """All of a few, else the ends, what is beside them and others. Zero is in
-    no range."""
+    """All of a few, else the ends, what is beside them and others; and zero,
+    which is in some ranges only."""
     every = range(low, high + 1, step)
     if len(every) <= MOST_POINTS:
-        return [0, *every]
+        return sorted({0, *every})
     inside = random.integers(0, len(every) - 1, 2, endpoint=True)
-    return [0, *sorted({low, low + step, *(every[int(i)] for i in inside),
-                        every[-1]})]
+    return sorted({0, low, low + step, *(every[int(i)] for i in inside),
+                   every[-1]})
 
 
 def open_sizes(seed, inputs):
     """Always the same for a seed; None where no input has a size."""
-    random, stepping = (np.random.default_rng([seed, i]) for i in (3, 5))
+    random, stepping, zeros = (np.random.default_rng([seed, i])
+                               for i in (3, 5, 7))
     sizes = sorted({d for array in inputs.values() for d in array.shape})
     if not sizes:
         return None
@@ -75,6 +84,9 @@ def open_sizes(seed, inputs):
         steps = [s for s in (4, 2) if own % s == 0]
         if steps and stepping.random() < 0.25:
             ranges[symbol] = (steps[0], own + 2 * steps[0], steps[0])
+        # A part of its own, as an empty cache or batch is.
+        if zeros.random() < 0.25:
+            ranges[symbol] = (0, *ranges[symbol][1:])
     every = [sizes_in(random, *range) for range in ranges.values()]
     points = [(s,) for s in every[0]]
     if len(every) == 2:

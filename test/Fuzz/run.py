@@ -162,6 +162,9 @@ def judge_sizes(case, answer):
         where = f"at {case.opened.names()} {at['at']}: "
         if at["status"] in ("served", "failed"):
             return at["status"], None, where + at["why"]
+        if at["status"] == "refused" and case.opened.holds(
+                at["at"], case.inputs):
+            return "refused", None, where + at["why"]
         for output in at.get("outputs", ()):
             measured = output["target"]
             if not far(measured, output["noise"], tolerance):
