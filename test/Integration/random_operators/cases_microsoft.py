@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Operators of com.microsoft, beside ONNX Runtime, which defines them."""
 
+import copy
+
 import numpy as np
 from operator_case import Case
 
@@ -19,6 +21,7 @@ def cases(random):
     yield from layers(random)
     yield from attention(random)
     yield from rotation(random)
+    yield from grouped(random)
     yield from between(random)
     yield from quantized_recurrence(random)
 
@@ -51,6 +54,15 @@ def normalizations(random):
             yield case(f"SkipSimplified_{name}_{i}",
                        "SkipSimplifiedLayerNormalization", inputs,
                        attributes={"epsilon": 1e-5})
+        # The sum as a result, too; one skip for the batch; tokens in one axis.
+        for simplified in ("", "Simplified"):
+            op = f"Skip{simplified}LayerNormalization"
+            for name, a, b, results in [
+                    ("sum", x, skip, [np.float32, None, None, np.float32]),
+                    ("shared", x, skip[:1], None), ("row", x, skip[0], None),
+                    ("tokens", x[0], skip[0], None)]:
+                yield case(f"{op}_{name}_{i}", op, [a, b, gamma],
+                           results=results, attributes={"epsilon": 1e-5})
         yield Case(f"SimplifiedLayerNormalization_{i}",
                    "SimplifiedLayerNormalization", [x, gamma],
                    attributes={"epsilon": 1e-5, "axis": -1})
@@ -275,6 +287,98 @@ def rotation(random):
                [random.floats((batch, rows, heads * size)), positions,
                 cosines[:, :2], sines[:, :2]],
                attributes={"num_heads": heads, "rotary_embedding_dim": 4})
+
+
+def grouped(random):
+    """GroupQueryAttention: prompts, steps, and what lies in larger caches."""
+    heads, groups, size, longest = 4, 2, 32, 16
+    angles = random.floats((longest, size // 2))
+    cosines, sines = np.cos(angles), np.sin(angles)
+
+    def group(name, batch, rows, past, total, lengths=None, *, packed=False,
+              rotary=False, narrow=False, positions=None, bias=False,
+              norms=False, constant=False, **more):
+        """lengths: how many keys each element of the batch has, all by
+        default. past: rows of the cache; None: there is none."""
+        widths = [heads * size] + [groups * size] * 2
+        tensors = [random.floats((batch, rows, width)) for width in widths]
+        if packed:
+            tensors = [np.concatenate(tensors, -1), None, None]
+        cache = [None, None] if past is None else [
+            random.floats((batch, groups, past, size)) for _ in range(2)]
+        lengths = [total] * batch if lengths is None else lengths
+        tables = [None, None]
+        if rotary:
+            tables = [table[:, :8] if narrow else table
+                      for table in (cosines, sines)]
+        inputs = [*tensors, *cache, np.array(lengths, np.int32) - 1,
+                  np.array(total, np.int32), *tables, positions,
+                  random.floats((1, heads, rows, total)) if bias else None]
+        if norms:
+            inputs += [None, None, None, random.floats((size,)),
+                       random.floats((size,))]
+        while inputs[-1] is None:
+            inputs.pop()
+        made = case(f"GroupQueryAttention_{name}", "GroupQueryAttention",
+                    inputs, constants=[5, 6] if constant else [6],
+                    results=[np.float32] * (1 if past is None else 3),
+                    attributes={"num_heads": heads, "kv_num_heads": groups,
+                                "do_rotary": int(rotary), **more})
+        whole = copy.copy(made)
+        if norms:
+            # ONNX Runtime has these on other devices alone.
+            whole.inputs = made.inputs[:-5]
+            for i, norm in enumerate(made.inputs[-2:]):
+                x = whole.inputs[i].reshape(batch, rows, -1, size)
+                mean = np.square(x).mean(-1, keepdims=True)
+                whole.inputs[i] = (x / np.sqrt(mean + 1e-6) * norm).reshape(
+                    batch, rows, -1).astype(np.float32)
+            while whole.inputs[-1] is None:
+                whole.inputs.pop()
+            made.reference = lambda *_: tuple(whole.expected(whole.model()))
+        if past is None or min(lengths) >= max(total, past):
+            return made
+
+        def keep_rest(*inputs):
+            """What lies behind the keys is anything to ONNX Runtime. It stays
+            as it was, as in a cache that is updated in place."""
+            out, *present = (np.array(x) for x in whole.expected(
+                whole.model()))
+            for rows, before in zip(present, inputs[3:5]):
+                for b, length in enumerate(lengths):
+                    rows[b, :, length:] = 0
+                    rows[b, :, length:past] = before[b, :, length:]
+            return out, *present
+
+        made.reference = keep_rest
+        return made
+
+    yield group("prompt", 1, 5, None, 5)
+    yield group("prompts", 2, 5, 0, 5)
+    yield group("packed", 2, 5, 0, 5, packed=True, constant=True)
+    yield group("packed_rotary", 1, 5, 0, 5, packed=True, rotary=True)
+    yield group("part", 1, 5, 0, 5, rotary=True, narrow=True)
+    yield group("interleaved", 1, 5, 0, 5, rotary=True, rotary_interleaved=1)
+    # One row behind those of the past, which is as long as it can be or not.
+    yield group("step", 1, 1, 6, 7, rotary=True)
+    yield group("steps", 3, 1, 6, 7, rotary=True, packed=True)
+    yield group("steps_known", 3, 1, 6, 7, rotary=True, constant=True)
+    yield group("step_in_cache", 1, 1, 12, 7, rotary=True)
+    yield group("steps_apart", 3, 1, 12, 9, [9, 4, 1], rotary=True)
+    yield group("full_cache", 2, 1, 9, 9, [9, 8])
+    yield group("rows_in_cache", 1, 3, 12, 9, rotary=True)
+    yield group("prompt_in_cache", 1, 5, 12, 5, rotary=True)
+    yield group("rows", 1, 3, 6, 9, packed=True)
+    yield group("positions", 1, 1, 6, 7, rotary=True,
+                positions=np.array([[3]], np.int64))
+    for name, window in [("one", 1), ("some", 3), ("all", 20)]:
+        yield group(f"window_{name}", 1, 5, 0, 5, local_window_size=window)
+        yield group(f"window_{name}_step", 2, 1, 12, 9, [9, 6],
+                    local_window_size=window)
+    yield group("softcap", 1, 3, 6, 9, softcap=2.0, scale=0.7)
+    yield group("bias", 1, 3, 6, 9, bias=True)
+    yield group("norms", 1, 3, 6, 9, norms=True, rotary=True)
+    yield group("bias_in_cache", 1, 1, 12, 7, bias=True)
 
 
 def between(random):

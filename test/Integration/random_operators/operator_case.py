@@ -23,9 +23,9 @@ class Case:
     def __init__(self, name, op, inputs, *, attributes=None, opset=17,
                  results=None, constants=(), reference="onnxruntime",
                  domain=""):
-        """inputs: arrays, None for an absent one. results: their dtypes, by
-        default that of the first input. constants: which inputs are known at
-        compile time."""
+        """inputs: arrays, None for an absent one. results: their dtypes,
+        None for an absent one, by default that of the first input.
+        constants: which inputs are known at compile time."""
         self.name = name
         self.op = op
         self.inputs = [None if x is None else np.asarray(x) for x in inputs]
@@ -51,8 +51,10 @@ class Case:
                     f"x{i}", tensor.data_type, value.shape))
         outputs = [helper.make_tensor_value_info(
             f"y{i}", element_type(dtype), None)
-            for i, dtype in enumerate(self.results)]
-        node = helper.make_node(self.op, names, [o.name for o in outputs],
+            for i, dtype in enumerate(self.results) if dtype]
+        made = [dtype and f"y{i}" or "" for i, dtype in enumerate(
+            self.results)]
+        node = helper.make_node(self.op, names, made,
                                 name=self.name, domain=self.domain,
                                 **self.attributes)
         graph = helper.make_graph([node], self.name, graph_inputs, outputs,
