@@ -61,12 +61,7 @@ static Outcome runForall(Machine &machine, Fiber &fiber, const Step &step) {
     return machine.fail(step.op, "is interpreted on memory alone");
   size_t next = 0;
   auto values = [&](ArrayRef<int64_t> mixed) {
-    SmallVector<int64_t> all;
-    for (int64_t value : mixed)
-      all.push_back(ShapedType::isDynamic(value)
-                        ? fiber.number(step.in[next++]).whole
-                        : value);
-    return all;
+    return mixedValues(fiber, step, mixed, next);
   };
   SmallVector<int64_t> from = values(loop.getStaticLowerBound()),
                        to = values(loop.getStaticUpperBound()),
@@ -125,12 +120,9 @@ static Outcome runAffine(Machine &, Fiber &fiber, const Step &step) {
 static Outcome runDelinearize(Machine &, Fiber &fiber, const Step &step) {
   auto op = cast<affine::AffineDelinearizeIndexOp>(step.op);
   int64_t rest = fiber.number(step.in[0]).whole;
-  size_t dynamic = 1;
-  SmallVector<int64_t> basis;
-  for (int64_t size : op.getStaticBasis())
-    basis.push_back(ShapedType::isDynamic(size)
-                        ? fiber.number(step.in[dynamic++]).whole
-                        : size);
+  size_t next = 1;
+  SmallVector<int64_t> basis =
+      mixedValues(fiber, step, op.getStaticBasis(), next);
   for (size_t i = op->getNumResults(); i-- != 0;) {
     size_t own = i - (op->getNumResults() - basis.size());
     Number &number = fiber.cells[step.out + i].number;

@@ -249,11 +249,9 @@ public:
       if (isa<FloatType>(type))
         sum.real = roundTo(type, sum.real + x.real * y.real);
       else
-        sum.whole = wrapTo(
-            type,
-            sum.whole +
-                (op.getAUnsigned() ? unsignedOf(aType, x.whole) : x.whole) *
-                    (op.getBUnsigned() ? unsignedOf(bType, y.whole) : y.whole));
+        sum.whole =
+            wrapTo(type, sum.whole + extended(aType, op.getAUnsigned(), x) *
+                                         extended(bType, op.getBUnsigned(), y));
       return Outcome::Done;
     });
   }

@@ -82,6 +82,18 @@ int64_t interpret::product(ArrayRef<int64_t> sizes) {
   return all;
 }
 
+SmallVector<int64_t> interpret::mixedValues(const Fiber &fiber,
+                                            const Step &step,
+                                            ArrayRef<int64_t> mixed,
+                                            size_t &next) {
+  SmallVector<int64_t> all;
+  for (int64_t value : mixed)
+    all.push_back(ShapedType::isDynamic(value)
+                      ? fiber.number(step.in[next++]).whole
+                      : value);
+  return all;
+}
+
 Handler interpret::handlerOf(Operation &op) {
   for (auto find :
        {memoryHandlerOf, controlHandlerOf, structuredHandlerOf, tileHandlerOf})

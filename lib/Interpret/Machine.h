@@ -112,6 +112,11 @@ private:
   std::vector<TaskRef> tasks; ///< not done
 };
 
+/// Of sizes or places that are known or operands, those from `next` on, which
+/// moves.
+llvm::SmallVector<int64_t> mixedValues(const Fiber &fiber, const Step &step,
+                                       llvm::ArrayRef<int64_t> mixed,
+                                       size_t &next);
 /// Whether an op that ends no block can be run.
 bool isKnown(mlir::Operation &op);
 /// The handler of an op, or null.

@@ -12,11 +12,8 @@ using namespace ashlar::interpret;
 static Outcome runAlloc(Machine &, Fiber &fiber, const Step &step) {
   auto type = cast<MemRefType>(step.op->getResult(0).getType());
   auto view = std::make_shared<View>();
-  size_t dynamic = 0;
-  for (int64_t size : type.getShape())
-    view->sizes.push_back(ShapedType::isDynamic(size)
-                              ? fiber.number(step.in[dynamic++]).whole
-                              : size);
+  size_t next = 0;
+  view->sizes = mixedValues(fiber, step, type.getShape(), next);
   view->strides.resize(view->sizes.size());
   int64_t stride = 1;
   for (size_t d = view->sizes.size(); d-- != 0; stride *= view->sizes[d])
@@ -50,12 +47,7 @@ static Outcome runSubview(Machine &machine, Fiber &fiber, const Step &step) {
   auto source = fiber.get<View>(step.in[0]);
   size_t next = 1;
   auto values = [&](ArrayRef<int64_t> mixed) {
-    SmallVector<int64_t> all;
-    for (int64_t value : mixed)
-      all.push_back(ShapedType::isDynamic(value)
-                        ? fiber.number(step.in[next++]).whole
-                        : value);
-    return all;
+    return mixedValues(fiber, step, mixed, next);
   };
   SmallVector<int64_t> offsets = values(op.getStaticOffsets()),
                        sizes = values(op.getStaticSizes()),

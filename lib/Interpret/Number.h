@@ -21,6 +21,11 @@ Number numberOf(mlir::TypedAttr value);
 /// The lower bits of an integer, read as unsigned.
 int64_t unsignedOf(mlir::Type type, int64_t value);
 
+/// A factor as the sum's type has it.
+inline int64_t extended(mlir::Type type, bool isUnsigned, Number factor) {
+  return isUnsigned ? unsignedOf(type, factor.whole) : factor.whole;
+}
+
 /// What a result is, from the operands; empty: no such op.
 using ScalarRule = std::function<Number(llvm::ArrayRef<Number>)>;
 ScalarRule scalarRuleOf(mlir::Operation &op);

@@ -122,8 +122,8 @@ private:
         if (isReal)
           real += x.real * y.real;
         else
-          whole += (op.getAUnsigned() ? unsignedOf(aType, x.whole) : x.whole) *
-                   (op.getBUnsigned() ? unsignedOf(bType, y.whole) : y.whole);
+          whole += extended(aType, op.getAUnsigned(), x) *
+                   extended(bType, op.getBUnsigned(), y);
       } while (advance(MutableArrayRef(point).drop_front(at.size()),
                        op.getReduced()));
     if (isReal)
