@@ -60,13 +60,22 @@ struct Arguments {
 struct Sample {
   const char *name;
   ModuleBuilder (*make)();
+  const char *here, *elsewhere; // where it is served
+  // Over two devices, of which the further one is always ":0".
+  bool isShared() const { return make == sharedModule; }
 };
 ModuleBuilder onSystolic() { return systolicModule(); }
-const Sample samples[] = {{"cpu", sampleModule},
-                          {"symbolic", symbolicModule},
-                          {"control", controlModule},
-                          {"systolic", onSystolic},
-                          {"shared", sharedModule}};
+const Sample samples[] = {
+    {"cpu", sampleModule, "cpu:0", "cpu:1"},
+    {"symbolic", symbolicModule, "cpu:0", "cpu:1"},
+    {"control", controlModule, "cpu:0", "cpu:1"},
+    {"systolic", onSystolic, "systolic:0", "systolic:1"},
+    {"guarded", sampleModule, "guard:0", "guard:1"},
+    {"guardedSizes", growingModule, "guard:0", "guard:1"},
+    {"guardedControl", controlModule, "guard:0", "guard:1"},
+    {"guardedMaps", mappedModule, "guard:0", "guard:1"},
+    {"shared", sharedModule, "cpu:0", "cpu:1"},
+    {"guardedShared", sharedModule, "guard:0", "guard:1"}};
 
 class Faults : public testing::TestWithParam<Sample> {
 protected:
@@ -149,13 +158,8 @@ protected:
     return status;
   }
 
-  static bool isSystolic() {
-    return std::strcmp(GetParam().name, "systolic") == 0;
-  }
-  const std::vector<const char *> here = {isSystolic() ? "systolic:0"
-                                                       : "cpu:0"};
-  const std::vector<const char *> elsewhere = {isSystolic() ? "systolic:1"
-                                                            : "cpu:1"};
+  const std::vector<const char *> here = {GetParam().here};
+  const std::vector<const char *> elsewhere = {GetParam().elsewhere};
   DeviceHooks hooks;
   ashlar_runtime_t *runtime = nullptr;
   ashlar_budget_t *budget = nullptr;
@@ -165,7 +169,7 @@ protected:
 
 TEST_P(Faults, EveryCallFailsOnce) {
   // Of a program over two devices the further one is always ":0".
-  bool isShared = std::strcmp(GetParam().name, "shared") == 0;
+  bool isShared = GetParam().isShared();
   std::atomic<uint64_t> calls{0};
   uint64_t failing = 0, reached = 0;
   DeviceCall failed = DeviceCall::Open;
@@ -215,12 +219,41 @@ TEST_P(Faults, EveryCallFailsOnce) {
   RecordProperty("calls", int(reached));
 }
 
-/// Without the program over two devices, whose further one is always ":0".
+TEST_P(Faults, OutOfMemoryAtEachAllocationIsARefusal) {
+  ASSERT_EQ(
+      ashlar_budget_create(runtime, "tenant", ASHLAR_UNLIMITED, &budget).code,
+      ASHLAR_OK);
+  std::atomic<uint64_t> calls{0};
+  uint64_t failing = 1, made = 0;
+  hooks.before = [&](DeviceCall call, uint32_t) -> Status {
+    if (call != DeviceCall::Allocate || ++calls != failing)
+      return {};
+    return Status(ASHLAR_OUT_OF_BUDGET, "no memory there");
+  };
+  // One runtime: whoever was refused loses no device.
+  for (;; ++failing) {
+    calls = 0;
+    ashlar_status_t status = serve(here);
+    made = calls;
+    EXPECT_EQ(status.code, made < failing ? ASHLAR_OK : ASHLAR_OUT_OF_BUDGET)
+        << status.message;
+    ashlar_budget_statistics_t left = ASHLAR_BUDGET_STATISTICS_INIT;
+    EXPECT_EQ(ashlar_budget_query(budget, &left).code, ASHLAR_OK);
+    EXPECT_EQ(left.current, 0u);
+    if (made < failing || HasFailure())
+      break;
+  }
+  EXPECT_GE(failing, 3u);
+  ashlar_budget_release(budget);
+  budget = nullptr;
+}
+
+/// Without the programs over two devices, whose further one is always ":0".
 class SeparateFaults : public Faults {};
 
 TEST_P(SeparateFaults, OtherSessionsGoOnWhileADeviceIsLost) {
   hooks.before = [&](DeviceCall call, uint32_t ordinal) -> Status {
-    if (ordinal == 0 && call == DeviceCall::Execute)
+    if (ordinal == 0 && runsCommands(call))
       return Status(ASHLAR_INTERNAL, "injected failure");
     return {};
   };
@@ -281,6 +314,6 @@ std::string nameOf(const testing::TestParamInfo<Sample> &info) {
 }
 INSTANTIATE_TEST_SUITE_P(All, Faults, testing::ValuesIn(samples), nameOf);
 INSTANTIATE_TEST_SUITE_P(All, SeparateFaults,
-                         testing::ValuesIn(samples, samples + 4), nameOf);
+                         testing::ValuesIn(samples, samples + 8), nameOf);
 
 } // namespace

@@ -10,8 +10,10 @@ namespace ashlar::test {
 
 const char *name(DeviceCall call) {
   static const char *const names[] = {
-      "open",           "checkMemory", "allocate",    "copyIn", "copyOut",
-      "loadExecutable", "findKernel",  "createQueue", "execute"};
+      "open",        "checkMemory", "allocate", "loadExecutable", "findKernel",
+      "createQueue", "copy",        "submit",   "readBack",       "follow",
+      "createEvent", "record",      "waitFor",  "wait",           "encode",
+      "capture",     "launch"};
   return names[int(call)];
 }
 
@@ -30,12 +32,14 @@ struct Wrapped {
   Status before(DeviceCall call) const {
     return hooks.before ? hooks.before(call, ordinal) : Status();
   }
+  /// What a copy has brought, or will have brought when its queue is waited
+  /// for.
   void spoil(DeviceCall call, void *bytes, uint64_t size) const {
     if (size != 0 && hooks.spoils && hooks.spoils(call, ordinal))
       static_cast<char *>(bytes)[size - 1] ^= char(0x80);
   }
 };
-/// An executable or a queue.
+/// An executable, a queue, an event or a graph.
 struct Part {
   const Wrapped &device;
   void *inner;
@@ -76,31 +80,18 @@ static Status checkMemory(void *device, uint64_t size) {
   return of(device).ops.checkMemory(of(device).state, size);
 }
 
-static Status allocate(void *device, uint64_t size, void **out) {
+static Status allocate(void *device, uint64_t size, ashlar_memory_kind_t use,
+                       DeviceAddress *out) {
   ASHLAR_RETURN_IF_ERROR(of(device).before(DeviceCall::Allocate));
-  ASHLAR_RETURN_IF_ERROR(of(device).ops.allocate(of(device).state, size, out));
+  ASHLAR_RETURN_IF_ERROR(
+      of(device).ops.allocate(of(device).state, size, use, out));
   ++of(device).hooks.alive;
   return {};
 }
 
-static void release(void *device, void *address, uint64_t size) {
+static void release(void *device, DeviceAddress address, uint64_t size) {
   of(device).ops.free(of(device).state, address, size);
   --of(device).hooks.alive;
-}
-
-static Status copyIn(void *device, void *target, const void *source,
-                     uint64_t size) {
-  ASHLAR_RETURN_IF_ERROR(of(device).before(DeviceCall::CopyIn));
-  return of(device).ops.copyIn(of(device).state, target, source, size);
-}
-
-static Status copyOut(void *device, void *target, const void *source,
-                      uint64_t size) {
-  ASHLAR_RETURN_IF_ERROR(of(device).before(DeviceCall::CopyOut));
-  ASHLAR_RETURN_IF_ERROR(
-      of(device).ops.copyOut(of(device).state, target, source, size));
-  of(device).spoil(DeviceCall::CopyOut, target, size);
-  return {};
 }
 
 static Status loadExecutable(void *device, const void *image, uint64_t size,
@@ -120,11 +111,11 @@ static void unloadExecutable(void *device, void *executable) {
   delete &partOf(executable);
 }
 
-static Status findKernel(void *executable, const char *symbol,
+static Status findKernel(void *executable, const KernelForm &form,
                          const void **out) {
   const Wrapped &device = partOf(executable).device;
   ASHLAR_RETURN_IF_ERROR(device.before(DeviceCall::FindKernel));
-  return device.ops.findKernel(partOf(executable).inner, symbol, out);
+  return device.ops.findKernel(partOf(executable).inner, form, out);
 }
 
 static Status createQueue(void *device, const QueueOptions &options,
@@ -145,19 +136,113 @@ static void destroyQueue(void *queue) {
   delete &partOf(queue);
 }
 
-static Status execute(void *queue, Sequencer &sequencer, CommandRange part) {
+static Status copy(void *queue, CopyKind kind, DeviceAddress to,
+                   DeviceAddress from, uint64_t size) {
   const Wrapped &device = partOf(queue).device;
-  ASHLAR_RETURN_IF_ERROR(device.before(DeviceCall::Execute));
-  return device.ops.execute(partOf(queue).inner, sequencer, part);
+  ASHLAR_RETURN_IF_ERROR(device.before(DeviceCall::Copy));
+  ASHLAR_RETURN_IF_ERROR(
+      device.ops.copy(partOf(queue).inner, kind, to, from, size));
+  if (kind == CopyKind::Out && !device.ops.returnsEarly)
+    device.spoil(DeviceCall::Copy, to.pointer(), size);
+  return {};
+}
+
+static Status submit(void *queue, const Submission &submission) {
+  const Wrapped &device = partOf(queue).device;
+  ASHLAR_RETURN_IF_ERROR(device.before(DeviceCall::Submit));
+  return device.ops.submit(partOf(queue).inner, submission);
+}
+
+static Status readBack(void *queue, DeviceAddress from, void *host,
+                       uint64_t size) {
+  const Wrapped &device = partOf(queue).device;
+  ASHLAR_RETURN_IF_ERROR(device.before(DeviceCall::ReadBack));
+  ASHLAR_RETURN_IF_ERROR(
+      device.ops.readBack(partOf(queue).inner, from, host, size));
+  device.spoil(DeviceCall::ReadBack, host, size);
+  return {};
+}
+
+static Status follow(void *queue, Sequencer &sequencer) {
+  const Wrapped &device = partOf(queue).device;
+  ASHLAR_RETURN_IF_ERROR(device.before(DeviceCall::Follow));
+  return device.ops.follow(partOf(queue).inner, sequencer);
+}
+
+static Status createEvent(void *device, void **out) {
+  ASHLAR_RETURN_IF_ERROR(of(device).before(DeviceCall::CreateEvent));
+  void *inner = nullptr;
+  ASHLAR_RETURN_IF_ERROR(of(device).ops.createEvent(of(device).state, &inner));
+  ++of(device).hooks.alive;
+  *out = new Part{of(device), inner};
+  return {};
+}
+
+static void destroyEvent(void *event) {
+  const Wrapped &device = partOf(event).device;
+  device.ops.destroyEvent(partOf(event).inner);
+  --device.hooks.alive;
+  delete &partOf(event);
+}
+
+static Status record(void *queue, void *event) {
+  const Wrapped &device = partOf(queue).device;
+  ASHLAR_RETURN_IF_ERROR(device.before(DeviceCall::Record));
+  return device.ops.record(partOf(queue).inner, partOf(event).inner);
+}
+
+static Status waitFor(void *queue, void *event) {
+  const Wrapped &device = partOf(queue).device;
+  ASHLAR_RETURN_IF_ERROR(device.before(DeviceCall::WaitFor));
+  return device.ops.waitFor(partOf(queue).inner, partOf(event).inner);
+}
+
+static Status wait(void *event, uint64_t timeout, bool *outCame) {
+  const Wrapped &device = partOf(event).device;
+  ASHLAR_RETURN_IF_ERROR(device.before(DeviceCall::Wait));
+  return device.ops.wait(partOf(event).inner, timeout, outCame);
+}
+
+static Status encode(void *device, const TensorMap &map, DeviceAddress address,
+                     void *blob) {
+  ASHLAR_RETURN_IF_ERROR(of(device).before(DeviceCall::Encode));
+  return of(device).ops.encode(of(device).state, map, address, blob);
+}
+
+static Status capture(void *queue, const CommandList &list, CommandRange range,
+                      void **out) {
+  const Wrapped &device = partOf(queue).device;
+  ASHLAR_RETURN_IF_ERROR(device.before(DeviceCall::Capture));
+  void *inner = nullptr;
+  ASHLAR_RETURN_IF_ERROR(
+      device.ops.capture(partOf(queue).inner, list, range, &inner));
+  ++device.hooks.alive;
+  *out = new Part{device, inner};
+  return {};
+}
+
+static Status launch(void *queue, void *graph, RunControl &control) {
+  const Wrapped &device = partOf(queue).device;
+  ASHLAR_RETURN_IF_ERROR(device.before(DeviceCall::Launch));
+  return device.ops.launch(partOf(queue).inner, partOf(graph).inner, control);
+}
+
+static void destroyGraph(void *graph) {
+  const Wrapped &device = partOf(graph).device;
+  device.ops.destroyGraph(partOf(graph).inner);
+  --device.hooks.alive;
+  delete &partOf(graph);
 }
 
 template <size_t Type> static const DeviceOps *wrap(const DeviceOps &inner) {
   static DeviceOps table;
   innerOps[Type] = &inner;
   table = {inner.type,
-           inner.sharesHostMemory,
+           inner.programs,
+           inner.memory,
            inner.runsNativeCode,
            inner.isOffered,
+           inner.returnsEarly,
            count,
            open<Type>,
            close,
@@ -166,14 +251,24 @@ template <size_t Type> static const DeviceOps *wrap(const DeviceOps &inner) {
            checkMemory,
            allocate,
            release,
-           copyIn,
-           copyOut,
            loadExecutable,
            unloadExecutable,
            findKernel,
            createQueue,
            destroyQueue,
-           execute};
+           copy,
+           submit,
+           readBack,
+           inner.follow ? follow : nullptr,
+           createEvent,
+           destroyEvent,
+           record,
+           waitFor,
+           wait,
+           inner.encode ? encode : nullptr,
+           inner.capture ? capture : nullptr,
+           inner.launch ? launch : nullptr,
+           inner.destroyGraph ? destroyGraph : nullptr};
   return &table;
 }
 

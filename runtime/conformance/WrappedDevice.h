@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A device that wraps any other: everything goes through a hook that may look
-// on, wait, or fail the call; copies may be corrupted. What was opened,
-// allocated, loaded and created is counted until it is given back. A wrapper
-// offers two devices of its type, ":0" and ":1", both the same one inside.
+// on, wait, or fail the call; what is copied to the host may be corrupted. What
+// was opened, allocated, loaded and created is counted until it is given back.
+// A wrapper offers two devices of its type, ":0" and ":1", both the same one
+// inside.
 
 #ifndef ASHLAR_RUNTIME_CONFORMANCE_WRAPPEDDEVICE_H
 #define ASHLAR_RUNTIME_CONFORMANCE_WRAPPEDDEVICE_H
@@ -19,13 +20,26 @@ enum class DeviceCall {
   Open,
   CheckMemory,
   Allocate,
-  CopyIn,
-  CopyOut,
   LoadExecutable,
   FindKernel,
   CreateQueue,
-  Execute
+  Copy,
+  Submit,
+  ReadBack,
+  Follow,
+  CreateEvent,
+  Record,
+  WaitFor,
+  Wait,
+  Encode,
+  Capture,
+  Launch
 };
+/// Whether it gives a queue commands to run.
+inline bool runsCommands(DeviceCall call) {
+  return call == DeviceCall::Submit || call == DeviceCall::Follow ||
+         call == DeviceCall::Launch;
+}
 const char *name(DeviceCall call);
 
 struct DeviceHooks {

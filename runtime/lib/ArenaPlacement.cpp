@@ -46,19 +46,21 @@ uint64_t placeInArena(std::vector<ArenaValue> &values) {
   for (ArenaValue &value : values)
     order.push_back(&value);
   // Equal ones as they came, without the memory that std::stable_sort takes.
-  auto isLower = [](const ArenaValue *x, const ArenaValue *y) {
+  // One function for both orders: sorting is a good deal of code.
+  bool bySize = false;
+  auto comesFirst = [&bySize](const ArenaValue *x, const ArenaValue *y) {
+    if (bySize && x->size != y->size)
+      return x->size > y->size;
     return x->planned != y->planned ? x->planned < y->planned : x < y;
   };
-  std::sort(order.begin(), order.end(), isLower);
+  std::sort(order.begin(), order.end(), comesFirst);
   uint64_t kept = place(order, false);
   std::vector<uint64_t> offsets;
   offsets.reserve(values.size());
   for (const ArenaValue &value : values)
     offsets.push_back(value.offset);
-  std::sort(order.begin(), order.end(),
-            [&](const ArenaValue *x, const ArenaValue *y) {
-              return x->size != y->size ? x->size > y->size : isLower(x, y);
-            });
+  bySize = true;
+  std::sort(order.begin(), order.end(), comesFirst);
   uint64_t greedy = place(order, true);
   if (greedy < kept)
     return greedy;

@@ -26,17 +26,17 @@ Status BoundCall::bind(ConstTensorSpan inputs, TensorSpan outputs) {
   }
   ASHLAR_RETURN_IF_ERROR(placeInputs(inputs));
   ASHLAR_RETURN_IF_ERROR(placeOutputs(outputs));
-  patchAddresses();
+  ASHLAR_RETURN_IF_ERROR(patchAddresses());
   usable = true;
   return {};
 }
 
 Status BoundCall::checkDevice(const ashlar_tensor_t &tensor,
                               const std::string &place) const {
-  if (tensor.device && tensor.device != &session.device())
+  if (tensor.device && tensor.device != &session.home())
     return invalidArgument(concat("the tensor lives on ", tensor.device->name,
-                                  ", the session runs on ",
-                                  session.device().name,
+                                  ", the session's inputs and outputs on ",
+                                  session.home().name,
                                   ": pass host memory or the same device"),
                            place);
   return {};
@@ -59,7 +59,7 @@ Status BoundCall::checkInput(const ashlar_tensor_t &tensor, uint32_t index) {
   Argument &argument = inputArguments[index];
   argument.bytes = bytes;
   argument.caller = tensor.data;
-  argument.onDevice = tensor.device != nullptr;
+  argument.device = tensor.device;
   return {};
 }
 
@@ -103,7 +103,7 @@ Status BoundCall::checkOutputs(TensorSpan outputs) {
       return corrupt("the shape overflows for these inputs", at());
     std::memcpy(argument.bound, argument.shape, sizeof(argument.bound));
     argument.caller = tensor.data;
-    argument.onDevice = tensor.data && tensor.device;
+    argument.device = tensor.data ? tensor.device : nullptr;
     if (!tensor.data)
       continue;
     if (tensor.device)
@@ -153,22 +153,22 @@ Status BoundCall::checkOverlap() const {
   return {};
 }
 
-bool BoundCall::usableInPlace(const void *data, bool onDevice) const {
-  if (!onDevice && !session.device().ops.sharesHostMemory)
+bool BoundCall::usableInPlace(const Argument &argument) const {
+  if (!argument.device && !session.home().usesHostMemory())
     return false;
-  return reinterpret_cast<uintptr_t>(data) % ASHLAR_KERNEL_BUFFER_ALIGNMENT ==
+  return reinterpret_cast<uintptr_t>(argument.caller) %
+             ASHLAR_KERNEL_BUFFER_ALIGNMENT ==
          0;
 }
 
 Status BoundCall::placeInputs(ConstTensorSpan inputs) {
   for (uint32_t i = 0; i < inputs.count; ++i) {
     Argument &argument = inputArguments[i];
-    argument.base = argument.caller;
-    if (argument.bytes == 0 ||
-        usableInPlace(argument.caller, argument.onDevice))
-      continue;
-    ASHLAR_RETURN_IF_ERROR(
-        session.stagingInput(entry, i, argument.bytes, argument.base));
+    argument.base = {argument.caller, 0};
+    argument.isStaged = argument.bytes != 0 && !usableInPlace(argument);
+    if (argument.isStaged)
+      ASHLAR_RETURN_IF_ERROR(
+          session.stagingInput(entry, i, argument.bytes, argument.base));
   }
   return {};
 }
@@ -187,13 +187,13 @@ Status BoundCall::placeOutputs(TensorSpan outputs) {
         return corrupt("the shape exceeds the module's own largest",
                        placeOf("outputs", i, given));
     }
-    argument.base = argument.caller;
-    if (argument.bytes != 0 &&
-        !usableInPlace(argument.caller, argument.onDevice))
+    argument.base = {argument.caller, 0};
+    argument.isStaged = argument.bytes != 0 && !usableInPlace(argument);
+    if (argument.isStaged)
       ASHLAR_RETURN_IF_ERROR(
           session.stagingOutput(entry, i, argument.bytes, argument.base));
     tensor.data = argument.caller;
-    tensor.device = argument.onDevice ? tensor.device : nullptr;
+    tensor.device = argument.device;
     tensor.capacity = capacity;
     tensor.type = uint32_t(given.type());
     tensor.rank = uint32_t(count(given.shape()));

@@ -4,7 +4,6 @@
 
 #include "IndexVerifier.h"
 #include "Session.h"
-#include "ashlar/runtime/kernel_abi.h"
 
 namespace ashlar::runtime {
 
@@ -15,13 +14,11 @@ BoundCall::BoundCall(Session &session, const ashlar_entry_t &entry)
       outputArguments(count(entry.entry->outputs())) {}
 
 Status BoundCall::copyInputs() {
-  const ashlar_device_t &device = session.device();
   for (const Argument &input : inputArguments) {
-    if (input.base == input.caller)
+    if (!input.isStaged)
       continue;
-    session.countStaged(input.bytes);
     ASHLAR_RETURN_IF_ERROR(
-        device.ops.copyIn(device.state, input.base, input.caller, input.bytes));
+        session.copyIn(input.base, input.caller, input.bytes));
   }
   return {};
 }
@@ -32,13 +29,13 @@ uint32_t BoundCall::outputRank(uint32_t index) const {
 
 /// What the program has found out of its outputs' sizes.
 Status BoundCall::readOutputSizes() {
-  const ashlar_device_t &device = session.device();
   for (uint32_t i = 0; i < count(piece->output_sizes()); ++i) {
     const fb::OutputSize &size = *piece->output_sizes()->Get(i);
     Argument &output = outputArguments[size.output()];
     int64_t value = 0;
-    ASHLAR_RETURN_IF_ERROR(device.ops.copyOut(
-        device.state, &value, list.pointers[firstSize + i], sizeof(value)));
+    ASHLAR_RETURN_IF_ERROR(session.readBack(session.homeQueue(),
+                                            list.addresses[firstSize + i],
+                                            &value, sizeof(value)));
     int64_t bound = output.bound[size.dimension()];
     if (value < 0 || value > bound)
       return failure(ASHLAR_INTERNAL,
@@ -52,50 +49,13 @@ Status BoundCall::readOutputSizes() {
 }
 
 Status BoundCall::copyOutputs() {
-  const ashlar_device_t &device = session.device();
   for (const Argument &output : outputArguments) {
-    if (output.base == output.caller)
+    if (!output.isStaged)
       continue;
-    session.countStaged(output.bytes);
-    ASHLAR_RETURN_IF_ERROR(device.ops.copyOut(device.state, output.caller,
-                                              output.base, output.bytes));
+    ASHLAR_RETURN_IF_ERROR(
+        session.copyOut(output.caller, output.base, output.bytes));
   }
   return {};
-}
-
-Status BoundCall::explainFailure(uint32_t command, int32_t code,
-                                 const std::string &why) const {
-  if (const fb::Check *check = origins[command].check)
-    return failure(ASHLAR_INVALID_ARGUMENT, check->message()->str());
-  const fb::Kernel &kernel = *origins[command].kernel;
-  std::string nodes;
-  for (size_t i = 0; i < count(kernel.nodes()); ++i)
-    nodes +=
-        concat(i ? ", " : "", kernel.nodes()->Get(uint32_t(i))->string_view());
-  const char *reason = code == ASHLAR_KERNEL_INDEX_OUT_OF_RANGE
-                           ? "an index lies outside its tensor"
-                           : "it returned an error";
-  // A wrong index comes from the caller's data.
-  auto statusCode = code == ASHLAR_KERNEL_INDEX_OUT_OF_RANGE
-                        ? ASHLAR_INVALID_ARGUMENT
-                        : ASHLAR_INTERNAL;
-  std::string message =
-      concat("kernel ", kernel.name()->string_view(), " failed");
-  message += why.empty() ? std::string(concat(" with ", code, ": ", reason))
-                         : ": " + why;
-  if (!nodes.empty())
-    message += concat("; it computes ", nodes);
-  return Status(statusCode, std::move(message),
-                std::string(kernel.name()->string_view()));
-}
-
-void BoundCall::labelCommands(Trace &trace) {
-  list.labels.clear();
-  for (size_t i = 0; i < list.commands.size(); ++i)
-    list.labels.push_back(trace.intern(
-        concat(session.name, ": ",
-               origins[i].kernel ? origins[i].kernel->name()->string_view()
-                                 : "copy")));
 }
 
 /// The session has given memory back since; places stay what they were.
@@ -104,7 +64,7 @@ Status BoundCall::regain() {
   ASHLAR_RETURN_IF_ERROR(session.useArena(arenaBytes));
   for (uint32_t i = 0; i < inputArguments.size(); ++i) {
     Argument &input = inputArguments[i];
-    if (input.base != input.caller)
+    if (input.isStaged)
       ASHLAR_RETURN_IF_ERROR(
           session.stagingInput(entry, i, input.bytes, input.base));
   }
@@ -114,7 +74,7 @@ Status BoundCall::regain() {
     if (output.isOwned)
       ASHLAR_RETURN_IF_ERROR(
           session.ownedOutput(entry, i, output.bytes, output.caller, capacity));
-    if (output.base != output.caller)
+    if (output.isStaged)
       ASHLAR_RETURN_IF_ERROR(
           session.stagingOutput(entry, i, output.bytes, output.base));
   }
@@ -122,16 +82,37 @@ Status BoundCall::regain() {
   return {};
 }
 
-Status stoppedStatus(const RunControl &control) {
-  return failure(ASHLAR_CANCELLED, control.wasCancelled()
-                                       ? "the run was cancelled"
-                                       : "the run's time was over");
+/// What is left of a run on devices that return early.
+Status BoundCall::finishEarly(RunControl &control) {
+  bool hasSizes = firstSize != slots.size();
+  if (hasSizes) {
+    ASHLAR_RETURN_IF_ERROR(session.finishAll());
+    ASHLAR_RETURN_IF_ERROR(whatWentWrong(control));
+    ASHLAR_RETURN_IF_ERROR(readOutputSizes());
+  } else {
+    // Results follow the last kernel right away.
+    ASHLAR_RETURN_IF_ERROR(session.gatherAtHome());
+  }
+  ASHLAR_RETURN_IF_ERROR(copyOutputs());
+  ASHLAR_RETURN_IF_ERROR(session.finishAll());
+  return hasSizes ? Status() : whatWentWrong(control);
+}
+
+inline Status BoundCall::runOnDevices(RunControl &control) {
+  ASHLAR_RETURN_IF_ERROR(copyInputs());
+  ASHLAR_RETURN_IF_ERROR(session.execute(list, control, graphs));
+  if (session.returnsEarly())
+    return finishEarly(control);
+  if (control.wasStopped())
+    ASHLAR_RETURN_IF_ERROR(whatWentWrong(control));
+  if (firstSize != slots.size())
+    ASHLAR_RETURN_IF_ERROR(readOutputSizes());
+  return copyOutputs();
 }
 
 Status BoundCall::run(RunControl &control) {
   if (!usable)
     return failure(ASHLAR_INTERNAL, "the call is not bound");
-  ashlar_device_t &device = session.device();
   for (const ashlar_device_t *each : session.devices())
     ASHLAR_RETURN_IF_ERROR(each->status());
   if (trims != session.trimCount())
@@ -141,23 +122,11 @@ Status BoundCall::run(RunControl &control) {
     labelCommands(*control.trace);
     labelled = control.trace;
   }
-  Status status = copyInputs();
+  graphs.countRun();
+  Status status = runOnDevices(control);
   if (!status.ok())
-    return session.lose(device, status);
-  status = session.execute(list, control);
-  if (!status.ok())
-    return status;
-  uint32_t command;
-  int32_t code;
-  if (control.failed(command, code))
-    return explainFailure(command, code, control.failureReason());
-  if (control.wasCancelled() || control.wasLate())
-    return stoppedStatus(control);
-  ASHLAR_RETURN_IF_ERROR(readOutputSizes());
-  status = copyOutputs();
-  if (!status.ok())
-    return session.lose(device, status);
-  return {};
+    session.drain();
+  return status;
 }
 
 } // namespace ashlar::runtime

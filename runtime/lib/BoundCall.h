@@ -10,7 +10,8 @@
 
 #include "ArenaPlacement.h"
 #include "CallSizes.h"
-#include "devices/CommandList.h"
+#include "GraphCache.h"
+#include "Module.h"
 
 namespace ashlar::runtime {
 
@@ -43,19 +44,19 @@ public:
   uint32_t outputRank(uint32_t index) const;
 
 private:
-  /// Where the bytes behind an entry of list.pointers live.
+  /// Where the bytes behind an entry of list.addresses live.
   struct Slot {
     fb::Storage storage;
     uint32_t index;
-    uint64_t offset;
     uint32_t device; // of the session's: who reads or writes there
   };
   struct Argument {
     uint64_t bytes = 0;
-    void *base = nullptr;   // what the device reads or writes
-    void *caller = nullptr; // differs from base: copied before or after
-    bool onDevice = false;  // the caller's memory is the device's
-    bool isOwned = false;   // an output in the session's memory
+    DeviceAddress base;     // what the device at home reads or writes
+    void *caller = nullptr; // the caller's, or the session's own output
+    ashlar_device_t *device = nullptr; // whose that is; null: the host's
+    bool isStaged = false; // copied between the two, before or after
+    bool isOwned = false;  // an output in the session's memory
     int64_t shape[ASHLAR_MAX_RANK] = {}; // of an output, as it is now
     int64_t bound[ASHLAR_MAX_RANK] = {}; // of an output, at most
   };
@@ -65,6 +66,12 @@ private:
   struct Origin {
     const fb::Kernel *kernel = nullptr;
     const fb::Check *check = nullptr;
+  };
+
+  /// A tensor map, resolved, and the memory that it is for.
+  struct Map {
+    TensorMap map;
+    uint32_t slot;
   };
 
   // BindArguments.cpp
@@ -78,7 +85,7 @@ private:
                      const std::string &place) const;
   Status placeInputs(ConstTensorSpan inputs);
   Status placeOutputs(TensorSpan outputs);
-  bool usableInPlace(const void *data, bool onDevice) const;
+  bool usableInPlace(const Argument &argument) const;
 
   // ResolveCommands.cpp
   Status resolve();
@@ -93,18 +100,29 @@ private:
   Status resolveDispatch(const fb::Dispatch &dispatch, Command &command);
   Status resolveCopy(const fb::Copy &copy, Command &command);
   Status resolveBinding(const fb::Binding &binding, uint64_t &length,
-                        uint32_t device = 0);
+                        uint32_t device);
+  Status resolveAtHome(const fb::Binding &binding);
   Status evaluate(const fb::SizeExpression &size, int64_t &value);
   uint64_t storageBytes(fb::Storage storage, uint32_t index) const;
   Status moveWithBuffer(const fb::Binding &binding, int64_t size,
                         int64_t &offset) const;
-  void patchAddresses();
+  Status patchAddresses();
+
+  // TensorMaps.cpp
+  Status resolveLaunch(const fb::Dispatch &dispatch, const fb::Kernel &kernel,
+                       Command &command);
+  Status encodeMaps();
 
   // BoundCall.cpp
   Status regain();
+  Status runOnDevices(RunControl &control);
+  Status finishEarly(RunControl &control);
   Status copyInputs();
   Status readOutputSizes();
   Status copyOutputs();
+
+  // ExplainRun.cpp
+  Status whatWentWrong(const RunControl &control) const;
   Status explainFailure(uint32_t command, int32_t code,
                         const std::string &why) const;
   void labelCommands(Trace &trace);
@@ -121,7 +139,10 @@ private:
   CommandList list;
   std::vector<ArenaValue> arena; // where sizes have symbols
   uint64_t arenaBytes = 0;       // that these sizes need
-  std::vector<Slot> slots;       // one per list.pointers
+  std::vector<Slot> slots;       // one per list.addresses
+  std::vector<Map> maps;         // one per list.blobs
+  bool encoded = false;          // blobs are those of the addresses
+  GraphCache graphs;
   std::vector<Origin> origins;   // one per command
   size_t firstSize = 0;          // slots from here on hold output sizes
   std::weak_ptr<Trace> labelled; // the trace that owns the labels

@@ -15,7 +15,7 @@ static constexpr uint64_t largestRequest = uint64_t(1) << 56;
 
 /// Which memory a device's bytes are in.
 static std::string placeOf(const ashlar_device_t *device) {
-  return device && !device->ops.sharesHostMemory ? device->name : "host";
+  return device && !device->usesHostMemory() ? device->name : "host";
 }
 
 Budget::Budget(std::string name, uint64_t limit, std::shared_ptr<Budget> above)
@@ -155,8 +155,9 @@ static std::string whoWouldHaveToGo(const std::vector<ashlar_holder_t> &holders,
     names += concat(names.empty() ? "" : ", ", byName[i].second);
     sum += byName[i].first;
   }
-  return sum < bytes ? concat("; even empty it would lack ", bytes - sum)
-                     : concat("; it would fit without ", names);
+  if (sum < bytes)
+    return concat("; even empty it would lack ", bytes - sum);
+  return concat("; it would fit without ", names);
 }
 
 Status Budget::refuse(const Excess &excess, std::string asked) {

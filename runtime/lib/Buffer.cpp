@@ -8,7 +8,7 @@
 namespace ashlar::runtime {
 
 static bool isHostMemory(const ashlar_device_t *device) {
-  return !device || device->ops.sharesHostMemory;
+  return !device || device->usesHostMemory();
 }
 
 static const char *nameOf(const ashlar_device_t *device) {
@@ -21,15 +21,15 @@ bool Buffer::growsInPlace(const Runtime &runtime,
 }
 
 Buffer::~Buffer() {
-  if (!address)
+  if (!runtime)
     return;
   if (isEmbedders) {
     const ashlar_allocator_t &by = *runtime->allocator();
-    by.free(by.context, nameOf(device), kind, address, byteCount);
+    by.free(by.context, nameOf(device), kind, address.base, byteCount);
   } else if (device) {
     device->ops.free(device->state, address, byteCount);
   } else {
-    munmap(address, byteCount ? byteCount : 1);
+    munmap(address.base, byteCount ? byteCount : 1);
   }
 }
 
@@ -42,19 +42,19 @@ Status Buffer::allocate(const BufferUse &use, uint64_t bytes, Charge receipt,
                         uint64_t room) {
   room = std::max(room, bytes);
   const ashlar_allocator_t *by = use.runtime.allocator();
-  void *memory = nullptr;
+  DeviceAddress memory;
   if (by && isHostMemory(use.device) && room != 0) {
-    memory = by->allocate(by->context, nameOf(use.device), use.kind, room);
-    if (!memory)
+    memory.base = by->allocate(by->context, nameOf(use.device), use.kind, room);
+    if (!memory.base)
       return noMemory(room, "the embedder's allocator");
     isEmbedders = true;
   } else if (use.device) {
     ASHLAR_RETURN_IF_ERROR(
-        use.device->ops.allocate(use.device->state, room, &memory));
+        use.device->ops.allocate(use.device->state, room, use.kind, &memory));
   } else {
-    memory = mmap(nullptr, room ? room : 1, PROT_READ | PROT_WRITE,
-                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED)
+    memory.base = mmap(nullptr, room ? room : 1, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory.base == MAP_FAILED)
       return noMemory(room, "the system");
   }
   runtime = &use.runtime;
@@ -84,7 +84,7 @@ uint64_t Buffer::trim() {
   if (used == 0 || isEmbedders || !isHostMemory(device))
     return 0;
   // Mapped for us alone, so it reads as zeros when it is touched again.
-  madvise(address, byteCount, MADV_DONTNEED);
+  madvise(address.base, byteCount, MADV_DONTNEED);
   uint64_t bytes = used;
   charges.clear();
   used = 0;

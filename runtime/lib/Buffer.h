@@ -38,7 +38,9 @@ public:
   static bool growsInPlace(const Runtime &runtime,
                            const ashlar_device_t *device);
 
-  void *data() const { return address; }
+  DeviceAddress at() const { return address; }
+  /// Of the host's memory.
+  void *data() const { return address.pointer(); }
   uint64_t size() const { return used; }
 
 private:
@@ -47,7 +49,7 @@ private:
   ashlar_device_t *device = nullptr;
   ashlar_memory_kind_t kind = ASHLAR_MEMORY_ARENA;
   bool isEmbedders = false;
-  void *address = nullptr;
+  DeviceAddress address;
   uint64_t byteCount = 0; // with room
   uint64_t used = 0;
 };

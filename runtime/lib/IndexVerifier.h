@@ -40,9 +40,29 @@ inline uint32_t deviceOf(const fb::Program &program, const fb::Kernel &kernel) {
   return program.executables()->Get(kernel.executable())->device();
 }
 
-/// Which of them has the bytes; weights are said to be the first's.
-inline uint32_t deviceOf(const fb::Binding &binding) {
-  return binding.storage() == fb::Storage::Arena ? binding.index() : 0;
+/// Which of them has inputs, outputs, arena 0, conditions and sizes.
+inline uint32_t homeOf(const fb::Program &program) {
+  return program.home().value_or(0);
+}
+
+/// One more than the executable that this is another form of; 0: none.
+inline uint32_t variantOf(const fb::Executable &executable) {
+  return executable.variant_of().value_or(0);
+}
+
+/// Which of them has arena i: those of the home and of the first device, where
+/// these differ, have changed places.
+inline uint32_t deviceOfArena(const fb::Program &program, uint32_t i) {
+  uint32_t home = homeOf(program);
+  return i == 0 ? home : i == home ? 0 : i;
+}
+
+/// Which of them has the bytes; weights are said to be at home.
+inline uint32_t deviceOf(const fb::Program &program,
+                         const fb::Binding &binding) {
+  return binding.storage() == fb::Storage::Arena
+             ? deviceOfArena(program, binding.index())
+             : homeOf(program);
 }
 
 /// Whether a string is there and not empty.

@@ -78,12 +78,12 @@ std::vector<std::vector<char>> Module::findWeights() const {
     uint32_t device =
         dispatch
             ? deviceOf(program(), *program().kernels()->Get(dispatch->kernel()))
-            : 0;
+            : homeOf(program());
     used[device][binding.index()] = true;
   };
   for (const fb::ProgramEntry *entry : allEntries(program())) {
     forEachBinding(*entry, note);
-    // The session reads these itself, from the first device's memory.
+    // The session reads these itself, at home.
     for (uint32_t j = 0; j < count(entry->output_sizes()); ++j)
       note(*entry->output_sizes()->Get(j)->value(), nullptr);
   }
@@ -113,53 +113,108 @@ uint64_t Module::sizeOfWeights(const std::vector<char> &used) const {
 }
 
 Status Module::loadCode() {
-  for (uint32_t i = 0; i < count(program().executables()); ++i) {
-    const fb::Executable &executable = *program().executables()->Get(i);
+  executables.resize(count(program().executables()));
+  for (uint32_t i = 0; i < executables.size(); ++i) {
+    if (variantOf(*program().executables()->Get(i)) != 0)
+      continue;
+    const fb::Executable &executable = *program().executables()->Get(forms[i]);
     const ashlar_device_t &device = *devices()[executable.device()];
     const fb::Section &section = *index().sections()->Get(executable.section());
     ASHLAR_RETURN_IF_ERROR(file->verifyHash(section, "code"));
-    executables.push_back(nullptr);
     ASHLAR_RETURN_IF_ERROR(
         device.ops.loadExecutable(device.state, file->sectionData(section),
-                                  section.size(), &executables.back()));
+                                  section.size(), &executables[i]));
     file->release(section);
   }
-  for (size_t i = 0; i < count(program().kernels()); ++i) {
-    const fb::Kernel &kernel = *program().kernels()->Get(uint32_t(i));
-    kernels.push_back(nullptr);
-    const ashlar_device_t &device = *devices()[deviceOf(program(), kernel)];
-    ASHLAR_RETURN_IF_ERROR(
-        device.ops.findKernel(executables[kernel.executable()],
-                              kernel.symbol()->c_str(), &kernels.back()));
-  }
+  for (size_t i = 0; i < count(program().kernels()); ++i)
+    ASHLAR_RETURN_IF_ERROR(findKernel(*program().kernels()->Get(uint32_t(i))));
   return {};
+}
+
+Status Module::findKernel(const fb::Kernel &kernel) {
+  const ashlar_device_t &device = *devices()[deviceOf(program(), kernel)];
+  KernelForm form = {kernel.symbol()->c_str(),
+                     kernel.bindings(),
+                     kernel.parameters(),
+                     {},
+                     {1, 1, 1},
+                     kernel.shared_bytes().value_or(0),
+                     {}};
+  for (uint32_t i = 0; count(kernel.block()) && i < 3; ++i) {
+    form.block[i] = i < count(kernel.block()) ? kernel.block()->Get(i) : 1;
+    if (i < count(kernel.cluster()))
+      form.cluster[i] = kernel.cluster()->Get(i);
+  }
+  for (uint32_t i = 0; i < count(kernel.arguments()); ++i) {
+    const fb::Parameter &argument = *kernel.arguments()->Get(i);
+    if (argument.map() && !device.ops.encode)
+      return failure(ASHLAR_UNSUPPORTED,
+                     concat("kernel ", kernel.name()->string_view(),
+                            " takes tensor maps, which ", device.name,
+                            " does not have"),
+                     kernel.name()->string_view());
+    form.arguments.push_back(
+        {KernelForm::Argument::Kind(argument.kind()), argument.index()});
+  }
+  kernels.push_back(nullptr);
+  return device.ops.findKernel(executables[kernel.executable()], form,
+                               &kernels.back());
+}
+
+const uint8_t *Module::hostWeight(size_t number) const {
+  const fb::Weight &weight = *index().weights()->Get(uint32_t(number));
+  return file->sectionData(*index().sections()->Get(weight.section())) +
+         weight.offset();
 }
 
 Status Module::loadWeights(uint32_t number, const std::vector<char> &used) {
   ashlar_device_t &device = *devices()[number];
-  std::vector<void *> &places = weights.emplace_back(used.size(), nullptr);
-  if (!device.ops.sharesHostMemory)
-    ASHLAR_RETURN_IF_ERROR(
-        device.ops.checkMemory(device.state, sizeOfWeights(used)));
-  for (size_t i = 0; i < used.size(); ++i) {
+  std::vector<DeviceAddress> &places = weights.emplace_back(used.size());
+  if (!device.usesHostMemory())
+    return copyWeights(device, used, places);
+  // The mapping is read-only and verified programs never write weights.
+  for (size_t i = 0; i < used.size(); ++i)
+    if (used[i])
+      places[i] = {const_cast<uint8_t *>(hostWeight(i)), 0};
+  return {};
+}
+
+/// Through a queue of the load's own: all are under way before the first is
+/// waited for.
+Status Module::copyWeights(ashlar_device_t &device,
+                           const std::vector<char> &used,
+                           std::vector<DeviceAddress> &places) {
+  const DeviceOps &ops = device.ops;
+  ASHLAR_RETURN_IF_ERROR(ops.checkMemory(device.state, sizeOfWeights(used)));
+  if (std::find(used.begin(), used.end(), char(true)) == used.end())
+    return {};
+  QueueOptions alone = {};
+  alone.workers = 1;
+  void *queue = nullptr, *event = nullptr;
+  ASHLAR_RETURN_IF_ERROR(ops.createQueue(device.state, alone, &queue));
+  Status status = ops.createEvent(device.state, &event);
+  for (size_t i = 0; i < used.size() && status.ok(); ++i) {
     if (!used[i])
       continue;
-    const fb::Weight &weight = *index().weights()->Get(uint32_t(i));
-    const uint8_t *host =
-        file->sectionData(*index().sections()->Get(weight.section())) +
-        weight.offset();
-    if (device.ops.sharesHostMemory) {
-      // The mapping is read-only and verified programs never write weights.
-      places[i] = const_cast<uint8_t *>(host);
-      continue;
-    }
-    ASHLAR_RETURN_IF_ERROR(
-        device.ops.allocate(device.state, weight.size(), &places[i]));
-    deviceWeights.push_back({&device, places[i], weight.size()});
-    ASHLAR_RETURN_IF_ERROR(
-        device.ops.copyIn(device.state, places[i], host, weight.size()));
+    uint64_t size = index().weights()->Get(uint32_t(i))->size();
+    status =
+        ops.allocate(device.state, size, ASHLAR_MEMORY_WEIGHTS, &places[i]);
+    if (!status.ok())
+      break;
+    deviceWeights.push_back({&device, places[i], size});
+    status = ops.copy(queue, CopyKind::In, places[i],
+                      {const_cast<uint8_t *>(hostWeight(i)), 0}, size);
   }
-  return {};
+  bool came = false;
+  if (status.ok())
+    status = ops.record(queue, event);
+  if (status.ok())
+    status = ops.wait(event, UINT64_MAX, &came);
+  // Finishes what is under way, so that the memory may go.
+  ops.destroyQueue(queue);
+  if (event)
+    ops.destroyEvent(event);
+  return status;
 }
 
 void Module::describeEntries() {
@@ -196,16 +251,23 @@ Status Module::plan() {
     weightsOf.push_back(sizeOfWeights(of));
     weightsBytes += weightsOf.back();
   }
-  for (size_t i = 0; i < count(program().executables()); ++i) {
-    uint32_t section = program().executables()->Get(uint32_t(i))->section();
+  for (uint32_t i = 0; i < count(program().executables()); ++i) {
+    const fb::Executable &executable = *program().executables()->Get(i);
+    forms.push_back(i);
+    if (variantOf(executable) != 0)
+      continue;
+    (void)findForm(program(), i, *devices()[executable.device()], forms[i]);
+    uint32_t section = program().executables()->Get(forms[i])->section();
     if (!checkedAdd(codeBytes, index().sections()->Get(section)->size(),
                     codeBytes))
       return corrupt("the program names too much code", "executables");
   }
-  for (size_t i = 0; i < count(program().kernels()); ++i)
-    scratchPerWorker = std::max(
-        scratchPerWorker,
-        alignUp(program().kernels()->Get(uint32_t(i))->scratch_bytes(), 64));
+  scratchPerWorker.resize(devices().size());
+  for (size_t i = 0; i < count(program().kernels()); ++i) {
+    const fb::Kernel &kernel = *program().kernels()->Get(uint32_t(i));
+    uint64_t &most = scratchPerWorker[deviceOf(program(), kernel)];
+    most = std::max(most, alignUp(kernel.scratch_bytes(), 64));
+  }
   describeEntries();
   if (choice.fallbacks)
     options.budget->countFallbacks(choice.fallbacks);
@@ -290,7 +352,7 @@ void Module::query(ashlar_module_info_t &out) const {
   out.name = name.c_str();
   out.target = text(program().target());
   out.preset = text(program().preset());
-  out.device = device().name.c_str();
+  out.device = devices().front()->name.c_str();
   out.placement_log = choice.log.c_str();
   out.entry_count = entries.size();
   out.program_count = count(index().programs());

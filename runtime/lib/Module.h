@@ -5,6 +5,7 @@
 #ifndef ASHLAR_RUNTIME_LIB_MODULE_H
 #define ASHLAR_RUNTIME_LIB_MODULE_H
 
+#include "IndexVerifier.h"
 #include "ModuleFile.h"
 #include "ProgramChoice.h"
 
@@ -58,20 +59,22 @@ public:
   const fb::Program &program() const {
     return *index().programs()->Get(choice.program);
   }
-  /// The program's own device, where its inputs and outputs are.
-  ashlar_device_t &device() const { return *choice.devices.front(); }
-  /// That and the companions'.
+  /// Where inputs, outputs and arena 0 are.
+  ashlar_device_t &home() const { return *choice.devices[homeOf(program())]; }
+  /// The program's own device and the companions'.
   const std::vector<ashlar_device_t *> &devices() const {
     return choice.devices;
   }
   /// The device's handle for a kernel of the program.
   const void *kernel(uint32_t number) const { return kernels[number]; }
   /// Where a device finds a weight that it reads. Never written.
-  void *weight(uint32_t device, uint32_t number) const {
+  DeviceAddress weight(uint32_t device, uint32_t number) const {
     return weights[device][number];
   }
-  /// Of the worst kernel, a multiple of 64.
-  uint64_t scratchBytes() const { return scratchPerWorker; }
+  /// Of a device's worst kernel, a multiple of 64.
+  uint64_t scratchBytes(size_t device) const {
+    return scratchPerWorker[device];
+  }
 
   void query(ashlar_module_info_t &out) const;
   /// Weights and code of all that is loaded, in place of an entry's own.
@@ -89,7 +92,7 @@ public:
 private:
   struct DeviceMemory {
     ashlar_device_t *device;
-    void *address;
+    DeviceAddress address;
     uint64_t size;
   };
   /// What each device reads, by its number.
@@ -97,7 +100,11 @@ private:
   uint64_t sizeOfWeights(const std::vector<char> &used) const;
   std::vector<Budget::Request> requests() const;
   Status loadCode();
+  Status findKernel(const fb::Kernel &kernel);
   Status loadWeights(uint32_t device, const std::vector<char> &used);
+  Status copyWeights(ashlar_device_t &device, const std::vector<char> &used,
+                     std::vector<DeviceAddress> &places);
+  const uint8_t *hostWeight(size_t number) const;
   void describeEntries();
 
   const std::unique_ptr<ModuleFile> file;
@@ -107,12 +114,13 @@ private:
   std::vector<uint64_t> weightsOf;            // bytes, by device
   uint64_t weightsBytes = 0;                  // of all devices
   uint64_t codeBytes = 0;
-  uint64_t scratchPerWorker = 0;
+  std::vector<uint64_t> scratchPerWorker; // by device
   std::vector<Charge> charges;
-  std::vector<void *> executables;
+  std::vector<uint32_t> forms;     // of each executable, the one that is loaded
+  std::vector<void *> executables; // null: another form is
   std::vector<const void *> kernels;
-  std::vector<std::vector<void *>> weights; // by device
-  std::vector<DeviceMemory> deviceWeights;  // copies, on devices of their own
+  std::vector<std::vector<DeviceAddress>> weights; // by device
+  std::vector<DeviceMemory> deviceWeights; // copies, on devices of their own
 };
 
 } // namespace ashlar::runtime

@@ -27,6 +27,17 @@ static std::string programName(const fb::Program &program) {
   return name;
 }
 
+bool findForm(const fb::Program &program, uint32_t executable,
+              const ashlar_device_t &device, uint32_t &out) {
+  for (out = executable; out < count(program.executables()); ++out) {
+    const fb::Executable &form = *program.executables()->Get(out);
+    if ((out == executable || variantOf(form) == executable + 1) &&
+        device.ops.accepts(device.state, text(form.format())))
+      return true;
+  }
+  return false;
+}
+
 /// Why the program cannot run on `device` as its device `number`; empty: it
 /// can.
 static std::string reasonAgainst(
@@ -37,16 +48,17 @@ static std::string reasonAgainst(
   std::string missing;
   for (uint32_t i = 0; i < count(features); ++i)
     if (auto feature = text(features->Get(i));
-        feature != ASHLAR_MODULE_FEATURE_PIECES && !device.hasFeature(feature))
+        feature != ASHLAR_MODULE_FEATURE_PIECES &&
+        feature != ASHLAR_MODULE_FORMAT_1_1 && !device.hasFeature(feature))
       missing += concat(missing.empty() ? "" : ", ", feature);
   if (!missing.empty())
     return concat(device.name, " lacks ", missing);
   for (uint32_t i = 0; i < count(program.executables()); ++i) {
     const fb::Executable &executable = *program.executables()->Get(i);
-    auto format = text(executable.format());
-    if (executable.device() == number &&
-        !device.ops.accepts(device.state, format))
-      return concat(device.name, " does not run ", format);
+    uint32_t form;
+    if (executable.device() == number && variantOf(executable) == 0 &&
+        !findForm(program, i, device, form))
+      return concat(device.name, " does not run ", text(executable.format()));
   }
   return "";
 }
@@ -60,7 +72,7 @@ static std::string takeDevices(Runtime &runtime, const fb::Program &program,
   std::string reason;
   auto take = [&](std::string_view type, const auto *features) {
     ashlar_device_t *device = asked;
-    if (!asked || type != asked->ops.type) {
+    if (!asked || type != asked->ops.programs) {
       Status opened = runtime.device(type, device);
       if (!opened.ok()) {
         reason = opened.message();
@@ -72,10 +84,6 @@ static std::string takeDevices(Runtime &runtime, const fb::Program &program,
   };
   take(text(program.device_type()), program.required_features());
   for (uint32_t i = 0; reason.empty() && i < count(program.companions()); ++i) {
-    if (!out.front()->ops.sharesHostMemory)
-      return concat(out.front()->name,
-                    " has a memory of its own, so that nothing can be copied "
-                    "to a second device");
     const fb::Companion &companion = *program.companions()->Get(i);
     take(text(companion.device_type()), companion.required_features());
   }
@@ -122,7 +130,7 @@ static bool tryPrograms(Runtime &runtime, const fb::Module &module,
   size_t best = 0;
   for (uint32_t i = 0; i < module.programs()->size(); ++i) {
     const fb::Program &program = *module.programs()->Get(i);
-    if (asked && !uses(program, asked->ops.type))
+    if (asked && !uses(program, asked->ops.programs))
       continue;
     any = true;
     Candidate found{i, variantsOf(program), {}};

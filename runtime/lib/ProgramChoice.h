@@ -30,6 +30,11 @@ struct ProgramChoice {
 Status chooseProgram(Runtime &runtime, const fb::Module &module,
                      const ProgramRequest &request, ProgramChoice &out);
 
+/// The first form of an executable, itself or a variant, that the device
+/// accepts; false: there is none.
+bool findForm(const fb::Program &program, uint32_t executable,
+              const ashlar_device_t &device, uint32_t &out);
+
 } // namespace ashlar::runtime
 
 #endif // ASHLAR_RUNTIME_LIB_PROGRAMCHOICE_H

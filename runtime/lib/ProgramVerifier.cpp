@@ -4,15 +4,25 @@
 
 #include "CheckedMath.h"
 #include "EntryPieces.h"
+#include "TensorMaps.h"
 #include "TensorShape.h"
 #include "ashlar/runtime/kernel_abi.h"
-#include "devices/CommandList.h"
+#include "ashlar/runtime/module_format.h"
 
 #include <map>
 #include <set>
 #include <string_view>
 
 namespace ashlar::runtime {
+
+/// Older runtimes would pass over it.
+static Status requireFormat11(const fb::Program &program, const char *what) {
+  for (uint32_t i = 0; i < count(program.required_features()); ++i)
+    if (program.required_features()->Get(i)->string_view() ==
+        ASHLAR_MODULE_FORMAT_1_1)
+      return {};
+  return corrupt(concat(what, " needs the feature " ASHLAR_MODULE_FORMAT_1_1));
+}
 
 namespace {
 
@@ -52,6 +62,11 @@ private:
   Status verifyRange(const fb::Binding &binding, const char *what,
                      uint64_t bytes);
   Status useSize(const fb::SizeExpression *size);
+  Status verifyGrid(const fb::Dispatch &dispatch, const fb::Kernel &kernel);
+  Status verifyMap(const fb::TensorMap &map, const fb::Binding &binding);
+  Status needs11(const char *what) const {
+    return requireFormat11(program, what);
+  }
   Status verifyBuffers();
   Status verifySymbolsAreBound();
 
@@ -154,16 +169,13 @@ Status EntryVerifier::storageSize(const fb::Binding &binding, uint64_t &bytes) {
   return {};
 }
 
-/// A kernel reaches the arena of its own device, and on a companion nothing of
-/// the first device's.
+/// A kernel reaches the arena of its own device; inputs and outputs at home
+/// only.
 Status EntryVerifier::verifyDevice(const fb::Kernel &kernel,
                                    const fb::Binding &binding) {
   uint32_t device = deviceOf(program, kernel);
-  bool reaches =
-      binding.storage() == fb::Storage::Weights ||
-      (binding.storage() == fb::Storage::Arena ? binding.index() == device
-                                               : device == 0);
-  if (reaches)
+  if (binding.storage() == fb::Storage::Weights ||
+      deviceOf(program, binding) == device)
     return {};
   return corrupt(concat("kernel ", kernel.name()->string_view(),
                         " runs on device ", device,
@@ -199,6 +211,57 @@ Status EntryVerifier::verifyDispatch(const fb::Dispatch &dispatch) {
                             kernel->name()->string_view(), " starts at ",
                             offset, ", which is no multiple of 64"));
   }
+  for (uint32_t i = 0; i < count(kernel->arguments()); ++i) {
+    const fb::Parameter &argument = *kernel->arguments()->Get(i);
+    if (argument.map())
+      ASHLAR_RETURN_IF_ERROR(verifyMap(
+          *argument.map(), *dispatch.bindings()->Get(argument.index())));
+  }
+  return verifyGrid(dispatch, *kernel);
+}
+
+Status EntryVerifier::verifyGrid(const fb::Dispatch &dispatch,
+                                 const fb::Kernel &kernel) {
+  size_t rank = count(dispatch.grid());
+  if ((rank != 0) != (count(kernel.block()) != 0) || rank > 3)
+    return corrupt(concat("a dispatch has a grid of ", rank,
+                          " numbers, its kernel a block of ",
+                          count(kernel.block())));
+  if (rank == 0)
+    return {};
+  bool known = isConstantSize(*dispatch.groups());
+  int64_t product = 1, size = 0;
+  for (uint32_t i = 0; i < rank; ++i) {
+    const fb::SizeExpression *each = dispatch.grid()->Get(i);
+    ASHLAR_RETURN_IF_ERROR(useSize(each));
+    known &= isConstantSize(*each);
+    if (known && (!evaluateSize(*each, nullptr, size) ||
+                  !checkedMultiply(product, size, product)))
+      return corrupt("a grid overflows");
+  }
+  if (known &&
+      (!evaluateSize(*dispatch.groups(), nullptr, size) || size != product))
+    return corrupt(
+        concat("a grid has ", product, " workgroups, its dispatch ", size));
+  return {};
+}
+
+/// What the map tells of lies behind the binding, where no symbols decide.
+Status EntryVerifier::verifyMap(const fb::TensorMap &map,
+                                const fb::Binding &binding) {
+  bool known = isConstantSize(*binding.length());
+  for (uint32_t i = 0; i < count(map.sizes()); ++i) {
+    ASHLAR_RETURN_IF_ERROR(useSize(map.sizes()->Get(i)));
+    ASHLAR_RETURN_IF_ERROR(useSize(map.strides()->Get(i)));
+    known &= isConstantSize(*map.sizes()->Get(i)) &&
+             isConstantSize(*map.strides()->Get(i));
+  }
+  int64_t length = 0;
+  TensorMap resolved;
+  if (known && (!evaluateSize(*binding.length(), nullptr, length) ||
+                !resolveMap(map, nullptr, uint64_t(length), resolved)))
+    return corrupt(concat("a tensor map leaves its ", length,
+                          " bytes, or contradicts itself"));
   return {};
 }
 
@@ -232,9 +295,7 @@ Status EntryVerifier::verifyStride(const fb::Binding &binding, int64_t stride,
 Status EntryVerifier::verifyCopy(const fb::Copy &copy, Surroundings where) {
   ASHLAR_RETURN_IF_ERROR(verifyBinding(copy.source(), false));
   ASHLAR_RETURN_IF_ERROR(verifyBinding(copy.target(), true));
-  if (deviceOf(*copy.source()) != 0 && deviceOf(*copy.target()) != 0)
-    return corrupt("a copy has both ends on companions");
-  if ((deviceOf(*copy.source()) != 0 || deviceOf(*copy.target()) != 0) &&
+  if (deviceOf(program, *copy.source()) != deviceOf(program, *copy.target()) &&
       (copy.source_stride() || copy.target_stride()))
     return corrupt("a copy between devices moves with a loop");
   ASHLAR_RETURN_IF_ERROR(
@@ -250,8 +311,8 @@ Status EntryVerifier::verifyCondition(const fb::Binding *binding) {
   if (!isConstantSize(*binding->length()) ||
       !evaluateSize(*binding->length(), nullptr, length) || length != 1)
     return corrupt("a condition is not one byte");
-  if (deviceOf(*binding) != 0)
-    return corrupt("a condition lies on a companion");
+  if (deviceOf(program, *binding) != homeOf(program))
+    return corrupt("a condition does not lie at home");
   return {};
 }
 
@@ -299,6 +360,15 @@ Status EntryVerifier::verifyCommand(fb::Command type, const void *table,
   }
   case fb::Command::Loop:
     return verifyLoop(*static_cast<const fb::Loop *>(table), where);
+  case fb::Command::Order: {
+    auto &order = *static_cast<const fb::Order *>(table);
+    size_t devices = 1 + count(program.companions());
+    if (order.device() >= devices || order.after() >= devices ||
+        order.device() == order.after())
+      return corrupt(concat("an order of devices ", order.device(), " and ",
+                            order.after(), " of ", devices));
+    return needs11("an order");
+  }
   default:
     return corrupt(concat("unknown command ", unsigned(type)));
   }
@@ -326,8 +396,8 @@ Status EntryVerifier::verifyOutputSize(const fb::OutputSize &size) {
     return corrupt(
         concat("it names dimension ", size.dimension(), " of ", rank));
   ASHLAR_RETURN_IF_ERROR(verifyBinding(size.value(), false));
-  if (deviceOf(*size.value()) != 0)
-    return corrupt("its value lies on a companion");
+  if (deviceOf(program, *size.value()) != homeOf(program))
+    return corrupt("its value does not lie at home");
   int64_t length = 0;
   if (!isConstantSize(*size.value()->length()) ||
       !evaluateSize(*size.value()->length(), nullptr, length) || length != 8)
@@ -408,6 +478,74 @@ Status EntryVerifier::verify() {
   return verifySymbolsAreBound();
 }
 
+/// At most three numbers, none of them 0, whose product is no larger than
+/// `most`.
+static bool isExtent(const flatbuffers::Vector<uint32_t> *numbers,
+                     uint64_t most) {
+  uint64_t product = 1;
+  for (uint32_t i = 0; i < count(numbers); ++i) {
+    product *= numbers->Get(i);
+    if (product == 0 || product > most)
+      return false;
+  }
+  return count(numbers) <= 3;
+}
+
+static bool isSound(const fb::Kernel &kernel, const fb::Parameter &argument) {
+  bool isMap = argument.kind() == fb::ParameterKind::TensorMap;
+  uint32_t limit = argument.kind() == fb::ParameterKind::Integer
+                       ? kernel.parameters()
+                       : kernel.bindings();
+  if (argument.kind() > fb::ParameterKind::MAX || argument.index() >= limit ||
+      isMap != (argument.map() != nullptr))
+    return false;
+  if (!isMap)
+    return true;
+  const fb::TensorMap &map = *argument.map();
+  size_t rank = count(map.sizes());
+  return rank != 0 && rank <= TensorMap::maximumRank &&
+         count(map.strides()) == rank && count(map.box()) == rank &&
+         count(map.steps()) == rank;
+}
+
+/// How workgroups run it and what its function takes.
+static Status verifyForm(const fb::Program &program, const fb::Kernel &kernel) {
+  // More than any machine has.
+  constexpr uint64_t mostThreads = 1 << 16, mostBytes = uint64_t(1) << 30;
+  size_t arguments = count(kernel.arguments());
+  if (!count(kernel.block()) && !count(kernel.cluster()) &&
+      !kernel.shared_bytes().value_or(0) && !arguments)
+    return {};
+  ASHLAR_RETURN_IF_ERROR(requireFormat11(program, "workgroups or arguments"));
+  if (!isExtent(kernel.block(), mostThreads) ||
+      !isExtent(kernel.cluster(), mostThreads) ||
+      kernel.shared_bytes().value_or(0) > mostBytes ||
+      (!count(kernel.block()) &&
+       (count(kernel.cluster()) || kernel.shared_bytes().value_or(0))))
+    return corrupt(concat("the block, cluster or shared memory of kernel ",
+                          kernel.name()->string_view(),
+                          " is none that a machine has"));
+  for (uint32_t i = 0; i < arguments; ++i)
+    if (!isSound(kernel, *kernel.arguments()->Get(i)))
+      return corrupt(concat("argument ", i, " of kernel ",
+                            kernel.name()->string_view(),
+                            " is neither given to it nor a tensor map"));
+  return {};
+}
+
+static Status verifyVariant(const fb::Program &program, uint32_t number) {
+  const fb::Executable &executable = *program.executables()->Get(number);
+  uint32_t base = variantOf(executable);
+  if (base == 0)
+    return {};
+  ASHLAR_RETURN_IF_ERROR(requireFormat11(program, "variants"));
+  if (base > number || variantOf(*program.executables()->Get(base - 1)) != 0 ||
+      program.executables()->Get(base - 1)->device() != executable.device())
+    return corrupt(concat("executables[", number, "] is a form of ", base - 1,
+                          ", which is not earlier, or for another device"));
+  return {};
+}
+
 static Status verifyKernel(const fb::Module &module, const fb::Program &program,
                            const fb::Kernel &kernel) {
   if (!present(kernel.name()) || !present(kernel.symbol()))
@@ -416,19 +554,27 @@ static Status verifyKernel(const fb::Module &module, const fb::Program &program,
     return corrupt(concat("kernel ", kernel.name()->string_view(),
                           " is in executable ", kernel.executable(), " of ",
                           count(program.executables())));
+  if (variantOf(*program.executables()->Get(kernel.executable())) != 0)
+    return corrupt(concat("kernel ", kernel.name()->string_view(),
+                          " is in a variant of an executable"));
   if (kernel.scratch_bytes() > maximumScratchBytes)
     return corrupt(concat("kernel ", kernel.name()->string_view(), " asks for ",
                           kernel.scratch_bytes(), " bytes of scratch"));
   for (const fb::SizeExpression *cost : {kernel.flops(), kernel.bytes()})
     if (cost)
       ASHLAR_RETURN_IF_ERROR(verifySize(cost, count(module.symbols())));
-  return {};
+  return verifyForm(program, kernel);
 }
 
 static Status verifyParts(const fb::Module &module,
                           const fb::Program &program) {
   if (!present(program.device_type()))
     return corrupt("the type of its device is missing");
+  if (homeOf(program) > count(program.companions()))
+    return corrupt(concat("its home is device ", homeOf(program), " of ",
+                          1 + count(program.companions())));
+  if (homeOf(program) != 0)
+    ASHLAR_RETURN_IF_ERROR(requireFormat11(program, "a home"));
   for (uint32_t i = 0; i < count(program.companions()); ++i)
     if (!present(program.companions()->Get(i)->device_type()))
       return corrupt(
@@ -446,6 +592,7 @@ static Status verifyParts(const fb::Module &module,
             fb::SectionKind::Code)
       return corrupt(concat("section ", executable->section(),
                             " of executables[", i, "] holds no code"));
+    ASHLAR_RETURN_IF_ERROR(verifyVariant(program, uint32_t(i)));
   }
   std::set<std::string_view> names;
   for (size_t i = 0; i < count(program.kernels()); ++i) {

@@ -82,11 +82,17 @@ Status BoundCall::resolveBinding(const fb::Binding &binding, uint64_t &length,
   if (!fits(uint64_t(offset), uint64_t(size), limit))
     return corrupt(concat("a binding of ", size, " bytes at ", offset,
                           " exceeds the ", limit, " of its storage"));
-  slots.push_back(
-      {binding.storage(), binding.index(), uint64_t(offset), device});
+  slots.push_back({binding.storage(), binding.index(), device});
+  list.addresses.push_back({nullptr, uint64_t(offset)});
   list.extents.push_back({uint64_t(size), binding.written()});
   length = uint64_t(size);
   return {};
+}
+
+/// What the session reads itself.
+Status BoundCall::resolveAtHome(const fb::Binding &binding) {
+  uint64_t length;
+  return resolveBinding(binding, length, homeOf(session.program()));
 }
 
 Status BoundCall::resolveDispatch(const fb::Dispatch &dispatch,
@@ -107,20 +113,27 @@ Status BoundCall::resolveDispatch(const fb::Dispatch &dispatch,
     uint64_t length;
     ASHLAR_RETURN_IF_ERROR(resolveBinding(
         *dispatch.bindings()->Get(uint32_t(i)), length, command.device));
-    if (slots.back().offset % ASHLAR_KERNEL_BUFFER_ALIGNMENT)
-      return corrupt(concat("binding ", i, " starts at ", slots.back().offset,
+    uint64_t offset = list.addresses.back().offset;
+    if (offset % ASHLAR_KERNEL_BUFFER_ALIGNMENT)
+      return corrupt(concat("binding ", i, " starts at ", offset,
                             ", which is no multiple of 64"));
   }
-  return {};
+  const fb::Kernel &kernel =
+      *session.program().kernels()->Get(dispatch.kernel());
+  return count(kernel.block()) || count(kernel.arguments())
+             ? resolveLaunch(dispatch, kernel, command)
+             : Status();
 }
 
 Status BoundCall::resolveCopy(const fb::Copy &copy, Command &command) {
-  uint32_t from = deviceOf(*copy.source()), to = deviceOf(*copy.target());
-  command.kind = to ? Command::CopyIn : from ? Command::CopyOut : Command::Copy;
-  command.device = to ? to : from;
+  uint32_t from = deviceOf(session.program(), *copy.source()),
+           to = deviceOf(session.program(), *copy.target());
+  command.kind = from == to ? Command::Copy : Command::Transfer;
+  command.device = to;
+  command.target = from;
   uint64_t sourceBytes = 0, targetBytes = 0;
-  ASHLAR_RETURN_IF_ERROR(resolveBinding(*copy.source(), sourceBytes));
-  ASHLAR_RETURN_IF_ERROR(resolveBinding(*copy.target(), targetBytes));
+  ASHLAR_RETURN_IF_ERROR(resolveBinding(*copy.source(), sourceBytes, from));
+  ASHLAR_RETURN_IF_ERROR(resolveBinding(*copy.target(), targetBytes, to));
   if (sourceBytes != targetBytes)
     return corrupt(
         concat("a copy of ", sourceBytes, " bytes to ", targetBytes));
@@ -133,10 +146,11 @@ Status BoundCall::resolveCopy(const fb::Copy &copy, Command &command) {
     iterations = loopLimit;
   }
   const Slot *ends[2] = {&slots[slots.size() - 2], &slots.back()};
+  const DeviceAddress *places = &list.addresses[slots.size() - 2];
   int64_t begin[2], end[2];
   for (unsigned i = 0; i != 2; ++i) {
     uint64_t limit = storageBytes(ends[i]->storage, ends[i]->index);
-    if (!sweep(ends[i]->offset, sourceBytes, command.strides[i], iterations,
+    if (!sweep(places[i].offset, sourceBytes, command.strides[i], iterations,
                begin[i], end[i]) ||
         begin[i] < 0 || uint64_t(end[i]) > limit)
       return corrupt(concat("a copy that moves by ", command.strides[i],
@@ -151,7 +165,7 @@ Status BoundCall::resolveCopy(const fb::Copy &copy, Command &command) {
 
 uint32_t BoundCall::addCommand(Command command, Origin origin) {
   constexpr int64_t smallCopy = 256 * 1024;
-  list.isShared |= command.device != 0;
+  list.isShared |= command.device != 0 || command.kind == Command::Transfer;
   if (command.isControl())
     list.structured = true;
   else
@@ -170,9 +184,10 @@ Status BoundCall::addControl(Command::Kind kind, const fb::Binding *condition,
   command.extent = -1;
   command.loop = loopDepth ? loopDepth - 1 : Command::none;
   command.firstPointer = condition ? uint32_t(slots.size()) : Command::none;
-  uint64_t length;
   if (condition)
-    ASHLAR_RETURN_IF_ERROR(resolveBinding(*condition, length));
+    ASHLAR_RETURN_IF_ERROR(resolveAtHome(*condition));
+  // What decides is read where it is.
+  list.isShared |= condition && homeOf(session.program()) != 0;
   index = addCommand(command, origin);
   return {};
 }
@@ -216,7 +231,7 @@ Status BoundCall::resolveLoop(const fb::Loop &loop) {
 Status BoundCall::resolveCommand(fb::Command type, const void *table) {
   Command command = {};
   command.kind = Command::Barrier;
-  command.loop = Command::none;
+  command.loop = command.launch = Command::none;
   command.firstPointer = uint32_t(slots.size());
   command.firstParameter = uint32_t(list.parameters.size());
   Origin origin;
@@ -239,6 +254,14 @@ Status BoundCall::resolveCommand(fb::Command type, const void *table) {
     return resolveIf(*static_cast<const fb::If *>(table));
   case fb::Command::Loop:
     return resolveLoop(*static_cast<const fb::Loop *>(table));
+  case fb::Command::Order: {
+    auto *order = static_cast<const fb::Order *>(table);
+    command.kind = Command::Order;
+    command.device = order->device();
+    command.target = order->after();
+    list.isShared = list.isOrdered = true;
+    break;
+  }
   default:
     break;
   }
@@ -259,8 +282,10 @@ Status BoundCall::resolveCommands(const Table &table) {
 
 Status BoundCall::resolve() {
   constexpr size_t sizesKept = 1024, slotsOfCommand = 4;
+  graphs.clear();
   list = {};
   slots.clear();
+  maps.clear();
   origins.clear();
   labelled.reset();
   evaluated.assign(sizesKept, {});
@@ -268,6 +293,7 @@ Status BoundCall::resolve() {
   list.commands.reserve(commands);
   origins.reserve(commands);
   slots.reserve(slotsOfCommand * commands);
+  list.addresses.reserve(slotsOfCommand * commands);
   list.extents.reserve(slotsOfCommand * commands);
   loopDepth = 0;
   loopLimit = -1;
@@ -275,19 +301,20 @@ Status BoundCall::resolve() {
   ASHLAR_RETURN_IF_ERROR(resolveCommands(*piece));
   firstSize = slots.size();
   for (uint32_t i = 0; i < count(piece->output_sizes()); ++i) {
-    uint64_t length;
     ASHLAR_RETURN_IF_ERROR(
-        resolveBinding(*piece->output_sizes()->Get(i)->value(), length));
+        resolveAtHome(*piece->output_sizes()->Get(i)->value()));
   }
   list.pointers.resize(slots.size());
+  list.blobs.reset(new CommandList::Blob[maps.size()]);
   evaluated = {};
   return {};
 }
 
-void BoundCall::patchAddresses() {
+Status BoundCall::patchAddresses() {
+  bool changed = !encoded;
   for (size_t i = 0; i < slots.size(); ++i) {
     const Slot &slot = slots[i];
-    void *base = nullptr;
+    DeviceAddress base;
     switch (slot.storage) {
     case fb::Storage::Input:
       base = inputArguments[slot.index].base;
@@ -302,8 +329,12 @@ void BoundCall::patchAddresses() {
       base = session.arena(slot.index);
       break;
     }
-    list.pointers[i] = base ? static_cast<char *>(base) + slot.offset : nullptr;
+    DeviceAddress &address = list.addresses[i];
+    changed |= address.base != base.base;
+    address.base = base.base;
+    list.pointers[i] = address.pointer();
   }
+  return changed ? encodeMaps() : Status();
 }
 
 } // namespace ashlar::runtime

@@ -58,16 +58,17 @@ public:
   // What bound calls need.
   const fb::Module &index() const { return module->index(); }
   const fb::Program &program() const { return module->program(); }
-  ashlar_device_t &device() const { return module->device(); }
+  /// Where inputs, outputs and arena 0 are.
+  ashlar_device_t &home() const { return module->home(); }
   const std::vector<ashlar_device_t *> &devices() const {
     return module->devices();
   }
   const void *kernel(uint32_t number) const { return module->kernel(number); }
-  void *weight(uint32_t device, uint32_t number) const {
+  DeviceAddress weight(uint32_t device, uint32_t number) const {
     return module->weight(device, number);
   }
-  void *arena(uint32_t device) const { return arenas[device]->data(); }
-  /// Before a call uses the first `bytes` of the first device's arena: charges
+  DeviceAddress arena(uint32_t number) const { return arenas[number]->at(); }
+  /// Before a call uses the first `bytes` of arena 0: charges
   /// what no call has used yet. It never moves.
   Status useArena(uint64_t bytes);
   /// Gives back what no run needs to find again; waits for the one in flight.
@@ -78,11 +79,21 @@ public:
   /// What every run needs: arenas and scratch.
   Status regain();
   std::shared_ptr<Trace> trace() const { return module->runtime->trace(); }
-  /// Runs the list, each command on its device. A device that fails is lost.
-  Status execute(const CommandList &list, RunControl &control);
-  /// Nothing runs on the device any more; gives what all later calls report.
-  Status lose(ashlar_device_t &device, const Status &cause);
-  void countStaged(uint64_t bytes);
+  /// Gives the list to its devices. Where one of them returns early, it is
+  /// finished after finishAll only. A device that fails is lost.
+  Status execute(const CommandList &list, RunControl &control,
+                 GraphCache &graphs);
+  bool returnsEarly() const { return anyReturnsEarly; }
+  /// All that was given to the queues.
+  Status finishAll();
+  /// What the home is given from now on comes behind all that.
+  Status gatherAtHome();
+  void drain();
+  /// In the order of the home's queue, and counted as staged; the host's side
+  /// stays until all is finished.
+  Status copyIn(DeviceAddress to, const void *host, uint64_t bytes);
+  Status copyOut(void *host, DeviceAddress from, uint64_t bytes);
+  void countTransfer(uint64_t bytes);
 
   /// Buffers of the size that is asked for, with room for the largest, made on
   /// first use, never moved. On a device
@@ -91,11 +102,42 @@ public:
   Status ownedOutput(const ashlar_entry_t &entry, uint32_t index,
                      uint64_t bytes, void *&data, uint64_t &capacity);
   Status stagingInput(const ashlar_entry_t &entry, uint32_t index,
-                      uint64_t bytes, void *&data);
+                      uint64_t bytes, DeviceAddress &data);
   Status stagingOutput(const ashlar_entry_t &entry, uint32_t index,
-                       uint64_t bytes, void *&data);
+                       uint64_t bytes, DeviceAddress &data);
 
   const std::string name;
+
+  // SessionQueues.cpp
+  struct Queue {
+    ashlar_device_t &device;
+    void *handle = nullptr;
+    void *event = nullptr;
+    bool isPending = false; // something may be under way
+    uint64_t epoch = 0;     // barriers before what it was given last
+  };
+  Queue &homeQueue() { return queues[homeOf(program())]; }
+  /// What a device has said: after a failure nothing runs on it any more, and
+  /// this gives what all later calls report.
+  Status answer(Queue &queue, Status status) {
+    return status.ok() ? status : lose(queue.device, status);
+  }
+  /// The queue is given something.
+  void begin(Queue &queue);
+  /// The host waits.
+  Status finish(Queue &queue);
+  /// What `queue` is given from now on comes behind what `after` has.
+  Status order(Queue &queue, Queue &after);
+  Status copy(Queue &queue, CopyKind kind, DeviceAddress to, DeviceAddress from,
+              uint64_t bytes);
+  /// At once, behind all that the queue was given.
+  Status readBack(Queue &queue, DeviceAddress from, void *host, uint64_t bytes);
+  /// Of the host, for what passes between devices of which neither reaches the
+  /// other's memory.
+  static constexpr uint64_t bounceBytes = 64 * 1024;
+  char *bounceBuffer();
+  std::vector<Queue> queues; // one per device
+  uint64_t epoch = 0;        // barriers that have been passed
 
 private:
   struct EntryBuffers {
@@ -115,11 +157,16 @@ private:
   Status reserveBuffers();
   Status allocateArenas();
   Status grow(Buffer &buffer, uint64_t bytes, uint64_t room);
+  template <typename Visit> void forEachBuffer(const Visit &visit) const;
   uint64_t inUse() const;
   uint64_t giveBack(bool outputsToo);
+  Status lose(ashlar_device_t &device, const Status &cause);
+  void countStaged(uint64_t bytes);
   Status startQueues();
-  Status executeShared(Sequencer &sequencer);
-  Status transfer(const Sequencer &sequencer, size_t index);
+  void stopQueues();
+  Status submitList(const CommandList &list, RunControl &control,
+                    GraphCache &graphs);
+  Status poison();
   Status runNow(BoundCall &call, RunControl &control, uint64_t asked,
                 bool mayHaveWaited);
   void serve();
@@ -129,11 +176,12 @@ private:
   uint32_t workers = 1;
   SessionNeeds needs;
   uint64_t trims = 0;
-  std::vector<std::unique_ptr<Buffer>> arenas; // one per device
-  Buffer scratchBuffer;
-  std::vector<EntryBuffers> buffers; // one per entry
+  std::vector<std::unique_ptr<Buffer>> arenas;  // one per device, by number
+  std::vector<std::unique_ptr<Buffer>> scratch; // one per device
+  std::vector<EntryBuffers> buffers;            // one per entry
   std::vector<std::unique_ptr<BoundCall>> calls;
-  std::vector<void *> queues; // one per device
+  std::unique_ptr<char[]> bounce; // null until it is needed
+  bool anyReturnsEarly = false;
 
   // The run in flight and the thread that serves it.
   std::thread server;

@@ -27,29 +27,33 @@ uint32_t sessionWorkers(const Runtime &runtime, uint32_t threads) {
 
 Status sessionNeeds(const Module &module, uint32_t workers, bool all,
                     SessionNeeds &out) {
+  size_t devices = module.devices().size();
   out = {};
-  out.otherArenas.resize(module.devices().size() - 1);
+  out.arenas.resize(devices);
+  out.scratch.resize(devices);
   // Where memory is taken at once, there is nothing to grow into.
-  all |= !Buffer::growsInPlace(*module.runtime, &module.device());
+  all |= !Buffer::growsInPlace(*module.runtime, &module.home());
   for (const ashlar_entry_t &entry : module.entries) {
     for (const fb::ProgramEntry *piece : entry.pieces) {
       const fb::Contract &contract = *piece->contract();
       out.arenaRoom = std::max(out.arenaRoom, contract.arena_bytes());
       // Who has pieces learns with each call which one runs.
       if (all || (entry.pieces.size() == 1 && count(piece->buffers()) == 0))
-        out.arena = std::max(out.arena, contract.arena_bytes());
-      for (uint32_t i = 0; i < out.otherArenas.size(); ++i)
-        out.otherArenas[i] = std::max(
-            out.otherArenas[i], contract.companions()->Get(i)->arena_bytes());
+        out.arenas[0] = std::max(out.arenas[0], contract.arena_bytes());
+      for (uint32_t i = 1; i < devices; ++i)
+        out.arenas[i] = std::max(
+            out.arenas[i], contract.companions()->Get(i - 1)->arena_bytes());
     }
     if (!addTensors(entry.entry->inputs(), maximumShape, out.staging) ||
         !addTensors(entry.entry->outputs(), maximumShape, out.outputs))
       return corrupt("the sizes of inputs and outputs overflow");
   }
-  if (!checkedMultiply(module.scratchBytes(), uint64_t(workers), out.scratch))
-    return corrupt("the scratch of all workers overflows");
+  for (size_t i = 0; i < devices; ++i)
+    if (!checkedMultiply(module.scratchBytes(i), uint64_t(workers),
+                         out.scratch[i]))
+      return corrupt("the scratch of all workers overflows");
   // On other devices, what the host is to have is computed there first.
-  if (!module.device().ops.sharesHostMemory &&
+  if (!module.home().usesHostMemory() &&
       !checkedAdd(out.staging, out.outputs, out.staging))
     return corrupt("the sizes of inputs and outputs overflow");
   return {};
@@ -57,15 +61,16 @@ Status sessionNeeds(const Module &module, uint32_t workers, bool all,
 
 std::vector<Budget::Request> SessionNeeds::requests(const Module &module,
                                                     bool all) const {
-  std::vector<Budget::Request> list = {
-      {ASHLAR_MEMORY_ARENA, arena, nullptr, &module.device()},
-      {ASHLAR_MEMORY_SCRATCH, scratch, nullptr, &module.device()}};
-  for (size_t i = 0; i < otherArenas.size(); ++i)
-    list.push_back({ASHLAR_MEMORY_ARENA, otherArenas[i], nullptr,
-                    module.devices()[i + 1]});
+  std::vector<Budget::Request> list;
+  for (uint32_t i = 0; i < arenas.size(); ++i)
+    list.push_back({ASHLAR_MEMORY_ARENA, arenas[i], nullptr,
+                    module.devices()[deviceOfArena(module.program(), i)]});
+  for (size_t i = 0; i < scratch.size(); ++i)
+    list.push_back(
+        {ASHLAR_MEMORY_SCRATCH, scratch[i], nullptr, module.devices()[i]});
   if (all) {
     list.push_back({ASHLAR_MEMORY_OUTPUTS, outputs, nullptr, nullptr});
-    list.push_back({ASHLAR_MEMORY_STAGING, staging, nullptr, &module.device()});
+    list.push_back({ASHLAR_MEMORY_STAGING, staging, nullptr, &module.home()});
   }
   return list;
 }

@@ -12,15 +12,14 @@
 namespace ashlar::runtime {
 
 struct SessionNeeds {
-  uint64_t arenaRoom = 0;            // for the largest sizes
-  uint64_t arena = 0;                // at first
-  std::vector<uint64_t> otherArenas; // one for each further device
-  uint64_t scratch = 0;              // of all workers
-  uint64_t outputs = 0;              // of all entries, at their largest
-  uint64_t staging = 0;              // likewise
+  uint64_t arenaRoom = 0;        // of arena 0, for the largest sizes
+  std::vector<uint64_t> arenas;  // by number; at first
+  std::vector<uint64_t> scratch; // by device, of all workers
+  uint64_t outputs = 0;          // of all entries, at their largest
+  uint64_t staging = 0;          // likewise
 
-  /// What is charged when the session is created, and with `all`, what any
-  /// run may need beyond.
+  /// What is charged when the session is created: all arenas, then all
+  /// scratch; and with `all`, what any run may need beyond.
   std::vector<Budget::Request> requests(const Module &module, bool all) const;
 };
 

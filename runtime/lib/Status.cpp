@@ -52,19 +52,19 @@ Status corrupt(const Words &message, const Words &place) {
   return failure(ASHLAR_CORRUPT, message, place);
 }
 
-void Piece::appendTo(std::string &out) const {
-  if (kind > 1) {
-    const char *text = reinterpret_cast<const char *>(kind);
-    out.append(text, value == untilNul ? std::strlen(text) : value);
-  } else {
-    out += kind ? std::to_string(int64_t(value)) : std::to_string(value);
-  }
-}
-
-std::string join(const Piece *pieces, size_t count) {
+std::string join(const char *letters, const uint64_t *words) {
   std::string text;
-  for (size_t i = 0; i < count; ++i)
-    pieces[i].appendTo(text);
+  for (; *letters; ++letters) {
+    uint64_t word = *words++;
+    auto *characters = reinterpret_cast<const char *>(uintptr_t(word));
+    if (*letters == 't')
+      text += characters;
+    else if (*letters == 's')
+      text.append(characters, size_t(*words++));
+    else
+      text += *letters == 'i' ? std::to_string(int64_t(word))
+                              : std::to_string(word);
+  }
   return text;
 }
 

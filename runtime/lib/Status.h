@@ -14,6 +14,7 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace ashlar::runtime {
 
@@ -59,65 +60,80 @@ private:
       return status_;                                                          \
   } while (false)
 
-template <size_t N> struct Message;
-
-/// A part of a message: text or an integer. Small, since messages are built in
-/// many places.
-class Piece {
-public:
-  Piece(std::string_view text)
-      : kind(reinterpret_cast<uintptr_t>(text.data() ? text.data() : "")),
-        value(text.size()) {}
-  Piece(const std::string &text) : Piece(std::string_view(text)) {}
-  Piece(const char *text)
-      : kind(reinterpret_cast<uintptr_t>(text)), value(untilNul) {}
-  template <size_t N> Piece(const Message<N> &) = delete; // would dangle
-  template <typename Integer,
-            typename = std::enable_if_t<std::is_integral_v<Integer>>>
-  Piece(Integer number)
-      : kind(std::is_signed_v<Integer>), value(uint64_t(number)) {}
-
-  void appendTo(std::string &out) const;
-
-private:
-  static constexpr uint64_t untilNul = ~uint64_t(0);
-
-  uintptr_t kind; // 0: a number, 1: one with a sign, else the text's address
-  uint64_t value; // the number or the text's length
-};
-
-std::string join(const Piece *pieces, size_t count);
-
 /// What concat gives: a string as soon as one is asked for. Until then it looks
-/// at what it was given, so it is not to be kept.
+/// at what it was given, so it is not to be kept. Small, since messages are
+/// built in many places: a letter says what a part is, and one or two words
+/// where.
 template <size_t N> struct Message {
-  Piece pieces[N];
-  operator std::string() const { return join(pieces, N); }
+  const char *letters;
+  uint64_t words[N];
+  operator std::string() const;
 };
+
+/// Text that ends, a number without or with a sign, text of a length.
+template <typename Part> constexpr char letterOf() {
+  if (std::is_integral_v<Part>)
+    return std::is_signed_v<Part> ? 'i' : 'u';
+  return std::is_convertible_v<const Part &, const char *> ? 't' : 's';
+}
+template <typename Part> constexpr size_t wordsOf() {
+  return letterOf<Part>() == 's' ? 2 : 1;
+}
+template <char... Letters> struct LettersOf {
+  static constexpr char text[] = {Letters..., 0};
+};
+
+inline uint64_t *addWord(uint64_t *at, const char *text) {
+  *at = reinterpret_cast<uintptr_t>(text);
+  return at + 1;
+}
+inline uint64_t *addWord(uint64_t *at, std::string_view text) {
+  at[0] = reinterpret_cast<uintptr_t>(text.data());
+  at[1] = text.size();
+  return at + 2;
+}
+template <typename Integer,
+          typename = std::enable_if_t<std::is_integral_v<Integer>>>
+uint64_t *addWord(uint64_t *at, Integer number) {
+  *at = uint64_t(number);
+  return at + 1;
+}
+template <size_t N>
+uint64_t *addWord(uint64_t *, const Message<N> &) = delete; // would dangle
+
+std::string join(const char *letters, const uint64_t *words);
+
+template <size_t N> Message<N>::operator std::string() const {
+  return join(letters, words);
+}
 
 /// Joins strings and integers into one message. In place: a function for each
 /// combination of types would be more code than its calls.
-template <typename... Pieces>
-[[gnu::always_inline]] inline Message<sizeof...(Pieces)>
-concat(const Pieces &...pieces) {
-  return {{Piece(pieces)...}};
+template <typename... Parts>
+[[gnu::always_inline]] inline Message<(wordsOf<Parts>() + ...)>
+concat(const Parts &...parts) {
+  Message<(wordsOf<Parts>() + ...)> message;
+  message.letters = LettersOf<letterOf<Parts>()...>::text;
+  uint64_t *at = message.words;
+  ((at = addWord(at, parts)), ...);
+  return message;
 }
 
 /// A message or a plain text that is about to become part of a status.
 class Words {
 public:
-  Words(const char *text) : single(text) {}
-  Words(std::string_view text) : single(text) {}
-  Words(const std::string &text) : single(text) {}
+  Words(const char *text) : letters("t") { addWord(own, text); }
+  Words(std::string_view text) : letters("s") { addWord(own, text); }
+  Words(const std::string &text) : Words(std::string_view(text)) {}
   template <size_t N>
   Words(const Message<N> &message)
-      : single(""), list(message.pieces), count(N) {}
-  std::string text() const { return join(list ? list : &single, count); }
+      : letters(message.letters), words(message.words) {}
+  std::string text() const { return join(letters, words ? words : own); }
 
 private:
-  Piece single;
-  const Piece *list = nullptr;
-  size_t count = 1;
+  const char *letters;
+  const uint64_t *words = nullptr; // of a message
+  uint64_t own[2];
 };
 
 // Out of line, so that who fails makes no strings.

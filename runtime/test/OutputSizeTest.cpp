@@ -5,30 +5,8 @@
 #include "Loaded.h"
 
 using namespace ashlar::test;
-namespace fb = ashlar::fb;
 
 namespace {
-
-/// float[<=256] z is float[256] x as far as int64[1] n says.
-ModuleBuilder sizedModule() {
-  ModuleBuilder b;
-  b.addKernelCode();
-  auto shape = [](int64_t dim) {
-    std::vector<Size> dimensions;
-    dimensions.push_back(constant(dim));
-    return dimensions;
-  };
-  b.addInput("x", shape(sampleCount));
-  b.addInput("n", shape(1), fb::ElementType::I64);
-  b.addOutput("z", shape(sampleCount));
-  constexpr int64_t bytes = sampleCount * sizeof(float);
-  b.copy(b.bind(fb::Storage::Input, 0, constant(0), constant(bytes), false),
-         b.bind(fb::Storage::Output, 0, constant(0), constant(bytes), true));
-  auto size = std::make_unique<fb::OutputSizeT>();
-  size->value = b.bind(fb::Storage::Input, 1, constant(0), constant(8), false);
-  b.programEntry().output_sizes.push_back(std::move(size));
-  return b;
-}
 
 class OutputSizes : public RuntimeTest {
 protected:

@@ -230,6 +230,70 @@ ModuleBuilder controlModule() {
   return b;
 }
 
+ModuleBuilder sizedModule() {
+  ModuleBuilder b;
+  b.addKernelCode();
+  auto shape = [](int64_t dim) {
+    std::vector<Size> dimensions;
+    dimensions.push_back(constant(dim));
+    return dimensions;
+  };
+  b.addInput("x", shape(sampleCount));
+  b.addInput("n", shape(1), fb::ElementType::I64);
+  b.addOutput("z", shape(sampleCount));
+  constexpr int64_t bytes = sampleCount * sizeof(float);
+  b.copy(b.bind(fb::Storage::Input, 0, constant(0), constant(bytes), false),
+         b.bind(fb::Storage::Output, 0, constant(0), constant(bytes), true));
+  auto size = std::make_unique<fb::OutputSizeT>();
+  size->value = b.bind(fb::Storage::Input, 1, constant(0), constant(8), false);
+  b.programEntry().output_sizes.push_back(std::move(size));
+  return b;
+}
+
+ModuleBuilder mappedModule() {
+  ModuleBuilder b;
+  b.addKernelCode();
+  uint32_t gather = b.addKernel("gather_f32", 2, 0);
+  auto shape = [](int64_t dim) {
+    std::vector<Size> dimensions;
+    dimensions.push_back(constant(dim));
+    return dimensions;
+  };
+  b.addInput("x", shape(sampleCount));
+  b.addOutput("z", shape(sampleCount / 2));
+  b.program().required_features.push_back(ASHLAR_MODULE_FORMAT_1_1);
+  fb::KernelT &kernel = *b.program().kernels[gather];
+  kernel.block = {8};
+  kernel.cluster = {2, 1};
+  kernel.shared_bytes = 1024;
+  for (uint32_t i = 0; i < 2; ++i) {
+    kernel.arguments.push_back(std::make_unique<fb::ParameterT>());
+    kernel.arguments.back()->index = i;
+  }
+  kernel.arguments[0]->kind = fb::ParameterKind::TensorMap;
+  auto map = std::make_unique<fb::TensorMapT>();
+  map->type = fb::ElementType::F32;
+  map->sizes.push_back(constant(8));
+  map->sizes.push_back(constant(sampleCount / 16));
+  map->strides.push_back(constant(sizeof(float)));
+  map->strides.push_back(constant(16 * sizeof(float)));
+  map->box = {8, 2};
+  map->steps = {1, 1};
+  map->swizzle = 32;
+  kernel.arguments[0]->map = std::move(map);
+  std::vector<std::unique_ptr<fb::BindingT>> bindings;
+  constexpr int64_t bytes = sampleCount * sizeof(float);
+  bindings.push_back(
+      b.bind(Storage::Input, 0, constant(0), constant(bytes), false));
+  bindings.push_back(
+      b.bind(Storage::Output, 0, constant(0), constant(bytes / 2), true));
+  b.dispatch(gather, std::move(bindings), {}, constant(sampleCount / 16));
+  fb::DispatchT &dispatch = *b.programEntry().commands.back().AsDispatch();
+  dispatch.grid.push_back(constant(4));
+  dispatch.grid.push_back(constant(sampleCount / 64));
+  return b;
+}
+
 ModuleBuilder spinningModule(int64_t spins, int64_t groups) {
   ModuleBuilder b;
   b.addKernelCode();

@@ -38,6 +38,20 @@ ModuleBuilder systolicModule(uint64_t memoryBytes = 1 << 20);
 /// the processor: one program over both.
 ModuleBuilder sharedModule();
 
+/// The same with the systolic device as the program's own and the processor,
+/// its companion, as the home of inputs and outputs.
+ModuleBuilder awayModule();
+
+/// The same as sharedModule, with orders where one device waits for the other.
+ModuleBuilder orderedModule();
+
+/// float[<=256] z is float[256] x as far as int64[1] n says.
+ModuleBuilder sizedModule();
+
+/// float[256] x, 16 rows, to float[128] z: twice the first 8 of each row, by a
+/// kernel with workgroups and a tensor map.
+ModuleBuilder mappedModule();
+
 /// Runs `spins` rounds in one group of a kernel, `groups` times.
 ModuleBuilder spinningModule(int64_t spins, int64_t groups);
 

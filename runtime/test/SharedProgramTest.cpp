@@ -80,9 +80,6 @@ TEST_F(SharedProgram, IsRefusedWhereItsPartsDoNotFit) {
   expectCorrupt("exceeds arena 1 of 511 bytes", [](ModuleBuilder &b) {
     b.contract().companions[0]->arena_bytes = 511;
   });
-  expectCorrupt("both ends on companions", [](ModuleBuilder &b) {
-    b.programEntry().commands[4].AsCopy()->target->index = 1;
-  });
   expectCorrupt("is for device 2 of 2", [](ModuleBuilder &b) {
     b.program().executables[1]->device = 2;
   });

@@ -146,4 +146,31 @@ ModuleBuilder sharedModule() {
   return b;
 }
 
+ModuleBuilder awayModule() {
+  ModuleBuilder b = sharedModule();
+  fb::ProgramT &program = b.program();
+  std::swap(program.device_type, program.companions[0]->device_type);
+  std::swap(program.target, program.companions[0]->target);
+  for (auto &executable : program.executables)
+    executable->device = 1 - executable->device;
+  program.home = 1;
+  program.required_features.push_back(ASHLAR_MODULE_FORMAT_1_1);
+  return b;
+}
+
+ModuleBuilder orderedModule() {
+  ModuleBuilder b = sharedModule();
+  // The copies are the companion's work; barriers 1 and 3 its own.
+  auto order = [&](size_t command, uint32_t device, uint32_t after) {
+    fb::OrderT order;
+    order.device = device;
+    order.after = after;
+    b.programEntry().commands[command].Set(std::move(order));
+  };
+  order(1, 1, 0);
+  order(5, 0, 1);
+  b.program().required_features.push_back(ASHLAR_MODULE_FORMAT_1_1);
+  return b;
+}
+
 } // namespace ashlar::test

@@ -20,6 +20,8 @@ int main(int argc, char **argv) {
                           : kind == "growing"  ? growingModule()
                           : kind == "control"  ? controlModule()
                           : kind == "shared"   ? sharedModule()
+                          : kind == "ordered"  ? orderedModule()
+                          : kind == "mapped"   ? mappedModule()
                                                : sampleModule();
   writeFile(argv[2], builder.build());
   return 0;

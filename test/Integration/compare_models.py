@@ -5,7 +5,9 @@
 For each model and each input, max |ours - theirs| / max |theirs| must not
 exceed the tolerance (1e-4; 1e-3 where the expectation comes with the model;
 model_list.py says where another is derived).
-ONNX Runtime's answers are kept in .deps/expected. With --bench, one thread of
+ONNX Runtime's answers are kept in .deps/expected. With --guarded, the small
+models run once more on the device `guard`, whose memory is closed to all but
+its own work: the same program must give the same bytes there. With --bench, one thread of
 ours is timed beside one thread of ONNX Runtime's, in turns.
 """
 
@@ -121,7 +123,21 @@ def difference(ours, theirs):
     return float(error / scale) if np.isfinite(error) else float("inf")
 
 
-def check_case(tools, model, path, module, theirs, case, work):
+def check_guarded(library, command, names, work):
+    """The same command on the device guard, whose runtime is in the folder
+    `library`: every output equals that of the processor byte for byte."""
+    outputs = [work / f"out-{index}.npy" for index in range(len(names))]
+    before = [file.read_bytes() for file in outputs]
+    for file in outputs:
+        file.unlink()
+    run("env", f"LD_LIBRARY_PATH={library}", *command, "--device=guard:0",
+        timeout=600)
+    for name, file, bytes_ in zip(names, outputs, before):
+        if file.read_bytes() != bytes_:
+            raise Failure(f"output {name} is another one on guard:0")
+
+
+def check_case(tools, model, path, module, theirs, case, work, guarded=None):
     """Runs one case: its largest difference and, of text, what was read."""
     expected = theirs.outputs(case)
     if case.expected is not None:
@@ -143,6 +159,8 @@ def check_case(tools, model, path, module, theirs, case, work):
         if found > case.tolerance:
             raise Failure(f"output {name} differs by {found:.2e}, "
                           f"over {case.tolerance:.2g}")
+    if guarded:
+        check_guarded(guarded, command, [name for name, _ in expected], work)
     if model.name == "ppocr_rec" and case.label == "word":
         text = model_list.read_text(path, ours)
         wanted = model_list.read_text(path, values)
@@ -177,13 +195,16 @@ def check_model(arguments, model, work):
                        module_bytes=module.stat().st_size)
             theirs = Theirs(path)
             cases = model.cases(path)
+            guarded = (arguments.guarded if model.small or arguments.guard_all
+                       else None)
         except Failure as failure:
             fail(arguments, row, model.name, failure)
             return row
         for case in cases:
             try:
                 worst, text = check_case(arguments.bin, model, path, module,
-                                         theirs, case, work)
+                                         theirs, case, work,
+                                         guarded)
                 row["cases"][case.label] = worst
                 row["passed"] += 1
                 if text:
@@ -263,6 +284,11 @@ def main():
                         "temporary one)")
     parser.add_argument("--small", action="store_true",
                         help="only the models that take little time")
+    parser.add_argument("--guarded", type=pathlib.Path, metavar="DIR",
+                        help="run small models on the device guard, too: DIR "
+                        "has the runtime that knows it (build/lib/guarded)")
+    parser.add_argument("--guard-all", action="store_true",
+                        help="with --guarded: all models")
     parser.add_argument("--bench", action="store_true",
                         help="time one thread of ours beside one of theirs")
     parser.add_argument("--seconds", type=float, default=0.7,
@@ -290,6 +316,11 @@ def main():
     elif arguments.small:
         models = [m for m in models if m.small]
     arguments.bin = arguments.bin.resolve()
+    if arguments.guarded:
+        arguments.guarded = arguments.guarded.resolve()
+        if not list(arguments.guarded.glob("libashlar_runtime.so*")):
+            parser.error(f"{arguments.guarded} has no runtime with the device "
+                         "guard: build the runtime's tests")
     # Some of ONNX's models name an unused initializer; that is no news.
     onnxruntime.set_default_logger_severity(3)
 

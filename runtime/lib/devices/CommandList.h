@@ -16,14 +16,37 @@ namespace ashlar::runtime {
 
 class Trace;
 
+/// A place in a device's memory: a pointer, or a handle that only the device
+/// can read, and how many bytes behind it. Nobody but the device follows it,
+/// unless the device says that its memory can be seen by the host.
+struct DeviceAddress {
+  void *base = nullptr;
+  uint64_t offset = 0;
+
+  /// Where bases are pointers.
+  void *pointer() const {
+    return base ? static_cast<char *>(base) + offset : nullptr;
+  }
+  DeviceAddress operator+(uint64_t bytes) const {
+    return {base, offset + bytes};
+  }
+  bool operator==(const DeviceAddress &other) const {
+    return base == other.base && offset == other.offset;
+  }
+  bool operator!=(const DeviceAddress &other) const {
+    return !(*this == other);
+  }
+};
+
 struct Command {
   enum Kind : uint32_t {
     Dispatch,
-    Copy,
+    Copy, // within one device
     Barrier,
-    // The session's own: from the first device to `device`, and back.
-    CopyIn,
-    CopyOut,
+    // The session's own: a copy from device `target` to `device`; and `device`
+    // goes on when what `target` has been given so far is finished.
+    Transfer,
+    Order,
     // What decides where to go on; Sequencer.h follows it. Blocks are laid out
     // one after the other.
     Check,     // the call fails unless the byte is set
@@ -40,16 +63,18 @@ struct Command {
   uint32_t firstPointer;   // into CommandList::pointers; a copy has two, source
                            // and target; what reads a byte has one, or `none`
   uint32_t firstParameter; // into CommandList::parameters
-  uint32_t target;         // into CommandList::commands
+  uint32_t target;         // into CommandList::commands, or a device
   uint32_t loop;           // whose counter; of a copy that moves, else `none`
   uint32_t pointers;       // of a dispatch: how many
   uint32_t device;         // of the session's: whose work it is
+  uint32_t launch;         // of a dispatch: into CommandList::launches, or none
   const void *kernel;      // the device's own handle
   int64_t extent;          // groups of a dispatch, bytes of a copy, iterations
   int64_t strides[2];      // bytes by which a copy moves in each iteration
 
   bool isControl() const { return kind >= Check; }
-  bool isTransfer() const { return kind == CopyIn || kind == CopyOut; }
+  /// What a device can be given.
+  bool isSubmitted() const { return kind <= Barrier; }
 };
 
 /// How deep blocks nest at most, the outermost not counted.
@@ -61,16 +86,30 @@ struct CommandList {
     uint64_t bytes;
     bool isWritten;
   };
+  /// How a kernel with workgroups is launched.
+  struct Launch {
+    int64_t grid[3];    // workgroups; their product is the command's extent
+    uint32_t firstBlob; // into blobs: one for each of its tensor maps, in order
+  };
+  /// What a device made of a tensor map.
+  struct alignas(64) Blob {
+    unsigned char bytes[128];
+  };
   std::vector<Command> commands;
-  std::vector<void *> pointers;
-  std::vector<Extent> extents; // one per pointer
+  std::vector<DeviceAddress> addresses;
+  std::vector<void *> pointers; // the same, where bases are pointers
+  std::vector<Extent> extents;  // one per address
   std::vector<int64_t> parameters;
+  std::vector<Launch> launches;
+  std::unique_ptr<Blob[]> blobs;
   // Some command has more than one group; otherwise one worker does it all.
   bool parallel = false;
   // Some command is control flow.
   bool structured = false;
   // Some command is another device's than the first.
   bool isShared = false;
+  // Some command is an order: barriers are then each device's own.
+  bool isOrdered = false;
   // For people, one per command; only filled while a trace is on.
   std::vector<const char *> labels;
 };
@@ -78,6 +117,16 @@ struct CommandList {
 /// Commands of a list, the last one excluded.
 struct CommandRange {
   size_t begin, end;
+};
+
+/// Of the loops around a command, by depth: a loop sets its own when it begins.
+struct LoopCounters {
+  int64_t values[maximumNesting];
+
+  /// Bytes by which side i of a copy has moved on.
+  int64_t moved(const Command &copy, unsigned i) const {
+    return copy.loop == Command::none ? 0 : values[copy.loop] * copy.strides[i];
+  }
 };
 
 /// What a run and its observers tell each other while it goes on.
@@ -102,6 +151,9 @@ public:
   bool stopped() const {
     return stop.load(std::memory_order_relaxed) || (deadline && isLate());
   }
+  /// After the run: whether anything went wrong; it failed, was cancelled or
+  /// late.
+  bool wasStopped() const { return stop.load(std::memory_order_relaxed); }
   bool wasLate() const { return late.load(std::memory_order_relaxed); }
   bool wasCancelled() const {
     return cancelled.load(std::memory_order_relaxed);

@@ -2,6 +2,8 @@
 
 #include "Device.h"
 
+#include <cstring>
+
 using namespace ashlar::runtime;
 
 Status ashlar_device_t::open(uint32_t ordinal) {
@@ -31,3 +33,41 @@ Status ashlar_device_t::status() const {
   std::lock_guard<std::mutex> lock(mutex);
   return firstFailure;
 }
+
+namespace ashlar::runtime {
+
+Status finished::createEvent(void *, void **outEvent) {
+  static char event;
+  *outEvent = &event;
+  return {};
+}
+void finished::destroyEvent(void *) {}
+Status finished::record(void *, void *) { return {}; }
+Status finished::waitFor(void *, void *) { return {}; }
+Status finished::wait(void *, uint64_t, bool *outCame) {
+  *outCame = true;
+  return {};
+}
+
+Status finished::copy(void *, CopyKind, DeviceAddress to, DeviceAddress from,
+                      uint64_t size) {
+  std::memcpy(to.pointer(), from.pointer(), size);
+  return {};
+}
+Status finished::readBack(void *, DeviceAddress from, void *host,
+                          uint64_t size) {
+  std::memcpy(host, from.pointer(), size);
+  return {};
+}
+
+Status requirePlain(const KernelForm &form, const char *device) {
+  if (form.isPlain())
+    return {};
+  return failure(ASHLAR_UNSUPPORTED,
+                 concat("kernel ", form.symbol,
+                        " has workgroups or arguments of its own order, which ",
+                        device, " does not have"),
+                 form.symbol);
+}
+
+} // namespace ashlar::runtime

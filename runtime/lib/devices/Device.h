@@ -21,21 +21,76 @@ namespace ashlar::runtime {
 struct QueueOptions {
   uint32_t workers;                  // at least 1
   const ashlar_executor_t *executor; // null: threads of the queue's own
-  uint64_t scratchBytes;             // per worker
-  void *scratch;                     // workers * scratchBytes, aligned to 64
+  uint64_t scratchBytes;             // per worker, of the device's memory
+  DeviceAddress scratch;             // workers * scratchBytes, aligned to 64
+};
+
+enum class MemoryKind {
+  Host,   // the host's own: what is there, kernels use where it is
+  Shared, // the device's, at addresses where the host sees it as well
+  Device  // the device's alone: only copies reach it
+};
+
+/// Which sides of a copy are the device's: a handle does not tell by itself.
+enum class CopyKind { In, Out, Within };
+
+/// How a kernel's function is called, as the module says.
+struct KernelForm {
+  const char *symbol;
+  uint32_t bindings;    // how many addresses a dispatch gives
+  uint32_t integers;    // how many numbers
+  uint32_t block[3];    // threads of a workgroup; zeros: it has none
+  uint32_t cluster[3];  // workgroups; ones where there are none
+  uint64_t sharedBytes; // of a workgroup, beyond what the code itself has
+  /// The function's arguments in order; empty: all addresses, then all numbers.
+  struct Argument {
+    enum Kind : uint8_t { Pointer, Integer, TensorMap } kind;
+    uint32_t index; // of the dispatch's bindings, or of its parameters
+  };
+  std::vector<Argument> arguments;
+
+  /// Addresses, then numbers, without workgroups: what processors are given.
+  bool isPlain() const { return block[0] == 0 && arguments.empty(); }
+};
+
+/// What an opaque argument of a device says about the memory that it is for.
+/// Sizes, strides and boxes from the innermost dimension on, whose elements
+/// follow each other.
+struct TensorMap {
+  static constexpr uint32_t maximumRank = 5;
+  uint32_t elementType; // ashlar_element_type_t
+  uint32_t rank;
+  int64_t sizes[maximumRank];   // elements
+  int64_t strides[maximumRank]; // bytes; the first is an element's
+  uint32_t box[maximumRank];    // elements that one copy takes
+  uint32_t steps[maximumRank];  // elements from one taken to the next
+  uint32_t swizzle;             // bytes of the pattern; 0: none
+};
+
+/// What a queue is given at once: commands without control flow. It begins when
+/// all that the queue was given before is finished. List and control stay until
+/// it is finished, the counters until the call has returned.
+struct Submission {
+  const CommandList &list;
+  CommandRange range;
+  RunControl &control;
+  const LoopCounters &counters;
 };
 
 struct DeviceOps {
-  /// "cpu": what Program.device_type and device names say.
+  /// "cpu": what device names say.
   const char *type;
-  /// Host pointers are device pointers: weights, inputs and outputs are used
-  /// where they are.
-  bool sharesHostMemory;
+  /// What Program.device_type says of programs for it: mostly `type`.
+  const char *programs;
+  MemoryKind memory;
   /// Executables are machine code of this process.
   bool runsNativeCode;
-  /// Errors offer it among the devices there are; false where it computes
-  /// nothing and only those who know its name want it.
+  /// Errors offer it among the devices there are; false where only those who
+  /// know its name want it.
   bool isOffered;
+  /// Submissions and copies return before they are finished. Otherwise the
+  /// caller's thread does the work, and events have always come.
+  bool returnsEarly;
 
   /// How many there are; 0 also when a driver is missing.
   uint32_t (*count)();
@@ -49,30 +104,80 @@ struct DeviceOps {
   /// Whether the device could have `size` bytes more: asked before a module's
   /// weights are allocated one by one.
   Status (*checkMemory)(void *device, uint64_t size);
-  /// Memory aligned to 64 bytes and contents undefined. Zero bytes give a
-  /// pointer that may be freed.
-  Status (*allocate)(void *device, uint64_t size, void **outAddress);
-  void (*free)(void *device, void *address, uint64_t size);
-  Status (*copyIn)(void *device, void *target, const void *hostSource,
-                   uint64_t size);
-  Status (*copyOut)(void *device, void *hostTarget, const void *source,
-                    uint64_t size);
+  /// Memory aligned to 64 bytes and contents undefined, its address without an
+  /// offset. Zero bytes give an address that may be freed. No queue uses it any
+  /// more when it is freed.
+  Status (*allocate)(void *device, uint64_t size, ashlar_memory_kind_t use,
+                     DeviceAddress *outAddress);
+  void (*free)(void *device, DeviceAddress address, uint64_t size);
 
   Status (*loadExecutable)(void *device, const void *image, uint64_t size,
                            void **outExecutable);
   void (*unloadExecutable)(void *device, void *executable);
-  /// The handle lives as long as the executable.
-  Status (*findKernel)(void *executable, const char *symbol,
+  /// The handle lives as long as the executable. UNSUPPORTED for a form that
+  /// the device does not have.
+  Status (*findKernel)(void *executable, const KernelForm &form,
                        const void **outKernel);
 
+  /// What one queue is given runs in that order; a status other than OK, of
+  /// any function of a queue, means that the device is lost.
   Status (*createQueue)(void *device, const QueueOptions &options,
                         void **outQueue);
+  /// Finishes what it was given.
   void (*destroyQueue)(void *queue);
-  /// Runs a part of the sequencer's list to its end: all of it, or commands
-  /// without control flow between them. A kernel that fails is reported through
-  /// the control; a status other than OK means that the device is lost.
-  Status (*execute)(void *queue, Sequencer &sequencer, CommandRange part);
+  /// In queue order. The host's side stays until the copy is finished.
+  Status (*copy)(void *queue, CopyKind kind, DeviceAddress to,
+                 DeviceAddress from, uint64_t size);
+  /// A kernel that fails is reported through the control.
+  Status (*submit)(void *queue, const Submission &submission);
+  /// Waits for all that the queue was given, then copies to the host.
+  Status (*readBack)(void *queue, DeviceAddress from, void *host,
+                     uint64_t size);
+  /// May be null. Runs all of the sequencer's list, its control flow included,
+  /// to its end: for devices whose threads can see what decides.
+  Status (*follow)(void *queue, Sequencer &sequencer);
+
+  /// An event has come when all that its queue had been given when it was
+  /// recorded is finished; before that, it has. It is used again and again, so
+  /// that runs allocate nothing.
+  Status (*createEvent)(void *device, void **outEvent);
+  void (*destroyEvent)(void *event);
+  Status (*record)(void *queue, void *event);
+  /// What the queue is given from now on waits for the event, which is of a
+  /// device of the same type and lives until then.
+  Status (*waitFor)(void *queue, void *event);
+  /// Whether it has come within the time; 0 only asks, UINT64_MAX is forever.
+  Status (*wait)(void *event, uint64_t timeoutNanoseconds, bool *outCame);
+
+  /// May be null: there are no tensor maps. Fills a CommandList::Blob, before
+  /// the first run and whenever the address has changed.
+  Status (*encode)(void *device, const TensorMap &map, DeviceAddress address,
+                   void *outBlob);
+
+  /// All three may be null. A graph is a submission that is given again and
+  /// again: it keeps what it needs of the list, in which no copy moves.
+  Status (*capture)(void *queue, const CommandList &list, CommandRange range,
+                    void **outGraph);
+  Status (*launch)(void *queue, void *graph, RunControl &control);
+  /// It is not under way.
+  void (*destroyGraph)(void *graph);
 };
+
+/// Of queues that have finished whenever a call returns.
+namespace finished {
+Status createEvent(void *device, void **outEvent);
+void destroyEvent(void *event);
+Status record(void *queue, void *event);
+Status waitFor(void *queue, void *event);
+Status wait(void *event, uint64_t timeoutNanoseconds, bool *outCame);
+/// Where addresses are the host's, too.
+Status copy(void *queue, CopyKind kind, DeviceAddress to, DeviceAddress from,
+            uint64_t size);
+Status readBack(void *queue, DeviceAddress from, void *host, uint64_t size);
+} // namespace finished
+
+/// UNSUPPORTED unless the form is plain.
+Status requirePlain(const KernelForm &form, const char *device);
 
 /// Devices compiled in, the preferred first.
 const std::vector<const DeviceOps *> &allDevices();
@@ -93,6 +198,10 @@ public:
 
   ashlar::runtime::Status open(uint32_t ordinal);
   bool hasFeature(std::string_view feature) const;
+  /// Weights, inputs and outputs are used where they are.
+  bool usesHostMemory() const {
+    return ops.memory == ashlar::runtime::MemoryKind::Host;
+  }
 
   /// Keeps the first failure, which is what all later calls report.
   void lose(const ashlar::runtime::Status &cause);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The one list of devices: those of ASHLAR_DEVICES, in its order, and null.
+// The one list of devices: those of ASHLAR_DEVICES, in its order, null, and
+// what only tests link, behind them.
 
 #include "Device.h"
 
@@ -10,12 +11,21 @@
   }
 #include "BuiltDevices.def"
 #undef ASHLAR_DEVICE
+namespace ashlar::runtime {
+// No address where it is not linked.
+extern const DeviceOps guardDeviceOps __attribute__((weak));
+} // namespace ashlar::runtime
 
 const std::vector<const ashlar::runtime::DeviceOps *> &
 ashlar::runtime::allDevices() {
 #define ASHLAR_DEVICE(NAME) &NAME##DeviceOps,
-  static const std::vector<const DeviceOps *> devices = {
+  static const std::vector<const DeviceOps *> devices = [] {
+    std::vector<const DeviceOps *> list = {
 #include "BuiltDevices.def"
-  };
+    };
+    if (&guardDeviceOps)
+      list.push_back(&guardDeviceOps);
+    return list;
+  }();
   return devices;
 }

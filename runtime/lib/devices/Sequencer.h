@@ -1,24 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Follows a command list's control flow on the host. A device asks it which
-// command comes next at every point where all that came before is finished.
-// Conditions are read from memory that the host can see.
+// Follows a command list's control flow on the host: it says which command
+// comes next at every point where all that came before is finished. It moves no
+// data; the bytes that decide are read where the host can see them, or by
+// whoever knows how.
 
 #ifndef ASHLAR_RUNTIME_LIB_DEVICES_SEQUENCER_H
 #define ASHLAR_RUNTIME_LIB_DEVICES_SEQUENCER_H
 
 #include "CommandList.h"
 
-#include <cstring>
-
 namespace ashlar::runtime {
+
+/// Reads the byte of a control command from memory that the host cannot see.
+class ConditionReader {
+public:
+  /// Whether it is set; a failure ends the run by its control.
+  virtual bool isSet(const Command &command) = 0;
+
+protected:
+  ~ConditionReader() = default;
+};
 
 class Sequencer {
 public:
-  Sequencer(const CommandList &list, RunControl &control)
-      : list(list), control(control) {}
-
-  CommandRange whole() const { return {0, list.commands.size()}; }
+  /// Without a reader, conditions are behind the list's pointers.
+  Sequencer(const CommandList &list, RunControl &control,
+            ConditionReader *reader = nullptr)
+      : list(list), control(control), reader(reader) {}
 
   /// From command `at`, the first that does work or is a barrier; the number
   /// of commands at the end and when the run is to stop.
@@ -32,33 +41,27 @@ public:
     return control.stopped() ? size : at;
   }
 
-  /// A copy, in this iteration, where the host can see both sides.
-  void copy(const Command &copy) const {
-    std::memcpy(address(copy, 1), address(copy, 0), size_t(copy.extent));
-  }
-
-  /// Pointer i of a copy, in this iteration.
-  char *address(const Command &copy, unsigned i) const {
-    char *base = static_cast<char *>(list.pointers[copy.firstPointer + i]);
-    return copy.loop == Command::none
-               ? base
-               : base + counters[copy.loop] * copy.strides[i];
-  }
+  const LoopCounters &counters() const { return loops; }
 
   const CommandList &list;
   RunControl &control;
 
 private:
   bool isSet(const Command &command) const {
-    return command.firstPointer == Command::none ||
-           *static_cast<const char *>(list.pointers[command.firstPointer]) != 0;
+    if (command.firstPointer == Command::none)
+      return true;
+    return reader ? reader->isSet(command)
+                  : *static_cast<const char *>(
+                        list.pointers[command.firstPointer]) != 0;
   }
 
   size_t step(size_t at) {
     const Command &command = list.commands[at];
+    int64_t *counters = loops.values;
     switch (command.kind) {
     case Command::Check:
-      if (!isSet(command))
+      // Who could not read it has said why.
+      if (!isSet(command) && !control.stopped())
         control.fail(uint32_t(at), 0);
       return at + 1;
     case Command::Branch:
@@ -79,7 +82,8 @@ private:
     }
   }
 
-  int64_t counters[maximumNesting] = {};
+  ConditionReader *const reader;
+  LoopCounters loops;
 };
 
 } // namespace ashlar::runtime

@@ -27,6 +27,10 @@ extern "C" {
 #define ASHLAR_MODULE_MAJOR_VERSION 1
 #define ASHLAR_MODULE_MINOR_VERSION 0
 
+/* Among a program's required_features: it has something that runtimes older
+ * than this addition must not pass over (schema/module.fbs marks what). */
+#define ASHLAR_MODULE_FORMAT_1_1 "format-1.1"
+
 /* Sections start at multiples of this, so that they can be mapped alone. */
 #define ASHLAR_MODULE_SECTION_ALIGNMENT 4096
 /* Weights start at multiples of this inside their section. */

@@ -40,7 +40,8 @@ static bool cpuAccepts(void *, std::string_view format) {
 static Status cpuCheckMemory(void *, uint64_t) { return {}; }
 
 // Pages come zeroed and only when touched, and go back to the system at once.
-static Status cpuAllocate(void *, uint64_t size, void **outAddress) {
+static Status cpuAllocate(void *, uint64_t size, ashlar_memory_kind_t,
+                          DeviceAddress *outAddress) {
   void *address = mmap(nullptr, size ? size : 1, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (address == MAP_FAILED)
@@ -49,18 +50,12 @@ static Status cpuAllocate(void *, uint64_t size, void **outAddress) {
   // A hint: large pages save translation misses on large arenas.
   if (size >= (4u << 20))
     madvise(address, size, MADV_HUGEPAGE);
-  *outAddress = address;
+  *outAddress = {address, 0};
   return {};
 }
 
-static void cpuFree(void *, void *address, uint64_t size) {
-  munmap(address, size ? size : 1);
-}
-
-static Status cpuCopyIn(void *, void *target, const void *source,
-                        uint64_t size) {
-  std::memcpy(target, source, size);
-  return {};
+static void cpuFree(void *, DeviceAddress address, uint64_t size) {
+  munmap(address.base, size ? size : 1);
 }
 
 static Status cpuLoadExecutable(void *, const void *image, uint64_t size,
@@ -75,8 +70,10 @@ static void cpuUnloadExecutable(void *, void *executable) {
   delete static_cast<CodeImage *>(executable);
 }
 
-static Status cpuFindKernel(void *executable, const char *symbol,
+static Status cpuFindKernel(void *executable, const KernelForm &form,
                             const void **outKernel) {
+  ASHLAR_RETURN_IF_ERROR(requirePlain(form, "cpu"));
+  const char *symbol = form.symbol;
   *outKernel = static_cast<CodeImage *>(executable)->find(symbol);
   if (!*outKernel)
     return corrupt(concat("the code lacks the function ", symbol), symbol);
@@ -96,16 +93,25 @@ static void cpuDestroyQueue(void *queue) {
   delete static_cast<CpuQueue *>(queue);
 }
 
-static Status cpuExecute(void *queue, Sequencer &sequencer, CommandRange part) {
-  static_cast<CpuQueue *>(queue)->execute(sequencer, part);
+static Status cpuSubmit(void *queue, const Submission &submission) {
+  static_cast<CpuQueue *>(queue)->submit(submission);
   return {};
 }
 
+static Status cpuFollow(void *queue, Sequencer &sequencer) {
+  static_cast<CpuQueue *>(queue)->follow(sequencer);
+  return {};
+}
+
+// The caller's thread is worker 0: waking another one would take longer than
+// many a call does.
 const DeviceOps cpuDeviceOps = {
     "cpu",
-    /*sharesHostMemory=*/true,
+    /*programs=*/"cpu",
+    MemoryKind::Host,
     /*runsNativeCode=*/true,
     /*isOffered=*/true,
+    /*returnsEarly=*/false,
     cpuCount,
     cpuOpen,
     cpuClose,
@@ -114,14 +120,24 @@ const DeviceOps cpuDeviceOps = {
     cpuCheckMemory,
     cpuAllocate,
     cpuFree,
-    cpuCopyIn,
-    /*copyOut=*/cpuCopyIn,
     cpuLoadExecutable,
     cpuUnloadExecutable,
     cpuFindKernel,
     cpuCreateQueue,
     cpuDestroyQueue,
-    cpuExecute,
+    finished::copy,
+    cpuSubmit,
+    finished::readBack,
+    cpuFollow,
+    finished::createEvent,
+    finished::destroyEvent,
+    finished::record,
+    finished::waitFor,
+    finished::wait,
+    /*encode=*/nullptr,
+    /*capture=*/nullptr,
+    /*launch=*/nullptr,
+    /*destroyGraph=*/nullptr,
 };
 
 } // namespace ashlar::runtime

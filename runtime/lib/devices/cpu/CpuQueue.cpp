@@ -24,7 +24,7 @@ static constexpr int64_t piecesBeforeDeadline = 16;
 CpuQueue::CpuQueue(const QueueOptions &options)
     : workers(options.workers), hasExecutor(options.executor != nullptr),
       executor(options.executor ? *options.executor : ashlar_executor_t()),
-      scratch(static_cast<char *>(options.scratch)),
+      scratch(static_cast<char *>(options.scratch.pointer())),
       scratchBytes(options.scratchBytes) {}
 
 Status CpuQueue::start() {
@@ -47,8 +47,11 @@ void CpuQueue::runPart(const Walk &walk, size_t index, int64_t begin,
   if (command.kind == Command::Copy) {
     int64_t from = begin * copyPieceBytes;
     int64_t to = std::min(end * copyPieceBytes, command.extent);
-    std::memcpy(walk.sequencer.address(command, 1) + from,
-                walk.sequencer.address(command, 0) + from, size_t(to - from));
+    auto side = [&](unsigned i) {
+      return static_cast<char *>(pointers[i]) +
+             walk.counters.moved(command, i) + from;
+    };
+    std::memcpy(side(1), side(0), size_t(to - from));
   } else {
     auto function = reinterpret_cast<ashlar_kernel_function_t>(
         const_cast<void *>(command.kernel));
@@ -62,11 +65,10 @@ void CpuQueue::runPart(const Walk &walk, size_t index, int64_t begin,
     control.trace->record(list.labels[index], worker, start, Trace::now());
 }
 
-void CpuQueue::walkAlone(Sequencer &sequencer, CommandRange part) {
-  const CommandList &list = sequencer.list;
-  Walk walk = {*this, list, sequencer.control, sequencer, 0, 0, 0};
-  for (size_t i = part.begin; i < part.end && !walk.control.stopped(); ++i) {
-    if (list.structured && (i = sequencer.settle(i)) >= part.end)
+void CpuQueue::walkAlone(const Walk &walk) {
+  const CommandList &list = walk.list;
+  for (size_t i = walk.begin; i < walk.last && !walk.control.stopped(); ++i) {
+    if (walk.sequencer && (i = walk.sequencer->settle(i)) >= walk.last)
       return;
     int64_t parts = partsOf(list.commands[i]);
     if (parts == 0 || list.commands[i].kind == Command::Barrier)
@@ -104,12 +106,6 @@ static bool isWork(const Command &command) {
   return command.kind == Command::Dispatch || command.kind == Command::Copy;
 }
 
-/// Where to go on after everything before `at`, a barrier or control flow, is
-/// finished.
-static size_t next(Sequencer &sequencer, const CommandList &list, size_t at) {
-  return sequencer.settle(at + !list.commands[at].isControl());
-}
-
 void CpuQueue::walkTeam(void *opaque, uint32_t worker) {
   auto &walk = *static_cast<Walk *>(opaque);
   CpuQueue &queue = walk.queue;
@@ -123,8 +119,7 @@ void CpuQueue::walkTeam(void *opaque, uint32_t worker) {
     // the next iteration.
     queue.team.barrier([&] {
       queue.resetCursors(segment, i);
-      walk.begin =
-          walk.list.structured ? next(walk.sequencer, walk.list, i) : i + 1;
+      walk.begin = walk.next(i);
     });
     // Nobody writes it before all have come to the next barrier.
     segment = i = walk.begin;
@@ -150,7 +145,7 @@ void CpuQueue::walkExecutor(Walk &walk) {
     resetCursors(walk.begin, walk.end);
     if (walk.end == walk.last)
       break;
-    walk.begin = next(walk.sequencer, list, walk.end);
+    walk.begin = walk.next(walk.end);
   }
 }
 
@@ -161,19 +156,33 @@ void CpuQueue::reserveCursors(size_t count) {
   cursorCount = count;
 }
 
-void CpuQueue::execute(Sequencer &sequencer, CommandRange part) {
-  const CommandList &list = sequencer.list;
-  if (workers == 1 || !list.parallel)
-    return walkAlone(sequencer, part);
-  reserveCursors(list.commands.size());
-  Walk walk = {*this,      list,       sequencer.control, sequencer,
-               part.begin, part.begin, part.end};
+void CpuQueue::walkTogether(Walk &walk) {
+  reserveCursors(walk.list.commands.size());
+  CommandRange part = {walk.begin, walk.last};
   if (hasExecutor)
     walkExecutor(walk);
   else
     team.run(walkTeam, &walk);
   // Those of the last segment, and all when a run was stopped.
   resetCursors(part.begin, part.end);
+}
+
+inline void CpuQueue::run(Walk walk) {
+  if (workers == 1 || !walk.list.parallel)
+    walkAlone(walk);
+  else
+    walkTogether(walk);
+}
+
+void CpuQueue::submit(const Submission &given) {
+  run({*this, given.list, given.control, given.counters, nullptr,
+       given.range.begin, given.range.begin, given.range.end});
+}
+
+void CpuQueue::follow(Sequencer &sequencer) {
+  const CommandList &list = sequencer.list;
+  run({*this, list, sequencer.control, sequencer.counters(),
+       list.structured ? &sequencer : nullptr, 0, 0, list.commands.size()});
 }
 
 } // namespace ashlar::runtime

@@ -24,7 +24,9 @@ class CpuQueue {
 public:
   explicit CpuQueue(const QueueOptions &options);
   Status start();
-  void execute(Sequencer &sequencer, CommandRange part);
+  /// A part without control flow.
+  void submit(const Submission &submission);
+  void follow(Sequencer &sequencer);
 
 private:
   /// Where the next chunk of a command starts. Alone in its cache line.
@@ -35,15 +37,25 @@ private:
     CpuQueue &queue;
     const CommandList &list;
     RunControl &control;
-    Sequencer &sequencer;
-    size_t begin; // of what is to be done now
+    const LoopCounters &counters;
+    Sequencer *sequencer; // null: there is no control flow
+    size_t begin;         // of what is to be done now
     size_t end;
     size_t last; // of all that is to be done
+
+    /// Where to go on after everything before `at`, a barrier or control flow,
+    /// is finished.
+    size_t next(size_t at) const {
+      return sequencer ? sequencer->settle(at + !list.commands[at].isControl())
+                       : at + 1;
+    }
   };
 
   static void walkTeam(void *walk, uint32_t worker);
   static void walkShare(void *walk, uint32_t share);
-  void walkAlone(Sequencer &sequencer, CommandRange part);
+  void run(Walk walk);
+  void walkTogether(Walk &walk);
+  void walkAlone(const Walk &walk);
   void walkExecutor(Walk &walk);
   void share(const Walk &walk, size_t index, uint32_t worker);
   void runPart(const Walk &walk, size_t index, int64_t begin, int64_t end,

@@ -6,7 +6,7 @@
 
 #include "NullDevice.h"
 
-#include "../Sequencer.h"
+#include "../Device.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -36,29 +36,21 @@ static bool nullAccepts(void *, std::string_view format) {
 
 static Status nullCheckMemory(void *, uint64_t) { return {}; }
 
-static Status nullAllocate(void *, uint64_t size, void **outAddress) {
+static Status nullAllocate(void *, uint64_t size, ashlar_memory_kind_t,
+                           DeviceAddress *outAddress) {
   // More than any machine has; some allocators abort instead of refusing it.
   constexpr uint64_t limit = uint64_t(1) << 40;
   // aligned_alloc wants a multiple of the alignment.
-  *outAddress =
+  void *memory =
       size < limit ? std::aligned_alloc(64, (size + 64) / 64 * 64) : nullptr;
-  if (!*outAddress)
+  if (!memory)
     return failure(ASHLAR_INTERNAL, concat("no memory for ", size, " bytes"));
+  *outAddress = {memory, 0};
   return {};
 }
 
-static void nullFree(void *, void *address, uint64_t) { std::free(address); }
-
-static Status nullCopyIn(void *, void *target, const void *source,
-                         uint64_t size) {
-  std::memcpy(target, source, size);
-  return {};
-}
-
-static Status nullCopyOut(void *, void *target, const void *source,
-                          uint64_t size) {
-  std::memcpy(target, source, size);
-  return {};
+static void nullFree(void *, DeviceAddress address, uint64_t) {
+  std::free(address.base);
 }
 
 static Status nullLoadExecutable(void *, const void *, uint64_t,
@@ -69,7 +61,8 @@ static Status nullLoadExecutable(void *, const void *, uint64_t,
 
 static void nullUnloadExecutable(void *, void *) {}
 
-static Status nullFindKernel(void *, const char *, const void **outKernel) {
+static Status nullFindKernel(void *, const KernelForm &,
+                             const void **outKernel) {
   *outKernel = &kernelState;
   return {};
 }
@@ -81,21 +74,30 @@ static Status nullCreateQueue(void *, const QueueOptions &, void **outQueue) {
 
 static void nullDestroyQueue(void *) {}
 
-static Status nullExecute(void *, Sequencer &sequencer, CommandRange part) {
-  for (size_t i = sequencer.settle(part.begin); i < part.end;
-       i = sequencer.settle(i + 1)) {
-    const Command &command = sequencer.list.commands[i];
-    if (command.kind == Command::Copy)
-      sequencer.copy(command);
+// Work ends before the call returns, so events have always come.
+static Status nullSubmit(void *, const Submission &submission) {
+  const CommandList &list = submission.list;
+  for (size_t i = submission.range.begin;
+       i < submission.range.end && !submission.control.stopped(); ++i) {
+    const Command &command = list.commands[i];
+    if (command.kind != Command::Copy)
+      continue;
+    DeviceAddress sides[2];
+    for (unsigned side = 0; side != 2; ++side)
+      sides[side] = list.addresses[command.firstPointer + side] +
+                    uint64_t(submission.counters.moved(command, side));
+    std::memcpy(sides[1].pointer(), sides[0].pointer(), size_t(command.extent));
   }
   return {};
 }
 
 const DeviceOps nullDeviceOps = {
     "null",
-    /*sharesHostMemory=*/false,
+    /*programs=*/"null",
+    MemoryKind::Device,
     /*runsNativeCode=*/false,
     /*isOffered=*/false,
+    /*returnsEarly=*/false,
     nullCount,
     nullOpen,
     nullClose,
@@ -104,14 +106,24 @@ const DeviceOps nullDeviceOps = {
     nullCheckMemory,
     nullAllocate,
     nullFree,
-    nullCopyIn,
-    nullCopyOut,
     nullLoadExecutable,
     nullUnloadExecutable,
     nullFindKernel,
     nullCreateQueue,
     nullDestroyQueue,
-    nullExecute,
+    finished::copy,
+    nullSubmit,
+    finished::readBack,
+    /*follow=*/nullptr,
+    finished::createEvent,
+    finished::destroyEvent,
+    finished::record,
+    finished::waitFor,
+    finished::wait,
+    /*encode=*/nullptr,
+    /*capture=*/nullptr,
+    /*launch=*/nullptr,
+    /*destroyGraph=*/nullptr,
 };
 
 } // namespace ashlar::runtime

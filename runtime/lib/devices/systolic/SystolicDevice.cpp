@@ -7,7 +7,7 @@
 #include "SystolicDevice.h"
 
 #include "../../Trace.h"
-#include "../Sequencer.h"
+#include "../Device.h"
 #include "Function.h"
 #include "Timing.h"
 
@@ -80,29 +80,26 @@ static Status systolicCheckMemory(void *opaque, uint64_t size) {
   return device.check(size);
 }
 
-static Status systolicAllocate(void *opaque, uint64_t size, void **outAddress) {
+static Status systolicAllocate(void *opaque, uint64_t size,
+                               ashlar_memory_kind_t,
+                               DeviceAddress *outAddress) {
   auto &device = *static_cast<Device *>(opaque);
   std::lock_guard<std::mutex> lock(device.mutex);
   ASHLAR_RETURN_IF_ERROR(device.check(size));
-  *outAddress = std::aligned_alloc(64, (size + 64) / 64 * 64);
-  if (!*outAddress)
+  void *memory = std::aligned_alloc(64, (size + 64) / 64 * 64);
+  if (!memory)
     return failure(ASHLAR_OUT_OF_BUDGET,
                    concat("the system has no ", size, " bytes of memory"));
   device.allocated += size;
+  *outAddress = {memory, 0};
   return {};
 }
 
-static void systolicFree(void *opaque, void *address, uint64_t size) {
+static void systolicFree(void *opaque, DeviceAddress address, uint64_t size) {
   auto &device = *static_cast<Device *>(opaque);
   std::lock_guard<std::mutex> lock(device.mutex);
   device.allocated -= size;
-  std::free(address);
-}
-
-static Status systolicCopy(void *, void *target, const void *source,
-                           uint64_t size) {
-  std::memcpy(target, source, size);
-  return {};
+  std::free(address.base);
 }
 
 static Status systolicLoad(void *opaque, const void *image, uint64_t size,
@@ -130,8 +127,10 @@ static void systolicUnload(void *opaque, void *executable) {
   delete loaded;
 }
 
-static Status systolicFindKernel(void *executable, const char *symbol,
+static Status systolicFindKernel(void *executable, const KernelForm &form,
                                  const void **outKernel) {
+  ASHLAR_RETURN_IF_ERROR(requirePlain(form, "systolic"));
+  const char *symbol = form.symbol;
   auto &kernels = static_cast<Executable *>(executable)->kernels;
   auto found = kernels.find(symbol);
   if (found == kernels.end())
@@ -146,7 +145,7 @@ static constexpr int32_t streamFailed = -1;
 namespace {
 class Queue {
 public:
-  void execute(Sequencer &sequencer, CommandRange part);
+  void submit(const Submission &submission);
 
 private:
   void dispatch(const CommandList &list, size_t index, RunControl &control);
@@ -237,14 +236,19 @@ void Queue::dispatch(const CommandList &list, size_t index,
     control.trace->record(list.labels[index], 0, start, Trace::now());
 }
 
-void Queue::execute(Sequencer &sequencer, CommandRange part) {
-  for (size_t i = sequencer.settle(part.begin); i < part.end;
-       i = sequencer.settle(i + 1)) {
-    const Command &command = sequencer.list.commands[i];
+void Queue::submit(const Submission &given) {
+  const CommandList &list = given.list;
+  for (size_t i = given.range.begin;
+       i < given.range.end && !given.control.stopped(); ++i) {
+    const Command &command = list.commands[i];
+    auto side = [&](unsigned number) {
+      return static_cast<char *>(list.pointers[command.firstPointer + number]) +
+             given.counters.moved(command, number);
+    };
     if (command.kind == Command::Copy)
-      sequencer.copy(command);
+      std::memcpy(side(1), side(0), size_t(command.extent));
     else if (command.kind == Command::Dispatch)
-      dispatch(sequencer.list, i, sequencer.control);
+      dispatch(list, i, given.control);
   }
 }
 } // namespace
@@ -259,17 +263,18 @@ static void systolicDestroyQueue(void *queue) {
   delete static_cast<Queue *>(queue);
 }
 
-static Status systolicExecute(void *queue, Sequencer &sequencer,
-                              CommandRange part) {
-  static_cast<Queue *>(queue)->execute(sequencer, part);
+static Status systolicSubmit(void *queue, const Submission &submission) {
+  static_cast<Queue *>(queue)->submit(submission);
   return {};
 }
 
 const DeviceOps systolicDeviceOps = {
     "systolic",
-    /*sharesHostMemory=*/false,
+    /*programs=*/"systolic",
+    MemoryKind::Device,
     /*runsNativeCode=*/false,
     /*isOffered=*/true,
+    /*returnsEarly=*/false,
     systolicCount,
     systolicOpen,
     systolicClose,
@@ -278,14 +283,24 @@ const DeviceOps systolicDeviceOps = {
     systolicCheckMemory,
     systolicAllocate,
     systolicFree,
-    /*copyIn=*/systolicCopy,
-    /*copyOut=*/systolicCopy,
     systolicLoad,
     systolicUnload,
     systolicFindKernel,
     systolicCreateQueue,
     systolicDestroyQueue,
-    systolicExecute,
+    finished::copy,
+    systolicSubmit,
+    finished::readBack,
+    /*follow=*/nullptr,
+    finished::createEvent,
+    finished::destroyEvent,
+    finished::record,
+    finished::waitFor,
+    finished::wait,
+    /*encode=*/nullptr,
+    /*capture=*/nullptr,
+    /*launch=*/nullptr,
+    /*destroyGraph=*/nullptr,
 };
 
 } // namespace ashlar::runtime

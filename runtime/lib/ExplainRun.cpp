@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a run says of itself: why it failed, and the names of its commands.
+
+#include "BoundCall.h"
+#include "IndexVerifier.h"
+#include "Session.h"
+#include "ashlar/runtime/kernel_abi.h"
+
+namespace ashlar::runtime {
+
+Status BoundCall::explainFailure(uint32_t command, int32_t code,
+                                 const std::string &why) const {
+  if (const fb::Check *check = origins[command].check)
+    return failure(ASHLAR_INVALID_ARGUMENT, check->message()->str());
+  const fb::Kernel &kernel = *origins[command].kernel;
+  std::string nodes;
+  for (size_t i = 0; i < count(kernel.nodes()); ++i)
+    nodes +=
+        concat(i ? ", " : "", kernel.nodes()->Get(uint32_t(i))->string_view());
+  const char *reason = code == ASHLAR_KERNEL_INDEX_OUT_OF_RANGE
+                           ? "an index lies outside its tensor"
+                           : "it returned an error";
+  // A wrong index comes from the caller's data.
+  auto statusCode = code == ASHLAR_KERNEL_INDEX_OUT_OF_RANGE
+                        ? ASHLAR_INVALID_ARGUMENT
+                        : ASHLAR_INTERNAL;
+  std::string message =
+      concat("kernel ", kernel.name()->string_view(), " failed");
+  message += why.empty() ? std::string(concat(" with ", code, ": ", reason))
+                         : ": " + why;
+  if (!nodes.empty())
+    message += concat("; it computes ", nodes);
+  return Status(statusCode, std::move(message),
+                std::string(kernel.name()->string_view()));
+}
+
+void BoundCall::labelCommands(Trace &trace) {
+  list.labels.clear();
+  for (size_t i = 0; i < list.commands.size(); ++i)
+    list.labels.push_back(trace.intern(
+        concat(session.name, ": ",
+               origins[i].kernel ? origins[i].kernel->name()->string_view()
+                                 : "copy")));
+}
+
+Status stoppedStatus(const RunControl &control) {
+  return failure(ASHLAR_CANCELLED, control.wasCancelled()
+                                       ? "the run was cancelled"
+                                       : "the run's time was over");
+}
+
+Status BoundCall::whatWentWrong(const RunControl &control) const {
+  uint32_t command;
+  int32_t code;
+  if (control.failed(command, code))
+    return explainFailure(command, code, control.failureReason());
+  if (control.wasCancelled() || control.wasLate())
+    return stoppedStatus(control);
+  return {};
+}
+
+} // namespace ashlar::runtime
