@@ -92,7 +92,10 @@ public:
     for (unsigned d = 0; d != numParallel; ++d)
       high.push_back(extent(d));
     front = zero.getDefiningOp();
-    emitWorkers();
+    if (llvm::is_contained(op.getParallel(), 0))
+      emitPad({});
+    else
+      emitWorkers();
     op.erase();
     return success();
   }
@@ -306,7 +309,11 @@ private:
   }
 
   /// A copy of b has a size that is known.
-  bool packs() { return strategy.getPack() != nullptr && !hasOpenTerms(); }
+  bool packs() {
+    return strategy.getPack() != nullptr && !hasOpenTerms() && hasTerms();
+  }
+
+  bool hasTerms() { return !llvm::is_contained(op.getReduced(), 0); }
 
   bool hasOpenTerms() {
     return llvm::any_of(ArrayRef(open).drop_front(numParallel),
@@ -327,7 +334,7 @@ private:
   }
   /// Whether an operand is copied to slots, whose size is known.
   bool hasRing(tile::OperandKind operand) {
-    return ringOf(operand) && !hasOpenTerms() &&
+    return ringOf(operand) && !hasOpenTerms() && hasTerms() &&
            mapOf(operand).getNumResults() != 0;
   }
   /// Whether the copies are of tiles of terms, and so inside the loops over
@@ -518,7 +525,8 @@ private:
                                    registers.take_front(2));
     Value none = arith::ConstantOp::create(b, b.getZeroAttr(element));
     Value sums = tile::InitOp::create(b, type, none);
-    sums = emitChunks(numParallel, dims, shape, sums);
+    if (hasTerms())
+      sums = emitChunks(numParallel, dims, shape, sums);
 
     SmallVector<AffineMap> maps;
     SmallVector<Value> epilogue;

@@ -234,3 +234,34 @@ func.func @rings(%a: memref<8x24xf32>, %b: memref<24x16xf32>, %c: memref<8x16xf3
   }
   return
 }
+
+// -----
+
+// Of no terms the sums are zero, of no rows there is the border alone; nothing
+// is packed.
+// CHECK-LABEL: func.func @nothing
+// CHECK-NOT: tile.step
+// CHECK: tile.drain
+// CHECK-NOT: tile.copy
+// CHECK: linalg.generic
+// CHECK-NOT: tile.drain
+// CHECK: return
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n) -> (m, n)>
+func.func @nothing(%a: memref<8x0xf32>, %b: memref<0x16xf32>, %c: memref<8x16xf32>,
+                   %d: memref<0x4xf32>, %e: memref<4x16xf32>, %f: memref<2x16xf32>) {
+  tile.contract a(%a : memref<8x0xf32>) b(%b : memref<0x16xf32>) outs(%c : memref<8x16xf32>) attributes {
+      maps = [#mk, #kn, #mn], parallel = array<i64: 8, 16>, reduced = array<i64: 0>,
+      strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [_, 8 | _] order [1], loop [4, 8 | _] order [0], a: ring near at 1 slots 2, b: pack l2 at 0, acc vectors>} {
+  ^bb0(%s: f32):
+    tile.yield %s : f32
+  }
+  tile.contract a(%d : memref<0x4xf32>) b(%e : memref<4x16xf32>) outs(%f : memref<2x16xf32>) attributes {
+      maps = [#mk, #kn, affine_map<(m, n) -> (m + 1, n)>], parallel = array<i64: 0, 16>, reduced = array<i64: 4>, pad = 1.0 : f32,
+      strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 16 | _] order [0, 1], acc vectors>} {
+  ^bb0(%s: f32):
+    tile.yield %s : f32
+  }
+  return
+}

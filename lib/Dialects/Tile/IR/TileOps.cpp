@@ -245,6 +245,23 @@ static bool isSideBySide(AffineMap map, unsigned dim) {
          getAffineConstantExpr(1, map.getContext());
 }
 
+/// Whether places move evenly with each dim, but for columns of b in panels.
+static bool isEven(AffineMap map, bool mayHavePanels, unsigned parallel) {
+  bool found = true;
+  for (AffineExpr expr : map.getResults())
+    expr.walk([&](AffineExpr inner) {
+      auto binary = dyn_cast<AffineBinaryOpExpr>(inner);
+      if (!binary || binary.getKind() == AffineExprKind::Add ||
+          binary.getKind() == AffineExprKind::Mul)
+        return;
+      auto column = dyn_cast<AffineDimExpr>(binary.getLHS());
+      found &= mayHavePanels && column && column.getPosition() < parallel &&
+               isa<AffineConstantExpr>(binary.getRHS()) &&
+               binary.getKind() != AffineExprKind::CeilDiv;
+    });
+  return found;
+}
+
 /// What the loops rely on: whoever has a strategy that passes can be expanded.
 LogicalResult ContractOp::verifyStrategy() {
   StrategyAttr strategy = *getStrategy();
@@ -253,6 +270,12 @@ LogicalResult ContractOp::verifyStrategy() {
       strategy.getNumDims() != parallel + reduced)
     return emitOpError("expected a strategy over ")
            << parallel << " | " << reduced << " dims, found " << strategy;
+  for (auto [i, map] : llvm::enumerate(getMaps()))
+    if (!isEven(cast<AffineMapAttr>(map).getValue(), /*mayHavePanels=*/i == 1,
+                parallel))
+      return emitOpError("expected places that move evenly with each dim, but "
+                         "for columns of b in panels, found ")
+             << map;
   for (size_t i = 0; i != parallel; ++i) {
     int64_t size = getParallel()[i], tile = strategy.getTile(i);
     // Parts of workers would overlap.

@@ -488,6 +488,36 @@ func.func @strategy_ring_outside(%a: memref<8x8xf32>, %b: memref<8x6xf32>, %c: m
 
 // -----
 
+// Two rows would share one.
+func.func @strategy_uneven(%a: memref<4x8xf32>, %b: memref<8x6xf32>, %c: memref<8x6xf32>) {
+  // expected-error@+1 {{'tile.contract' op expected places that move evenly with each dim, but for columns of b in panels, found affine_map<(d0, d1, d2) -> (d0 floordiv 2, d2)>}}
+  tile.contract a(%a: memref<4x8xf32>) b(%b: memref<8x6xf32>) outs(%c: memref<8x6xf32>) attributes {
+      parallel = array<i64: 8, 6>, reduced = array<i64: 8>,
+      maps = [affine_map<(m, n, k) -> (m floordiv 2, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n) -> (m, n)>],
+      strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | _] order [0, 1], acc vectors>} {
+  ^bb0(%s: f32):
+    tile.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+// Nor are terms in panels.
+func.func @strategy_uneven_terms(%a: memref<8x8xf32>, %b: memref<2x6x4xf32>, %c: memref<8x6xf32>) {
+  // expected-error@+1 {{'tile.contract' op expected places that move evenly with each dim, but for columns of b in panels, found affine_map<(d0, d1, d2) -> (d2 floordiv 4, d1, d2 mod 4)>}}
+  tile.contract a(%a: memref<8x8xf32>) b(%b: memref<2x6x4xf32>) outs(%c: memref<8x6xf32>) attributes {
+      parallel = array<i64: 8, 6>, reduced = array<i64: 8>,
+      maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k floordiv 4, n, k mod 4)>, affine_map<(m, n) -> (m, n)>],
+      strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | _] order [0, 1], acc vectors>} {
+  ^bb0(%s: f32):
+    tile.yield %s : f32
+  }
+  return
+}
+
+// -----
+
 func.func @strategy_ring_layout(%a: memref<8x8xf32>, %b: memref<8x6xf32>, %c: memref<8x6xf32>) {
   // expected-error@+1 {{'tile.contract' op expected a layout of the 2 dims of a, found #tile.layout<pad [8]>}}
   tile.contract a(%a: memref<8x8xf32>) b(%b: memref<8x6xf32>) outs(%c: memref<8x6xf32>) attributes {
