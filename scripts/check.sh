@@ -37,7 +37,7 @@ were skipped; each skipped test says why.
   edges          3    operators on odd sizes, empty tensors, NaN and the like,
                       beside ONNX Runtime
   functions      1    exp, log, tanh, erf... against f64: errors as stated
-  kernels        2    micro-kernels and stores of rows at their edges, beside
+  kernels        3    micro-kernels and stores of rows at their edges, beside
                       plain loops
   fuzz           3    random graphs beside the target reference, with open
                       sizes beside compiles for each
@@ -194,7 +194,7 @@ phase unit 2 "unit tests and the runtime's conformance suite"
 phase operators 8 "ONNX's own operator tests"
 phase edges 3 "operators at their edges, beside ONNX Runtime"
 phase functions 1 "errors of functions against f64"
-phase kernels 2 "micro-kernels and stores of rows at their edges, beside plain loops"
+phase kernels 3 "micro-kernels and stores of rows at their edges, beside plain loops"
 phase fuzz 3 "random graphs beside the target reference"
 phase streams 1 "random networks on systolic machines"
 phase targets 3 "real models for processors that this machine need not be" 60

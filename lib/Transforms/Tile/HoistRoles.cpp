@@ -2,13 +2,12 @@
 //
 // Gives copies loops of their own, beside those of what reads them: one role
 // runs ahead as far as the rings have slots.
-#include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "CopiesAhead.h"
 #include "ashlar/Transforms/Tile/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
 using namespace ashlar;
@@ -66,65 +65,16 @@ private:
     return dyn_cast<scf::ForallOp>(block.getParentOp());
   }
 
-  static Value rootOf(Value memory) {
-    while (auto view = memory.getDefiningOp<ViewLikeOpInterface>())
-      memory = view.getViewSource();
-    return memory;
-  }
-
   std::string whyNot(tile::CopyOp copy) {
-    if (copy.getRing().getParentBlock() != &block)
-      return "its ring is made inside of loops";
-    if (copy->getParentOfType<tile::RoleOp>())
-      return "it belongs to a role already";
-    if (!llvm::all_of(copy.getToken().getUsers(), llvm::IsaPred<tile::WaitOp>))
-      return "its token goes elsewhere than to tile.wait";
-    Value root = rootOf(copy.getSource());
-    if (!isa<BlockArgument>(root) || isWritten(root))
-      return "what it copies is made by the kernel";
-    SmallVector<Value> needed(copy->getOperands());
-    for (Operation *around = copy->getParentOp(); around != block.getParentOp();
-         around = around->getParentOp()) {
+    SmallVector<Value> bounds;
+    for (Operation *around = copy->getParentOp();
+         around != block.getParentOp(); around = around->getParentOp()) {
       if (!isa<scf::ForOp, scf::IfOp>(around))
-        return ("it stands in '" + around->getName().getStringRef() + "'")
-            .str();
-      auto loop = dyn_cast<scf::ForOp>(around);
-      llvm::append_range(needed,
-                         around->getOperands().take_front(loop ? 3 : 1));
+        return ("it stands in '" + around->getName().getStringRef() + "'").str();
+      unsigned count = isa<scf::ForOp>(around) ? 3 : 1;
+      llvm::append_range(bounds, around->getOperands().take_front(count));
     }
-    while (!needed.empty()) {
-      Value value = needed.pop_back_val();
-      if (auto argument = dyn_cast<BlockArgument>(value)) {
-        auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
-        if (loop && argument != loop.getInductionVar())
-          return "where it copies from depends on the iteration before";
-        continue;
-      }
-      Operation *source = value.getDefiningOp();
-      if (isa<tile::AllocOp>(source) ||
-          !block.getParentOp()->isAncestor(source))
-        continue;
-      if (!isPure(source))
-        return "where it copies from is computed by the kernel";
-      if (slice.insert(source))
-        llvm::append_range(needed, source->getOperands());
-    }
-    return "";
-  }
-
-  /// Whether an op of the worker may change `root`.
-  bool isWritten(Value root) {
-    return block.getParentOp()
-        ->walk([&](Operation *op) {
-          for (Value operand : op->getOperands())
-            if (isa<MemRefType>(operand.getType()) && rootOf(operand) == root &&
-                !isPure(op) &&
-                (!isa<MemoryEffectOpInterface>(op) ||
-                 hasEffect<MemoryEffects::Write>(op, operand)))
-              return WalkResult::interrupt();
-          return WalkResult::advance();
-        })
-        .wasInterrupted();
+    return whyNotAhead(copy, block.getParentOp(), bounds, slice);
   }
 
   static void begin(OpBuilder &b, Location location, StringRef name,

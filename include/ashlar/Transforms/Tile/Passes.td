@@ -109,6 +109,23 @@ def HoistRolesPass : Pass<"ashlar-hoist-roles", "::mlir::func::FuncOp"> {
                            "::mlir::scf::SCFDialect"];
 }
 
+def PipelineCopiesPass
+    : Pass<"ashlar-pipeline-copies", "::mlir::func::FuncOp"> {
+  let summary = "Begin the copies of later iterations before computing";
+  let description = [{
+    Before: loops that go round a known number of times, with `tile.copy` into
+    rings of two slots and more, written as if nothing overlapped. After:
+    upstream's pipelining of them: the copies of as many iterations as the rings
+    have slots but one stand in front of the loop, each iteration begins those of
+    a later one before it waits for its own, and the last compute alone. For
+    machines whose groups of threads copy and compute in turns. What cannot run
+    ahead stays, and a remark says why.
+  }];
+  let dependentDialects = ["::ashlar::tile::TileDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def InlineRolesPass : Pass<"ashlar-inline-roles", "::mlir::func::FuncOp"> {
   let summary = "Do roles one after the other";
   let description = [{
