@@ -57,8 +57,6 @@ static Outcome runIf(Machine &machine, Fiber &fiber, const Step &step) {
 
 static Outcome runForall(Machine &machine, Fiber &fiber, const Step &step) {
   auto loop = cast<scf::ForallOp>(step.op);
-  if (loop.getNumResults() != 0)
-    return machine.fail(step.op, "is interpreted on memory alone");
   size_t next = 0;
   auto values = [&](ArrayRef<int64_t> mixed) {
     return mixedValues(fiber, step, mixed, next);
@@ -74,7 +72,12 @@ static Outcome runForall(Machine &machine, Fiber &fiber, const Step &step) {
         std::max<int64_t>(0, llvm::divideCeilSigned(last - first, each)));
   }
   std::vector<SmallVector<int64_t>> points;
-  if (product(counts) != 0) {
+  double workers = 1;
+  for (int64_t count : counts)
+    workers *= count;
+  if (workers > 1 << 24)
+    return machine.fail(step.op, "expected at most 16777216 workers");
+  if (workers != 0) {
     SmallVector<int64_t> number(counts.size(), 0);
     do {
       SmallVector<int64_t> &at = points.emplace_back();
@@ -117,12 +120,15 @@ static Outcome runAffine(Machine &, Fiber &fiber, const Step &step) {
   return Outcome::Done;
 }
 
-static Outcome runDelinearize(Machine &, Fiber &fiber, const Step &step) {
+static Outcome runDelinearize(Machine &machine, Fiber &fiber,
+                              const Step &step) {
   auto op = cast<affine::AffineDelinearizeIndexOp>(step.op);
   int64_t rest = fiber.number(step.in[0]).whole;
   size_t next = 1;
   SmallVector<int64_t> basis =
       mixedValues(fiber, step, op.getStaticBasis(), next);
+  if (llvm::any_of(basis, [](int64_t size) { return size < 1; }))
+    return machine.fail(step.op, "expected a basis of 1 or more");
   for (size_t i = op->getNumResults(); i-- != 0;) {
     size_t own = i - (op->getNumResults() - basis.size());
     Number &number = fiber.cells[step.out + i].number;
@@ -142,7 +148,9 @@ Handler interpret::controlHandlerOf(Operation &op) {
       .Case([](scf::ForOp) { return runFor; })
       .Case([](scf::WhileOp) { return runWhile; })
       .Case([](scf::IfOp) { return runIf; })
-      .Case([](scf::ForallOp) { return runForall; })
+      .Case([](scf::ForallOp loop) -> Handler {
+        return loop.getNumResults() == 0 ? runForall : nullptr;
+      })
       .Case<affine::AffineApplyOp, affine::AffineMinOp, affine::AffineMaxOp>(
           [](auto) { return runAffine; })
       .Case([](affine::AffineDelinearizeIndexOp) { return runDelinearize; })

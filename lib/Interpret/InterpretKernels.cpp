@@ -21,33 +21,49 @@ namespace ashlar {
 #include "ashlar/Interpret/Passes.h.inc"
 } // namespace ashlar
 
-/// The elements from the first to the last of a memref, or nothing.
+/// In memory of one kind or another, 8 bytes each.
+static constexpr double mostElements = 1 << 26;
+
+/// The elements from the first to the last of a memref, or nothing where they
+/// are not known, too many or no numbers.
 static std::optional<int64_t> reachOf(Type type) {
   auto memory = dyn_cast<MemRefType>(type);
   SmallVector<int64_t> strides;
   int64_t offset;
   if (!memory || !memory.hasStaticShape() ||
+      !memory.getElementType().isIntOrIndexOrFloat() ||
       failed(memory.getStridesAndOffset(strides, offset)) || offset != 0)
     return std::nullopt;
-  int64_t reach = 1;
+  double reach = 1;
   for (auto [size, stride] : llvm::zip(memory.getShape(), strides)) {
+    if (size == 0)
+      return 0;
     if (stride < 0)
       return std::nullopt; // open, or backwards
-    reach += (size - 1) * stride;
+    reach += double(size - 1) * stride;
   }
-  return memory.getNumElements() == 0 ? 0 : reach;
+  if (reach > mostElements)
+    return std::nullopt;
+  return int64_t(reach);
 }
 
 /// Why a function cannot be run, or nothing.
 static std::string whyNot(func::FuncOp function, uint64_t most) {
   for (Type type : function.getArgumentTypes())
     if (!reachOf(type))
-      return "expected arguments of memrefs whose sizes and strides are known";
+      return "expected arguments of memrefs of numbers, at most 67108864, "
+             "whose "
+             "sizes and strides are known";
   std::string unknown;
   function.getBody().walk([&](Operation *op) {
-    if (!op->hasTrait<OpTrait::IsTerminator>() && !interpret::isKnown(*op))
+    if (!interpret::isKnown(*op) ||
+        llvm::any_of(op->getRegions(), [](Region &region) {
+          return !region.empty() && !region.hasOneBlock();
+        }))
       unknown = op->getName().getStringRef();
   });
+  if (!function.getBody().hasOneBlock())
+    unknown = "cf.br";
   if (!unknown.empty())
     return "holds '" + unknown + "', which is nothing that can be interpreted";
   uint64_t points = 0;
@@ -85,8 +101,9 @@ static std::vector<Numbers> draw(func::FuncOp function, uint64_t seed) {
             element, double(int64_t(random() % 4001) - 2000) / 2000);
       else
         number.whole = interpret::wrapTo(
-            element,
-            element.getIntOrFloatBitWidth() > 16 ? random() % 2 : random());
+            element, element.isIndex() || element.getIntOrFloatBitWidth() > 16
+                         ? random() % 2
+                         : random());
   }
   return all;
 }
@@ -104,8 +121,20 @@ struct InterpretKernels
 
   interpret::TellOutcome tell;
 
-  LogicalResult initialize(MLIRContext *) override {
-    return parsePassPipeline(through, pipeline);
+  LogicalResult initialize(MLIRContext *context) override {
+    if (failed(parsePassPipeline(through, pipeline)))
+      return failure();
+    // Passes nested in func.func(..) would find no function in a function.
+    for (Pass &pass : pipeline)
+      if (pass.getArgument().empty())
+        return emitError(UnknownLoc::get(context),
+                         "expected passes on functions in 'through', without "
+                         "func.func(..) around them");
+    if (schedules < 1 || !(tolerance >= 0))
+      return emitError(UnknownLoc::get(context),
+                       "expected one schedule or more and a tolerance of 0 or "
+                       "more");
+    return success();
   }
 
   void getDependentDialects(DialectRegistry &registry) const override {
@@ -117,15 +146,17 @@ struct InterpretKernels
 
   void runOnOperation() override {
     // Of a program, its kernels alone.
+    bool isProgram = getOperation()->hasAttr(exec::targetAttrName);
     llvm::StringSet<> bodies;
     getOperation().walk([&](exec::KernelOp kernel) {
+      isProgram = true;
       if (std::optional<StringRef> body = kernel.getBody())
         bodies.insert(*body);
     });
     SmallVector<func::FuncOp> functions;
     getOperation().walk([&](func::FuncOp function) {
       if (!function.isExternal() &&
-          (bodies.empty() || bodies.contains(function.getName())))
+          (!isProgram || bodies.contains(function.getName())))
         functions.push_back(function);
     });
     for (func::FuncOp function : functions)
@@ -166,10 +197,10 @@ struct InterpretKernels
     if (auto name = function->getAttrOfType<FlatSymbolRefAttr>("reference")) {
       reference =
           SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(function, name);
-      if (!reference ||
+      if (!reference || !whyNot(reference, most).empty() ||
           reference.getArgumentTypes() != function.getArgumentTypes())
-        return function.emitError("expected a reference with the same "
-                                  "arguments, found ")
+        return function.emitError("expected a reference that can be run, with "
+                                  "the same arguments, found ")
                << name;
     }
     if (through.empty())
@@ -246,8 +277,8 @@ struct InterpretKernels
       if (!(difference > worst.most))
         continue;
       worst.most = difference;
-      worst.place = isReal ? llvm::formatv("{0} in place of {1}", found[i].real,
-                                           expected[i].real)
+      worst.place = isReal ? llvm::formatv("{0:e6} in place of {1:e6}",
+                                           found[i].real, expected[i].real)
                                  .str()
                            : llvm::formatv("{0} in place of {1}",
                                            found[i].whole, expected[i].whole)

@@ -60,9 +60,7 @@ static Outcome freeSlot(Machine &machine, Operation *op, Ring::Slot &slot) {
   buffer.readers.clear();
   buffer.isReleased = false;
   ++buffer.generation;
-  // What nothing has been copied to is no number that anybody may expect.
-  for (Number &number : buffer.elements)
-    number.whole = 0x7ff4dead7ff4dead;
+  buffer.elements = Buffer(buffer.elements.size()).elements;
   return Outcome::Done;
 }
 
@@ -137,6 +135,14 @@ static Outcome runRelease(Machine &machine, Fiber &fiber, const Step &step) {
   if (slot->isStale())
     return machine.fail(step.op, "gives back a slot that has been released");
   Ring::Slot &own = slot->ring->slots[slot->number];
+  for (const auto &[number, task] : llvm::reverse(slot->ring->copies))
+    if (number == slot->number) {
+      if (!task->isWaited)
+        return machine.fail(step.op,
+                            "gives back a slot whose copy has not been "
+                            "waited for");
+      break;
+    }
   slot->buffer->isReleased = true;
   for (unsigned place : ArrayRef(step.in).drop_front())
     own.until.push_back(fiber.get<Token>(place)->task);

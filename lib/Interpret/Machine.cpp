@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Machine.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -7,11 +8,14 @@ using namespace ashlar;
 using namespace ashlar::interpret;
 
 void Task::giveBack() {
-  if (before)
-    before->giveBack();
-  before = nullptr;
-  if (isWaited)
-    return;
+  // Of a long chain each lets the next one go.
+  for (TaskRef earlier = std::move(before); earlier;
+       earlier = std::move(earlier->before))
+    earlier->unmark();
+  unmark();
+}
+
+void Task::unmark() {
   isWaited = true;
   for (const Place &at : places) {
     if (at.buffer->generation != at.generation)
@@ -22,6 +26,11 @@ void Task::giveBack() {
       at.buffer->writers[at.place] = nullptr;
   }
   places.clear();
+}
+
+Task::~Task() {
+  while (before && before.use_count() == 1)
+    before = std::move(TaskRef(std::move(before))->before);
 }
 
 void Buffer::mark(const TaskRef &task, const std::shared_ptr<Buffer> &self,
@@ -103,6 +112,10 @@ Handler interpret::handlerOf(Operation &op) {
 }
 
 bool interpret::isKnown(Operation &op) {
+  if (op.hasTrait<OpTrait::IsTerminator>())
+    return isa<func::ReturnOp, scf::YieldOp, scf::ConditionOp,
+               scf::InParallelOp, linalg::YieldOp, tile::YieldOp,
+               tile::HandOverOp>(op);
   return scalarRuleOf(op) || handlerOf(op);
 }
 
@@ -149,18 +162,22 @@ LogicalResult Machine::prepare() {
 TaskRef Machine::begin(Operation *op, TaskRef before) {
   auto task = std::make_shared<Task>();
   task->op = op;
-  task->before = std::move(before);
+  if (before && !before->isWaited)
+    task->before = std::move(before);
   tasks.push_back(task);
+  begun.push_back(task);
   return task;
 }
 
 void Machine::finish(Task &task) {
-  if (task.isDone)
-    return;
-  if (task.before)
-    finish(*task.before);
-  task.effect();
-  task.isDone = true;
+  std::vector<Task *> chain;
+  for (Task *next = &task; next && !next->isDone; next = next->before.get())
+    chain.push_back(next);
+  for (Task *next : llvm::reverse(chain)) {
+    next->effect();
+    next->effect = nullptr;
+    next->isDone = true;
+  }
   llvm::erase_if(tasks, [](const TaskRef &other) { return other->isDone; });
 }
 
@@ -221,6 +238,9 @@ Outcome Machine::evaluate(Fiber &fiber, Block &block,
 Outcome Machine::stepOnce(Fiber &fiber) {
   Frame &frame = fiber.frames.back();
   const Code &code = codeOf(*frame.block);
+  if (++executed > mostExecuted)
+    return fail(code.terminator, "is reached too often: more than " +
+                                     Twine(mostExecuted) + " ops were run");
   if (frame.next == code.steps.size())
     return endOf(fiber);
   const Step &step = code.steps[frame.next];
@@ -268,9 +288,9 @@ Outcome Machine::endOfLoop(Fiber &fiber, const Code &code) {
     return Outcome::Done;
   };
   if (isa<scf::ForOp>(step.op)) {
-    frame.at += frame.by;
-    if (frame.at >= frame.end)
+    if (frame.end - frame.at <= frame.by)
       return leave(yielded);
+    frame.at += frame.by;
     fiber.cells[code.arguments].number.whole = frame.at;
     llvm::copy(yielded, fiber.cells.begin() + code.arguments + 1);
     frame.next = 0;
@@ -378,6 +398,9 @@ LogicalResult Machine::run(std::vector<Numbers> &arguments) {
       return other.get() == &fiber;
     });
   }
+  for (const TaskRef &task : begun)
+    if (!task->isWaited && isa<tile::CopyOp>(task->op))
+      return task->op->emitOpError("is waited for by nobody until the end");
   for (auto [view, numbers] : llvm::zip(views, arguments))
     if (view->buffer)
       numbers = view->buffer->elements;

@@ -110,6 +110,10 @@ private:
   unsigned numCells = 0;
   std::vector<std::unique_ptr<Fiber>> fibers;
   std::vector<TaskRef> tasks; ///< not done
+  std::vector<TaskRef> begun; ///< all of them
+  uint64_t executed = 0;
+  /// What ends loops that do not end.
+  static constexpr uint64_t mostExecuted = 500'000'000;
 };
 
 /// Of sizes or places that are known or operands, those from `next` on, which

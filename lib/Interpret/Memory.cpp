@@ -9,12 +9,19 @@ using namespace mlir;
 using namespace ashlar;
 using namespace ashlar::interpret;
 
-static Outcome runAlloc(Machine &, Fiber &fiber, const Step &step) {
+static Outcome runAlloc(Machine &machine, Fiber &fiber, const Step &step) {
   auto type = cast<MemRefType>(step.op->getResult(0).getType());
   auto view = std::make_shared<View>();
   size_t next = 0;
   view->sizes = mixedValues(fiber, step, type.getShape(), next);
   view->strides.resize(view->sizes.size());
+  double elements = 1;
+  for (int64_t size : view->sizes)
+    elements *= size;
+  if (llvm::any_of(view->sizes, [](int64_t size) { return size < 0; }) ||
+      elements > 1 << 26)
+    return machine.fail(step.op, "expected at most 67108864 elements, of sizes "
+                                 "of 0 or more");
   int64_t stride = 1;
   for (size_t d = view->sizes.size(); d-- != 0; stride *= view->sizes[d])
     view->strides[d] = stride;
@@ -57,11 +64,15 @@ static Outcome runSubview(Machine &machine, Fiber &fiber, const Step &step) {
   view->strides.clear();
   llvm::SmallBitVector dropped = op.getDroppedDims();
   for (size_t d = 0; d != offsets.size(); ++d) {
-    int64_t last = offsets[d] + (sizes[d] - 1) * strides[d];
-    if (sizes[d] > 0 && (std::min(offsets[d], last) < 0 ||
-                         std::max(offsets[d], last) >= source->sizes[d]))
+    // Wide enough for any of them.
+    __int128 last = offsets[d] + __int128(sizes[d] - 1) * strides[d];
+    if (sizes[d] < 0)
+      return machine.fail(step.op, "expected sizes of 0 or more");
+    if (sizes[d] > 0 &&
+        (std::min<__int128>(offsets[d], last) < 0 ||
+         std::max<__int128>(offsets[d], last) >= source->sizes[d]))
       return machine.fail(step.op, "reaches " + Twine(offsets[d]) + " to " +
-                                       Twine(last) + " of the " +
+                                       Twine(int64_t(last)) + " of the " +
                                        Twine(source->sizes[d]) + " of dim " +
                                        Twine(d));
     view->offset += offsets[d] * source->strides[d];
@@ -123,13 +134,21 @@ static Outcome runCopy(Machine &machine, Fiber &fiber, const Step &step) {
 
 Handler interpret::memoryHandlerOf(Operation &op) {
   return llvm::TypeSwitch<Operation *, Handler>(&op)
-      .Case<memref::AllocOp, memref::AllocaOp>([](auto) { return runAlloc; })
+      .Case<memref::AllocOp, memref::AllocaOp>([](auto op) -> Handler {
+        MemRefType type = op.getType();
+        return type.getLayout().isIdentity() &&
+                       type.getElementType().isIntOrIndexOrFloat()
+                   ? runAlloc
+                   : nullptr;
+      })
       .Case([](memref::DeallocOp) { return runDealloc; })
       .Case([](memref::CastOp) { return runCast; })
       .Case([](memref::DimOp) { return runDim; })
       .Case([](memref::SubViewOp) { return runSubview; })
       .Case<memref::CollapseShapeOp, memref::ExpandShapeOp>(
-          [](auto) { return runReshape; })
+          [](auto op) -> Handler {
+            return op.getResultType().hasStaticShape() ? runReshape : nullptr;
+          })
       .Case([](memref::LoadOp) { return runLoad; })
       .Case([](memref::StoreOp) { return runStore; })
       .Case([](memref::CopyOp) { return runCopy; })

@@ -37,6 +37,12 @@ int64_t interpret::wrapTo(Type type, int64_t value) {
   return llvm::SignExtend64(uint64_t(value), width);
 }
 
+int64_t interpret::extended(Type type, bool isUnsigned, Number factor) {
+  if (isUnsigned)
+    return unsignedOf(type, factor.whole);
+  return widthOf(type) == 1 ? -factor.whole : factor.whole;
+}
+
 int64_t interpret::unsignedOf(Type type, int64_t value) {
   unsigned width = widthOf(type);
   return width >= 64 ? value : value & ((int64_t(1) << width) - 1);
@@ -150,6 +156,11 @@ static bool holds(arith::CmpIPredicate predicate, int64_t x, int64_t y,
                   Type type) {
   using P = arith::CmpIPredicate;
   uint64_t ux = unsignedOf(type, x), uy = unsignedOf(type, y);
+  // The one bit of i1 is its sign.
+  if (widthOf(type) == 1) {
+    x = -x;
+    y = -y;
+  }
   switch (predicate) {
   case P::eq:
     return x == y;
@@ -204,6 +215,8 @@ static Number fromBits(Type type, uint64_t bits) {
 }
 
 static ScalarRule conversionOf(Operation &op) {
+  if (op.getNumOperands() != 1)
+    return {};
   Type from = op.getOperand(0).getType(), to = op.getResult(0).getType();
   if (isa<arith::ExtFOp, arith::TruncFOp>(op))
     return realRule(op, [](ArrayRef<Number> in) { return in[0].real; });
@@ -219,7 +232,7 @@ static ScalarRule conversionOf(Operation &op) {
   if (isa<arith::FPToSIOp, arith::FPToUIOp>(op))
     return wholeRule(op, [](ArrayRef<Number> in) {
       double x = std::trunc(in[0].real);
-      return x >= 9.3e18 ? int64_t(uint64_t(x)) : int64_t(x);
+      return x >= 0x1p63 ? int64_t(uint64_t(x)) : int64_t(x);
     });
   if (isa<arith::ExtUIOp, arith::IndexCastUIOp>(op))
     return wholeRule(op, [from](ArrayRef<Number> in) {

@@ -22,9 +22,7 @@ Number numberOf(mlir::TypedAttr value);
 int64_t unsignedOf(mlir::Type type, int64_t value);
 
 /// A factor as the sum's type has it.
-inline int64_t extended(mlir::Type type, bool isUnsigned, Number factor) {
-  return isUnsigned ? unsignedOf(type, factor.whole) : factor.whole;
-}
+int64_t extended(mlir::Type type, bool isUnsigned, Number factor);
 
 /// What a result is, from the operands; empty: no such op.
 using ScalarRule = std::function<Number(llvm::ArrayRef<Number>)>;

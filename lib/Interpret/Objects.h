@@ -16,7 +16,7 @@ struct Buffer;
 
 /// Something that was begun, and what belongs to it until it is waited for.
 struct Task {
-  mlir::Operation *op;
+  mlir::Operation *op = nullptr;
   std::function<void()> effect;
   std::shared_ptr<Task> before; ///< an earlier one on the same accumulator
   struct Place {
@@ -28,14 +28,19 @@ struct Task {
   std::vector<Place> places;
   bool isDone = false, isWaited = false;
 
+  ~Task();
   /// Somebody knows that it is done, with all that it follows.
   void giveBack();
+
+private:
+  void unmark();
 };
 using TaskRef = std::shared_ptr<Task>;
 
 /// Elements, and which of them belong to tasks.
 struct Buffer {
-  explicit Buffer(int64_t size) : elements(size) {}
+  /// What nothing has been written to is no number that anybody may expect.
+  explicit Buffer(int64_t size) : elements(size, Number{0x7ff4dead7ff4dead}) {}
 
   std::vector<Number> elements;
   std::vector<Task *> writers;   ///< by element; empty: none

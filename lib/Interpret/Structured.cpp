@@ -61,8 +61,6 @@ struct Contract {
       : op(op), machine(machine), fiber(fiber), step(step) {}
 
   Outcome run() {
-    if (op.getUnrounded())
-      return machine.fail(op, "is interpreted with one result");
     size_t numEpilogue = op.getEpilogue().size();
     const View &target = *fiber.get<View>(step.in[2 + numEpilogue]);
     if (op.getPadAttr() && fill(target) != Outcome::Done)
@@ -93,6 +91,8 @@ struct Contract {
 
 private:
   Outcome fill(const View &target) {
+    if (product(target.sizes) == 0)
+      return Outcome::Done;
     SmallVector<int64_t> at(target.sizes.size(), 0);
     do {
       if (store(machine, op, target, at, numberOf(*op.getPad())) !=
@@ -151,8 +151,10 @@ Handler interpret::structuredHandlerOf(Operation &op) {
   return llvm::TypeSwitch<Operation *, Handler>(&op)
       .Case([](linalg::IndexOp) { return runIndex; })
       .Case([](tile::ContractOp contract) -> Handler {
-        return isa<MemRefType>(contract.getInit().getType()) ? runContract
-                                                             : nullptr;
+        return isa<MemRefType>(contract.getInit().getType()) &&
+                       !contract.getUnrounded()
+                   ? runContract
+                   : nullptr;
       })
       .Default([](Operation *) { return nullptr; });
 }

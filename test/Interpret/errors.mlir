@@ -156,7 +156,7 @@ func.func @racing(%y: memref<1xf32>, %x: memref<8xf32>) {
 // -----
 
 func.func private @other(%x: memref<8xf32>)
-// expected-error@+1 {{expected a reference with the same arguments, found @other}}
+// expected-error@+1 {{expected a reference that can be run, with the same arguments, found @other}}
 func.func @unlike(%x: memref<4xf32>) attributes {reference = @other} {
   return
 }
@@ -172,7 +172,49 @@ func.func @unknown(%x: memref<8xf32>) {
 
 // -----
 
-// expected-remark@+1 {{'open' is left out: expected arguments of memrefs whose sizes and strides are known}}
+// expected-remark@+1 {{'open' is left out: expected arguments of memrefs of numbers, at most 67108864, whose sizes and strides are known}}
 func.func @open(%x: memref<?xf32>) {
+  return
+}
+
+// -----
+
+// Whoever takes the slot next would have its bytes written over.
+#same = affine_map<(d) -> (d)>
+// expected-remark@+1 {{'not_filled': with seed=}}
+func.func @not_filled(%x: memref<4xf32>) {
+  %r = tile.alloc : !tile.ring<1, 4xf32>
+  %s, %t = tile.copy %x to %r {map = #same} : memref<4xf32> to !tile.ring<1, 4xf32>
+  // expected-error@+1 {{gives back a slot whose copy has not been waited for}}
+  tile.release %s : !tile.slot<4xf32>
+  tile.wait %t
+  return
+}
+
+// -----
+
+#same = affine_map<(d) -> (d)>
+// expected-remark@+1 {{'never_taken': with seed=}}
+func.func @never_taken(%x: memref<4xf32>) {
+  %r = tile.alloc : !tile.ring<2, 4xf32>
+  tile.role "producer" concurrent {
+    %s0, %t0 = tile.copy %x to %r {map = #same} : memref<4xf32> to !tile.ring<2, 4xf32>
+    // expected-error@+1 {{is waited for by nobody until the end}}
+    %s1, %t1 = tile.copy %x to %r {map = #same} : memref<4xf32> to !tile.ring<2, 4xf32>
+  }
+  tile.role "consumer" concurrent {
+    %s = tile.take %r : !tile.ring<2, 4xf32>
+    tile.release %s : !tile.slot<4xf32>
+  }
+  return
+}
+
+// -----
+
+// expected-remark@+1 {{'too_large': with seed=}}
+func.func @too_large(%x: memref<4xf32>) {
+  %n = arith.constant -1 : index
+  // expected-error@+1 {{expected at most 67108864 elements, of sizes of 0 or more}}
+  %m = memref.alloc(%n) : memref<?xf32>
   return
 }

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: ashlar-opt %s --verify-roundtrip --ashlar-interpret-kernels="schedules=60" 2>&1 >/dev/null | FileCheck %s
 
+// RUN: not ashlar-opt %s --ashlar-interpret-kernels="through=func.func(cse)" 2>&1 >/dev/null | FileCheck %s --check-prefix=NESTED
+// RUN: not ashlar-opt %s --ashlar-interpret-kernels="schedules=0" 2>&1 >/dev/null | FileCheck %s --check-prefix=NONE
+// NESTED: error: expected passes on functions in 'through', without func.func(..) around them
+// NONE: error: expected one schedule or more and a tolerance of 0 or more
+
 // Programs of level 3 give the numbers of the contraction under every schedule.
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>
@@ -132,6 +137,18 @@ func.func @workers(%a: !a, %b: !b, %c: !c) attributes {reference = @product} {
     ^bb0(%s: f32):
       tile.yield %s : f32
     } : !tile.acc<2x4xf32>
+  }
+  return
+}
+
+// Where a body asks for its place.
+// CHECK: 'places' interpreted under 60 schedules
+func.func @places(%y: memref<4xi32>) {
+  linalg.generic {indexing_maps = [affine_map<(d) -> (d)>], iterator_types = ["parallel"]} outs(%y : memref<4xi32>) {
+  ^bb0(%o: i32):
+    %i = linalg.index 0 : index
+    %v = arith.index_cast %i : index to i32
+    linalg.yield %v : i32
   }
   return
 }

@@ -131,9 +131,11 @@ std::optional<int> check::parseCommandLine(int argc, char **argv,
       return misuse("--against takes one model");
     request.isAgainst = true;
     request.isOfLevels = against == "levels";
-    if (request.isOfLevels && !(inputs.empty() && bisect.empty()))
-      return misuse("--against=levels makes up its operands and takes neither "
-                    "--input nor --bisect");
+    if (request.isOfLevels &&
+        (!inputs.empty() || !bisect.empty() || app.count("--reproducer") ||
+         app.count("--atol")))
+      return misuse("--against=levels makes up its operands and takes none of "
+                    "--input, --bisect, --reproducer and --atol");
     compile.input = request.folders.front();
     request.against.input = inputsFrom(std::move(sources));
     request.against.program = argv[0];

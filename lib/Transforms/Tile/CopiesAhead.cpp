@@ -23,12 +23,18 @@ static bool isOneMemory(Value root) {
          effects.getEffectOnValue<MemoryEffects::Allocate>(root).has_value();
 }
 
+/// Where ways of several memories meet, it may be any.
+static bool mayBe(Value memory, Value root) {
+  Value own = rootOf(memory);
+  return own == root || !isOneMemory(own);
+}
+
 /// Whether an op of `scope` may change `root`.
 static bool isWritten(Value root, Operation *scope) {
   return scope
       ->walk([&](Operation *op) {
         for (Value operand : op->getOperands())
-          if (isa<MemRefType>(operand.getType()) && rootOf(operand) == root &&
+          if (isa<MemRefType>(operand.getType()) && mayBe(operand, root) &&
               !isPure(op) &&
               (!isa<MemoryEffectOpInterface>(op) ||
                hasEffect<MemoryEffects::Write>(op, operand)))
@@ -45,7 +51,7 @@ std::string ashlar::whyNotAhead(tile::CopyOp copy, Operation *scope,
     return "it belongs to a role already";
   Operation *ring = copy.getRing().getDefiningOp();
   if (!ring || (scope->isProperAncestor(ring) &&
-                ring->getParentOp() != scope))
+                (isa<scf::ForOp>(scope) || ring->getParentOp() != scope)))
     return "its ring is made inside of loops";
   if (!llvm::all_of(copy.getToken().getUsers(), llvm::IsaPred<tile::WaitOp>))
     return "its token goes elsewhere than to tile.wait";
@@ -58,15 +64,14 @@ std::string ashlar::whyNotAhead(tile::CopyOp copy, Operation *scope,
     Value value = needed.pop_back_val();
     if (auto argument = dyn_cast<BlockArgument>(value)) {
       auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
-      if (loop && scope->isAncestor(loop) &&
-          argument != loop.getInductionVar())
+      if (loop && scope->isAncestor(loop) && argument != loop.getInductionVar())
         return "where it copies from depends on the iteration before";
       continue;
     }
     Operation *source = value.getDefiningOp();
     if (isa<tile::AllocOp>(source) || !scope->isProperAncestor(source))
       continue;
-    if (!isPure(source))
+    if (!isPure(source) || source->getNumRegions() != 0)
       return "where it copies from is computed by the kernel";
     if (slice.insert(source))
       llvm::append_range(needed, source->getOperands());

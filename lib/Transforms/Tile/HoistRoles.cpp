@@ -31,7 +31,10 @@ public:
                 workerOf(block))
           copies.insert(copy);
       });
-    if (copies.empty())
+    bool hasRoles = false;
+    for (Operation &op : block)
+      op.walk([&](tile::RoleOp) { hasRoles = true; });
+    if (copies.empty() || hasRoles)
       return;
     for (tile::CopyOp copy : copies)
       if (std::string why = whyNot(copy); !why.empty()) {
@@ -46,6 +49,11 @@ public:
             return llvm::is_contained(own, operand.getDefiningOp());
           }))
         own.push_back(&op);
+    // What a function returns is made in front of its end.
+    if (llvm::any_of(block.getTerminator()->getOperands(), [&](Value operand) {
+          return llvm::is_contained(own, operand.getDefiningOp());
+        }))
+      return;
     OpBuilder b(block.getTerminator());
     Location location = tile::CopyOp(copies.front()).getLoc();
     begin(b, location, "producer", [&](OpBuilder &inner) {
@@ -67,10 +75,11 @@ private:
 
   std::string whyNot(tile::CopyOp copy) {
     SmallVector<Value> bounds;
-    for (Operation *around = copy->getParentOp();
-         around != block.getParentOp(); around = around->getParentOp()) {
+    for (Operation *around = copy->getParentOp(); around != block.getParentOp();
+         around = around->getParentOp()) {
       if (!isa<scf::ForOp, scf::IfOp>(around))
-        return ("it stands in '" + around->getName().getStringRef() + "'").str();
+        return ("it stands in '" + around->getName().getStringRef() + "'")
+            .str();
       unsigned count = isa<scf::ForOp>(around) ? 3 : 1;
       llvm::append_range(bounds, around->getOperands().take_front(count));
     }
@@ -148,6 +157,8 @@ private:
 
 struct HoistRoles : ashlar::impl::HoistRolesPassBase<HoistRoles> {
   void runOnOperation() override {
+    if (getOperation().isExternal() || !getOperation().getBody().hasOneBlock())
+      return;
     SmallVector<Block *> workers = {&getOperation().getBody().front()};
     getOperation().walk(
         [&](scf::ForallOp loop) { workers.push_back(loop.getBody()); });

@@ -65,8 +65,7 @@ void pipeline(const Candidate &candidate) {
   (void)scf::pipelineForLoop(rewriter, loop, options);
 }
 
-struct PipelineCopies
-    : ashlar::impl::PipelineCopiesPassBase<PipelineCopies> {
+struct PipelineCopies : ashlar::impl::PipelineCopiesPassBase<PipelineCopies> {
   void runOnOperation() override {
     // The loops inside come first: those around them are written out with them.
     SmallVector<Candidate> candidates;

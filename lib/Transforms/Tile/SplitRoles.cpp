@@ -2,7 +2,7 @@
 //
 // The one place where a program that is written as if nothing overlapped is
 // told apart by who does what. How far copies run ahead is the rings' matter.
-#include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "CopiesAhead.h"
 #include "ashlar/Transforms/Tile/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -43,23 +43,19 @@ public:
   }
 
 private:
-  /// Copies that may run ahead, and what their operands come from. False: a
-  /// copy needs what the loop computes.
+  /// Copies that may run ahead, and what their operands come from. False: one
+  /// needs what the loop computes.
   bool findBringers() {
-    for (auto copy : loop.getBody()->getOps<tile::CopyOp>())
-      if (copy.getRing().getType().getSlots() >= 2)
-        bringers.insert(copy);
-    for (size_t i = 0; i != bringers.size(); ++i)
-      for (Value operand : bringers[i]->getOperands()) {
-        if (llvm::is_contained(loop.getRegionIterArgs(), operand))
-          return false;
-        Operation *source = operand.getDefiningOp();
-        if (!source || source->getBlock() != loop.getBody())
-          continue;
-        if (!isPure(source) && !isa<tile::CopyOp>(source))
-          return false;
-        bringers.insert(source);
+    for (auto copy : loop.getBody()->getOps<tile::CopyOp>()) {
+      if (copy.getRing().getType().getSlots() < 2)
+        continue;
+      std::string why = whyNotAhead(copy, loop, {}, bringers);
+      if (!why.empty()) {
+        copy.emitRemark("does not run ahead: ") << why;
+        return false;
       }
+      bringers.insert(copy);
+    }
     return true;
   }
 

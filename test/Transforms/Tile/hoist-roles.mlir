@@ -60,3 +60,21 @@ func.func @chained(%a: memref<4x8xf32>, %b: memref<8x8xf32>, %d: memref<4x8xf32>
   }
   return
 }
+
+// -----
+
+// Nothing to do, and nothing that can be moved behind the end of a function.
+// CHECK-LABEL: func.func private @declared
+func.func private @declared(%x: memref<8xf32>)
+// CHECK-LABEL: func.func @returned
+// CHECK-NOT: tile.role
+func.func @returned(%x: memref<4xf32>) -> f32 {
+  %c0 = arith.constant 0 : index
+  %r = tile.alloc : !tile.ring<2, 4xf32>
+  %s, %t = tile.copy %x to %r {map = affine_map<(d) -> (d)>} : memref<4xf32> to !tile.ring<2, 4xf32>
+  tile.wait %t
+  %m = tile.view %s : !tile.slot<4xf32> to memref<4xf32>
+  %0 = memref.load %m[%c0] : memref<4xf32>
+  tile.release %s : !tile.slot<4xf32>
+  return %0 : f32
+}

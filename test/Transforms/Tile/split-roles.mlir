@@ -88,3 +88,25 @@ func.func @dependent(%b: memref<32xf32>, %d: memref<8xf32>) {
   }
   return
 }
+
+// What the iteration writes in front of its copy.
+// CHECK-LABEL: func.func @written
+// CHECK-NOT: tile.role
+func.func @written(%x: memref<4xf32>, %o: memref<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %z = arith.constant 7.0 : f32
+  %r = tile.alloc : !tile.ring<2, 1xf32>
+  scf.for %i = %c0 to %c4 step %c1 {
+    memref.store %z, %x[%i] : memref<4xf32>
+    %v = memref.subview %x[%i] [1] [1] : memref<4xf32> to memref<1xf32, strided<[1], offset: ?>>
+    %s, %t = tile.copy %v to %r {map = affine_map<(d) -> (d)>} : memref<1xf32, strided<[1], offset: ?>> to !tile.ring<2, 1xf32>
+    tile.wait %t
+    %m = tile.view %s : !tile.slot<1xf32> to memref<1xf32>
+    %0 = memref.load %m[%c0] : memref<1xf32>
+    memref.store %0, %o[%i] : memref<4xf32>
+    tile.release %s : !tile.slot<1xf32>
+  }
+  return
+}

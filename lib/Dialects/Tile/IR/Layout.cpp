@@ -155,11 +155,20 @@ static LogicalResult checkSlot(llvm::function_ref<InFlightDiagnostic()> error,
       !element.isIntOrFloat())
     return error() << "expected slots of numbers with at least one dim, each "
                       "of size 1 or more";
+  double elements = 1;
+  for (auto [d, size] : llvm::enumerate(shape))
+    elements *= double(size) +
+                (layout && d < layout.getPad().size() ? layout.getPad()[d] : 0);
+  if (elements > double(int64_t(1) << 31))
+    return error() << "expected slots of at most 2147483648 elements, padded";
   std::string why = layout ? layout.whyNot(shape) : "";
   if (!why.empty())
     return error() << why;
   return success();
 }
+
+/// More than any machine has barriers for.
+static constexpr int64_t mostSlots = 65536;
 
 Type RingType::parse(AsmParser &parser) {
   int64_t slots = 0;
@@ -188,6 +197,9 @@ RingType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                  StringAttr, LayoutAttr layout) {
   if (slots < 1)
     return emitError() << "expected at least one slot, found " << slots;
+  if (slots > mostSlots)
+    return emitError() << "expected at most " << mostSlots << " slots, found "
+                       << slots;
   return checkSlot(emitError, shape, elementType, layout);
 }
 

@@ -32,9 +32,11 @@ static SmallVector<Value> handedOn(Value value) {
   for (size_t i = 0; i != all.size(); ++i)
     for (OpOperand &use : all[i].getUses()) {
       Operation *user = use.getOwner();
-      if (isa<HandOverOp>(user))
-        all.push_back(user->getParentOp()->getResult(use.getOperandNumber()));
-      else if (auto view = dyn_cast<ViewOp>(user))
+      auto role = dyn_cast_if_present<RoleOp>(user->getParentOp());
+      if (isa<HandOverOp>(user)) {
+        if (role && use.getOperandNumber() < role->getNumResults())
+          all.push_back(role->getResult(use.getOperandNumber()));
+      } else if (auto view = dyn_cast<ViewOp>(user))
         all.push_back(view.getMemory());
     }
   return all;
@@ -136,8 +138,9 @@ HandOverOp RoleOp::getHandOver() {
 LogicalResult RoleOp::verify() {
   for (Operation &other : *(*this)->getBlock())
     if (auto role = dyn_cast<RoleOp>(other);
-        role && role != *this && role.getName() == getName())
-      return emitOpError("expected roles of one block to have names of their "
+        role && role != *this && role.getConcurrent() && getConcurrent() &&
+        role.getName() == getName())
+      return emitOpError("expected concurrent roles to have names of their "
                          "own, found a second '")
              << getName() << "'";
   if ((*this)->getParentOfType<RoleOp>())
@@ -155,7 +158,7 @@ LogicalResult RoleOp::verify() {
     if (hasEnded && role && role.getConcurrent())
       return emitOpError("expected concurrent roles behind each other, found "
                          "other ops between them");
-    hasEnded |= !role;
+    hasEnded |= !role || !role.getConcurrent();
   }
   return success();
 }

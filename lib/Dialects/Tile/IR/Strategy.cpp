@@ -342,8 +342,9 @@ static LogicalResult verifyHops(llvm::function_ref<InFlightDiagnostic()> error,
   unsigned kinds[2][3] = {};
   for (HopAttr hop : hops) {
     auto &own = kinds[unsigned(hop.getOperand())];
-    if (hop.getSlots() < 1 || own[unsigned(hop.getKind())]++)
-      return error() << "expected one hop of a kind, with slots of 1 or more, "
+    if (hop.getSlots() < 1 || hop.getSlots() > 65536 ||
+        own[unsigned(hop.getKind())]++)
+      return error() << "expected one hop of a kind, with slots of 1 to 65536, "
                         "found "
                      << hop;
     if (hop.getKind() == HopKind::Prefetch) {

@@ -6,6 +6,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace ashlar::tile;
@@ -95,6 +96,13 @@ AccType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
   if (!elementType.isIntOrFloat())
     return emitError() << "expected numbers in an accumulator, found "
                        << elementType;
+  double elements = 1;
+  for (int64_t size : shape)
+    elements *= size;
+  if (elements > 1 << 24)
+    return emitError() << "expected at most 16777216 numbers in an "
+                          "accumulator, found "
+                       << shape.size() << " dims of more";
   if (!registers.empty() &&
       (registers.size() != 2 || llvm::any_of(registers, isEmpty)))
     return emitError() << "expected rows and columns of a register, found ["
@@ -217,16 +225,19 @@ YieldOp ContractOp::getYield() {
   return cast<YieldOp>(getBody().front().getTerminator());
 }
 
-/// How many columns of a dim lie side by side, where an operand has panels.
+/// How many columns of a dim lie side by side, where an operand has panels; of
+/// several lengths, what divides all of them.
 static int64_t panelOf(AffineMap map, unsigned dim) {
   int64_t panel = 0;
   for (AffineExpr expr : map.getResults())
     expr.walk([&](AffineExpr inner) {
       auto binary = dyn_cast<AffineBinaryOpExpr>(inner);
-      if (binary && binary.getKind() == AffineExprKind::FloorDiv &&
+      if (binary &&
+          (binary.getKind() == AffineExprKind::FloorDiv ||
+           binary.getKind() == AffineExprKind::Mod) &&
           binary.getLHS().isFunctionOfDim(dim))
         if (auto divisor = dyn_cast<AffineConstantExpr>(binary.getRHS()))
-          panel = divisor.getValue();
+          panel = std::gcd(panel, divisor.getValue());
     });
   return panel;
 }
@@ -365,6 +376,11 @@ LogicalResult ContractOp::verify() {
 LogicalResult ContractOp::verifyRegions() {
   if (getBody().getNumArguments() == 0)
     return emitOpError("expected a body over the accumulator");
+  for (Value operand : {getA(), getB()})
+    if (isa<FloatType>(elementOf(operand)) !=
+        isa<FloatType>(getAccumulatorType()))
+      return emitOpError("expected factors of the sums' kind, ")
+             << getAccumulatorType() << ", found " << operand.getType();
   if (failed(checkBody(*this, getBody().front(), getAccumulatorType(),
                        getEpilogue(), getInit())))
     return failure();

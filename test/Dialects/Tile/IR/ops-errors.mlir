@@ -347,7 +347,7 @@ func.func @strategy_hop() attributes {
 // -----
 
 func.func @strategy_hops() attributes {
-  // expected-error@+1 {{expected one hop of a kind, with slots of 1 or more, found #tile.hop<b: pack l1 at 0>}}
+  // expected-error@+1 {{expected one hop of a kind, with slots of 1 to 65536, found #tile.hop<b: pack l1 at 0>}}
   strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | _] order [0, 1], b: pack l2 at 0, b: pack l1 at 0, acc vectors>} {
   return
 }
@@ -355,7 +355,7 @@ func.func @strategy_hops() attributes {
 // -----
 
 func.func @strategy_slots() attributes {
-  // expected-error@+1 {{expected one hop of a kind, with slots of 1 or more, found #tile.hop<b: prefetch l2 slots 0>}}
+  // expected-error@+1 {{expected one hop of a kind, with slots of 1 to 65536, found #tile.hop<b: prefetch l2 slots 0>}}
   strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | _] order [0, 1], b: prefetch l2 slots 0, acc vectors>} {
   return
 }
@@ -1079,11 +1079,11 @@ func.func @other() attributes {
 // -----
 
 func.func @same_name() {
-  // expected-error@+1 {{expected roles of one block to have names of their own, found a second 'producer'}}
-  tile.role "producer" {
+  // expected-error@+1 {{expected concurrent roles to have names of their own, found a second 'producer'}}
+  tile.role "producer" concurrent {
     tile.hand_over
   }
-  tile.role "producer" {
+  tile.role "producer" concurrent {
     tile.hand_over
   }
   return
