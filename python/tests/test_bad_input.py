@@ -128,6 +128,33 @@ def test_capsules(negate, x):
     negate(capsule)
     refused(lambda: negate(capsule), "consumed")
 
+    class Twice:
+        """Hands out one capsule again and again."""
+        def __init__(self, array):
+            self.capsule = array.__dlpack__()
+
+        def __dlpack__(self, **_):
+            return self.capsule
+
+        def __dlpack_device__(self):
+            return (1, 0)
+
+    again = Twice(x)
+    assert np.array_equal(negate(again), -x)
+    assert '"used_dltensor' in repr(again.capsule)
+    refused(lambda: negate(again), "expected an array of float32")
+
+    class Unwilling:
+        def __dlpack__(self, **_):
+            raise BufferError("wants its gradient")
+
+        def __dlpack_device__(self):
+            return (1, 0)
+
+    with pytest.raises(ashlar.InvalidArgument) as caught:
+        negate(Unwilling())
+    assert "wants its gradient" in str(caught.value.__cause__)
+
     class Elsewhere:
         dtype, shape = "float32", (2, 3)
 
@@ -330,12 +357,13 @@ def test_callbacks_that_raise():
                        on_progress=interrupt)
 
 
-def _in_child(negate, x, inherited, queue):
-    try:
-        inherited.run(x)
-        queue.put("ran")
-    except ashlar.InvalidArgument as error:
-        queue.put(str(error))
+def _in_child(negate, x, inherited, started, queue):
+    for use in (lambda: inherited.run(x), started.wait, started.cancel):
+        try:
+            use()
+            queue.put("ran")
+        except ashlar.InvalidArgument as error:
+            queue.put(str(error))
     queue.put(np.array_equal(negate(x), -x))
 
 
@@ -343,17 +371,56 @@ def test_forks(negate, x):
     """Modules go on in a child; a session of the parent says why it does
     not."""
     inherited = negate.session()
+    started = negate.session().run_async(x)
     negate(x)
     context = multiprocessing.get_context("fork")
     queue = context.Queue()
     child = context.Process(target=_in_child,
-                            args=(negate, x, inherited, queue))
+                            args=(negate, x, inherited, started, queue))
     child.start()
-    assert "fork" in queue.get(timeout=60)
+    for _ in range(3):
+        assert "fork" in queue.get(timeout=60)
     assert queue.get(timeout=60) is True
     child.join(60)
     assert child.exitcode == 0
     assert np.array_equal(inherited.run(x)["y"], -x)
+
+
+def test_daemons_at_the_end(negate, tmp_path):
+    """Threads that use the library when the interpreter ends."""
+    path = tmp_path / "m.ash"
+    negate.save(path)
+    code = f"""
+import ashlar, numpy as np, threading, time
+module = ashlar.load({str(path)!r}, allow_native_code=True)
+x = np.zeros((2, 3), np.float32)
+def go():
+    session = module.session(threads=1)
+    while True:
+        session.run(x)
+for _ in range(4):
+    threading.Thread(target=go, daemon=True).start()
+time.sleep(0.2)
+"""
+    for _ in range(8):
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True,
+                              timeout=120)
+        assert done.returncode == 0 and not done.stderr, done
+
+
+def test_without_a_terminal(tmp_path):
+    """Services have no stderr, or one that is no file."""
+    code = f"""
+import sys
+sys.stderr = {{}}
+import ashlar
+ashlar.compile({str(DIGITS)!r}, shapes={{{{"image": (1, 1, 8, 8)}}}})
+"""
+    for stderr in ("None", "type('Log', (), {'write': print, "
+                   "'flush': lambda self: None})()"):
+        done = subprocess.run([sys.executable, "-c", code.format(stderr)],
+                              capture_output=True, timeout=120)
+        assert done.returncode == 0, done
 
 
 def test_the_end_of_the_interpreter(negate, tmp_path):

@@ -4,6 +4,7 @@
 import logging
 import os
 import pathlib
+import platform
 import shutil
 import signal
 import subprocess
@@ -290,3 +291,14 @@ def test_the_c_library_is_there():
     library = ctypes.CDLL(ashlar.get_library())
     library.ashlar_runtime_version.restype = ctypes.c_char_p
     assert library.ashlar_runtime_version().decode() == ashlar.__version__
+
+
+def test_for_another_machine(tmp_path):
+    """What cannot run here is written all the same, and that is said."""
+    path = tmp_path / "other.ash"
+    target = "cpu:x86-64-v3" if platform.machine() != "x86_64" \
+        else "cpu:aarch64"
+    with pytest.raises(ashlar.Unsupported, match="other.ash is written"):
+        ashlar.compile(DIGITS, path, shapes={"image": (1, 1, 8, 8)},
+                       target=target)
+    assert path.stat().st_size > 0

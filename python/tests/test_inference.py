@@ -87,6 +87,19 @@ def test_ranges_make_one_module(cache):
     assert len(list(cache.glob("*.ash"))) == 1
 
 
+def test_ranges_by_the_names_of_the_model(cache):
+    made = model([helper.make_node("Relu", ["x"], ["y"])],
+                 {"x": (TensorProto.FLOAT, ["n", 3])},
+                 {"y": (TensorProto.FLOAT, ["n", 3])}).SerializeToString()
+    session = ashlar.InferenceSession(made, cache_dir=cache,
+                                      dims={"n": (1, 4)})
+    assert len(list(cache.glob("*.ash"))) == 1  # compiled at once
+    for rows in (1, 3, 4):
+        x = np.ones((rows, 3), np.float32)
+        assert np.array_equal(session.run(None, {"x": x})[0], x)
+    assert len(list(cache.glob("*.ash"))) == 1
+
+
 def test_values_that_nodes_must_know(cache):
     made = model(
         [helper.make_node("Reshape", ["x", "shape"], ["y"])],

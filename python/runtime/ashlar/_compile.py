@@ -11,7 +11,7 @@ from typing import (TYPE_CHECKING, Any, Callable, Iterable, Mapping, Optional,
 
 from ._compiler import flags_for, log, run_compiler
 from ._diagnostics import Diagnostic, Progress, Remark, read_remarks
-from ._errors import Internal
+from ._errors import Internal, Unsupported
 from ._module import Module, Path, check_load_options, load_descriptor
 from ._progress import ProgressBar
 from ._runtime import Budget
@@ -108,6 +108,13 @@ def compile(model: Any, output: Optional[Path] = None, *,
                            f"{error.strerror}", str(made)) from None
         if name is None:
             name = pathlib.Path(flags[0]).stem
-        return load_descriptor(descriptor, name, budget, device, "strict", True,
-                               False, runtime, remarks=notes,
-                               diagnostics=diagnostics)
+        try:
+            return load_descriptor(descriptor, name, budget, device, "strict",
+                                   True, False, runtime, remarks=notes,
+                                   diagnostics=diagnostics)
+        except Unsupported as error:
+            if output is None:
+                raise
+            raise Unsupported(
+                f"{error.message.rstrip()}; {os.fsdecode(output)} is written, "
+                "to be loaded where it can run", error.place) from error

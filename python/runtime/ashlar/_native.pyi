@@ -5,6 +5,9 @@ from collections.abc import Generator, Sequence
 from typing import Any
 
 
+def _close() -> None:
+    """Lets no thread come back from the library any more."""
+
 version: str = '0.1.0'
 
 def forks() -> int:

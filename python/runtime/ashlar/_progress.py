@@ -21,13 +21,18 @@ def _notebook() -> Optional[Any]:
     return display
 
 
+def _is_terminal() -> bool:
+    """Whether somebody looks: services have no stderr, or one of their own."""
+    return bool(getattr(sys.stderr, "isatty", bool)())
+
+
 class ProgressBar:
     """Shown after two seconds, renewed as time goes by, gone in the end; in a
     notebook it says then how long it took."""
 
     def __init__(self, wanted: Optional[bool]):
         self._display = None if wanted is False else _notebook()
-        watched = self._display is not None or sys.stderr.isatty()
+        watched = self._display is not None or _is_terminal()
         self._wanted = watched if wanted is None else wanted
         self._begin = time.monotonic()
         self._last: Optional[Progress] = None

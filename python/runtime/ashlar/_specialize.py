@@ -87,6 +87,8 @@ class Specialized:
     def is_ready(self) -> bool:
         """Whether no size is open that the options do not give."""
         given = self._options.get("shapes") or {}
+        if self._options.get("dims"):
+            return True  # of the model's own names, and so compile checks it
         return all(each.is_static or each.name in given
                    for each in self.description.inputs)
 
@@ -95,7 +97,8 @@ class Specialized:
         given = self._options.get("shapes") or {}
         shapes = dict(given)
         for each in self.description.inputs:
-            if each.is_static or each.name in given:
+            if each.is_static or each.name in given or \
+                    self._options.get("dims"):
                 continue
             if each.name not in feed:
                 raise InvalidArgument(

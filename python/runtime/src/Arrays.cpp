@@ -113,6 +113,30 @@ bool isToBeNegated(nb::handle object) {
          nb::cast<bool>(object.attr("is_neg")());
 }
 
+/// The capsule that an object lends its memory by, which may not be one that
+/// was consumed before; null: it has none to give. What it raised is `refusal`.
+nb::object lendingOf(nb::handle object, nb::object &refusal) {
+  static PyObject *numpyArray =
+      nb::object(nb::module_::import_("numpy").attr("ndarray")).release().ptr();
+  // Those of NumPy are made for each call.
+  if (object.type().ptr() == numpyArray || !nb::hasattr(object, "__dlpack__"))
+    return {};
+  nb::object ask = object.attr("__dlpack__");
+  for (bool isVersioned : {true, false})
+    try {
+      return isVersioned ? ask(nb::arg("max_version") = nb::make_tuple(1, 0))
+                         : ask();
+    } catch (nb::python_error &error) {
+      if (isVersioned && error.matches(PyExc_TypeError))
+        continue;
+      if (!error.matches(PyExc_Exception))
+        throw;
+      refusal = nb::borrow(error.value());
+      break;
+    }
+  return {};
+}
+
 /// Fills `array` from any object that holds memory of the port's type, or
 /// raises what is wrong with it. What NumPy has no name for in DLPack, and
 /// whatever is to be refused, takes the way through _arrays.prepare, which
@@ -124,15 +148,26 @@ ashlar_tensor_t take(nb::handle object, const Port &port, bool isOutput,
   bool isJax = isOutput &&
                nb::cast<std::string>(nb::str(object.type().attr("__module__")))
                        .rfind("jax", 0) == 0;
-  if (!isJax && !isToBeNegated(object) &&
-      nb::try_cast<Array>(object, array, false) &&
-      isTaken(array, port.info.type))
-    return tensorOf(array, port);
-  nb::object prepared =
-      nb::module_::import_("ashlar._arrays")
-          .attr("prepare")(object, port.name,
-                           ashlar_element_type_name(port.info.type),
-                           port.info.shape_text, isOutput);
+  nb::object refusal;
+  if (!isJax && !isToBeNegated(object)) {
+    // A capsule is consumed as such, so that its name says so.
+    nb::object lent = lendingOf(object, refusal);
+    if (nb::try_cast<Array>(lent.is_valid() ? nb::handle(lent) : object, array,
+                            false) &&
+        isTaken(array, port.info.type))
+      return tensorOf(array, port);
+  }
+  nb::object prepared;
+  try {
+    prepared = nb::module_::import_("ashlar._arrays")
+                   .attr("prepare")(object, port.name,
+                                    ashlar_element_type_name(port.info.type),
+                                    port.info.shape_text, isOutput);
+  } catch (nb::python_error &error) {
+    if (refusal.is_valid())
+      PyException_SetCause(error.value().ptr(), refusal.release().ptr());
+    throw;
+  }
   uint32_t asBits = port.info.type;
   if (!port.view.is_none())
     asBits = ashlar_element_type_size(port.info.type) == 2 ? ASHLAR_TYPE_U16

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Module.h"
 #include "Arrays.h"
+#include "Gil.h"
 #include <cstring>
 #include <nanobind/stl/vector.h>
 
@@ -55,7 +56,7 @@ Module::Module(const Runtime &runtime, nb::bytes path, const Budget *budget,
   options.placement = isSoft ? ASHLAR_PLACEMENT_SOFT : ASHLAR_PLACEMENT_STRICT;
   KeptStatus status;
   {
-    nb::gil_scoped_release released;
+    ReleasedGil released;
     status = ashlar_module_load_file(runtime.get(), path.c_str(), &options,
                                      handle.out());
   }

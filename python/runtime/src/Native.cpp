@@ -2,6 +2,7 @@
 //
 // The binding's list of contents.
 #include "Budget.h"
+#include "Gil.h"
 #include "Module.h"
 #include "Runtime.h"
 #include "Session.h"
@@ -14,6 +15,7 @@ NB_MODULE(_native, module) {
   // What still lives when the interpreter ends goes with the process.
   nb::set_leak_warnings(false);
   pthread_atfork(nullptr, nullptr, [] { ++forks; });
+  bindGil(module);
   module.attr("version") = ashlar_runtime_version();
   module.def(
       "forks", [] { return forks.load(); },

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Run.h"
+#include "Gil.h"
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -16,7 +17,7 @@ Bindings::Bindings(nb::handle session, nb::handle inputs, nb::handle out,
       std::make_unique<Arguments>(chosen.inputs, chosen.outputs, inputs, out);
   KeptStatus status;
   {
-    nb::gil_scoped_release released;
+    ReleasedGil released;
     status = ashlar_bindings_create(
         of.get(), chosen.handle, arguments->inputs(), arguments->inputCount(),
         arguments->outputs(), arguments->outputCount(), handle.out());
@@ -41,7 +42,7 @@ nb::dict Bindings::run() {
   Session::Use use(of);
   KeptStatus status;
   {
-    nb::gil_scoped_release released;
+    ReleasedGil released;
     status = ashlar_bindings_run(handle.get());
   }
   status.check();
@@ -53,17 +54,21 @@ std::shared_ptr<Flight> Bindings::start() {
   auto started = std::make_shared<Flight>();
   KeptStatus status;
   {
-    nb::gil_scoped_release released;
+    ReleasedGil released;
     status = ashlar_bindings_run_async(handle.get(), started->event.out());
   }
   status.check();
   return of.flight = started;
 }
 
-bool Run::isDone() { return flight->wait(0); }
+bool Run::isDone() {
+  flight->checkProcess();
+  return flight->wait(0);
+}
 
 nb::object Run::wait(double seconds) {
   using Clock = std::chrono::steady_clock;
+  flight->checkProcess();
   if (std::isnan(seconds) || seconds < 0)
     raise(ASHLAR_INVALID_ARGUMENT,
           "expected seconds from 0 on, found " + std::to_string(seconds),
@@ -75,7 +80,7 @@ nb::object Run::wait(double seconds) {
         seconds - std::chrono::duration<double>(Clock::now() - begin).count();
     bool done;
     {
-      nb::gil_scoped_release released;
+      ReleasedGil released;
       done = flight->wait(uint64_t(std::clamp(left, 0.0, 0.05) * 1e9));
     }
     if (done)
@@ -104,6 +109,7 @@ nb::object Run::wait(double seconds) {
 }
 
 void Run::cancel() {
+  flight->checkProcess();
   if (!flight->wait(0))
     check(ashlar_event_cancel(flight->event.get()));
 }

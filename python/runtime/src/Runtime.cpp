@@ -2,6 +2,7 @@
 //
 // Runtime, Device and traces.
 #include "Runtime.h"
+#include "Gil.h"
 #include <nanobind/stl/vector.h>
 #include <sstream>
 
@@ -87,7 +88,7 @@ void python::bindRuntime(nb::module_ &module) {
       .def("_trace_stop", [](const Runtime &runtime) {
         KeptStatus status;
         {
-          nb::gil_scoped_release released;
+          ReleasedGil released;
           status = ashlar_trace_stop(runtime.get());
         }
         status.check();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Session.h"
+#include "Gil.h"
 #include "Run.h"
 
 using namespace ashlar;
@@ -9,8 +10,16 @@ Flight::~Flight() {
   if (!event.get() || event.isOfParent())
     return;
   // It may write into memory that goes next.
-  nb::gil_scoped_release released;
+  ReleasedGil released;
   wait(ASHLAR_FOREVER);
+}
+
+void Flight::checkProcess() const {
+  if (event.isOfParent())
+    raise(ASHLAR_INVALID_ARGUMENT,
+          "expected a run of this process, found one started before a fork, "
+          "which the parent's threads do; make a session in the child",
+          "run");
 }
 
 bool Flight::wait(uint64_t nanoseconds) {
@@ -40,7 +49,7 @@ Session::Session(nb::object module, const Budget *budget, nb::object name,
   ashlar_module_t *of = nb::cast<const Module &>(owner).get();
   KeptStatus status;
   {
-    nb::gil_scoped_release released;
+    ReleasedGil released;
     status = ashlar_session_create(of, Budget::handleOf(budget), &options,
                                    handle.out());
   }
@@ -77,7 +86,7 @@ void Session::close() {
   if (isClosed())
     return;
   Use use(*this);
-  nb::gil_scoped_release released;
+  ReleasedGil released;
   handle.reset();
 }
 
@@ -87,7 +96,7 @@ nb::dict Session::run(nb::handle inputs, nb::handle out, nb::handle entry) {
   Arguments arguments(chosen.inputs, chosen.outputs, inputs, out);
   KeptStatus status;
   {
-    nb::gil_scoped_release released;
+    ReleasedGil released;
     status = ashlar_session_run_entry(
         handle.get(), chosen.handle, arguments.inputs(), arguments.inputCount(),
         arguments.outputs(), arguments.outputCount());
@@ -104,7 +113,7 @@ std::shared_ptr<Flight> Session::start(nb::handle inputs, nb::handle out,
   Arguments &arguments = *started->arguments;
   KeptStatus status;
   {
-    nb::gil_scoped_release released;
+    ReleasedGil released;
     status = ashlar_session_run_async(
         handle.get(), entry.handle, arguments.inputs(), arguments.inputCount(),
         arguments.outputs(), arguments.outputCount(), started->event.out());

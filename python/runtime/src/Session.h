@@ -15,6 +15,8 @@ public:
   ~Flight(); ///< waits for it
   Handle<ashlar_event_t, ashlar_event_release> event;
   std::unique_ptr<Arguments> arguments; ///< null: of bindings
+  /// Raises where a fork lies between its start and now.
+  void checkProcess() const;
   /// Whether it has ended within the time; keeps how. Without the GIL.
   bool wait(uint64_t nanoseconds);
   KeptStatus status;
