@@ -77,14 +77,12 @@ static Outcome runForall(Machine &machine, Fiber &fiber, const Step &step) {
     workers *= count;
   if (workers > 1 << 24)
     return machine.fail(step.op, "expected at most 16777216 workers");
-  if (workers != 0) {
-    SmallVector<int64_t> number(counts.size(), 0);
-    do {
-      SmallVector<int64_t> &at = points.emplace_back();
-      for (size_t d = 0; d != number.size(); ++d)
-        at.push_back(from[d] + number[d] * by[d]);
-    } while (advance(number, counts));
-  }
+  (void)forEachPoint(counts, [&](ArrayRef<int64_t> number) {
+    SmallVector<int64_t> &at = points.emplace_back();
+    for (size_t d = 0; d != number.size(); ++d)
+      at.push_back(from[d] + number[d] * by[d]);
+    return Outcome::Done;
+  });
   if (points.empty())
     return Outcome::Done;
   for (size_t i = points.size(); i > 1; --i)

@@ -21,9 +21,6 @@ namespace ashlar {
 #include "ashlar/Interpret/Passes.h.inc"
 } // namespace ashlar
 
-/// In memory of one kind or another, 8 bytes each.
-static constexpr double mostElements = 1 << 26;
-
 /// The elements from the first to the last of a memref, or nothing where they
 /// are not known, too many or no numbers.
 static std::optional<int64_t> reachOf(Type type) {
@@ -42,7 +39,7 @@ static std::optional<int64_t> reachOf(Type type) {
       return std::nullopt; // open, or backwards
     reach += double(size - 1) * stride;
   }
-  if (reach > mostElements)
+  if (reach > interpret::mostElements)
     return std::nullopt;
   return int64_t(reach);
 }
@@ -51,9 +48,9 @@ static std::optional<int64_t> reachOf(Type type) {
 static std::string whyNot(func::FuncOp function, uint64_t most) {
   for (Type type : function.getArgumentTypes())
     if (!reachOf(type))
-      return "expected arguments of memrefs of numbers, at most 67108864, "
-             "whose "
-             "sizes and strides are known";
+      return "expected arguments of memrefs of numbers, at most " +
+             std::to_string(interpret::mostElements) +
+             ", whose sizes and strides are known";
   std::string unknown;
   function.getBody().walk([&](Operation *op) {
     if (!interpret::isKnown(*op) ||
@@ -159,20 +156,25 @@ struct InterpretKernels
           (!isProgram || bodies.contains(function.getName())))
         functions.push_back(function);
     });
-    for (func::FuncOp function : functions)
+    for (func::FuncOp function : functions) {
+      std::string why = whyNot(function, most);
       if (tell)
-        tellOf(function);
+        tellOf(function, why);
+      else if (!why.empty())
+        emitRemark(function.getLoc())
+            << "'" << function.getName() << "' is left out: " << why;
       else if (failed(check(function)))
         signalPassFailure();
+    }
     markAllAnalysesPreserved();
   }
 
-  /// The same, as what became of it.
-  void tellOf(func::FuncOp function) {
+  /// Runs one that is not left out, and says what became of it.
+  void tellOf(func::FuncOp function, const std::string &leftOut) {
     interpret::KernelOutcome outcome;
     outcome.name = function.getName();
-    outcome.leftOut = whyNot(function, most);
-    if (outcome.leftOut.empty()) {
+    outcome.leftOut = leftOut;
+    if (leftOut.empty()) {
       ScopedDiagnosticHandler handler(&getContext(), [&](Diagnostic &said) {
         if (said.getSeverity() == DiagnosticSeverity::Error &&
             outcome.wrong.empty())
@@ -187,12 +189,6 @@ struct InterpretKernels
 
   LogicalResult check(func::FuncOp function) {
     found = 0;
-    std::string why = whyNot(function, most);
-    if (!why.empty()) {
-      emitRemark(function.getLoc())
-          << "'" << function.getName() << "' is left out: " << why;
-      return success();
-    }
     func::FuncOp reference;
     if (auto name = function->getAttrOfType<FlatSymbolRefAttr>("reference")) {
       reference =

@@ -2,8 +2,8 @@
 //
 // Rings, copies, steps and roles. Until a token has been waited for, what it
 // stands for owns the bytes that it reads and writes.
-#include "Accesses.h"
-#include "LinearMap.h"
+#include "Epilogue.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -15,7 +15,7 @@ static Outcome runAlloc(Machine &, Fiber &fiber, const Step &step) {
   ring->type = cast<tile::AllocOp>(step.op).getRing().getType();
   ArrayRef<int64_t> shape = ring->type.getShape();
   int64_t size = ring->type.getLayout() ? ring->type.getLayout().getSize(shape)
-                                        : product(shape);
+                                        : computeProduct(shape);
   for (int64_t i = 0; i != ring->type.getSlots(); ++i) {
     ring->slots.emplace_back();
     ring->slots.back().buffer = std::make_shared<Buffer>(size);
@@ -33,10 +33,7 @@ static std::shared_ptr<Slot> slotOf(const std::shared_ptr<Ring> &ring,
   slot->generation = slot->buffer->generation;
   slot->sizes = SmallVector<int64_t>(ring->type.getShape());
   slot->layout = ring->type.getLayout();
-  slot->strides.resize(slot->sizes.size());
-  int64_t stride = 1;
-  for (size_t d = slot->sizes.size(); d-- != 0; stride *= slot->sizes[d])
-    slot->strides[d] = stride;
+  slot->strides = computeStrides(slot->sizes);
   return slot;
 }
 
@@ -76,13 +73,15 @@ static Outcome runCopy(Machine &machine, Fiber &fiber, const Step &step) {
   TaskRef task = machine.begin(op, nullptr);
   auto places = std::make_shared<std::vector<std::pair<int64_t, int64_t>>>();
   LinearMap map(op.getMap());
-  SmallVector<int64_t> at(slot->sizes.size(), 0);
-  do {
+  outcome = forEachPoint(slot->sizes, [&](ArrayRef<int64_t> at) {
     ArrayRef<int64_t> from = map(at);
-    if (mayRead(machine, op, *source, from) != Outcome::Done)
-      return Outcome::Failed;
-    places->emplace_back(source->placeOf(from), slot->placeOf(at));
-  } while (advance(at, slot->sizes));
+    Outcome allowed = mayRead(machine, op, *source, from);
+    if (allowed == Outcome::Done)
+      places->emplace_back(source->placeOf(from), slot->placeOf(at));
+    return allowed;
+  });
+  if (outcome != Outcome::Done)
+    return outcome;
   for (auto [from, to] : *places) {
     source->buffer->mark(task, source->buffer, from, /*writes=*/false);
     slot->buffer->mark(task, slot->buffer, to, /*writes=*/true);
@@ -175,7 +174,7 @@ static std::shared_ptr<Accumulator> newAccumulator(Type type) {
   auto acc = std::make_shared<Accumulator>();
   acc->element = own.getElementType();
   acc->shape = SmallVector<int64_t>(own.getShape());
-  acc->values.resize(product(acc->shape));
+  acc->values.resize(computeProduct(acc->shape));
   return acc;
 }
 
@@ -247,7 +246,7 @@ public:
     Type type = op.getAcc().getType().getElementType();
     Type aType = cast<ShapedType>(op.getA().getType()).getElementType(),
          bType = cast<ShapedType>(op.getB().getType()).getElementType();
-    size_t last = 0, terms = product(reduced);
+    size_t last = 0, terms = computeProduct(reduced);
     (void)forEach([&](ArrayRef<int64_t> point) {
       Number &sum = sums[last++ / terms];
       Number x = a->buffer->elements[a->placeOf(aMap(point))],
@@ -274,12 +273,7 @@ private:
   Outcome forEach(llvm::function_ref<Outcome(ArrayRef<int64_t>)> body) {
     SmallVector<int64_t> sizes(shape);
     llvm::append_range(sizes, reduced);
-    SmallVector<int64_t> point(sizes.size(), 0);
-    do {
-      if (Outcome outcome = body(point); outcome != Outcome::Done)
-        return outcome;
-    } while (advance(point, sizes));
-    return Outcome::Done;
+    return forEachPoint(sizes, body);
   }
 
   tile::StepOp op;
@@ -326,27 +320,12 @@ static Outcome runDrain(Machine &machine, Fiber &fiber, const Step &step) {
   auto acc = fiber.get<Accumulator>(step.in[0]);
   if (mayUse(machine, op, *acc) != Outcome::Done)
     return Outcome::Failed;
-  size_t numEpilogue = op.getEpilogue().size();
-  const View &target = *fiber.get<View>(step.in[1 + numEpilogue]);
-  std::vector<LinearMap> maps;
-  for (size_t i = 0; i != numEpilogue + 1; ++i)
-    maps.emplace_back(op.getMap(i));
-  std::vector<Cell> arguments(1 + numEpilogue);
-  SmallVector<int64_t> at(acc->shape.size(), 0);
-  size_t number = 0;
-  do {
-    arguments[0].number = acc->values[number++];
-    for (size_t i = 0; i != numEpilogue; ++i)
-      if (load(machine, op, *fiber.get<View>(step.in[1 + i]), maps[i](at),
-               arguments[1 + i].number) != Outcome::Done)
-        return Outcome::Failed;
-    if (machine.evaluate(fiber, op.getBody().front(), arguments) !=
-            Outcome::Done ||
-        store(machine, op, target, maps.back()(at),
-              fiber.yielded.front().number) != Outcome::Done)
-      return Outcome::Failed;
-  } while (advance(at, acc->shape));
-  return Outcome::Done;
+  Epilogue epilogue(machine, fiber, op, op.getBody().front(),
+                    ArrayRef(step.in).drop_front(), op.getMaps().getValue());
+  const Number *next = acc->values.data();
+  return forEachPoint(acc->shape, [&](ArrayRef<int64_t> at) {
+    return epilogue.store(*next++, at);
+  });
 }
 
 Handler interpret::tileHandlerOf(Operation &op) {

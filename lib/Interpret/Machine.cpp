@@ -84,13 +84,6 @@ bool interpret::advance(MutableArrayRef<int64_t> point,
   return false;
 }
 
-int64_t interpret::product(ArrayRef<int64_t> sizes) {
-  int64_t all = 1;
-  for (int64_t size : sizes)
-    all *= size;
-  return all;
-}
-
 SmallVector<int64_t> interpret::mixedValues(const Fiber &fiber,
                                             const Step &step,
                                             ArrayRef<int64_t> mixed,
@@ -147,7 +140,8 @@ LogicalResult Machine::prepare() {
       if (op.getNumResults() != 0)
         step.out = places.at(op.getResult(0));
       step.rule = scalarRuleOf(op);
-      step.run = handlerOf(op);
+      if (!step.rule)
+        step.run = handlerOf(op);
       if (!step.rule && !step.run) {
         op.emitOpError("is nothing that can be interpreted");
         return WalkResult::interrupt();

@@ -136,7 +136,20 @@ void apply(mlir::AffineMap map, llvm::ArrayRef<int64_t> operands,
 /// The next of the points of a box, row by row; false: there is none.
 bool advance(llvm::MutableArrayRef<int64_t> point,
              llvm::ArrayRef<int64_t> sizes);
-int64_t product(llvm::ArrayRef<int64_t> sizes);
+/// Calls `body` for each point of a box, row by row, until one is not done.
+template <typename Body>
+Outcome forEachPoint(llvm::ArrayRef<int64_t> sizes, Body body) {
+  if (llvm::is_contained(sizes, 0))
+    return Outcome::Done;
+  llvm::SmallVector<int64_t> point(sizes.size(), 0);
+  do
+    if (Outcome outcome = body(point); outcome != Outcome::Done)
+      return outcome;
+  while (advance(point, sizes));
+  return Outcome::Done;
+}
+/// Of memory of one kind or another, 8 bytes each: more is refused.
+constexpr int64_t mostElements = 1 << 26;
 
 } // namespace ashlar::interpret
 

@@ -3,6 +3,7 @@
 // Memory in parts, and single elements of it.
 #include "Accesses.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -14,18 +15,15 @@ static Outcome runAlloc(Machine &machine, Fiber &fiber, const Step &step) {
   auto view = std::make_shared<View>();
   size_t next = 0;
   view->sizes = mixedValues(fiber, step, type.getShape(), next);
-  view->strides.resize(view->sizes.size());
   double elements = 1;
   for (int64_t size : view->sizes)
     elements *= size;
   if (llvm::any_of(view->sizes, [](int64_t size) { return size < 0; }) ||
-      elements > 1 << 26)
+      elements > mostElements)
     return machine.fail(step.op, "expected at most 67108864 elements, of sizes "
                                  "of 0 or more");
-  int64_t stride = 1;
-  for (size_t d = view->sizes.size(); d-- != 0; stride *= view->sizes[d])
-    view->strides[d] = stride;
-  view->buffer = std::make_shared<Buffer>(product(view->sizes));
+  view->strides = computeStrides(view->sizes);
+  view->buffer = std::make_shared<Buffer>(computeProduct(view->sizes));
   fiber.cells[step.out].object = view;
   return Outcome::Done;
 }
@@ -120,16 +118,12 @@ static Outcome runCopy(Machine &machine, Fiber &fiber, const Step &step) {
   auto from = fiber.get<View>(step.in[0]), to = fiber.get<View>(step.in[1]);
   if (from->sizes != to->sizes)
     return machine.fail(step.op, "expected source and target of one shape");
-  if (product(to->sizes) == 0)
-    return Outcome::Done;
-  SmallVector<int64_t> at(to->sizes.size(), 0);
-  do {
+  return forEachPoint(to->sizes, [&](ArrayRef<int64_t> at) {
     Number number;
-    if (load(machine, step.op, *from, at, number) != Outcome::Done ||
-        store(machine, step.op, *to, at, number) != Outcome::Done)
-      return Outcome::Failed;
-  } while (advance(at, to->sizes));
-  return Outcome::Done;
+    Outcome outcome = load(machine, step.op, *from, at, number);
+    return outcome == Outcome::Done ? store(machine, step.op, *to, at, number)
+                                    : outcome;
+  });
 }
 
 Handler interpret::memoryHandlerOf(Operation &op) {

@@ -2,8 +2,7 @@
 //
 // Whole contractions, summed in f64 in plain loops whatever their strategy
 // says, and linalg's ops point by point.
-#include "Accesses.h"
-#include "LinearMap.h"
+#include "Epilogue.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -22,14 +21,12 @@ static Outcome runLinalg(Machine &machine, Fiber &fiber, const Step &step) {
           shapes, fiber.get<View>(step.in[operand.getOperandNumber()])->sizes);
   }
   apply(op.getShapesToLoopsMap(), shapes, sizes);
-  if (product(sizes) == 0)
-    return Outcome::Done;
   size_t numInputs = op.getNumDpsInputs();
   std::vector<Cell> arguments(step.in.size());
-  fiber.points.emplace_back(sizes.size(), 0);
+  fiber.points.emplace_back();
   size_t depth = fiber.points.size() - 1;
-  do {
-    SmallVector<int64_t> at = fiber.points[depth];
+  Outcome outcome = forEachPoint(sizes, [&](ArrayRef<int64_t> at) {
+    fiber.points[depth].assign(at.begin(), at.end());
     for (auto [i, place] : llvm::enumerate(step.in))
       if (!fiber.cells[place].object)
         arguments[i].number = fiber.number(place);
@@ -42,9 +39,10 @@ static Outcome runLinalg(Machine &machine, Fiber &fiber, const Step &step) {
       if (store(machine, op, *fiber.get<View>(step.in[i]), maps[i](at),
                 fiber.yielded[i - numInputs].number) != Outcome::Done)
         return Outcome::Failed;
-  } while (advance(fiber.points[depth], sizes));
+    return Outcome::Done;
+  });
   fiber.points.pop_back();
-  return Outcome::Done;
+  return outcome;
 }
 
 static Outcome runIndex(Machine &, Fiber &fiber, const Step &step) {
@@ -61,45 +59,25 @@ struct Contract {
       : op(op), machine(machine), fiber(fiber), step(step) {}
 
   Outcome run() {
-    size_t numEpilogue = op.getEpilogue().size();
-    const View &target = *fiber.get<View>(step.in[2 + numEpilogue]);
-    if (op.getPadAttr() && fill(target) != Outcome::Done)
+    ArrayRef<unsigned> places = ArrayRef(step.in).drop_front(2);
+    if (op.getPadAttr() &&
+        fill(*fiber.get<View>(places.back())) != Outcome::Done)
       return Outcome::Failed;
-    if (product(op.getParallel()) == 0)
-      return Outcome::Done;
-    LinearMap toTarget(op.getResultMap());
-    std::vector<LinearMap> maps;
-    for (size_t i = 0; i != numEpilogue; ++i)
-      maps.emplace_back(op.getEpilogueMap(i));
-    SmallVector<int64_t> at(op.getParallel().size(), 0);
-    std::vector<Cell> arguments(1 + numEpilogue);
-    do {
-      if (sum(at, arguments[0].number) != Outcome::Done)
-        return Outcome::Failed;
-      for (size_t i = 0; i != numEpilogue; ++i)
-        if (load(machine, op, *fiber.get<View>(step.in[2 + i]), maps[i](at),
-                 arguments[1 + i].number) != Outcome::Done)
-          return Outcome::Failed;
-      if (machine.evaluate(fiber, op.getBody().front(), arguments) !=
-              Outcome::Done ||
-          store(machine, op, target, toTarget(at),
-                fiber.yielded.front().number) != Outcome::Done)
-        return Outcome::Failed;
-    } while (advance(at, op.getParallel()));
-    return Outcome::Done;
+    Epilogue epilogue(machine, fiber, op, op.getBody().front(), places,
+                      op.getMaps().getValue().drop_front(2));
+    return forEachPoint(op.getParallel(), [&](ArrayRef<int64_t> at) {
+      Number total;
+      Outcome outcome = sum(at, total);
+      return outcome == Outcome::Done ? epilogue.store(total, at) : outcome;
+    });
   }
 
 private:
   Outcome fill(const View &target) {
-    if (product(target.sizes) == 0)
-      return Outcome::Done;
-    SmallVector<int64_t> at(target.sizes.size(), 0);
-    do {
-      if (store(machine, op, target, at, numberOf(*op.getPad())) !=
-          Outcome::Done)
-        return Outcome::Failed;
-    } while (advance(at, target.sizes));
-    return Outcome::Done;
+    Number pad = numberOf(*op.getPad());
+    return forEachPoint(target.sizes, [&](ArrayRef<int64_t> at) {
+      return store(machine, op, target, at, pad);
+    });
   }
 
   Outcome sum(ArrayRef<int64_t> at, Number &total) {
@@ -110,22 +88,25 @@ private:
     Type aType = cast<ShapedType>(op.getA().getType()).getElementType(),
          bType = cast<ShapedType>(op.getB().getType()).getElementType();
     SmallVector<int64_t> point(at);
-    point.resize(at.size() + op.getReduced().size(), 0);
+    point.resize(at.size() + op.getReduced().size());
     double real = 0;
     int64_t whole = 0;
-    if (product(op.getReduced()) != 0)
-      do {
-        Number x, y;
-        if (load(machine, op, a, aMap(point), x) != Outcome::Done ||
-            load(machine, op, b, bMap(point), y) != Outcome::Done)
-          return Outcome::Failed;
-        if (isReal)
-          real += x.real * y.real;
-        else
-          whole += extended(aType, op.getAUnsigned(), x) *
-                   extended(bType, op.getBUnsigned(), y);
-      } while (advance(MutableArrayRef(point).drop_front(at.size()),
-                       op.getReduced()));
+    Outcome outcome =
+        forEachPoint(op.getReduced(), [&](ArrayRef<int64_t> term) {
+          llvm::copy(term, point.begin() + at.size());
+          Number x, y;
+          if (load(machine, op, a, aMap(point), x) != Outcome::Done ||
+              load(machine, op, b, bMap(point), y) != Outcome::Done)
+            return Outcome::Failed;
+          if (isReal)
+            real += x.real * y.real;
+          else
+            whole += extended(aType, op.getAUnsigned(), x) *
+                     extended(bType, op.getBUnsigned(), y);
+          return Outcome::Done;
+        });
+    if (outcome != Outcome::Done)
+      return outcome;
     if (isReal)
       total.real = roundTo(type, real);
     else

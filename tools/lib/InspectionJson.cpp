@@ -82,16 +82,11 @@ static Json contractJson(const fb::Contract &contract,
          {"arena_bytes", other.arena_bytes()},
          {"arena_lower_bound_bytes", other.arena_lower_bound_bytes()}});
   }
-  return {{"weights_bytes", contract.weights_bytes()},
-          {"code_bytes", contract.code_bytes()},
-          {"arena_bytes", contract.arena_bytes()},
-          {"arena_lower_bound_bytes", contract.arena_lower_bound_bytes()},
-          {"outputs_bytes", contract.outputs_bytes()},
-          {"staging_bytes", contract.staging_bytes()},
-          {"scratch_bytes_per_worker", contract.scratch_bytes_per_worker()},
-          {"peak_bytes", contract.peak_bytes()},
-          {"devices", devices},
-          {"companions", companions}};
+  Json out = Json::object();
+  setFigures(out, contractOfHost(contract));
+  out["devices"] = devices;
+  out["companions"] = companions;
+  return out;
 }
 
 /// The entry with the largest peak speaks for its program.

@@ -47,6 +47,12 @@ int64_t stepAlong(AffineExpr expr, unsigned dim) {
   return own && own.getPosition() == dim ? 1 : 0;
 }
 
+/// How far in front of a box's first place its last one lies along a dim, where
+/// a step goes backwards.
+int64_t reachBack(AffineExpr expr, unsigned dim, int64_t extent) {
+  return std::max<int64_t>(0, -stepAlong(expr, dim) * (extent - 1));
+}
+
 /// An operand seen from a box: a part of its memory and the map into it.
 struct BoxView {
   Value memory;
@@ -399,8 +405,7 @@ private:
       // go backwards.
       AffineExpr inside = b.getAffineConstantExpr(0);
       for (unsigned d = 0; d != map.getNumDims(); ++d)
-        inside = inside + std::max<int64_t>(0, -stepAlong(expr, d) *
-                                                   (own.extents[d] - 1));
+        inside = inside + reachBack(expr, d, own.extents[d]);
       for (auto [i, d] : llvm::enumerate(dims))
         inside = inside + b.getAffineDimExpr(i) * stepAlong(expr, d);
       local.push_back(inside);
@@ -485,9 +490,9 @@ private:
       int64_t length = 1, before = 0;
       AffineExpr inside = b.getAffineConstantExpr(0);
       for (auto [i, d] : llvm::enumerate(dims)) {
-        int64_t step = stepAlong(expr, d), reach = step * (extents[i] - 1);
-        length += std::abs(reach);
-        before += std::max<int64_t>(0, -reach);
+        int64_t step = stepAlong(expr, d);
+        length += std::abs(step * (extents[i] - 1));
+        before += reachBack(expr, d, extents[i]);
         inside = inside + b.getAffineDimExpr(i) * step;
       }
       offsets.push_back(affine::makeComposedFoldedAffineApply(

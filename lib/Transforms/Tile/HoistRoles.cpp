@@ -24,16 +24,14 @@ public:
   explicit Hoister(Block &block) : block(block) {}
 
   void run() {
-    for (Operation &op : block)
-      op.walk([&](tile::CopyOp copy) {
-        if (copy.getRing().getType().getSlots() >= 2 &&
-            copy->getParentOfType<scf::ForallOp>().getOperation() ==
-                workerOf(block))
-          copies.insert(copy);
-      });
     bool hasRoles = false;
-    for (Operation &op : block)
-      op.walk([&](tile::RoleOp) { hasRoles = true; });
+    block.walk([&](Operation *op) {
+      hasRoles |= isa<tile::RoleOp>(op);
+      auto copy = dyn_cast<tile::CopyOp>(op);
+      if (copy && copy.getRing().getType().getSlots() >= 2 &&
+          copy->getParentOfType<scf::ForallOp>() == workerOf(block))
+        copies.insert(copy);
+    });
     if (copies.empty() || hasRoles)
       return;
     for (tile::CopyOp copy : copies)
@@ -69,7 +67,7 @@ public:
 
 private:
   /// The scf.forall whose body it is; null: a function's.
-  static Operation *workerOf(Block &block) {
+  static scf::ForallOp workerOf(Block &block) {
     return dyn_cast<scf::ForallOp>(block.getParentOp());
   }
 

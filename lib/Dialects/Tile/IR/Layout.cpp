@@ -167,9 +167,6 @@ static LogicalResult checkSlot(llvm::function_ref<InFlightDiagnostic()> error,
   return success();
 }
 
-/// More than any machine has barriers for.
-static constexpr int64_t mostSlots = 65536;
-
 Type RingType::parse(AsmParser &parser) {
   int64_t slots = 0;
   SmallVector<int64_t> shape;

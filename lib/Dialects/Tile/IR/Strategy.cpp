@@ -342,11 +342,10 @@ static LogicalResult verifyHops(llvm::function_ref<InFlightDiagnostic()> error,
   unsigned kinds[2][3] = {};
   for (HopAttr hop : hops) {
     auto &own = kinds[unsigned(hop.getOperand())];
-    if (hop.getSlots() < 1 || hop.getSlots() > 65536 ||
+    if (hop.getSlots() < 1 || hop.getSlots() > RingType::mostSlots ||
         own[unsigned(hop.getKind())]++)
-      return error() << "expected one hop of a kind, with slots of 1 to 65536, "
-                        "found "
-                     << hop;
+      return error() << "expected one hop of a kind, with slots of 1 to "
+                     << RingType::mostSlots << ", found " << hop;
     if (hop.getKind() == HopKind::Prefetch) {
       if (hop.getOperand() == OperandKind::A)
         return error() << "expected prefetches of b alone, found " << hop;

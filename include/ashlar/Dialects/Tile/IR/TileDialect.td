@@ -129,6 +129,8 @@ def Tile_RingType : TypeDef<Tile_Dialect, "Ring"> {
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
+    /// More than any machine has barriers for.
+    static constexpr int64_t mostSlots = 65536;
     SlotType getSlotType() const;
   }];
 }
