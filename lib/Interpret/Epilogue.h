@@ -12,11 +12,13 @@ namespace ashlar::interpret {
 class Epilogue {
 public:
   /// `places` are the cells of the operands, and then of the target; `maps`,
-  /// one for each, are over the same dims.
+  /// one for each, are over the same dims. `isClipped`: what lies outside of
+  /// the target is left out.
   Epilogue(Machine &machine, Fiber &fiber, mlir::Operation *op,
            mlir::Block &body, llvm::ArrayRef<unsigned> places,
-           llvm::ArrayRef<mlir::Attribute> maps)
-      : machine(machine), fiber(fiber), op(op), body(body) {
+           llvm::ArrayRef<mlir::Attribute> maps, bool isClipped = false)
+      : machine(machine), fiber(fiber), op(op), body(body),
+        isClipped(isClipped) {
     for (auto [place, map] : llvm::zip_equal(places, maps))
       parts.push_back(
           {fiber.get<View>(place),
@@ -26,6 +28,8 @@ public:
 
   /// Puts a sum through the body and stores what it yields at `at`.
   Outcome store(Number sum, llvm::ArrayRef<int64_t> at) {
+    if (isClipped && !parts.back().memory->holds(parts.back().map(at)))
+      return Outcome::Done;
     arguments[0].number = sum;
     for (size_t i = 0; i + 1 != parts.size(); ++i)
       if (load(machine, op, *parts[i].memory, parts[i].map(at),
@@ -46,6 +50,7 @@ private:
   Fiber &fiber;
   mlir::Operation *op;
   mlir::Block &body;
+  bool isClipped;
   std::vector<Part> parts;
   std::vector<Cell> arguments;
 };

@@ -61,9 +61,19 @@ static Outcome freeSlot(Machine &machine, Operation *op, Ring::Slot &slot) {
   return Outcome::Done;
 }
 
+/// Some of the operands, which are numbers.
+static SmallVector<int64_t> numbers(Fiber &fiber, const Step &step,
+                                    size_t first, size_t count) {
+  SmallVector<int64_t> all;
+  for (unsigned place : ArrayRef(step.in).slice(first, count))
+    all.push_back(fiber.number(place).whole);
+  return all;
+}
+
 static Outcome runCopy(Machine &machine, Fiber &fiber, const Step &step) {
   auto op = cast<tile::CopyOp>(step.op);
-  auto ring = fiber.get<Ring>(step.in[1]);
+  size_t numOffsets = op.getOffsets().size();
+  auto ring = fiber.get<Ring>(step.in[1 + numOffsets]);
   unsigned number = ring->copies.size() % ring->slots.size();
   Outcome outcome = freeSlot(machine, op, ring->slots[number]);
   if (outcome != Outcome::Done)
@@ -72,9 +82,13 @@ static Outcome runCopy(Machine &machine, Fiber &fiber, const Step &step) {
   auto source = fiber.get<View>(step.in[0]);
   TaskRef task = machine.begin(op, nullptr);
   auto places = std::make_shared<std::vector<std::pair<int64_t, int64_t>>>();
-  LinearMap map(op.getMap());
+  LinearMap map(op.getMap(), numbers(fiber, step, 1, numOffsets));
   outcome = forEachPoint(slot->sizes, [&](ArrayRef<int64_t> at) {
     ArrayRef<int64_t> from = map(at);
+    if (op.getPadded() && !source->holds(from)) {
+      places->emplace_back(-1, slot->placeOf(at));
+      return Outcome::Done;
+    }
     Outcome allowed = mayRead(machine, op, *source, from);
     if (allowed == Outcome::Done)
       places->emplace_back(source->placeOf(from), slot->placeOf(at));
@@ -83,12 +97,13 @@ static Outcome runCopy(Machine &machine, Fiber &fiber, const Step &step) {
   if (outcome != Outcome::Done)
     return outcome;
   for (auto [from, to] : *places) {
-    source->buffer->mark(task, source->buffer, from, /*writes=*/false);
+    if (from >= 0)
+      source->buffer->mark(task, source->buffer, from, /*writes=*/false);
     slot->buffer->mark(task, slot->buffer, to, /*writes=*/true);
   }
   task->effect = [places, from = source->buffer, to = slot->buffer] {
     for (auto [read, written] : *places)
-      to->elements[written] = from->elements[read];
+      to->elements[written] = read < 0 ? Number{0} : from->elements[read];
   };
   auto token = std::make_shared<Token>();
   token->task = task;
@@ -193,6 +208,22 @@ static Outcome runInit(Machine &, Fiber &fiber, const Step &step) {
   return Outcome::Done;
 }
 
+static Outcome runLoad(Machine &machine, Fiber &fiber, const Step &step) {
+  auto op = cast<tile::LoadOp>(step.op);
+  auto acc = newAccumulator(op.getAcc().getType());
+  auto memory = fiber.get<View>(step.in[0]);
+  LinearMap map(op.getMap());
+  Number *next = acc->values.data();
+  fiber.cells[step.out].object = acc;
+  return forEachPoint(acc->shape, [&](ArrayRef<int64_t> at) {
+    Number &number = *next++ = Number{0};
+    ArrayRef<int64_t> place = map(at);
+    return op.getPadded() && !memory->holds(place)
+               ? Outcome::Done
+               : load(machine, op, *memory, place, number);
+  });
+}
+
 static Outcome runAdd(Machine &machine, Fiber &fiber, const Step &step) {
   auto total = fiber.get<Accumulator>(step.in[0]),
        part = fiber.get<Accumulator>(step.in[1]);
@@ -262,14 +293,6 @@ public:
   }
 
 private:
-  static SmallVector<int64_t> numbers(Fiber &fiber, const Step &step,
-                                      size_t first, size_t count) {
-    SmallVector<int64_t> all;
-    for (unsigned place : ArrayRef(step.in).slice(first, count))
-      all.push_back(fiber.number(place).whole);
-    return all;
-  }
-
   Outcome forEach(llvm::function_ref<Outcome(ArrayRef<int64_t>)> body) {
     SmallVector<int64_t> sizes(shape);
     llvm::append_range(sizes, reduced);
@@ -321,7 +344,8 @@ static Outcome runDrain(Machine &machine, Fiber &fiber, const Step &step) {
   if (mayUse(machine, op, *acc) != Outcome::Done)
     return Outcome::Failed;
   Epilogue epilogue(machine, fiber, op, op.getBody().front(),
-                    ArrayRef(step.in).drop_front(), op.getMaps().getValue());
+                    ArrayRef(step.in).drop_front(), op.getMaps().getValue(),
+                    op.getClipped());
   const Number *next = acc->values.data();
   return forEachPoint(acc->shape, [&](ArrayRef<int64_t> at) {
     return epilogue.store(*next++, at);
@@ -338,6 +362,7 @@ Handler interpret::tileHandlerOf(Operation &op) {
       .Case([](tile::ReleaseOp) { return runRelease; })
       .Case([](tile::RoleOp) { return runRole; })
       .Case([](tile::InitOp) { return runInit; })
+      .Case([](tile::LoadOp) { return runLoad; })
       .Case([](tile::AddOp) { return runAdd; })
       .Case([](tile::StepOp) { return runStep; })
       .Case([](tile::DrainOp) { return runDrain; })

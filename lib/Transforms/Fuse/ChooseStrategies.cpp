@@ -266,9 +266,9 @@ private:
       SmallVector<int64_t> panel(numParallel, 0);
       for (int64_t d : inside.take_front(outside))
         panel[d] = box[d];
-      hops.push_back(tile::HopAttr::get(b.getContext(), tile::OperandKind::B,
-                                        tile::HopKind::Pack, core.farMemory,
-                                        levels.size(), 1, tile::LayoutAttr()));
+      hops.push_back(tile::HopAttr::get(
+          b.getContext(), tile::OperandKind::B, tile::HopKind::Pack,
+          core.farMemory, levels.size(), 1, /*engine=*/"", tile::LayoutAttr()));
       add(tile::LevelKind::Loop, "", panel, none, inside.take_front(outside));
       inside = inside.drop_front(outside);
     }
@@ -282,9 +282,9 @@ private:
     add(tile::LevelKind::Loop, "",
         ArrayRef<int64_t>(box).take_front(numParallel), chunks, loops);
     if (int64_t distance = chooseAhead())
-      hops.push_back(tile::HopAttr::get(b.getContext(), tile::OperandKind::B,
-                                        tile::HopKind::Prefetch, core.farMemory,
-                                        0, distance, tile::LayoutAttr()));
+      hops.push_back(tile::HopAttr::get(
+          b.getContext(), tile::OperandKind::B, tile::HopKind::Prefetch,
+          core.farMemory, 0, distance, /*engine=*/"", tile::LayoutAttr()));
     SmallVector<int64_t> m, n, k, group, lanesOfBoth;
     for (unsigned d = 0; d != sizes.size(); ++d) {
       if (d >= numParallel)
@@ -305,7 +305,8 @@ private:
         b.getContext(), matrix ? StringRef(matrix->name) : core.vectorUnit,
         shape, m, n, k, group, lanesOfBoth, levels, hops,
         matrix ? StringRef(matrix->accumulatorSpace) : "vectors",
-        promotes ? int64_t(levels.size()) - 1 : -1,
+        promotes ? int64_t(levels.size()) - 1 : -1, /*masked=*/{},
+        /*partials=*/"",
         b.getDictionaryAttr(b.getNamedAttr("unroll", b.getI64IntegerAttr(4))));
   }
 

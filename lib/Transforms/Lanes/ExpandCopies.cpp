@@ -45,6 +45,9 @@ LogicalResult expand(tile::CopyOp op) {
   auto type = op.getSlot().getType();
   if (failed(isWaitedFor(op, op.getToken())))
     return failure();
+  if (op.getPadded() || !isa<MemRefType>(op.getSource().getType()))
+    return op.emitOpError("expected all of the slot to lie in memory, for a "
+                          "worker that copies itself");
   for (Operation *user : op.getSlot().getUsers()) {
     auto step = dyn_cast<tile::StepOp>(user);
     if (type.getLayout() ||

@@ -229,6 +229,8 @@ struct ConvertDrain : OpConversionPattern<tile::DrainOp> {
 struct FormMatrices : ashlar::impl::FormMatricesPassBase<FormMatrices> {
   using FormMatricesPassBase::FormMatricesPassBase;
   void runOnOperation() override {
+    if (failed(checkOfOneWorker(getOperation())))
+      return signalPassFailure();
     MLIRContext *context = &getContext();
     TypeConverter converter;
     converter.addConversion([](Type type) { return type; });

@@ -330,6 +330,8 @@ struct ConvertDrain : RegisterPattern<tile::DrainOp> {
 struct VectorizeSteps : ashlar::impl::VectorizeStepsPassBase<VectorizeSteps> {
   using VectorizeStepsPassBase::VectorizeStepsPassBase;
   void runOnOperation() override {
+    if (failed(checkOfOneWorker(getOperation())))
+      return signalPassFailure();
     MLIRContext *context = &getContext();
     TypeConverter converter;
     converter.addConversion([](Type type) { return type; });

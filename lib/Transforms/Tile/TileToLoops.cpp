@@ -56,6 +56,34 @@ public:
     memref::StoreOp::create(b, value, memory, at(map, point));
   }
 
+  /// Whether the place of a point lies in front of the memory's end; it never
+  /// lies in front of its beginning.
+  Value isInside(Value memory, AffineMap map, ValueRange point) {
+    Value inside = arith::ConstantIntOp::create(b, true, 1);
+    for (auto [d, place] : llvm::enumerate(at(map, point))) {
+      Value end = memref::DimOp::create(b, memory, d);
+      inside = arith::AndIOp::create(
+          b, inside,
+          arith::CmpIOp::create(b, arith::CmpIPredicate::slt, place, end));
+    }
+    return inside;
+  }
+  /// What `body` gives where `condition` holds, else `other`.
+  Value choose(Value condition, llvm::function_ref<Value()> body, Value other) {
+    return scf::IfOp::create(
+               b, condition,
+               [&](OpBuilder &inner, Location) {
+                 OpBuilder::InsertionGuard guard(b);
+                 b.setInsertionPoint(inner.getInsertionBlock(),
+                                     inner.getInsertionPoint());
+                 scf::YieldOp::create(b, body());
+               },
+               [&](OpBuilder &inner, Location location) {
+                 scf::YieldOp::create(inner, location, other);
+               })
+        .getResult(0);
+  }
+
   Value add(Value x, Value y) {
     if (isa<FloatType>(x.getType()))
       return arith::AddFOp::create(b, x, y);
@@ -184,6 +212,26 @@ struct InitToLoops : OpConversionPattern<tile::InitOp> {
   }
 };
 
+struct LoadToLoops : OpConversionPattern<tile::LoadOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(tile::LoadOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    LoopWriter w(op.getLoc(), rewriter);
+    rewriter.replaceOp(
+        op, newAccumulator(w, op.getAcc(), [&](ValueRange point) {
+          auto own = [&] { return w.load(op.getMemory(), op.getMap(), point); };
+          if (!op.getPadded())
+            return own();
+          Value inside = w.isInside(op.getMemory(), op.getMap(), point);
+          Value zero = arith::ConstantOp::create(
+              w.b, w.b.getZeroAttr(op.getAcc().getType().getElementType()));
+          return w.choose(inside, own, zero);
+        }));
+    return success();
+  }
+};
+
 struct AddToLoops : OpConversionPattern<tile::AddOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult
@@ -234,6 +282,13 @@ struct DrainToLoops : OpConversionPattern<tile::DrainOp> {
     LoopWriter w(op.getLoc(), rewriter);
     unsigned target = op.getMaps().size() - 1;
     w.forEach(op.getAcc().getType().getShape(), [&](ValueRange at) {
+      OpBuilder::InsertionGuard guard(w.b);
+      if (op.getClipped()) {
+        auto branch = scf::IfOp::create(
+            w.b, w.isInside(op.getTarget(), op.getMap(target), at),
+            /*withElseRegion=*/false);
+        w.b.setInsertionPointToStart(&branch.getThenRegion().front());
+      }
       SmallVector<Value> arguments = {
           memref::LoadOp::create(w.b, adaptor.getAcc(), at)};
       for (auto [i, operand] : llvm::enumerate(op.getEpilogue()))
@@ -266,8 +321,9 @@ struct TileToLoops : ashlar::impl::TileToLoopsPassBase<TileToLoops> {
     converter.addConversion(
         [](tile::AccType type) -> Type { return bufferOf(type); });
     RewritePatternSet patterns(context);
-    patterns.add<InitToLoops, AddToLoops, StepToLoops, DrainToLoops>(converter,
-                                                                     context);
+    patterns
+        .add<InitToLoops, LoadToLoops, AddToLoops, StepToLoops, DrainToLoops>(
+            converter, context);
     if (failed(convertAccumulators(getOperation(), converter,
                                    std::move(patterns))))
       signalPassFailure();

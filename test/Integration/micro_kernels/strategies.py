@@ -22,6 +22,7 @@ import sys
 import tempfile
 
 import micro_kernels
+from random_levels import random_levels
 from micro_kernels import BATCH, BITS, KINDS, ROOT, TYPES, Runner, mlir
 
 # Of the processor that the tests run on; `host` has its widest vectors.
@@ -41,9 +42,12 @@ class Case(micro_kernels.Case):
         return f"s{self.number}_{self.kind}"
 
     def strategy(self, problem):
-        return random_strategy(random.Random(f"{self.seed} {self.number}"),
-                               problem, (self.m, self.n),
-                               list(problem.reduced.values()), self.rings)
+        rng = random.Random(f"{self.seed} {self.number}")
+        sizes = (self.m, self.n), list(problem.reduced.values())
+        # Every second one has many levels, where there are rings at all.
+        if self.rings and self.number % 2:
+            return random_levels(rng, problem, *sizes, random_layout)
+        return random_strategy(rng, problem, *sizes, self.rings)
 
 
 def listed(numbers):

@@ -113,3 +113,28 @@ func.func @steps(%a: memref<2x8xf32>, %b: memref<8x3xf32>, %c: memref<2x3xf32>) 
   } : !tile.acc<2x3xf32>
   return
 }
+
+// -----
+
+// What lies beyond the end is zero when it is loaded, and left out in the end.
+// CHECK-LABEL: func.func @beyond
+// CHECK: scf.for %[[M:.*]] = %c0 to %c4
+// CHECK: %[[ROWS:.*]] = memref.dim %arg0
+// CHECK: arith.cmpi slt, %[[M]], %[[ROWS]]
+// CHECK: %[[X:.*]] = scf.if %{{.*}} -> (f32)
+// CHECK: memref.load %arg0[%[[M]],
+// CHECK: else
+// CHECK: scf.yield %cst
+// CHECK: memref.store %[[X]], %[[ACC:.*]][%[[M]],
+// CHECK: scf.for %[[M:.*]] = %c0 to %c4
+// CHECK: scf.if
+// CHECK: memref.load %[[ACC]][%[[M]],
+// CHECK: memref.store %{{.*}}, %arg1[%[[M]],
+func.func @beyond(%m: memref<?x3xf32>, %c: memref<?x3xf32>) {
+  %acc = tile.load %m {map = affine_map<(m, n) -> (m, n)>, padded} : memref<?x3xf32> to !tile.acc<4x3xf32>
+  tile.drain %acc to %c : memref<?x3xf32> attributes {maps = [affine_map<(m, n) -> (m, n)>], clipped} {
+  ^bb0(%s: f32):
+    tile.yield %s : f32
+  } : !tile.acc<4x3xf32>
+  return
+}

@@ -15,6 +15,10 @@ llvm::LogicalResult convertAccumulators(mlir::Operation *root,
                                         mlir::TypeConverter &converter,
                                         mlir::RewritePatternSet patterns);
 
+/// Fails where sums are shared by a group, lie partly beyond an end, or come
+/// from memory: a worker's vectors hold none of that.
+llvm::LogicalResult checkOfOneWorker(mlir::Operation *root);
+
 } // namespace ashlar
 
 #endif // ASHLAR_TRANSFORMS_TILE_CONVERTACCUMULATORS_H

@@ -20,6 +20,10 @@ llvm::LogicalResult checkMap(mlir::Operation *op, llvm::StringRef name,
                              mlir::AffineMap map, int64_t dims,
                              mlir::Value operand);
 
+/// One for each dim of a slot, or none.
+llvm::LogicalResult checkOffsets(mlir::Operation *op, mlir::Value operand,
+                                 mlir::ValueRange offsets);
+
 } // namespace ashlar::tile
 
 #endif // ASHLAR_LIB_DIALECTS_TILE_IR_CHECKMAP_H

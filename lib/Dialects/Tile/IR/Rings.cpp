@@ -88,7 +88,8 @@ LogicalResult CopyOp::verify() {
     return emitOpError("expected elements of type ")
            << ring.getElementType() << ", found " << getSource().getType();
   if (failed(checkMap(*this, "the source", getMap(), ring.getShape().size(),
-                      getSource())))
+                      getSource())) ||
+      failed(checkOffsets(*this, getSource(), getOffsets())))
     return failure();
   // Another role takes it; or the loop is written out for several iterations
   // at once, which is for whoever does that to have right.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "CheckMap.h"
+#include "LevelText.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
-#include <numeric>
 
 using namespace mlir;
 using namespace ashlar::tile;
@@ -57,22 +57,30 @@ void TileDialect::initialize() {
 
 Type AccType::parse(AsmParser &parser) {
   SmallVector<int64_t> shape, registers;
+  SmallVector<LevelAttr> groups;
   Type element;
   SMLoc location = parser.getCurrentLocation();
   if (parser.parseLess() ||
       parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
       parser.parseType(element))
     return {};
-  if (succeeded(parser.parseOptionalComma()) &&
-      (parser.parseKeyword("registers") || parser.parseEqual() ||
-       parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
-         return parser.parseInteger(registers.emplace_back());
-       })))
-    return {};
+  while (succeeded(parser.parseOptionalComma())) {
+    bool areGroups = succeeded(parser.parseOptionalKeyword("groups"));
+    if ((!areGroups && parser.parseKeyword("registers")) ||
+        parser.parseEqual() ||
+        parser.parseCommaSeparatedList(
+            AsmParser::Delimiter::Square, [&]() -> ParseResult {
+              if (!areGroups)
+                return parser.parseInteger(registers.emplace_back());
+              return success(groups.emplace_back(parseLevel(parser)) !=
+                             nullptr);
+            }))
+      return {};
+  }
   if (parser.parseGreater())
     return {};
   return parser.getChecked<AccType>(location, parser.getContext(), shape,
-                                    element, registers);
+                                    element, registers, groups);
 }
 
 void AccType::print(AsmPrinter &printer) const {
@@ -81,13 +89,19 @@ void AccType::print(AsmPrinter &printer) const {
   printer << "x" << getElementType();
   if (!getRegisters().empty())
     printer << ", registers = [" << getRegisters() << "]";
+  if (!getGroups().empty()) {
+    printer << ", groups = [";
+    llvm::interleaveComma(getGroups(), printer,
+                          [&](LevelAttr group) { printLevel(printer, group); });
+    printer << "]";
+  }
   printer << ">";
 }
 
 LogicalResult
 AccType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                 ArrayRef<int64_t> shape, Type elementType,
-                ArrayRef<int64_t> registers) {
+                ArrayRef<int64_t> registers, ArrayRef<LevelAttr> groups) {
   auto isEmpty = [](int64_t size) { return size < 1; };
   if (shape.empty() || llvm::any_of(shape, isEmpty))
     return emitError() << "expected at least one dim, each of size 1 or more, "
@@ -107,6 +121,14 @@ AccType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
       (registers.size() != 2 || llvm::any_of(registers, isEmpty)))
     return emitError() << "expected rows and columns of a register, found ["
                        << registers << "]";
+  for (LevelAttr group : groups)
+    if (group.getKind() != LevelKind::Group ||
+        group.getParallel().size() != shape.size() ||
+        !group.getReduced().empty() || !group.getOrder().empty() ||
+        llvm::any_of(group.getParallel(), isEmpty))
+      return emitError() << "expected groups with a part of 1 or more for each "
+                            "of "
+                         << shape.size() << " dims, found " << group;
   return success();
 }
 
@@ -223,134 +245,6 @@ LogicalResult RowMaximumOp::verify() { return checkRowDims(*this, getDims()); }
 
 YieldOp ContractOp::getYield() {
   return cast<YieldOp>(getBody().front().getTerminator());
-}
-
-/// How many columns of a dim lie side by side, where an operand has panels; of
-/// several lengths, what divides all of them.
-static int64_t panelOf(AffineMap map, unsigned dim) {
-  int64_t panel = 0;
-  for (AffineExpr expr : map.getResults())
-    expr.walk([&](AffineExpr inner) {
-      auto binary = dyn_cast<AffineBinaryOpExpr>(inner);
-      if (binary &&
-          (binary.getKind() == AffineExprKind::FloorDiv ||
-           binary.getKind() == AffineExprKind::Mod) &&
-          binary.getLHS().isFunctionOfDim(dim))
-        if (auto divisor = dyn_cast<AffineConstantExpr>(binary.getRHS()))
-          panel = std::gcd(panel, divisor.getValue());
-    });
-  return panel;
-}
-
-/// Whether neighbours along `dim` lie side by side, as far as the map says.
-static bool isSideBySide(AffineMap map, unsigned dim) {
-  if (map.getNumResults() == 0 || !map.isFunctionOfDim(dim))
-    return false;
-  for (AffineExpr expr : map.getResults().drop_back())
-    if (expr.isFunctionOfDim(dim))
-      return false;
-  AffineExpr last = map.getResults().back();
-  AffineExpr next = last.replace(getAffineDimExpr(dim, map.getContext()),
-                                 getAffineDimExpr(dim, map.getContext()) + 1);
-  return simplifyAffineExpr(next - last, map.getNumDims(), 0) ==
-         getAffineConstantExpr(1, map.getContext());
-}
-
-/// Whether places move evenly with each dim, but for columns of b in panels.
-static bool isEven(AffineMap map, bool mayHavePanels, unsigned parallel) {
-  bool found = true;
-  for (AffineExpr expr : map.getResults())
-    expr.walk([&](AffineExpr inner) {
-      auto binary = dyn_cast<AffineBinaryOpExpr>(inner);
-      if (!binary || binary.getKind() == AffineExprKind::Add ||
-          binary.getKind() == AffineExprKind::Mul)
-        return;
-      auto column = dyn_cast<AffineDimExpr>(binary.getLHS());
-      found &= mayHavePanels && column && column.getPosition() < parallel &&
-               isa<AffineConstantExpr>(binary.getRHS()) &&
-               binary.getKind() != AffineExprKind::CeilDiv;
-    });
-  return found;
-}
-
-/// What the loops rely on: whoever has a strategy that passes can be expanded.
-LogicalResult ContractOp::verifyStrategy() {
-  StrategyAttr strategy = *getStrategy();
-  size_t parallel = getParallel().size(), reduced = getReduced().size();
-  if (strategy.getNumParallel() != parallel ||
-      strategy.getNumDims() != parallel + reduced)
-    return emitOpError("expected a strategy over ")
-           << parallel << " | " << reduced << " dims, found " << strategy;
-  for (auto [i, map] : llvm::enumerate(getMaps()))
-    if (!isEven(cast<AffineMapAttr>(map).getValue(), /*mayHavePanels=*/i == 1,
-                parallel))
-      return emitOpError("expected places that move evenly with each dim, but "
-                         "for columns of b in panels, found ")
-             << map;
-  for (size_t i = 0; i != parallel; ++i) {
-    int64_t size = getParallel()[i], tile = strategy.getTile(i);
-    // Parts of workers would overlap.
-    if (int64_t workers = strategy.getWorkerTile(i);
-        workers < size && workers % tile != 0)
-      return emitOpError("expected the workers' tile of dim ")
-             << i << " to be a multiple of the accumulator's, " << tile
-             << ", found " << workers;
-    // A tile is read from one panel.
-    if (int64_t panel = panelOf(getBMap(), i);
-        panel && panel % tile != 0 && (size > tile || size > panel))
-      return emitOpError("expected tiles of dim ")
-             << i << " that divide the " << panel
-             << " columns of b's panels, found " << tile;
-  }
-  // The last chunk would reach beyond the end.
-  for (size_t i = 0; i != reduced; ++i)
-    if (int64_t chunk = strategy.getTile(parallel + i);
-        chunk && chunk < getReduced()[i] && getReduced()[i] % chunk != 0)
-      return emitOpError("expected chunks that divide the ")
-             << getReduced()[i] << " terms of dim " << parallel + i
-             << ", found " << chunk;
-  if (strategy.isGrouped()) {
-    unsigned group = parallel + reduced - 1;
-    if (int64_t tile = strategy.getTile(group);
-        tile && tile < getReduced().back())
-      return emitOpError("expected groups of all ")
-             << getReduced().back() << " terms of dim " << group << ", found "
-             << tile;
-    if (!isSideBySide(getAMap(), group) ||
-        (!strategy.getPack() && !isSideBySide(getBMap(), group)))
-      return emitOpError("expected the terms of a group side by side in a, and "
-                         "in b unless it is packed, found ")
-             << getMaps()[0] << " and " << getMaps()[1];
-  }
-  // Registers of a matrix unit take whole groups and hold all terms.
-  if (strategy.isMatrix() &&
-      (!strategy.isGrouped() || reduced < 2 || getReduced().back() < 1 ||
-       strategy.getShape()[2] % getReduced().back() != 0 ||
-       strategy.cutsTerms() || strategy.getPrefetchDistance() != 0))
-    return emitOpError("expected groups of terms, some to a product of the "
-                       "matrix unit, all of them in one sum and none asked for "
-                       "early, found ")
-           << strategy;
-  SmallVector<int64_t> loops = strategy.getLoops();
-  for (HopAttr hop : strategy.getHops()) {
-    if (hop.getKind() == HopKind::Prefetch)
-      continue;
-    bool isA = hop.getOperand() == OperandKind::A;
-    StringRef name = stringifyOperandKind(hop.getOperand());
-    for (int64_t dim : ArrayRef(loops).drop_front(strategy.getLoopsTo(hop)))
-      if ((isA ? getAMap() : getBMap()).isFunctionOfDim(dim))
-        return emitOpError("expected all loops that ")
-               << name << " depends on outside of where it is "
-               << (hop.getKind() == HopKind::Pack ? "packed" : "copied")
-               << ", found that over dim " << dim << " inside";
-    int64_t rank = rankOf(isA ? getA() : getB());
-    if (LayoutAttr layout = hop.getLayout())
-      for (ArrayRef<int64_t> perDim : {layout.getOrder(), layout.getPad()})
-        if (!perDim.empty() && int64_t(perDim.size()) != rank)
-          return emitOpError("expected a layout of the ")
-                 << rank << " dims of " << name << ", found " << layout;
-  }
-  return success();
 }
 
 LogicalResult ContractOp::verify() {
@@ -543,15 +437,27 @@ LogicalResult InitOp::verify() {
   return success();
 }
 
-/// One for each dim of a slot, or none.
-static LogicalResult checkOffsets(StepOp op, Value operand,
-                                  ValueRange offsets) {
+LogicalResult ashlar::tile::checkOffsets(Operation *op, Value operand,
+                                         ValueRange offsets) {
   size_t most = isa<SlotType>(operand.getType()) ? rankOf(operand) : 0;
   if (!offsets.empty() && offsets.size() != most)
-    return op.emitOpError("expected offsets in slots alone, one for each dim, "
-                          "found ")
+    return op->emitOpError("expected offsets in slots alone, one for each dim, "
+                           "found ")
            << offsets.size() << " for " << operand.getType();
   return success();
+}
+
+LogicalResult LoadOp::verify() {
+  auto acc = getAcc().getType();
+  if (elementOf(getMemory()) != acc.getElementType())
+    return emitOpError("expected elements of type ")
+           << acc.getElementType() << ", found " << getMemory().getType();
+  return checkMap(*this, "the memory", getMap(), acc.getShape().size(),
+                  getMemory());
+}
+
+void LoadOp::getEffects(Effects &effects) {
+  effects.emplace_back(MemoryEffects::Read::get(), &getMemoryMutable());
 }
 
 void StepOp::build(OpBuilder &builder, OperationState &state, Value acc,

@@ -208,7 +208,7 @@ func.func @strategy_sizes(%a: memref<4x8xf32>, %b: memref<8x6xf32>, %c: memref<4
 
 // Each parallel dim has one loop.
 func.func @strategy_order() attributes {
-  // expected-error@+1 {{expected each dim at most once in the orders, found #tile.level<loop [4, 6 | _] order [1, 1]>}}
+  // expected-error@+1 {{expected each dim at most once in an order, found #tile.level<loop [4, 6 | _] order [1, 1]>}}
   strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | _] order [1, 1], acc vectors>} {
   return
 }
@@ -266,7 +266,7 @@ func.func @strategy_terms_outside() attributes {
 // -----
 
 func.func @strategy_promote() attributes {
-  // expected-error@+1 {{expected sums to be promoted at the level that cuts terms, 0, found 1}}
+  // expected-error@+1 {{expected sums to be promoted at a level with loops over terms, found 1}}
   strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | 8] order [0, 1, 2], acc vectors promote 1>} {
   return
 }
@@ -274,7 +274,7 @@ func.func @strategy_promote() attributes {
 // -----
 
 func.func @strategy_no_loop() attributes {
-  // expected-error@+1 {{expected a loop level at the end of a strategy}}
+  // expected-error@+1 {{expected a loop level in a strategy}}
   strategy = #tile.strategy<"fma" m [0] n [1] k [2], grid core [4, 6 | _], acc vectors>} {
   return
 }
@@ -282,15 +282,15 @@ func.func @strategy_no_loop() attributes {
 // -----
 
 func.func @strategy_grids() attributes {
-  // expected-error@+1 {{expected one grid level, in front of all loops}}
-  strategy = #tile.strategy<"fma" m [0] n [1] k [2], grid core [4, 6 | _], grid core [4, 6 | _], loop [4, 6 | _] order [0, 1], acc vectors>} {
+  // expected-error@+1 {{expected grid levels, then loops, then groups, found #tile.level<grid core [4, 6 | _]> behind another}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | _] order [0, 1], grid core [4, 6 | _], acc vectors>} {
   return
 }
 
 // -----
 
 func.func @strategy_split() attributes {
-  // expected-error@+1 {{expected a grid over parallel dims, in their order, found #tile.level<grid core [4, 6 | 8]>}}
+  // expected-error@+1 {{expected 'partials' and their memory, since the grid shares out terms}}
   strategy = #tile.strategy<"fma" m [0] n [1] k [2], grid core [4, 6 | 8], loop [4, 6 | _] order [0, 1], acc vectors>} {
   return
 }
@@ -347,7 +347,7 @@ func.func @strategy_hop() attributes {
 // -----
 
 func.func @strategy_hops() attributes {
-  // expected-error@+1 {{expected one hop of a kind, with slots of 1 to 65536, found #tile.hop<b: pack l1 at 0>}}
+  // expected-error@+1 {{expected one hop of a kind but for rings, with slots of 1 to 65536, found #tile.hop<b: pack l1 at 0>}}
   strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | _] order [0, 1], b: pack l2 at 0, b: pack l1 at 0, acc vectors>} {
   return
 }
@@ -355,7 +355,7 @@ func.func @strategy_hops() attributes {
 // -----
 
 func.func @strategy_slots() attributes {
-  // expected-error@+1 {{expected one hop of a kind, with slots of 1 to 65536, found #tile.hop<b: prefetch l2 slots 0>}}
+  // expected-error@+1 {{expected one hop of a kind but for rings, with slots of 1 to 65536, found #tile.hop<b: prefetch l2 slots 0>}}
   strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | _] order [0, 1], b: prefetch l2 slots 0, acc vectors>} {
   return
 }
@@ -384,7 +384,7 @@ func.func @strategy_unroll() attributes {
 
 // Workers' tiles would overlap.
 func.func @strategy_workers(%a: memref<8x8xf32>, %b: memref<8x6xf32>, %c: memref<8x6xf32>) {
-  // expected-error@+1 {{'tile.contract' op expected the workers' tile of dim 0 to be a multiple of the accumulator's, 4, found 6}}
+  // expected-error@+1 {{'tile.contract' op expected the tiles of dim 0 to divide those above, 6, found 4}}
   tile.contract a(%a: memref<8x8xf32>) b(%b: memref<8x6xf32>) outs(%c: memref<8x6xf32>) attributes {
       parallel = array<i64: 8, 6>, reduced = array<i64: 8>, maps = [#a, #b, #c],
       strategy = #tile.strategy<"fma" m [0] n [1] k [2], grid core [6, _ | _], loop [4, 6 | _] order [0, 1], acc vectors>} {
@@ -425,7 +425,7 @@ func.func @strategy_terms() attributes {
 
 // Loops cut a dim once.
 func.func @strategy_twice() attributes {
-  // expected-error@+1 {{expected the accumulator's tile of dim 1, 6, wherever loops cut it, found #tile.level<loop [_, 12 | _] order [1]>}}
+  // expected-error@+1 {{expected the tile of dim 1 from above, 12, where no loop cuts it, found #tile.level<loop [4, 6 | _] order [0]>}}
   strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [_, 12 | _] order [1], loop [4, 6 | _] order [0], acc vectors>} {
   return
 }
@@ -473,13 +473,14 @@ func.func @strategy_ring_level() attributes {
 
 // -----
 
-// The slot would hold rows of one place of the loop inside.
+// The slot would hold rows of a place of the loop inside, in parts of workers
+// that are not all as large.
 func.func @strategy_ring_outside(%a: memref<8x8xf32>, %b: memref<8x6xf32>, %c: memref<8x6xf32>) {
   // expected-error@+1 {{'tile.contract' op expected all loops that a depends on outside of where it is copied, found that over dim 0 inside}}
   tile.contract a(%a: memref<8x8xf32>) b(%b: memref<8x6xf32>) outs(%c: memref<8x6xf32>) attributes {
       parallel = array<i64: 8, 6>, reduced = array<i64: 8>,
       maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n) -> (m, n)>],
-      strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [_, 6 | _] order [1], loop [4, 6 | _] order [0], a: ring near at 0 slots 2, acc vectors>} {
+      strategy = #tile.strategy<"fma" m [0] n [1] k [2], grid core [5, _ | _], loop [_, 6 | _] order [1], loop [1, 6 | _] order [0], a: ring near at 1 slots 2, acc vectors>} {
   ^bb0(%s: f32):
     tile.yield %s : f32
   }
@@ -615,12 +616,12 @@ func.func @strategy_group_cut(%a: memref<8x8xi8>, %b: memref<2x6x4xi8>, %c: memr
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n) -> (m, n)>
 
-// The last chunk would reach beyond the end.
+// The last part would reach beyond the end.
 func.func @strategy_chunks(%a: memref<8x8xf32>, %b: memref<8x6xf32>, %c: memref<8x6xf32>) {
-  // expected-error@+1 {{'tile.contract' op expected chunks that divide the 8 terms of dim 2, found 3}}
+  // expected-error@+1 {{'tile.contract' op expected parts that divide the 8 terms of dim 2, or a mask, found 3}}
   tile.contract a(%a: memref<8x8xf32>) b(%b: memref<8x6xf32>) outs(%c: memref<8x6xf32>) attributes {
       parallel = array<i64: 8, 6>, reduced = array<i64: 8>, maps = [#a, #b, #c],
-      strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | 3] order [0, 1, 2], acc vectors promote 0>} {
+      strategy = #tile.strategy<"fma" m [0] n [1] k [2], grid core [_, _ | 3], loop [4, 6 | 1] order [0, 1, 2], acc vectors promote 1, partials main>} {
   ^bb0(%sum: f32):
     tile.yield %sum : f32
   }
@@ -1071,7 +1072,7 @@ func.func @ungrouped(%s: !tile.acc<4x4xf32, registers = [2, 2]>, %a: memref<4x8x
 // -----
 
 func.func @other() attributes {
-  // expected-error@+1 {{expected grid, loop, a, b, acc or hints, found units}}
+  // expected-error@+1 {{expected grid, loop, group, a, b, acc, masked, partials or hints, found units}}
   strategy = #tile.strategy<"fma" n [0], loop [1] order [0], units [1]>} {
   return
 }
@@ -1159,5 +1160,153 @@ func.func @unrounded(%a: memref<4x8xf32>, %b: memref<8x6xf32>, %c: memref<4x6xf3
   ^bb0(%sum: f32):
     tile.yield %sum : f32
   }
+  return
+}
+
+// -----
+
+func.func @strategy_group_in_front() attributes {
+  // expected-error@+1 {{expected grid levels, then loops, then groups, found #tile.level<loop [4, 6 | _] order [0, 1]> behind another}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [2], group lane [2, 6 | _], loop [4, 6 | _] order [0, 1], acc sums>} {
+  return
+}
+
+// -----
+
+func.func @strategy_group_order() attributes {
+  // expected-error@+1 {{expected loops to have orders alone, found #tile.level<group lane [2, 6 | _] order [0]>}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | _] order [0, 1], group lane [2, 6 | _] order [0], acc sums>} {
+  return
+}
+
+// -----
+
+func.func @strategy_group_terms() attributes {
+  // expected-error@+1 {{expected groups to share parallel dims, found #tile.level<group lane [2, 6 | 4]>}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | 8] order [0, 1, 2], group lane [2, 6 | 4], acc sums>} {
+  return
+}
+
+// -----
+
+func.func @strategy_partials() attributes {
+  // expected-error@+1 {{expected a grid level that shares out terms, for 'partials', found none}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | _] order [0, 1], acc sums, partials main>} {
+  return
+}
+
+// -----
+
+func.func @strategy_masked() attributes {
+  // expected-error@+1 {{expected dims below 3 to be masked, each once, found 3}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | _] order [0, 1], acc sums, masked [3]>} {
+  return
+}
+
+// -----
+
+func.func @strategy_masked_twice() attributes {
+  // expected-error@+1 {{expected dims below 3 to be masked, each once, found 1}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | _] order [0, 1], acc sums, masked [1, 1]>} {
+  return
+}
+
+// -----
+
+func.func @strategy_rings() attributes {
+  // expected-error@+1 {{expected rings of an operand from far to near, found level 0 behind level 1}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [_, 6 | _] order [1], loop [4, 6 | _] order [0], a: ring far at 1 slots 1, a: ring near at 0 slots 1, acc sums>} {
+  return
+}
+
+// -----
+
+func.func @strategy_pack_in_terms() attributes {
+  // expected-error@+1 {{expected a level that has all terms in #tile.hop<b: pack l2 at 1>, found #tile.level<loop [4, 6 | _]>}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | 4] order [0, 1, 2], loop [4, 6 | _], b: pack l2 at 1, acc sums>} {
+  return
+}
+
+// -----
+
+func.func @strategy_mask_in_place(%a: memref<8x8xf32>, %b: memref<8x6xf32>, %c: memref<8x6xf32>) {
+  // expected-error@+1 {{'tile.contract' op expected b in a ring, where dim 1 is masked}}
+  tile.contract a(%a: memref<8x8xf32>) b(%b: memref<8x6xf32>) outs(%c: memref<8x6xf32>) attributes {
+      parallel = array<i64: 8, 6>, reduced = array<i64: 8>,
+      maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n) -> (m, n)>],
+      strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 4 | _] order [0, 1], a: ring near at 0 slots 1, acc sums, masked [1]>} {
+  ^bb0(%s: f32):
+    tile.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+// A box would begin where nothing is.
+func.func @strategy_mask_backwards(%a: memref<8x8xf32>, %b: memref<8x6xf32>, %c: memref<8x6xf32>) {
+  // expected-error@+1 {{'tile.contract' op expected a masked dim to move forward in a, terms along dims of their own, found dim 0 in affine_map<(d0, d1, d2) -> (-d0 + 7, d2)>}}
+  tile.contract a(%a: memref<8x8xf32>) b(%b: memref<8x6xf32>) outs(%c: memref<8x6xf32>) attributes {
+      parallel = array<i64: 8, 6>, reduced = array<i64: 8>,
+      maps = [affine_map<(m, n, k) -> (-m + 7, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n) -> (m, n)>],
+      strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [3, 6 | _] order [0, 1], a: ring near at 0 slots 1, acc sums, masked [0]>} {
+  ^bb0(%s: f32):
+    tile.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+// What lies beyond the last term belongs to another row.
+func.func @strategy_mask_window(%a: memref<15xf32>, %b: memref<8x6xf32>, %c: memref<8x6xf32>) {
+  // expected-error@+1 {{'tile.contract' op expected a masked dim to move forward in a, terms along dims of their own, found dim 2 in affine_map<(d0, d1, d2) -> (d0 + d2)>}}
+  tile.contract a(%a: memref<15xf32>) b(%b: memref<8x6xf32>) outs(%c: memref<8x6xf32>) attributes {
+      parallel = array<i64: 8, 6>, reduced = array<i64: 8>,
+      maps = [affine_map<(m, n, k) -> (m + k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n) -> (m, n)>],
+      strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | 3] order [0, 1, 2], a: ring near at 0 slots 1, b: ring near at 0 slots 1, acc sums, masked [2]>} {
+  ^bb0(%s: f32):
+    tile.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+func.func @strategy_no_loop(%a: memref<8x8xf32>, %b: memref<8x6xf32>, %c: memref<8x6xf32>) {
+  // expected-error@+1 {{'tile.contract' op expected a loop over dim 0, or a mask, where its tile does not divide its 8, found 3}}
+  tile.contract a(%a: memref<8x8xf32>) b(%b: memref<8x6xf32>) outs(%c: memref<8x6xf32>) attributes {
+      parallel = array<i64: 8, 6>, reduced = array<i64: 8>,
+      maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n) -> (m, n)>],
+      strategy = #tile.strategy<"fma" m [0] n [1] k [2], grid core [3, _ | _], loop [3, 6 | _] order [1], acc sums>} {
+  ^bb0(%s: f32):
+    tile.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+// expected-error@+1 {{expected groups with a part of 1 or more for each of 2 dims, found #tile.level<group lane [4]>}}
+func.func @acc_groups(%acc: !tile.acc<8x4xf32, groups = [group lane [4]]>) {
+  return
+}
+
+// -----
+
+func.func @load_type(%m: memref<8x4xf32>) {
+  // expected-error@+1 {{expected elements of type 'f64', found 'memref<8x4xf32>'}}
+  %acc = tile.load %m {map = affine_map<(m, n) -> (m, n)>} : memref<8x4xf32> to !tile.acc<8x4xf64>
+  return
+}
+
+// -----
+
+func.func @copy_offsets(%m: memref<8x4xf32>, %i: index) {
+  %ring = tile.alloc : !tile.ring<1, 8x4xf32>
+  // expected-error@+1 {{expected offsets in slots alone, one for each dim, found 2 for 'memref<8x4xf32>'}}
+  %s, %t = tile.copy %m[%i, %i] to %ring {map = affine_map<(m, n) -> (m, n)>} : memref<8x4xf32> to !tile.ring<1, 8x4xf32>
+  tile.wait %t
+  tile.release %s : !tile.slot<8x4xf32>
   return
 }

@@ -37,6 +37,50 @@ def Tile_Dialect : Dialect {
 class Tile_Op<string mnemonic, list<Trait> traits = []>
     : Op<Tile_Dialect, mnemonic, traits>;
 
+def Tile_LevelKind : I32EnumAttr<"LevelKind", "Who walks a level's tiles", [
+    I32EnumAttrCase<"Grid", 0, "grid">,
+    I32EnumAttrCase<"Loop", 1, "loop">,
+    I32EnumAttrCase<"Group", 2, "group">]> {
+  let cppNamespace = "::ashlar::tile";
+  let genSpecializedAttr = 0;
+}
+
+def Tile_LevelAttr : AttrDef<Tile_Dialect, "Level"> {
+  let mnemonic = "level";
+  let summary = "One level of a strategy's tiles";
+  let description = [{
+    A size per dim of the contraction, parallel dims before the bar; 0, printed
+    `_`, where the level does not cut the dim: its tile is that of the level
+    above, or all of it. A `grid` level shares its tiles among instances of
+    `scope`; a `loop` level walks those of the dims of `order`, outermost first;
+    a `group` level says which part of one accumulator each instance of `scope`
+    holds, of those that compute it together.
+
+    ```mlir
+    #tile.level<grid core [126, _ | _]>
+    #tile.level<loop [14, 32 | 512] order [0, 2]>
+    #tile.level<group warpgroup [64, 256 | _]>
+    ```
+  }];
+  let parameters = (ins EnumParameter<Tile_LevelKind>:$kind,
+                        StringRefParameter<"who computes">:$scope,
+                        ArrayRefParameter<"int64_t">:$parallel,
+                        ArrayRefParameter<"int64_t">:$reduced,
+                        ArrayRefParameter<"int64_t">:$order);
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    /// Parallel dims first; 0: not cut here.
+    int64_t getTile(unsigned dim) const {
+      return dim < getParallel().size()
+                 ? getParallel()[dim]
+                 : getReduced()[dim - getParallel().size()];
+    }
+    unsigned getNumDims() const {
+      return getParallel().size() + getReduced().size();
+    }
+  }];
+}
+
 def Tile_AccType : TypeDef<Tile_Dialect, "Acc"> {
   let mnemonic = "acc";
   let summary = "A box of partial sums, where the arithmetic is";
@@ -44,16 +88,21 @@ def Tile_AccType : TypeDef<Tile_Dialect, "Acc"> {
     Vector registers on a CPU, registers of a group of threads, accumulator
     memory of an array. Static, at least one dim; lanes run along the last.
     Where a matrix unit has registers of its own for sums, the type says how
-    many rows and columns one holds.
+    many rows and columns one holds. Where several threads or arrays hold it
+    together, `groups` says which part of it each instance of a scope has,
+    outermost scope first: parts are numbered row by row, those at the end may
+    be smaller.
 
     ```mlir
     !tile.acc<14x32xf32>
     !tile.acc<32x32xf32, registers = [16, 16]>
+    !tile.acc<128x256xf32, groups = [group warpgroup [64, 256]]>
     ```
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$shape,
                         "::mlir::Type":$elementType,
-                        OptionalArrayRefParameter<"int64_t">:$registers);
+                        OptionalArrayRefParameter<"int64_t">:$registers,
+                        OptionalArrayRefParameter<"::ashlar::tile::LevelAttr">:$groups);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }
@@ -169,46 +218,6 @@ def Tile_TokenType : TypeDef<Tile_Dialect, "Token"> {
   let summary = "That something has been begun, to be waited for";
 }
 
-def Tile_LevelKind : I32EnumAttr<"LevelKind", "Who walks a level's tiles", [
-    I32EnumAttrCase<"Grid", 0, "grid">,
-    I32EnumAttrCase<"Loop", 1, "loop">]> {
-  let cppNamespace = "::ashlar::tile";
-  let genSpecializedAttr = 0;
-}
-
-def Tile_LevelAttr : AttrDef<Tile_Dialect, "Level"> {
-  let mnemonic = "level";
-  let summary = "One level of a strategy's tiles";
-  let description = [{
-    A size per dim of the contraction, parallel dims before the bar; 0, printed
-    `_`, where the level does not cut the dim: its tile is that of the level
-    above, or all of it. A `grid` level shares its tiles among instances of
-    `scope`; a `loop` level walks those of the dims of `order`, outermost first.
-
-    ```mlir
-    #tile.level<grid core [126, _ | _]>
-    #tile.level<loop [14, 32 | 512] order [0, 2]>
-    ```
-  }];
-  let parameters = (ins EnumParameter<Tile_LevelKind>:$kind,
-                        StringRefParameter<"who computes">:$scope,
-                        ArrayRefParameter<"int64_t">:$parallel,
-                        ArrayRefParameter<"int64_t">:$reduced,
-                        ArrayRefParameter<"int64_t">:$order);
-  let hasCustomAssemblyFormat = 1;
-  let extraClassDeclaration = [{
-    /// Parallel dims first; 0: not cut here.
-    int64_t getTile(unsigned dim) const {
-      return dim < getParallel().size()
-                 ? getParallel()[dim]
-                 : getReduced()[dim - getParallel().size()];
-    }
-    unsigned getNumDims() const {
-      return getParallel().size() + getReduced().size();
-    }
-  }];
-}
-
 def Tile_HopKind : I32EnumAttr<"HopKind", "How an operand comes near", [
     I32EnumAttrCase<"Pack", 0, "pack">,
     I32EnumAttrCase<"Prefetch", 1, "prefetch">,
@@ -234,21 +243,23 @@ def Tile_HopAttr : AttrDef<Tile_Dialect, "Hop"> {
     - `prefetch`: its rows are asked for `slots` terms before they are read,
       since they lie too far apart for the machine to foresee;
     - `ring`: what level `at`'s tile reads is copied into the next of `slots`
-      places in `memory`, as `layout` says where it fits, in the innermost loop
-      of that level that the operand depends on.
+      places in `memory`, by the machine's `engine`, as `layout` says where it
+      fits, in the innermost loop of that level that the operand depends on.
 
-    b alone is packed and prefetched.
+    b alone is packed and prefetched. Rings of one operand follow each other,
+    far to near: each is filled from the one before.
 
     ```mlir
     #tile.hop<b: pack l2 at 1>
     #tile.hop<b: prefetch l2 slots 12>
-    #tile.hop<a: ring shared at 2 slots 4 #tile.layout<swizzle [3, 3, 3]>>
+    #tile.hop<a: ring shared at 2 slots 4 by tma #tile.layout<swizzle [3, 3, 3]>>
     ```
   }];
   let parameters = (ins EnumParameter<Tile_OperandKind>:$operand,
                         EnumParameter<Tile_HopKind>:$kind,
                         StringRefParameter<"the memory it leads to">:$memory,
                         "int64_t":$at, "int64_t":$slots,
+                        StringRefParameter<"what copies">:$engine,
                         OptionalParameter<"::ashlar::tile::LayoutAttr">:$layout);
   let hasCustomAssemblyFormat = 1;
 }
@@ -257,8 +268,9 @@ def Tile_StrategyAttr : AttrDef<Tile_Dialect, "Strategy"> {
   let mnemonic = "strategy";
   let summary = "How a contraction is computed";
   let description = [{
-    A list of levels, outermost first, each with its tile and its loops; the
-    tile of the last one is what one accumulator holds.
+    A list of levels, outermost first, each with its tile and its loops: those
+    of the grid, then loops, then groups. The tile of the last loop level is what
+    one accumulator holds.
 
     - `unit`: what multiplies, by its name in the machine model; `shape`, where
       it stands: the rows, columns and terms of it that one product takes;
@@ -271,6 +283,12 @@ def Tile_StrategyAttr : AttrDef<Tile_Dialect, "Strategy"> {
       that level, each tile is summed from zero and joins the total at its end
       (two-level accumulation); -1: all terms are one sum, in whatever tiles
       they come;
+    - `masked`: dims whose last tile is as large as all others: copies fill what
+      lies beyond the end with zeros, drains leave it out. The end of all other
+      dims has tiles of its own size, in code of its own;
+    - `partials`: the memory that sums of parts of the terms are put into, where
+      the grid shares out terms: they are added in the order of their parts, by
+      whoever comes last or afterwards;
     - `hints`: the target's own; they change no numbers. `unroll`: terms of the
       innermost reduced dim that are written out.
 
@@ -291,6 +309,8 @@ def Tile_StrategyAttr : AttrDef<Tile_Dialect, "Strategy"> {
                         ArrayRefParameter<"::ashlar::tile::HopAttr">:$hops,
                         StringRefParameter<"of sums">:$accumulator,
                         "int64_t":$promote,
+                        ArrayRefParameter<"int64_t">:$masked,
+                        StringRefParameter<"of sums of parts">:$partials,
                         "::mlir::DictionaryAttr":$hints);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
@@ -299,20 +319,28 @@ def Tile_StrategyAttr : AttrDef<Tile_Dialect, "Strategy"> {
       return getLevels().back().getParallel().size();
     }
     unsigned getNumDims() const { return getLevels().back().getNumDims(); }
-    bool hasGrid() const {
-      return getLevels().front().getKind() == LevelKind::Grid;
-    }
-    /// One worker's part of a parallel dim; 0: all of it.
-    int64_t getWorkerTile(unsigned dim) const {
-      return hasGrid() ? getLevels().front().getTile(dim) : 0;
-    }
+    /// In front of all loops.
+    ::llvm::ArrayRef<LevelAttr> getGrids() const;
+    /// Behind all loops.
+    ::llvm::ArrayRef<LevelAttr> getGroups() const;
+    bool hasGrid() const { return !getGrids().empty(); }
+    /// Whether the grid shares out terms.
+    bool splitsTerms() const { return !getPartials().empty(); }
+    /// One worker's part of a dim; 0: all of it.
+    int64_t getWorkerTile(unsigned dim) const;
     /// What an accumulator holds of a parallel dim, and how many terms of a
-    /// reduced one are one sum; 0: all.
-    int64_t getTile(unsigned dim) const {
-      return getLevels().back().getTile(dim);
+    /// reduced one come at a time; 0: all.
+    int64_t getTile(unsigned dim) const;
+    bool isMasked(unsigned dim) const {
+      return ::llvm::is_contained(getMasked(), int64_t(dim));
     }
-    /// The parallel dims in the order of their loops, outermost first.
-    ::llvm::SmallVector<int64_t> getLoops() const;
+    /// A dim that the level of this number walks.
+    struct Loop {
+      unsigned dim, level;
+      int64_t tile;
+    };
+    /// All of them, outermost first; those over terms come last.
+    ::llvm::SmallVector<Loop> getLoops() const;
     /// Null: the operand comes without one of this kind.
     HopAttr getHop(OperandKind operand, HopKind kind) const {
       for (HopAttr hop : getHops())
@@ -322,13 +350,15 @@ def Tile_StrategyAttr : AttrDef<Tile_Dialect, "Strategy"> {
     }
     /// Null: b is not copied.
     HopAttr getPack() const { return getHop(OperandKind::B, HopKind::Pack); }
-    /// How many of the loops stand outside of those of the levels behind that
-    /// of the hop.
-    unsigned getLoopsTo(HopAttr hop) const;
+    /// In how many of the loops the copies of a hop stand whose operand lies at
+    /// `map`: up to the innermost one of its level and those outside that the
+    /// operand depends on.
+    unsigned getLoopsTo(HopAttr hop, ::mlir::AffineMap map) const;
     /// Whether a sum comes in tiles of terms.
     bool cutsTerms() const {
-      return ::llvm::any_of(getLevels().back().getReduced(),
-                            [](int64_t tile) { return tile != 0; });
+      return ::llvm::any_of(getLoops(), [&](Loop loop) {
+        return loop.dim >= getNumParallel();
+      });
     }
     /// Terms; 0: b is not asked for early.
     int64_t getPrefetchDistance() const {

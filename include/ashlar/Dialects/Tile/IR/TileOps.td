@@ -230,7 +230,9 @@ def Tile_CopyOp : Tile_Op<"copy",
   let description = [{
     Waits while no slot is free. Each element of the slot is the element of the
     source at `map`, once the token has been waited for; until then both belong
-    to whatever copies: an engine of the machine, or the worker itself.
+    to whatever copies: the `engine` of that name, or the worker itself. Of a
+    source that is a slot, `map` counts from the offsets behind it on. With
+    `padded`, what lies outside of the source is zero.
 
     Where slot and token stay in one iteration of a loop, or in roles of one,
     there are one `tile.wait` for the token, before all that reads the slot, and
@@ -246,11 +248,12 @@ def Tile_CopyOp : Tile_Op<"copy",
     tile.release %panel : !tile.slot<64x32xf32>
     ```
   }];
-  let arguments = (ins Tile_Readable:$source, Tile_RingType:$ring,
-                       AffineMapAttr:$map);
+  let arguments = (ins Tile_Readable:$source, Variadic<Index>:$offsets,
+                       Tile_RingType:$ring, AffineMapAttr:$map,
+                       UnitAttr:$padded, OptionalAttr<StrAttr>:$engine);
   let results = (outs Tile_SlotType:$slot, Tile_TokenType:$token);
   let assemblyFormat = [{
-    $source `to` $ring attr-dict `:` type($source) `to` type($ring)
+    $source (`[` $offsets^ `]`)? `to` $ring attr-dict `:` type($source) `to` type($ring)
   }];
   let hasVerifier = 1;
 }
@@ -373,6 +376,25 @@ def Tile_InitOp : Tile_Op<"init", [Pure]> {
   let arguments = (ins AnyType:$value);
   let results = (outs Tile_AccType:$acc);
   let assemblyFormat = "$value attr-dict `:` type($value) `to` type($acc)";
+  let hasVerifier = 1;
+}
+
+def Tile_LoadOp : Tile_Op<"load",
+    [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "An accumulator that holds what lies in memory";
+  let description = [{
+    The map is over the accumulator's dims. With `padded`, what lies outside of
+    the memory is zero.
+
+    ```mlir
+    %acc = tile.load %part {map = affine_map<(m, n) -> (0, m, n)>}
+      : memref<1x14x32xf32> to !tile.acc<14x32xf32>
+    ```
+  }];
+  let arguments = (ins AnyMemRef:$memory, AffineMapAttr:$map,
+                       UnitAttr:$padded);
+  let results = (outs Tile_AccType:$acc);
+  let assemblyFormat = "$memory attr-dict `:` type($memory) `to` type($acc)";
   let hasVerifier = 1;
 }
 
@@ -558,7 +580,8 @@ def Tile_DrainOp : Tile_Op<"drain", [
   let description = [{
     For each element of the accumulator: the body gets it and the epilogue's
     operands at their maps, and what it yields is stored at the result's map.
-    Maps are over the accumulator's dims.
+    Maps are over the accumulator's dims. With `clipped`, elements whose place
+    lies outside of the target are left out.
 
     ```mlir
     tile.drain %acc epilogue(%bias : memref<32xf32>) to %d : memref<14x32xf32>
@@ -570,7 +593,8 @@ def Tile_DrainOp : Tile_Op<"drain", [
     ```
   }];
   let arguments = (ins Tile_AccType:$acc, Variadic<AnyMemRef>:$epilogue,
-                       AnyMemRef:$target, AffineMapArrayAttr:$maps);
+                       AnyMemRef:$target, AffineMapArrayAttr:$maps,
+                       UnitAttr:$clipped);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $acc (`epilogue` `(` $epilogue^ `:` type($epilogue) `)`)?

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The parts of operands that boxes read: in place, or brought near first.
+#include "ContractExpander.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace ashlar;
+
+/// How far an index moves along one dim inside a box that starts where the
+/// dim's panels do.
+static int64_t stepAlong(AffineExpr expr, unsigned dim) {
+  if (auto binary = dyn_cast<AffineBinaryOpExpr>(expr)) {
+    int64_t left = stepAlong(binary.getLHS(), dim);
+    switch (binary.getKind()) {
+    case AffineExprKind::Add:
+      return left + stepAlong(binary.getRHS(), dim);
+    case AffineExprKind::Mul:
+      return left * cast<AffineConstantExpr>(binary.getRHS()).getValue();
+    case AffineExprKind::Mod:
+      return left;
+    default:
+      return 0;
+    }
+  }
+  auto own = dyn_cast<AffineDimExpr>(expr);
+  return own && own.getPosition() == dim ? 1 : 0;
+}
+
+namespace {
+/// What a box of `extents` along `dims` touches of one dim of memory: how long
+/// it is, and how far in front of the box's first place its first one lies,
+/// where steps go backwards.
+struct Reach {
+  int64_t length = 1, before = 0;
+
+  Reach(AffineExpr expr, ArrayRef<unsigned> dims, ArrayRef<int64_t> extents) {
+    for (auto [d, extent] : llvm::zip_equal(dims, extents)) {
+      int64_t reach = stepAlong(expr, d) * (extent - 1);
+      length += std::abs(reach);
+      before += std::max<int64_t>(0, -reach);
+    }
+  }
+};
+} // namespace
+
+/// `begin` and the steps of a box's dims.
+static AffineExpr lineOf(AffineExpr expr, ArrayRef<unsigned> dims,
+                         int64_t begin) {
+  MLIRContext *context = expr.getContext();
+  AffineExpr line = getAffineConstantExpr(begin, context);
+  for (auto [i, d] : llvm::enumerate(dims))
+    line = line + getAffineDimExpr(i, context) * stepAlong(expr, d);
+  return line;
+}
+
+OpFoldResult ContractExpander::countIn(unsigned d) {
+  return affine::makeComposedFoldedAffineMin(
+      b, b.getLoc(),
+      AffineMap::get(1, 1,
+                     {b.getAffineConstantExpr(box[d]),
+                      b.getAffineSymbolExpr(0) - b.getAffineDimExpr(0)},
+                     b.getContext()),
+      {at[d], extentOf(d)});
+}
+
+bool ContractExpander::reachesBeyond(AffineMap map, ArrayRef<unsigned> dims) {
+  return llvm::any_of(dims, [&](unsigned d) {
+    return d < map.getNumDims() && map.isFunctionOfDim(d) && hasEdge(d);
+  });
+}
+
+ContractExpander::BoxView ContractExpander::view(Value memory, AffineMap map,
+                                                 ArrayRef<unsigned> dims,
+                                                 ArrayRef<int64_t> extents) {
+  llvm::SmallVector<OpFoldResult> offsets, lengths, steps;
+  llvm::SmallVector<AffineExpr> local;
+  ArrayRef<OpFoldResult> place =
+      ArrayRef<OpFoldResult>(at).take_front(map.getNumDims());
+  for (AffineExpr expr : map.getResults()) {
+    // Where a step goes backwards, the part begins at its last place.
+    Reach reach(expr, dims, extents);
+    offsets.push_back(affine::makeComposedFoldedAffineApply(
+        b, b.getLoc(), AffineMap::get(map.getNumDims(), 0, expr - reach.before),
+        place));
+    lengths.push_back(b.getIndexAttr(reach.length));
+    for (auto [d, extent] : llvm::zip_equal(dims, extents))
+      if (int64_t step = stepAlong(expr, d); step != 0 && hasEdge(d))
+        lengths.back() = affine::makeComposedFoldedAffineApply(
+            b, b.getLoc(),
+            b.getAffineSymbolExpr(0) +
+                (b.getAffineSymbolExpr(1) - extent) * step,
+            {lengths.back(), countIn(d)});
+    steps.push_back(b.getIndexAttr(1));
+    local.push_back(lineOf(expr, dims, reach.before));
+  }
+  Value part = memory;
+  if (!offsets.empty())
+    part = memref::SubViewOp::create(b, memory, offsets, lengths, steps);
+  return {part, AffineMap::get(dims.size(), 0, local, b.getContext())};
+}
+
+//===-- Rings -------------------------------------------------------------===//
+
+bool ContractExpander::hasRing(tile::HopAttr hop) {
+  AffineMap map = mapOf(hop.getOperand());
+  bool isKnown = hasTerms() && map.getNumResults() != 0;
+  for (unsigned d = 0; d != map.getNumDims(); ++d)
+    isKnown &= box[d] != 0 || !map.isFunctionOfDim(d);
+  return isKnown;
+}
+
+unsigned ContractExpander::bring(unsigned depth) {
+  unsigned before = near.size();
+  // a first, and each from far to near.
+  for (auto operand : {tile::OperandKind::A, tile::OperandKind::B})
+    for (tile::HopAttr hop : strategy.getHops())
+      if (!isJoining && hop.getOperand() == operand &&
+          hop.getKind() == tile::HopKind::Ring &&
+          depth == strategy.getLoopsTo(hop, mapOf(operand)) && hasRing(hop))
+        copy(hop);
+  return near.size() - before;
+}
+
+/// Begins to fill the next slot with what the present box reads of an operand;
+/// and waits.
+void ContractExpander::copy(tile::HopAttr hop) {
+  llvm::SmallVector<unsigned> dims;
+  for (unsigned d = 0; d != sizes.size(); ++d)
+    dims.push_back(d);
+  llvm::SmallVector<int64_t> extents(box), shape;
+  for (int64_t &extent : extents)
+    extent = std::max<int64_t>(extent, 1); // one that it does not depend on
+  AffineMap map = mapOf(hop.getOperand());
+  llvm::SmallVector<AffineExpr> places;
+  const Near *from = nearestOf(hop.getOperand());
+  for (auto [i, expr] : llvm::enumerate(map.getResults())) {
+    Reach own(expr, dims, extents);
+    shape.push_back(own.length);
+    places.push_back(b.getAffineDimExpr(i));
+    if (from)
+      places.back() =
+          places.back() + Reach(expr, dims, from->extents).before - own.before;
+  }
+  Value source, ring;
+  llvm::SmallVector<Value> offsets;
+  if (from) {
+    source = from->slot;
+    offsets = offsetsIn(*from);
+  } else {
+    source = view(memoryOf(hop.getOperand()), map, dims, extents).memory;
+  }
+  tile::LayoutAttr layout = hop.getLayout();
+  if (layout && !layout.whyNot(shape).empty())
+    layout = nullptr; // an edge
+  Type element = cast<ShapedType>(source.getType()).getElementType();
+  auto type =
+      tile::RingType::get(b.getContext(), hop.getSlots(), shape, element,
+                          b.getStringAttr(hop.getMemory()), layout);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    if (front)
+      b.setInsertionPointAfter(front);
+    else
+      b.setInsertionPointToStart(worker);
+    ring = tile::AllocOp::create(b, type);
+  }
+  auto begun = tile::CopyOp::create(
+      b, type.getSlotType(), tile::TokenType::get(b.getContext()), source,
+      offsets, ring, AffineMap::get(shape.size(), 0, places, b.getContext()),
+      !from && reachesBeyond(map, dims),
+      hop.getEngine().empty() ? StringAttr()
+                              : b.getStringAttr(hop.getEngine()));
+  tile::WaitOp::create(b, begun.getToken());
+  near.push_back({hop, begun.getSlot(), at, std::move(extents)});
+}
+
+void ContractExpander::release(unsigned count) {
+  for (const Near &own : ArrayRef<Near>(near).take_back(count))
+    tile::ReleaseOp::create(b, own.slot, ValueRange());
+  near.pop_back_n(count);
+}
+
+const ContractExpander::Near *
+ContractExpander::nearestOf(tile::OperandKind operand) {
+  for (const Near &own : llvm::reverse(near))
+    if (own.hop.getOperand() == operand)
+      return &own;
+  return nullptr;
+}
+
+llvm::SmallVector<Value> ContractExpander::offsetsIn(const Near &own) {
+  llvm::SmallVector<Value> offsets;
+  AffineMap map = mapOf(own.hop.getOperand());
+  bool moves = false;
+  for (AffineExpr expr : map.getResults()) {
+    AffineMap alone = AffineMap::get(map.getNumDims(), 0, expr);
+    OpFoldResult now = affine::makeComposedFoldedAffineApply(b, b.getLoc(),
+                                                             alone, at),
+                 then = affine::makeComposedFoldedAffineApply(b, b.getLoc(),
+                                                              alone, own.at);
+    OpFoldResult offset = affine::makeComposedFoldedAffineApply(
+        b, b.getLoc(), b.getAffineDimExpr(0) - b.getAffineDimExpr(1),
+        {now, then});
+    moves |= getConstantIntValue(offset) != 0;
+    offsets.push_back(getValueOrCreateConstantIndexOp(b, b.getLoc(), offset));
+  }
+  if (!moves)
+    offsets.clear();
+  return offsets;
+}
+
+ContractExpander::BoxView
+ContractExpander::operandOf(tile::OperandKind operand, ArrayRef<unsigned> dims,
+                            ArrayRef<int64_t> extents,
+                            llvm::SmallVector<Value> &offsets) {
+  AffineMap map = mapOf(operand);
+  const Near *own = nearestOf(operand);
+  if (!own)
+    return view(memoryOf(operand), map, dims, extents);
+  // The slot begins where the copied box's last place is, along dims that go
+  // backwards.
+  llvm::SmallVector<unsigned> all;
+  for (unsigned d = 0; d != own->extents.size(); ++d)
+    all.push_back(d);
+  llvm::SmallVector<AffineExpr> local;
+  for (AffineExpr expr : map.getResults())
+    local.push_back(lineOf(expr, dims, Reach(expr, all, own->extents).before));
+  offsets = offsetsIn(*own);
+  return {own->slot, AffineMap::get(dims.size(), 0, local, b.getContext())};
+}
+
+//===-- Panels ------------------------------------------------------------===//
+
+/// A contiguous copy of b's box, reduced dims first, columns last; a group lies
+/// behind its column. One slot is enough: the next box follows when all that
+/// reads this one is done.
+ContractExpander::BoxView ContractExpander::packB() {
+  llvm::SmallVector<unsigned> dims;
+  llvm::SmallVector<int64_t> shape;
+  unsigned end = sizes.size() - (strategy.isGrouped() ? 1 : 0);
+  for (unsigned d = numParallel; d != end; ++d)
+    dims.push_back(d);
+  for (unsigned d = 0; d != numParallel; ++d)
+    if (box[d] > 1 && op.getBMap().isFunctionOfDim(d))
+      dims.push_back(d);
+  if (dims.empty() || dims.back() != numParallel - 1)
+    dims.push_back(numParallel - 1);
+  if (strategy.isGrouped())
+    dims.push_back(end);
+  for (unsigned d : dims)
+    shape.push_back(d < numParallel ? box[d] : sizes[d]);
+  BoxView source = view(op.getB(), op.getBMap(), dims, shape);
+  Type element = cast<MemRefType>(op.getB().getType()).getElementType();
+  auto type = tile::RingType::get(
+      b.getContext(), /*slots=*/1, shape, element,
+      b.getStringAttr(strategy.getPack().getMemory()), tile::LayoutAttr());
+  Value ring = tile::AllocOp::create(b, type);
+  auto copy = tile::CopyOp::create(
+      b, type.getSlotType(), tile::TokenType::get(b.getContext()),
+      source.memory, /*offsets=*/ValueRange(), ring, source.map,
+      /*padded=*/false, /*engine=*/StringAttr());
+  tile::WaitOp::create(b, copy.getToken());
+  slot = copy.getSlot();
+  llvm::SmallVector<AffineExpr> place;
+  for (unsigned d : dims)
+    place.push_back(b.getAffineDimExpr(d));
+  return {tile::ViewOp::create(b, type.getSlotType().getView(), slot),
+          AffineMap::get(sizes.size(), 0, place, b.getContext())};
+}
+
+/// The panel holds the parallel dims from the box's start, the reduced ones
+/// from zero.
+ContractExpander::BoxView
+ContractExpander::viewOfPacked(ArrayRef<unsigned> dims,
+                               ArrayRef<int64_t> extents) {
+  llvm::SmallVector<OpFoldResult> saved(at);
+  for (unsigned d = 0; d != numParallel; ++d)
+    at[d] = b.getIndexAttr(0);
+  BoxView part = view(packed.memory, packed.map, dims, extents);
+  at = saved;
+  return part;
+}
