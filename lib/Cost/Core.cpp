@@ -26,16 +26,20 @@ static StringRef typeName(Type type, bool isUnsigned) {
   }
 }
 
+ProductTypes ashlar::productOf(tile::ContractOp op) {
+  Type a = getElementTypeOrSelf(op.getA().getType());
+  Type b = getElementTypeOrSelf(op.getB().getType());
+  return {typeName(a, op.getAUnsigned()).str(),
+          typeName(b, op.getBUnsigned()).str(),
+          typeName(op.getAccumulatorType(), /*isUnsigned=*/false).str()};
+}
+
 Core::Core(const MachineModel &machine, tile::ContractOp op, bool groups)
     : vectorBytes(machine.vectors.bytes), registers(machine.vectors.count),
       sumBytes(elementBytes(op.getAccumulatorType())) {
   int64_t lanes = vectorBytes / sumBytes;
   Type a = getElementTypeOrSelf(op.getA().getType());
-  Type b = getElementTypeOrSelf(op.getB().getType());
-  ProductTypes product = {
-      typeName(a, op.getAUnsigned()).str(),
-      typeName(b, op.getBUnsigned()).str(),
-      typeName(op.getAccumulatorType(), /*isUnsigned=*/false).str()};
+  ProductTypes product = productOf(op);
   if (groups)
     matrices = machine.matrixUnit(product);
   // Types without a unit of their own are extended and take that of the sum.

@@ -56,7 +56,37 @@ llvm::Error checkNames(const MachineModel &machine) {
     return error;
   if (llvm::Error error = unique("units", machine.units))
     return error;
+  if (llvm::Error error = unique("scopes", machine.scopes))
+    return error;
   return unique("copy_engines", machine.copyEngines);
+}
+
+/// Grids, then groups.
+llvm::Error checkScopes(const MachineModel &machine) {
+  bool isGroup = false;
+  for (auto [i, scope] : llvm::enumerate(machine.scopes)) {
+    if (scope.kind != "grid" && scope.kind != "group")
+      return contradiction("scopes[{0}].kind: expected grid or group, found "
+                           "'{1}'",
+                           i, scope.kind);
+    if (isGroup && scope.kind == "grid")
+      return contradiction(
+          "scopes[{0}].kind: expected group, since those above "
+          "are groups, found grid",
+          i);
+    isGroup |= scope.kind == "group";
+    if (i == 0 && isGroup)
+      return contradiction("scopes[0].kind: expected grid, found group");
+    if (isGroup && !scope.count)
+      return contradiction("scopes[{0}].count: is missing; only grids have any "
+                           "number",
+                           i);
+    if (!isGroup && scope.registerBytes)
+      return contradiction("scopes[{0}].register_bytes: expected none of a "
+                           "grid, found {1}",
+                           i, scope.registerBytes);
+  }
+  return llvm::Error::success();
 }
 
 /// Exactly one of the two ways to give a bandwidth.
@@ -80,6 +110,14 @@ llvm::Error checkMemory(const MachineModel &machine, size_t i) {
     return contradiction("memories[{0}].bytes: expected a multiple of "
                          "line_bytes times ways, {1}, found {2}",
                          i, memory.lineBytes * memory.ways, memory.bytes);
+  if (memory.perGroupBytes > memory.bytes)
+    return contradiction("memories[{0}].per_group_bytes: expected at most "
+                         "bytes, {1}, found {2}",
+                         i, memory.bytes, memory.perGroupBytes);
+  if (memory.swizzleBytes && !llvm::isPowerOf2_64(memory.swizzleBytes))
+    return contradiction("memories[{0}].swizzle_bytes: expected a power of two "
+                         "from 32 on, found {1}",
+                         i, memory.swizzleBytes);
   if (memory.sharedBy > machine.workers.count)
     return contradiction("memories[{0}].shared_by: expected at most "
                          "workers.count, {1}, found {2}",
@@ -116,6 +154,14 @@ llvm::Error checkUnit(const MachineModel &machine, size_t i) {
   const MultiplyUnit &unit = machine.units[i];
   if (unit.types.empty())
     return contradiction("units[{0}].types: expected at least one", i);
+  if (!unit.scope.empty() && !machine.scope(unit.scope))
+    return contradiction("units[{0}].scope: expected the name of a scope, "
+                         "found '{1}'",
+                         i, unit.scope);
+  if (unit.mostN % unit.n)
+    return contradiction("units[{0}].most_n: expected a multiple of n, {1}, "
+                         "found {2}",
+                         i, unit.n, unit.mostN);
   bool inVectors = unit.accumulatorSpace == "vectors";
   for (auto [j, types] : llvm::enumerate(unit.types)) {
     for (const std::string *type :
@@ -192,6 +238,8 @@ llvm::Error ashlar::checkMachine(const MachineModel &machine) {
     return contradiction("memories: expected at least one");
   if (machine.units.empty())
     return contradiction("units: expected at least one");
+  if (llvm::Error error = checkScopes(machine))
+    return error;
   for (size_t i = 0; i < machine.memories.size(); ++i)
     if (llvm::Error error = checkMemory(machine, i))
       return error;

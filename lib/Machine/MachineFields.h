@@ -7,7 +7,9 @@
 //   optional(key, number, least, default)   is left out where it has its
 //   default capacity(key, number)                   may be large, or left out
 //   sources(Sources)                        where the figures come from
+//   optionalText(key, string)               may be left out
 //   object(key, value), list(key, vector)   values with fields of their own
+//   optionalList(key, vector)               may be left out
 //   part(key, optional)                     an object that may be left out
 #ifndef ASHLAR_LIB_MACHINE_MACHINEFIELDS_H
 #define ASHLAR_LIB_MACHINE_MACHINEFIELDS_H
@@ -39,6 +41,12 @@ template <typename Visitor, typename T> void visitFields(Visitor &v, T &x) {
                int64_t(0));
     v.optionalTexts("requires", x.requiredFeatures);
     v.sources(x.sources);
+  } else if constexpr (std::is_same_v<Object, Scope>) {
+    v.text("name", x.name);
+    v.text("kind", x.kind);
+    v.optional("count", x.count, int64_t(1), int64_t(0));
+    v.optional("register_bytes", x.registerBytes, int64_t(1), int64_t(0));
+    v.sources(x.sources);
   } else if constexpr (std::is_same_v<Object, Memory>) {
     v.text("name", x.name);
     v.capacity("bytes", x.bytes);
@@ -53,6 +61,8 @@ template <typename Visitor, typename T> void visitFields(Visitor &v, T &x) {
     v.optional("shared_bytes_per_second", x.sharedBytesPerSecond, 1.0, 0.0);
     v.figure("latency_cycles", x.latencyCycles, 0.0);
     v.flag("managed", x.managed);
+    v.optional("per_group_bytes", x.perGroupBytes, int64_t(1), int64_t(0));
+    v.optional("swizzle_bytes", x.swizzleBytes, int64_t(32), int64_t(0));
     v.sources(x.sources);
   } else if constexpr (std::is_same_v<Object, ProductTypes>) {
     v.text("left", x.left);
@@ -60,6 +70,8 @@ template <typename Visitor, typename T> void visitFields(Visitor &v, T &x) {
     v.text("accumulator", x.accumulator);
   } else if constexpr (std::is_same_v<Object, MultiplyUnit>) {
     v.text("name", x.name);
+    v.optionalText("scope", x.scope);
+    v.optional("most_n", x.mostN, int64_t(1), int64_t(0));
     v.figure("m", x.m, int64_t(1));
     v.figure("n", x.n, int64_t(1));
     v.figure("k", x.k, int64_t(1));
@@ -118,6 +130,7 @@ template <typename Visitor, typename T> void visitFields(Visitor &v, T &x) {
     v.object("clock", x.clock);
     v.object("workers", x.workers);
     v.object("vectors", x.vectors);
+    v.optionalList("scopes", x.scopes);
     v.list("memories", x.memories);
     v.list("units", x.units);
     v.list("copy_engines", x.copyEngines);

@@ -61,6 +61,13 @@ const Memory *MachineModel::memory(std::string_view name) const {
   return nullptr;
 }
 
+const Scope *MachineModel::scope(std::string_view name) const {
+  for (const Scope &scope : scopes)
+    if (scope.name == name)
+      return &scope;
+  return nullptr;
+}
+
 template <typename Suits>
 const MultiplyUnit *MachineModel::fastestUnit(Suits suits) const {
   const MultiplyUnit *best = nullptr;

@@ -39,6 +39,11 @@ public:
     value = string->str();
   }
 
+  void optionalText(StringRef key, std::string &value) {
+    known.insert(key.str());
+    if (fields.get(key))
+      text(key, value);
+  }
   void texts(StringRef key, std::vector<std::string> &values) {
     if (const json::Value *given = find(key, "a list of texts"))
       readTexts(key, *given, values);
@@ -78,6 +83,12 @@ public:
 
   template <typename T> void object(StringRef key, T &value);
   template <typename T> void list(StringRef key, std::vector<T> &values);
+  template <typename T>
+  void optionalList(StringRef key, std::vector<T> &values) {
+    known.insert(key.str());
+    if (fields.get(key))
+      list(key, values);
+  }
   template <typename T> void part(StringRef key, std::optional<T> &value) {
     known.insert(key.str());
     if (fields.get(key))

@@ -19,6 +19,10 @@ public:
   void text(StringRef key, const std::string &value) {
     out.attribute(key, value);
   }
+  void optionalText(StringRef key, const std::string &value) {
+    if (!value.empty())
+      text(key, value);
+  }
   void texts(StringRef key, const std::vector<std::string> &values) {
     out.attributeArray(key, [&] {
       for (const std::string &value : values)
@@ -67,6 +71,12 @@ public:
       for (const T &value : values)
         out.object([&] { visitFields(*this, value); });
     });
+  }
+
+  template <typename T>
+  void optionalList(StringRef key, const std::vector<T> &values) {
+    if (!values.empty())
+      list(key, values);
   }
 
 private:

@@ -9,6 +9,9 @@
 
 namespace ashlar {
 
+/// The types of a contraction's products, as machine files spell them.
+ProductTypes productOf(tile::ContractOp op);
+
 /// What a worker of a machine does with the types of one contraction.
 struct Core {
   /// Without `groups`, terms are added one by one.

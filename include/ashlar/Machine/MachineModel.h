@@ -47,6 +47,18 @@ struct VectorRegisters {
   Sources sources;
 };
 
+/// Who computes: what a kernel's parts are shared out among, or what computes
+/// one part together. Outermost first; without any, workers share the parts.
+struct Scope {
+  std::string name; ///< "workgroup", "warpgroup", "array"
+  /// "grid": each takes parts of its own; "group": they share one accumulator.
+  std::string kind;
+  int64_t count = 0; ///< at most, in one of the scope above; 0: any number
+  /// For sums, of one instance; 0: they lie in a memory.
+  int64_t registerBytes = 0;
+  Sources sources;
+};
+
 /// One level of memory, caches included. Nearest to the units first.
 struct Memory {
   std::string name;      ///< "l1", "scratchpad", "main"
@@ -61,7 +73,10 @@ struct Memory {
   /// What all its workers get together; 0: each gets what one does alone.
   double sharedBytesPerSecond = 0;
   double latencyCycles = 0;
-  bool managed = false; ///< programs place data in it; otherwise a cache
+  bool managed = false;      ///< programs place data in it; otherwise a cache
+  int64_t perGroupBytes = 0; ///< at most, for one part of a grid; 0: all of it
+  /// Rows of so many bytes are swizzled on the way, in units of 16; 0: no.
+  int64_t swizzleBytes = 0;
   Sources sources;
 };
 
@@ -79,7 +94,9 @@ struct ProductTypes {
 /// Lanes are a unit with m = 1.
 struct MultiplyUnit {
   std::string name;
+  std::string scope; ///< who issues a step; empty: a worker
   int64_t m = 1, n = 1, k = 1;
+  int64_t mostN = 0; ///< in steps of n; 0: n alone
   std::vector<ProductTypes> types;
   double stepsPerCycle = 1;
   double latencyCycles = 1; ///< until the next step on the same accumulator
@@ -151,6 +168,7 @@ struct MachineModel {
   Clock clock;
   Workers workers;
   VectorRegisters vectors;
+  std::vector<Scope> scopes;
   std::vector<Memory> memories;
   std::vector<MultiplyUnit> units;
   std::vector<CopyEngine> copyEngines;
@@ -162,6 +180,7 @@ struct MachineModel {
 
   /// Null when there is none.
   const Memory *memory(std::string_view name) const;
+  const Scope *scope(std::string_view name) const;
   /// The fastest unit for these types, the first of equals; null: none.
   const MultiplyUnit *unit(const ProductTypes &product) const;
   /// The fastest that adds up in vector registers, its operands in either

@@ -8,6 +8,7 @@
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/Reshapes.h"
 #include "ashlar/Cost/ChooseBoxes.h"
+#include "ashlar/Cost/ChooseLevels.h"
 #include "ashlar/Cost/Tuning.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
@@ -413,7 +414,7 @@ private:
         (a > double(core.nearBytes) && !isWindow ? columnBoxes : 1) * a;
     streams += (panel > double(core.nearBytes) / 2 ? rowBoxes : 1) * b;
     result.farther = streams / core.farBytesPerCycle;
-    double results = double(byteSize(op.getResult(0).getType()));
+    double results = double(byteSize(op.getInit().getType()));
     result.main = (isPacked ? b / core.coldBytesPerCycle : 0) +
                   (a + results > double(core.farBytes)
                        ? (a + results) / core.beyondBytesPerCycle
@@ -523,6 +524,8 @@ struct ChooseStrategies
         return packRows(op);
       if (op.getStrategyAttr())
         return;
+      if (!machine.scopes.empty())
+        return chooseByLevels(op);
       int64_t columns = found.size() < known.size() ? known[found.size()] : 0;
       recordPrediction(op, chooseStrategy(op, machine, tuning.get(), openSizes,
                                           columns, scratchBytes));
@@ -533,6 +536,32 @@ struct ChooseStrategies
       choices->note(getOperation(), kind, std::move(found));
     if (tuning && tuning->isRefused())
       signalPassFailure();
+  }
+  /// Where groups of threads or arrays compute one part together.
+  void chooseByLevels(tile::ContractOp op) {
+    std::optional<LevelChoice> choice = chooseLevels(op, machine);
+    if (!choice) {
+      remark::missed(op.getLoc(), about(op, "Strategy", "strategy"))
+          << "no unit of " << machine.name << " takes " << spell(productOf(op))
+          << ", or none of its tiles fits";
+      return;
+    }
+    op.setStrategyAttr(choice->strategy);
+    recordPrediction(op, choice->prediction);
+    if (wantsRemarks(op))
+      remark::passed(op.getLoc(), about(op, "Strategy", "strategy"))
+          << describe(choice->strategy) << ": "
+          << remark::metric("Cycles", int64_t(choice->prediction.cycles()))
+          << " cycles, bound by "
+          << remark::metric("Bound", choice->prediction.bound().str());
+  }
+  static std::string spell(const ProductTypes &types) {
+    return types.left + " times " + types.right + " into " + types.accumulator;
+  }
+  static std::string describe(tile::StrategyAttr strategy) {
+    std::string text;
+    llvm::raw_string_ostream(text) << strategy;
+    return text;
   }
   static void recordPrediction(Operation *op, const Prediction &prediction) {
     Builder b(op->getContext());

@@ -163,6 +163,49 @@ TEST(MachineFile, FiguresMustNotContradictEachOther) {
             "is nearer, 12, found 1");
 }
 
+TEST(MachineFile, ScopesAreGridsThenGroups) {
+  auto withScopes = [](const char *scopes, const char *unit = nullptr) {
+    return errorAfter([&](json::Object &o) {
+      o["scopes"] = cantFail(json::parse(scopes));
+      if (unit)
+        at(o, "units", 0)["scope"] = unit;
+    });
+  };
+  constexpr const char *good =
+      R"([{"name": "workgroup", "kind": "grid", "source": "-"},
+          {"name": "subgroup", "kind": "group", "count": 4,
+           "register_bytes": 4096, "source": "-"}])";
+  EXPECT_EQ(withScopes(good, "subgroup"), "");
+  EXPECT_EQ(withScopes(good, "lane"),
+            "units[0].scope: expected the name of a scope, found 'lane'");
+  EXPECT_EQ(withScopes(R"([{"name": "a", "kind": "row", "source": "-"}])"),
+            "scopes[0].kind: expected grid or group, found 'row'");
+  EXPECT_EQ(withScopes(R"([{"name": "a", "kind": "group", "count": 1,
+                            "source": "-"}])"),
+            "scopes[0].kind: expected grid, found group");
+  EXPECT_EQ(withScopes(R"([{"name": "a", "kind": "grid", "source": "-"},
+                           {"name": "b", "kind": "group", "source": "-"}])"),
+            "scopes[1].count: is missing; only grids have any number");
+  EXPECT_EQ(withScopes(R"([{"name": "a", "kind": "grid", "source": "-"},
+                           {"name": "b", "kind": "group", "count": 1,
+                            "source": "-"},
+                           {"name": "c", "kind": "grid", "source": "-"}])"),
+            "scopes[2].kind: expected group, since those above are groups, "
+            "found grid");
+  EXPECT_EQ(withScopes(R"([{"name": "a", "kind": "grid", "source": "-"},
+                           {"name": "a", "kind": "grid", "source": "-"}])"),
+            "scopes[1].name: expected a name of its own, found 'a' a second "
+            "time");
+  EXPECT_EQ(errorAfter([](json::Object &o) {
+              at(o, "memories", 0)["per_group_bytes"] = 65536;
+            }),
+            "memories[0].per_group_bytes: expected at most bytes, 32768, found "
+            "65536");
+  EXPECT_EQ(
+      errorAfter([](json::Object &o) { at(o, "units", 0)["most_n"] = 12; }),
+      "units[0].most_n: expected a multiple of n, 8, found 12");
+}
+
 TEST(MachineFile, UnitsMustFitTheRest) {
   EXPECT_EQ(errorAfter([](json::Object &o) {
               at(o, "units", 0)["accumulators"] = 17;

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The levels of a contraction on a machine with scopes: tiles of a grid's
+// parts, of the groups that share one, and of what is copied near, by the least
+// predicted time. Nothing in it knows a machine but by its model.
+#ifndef ASHLAR_COST_CHOOSELEVELS_H
+#define ASHLAR_COST_CHOOSELEVELS_H
+
+#include "ashlar/Cost/Core.h"
+#include <optional>
+
+namespace ashlar {
+
+struct LevelChoice {
+  tile::StrategyAttr strategy;
+  Prediction prediction;
+};
+
+/// Nothing: no unit takes the types, or no tile fits the memories.
+std::optional<LevelChoice> chooseLevels(tile::ContractOp op,
+                                        const MachineModel &machine);
+
+} // namespace ashlar
+
+#endif // ASHLAR_COST_CHOOSELEVELS_H

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ashlar/Cost/ChooseLevels.h"
+#include "ashlar/Analysis/ByteSize.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/Support/MathExtras.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace ashlar;
+
+namespace {
+/// All that is chosen; sizes by dim of the contraction.
+struct Candidate {
+  SmallVector<int64_t> tile, part; ///< of an accumulator; of one of its group
+  int64_t across = 1; ///< parts of the grid side by side that share b's copies
+  int64_t slots = 2;
+  double cycles = 0;
+  Prediction prediction;
+};
+
+class LevelChooser {
+public:
+  LevelChooser(tile::ContractOp op, const MachineModel &machine)
+      : op(op), machine(machine), numParallel(op.getParallel().size()) {
+    sizes.assign(op.getParallel().begin(), op.getParallel().end());
+    llvm::append_range(sizes, op.getReduced());
+    unsigned last = numParallel - 1;
+    for (unsigned d = 0; d != numParallel; ++d) {
+      bool inA = op.getAMap().isFunctionOfDim(d),
+           inB = op.getBMap().isFunctionOfDim(d);
+      if (d == last && inA && inB)
+        lanes.push_back(d);
+      else if (d == last)
+        n.push_back(d);
+      else if (inA && !inB)
+        m.push_back(d);
+    }
+    for (unsigned d = numParallel; d != sizes.size(); ++d)
+      k.push_back(d);
+  }
+
+  std::optional<LevelChoice> run() {
+    if (!chooseUnit() || !findPath())
+      return std::nullopt;
+    enumerate();
+    llvm::stable_sort(candidates, [](const Candidate &x, const Candidate &y) {
+      return x.cycles < y.cycles;
+    });
+    // What the verifier does not take is not for this contraction.
+    for (const Candidate &one : candidates)
+      if (tile::StrategyAttr strategy = strategyOf(one); fits(strategy))
+        return LevelChoice{strategy, one.prediction};
+    return std::nullopt;
+  }
+
+private:
+  /// The fastest for the types; else for those of the sum.
+  bool chooseUnit() {
+    ProductTypes own = productOf(op), wide = own;
+    wide.left = wide.right = wide.accumulator;
+    for (const ProductTypes &types : {own, wide})
+      for (const MultiplyUnit &one : machine.units)
+        if (one.takes(types) && machine.scope(one.scope) &&
+            // Lanes of all three have no rows and terms to share.
+            (lanes.empty() || (one.m == 1 && one.k == 1)) &&
+            (!unit || one.flopsPerCycle() > unit->flopsPerCycle()) &&
+            (!unit || &types == &own || !unit->takes(own)))
+          unit = &one;
+    if (!unit)
+      return false;
+    group = machine.scope(unit->scope);
+    sums = machine.memory(unit->accumulatorSpace);
+    return group->registerBytes || sums;
+  }
+
+  /// The engines from the farthest memory to where the unit reads operands.
+  bool findPath() {
+    for (const Memory &memory : machine.memories)
+      if (memory.managed && llvm::is_contained(unit->leftFrom, memory.name))
+        near = &memory;
+    if (!near)
+      return false;
+    // Backwards, the shortest first: few engines, so a plain search.
+    std::vector<std::vector<const CopyEngine *>> ways = {{}};
+    for (size_t i = 0; i != ways.size() && i < 64; ++i) {
+      const std::string &to =
+          ways[i].empty() ? near->name : ways[i].front()->from;
+      if (to == machine.memories.back().name) {
+        path = ways[i];
+        return true;
+      }
+      for (const CopyEngine &engine : machine.copyEngines)
+        if (engine.to == to) {
+          ways.push_back(ways[i]);
+          ways.back().insert(ways.back().begin(), &engine);
+        }
+    }
+    return false;
+  }
+
+  bool isGridded() { return machine.workers.count > 1; }
+
+  /// Powers of two times `least`, up to what there is.
+  static SmallVector<int64_t> multiples(int64_t least, int64_t size,
+                                        int64_t most) {
+    SmallVector<int64_t> all;
+    for (int64_t one = least; one <= most; one *= 2) {
+      all.push_back(one);
+      if (one >= size)
+        break;
+    }
+    return all;
+  }
+
+  void enumerate() {
+    int64_t rows = 1;
+    for (unsigned d : m)
+      rows *= sizes[d];
+    unsigned columns = numParallel - 1, terms = sizes.size() - 1;
+    int64_t most = std::max<int64_t>(512, unit->n);
+    for (int64_t tm : multiples(unit->m, rows, 512))
+      for (int64_t tn : multiples(unit->n, sizes[columns], most))
+        for (int64_t tk : multiples(unit->k, k.empty() ? 1 : sizes[terms],
+                                    std::max<int64_t>(128, unit->k))) {
+          Candidate one;
+          one.tile.assign(sizes.size(), 1);
+          one.tile[columns] = tn;
+          if (!k.empty())
+            one.tile[terms] = tk;
+          splitRows(one, tm, int64_t(m.size()) - 1);
+        }
+  }
+
+  /// Rows lie in boxes of powers of two, over the two innermost dims at will.
+  void splitRows(Candidate one, int64_t rows, int64_t i) {
+    if (i < 0)
+      return rows == 1 ? splitGroup(std::move(one)) : void();
+    int64_t whole = llvm::PowerOf2Ceil(sizes[m[i]]);
+    for (int64_t tile = std::min(rows, i == 0 ? rows : whole); tile >= 1;
+         tile /= 2) {
+      if (rows % tile != 0)
+        continue;
+      one.tile[m[i]] = tile;
+      splitRows(one, rows / tile, i - 1);
+      if (i == 0 || int64_t(m.size()) - i > 2)
+        break; // the outermost takes the rest, others what fits
+    }
+  }
+
+  /// What each of a group holds of an accumulator: whole steps of the unit.
+  void splitGroup(Candidate one) {
+    for (int64_t count = 1; count <= group->count; count *= 2)
+      for (int64_t down = count; down >= 1; down /= 2) {
+        one.part.assign(one.tile.begin(), one.tile.begin() + numParallel);
+        int64_t left = down;
+        for (unsigned d : m) {
+          int64_t factor = std::gcd(left, one.part[d]);
+          one.part[d] /= factor;
+          left /= factor;
+        }
+        int64_t &columns = one.part[numParallel - 1], right = count / down;
+        if (left != 1 || columns % (right * unit->n) != 0 ||
+            rowsOf(one.part) % unit->m != 0)
+          continue;
+        columns /= right;
+        if (!fitsSums(one))
+          continue;
+        for (one.slots = 2; one.slots <= 4; ++one.slots)
+          for (one.across = 1; one.across <= mostAcross(one); one.across *= 2)
+            if (fitsOperands(one)) {
+              predict(one);
+              candidates.push_back(one);
+            }
+      }
+  }
+
+  int64_t rowsOf(ArrayRef<int64_t> tile) {
+    int64_t rows = 1;
+    for (unsigned d : m)
+      rows *= tile[d];
+    return rows;
+  }
+  int64_t columnsOf(ArrayRef<int64_t> tile) { return tile[numParallel - 1]; }
+  int64_t termsOf(const Candidate &one) {
+    return k.empty() ? 1 : one.tile.back();
+  }
+
+  /// How many parts beside each other a copy may reach.
+  int64_t mostAcross(const Candidate &one) {
+    const Scope *outer = outerGrid();
+    if (!outer || path.size() != 1 || !dimAcross(one))
+      return 1;
+    return std::min(path.front()->multicast,
+                    std::max<int64_t>(1, innerGrid().count));
+  }
+  /// The outermost row dim with several parts, which read the same b.
+  std::optional<unsigned> dimAcross(const Candidate &one) {
+    for (unsigned d : m)
+      if (sizes[d] > one.tile[d])
+        return d;
+    return std::nullopt;
+  }
+  /// The grid scope around the innermost one; null: there is one alone.
+  const Scope *outerGrid() {
+    const Scope *outer = nullptr, *inner = nullptr;
+    for (const Scope &scope : machine.scopes)
+      if (scope.kind == "grid") {
+        outer = inner;
+        inner = &scope;
+      }
+    return outer;
+  }
+  const Scope &innerGrid() {
+    const Scope *inner = nullptr;
+    for (const Scope &scope : machine.scopes)
+      if (scope.kind == "grid")
+        inner = &scope;
+    return *inner;
+  }
+
+  bool fitsSums(const Candidate &one) {
+    int64_t bytes = rowsOf(one.part) * columnsOf(one.part) *
+                    elementBytes(op.getAccumulatorType());
+    if (group->registerBytes) // and as much again for operands and addresses
+      return bytes <= group->registerBytes * 3 / 4;
+    return 2 * bytes <= bytesOf(*sums);
+  }
+  static int64_t bytesOf(const Memory &memory) {
+    return memory.perGroupBytes ? memory.perGroupBytes : memory.bytes;
+  }
+  int64_t bytesOfA(const Candidate &one) {
+    return rowsOf(one.tile) * (lanes.empty() ? 1 : columnsOf(one.tile)) *
+           termsOf(one) * elementBytes(elementOf(op.getA()));
+  }
+  int64_t bytesOfB(const Candidate &one) {
+    return columnsOf(one.tile) * termsOf(one) *
+           elementBytes(elementOf(op.getB()));
+  }
+  static Type elementOf(Value value) {
+    return cast<ShapedType>(value.getType()).getElementType();
+  }
+  bool fitsOperands(const Candidate &one) {
+    return one.slots * (bytesOfA(one) + bytesOfB(one)) <= bytesOf(*near);
+  }
+
+  /// Waves of parts, each of which takes its slowest resource's time for each
+  /// tile of terms, and what of the copies' latency stays visible.
+  void predict(Candidate &one) {
+    double parts = 1, iterations = 1;
+    for (unsigned d = 0; d != numParallel; ++d)
+      parts *= double(llvm::divideCeil(sizes[d], one.tile[d]));
+    for (unsigned d : k)
+      iterations *= double(llvm::divideCeil(sizes[d], one.tile[d]));
+    double steps = double(llvm::divideCeil(rowsOf(one.part), unit->m)) *
+                   double(llvm::divideCeil(columnsOf(one.part), unit->n)) *
+                   double(llvm::divideCeil(termsOf(one), unit->k));
+    // A worker's rate is that of all who may issue; few cannot fill it.
+    double compute = steps * double(group->count) / unit->stepsPerCycle;
+    double bytes = double(bytesOfA(one)) + double(bytesOfB(one)) / one.across;
+    double copy = 0, latency = 0;
+    for (const CopyEngine *engine : path) {
+      copy = std::max(copy, bytes / engine->bytesPerCycle);
+      latency += engine->startCycles;
+    }
+    latency += machine.memories.back().latencyCycles;
+    double iteration = std::max(compute, copy);
+    iteration += std::max(0.0, latency - double(one.slots - 1) * iteration) /
+                 double(one.slots);
+    const Memory &main = machine.memories.back();
+    double results = double(rowsOf(one.tile) * columnsOf(one.tile)) *
+                     double(elementBytes(elementOf(op.getInit())));
+    double drain = results / machine.writeBytesPerCycle(main);
+    double waves = std::ceil(parts / double(machine.workers.count));
+    double all = waves * (latency + iterations * iteration + drain) +
+                 machine.costs.launchNs * machine.clock.hz / 1e9;
+    double once = double(byteSize(op.getA().getType())) +
+                  double(byteSize(op.getB().getType())) +
+                  double(byteSize(op.getInit().getType()));
+    double rate = main.sharedBytesPerSecond
+                      ? main.sharedBytesPerSecond / machine.clock.hz
+                      : machine.readBytesPerCycle(main);
+    one.prediction.compute = waves * iterations * compute;
+    one.prediction.nearest = waves * iterations * copy;
+    one.prediction.boxes = all;
+    one.prediction.main = once / rate;
+    one.cycles = one.prediction.cycles();
+  }
+
+  /// Where elements of a slot lie, so that its readers do not meet in banks.
+  tile::LayoutAttr layoutOf(Value operand, int64_t rowElements) {
+    int64_t bytes = elementBytes(elementOf(operand));
+    MLIRContext *context = op.getContext();
+    int64_t rank = cast<ShapedType>(operand.getType()).getRank();
+    if (near->swizzleBytes && rowElements * bytes % near->swizzleBytes == 0) {
+      // The number of the row lies above the units of one.
+      int64_t bits = llvm::Log2_64(near->swizzleBytes / 16);
+      return tile::LayoutAttr::get(
+          context, {}, {},
+          {bits, int64_t(llvm::Log2_64(16 / bytes)),
+           int64_t(llvm::Log2_64(rowElements * bytes / 16))});
+    }
+    // Lanes read many rows at once; arrays have a port for each bank.
+    if (near->banks == 1 || near->swizzleBytes || !group->registerBytes)
+      return {};
+    SmallVector<int64_t> pad(rank, 0);
+    pad.back() = std::max<int64_t>(1, 4 / bytes);
+    return tile::LayoutAttr::get(context, {}, pad, {});
+  }
+
+  tile::StrategyAttr strategyOf(const Candidate &one) {
+    Builder b(op.getContext());
+    SmallVector<tile::LevelAttr> levels;
+    SmallVector<int64_t> terms(one.tile.begin() + numParallel, one.tile.end()),
+        none(terms.size(), 0),
+        parallel(one.tile.begin(), one.tile.begin() + numParallel);
+    auto add = [&](tile::LevelKind kind, StringRef scope,
+                   ArrayRef<int64_t> tiles, ArrayRef<int64_t> reduced,
+                   ArrayRef<int64_t> order) {
+      levels.push_back(tile::LevelAttr::get(b.getContext(), kind, scope, tiles,
+                                            reduced, order));
+    };
+    SmallVector<int64_t> order;
+    if (isGridded()) {
+      if (one.across > 1) {
+        SmallVector<int64_t> wide(parallel);
+        wide[*dimAcross(one)] *= one.across;
+        add(tile::LevelKind::Grid, outerGrid()->name, wide, none, {});
+      }
+      add(tile::LevelKind::Grid, innerGrid().name, parallel, none, {});
+    } else {
+      for (unsigned d = 0; d != numParallel; ++d)
+        order.push_back(d);
+    }
+    order.append(k.begin(), k.end());
+    int64_t inside = levels.size();
+    add(tile::LevelKind::Loop, "", parallel, terms, order);
+    if (one.part != parallel)
+      add(tile::LevelKind::Group, group->name, one.part, none, {});
+    SmallVector<tile::HopAttr> hops;
+    for (auto [kind, operand] : {std::pair(tile::OperandKind::A, op.getA()),
+                                 std::pair(tile::OperandKind::B, op.getB())})
+      for (const CopyEngine *engine : path) {
+        bool isLast = engine == path.back();
+        AffineMap map =
+            kind == tile::OperandKind::A ? op.getAMap() : op.getBMap();
+        int64_t row = 1; // elements along the operand's last dim
+        for (unsigned d = 0; map.getNumResults() && d != map.getNumDims(); ++d)
+          if (map.getResults().back().isFunctionOfDim(d))
+            row *= one.tile[d];
+        hops.push_back(tile::HopAttr::get(
+            b.getContext(), kind, tile::HopKind::Ring, engine->to, inside,
+            isLast ? one.slots : 1, engine->name,
+            isLast ? layoutOf(operand, row) : tile::LayoutAttr()));
+      }
+    SmallVector<int64_t> masked;
+    for (unsigned d = 0; d != sizes.size(); ++d)
+      if (int64_t across = dimAcross(one) == d ? one.across : 1;
+          sizes[d] % (one.tile[d] * across) != 0)
+        masked.push_back(d);
+    SmallVector<int64_t> rows(m.begin(), m.end()), columns(n.begin(), n.end()),
+        depth(k.begin(), k.end()), both(lanes.begin(), lanes.end());
+    return tile::StrategyAttr::get(
+        b.getContext(), unit->name, /*shape=*/{}, rows, columns, depth,
+        /*group=*/{}, both, levels, hops, unit->accumulatorSpace,
+        /*promote=*/-1, masked, /*partials=*/"", b.getDictionaryAttr({}));
+  }
+
+  bool fits(tile::StrategyAttr strategy) {
+    ScopedDiagnosticHandler quiet(op.getContext(),
+                                  [](Diagnostic &) { return success(); });
+    tile::StrategyAttr before = op.getStrategyAttr();
+    op.setStrategyAttr(strategy);
+    bool taken = succeeded(op.verifyStrategy());
+    if (before)
+      op.setStrategyAttr(before);
+    else
+      op.removeStrategyAttr();
+    return taken;
+  }
+
+  tile::ContractOp op;
+  const MachineModel &machine;
+  unsigned numParallel;
+  SmallVector<int64_t> sizes; ///< of all dims
+  SmallVector<unsigned> m, n, k, lanes;
+  const MultiplyUnit *unit = nullptr;
+  const Scope *group = nullptr;
+  const Memory *near = nullptr, *sums = nullptr;
+  std::vector<const CopyEngine *> path; ///< far to near
+  std::vector<Candidate> candidates;
+};
+} // namespace
+
+std::optional<LevelChoice> ashlar::chooseLevels(tile::ContractOp op,
+                                                const MachineModel &machine) {
+  if (llvm::is_contained(op.getParallel(), 0) ||
+      llvm::is_contained(op.getReduced(), 0))
+    return std::nullopt;
+  return LevelChooser(op, machine).run();
+}
