@@ -5,12 +5,14 @@ refused, the reason."""
 from __future__ import annotations
 
 import math
-from typing import Any, Iterable, Sequence
+import re
+from typing import Any, Callable, Iterable, Sequence
 
 import ml_dtypes
 import numpy as np
 
-from ._errors import InvalidArgument, Unsupported
+from ._errors import InvalidArgument, OutOfBudget, Unsupported
+from ._sizes import whole_number
 
 # As the C library names element types.
 DTYPES: dict[str, np.dtype] = {
@@ -46,16 +48,29 @@ def view_type(name: str) -> Any:
 
 def empty(shape: int | Sequence[int], dtype: Any = np.float32) -> np.ndarray:
     """A new array, as numpy.empty gives it, that begins at a multiple of 64
-    bytes, so that the library reads and writes it in place."""
+    bytes, so that the library reads and writes it in place. Raises
+    InvalidArgument, OutOfBudget where there is not so much memory."""
     from . import _native
-    dtype = np.dtype(dtype)
-    sizes = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
-    count = math.prod(int(size) for size in sizes)
-    if count < 0 or any(size < 0 for size in sizes):
-        raise InvalidArgument(f"expected sizes from 0 on, found {sizes}",
-                              "shape")
-    return _native.aligned_bytes(count * dtype.itemsize).view(dtype).reshape(
-        sizes)
+    try:
+        kind = np.dtype(dtype)
+    except TypeError as error:
+        raise InvalidArgument(f"expected a type of NumPy, found {dtype!r}: "
+                              f"{error}", "dtype") from None
+    if kind.hasobject or kind.itemsize == 0:
+        raise InvalidArgument("expected a type of numbers, found "
+                              f"{kind!r}", "dtype")
+    if isinstance(shape, (str, bytes)) or not (
+            isinstance(shape, Iterable) or hasattr(shape, "__index__")):
+        raise InvalidArgument(f"expected sizes, found {shape!r}", "shape")
+    sizes = tuple(whole_number(size, "shape") for size in (
+        shape if isinstance(shape, Iterable) else (shape,)))
+    # NumPy counts strides as if no size were 0.
+    most = math.prod(size or 1 for size in sizes) * kind.itemsize
+    if most >= 1 << 63:
+        raise OutOfBudget("expected an array of fewer than 2^63 bytes, found "
+                          f"{most} of shape {sizes}", "shape")
+    return _native.aligned_bytes(most if 0 not in sizes else 0).view(
+        kind).reshape(sizes)
 
 
 def _describe(array: Any) -> str:
@@ -64,6 +79,27 @@ def _describe(array: Any) -> str:
     if hasattr(array, "dtype") and hasattr(array, "shape"):
         return f"{array.dtype} of shape {tuple(array.shape)}"
     return name
+
+
+def refuse_masked(array: Any, place: str) -> None:
+    """Raises for an array of numpy.ma, whose mask would be lost."""
+    if isinstance(array, np.ma.MaskedArray):
+        raise InvalidArgument("expected an array without a mask, found one of "
+                              "numpy.ma; x.filled(0) puts a value in the masked "
+                              "places", place)
+
+
+def _advice(wanted: np.dtype, shape_text: str, is_output: bool,
+            otherwise: str) -> str:
+    """What to do about an array that is refused. One to write to is no use as a
+    copy."""
+    if not is_output:
+        return otherwise
+    shape = f"({shape_text.replace('x', ', ')})" \
+        if re.fullmatch(r"\d+(x\d+)+", shape_text) else \
+        f"({shape_text},)" if shape_text.isdigit() else \
+        "()" if shape_text == "scalar" else "shape"
+    return f"ashlar.empty({shape}, {wanted.name!r}) makes one to write to"
 
 
 def prepare(array: Any, place: str, type_name: str, shape_text: str,
@@ -76,6 +112,10 @@ def prepare(array: Any, place: str, type_name: str, shape_text: str,
             f"expected an ml_dtypes that knows {type_name}, found "
             f"{ml_dtypes.__version__}; pip install -U ml_dtypes", place)
     expected = f"expected an array of {wanted.name}, {shape_text}"
+
+    def advice(otherwise: str) -> str:
+        return _advice(wanted, shape_text, is_output, otherwise)
+    refuse_masked(array, place)
     if type(array).__name__ == "PyCapsule":
         raise InvalidArgument(
             f"{expected}, found a DLPack capsule that was consumed before or "
@@ -86,30 +126,31 @@ def prepare(array: Any, place: str, type_name: str, shape_text: str,
                               "change; leave `out` out, and take the output "
                               "with jax.numpy.from_dlpack", place)
     if not isinstance(array, np.ndarray):
-        array = _to_numpy(array, expected, place, wanted, is_output)
+        array = _to_numpy(array, expected, place, wanted, is_output, advice)
     if array.dtype.hasobject:
-        raise InvalidArgument(f"{expected}, found an array of objects; "
-                              f"numpy.asarray(x, dtype={wanted.name!r}) "
-                              "converts what it can", place)
+        said = advice(f"numpy.asarray(x, dtype={wanted.name!r}) converts what "
+                      "it can")
+        raise InvalidArgument(f"{expected}, found an array of objects; {said}",
+                              place)
     if array.dtype != wanted and array.dtype.newbyteorder("=") == wanted:
-        raise InvalidArgument(
-            f"{expected}, found the bytes of each element in the other order; "
-            f"x.astype({wanted.name!r}) swaps them", place)
+        said = advice(f"x.astype({wanted.name!r}) swaps them")
+        raise InvalidArgument(f"{expected}, found the bytes of each element in "
+                              f"the other order; {said}", place)
     if array.dtype != wanted:
-        raise InvalidArgument(
-            f"{expected}, found {_describe(array)}; "
-            f"x.astype({wanted.name!r}) converts it", place)
+        said = advice(f"x.astype({wanted.name!r}) converts it")
+        raise InvalidArgument(f"{expected}, found {_describe(array)}; {said}",
+                              place)
     if is_output and not array.flags.writeable:
-        raise InvalidArgument(f"{expected}, found one that is read-only; give "
-                              "one that can be written", place)
+        raise InvalidArgument(f"{expected}, found one that is read-only; "
+                              f"{advice('')}", place)
     if array.ndim > 16:
         raise InvalidArgument(f"{expected}, found {array.ndim} dims, and 16 "
                               "are the most", place)
     if not array.flags.c_contiguous:
+        said = advice("numpy.ascontiguousarray(x) makes a copy that is dense")
         raise InvalidArgument(
             f"{expected}, found one whose rows are apart in memory (strides "
-            f"{array.strides}); numpy.ascontiguousarray(x) makes a copy that "
-            "is dense", place)
+            f"{array.strides}); {said}", place)
     if type_name in ("i4", "i2"):
         # ml_dtypes keeps the low bits alone; the library wants the value.
         if is_output:
@@ -123,7 +164,7 @@ def prepare(array: Any, place: str, type_name: str, shape_text: str,
 
 
 def _to_numpy(array: Any, expected: str, place: str, wanted: np.dtype,
-              is_output: bool) -> np.ndarray:
+              is_output: bool, advice: Callable[[str], str]) -> np.ndarray:
     """The memory of a foreign array as NumPy's, shared; for what the binding
     did not take at once."""
     if hasattr(array, "is_neg") and array.is_neg():
@@ -157,9 +198,9 @@ def _to_numpy(array: Any, expected: str, place: str, wanted: np.dtype,
                                   "gradient; x.detach() is without", place)
     if not is_output and isinstance(array, np.generic):
         return np.asarray(array)
-    said = "x.contiguous() or x.to_dense() makes one" \
-        if hasattr(array, "to_dense") else \
-        f"numpy.asarray(x, dtype={wanted.name!r}) makes one"
+    said = advice("x.contiguous() or x.to_dense() makes one"
+                  if hasattr(array, "to_dense") else
+                  f"numpy.asarray(x, dtype={wanted.name!r}) makes one")
     raise InvalidArgument(f"{expected}, found {_describe(array)}; {said}",
                           place)
 
@@ -190,10 +231,13 @@ def refuse_names(objects: Any, names: Iterable[str], what: str) -> None:
         f"{_describe(objects)}", what)
 
 
-def refuse_shape(array: Any, place: str, shape_text: str) -> None:
+def refuse_shape(array: Any, place: str, type_name: str,
+                 shape_text: str) -> None:
+    """For an array to write to, of another shape than the output's."""
+    said = _advice(DTYPES[type_name], shape_text, True, "")
     raise InvalidArgument(f"expected shape {shape_text}, found "
-                          f"{'x'.join(map(str, array.shape)) or 'a scalar'}",
-                          place)
+                          f"{'x'.join(map(str, array.shape)) or 'a scalar'}; "
+                          f"{said}", place)
 
 
 def beginning(array: Any, shape: tuple[int, ...]) -> Any:

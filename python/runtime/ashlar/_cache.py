@@ -11,6 +11,7 @@ import stat
 from typing import Any, Callable, Optional, Union
 
 from ._errors import Error
+from ._files import path_text, system_error
 from ._module import Module, load
 from ._runtime import default_runtime
 from ._version import __version__
@@ -24,14 +25,17 @@ def default_folder() -> pathlib.Path:
 
 
 class Cache:
-    """None for a folder: nothing is kept. What is in the folder runs as code,
-    so one that others may write to is not used."""
+    """folder: None: nothing is kept; "": the default one. What is in a folder
+    runs as code, so one that others may write to is not used. A folder that
+    was asked for and cannot be made is an error; the default one is only
+    passed over."""
 
     def __init__(self, folder: Union[str, "os.PathLike[str]", None]):
         self._folder: Optional[pathlib.Path] = None
         if folder is None:
             return
-        place = pathlib.Path(folder)
+        place = default_folder() if folder == "" \
+            else pathlib.Path(path_text(folder, "cache_dir"))
         try:
             place.mkdir(mode=0o700, parents=True, exist_ok=True)
             found = place.stat()
@@ -41,6 +45,10 @@ class Cache:
                              "go-w, or another cache folder", place)
                 return
         except OSError as error:
+            if folder != "":
+                raise system_error(error, f"{str(place)!r} cannot be made a "
+                                   "folder to keep modules in",
+                                   "cache_dir") from error
             _log.warning("%s is not used: %s", place, error)
             return
         self._folder = place
@@ -62,6 +70,6 @@ class Cache:
         module = make()
         try:
             module.save(path)
-        except OSError as error:
+        except Error as error:
             _log.warning("%s is not kept: %s", path, error)
         return module

@@ -5,16 +5,17 @@ from __future__ import annotations
 
 import os
 import pathlib
-import tempfile
 from typing import (TYPE_CHECKING, Any, Callable, Iterable, Mapping, Optional,
                     Sequence, Union)
 
-from ._compiler import flags_for, log, run_compiler
+from ._compiler import flags_for, log, renamed, run_compiler
 from ._diagnostics import Diagnostic, Progress, Remark, read_remarks
-from ._errors import Internal, Unsupported
-from ._module import Module, Path, check_load_options, load_descriptor
+from ._errors import Internal, InvalidArgument, Unsupported
+from ._files import Path, path_text, temporary_folder
+from ._module import Module, check_load_options, load_descriptor
 from ._progress import ProgressBar
 from ._runtime import Budget
+from ._sizes import truth
 
 if TYPE_CHECKING:
     from . import _native
@@ -78,12 +79,19 @@ def compile(model: Any, output: Optional[Path] = None, *,
     meanwhile; Ctrl-C ends it.
     """
     check_load_options(name, budget, device, runtime)
-    with tempfile.TemporaryDirectory(prefix="ashlar-") as folder:
-        work = pathlib.Path(folder)
-        made = work / "model.ash" if output is None \
-            else pathlib.Path(os.fsdecode(output)).absolute()
+    remarks = truth(remarks, "remarks")
+    if progress_bar is not None:
+        progress_bar = truth(progress_bar, "progress_bar")
+    if on_progress is not None and not callable(on_progress):
+        raise InvalidArgument("expected what can be called with a Progress, "
+                              f"found {type(on_progress).__name__}",
+                              "on_progress")
+    kept = None if output is None else path_text(output, "output")
+    with temporary_folder() as work:
+        made = work / "model.ash" if kept is None \
+            else pathlib.Path(kept).absolute()
         said = work / "remarks.txt"
-        flags = flags_for(model, work, dict(
+        flags, names = flags_for(model, work, dict(
             shapes=shapes, dims=dims, pieces=pieces, values=values,
             target=target, precision=precision, tolerance=tolerance,
             calibration=calibration,
@@ -96,7 +104,7 @@ def compile(model: Any, output: Optional[Path] = None, *,
         if remarks:
             flags.append(f"--remarks={said}")
         with ProgressBar(progress_bar) as bar:
-            diagnostics = run_compiler(flags, on_progress, bar)
+            diagnostics = run_compiler(flags, on_progress, bar, names=names)
         notes = read_remarks(said.read_text(errors="replace")) \
             if remarks and said.exists() else []
         for note in notes:
@@ -109,12 +117,12 @@ def compile(model: Any, output: Optional[Path] = None, *,
         if name is None:
             name = pathlib.Path(flags[0]).stem
         try:
-            return load_descriptor(descriptor, name, budget, device, "strict",
+            return load_descriptor(descriptor, kept or renamed(flags[0], names),
+                                   name, budget, device, "strict",
                                    True, False, runtime, remarks=notes,
                                    diagnostics=diagnostics)
         except Unsupported as error:
-            if output is None:
+            if kept is None:
                 raise
             raise Unsupported(
-                f"{error.message.rstrip()}; {os.fsdecode(output)} is written, "
-                "to be loaded where it can run", error.place) from error
+                f"{error.message}; {kept} is written, to be loaded where it can run", error.place) from error

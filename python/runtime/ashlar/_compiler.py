@@ -49,30 +49,42 @@ def compiler_program() -> pathlib.Path:
     return ashlar_compiler.program()
 
 
-def flags_for(model: Any, work: pathlib.Path,
-              options: Mapping[str, Any]) -> list[str]:
+def flags_for(model: Any, work: pathlib.Path, options: Mapping[str, Any]
+              ) -> tuple[list[str], dict[str, str]]:
     """The command line for a model and those of OPTIONS that are given; writes
-    into the folder `work` what is in memory."""
+    into the folder `work` what is in memory. And what messages are to call
+    these files."""
     given = {**dict.fromkeys(OPTIONS), **options}
     for name in given:
         if name not in OPTIONS:
             raise TypeError(f"unexpected keyword argument {name!r}; expected "
                             f"some of {', '.join(OPTIONS)}")
+    names: dict[str, str] = {}
     calibration = given["calibration"]
     if calibration is not None and not isinstance(
             calibration, (str, bytes, os.PathLike)):
         given["calibration"] = write_calibration(calibration,
-                                                 work / "calibration")
-    return [str(write_model(model, work)), *command_line(**given)]
+                                                 work / "calibration", names)
+    path = write_model(model, work, names)
+    return [str(path), *command_line(**given)], names
+
+
+def renamed(text: str, names: Mapping[str, str]) -> str:
+    """With files of ours by what the caller gave."""
+    # The longest first: a folder's name begins those of its files.
+    for path in sorted(names, key=len, reverse=True):
+        text = text.replace(path, names[path])
+    return text
 
 
 def run_compiler(flags: Sequence[str],
                  on_progress: Optional[Callable[[Progress], None]] = None,
                  bar: Optional[ProgressBar] = None,
-                 output: Union[int, IO[bytes]] = subprocess.DEVNULL
-                 ) -> list[Diagnostic]:
+                 output: Union[int, IO[bytes]] = subprocess.DEVNULL,
+                 names: Mapping[str, str] = {}) -> list[Diagnostic]:
     """Runs the compiler to its end and gives what it said; whatever ends this
-    ends the compiler too. output: where its standard output goes."""
+    ends the compiler too. output: where its standard output goes; names: as
+    of flags_for()."""
     program, command = compiler_program(), ["ashlar-compile", *flags]
     try:
         child = subprocess.Popen(command, executable=program,
@@ -87,7 +99,7 @@ def run_compiler(flags: Sequence[str],
     try:
         assert child.stderr is not None
         for raw in child.stderr:
-            line = raw.decode(errors="replace").rstrip("\n")
+            line = renamed(raw.decode(errors="replace").rstrip("\n"), names)
             progress = read_line(line, diagnostics, tail)
             if progress is not None:
                 log.debug("%s", progress)

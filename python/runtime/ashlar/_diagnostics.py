@@ -60,7 +60,7 @@ class Progress:
 _STAGE = re.compile(rf"({'|'.join(STAGES)})\s+([0-9.]+) s")
 _SAID = re.compile(r"(?:(?P<at>.+?:\d+:\d+): )?"
                    r"(?P<severity>error|warning|note|remark): "
-                   r"(?:(?P<place>'[^']*'(?: \+ '[^']*')*|--[\w-]+(?:=\S*)?): )?"
+                   r"(?:(?P<place>'[^']*'(?: \+ '[^']*')*|--[\w-]+(?:=.*?)?): )?"
                    r"(?P<message>.*)")
 _REMARK = re.compile(r"(?P<node>.*?): (?P<kind>passed|missed|analysis): "
                      r"(?P<step>[\w -]+): (?P<message>.*)")
@@ -79,10 +79,17 @@ def read_line(line: str, diagnostics: list[Diagnostic],
     del tail[:-1000]
     said = _SAID.fullmatch(line)
     if said:
-        place = (said["place"] or said["at"] or "").strip("'")
+        place = _unquoted(said["place"] or said["at"] or "")
         diagnostics.append(Diagnostic(said["severity"], place,
                                       said["message"]))
     return None
+
+
+def _unquoted(place: str) -> str:
+    """'a' + 'b' as a + b."""
+    if not place.startswith("'"):
+        return place
+    return " + ".join(place.strip("'").split("' + '"))
 
 
 def read_remarks(text: str) -> list[Remark]:
@@ -93,7 +100,7 @@ def read_remarks(text: str) -> list[Remark]:
             program = heading[1]
         said = _REMARK.fullmatch(line)
         if said:
-            found.append(Remark(said["node"].strip("'"), said["kind"],
+            found.append(Remark(_unquoted(said["node"]), said["kind"],
                                 said["step"], said["message"], program))
     return found
 
@@ -101,6 +108,8 @@ def read_remarks(text: str) -> list[Remark]:
 def failure(status: int, diagnostics: list[Diagnostic],
             tail: list[str]) -> Error:
     """The exception for a compile that was refused or failed."""
+    while len(tail) > 1 and tail[-1] == "Run with --help for more information.":
+        tail = tail[:-1]
     errors = [each for each in diagnostics if each.severity == "error"]
     first = errors[0] if errors else _misuse(tail[-1]) if tail else Diagnostic(
         "error", "", f"the compiler ended with {status} and said nothing")
@@ -118,9 +127,28 @@ def failure(status: int, diagnostics: list[Diagnostic],
         kind = NotFound
     notes = tuple(_with_keywords(str(each)) for each in diagnostics
                   if each is not first)
-    place = _keyword(first.place)
-    return kind(_with_keywords(first.message), place,
-                node="" if place != first.place else first.place, notes=notes)
+    place, message = _keyword(first.place), _with_keywords(first.message)
+    node = "" if place != first.place else first.place
+    flag, _, value = first.place.partition("=")
+    of_set = _CALIBRATION.fullmatch(message)
+    if flag in _FILES and value and value not in message and not of_set:
+        message = f"{value!r}: {message}"
+    if place == "dims":
+        message = _RANGES.sub(_dim_form, message).replace("; type ", "; write ")
+    elif not place and message.startswith("cannot write "):
+        place = "output"
+    elif of_set:
+        place, node = of_set[1], ""
+        message = _NO_FILE.sub("expected an array for input \\1", of_set[2])
+    return kind(message, place, node=node, notes=notes)
+
+
+_FILES = ("--calibration", "--precision-plan", "--machine", "--tuning",
+          "--save-temps")
+# As write_calibration calls its files, whose names the caller never saw.
+_CALIBRATION = re.compile(
+    r"(calibration\[\d+\](?:\[.+?\](?=: ))?): (.*)", re.S)
+_NO_FILE = re.compile(r"expected a file for input ('.*?'), .*(?=, found none)")
 
 
 _MISUSE = re.compile(r"(?P<flag>--[a-z-]+)(?:=(?P<found>.*?))?: "
@@ -180,9 +208,17 @@ def _value_form(said: "re.Match[str]") -> str:
     return f'values={{"{said[1]}": {numbers}}}'
 
 
+def _budget_form(said: "re.Match[str]") -> str:
+    shown = said[1] if said[2] == "B" else f'"{said[1]}{said[2]}"'
+    return f"memory_budget={shown}"
+
+
 _RANGE = r"[\w.]+=[0-9]+\.\.[0-9]+(?::[0-9]+)?"
+_RANGES = re.compile(rf"({_RANGE})")
 _FORMS = (
     (re.compile(r"--shape=([^\s=]+)=([\w.*+]+(?:,[\w.*+]+)*)"), _shape_form),
     (re.compile(rf"--dim=({_RANGE}(?:,{_RANGE})*)"), _dim_form),
     (re.compile(r"--value=(\S+?)=(\.\.\.|[-+\w.,]+)"), _value_form),
+    (re.compile(r"--memory-budget=([0-9.]+)(B|KiB|MiB|GiB)"), _budget_form),
+    (re.compile(r"--(precision|fuse)=([a-z0-9]+)"), r'\1="\2"'),
 )

@@ -114,7 +114,7 @@ class Cancelled(Error):
 
 
 class Internal(Error, RuntimeError):
-    """Our fault, or the system is out of memory."""
+    """Our fault, or the system is out of memory, files or room on a disk."""
 
     code = StatusCode.INTERNAL
 
@@ -124,6 +124,13 @@ _CLASSES: dict[int, type[Error]] = {int(kind.code): kind for kind in (
     Cancelled, Internal)}
 
 
+# The C library's words for a port, by its number too, and for an option.
+_OF_C = re.compile(r"(?:inputs|outputs)\[\d+\] (?=.)|options\.")
+
+
 def from_status(code: int, message: str, place: str) -> Error:
     """The exception for a status of the C library."""
-    return _CLASSES.get(code, Internal)(message, place)
+    said = _OF_C.match(place)
+    if said:
+        place = place[said.end():]
+    return _CLASSES.get(code, Internal)(message.rstrip("\n"), place)

@@ -10,13 +10,17 @@ from typing import Any, Iterable, Mapping, Sequence, Union
 
 import numpy as np
 
-from ._arrays import VIEWED_DTYPES
+from ._arrays import VIEWED_DTYPES, refuse_masked
 from ._errors import InvalidArgument
-from ._sizes import byte_count, whole_number
+from ._files import path_text, system_errors
+from ._sizes import byte_count, thread_count, truth, whole_number
 
 _NAME = re.compile(r"[A-Za-z_.][A-Za-z0-9_.]*")
 
 _SWITCHES = ("strict", "exact_convolution")
+_WORDS = ("precision", "fuse")
+# As texts say what most say by numbers.
+_RANGE = re.compile(r"\s*([0-9]+)\s*\.\.\s*([0-9]+)\s*(?::\s*([0-9]+)\s*)?")
 
 
 def command_line(*, shapes: Any, dims: Any, values: Any, target: Any,
@@ -36,18 +40,20 @@ def command_line(*, shapes: Any, dims: Any, values: Any, target: Any,
     if target is not None:
         several = [target] if isinstance(target, str) \
             or not isinstance(target, Iterable) else list(target)
-        if not all(isinstance(each, str) for each in several):
+        if not several or not all(
+                isinstance(each, str) and all(each.split(","))
+                for each in several):
             raise InvalidArgument("expected a name or several, such as "
                                   f"'cpu:x86-64-v3', found {target!r}",
                                   "target")
         flags.append("--target=" + ",".join(several))
     if memory_budget is not None:
         flags.append(f"--memory-budget="
-                     f"{byte_count(memory_budget, 'memory_budget')}B")
+                     f"{byte_count(memory_budget, 'memory_budget', 1)}B")
     if threads is not None:
-        flags.append(f"--threads={whole_number(threads, 'threads', 1)}")
+        flags.append(f"--threads={thread_count(threads, 1)}")
     if pieces is not None:
-        flags.append(f"--pieces={whole_number(pieces, 'pieces', 1)}")
+        flags.append(f"--pieces={whole_number(pieces, 'pieces', 1, 1024)}")
     if tolerance is not None:
         try:
             flags.append(f"--tolerance={float(tolerance)!r}")
@@ -58,17 +64,12 @@ def command_line(*, shapes: Any, dims: Any, values: Any, target: Any,
     for keyword, value in others.items():
         flag = "--" + keyword.replace("_", "-")
         if keyword in _SWITCHES:
-            if not isinstance(value, (bool, np.bool_, type(None))):
-                raise InvalidArgument("expected True or False, found "
-                                      f"{value!r}", keyword)
-            flags += [flag] if value else []
+            flags += [flag] if value is not None and truth(value, keyword) \
+                else []
         elif value is not None:
-            try:
-                flags.append(f"{flag}={os.fsdecode(value)}")
-            except TypeError:
-                raise InvalidArgument("expected a text or a path, found "
-                                      f"{type(value).__name__}",
-                                      keyword) from None
+            flags.append(f"{flag}={path_text(value, keyword, 'a text')}"
+                         if keyword in _WORDS else
+                         f"{flag}={path_text(value, keyword)}")
     for flag in flags:
         if "\0" in flag:
             raise InvalidArgument(f"expected no NUL, found one in {flag!r}",
@@ -122,13 +123,16 @@ def _range(name: str, bounds: Any) -> str:
                               f"{name!r}; give the dim another one here and in "
                               "shapes", place)
     if isinstance(bounds, str):
-        return bounds
+        said = _RANGE.fullmatch(bounds)
+        if said:
+            bounds = [int(each) for each in said.groups() if each]
     if isinstance(bounds, range):
         if len(bounds) == 0 or bounds.step < 1:
             raise InvalidArgument(f"expected sizes from small to large, found "
                                   f"{bounds!r}", place)
         bounds = (bounds[0], bounds[-1], bounds.step)
-    if not isinstance(bounds, Sequence) or len(bounds) not in (2, 3):
+    if not isinstance(bounds, Sequence) or isinstance(bounds, (str, bytes)) \
+            or len(bounds) not in (2, 3):
         raise InvalidArgument("expected (from, to) or (from, to, step), found "
                               f"{bounds!r}", place)
     numbers = [whole_number(each, place, 1) for each in bounds]
@@ -138,6 +142,7 @@ def _range(name: str, bounds: Any) -> str:
 
 
 def _numbers(name: str, value: Any) -> str:
+    refuse_masked(value, f"values[{name!r}]")
     elements = np.asarray(value).reshape(-1)
     if elements.dtype in VIEWED_DTYPES:
         elements = elements.astype(np.float32)
@@ -149,14 +154,13 @@ def _numbers(name: str, value: Any) -> str:
     return ",".join(repr(each) for each in elements.tolist())
 
 
-def write_model(model: Any, work: pathlib.Path) -> pathlib.Path:
-    """The path of a model's file, written first where it is in memory."""
+def write_model(model: Any, work: pathlib.Path,
+                names: dict[str, str]) -> pathlib.Path:
+    """The path of a model's file, written first where it is in memory. names:
+    gets what messages are to call such a file."""
     if isinstance(model, (str, os.PathLike)):
-        raw = os.fsencode(model)
-        if b"\0" in raw:
-            raise InvalidArgument("expected a path, found a NUL in it",
-                                  "model")
-        return pathlib.Path(os.fsdecode(raw)).absolute()
+        return pathlib.Path(path_text(model, "model")).absolute()
+    shown = f"<{type(model).__name__}>"
     if hasattr(model, "SerializeToString"):
         model = model.SerializeToString()
     if not isinstance(model, (bytes, bytearray, memoryview)):
@@ -168,26 +172,49 @@ def write_model(model: Any, work: pathlib.Path) -> pathlib.Path:
     # a blank, a # or a /.
     text = data[:1].isalpha() or data[:1] in (b"#", b"/", b"\n", b" ", b"%")
     path = work / ("model.mlir" if text and b"func" in data else "model.onnx")
-    path.write_bytes(data)
+    names[str(path)] = shown
+    with system_errors("cannot be written to a temporary file", "model"):
+        path.write_bytes(data)
     return path
 
 
-def write_calibration(sets: Iterable[Mapping[str, Any]],
-                      folder: pathlib.Path) -> pathlib.Path:
-    """Dicts of arrays as the folder that the compiler reads."""
+def write_calibration(sets: Iterable[Mapping[str, Any]], folder: pathlib.Path,
+                      names: dict[str, str]) -> pathlib.Path:
+    """Dicts of arrays as the folder that the compiler reads. names: gets what
+    messages are to call its files."""
     if isinstance(sets, Mapping) or not isinstance(sets, Iterable):
         raise InvalidArgument("expected a folder or several dicts of arrays, "
                               f"found {type(sets).__name__}", "calibration")
     for number, arrays in enumerate(sets):
         place = folder / f"{number:06}"
-        place.mkdir(parents=True)
-        for name, array in _mapping(arrays, "calibration").items():
-            np.save(place / (name.replace("/", "_") + ".npy"),
-                    np.ascontiguousarray(array), allow_pickle=False)
+        names[str(place)] = f"calibration[{number}]"
+        with system_errors("cannot be written to a temporary folder",
+                           "calibration"):
+            place.mkdir(parents=True)
+            for name, array in _mapping(arrays, "calibration").items():
+                shown = f"calibration[{number}][{name!r}]"
+                path = place / (name.replace("/", "_") + ".npy")
+                names[str(path)] = shown
+                _save_array(path, array, shown)
     if not folder.exists():
         raise InvalidArgument("expected dicts of arrays, found none",
                               "calibration")
     return folder
+
+
+def _save_array(path: pathlib.Path, array: Any, place: str) -> None:
+    refuse_masked(array, place)
+    try:
+        dense = np.ascontiguousarray(array)
+    except ValueError as error:
+        raise InvalidArgument(f"expected an array, found {type(array).__name__}"
+                              f": {error}", place) from None
+    if dense.dtype.hasobject:
+        raise InvalidArgument("expected an array of numbers, found one of "
+                              "objects", place)
+    if "\0" in path.name:
+        raise InvalidArgument("expected a name, found a NUL in it", place)
+    np.save(path, dense, allow_pickle=False)
 
 
 __all__: Sequence[Union[str, Any]] = ["command_line", "write_calibration",

@@ -11,9 +11,11 @@ from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
-from ._cache import Cache, default_folder
+from ._arrays import refuse_masked
+from ._cache import Cache
 from ._errors import InvalidArgument
 from ._onnx_model import ELEMENT_TYPES, Size, Value
+from ._sizes import thread_count
 from ._specialize import Specialized
 
 
@@ -110,15 +112,19 @@ class InferenceSession:
                  cache_dir: Union[str, "os.PathLike[str]", None] = "",
                  **options: Any):
         del provider_options
-        self._threads = int(getattr(sess_options, "intra_op_num_threads", 0)
-                            or 0)
+        self._threads = thread_count(
+            getattr(sess_options, "intra_op_num_threads", 0) or 0)
         self._options = sess_options or SessionOptions()
+        if isinstance(providers, str) or not isinstance(
+                providers, (Sequence, type(None))):
+            raise InvalidArgument("expected names of providers, found "
+                                  f"{providers!r}", "providers")
         for each in providers or ():
             name = each[0] if isinstance(each, (tuple, list)) else each
             if not isinstance(name, str):
                 raise InvalidArgument("expected names of providers, found "
                                       f"{each!r}", "providers")
-        cache = Cache(default_folder() if cache_dir == "" else cache_dir)
+        cache = Cache(cache_dir)
         options.setdefault("remarks", False)
         self._model = Specialized(path_or_bytes, cache, options)
         self._local = threading.local()
@@ -161,7 +167,22 @@ class InferenceSession:
             run_options: Optional[Any] = None) -> list[np.ndarray]:
         """The outputs of these names, in their order; all where None."""
         del run_options
-        feed = {name: _dense(array) for name, array in input_feed.items()}
+        if not isinstance(input_feed, Mapping):
+            raise InvalidArgument("expected a dict by name, found "
+                                  f"{type(input_feed).__name__}", "input_feed")
+        names = [each.name for each in self._model.description.outputs]
+        if output_names is not None and (
+                isinstance(output_names, str)
+                or not isinstance(output_names, Sequence)):
+            raise InvalidArgument("expected a list of names, found "
+                                  f"{output_names!r}", "output_names")
+        for name in output_names or ():
+            if name not in names:
+                raise InvalidArgument(
+                    f"expected some of {', '.join(map(repr, names))}, found "
+                    f"{name!r}", "output_names")
+        feed = {name: _dense(name, array)
+                for name, array in input_feed.items()}
         known = [each.name for each in self._model.description.inputs]
         unknown = [name for name in feed if name not in known]
         if unknown:
@@ -170,12 +191,6 @@ class InferenceSession:
                 f"{', '.join(map(repr, unknown))} too", "input_feed")
         module, taken = self._model.module(feed)
         results = module._run_with(taken, self._threads)
-        names = [each.name for each in self._model.description.outputs]
-        for name in output_names or ():
-            if name not in names:
-                raise InvalidArgument(
-                    f"expected some of {', '.join(map(repr, names))}, found "
-                    f"{name!r}", "output_names")
         return [results[name] for name in output_names or names]
 
     def run_async(self, output_names: Optional[Sequence[str]],
@@ -195,7 +210,8 @@ class InferenceSession:
         threading.Thread(target=go).start()
 
 
-def _dense(array: Any) -> Any:
+def _dense(name: str, array: Any) -> Any:
+    refuse_masked(array, name)
     if isinstance(array, np.ndarray) and not array.flags.c_contiguous:
         return np.ascontiguousarray(array)
     if isinstance(array, (list, int, float, bool, np.generic)):

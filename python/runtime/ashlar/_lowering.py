@@ -5,15 +5,15 @@ bare metal, the strategies that are worth measuring, and what it knows."""
 from __future__ import annotations
 
 import json
-import os
 import pathlib
 import tempfile
 from dataclasses import dataclass
 from typing import Any, Mapping
 
-from ._compiler import flags_for, run_compiler
+from ._compiler import flags_for, renamed, run_compiler
 from ._errors import InvalidArgument
-from ._module import Path
+from ._files import Path, path_text, system_errors, temporary_folder
+from ._sizes import truth
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,15 @@ class Operator:
     types: tuple[str, ...]
 
 
-def _printed(*flags: str) -> str:
-    """What the compiler says with these flags alone."""
-    with tempfile.TemporaryFile() as output:
-        run_compiler(flags, output=output)
+def _printed(*flags: str, names: Mapping[str, str] = {}) -> str:
+    """What the compiler prints with these flags alone. names: as of
+    flags_for()."""
+    with system_errors("no temporary file can be made", "TMPDIR"):
+        output = tempfile.TemporaryFile()
+    with output:
+        run_compiler(flags, output=output, names=names)
         output.seek(0)
-        return output.read().decode(errors="replace")
+        return renamed(output.read().decode(errors="replace"), names)
 
 
 def list_targets() -> list[str]:
@@ -55,9 +58,9 @@ def list_operators() -> list[Operator]:
 
 def _made(model: Any, options: Mapping[str, Any], *flags: str) -> str:
     """What the compiler prints about a model."""
-    with tempfile.TemporaryDirectory(prefix="ashlar-") as folder:
-        work = pathlib.Path(folder)
-        return _printed(*flags_for(model, work, options), *flags)
+    with temporary_folder() as work:
+        of_model, names = flags_for(model, work, options)
+        return _printed(*of_model, *flags, names=names)
 
 
 def lower(model: Any, until: str, *, locations: bool = False,
@@ -72,7 +75,8 @@ def lower(model: Any, until: str, *, locations: bool = False,
 
     Raises as compile() does.
     """
-    flags = ["--until-locations"] if locations else []
+    flags = ["--until-locations"] if truth(locations, "locations") else []
+    until = path_text(until, "until", "the name of a stage")
     return _made(model, options, f"--until={until}", *flags)
 
 
@@ -97,10 +101,11 @@ def compile_object(model: Any, output: Path, *, target: str,
 
     Raises as compile() does.
     """
-    made = pathlib.Path(os.fsdecode(output)).absolute()
+    kept = path_text(output, "output")
+    made = pathlib.Path(kept).absolute()
     if made.suffix != ".o":
         raise InvalidArgument("expected a name that ends in .o, found "
-                              f"{os.fsdecode(output)!r}", "output")
+                              f"{kept!r}", "output")
     _made(model, {**options, "target": target}, "--emit=riscv-object",
           f"--output={made}")
     return made, made.with_suffix(".h")

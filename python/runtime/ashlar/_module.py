@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import functools
 import json
+import logging
 import os
 import pathlib
+import re
 import shutil
 import tempfile
 import threading
@@ -18,11 +20,14 @@ import numpy as np
 
 from . import _native, _tools
 from ._arrays import DTYPES
-from ._errors import Error, InvalidArgument, NotFound
+from ._errors import Corrupt, Error, InvalidArgument, NotFound
+from ._files import (Path, path_text, system_error, system_errors,
+                     temporary_folder)
 from ._runtime import Budget, default_runtime
-from ._session import Session
+from ._session import Session, check_budget
+from ._sizes import label, truth
 
-Path = Union[str, "os.PathLike[str]", "os.PathLike[bytes]"]
+_log = logging.getLogger("ashlar.load")
 
 
 @dataclass(frozen=True)
@@ -145,7 +150,9 @@ class Module:
 
     @property
     def fallbacks(self) -> int:
-        """Devices asked for that could not serve."""
+        """How many devices that were asked for could not serve, so that a later
+        one was taken: load(placement="soft"). `placement` says which and
+        why; a warning of the logger "ashlar.load" does as well."""
         return self._info["fallbacks"]
 
     @functools.cached_property
@@ -202,9 +209,12 @@ class Module:
 
     def save(self, path: Path) -> None:
         """Writes the .ash file; load() and the C library read it. It is there
-        when it is whole, or not at all."""
-        target = pathlib.Path(os.fsdecode(path))
-        with tempfile.NamedTemporaryFile(dir=target.parent, delete=False) as new:
+        when it is whole, or not at all. Raises NotFound where there is no
+        such folder, InvalidArgument where nothing can be written there."""
+        target = pathlib.Path(path_text(path, "path"))
+        with system_errors("cannot be written", str(target)), \
+                tempfile.NamedTemporaryFile(dir=target.parent,
+                                            delete=False) as new:
             try:
                 with os.fdopen(os.dup(self._descriptor), "rb") as source:
                     source.seek(0)
@@ -267,22 +277,24 @@ class Module:
             raise NotFound("expected one of the module's entries, "
                            f"{', '.join(map(repr, self.entries))}, found "
                            f"{entry!r}", "entry")
-        if path is not None:
-            given = pathlib.Path(os.fsdecode(path)).suffix
+        target = None if path is None else path_text(path, "path")
+        if target is not None:
+            given = pathlib.Path(target).suffix
             endings = (".svg", ".html") if ending == ".svg" else (".html",)
             if given not in endings:
                 raise InvalidArgument(
                     f"expected a name that ends in {' or '.join(endings)}, "
-                    f"found {os.fsdecode(path)!r}", "path")
+                    f"found {target!r}", "path")
             ending = given
-        with tempfile.TemporaryDirectory(prefix="ashlar-") as folder:
-            drawn = pathlib.Path(folder) / f"drawn{ending}"
+        with temporary_folder() as folder:
+            drawn = folder / f"drawn{ending}"
             flags = [f"{flag}={drawn}"]
             if entry is not None:
                 flags.append(f"--entry={entry}")
             _tools.inspect_file(self._descriptor, flags)
-            if path is not None:
-                shutil.copyfile(drawn, path)
+            if target is not None:
+                with system_errors("cannot be written", target):
+                    shutil.copyfile(drawn, target)
             return drawn.read_text()
 
     def __repr__(self) -> str:
@@ -337,37 +349,33 @@ def load(source: Union[Path, bytes], *, name: Optional[str] = None,
     Raises NotFound, Corrupt, OutOfBudget, Unsupported, InvalidArgument.
     """
     if isinstance(source, (bytes, bytearray, memoryview)):
-        descriptor = os.memfd_create("ashlar-module")
-        try:
-            with os.fdopen(os.dup(descriptor), "wb") as file:
-                file.write(source)
-        except BaseException:
-            os.close(descriptor)
-            raise
-        name = name or "memory"
+        place = "<bytes>"
+        with system_errors("cannot be held in memory", place):
+            descriptor = _memory_file(source)
+        name = "memory" if name is None else name
     else:
-        descriptor = _open(source)
-        name = name or os.path.basename(os.fsdecode(source))
-    return load_descriptor(descriptor, name, budget, device, placement,
+        place = path_text(source, "source")
+        try:
+            # Not to wait for the other end of a pipe; the library takes files
+            # only.
+            descriptor = os.open(place, os.O_RDONLY | os.O_CLOEXEC
+                                 | os.O_NONBLOCK)
+        except OSError as error:
+            raise system_error(error, "cannot be read", place) from None
+        name = os.path.basename(place) if name is None else name
+    return load_descriptor(descriptor, place, name, budget, device, placement,
                            allow_native_code, verify_weights, runtime)
 
 
-def _open(path: Path) -> int:
+def _memory_file(contents: Any) -> int:
+    descriptor = os.memfd_create("ashlar-module")
     try:
-        raw = os.fsencode(path)
-    except TypeError:
-        raise InvalidArgument("expected a path or bytes, found "
-                              f"{type(path).__name__}", "source") from None
-    if b"\0" in raw:
-        raise InvalidArgument("expected a path, found a NUL in it", "source")
-    try:
-        # Not to wait for the other end of a pipe; the library takes files only.
-        return os.open(raw, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    except OSError as error:
-        kind = NotFound if isinstance(error, FileNotFoundError) \
-            else InvalidArgument
-        raise kind(f"cannot be read: {error.strerror}",
-                   os.fsdecode(raw)) from None
+        with os.fdopen(os.dup(descriptor), "wb") as file:
+            file.write(contents)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
 
 
 def check_load_options(name: Any, budget: Any, device: Any,
@@ -375,50 +383,61 @@ def check_load_options(name: Any, budget: Any, device: Any,
     """Raises InvalidArgument for what is of another kind than load() says."""
     devices = [device] if isinstance(device, str) else device or ()
     if not isinstance(devices, Sequence) or not all(
-            isinstance(each, str) for each in devices):
-        raise InvalidArgument(f"expected names of devices, found {device!r}",
-                              "device")
-    for place, value, kind in (
-            ("name", name, str), ("budget", budget, _native._Budget),
-            ("runtime", runtime, _native.Runtime)):
-        if value is not None and not isinstance(value, kind):
-            raise InvalidArgument(
-                f"expected {_KINDS[place]}, found {type(value).__name__}",
-                place)
-    if "\0" in "".join([name or "", *devices]):
-        raise InvalidArgument("expected a name, found a NUL in it", "name")
+            isinstance(each, str) and each for each in devices):
+        raise InvalidArgument("expected names of devices, such as 'cpu:0', "
+                              f"found {device!r}", "device")
+    for each in devices:
+        label(each, "device")
+    if name is not None:
+        label(name, "name")
+    check_budget(budget)
+    if runtime is not None and not isinstance(runtime, _native.Runtime):
+        raise InvalidArgument("expected an ashlar.Runtime, found "
+                              f"{type(runtime).__name__}", "runtime")
 
 
-_KINDS = {"name": "a text", "budget": "an ashlar.Budget",
-          "runtime": "an ashlar.Runtime"}
-
-
-def load_descriptor(descriptor: int, name: str, budget: Optional[Budget],
+def load_descriptor(descriptor: int, source: str, name: str,
+                    budget: Optional[Budget],
                     device: Union[str, Sequence[str], None], placement: str,
                     allow_native_code: bool, verify_weights: bool,
                     runtime: Optional["_native.Runtime"],
                     **more: Any) -> Module:
-    """Loads an open file, and takes the descriptor over."""
-    place = f"/proc/self/fd/{descriptor}"
+    """Loads an open file, and takes the descriptor over. source: what errors
+    call it."""
+    place, shown = f"/proc/self/fd/{descriptor}", ""
     try:
         check_load_options(name, budget, device, runtime)
         if placement not in ("strict", "soft"):
             raise InvalidArgument("expected 'strict' or 'soft', found "
                                   f"{placement!r}", "placement")
+        shown = label(name, "name")
         devices = [device] if isinstance(device, str) else list(device or ())
         native = _native._Module(
-            runtime or default_runtime(),
-            place.encode(), budget,
-            name.encode(errors="surrogateescape").decode(errors="replace"),
-            bool(allow_native_code), bool(verify_weights), devices,
-            placement == "soft")
-        return Module(native, descriptor, **more)
+            runtime or default_runtime(), place.encode(), budget, shown,
+            truth(allow_native_code, "allow_native_code"),
+            truth(verify_weights, "verify_weights"),
+            [label(each, "device") for each in devices], placement == "soft")
+        module = Module(native, descriptor, **more)
     except Error as error:
         os.close(descriptor)
-        if not error.place.startswith(place):
-            raise
-        raise type(error)(error.message, error.place.replace(place, name),
-                          notes=error.notes) from None
+        raise _as_of_load(error, source, (place, shown)) from None
     except BaseException:
         os.close(descriptor)
         raise
+    if module.fallbacks:
+        _log.warning("%s: %s", source, "; ".join(module.placement.splitlines()))
+    return module
+
+
+def _as_of_load(error: Error, source: str, ours: tuple[str, str]) -> Error:
+    """With the file as the caller named it, and what to write in Python."""
+    place = error.place
+    if place in ours:
+        place = source
+    elif isinstance(error, Corrupt):
+        place = f"{source}: {place}"
+    return type(error)(_SET_OPTION.sub(r"; load it with \1=True", error.message),
+                       place, notes=error.notes)
+
+
+_SET_OPTION = re.compile(r": set (\w+) in the load options")

@@ -41,7 +41,10 @@ class Runtime:
     """
 
     def __init__(self, threads: int = 0) -> None:
-        """threads: default of sessions; 0: as many as CPUs are allowed."""
+        """
+        threads: default of sessions; 0: as many as CPUs are allowed.
+        Raises InvalidArgument beyond 4096.
+        """
 
     @property
     def device_names(self) -> list[str]:
@@ -100,7 +103,7 @@ class _Module:
 class _Session:
     def __init__(self, module: object, budget: _Budget | None = None, name: object | None = None, threads: int = 0, poison: bool = False, reserve_all: bool = False) -> None: ...
 
-    def run(self, inputs: object, out: object | None = None, entry: object | None = None) -> dict:
+    def run(self, inputs: Any, out: Any = None, entry: str | None = None) -> dict:
         """
         Runs an entry and gives its outputs, a dict of arrays by name.
 
@@ -115,14 +118,14 @@ class _Session:
         OutOfBudget, DeviceLost, Internal.
         """
 
-    def run_async(self, inputs: object, out: object | None = None, entry: object | None = None) -> Run:
+    def run_async(self, inputs: Any, out: Any = None, entry: str | None = None) -> Run:
         """
         Starts a run and gives a Run, which can be awaited, waited for and
         cancelled. Arguments as of run(); leave their memory alone until the
         run has ended. One run at a time.
         """
 
-    def bind(self, inputs: object, out: object | None = None, entry: object | None = None) -> Bindings:
+    def bind(self, inputs: Any, out: Any = None, entry: str | None = None) -> Bindings:
         """
         Checks the arguments once and keeps them: a Bindings, whose run()
         reads what the inputs hold then and writes the same outputs.
@@ -188,4 +191,7 @@ class Bindings:
 
     @property
     def outputs(self) -> dict:
-        """The outputs by name, as the last run left them."""
+        """
+        The outputs by name, as the last run left them. Raises
+        InvalidArgument before the first.
+        """

@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import atexit
+import logging
 import os
 import threading
-from typing import Optional, Union
+from typing import Any, Optional, Union
 
 from . import _native
-from ._errors import InvalidArgument
-from ._sizes import byte_count
+from ._errors import Error, InvalidArgument, NotFound
+from ._files import path_text
+from ._sizes import byte_count, label
 
 Runtime = _native.Runtime
 Device = _native.Device
@@ -38,6 +41,15 @@ def _forget_lock() -> None:
 os.register_at_fork(after_in_child=_forget_lock)
 
 
+def _runtime_of(runtime: Any) -> _native.Runtime:
+    if runtime is None:
+        return default_runtime()
+    if not isinstance(runtime, _native.Runtime):
+        raise InvalidArgument("expected an ashlar.Runtime, found "
+                              f"{type(runtime).__name__}", "runtime")
+    return runtime
+
+
 class Budget(_native._Budget):
     """Bytes that modules and sessions share; what does not fit is refused
     before anything is allocated.
@@ -48,9 +60,9 @@ class Budget(_native._Budget):
 
     def __init__(self, limit: Union[int, str], name: str = "budget", *,
                  runtime: Optional[_native.Runtime] = None):
-        super().__init__(runtime or default_runtime(), name,
+        self.name = label(name, "name")
+        super().__init__(_runtime_of(runtime), self.name,
                          byte_count(limit, "limit"))
-        self.name = name
 
     def __repr__(self) -> str:
         return (f"<ashlar.Budget {self.name!r}: {self.current} of "
@@ -59,22 +71,36 @@ class Budget(_native._Budget):
 
 class Trace:
     """Records every kernel call of a runtime, `with ashlar.Trace("t.json"):`,
-    into a file that ui.perfetto.dev opens. One at a time."""
+    into a file that ui.perfetto.dev opens. One at a time. One that nobody
+    stops is written when the interpreter ends."""
 
     def __init__(self, path: Union[str, bytes, "os.PathLike[str]"], *,
                  runtime: Optional[_native.Runtime] = None):
-        self._path = os.fsencode(path)
-        if b"\0" in self._path:
-            raise InvalidArgument("expected a path, found a NUL in it", "path")
-        self._runtime = runtime or default_runtime()
+        self._path = path_text(path, "path")
+        self._runtime = _runtime_of(runtime)
 
     def start(self) -> None:
-        """Raises InvalidArgument where one is under way."""
-        self._runtime._trace_start(self._path)
+        """Raises InvalidArgument where one is under way, NotFound where there
+        is no such folder."""
+        # The file is written at the end: better said before all the work.
+        folder = os.path.dirname(self._path) or "."
+        if not os.path.isdir(folder):
+            raise NotFound("cannot be written: expected a folder, found none "
+                           f"at {folder!r}", self._path)
+        self._runtime._trace_start(os.fsencode(self._path))
+        atexit.register(self._end)
 
     def stop(self) -> None:
-        """Writes the file."""
+        """Writes the file. Raises InvalidArgument where it cannot be written,
+        or none was begun."""
+        atexit.unregister(self._end)
         self._runtime._trace_stop()
+
+    def _end(self) -> None:
+        try:
+            self.stop()
+        except Error as error:
+            logging.getLogger("ashlar.trace").warning("%s", error)
 
     def __enter__(self) -> "Trace":
         self.start()

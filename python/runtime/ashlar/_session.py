@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _native
 from ._errors import InvalidArgument
-from ._sizes import whole_number
+from ._sizes import label, thread_count, truth
 
 if TYPE_CHECKING:
     from ._module import Module
@@ -44,20 +44,33 @@ class Session(_native._Session):
         if not isinstance(native, _native._Module):
             raise InvalidArgument("expected an ashlar.Module, found "
                                   f"{type(module).__name__}", "module")
-        if name is not None and "\0" in name:
-            raise InvalidArgument("expected a name, found a NUL in it", "name")
-        threads = whole_number(threads, "threads")
-        if threads > 4096:
-            raise InvalidArgument(f"expected 4096 at most, found {threads}",
-                                  "threads")
-        super().__init__(native, budget, name, threads, bool(poison),
-                         bool(reserve_all))
+        check_budget(budget)
+        super().__init__(native, budget,
+                         None if name is None else label(name, "name"),
+                         thread_count(threads), truth(poison, "poison"),
+                         truth(reserve_all, "reserve_all"))
+
+
+def check_budget(budget: Any) -> None:
+    """Raises InvalidArgument unless it is a Budget or None."""
+    if budget is None or isinstance(budget, _native._Budget):
+        return
+    hint = f"; ashlar.Budget({budget!r}) makes one" \
+        if isinstance(budget, (int, str)) else ""
+    raise InvalidArgument("expected an ashlar.Budget, found "
+                          f"{type(budget).__name__}{hint}", "budget")
 
 
 def wait(run: _native.Run,
          timeout: Optional[float] = None) -> dict[str, np.ndarray]:
     """What Run.wait does."""
-    results = run._wait(math.inf if timeout is None else float(timeout))
+    if timeout is None:
+        timeout = math.inf
+    elif isinstance(timeout, str) or not hasattr(timeout, "__float__") \
+            and not hasattr(timeout, "__index__"):
+        raise InvalidArgument("expected seconds from 0 on, found "
+                              f"{timeout!r}", "timeout")
+    results = run._wait(float(timeout))
     if results is None:
         raise TimeoutError(f"the run has not ended within {timeout} s")
     return results

@@ -1,40 +1,67 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Sizes as people give them."""
+"""Numbers, switches and names as people give them."""
 
 from __future__ import annotations
 
 import operator
 import re
+from decimal import Decimal
 from typing import Any, Union
+
+import numpy as np
 
 from ._errors import InvalidArgument
 
 _UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+_MOST = (1 << 63) - 1
 
 
-def whole_number(value: Any, place: str, least: int = 0) -> int:
+def whole_number(value: Any, place: str, least: int = 0,
+                 most: int = _MOST) -> int:
     """An int, or InvalidArgument: NaN, 1.5 and "3" are none."""
     try:
         number = operator.index(value)
     except TypeError:
         raise InvalidArgument(f"expected a whole number, found {value!r}",
                               place) from None
-    if number < least or number >= 1 << 63:
-        raise InvalidArgument(f"expected a number from {least} on, found "
+    if not least <= number <= most:
+        raise InvalidArgument(f"expected a number from {least} to {most}, found "
                               f"{number}", place)
     return number
 
 
-def byte_count(value: Union[int, str], place: str) -> int:
+def thread_count(value: Any, least: int = 0) -> int:
+    return whole_number(value, "threads", least, 4096)
+
+
+def byte_count(value: Union[int, str], place: str, least: int = 0) -> int:
     """512, "512B", "1.5GiB"."""
     if isinstance(value, str):
         said = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*(B|KiB|MiB|GiB)", value)
-        if not said:
+        if not said or len(value) > 40:
             raise InvalidArgument("expected bytes or a text such as '512MiB' "
                                   f"(B, KiB, MiB, GiB), found {value!r}",
                                   place)
-        value = int(float(said[1]) * _UNITS[said[2]])
-    return whole_number(value, place)
+        value = int(Decimal(said[1]) * _UNITS[said[2]])
+    return whole_number(value, place, least)
+
+
+def truth(value: Any, place: str) -> bool:
+    """True or False: "no" is neither."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    raise InvalidArgument(f"expected True or False, found {value!r}", place)
+
+
+def label(value: Any, place: str) -> str:
+    """A name for people, which C can hold."""
+    if not isinstance(value, str):
+        raise InvalidArgument(f"expected a text, found {type(value).__name__}",
+                              place)
+    if "\0" in value:
+        raise InvalidArgument("expected a name, found a NUL in it", place)
+    # Halves of characters, as names of files may hold, are spelled out.
+    return value.encode(errors="backslashreplace").decode()
 
 
 def byte_text(count: int) -> str:

@@ -16,12 +16,13 @@ from typing import Any, Mapping, Optional
 
 import numpy as np
 
+from ._arrays import DTYPES, refuse_masked
 from ._cache import Cache
 from ._compile import compile
 from ._errors import InvalidArgument, Unsupported
-from ._flags import write_model
+from ._files import path_text, system_errors
 from ._module import Module
-from ._onnx_model import OnnxModel, Value, read_onnx
+from ._onnx_model import ELEMENT_TYPES, OnnxModel, Value, read_onnx
 
 # More elements than axes, sizes or bounds have are data.
 _MOST_FIXED = 64
@@ -45,13 +46,10 @@ class Specialized:
                 raise TypeError(f"unexpected keyword argument {name!r}; "
                                 f"expected some of {', '.join(_KEYWORDS)}")
         if isinstance(model, (str, os.PathLike)):
-            self._path = write_model(model, pathlib.Path())
-            try:
+            shown = path_text(model, "model")
+            self._path = pathlib.Path(shown).absolute()
+            with system_errors("cannot be read", shown):
                 data = self._path.read_bytes()
-            except OSError as error:
-                from ._errors import NotFound
-                raise NotFound(f"cannot be read: {error.strerror}",
-                               str(self._path)) from None
         elif hasattr(model, "SerializeToString"):
             data = model.SerializeToString()
         elif isinstance(model, (bytes, bytearray, memoryview)):
@@ -83,31 +81,49 @@ class Specialized:
                 found.append((name, -1, -1))
         return found
 
+    def _settled(self, value: Value) -> bool:
+        """Whether the sizes of this input do not come with its data."""
+        # Of dims in the model's own names, compile() checks which they are of.
+        return value.is_static or bool(self._options.get("dims")) \
+            or value.name in (self._options.get("shapes") or {})
+
     @property
     def is_ready(self) -> bool:
         """Whether no size is open that the options do not give."""
-        given = self._options.get("shapes") or {}
-        if self._options.get("dims"):
-            return True  # of the model's own names, and so compile checks it
-        return all(each.is_static or each.name in given
-                   for each in self.description.inputs)
+        return all(map(self._settled, self.description.inputs))
 
-    def module(self, feed: Mapping[str, Any]) -> tuple[Module, dict[str, Any]]:
-        """The module for these inputs, and those of them that it takes."""
-        given = self._options.get("shapes") or {}
-        shapes = dict(given)
+    def check(self, feed: Mapping[str, Any]) -> None:
+        """Raises InvalidArgument for what no module of this model could take,
+        before one is compiled."""
         for each in self.description.inputs:
-            if each.is_static or each.name in given or \
-                    self._options.get("dims"):
-                continue
             if each.name not in feed:
+                if self._settled(each):
+                    continue  # its module may need none
                 raise InvalidArgument(
                     "expected " + ", ".join(
                         repr(name.name) for name in self.description.inputs)
                     + f", found no {each.name!r}", "inputs")
-            found = tuple(np.shape(feed[each.name]))
-            _check_rank(each, found)
-            shapes[each.name] = found
+            array = feed[each.name]
+            refuse_masked(array, each.name)
+            wanted = DTYPES.get(ELEMENT_TYPES.get(each.element, ("", ""))[1])
+            found = getattr(array, "dtype", None)
+            # Of tensors of other packages, the module's own check knows more.
+            if isinstance(array, np.ndarray) and wanted is not None \
+                    and found != wanted:
+                raise InvalidArgument(
+                    f"expected an array of {wanted.name}, found {found} of "
+                    f"shape {array.shape}; x.astype({wanted.name!r}) converts "
+                    "it", each.name)
+            if not self._settled(each):
+                _check_rank(each, tuple(np.shape(array)))
+
+    def module(self, feed: Mapping[str, Any]) -> tuple[Module, dict[str, Any]]:
+        """The module for these inputs, and those of them that it takes."""
+        self.check(feed)
+        shapes = dict(self._options.get("shapes") or {})
+        for each in self.description.inputs:
+            if not self._settled(each):
+                shapes[each.name] = tuple(np.shape(feed[each.name]))
         with self._lock:
             while True:
                 values = {name: _elements(name, feed) for name

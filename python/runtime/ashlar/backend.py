@@ -16,8 +16,10 @@ import numpy as np
 from onnx import ModelProto
 from onnx.backend.base import Backend, BackendRep, Device, DeviceType
 
+from ._arrays import refuse_masked
 from ._cache import Cache
 from ._errors import InvalidArgument, Unsupported
+from ._sizes import whole_number
 from ._specialize import Specialized
 
 
@@ -46,13 +48,14 @@ class AshlarRep(BackendRep):
                 raise InvalidArgument(f"expected {len(names)} inputs, found "
                                       f"{len(inputs)}", "inputs")
             feed = dict(zip(names, inputs))
-        feed = {name: _dense(array) for name, array in feed.items()}
+        feed = {name: _dense(name, array) for name, array in feed.items()}
         module, taken = self._model.module(feed)
         results = module._run_with(taken, 0)
         return tuple(results[each.name] for each in described.outputs)
 
 
-def _dense(array: Any) -> Any:
+def _dense(name: str, array: Any) -> Any:
+    refuse_masked(array, name)
     return np.ascontiguousarray(array) if isinstance(array, np.ndarray) \
         and not array.flags.c_contiguous else np.asarray(array)
 
@@ -85,10 +88,25 @@ class AshlarBackend(Backend):
                  **kwargs: Any) -> tuple[np.ndarray, ...]:
         """One node, of the newest opset unless opset_version says another;
         outputs_info: (dtype, shape) of each output, which ONNX infers where it
-        is left out."""
-        from onnx import helper, shape_inference
+        is left out. Raises Unsupported where the opset has no such operator,
+        InvalidArgument where ONNX finds the node wrong."""
+        from onnx import NodeProto, checker, helper, shape_inference
+        if not isinstance(node, NodeProto):
+            raise InvalidArgument("expected an onnx.NodeProto, found "
+                                  f"{type(node).__name__}", "node")
+        version = kwargs.pop("opset_version", None)
+        version = _opset_of(node, outputs_info) if version is None \
+            else whole_number(version, "opset_version", 1)
         names = [name for name in node.input if name]
-        arrays = dict(zip(names, map(np.asarray, inputs)))
+        given = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
+        if len(names) != len(given):  # a name that is there twice is one input
+            names = list(dict.fromkeys(names))
+        if len(names) != len(given):
+            raise InvalidArgument(f"expected {len(names)} inputs, found "
+                                  f"{len(given)}", "inputs")
+        for name, array in zip(names, given):
+            refuse_masked(array, name)
+        arrays = dict(zip(names, map(np.asarray, given)))
         graph = helper.make_graph(
             [node], node.op_type or "node",
             [helper.make_tensor_value_info(
@@ -101,13 +119,15 @@ class AshlarBackend(Backend):
         if not outputs_info:
             graph.output.extend(helper.make_empty_tensor_value_info(name)
                                 for name in node.output if name)
-        opset = helper.make_opsetid(
-            node.domain, kwargs.pop("opset_version", None)
-            or _newest_opset(node.domain))
-        model = helper.make_model(graph, opset_imports=[opset])
-        if not outputs_info:
-            model = shape_inference.infer_shapes(model, strict_mode=True,
-                                                 data_prop=True)
+        model = helper.make_model(graph, opset_imports=[
+            helper.make_opsetid(node.domain, version)])
+        try:
+            if not outputs_info:
+                model = shape_inference.infer_shapes(model, strict_mode=True,
+                                                     data_prop=True)
+        except (shape_inference.InferenceError, checker.ValidationError,
+                ValueError) as error:
+            raise InvalidArgument(str(error), node.op_type) from None
         return cls.run_model(model, list(arrays.values()), device, **kwargs)
 
     @classmethod
@@ -118,11 +138,21 @@ class AshlarBackend(Backend):
             return False
 
 
-def _newest_opset(domain: str) -> int:
+def _opset_of(node: Any, outputs_info: Any) -> int:
+    """The newest opset of the node's domain. ONNX must know the operator where
+    its outputs are not described."""
     from onnx import defs
-    return max(schema.since_version for schema
-               in defs.get_all_schemas_with_history()
-               if schema.domain == domain)
+    domain = "" if node.domain == "ai.onnx" else node.domain
+    known = [schema for schema in defs.get_all_schemas_with_history()
+             if schema.domain == domain]
+    if not outputs_info and not any(
+            schema.name == node.op_type for schema in known):
+        raise Unsupported(
+            "expected an operator that ONNX knows, or outputs_info, found "
+            f"{node.op_type!r} of {domain or 'ai.onnx'}; "
+            "ashlar.list_operators() has those that can be compiled",
+            node.name or node.op_type)
+    return max((schema.since_version for schema in known), default=1)
 
 
 prepare = AshlarBackend.prepare

@@ -104,22 +104,33 @@ ashlar_tensor_t tensorOf(const Array &array, const Port &port) {
   return tensor;
 }
 
+/// Whether it is an array of NumPy itself, of no class made from it: what most
+/// calls give, and what needs no further look.
+bool isNumpyArray(nb::handle object) {
+  static PyObject *numpyArray =
+      nb::object(nb::module_::import_("numpy").attr("ndarray")).release().ptr();
+  return object.type().ptr() == numpyArray;
+}
+
 /// Whether it is a tensor of PyTorch whose sign is yet to be turned, as those
 /// of complex conjugates: its DLPack lends their memory without a word of it.
 bool isToBeNegated(nb::handle object) {
-  static PyObject *numpyArray =
-      nb::object(nb::module_::import_("numpy").attr("ndarray")).release().ptr();
-  return object.type().ptr() != numpyArray && nb::hasattr(object, "is_neg") &&
+  return !isNumpyArray(object) && nb::hasattr(object, "is_neg") &&
          nb::cast<bool>(object.attr("is_neg")());
+}
+
+/// Whether it may have a mask, as arrays of numpy.ma: they lend their memory
+/// without it.
+bool isMasked(nb::handle object) {
+  return !isNumpyArray(object) && nb::hasattr(object, "mask") &&
+         nb::hasattr(object, "filled");
 }
 
 /// The capsule that an object lends its memory by, which may not be one that
 /// was consumed before; null: it has none to give. What it raised is `refusal`.
 nb::object lendingOf(nb::handle object, nb::object &refusal) {
-  static PyObject *numpyArray =
-      nb::object(nb::module_::import_("numpy").attr("ndarray")).release().ptr();
   // Those of NumPy are made for each call.
-  if (object.type().ptr() == numpyArray || !nb::hasattr(object, "__dlpack__"))
+  if (isNumpyArray(object) || !nb::hasattr(object, "__dlpack__"))
     return {};
   nb::object ask = object.attr("__dlpack__");
   for (bool isVersioned : {true, false})
@@ -149,7 +160,7 @@ ashlar_tensor_t take(nb::handle object, const Port &port, bool isOutput,
                nb::cast<std::string>(nb::str(object.type().attr("__module__")))
                        .rfind("jax", 0) == 0;
   nb::object refusal;
-  if (!isJax && !isToBeNegated(object)) {
+  if (!isJax && !isToBeNegated(object) && !isMasked(object)) {
     // A capsule is consumed as such, so that its name says so.
     nb::object lent = lendingOf(object, refusal);
     if (nb::try_cast<Array>(lent.is_valid() ? nb::handle(lent) : object, array,
@@ -177,7 +188,7 @@ ashlar_tensor_t take(nb::handle object, const Port &port, bool isOutput,
           "expected an array that is dense and in host memory, found " +
               nb::cast<std::string>(nb::str(nb::handle(
                   reinterpret_cast<PyObject *>(Py_TYPE(object.ptr()))))),
-          nb::cast<std::string>(port.name));
+          port.info.name);
   return tensorOf(array, port);
 }
 
@@ -232,7 +243,10 @@ Block::Block(size_t bytes)
                  ? nullptr
                  : std::aligned_alloc(64, (bytes + 64) / 64 * 64)) {
   if (!memory)
-    throw std::bad_alloc();
+    raise(ASHLAR_OUT_OF_BUDGET,
+          "expected memory for an array of " + std::to_string(bytes) +
+              " bytes, found that the system gives none",
+          "memory");
   owner = nb::capsule(memory, [](void *data) noexcept { std::free(data); });
 }
 
@@ -290,7 +304,9 @@ Arguments::Arguments(const std::vector<Port> &inputPorts,
              !outputPorts[i].isFixed();
     if (!fits)
       nb::module_::import_("ashlar._arrays")
-          .attr("refuse_shape")(given[i], outputPorts[i].name, info.shape_text);
+          .attr("refuse_shape")(given[i], outputPorts[i].name,
+                                ashlar_element_type_name(info.type),
+                                info.shape_text);
   }
 }
 

@@ -87,8 +87,8 @@ const Entry &Module::entry(nb::handle name) const {
   for (const Entry &entry : all) {
     if (!name.is_none() && entry.name.equal(name))
       return entry;
-    names +=
-        (names.empty() ? "'" : ", '") + nb::cast<std::string>(entry.name) + "'";
+    names += (names.empty() ? "" : ", ") +
+             nb::cast<std::string>(nb::repr(entry.name));
   }
   raise(ASHLAR_NOT_FOUND,
         "expected one of the module's entries, " + names + ", found " +

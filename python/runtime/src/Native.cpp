@@ -10,7 +10,14 @@
 
 using namespace ashlar::python;
 
+/// nanobind keeps one set of types for the process.
+static bool isLoaded = false;
+
 NB_MODULE(_native, module) {
+  if (isLoaded)
+    throw nb::import_error(
+        "ashlar._native is loaded in this process already and cannot be loaded "
+        "again; leave it in sys.modules, or start a new process");
   module.doc() = "Ashlar's C library; see the package `ashlar`.";
   // What still lives when the interpreter ends goes with the process.
   nb::set_leak_warnings(false);
@@ -29,4 +36,5 @@ NB_MODULE(_native, module) {
   bindModule(module);
   bindSession(module);
   bindRun(module);
+  isLoaded = true;
 }

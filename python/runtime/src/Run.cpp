@@ -30,12 +30,22 @@ Bindings::Bindings(nb::handle session, nb::handle inputs, nb::handle out,
 
 /// Where sizes depend on data, as the last run left them.
 nb::dict Bindings::results() {
+  hasRun = true;
   if (isFixed)
     return outputs;
   for (size_t i = 0; i < arguments->outputCount(); ++i)
     check(ashlar_bindings_output_shape(handle.get(), i,
                                        arguments->outputs()[i].shape));
   return arguments->named();
+}
+
+nb::dict Bindings::lastResults() {
+  if (!hasRun)
+    raise(ASHLAR_INVALID_ARGUMENT,
+          "expected a run that has ended, found none, so that they hold "
+          "nothing yet; run() gives them, and so does what run_async() gives",
+          "outputs");
+  return results();
 }
 
 nb::dict Bindings::run() {
@@ -161,6 +171,7 @@ void python::bindRun(nb::module_ &module) {
                        nb::borrow(self));
           },
           "Starts a run with them: a Run.")
-      .def_prop_ro("outputs", &Bindings::results,
-                   "The outputs by name, as the last run left them.");
+      .def_prop_ro("outputs", &Bindings::lastResults,
+                   "The outputs by name, as the last run left them. Raises\n"
+                   "InvalidArgument before the first.");
 }

@@ -15,6 +15,8 @@ public:
   nb::dict run();
   std::shared_ptr<Flight> start();
   nb::dict results();
+  /// results(), of which there are none before a run.
+  nb::dict lastResults();
   const Entry &entry() const { return chosen; }
   nb::object session() const { return owner; }
 
@@ -25,6 +27,7 @@ private:
   std::unique_ptr<Arguments> arguments;
   Handle<ashlar_bindings_t, ashlar_bindings_release> handle;
   bool isFixed = true; ///< no output's shape depends on data
+  bool hasRun = false;
   nb::dict outputs;
 };
 

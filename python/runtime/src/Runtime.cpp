@@ -61,8 +61,17 @@ void python::bindRuntime(nb::module_ &module) {
       module, "Runtime",
       "What devices, budgets and modules belong to. There is one that all use "
       "who\nname no other; make your own for other numbers of threads.")
-      .def(nb::init<uint32_t>(), nb::arg("threads") = 0,
-           "threads: default of sessions; 0: as many as CPUs are allowed.")
+      .def(
+          "__init__",
+          [](Runtime *runtime, nb::object threads) {
+            new (runtime)
+                Runtime(nb::cast<uint32_t>(nb::module_::import_("ashlar._sizes")
+                                               .attr("thread_count")(threads)));
+          },
+          nb::arg("threads").none() = 0,
+          nb::sig("def __init__(self, threads: int = 0) -> None"),
+          "threads: default of sessions; 0: as many as CPUs are allowed.\n"
+          "Raises InvalidArgument beyond 4096.")
       .def_prop_ro(
           "device_names",
           [](const Runtime &runtime) {
@@ -71,12 +80,16 @@ void python::bindRuntime(nb::module_ &module) {
           "The devices that there are, the preferred first.")
       .def(
           "device",
-          [](const Runtime &runtime, const std::string &name) {
+          [](const Runtime &runtime, nb::object name) {
+            auto text =
+                nb::cast<std::string>(nb::module_::import_("ashlar._sizes")
+                                          .attr("label")(name, "name"));
             ashlar_device_t *device;
-            check(ashlar_device_open(runtime.get(), name.c_str(), &device));
+            check(ashlar_device_open(runtime.get(), text.c_str(), &device));
             return Device{device};
           },
-          nb::arg("name"), nb::keep_alive<0, 1>(),
+          nb::arg("name").none(), nb::keep_alive<0, 1>(),
+          nb::sig("def device(self, name: str) -> Device"),
           "Opens a device on first use; 'cpu' means 'cpu:0'.\n\n"
           "Raises NotFound with the names there are.")
       .def(

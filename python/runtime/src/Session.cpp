@@ -154,9 +154,11 @@ void python::bindSession(nb::module_ &module) {
           nb::arg("poison") = false, nb::arg("reserve_all") = false,
           nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
       .def(
-          "run", &Session::run, nb::arg("inputs"),
+          "run", &Session::run, nb::arg("inputs").none(),
           nb::arg("out").none() = nb::none(),
           nb::arg("entry").none() = nb::none(),
+          nb::sig("def run(self, inputs: typing.Any, out: typing.Any = None, "
+                  "entry: str | None = None) -> dict"),
           "Runs an entry and gives its outputs, a dict of arrays by name.\n\n"
           "inputs: a dict by name, a sequence in the entry's order, or the "
           "one\n"
@@ -179,8 +181,11 @@ void python::bindSession(nb::module_ &module) {
             return Run(nb::borrow(self), session.start(inputs, out, chosen),
                        chosen);
           },
-          nb::arg("inputs"), nb::arg("out").none() = nb::none(),
+          nb::arg("inputs").none(), nb::arg("out").none() = nb::none(),
           nb::arg("entry").none() = nb::none(),
+          nb::sig(
+              "def run_async(self, inputs: typing.Any, out: typing.Any = None, "
+              "entry: str | None = None) -> Run"),
           "Starts a run and gives a Run, which can be awaited, waited for and\n"
           "cancelled. Arguments as of run(); leave their memory alone until "
           "the\n"
@@ -191,8 +196,10 @@ void python::bindSession(nb::module_ &module) {
              nb::handle entry) {
             return new Bindings(self, inputs, out, entry);
           },
-          nb::arg("inputs"), nb::arg("out").none() = nb::none(),
+          nb::arg("inputs").none(), nb::arg("out").none() = nb::none(),
           nb::arg("entry").none() = nb::none(),
+          nb::sig("def bind(self, inputs: typing.Any, out: typing.Any = None, "
+                  "entry: str | None = None) -> Bindings"),
           "Checks the arguments once and keeps them: a Bindings, whose run()\n"
           "reads what the inputs hold then and writes the same outputs.")
       .def("close", &Session::close,
