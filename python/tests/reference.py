@@ -4,6 +4,7 @@
 docs/python-reference.md. Compares; --update writes it."""
 
 import dataclasses
+import enum
 import inspect
 import pathlib
 import sys
@@ -15,7 +16,8 @@ PAGE = pathlib.Path(__file__).parents[2] / "docs/python-reference.md"
 HEAD = """<!-- SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception -->
 # Reference of the Python package
 
-Made of the docstrings; [python.md](python.md) is the page to read first.
+Made of the docstrings; [python.md](python.md) is the page to read first. What begins with `backend.`
+is in `ashlar.backend`, which needs the package `onnx` and `import ashlar.backend`.
 """
 
 
@@ -28,16 +30,56 @@ def documented(thing):
     return f"\n```text\n{text}\n```\n" if text else ""
 
 
+class Written:
+    """What signatures show as it is, without quotes."""
+
+    def __init__(self, text):
+        self.text = text
+
+    def __repr__(self):
+        return self.text
+
+
 def signature(thing, name):
     try:
-        found = str(inspect.signature(thing))
+        found = inspect.signature(thing)
     except (TypeError, ValueError):
         line = (getattr(thing, "__doc__", None) or "").split("\n")[0]
         line = line.replace("(self, ", "(").replace("(self)", "()").replace(
-            "ashlar._native.", "")
+            "ashlar._native.", "").replace("typing.", "")
         return line if line.startswith(name + "(") else f"{name}(...)"
-    return name + found.replace("'", "").replace("(self, ", "(").replace(
-        "(self)", "()")
+
+    def shown(annotation):
+        return Written(annotation.replace('"', "").replace("'", "")) \
+            if isinstance(annotation, str) else annotation
+    parameters = []
+    for each in found.parameters.values():
+        if each.name == "self":
+            continue
+        default = each.default
+        if inspect.isclass(default) and default is not inspect.Parameter.empty:
+            default = Written(f"{default.__module__}.{default.__qualname__}")
+        parameters.append(each.replace(annotation=shown(each.annotation),
+                                       default=default))
+    return name + str(found.replace(
+        parameters=parameters,
+        return_annotation=shown(found.return_annotation)))
+
+
+def constructor(kind, name):
+    """How one is made; nothing where other calls make them."""
+    if issubclass(kind, (Exception, enum.Enum)) or dataclasses.is_dataclass(
+            kind) or "__init__" not in vars(kind):
+        return ""
+    made = vars(kind)["__init__"]
+    line = signature(made, "__init__")
+    if line.startswith(("__init__(native", "__init__(*args")):
+        return ""
+    line = line.removeprefix("__init__").removesuffix(" -> None")
+    # Of the binding's; a class of Python's says it above.
+    said = documented(made) if (made.__doc__ or "").startswith(
+        "__init__(") else ""
+    return f"\n`{name}{line}`\n{said}"
 
 
 def members(kind):
@@ -51,7 +93,7 @@ def members(kind):
 
 
 def describe_class(kind, name):
-    page = f"\n## {name}\n{documented(kind)}"
+    page = f"\n## {name}\n{constructor(kind, name)}{documented(kind)}"
     if dataclasses.is_dataclass(kind):
         fields = ", ".join(f"`{each.name}: {each.type}`"
                            for each in dataclasses.fields(kind))
@@ -72,7 +114,7 @@ def describe_class(kind, name):
 def page():
     text = HEAD
     for module, names in ((ashlar, ashlar.__all__),
-                          (ashlar.backend, ["prepare", "run_model",
+                          (ashlar.backend, ["prepare", "run_model", "run_node",
                                             "supports_device"])):
         for name in names:
             thing = getattr(module, name)

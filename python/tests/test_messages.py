@@ -117,6 +117,21 @@ def test_modules(negate, tmp_path):
     refused(lambda: ashlar.load(path), ashlar.Corrupt, f"{path}: header")
 
 
+def test_forms_that_were_given_up(caplog):
+    """A range that needs several programs is no error."""
+    made = model([helper.make_node("ScatterND", ["x", "i", "u"], ["y"])],
+                 {"x": (TensorProto.FLOAT, ["n"]),
+                  "i": (TensorProto.INT64, [1, 1]),
+                  "u": (TensorProto.FLOAT, [1])},
+                 {"y": (TensorProto.FLOAT, ["n"])})
+    with caplog.at_level("INFO", "ashlar.compile"):
+        module = ashlar.compile(made, dims={"n": (1, 2)}, remarks=False)
+    assert [each.severity for each in module.diagnostics] == ["note"]
+    assert "2 programs" in module.diagnostics[0].message
+    assert [(each.levelname, each.getMessage()) for each in caplog.records] \
+        == [("INFO", str(module.diagnostics[0]))]
+
+
 def test_remarks_name_their_nodes():
     found = ashlar.compile(DIGITS, shapes=SHAPES).remarks
     assert any(" + " in each.node for each in found)

@@ -142,6 +142,34 @@ def test_nothing_to_do():
         assert module(np.empty(shape, np.float32)).shape == tuple(shape)
 
 
+@pytest.mark.parametrize("size", [5, "n"])
+@pytest.mark.parametrize("index, place", [(7, 4), (-9, 0), (-1, 4), (-5, 0)])
+def test_indices_that_are_nowhere(size, index, place):
+    """Of a dim, the nearest place: docs/numerics.md."""
+    x = np.arange(5, dtype=np.float32)
+    options = {} if size == 5 else {"dims": {"n": (4, 5)}}
+    flat, deep = np.int64([index]), np.int64([[index]])
+    for operator, at in (("Gather", flat), ("GatherElements", flat),
+                         ("GatherND", deep)):
+        module = ashlar.compile(model(
+            [helper.make_node(operator, ["x", "i"], ["y"])],
+            {"x": (TensorProto.FLOAT, [size]),
+             "i": (TensorProto.INT64, at.shape)},
+            {"y": (TensorProto.FLOAT, [1])}), **options)
+        assert module(x, at) == [x[place]], operator
+    for operator, at in (("ScatterElements", flat), ("ScatterND", deep)):
+        module = ashlar.compile(model(
+            [helper.make_node(operator, ["x", "i", "u"], ["y"])],
+            {"x": (TensorProto.FLOAT, [size]),
+             "i": (TensorProto.INT64, at.shape),
+             "u": (TensorProto.FLOAT, [1])},
+            {"y": (TensorProto.FLOAT, [size])}), **options)
+        expected = x.copy()
+        expected[place] = 100
+        assert np.array_equal(module(x, at, np.float32([100])), expected), \
+            operator
+
+
 def test_bool_and_scalars():
     not_x = ashlar.compile(unary("Not", [3], TensorProto.BOOL))
     assert np.array_equal(not_x(np.array([True, False, True])),

@@ -13,7 +13,8 @@ import signal
 import subprocess
 from typing import IO, Any, Callable, Mapping, Optional, Sequence, Union
 
-from ._diagnostics import Diagnostic, Progress, failure, read_line
+from ._diagnostics import (Diagnostic, Progress, failure, read_line,
+                           said_of_success)
 from ._errors import Internal, InvalidArgument, NotFound
 from ._flags import command_line, write_calibration, write_model
 from ._progress import ProgressBar
@@ -115,9 +116,11 @@ def run_compiler(flags: Sequence[str],
         if child.stderr is not None:
             child.stderr.close()
     if status == 0:
-        for each in diagnostics:
-            log.warning("%s", each)
-        return diagnostics
+        kept = said_of_success(diagnostics)
+        for each in kept:
+            log.log(logging.WARNING if each.severity == "warning"
+                    else logging.INFO, "%s", each)
+        return kept
     if status == -signal.SIGINT:
         raise KeyboardInterrupt
     if status < 0:

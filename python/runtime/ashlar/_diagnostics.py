@@ -151,6 +151,23 @@ _CALIBRATION = re.compile(
 _NO_FILE = re.compile(r"expected a file for input ('.*?'), .*(?=, found none)")
 
 
+def said_of_success(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
+    """What remains to be said after a compile that went well, in the caller's
+    words: not what made it give up a form that it had tried first."""
+    kept: list[Diagnostic] = []
+    error: Optional[Diagnostic] = None
+    for each in diagnostics:
+        if each.severity == "error":
+            error = each
+        elif error is None or each.severity != "note" or (
+                each.place != error.place
+                and not each.message.startswith("see current operation")):
+            error = None
+            kept.append(Diagnostic(each.severity, _keyword(each.place),
+                                   _with_keywords(each.message)))
+    return kept
+
+
 _MISUSE = re.compile(r"(?P<flag>--[a-z-]+)(?:=(?P<found>.*?))?: "
                      r"(?P<why>expected .*)", re.S)
 

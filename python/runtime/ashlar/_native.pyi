@@ -135,7 +135,8 @@ class _Session:
         """Gives its memory and threads back. It cannot be used afterwards."""
 
     @property
-    def closed(self) -> bool: ...
+    def closed(self) -> bool:
+        """Whether its memory and threads were given back."""
 
     @property
     def statistics(self) -> dict:

@@ -204,7 +204,8 @@ void python::bindSession(nb::module_ &module) {
           "reads what the inputs hold then and writes the same outputs.")
       .def("close", &Session::close,
            "Gives its memory and threads back. It cannot be used afterwards.")
-      .def_prop_ro("closed", &Session::isClosed)
+      .def_prop_ro("closed", &Session::isClosed,
+                   "Whether its memory and threads were given back.")
       .def_prop_ro(
           "statistics", &statistics,
           "Runs, failures, bytes copied since not aligned, nanoseconds "
