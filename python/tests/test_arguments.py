@@ -185,6 +185,25 @@ def test_no_arguments(negate):
         refused(lambda: call(inputs=None), "x", "found NoneType")
 
 
+def test_objects_that_lie(negate, x, file):
+    """None of them ends in an error of the binding's own."""
+    class Longer(dict):
+        def __len__(self):
+            return 1 << 40
+
+    class Undecided:
+        def is_neg(self):
+            return "no"
+    session = negate.session()
+    refused(lambda: session.run(Longer(x=x)), "inputs", "found 1099511627776")
+    refused(lambda: session.run(Undecided()), "x", "resolve_neg")
+    refused(lambda: ashlar.load(memoryview(file.read_bytes())[::2]), "source",
+            "contiguous")
+    refused(lambda: ashlar.compile(unary("Neg", [70000]),
+                                   values={"x": np.zeros(70000)}), "values",
+            "command line")
+
+
 def test_time_outs(negate, x):
     for wrong in ("1", -1, float("nan"), [], "x"):
         refused(lambda: negate.session().run_async(x).wait(wrong), "timeout",

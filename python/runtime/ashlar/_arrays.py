@@ -222,7 +222,8 @@ def refuse_names(objects: Any, names: Iterable[str], what: str) -> None:
                        + " too")
         if missing:
             why.append("found no " + ", ".join(map(repr, missing)))
-        raise InvalidArgument(f"expected {listed}, " + " and ".join(why), what)
+        raise InvalidArgument(f"expected {listed}, " + (
+            " and ".join(why) or f"found {len(objects)}"), what)
     if isinstance(objects, (tuple, list)):
         raise InvalidArgument(f"expected {len(names)}: {listed}, found "
                               f"{len(objects)}", what)

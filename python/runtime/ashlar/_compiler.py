@@ -6,6 +6,7 @@ those of other packages in this process.
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import pathlib
@@ -93,6 +94,10 @@ def run_compiler(flags: Sequence[str],
                                  stdout=output,
                                  stderr=subprocess.PIPE)
     except (OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno == errno.E2BIG:
+            raise InvalidArgument("expected no more than a command line takes, "
+                                  "found more, mostly of values; leave large "
+                                  "ones as inputs", "values") from None
         raise InvalidArgument(f"the compiler cannot be started: {error}",
                               "ashlar.compile") from error
     diagnostics: list[Diagnostic] = []

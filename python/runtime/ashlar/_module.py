@@ -372,6 +372,10 @@ def _memory_file(contents: Any) -> int:
     try:
         with os.fdopen(os.dup(descriptor), "wb") as file:
             file.write(contents)
+    except BufferError as error:
+        os.close(descriptor)
+        raise InvalidArgument(f"expected bytes, found {error}",
+                              "source") from None
     except BaseException:
         os.close(descriptor)
         raise

@@ -116,7 +116,7 @@ bool isNumpyArray(nb::handle object) {
 /// of complex conjugates: its DLPack lends their memory without a word of it.
 bool isToBeNegated(nb::handle object) {
   return !isNumpyArray(object) && nb::hasattr(object, "is_neg") &&
-         nb::cast<bool>(object.attr("is_neg")());
+         nb::bool_(object.attr("is_neg")());
 }
 
 /// Whether it may have a mask, as arrays of numpy.ma: they lend their memory
