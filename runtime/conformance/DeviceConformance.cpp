@@ -10,15 +10,7 @@ using namespace ashlar::test;
 
 namespace {
 
-class DeviceConformance : public testing::TestWithParam<const DeviceOps *>,
-                          protected OpenDevice {
-protected:
-  void SetUp() override {
-    if (GetParam()->count() == 0)
-      GTEST_SKIP() << "the machine has no " << GetParam()->type;
-    open(*GetParam(), 0);
-  }
-};
+class DeviceConformance : public DeviceTest {};
 
 TEST_P(DeviceConformance, FillsTheWholeTable) {
   const DeviceOps &o = ops();

@@ -102,6 +102,17 @@ private:
   void *finished = nullptr;
 };
 
+/// The first device of a type, skipped where the machine has none.
+class DeviceTest : public testing::TestWithParam<const runtime::DeviceOps *>,
+                   protected OpenDevice {
+protected:
+  void SetUp() override {
+    if (GetParam()->count() == 0)
+      GTEST_SKIP() << "the machine has no " << GetParam()->type;
+    open(*GetParam(), 0);
+  }
+};
+
 } // namespace ashlar::test
 
 #endif // ASHLAR_RUNTIME_CONFORMANCE_OPENDEVICE_H

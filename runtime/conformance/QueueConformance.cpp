@@ -43,14 +43,12 @@ struct Copies {
   Submission submission() { return {list, all(), control, counters}; }
 };
 
-class QueueConformance : public testing::TestWithParam<const DeviceOps *>,
-                         protected OpenDevice {
+class QueueConformance : public DeviceTest {
 protected:
   void SetUp() override {
-    if (GetParam()->count() == 0)
-      GTEST_SKIP() << "the machine has no " << GetParam()->type;
-    open(*GetParam(), 0);
-    queue = makeQueue();
+    DeviceTest::SetUp();
+    if (device)
+      queue = makeQueue();
   }
   void *queue = nullptr;
 };

@@ -23,12 +23,8 @@ protected:
     alignas(64) static uint8_t flags[64];
     flags[0] = first;
     flags[1] = second;
-    ashlar_tensor_t inputs[2] = {tensorOf(x.data(), sampleCount), {}};
-    inputs[1].data = flags;
-    inputs[1].capacity = 2;
-    inputs[1].type = ASHLAR_TYPE_BOOL;
-    inputs[1].rank = 1;
-    inputs[1].shape[0] = 2;
+    ashlar_tensor_t inputs[] = {tensorOf(x.data(), sampleCount),
+                                flagsOf(flags)};
     ashlar_tensor_t output = tensorOf(z.data(), sampleCount);
     return ashlar_session_run(session, "main", inputs, 2, &output, 1);
   }
@@ -120,12 +116,8 @@ TEST_F(ControlFlow, CancelEndsALoopThatNeverEnds) {
     ashlar_event_t *event = nullptr;
     int32_t done = 0;
     alignas(64) static uint8_t flags[64] = {1, 1};
-    ashlar_tensor_t inputs[2] = {tensorOf(x.data(), sampleCount), {}};
-    inputs[1] = inputs[0];
-    inputs[1].data = flags;
-    inputs[1].capacity = 2;
-    inputs[1].type = ASHLAR_TYPE_BOOL;
-    inputs[1].shape[0] = 2;
+    ashlar_tensor_t inputs[] = {tensorOf(x.data(), sampleCount),
+                                flagsOf(flags)};
     ashlar_tensor_t output = tensorOf(z.data(), sampleCount);
     ashlar_bindings_t *bindings = nullptr;
     ASSERT_OK(ashlar_bindings_create(session, entry, inputs, 2, &output, 1,

@@ -4,38 +4,19 @@
 // kernels. Numbers of programs that have them, refusals of those that
 // contradict themselves.
 
-#include "Loaded.h"
+#include "ProductTest.h"
 
 using namespace ashlar::test;
 namespace fb = ashlar::fb;
 
 namespace {
 
-class Format : public RuntimeTest {
+class Format : public ProductTest {
 protected:
   template <typename Change>
   void refused(const char *why, ModuleBuilder builder, Change change) {
     change(builder);
     expectCorrupt(std::move(builder), "", why);
-  }
-  /// z = 2 max(0, x w) of the modules over two devices.
-  void runShared() {
-    Floats x(64), z(64);
-    for (size_t i = 0; i < 64; ++i)
-      x[i] = float(int(i % 7) - 3);
-    ashlar_tensor_t in = tensorOf(x.data(), 64), out = tensorOf(z.data(), 64);
-    in.rank = 2;
-    in.shape[0] = in.shape[1] = 8;
-    for (int round = 0; round < 3; ++round) {
-      ASSERT_OK(ashlar_session_run(session, "main", &in, 1, &out, 1));
-      for (int i = 0; i < 8; ++i)
-        for (int j = 0; j < 8; ++j) {
-          float sum = 0;
-          for (int k = 0; k < 8; ++k)
-            sum += x[size_t(i * 8 + k)] * float((k + j) % 5 - 2);
-          EXPECT_EQ(z[size_t(i * 8 + j)], 2 * std::max(sum, 0.f));
-        }
-    }
   }
 };
 

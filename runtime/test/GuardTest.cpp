@@ -3,7 +3,7 @@
 // Programs of the processor on a device whose memory nobody may touch outside
 // its own work: numbers, what faults, and that the session waits where it must.
 
-#include "Loaded.h"
+#include "ProductTest.h"
 #include "devices/Device.h"
 
 #include <thread>
@@ -15,18 +15,8 @@ namespace fb = ashlar::fb;
 
 namespace {
 
-class Guard : public RuntimeTest {
+class Guard : public ProductTest {
 protected:
-  void loadOn(const char *device, ModuleBuilder builder) {
-    bytes = std::make_unique<ModuleBytes>(builder.build());
-    ashlar_load_options_t options = trusting();
-    options.devices = &device;
-    options.device_count = 1;
-    options.budget = budget;
-    ASSERT_OK(ashlar_module_load_memory(runtime, bytes->data(), bytes->size(),
-                                        &options, &module));
-    ASSERT_OK(ashlar_module_entry_at(module, 0, &entry));
-  }
   void runSample(SampleArguments &&a, bool isOwned = false) {
     if (isOwned)
       a.outputs[0].data = nullptr;
@@ -96,12 +86,7 @@ TEST_F(Guard, ReadsConditionsBack) {
   for (size_t i = 0; i < sampleCount; ++i)
     x[i] = float(i);
   uint8_t flags[2];
-  ashlar_tensor_t inputs[2] = {tensorOf(x.data(), sampleCount), {}};
-  inputs[1].data = flags;
-  inputs[1].capacity = 2;
-  inputs[1].type = ASHLAR_TYPE_BOOL;
-  inputs[1].rank = 1;
-  inputs[1].shape[0] = 2;
+  ashlar_tensor_t inputs[] = {tensorOf(x.data(), sampleCount), flagsOf(flags)};
   ashlar_tensor_t output = tensorOf(z.data(), sampleCount);
   for (int round = 0; round < 2; ++round)
     for (uint8_t isSet : {0, 1}) {
@@ -236,22 +221,7 @@ TEST_F(Guard, PassesTensorsOnToADeviceOfAnotherType) {
   for (auto make : {sharedModule, orderedModule}) {
     loadOn("guard:0", make());
     start();
-    Floats x(64), z(64);
-    for (size_t i = 0; i < 64; ++i)
-      x[i] = float(int(i % 7) - 3);
-    ashlar_tensor_t in = tensorOf(x.data(), 64), out = tensorOf(z.data(), 64);
-    in.rank = 2;
-    in.shape[0] = in.shape[1] = 8;
-    for (int round = 0; round < 4; ++round) {
-      ASSERT_OK(ashlar_session_run(session, "main", &in, 1, &out, 1));
-      for (int i = 0; i < 8; ++i)
-        for (int j = 0; j < 8; ++j) {
-          float sum = 0;
-          for (int k = 0; k < 8; ++k)
-            sum += x[size_t(i * 8 + k)] * float((k + j) % 5 - 2);
-          ASSERT_EQ(z[size_t(i * 8 + j)], 2 * std::max(sum, 0.f));
-        }
-    }
+    runShared();
     ashlar_session_release(session);
     ashlar_module_release(module);
     session = nullptr, module = nullptr;

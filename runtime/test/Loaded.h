@@ -69,6 +69,17 @@ inline ashlar_tensor_t tensorOf(float *data, int64_t count) {
   return tensor;
 }
 
+/// The conditions of controlModule.
+inline ashlar_tensor_t flagsOf(uint8_t *flags) {
+  ashlar_tensor_t tensor = {};
+  tensor.data = flags;
+  tensor.capacity = 2;
+  tensor.type = ASHLAR_TYPE_BOOL;
+  tensor.rank = 1;
+  tensor.shape[0] = 2;
+  return tensor;
+}
+
 /// The numbers that sampleModule computes from.
 struct SampleArguments {
   explicit SampleArguments(int64_t count = sampleCount, size_t misalignment = 0)
@@ -107,10 +118,14 @@ protected:
     ashlar_runtime_release(runtime);
   }
   /// Keeps the bytes for as long as the module.
-  void load(ModuleBuilder builder) {
+  void load(ModuleBuilder builder) { loadOn(nullptr, std::move(builder)); }
+  /// For a device, null for any.
+  void loadOn(const char *device, ModuleBuilder builder) {
     bytes = std::make_unique<ModuleBytes>(builder.build());
     ashlar_load_options_t options = trusting();
     options.budget = budget;
+    options.devices = &device;
+    options.device_count = device ? 1 : 0;
     ASSERT_OK(ashlar_module_load_memory(runtime, bytes->data(), bytes->size(),
                                         &options, &module));
     ASSERT_OK(ashlar_module_entry_at(module, 0, &entry));

@@ -33,6 +33,14 @@ protected:
         EXPECT_EQ(z[i * 8 + j], sum > 0 ? factor * sum : 0);
       }
   }
+  /// z = 2 max(0, x w) of the modules over two devices, call after call.
+  void runShared() {
+    for (int round = 0; round < 4; ++round) {
+      z[0] = -999;
+      ASSERT_OK(run());
+      expectProduct(2);
+    }
+  }
   Floats x{64}, z{64};
 };
 

@@ -7,6 +7,14 @@ namespace ashlar::test {
 using fb::SizeOpcode;
 using fb::Storage;
 
+/// Of one dimension.
+static std::vector<Size> shape(Size size) {
+  std::vector<Size> dimensions;
+  dimensions.push_back(std::move(size));
+  return dimensions;
+}
+static std::vector<Size> shape(int64_t size) { return shape(constant(size)); }
+
 // Builds z = 2 * (x + w) + y for a number of elements.
 static ModuleBuilder buildSample(const Size &elements, const Size &bytes,
                                  const Size &groups) {
@@ -19,14 +27,9 @@ static ModuleBuilder buildSample(const Size &elements, const Size &bytes,
   b.addKernelCode();
   uint32_t add = b.addKernel("add_f32", 3, 2);
   uint32_t twice = b.addKernel("double_f32", 2, 2, sampleChunk * sizeof(float));
-  auto shape = [&] {
-    std::vector<Size> dimensions;
-    dimensions.push_back(copyOf(elements));
-    return dimensions;
-  };
-  b.addInput("x", shape());
-  b.addInput("y", shape());
-  b.addOutput("z", shape());
+  b.addInput("x", shape(copyOf(elements)));
+  b.addInput("y", shape(copyOf(elements)));
+  b.addOutput("z", shape(copyOf(elements)));
   auto at = [&](Storage storage, uint32_t index, uint64_t offset,
                 bool written) {
     return b.bind(storage, index, constant(int64_t(offset)), copyOf(bytes),
@@ -115,12 +118,8 @@ ModuleBuilder checkingModule() {
   ModuleBuilder b;
   b.addKernelCode();
   uint32_t check = b.addKernel("check_f32", 2, 2);
-  std::vector<Size> shape;
-  shape.push_back(constant(sampleCount));
-  b.addInput("x", std::move(shape));
-  shape.clear();
-  shape.push_back(constant(sampleCount));
-  b.addOutput("z", std::move(shape));
+  b.addInput("x", shape(sampleCount));
+  b.addOutput("z", shape(sampleCount));
   std::vector<std::unique_ptr<fb::BindingT>> bindings;
   bindings.push_back(
       b.bind(Storage::Input, 0, constant(0), constant(bytes), false));
@@ -190,11 +189,6 @@ ModuleBuilder controlModule() {
   Rows rows(b);
   b.addKernelCode();
   uint32_t twice = b.addKernel("double_f32", 2, 2, 4 * sizeof(float));
-  auto shape = [](int64_t dim) {
-    std::vector<Size> dimensions;
-    dimensions.push_back(constant(dim));
-    return dimensions;
-  };
   b.addInput("x", shape(sampleCount));
   b.addInput("c", shape(2), fb::ElementType::Bool);
   b.addOutput("z", shape(sampleCount));
@@ -233,11 +227,6 @@ ModuleBuilder controlModule() {
 ModuleBuilder sizedModule() {
   ModuleBuilder b;
   b.addKernelCode();
-  auto shape = [](int64_t dim) {
-    std::vector<Size> dimensions;
-    dimensions.push_back(constant(dim));
-    return dimensions;
-  };
   b.addInput("x", shape(sampleCount));
   b.addInput("n", shape(1), fb::ElementType::I64);
   b.addOutput("z", shape(sampleCount));
@@ -254,11 +243,6 @@ ModuleBuilder mappedModule() {
   ModuleBuilder b;
   b.addKernelCode();
   uint32_t gather = b.addKernel("gather_f32", 2, 0);
-  auto shape = [](int64_t dim) {
-    std::vector<Size> dimensions;
-    dimensions.push_back(constant(dim));
-    return dimensions;
-  };
   b.addInput("x", shape(sampleCount));
   b.addOutput("z", shape(sampleCount / 2));
   b.program().required_features.push_back(ASHLAR_MODULE_FORMAT_1_1);

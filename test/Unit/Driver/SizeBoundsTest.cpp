@@ -9,21 +9,12 @@ using namespace mlir;
 using namespace ashlar;
 
 namespace {
-SizeRange range(const char *name, int64_t minimum, int64_t maximum,
-                int64_t step = 1) {
-  SizeRange made;
-  made.name = name;
-  made.minimum = minimum;
-  made.maximum = maximum;
-  made.step = step;
-  return made;
-}
-
 struct SizeBoundsTest : testing::Test {
   MLIRContext context{MLIRContext::Threading::DISABLED};
   AffineExpr n = getAffineSymbolExpr(0, &context),
              w = getAffineSymbolExpr(1, &context);
-  std::vector<SizeRange> ranges = {range("N", 2, 9), range("W", 8, 40, 4)};
+  std::vector<SizeRange> ranges = {SizeRange{"N", 2, 9},
+                                   SizeRange{"W", 8, 40, 4}};
 
   bool isWithin(AffineExpr formula, const SizePoint &point) const {
     auto value = evaluateFormula(formula, point);
@@ -83,7 +74,7 @@ TEST_F(SizeBoundsTest, RandomFormulasAreJudgedAsAtEachSize) {
 }
 
 TEST_F(SizeBoundsTest, LargeRangesAreProvenByForm) {
-  ranges = {range("N", 1, int64_t(1) << 40), range("W", 1, 1 << 20)};
+  ranges = {SizeRange{"N", 1, int64_t(1) << 40}, SizeRange{"W", 1, 1 << 20}};
   EXPECT_FALSE(find((n + 7).floorDiv(8) * 4 + w));
   EXPECT_FALSE(find(n * (w + 3)));
   ranges[0].maximum = 3000;
@@ -92,7 +83,8 @@ TEST_F(SizeBoundsTest, LargeRangesAreProvenByForm) {
 }
 
 TEST_F(SizeBoundsTest, WhatCannotBeLookedAtEverywhereIsNotHeld) {
-  ranges = {range("N", 1, int64_t(1) << 40), range("W", 1, int64_t(1) << 40)};
+  ranges = {SizeRange{"N", 1, int64_t(1) << 40},
+            SizeRange{"W", 1, int64_t(1) << 40}};
   auto found = find(n - n.floorDiv(2) + w);
   ASSERT_TRUE(found);
   EXPECT_TRUE(found->point.empty());

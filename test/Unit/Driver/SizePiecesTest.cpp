@@ -11,16 +11,6 @@ using namespace ashlar;
 namespace {
 using Ranges = std::vector<SizeRange>;
 
-SizeRange range(const char *name, int64_t minimum, int64_t maximum,
-                int64_t step = 1) {
-  SizeRange made;
-  made.name = name;
-  made.minimum = minimum;
-  made.maximum = maximum;
-  made.step = step;
-  return made;
-}
-
 /// A model that is another one from each of some sizes of N on.
 struct Model {
   std::vector<int64_t> turns;
@@ -68,7 +58,7 @@ void expectEachOnce(const Model &model, const SizeRange &whole) {
 TEST(SizePiecesTest, EachSizeIsInOnePart) {
   for (int64_t step : {1, 4}) {
     Model model{{8, 20, 24}};
-    Ranges whole = {range("N", 4, 100 * step, step), range("W", 1, 9)};
+    Ranges whole = {SizeRange{"N", 4, 100 * step, step}, SizeRange{"W", 1, 9}};
     EXPECT_TRUE(model.cut(whole, 16));
     expectEachOnce(model, whole[0]);
     EXPECT_EQ(model.working.size(), 4u);
@@ -80,49 +70,49 @@ TEST(SizePiecesTest, EachSizeIsInOnePart) {
 
 TEST(SizePiecesTest, FewSizesThatDifferSomehowAreHalved) {
   Model model{{2, 3, 4, 5}, /*tellsWhere=*/false};
-  Ranges whole = {range("N", 1, 8)};
+  Ranges whole = {SizeRange{"N", 1, 8}};
   EXPECT_TRUE(model.cut(whole, 8));
   expectEachOnce(model, whole[0]);
   EXPECT_EQ(model.working.front()[0].text(), "N=5..8");
   // What counts is how many parts there must be, not how many sizes.
   Model many{{50}, false};
-  EXPECT_TRUE(many.cut({range("N", 1, 100)}, 8));
-  expectEachOnce(many, range("N", 1, 100));
+  EXPECT_TRUE(many.cut({SizeRange{"N", 1, 100}}, 8));
+  expectEachOnce(many, SizeRange{"N", 1, 100});
   Model fewer{{50}, false};
-  EXPECT_FALSE(fewer.cut({range("N", 1, 100)}, 7));
+  EXPECT_FALSE(fewer.cut({SizeRange{"N", 1, 100}}, 7));
   EXPECT_LT(fewer.trials, 14u);
 }
 
 TEST(SizePiecesTest, ThereAreNoMoreThanAsked) {
   for (unsigned most : {1, 2, 3}) {
     Model model{{20, 40, 60}};
-    EXPECT_FALSE(model.cut({range("N", 1, 100)}, most));
+    EXPECT_FALSE(model.cut({SizeRange{"N", 1, 100}}, most));
     EXPECT_LE(model.working.size(), most);
   }
   Model model{{20, 40, 60}};
-  EXPECT_TRUE(model.cut({range("N", 1, 100)}, 4));
+  EXPECT_TRUE(model.cut({SizeRange{"N", 1, 100}}, 4));
 }
 
 TEST(SizePiecesTest, WhatDiffersAtEachSizeIsGivenUpEarly) {
   Model model;
   for (int64_t n = 1; n != 100; ++n)
     model.turns.push_back(n);
-  EXPECT_FALSE(model.cut({range("N", 1, 99)}, 16));
+  EXPECT_FALSE(model.cut({SizeRange{"N", 1, 99}}, 16));
   EXPECT_LE(model.trials, 6u);
   Model pairs;
   for (int64_t n = 1; n < 1000; n += 2)
     pairs.turns.push_back(n);
-  EXPECT_FALSE(pairs.cut({range("N", 1, 1000)}, 16));
+  EXPECT_FALSE(pairs.cut({SizeRange{"N", 1, 1000}}, 16));
   EXPECT_LE(pairs.trials, 6u);
   Model few{{1, 2, 3, 4, 5, 6}};
-  EXPECT_TRUE(few.cut({range("N", 1, 6)}, 16));
+  EXPECT_TRUE(few.cut({SizeRange{"N", 1, 6}}, 16));
   EXPECT_EQ(few.working.size(), 6u);
 }
 
 TEST(SizePiecesTest, APartThatFailsEndsIt) {
   unsigned trials = 0;
   EXPECT_FALSE(cutIntoPieces(
-      {range("N", 1, 8)}, {SizeTrial::Differs, SizeCut{0, 3}}, 16,
+      {SizeRange{"N", 1, 8}}, {SizeTrial::Differs, SizeCut{0, 3}}, 16,
       [&](const Ranges &part) -> SizeTrial {
         ++trials;
         return {part[0].minimum == 3 ? SizeTrial::Works : SizeTrial::Fails};
@@ -133,26 +123,27 @@ TEST(SizePiecesTest, APartThatFailsEndsIt) {
 TEST(SizePiecesTest, WhatIsNoCutEndsIt) {
   for (int64_t first : {1, 9}) {
     EXPECT_FALSE(cutIntoPieces(
-        {range("N", 1, 8)}, {SizeTrial::Differs, SizeCut{0, first}}, 16,
+        {SizeRange{"N", 1, 8}}, {SizeTrial::Differs, SizeCut{0, first}}, 16,
         [](const Ranges &) -> SizeTrial { return {SizeTrial::Works}; }));
   }
 }
 
 TEST(SizePiecesTest, ZeroIsAPartOfItsOwn) {
-  auto cut = cutAtZero({range("N", 1, 8), range("P", 0, 64, 32)});
+  auto cut = cutAtZero({SizeRange{"N", 1, 8}, SizeRange{"P", 0, 64, 32}});
   ASSERT_TRUE(cut);
   EXPECT_EQ(cut->symbol, 1u);
   EXPECT_EQ(cut->first, 32);
-  EXPECT_FALSE(cutAtZero({range("N", 1, 8), range("P", 0, 0)}));
+  EXPECT_FALSE(cutAtZero({SizeRange{"N", 1, 8}, SizeRange{"P", 0, 0}}));
 }
 
 TEST(SizePiecesTest, RangesAreSpelledAsTheyAreTyped) {
-  EXPECT_EQ(
-      spellRanges({range("N", 2, 8), range("W", 32, 64, 32), range("T", 1, 1)}),
-      "N=2..8,W=32..64:32,T=1");
-  EXPECT_EQ(countSizes({range("N", 2, 8), range("W", 32, 64, 32)}, 100), 14);
-  EXPECT_EQ(countSizes({range("N", 1, int64_t(1) << 40),
-                        range("W", 1, int64_t(1) << 40)},
+  EXPECT_EQ(spellRanges({SizeRange{"N", 2, 8}, SizeRange{"W", 32, 64, 32},
+                         SizeRange{"T", 1, 1}}),
+            "N=2..8,W=32..64:32,T=1");
+  EXPECT_EQ(countSizes({SizeRange{"N", 2, 8}, SizeRange{"W", 32, 64, 32}}, 100),
+            14);
+  EXPECT_EQ(countSizes({SizeRange{"N", 1, int64_t(1) << 40},
+                        SizeRange{"W", 1, int64_t(1) << 40}},
                        100),
             100);
 }
