@@ -131,35 +131,6 @@ void Budget::notePeaks() {
   }
 }
 
-/// Holders whose bytes are enough, as few as can be told quickly: the smallest
-/// that is enough alone, else the largest together.
-static std::string whoWouldHaveToGo(const std::vector<ashlar_holder_t> &holders,
-                                    uint64_t bytes) {
-  std::vector<std::pair<uint64_t, std::string>> byName;
-  for (const ashlar_holder_t &holder : holders) {
-    auto same = std::find_if(byName.begin(), byName.end(), [&](auto &other) {
-      return other.second == holder.name;
-    });
-    if (same == byName.end())
-      byName.push_back({holder.bytes, holder.name});
-    else
-      same->first += holder.bytes;
-  }
-  std::sort(byName.begin(), byName.end());
-  for (auto &[held, name] : byName)
-    if (held >= bytes)
-      return concat("; it would fit without ", name);
-  std::string names;
-  uint64_t sum = 0;
-  for (size_t i = byName.size(); i-- > 0 && sum < bytes;) {
-    names += concat(names.empty() ? "" : ", ", byName[i].second);
-    sum += byName[i].first;
-  }
-  if (sum < bytes)
-    return concat("; even empty it would lack ", bytes - sum);
-  return concat("; it would fit without ", names);
-}
-
 Status Budget::refuse(const Excess &excess, std::string asked) {
   const Budget &by = *excess.budget;
   ++by.refusals;

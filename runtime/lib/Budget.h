@@ -175,6 +175,10 @@ private:
 };
 
 const char *memoryKindName(uint32_t kind);
+/// Holders whose bytes are enough, as few as can be told quickly: the smallest
+/// that is enough alone, else the largest together. Said behind a refusal.
+std::string whoWouldHaveToGo(const std::vector<ashlar_holder_t> &holders,
+                             uint64_t bytes);
 
 } // namespace ashlar::runtime
 

@@ -4,7 +4,8 @@
 
 #include "Budget.h"
 
-#include <algorithm>
+#include "SortPlain.h"
+
 #include <cstring>
 
 namespace ashlar::runtime {
@@ -47,16 +48,39 @@ void Budget::collectHolders(const std::string &place, const std::string &path,
   }
 }
 
+static int largestFirst(const ashlar_holder_t &a, const ashlar_holder_t &b) {
+  int order = compare(b.bytes, a.bytes);
+  if (order == 0)
+    order = std::strcmp(a.name, b.name);
+  return order ? order : compare(a.kind, b.kind);
+}
+
+std::string whoWouldHaveToGo(const std::vector<ashlar_holder_t> &holders,
+                             uint64_t bytes) {
+  std::vector<ashlar_holder_t> byName;
+  for (const ashlar_holder_t &holder : holders)
+    note(byName, holder.name, 0, holder.bytes);
+  sortPlain(byName, largestFirst);
+  std::string names;
+  uint64_t sum = 0;
+  for (size_t i = 0; i < byName.size() && sum < bytes; ++i) {
+    // The smallest that is enough alone.
+    if (byName[i].bytes >= bytes && i + 1 < byName.size() &&
+        byName[i + 1].bytes >= bytes)
+      continue;
+    names += concat(names.empty() ? "" : ", ", byName[i].name);
+    sum += byName[i].bytes;
+  }
+  if (sum < bytes)
+    return concat("; even empty it would lack ", bytes - sum);
+  return concat("; it would fit without ", names);
+}
+
 std::vector<ashlar_holder_t>
 Budget::sortedHolders(const std::string &place) const {
   std::vector<ashlar_holder_t> result;
   collectHolders(place, "", result);
-  std::sort(result.begin(), result.end(), [](const auto &a, const auto &b) {
-    if (a.bytes != b.bytes)
-      return a.bytes > b.bytes;
-    int order = std::strcmp(a.name, b.name);
-    return order != 0 ? order < 0 : a.kind < b.kind;
-  });
+  sortPlain(result, largestFirst);
   return result;
 }
 

@@ -3,6 +3,7 @@
 #include "IndexVerifier.h"
 
 #include "CheckedMath.h"
+#include "SortPlain.h"
 #include "TensorShape.h"
 #include "ashlar/runtime/module_format.h"
 #include "devices/CommandList.h"
@@ -70,8 +71,10 @@ static Status verifySections(const fb::Module &module, uint64_t indexEnd,
                      place);
     sorted.push_back(section);
   }
-  std::sort(sorted.begin(), sorted.end(),
-            [](auto *a, auto *b) { return a->offset() < b->offset(); });
+  using Section = const fb::Section *;
+  sortPlain<Section>(sorted, [](const Section &a, const Section &b) {
+    return compare(a->offset(), b->offset());
+  });
   for (size_t i = 1; i < sorted.size(); ++i)
     if (sorted[i - 1]->offset() + sorted[i - 1]->size() > sorted[i]->offset())
       return corrupt(concat("sections overlap at byte ", sorted[i]->offset()),

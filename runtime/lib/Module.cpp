@@ -6,6 +6,7 @@
 #include "EntryPieces.h"
 #include "IndexVerifier.h"
 #include "SessionNeeds.h"
+#include "SortPlain.h"
 #include "TensorShape.h"
 
 #include <algorithm>
@@ -92,7 +93,10 @@ std::vector<std::vector<char>> Module::findWeights() const {
 
 /// Bytes shared by several are counted once.
 uint64_t Module::sizeOfWeights(const std::vector<char> &used) const {
-  std::vector<std::pair<uint64_t, uint64_t>> ranges;
+  struct Range {
+    uint64_t first, last;
+  };
+  std::vector<Range> ranges;
   for (size_t i = 0; i < used.size(); ++i) {
     if (!used[i])
       continue;
@@ -101,7 +105,9 @@ uint64_t Module::sizeOfWeights(const std::vector<char> &used) const {
         index().sections()->Get(weight->section())->offset() + weight->offset();
     ranges.push_back({begin, begin + weight->size()});
   }
-  std::sort(ranges.begin(), ranges.end());
+  sortPlain<Range>(ranges, [](const Range &a, const Range &b) {
+    return compare(a.first, b.first);
+  });
   uint64_t bytes = 0, end = 0;
   for (auto [first, last] : ranges) {
     first = std::max(first, end);
