@@ -31,22 +31,24 @@ Status BoundCall::bind(ConstTensorSpan inputs, TensorSpan outputs) {
   return {};
 }
 
-Status BoundCall::checkDevice(const ashlar_tensor_t &tensor,
-                              const std::string &place) const {
-  if (tensor.device && tensor.device != &session.home())
-    return invalidArgument(concat("the tensor lives on ", tensor.device->name,
-                                  ", the session's inputs and outputs on ",
-                                  session.home().name,
-                                  ": pass host memory or the same device"),
+/// Of an argument that the caller says is a device's.
+Status BoundCall::checkDevice(Argument &argument, const std::string &place) {
+  ashlar_device_t &device = *argument.device;
+  if (!session.moduleOf().runtime->owns(device))
+    return invalidArgument(concat("the tensor lives on ", device.name,
+                                  " of another runtime; expected host memory "
+                                  "or a device that ashlar_device_open gives "
+                                  "of the session's"),
                            place);
+  if (!device.usesHostMemory())
+    return session.reach(device);
+  argument.device = nullptr;
   return {};
 }
 
 Status BoundCall::checkInput(const ashlar_tensor_t &tensor, uint32_t index) {
   const fb::TensorDescription &wanted = *entry.entry->inputs()->Get(index);
   auto at = [&] { return placeOf("inputs", index, wanted); };
-  if (tensor.device)
-    ASHLAR_RETURN_IF_ERROR(checkDevice(tensor, at()));
   uint64_t bytes = 0;
   ASHLAR_RETURN_IF_ERROR(checkShape(entry, tensor, index, bytes));
   if (tensor.capacity < bytes)
@@ -60,7 +62,7 @@ Status BoundCall::checkInput(const ashlar_tensor_t &tensor, uint32_t index) {
   argument.bytes = bytes;
   argument.caller = tensor.data;
   argument.device = tensor.device;
-  return {};
+  return argument.device ? checkDevice(argument, at()) : Status();
 }
 
 Status BoundCall::checkInputs(ConstTensorSpan inputs) {
@@ -106,8 +108,8 @@ Status BoundCall::checkOutputs(TensorSpan outputs) {
     argument.device = tensor.data ? tensor.device : nullptr;
     if (!tensor.data)
       continue;
-    if (tensor.device)
-      ASHLAR_RETURN_IF_ERROR(checkDevice(tensor, at()));
+    if (argument.device)
+      ASHLAR_RETURN_IF_ERROR(checkDevice(argument, at()));
     if (tensor.type != ASHLAR_TYPE_NONE &&
         tensor.type != uint32_t(given.type()))
       return invalidArgument(
@@ -138,7 +140,7 @@ Status BoundCall::checkOverlap() const {
     if (!output.caller)
       continue;
     auto meets = [&](const Argument &other) {
-      return other.caller &&
+      return other.caller && other.device == output.device &&
              overlap(output.caller, output.bytes, other.caller, other.bytes);
     };
     for (size_t j = 0; j < inputArguments.size(); ++j)
@@ -154,7 +156,8 @@ Status BoundCall::checkOverlap() const {
 }
 
 bool BoundCall::usableInPlace(const Argument &argument) const {
-  if (!argument.device && !session.home().usesHostMemory())
+  if (argument.device ? argument.device != &session.home()
+                      : !session.home().usesHostMemory())
     return false;
   return reinterpret_cast<uintptr_t>(argument.caller) %
              ASHLAR_KERNEL_BUFFER_ALIGNMENT ==
@@ -193,7 +196,8 @@ Status BoundCall::placeOutputs(TensorSpan outputs) {
       ASHLAR_RETURN_IF_ERROR(
           session.stagingOutput(entry, i, argument.bytes, argument.base));
     tensor.data = argument.caller;
-    tensor.device = argument.device;
+    if (argument.isOwned)
+      tensor.device = nullptr;
     tensor.capacity = capacity;
     tensor.type = uint32_t(given.type());
     tensor.rank = uint32_t(count(given.shape()));

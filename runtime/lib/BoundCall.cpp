@@ -18,7 +18,7 @@ Status BoundCall::copyInputs() {
     if (!input.isStaged)
       continue;
     ASHLAR_RETURN_IF_ERROR(
-        session.copyIn(input.base, input.caller, input.bytes));
+        session.copyIn(input.base, input.device, input.caller, input.bytes));
   }
   return {};
 }
@@ -52,8 +52,8 @@ Status BoundCall::copyOutputs() {
   for (const Argument &output : outputArguments) {
     if (!output.isStaged)
       continue;
-    ASHLAR_RETURN_IF_ERROR(
-        session.copyOut(output.caller, output.base, output.bytes));
+    ASHLAR_RETURN_IF_ERROR(session.copyOut(output.device, output.caller,
+                                           output.base, output.bytes));
   }
   return {};
 }

@@ -81,8 +81,7 @@ private:
   const fb::TensorDescription &outputOf(uint32_t index) const;
   Status checkOutputs(TensorSpan outputs);
   Status checkOverlap() const;
-  Status checkDevice(const ashlar_tensor_t &tensor,
-                     const std::string &place) const;
+  Status checkDevice(Argument &argument, const std::string &place);
   Status placeInputs(ConstTensorSpan inputs);
   Status placeOutputs(TensorSpan outputs);
   bool usableInPlace(const Argument &argument) const;

@@ -43,6 +43,14 @@ const char *Runtime::listDevices() {
   return names.c_str();
 }
 
+bool Runtime::owns(const ashlar_device_t &device) {
+  std::lock_guard<std::mutex> lock(mutex);
+  for (const auto &entry : devices)
+    if (entry.second.get() == &device)
+      return true;
+  return false;
+}
+
 Status Runtime::device(std::string_view name, ashlar_device_t *&out) {
   size_t colon = name.find(':');
   std::string_view type = name.substr(0, colon);

@@ -24,6 +24,8 @@ public:
   Status device(std::string_view name, ashlar_device_t *&out);
   /// As in "cpu:0, null:0": those that errors offer.
   std::string deviceNames() const;
+  /// Whether the device was opened here.
+  bool owns(const ashlar_device_t &device);
   /// The same, for as long as this lives.
   const char *listDevices();
   const std::vector<const DeviceOps *> &deviceTypes() const { return types; }

@@ -89,10 +89,15 @@ public:
   /// What the home is given from now on comes behind all that.
   Status gatherAtHome();
   void drain();
-  /// In the order of the home's queue, and counted as staged; the host's side
-  /// stays until all is finished.
-  Status copyIn(DeviceAddress to, const void *host, uint64_t bytes);
-  Status copyOut(void *host, DeviceAddress from, uint64_t bytes);
+  /// Before tensors of the caller's may be on a device of the runtime.
+  Status reach(ashlar_device_t &device);
+  /// From and to the caller's tensors, on a device that was reached, null for
+  /// the host: in the order of the home's queue, and counted as staged. The
+  /// host's memory stays until all is finished.
+  Status copyIn(DeviceAddress to, ashlar_device_t *device, void *data,
+                uint64_t bytes);
+  Status copyOut(ashlar_device_t *device, void *data, DeviceAddress from,
+                 uint64_t bytes);
   void countTransfer(uint64_t bytes);
 
   /// Buffers of the size that is asked for, with room for the largest, made on
@@ -130,13 +135,13 @@ public:
   Status order(Queue &queue, Queue &after);
   Status copy(Queue &queue, CopyKind kind, DeviceAddress to, DeviceAddress from,
               uint64_t bytes);
+  /// Between two memories, null for the host's, as work of a device that is not
+  /// the host's; of both, by way of the host.
+  Status move(Queue *to, DeviceAddress target, Queue *from,
+              DeviceAddress source, uint64_t bytes);
   /// At once, behind all that the queue was given.
   Status readBack(Queue &queue, DeviceAddress from, void *host, uint64_t bytes);
-  /// Of the host, for what passes between devices of which neither reaches the
-  /// other's memory.
-  static constexpr uint64_t bounceBytes = 64 * 1024;
-  char *bounceBuffer();
-  std::vector<Queue> queues; // one per device
+  std::vector<Queue> queues; // one per device, then those of callers' tensors
   uint64_t epoch = 0;        // barriers that have been passed
 
 private:
@@ -161,11 +166,17 @@ private:
   uint64_t inUse() const;
   uint64_t giveBack(bool outputsToo);
   Status lose(ashlar_device_t &device, const Status &cause);
-  void countStaged(uint64_t bytes);
+  Status addQueue(ashlar_device_t &device, const QueueOptions &given);
   Status startQueues();
   void stopQueues();
   Status submitList(const CommandList &list, RunControl &control,
                     GraphCache &graphs);
+  Queue *queueOf(const ashlar_device_t *device);
+  Status startStaging(const ashlar_device_t *device, uint64_t bytes,
+                      Queue *&out);
+  Status passOn(Queue &to, DeviceAddress target, Queue &from,
+                DeviceAddress source, uint64_t bytes);
+  char *bounceBuffer();
   Status poison();
   Status runNow(BoundCall &call, RunControl &control, uint64_t asked,
                 bool mayHaveWaited);

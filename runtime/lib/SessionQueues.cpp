@@ -9,6 +9,23 @@
 
 namespace ashlar::runtime {
 
+// Of the host, for what passes between devices of which neither reaches the
+// other's memory.
+static constexpr uint64_t bounceBytes = 64 * 1024;
+
+Status Session::addQueue(ashlar_device_t &device, const QueueOptions &given) {
+  const DeviceOps &ops = device.ops;
+  Queue queue = {device};
+  ASHLAR_RETURN_IF_ERROR(ops.createQueue(device.state, given, &queue.handle));
+  Status status = ops.createEvent(device.state, &queue.event);
+  if (status.ok())
+    queues.push_back(queue);
+  else
+    ops.destroyQueue(queue.handle);
+  anyReturnsEarly |= ops.returnsEarly;
+  return status;
+}
+
 Status Session::startQueues() {
   for (size_t i = 0; i < devices().size(); ++i) {
     ashlar_device_t &device = *devices()[i];
@@ -17,12 +34,7 @@ Status Session::startQueues() {
     given.executor = workers > 1 ? module->runtime->executor() : nullptr;
     given.scratchBytes = module->scratchBytes(i);
     given.scratch = scratch[i]->at();
-    queues.push_back({device});
-    Queue &queue = queues.back();
-    ASHLAR_RETURN_IF_ERROR(
-        device.ops.createQueue(device.state, given, &queue.handle));
-    ASHLAR_RETURN_IF_ERROR(device.ops.createEvent(device.state, &queue.event));
-    anyReturnsEarly |= device.ops.returnsEarly;
+    ASHLAR_RETURN_IF_ERROR(addQueue(device, given));
   }
   return {};
 }
@@ -30,11 +42,9 @@ Status Session::startQueues() {
 void Session::stopQueues() {
   // Graphs and calls are gone. One queue may wait for another one's event.
   for (Queue &queue : queues)
-    if (queue.handle)
-      queue.device.ops.destroyQueue(queue.handle);
+    queue.device.ops.destroyQueue(queue.handle);
   for (Queue &queue : queues)
-    if (queue.event)
-      queue.device.ops.destroyEvent(queue.event);
+    queue.device.ops.destroyEvent(queue.event);
   queues.clear();
 }
 
@@ -101,21 +111,70 @@ Status Session::readBack(Queue &queue, DeviceAddress from, void *host,
                 queue.device.ops.readBack(queue.handle, from, host, bytes));
 }
 
-void Session::countStaged(uint64_t bytes) {
+Session::Queue *Session::queueOf(const ashlar_device_t *device) {
+  for (Queue &queue : queues)
+    if (&queue.device == device)
+      return &queue;
+  return nullptr;
+}
+
+Status Session::startStaging(const ashlar_device_t *device, uint64_t bytes,
+                             Queue *&out) {
+  out = queueOf(device);
   stagedTensors.add(1);
   stagedBytes.add(bytes);
   countTransfer(bytes);
+  return device ? device->status() : Status();
 }
 
-Status Session::copyIn(DeviceAddress to, const void *host, uint64_t bytes) {
-  countStaged(bytes);
-  return copy(homeQueue(), CopyKind::In, to, {const_cast<void *>(host), 0},
-              bytes);
+Status Session::reach(ashlar_device_t &device) {
+  ASHLAR_RETURN_IF_ERROR(device.status());
+  QueueOptions alone = {};
+  alone.workers = 1;
+  return queueOf(&device) ? Status() : addQueue(device, alone);
 }
 
-Status Session::copyOut(void *host, DeviceAddress from, uint64_t bytes) {
-  countStaged(bytes);
-  return copy(homeQueue(), CopyKind::Out, {host, 0}, from, bytes);
+Status Session::copyIn(DeviceAddress to, ashlar_device_t *device, void *data,
+                       uint64_t bytes) {
+  Queue *from = nullptr;
+  ASHLAR_RETURN_IF_ERROR(startStaging(device, bytes, from));
+  ASHLAR_RETURN_IF_ERROR(move(&homeQueue(), to, from, {data, 0}, bytes));
+  return from ? order(homeQueue(), *from) : Status();
+}
+
+Status Session::copyOut(ashlar_device_t *device, void *data, DeviceAddress from,
+                        uint64_t bytes) {
+  Queue *to = nullptr;
+  ASHLAR_RETURN_IF_ERROR(startStaging(device, bytes, to));
+  if (to)
+    ASHLAR_RETURN_IF_ERROR(order(*to, homeQueue()));
+  return move(to, {data, 0}, &homeQueue(), from, bytes);
+}
+
+Status Session::move(Queue *to, DeviceAddress target, Queue *from,
+                     DeviceAddress source, uint64_t bytes) {
+  bool fromHost = !from || from->device.usesHostMemory(),
+       toHost = !to || to->device.usesHostMemory();
+  if (from == to || (from && to && fromHost && toHost))
+    return copy(*to, CopyKind::Within, target, source, bytes);
+  if (to && fromHost)
+    return copy(*to, CopyKind::In, target, source, bytes);
+  return toHost ? copy(*from, CopyKind::Out, target, source, bytes)
+                : passOn(*to, target, *from, source, bytes);
+}
+
+/// Piece by piece.
+Status Session::passOn(Queue &to, DeviceAddress target, Queue &from,
+                       DeviceAddress source, uint64_t bytes) {
+  char *bounce = bounceBuffer();
+  for (uint64_t at = 0; at < bytes; at += bounceBytes) {
+    uint64_t size = std::min(bounceBytes, bytes - at);
+    ASHLAR_RETURN_IF_ERROR(readBack(from, source + at, bounce, size));
+    ASHLAR_RETURN_IF_ERROR(
+        copy(to, CopyKind::In, target + at, {bounce, 0}, size));
+    ASHLAR_RETURN_IF_ERROR(finish(to));
+  }
+  return {};
 }
 
 char *Session::bounceBuffer() {

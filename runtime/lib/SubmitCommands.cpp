@@ -8,8 +8,6 @@
 #include "IndexVerifier.h"
 #include "Session.h"
 
-#include <algorithm>
-
 namespace ashlar::runtime {
 
 namespace {
@@ -29,7 +27,6 @@ private:
   Status submit(Session::Queue &queue, CommandRange range, bool isFixed);
   Status submitFrom(size_t &at);
   Status transfer(const Command &command, size_t at);
-  Status passOn(const Command &command);
   bool othersPending(const Session::Queue &queue) const;
 
   Session &session;
@@ -109,24 +106,6 @@ Status ListRun::submitFrom(size_t &at) {
   return {};
 }
 
-/// Between two devices that do not see each other's memory, piece by piece.
-Status ListRun::passOn(const Command &command) {
-  Session::Queue &from = session.queues[command.target],
-                 &to = session.queues[command.device];
-  DeviceAddress source = list.addresses[command.firstPointer],
-                target = list.addresses[command.firstPointer + 1];
-  char *bounce = session.bounceBuffer();
-  constexpr uint64_t step = Session::bounceBytes;
-  for (uint64_t at = 0; at < uint64_t(command.extent); at += step) {
-    uint64_t size = std::min(step, uint64_t(command.extent) - at);
-    ASHLAR_RETURN_IF_ERROR(session.readBack(from, source + at, bounce, size));
-    ASHLAR_RETURN_IF_ERROR(
-        session.copy(to, CopyKind::In, target + at, {bounce, 0}, size));
-    ASHLAR_RETURN_IF_ERROR(session.finish(to));
-  }
-  return {};
-}
-
 Status ListRun::transfer(const Command &command, size_t at) {
   Session::Queue &from = session.queues[command.target],
                  &to = session.queues[command.device];
@@ -135,19 +114,12 @@ Status ListRun::transfer(const Command &command, size_t at) {
   session.countTransfer(uint64_t(command.extent));
   Trace *trace = control.trace.get();
   uint64_t start = trace ? Trace::now() : 0;
-  Session::Queue &worker = fromHost ? to : from;
-  ASHLAR_RETURN_IF_ERROR(waitTurn(worker));
-  if (!fromHost && !toHost) {
+  ASHLAR_RETURN_IF_ERROR(waitTurn(fromHost ? to : from));
+  if (!fromHost && !toHost)
     ASHLAR_RETURN_IF_ERROR(waitTurn(to));
-    ASHLAR_RETURN_IF_ERROR(passOn(command));
-  } else {
-    CopyKind kind = !fromHost ? CopyKind::Out
-                    : toHost  ? CopyKind::Within
-                              : CopyKind::In;
-    ASHLAR_RETURN_IF_ERROR(session.copy(
-        worker, kind, list.addresses[command.firstPointer + 1],
-        list.addresses[command.firstPointer], uint64_t(command.extent)));
-  }
+  ASHLAR_RETURN_IF_ERROR(session.move(
+      &to, list.addresses[command.firstPointer + 1], &from,
+      list.addresses[command.firstPointer], uint64_t(command.extent)));
   if (trace)
     trace->record(list.labels[at], 0, start, Trace::now());
   return {};

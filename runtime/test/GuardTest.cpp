@@ -121,49 +121,6 @@ TEST_F(Guard, GivesKernelsTensorMapsAndEncodesThemAgain) {
   }
 }
 
-TEST_F(Guard, UsesTheCallersMemoryOfTheDevice) {
-  loadOn("guard:0", sampleModule());
-  start();
-  ashlar_device_t *device = nullptr;
-  ASSERT_OK(ashlar_device_open(runtime, "guard:0", &device));
-  const DeviceOps &ops = device->ops;
-  constexpr uint64_t size = sampleCount * sizeof(float);
-  DeviceAddress places[3];
-  ashlar::runtime::QueueOptions one = {};
-  one.workers = 1;
-  void *queue = nullptr;
-  ASSERT_TRUE(ops.createQueue(device->state, one, &queue).ok());
-  SampleArguments a;
-  auto copy = [&](ashlar::runtime::CopyKind kind, DeviceAddress to,
-                  DeviceAddress from) {
-    ASSERT_TRUE(ops.copy(queue, kind, to, from, size).ok());
-  };
-  for (int i = 0; i < 3; ++i) {
-    ASSERT_TRUE(
-        ops.allocate(device->state, size, ASHLAR_MEMORY_OUTPUTS, &places[i])
-            .ok());
-    ashlar_tensor_t &tensor = i < 2 ? a.inputs[i] : a.outputs[0];
-    if (i < 2)
-      copy(ashlar::runtime::CopyKind::In, places[i], {tensor.data, 0});
-    tensor.data = places[i].base;
-    tensor.device = device;
-  }
-  char byte;
-  ASSERT_TRUE(ops.readBack(queue, places[0], &byte, 1).ok()); // waits
-  ASSERT_OK(ashlar_session_run(session, "main", a.inputs, 2, a.outputs, 1));
-  EXPECT_EQ(a.outputs[0].data, places[2].base);
-  EXPECT_EQ(a.outputs[0].device, device);
-  ashlar_session_statistics_t statistics = ASHLAR_SESSION_STATISTICS_INIT;
-  ASSERT_OK(ashlar_session_query(session, &statistics));
-  EXPECT_EQ(statistics.staged_tensors, 0u);
-  ASSERT_TRUE(ops.readBack(queue, places[2], a.z.data(), size).ok());
-  a.outputs[0].data = a.z.data();
-  a.expectResult();
-  ops.destroyQueue(queue);
-  for (DeviceAddress place : places)
-    ops.free(device->state, place, size);
-}
-
 TEST_F(Guard, BindingsRunAgainAndAgainByGraphs) {
   loadOn("guard:0", sampleModule());
   start();

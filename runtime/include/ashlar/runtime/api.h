@@ -141,10 +141,16 @@ typedef struct ashlar_event_t ashlar_event_t;
  * 64 bytes; type may be NONE, rank and shape are overwritten. With data NULL
  * the session provides the memory; all fields are set, and data stays valid
  * until the session's next run or release. Where a size depends on data there
- * must be room for the largest; the shape says how much of it was used. */
+ * must be room for the largest; the shape says how much of it was used.
+ *
+ * Either may be in the memory of any device of the session's runtime, whatever
+ * the module runs on; data is then the address that the device's driver gives
+ * that memory. Where the module's inputs and outputs are in that memory too, it
+ * is used in place if aligned; else it is copied, which counts as staged. */
 typedef struct ashlar_tensor_t {
   void *data;
-  ashlar_device_t *device; /* where data lives; NULL: host memory */
+  ashlar_device_t *device; /* where data lives; NULL: host memory, which that of
+                              cpu:0 is as well */
   uint64_t capacity;       /* bytes that may be used at data */
   uint32_t type;           /* ashlar_element_type_t */
   uint32_t rank;
@@ -642,7 +648,7 @@ typedef struct ashlar_session_statistics_t {
   size_t size;
   uint64_t runs;           /* ended well */
   uint64_t failures;       /* ended with an error, or early */
-  uint64_t staged_tensors; /* copied since not aligned, over all runs */
+  uint64_t staged_tensors; /* copied: unaligned or elsewhere, over all runs */
   uint64_t staged_bytes;
   uint64_t arena_bytes;
   uint64_t scratch_bytes; /* of all workers */
