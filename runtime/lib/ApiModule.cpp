@@ -146,7 +146,7 @@ ashlar_module_check_file(ashlar_runtime_t *runtime, const char *path,
     ASHLAR_RETURN_IF_ERROR(ModuleFile::openFile(path, file));
     Module module(runtime->impl, std::move(file), std::move(read));
     ASHLAR_RETURN_IF_ERROR(module.plan());
-    uint32_t workers = sessionWorkers(*runtime->impl, of.threads);
+    uint32_t workers = sessionWorkers(module, of.threads);
     ashlar_module_cost_t cost = ASHLAR_MODULE_COST_INIT;
     ASHLAR_RETURN_IF_ERROR(module.cost(workers, of.reserve_all != 0, cost));
     if (out_cost)

@@ -84,6 +84,41 @@ ashlar_status_t ashlar_device_open(ashlar_runtime_t *runtime, const char *name,
   });
 }
 
+ashlar_status_t
+ashlar_virtual_device_create(ashlar_runtime_t *runtime, const char *name,
+                             const ashlar_virtual_device_options_t *options,
+                             ashlar_device_t **out_device) {
+  if (out_device)
+    *out_device = nullptr;
+  return guard([&]() -> Status {
+    if (!runtime)
+      return isNull("runtime");
+    if (!name)
+      return isNull("name");
+    if (!options)
+      return isNull("options");
+    if (!out_device)
+      return isNull("out_device");
+    ashlar_virtual_device_options_t read = ASHLAR_VIRTUAL_DEVICE_OPTIONS_INIT;
+    ASHLAR_RETURN_IF_ERROR(readStruct(options, read, "options"));
+    if (!read.memory_bytes || !read.workers)
+      return invalidArgument("0; a virtual device has at least 1",
+                             read.workers ? "options.memory_bytes"
+                                          : "options.workers");
+    return runtime->impl->createVirtual(name, read.memory_bytes, read.workers,
+                                        *out_device);
+  });
+}
+
+ashlar_status_t ashlar_virtual_device_destroy(ashlar_runtime_t *runtime,
+                                              ashlar_device_t *device) {
+  return guard([&]() -> Status {
+    if (!runtime)
+      return isNull("runtime");
+    return device ? runtime->impl->destroyVirtual(*device) : isNull("device");
+  });
+}
+
 const char *ashlar_device_names(ashlar_runtime_t *runtime) {
   try {
     return runtime ? runtime->impl->listDevices() : "";

@@ -40,10 +40,9 @@ Status BoundCall::checkDevice(Argument &argument, const std::string &place) {
                                   "or a device that ashlar_device_open gives "
                                   "of the session's"),
                            place);
-  if (!device.usesHostMemory())
-    return session.reach(device);
-  argument.device = nullptr;
-  return {};
+  // Parts of a device have one memory.
+  argument.device = device.usesHostMemory() ? nullptr : &device.whole;
+  return argument.device ? session.reach(device.whole) : Status();
 }
 
 Status BoundCall::checkInput(const ashlar_tensor_t &tensor, uint32_t index) {
@@ -156,7 +155,7 @@ Status BoundCall::checkOverlap() const {
 }
 
 bool BoundCall::usableInPlace(const Argument &argument) const {
-  if (argument.device ? argument.device != &session.home()
+  if (argument.device ? argument.device != &session.home().whole
                       : !session.home().usesHostMemory())
     return false;
   return reinterpret_cast<uintptr_t>(argument.caller) %

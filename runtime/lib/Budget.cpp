@@ -15,7 +15,8 @@ static constexpr uint64_t largestRequest = uint64_t(1) << 56;
 
 /// Which memory a device's bytes are in.
 static std::string placeOf(const ashlar_device_t *device) {
-  return device && !device->usesHostMemory() ? device->name : "host";
+  return device && (device->part || !device->usesHostMemory()) ? device->name
+                                                               : "host";
 }
 
 Budget::Budget(std::string name, uint64_t limit, std::shared_ptr<Budget> above)
@@ -36,7 +37,7 @@ Budget::~Budget() {
   for (Account &account : accounts) {
     uint64_t bytes = account.footprint();
     account.reserved = 0;
-    removeAbove(account.place, bytes);
+    countAbove(account.place, 0 - bytes);
   }
   auto &siblings = parent->children;
   siblings.erase(std::find(siblings.begin(), siblings.end(), this));
@@ -46,7 +47,7 @@ Charge::~Charge() {
   if (!budget)
     return;
   std::lock_guard<std::mutex> guard(budget->lock());
-  budget->remove(*line);
+  budget->count(*line, 0 - line->bytes);
   budget->lines.erase(line);
 }
 
@@ -71,45 +72,29 @@ void Budget::makeAccounts(const std::string &place) {
     }
 }
 
+void Budget::count(Account &of, uint64_t bytes) noexcept {
+  of.current += bytes;
+  if (!of.isPart)
+    current += bytes;
+}
+
 /// Ancestors count what the footprint of the one below grows by.
-void Budget::addAbove(const std::string &place, uint64_t bytes) {
+void Budget::countAbove(const std::string &place, uint64_t bytes) noexcept {
   for (Budget *each = parent.get(); each; each = each->parent.get()) {
     Account &of = each->account(place);
     uint64_t before = of.footprint();
-    of.current += bytes;
-    each->current += bytes;
+    each->count(of, bytes);
     bytes = of.footprint() - before;
   }
 }
 
-void Budget::removeAbove(const std::string &place, uint64_t bytes) noexcept {
-  for (Budget *each = parent.get(); each; each = each->parent.get()) {
-    Account &of = each->account(place);
-    uint64_t before = of.footprint();
-    of.current -= bytes;
-    each->current -= bytes;
-    bytes = before - of.footprint();
-  }
-}
-
-void Budget::add(const Charge::Line &line) {
+void Budget::count(const Charge::Line &line, uint64_t bytes) noexcept {
   Account &own = account(line.place);
   uint64_t before = own.footprint();
-  own.current += line.bytes;
-  current += line.bytes;
-  addAbove(line.place, own.footprint() - before);
+  count(own, bytes);
+  countAbove(line.place, own.footprint() - before);
   for (Budget *each = this; each; each = each->parent.get())
-    each->account(line.place).currentOf[line.kind] += line.bytes;
-}
-
-void Budget::remove(const Charge::Line &line) noexcept {
-  Account &own = account(line.place);
-  uint64_t before = own.footprint();
-  own.current -= line.bytes;
-  current -= line.bytes;
-  removeAbove(line.place, before - own.footprint());
-  for (Budget *each = this; each; each = each->parent.get())
-    each->account(line.place).currentOf[line.kind] -= line.bytes;
+    each->account(line.place).currentOf[line.kind] += bytes;
 }
 
 Budget::Excess Budget::findExcess() const {
@@ -139,7 +124,7 @@ Status Budget::refuse(const Excess &excess, std::string asked) {
       "budget '", by.name, "' lacks ", excess.bytes, " bytes",
       excess.place.empty() ? "" : " of ", excess.place, ": ", asked, ", ",
       of ? of->current : by.current, " of ", excess.limit, " are in use");
-  std::vector<ashlar_holder_t> all = by.sortedHolders(excess.place);
+  std::vector<ashlar_holder_t> all = by.sortedHolders(excess.place, &by);
   constexpr size_t named = 8;
   for (size_t i = 0; i < all.size() && i < named; ++i)
     message += concat(i ? ", " : " by ", all[i].name, " (", all[i].bytes, " ",
@@ -201,14 +186,14 @@ Status Budget::chargeLocked(std::list<Charge::Line> &added,
     (*target++)->makeAccounts(line.place);
   target = targets.begin();
   for (const Charge::Line &line : added)
-    (*target++)->add(line);
+    (*target++)->count(line, line.bytes);
   Excess excess;
   for (size_t i = 0; i < targets.size() && !excess.budget; ++i)
     excess = targets[i]->findExcess();
   if (excess.budget || !keep) {
     target = targets.begin();
     for (const Charge::Line &line : added)
-      (*target++)->remove(line);
+      (*target++)->count(line, 0 - line.bytes);
     return excess.budget ? refuse(excess, std::move(asked)) : Status();
   }
   notePeaks();
@@ -241,10 +226,24 @@ Status Budget::setDeviceLimit(const ashlar_device_t *device, uint64_t bytes) {
   std::string place = placeOf(device);
   makeAccounts(place);
   Account &of = account(place);
+  if (of.isPart)
+    return invalidArgument(concat(place, " keeps the ", of.limit,
+                                  " bytes that it was created with"),
+                           place);
   if (bytes < of.current)
     return tooLow(name, bytes, of.current);
   of.limit = bytes;
   return {};
+}
+
+void Budget::addPart(const ashlar_device_t &device, uint64_t bytes) {
+  std::lock_guard<std::mutex> guard(lock());
+  std::string place = placeOf(&device);
+  makeAccounts(place);
+  Account &of = account(place);
+  of.limit = bytes;
+  of.peak = of.current;
+  of.isPart = true;
 }
 
 Status Budget::reserve(const ashlar_device_t *device, uint64_t bytes) {
@@ -259,17 +258,14 @@ Status Budget::reserve(const ashlar_device_t *device, uint64_t bytes) {
                            name);
   uint64_t before = of.footprint(), was = of.reserved;
   of.reserved = bytes;
-  if (of.footprint() <= before) {
-    removeAbove(place, before - of.footprint());
-    return {};
-  }
-  addAbove(place, of.footprint() - before);
-  Excess excess = parent ? parent->findExcess() : Excess();
+  countAbove(place, of.footprint() - before);
+  Excess excess =
+      parent && of.footprint() > before ? parent->findExcess() : Excess();
   if (!excess.budget) {
     notePeaks();
     return {};
   }
-  removeAbove(place, of.footprint() - before);
+  countAbove(place, before - of.footprint());
   of.reserved = was;
   return refuse(std::move(excess),
                 concat(name, " sets ", bytes, " bytes aside"));

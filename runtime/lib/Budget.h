@@ -78,6 +78,9 @@ public:
   /// aside it is refused.
   Status setLimit(uint64_t limit);
   Status setDeviceLimit(const ashlar_device_t *device, uint64_t limit);
+  /// At the root: the memory of a virtual device, for which a budget below sets
+  /// as many bytes aside.
+  void addPart(const ashlar_device_t &device, uint64_t bytes);
   /// Sets bytes of a memory aside: ancestors count them as in use, whether they
   /// are or not. Takes the place of what was set aside before.
   Status reserve(const ashlar_device_t *device, uint64_t bytes);
@@ -116,6 +119,9 @@ private:
     uint64_t peak = 0;
     uint64_t reserved = 0;
     uint64_t currentOf[ASHLAR_MEMORY_KINDS] = {};
+    /// Of a virtual device, at the root: its bytes are set aside in the memory
+    /// of the whole, so that the sum of all memory has them already.
+    bool isPart = false;
     /// What ancestors count.
     uint64_t footprint() const {
       return current > reserved ? current : reserved;
@@ -146,16 +152,20 @@ private:
   Account &account(const std::string &place);
   const Account *findAccount(const std::string &place) const;
   void makeAccounts(const std::string &place);
-  void add(const Charge::Line &line);
-  void remove(const Charge::Line &line) noexcept;
-  void addAbove(const std::string &place, uint64_t bytes);
-  void removeAbove(const std::string &place, uint64_t bytes) noexcept;
+  // Bytes taken away are given as a negative number, as unsigned ones have it.
+  void count(Account &of, uint64_t bytes) noexcept;
+  void countAbove(const std::string &place, uint64_t bytes) noexcept;
+  void count(const Charge::Line &line, uint64_t bytes) noexcept;
   Excess findExcess() const;
   void notePeaks();
   static Status refuse(const Excess &excess, std::string asked);
+  /// Of a place; of all, "", without those in accounts of `sum` that its own
+  /// sum leaves out, where it is not null.
   void collectHolders(const std::string &place, const std::string &path,
+                      const Budget *sum,
                       std::vector<ashlar_holder_t> &out) const;
-  std::vector<ashlar_holder_t> sortedHolders(const std::string &place) const;
+  std::vector<ashlar_holder_t> sortedHolders(const std::string &place,
+                                             const Budget *sum) const;
 
   std::mutex &lock() const { return root->mutex; }
 

@@ -35,14 +35,18 @@ static void note(std::vector<ashlar_holder_t> &out, const std::string &name,
 }
 
 void Budget::collectHolders(const std::string &place, const std::string &path,
+                            const Budget *sum,
                             std::vector<ashlar_holder_t> &out) const {
+  auto counts = [&](const std::string &of) {
+    return place.empty() ? !sum || !sum->findAccount(of)->isPart : of == place;
+  };
   for (const Charge::Line &line : lines)
-    if (place.empty() || line.place == place)
+    if (counts(line.place))
       note(out, path + line.holder, line.kind, line.bytes);
   for (const Budget *child : children) {
-    child->collectHolders(place, concat(path, child->name, "/"), out);
+    child->collectHolders(place, concat(path, child->name, "/"), sum, out);
     for (const Account &of : child->accounts)
-      if (place.empty() || of.place == place)
+      if (counts(of.place))
         note(out, path + child->name, ASHLAR_MEMORY_SET_ASIDE,
              of.footprint() - of.current);
   }
@@ -76,17 +80,17 @@ std::string whoWouldHaveToGo(const std::vector<ashlar_holder_t> &holders,
   return concat("; it would fit without ", names);
 }
 
-std::vector<ashlar_holder_t>
-Budget::sortedHolders(const std::string &place) const {
+std::vector<ashlar_holder_t> Budget::sortedHolders(const std::string &place,
+                                                   const Budget *sum) const {
   std::vector<ashlar_holder_t> result;
-  collectHolders(place, "", result);
+  collectHolders(place, "", sum, result);
   sortPlain(result, largestFirst);
   return result;
 }
 
 std::vector<ashlar_holder_t> Budget::holders() const {
   std::lock_guard<std::mutex> guard(lock());
-  return sortedHolders("");
+  return sortedHolders("", nullptr);
 }
 
 } // namespace ashlar::runtime

@@ -284,7 +284,7 @@ Status Module::plan() {
 
 std::vector<Budget::Request> Module::requests() const {
   std::vector<Budget::Request> list = {
-      {ASHLAR_MEMORY_CODE, codeBytes, nullptr, nullptr}};
+      {ASHLAR_MEMORY_CODE, codeBytes, nullptr, hostMemory()}};
   for (size_t i = 0; i < weightsOf.size(); ++i)
     list.push_back(
         {ASHLAR_MEMORY_WEIGHTS, weightsOf[i], nullptr, devices()[i]});

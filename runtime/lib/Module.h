@@ -61,6 +61,16 @@ public:
   }
   /// Where inputs, outputs and arena 0 are.
   ashlar_device_t &home() const { return *choice.devices[homeOf(program())]; }
+  /// In whose memory what is the host's of this module counts; null: the
+  /// host's own.
+  ashlar_device_t *hostMemory() const {
+    return home().part && home().usesHostMemory() ? &home() : nullptr;
+  }
+  /// Where it was loaded for a virtual device, whose turns its runs take; or
+  /// null.
+  VirtualPart *part() const {
+    return choice.asked ? choice.asked->part.get() : nullptr;
+  }
   /// The program's own device and the companions'.
   const std::vector<ashlar_device_t *> &devices() const {
     return choice.devices;

@@ -175,15 +175,17 @@ static bool tryPrograms(Runtime &runtime, const fb::Module &module,
 /// Looks for a program on devices of one name; true if one was found.
 static bool tryDevice(Runtime &runtime, const fb::Module &module,
                       const std::string &name, ProgramChoice &out) {
-  ashlar_device_t *device = nullptr;
+  std::shared_ptr<ashlar_device_t> device;
   Status opened = runtime.device(name, device);
   if (!opened.ok()) {
     out.log += concat(name, ": ", opened.message(), "\n");
     return false;
   }
   bool any = false;
-  if (tryPrograms(runtime, module, device, any, out))
+  if (tryPrograms(runtime, module, device.get(), any, out)) {
+    out.asked = std::move(device);
     return true;
+  }
   if (!any)
     out.log += concat(device->name, ": no program is for it\n");
   return false;

@@ -19,6 +19,8 @@ struct ProgramChoice {
   uint32_t program = 0;
   /// The program's own device first, then those of its companions.
   std::vector<ashlar_device_t *> devices;
+  /// The one that was asked for, which is not destroyed meanwhile; null: none.
+  std::shared_ptr<ashlar_device_t> asked;
   uint64_t fallbacks = 0; // devices asked for that could not serve
   std::string log;        // a line per program looked at
 };

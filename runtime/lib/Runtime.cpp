@@ -51,7 +51,10 @@ bool Runtime::owns(const ashlar_device_t &device) {
   return false;
 }
 
-Status Runtime::device(std::string_view name, ashlar_device_t *&out) {
+Status Runtime::device(std::string_view name,
+                       std::shared_ptr<ashlar_device_t> &out) {
+  if (size_t slash = name.find('/'); slash != name.npos)
+    return virtualDevice(name, slash, out);
   size_t colon = name.find(':');
   std::string_view type = name.substr(0, colon);
   uint32_t ordinal = 0;
@@ -66,13 +69,13 @@ Status Runtime::device(std::string_view name, ashlar_device_t *&out) {
       continue;
     std::string fullName = concat(type, ":", ordinal);
     std::lock_guard<std::mutex> lock(mutex);
-    std::unique_ptr<ashlar_device_t> &slot = devices[fullName];
+    std::shared_ptr<ashlar_device_t> &slot = devices[fullName];
     if (!slot) {
-      auto opened = std::make_unique<ashlar_device_t>(*ops, fullName);
+      auto opened = std::make_shared<ashlar_device_t>(*ops, fullName);
       ASHLAR_RETURN_IF_ERROR(opened->open(ordinal));
       slot = std::move(opened);
     }
-    out = slot.get();
+    out = slot;
     return {};
   }
   return failure(ASHLAR_NOT_FOUND,

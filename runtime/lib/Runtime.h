@@ -21,7 +21,18 @@ public:
   void configure(const ashlar_runtime_options_t &options);
 
   /// Opens on first use. "cpu" is "cpu:0".
-  Status device(std::string_view name, ashlar_device_t *&out);
+  Status device(std::string_view name, ashlar_device_t *&out) {
+    std::shared_ptr<ashlar_device_t> found;
+    ASHLAR_RETURN_IF_ERROR(device(name, found));
+    out = found.get();
+    return {};
+  }
+  /// The same; no virtual device goes while somebody has it from here.
+  Status device(std::string_view name, std::shared_ptr<ashlar_device_t> &out);
+  /// "cpu:0/tenant-a": a part of cpu:0 with memory and workers of its own.
+  Status createVirtual(std::string_view name, uint64_t bytes, uint32_t workers,
+                       ashlar_device_t *&out);
+  Status destroyVirtual(const ashlar_device_t &device);
   /// As in "cpu:0, null:0": those that errors offer.
   std::string deviceNames() const;
   /// Whether the device was opened here.
@@ -55,6 +66,8 @@ public:
 
 private:
   std::shared_ptr<Trace> currentTrace() const;
+  Status virtualDevice(std::string_view name, size_t slash,
+                       std::shared_ptr<ashlar_device_t> &out);
 
   const std::vector<const DeviceOps *> types;
   uint32_t threads = 1;
@@ -65,7 +78,7 @@ private:
   std::shared_ptr<Budget> root;
   Gate ownGate;
   mutable std::mutex mutex;
-  std::map<std::string, std::unique_ptr<ashlar_device_t>> devices;
+  std::map<std::string, std::shared_ptr<ashlar_device_t>> devices;
   std::string names; // once asked for
   std::shared_ptr<Trace> active;
   // Spares calls the lock.

@@ -27,7 +27,7 @@ Session::~Session() {
 Status Session::start() {
   for (const ashlar_device_t *each : devices())
     ASHLAR_RETURN_IF_ERROR(each->status());
-  workers = sessionWorkers(*module->runtime, options.threads);
+  workers = sessionWorkers(*module, options.threads);
   ASHLAR_RETURN_IF_ERROR(allocateArenas());
   for (const ashlar_entry_t &entry : module->entries) {
     buffers.emplace_back();

@@ -111,7 +111,8 @@ Status Session::makeBuffer(const fb::TensorDescription &tensor,
                    tensor.name()->str());
   if (!bufferBytes(largest, largest) || !bufferBytes(bytes, bytes))
     return corrupt("a shape has too many bytes", tensor.name()->str());
-  ashlar_device_t *where = kind == ASHLAR_MEMORY_OUTPUTS ? nullptr : &home();
+  ashlar_device_t *where =
+      kind == ASHLAR_MEMORY_OUTPUTS ? module->hostMemory() : &home();
   // Where the caller chooses sizes, memory is what they need.
   if (options.reserveAll || isStatic(tensor) ||
       !Buffer::growsInPlace(*module->runtime, where))

@@ -4,6 +4,7 @@
 
 #include "Buffer.h"
 #include "TensorShape.h"
+#include "VirtualDevice.h"
 #include "ashlar/runtime/kernel_abi.h"
 
 #include <algorithm>
@@ -18,11 +19,12 @@ bool bufferBytes(uint64_t bytes, uint64_t &out) {
   return true;
 }
 
-uint32_t sessionWorkers(const Runtime &runtime, uint32_t threads) {
-  const ashlar_executor_t *executor = runtime.executor();
-  return threads    ? threads
-         : executor ? executor->shares
-                    : runtime.defaultThreads();
+uint32_t sessionWorkers(const Module &module, uint32_t threads) {
+  const Runtime &runtime = *module.runtime;
+  if (!threads)
+    threads = runtime.executor() ? runtime.executor()->shares
+                                 : runtime.defaultThreads();
+  return module.part() ? std::min(threads, module.part()->workers) : threads;
 }
 
 Status sessionNeeds(const Module &module, uint32_t workers, bool all,
@@ -69,7 +71,8 @@ std::vector<Budget::Request> SessionNeeds::requests(const Module &module,
     list.push_back(
         {ASHLAR_MEMORY_SCRATCH, scratch[i], nullptr, module.devices()[i]});
   if (all) {
-    list.push_back({ASHLAR_MEMORY_OUTPUTS, outputs, nullptr, nullptr});
+    list.push_back(
+        {ASHLAR_MEMORY_OUTPUTS, outputs, nullptr, module.hostMemory()});
     list.push_back({ASHLAR_MEMORY_STAGING, staging, nullptr, &module.home()});
   }
   return list;

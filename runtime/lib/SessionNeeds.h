@@ -42,8 +42,8 @@ bool addTensors(const Tensors *tensors, const ShapeOf &shapeOf, uint64_t &sum) {
 }
 
 /// How many workers a session has that asks for `threads`, or with 0 for none
-/// in particular.
-uint32_t sessionWorkers(const Runtime &runtime, uint32_t threads);
+/// in particular; of a virtual device, at most those that it has.
+uint32_t sessionWorkers(const Module &module, uint32_t threads);
 
 /// With `all`, the arena is that of the largest sizes from the start.
 Status sessionNeeds(const Module &module, uint32_t workers, bool all,

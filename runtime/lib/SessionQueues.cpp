@@ -113,7 +113,7 @@ Status Session::readBack(Queue &queue, DeviceAddress from, void *host,
 
 Session::Queue *Session::queueOf(const ashlar_device_t *device) {
   for (Queue &queue : queues)
-    if (&queue.device == device)
+    if (&queue.device.whole == device)
       return &queue;
   return nullptr;
 }

@@ -3,6 +3,7 @@
 // The half of Session that is on the way of a call.
 
 #include "Session.h"
+#include "VirtualDevice.h"
 
 #include <system_error>
 
@@ -36,17 +37,24 @@ void Session::countTransfer(uint64_t bytes) {
 Status Session::runNow(BoundCall &call, RunControl &control, uint64_t asked,
                        bool mayHaveWaited) {
   Gate &gate = module->runtime->gate();
-  Gate::Pass pass;
+  VirtualPart *part = module->part();
+  Gate::Pass pass, partPass;
   Status status;
-  if (!gate.isOpen() && !gate.enter(options.budget->tenant(), workers,
-                                    options.priority, control, pass))
+  // In this order everywhere, so that nobody waits in a circle.
+  if ((part && !part->gate.enter(part->tenant, workers, options.priority,
+                                 control, partPass)) ||
+      (!gate.isOpen() && !gate.enter(options.budget->tenant(), workers,
+                                     options.priority, control, pass)))
     status = stoppedStatus(control);
   // Reading the clock is a good part of a short call.
-  uint64_t start = mayHaveWaited || !gate.isOpen() ? Trace::now() : asked;
+  uint64_t start =
+      mayHaveWaited || part || !gate.isOpen() ? Trace::now() : asked;
   if (status.ok())
     status = call.run(control);
   uint64_t end = Trace::now();
   gate.leave(pass, end - start);
+  if (part)
+    part->gate.leave(partPass, end - start);
   statistics.waiting.add(start - asked);
   statistics.running.add(end - start);
   lastRunNanoseconds.store(end - start, std::memory_order_relaxed);

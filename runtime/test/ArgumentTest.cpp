@@ -55,6 +55,13 @@ TEST_F(Arguments, NullHandles) {
   expect(ashlar_device_open(runtime, nullptr, &device));
   expect(ashlar_device_open(runtime, "cpu", nullptr));
   expect(ashlar_device_status(nullptr));
+  ashlar_virtual_device_options_t part = ASHLAR_VIRTUAL_DEVICE_OPTIONS_INIT;
+  expect(ashlar_virtual_device_create(nullptr, "cpu:0/a", &part, &device));
+  expect(ashlar_virtual_device_create(runtime, nullptr, &part, &device));
+  expect(ashlar_virtual_device_create(runtime, "cpu:0/a", nullptr, &device));
+  expect(ashlar_virtual_device_create(runtime, "cpu:0/a", &part, nullptr));
+  expect(ashlar_virtual_device_destroy(nullptr, device));
+  expect(ashlar_virtual_device_destroy(runtime, nullptr));
   expect(ashlar_budget_create(nullptr, "b", 1, &otherBudget));
   expect(ashlar_budget_create(runtime, nullptr, 1, &otherBudget));
   expect(ashlar_budget_create(runtime, "b", 1, nullptr));

@@ -24,14 +24,15 @@ bool ashlar_device_t::hasFeature(std::string_view feature) const {
 }
 
 void ashlar_device_t::lose(const Status &cause) {
-  std::lock_guard<std::mutex> lock(mutex);
-  if (firstFailure.ok())
-    firstFailure = failure(ASHLAR_DEVICE_LOST, cause.message(), name);
+  std::lock_guard<std::mutex> lock(whole.mutex);
+  if (whole.firstFailure.ok())
+    whole.firstFailure =
+        failure(ASHLAR_DEVICE_LOST, cause.message(), whole.name);
 }
 
 Status ashlar_device_t::status() const {
-  std::lock_guard<std::mutex> lock(mutex);
-  return firstFailure;
+  std::lock_guard<std::mutex> lock(whole.mutex);
+  return whole.firstFailure;
 }
 
 namespace ashlar::runtime {

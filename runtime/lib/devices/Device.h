@@ -13,6 +13,7 @@
 #include "../Status.h"
 #include "Sequencer.h"
 
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -184,13 +185,22 @@ const std::vector<const DeviceOps *> &allDevices();
 
 } // namespace ashlar::runtime
 
+namespace ashlar::runtime {
+struct VirtualPart;
+}
+
 /// An opened device. This is the C API's handle.
 struct ashlar_device_t {
 public:
   ashlar_device_t(const ashlar::runtime::DeviceOps &ops, std::string name)
-      : ops(ops), name(std::move(name)) {}
+      : ops(ops), name(std::move(name)), whole(*this) {}
+  /// A part of one that lives at least as long, and is no part itself.
+  ashlar_device_t(ashlar_device_t &whole, std::string name,
+                  std::shared_ptr<ashlar::runtime::VirtualPart> part)
+      : ops(whole.ops), name(std::move(name)), features(whole.features),
+        state(whole.state), whole(whole), part(std::move(part)) {}
   ~ashlar_device_t() {
-    if (state)
+    if (state && !part)
       ops.close(state);
   }
   ashlar_device_t(const ashlar_device_t &) = delete;
@@ -203,7 +213,8 @@ public:
     return ops.memory == ashlar::runtime::MemoryKind::Host;
   }
 
-  /// Keeps the first failure, which is what all later calls report.
+  /// Keeps the first failure, which is what all later calls report, those of
+  /// all its parts as well.
   void lose(const ashlar::runtime::Status &cause);
   ashlar::runtime::Status status() const;
 
@@ -211,6 +222,8 @@ public:
   const std::string name;
   std::string features;
   void *state = nullptr;
+  ashlar_device_t &whole; // itself, unless it is a part
+  const std::shared_ptr<ashlar::runtime::VirtualPart> part; // null: it is none
 
 private:
   mutable std::mutex mutex;

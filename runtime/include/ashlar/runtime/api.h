@@ -270,6 +270,43 @@ ASHLAR_API const char *ashlar_device_features(const ashlar_device_t *device);
 /* OK, or DEVICE_LOST with the first failure. */
 ASHLAR_API ashlar_status_t ashlar_device_status(const ashlar_device_t *device);
 
+typedef struct ashlar_virtual_device_options_t {
+  size_t size;
+  uint64_t memory_bytes; /* all that is ever charged in it; at least 1 */
+  uint32_t workers;      /* of all its sessions, at the same time; at least 1 */
+  uint32_t reserved;
+} ashlar_virtual_device_options_t;
+#define ASHLAR_VIRTUAL_DEVICE_OPTIONS_INIT                                     \
+  {sizeof(ashlar_virtual_device_options_t), 0, 0, 0}
+
+/* Cuts a part off a device, with memory and workers of its own that never
+ * change: "cpu:0/tenant-a", the device's name, '/' and 1 to 63 letters, digits,
+ * '.', '_' or '-'. From then on ashlar_device_open and the devices of load
+ * options take that name.
+ *
+ * memory_bytes are set aside in the device's memory, in the runtime's budget:
+ * nobody else gets them. Weights, code, arenas, scratch, staging and, where the
+ * device's memory is the host's, outputs of what is loaded for the part count
+ * there, beside the budgets they are charged to, which see a memory of the
+ * part's name. What a device that a program brings along holds, does not.
+ * A session has at most `workers`; runs beyond wait, the highest priority
+ * first. Tensors in the device's memory are in the part's as well. A device
+ * that is lost is lost with all its parts.
+ *
+ * The handle lives until _destroy or as long as the runtime. NOT_FOUND: there
+ * is no such device. INVALID_ARGUMENT for bad or double names, and where all
+ * parts of a device would have more workers than the runtime's `threads`;
+ * OUT_OF_BUDGET where it has not that much memory left. */
+ASHLAR_API ashlar_status_t
+ashlar_virtual_device_create(ashlar_runtime_t *runtime, const char *name,
+                             const ashlar_virtual_device_options_t *options,
+                             ashlar_device_t **out_device);
+/* Gives memory and workers back to the device, and the handle up.
+ * INVALID_ARGUMENT, and nothing changes, while a module is loaded for it, or
+ * for a device that is no virtual one. */
+ASHLAR_API ashlar_status_t ashlar_virtual_device_destroy(
+    ashlar_runtime_t *runtime, ashlar_device_t *device);
+
 /*===-- Budgets ----------------------------------------------------------===*/
 
 typedef enum ashlar_memory_kind_t {
@@ -731,6 +768,7 @@ ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_histogram_t) == 208);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_stats_t) == 480);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_tensor_info_t) == 296);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_runtime_options_t) == 48);
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_virtual_device_options_t) == 24);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_budget_statistics_t) == 96);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_load_options_t) == 56);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_module_info_t) == 96);

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <sys/mman.h>
+#include <unistd.h>
 
 namespace ashlar::runtime {
 
@@ -37,7 +38,14 @@ static bool cpuAccepts(void *, std::string_view format) {
 }
 
 // The system tells when pages are touched.
-static Status cpuCheckMemory(void *, uint64_t) { return {}; }
+static Status cpuCheckMemory(void *, uint64_t size) {
+  uint64_t all =
+      uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE));
+  if (size <= all)
+    return {};
+  return failure(ASHLAR_OUT_OF_BUDGET, concat("the machine has ", all,
+                                              " bytes of memory, not ", size));
+}
 
 // Pages come zeroed and only when touched, and go back to the system at once.
 static Status cpuAllocate(void *, uint64_t size, ashlar_memory_kind_t,
