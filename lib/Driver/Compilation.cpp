@@ -14,6 +14,7 @@
 #include "ashlar/Emit/EmitObject.h"
 #include "ashlar/InitAll.h"
 #include "ashlar/Transforms/Pipelines/Pipelines.h"
+#include "ashlar/Transforms/Simplify/Passes.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/IR/Verifier.h"
@@ -325,12 +326,16 @@ CompileResult Compilation::run() {
         });
       };
   auto simplify = [&]() -> LogicalResult {
+    if (hooks.beforeSimplify)
+      hooks.beforeSimplify(*module);
     if (failed(runPipeline(*module, buildSimplifyPipeline)))
       return failure();
     bool refused = false;
     for (auto function : module->getOps<func::FuncOp>())
       if (failed(foldLargeConstants(function, options.threads, refused)))
         return refused ? refuse() : failure();
+    module->walk(
+        [](Operation *op) { op->removeDiscardableAttr(sizedAttrName); });
     if (hooks.afterSimplify)
       hooks.afterSimplify(*module);
     return success();

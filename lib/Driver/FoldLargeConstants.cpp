@@ -7,6 +7,7 @@
 #include "ashlar/Support/Remarks.h"
 #include "ashlar/Targets/Target.h"
 #include "ashlar/Transforms/Pipelines/Pipelines.h"
+#include "ashlar/Transforms/Simplify/Passes.h"
 #include "ashlar/runtime/api.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -115,7 +116,8 @@ private:
   }
 
   bool isConstant(Operation *op) {
-    if (op->hasTrait<OpTrait::IsTerminator>() || !isMemoryEffectFree(op))
+    if (op->hasTrait<OpTrait::IsTerminator>() || !isMemoryEffectFree(op) ||
+        op->hasAttr(sizedAttrName))
       return false;
     return llvm::all_of(operandsOf(op), [&](Value operand) {
       return ops.contains(operand.getDefiningOp());
@@ -365,7 +367,7 @@ LogicalResult ashlar::foldLargeConstants(func::FuncOp function,
     Value constant = arith::ConstantOp::create(
         b, value.getLoc(),
         cast<TypedAttr>(
-            DenseResourceElementsAttr::get(type, "folded", std::move(blob))));
+            DenseResourceElementsAttr::get(type, foldedName, std::move(blob))));
     value.replaceAllUsesWith(constant);
   }
   for (Operation &op :

@@ -6,6 +6,9 @@
 
 namespace ashlar {
 
+/// How the names of resources begin that are such values.
+inline constexpr llvm::StringLiteral foldedName = "folded";
+
 /// Replaces what depends on constants only, and is too large to be folded as
 /// attributes, by its value: the expressions are compiled and run here. What
 /// would be larger than the constants it comes from stays as it is; so does

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ProgramSizes.h"
+#include "FoldLargeConstants.h"
 #include "ashlar/Dialects/Exec/Utils/ControlFlow.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Support/ModelNodes.h"
@@ -9,6 +10,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/Hashing.h"
+#include "llvm/Support/xxhash.h"
 #include <cmath>
 #include <map>
 
@@ -76,6 +78,16 @@ void appendElements(DenseElementsAttr elements,
 
 } // namespace
 
+/// Of a constant that was computed; others are of the model's file, the same at
+/// all sizes.
+static std::optional<ArrayRef<char>> foldedBytes(Attribute value) {
+  auto resource = dyn_cast<DenseResourceElementsAttr>(value);
+  if (!resource || !resource.getRawHandle().getKey().starts_with(foldedName) ||
+      !resource.getRawHandle().getBlob())
+    return std::nullopt;
+  return resource.getRawHandle().getBlob()->getData();
+}
+
 bool ashlar::readNumbers(Attribute value, SmallVectorImpl<int64_t> &numbers) {
   if (auto array = dyn_cast<DenseI64ArrayAttr>(value))
     llvm::append_range(numbers, array.asArrayRef());
@@ -85,9 +97,16 @@ bool ashlar::readNumbers(Attribute value, SmallVectorImpl<int64_t> &numbers) {
     numbers.push_back(numberOf(number.getValue()));
   else if (auto elements = dyn_cast<DenseElementsAttr>(value))
     appendElements(elements, numbers);
+  else if (auto bytes = foldedBytes(value))
+    numbers.push_back(
+        int64_t(llvm::xxh3_64bits(StringRef(bytes->data(), bytes->size()))));
   else
     return false;
   return true;
+}
+
+bool ashlar::isOfGraph(Operation *op) {
+  return isa<UnknownLoc>(op->getLoc()) || isa<func::FuncOp, func::ReturnOp>(op);
 }
 
 namespace {
@@ -97,8 +116,8 @@ void visitAttribute(Operation *op, NamedAttribute attribute, Visitor &visitor) {
   if (isChoice(name))
     return;
   visitor.structure(name.getValue() + "=");
-  if (isa<DenseResourceElementsAttr>(value))
-    return; // of the model's file
+  if (isa<DenseResourceElementsAttr>(value) && !foldedBytes(value))
+    return;
   SmallVector<int64_t> numbers;
   if (!readNumbers(value, numbers)) {
     std::string text;
@@ -147,12 +166,8 @@ void visitProgram(ModuleOp program, Visitor &visitor) {
 
 struct Reader : Visitor {
   void part(Operation *op) override {
-    ProgramSizes::Part part{"",
-                            nodeName(op->getLoc()),
-                            sizes.numbers.size(),
-                            {},
-                            isa<UnknownLoc>(op->getLoc()) ||
-                                isa<func::FuncOp, func::ReturnOp>(op)};
+    ProgramSizes::Part part{
+        "", nodeName(op->getLoc()), sizes.numbers.size(), {}, isOfGraph(op)};
     for (Value operand : op->getOperands())
       part.operands.push_back(numberOf.lookup(operand));
     auto define = [&](Value value) {
@@ -182,10 +197,12 @@ struct Reader : Visitor {
   void attribute(Operation *op, StringAttr name,
                  ArrayRef<int64_t> numbers) override {
     auto elements = dyn_cast<DenseElementsAttr>(op->getAttr(name));
-    bool areNumbers = elements ? isa<IntegerType>(elements.getElementType()) &&
-                                     (elements.isSplat() ||
-                                      elements.getNumElements() <= mostListed)
-                               : !isa<FloatAttr>(op->getAttr(name));
+    bool areNumbers =
+        elements
+            ? isa<IntegerType>(elements.getElementType()) &&
+                  (elements.isSplat() ||
+                   elements.getNumElements() <= mostListed)
+            : !isa<FloatAttr, DenseResourceElementsAttr>(op->getAttr(name));
     add(numbers, areNumbers ? ProgramSizes::Integer : ProgramSizes::Elements);
   }
   ProgramSizes sizes;

@@ -47,6 +47,9 @@ bool readNumbers(mlir::Attribute attribute,
 const std::string *findDifference(const ProgramSizes &program,
                                   const ProgramSizes &other);
 
+/// Whether an op is of no node, but of the graph around them, or for several.
+bool isOfGraph(mlir::Operation *op);
+
 ProgramSizes readProgramSizes(mlir::ModuleOp program);
 
 /// Hangs a formula on each number that has one; null: it is constant. They are

@@ -43,6 +43,7 @@ CompileResult SizedCompilation::readAt(const SizePoint &point, Stage until,
   reading.printsIR = false;
   reading.choices = choices;
   reading.sizesAreFormulas = true;
+  reading.beforeSimplify = [&](ModuleOp model) { sizedOps.keepIn(model); };
   reading.afterTile = nullptr;
   reading.afterFuse = [&](ModuleOp fused) {
     view.programs.push_back(readProgramSizes(fused));
@@ -194,6 +195,37 @@ bool SizedCompilation::take(const SizePoint &point) {
   return true;
 }
 
+/// Which ops have other dims at other sizes shows at two sizes of each symbol:
+/// the one beside the largest, and one far enough to change what is divided.
+/// Where the model is another one below, one above is taken.
+void SizedCompilation::findSizedOps() {
+  SizePoint largest;
+  for (const SizeRange &range : options.sizes)
+    largest.push_back(range.maximum);
+  View view;
+  if (readAt(largest, Stage::Import, view, llvm::nulls()).status !=
+      CompileStatus::Done)
+    return;
+  auto take = [&](const SizePoint &point) {
+    View other;
+    if (readAt(point, Stage::Import, other, llvm::nulls()).status !=
+            CompileStatus::Done ||
+        findDifference(view.model, other.model))
+      return false;
+    sizedOps.add(view.model, other.model);
+    return true;
+  };
+  for (auto [i, range] : llvm::enumerate(options.sizes))
+    for (int64_t times : {int64_t(1), SizeFormulas::largestDivisor + 1}) {
+      SizePoint point = largest;
+      point[i] -= times * range.step;
+      if (point[i] >= std::max<int64_t>(range.minimum, 2) && take(point))
+        continue;
+      point[i] = largest[i] + times * range.step;
+      take(point);
+    }
+}
+
 /// Looks at sizes along each symbol by itself: a whole period of each division
 /// that could be there, beyond the largest size or, where the model is another
 /// one there, below; then at some along all symbols.
@@ -277,6 +309,7 @@ CompileResult SizedCompilation::study() {
     }
   };
   begin("reading the model beside its largest sizes");
+  findSizedOps();
   CompileResult result = readAll();
   if (result.status != CompileStatus::Done)
     return result;
@@ -291,6 +324,7 @@ CompileResult SizedCompilation::write(llvm::raw_ostream &log,
   CompileHooks writing = hooks;
   writing.choices = choices;
   writing.sizesAreFormulas = true;
+  writing.beforeSimplify = [&](ModuleOp model) { sizedOps.keepIn(model); };
   writing.afterFuse = [&](ModuleOp fused) { return writeFormulas(fused, log); };
   CompileResult result =
       compile(optionsAt(options, points[0]), out, log, writing);

@@ -12,6 +12,7 @@
 #include "SizeBounds.h"
 #include "SizeFormulas.h"
 #include "SizePieces.h"
+#include "SizedOps.h"
 #include "ashlar/Driver/Compile.h"
 
 namespace ashlar {
@@ -67,6 +68,7 @@ private:
   using Formulas = std::vector<exec::SizeAttr>;
 
   // SizedCompilation.cpp
+  void findSizedOps();
   CompileResult readAll();
   bool take(const SizePoint &point);
   CompileResult readAt(const SizePoint &point, Stage until, View &view,
@@ -102,6 +104,7 @@ private:
   /// Of what outlives the reading of a model.
   mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
   std::vector<bool> ends; ///< empty: none
+  SizedOps sizedOps;
   std::vector<SizePoint> points;
   std::vector<View> seen; ///< at each point
   Formulas graphFormulas, foldedFormulas;

@@ -18,6 +18,8 @@ struct EmittedPrograms;
 struct CompileHooks {
   /// Looks at the module after this stage.
   std::function<void(mlir::ModuleOp)> afterImport, afterSimplify;
+  /// May mark ops that are not to be folded.
+  std::function<void(mlir::ModuleOp)> beforeSimplify;
   /// Get each program after these stages, and may change it.
   std::function<mlir::LogicalResult(mlir::ModuleOp)> afterFuse, afterTile;
   /// Adds passes on a program in front of its target's own for kernels, whose

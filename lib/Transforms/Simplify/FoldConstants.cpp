@@ -97,6 +97,10 @@ private:
       forEachBlock(op, [&](Block &inner) { foldBlock(inner, evaluator); });
       if (op.getNumResults() != 1 || isa<arith::ConstantOp>(op))
         continue;
+      if (op.hasAttr(ashlar::sizedAttrName)) {
+        evaluator.assume(op.getResult(0), {});
+        continue;
+      }
       auto type = dyn_cast<RankedTensorType>(op.getResult(0).getType());
       if (!type)
         continue;

@@ -12,7 +12,9 @@ def FoldConstantsPass : Pass<"ashlar-fold-constants", "::mlir::func::FuncOp"> {
     as is every tensor without elements; no op loops over nothing.
     A result of more elements than all its operands together, or of more than
     twice their bytes, is left alone, so that a broadcast never becomes bytes in
-    the file and quantized weights stay what they are.
+    the file and quantized weights stay what they are. So is what says
+    `ashlar.sized`, with all that hangs on it: its elements are those of a
+    caller's sizes.
 
     ```mlir
     %1 = linalg.generic ... ins(%c0, %c1) { arith.addi }   // before

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "SizedOps.h"
+#include "ashlar/Analysis/EvaluateConstant.h"
+#include "ashlar/Support/Remarks.h"
+#include "ashlar/Transforms/Simplify/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include <map>
+
+using namespace mlir;
+using namespace ashlar;
+
+/// The numbers of each op: dims of its results, and attributes.
+static std::map<std::pair<std::string, unsigned>, std::vector<int64_t>>
+numbersByOp(const ProgramSizes &model) {
+  std::map<std::pair<std::string, unsigned>, std::vector<int64_t>> numbers;
+  std::map<std::string, unsigned> counts;
+  for (size_t i = 0; i != model.parts.size(); ++i) {
+    const ProgramSizes::Part &part = model.parts[i];
+    if (part.isOfGraph)
+      continue;
+    size_t end = i + 1 == model.parts.size() ? model.numbers.size()
+                                             : model.parts[i + 1].begin;
+    numbers[{part.node, counts[part.node]++}] = {
+        model.numbers.begin() + part.begin, model.numbers.begin() + end};
+  }
+  return numbers;
+}
+
+void SizedOps::add(const ProgramSizes &model, const ProgramSizes &other) {
+  auto theirs = numbersByOp(other);
+  for (auto &[op, numbers] : numbersByOp(model)) {
+    auto found = theirs.find(op);
+    if (found != theirs.end() && found->second != numbers)
+      ops.insert(op);
+  }
+}
+
+namespace {
+/// Marks the ops of one entry, in their order.
+class Keeper {
+public:
+  explicit Keeper(const std::set<Operation *> &sized) : sized(sized) {}
+
+  void visit(Operation &op) {
+    if (op.hasTrait<OpTrait::IsTerminator>() || !isMemoryEffectFree(&op) ||
+        !hangsOnConstants(op))
+      return;
+    constants.insert(&op);
+    if (op.getNumResults() != 1 || !sized.count(&op) ||
+        isa<arith::ConstantOp, tensor::EmptyOp, linalg::FillOp>(op) ||
+        isOneNumber(op))
+      return;
+    op.setDiscardableAttr(sizedAttrName, UnitAttr::get(op.getContext()));
+    // Nor is what it leads to known.
+    evaluator.assume(op.getResult(0), {});
+  }
+
+private:
+  bool hangsOnConstants(Operation &op) const {
+    llvm::SetVector<Value> operands(op.operand_begin(), op.operand_end());
+    getUsedValuesDefinedAbove(op.getRegions(), operands);
+    return llvm::all_of(operands, [&](Value operand) {
+      return constants.contains(operand.getDefiningOp());
+    });
+  }
+
+  /// An index could make it another number at another size.
+  bool isOneNumber(Operation &op) {
+    auto loops = dyn_cast<linalg::LinalgOp>(op);
+    if (loops && loops.hasIndexSemantics())
+      return false;
+    DenseElementsAttr value = evaluator.evaluate(op.getResult(0));
+    return value && value.isSplat();
+  }
+
+  const std::set<Operation *> &sized;
+  llvm::DenseSet<Operation *> constants;
+  ConstantEvaluator evaluator;
+};
+} // namespace
+
+void SizedOps::keepIn(ModuleOp model) const {
+  if (ops.empty())
+    return;
+  // As they are numbered where they are read.
+  std::set<Operation *> sized;
+  std::map<std::string, unsigned> counts;
+  model.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (op == model || isOfGraph(op))
+      return;
+    std::string node = nodeName(op->getLoc());
+    unsigned number = counts[node]++;
+    if (ops.count({node, number}))
+      sized.insert(op);
+  });
+  for (auto function : model.getOps<func::FuncOp>()) {
+    Keeper keeper(sized);
+    for (Operation &op : function.getBody().front())
+      keeper.visit(op);
+  }
+}
