@@ -32,6 +32,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from generate import choose_flags, generate  # noqa: E402
 from graph import write_test  # noqa: E402
 from opened import open_sizes  # noqa: E402
+from sized import add_sized  # noqa: E402
 from run import Case, Runner, judge  # noqa: E402
 from shrink import shrink  # noqa: E402
 
@@ -93,6 +94,7 @@ def make_case(seed, presets, is_open):
     graph, outputs = generate(seed)
     flags = choose_flags(seed, presets)
     opened = open_sizes(seed, graph.inputs) if is_open else None
+    outputs = outputs + add_sized(seed, graph, opened)
     return Case.of(graph, outputs, flags, opened)
 
 
