@@ -167,7 +167,7 @@ def gpt():
     return Export(Decoder(), {"tokens": torch.randint(96, (1, 5)), **cache},
                   {"tokens": {0: "B", 1: "T"},
                    **{name: {0: "B", 2: "P"} for name in cache}},
-                  {"B": (1, 2, 1), "T": (1, 64, 1), "P": (1, 128, 1)},
+                  {"B": (1, 2, 1), "T": (1, 64, 1), "P": (0, 128, 1)},
                   tokens=96)
 
 
