@@ -312,6 +312,12 @@ FormTrial ashlar::compilePieces(const CompileOptions &options,
                    ? "note: for " + spellRanges(pieces.failed) + ": "
                    : "")
            << why;
+    // What stood in the way of a part may be all that there is.
+    StringRef last = why.split('\n').first;
+    if (isOfZero && pieces.mayHelp && last.consume_front("error: ") &&
+        !StringRef(found.said).contains(last))
+      held << "note: for " << spellRanges(pieces.failed) << ": " << last
+           << "\n";
     if (pieces.mayHelp || why.empty())
       held << "note: at most " << options.mostPieces
            << " programs for parts of the sizes were tried; --pieces=N allows "
