@@ -50,8 +50,12 @@ public:
     // What a function returns is made in front of its end.
     if (llvm::any_of(block.getTerminator()->getOperands(), [&](Value operand) {
           return llvm::is_contained(own, operand.getDefiningOp());
-        }))
+        })) {
+      tile::CopyOp(copies.front())
+          .emitRemark("does not run ahead: the function returns what it "
+                      "computes");
       return;
+    }
     OpBuilder b(block.getTerminator());
     Location location = tile::CopyOp(copies.front()).getLoc();
     begin(b, location, "producer", [&](OpBuilder &inner) {

@@ -71,6 +71,7 @@ func.func private @declared(%x: memref<8xf32>)
 func.func @returned(%x: memref<4xf32>) -> f32 {
   %c0 = arith.constant 0 : index
   %r = tile.alloc : !tile.ring<2, 4xf32>
+  // expected-remark@+1 {{does not run ahead: the function returns what it computes}}
   %s, %t = tile.copy %x to %r {map = affine_map<(d) -> (d)>} : memref<4xf32> to !tile.ring<2, 4xf32>
   tile.wait %t
   %m = tile.view %s : !tile.slot<4xf32> to memref<4xf32>
