@@ -54,6 +54,28 @@ TEST_F(Wrapper, RunsAndReleasesItself) {
   EXPECT_EQ(tenant.query().current, 0u);
 }
 
+TEST_F(Wrapper, PartsOfDevicesEndAfterTheirModules) {
+  ashlar::Runtime runtime;
+  ashlar::VirtualDevice part(runtime, "cpu:0/tenant-a", 1 << 20, 1);
+  EXPECT_THROW(ashlar::VirtualDevice(runtime, "cpu:0/tenant-a", 1, 1),
+               ashlar::Error);
+  {
+    ashlar_load_options_t options = trusting();
+    const char *names[] = {"cpu:0/tenant-a"};
+    options.devices = names;
+    options.device_count = 1;
+    ashlar::Module module = runtime.load(path, &options);
+    EXPECT_EQ(part.tryDestroy().code(), ASHLAR_INVALID_ARGUMENT);
+    EXPECT_TRUE(part);
+  }
+  // What was moved from holds nothing; the name is free once the part is gone.
+  ashlar::VirtualDevice moved = std::move(part);
+  EXPECT_FALSE(part);
+  EXPECT_TRUE(moved.tryDestroy());
+  part = ashlar::VirtualDevice(runtime, "cpu:0/tenant-a", 1 << 20, 1);
+  EXPECT_TRUE(part);
+}
+
 TEST_F(Wrapper, ErrorsAreThrownWithTheirWords) {
   ashlar::Runtime runtime;
   try {

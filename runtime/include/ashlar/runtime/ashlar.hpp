@@ -374,6 +374,61 @@ public:
 #endif
 };
 
+/// A part of a device, with memory and workers of its own. Goes before the
+/// runtime, and after the modules that are loaded for it: while there are any,
+/// the part outlives this object, up to the runtime's end.
+class VirtualDevice {
+public:
+  VirtualDevice() = default;
+  VirtualDevice(VirtualDevice &&other) noexcept { swap(other); }
+  VirtualDevice &operator=(VirtualDevice &&other) noexcept {
+    VirtualDevice(std::move(other)).swap(*this);
+    return *this;
+  }
+  ~VirtualDevice() { (void)tryDestroy(); }
+
+  /// Lent: valid as long as the part is.
+  ashlar_device_t *get() const { return device; }
+  explicit operator bool() const { return device != nullptr; }
+
+  /// `name`: the device's name, '/' and one of the part's own.
+  Status tryCreate(ashlar_runtime_t *of, const std::string &name,
+                   uint64_t memoryBytes, uint32_t workers) {
+    if (Status status = tryDestroy(); !status.ok())
+      return status;
+    ashlar_virtual_device_options_t options =
+        ASHLAR_VIRTUAL_DEVICE_OPTIONS_INIT;
+    options.memory_bytes = memoryBytes;
+    options.workers = workers;
+    runtime = of;
+    return ashlar_virtual_device_create(of, name.c_str(), &options, &device);
+  }
+  /// INVALID_ARGUMENT, and it stays, while a module is loaded for it.
+  Status tryDestroy() {
+    if (!device)
+      return {};
+    Status status = ashlar_virtual_device_destroy(runtime, device);
+    if (status.ok())
+      device = nullptr;
+    return status;
+  }
+#ifndef ASHLAR_NO_EXCEPTIONS
+  VirtualDevice(const Runtime &of, const std::string &name,
+                uint64_t memoryBytes, uint32_t workers) {
+    check(tryCreate(of.get(), name, memoryBytes, workers));
+  }
+#endif
+
+private:
+  void swap(VirtualDevice &other) noexcept {
+    std::swap(runtime, other.runtime);
+    std::swap(device, other.device);
+  }
+
+  ashlar_runtime_t *runtime = nullptr;
+  ashlar_device_t *device = nullptr;
+};
+
 } // namespace ashlar
 
 #endif // ASHLAR_RUNTIME_ASHLAR_HPP
