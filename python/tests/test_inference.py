@@ -192,3 +192,48 @@ def test_external_weights(tmp_path, cache):
     (tmp_path / "w.bin").write_bytes(np.float32([4, 5, 6, 7]).tobytes()[:12])
     os.utime(tmp_path / "w.bin", ns=(1, 1))
     assert np.array_equal(run(), [4, 5, 6])
+
+
+def added(size):
+    """y = x + w"""
+    port = TensorProto.FLOAT, [size]
+    return model([helper.make_node("Add", ["x", "w"], ["y"])],
+                 {"x": port, "w": port}, {"y": port})
+
+
+def test_the_cache_tells_large_arrays_apart(cache):
+    x = np.zeros(2000, np.float32)
+    for last in (3, -7):
+        w = np.arange(2000, dtype=np.float32)
+        w[1000] = last
+        session = ashlar.InferenceSession(added(2000), cache_dir=cache,
+                                          values={"w": w})
+        assert session.run(None, {"x": x})[0][1000] == last
+    assert len(list(cache.glob("*.ash"))) == 2
+
+
+def test_the_cache_is_for_one_content_of_a_file(cache, tmp_path):
+    machine = tmp_path / "machine.json"
+    for _ in range(2):
+        machine.write_text("{}")
+        with pytest.raises(ashlar.Error):
+            ashlar.InferenceSession(added(4), cache_dir=cache,
+                                    machine=str(machine))
+    steps = []
+    for _ in range(2):  # who looks on is no part of what is made
+        ashlar.InferenceSession(added(4), cache_dir=cache,
+                                on_progress=lambda each: steps.append(each))
+    assert len(list(cache.glob("*.ash"))) == 1
+
+
+def test_what_is_found_again_is_loaded_as_asked(cache):
+    feed = {"x": np.ones(4, np.float32), "w": np.ones(4, np.float32)}
+    for _ in range(2):
+        budget = ashlar.Budget("64MiB", "tenant")
+        session = ashlar.InferenceSession(added(4), cache_dir=cache,
+                                          budget=budget)
+        session.run(None, feed)
+        assert budget.current > 0
+    assert len(list(cache.glob("*.ash"))) == 1
+    with pytest.raises(ashlar.Error, match="no device cpu:9"):
+        ashlar.InferenceSession(added(4), cache_dir=cache, device="cpu:9")

@@ -387,3 +387,44 @@ def test_devices():
     assert runtime.device("cpu").name == "cpu:0"
     with pytest.raises(ashlar.NotFound, match="cpu:0"):
         runtime.device("toaster")
+
+
+@pytest.mark.parametrize("further", ["run", "start", "close"])
+def test_waiting_late_gives_the_runs_own_sizes(nonzero, further):
+    session = ashlar.Session(nonzero)
+    x = np.eye(*nonzero.inputs[0].shape, dtype=nonzero.inputs[0].dtype)
+    expected = np.array(np.nonzero(x))
+    run = session.run_async(x)
+    while not run.done:
+        time.sleep(0.001)
+    if further == "run":
+        session.run(np.zeros_like(x))
+    elif further == "start":
+        session.run_async(np.zeros_like(x)).wait()
+    else:
+        session.close()
+    found = run.wait()["y"]
+    assert found.shape == expected.shape and np.array_equal(found, expected)
+
+
+def test_asking_does_not_wait_for_who_waits(nonzero):
+    session = ashlar.Session(nonzero)
+    run = session.run_async(np.zeros(nonzero.inputs[0].shape,
+                                     nonzero.inputs[0].dtype))
+    waiters = [threading.Thread(target=run.wait) for _ in range(4)]
+    for each in waiters:
+        each.start()
+    while not run.done:
+        pass
+    for each in waiters:
+        each.join()
+    assert run.wait()["y"].shape[1] == 0
+
+
+def test_a_trace_stops_itself_alone(tmp_path):
+    with ashlar.Trace(tmp_path / "first.json"):
+        with pytest.raises(ashlar.InvalidArgument, match="was not"):
+            ashlar.Trace(tmp_path / "second.json").stop()
+    assert (tmp_path / "first.json").exists()
+    with pytest.raises(ashlar.InvalidArgument, match="found a folder"):
+        ashlar.Trace(tmp_path).start()

@@ -8,7 +8,9 @@ import logging
 import os
 import pathlib
 import stat
-from typing import Any, Callable, Optional, Union
+from typing import Any, Callable, Mapping, Optional, Union
+
+import numpy as np
 
 from ._errors import Error
 from ._files import path_text, system_error
@@ -22,6 +24,40 @@ _log = logging.getLogger("ashlar.cache")
 def default_folder() -> pathlib.Path:
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     return pathlib.Path(os.environ.get("ASHLAR_CACHE") or base + "/ashlar")
+
+
+def _spelled(part: Any) -> Any:
+    """The same text for the same thing: arrays by all their bytes, files and
+    folders by what they hold. None: it cannot be told."""
+    if part is None or isinstance(part, (bool, int, float, str, bytes)):
+        return repr(part)
+    if isinstance(part, np.generic) or (isinstance(part, np.ndarray)
+                                        and not part.dtype.hasobject):
+        array = np.ascontiguousarray(part)
+        return repr((array.dtype.str, array.dtype.name, np.shape(part),
+                     hashlib.sha256(array.tobytes()).hexdigest()))
+    if isinstance(part, os.PathLike):
+        return _content(pathlib.Path(part))
+    if isinstance(part, Mapping):
+        part = [list(item) for item in sorted(part.items(), key=repr)]
+    if not isinstance(part, (list, tuple, set, frozenset)):
+        return None
+    found = [_spelled(each) for each in
+             (sorted(part, key=repr) if isinstance(part, (set, frozenset))
+              else part)]
+    return None if None in found else "[" + ", ".join(found) + "]"
+
+
+def _content(path: pathlib.Path) -> Optional[str]:
+    try:
+        if path.is_dir():
+            found = [(each.name, _content(each))
+                     for each in sorted(path.iterdir())]
+            return None if any(text is None for _, text in found) \
+                else repr(found)
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return None
 
 
 class Cache:
@@ -53,18 +89,21 @@ class Cache:
             return
         self._folder = place
 
-    def module(self, parts: Any, name: str,
-               make: Callable[[], Module]) -> Module:
-        """The module made of `parts`, which differ where it would."""
-        if self._folder is None:
+    def module(self, parts: Any, name: str, make: Callable[[], Module],
+               loading: Mapping[str, Any]) -> Module:
+        """The module made of `parts`, which differ where it would. loading:
+        what load() is to be told as well."""
+        spelled = _spelled(parts)
+        if self._folder is None or spelled is None:
             return make()
         features = default_runtime().device("cpu").features
         key = hashlib.sha256(repr(
-            (__version__, features, os.cpu_count(), parts)).encode()).hexdigest()
+            (__version__, features, os.cpu_count(), spelled)
+        ).encode()).hexdigest()
         path = self._folder / f"{key}.ash"
         if path.exists():
             try:
-                return load(path, name=name, allow_native_code=True)
+                return load(path, name=name, allow_native_code=True, **loading)
             except Error as error:
                 _log.warning("%s is made anew: %s", path, error)
         module = make()

@@ -134,7 +134,8 @@ class InferenceSession:
                 self._model.module({})
             except Unsupported as error:
                 # What needs an input's values waits for them.
-                if not all("values={" in node for node in error.nodes):
+                if not error.nodes or not all(
+                        "values={" in node for node in error.nodes):
                     raise
 
     def get_inputs(self) -> list[NodeArg]:

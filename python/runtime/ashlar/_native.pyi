@@ -188,7 +188,10 @@ class Bindings:
         """
 
     def run_async(self) -> Run:
-        """Starts a run with them: a Run."""
+        """
+        Starts a run with them: a Run. All runs of the same bindings have
+        the same outputs, so wait for one before the next is started.
+        """
 
     @property
     def outputs(self) -> dict:

@@ -78,6 +78,7 @@ class Trace:
                  runtime: Optional[_native.Runtime] = None):
         self._path = path_text(path, "path")
         self._runtime = _runtime_of(runtime)
+        self._is_on = False
 
     def start(self) -> None:
         """Raises InvalidArgument where one is under way, NotFound where there
@@ -87,12 +88,21 @@ class Trace:
         if not os.path.isdir(folder):
             raise NotFound("cannot be written: expected a folder, found none "
                            f"at {folder!r}", self._path)
+        if os.path.isdir(self._path):
+            raise InvalidArgument("cannot be written: expected a file, found a "
+                                  "folder", self._path)
         self._runtime._trace_start(os.fsencode(self._path))
+        self._is_on = True
         atexit.register(self._end)
 
     def stop(self) -> None:
         """Writes the file. Raises InvalidArgument where it cannot be written,
         or none was begun."""
+        if not self._is_on:
+            raise InvalidArgument("expected a trace that was started, found one "
+                                  "that was not, or that has been stopped",
+                                  self._path)
+        self._is_on = False
         atexit.unregister(self._end)
         self._runtime._trace_stop()
 

@@ -33,6 +33,13 @@ _NEEDED = re.compile(
 _KEYWORDS = [name for name in inspect.signature(compile).parameters
              if name not in ("model", "output", "name")]
 
+# Of these: what says how a module is loaded, what is shown meanwhile, what is
+# read from files, and what is written beside the module.
+_LOADING = ("budget", "device", "runtime")
+_SHOWING = ("on_progress", "progress_bar")
+_READ = ("calibration", "precision_plan", "machine", "tuning")
+_BESIDE = {"save_temps", "write_precision_plan"}
+
 
 class Specialized:
     """model: a path, bytes or a ModelProto; options: keywords of compile().
@@ -163,10 +170,19 @@ class Specialized:
 
         def make() -> Module:
             return compile(self._path or self._data, name=self._name, **options)
-        return self._cache.module(
-            (self._content, key, sorted(self._options.items(),
-                                        key=lambda item: item[0])),
-            self._name, make)
+        given = {name: value for name, value in self._options.items()
+                 if value is not None}
+        # What only a compile gives is not in a file that is found again.
+        if given.keys() & _BESIDE or given.get("remarks"):
+            return make()
+        loading = {name: given.pop(name) for name in _LOADING if name in given}
+        for name in _READ:
+            if isinstance(given.get(name), str):
+                given[name] = pathlib.Path(given[name])
+        for name in _SHOWING:
+            given.pop(name, None)
+        return self._cache.module((self._content, key, given), self._name, make,
+                                  loading)
 
 
 def _elements(name: str, feed: Mapping[str, Any]) -> np.ndarray:

@@ -28,6 +28,13 @@ Bindings::Bindings(nb::handle session, nb::handle inputs, nb::handle out,
     isFixed &= port.isFixed();
 }
 
+Bindings::~Bindings() {
+  if (!handle.get() || handle.isOfParent())
+    return;
+  ReleasedGil released;
+  handle.reset();
+}
+
 /// Where sizes depend on data, as the last run left them.
 nb::dict Bindings::results() {
   hasRun = true;
@@ -105,14 +112,12 @@ nb::object Run::wait(double seconds) {
     if (bindings.is_valid()) {
       results = nb::cast<Bindings &>(bindings).results();
     } else {
+      // Who took the session further has settled it.
       Session &of = nb::cast<Session &>(session);
-      Arguments &arguments = *flight->arguments;
-      // Sizes that depend on data are known now, until the session's next run.
       if (of.flight == flight && !of.isClosed())
-        for (size_t i = 0; i < arguments.outputCount(); ++i)
-          check(ashlar_session_output_shape(of.get(), entry.handle, i,
-                                            arguments.outputs()[i].shape));
-      results = arguments.named();
+        flight->settle(of.get());
+      flight->status.check();
+      results = flight->arguments->named();
     }
   }
   return results;
@@ -170,7 +175,8 @@ void python::bindRun(nb::module_ &module) {
             return Run(bindings.session(), bindings.start(), bindings.entry(),
                        nb::borrow(self));
           },
-          "Starts a run with them: a Run.")
+          "Starts a run with them: a Run. All runs of the same bindings have\n"
+          "the same outputs, so wait for one before the next is started.")
       .def_prop_ro("outputs", &Bindings::lastResults,
                    "The outputs by name, as the last run left them. Raises\n"
                    "InvalidArgument before the first.");

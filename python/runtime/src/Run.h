@@ -12,6 +12,7 @@ class Bindings {
 public:
   Bindings(nb::handle session, nb::handle inputs, nb::handle out,
            nb::handle entry);
+  ~Bindings(); ///< waits for a run of theirs
   nb::dict run();
   std::shared_ptr<Flight> start();
   nb::dict results();

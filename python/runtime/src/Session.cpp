@@ -23,15 +23,32 @@ void Flight::checkProcess() const {
 }
 
 bool Flight::wait(uint64_t nanoseconds) {
-  std::lock_guard<std::mutex> lock(mutex);
-  if (isDone)
-    return true;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (isDone)
+      return true;
+  }
+  // Outside of the lock: who only asks must not wait for one who waits.
   int32_t done = 0;
   KeptStatus ended = ashlar_event_wait(event.get(), nanoseconds, &done);
   if (!done && ended.code == ASHLAR_OK)
     return false;
-  status = ended;
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!isDone)
+    status = ended;
   return isDone = true;
+}
+
+void Flight::settle(ashlar_session_t *session) {
+  if (hasShapes || !arguments || status.code != ASHLAR_OK)
+    return;
+  hasShapes = true;
+  for (size_t i = 0; i != arguments->outputCount(); ++i) {
+    KeptStatus found = ashlar_session_output_shape(
+        session, entry, i, arguments->outputs()[i].shape);
+    if (found.code != ASHLAR_OK)
+      status = found;
+  }
 }
 
 Session::Session(nb::object module, const Budget *budget, nb::object name,
@@ -79,6 +96,9 @@ Session::Use::Use(Session &session) : session(session) {
     session.isBusy = false;
     raise(ASHLAR_INVALID_ARGUMENT, why, "session");
   }
+  // Sizes that depend on data are known until the session's next run.
+  if (session.flight)
+    session.flight->settle(session.get());
   session.flight.reset();
 }
 
@@ -108,6 +128,7 @@ nb::dict Session::run(nb::handle inputs, nb::handle out, nb::handle entry) {
 std::shared_ptr<Flight> Session::start(nb::handle inputs, nb::handle out,
                                        const Entry &entry) {
   auto started = std::make_shared<Flight>();
+  started->entry = entry.handle;
   started->arguments =
       std::make_unique<Arguments>(entry.inputs, entry.outputs, inputs, out);
   Arguments &arguments = *started->arguments;

@@ -14,16 +14,20 @@ class Flight {
 public:
   ~Flight(); ///< waits for it
   Handle<ashlar_event_t, ashlar_event_release> event;
-  std::unique_ptr<Arguments> arguments; ///< null: of bindings
+  std::unique_ptr<Arguments> arguments;  ///< null: of bindings
+  const ashlar_entry_t *entry = nullptr; ///< of the arguments
   /// Raises where a fork lies between its start and now.
   void checkProcess() const;
   /// Whether it has ended within the time; keeps how. Without the GIL.
   bool wait(uint64_t nanoseconds);
+  /// Of one that has ended: takes the shapes that its outputs came to, once, as
+  /// long as the session has had no other run.
+  void settle(ashlar_session_t *session);
   KeptStatus status;
 
 private:
   std::mutex mutex;
-  bool isDone = false;
+  bool isDone = false, hasShapes = false;
 };
 
 class Session {
