@@ -38,6 +38,9 @@ public:
     }
     for (unsigned d = numParallel; d != sizes.size(); ++d)
       k.push_back(d);
+    for (const Scope &scope : machine.scopes)
+      if (scope.kind == "grid")
+        outer = std::exchange(inner, &scope);
   }
 
   std::optional<LevelChoice> run() {
@@ -188,11 +191,10 @@ private:
 
   /// How many parts beside each other a copy may reach.
   int64_t mostAcross(const Candidate &one) {
-    const Scope *outer = outerGrid();
     if (!outer || path.size() != 1 || !dimAcross(one))
       return 1;
     return std::min(path.front()->multicast,
-                    std::max<int64_t>(1, innerGrid().count));
+                    std::max<int64_t>(1, inner->count));
   }
   /// The outermost row dim with several parts, which read the same b.
   std::optional<unsigned> dimAcross(const Candidate &one) {
@@ -201,24 +203,6 @@ private:
         return d;
     return std::nullopt;
   }
-  /// The grid scope around the innermost one; null: there is one alone.
-  const Scope *outerGrid() {
-    const Scope *outer = nullptr, *inner = nullptr;
-    for (const Scope &scope : machine.scopes)
-      if (scope.kind == "grid") {
-        outer = inner;
-        inner = &scope;
-      }
-    return outer;
-  }
-  const Scope &innerGrid() {
-    const Scope *inner = nullptr;
-    for (const Scope &scope : machine.scopes)
-      if (scope.kind == "grid")
-        inner = &scope;
-    return *inner;
-  }
-
   bool fitsSums(const Candidate &one) {
     int64_t bytes = rowsOf(one.part) * columnsOf(one.part) *
                     elementBytes(op.getAccumulatorType());
@@ -325,9 +309,9 @@ private:
       if (one.across > 1) {
         SmallVector<int64_t> wide(parallel);
         wide[*dimAcross(one)] *= one.across;
-        add(tile::LevelKind::Grid, outerGrid()->name, wide, none, {});
+        add(tile::LevelKind::Grid, outer->name, wide, none, {});
       }
-      add(tile::LevelKind::Grid, innerGrid().name, parallel, none, {});
+      add(tile::LevelKind::Grid, inner->name, parallel, none, {});
     } else {
       for (unsigned d = 0; d != numParallel; ++d)
         order.push_back(d);
@@ -386,6 +370,7 @@ private:
   SmallVector<unsigned> m, n, k, lanes;
   const MultiplyUnit *unit = nullptr;
   const Scope *group = nullptr;
+  const Scope *inner = nullptr, *outer = nullptr; ///< the innermost grids
   const Memory *near = nullptr, *sums = nullptr;
   std::vector<const CopyEngine *> path; ///< far to near
   std::vector<Candidate> candidates;

@@ -141,9 +141,9 @@ private:
   SmallVector<int64_t> largest; ///< accumulator and chunk that there is
   SmallVector<int64_t> whole;   ///< of a part's terms
   SmallVector<mlir::OpFoldResult> at;
-  SmallVector<Value> low, high; ///< of the worker's box
-  SmallVector<char> isEntered;  ///< by a loop
-  SmallVector<Value> workers;   ///< numbers of the present part
+  SmallVector<Value> high;     ///< ends of the worker's box
+  SmallVector<char> isEntered; ///< by a loop
+  SmallVector<Value> workers;  ///< numbers of the present part
   BoxView packed;
   Value slot; ///< that b is packed into
   SmallVector<Near> near;

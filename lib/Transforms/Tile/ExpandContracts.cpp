@@ -121,13 +121,8 @@ bool ContractExpander::isWalked(unsigned d) {
 }
 
 bool ContractExpander::hasEdge(unsigned d) {
-  if (!strategy.isMasked(d))
-    return false;
-  for (tile::LevelAttr level : strategy.getLevels())
-    if (int64_t tile = level.getTile(d);
-        tile && level.getKind() != tile::LevelKind::Group)
-      return open[d] || sizes[d] % tile != 0;
-  return false;
+  int64_t tile = strategy.getOutermostTile(d);
+  return strategy.isMasked(d) && tile && (open[d] || sizes[d] % tile != 0);
 }
 
 void ContractExpander::emitWorkers(llvm::function_ref<void()> emit) {
@@ -135,7 +130,6 @@ void ContractExpander::emitWorkers(llvm::function_ref<void()> emit) {
   front = zero.getDefiningOp();
   worker = nullptr;
   at.assign(sizes.size(), b.getIndexAttr(0));
-  low.assign(sizes.size(), zero);
   high.assign(sizes.size(), Value());
   isEntered.assign(sizes.size(), false);
   workers.clear();
@@ -143,10 +137,7 @@ void ContractExpander::emitWorkers(llvm::function_ref<void()> emit) {
     high[d] = extent(d);
   box.clear();
   for (unsigned d = 0; d != sizes.size(); ++d) {
-    int64_t first = 0; // the outermost tile
-    for (tile::LevelAttr level : llvm::reverse(strategy.getLevels()))
-      if (level.getKind() != tile::LevelKind::Group && level.getTile(d))
-        first = level.getTile(d);
+    int64_t first = strategy.getOutermostTile(d);
     if (strategy.isMasked(d))
       box.push_back(!first    ? sizes[d]
                     : open[d] ? 0
@@ -188,7 +179,7 @@ void ContractExpander::emitGrid(tile::LevelAttr level) {
   llvm::append_range(workers, forall.getInductionVars());
   for (auto [d, iv] : llvm::zip(cut, forall.getInductionVars())) {
     int64_t tile = level.getTile(d);
-    at[d] = low[d] = iv;
+    at[d] = iv;
     AffineExpr start = b.getAffineDimExpr(0);
     // No box is cut short where boxes divide the dim.
     AffineMap end = AffineMap::get(1, 0, start + tile);
@@ -276,18 +267,18 @@ void ContractExpander::emitOpenLoops(unsigned depth) {
   auto [d, level, tile] = loops[depth];
   llvm::SaveAndRestore place(at[d]);
   llvm::SaveAndRestore size(box[d]);
-  llvm::SaveAndRestore begin(low[d]);
   llvm::SaveAndRestore end(high[d]);
   auto isOver = [d = d](Loop loop) { return loop.dim == d; };
   if (llvm::any_of(ArrayRef<Loop>(loops).drop_front(depth + 1), isOver)) {
     OpBuilder::InsertionGuard guard(b);
-    auto loop = scf::ForOp::create(b, low[d], high[d], index(tile));
+    auto loop = scf::ForOp::create(b, valueOf(at[d]), high[d], index(tile));
     b.setInsertionPointToStart(loop.getBody());
-    at[d] = low[d] = loop.getInductionVar();
+    at[d] = loop.getInductionVar();
     AffineMap last = AffineMap::get(
         1, 1, {b.getAffineDimExpr(0) + tile, b.getAffineSymbolExpr(0)},
         b.getContext());
-    high[d] = affine::AffineMinOp::create(b, last, ValueRange{low[d], high[d]});
+    high[d] = affine::AffineMinOp::create(
+        b, last, ValueRange{loop.getInductionVar(), high[d]});
     emitLoops(depth + 1);
     return;
   }
@@ -298,7 +289,7 @@ void ContractExpander::emitOpenLoops(unsigned depth) {
       steps.push_back(lanes);
   if (steps.back() != 1)
     steps.push_back(1);
-  Value from = low[d];
+  Value from = valueOf(at[d]);
   for (int64_t step : steps) {
     OpBuilder::InsertionGuard guard(b);
     Value to = high[d];

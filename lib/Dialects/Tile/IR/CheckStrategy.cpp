@@ -97,13 +97,8 @@ private:
 
   /// Whether the last tile of a masked dim reaches beyond the end.
   bool hasEdge(unsigned d) {
-    if (!strategy.isMasked(d))
-      return false;
-    for (LevelAttr level : strategy.getLevels())
-      if (int64_t tile = level.getTile(d);
-          tile && level.getKind() != LevelKind::Group)
-        return isOpen(d) || sizes[d] % tile != 0;
-    return false;
+    int64_t tile = strategy.getOutermostTile(d);
+    return strategy.isMasked(d) && tile && (isOpen(d) || sizes[d] % tile != 0);
   }
   /// Whether the size of a dim is a value.
   bool isOpen(unsigned d) {

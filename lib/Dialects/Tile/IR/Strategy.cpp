@@ -273,6 +273,13 @@ int64_t StrategyAttr::getTile(unsigned dim) const {
   return innermost(getLevels().drop_back(getGroups().size()), dim);
 }
 
+int64_t StrategyAttr::getOutermostTile(unsigned dim) const {
+  for (LevelAttr level : getLevels().drop_back(getGroups().size()))
+    if (int64_t tile = level.getTile(dim))
+      return tile;
+  return 0;
+}
+
 SmallVector<StrategyAttr::Loop> StrategyAttr::getLoops() const {
   SmallVector<Loop> loops;
   for (auto [number, level] : llvm::enumerate(getLevels()))

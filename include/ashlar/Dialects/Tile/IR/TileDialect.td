@@ -331,6 +331,8 @@ def Tile_StrategyAttr : AttrDef<Tile_Dialect, "Strategy"> {
     /// What an accumulator holds of a parallel dim, and how many terms of a
     /// reduced one come at a time; 0: all.
     int64_t getTile(unsigned dim) const;
+    /// The first that a grid or a loop cuts of a dim; 0: none does.
+    int64_t getOutermostTile(unsigned dim) const;
     bool isMasked(unsigned dim) const {
       return ::llvm::is_contained(getMasked(), int64_t(dim));
     }
