@@ -3,10 +3,30 @@
 #include "ashlar/Driver/Compile.h"
 #include "ashlar/Support/Remarks.h"
 #include "mlir/IR/Location.h"
+#include "llvm/Support/Format.h"
 #include <map>
 
 using namespace mlir;
 using namespace ashlar;
+
+/// Names of a model may hold anything: a line stays one line, and a terminal
+/// is told nothing.
+static std::string oneLine(StringRef text) {
+  std::string line;
+  llvm::raw_string_ostream out(line);
+  for (unsigned char c : text)
+    if (c == '\n')
+      out << "\\n";
+    else if (c == '\r')
+      out << "\\r";
+    else if (c == '\t')
+      out << "\\t";
+    else if (c < 0x20 || c == 0x7f)
+      out << llvm::format("\\x%02x", c);
+    else
+      out << char(c);
+  return line;
+}
 
 void ashlar::printUnsupported(const std::vector<UnsupportedNode> &nodes,
                               llvm::raw_ostream &log) {
@@ -20,12 +40,12 @@ void ashlar::printUnsupported(const std::vector<UnsupportedNode> &nodes,
   log << "error: " << nodes.size() << " part" << (nodes.size() == 1 ? "" : "s")
       << " of the model cannot be compiled yet:\n";
   for (auto &[what, group] : groups) {
-    log << "  " << group.first << " x " << what << "; '" << group.second->node
-        << "'";
+    log << "  " << group.first << " x " << oneLine(what) << "; '"
+        << oneLine(group.second->node) << "'";
     if (group.first > 1)
       log << " and " << group.first - 1 << " more";
     for (const std::string &input : group.second->inputs)
-      log << "; to fix an input's value: --value=" << input << "=...";
+      log << "; to fix an input's value: --value=" << oneLine(input) << "=...";
     log << "\n";
   }
 }
@@ -46,14 +66,17 @@ void ashlar::printDiagnostic(Diagnostic &diagnostic, llvm::raw_ostream &log) {
   };
   Location location = diagnostic.getLocation();
   if (auto file = dyn_cast<FileLineColLoc>(location))
-    log << file.getFilename().getValue() << ":" << file.getLine() << ":"
-        << file.getColumn() << ": ";
+    log << oneLine(file.getFilename().getValue()) << ":" << file.getLine()
+        << ":" << file.getColumn() << ": ";
   log << severity(diagnostic.getSeverity());
   if (auto name = dyn_cast<NameLoc>(location))
-    log << "'" << name.getName().getValue() << "': ";
+    log << "'" << oneLine(name.getName().getValue()) << "': ";
   else if (!isa<UnknownLoc, FileLineColLoc>(location))
-    log << nodeName(location) << ": ";
-  log << diagnostic << "\n";
+    log << oneLine(nodeName(location)) << ": ";
+  // IR, which people asked for, has lines of its own.
+  std::string message = diagnostic.str();
+  bool isIR = StringRef(message).starts_with("see current operation");
+  log << (isIR ? message : oneLine(message)) << "\n";
   for (Diagnostic &note : diagnostic.getNotes())
     printDiagnostic(note, log);
 }

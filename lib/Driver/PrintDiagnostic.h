@@ -7,7 +7,8 @@
 
 namespace ashlar {
 
-/// One line per diagnostic: severity, the node's name, the message.
+/// One line per diagnostic: severity, the node's name, the message,
+/// where control characters of names are spelled out.
 void printDiagnostic(mlir::Diagnostic &diagnostic, llvm::raw_ostream &log);
 
 } // namespace ashlar

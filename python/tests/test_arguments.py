@@ -2,9 +2,13 @@
 """Arguments of another kind or size than a call takes: an error of ours that
 names the argument, and never one of the binding's own."""
 
+import copy
 import json
+import pickle
 import subprocess
 import sys
+import threading
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -38,12 +42,13 @@ def file(negate, tmp_path_factory):
     ({"name": "a\0b"}, "name", ["NUL"]),
     ({"threads": -1}, "threads", ["from 0 to 4096", "-1"]),
     ({"threads": 4097}, "threads", ["from 0 to 4096", "4097"]),
+    ({"threads": True}, "threads", ["whole number, found True"]),
 ])
 def test_sessions(negate, keywords, place, words):
     refused(lambda: ashlar.Session(negate, **keywords), place, *words)
 
 
-@pytest.mark.parametrize("threads", [-1, 4097, 1 << 40, "2", 1.5, None])
+@pytest.mark.parametrize("threads", [-1, 4097, 1 << 40, "2", 1.5, None, True])
 def test_runtimes(threads):
     refused(lambda: ashlar.Runtime(threads=threads), "threads", repr(threads))
 
@@ -53,6 +58,7 @@ def test_devices():
     refused(lambda: runtime.device(3), "name", "found int")
     refused(lambda: runtime.device(None), "name", "found NoneType")
     refused(lambda: runtime.device("a\0"), "name", "NUL")
+    refused(lambda: runtime.device(""), "name", "'cpu:0'", "found ''")
     refused(lambda: runtime.device("\udc80"), "\\udc80",
             kind=ashlar.NotFound)
     assert ashlar.Runtime(threads=2).device("cpu").name == "cpu:0"
@@ -69,6 +75,28 @@ def test_budgets():
     for name in (3, None, "a\0b"):
         refused(lambda: ashlar.Budget(3, name), "name")
     refused(lambda: ashlar.Budget(3, runtime=3), "runtime", "ashlar.Runtime")
+    refused(lambda: ashlar.Budget(True), "limit", "found True")
+
+
+def test_budgets_of_another_runtime(negate, file, x):
+    runtime = ashlar.Runtime(threads=1)
+    other = ashlar.Budget("1MiB", "other", runtime=runtime)
+    for call in (
+            lambda: ashlar.Session(negate, budget=other),
+            lambda: ashlar.load(file, allow_native_code=True, budget=other),
+            lambda: ashlar.load(file, allow_native_code=True, runtime=runtime,
+                                budget=ashlar.Budget("1MiB")),
+            # Before the compiler runs.
+            lambda: ashlar.compile("none.onnx", budget=other),
+            lambda: ashlar.InferenceSession(
+                unary("Neg", [2, 3]).SerializeToString(), cache_dir=None,
+                budget=other)):
+        refused(call, "budget", "runtime, found one of another", "runtime=")
+    assert other.current == 0
+    module = ashlar.load(file, allow_native_code=True, runtime=runtime,
+                         budget=other)
+    assert other.current > 0
+    assert np.array_equal(module.session(budget=other).run(x)["y"], -x)
 
 
 def test_names_that_are_no_text(negate, file, x):
@@ -95,6 +123,8 @@ def test_names_that_are_no_text(negate, file, x):
     ({"budget": 1 << 20}, "budget", ["ashlar.Budget(1048576)"]),
     ({"device": ""}, "device", ["''"]),
     ({"device": ["cpu", b"cpu"]}, "device", ["b'cpu'"]),
+    *(({"device": wrong}, "device", ["None for any", repr(wrong)])
+      for wrong in ([], (), {}, 0, False, b"", np.array(["cpu", "cpu:0"]))),
 ])
 def test_loads(file, keywords, place, words):
     refused(lambda: ashlar.load(file, **{"allow_native_code": True,
@@ -111,6 +141,7 @@ def test_loads(file, keywords, place, words):
     ("23", "InvalidArgument", ["'23'"]), (None, "InvalidArgument", ["None"]),
     ((float("nan"),), "InvalidArgument", ["nan"]),
     ((2, "3"), "InvalidArgument", ["'3'"]),
+    (True, "InvalidArgument", ["True"]),
 ])
 def test_shapes_of_empty(shape, kind, words):
     kind = getattr(ashlar, kind)
@@ -195,13 +226,179 @@ def test_objects_that_lie(negate, x, file):
         def is_neg(self):
             return "no"
     session = negate.session()
-    refused(lambda: session.run(Longer(x=x)), "inputs", "found 1099511627776")
+    # What a dict holds counts.
+    assert np.array_equal(session.run(Longer(x=x))["y"], -x)
+    refused(lambda: session.run(Longer(z=x)), "inputs", "found 'z' too",
+            "found no 'x'")
     refused(lambda: session.run(Undecided()), "x", "resolve_neg")
     refused(lambda: ashlar.load(memoryview(file.read_bytes())[::2]), "source",
             "contiguous")
     refused(lambda: ashlar.compile(unary("Neg", [70000]),
                                    values={"x": np.zeros(70000)}), "values",
             "command line")
+
+
+class Lies(Sequence):
+    """Says to be of another length than it is."""
+    def __init__(self, items, length):
+        self.items, self.length = items, length
+
+    def __len__(self):
+        return self.length
+
+    def __getitem__(self, at):
+        return self.items[at]
+
+    def __iter__(self):
+        return iter(self.items)
+
+
+def test_lengths_that_are_not(negate, file, x):
+    class List(list):
+        def __len__(self):
+            return 1
+
+    class Tuple(tuple):
+        def __len__(self):
+            return 1
+
+    class Dict(dict):
+        def __len__(self):
+            return 1
+
+        def __iter__(self):
+            return iter(["q"])
+    session = negate.session()
+    for kind in (List, Tuple):
+        for given in ((), (x, x)):
+            refused(lambda: session.run(kind(given)), "inputs",
+                    f"expected 1: 'x', found {len(given)}")
+            refused(lambda: session.run(x, out=kind(given)), "out",
+                    f"expected 1: 'y', found {len(given)}")
+        assert np.array_equal(session.run(kind([x]))["y"], -x)
+    refused(lambda: session.run(Dict(x=x, z=x)), "inputs", "found 'z' too")
+    open_model = unary("Neg", ["n", 3])
+    for items in ([1], [1, 2, 3, 4]):
+        refused(lambda: ashlar.compile(open_model,
+                                       dims={"n": Lies(items, 2)}),
+                "dims['n']", "(from, to)")
+    refused(lambda: ashlar.load(file, allow_native_code=True,
+                                device=Lies([], 1)), "device")
+    refused(lambda: ashlar.load(file, allow_native_code=True,
+                                device=Lies([3], 0)), "device")
+
+
+def test_names_that_are_not_there(negate):
+    for names, place, right in ((negate.entries, "entries", "'main'"),
+                                (negate.metadata, "metadata", "")):
+        refused(lambda: names["zz"], place, right, "found 'zz'",
+                kind=ashlar.NotFound)
+        with pytest.raises(KeyError, match="found 'zz'"):
+            names["zz"]
+        assert names.get("zz") is None and "zz" not in names
+        again = pickle.loads(pickle.dumps(names))
+        assert again == names and type(again) is type(names)
+    assert list(negate.entries) == ["main"]
+    assert negate.entries["main"].inputs == negate.inputs
+    with pytest.raises(ashlar.NotFound) as caught:
+        negate.entries["zz"]
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert str(again) == str(caught.value) and isinstance(again, KeyError)
+
+
+def test_what_cannot_be_copied(negate, x, tmp_path):
+    """It says what to do instead."""
+    from ashlar import backend
+    made = unary("Neg", [2, 3])
+    session = negate.session()
+    runtime = ashlar.default_runtime()
+    for thing, words in (
+            (negate, ["ashlar.Module", "save()"]),
+            (session, ["ashlar.Session", "make a session"]),
+            (session.bind(x), ["ashlar.Bindings", "bind again"]),
+            (session.run_async(x), ["ashlar.Run", "wait"]),
+            (ashlar.Budget(3), ["ashlar.Budget"]),
+            (runtime, ["ashlar.Runtime"]),
+            (runtime.device("cpu"), ["ashlar.Device", "name"]),
+            (ashlar.Trace(tmp_path / "t.json"), ["ashlar.Trace"]),
+            (ashlar.InferenceSession(made.SerializeToString(), cache_dir=None),
+             ["ashlar.InferenceSession", "cache"]),
+            (backend.prepare(made), ["ashlar.AshlarRep", "prepare"])):
+        for call in (pickle.dumps, copy.copy, copy.deepcopy):
+            with pytest.raises(TypeError) as caught:
+                call(thing)
+            assert all(word in str(caught.value) for word in words), \
+                str(caught.value)
+    assert pickle.loads(pickle.dumps(negate.contract)) == negate.contract
+    assert pickle.loads(pickle.dumps(negate.inputs)) == negate.inputs
+
+
+@pytest.mark.parametrize("view", [False, True])
+def test_memory_that_does_not_move(negate, x, view):
+    """NumPy refuses to resize in place what is bound or being read."""
+    def arrays():
+        whole = [np.array([x]), np.zeros((1, 2, 3), np.float32)]
+        # Views of an array do not keep it from moving by themselves.
+        return whole, [each[0] for each in whole] if view \
+            else [each.reshape(2, 3).copy() for each in whole]
+    whole, (given, out) = arrays()
+    bound = negate.session().bind(given, out)
+    for array in whole if view else (given, out):
+        with pytest.raises(ValueError, match="cannot resize"):
+            array.resize((300, 400), refcheck=False)
+    assert bound.run()["y"] is out and np.array_equal(out, -x)
+    run = negate.session().run_async(given, out)
+    with pytest.raises(ValueError, match="cannot resize"):
+        (whole[0] if view else given).resize((3,), refcheck=False)
+    run.wait()
+    # Afterwards they are the caller's own again.
+    del bound, run
+    for array in whole if view else (given, out):
+        array.resize((3,), refcheck=False)
+
+
+def test_outputs_of_bindings_from_elsewhere(nonzero, slow, x):
+    """They are there for other threads and after the session; not while they
+    are written."""
+    session = nonzero.session()
+    bound = session.bind(x)
+    run = bound.run_async()
+    run.wait()
+    expected = np.stack(np.nonzero(x))
+    found = []
+    thread = threading.Thread(target=lambda: found.append(bound.outputs["y"]))
+    thread.start()
+    thread.join()
+    # A run that nobody waited for has ended as well, when the next begins.
+    bound = session.bind(x)
+    run = bound.run_async()
+    session.run(np.zeros_like(x))
+    found += [bound.outputs["y"], run.wait()["y"]]
+    session.close()
+    found.append(bound.outputs["y"])
+    assert len(found) == 4
+    assert all(np.array_equal(each, expected) for each in found)
+    bound = slow.session(threads=1).bind(np.ones((1024, 1024), np.float32))
+    first = bound.run()["v12"]
+    run = bound.run_async()
+    refused(lambda: bound.outputs, "outputs", "in flight", "wait")
+    run.wait()
+    assert bound.outputs["v12"] is first
+
+
+def test_outputs_that_are_too_small(nonzero, open_sizes, x):
+    rows = np.zeros((5, 3), np.float32)
+    for module, given, out, words in (
+            (open_sizes, rows, rows[:2], ["60 bytes, found 24",
+                                          "ashlar.empty((64, 3), 'float32')"]),
+            (nonzero, x, np.zeros((2, 2), np.int64),
+             ["96 bytes, found 32", "ashlar.empty((2, 6), 'int64')"])):
+        session = module.session()
+        for call in (session.run, session.run_async, session.bind):
+            refused(lambda: call(given, out.copy()), "y", "expected room for",
+                    *words)
+        right = ashlar.empty(module.outputs[0].maximum, module.outputs[0].dtype)
+        session.run(given, right)
 
 
 def test_time_outs(negate, x):

@@ -39,6 +39,9 @@ def refused(call, *words):
     (lambda x: np.empty((0, 3), np.float32), ["2x3", "0x3"]),
     (lambda x: np.broadcast_to(np.float32(1), (1 << 20, 1 << 20)), ["x"]),
     (lambda x: x.tolist(), ["found list", "numpy.asarray"]),
+    (lambda x: {"x": [[1], [1, 2]]}, ["found list whose rows differ"]),
+    (lambda x: {"x": b"abcd"}, ["found bytes", "numpy.frombuffer"]),
+    (lambda x: {"x": range(6)}, ["found range", "numpy.asarray"]),
     (lambda x: {"x": x.tolist()}, ["found list"]),
     (lambda x: "text", ["found str"]),
     (lambda x: None, ["found NoneType"]),
@@ -153,7 +156,41 @@ def test_capsules(negate, x):
 
     with pytest.raises(ashlar.InvalidArgument) as caught:
         negate(Unwilling())
+    assert "gives no memory: wants its gradient" in str(caught.value)
+    assert "numpy.asarray" not in str(caught.value)
     assert "wants its gradient" in str(caught.value.__cause__)
+
+    class Claims:
+        """Of host memory, wherever it says to be."""
+        def __init__(self, device):
+            self.device = device
+
+        def __dlpack__(self, **keywords):
+            return x.__dlpack__(**keywords)
+
+        def __dlpack_device__(self):
+            return self.device
+    for right in ((1, 0), (3, 0), (np.int64(11), np.int32(1))):
+        assert np.array_equal(negate(Claims(right)), -x)
+    for wrong, word in (((2, 0), "cuda:0"), ((99, 1), "99:1"),
+                        ((-1, 0), "-1:0"), ((1 << 70, 0), str(1 << 70)),
+                        (3, "where it is"), (None, "where it is"),
+                        ((1,), "where it is"), ((1, 0, 0), "where it is"),
+                        ("ab", "where it is"), ((1.5, 0), "where it is"),
+                        ((2, "q"), "where it is")):
+        refused(lambda: negate(Claims(wrong)), word)
+
+    class Odd(Claims):
+        def __dlpack__(self, **_):
+            return 3
+    refused(lambda: negate(Odd((1, 0))), "x: expected", "gives no memory")
+
+    class Raising:
+        @property
+        def __dlpack__(self):
+            raise RuntimeError("no")
+        __dlpack_device__ = dtype = __dlpack__
+    refused(lambda: negate(Raising()), "x: expected", "found")
 
     class Elsewhere:
         dtype, shape = "float32", (2, 3)
@@ -250,6 +287,18 @@ def test_huge_sizes():
             ashlar.empty(shape)
 
 
+@pytest.mark.parametrize("value", ["text", None, {1: 2}, {"a"}, object(),
+                                   [None], ["a"], 1j])
+def test_no_advice_that_does_not_work(negate, value):
+    for call in (negate.session().run,
+                 ashlar.InferenceSession(
+                     unary("Neg", ["n", 3]).SerializeToString(),
+                     cache_dir=None)._model.taken):
+        error = refused(lambda: call({"x": value}), "x: expected an array of ",
+                        f"found {type(value).__name__}")
+        assert not error.hint, error.hint
+
+
 @pytest.mark.parametrize("path", [
     "nothing.ash", b"nothing.ash", "a\0b", "", "x" * 5000, b"\xff\xfe.ash",
     "/", "/dev/null", "/proc/self/mem", "\udcff.ash"])
@@ -264,6 +313,12 @@ def test_any_bytes_in_paths(negate, x, tmp_path):
     path = os.fsdecode(path)
     negate.save(path)
     assert np.array_equal(ashlar.load(path, allow_native_code=True)(x), -x)
+    error = refused(lambda: ashlar.load(os.fsencode(path)), "source",
+                    "path as bytes", "os.fsdecode")
+    assert type(error) is ashlar.InvalidArgument
+    refused(lambda: ashlar.compile(b"model.onnx"), "model", "os.fsdecode")
+    refused(lambda: ashlar.InferenceSession(b"model.onnx", cache_dir=None),
+            "model", "os.fsdecode")
     refused(lambda: ashlar.load(3), "expected a path")
     refused(lambda: ashlar.load(None), "expected a path")
 
@@ -357,8 +412,9 @@ def test_callbacks_that_raise():
                        on_progress=interrupt)
 
 
-def _in_child(negate, x, inherited, started, queue):
-    for use in (lambda: inherited.run(x), started.wait, started.cancel):
+def _in_child(negate, x, inherited, started, bound, queue):
+    for use in (lambda: inherited.run(x), started.wait, started.cancel,
+                lambda: bound.outputs):
         try:
             use()
             queue.put("ran")
@@ -367,23 +423,26 @@ def _in_child(negate, x, inherited, started, queue):
     queue.put(np.array_equal(negate(x), -x))
 
 
-def test_forks(negate, x):
+def test_forks(negate, nonzero, x):
     """Modules go on in a child; a session of the parent says why it does
     not."""
     inherited = negate.session()
     started = negate.session().run_async(x)
+    bound = nonzero.session().bind(x)
+    unheard = bound.run_async()
     negate(x)
     context = multiprocessing.get_context("fork")
     queue = context.Queue()
     child = context.Process(target=_in_child,
-                            args=(negate, x, inherited, started, queue))
+                            args=(negate, x, inherited, started, bound, queue))
     child.start()
-    for _ in range(3):
+    for _ in range(4):
         assert "fork" in queue.get(timeout=60)
     assert queue.get(timeout=60) is True
     child.join(60)
     assert child.exitcode == 0
     assert np.array_equal(inherited.run(x)["y"], -x)
+    assert np.array_equal(unheard.wait()["y"], np.stack(np.nonzero(x)))
 
 
 def test_daemons_at_the_end(negate, tmp_path):

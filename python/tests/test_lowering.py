@@ -153,8 +153,8 @@ def test_names_of_dims():
 @pytest.mark.parametrize("keywords, place, words", [
     ({"strict": "no"}, "strict", "True or False"),
     ({"strict": True}, "", "tuning"),
-    ({"tolerance": "x"}, "tolerance", "a number above zero"),
-    ({"precision": "auto", "tolerance": float("nan")}, "tolerance", "'nan'"),
+    ({"tolerance": "x"}, "tolerance", "a finite number above zero"),
+    ({"precision": "auto", "tolerance": float("nan")}, "tolerance", "found nan"),
     ({"target": 3}, "target", "'cpu:x86-64-v3'"),
     ({"target": [3]}, "target", "'cpu:x86-64-v3'"),
     ({"dims": [1]}, "dims", "dict"), ({"fuse": 3}, "fuse", "found int"),

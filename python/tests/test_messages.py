@@ -55,6 +55,18 @@ def test_dims(dims, place, words):
     ({"threads": 4097}, "InvalidArgument", "threads", ["1 to 4096"]),
     ({"pieces": 1025}, "InvalidArgument", "pieces", ["1 to 1024"]),
     ({"precision": ""}, "InvalidArgument", "precision", ["found ''"]),
+    *(({"tolerance": wrong, "precision": "auto"}, "InvalidArgument",
+       "tolerance", [f"1e-2, found {wrong!r}"]) for wrong in
+      (float("nan"), float("inf"), -1, 0, "x", True, [1], "nan")),
+    ({"threads": True}, "InvalidArgument", "threads", ["found True"]),
+    ({"pieces": True}, "InvalidArgument", "pieces", ["found True"]),
+    ({"shapes": 3}, "InvalidArgument", "shapes", ["dict by name, found int"]),
+    ({"shapes": [1, 1, 8, 8]}, "InvalidArgument", "shapes", ["found list"]),
+    ({"values": 5}, "InvalidArgument", "values", ["dict by name, found int"]),
+    ({"values": {"image": [[1], [1, 2]]}}, "InvalidArgument",
+     "values['image']", ["numbers, found list whose rows differ"]),
+    ({"values": {"image": np.broadcast_to(np.float32(1), (1 << 20, 1 << 20))}},
+     "InvalidArgument", "values", ["command line"]),
     ({"tolerance": 0.1}, "InvalidArgument", "", ['precision="auto"']),
     ({"on_progress": 3}, "InvalidArgument", "on_progress", ["int"]),
     ({"remarks": "no"}, "InvalidArgument", "remarks", ["True or False"]),
@@ -76,7 +88,17 @@ def test_keywords(keywords, kind, place, words):
      "calibration[1]['image']", ["f32 1x1x8x8", "1x1x8x7"]),
     ([{"image": PICTURE.astype(object)}], "calibration[0]['image']",
      ["objects"]),
-    ([{"image": [[1], [1, 2]]}], "calibration[0]['image']", ["list"]),
+    ([{"image": [[1], [1, 2]]}], "calibration[0]['image']",
+     ["list whose rows differ"]),
+    ([{"image": np.array(["a"])}], "calibration[0]['image']", ["numbers, found <U1"]),
+    ([{"image": PICTURE.astype(complex)}], "calibration[0]['image']",
+     ["numbers, found complex128"]),
+    ([{"image": None}], "calibration[0]['image']", ["found NoneType"]),
+    ([{"image": PICTURE, "a/b": PICTURE, "a_b": PICTURE}],
+     "calibration[0]['a_b']", ["calibration[0]['a/b']"]),
+    ([{"image": PICTURE, "z" * 300: PICTURE}], f"calibration[0]['{'z' * 300}']",
+     ["at most 251 bytes, found 300"]),
+    ([3], "calibration[0]", ["a dict by name, found int"]),
     ([{"image": np.ma.array(PICTURE)}], "calibration[0]['image']", ["filled"]),
     ([{"a\0": PICTURE}], "calibration[0]['a\\x00']", ["NUL"]),
 ])
@@ -84,6 +106,97 @@ def test_calibration(arrays, place, words):
     refused(lambda: ashlar.compile(DIGITS, shapes=SHAPES, precision="bf16",
                                    calibration=arrays),
             ashlar.InvalidArgument, place, *words)
+
+
+def test_calibration_that_no_memory_holds():
+    """A copy of it, that is."""
+    huge = np.broadcast_to(np.float32(1), (1 << 24, 1 << 24))
+    refused(lambda: ashlar.compile(DIGITS, shapes=SHAPES, precision="bf16",
+                                   calibration=[{"image": huge}]),
+            ashlar.OutOfBudget, "calibration[0]['image']", "dense copy")
+
+
+def test_folders_that_only_we_saw(tmp_path, monkeypatch):
+    """Whatever the compiler says of them."""
+    program = tmp_path / "ashlar-compile"
+    monkeypatch.setenv("ASHLAR_BIN", str(tmp_path))
+    program.write_text("""#!/bin/sh
+for each; do case $each in
+  --calibration=*) echo "error: $each: is odd" >&2;;
+  --output=*) echo "error: ${each#--output=}: is odd" >&2;;
+esac; done
+exit 1
+""")
+    program.chmod(0o755)
+    error = refused(lambda: ashlar.compile(
+        DIGITS, shapes=SHAPES, calibration=[{"image": PICTURE}]),
+        ashlar.InvalidArgument, "calibration", "is odd", "<temporary folder>")
+    assert error.message == "is odd"
+
+
+def test_names_of_several_lines():
+    """Each message is one line, whole."""
+    made = model([helper.make_node("Neg", ["a\nb"], ["y\nz"], name="no\x1bde")],
+                 {"a\nb": (TensorProto.FLOAT, ["n", 3])},
+                 {"y\nz": (TensorProto.FLOAT, ["n", 3])})
+    refused(lambda: ashlar.compile(made), ashlar.InvalidArgument, r"a\nb",
+            "dynamic shape", r'shapes={"a\nb": (1, 3)}')
+    error = refused(lambda: ashlar.compile(made, shapes={"a\nb": (1, 3),
+                                                         "zz": (1,)}),
+                    ashlar.InvalidArgument, "zz", r"'a\nb'")
+    assert not error.notes
+    module = ashlar.compile(made, shapes={"a\nb": (1, 3)})
+    x = np.ones((1, 3), np.float32)
+    assert np.array_equal(module({"a\nb": x}), -x)
+    made.graph.node[0].op_type, made.graph.node[0].domain = "Mystery", "x.y"
+    made.opset_import.append(helper.make_opsetid("x.y", 1))
+    error = refused(lambda: ashlar.compile(made, shapes={"a\nb": (1, 3)}),
+                    ashlar.Unsupported, "", "Mystery")
+    assert len(error.nodes) == 1 and error.nodes[0].endswith(r"'no\x1bde'")
+    # And an input whose value a node must know is found by its own name.
+    made = model([helper.make_node("Reshape", ["x", "s\nh"], ["y"])],
+                 {"x": (TensorProto.FLOAT, [2, 3]),
+                  "s\nh": (TensorProto.INT64, [2])},
+                 {"y": (TensorProto.FLOAT, [None, None])})
+    session = ashlar.InferenceSession(made.SerializeToString(), cache_dir=None)
+    x = np.ones((2, 3), np.float32)
+    assert session.run(None, {"x": x, "s\nh": np.int64([3, 2])})[0].shape \
+        == (3, 2)
+
+
+def test_the_other_function(negate, tmp_path):
+    """Of load() and compile(), where one is given what the other takes."""
+    made = unary("Neg", [2, 3])
+    model_file, other_file = tmp_path / "m.onnx", tmp_path / "m"
+    model_file.write_bytes(made.SerializeToString())
+    other_file.write_bytes(made.SerializeToString())
+    module_file = tmp_path / "m.ash"
+    negate.save(module_file)
+    for source, place, call in (
+            (model_file, str(model_file), f"ashlar.compile({str(model_file)!r})"),
+            (other_file, str(other_file), f"ashlar.compile({str(other_file)!r})"),
+            (made.SerializeToString(), "<bytes>", "ashlar.compile(...)")):
+        error = refused(lambda: ashlar.load(source), ashlar.Corrupt,
+                        f"{place}: header", call)
+        assert call in error.hint
+    refused(lambda: ashlar.load(b"func.func @main() { return }"),
+            ashlar.Corrupt, "<bytes>", "ashlar.compile(...)")
+    refused(lambda: ashlar.load(made), ashlar.InvalidArgument, "source",
+            "ModelProto; ashlar.compile")
+    refused(lambda: ashlar.load(negate), ashlar.InvalidArgument, "source",
+            "is loaded")
+    for data in (b"x" * 100, b"\x08" * 100):
+        with pytest.raises(ashlar.Corrupt) as caught:
+            ashlar.load(data)
+        assert "compile" not in str(caught.value)
+    for call in (ashlar.compile, lambda source: ashlar.InferenceSession(
+            source, cache_dir=None)):
+        refused(lambda: call(module_file), ashlar.InvalidArgument,
+                str(module_file), f"ashlar.load({str(module_file)!r})")
+        refused(lambda: call(module_file.read_bytes()), ashlar.InvalidArgument,
+                "<bytes>", "ashlar.load(")
+        refused(lambda: call(negate), ashlar.InvalidArgument, "model",
+                "is compiled")
 
 
 def test_models_in_memory():
@@ -231,6 +344,14 @@ def test_inference_sessions_look_before_they_compile(tmp_path, monkeypatch):
             (3, {"x": x}, "output_names", ["list"]),
             (None, {"x": x.astype(int)}, "x", ["float32", "int64", "astype"]),
             (None, {"x": x.astype(">f4")}, "x", ["float32", ">f4"]),
+            (None, {"x": x.tolist()}, "x", ["list of float64",
+                                            "numpy.asarray"]),
+            (None, {"x": [[1], [1, 2]]}, "x", ["list whose rows differ"]),
+            (None, {"x": None}, "x", ["array of float32, nx3",
+                                      "found NoneType"]),
+            (None, {"x": "text"}, "x", ["array of float32", "found str"]),
+            (None, {"x": np.broadcast_to(np.float32(1), (1 << 20, 1 << 20))},
+             "x", ["nx3", "1048576x1048576"]),
             (None, {"x": np.ma.array(x)}, "x", ["filled"]),
             (None, {"x": x[0]}, "x", ["nx3"]),
             (None, {"x": x, "y": x}, "input_feed", ["'y'"]),
@@ -264,12 +385,40 @@ def test_options_of_inference_sessions():
         options.intra_op_num_threads = wrong
         refused(lambda: ashlar.InferenceSession(made, options, cache_dir=None),
                 ashlar.InvalidArgument, "threads")
-    for wrong in (3, "CPUExecutionProvider", [3]):
+    for wrong in (3, "CPUExecutionProvider", [3], [()], [("a", 3)],
+                  [("a", {}, {})]):
         refused(lambda: ashlar.InferenceSession(made, providers=wrong,
                                                 cache_dir=None),
                 ashlar.InvalidArgument, "providers")
     refused(lambda: ashlar.InferenceSession("/tmp", cache_dir=None),
             ashlar.InvalidArgument, "/tmp", "directory")
+    for name in ("shapes", "dims", "values"):
+        for wrong in ([("x", (2, 3))], 3, {3: 3}):
+            refused(lambda: ashlar.InferenceSession(made, cache_dir=None,
+                                                    **{name: wrong}),
+                    ashlar.InvalidArgument, name, "dict by name")
+    refused(lambda: options.get_session_config_entry("zz"), ashlar.NotFound,
+            "key", "'zz'")
+
+
+def test_copies_that_no_memory_holds():
+    """Of inputs that are not dense: their sizes are looked at before."""
+    from ashlar import backend
+    huge = np.broadcast_to(np.float32(1), (1 << 24, 1 << 24))
+    for shape, options in (([2, 3], {}), (["n", 3], {}),
+                           (["n", 3], {"dims": {"n": (1, 4)}}),
+                           (["n", "m"], {"dims": {"n": (1, 4), "m": (1, 4)}})):
+        made = unary("Neg", shape).SerializeToString()
+        session = ashlar.InferenceSession(made, cache_dir=None, **options)
+        refused(lambda: session.run(None, {"x": huge}),
+                ashlar.InvalidArgument, "x", "16777216x16777216")
+        refused(lambda: backend.prepare(made, **options).run([huge]),
+                ashlar.InvalidArgument, "x", "16777216x16777216")
+    refused(lambda: backend.run_node(helper.make_node("Neg", ["a"], ["y"]),
+                                     [[[1], [1, 2]]]),
+            ashlar.InvalidArgument, "a", "rows differ")
+    refused(lambda: backend.prepare(unary("Neg", [2, 3])).run([[[1], [1, 2]]]),
+            ashlar.InvalidArgument, "x", "rows differ")
 
 
 def test_products_of_dims():

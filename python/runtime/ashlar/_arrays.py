@@ -1,50 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What the binding asks of NumPy: names of types, views, and, where an array is
-refused, the reason."""
+"""What the binding asks of NumPy: new arrays, views, and, where an array is refused,
+the reason."""
 
 from __future__ import annotations
 
 import math
+import operator
 import re
-from typing import Any, Callable, Iterable, Sequence
+from typing import Any, Callable, Iterable, Optional, Sequence
 
 import ml_dtypes
 import numpy as np
 
+from ._dtypes import DTYPES, VIEWED
 from ._errors import InvalidArgument, OutOfBudget, Unsupported
+from ._given import advice_for, describe, has, refuse_masked
 from ._sizes import whole_number
-
-# As the C library names element types.
-DTYPES: dict[str, np.dtype] = {
-    "bool": np.dtype(np.bool_),
-    "i8": np.dtype(np.int8), "i16": np.dtype(np.int16),
-    "i32": np.dtype(np.int32), "i64": np.dtype(np.int64),
-    "u8": np.dtype(np.uint8), "u16": np.dtype(np.uint16),
-    "u32": np.dtype(np.uint32), "u64": np.dtype(np.uint64),
-    "f16": np.dtype(np.float16), "f32": np.dtype(np.float32),
-    "f64": np.dtype(np.float64),
-}
-# Those that NumPy lends out as integers only.
-_VIEWED: set[str] = set()
-for _name, _type in (
-        ("bf16", "bfloat16"), ("f8e4m3fn", "float8_e4m3fn"),
-        ("f8e4m3fnuz", "float8_e4m3fnuz"), ("f8e5m2", "float8_e5m2"),
-        ("f8e5m2fnuz", "float8_e5m2fnuz"), ("f8e8m0", "float8_e8m0fnu"),
-        ("f4e2m1", "float4_e2m1fn"), ("i4", "int4"), ("u4", "uint4"),
-        ("i2", "int2"), ("u2", "uint2")):
-    if hasattr(ml_dtypes, _type):
-        DTYPES[_name] = np.dtype(getattr(ml_dtypes, _type))
-        _VIEWED.add(_name)
-
-
-VIEWED_DTYPES = frozenset(DTYPES[_name] for _name in _VIEWED)
-
-
-def view_type(name: str) -> Any:
-    """numpy's dtype of ml_dtypes, or None where that is too old to have it."""
-    kind = getattr(ml_dtypes, name, None)
-    return None if kind is None else np.dtype(kind)
-
 
 def empty(shape: int | Sequence[int], dtype: Any = np.float32) -> np.ndarray:
     """A new array, as numpy.empty gives it, that begins at a multiple of 64
@@ -73,22 +44,6 @@ def empty(shape: int | Sequence[int], dtype: Any = np.float32) -> np.ndarray:
         kind).reshape(sizes)
 
 
-def _describe(array: Any) -> str:
-    kind = type(array)
-    name = f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
-    if hasattr(array, "dtype") and hasattr(array, "shape"):
-        return f"{array.dtype} of shape {tuple(array.shape)}"
-    return name
-
-
-def refuse_masked(array: Any, place: str) -> None:
-    """Raises for an array of numpy.ma, whose mask would be lost."""
-    if isinstance(array, np.ma.MaskedArray):
-        raise InvalidArgument("expected an array without a mask, found one of "
-                              "numpy.ma; x.filled(0) puts a value in the masked "
-                              "places", place)
-
-
 def _advice(wanted: np.dtype, shape_text: str, is_output: bool,
             otherwise: str) -> str:
     """What to do about an array that is refused. One to write to is no use as a
@@ -103,9 +58,10 @@ def _advice(wanted: np.dtype, shape_text: str, is_output: bool,
 
 
 def prepare(array: Any, place: str, type_name: str, shape_text: str,
-            is_output: bool) -> Any:
+            is_output: bool, refusal: Optional[BaseException] = None) -> Any:
     """An object that the binding takes, or the reason why there is none. Types
-    that DLPack's arrays cannot carry become integers of as many bits."""
+    that DLPack's arrays cannot carry become integers of as many bits. refusal:
+    what the array raised when its memory was asked for."""
     wanted = DTYPES.get(type_name)
     if wanted is None:
         raise InvalidArgument(
@@ -126,7 +82,8 @@ def prepare(array: Any, place: str, type_name: str, shape_text: str,
                               "change; leave `out` out, and take the output "
                               "with jax.numpy.from_dlpack", place)
     if not isinstance(array, np.ndarray):
-        array = _to_numpy(array, expected, place, wanted, is_output, advice)
+        array = _to_numpy(array, expected, place, wanted, is_output, advice,
+                          refusal)
     if array.dtype.hasobject:
         said = advice(f"numpy.asarray(x, dtype={wanted.name!r}) converts what "
                       "it can")
@@ -137,9 +94,9 @@ def prepare(array: Any, place: str, type_name: str, shape_text: str,
         raise InvalidArgument(f"{expected}, found the bytes of each element in "
                               f"the other order; {said}", place)
     if array.dtype != wanted:
-        said = advice(f"x.astype({wanted.name!r}) converts it")
-        raise InvalidArgument(f"{expected}, found {_describe(array)}; {said}",
-                              place)
+        said = advice(advice_for(array, wanted.name).removeprefix("; "))
+        raise InvalidArgument(f"{expected}, found {describe(array)}"
+                              + (f"; {said}" if said else ""), place)
     if is_output and not array.flags.writeable:
         raise InvalidArgument(f"{expected}, found one that is read-only; "
                               f"{advice('')}", place)
@@ -158,36 +115,45 @@ def prepare(array: Any, place: str, type_name: str, shape_text: str,
                               "since ml_dtypes holds it in another form, found "
                               "one; leave `out` out", place)
         return array.astype(np.int8).view(np.uint8)
-    if type_name in _VIEWED:
+    if type_name in VIEWED:
         return array.view(np.uint8 if wanted.itemsize == 1 else np.uint16)
     return array
 
 
+def as_numpy(array: Any, expected: str, place: str) -> np.ndarray:
+    """The memory of an input of whatever type, shared. expected: what is, for
+    a sentence."""
+    return _to_numpy(array, expected, place, np.dtype(np.float32), False,
+                     lambda otherwise: otherwise, None)
+
+
 def _to_numpy(array: Any, expected: str, place: str, wanted: np.dtype,
-              is_output: bool, advice: Callable[[str], str]) -> np.ndarray:
+              is_output: bool, advice: Callable[[str], str],
+              refusal: Optional[BaseException]) -> np.ndarray:
     """The memory of a foreign array as NumPy's, shared; for what the binding
     did not take at once."""
-    if hasattr(array, "is_neg") and array.is_neg():
+    if has(array, "is_neg") and array.is_neg():
         raise InvalidArgument(f"{expected}, found a tensor whose sign is yet to "
                               "be turned; x.resolve_neg() does it", place)
-    if hasattr(array, "__dlpack_device__"):
+    if has(array, "__dlpack_device__"):
         try:
-            device, number = array.__dlpack_device__()
+            device, number = map(operator.index, array.__dlpack_device__())
         except Exception as error:
-            raise InvalidArgument(f"{expected}, found {_describe(array)}, "
-                                  f"which gives no memory: {error}",
+            raise InvalidArgument(f"{expected}, found {describe(array)}, "
+                                  f"which does not say where it is: {error}",
                                   place) from error
-        if int(device) not in (1, 3, 11):
+        if device not in HOST_DEVICES:
             raise InvalidArgument(
                 f"{expected}, in host memory, found one on device "
-                f"{_DEVICES.get(int(device), int(device))}:{number}; copy it "
+                f"{_DEVICES.get(device, device)}:{number}; copy it "
                 "to the host first, such as with x.cpu()", place)
     try:
         return np.from_dlpack(array)
-    except Exception:
-        pass
+    except Exception as error:
+        if refusal is None and has(array, "__dlpack__"):
+            refusal = error
     # Tensors whose type NumPy lacks: their bits under another name.
-    if hasattr(array, "view") and hasattr(array, "element_size"):
+    if has(array, "view") and has(array, "element_size"):
         import torch
         name = str(getattr(array, "dtype", "")).removeprefix("torch.")
         if name == wanted.name and array.is_contiguous():
@@ -198,13 +164,20 @@ def _to_numpy(array: Any, expected: str, place: str, wanted: np.dtype,
                                   "gradient; x.detach() is without", place)
     if not is_output and isinstance(array, np.generic):
         return np.asarray(array)
-    said = advice("x.contiguous() or x.to_dense() makes one"
-                  if hasattr(array, "to_dense") else
-                  f"numpy.asarray(x, dtype={wanted.name!r}) makes one")
-    raise InvalidArgument(f"{expected}, found {_describe(array)}; {said}",
-                          place)
+    if has(array, "to_dense"):
+        said = advice("x.contiguous() or x.to_dense() makes one")
+    elif refusal is not None:
+        said = advice("")
+    else:
+        said = advice(advice_for(array, wanted.name).removeprefix("; "))
+    why = "" if refusal is None else \
+        f", which gives no memory: {refusal or type(refusal).__name__}"
+    raise InvalidArgument(f"{expected}, found {describe(array)}{why}"
+                          + (f"; {said}" if said else ""), place)
 
 
+# Of DLPack: the host's own, and what is pinned for a GPU.
+HOST_DEVICES = (1, 3, 11)
 _DEVICES = {2: "cuda", 4: "opencl", 7: "vulkan", 8: "metal", 10: "rocm",
             13: "cuda_managed", 14: "oneapi", 15: "webgpu", 16: "hexagon"}
 
@@ -213,7 +186,9 @@ def refuse_names(objects: Any, names: Iterable[str], what: str) -> None:
     """Raises what is wrong with the names or the number of arguments."""
     names = list(names)
     listed = ", ".join(repr(name) for name in names) or "none"
+    # What they hold, whatever a class of its own says of it.
     if isinstance(objects, dict):
+        objects = dict(dict.items(objects))
         missing = [name for name in names if name not in objects]
         unknown = [name for name in objects if name not in names]
         why = []
@@ -225,11 +200,13 @@ def refuse_names(objects: Any, names: Iterable[str], what: str) -> None:
         raise InvalidArgument(f"expected {listed}, " + (
             " and ".join(why) or f"found {len(objects)}"), what)
     if isinstance(objects, (tuple, list)):
+        found = tuple.__len__(objects) if isinstance(objects, tuple) \
+            else list.__len__(objects)
         raise InvalidArgument(f"expected {len(names)}: {listed}, found "
-                              f"{len(objects)}", what)
+                              f"{found}", what)
     raise InvalidArgument(
         f"expected a dict or a sequence of {len(names)}: {listed}, found "
-        f"{_describe(objects)}", what)
+        f"{describe(objects)}", what)
 
 
 def refuse_shape(array: Any, place: str, type_name: str,
@@ -239,6 +216,12 @@ def refuse_shape(array: Any, place: str, type_name: str,
     raise InvalidArgument(f"expected shape {shape_text}, found "
                           f"{'x'.join(map(str, array.shape)) or 'a scalar'}; "
                           f"{said}", place)
+
+
+def room_advice(type_name: str, maximum: tuple[int, ...]) -> str:
+    """For an array to write to that is too small for its sizes."""
+    return (f"ashlar.empty({maximum}, {DTYPES[type_name].name!r}) has room for "
+            "the largest")
 
 
 def beginning(array: Any, shape: tuple[int, ...]) -> Any:

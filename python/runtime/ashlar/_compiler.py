@@ -14,10 +14,12 @@ import signal
 import subprocess
 from typing import IO, Any, Callable, Mapping, Optional, Sequence, Union
 
+from ._calibration import write_calibration
 from ._diagnostics import (Diagnostic, Progress, failure, read_line,
                            said_of_success)
 from ._errors import Internal, InvalidArgument, NotFound
-from ._flags import command_line, write_calibration, write_model
+from ._flags import command_line, too_many_values
+from ._model_files import write_model
 from ._progress import ProgressBar
 from ._version import __version__
 
@@ -61,7 +63,8 @@ def flags_for(model: Any, work: pathlib.Path, options: Mapping[str, Any]
         if name not in OPTIONS:
             raise TypeError(f"unexpected keyword argument {name!r}; expected "
                             f"some of {', '.join(OPTIONS)}")
-    names: dict[str, str] = {}
+    # What else is in there, nobody asked about.
+    names: dict[str, str] = {str(work): "<temporary folder>"}
     calibration = given["calibration"]
     if calibration is not None and not isinstance(
             calibration, (str, bytes, os.PathLike)):
@@ -95,9 +98,7 @@ def run_compiler(flags: Sequence[str],
                                  stderr=subprocess.PIPE)
     except (OSError, ValueError) as error:
         if isinstance(error, OSError) and error.errno == errno.E2BIG:
-            raise InvalidArgument("expected no more than a command line takes, "
-                                  "found more, mostly of values; leave large "
-                                  "ones as inputs", "values") from None
+            raise too_many_values() from None
         raise InvalidArgument(f"the compiler cannot be started: {error}",
                               "ashlar.compile") from error
     diagnostics: list[Diagnostic] = []

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Optional, Type
 
+from ._calibration import CALIBRATION
 from ._errors import (Error, Internal, InvalidArgument, NotFound, OutOfBudget,
                       Unsupported)
 
@@ -94,7 +95,7 @@ def _unquoted(place: str) -> str:
 
 def read_remarks(text: str) -> list[Remark]:
     program, found = "", []
-    for line in text.splitlines():
+    for line in text.split("\n"):
         heading = _PROGRAM.fullmatch(line)
         if heading:
             program = heading[1]
@@ -131,7 +132,8 @@ def failure(status: int, diagnostics: list[Diagnostic],
     node = "" if place != first.place else first.place
     flag, _, value = first.place.partition("=")
     of_set = _CALIBRATION.fullmatch(message)
-    if flag in _FILES and value and value not in message and not of_set:
+    if flag in _FILES and value and value not in message and not of_set \
+            and value != CALIBRATION:
         message = f"{value!r}: {message}"
     if place == "dims":
         message = _RANGES.sub(_dim_form, message).replace("; type ", "; write ")

@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import enum
 import re
+from typing import Iterable, NoReturn, TypeVar
+
+_T = TypeVar("_T")
 
 
 class StatusCode(enum.IntEnum):
@@ -76,6 +79,12 @@ class NotFound(Error, LookupError):
     code = StatusCode.NOT_FOUND
 
 
+class NoSuchName(NotFound, KeyError):
+    """Of dicts, whose callers may wait for a KeyError."""
+
+    __str__ = Exception.__str__
+
+
 class OutOfBudget(Error, MemoryError):
     """Refused before anything was allocated."""
 
@@ -124,8 +133,27 @@ _CLASSES: dict[int, type[Error]] = {int(kind.code): kind for kind in (
     Cancelled, Internal)}
 
 
+class NamedDict(dict[str, _T]):
+    """A dict that says which names it has. what: of what, for a sentence."""
+
+    def __init__(self, what: str, items: Iterable[tuple[str, _T]]):
+        super().__init__(items)
+        self._what = what
+
+    def __missing__(self, name: object) -> NoReturn:
+        raise NoSuchName(
+            f"expected one of the module's {self._what}, "
+            f"{', '.join(map(repr, self)) or 'of which it has none'}, found "
+            f"{name!r}", self._what)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self._what, tuple(self.items()))
+
+
 # The C library's words for a port, by its number too, and for an option.
 _OF_C = re.compile(r"(?:inputs|outputs)\[\d+\] (?=.)|options\.")
+
+_ROOM = re.compile(r"capacity is (\d+) bytes, the result needs (\d+)")
 
 
 def from_status(code: int, message: str, place: str) -> Error:
@@ -133,4 +161,8 @@ def from_status(code: int, message: str, place: str) -> Error:
     said = _OF_C.match(place)
     if said:
         place = place[said.end():]
+    room = _ROOM.match(message)
+    if room:
+        message = (f"expected room for {room[2]} bytes, found {room[1]}"
+                   + message[room.end():])
     return _CLASSES.get(code, Internal)(message.rstrip("\n"), place)

@@ -3,16 +3,16 @@
 
 from __future__ import annotations
 
-import os
-import pathlib
+import math
 import re
-from typing import Any, Iterable, Mapping, Sequence, Union
+from typing import Any, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from ._arrays import VIEWED_DTYPES, refuse_masked
+from ._dtypes import VIEWED_DTYPES
 from ._errors import InvalidArgument
-from ._files import path_text, system_errors
+from ._files import path_text
+from ._given import describe, to_array
 from ._sizes import byte_count, thread_count, truth, whole_number
 
 _NAME = re.compile(r"[A-Za-z_.][A-Za-z0-9_.]*")
@@ -28,14 +28,14 @@ def command_line(*, shapes: Any, dims: Any, values: Any, target: Any,
                  **others: Any) -> list[str]:
     """The flags; what is None or False is left out."""
     flags: list[str] = []
-    known = _mapping(dims, "dims")
-    for name, shape in _mapping(shapes, "shapes").items():
+    known = by_name(dims, "dims")
+    for name, shape in by_name(shapes, "shapes").items():
         flags.append(f"--shape={name}={_shape(name, shape, known)}")
     if known:
         flags.append("--dim=" + ",".join(
             f"{name}={_range(name, bounds)}"
             for name, bounds in known.items()))
-    for name, value in _mapping(values, "values").items():
+    for name, value in by_name(values, "values").items():
         flags.append(f"--value={name}={_numbers(name, value)}")
     if target is not None:
         several = [target] if isinstance(target, str) \
@@ -55,12 +55,7 @@ def command_line(*, shapes: Any, dims: Any, values: Any, target: Any,
     if pieces is not None:
         flags.append(f"--pieces={whole_number(pieces, 'pieces', 1, 1024)}")
     if tolerance is not None:
-        try:
-            flags.append(f"--tolerance={float(tolerance)!r}")
-        except (TypeError, ValueError):
-            raise InvalidArgument("expected a number above zero, such as "
-                                  f"1e-2, found {tolerance!r}",
-                                  "tolerance") from None
+        flags.append(f"--tolerance={_tolerance(tolerance)!r}")
     for keyword, value in others.items():
         flag = "--" + keyword.replace("_", "-")
         if keyword in _SWITCHES:
@@ -77,7 +72,8 @@ def command_line(*, shapes: Any, dims: Any, values: Any, target: Any,
     return flags
 
 
-def _mapping(value: Any, keyword: str) -> Mapping[str, Any]:
+def by_name(value: Any, keyword: str) -> Mapping[str, Any]:
+    """A dict by name, or InvalidArgument; None: an empty one."""
     if value is None:
         return {}
     if not isinstance(value, Mapping) or not all(
@@ -85,6 +81,17 @@ def _mapping(value: Any, keyword: str) -> Mapping[str, Any]:
         raise InvalidArgument("expected a dict by name, found "
                               f"{type(value).__name__}", keyword)
     return value
+
+
+def _tolerance(value: Any) -> float:
+    try:
+        number = math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not 0 < number < math.inf:
+        raise InvalidArgument("expected a finite number above zero, such as "
+                              f"1e-2, found {value!r}", "tolerance")
+    return number
 
 
 def _shape(name: str, shape: Any, dims: Mapping[str, Any]) -> str:
@@ -131,91 +138,43 @@ def _range(name: str, bounds: Any) -> str:
             raise InvalidArgument(f"expected sizes from small to large, found "
                                   f"{bounds!r}", place)
         bounds = (bounds[0], bounds[-1], bounds.step)
-    if not isinstance(bounds, Sequence) or isinstance(bounds, (str, bytes)) \
-            or len(bounds) not in (2, 3):
+    several = tuple(bounds) if isinstance(bounds, Sequence) \
+        and not isinstance(bounds, (str, bytes)) else ()
+    if len(several) not in (2, 3):
         raise InvalidArgument("expected (from, to) or (from, to, step), found "
                               f"{bounds!r}", place)
-    numbers = [whole_number(each, place, 1) for each in bounds]
+    numbers = [whole_number(each, place, 1) for each in several]
     text = f"{numbers[0]}..{numbers[1]}"
     return text if len(numbers) == 2 or numbers[2] == 1 \
         else f"{text}:{numbers[2]}"
 
 
 def _numbers(name: str, value: Any) -> str:
-    refuse_masked(value, f"values[{name!r}]")
-    elements = np.asarray(value).reshape(-1)
+    place = f"values[{name!r}]"
+    array = to_array(value, place, "numbers")
+    try:
+        elements = np.asarray(array)
+    except Exception as error:
+        raise InvalidArgument(f"expected numbers, found {describe(array)}, of "
+                              f"which NumPy makes no array: {error}",
+                              place) from error
+    if elements.size > MOST_VALUES:
+        raise too_many_values()
+    elements = elements.reshape(-1)
     if elements.dtype in VIEWED_DTYPES:
         elements = elements.astype(np.float32)
     if elements.dtype.kind not in "biuf" or elements.size == 0:
-        raise InvalidArgument(f"expected numbers, found {value!r}",
-                              f"values[{name!r}]")
+        raise InvalidArgument(f"expected numbers, found {value!r}", place)
     if elements.dtype.kind == "b":
         elements = elements.astype(np.int8)
     return ",".join(repr(each) for each in elements.tolist())
 
 
-def write_model(model: Any, work: pathlib.Path,
-                names: dict[str, str]) -> pathlib.Path:
-    """The path of a model's file, written first where it is in memory. names:
-    gets what messages are to call such a file."""
-    if isinstance(model, (str, os.PathLike)):
-        return pathlib.Path(path_text(model, "model")).absolute()
-    shown = f"<{type(model).__name__}>"
-    if hasattr(model, "SerializeToString"):
-        model = model.SerializeToString()
-    if not isinstance(model, (bytes, bytearray, memoryview)):
-        raise InvalidArgument("expected a path, the bytes of a model or an "
-                              f"onnx.ModelProto, found {type(model).__name__}",
-                              "model")
-    data = bytes(model)
-    # A ModelProto begins with a number's key, text on tensors with a letter,
-    # a blank, a # or a /.
-    text = data[:1].isalpha() or data[:1] in (b"#", b"/", b"\n", b" ", b"%")
-    path = work / ("model.mlir" if text and b"func" in data else "model.onnx")
-    names[str(path)] = shown
-    with system_errors("cannot be written to a temporary file", "model"):
-        path.write_bytes(data)
-    return path
+# What does not fit one argument of Linux, 128 KiB, at two bytes each.
+MOST_VALUES = 1 << 16
 
 
-def write_calibration(sets: Iterable[Mapping[str, Any]], folder: pathlib.Path,
-                      names: dict[str, str]) -> pathlib.Path:
-    """Dicts of arrays as the folder that the compiler reads. names: gets what
-    messages are to call its files."""
-    if isinstance(sets, Mapping) or not isinstance(sets, Iterable):
-        raise InvalidArgument("expected a folder or several dicts of arrays, "
-                              f"found {type(sets).__name__}", "calibration")
-    for number, arrays in enumerate(sets):
-        place = folder / f"{number:06}"
-        names[str(place)] = f"calibration[{number}]"
-        with system_errors("cannot be written to a temporary folder",
-                           "calibration"):
-            place.mkdir(parents=True)
-            for name, array in _mapping(arrays, "calibration").items():
-                shown = f"calibration[{number}][{name!r}]"
-                path = place / (name.replace("/", "_") + ".npy")
-                names[str(path)] = shown
-                _save_array(path, array, shown)
-    if not folder.exists():
-        raise InvalidArgument("expected dicts of arrays, found none",
-                              "calibration")
-    return folder
-
-
-def _save_array(path: pathlib.Path, array: Any, place: str) -> None:
-    refuse_masked(array, place)
-    try:
-        dense = np.ascontiguousarray(array)
-    except ValueError as error:
-        raise InvalidArgument(f"expected an array, found {type(array).__name__}"
-                              f": {error}", place) from None
-    if dense.dtype.hasobject:
-        raise InvalidArgument("expected an array of numbers, found one of "
-                              "objects", place)
-    if "\0" in path.name:
-        raise InvalidArgument("expected a name, found a NUL in it", place)
-    np.save(path, dense, allow_pickle=False)
-
-
-__all__: Sequence[Union[str, Any]] = ["command_line", "write_calibration",
-                                      "write_model"]
+def too_many_values() -> InvalidArgument:
+    return InvalidArgument("expected no more than a command line takes, found "
+                           "more, mostly of values; leave large ones as inputs",
+                           "values")

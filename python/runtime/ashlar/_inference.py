@@ -11,9 +11,9 @@ from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
-from ._arrays import refuse_masked
+from . import _copies
 from ._cache import Cache
-from ._errors import InvalidArgument
+from ._errors import InvalidArgument, NotFound
 from ._onnx_model import ELEMENT_TYPES, Size, Value
 from ._sizes import thread_count
 from ._specialize import Specialized
@@ -47,6 +47,10 @@ class SessionOptions:
         self.config_entries[key] = value
 
     def get_session_config_entry(self, key: str) -> str:
+        if key not in self.config_entries:
+            raise NotFound("expected one of the entries that were added, "
+                           f"{', '.join(map(repr, self.config_entries)) or 'none'}"
+                           f", found {key!r}", "key")
         return self.config_entries[key]
 
 
@@ -120,9 +124,12 @@ class InferenceSession:
             raise InvalidArgument("expected names of providers, found "
                                   f"{providers!r}", "providers")
         for each in providers or ():
-            name = each[0] if isinstance(each, (tuple, list)) else each
-            if not isinstance(name, str):
-                raise InvalidArgument("expected names of providers, found "
+            name, *more = tuple(each) if isinstance(each, (tuple, list)) \
+                and tuple(each) else (each,)
+            if not isinstance(name, str) or len(more) > 1 or not all(
+                    isinstance(options, Mapping) for options in more):
+                raise InvalidArgument("expected names of providers, or pairs "
+                                      "of a name and a dict of options, found "
                                       f"{each!r}", "providers")
         cache = Cache(cache_dir)
         options.setdefault("remarks", False)
@@ -177,22 +184,21 @@ class InferenceSession:
                 or not isinstance(output_names, Sequence)):
             raise InvalidArgument("expected a list of names, found "
                                   f"{output_names!r}", "output_names")
-        for name in output_names or ():
+        wanted = list(output_names or ()) or names
+        for name in wanted:
             if name not in names:
                 raise InvalidArgument(
                     f"expected some of {', '.join(map(repr, names))}, found "
                     f"{name!r}", "output_names")
-        feed = {name: _dense(name, array)
-                for name, array in input_feed.items()}
+        feed = dict(input_feed.items())
         known = [each.name for each in self._model.description.inputs]
         unknown = [name for name in feed if name not in known]
         if unknown:
             raise InvalidArgument(
                 f"expected {', '.join(map(repr, known)) or 'none'}, found "
                 f"{', '.join(map(repr, unknown))} too", "input_feed")
-        module, taken = self._model.module(feed)
-        results = module._run_with(taken, self._threads)
-        return [results[name] for name in output_names or names]
+        results = self._model.run(feed, self._threads)
+        return [results[name] for name in wanted]
 
     def run_async(self, output_names: Optional[Sequence[str]],
                   input_feed: Mapping[str, Any],
@@ -210,11 +216,4 @@ class InferenceSession:
                 callback(results, user_data, "")
         threading.Thread(target=go).start()
 
-
-def _dense(name: str, array: Any) -> Any:
-    refuse_masked(array, name)
-    if isinstance(array, np.ndarray) and not array.flags.c_contiguous:
-        return np.ascontiguousarray(array)
-    if isinstance(array, (list, int, float, bool, np.generic)):
-        return np.asarray(array)
-    return array
+    __reduce_ex__ = _copies.refuse

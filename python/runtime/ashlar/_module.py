@@ -18,14 +18,15 @@ from typing import Any, Iterable, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
-from . import _native, _tools
-from ._arrays import DTYPES
-from ._errors import Corrupt, Error, InvalidArgument, NotFound
+from . import _copies, _native, _tools
+from ._dtypes import DTYPES
+from ._errors import Corrupt, Error, InvalidArgument, NamedDict, NotFound
 from ._files import (Path, path_text, system_error, system_errors,
                      temporary_folder)
-from ._runtime import Budget, default_runtime
+from ._model_files import of_a_model, refuse_path
+from ._runtime import Budget, runtime_of
 from ._session import Session, check_budget
-from ._sizes import label, truth
+from ._sizes import device_names, label, truth
 
 _log = logging.getLogger("ashlar.load")
 
@@ -122,12 +123,13 @@ class Module:
 
     @functools.cached_property
     def entries(self) -> dict[str, Entry]:
-        """By name, in the order of the file."""
-        return {name: Entry(name,
-                            tuple(TensorInfo(*port) for port in inputs),
-                            tuple(TensorInfo(*port) for port in outputs),
-                            Contract(*cost))
-                for name, inputs, outputs, cost in self._native._entries()}
+        """By name, in the order of the file. Another name is NotFound, with
+        those there are."""
+        return NamedDict("entries", (
+            (name, Entry(name, tuple(TensorInfo(*port) for port in inputs),
+                         tuple(TensorInfo(*port) for port in outputs),
+                         Contract(*cost)))
+            for name, inputs, outputs, cost in self._native._entries()))
 
     @property
     def name(self) -> str:
@@ -158,7 +160,7 @@ class Module:
     @functools.cached_property
     def metadata(self) -> dict[str, str]:
         """What the model says of itself, such as the names of its classes."""
-        return self._native._metadata()
+        return NamedDict("metadata", self._native._metadata().items())
 
     @property
     def _first(self) -> Entry:
@@ -305,6 +307,8 @@ class Module:
                 f"({ports(self.inputs)}) -> ({ports(self.outputs)}), "
                 f"{self.contract.peak_bytes} bytes>")
 
+    __reduce_ex__ = _copies.refuse
+
     def _repr_html_(self) -> str:
         from ._notebook import module_html
         return module_html(self)
@@ -350,10 +354,20 @@ def load(source: Union[Path, bytes], *, name: Optional[str] = None,
     """
     if isinstance(source, (bytes, bytearray, memoryview)):
         place = "<bytes>"
+        if memoryview(source).nbytes <= 4096:
+            refuse_path(bytes(source), "source")
         with system_errors("cannot be held in memory", place):
             descriptor = _memory_file(source)
         name = "memory" if name is None else name
     else:
+        if hasattr(source, "SerializeToString"):
+            raise InvalidArgument("expected a module that was compiled, found "
+                                  f"{type(source).__name__}; ashlar.compile "
+                                  "makes one of it", "source")
+        if isinstance(source, Module):
+            raise InvalidArgument("expected a path or bytes, found an "
+                                  "ashlar.Module; it is loaded, call it with "
+                                  "its inputs", "source")
         place = path_text(source, "source")
         try:
             # Not to wait for the other end of a pipe; the library takes files
@@ -385,19 +399,13 @@ def _memory_file(contents: Any) -> int:
 def check_load_options(name: Any, budget: Any, device: Any,
                        runtime: Any) -> None:
     """Raises InvalidArgument for what is of another kind than load() says."""
-    devices = [device] if isinstance(device, str) else device or ()
-    if not isinstance(devices, Sequence) or not all(
-            isinstance(each, str) and each for each in devices):
-        raise InvalidArgument("expected names of devices, such as 'cpu:0', "
-                              f"found {device!r}", "device")
-    for each in devices:
-        label(each, "device")
+    device_names(device)
     if name is not None:
         label(name, "name")
     check_budget(budget)
-    if runtime is not None and not isinstance(runtime, _native.Runtime):
-        raise InvalidArgument("expected an ashlar.Runtime, found "
-                              f"{type(runtime).__name__}", "runtime")
+    runtime = runtime_of(runtime)
+    if budget is not None:
+        budget._check_of(runtime)
 
 
 def load_descriptor(descriptor: int, source: str, name: str,
@@ -415,16 +423,17 @@ def load_descriptor(descriptor: int, source: str, name: str,
             raise InvalidArgument("expected 'strict' or 'soft', found "
                                   f"{placement!r}", "placement")
         shown = label(name, "name")
-        devices = [device] if isinstance(device, str) else list(device or ())
         native = _native._Module(
-            runtime or default_runtime(), place.encode(), budget, shown,
+            runtime_of(runtime), place.encode(), budget, shown,
             truth(allow_native_code, "allow_native_code"),
             truth(verify_weights, "verify_weights"),
-            [label(each, "device") for each in devices], placement == "soft")
+            device_names(device), placement == "soft")
         module = Module(native, descriptor, **more)
     except Error as error:
+        hint = of_a_model(descriptor, source) \
+            if isinstance(error, Corrupt) else ""
         os.close(descriptor)
-        raise _as_of_load(error, source, (place, shown)) from None
+        raise _as_of_load(error, source, (place, shown), hint) from None
     except BaseException:
         os.close(descriptor)
         raise
@@ -433,15 +442,17 @@ def load_descriptor(descriptor: int, source: str, name: str,
     return module
 
 
-def _as_of_load(error: Error, source: str, ours: tuple[str, str]) -> Error:
+def _as_of_load(error: Error, source: str, ours: tuple[str, str],
+                hint: str) -> Error:
     """With the file as the caller named it, and what to write in Python."""
     place = error.place
     if place in ours:
         place = source
     elif isinstance(error, Corrupt):
         place = f"{source}: {place}"
-    return type(error)(_SET_OPTION.sub(r"; load it with \1=True", error.message),
-                       place, notes=error.notes)
+    return type(error)(
+        _SET_OPTION.sub(r"; load it with \1=True", error.message) + hint, place,
+        notes=error.notes)
 
 
 _SET_OPTION = re.compile(r": set (\w+) in the load options")

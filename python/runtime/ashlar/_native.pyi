@@ -2,7 +2,7 @@
 """Ashlar's C library; see the package `ashlar`."""
 
 from collections.abc import Generator, Sequence
-from typing import Any
+from typing import Any, NoReturn, SupportsIndex
 
 
 def _close() -> None:
@@ -20,6 +20,8 @@ def aligned_bytes(bytes: int) -> Any:
 
 class Device:
     """A device that programs run on; see Runtime.device()."""
+
+    def __reduce_ex__(self, protocol: SupportsIndex, /) -> NoReturn: ...
 
     @property
     def name(self) -> str:
@@ -46,6 +48,8 @@ class Runtime:
         Raises InvalidArgument beyond 4096.
         """
 
+    def __reduce_ex__(self, protocol: SupportsIndex, /) -> NoReturn: ...
+
     @property
     def device_names(self) -> list[str]:
         """The devices that there are, the preferred first."""
@@ -63,6 +67,10 @@ class Runtime:
 
 class _Budget:
     def __init__(self, runtime: Runtime, name: str, limit: int) -> None: ...
+
+    def __reduce_ex__(self, protocol: SupportsIndex, /) -> NoReturn: ...
+
+    def _check_of(self, runtime: Runtime) -> None: ...
 
     @property
     def limit(self) -> int:
@@ -94,6 +102,8 @@ class _Budget:
 class _Module:
     def __init__(self, runtime: Runtime, path: bytes, budget: _Budget | None, name: object | None, allow_native_code: bool, verify_weights: bool, devices: Sequence[str], is_soft: bool) -> None: ...
 
+    def __reduce_ex__(self, protocol: SupportsIndex, /) -> NoReturn: ...
+
     def _describe(self) -> dict: ...
 
     def _entries(self) -> list: ...
@@ -102,6 +112,8 @@ class _Module:
 
 class _Session:
     def __init__(self, module: object, budget: _Budget | None = None, name: object | None = None, threads: int = 0, poison: bool = False, reserve_all: bool = False) -> None: ...
+
+    def __reduce_ex__(self, protocol: SupportsIndex, /) -> NoReturn: ...
 
     def run(self, inputs: Any, out: Any = None, entry: str | None = None) -> dict:
         """
@@ -128,7 +140,8 @@ class _Session:
     def bind(self, inputs: Any, out: Any = None, entry: str | None = None) -> Bindings:
         """
         Checks the arguments once and keeps them: a Bindings, whose run()
-        reads what the inputs hold then and writes the same outputs.
+        reads what the inputs hold then and writes the same outputs. NumPy
+        resizes none of these arrays in place meanwhile.
         """
 
     def close(self) -> None:
@@ -151,6 +164,8 @@ class _Session:
 
 class Run:
     """A run that was started. `await` gives its outputs, as wait() does."""
+
+    def __reduce_ex__(self, protocol: SupportsIndex, /) -> NoReturn: ...
 
     @property
     def done(self) -> bool:
@@ -181,6 +196,8 @@ class Bindings:
     inputs hold may change between runs.
     """
 
+    def __reduce_ex__(self, protocol: SupportsIndex, /) -> NoReturn: ...
+
     def run(self) -> dict:
         """
         Runs with them and gives the outputs by name: the same arrays each
@@ -197,5 +214,6 @@ class Bindings:
     def outputs(self) -> dict:
         """
         The outputs by name, as the last run left them. Raises
-        InvalidArgument before the first.
+        InvalidArgument before the first, and while a run that was
+        started writes them.
         """

@@ -9,7 +9,7 @@ import os
 import threading
 from typing import Any, Optional, Union
 
-from . import _native
+from . import _copies, _native
 from ._errors import Error, InvalidArgument, NotFound
 from ._files import path_text
 from ._sizes import byte_count, label
@@ -41,7 +41,9 @@ def _forget_lock() -> None:
 os.register_at_fork(after_in_child=_forget_lock)
 
 
-def _runtime_of(runtime: Any) -> _native.Runtime:
+def runtime_of(runtime: Any) -> _native.Runtime:
+    """The one that was given, or the one that all share; InvalidArgument for
+    what is none."""
     if runtime is None:
         return default_runtime()
     if not isinstance(runtime, _native.Runtime):
@@ -56,12 +58,14 @@ class Budget(_native._Budget):
 
     limit: a number of bytes, or a text such as "512MiB".
     name:  shown in errors.
+    runtime: whose modules and sessions it serves; that of all who name no other
+             where it is left out.
     """
 
     def __init__(self, limit: Union[int, str], name: str = "budget", *,
                  runtime: Optional[_native.Runtime] = None):
         self.name = label(name, "name")
-        super().__init__(_runtime_of(runtime), self.name,
+        super().__init__(runtime_of(runtime), self.name,
                          byte_count(limit, "limit"))
 
     def __repr__(self) -> str:
@@ -77,7 +81,7 @@ class Trace:
     def __init__(self, path: Union[str, bytes, "os.PathLike[str]"], *,
                  runtime: Optional[_native.Runtime] = None):
         self._path = path_text(path, "path")
-        self._runtime = _runtime_of(runtime)
+        self._runtime = runtime_of(runtime)
         self._is_on = False
 
     def start(self) -> None:
@@ -118,3 +122,5 @@ class Trace:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+
+    __reduce_ex__ = _copies.refuse

@@ -6,7 +6,7 @@ from __future__ import annotations
 import operator
 import re
 from decimal import Decimal
-from typing import Any, Union
+from typing import Any, Sequence, Union
 
 import numpy as np
 
@@ -18,8 +18,10 @@ _MOST = (1 << 63) - 1
 
 def whole_number(value: Any, place: str, least: int = 0,
                  most: int = _MOST) -> int:
-    """An int, or InvalidArgument: NaN, 1.5 and "3" are none."""
+    """An int, or InvalidArgument: NaN, 1.5, "3" and True are none."""
     try:
+        if isinstance(value, bool):
+            raise TypeError
         number = operator.index(value)
     except TypeError:
         raise InvalidArgument(f"expected a whole number, found {value!r}",
@@ -62,6 +64,27 @@ def label(value: Any, place: str) -> str:
         raise InvalidArgument("expected a name, found a NUL in it", place)
     # Halves of characters, as names of files may hold, are spelled out.
     return value.encode(errors="backslashreplace").decode()
+
+
+def device_name(value: Any, place: str) -> str:
+    name = label(value, place)
+    if not name:
+        raise InvalidArgument("expected the name of a device, such as 'cpu:0', "
+                              "found ''", place)
+    return name
+
+
+def device_names(device: Any) -> list[str]:
+    """One name or several, or InvalidArgument; None: none."""
+    if device is None:
+        return []
+    several = [device] if isinstance(device, str) else \
+        list(device) if isinstance(device, Sequence) else []
+    if not several or not all(isinstance(each, str) and each
+                              for each in several):
+        raise InvalidArgument("expected names of devices, such as 'cpu:0', or "
+                              f"None for any, found {device!r}", "device")
+    return [label(each, "device") for each in several]
 
 
 def byte_text(count: int) -> str:

@@ -12,15 +12,19 @@ import pathlib
 import re
 import threading
 from collections import OrderedDict
-from typing import Any, Mapping, Optional
+from typing import Any, Iterable, Mapping, Optional
 
 import numpy as np
 
-from ._arrays import DTYPES, refuse_masked
+from ._arrays import as_numpy
 from ._cache import Cache
 from ._compile import compile
+from ._dtypes import DTYPES
 from ._errors import InvalidArgument, Unsupported
 from ._files import path_text, system_errors
+from ._flags import by_name
+from ._given import advice_for, dense, describe, spelled, to_array
+from ._model_files import refuse_compiled, refuse_model, refuse_path
 from ._module import Module
 from ._onnx_model import ELEMENT_TYPES, OnnxModel, Value, read_onnx
 
@@ -52,25 +56,29 @@ class Specialized:
             if name not in _KEYWORDS:
                 raise TypeError(f"unexpected keyword argument {name!r}; "
                                 f"expected some of {', '.join(_KEYWORDS)}")
+        options = dict(options)
+        for name in ("shapes", "dims", "values"):
+            options[name] = dict(by_name(options.get(name), name)) or None
         if isinstance(model, (str, os.PathLike)):
             shown = path_text(model, "model")
             self._path = pathlib.Path(shown).absolute()
             with system_errors("cannot be read", shown):
                 data = self._path.read_bytes()
+            refuse_compiled(data[:8], shown, f"ashlar.load({shown!r})")
         elif hasattr(model, "SerializeToString"):
             data = model.SerializeToString()
         elif isinstance(model, (bytes, bytearray, memoryview)):
             data = bytes(model)
+            refuse_compiled(data[:8], "<bytes>", "ashlar.load(...)")
+            refuse_path(data, "model")
         else:
-            raise InvalidArgument("expected a path, the bytes of a model or an "
-                                  "onnx.ModelProto, found "
-                                  f"{type(model).__name__}", "model")
+            raise refuse_model(model, "model")
         self.description: OnnxModel = read_onnx(data)
         self._data = data if self._path is None else b""
         self._name = self._path.stem if self._path else \
             self.description.graph_name or "model"
         self._content = hashlib.sha256(data).hexdigest(), self._weights()
-        self._cache, self._options, self._most = cache, dict(options), most
+        self._cache, self._options, self._most = cache, options, most
         self._fixed: set[str] = set()
         self._modules: "OrderedDict[Any, Module]" = OrderedDict()
         self._lock = threading.RLock()
@@ -99,9 +107,11 @@ class Specialized:
         """Whether no size is open that the options do not give."""
         return all(map(self._settled, self.description.inputs))
 
-    def check(self, feed: Mapping[str, Any]) -> None:
-        """Raises InvalidArgument for what no module of this model could take,
-        before one is compiled."""
+    def taken(self, feed: Mapping[str, Any]) -> dict[str, Any]:
+        """The inputs as arrays, where they were numbers and lists. Raises
+        InvalidArgument for what no module of this model could take, before one
+        is compiled."""
+        arrays = dict(feed)
         for each in self.description.inputs:
             if each.name not in feed:
                 if self._settled(each):
@@ -110,23 +120,50 @@ class Specialized:
                     "expected " + ", ".join(
                         repr(name.name) for name in self.description.inputs)
                     + f", found no {each.name!r}", "inputs")
-            array = feed[each.name]
-            refuse_masked(array, each.name)
             wanted = DTYPES.get(ELEMENT_TYPES.get(each.element, ("", ""))[1])
-            found = getattr(array, "dtype", None)
+            given, shape = feed[each.name], _shape_text(each)
+            expected = "an array" if wanted is None else \
+                f"an array of {wanted.name}" + (f", {shape}" if shape else "")
+            array = to_array(given, each.name, expected,
+                             wanted.name if wanted is not None else "")
             # Of tensors of other packages, the module's own check knows more.
             if isinstance(array, np.ndarray) and wanted is not None \
-                    and found != wanted:
+                    and array.dtype != wanted:
+                of = f" of {array.dtype}" \
+                    if isinstance(given, (list, tuple, range)) else ""
                 raise InvalidArgument(
-                    f"expected an array of {wanted.name}, found {found} of "
-                    f"shape {array.shape}; x.astype({wanted.name!r}) converts "
-                    "it", each.name)
-            if not self._settled(each):
-                _check_rank(each, tuple(np.shape(array)))
+                    f"expected {expected}, found {describe(given)}{of}"
+                    + advice_for(given, wanted.name), each.name)
+            if not hasattr(array, "shape"):
+                array = as_numpy(array, f"expected {expected}", each.name)
+            if each.is_static or not self._settled(each):
+                _check_rank(each, tuple(array.shape))
+            arrays[each.name] = array
+        return arrays
+
+    def run(self, feed: Mapping[str, Any], threads: int) -> dict[str, Any]:
+        """The outputs of all inputs' data, by name."""
+        module, taken = self.module(self.taken(feed))
+        ports = {port.name: port for port in module.inputs}
+        for name, array in taken.items():
+            port = ports.get(name)
+            # A copy of what does not fit may be larger than all memory.
+            if port is not None and isinstance(array, np.ndarray) and (
+                    array.ndim != len(port.shape) or any(
+                        found > most for found, most
+                        in zip(array.shape, port.maximum))):
+                raise InvalidArgument(
+                    f"expected shape {port.shape_text}, at most "
+                    f"{_sizes(port.maximum)}, found {_sizes(array.shape)}"
+                    if -1 in port.shape else
+                    f"expected shape {port.shape_text}, found "
+                    f"{_sizes(array.shape)}", name)
+            taken[name] = dense(array, name)
+        results: dict[str, Any] = module._run_with(taken, threads)
+        return results
 
     def module(self, feed: Mapping[str, Any]) -> tuple[Module, dict[str, Any]]:
         """The module for these inputs, and those of them that it takes."""
-        self.check(feed)
         shapes = dict(self._options.get("shapes") or {})
         for each in self.description.inputs:
             if not self._settled(each):
@@ -144,8 +181,10 @@ class Specialized:
                         module = self._make(key, shapes, values)
                     break
                 except Unsupported as error:
-                    needed = {said[1] for node in error.nodes
-                              for said in _NEEDED.finditer(node)}
+                    # As messages spell them.
+                    named = {spelled(name): name for name in feed}
+                    needed = {named.get(said[1], said[1]) for node
+                              in error.nodes for said in _NEEDED.finditer(node)}
                     # All of them, or it would not help.
                     if not needed - self._fixed or not all(
                             _NEEDED.search(node) for node in error.nodes) \
@@ -189,6 +228,16 @@ def _elements(name: str, feed: Mapping[str, Any]) -> np.ndarray:
     return np.ascontiguousarray(feed[name])
 
 
+def _sizes(shape: Iterable[Any]) -> str:
+    return "x".join("?" if size is None else str(size) for size in shape) \
+        or "a scalar"
+
+
+def _shape_text(value: Value) -> str:
+    """As the model has it; empty where even its rank is open."""
+    return "" if value.shape is None else _sizes(value.shape)
+
+
 def _check_rank(value: Value, found: tuple[int, ...]) -> None:
     declared = value.shape
     if declared is None:
@@ -196,8 +245,5 @@ def _check_rank(value: Value, found: tuple[int, ...]) -> None:
     if len(declared) != len(found) or any(
             isinstance(size, int) and size != other
             for size, other in zip(declared, found)):
-        expected = "x".join("?" if size is None else str(size)
-                            for size in declared) or "a scalar"
-        raise InvalidArgument(
-            f"expected shape {expected}, found "
-            f"{'x'.join(map(str, found)) or 'a scalar'}", value.name)
+        raise InvalidArgument(f"expected shape {_sizes(declared)}, found "
+                              f"{_sizes(found)}", value.name)

@@ -16,9 +16,10 @@ import numpy as np
 from onnx import ModelProto
 from onnx.backend.base import Backend, BackendRep, Device, DeviceType
 
-from ._arrays import refuse_masked
+from . import _copies
 from ._cache import Cache
 from ._errors import InvalidArgument, Unsupported
+from ._given import to_array
 from ._sizes import whole_number
 from ._specialize import Specialized
 
@@ -48,16 +49,10 @@ class AshlarRep(BackendRep):
                 raise InvalidArgument(f"expected {len(names)} inputs, found "
                                       f"{len(inputs)}", "inputs")
             feed = dict(zip(names, inputs))
-        feed = {name: _dense(name, array) for name, array in feed.items()}
-        module, taken = self._model.module(feed)
-        results = module._run_with(taken, 0)
+        results = self._model.run(feed, 0)
         return tuple(results[each.name] for each in described.outputs)
 
-
-def _dense(name: str, array: Any) -> Any:
-    refuse_masked(array, name)
-    return np.ascontiguousarray(array) if isinstance(array, np.ndarray) \
-        and not array.flags.c_contiguous else np.asarray(array)
+    __reduce_ex__ = _copies.refuse
 
 
 class AshlarBackend(Backend):
@@ -104,9 +99,8 @@ class AshlarBackend(Backend):
         if len(names) != len(given):
             raise InvalidArgument(f"expected {len(names)} inputs, found "
                                   f"{len(given)}", "inputs")
-        for name, array in zip(names, given):
-            refuse_masked(array, name)
-        arrays = dict(zip(names, map(np.asarray, given)))
+        arrays = {name: _numpy(array, name)
+                  for name, array in zip(names, given)}
         graph = helper.make_graph(
             [node], node.op_type or "node",
             [helper.make_tensor_value_info(
@@ -136,6 +130,15 @@ class AshlarBackend(Backend):
             return Device(device).type == DeviceType.CPU
         except (AttributeError, ValueError, KeyError):
             return False
+
+
+def _numpy(array: Any, name: str) -> np.ndarray:
+    array = to_array(array, name)
+    try:
+        return np.asarray(array)
+    except Exception as error:
+        raise InvalidArgument("expected an array, found what gives NumPy no "
+                              f"memory: {error}", name) from error
 
 
 def _opset_of(node: Any, outputs_info: Any) -> int:

@@ -55,6 +55,11 @@ const TypeForm *formOf(uint32_t type) {
   return nullptr;
 }
 
+/// What is pinned for a GPU is host memory as well: CUDAHost and ROCMHost.
+bool isHost(int64_t device) {
+  return device == nb::device::cpu::value || device == 3 || device == 11;
+}
+
 /// Whether an array can be passed on as it is.
 template <typename Array> bool isTaken(const Array &array, uint32_t type) {
   const TypeForm *form = formOf(type);
@@ -62,9 +67,7 @@ template <typename Array> bool isTaken(const Array &array, uint32_t type) {
   if (!form || found.code != uint8_t(form->code) || found.bits != form->bits ||
       found.lanes != 1 || array.ndim() > ASHLAR_MAX_RANK)
     return false;
-  // What is pinned for a GPU is host memory as well: CUDAHost and ROCMHost.
-  int device = array.device_type();
-  if (device != nb::device::cpu::value && device != 3 && device != 11)
+  if (!isHost(array.device_type()))
     return false;
   int64_t expected = 1;
   bool isEmpty = false, isDense = true;
@@ -130,7 +133,7 @@ bool isMasked(nb::handle object) {
 /// was consumed before; null: it has none to give. What it raised is `refusal`.
 nb::object lendingOf(nb::handle object, nb::object &refusal) {
   // Those of NumPy are made for each call.
-  if (isNumpyArray(object) || !nb::hasattr(object, "__dlpack__"))
+  if (!nb::hasattr(object, "__dlpack__"))
     return {};
   nb::object ask = object.attr("__dlpack__");
   for (bool isVersioned : {true, false})
@@ -148,6 +151,30 @@ nb::object lendingOf(nb::handle object, nb::object &refusal) {
   return {};
 }
 
+/// Whether it says to be in the host's memory, or nothing: a capsule of one
+/// that says otherwise is not asked for.
+bool isOnHost(nb::handle object) {
+  if (!nb::hasattr(object, "__dlpack_device__"))
+    return true;
+  // Where it is wrong, _arrays.prepare asks again and says why.
+  try {
+    nb::object claim = object.attr("__dlpack_device__")();
+    Py_ssize_t device = -1, number = -1;
+    if (PyTuple_Check(claim.ptr()) && PyTuple_Size(claim.ptr()) == 2) {
+      device = PyNumber_AsSsize_t(PyTuple_GetItem(claim.ptr(), 0), nullptr);
+      if (!PyErr_Occurred())
+        number = PyNumber_AsSsize_t(PyTuple_GetItem(claim.ptr(), 1), nullptr);
+    }
+    if (PyErr_Occurred())
+      throw nb::python_error();
+    return isHost(device) && number >= 0;
+  } catch (nb::python_error &error) {
+    if (!error.matches(PyExc_Exception))
+      throw;
+    return false;
+  }
+}
+
 /// Fills `array` from any object that holds memory of the port's type, or
 /// raises what is wrong with it. What NumPy has no name for in DLPack, and
 /// whatever is to be refused, takes the way through _arrays.prepare, which
@@ -160,9 +187,13 @@ ashlar_tensor_t take(nb::handle object, const Port &port, bool isOutput,
                nb::cast<std::string>(nb::str(object.type().attr("__module__")))
                        .rfind("jax", 0) == 0;
   nb::object refusal;
-  if (!isJax && !isToBeNegated(object) && !isMasked(object)) {
+  bool isNumpy = isNumpyArray(object);
+  if (!isJax && !isToBeNegated(object) && !isMasked(object) &&
+      (isNumpy || isOnHost(object))) {
     // A capsule is consumed as such, so that its name says so.
-    nb::object lent = lendingOf(object, refusal);
+    nb::object lent;
+    if (!isNumpy)
+      lent = lendingOf(object, refusal);
     if (nb::try_cast<Array>(lent.is_valid() ? nb::handle(lent) : object, array,
                             false) &&
         isTaken(array, port.info.type))
@@ -173,7 +204,8 @@ ashlar_tensor_t take(nb::handle object, const Port &port, bool isOutput,
     prepared = nb::module_::import_("ashlar._arrays")
                    .attr("prepare")(object, port.name,
                                     ashlar_element_type_name(port.info.type),
-                                    port.info.shape_text, isOutput);
+                                    port.info.shape_text, isOutput,
+                                    refusal.is_valid() ? refusal : nb::none());
   } catch (nb::python_error &error) {
     if (refusal.is_valid())
       PyException_SetCause(error.value().ptr(), refusal.release().ptr());
@@ -205,12 +237,19 @@ std::vector<nb::object> inOrder(const std::vector<Port> &ports,
     }
     if (PyErr_Occurred())
       throw nb::python_error();
-    if (found == ports.size() && nb::len(objects) == found)
+    if (found == ports.size() && size_t(PyDict_Size(objects.ptr())) == found)
       return result;
-  } else if (PyTuple_Check(objects.ptr()) || PyList_Check(objects.ptr())) {
-    if (nb::len(objects) == ports.size()) {
-      for (size_t i = 0; i < ports.size(); ++i)
-        result[i] = objects[i];
+  } else if (bool isTuple = PyTuple_Check(objects.ptr());
+             isTuple || PyList_Check(objects.ptr())) {
+    // What they hold, whatever a class of its own says of it.
+    auto sizeOf = isTuple ? PyTuple_Size : PyList_Size;
+    auto itemOf = isTuple ? PyTuple_GetItem : PyList_GetItem;
+    if (size_t(sizeOf(objects.ptr())) == ports.size()) {
+      for (size_t i = 0; i < ports.size(); ++i) {
+        result[i] = nb::borrow(itemOf(objects.ptr(), Py_ssize_t(i)));
+        if (!result[i].is_valid())
+          throw nb::python_error();
+      }
       return result;
     }
   } else if (ports.size() == 1) {
@@ -225,13 +264,28 @@ std::vector<nb::object> inOrder(const std::vector<Port> &ports,
   raise(ASHLAR_INTERNAL, "arguments were refused without a reason", what);
 }
 
+/// NumPy moves no array that is referred to weakly, whatever who resizes it in
+/// place says of other references; `held` gets such, to it and to the array it
+/// is a view of.
+void hold(nb::object array, std::vector<nb::object> &held) {
+  for (int views = 0; views < 2 && array.is_valid() && isNumpyArray(array);
+       ++views) {
+    PyObject *reference = PyWeakref_NewRef(array.ptr(), nullptr);
+    if (!reference)
+      throw nb::python_error();
+    held.push_back(nb::steal(reference));
+    static PyObject *base = PyUnicode_InternFromString("base");
+    array = array.attr(nb::handle(base));
+  }
+}
+
 } // namespace
 
 nb::object python::viewedType(uint32_t type) {
   const TypeForm *form = formOf(type);
   if (!form || !form->view)
     return nb::none();
-  return nb::module_::import_("ashlar._arrays").attr("view_type")(form->view);
+  return nb::module_::import_("ashlar._dtypes").attr("view_type")(form->view);
 }
 
 bool python::isNarrowSigned(uint32_t type) {
@@ -280,8 +334,11 @@ Arguments::Arguments(const std::vector<Port> &inputPorts,
     : outputPorts(outputPorts), in(inputPorts.size()),
       results(outputPorts.size()), read(inputPorts.size()) {
   std::vector<nb::object> objects = inOrder(inputPorts, inputs, "inputs");
-  for (size_t i = 0; i < in.size(); ++i)
+  held.reserve(2 * (in.size() + (out.is_none() ? 0 : results.size())));
+  for (size_t i = 0; i < in.size(); ++i) {
     in[i] = take(objects[i], inputPorts[i], false, read[i]);
+    hold(objects[i], held);
+  }
   if (out.is_none()) {
     blocks.reserve(results.size());
     for (size_t i = 0; i < results.size(); ++i) {
@@ -297,6 +354,7 @@ Arguments::Arguments(const std::vector<Port> &inputPorts,
   written.resize(results.size());
   for (size_t i = 0; i < results.size(); ++i) {
     results[i] = take(given[i], outputPorts[i], true, written[i]);
+    hold(given[i], held);
     const ashlar_tensor_info_t &info = outputPorts[i].info;
     bool fits = !outputPorts[i].isFixed() || info.rank == results[i].rank;
     for (uint32_t d = 0; fits && d < info.rank; ++d)
@@ -308,6 +366,26 @@ Arguments::Arguments(const std::vector<Port> &inputPorts,
                                 ashlar_element_type_name(info.type),
                                 info.shape_text);
   }
+}
+
+KeptStatus Arguments::explained(KeptStatus status) const {
+  if (given.empty() || status.code != ASHLAR_INVALID_ARGUMENT ||
+      status.message.rfind("capacity is ", 0) != 0 ||
+      status.place.rfind("outputs[", 0) != 0)
+    return status;
+  size_t number = std::strtoull(status.place.c_str() + 8, nullptr, 10);
+  if (number >= outputPorts.size())
+    return status;
+  const ashlar_tensor_info_t &info = outputPorts[number].info;
+  nb::list maximum;
+  for (uint32_t d = 0; d < info.rank; ++d)
+    maximum.append(info.maximum[d]);
+  nb::object advice =
+      nb::module_::import_("ashlar._arrays")
+          .attr("room_advice")(ashlar_element_type_name(info.type),
+                               nb::tuple(maximum));
+  status.message += "; " + nb::cast<std::string>(advice);
+  return status;
 }
 
 nb::dict Arguments::named() const {

@@ -48,6 +48,9 @@ public:
   ashlar_tensor_t *outputs() { return results.data(); }
   size_t outputCount() const { return results.size(); }
 
+  /// A refusal of arrays to write to that are too small, with what is not.
+  KeptStatus explained(KeptStatus status) const;
+
   /// The outputs by name, in the shapes that outputs() have now.
   nb::dict named() const;
 
@@ -56,6 +59,7 @@ private:
   std::vector<ashlar_tensor_t> in, results;
   std::vector<nb::ndarray<nb::ro>> read;
   std::vector<nb::ndarray<>> written;
+  std::vector<nb::object> held;  ///< weakly, so that no memory moves
   std::vector<nb::object> given; ///< `out` by position; empty: none
   std::vector<Block> blocks;     ///< else
 };

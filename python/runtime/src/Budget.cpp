@@ -6,9 +6,18 @@
 using namespace ashlar;
 using namespace ashlar::python;
 
-Budget::Budget(const Runtime &runtime, const std::string &name,
-               uint64_t limit) {
+Budget::Budget(const Runtime &runtime, const std::string &name, uint64_t limit)
+    : runtime(runtime.id()) {
   check(ashlar_budget_create(runtime.get(), name.c_str(), limit, handle.out()));
+}
+
+void Budget::checkOf(uint64_t wanted) const {
+  if (runtime != wanted)
+    raise(ASHLAR_INVALID_ARGUMENT,
+          "expected a budget of the module's runtime, found one of another; "
+          "ashlar.Budget(..., runtime=...) makes one of a runtime, and a child "
+          "made by fork has one of its own",
+          "budget");
 }
 
 ashlar_budget_statistics_t Budget::query() const {
@@ -39,9 +48,17 @@ static nb::list holders(const Budget &budget) {
 }
 
 void python::bindBudget(nb::module_ &module) {
-  nb::class_<Budget>(module, "_Budget")
+  nb::class_<Budget> budget(module, "_Budget");
+  refuseCopies(budget);
+  budget
       .def(nb::init<const Runtime &, const std::string &, uint64_t>(),
            nb::arg("runtime"), nb::arg("name"), nb::arg("limit"))
+      .def(
+          "_check_of",
+          [](const Budget &budget, const Runtime &runtime) {
+            budget.checkOf(runtime.id());
+          },
+          nb::arg("runtime"))
       .def_prop_ro(
           "limit", [](const Budget &budget) { return budget.query().limit; },
           "Bytes that may be charged at the same time.")

@@ -38,7 +38,10 @@ portsOf(ashlar_entry_t *entry, size_t count,
 
 Module::Module(const Runtime &runtime, nb::bytes path, const Budget *budget,
                nb::object name, bool allowNativeCode, bool verifyWeights,
-               const std::vector<std::string> &devices, bool isSoft) {
+               const std::vector<std::string> &devices, bool isSoft)
+    : runtime(runtime.id()) {
+  if (budget)
+    budget->checkOf(runtime.id());
   ashlar_load_options_t options = ASHLAR_LOAD_OPTIONS_INIT;
   options.budget = Budget::handleOf(budget);
   std::string nameText;
@@ -157,7 +160,9 @@ static nb::dict metadata(const Module &module) {
 }
 
 void python::bindModule(nb::module_ &module) {
-  nb::class_<Module>(module, "_Module")
+  nb::class_<Module> loaded(module, "_Module");
+  refuseCopies(loaded);
+  loaded
       .def(nb::init<const Runtime &, nb::bytes, const Budget *, nb::object,
                     bool, bool, const std::vector<std::string> &, bool>(),
            nb::arg("runtime"), nb::arg("path"), nb::arg("budget").none(),

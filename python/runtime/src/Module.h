@@ -34,12 +34,14 @@ public:
          nb::object name, bool allowNativeCode, bool verifyWeights,
          const std::vector<std::string> &devices, bool isSoft);
   ashlar_module_t *get() const { return handle.get(); }
+  uint64_t runtimeId() const { return runtime; }
   ashlar_module_info_t query() const;
   /// None: the first. Raises NotFound with the names there are.
   const Entry &entry(nb::handle name) const;
   const std::vector<Entry> &entries() const { return all; }
 
 private:
+  uint64_t runtime;
   Handle<ashlar_module_t, ashlar_module_release> handle;
   std::vector<Entry> all;
 };

@@ -22,31 +22,51 @@ Bindings::Bindings(nb::handle session, nb::handle inputs, nb::handle out,
         of.get(), chosen.handle, arguments->inputs(), arguments->inputCount(),
         arguments->outputs(), arguments->outputCount(), handle.out());
   }
-  status.check();
+  arguments->explained(status).check();
   outputs = arguments->named();
   for (const Port &port : chosen.outputs)
     isFixed &= port.isFixed();
 }
 
 Bindings::~Bindings() {
+  if (of.flight && of.flight->bindings == this)
+    of.flight->bindings = nullptr;
   if (!handle.get() || handle.isOfParent())
     return;
   ReleasedGil released;
   handle.reset();
 }
 
-/// Where sizes depend on data, as the last run left them.
-nb::dict Bindings::results() {
+KeptStatus Bindings::takeShapes() {
+  for (size_t i = 0; !isFixed && i < arguments->outputCount(); ++i) {
+    KeptStatus status = ashlar_bindings_output_shape(
+        handle.get(), i, arguments->outputs()[i].shape);
+    if (status.code != ASHLAR_OK)
+      return status;
+  }
+  // Nothing of Python runs here: who asks for them makes the arrays.
+  areNamed &= isFixed;
   hasRun = true;
-  if (isFixed)
-    return outputs;
-  for (size_t i = 0; i < arguments->outputCount(); ++i)
-    check(ashlar_bindings_output_shape(handle.get(), i,
-                                       arguments->outputs()[i].shape));
-  return arguments->named();
+  return {};
+}
+
+nb::dict Bindings::results() {
+  if (!areNamed)
+    outputs = arguments->named();
+  areNamed = true;
+  return outputs;
 }
 
 nb::dict Bindings::lastResults() {
+  if (of.flight && of.flight->bindings == this) {
+    of.flight->checkProcess();
+    if (!of.flight->wait(0))
+      raise(ASHLAR_INVALID_ARGUMENT,
+            "expected a run that has ended, found one in flight, which writes "
+            "them; wait for it",
+            "outputs");
+    of.flight->settle(of.get());
+  }
   if (!hasRun)
     raise(ASHLAR_INVALID_ARGUMENT,
           "expected a run that has ended, found none, so that they hold "
@@ -63,12 +83,14 @@ nb::dict Bindings::run() {
     status = ashlar_bindings_run(handle.get());
   }
   status.check();
+  takeShapes().check();
   return results();
 }
 
 std::shared_ptr<Flight> Bindings::start() {
   Session::Use use(of);
   auto started = std::make_shared<Flight>();
+  started->bindings = this;
   KeptStatus status;
   {
     ReleasedGil released;
@@ -109,16 +131,13 @@ nb::object Run::wait(double seconds) {
   }
   flight->status.check();
   if (!results.is_valid()) {
-    if (bindings.is_valid()) {
-      results = nb::cast<Bindings &>(bindings).results();
-    } else {
-      // Who took the session further has settled it.
-      Session &of = nb::cast<Session &>(session);
-      if (of.flight == flight && !of.isClosed())
-        flight->settle(of.get());
-      flight->status.check();
-      results = flight->arguments->named();
-    }
+    // Who took the session further has settled it.
+    Session &of = nb::cast<Session &>(session);
+    if (of.flight == flight && !of.isClosed())
+      flight->settle(of.get());
+    flight->status.check();
+    results = bindings.is_valid() ? nb::cast<Bindings &>(bindings).results()
+                                  : flight->arguments->named();
   }
   return results;
 }
@@ -130,11 +149,12 @@ void Run::cancel() {
 }
 
 void python::bindRun(nb::module_ &module) {
-  nb::class_<Run>(
+  nb::class_<Run> run(
       module, "Run",
       "A run that was started. `await` gives its outputs, as wait() "
-      "does.")
-      .def_prop_ro("done", &Run::isDone, "Whether it has ended, well or not.")
+      "does.");
+  refuseCopies(run);
+  run.def_prop_ro("done", &Run::isDone, "Whether it has ended, well or not.")
       .def("_wait", &Run::wait, nb::arg("seconds"),
            nb::sig("def _wait(self, seconds: float) -> typing.Any"))
       .def(
@@ -160,10 +180,12 @@ void python::bindRun(nb::module_ &module) {
            "Asks the run to end early; waiting for it then raises Cancelled,\n"
            "unless it had ended before.");
 
-  nb::class_<Bindings>(
+  nb::class_<Bindings> bindings(
       module, "Bindings",
       "Arguments that a session has checked once. Their memory "
-      "is kept; what the\ninputs hold may change between runs.")
+      "is kept; what the\ninputs hold may change between runs.");
+  refuseCopies(bindings);
+  bindings
       .def(
           "run", &Bindings::run,
           "Runs with them and gives the outputs by name: the same arrays each\n"
@@ -177,7 +199,9 @@ void python::bindRun(nb::module_ &module) {
           },
           "Starts a run with them: a Run. All runs of the same bindings have\n"
           "the same outputs, so wait for one before the next is started.")
-      .def_prop_ro("outputs", &Bindings::lastResults,
-                   "The outputs by name, as the last run left them. Raises\n"
-                   "InvalidArgument before the first.");
+      .def_prop_ro(
+          "outputs", &Bindings::lastResults,
+          "The outputs by name, as the last run left them. Raises\n"
+          "InvalidArgument before the first, and while a run that was\n"
+          "started writes them.");
 }

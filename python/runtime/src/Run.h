@@ -15,8 +15,11 @@ public:
   ~Bindings(); ///< waits for a run of theirs
   nb::dict run();
   std::shared_ptr<Flight> start();
+  /// After a run, while the session has had no other.
+  KeptStatus takeShapes();
+  /// As the last run that has ended left them.
   nb::dict results();
-  /// results(), of which there are none before a run.
+  /// The same, for who knows of no run.
   nb::dict lastResults();
   const Entry &entry() const { return chosen; }
   nb::object session() const { return owner; }
@@ -28,7 +31,7 @@ private:
   std::unique_ptr<Arguments> arguments;
   Handle<ashlar_bindings_t, ashlar_bindings_release> handle;
   bool isFixed = true; ///< no output's shape depends on data
-  bool hasRun = false;
+  bool hasRun = false, areNamed = true;
   nb::dict outputs;
 };
 

@@ -9,7 +9,9 @@
 using namespace ashlar;
 using namespace ashlar::python;
 
-Runtime::Runtime(uint32_t threads) {
+static std::atomic<uint64_t> runtimes{0};
+
+Runtime::Runtime(uint32_t threads) : number(++runtimes) {
   ashlar_runtime_options_t options = ASHLAR_RUNTIME_OPTIONS_INIT;
   options.threads = threads;
   check(ashlar_runtime_create(&options, handle.out()));
@@ -32,8 +34,10 @@ static std::vector<std::string> split(const char *text) {
 }
 
 void python::bindRuntime(nb::module_ &module) {
-  nb::class_<Device>(module, "Device",
-                     "A device that programs run on; see Runtime.device().")
+  nb::class_<Device> device(
+      module, "Device", "A device that programs run on; see Runtime.device().");
+  refuseCopies(device);
+  device
       .def_prop_ro(
           "name",
           [](const Device &device) {
@@ -57,10 +61,12 @@ void python::bindRuntime(nb::module_ &module) {
                std::string(ashlar_device_name(device.handle)) + ">";
       });
 
-  nb::class_<Runtime>(
+  nb::class_<Runtime> runtime(
       module, "Runtime",
       "What devices, budgets and modules belong to. There is one that all use "
-      "who\nname no other; make your own for other numbers of threads.")
+      "who\nname no other; make your own for other numbers of threads.");
+  refuseCopies(runtime);
+  runtime
       .def(
           "__init__",
           [](Runtime *runtime, nb::object threads) {
@@ -83,7 +89,7 @@ void python::bindRuntime(nb::module_ &module) {
           [](const Runtime &runtime, nb::object name) {
             auto text =
                 nb::cast<std::string>(nb::module_::import_("ashlar._sizes")
-                                          .attr("label")(name, "name"));
+                                          .attr("device_name")(name, "name"));
             ashlar_device_t *device;
             check(ashlar_device_open(runtime.get(), text.c_str(), &device));
             return Device{device};

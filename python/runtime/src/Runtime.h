@@ -11,8 +11,11 @@ class Runtime {
 public:
   explicit Runtime(uint32_t threads);
   ashlar_runtime_t *get() const { return handle.get(); }
+  /// Of no other in this process.
+  uint64_t id() const { return number; }
 
 private:
+  uint64_t number;
   Handle<ashlar_runtime_t, ashlar_runtime_release> handle;
 };
 

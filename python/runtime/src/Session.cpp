@@ -40,9 +40,14 @@ bool Flight::wait(uint64_t nanoseconds) {
 }
 
 void Flight::settle(ashlar_session_t *session) {
-  if (hasShapes || !arguments || status.code != ASHLAR_OK)
+  if (hasShapes || status.code != ASHLAR_OK)
     return;
   hasShapes = true;
+  if (!arguments) {
+    if (bindings)
+      status = bindings->takeShapes();
+    return;
+  }
   for (size_t i = 0; i != arguments->outputCount(); ++i) {
     KeptStatus found = ashlar_session_output_shape(
         session, entry, i, arguments->outputs()[i].shape);
@@ -54,6 +59,8 @@ void Flight::settle(ashlar_session_t *session) {
 Session::Session(nb::object module, const Budget *budget, nb::object name,
                  uint32_t threads, bool poison, bool reserveAll)
     : owner(std::move(module)) {
+  if (budget)
+    budget->checkOf(this->module().runtimeId());
   ashlar_session_options_t options = ASHLAR_SESSION_OPTIONS_INIT;
   std::string nameText;
   if (!name.is_none()) {
@@ -121,7 +128,7 @@ nb::dict Session::run(nb::handle inputs, nb::handle out, nb::handle entry) {
         handle.get(), chosen.handle, arguments.inputs(), arguments.inputCount(),
         arguments.outputs(), arguments.outputCount());
   }
-  status.check();
+  arguments.explained(status).check();
   return arguments.named();
 }
 
@@ -139,7 +146,7 @@ std::shared_ptr<Flight> Session::start(nb::handle inputs, nb::handle out,
         handle.get(), entry.handle, arguments.inputs(), arguments.inputCount(),
         arguments.outputs(), arguments.outputCount(), started->event.out());
   }
-  status.check();
+  arguments.explained(status).check();
   return flight = started;
 }
 
@@ -160,7 +167,9 @@ static nb::dict statistics(Session &session) {
 }
 
 void python::bindSession(nb::module_ &module) {
-  nb::class_<Session>(module, "_Session")
+  nb::class_<Session> session(module, "_Session");
+  refuseCopies(session);
+  session
       .def(
           "__init__",
           [](Session *session, nb::object module, const Budget *budget,
@@ -222,7 +231,8 @@ void python::bindSession(nb::module_ &module) {
           nb::sig("def bind(self, inputs: typing.Any, out: typing.Any = None, "
                   "entry: str | None = None) -> Bindings"),
           "Checks the arguments once and keeps them: a Bindings, whose run()\n"
-          "reads what the inputs hold then and writes the same outputs.")
+          "reads what the inputs hold then and writes the same outputs. NumPy\n"
+          "resizes none of these arrays in place meanwhile.")
       .def("close", &Session::close,
            "Gives its memory and threads back. It cannot be used afterwards.")
       .def_prop_ro("closed", &Session::isClosed,

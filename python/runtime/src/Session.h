@@ -9,12 +9,15 @@
 
 namespace ashlar::python {
 
+class Bindings;
+
 /// A run that was started and may still write its outputs.
 class Flight {
 public:
   ~Flight(); ///< waits for it
   Handle<ashlar_event_t, ashlar_event_release> event;
   std::unique_ptr<Arguments> arguments;  ///< null: of bindings
+  Bindings *bindings = nullptr;          ///< unless they are gone
   const ashlar_entry_t *entry = nullptr; ///< of the arguments
   /// Raises where a fork lies between its start and now.
   void checkProcess() const;

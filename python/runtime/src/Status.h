@@ -17,6 +17,19 @@ namespace ashlar::python {
 [[noreturn]] void raise(int32_t code, const std::string &message,
                         const std::string &place);
 
+/// Has pickle and copy raise a TypeError that says what to do instead.
+template <typename Class> void refuseCopies(Class &type) {
+  type.def(
+      "__reduce_ex__",
+      [](nb::object self, nb::object protocol) {
+        return nb::module_::import_("ashlar._copies")
+            .attr("refuse")(self, protocol);
+      },
+      nb::arg("protocol"),
+      nb::sig("def __reduce_ex__(self, protocol: typing.SupportsIndex, /) -> "
+              "typing.NoReturn"));
+}
+
 /// Raises unless the status is OK. Needs the GIL.
 void check(const ashlar_status_t &status);
 
