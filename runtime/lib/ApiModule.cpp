@@ -148,12 +148,14 @@ ashlar_module_check_file(ashlar_runtime_t *runtime, const char *path,
     ASHLAR_RETURN_IF_ERROR(module.plan());
     uint32_t workers = sessionWorkers(module, of.threads);
     ashlar_module_cost_t cost = ASHLAR_MODULE_COST_INIT;
-    ASHLAR_RETURN_IF_ERROR(module.cost(workers, of.reserve_all != 0, cost));
+    ASHLAR_RETURN_IF_ERROR(
+        module.cost(workers, of.reserve_all != 0, !of.arena, cost));
     if (out_cost)
       ASHLAR_RETURN_IF_ERROR(writeStruct(cost, out_cost, "out_cost"));
     return module.checkFit(sessions, workers, of.reserve_all != 0,
                            session_budget ? *session_budget->impl
-                                          : *runtime->impl->budget());
+                                          : *runtime->impl->budget(),
+                           of.arena ? of.arena->impl.get() : nullptr);
   });
 }
 

@@ -53,6 +53,26 @@ static Status writeShape(const BoundCall &call, size_t index,
 
 extern "C" {
 
+ashlar_status_t ashlar_arena_create(ashlar_runtime_t *runtime,
+                                    ashlar_budget_t *budget, const char *name,
+                                    ashlar_arena_t **out_arena) {
+  if (out_arena)
+    *out_arena = nullptr;
+  return guard([&]() -> Status {
+    if (!runtime)
+      return isNull("runtime");
+    if (!name)
+      return isNull("name");
+    if (!out_arena)
+      return isNull("out_arena");
+    *out_arena = new ashlar_arena_t{std::make_shared<SharedArena>(
+        runtime->impl, budget ? budget->impl : runtime->impl->budget(), name)};
+    return {};
+  });
+}
+
+void ashlar_arena_release(ashlar_arena_t *arena) { delete arena; }
+
 ashlar_status_t ashlar_session_create(ashlar_module_t *module,
                                       ashlar_budget_t *budget,
                                       const ashlar_session_options_t *options,
@@ -83,6 +103,14 @@ ashlar_status_t ashlar_session_create(ashlar_module_t *module,
     given.growthStep = read.growth_bytes;
     given.highWater = read.high_water_bytes;
     given.priority = read.priority;
+    if (read.arena_busy > ASHLAR_ARENA_REFUSE)
+      return invalidArgument(concat("unknown value ", read.arena_busy),
+                             "options.arena_busy");
+    given.waitsForArena = read.arena_busy == ASHLAR_ARENA_WAIT;
+    if (read.arena)
+      given.arena = read.arena->impl;
+    if (read.arena && given.arena->runtime != module->impl->runtime)
+      return invalidArgument("the arena is another runtime's", "options.arena");
     auto session = std::make_shared<Session>(module->impl, std::move(given));
     ASHLAR_RETURN_IF_ERROR(session->start());
     *out_session = new ashlar_session_t{std::move(session)};

@@ -79,7 +79,7 @@ Status BoundCall::regain() {
           session.stagingOutput(entry, i, output.bytes, output.base));
   }
   trims = session.trimCount();
-  return {};
+  return patchAddresses();
 }
 
 /// What is left of a run on devices that return early.

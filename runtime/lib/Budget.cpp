@@ -51,6 +51,20 @@ Charge::~Charge() {
   budget->lines.erase(line);
 }
 
+uint64_t Charge::payBack(uint64_t bytes) {
+  if (!budget)
+    return 0;
+  if (bytes >= line->bytes) {
+    bytes = line->bytes;
+    *this = Charge();
+    return bytes;
+  }
+  std::lock_guard<std::mutex> guard(budget->lock());
+  budget->count(*line, 0 - bytes);
+  line->bytes -= bytes;
+  return bytes;
+}
+
 const Budget::Account *Budget::findAccount(const std::string &place) const {
   for (const Account &account : accounts)
     if (account.place == place)

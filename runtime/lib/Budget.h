@@ -35,6 +35,11 @@ public:
   }
   ~Charge();
 
+  /// At most so many bytes; how many it was. Nothing is left of one that has
+  /// paid all.
+  uint64_t payBack(uint64_t bytes);
+  bool isEmpty() const { return !budget; }
+
 private:
   friend class Budget;
   struct Line {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Buffer.h"
+#include "CheckedMath.h"
+#include "SharedArena.h"
 
 #include <algorithm>
 #include <sys/mman.h>
+#include <unistd.h>
 
 namespace ashlar::runtime {
 
@@ -21,6 +23,8 @@ bool Buffer::growsInPlace(const Runtime &runtime,
 }
 
 Buffer::~Buffer() {
+  if (shared)
+    shared->quit(*this, sharedNumber);
   if (!runtime)
     return;
   if (isEmbedders) {
@@ -70,6 +74,8 @@ Status Buffer::allocate(const BufferUse &use, uint64_t bytes, Charge receipt,
 Status Buffer::grow(uint64_t bytes, Budget &budget, const std::string &holder) {
   if (bytes <= used)
     return {};
+  if (shared)
+    return shared->grow(*this, sharedNumber, bytes);
   if (bytes > byteCount)
     return corrupt("a size exceeds the module's own largest");
   Charge receipt;
@@ -80,15 +86,43 @@ Status Buffer::grow(uint64_t bytes, Budget &budget, const std::string &holder) {
   return {};
 }
 
-uint64_t Buffer::trim() {
-  if (used == 0 || isEmbedders || !isHostMemory(device))
+uint64_t Buffer::shrink(uint64_t bytes) {
+  if (used <= bytes || isEmbedders || !isHostMemory(device))
     return 0;
   // Mapped for us alone, so it reads as zeros when it is touched again.
-  madvise(address.base, byteCount, MADV_DONTNEED);
-  uint64_t bytes = used;
-  charges.clear();
-  used = 0;
-  return bytes;
+  uint64_t kept = alignUp(bytes, uint64_t(sysconf(_SC_PAGESIZE)));
+  if (kept < byteCount)
+    madvise(static_cast<char *>(address.base) + kept, byteCount - kept,
+            MADV_DONTNEED);
+  uint64_t all = used - bytes;
+  for (uint64_t left = all; left;) {
+    left -= charges.back().payBack(left);
+    if (charges.back().isEmpty())
+      charges.pop_back();
+  }
+  used = bytes;
+  return all;
 }
+
+void Buffer::takeCharges(Buffer &before) {
+  before.charges.reserve(before.charges.size() + charges.size());
+  for (Charge &each : charges)
+    before.charges.push_back(std::move(each));
+  charges = std::move(before.charges);
+}
+
+void Buffer::share(SharedArena &of, uint32_t number, ashlar_device_t *on,
+                   uint64_t bytes) {
+  shared = &of;
+  sharedNumber = number;
+  device = on;
+  used = bytes;
+}
+
+DeviceAddress Buffer::sharedPlace() const {
+  return shared->at(sharedNumber, device);
+}
+
+uint64_t Buffer::trimShared() { return shared->trim(*this, sharedNumber); }
 
 } // namespace ashlar::runtime

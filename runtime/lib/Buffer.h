@@ -16,6 +16,8 @@ struct BufferUse {
   ashlar_memory_kind_t kind;
 };
 
+class SharedArena;
+
 class Buffer {
 public:
   Buffer() = default;
@@ -31,21 +33,36 @@ public:
   /// Gives back the memory and what was charged for it; the place stays.
   /// Nothing where memory comes from the embedder or is a device's own, for
   /// that cannot be given back in place. Returns the bytes.
-  uint64_t trim();
+  uint64_t trim() { return shared ? trimShared() : shrink(0); }
+  /// The same of all but the first `bytes`.
+  uint64_t shrink(uint64_t bytes);
+  /// What was charged for the one whose place this takes.
+  void takeCharges(Buffer &before);
 
   /// Whether memory is taken as it is needed, so that it is worth asking for
   /// less than the room.
   static bool growsInPlace(const Runtime &runtime,
                            const ashlar_device_t *device);
 
-  DeviceAddress at() const { return address; }
+  DeviceAddress at() const { return shared ? sharedPlace() : address; }
   /// Of the host's memory.
   void *data() const { return address.pointer(); }
   uint64_t size() const { return used; }
+  /// What it can grow to.
+  uint64_t room() const { return byteCount; }
 
 private:
+  friend class SharedArena;
+  /// Its memory is that of arena `number` there.
+  void share(SharedArena &of, uint32_t number, ashlar_device_t *device,
+             uint64_t bytes);
+  DeviceAddress sharedPlace() const;
+  uint64_t trimShared();
+
   std::vector<Charge> charges;
-  Runtime *runtime = nullptr; // null: nothing was allocated
+  Runtime *runtime = nullptr;    // null: nothing was allocated
+  SharedArena *shared = nullptr; // null: its memory is its own
+  uint32_t sharedNumber = 0;
   ashlar_device_t *device = nullptr;
   ashlar_memory_kind_t kind = ASHLAR_MEMORY_ARENA;
   bool isEmbedders = false;

@@ -36,10 +36,10 @@ void Gate::admit() {
 bool Gate::enter(Tenant &tenant, uint32_t workers, int32_t priority,
                  const RunControl &control, Pass &out) {
   std::unique_lock<std::mutex> lock(mutex);
-  if (tenant.present++ == 0)
-    tenant.clock = std::max(tenant.clock, present);
   Waiter waiter = {&tenant, std::min(workers, slots), priority};
   waiters.push_back(&waiter);
+  if (tenant.present++ == 0)
+    tenant.clock = std::max(tenant.clock, present);
   admit();
   // A run that is cancelled wakes nobody, so it is asked for now and then.
   while (!waiter.isIn && !control.stopped())

@@ -16,6 +16,9 @@ struct ashlar_runtime_t {
 struct ashlar_budget_t {
   std::shared_ptr<ashlar::runtime::Budget> impl;
 };
+struct ashlar_arena_t {
+  std::shared_ptr<ashlar::runtime::SharedArena> impl;
+};
 struct ashlar_module_t {
   std::shared_ptr<ashlar::runtime::Module> impl;
 };

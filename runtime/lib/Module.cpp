@@ -6,6 +6,7 @@
 #include "EntryPieces.h"
 #include "IndexVerifier.h"
 #include "SessionNeeds.h"
+#include "SharedArena.h"
 #include "SortPlain.h"
 #include "TensorShape.h"
 
@@ -292,11 +293,11 @@ std::vector<Budget::Request> Module::requests() const {
 }
 
 Status Module::checkFit(uint32_t sessions, uint32_t workers, bool all,
-                        Budget &sessionBudget) const {
+                        Budget &sessionBudget, SharedArena *arena) const {
   SessionNeeds needs;
   ASHLAR_RETURN_IF_ERROR(sessionNeeds(*this, workers, all, needs));
   std::vector<Budget::Request> own = requests();
-  std::vector<Budget::Request> each = needs.requests(*this, all);
+  std::vector<Budget::Request> each = needs.requests(*this, all, !arena);
   for (Budget::Request &request : each)
     if (!checkedMultiply(request.bytes, uint64_t(sessions), request.bytes))
       return invalidArgument(concat(sessions, " sessions need more bytes than "
@@ -307,21 +308,28 @@ Status Module::checkFit(uint32_t sessions, uint32_t workers, bool all,
     request.in = &sessionBudget;
     own.push_back(request);
   }
+  for (uint32_t i = 0; arena && i < needs.arenas.size(); ++i) {
+    const ashlar_device_t *device = devices()[deviceOfArena(program(), i)];
+    own.push_back({ASHLAR_MEMORY_ARENA,
+                   arena->missing(i, device, needs.arenas[i],
+                                  i == 0 ? needs.arenaRoom : 0),
+                   nullptr, device, arena->budget.get()});
+  }
   return options.budget->charge(name, own, /*keep=*/false);
 }
 
-Status Module::cost(uint32_t workers, bool all,
+Status Module::cost(uint32_t workers, bool all, bool hasArenas,
                     ashlar_module_cost_t &out) const {
   SessionNeeds needs;
   ASHLAR_RETURN_IF_ERROR(sessionNeeds(*this, workers, all, needs));
   out.weights_bytes = weightsBytes;
   out.code_bytes = codeBytes;
-  for (const Budget::Request &request : needs.requests(*this, false))
+  for (const Budget::Request &request : needs.requests(*this, false, hasArenas))
     if (!checkedAdd(out.session_bytes, request.bytes, out.session_bytes))
       return corrupt("a session's sizes overflow");
   // Arenas at their largest.
   ASHLAR_RETURN_IF_ERROR(sessionNeeds(*this, workers, true, needs));
-  for (const Budget::Request &request : needs.requests(*this, true))
+  for (const Budget::Request &request : needs.requests(*this, true, hasArenas))
     if (!checkedAdd(out.session_peak_bytes, request.bytes,
                     out.session_peak_bytes))
       return corrupt("a session's sizes overflow");

@@ -11,7 +11,8 @@
 
 namespace ashlar::runtime {
 class Module;
-}
+class SharedArena;
+} // namespace ashlar::runtime
 
 /// An entry point as the program taken runs it. This is the C API's handle.
 struct ashlar_entry_t {
@@ -49,9 +50,11 @@ public:
   /// After that: whether the module fits its budget now and as many sessions
   /// fit `sessionBudget` beside it.
   Status checkFit(uint32_t sessions, uint32_t workers, bool all,
-                  Budget &sessionBudget) const;
-  /// What the module and one session take; fields of sizes only.
-  Status cost(uint32_t workers, bool all, ashlar_module_cost_t &out) const;
+                  Budget &sessionBudget, SharedArena *arena) const;
+  /// What the module and one session take, without arenas where those are
+  /// shared; fields of sizes only.
+  Status cost(uint32_t workers, bool all, bool hasArenas,
+              ashlar_module_cost_t &out) const;
   /// After that: charges, then loads. Called once.
   Status load();
 

@@ -9,6 +9,7 @@
 #include "Buffer.h"
 #include "Event.h"
 #include "SessionNeeds.h"
+#include "SharedArena.h"
 
 #include <thread>
 
@@ -23,6 +24,8 @@ struct SessionOptions {
   uint64_t growthStep = 0;
   uint64_t highWater = 0; // 0: none
   int32_t priority = 0;
+  std::shared_ptr<SharedArena> arena; // null: one of its own
+  bool waitsForArena = true;          // where another session has it
 };
 
 class Session {
@@ -74,8 +77,11 @@ public:
   /// Gives back what no run needs to find again; waits for the one in flight.
   uint64_t trim();
   /// How often that has happened, here or for the high-water mark: calls that
-  /// were bound before ask for their memory again.
-  uint64_t trimCount() const { return trims; }
+  /// were bound before ask for their memory again. So they do when a shared
+  /// arena has moved.
+  uint64_t trimCount() const {
+    return trims + (options.arena ? options.arena->moveCount() : 0);
+  }
   /// What every run needs: arenas and scratch.
   Status regain();
   std::shared_ptr<Trace> trace() const { return module->runtime->trace(); }

@@ -17,8 +17,9 @@ Status Session::allocateArenas() {
   // All that the session will be sure to have, before any of it is there.
   if (options.reserveAll)
     ASHLAR_RETURN_IF_ERROR(options.budget->charge(
-        name, needs.requests(*module, true), /*keep=*/false));
-  std::vector<Budget::Request> asked = needs.requests(*module, false);
+        name, needs.requests(*module, true, !options.arena), /*keep=*/false));
+  std::vector<Budget::Request> asked =
+      needs.requests(*module, false, !options.arena);
   std::vector<Charge> charges(asked.size());
   for (size_t i = 0; i < asked.size(); ++i)
     asked[i].out = &charges[i];
@@ -26,10 +27,16 @@ Status Session::allocateArenas() {
   // Arenas, then scratch.
   for (uint32_t i = 0; i < devices().size(); ++i) {
     arenas.push_back(std::make_unique<Buffer>());
-    ASHLAR_RETURN_IF_ERROR(arenas[i]->allocate(
-        {*module->runtime, devices()[deviceOfArena(program(), i)],
-         ASHLAR_MEMORY_ARENA},
-        needs.arenas[i], std::move(charges[i]), i == 0 ? needs.arenaRoom : 0));
+    ashlar_device_t *device = devices()[deviceOfArena(program(), i)];
+    uint64_t room = i == 0 ? needs.arenaRoom : 0;
+    if (options.arena) {
+      ASHLAR_RETURN_IF_ERROR(
+          options.arena->join(*arenas[i], i, device, needs.arenas[i], room));
+      continue;
+    }
+    ASHLAR_RETURN_IF_ERROR(
+        arenas[i]->allocate({*module->runtime, device, ASHLAR_MEMORY_ARENA},
+                            needs.arenas[i], std::move(charges[i]), room));
   }
   for (size_t i = 0; i < devices().size(); ++i) {
     scratch.push_back(std::make_unique<Buffer>());

@@ -19,8 +19,10 @@ struct SessionNeeds {
   uint64_t staging = 0;          // likewise
 
   /// What is charged when the session is created: all arenas, then all
-  /// scratch; and with `all`, what any run may need beyond.
-  std::vector<Budget::Request> requests(const Module &module, bool all) const;
+  /// scratch; and with `all`, what any run may need beyond. Arenas that are
+  /// shared ask for nothing here.
+  std::vector<Budget::Request> requests(const Module &module, bool all,
+                                        bool hasArenas) const;
 };
 
 /// Bytes of an input's or output's buffer: whole lines of cache. False where

@@ -16,6 +16,7 @@ static constexpr uint64_t bounceBytes = 64 * 1024;
 Status Session::addQueue(ashlar_device_t &device, const QueueOptions &given) {
   const DeviceOps &ops = device.ops;
   Queue queue = {device};
+  queues.reserve(queues.size() + 1); // so that none is lost
   ASHLAR_RETURN_IF_ERROR(ops.createQueue(device.state, given, &queue.handle));
   Status status = ops.createEvent(device.state, &queue.event);
   if (status.ok())

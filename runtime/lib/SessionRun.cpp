@@ -34,27 +34,51 @@ void Session::countTransfer(uint64_t bytes) {
   statistics.copiedBytes.add(bytes);
 }
 
+namespace {
+/// What a run has had to wait for; it is given back whatever happens.
+struct Turns {
+  ~Turns() {
+    gate.leave(pass, took);
+    if (part)
+      part->gate.leave(partPass, took);
+    if (arena)
+      arena->leave(arenaPass);
+  }
+  Gate &gate;
+  VirtualPart *part;
+  SharedArena *arena;
+  Gate::Pass pass = {}, partPass = {}, arenaPass = {};
+  uint64_t took = 0;
+};
+} // namespace
+
 Status Session::runNow(BoundCall &call, RunControl &control, uint64_t asked,
                        bool mayHaveWaited) {
-  Gate &gate = module->runtime->gate();
-  VirtualPart *part = module->part();
-  Gate::Pass pass, partPass;
   Status status;
-  // In this order everywhere, so that nobody waits in a circle.
-  if ((part && !part->gate.enter(part->tenant, workers, options.priority,
-                                 control, partPass)) ||
-      (!gate.isOpen() && !gate.enter(options.budget->tenant(), workers,
-                                     options.priority, control, pass)))
-    status = stoppedStatus(control);
-  // Reading the clock is a good part of a short call.
-  uint64_t start =
-      mayHaveWaited || part || !gate.isOpen() ? Trace::now() : asked;
-  if (status.ok())
-    status = call.run(control);
-  uint64_t end = Trace::now();
-  gate.leave(pass, end - start);
-  if (part)
-    part->gate.leave(partPass, end - start);
+  uint64_t start = asked, end;
+  {
+    Turns turns = {module->runtime->gate(), module->part(),
+                   options.arena.get()};
+    // In this order everywhere, so that nobody waits in a circle.
+    if (turns.arena)
+      status = turns.arena->enter(name, options.waitsForArena, options.priority,
+                                  control, turns.arenaPass);
+    if (status.ok() &&
+        ((turns.part &&
+          !turns.part->gate.enter(turns.part->tenant, workers, options.priority,
+                                  control, turns.partPass)) ||
+         (!turns.gate.isOpen() &&
+          !turns.gate.enter(options.budget->tenant(), workers, options.priority,
+                            control, turns.pass))))
+      status = stoppedStatus(control);
+    // Reading the clock is a good part of a short call.
+    if (mayHaveWaited || turns.arena || turns.part || !turns.gate.isOpen())
+      start = Trace::now();
+    if (status.ok())
+      status = call.run(control);
+    end = Trace::now();
+    turns.took = end - start;
+  }
   statistics.waiting.add(start - asked);
   statistics.running.add(end - start);
   lastRunNanoseconds.store(end - start, std::memory_order_relaxed);

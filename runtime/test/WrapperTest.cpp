@@ -76,6 +76,24 @@ TEST_F(Wrapper, PartsOfDevicesEndAfterTheirModules) {
   EXPECT_TRUE(part);
 }
 
+TEST_F(Wrapper, SessionsTakeTurnsInAnArena) {
+  ashlar::Runtime runtime;
+  ashlar::Budget budget = runtime.budget("arenas");
+  ashlar::Arena arena = runtime.arena("turns", budget);
+  ashlar_load_options_t options = trusting();
+  ashlar::Module module = runtime.load(path, &options);
+  ashlar_session_options_t joining = withThreads(1);
+  joining.arena = arena.get();
+  ashlar::Session one = module.session(&joining),
+                  two = module.session(&joining);
+  EXPECT_EQ(budget.query().current, 2u * sampleCount * sizeof(float));
+  one = {}, two = {};
+  EXPECT_EQ(budget.query().current, 0u);
+  ashlar::Arena none;
+  EXPECT_EQ(none.tryCreate(nullptr, nullptr, "x").code(),
+            ASHLAR_INVALID_ARGUMENT);
+}
+
 TEST_F(Wrapper, ErrorsAreThrownWithTheirWords) {
   ashlar::Runtime runtime;
   try {

@@ -129,6 +129,7 @@ typedef struct ashlar_device_t ashlar_device_t;
 typedef struct ashlar_budget_t ashlar_budget_t;
 typedef struct ashlar_module_t ashlar_module_t;
 typedef struct ashlar_entry_t ashlar_entry_t;
+typedef struct ashlar_arena_t ashlar_arena_t;
 typedef struct ashlar_session_t ashlar_session_t;
 typedef struct ashlar_bindings_t ashlar_bindings_t;
 typedef struct ashlar_event_t ashlar_event_t;
@@ -573,6 +574,27 @@ ASHLAR_API ashlar_status_t ashlar_entry_contract_at(
 
 /*===-- Sessions ---------------------------------------------------------===*/
 
+/* Memory of arenas in which sessions take turns, of any modules of the runtime:
+ * as much as the largest of them needs, charged to `budget` (NULL: the
+ * runtime's) under `name`, in place of an arena for each. Scratch, outputs and
+ * staging stay the session's own. It takes nothing before a session joins,
+ * through its options, and when one leaves it gives back what only that needed.
+ * Memory that cannot grow in place, a device's own and an ashlar_allocator_t's,
+ * stays as it is until the last one has left. */
+ASHLAR_API ashlar_status_t ashlar_arena_create(ashlar_runtime_t *runtime,
+                                               ashlar_budget_t *budget,
+                                               const char *name,
+                                               ashlar_arena_t **out_arena);
+/* Sessions keep it. */
+ASHLAR_API void ashlar_arena_release(ashlar_arena_t *arena);
+
+/* What a run does while another session's goes on in the same arena. */
+typedef enum ashlar_arena_busy_t {
+  ASHLAR_ARENA_WAIT = 0, /* for its turn: the highest priority first */
+  ASHLAR_ARENA_REFUSE =
+      1 /* CANCELLED, the place is the arena's name; nothing has run */
+} ashlar_arena_busy_t;
+
 typedef struct ashlar_session_options_t {
   size_t size;
   const char *name; /* shown in budgets and traces; NULL: the module's */
@@ -592,10 +614,16 @@ typedef struct ashlar_session_options_t {
   /* Where a tenant's runs wait for workers, those of higher priority go first;
    * between tenants shares decide. */
   int32_t priority;
-  uint32_t reserved2;
+  uint32_t arena_busy; /* ashlar_arena_busy_t */
+  /* NULL: an arena of its own. Else the session joins this one, and its runs
+   * take turns with those of all others that did. Its creation waits for a run
+   * that goes on where the arena must become larger than it ever was; memory
+   * that cannot grow in place is then there twice for a moment, and charged
+   * so: create the largest session first. */
+  ashlar_arena_t *arena;
 } ashlar_session_options_t;
 #define ASHLAR_SESSION_OPTIONS_INIT                                            \
-  {sizeof(ashlar_session_options_t), 0, 0, 0, 0, 0, 0, 0, 0, 0}
+  {sizeof(ashlar_session_options_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
 /* What loading a file and so many sessions would take, as the budgets would
  * count it; how many bytes of it each device's memory holds is left out. */
@@ -604,7 +632,8 @@ typedef struct ashlar_module_cost_t {
   uint64_t weights_bytes;
   uint64_t code_bytes;
   /* Of one session: what it is charged when it is created, and what it may come
-   * to with all outputs and staging at their largest. */
+   * to with all outputs and staging at their largest; of options with an arena,
+   * without arenas. */
   uint64_t session_bytes;
   uint64_t session_peak_bytes;
 } ashlar_module_cost_t;
@@ -614,7 +643,8 @@ typedef struct ashlar_module_cost_t {
  * loading and creating them all would give, in one piece, from the file's index
  * alone. Sessions count with their peak where session_options->reserve_all is
  * set, else with what they are created with; session_budget NULL: the
- * runtime's. Nothing is kept: reserve the bytes to be sure of them. out_cost is
+ * runtime's; an arena of the options with what it would have to grow by.
+ * Nothing is kept: reserve the bytes to be sure of them. out_cost is
  * filled in for OUT_OF_BUDGET, too. Errors are those of loading. */
 ASHLAR_API ashlar_status_t ashlar_module_check_file(
     ashlar_runtime_t *runtime, const char *path,
@@ -624,6 +654,7 @@ ASHLAR_API ashlar_status_t ashlar_module_check_file(
 
 /* Allocates the arena and starts the threads. budget NULL: no limit. options
  * may be NULL. OUT_OF_BUDGET says how much is missing and who holds the rest.
+ * INVALID_ARGUMENT for an arena of another runtime.
  */
 ASHLAR_API ashlar_status_t ashlar_session_create(
     ashlar_module_t *module, ashlar_budget_t *budget,
@@ -773,7 +804,7 @@ ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_budget_statistics_t) == 96);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_load_options_t) == 56);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_module_info_t) == 96);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_contract_t) == 72);
-ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_session_options_t) == 56);
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_session_options_t) == 64);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_session_statistics_t) == 72);
 #endif
 #undef ASHLAR_LAYOUT_ASSERT

@@ -193,6 +193,19 @@ public:
 #endif
 };
 
+/// Memory in which sessions take turns: `arena` of their options.
+class Arena : public detail::Owner<ashlar_arena_t, ashlar_arena_release> {
+public:
+  using Owner::Owner;
+  /// budget NULL: the runtime's.
+  Status tryCreate(ashlar_runtime_t *runtime, ashlar_budget_t *budget,
+                   const std::string &name) {
+    return fill([&](ashlar_arena_t **out) {
+      return ashlar_arena_create(runtime, budget, name.c_str(), out);
+    });
+  }
+};
+
 class Event : public detail::Owner<ashlar_event_t, ashlar_event_release> {
 public:
   using Owner::Owner;
@@ -358,6 +371,11 @@ public:
                 uint64_t limit = ASHLAR_UNLIMITED) const {
     Budget made;
     check(made.tryCreate(get(), name, limit));
+    return made;
+  }
+  Arena arena(const std::string &name, const Budget &budget = {}) const {
+    Arena made;
+    check(made.tryCreate(get(), budget.get(), name));
     return made;
   }
   Module load(const std::string &path,

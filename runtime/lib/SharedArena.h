@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Arenas of sessions that never run at the same time, in the same memory. Each
+// session has places that begin where the others' do; what is charged, to the
+// arena's own budget, is what the largest of them needs. One run at a time has
+// it: the others wait, or are refused.
+//
+// The memory moves only when a session joins that is larger than all before,
+// while nobody runs; calls see that and look up their addresses again. A lock
+// guards what belongs to whom. It is taken after the pass of a run and before
+// the lock of budgets.
+
+#ifndef ASHLAR_RUNTIME_LIB_SHAREDARENA_H
+#define ASHLAR_RUNTIME_LIB_SHAREDARENA_H
+
+#include "Buffer.h"
+
+namespace ashlar::runtime {
+
+class SharedArena {
+public:
+  SharedArena(std::shared_ptr<Runtime> runtime, std::shared_ptr<Budget> budget,
+              std::string name)
+      : runtime(std::move(runtime)), budget(std::move(budget)),
+        name(std::move(name)) {
+    gate.open(1);
+  }
+
+  /// Before a run that `who` names; without `mayWait`, CANCELLED while another
+  /// one goes on. It is ended by leave.
+  Status enter(const std::string &who, bool mayWait, int32_t priority,
+               const RunControl &control, Gate::Pass &out);
+  void leave(const Gate::Pass &pass);
+
+  /// Gives a buffer its place, arena `number` of a session on a device: `bytes`
+  /// now, and room to grow. Waits for a run that goes on if that must move.
+  /// Nothing changes where it fails.
+  Status join(Buffer &user, uint32_t number, ashlar_device_t *device,
+              uint64_t bytes, uint64_t room);
+  /// What `join` would charge now.
+  uint64_t missing(uint32_t number, const ashlar_device_t *device,
+                   uint64_t bytes, uint64_t room);
+
+  // Of buffers that have joined.
+  DeviceAddress at(uint32_t number, const ashlar_device_t *device);
+  Status grow(Buffer &user, uint32_t number, uint64_t bytes);
+  /// What no other one needs is given back; its bytes.
+  uint64_t trim(Buffer &user, uint32_t number);
+  void quit(const Buffer &user, uint32_t number);
+
+  /// How often memory has moved.
+  uint64_t moveCount() const { return moves; }
+
+  const std::shared_ptr<Runtime> runtime;
+  const std::shared_ptr<Budget> budget;
+  const std::string name; // the holder's
+
+private:
+  struct Memory {
+    ashlar_device_t *device;
+    uint32_t number;
+    std::unique_ptr<Buffer> buffer;
+    std::vector<Buffer *> users;
+    uint64_t needed() const;
+  };
+  Memory *find(uint32_t number, const ashlar_device_t *device);
+  Status place(Memory *memory, Buffer &user, uint32_t number,
+               ashlar_device_t *device, uint64_t bytes, uint64_t room);
+
+  std::mutex mutex;
+  std::vector<Memory> memories;
+  const std::string *runner = nullptr; // who has it now
+  std::atomic<uint64_t> moves{0};
+  Gate gate;
+  Gate::Tenant tenant; // all sessions
+};
+
+} // namespace ashlar::runtime
+
+#endif // ASHLAR_RUNTIME_LIB_SHAREDARENA_H
