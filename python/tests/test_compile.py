@@ -205,7 +205,7 @@ def test_without_a_compiler(monkeypatch):
     with pytest.raises(ashlar.NotFound, match="install the wheel ashlar-"):
         ashlar.compile(DIGITS, shapes=SHAPES)
     monkeypatch.setenv("ASHLAR_BIN", "/nowhere")
-    with pytest.raises(ashlar.InvalidArgument, match="cannot be started"):
+    with pytest.raises(ashlar.NotFound, match="cannot be started"):
         ashlar.compile(DIGITS, shapes=SHAPES)
 
 

@@ -159,6 +159,32 @@ def test_refusals(cache):
             pass
 
 
+@pytest.mark.parametrize("kind, given, taken", [
+    (onnx.TensorProto.FLOAT, [1.5, 2], True),
+    (onnx.TensorProto.FLOAT, (1, 2), True),
+    (onnx.TensorProto.DOUBLE, range(2), True),
+    (onnx.TensorProto.FLOAT16, [1e9, 0], False),
+    (onnx.TensorProto.INT32, [1, -2], True),
+    (onnx.TensorProto.INT32, [1 << 40, 0], False),
+    (onnx.TensorProto.INT8, [1.0, 2.0], False),
+    (onnx.TensorProto.UINT8, [-1, 2], False),
+    (onnx.TensorProto.BOOL, [True, False], True),
+    (onnx.TensorProto.FLOAT, [True, False], False),
+    (onnx.TensorProto.FLOAT, ["1", "2"], False)])
+def test_lists(cache, kind, given, taken):
+    """They say no type: the model's is taken where it holds them all."""
+    session = ashlar.InferenceSession(unary("Identity", [2], kind),
+                                      cache_dir=cache)
+    if not taken:
+        with pytest.raises(ashlar.InvalidArgument, match="found list of|found"
+                           " list"):
+            session.run(None, {"x": given})
+        return
+    found, = session.run(None, {"x": given})
+    dtype = onnx.helper.tensor_dtype_to_np_dtype(kind)
+    assert found.dtype == dtype and (found == np.asarray(given, dtype)).all()
+
+
 def test_the_backend(x):
     assert ashlar.backend.supports_device("CPU")
     assert not ashlar.backend.supports_device("CUDA")

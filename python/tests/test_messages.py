@@ -344,7 +344,7 @@ def test_inference_sessions_look_before_they_compile(tmp_path, monkeypatch):
             (3, {"x": x}, "output_names", ["list"]),
             (None, {"x": x.astype(int)}, "x", ["float32", "int64", "astype"]),
             (None, {"x": x.astype(">f4")}, "x", ["float32", ">f4"]),
-            (None, {"x": x.tolist()}, "x", ["list of float64",
+            (None, {"x": [[0.1] * 3]}, "x", ["list of float64",
                                             "numpy.asarray"]),
             (None, {"x": [[1], [1, 2]]}, "x", ["list whose rows differ"]),
             (None, {"x": None}, "x", ["array of float32, nx3",
@@ -391,7 +391,7 @@ def test_options_of_inference_sessions():
                                                 cache_dir=None),
                 ashlar.InvalidArgument, "providers")
     refused(lambda: ashlar.InferenceSession("/tmp", cache_dir=None),
-            ashlar.InvalidArgument, "/tmp", "directory")
+            ashlar.InvalidArgument, "/tmp", "folder")
     for name in ("shapes", "dims", "values"):
         for wrong in ([("x", (2, 3))], 3, {3: 3}):
             refused(lambda: ashlar.InferenceSession(made, cache_dir=None,

@@ -256,6 +256,32 @@ def test_awaiting(negate, x):
         assert np.array_equal(results["y"], -x - i)
 
 
+def test_cancelling_twice(slow):
+    """As a time-out and who gives up may: the session is free afterwards."""
+    x = np.zeros((1024, 1024), np.float32)
+    faults = []
+
+    async def go():
+        asyncio.get_running_loop().set_exception_handler(
+            lambda _, said: faults.append(said))
+        with slow.session() as session:
+            for pauses in range(5):
+                async def wait():
+                    return await session.run_async(x)
+                task = asyncio.ensure_future(wait())
+                await asyncio.sleep(0.005)
+                for _ in range(3):
+                    task.cancel()
+                    for _ in range(pauses):
+                        await asyncio.sleep(0)
+                with pytest.raises(asyncio.CancelledError):
+                    await task
+            assert (await session.run_async(x))["v12"].shape == x.shape
+    asyncio.run(go())
+    gc.collect()
+    assert not faults
+
+
 def test_cancelling(slow):
     v = np.ones((1024, 1024), np.float32)
     run = slow.session(threads=1).run_async(v)

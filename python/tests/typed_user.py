@@ -17,6 +17,12 @@ rows: list[dict[str, Any]] = module.kernels()
 budget = ashlar.Budget("1MiB", "tenant")
 session: ashlar.Session = module.session(threads=1, budget=budget)
 results: dict[str, Any] = session.run({"x": y}, out={"y": y})
+with ashlar.Session(module, threads=2, budget=budget) as another:
+    another.bind({"x": y}, {"y": y}).outputs["y"]
+    copied: int = another.statistics["staged_bytes"]
+arena: int = budget.current_by_kind["arena"]
+names: list[str] = [name for name, kind, size in budget.holders if size > 1]
+reasons = [remark.message.upper() for remark in module.remarks]
 
 
 async def main() -> None:
@@ -36,4 +42,7 @@ ir: str = ashlar.lower("m.onnx", "fuse", shapes={"x": (1, 3)})
 ashlar.compile("m.onnx", shape={"x": (1, 3)})  # type: ignore[call-arg]
 ashlar.load(3)  # type: ignore[arg-type]
 session.run_async({"x": y}).wait("1")  # type: ignore[arg-type]
+session.statistics["runs"].lower()  # type: ignore[attr-defined]
+session.run({"x": y}).x  # type: ignore[attr-defined]
+module.remarks[0].text  # type: ignore[attr-defined]
 onnx_like.get_input()  # type: ignore[attr-defined]

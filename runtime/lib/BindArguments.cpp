@@ -142,14 +142,19 @@ Status BoundCall::checkOverlap() const {
       return other.caller && other.device == output.device &&
              overlap(output.caller, output.bytes, other.caller, other.bytes);
     };
-    for (size_t j = 0; j < inputArguments.size(); ++j)
+    auto refuse = [&](const char *what, size_t j,
+                      const fb::TensorDescription &other) {
+      return invalidArgument(concat("it shares memory with ", what, " ", j,
+                                    ", '", other.name()->string_view(),
+                                    "'; give it memory of its own"),
+                             placeOf("outputs", i, outputOf(uint32_t(i))));
+    };
+    for (uint32_t j = 0; j < inputArguments.size(); ++j)
       if (meets(inputArguments[j]))
-        return invalidArgument(concat("it shares memory with input ", j),
-                               concat("outputs[", i, "]"));
-    for (size_t j = 0; j < i; ++j)
+        return refuse("input", j, *entry.entry->inputs()->Get(j));
+    for (uint32_t j = 0; j < i; ++j)
       if (meets(outputArguments[j]))
-        return invalidArgument(concat("it shares memory with output ", j),
-                               concat("outputs[", i, "]"));
+        return refuse("output", j, outputOf(j));
   }
   return {};
 }

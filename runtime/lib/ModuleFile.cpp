@@ -22,7 +22,9 @@ Status ModuleFile::map(const char *path) {
   RegularFile file;
   std::string problem = file.open(path);
   if (!problem.empty())
-    return Status(file.isMissing() ? ASHLAR_NOT_FOUND : ASHLAR_INVALID_ARGUMENT,
+    return Status(file.isMissing()    ? ASHLAR_NOT_FOUND
+                  : file.isShortage() ? ASHLAR_INTERNAL
+                                      : ASHLAR_INVALID_ARGUMENT,
                   concat("cannot open the module: ", problem), path);
   if (file.size() < sizeof(ashlar_module_header_t))
     return corrupt(

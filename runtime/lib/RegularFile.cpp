@@ -35,6 +35,7 @@ std::string RegularFile::open(const std::string &path) {
   struct stat facts;
   auto fail = [&] {
     missing = errno == ENOENT;
+    shortage = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
     return std::strerror(errno);
   };
   if (path.find('\0') != path.npos)

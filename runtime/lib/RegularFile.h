@@ -28,11 +28,14 @@ public:
   uint64_t size() const { return byteCount; }
   /// Why open() failed: no file is there.
   bool isMissing() const { return missing; }
+  /// Why open() failed: the system is short of descriptors or memory.
+  bool isShortage() const { return shortage; }
 
 private:
   int file = -1;
   uint64_t byteCount = 0;
   bool missing = false;
+  bool shortage = false;
 };
 
 } // namespace ashlar::runtime

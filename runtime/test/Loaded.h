@@ -28,6 +28,12 @@ namespace ashlar::test {
         << status_.message << " [" << status_.place << "]";                    \
   } while (false)
 
+inline void expectSays(ashlar_status_t status, ashlar_status_code_t code,
+                       const char *words) {
+  EXPECT_CODE(code, status);
+  EXPECT_NE(std::strstr(status.message, words), nullptr) << status.message;
+}
+
 inline ashlar_load_options_t trusting() {
   ashlar_load_options_t options = ASHLAR_LOAD_OPTIONS_INIT;
   options.allow_native_code = 1;

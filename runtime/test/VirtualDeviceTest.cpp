@@ -16,13 +16,6 @@ namespace {
 
 constexpr uint64_t plenty = 1 << 20;
 
-void expectSays(ashlar_status_t status, ashlar_status_code_t code,
-                const char *words) {
-  EXPECT_STREQ(ashlar_status_code_name(status.code),
-               ashlar_status_code_name(code));
-  EXPECT_NE(std::strstr(status.message, words), nullptr) << status.message;
-}
-
 class VirtualDevice : public RuntimeTest {
 protected:
   void SetUp() override {

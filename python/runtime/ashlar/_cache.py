@@ -13,7 +13,7 @@ from typing import Any, Callable, Mapping, Optional, Union
 import numpy as np
 
 from ._errors import Error
-from ._files import path_text, system_error
+from ._files import contents, path_text, system_error
 from ._module import Module, load
 from ._runtime import default_runtime
 from ._version import __version__
@@ -55,8 +55,8 @@ def _content(path: pathlib.Path) -> Optional[str]:
                      for each in sorted(path.iterdir())]
             return None if any(text is None for _, text in found) \
                 else repr(found)
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError:
+        return hashlib.sha256(contents(path, str(path))).hexdigest()
+    except (OSError, Error):
         return None
 
 

@@ -13,7 +13,7 @@ from ._dtypes import VIEWED_DTYPES
 from ._errors import InvalidArgument
 from ._files import system_errors
 from ._flags import by_name
-from ._given import dense, describe, to_array
+from ._given import as_elements, dense, describe, to_array
 
 # What messages call the folder of dicts of arrays: no path.
 CALIBRATION = "<calibration>"
@@ -68,12 +68,8 @@ def _file_name(name: str, place: str) -> str:
 
 def _save_array(path: pathlib.Path, array: Any, place: str) -> None:
     array = to_array(array, place)
-    try:
-        array = np.asarray(array)
-    except Exception as error:
-        raise InvalidArgument(f"expected an array, found {describe(array)}, of "
-                              f"which NumPy makes none: {error}",
-                              place) from error
+    array = as_elements(array, place, f"expected an array, found {describe(array)}"
+                        ", of which NumPy makes none")
     if array.dtype.hasobject:
         raise InvalidArgument("expected an array of numbers, found one of "
                               "objects", place)

@@ -11,7 +11,8 @@ from typing import (TYPE_CHECKING, Any, Callable, Iterable, Mapping, Optional,
 from ._compiler import flags_for, log, renamed, run_compiler
 from ._diagnostics import Diagnostic, Progress, Remark, read_remarks
 from ._errors import Internal, InvalidArgument, Unsupported
-from ._files import Path, path_text, temporary_folder
+from ._files import (Path, absolute, contents, path_text,
+                     temporary_folder)
 from ._module import Module, check_load_options, load_descriptor
 from ._progress import ProgressBar
 from ._runtime import Budget
@@ -89,7 +90,7 @@ def compile(model: Any, output: Optional[Path] = None, *,
     kept = None if output is None else path_text(output, "output")
     with temporary_folder() as work:
         made = work / "model.ash" if kept is None \
-            else pathlib.Path(kept).absolute()
+            else absolute(kept)
         said = work / "remarks.txt"
         flags, names = flags_for(model, work, dict(
             shapes=shapes, dims=dims, pieces=pieces, values=values,
@@ -105,8 +106,8 @@ def compile(model: Any, output: Optional[Path] = None, *,
             flags.append(f"--remarks={said}")
         with ProgressBar(progress_bar) as bar:
             diagnostics = run_compiler(flags, on_progress, bar, names=names)
-        notes = read_remarks(said.read_text(errors="replace")) \
-            if remarks and said.exists() else []
+        notes = read_remarks(contents(said, "remarks").decode(
+            errors="replace")) if remarks and said.exists() else []
         for note in notes:
             log.info("%s", note)
         try:

@@ -18,6 +18,7 @@ from ._calibration import write_calibration
 from ._diagnostics import (Diagnostic, Progress, failure, read_line,
                            said_of_success)
 from ._errors import Internal, InvalidArgument, NotFound
+from ._files import system_error
 from ._flags import command_line, too_many_values
 from ._model_files import write_model
 from ._progress import ProgressBar
@@ -96,9 +97,12 @@ def run_compiler(flags: Sequence[str],
                                  stdin=subprocess.DEVNULL,
                                  stdout=output,
                                  stderr=subprocess.PIPE)
-    except (OSError, ValueError) as error:
-        if isinstance(error, OSError) and error.errno == errno.E2BIG:
+    except OSError as error:
+        if error.errno == errno.E2BIG:
             raise too_many_values() from None
+        raise system_error(error, f"{str(program)!r} cannot be started",
+                           "ashlar.compile") from error
+    except ValueError as error:
         raise InvalidArgument(f"the compiler cannot be started: {error}",
                               "ashlar.compile") from error
     diagnostics: list[Diagnostic] = []

@@ -7,16 +7,18 @@ import contextlib
 import errno
 import os
 import pathlib
+import stat
 import tempfile
 from typing import Any, Iterator, Union
 
-from ._errors import Error, Internal, InvalidArgument, NotFound
+from ._errors import (Error, Internal, InvalidArgument, NotFound,
+                      OutOfBudget)
 
 Path = Union[str, "os.PathLike[str]", "os.PathLike[bytes]"]
 
 # What the system is short of, rather than what the caller wrote.
 _SHORTAGES = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE,
-              errno.ENOMEM)
+              errno.ENOMEM, errno.EAGAIN)
 
 
 def path_text(path: Any, place: str, kind: str = "a path") -> str:
@@ -57,10 +59,39 @@ def system_errors(doing: str, place: str) -> Iterator[None]:
         raise system_error(error, doing, place) from error
 
 
+def absolute(path: str) -> pathlib.Path:
+    """As seen from the current folder, which may be gone: NotFound."""
+    with system_errors("there is no current folder that it could be seen from",
+                       path):
+        return pathlib.Path(path).absolute()
+
+
+_KINDS = {stat.S_IFDIR: "folder", stat.S_IFIFO: "FIFO", stat.S_IFSOCK: "socket"}
+
+
+def contents(path: "os.PathLike[str]", place: str) -> bytes:
+    """What a file holds. Regular ones only, as the compiler: a pipe would be
+    waited for, and a device has no end."""
+    with system_errors("cannot be read", place):
+        found = os.stat(path)
+        if not stat.S_ISREG(found.st_mode):
+            kind = _KINDS.get(stat.S_IFMT(found.st_mode), "device")
+            raise InvalidArgument("cannot be read: expected a regular file, "
+                                  f"found a {kind}", place)
+        try:
+            with open(path, "rb") as file:
+                return file.read()
+        except MemoryError:
+            raise OutOfBudget(f"expected memory for {found.st_size} bytes, "
+                              "found none", place) from None
+
+
 @contextlib.contextmanager
 def temporary_folder() -> Iterator[pathlib.Path]:
     """A folder that is gone afterwards."""
     with system_errors("no temporary folder can be made", "TMPDIR"):
-        folder = tempfile.TemporaryDirectory(prefix="ashlar-")
+        # What cannot be cleared away is no reason to lose what was made.
+        folder = tempfile.TemporaryDirectory(prefix="ashlar-",
+                                             ignore_cleanup_errors=True)
     with folder:
         yield pathlib.Path(folder.name)

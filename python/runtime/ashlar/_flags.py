@@ -12,7 +12,7 @@ import numpy as np
 from ._dtypes import VIEWED_DTYPES
 from ._errors import InvalidArgument
 from ._files import path_text
-from ._given import describe, to_array
+from ._given import as_elements, describe, to_array
 from ._sizes import byte_count, thread_count, truth, whole_number
 
 _NAME = re.compile(r"[A-Za-z_.][A-Za-z0-9_.]*")
@@ -152,12 +152,8 @@ def _range(name: str, bounds: Any) -> str:
 def _numbers(name: str, value: Any) -> str:
     place = f"values[{name!r}]"
     array = to_array(value, place, "numbers")
-    try:
-        elements = np.asarray(array)
-    except Exception as error:
-        raise InvalidArgument(f"expected numbers, found {describe(array)}, of "
-                              f"which NumPy makes no array: {error}",
-                              place) from error
+    elements = as_elements(array, place, f"expected numbers, found "
+                           f"{describe(array)}, of which NumPy makes no array")
     if elements.size > MOST_VALUES:
         raise too_many_values()
     elements = elements.reshape(-1)

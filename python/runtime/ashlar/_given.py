@@ -96,6 +96,15 @@ def to_array(value: Any, place: str, expected: str = "an array",
     return made
 
 
+def as_elements(array: Any, place: str, refusal: str) -> np.ndarray:
+    """NumPy's array of what to_array() gave. refusal: what is said, with the
+    reason behind it, where NumPy makes none."""
+    try:
+        return np.asarray(array)
+    except Exception as error:
+        raise InvalidArgument(f"{refusal}: {error}", place) from error
+
+
 def dense(array: Any, place: str) -> Any:
     """An array of NumPy as one whose rows follow each other; others as they
     are."""

@@ -12,7 +12,8 @@ from typing import Any, Mapping
 
 from ._compiler import flags_for, renamed, run_compiler
 from ._errors import InvalidArgument
-from ._files import Path, path_text, system_errors, temporary_folder
+from ._files import (Path, absolute, path_text, system_errors,
+                     temporary_folder)
 from ._sizes import truth
 
 
@@ -102,7 +103,7 @@ def compile_object(model: Any, output: Path, *, target: str,
     Raises as compile() does.
     """
     kept = path_text(output, "output")
-    made = pathlib.Path(kept).absolute()
+    made = absolute(kept)
     if made.suffix != ".o":
         raise InvalidArgument("expected a name that ends in .o, found "
                               f"{kept!r}", "output")

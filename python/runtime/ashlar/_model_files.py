@@ -8,7 +8,7 @@ import pathlib
 from typing import Any
 
 from ._errors import InvalidArgument
-from ._files import path_text, system_errors
+from ._files import absolute, path_text, system_errors
 
 # As module files begin.
 _MAGIC = b"\x89ASHL\r\n\x1a"
@@ -58,6 +58,21 @@ def refuse_model(model: Any, place: str) -> InvalidArgument:
                            f"onnx.ModelProto, found {kind}{hint}", place)
 
 
+def serialized(model: Any) -> bytes:
+    """The bytes of a ModelProto."""
+    try:
+        data = model.SerializeToString()
+    except Exception as error:  # of protobuf, which changed them over time
+        raise InvalidArgument(
+            "expected an onnx.ModelProto that can be serialized, which 2 GiB "
+            f"or more cannot, found {type(error).__name__}: {error}; onnx.save("
+            "model, path, save_as_external_data=True) writes a large one, and "
+            "the path can be compiled", "model") from error
+    if not isinstance(data, bytes):
+        raise refuse_model(model, "model")
+    return data
+
+
 def first_bytes(path: str) -> bytes:
     """Enough to tell a module by; empty where there are none."""
     try:
@@ -76,10 +91,10 @@ def write_model(model: Any, work: pathlib.Path,
     if isinstance(model, (str, os.PathLike)):
         given = path_text(model, "model")
         refuse_compiled(first_bytes(given), given, f"ashlar.load({given!r})")
-        return pathlib.Path(given).absolute()
+        return absolute(given)
     shown = f"<{type(model).__name__}>"
     if hasattr(model, "SerializeToString"):
-        model = model.SerializeToString()
+        model = serialized(model)
     if not isinstance(model, (bytes, bytearray, memoryview)):
         raise refuse_model(model, "model")
     data = bytes(model)

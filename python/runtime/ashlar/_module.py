@@ -14,7 +14,8 @@ import tempfile
 import threading
 import weakref
 from dataclasses import dataclass
-from typing import Any, Iterable, Mapping, Optional, Sequence, Union
+from typing import (TYPE_CHECKING, Any, Iterable, Mapping, Optional, Sequence,
+                    Union)
 
 import numpy as np
 
@@ -27,6 +28,9 @@ from ._model_files import of_a_model, refuse_path
 from ._runtime import Budget, runtime_of
 from ._session import Session, check_budget
 from ._sizes import device_names, label, truth
+
+if TYPE_CHECKING:
+    from ._diagnostics import Diagnostic, Remark
 
 _log = logging.getLogger("ashlar.load")
 
@@ -105,7 +109,8 @@ class Module:
     as long as thread and module."""
 
     def __init__(self, native: "_native._Module", descriptor: int, *,
-                 remarks: Sequence[Any] = (), diagnostics: Sequence[Any] = ()):
+                 remarks: Sequence["Remark"] = (),
+                 diagnostics: Sequence["Diagnostic"] = ()):
         self._native = native
         self._descriptor = descriptor
         weakref.finalize(self, os.close, descriptor)

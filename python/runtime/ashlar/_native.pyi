@@ -89,14 +89,14 @@ class _Budget:
         """How many requests did not fit."""
 
     @property
-    def current_by_kind(self) -> dict:
+    def current_by_kind(self) -> dict[str, int]:
         """
         Bytes charged now, by what they are for: weights, code, arena,
         outputs, staging, scratch.
         """
 
     @property
-    def holders(self) -> list:
+    def holders(self) -> list[tuple[str, str, int]]:
         """Who holds it: (name, kind, bytes), the largest first."""
 
 class _Module:
@@ -115,7 +115,7 @@ class _Session:
 
     def __reduce_ex__(self, protocol: SupportsIndex, /) -> NoReturn: ...
 
-    def run(self, inputs: Any, out: Any = None, entry: str | None = None) -> dict:
+    def run(self, inputs: Any, out: Any = None, entry: str | None = None) -> dict[str, Any]:
         """
         Runs an entry and gives its outputs, a dict of arrays by name.
 
@@ -152,13 +152,11 @@ class _Session:
         """Whether its memory and threads were given back."""
 
     @property
-    def statistics(self) -> dict:
+    def statistics(self) -> dict[str, int]:
         """
         Runs, failures, bytes copied since not aligned, nanoseconds of the last run,
         threads and memory, by name.
         """
-
-    def __enter__(self) -> object: ...
 
     def __exit__(self, *args) -> None: ...
 
@@ -173,7 +171,7 @@ class Run:
 
     def _wait(self, seconds: float) -> Any: ...
 
-    def wait(self, timeout: float | None = None) -> dict:
+    def wait(self, timeout: float | None = None) -> dict[str, Any]:
         """
         Gives the outputs by name once the run has ended. Ctrl-C is heard;
         the run goes on then.
@@ -182,7 +180,7 @@ class Run:
         Raises what ended the run: Cancelled, DeviceLost, Internal.
         """
 
-    def __await__(self) -> Generator[Any, None, dict]: ...
+    def __await__(self) -> Generator[Any, None, dict[str, Any]]: ...
 
     def cancel(self) -> None:
         """
@@ -198,7 +196,7 @@ class Bindings:
 
     def __reduce_ex__(self, protocol: SupportsIndex, /) -> NoReturn: ...
 
-    def run(self) -> dict:
+    def run(self) -> dict[str, Any]:
         """
         Runs with them and gives the outputs by name: the same arrays each
         time, except where sizes depend on data.
@@ -211,7 +209,7 @@ class Bindings:
         """
 
     @property
-    def outputs(self) -> dict:
+    def outputs(self) -> dict[str, Any]:
         """
         The outputs by name, as the last run left them. Raises
         InvalidArgument before the first, and while a run that was

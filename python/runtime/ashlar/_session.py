@@ -50,6 +50,9 @@ class Session(_native._Session):
                          thread_count(threads), truth(poison, "poison"),
                          truth(reserve_all, "reserve_all"))
 
+    def __enter__(self) -> "Session":
+        return self
+
 
 def check_budget(budget: Any) -> None:
     """Raises InvalidArgument unless it is a Budget or None."""
@@ -83,8 +86,14 @@ async def _until_done(run: _native.Run) -> dict[str, np.ndarray]:
         return await asyncio.shield(waiting)
     except asyncio.CancelledError:
         run.cancel()
-        await asyncio.wait([waiting])
-        waiting.exception()
+        # Whoever cancels again meanwhile, the session is free when this ends.
+        while not waiting.done():
+            try:
+                await asyncio.wait([waiting])
+            except asyncio.CancelledError:
+                pass
+        if not waiting.cancelled():
+            waiting.exception()
         raise
 
 

@@ -21,10 +21,11 @@ from ._cache import Cache
 from ._compile import compile
 from ._dtypes import DTYPES
 from ._errors import InvalidArgument, Unsupported
-from ._files import path_text, system_errors
+from ._files import absolute, contents, path_text
 from ._flags import by_name
 from ._given import advice_for, dense, describe, spelled, to_array
-from ._model_files import refuse_compiled, refuse_model, refuse_path
+from ._model_files import (refuse_compiled, refuse_model, refuse_path,
+                           serialized)
 from ._module import Module
 from ._onnx_model import ELEMENT_TYPES, OnnxModel, Value, read_onnx
 
@@ -61,12 +62,11 @@ class Specialized:
             options[name] = dict(by_name(options.get(name), name)) or None
         if isinstance(model, (str, os.PathLike)):
             shown = path_text(model, "model")
-            self._path = pathlib.Path(shown).absolute()
-            with system_errors("cannot be read", shown):
-                data = self._path.read_bytes()
+            self._path = absolute(shown)
+            data = contents(self._path, shown)
             refuse_compiled(data[:8], shown, f"ashlar.load({shown!r})")
         elif hasattr(model, "SerializeToString"):
-            data = model.SerializeToString()
+            data = serialized(model)
         elif isinstance(model, (bytes, bytearray, memoryview)):
             data = bytes(model)
             refuse_compiled(data[:8], "<bytes>", "ashlar.load(...)")
@@ -126,6 +126,8 @@ class Specialized:
                 f"an array of {wanted.name}" + (f", {shape}" if shape else "")
             array = to_array(given, each.name, expected,
                              wanted.name if wanted is not None else "")
+            if wanted is not None and isinstance(given, (list, tuple, range)):
+                array = _typed(array, wanted)
             # Of tensors of other packages, the module's own check knows more.
             if isinstance(array, np.ndarray) and wanted is not None \
                     and array.dtype != wanted:
@@ -226,6 +228,24 @@ class Specialized:
 
 def _elements(name: str, feed: Mapping[str, Any]) -> np.ndarray:
     return np.ascontiguousarray(feed[name])
+
+
+def _typed(array: np.ndarray, wanted: np.dtype) -> np.ndarray:
+    """What lists held, which say no type, in the model's where that holds all
+    of it; as they are where not."""
+    kind = array.dtype.kind if array.size else wanted.kind
+    if kind in "iu" and wanted.kind in "iu":
+        if array.size:
+            bounds = np.iinfo(wanted)
+            if int(array.min()) < bounds.min or int(array.max()) > bounds.max:
+                return array
+    elif kind not in "iuf" or wanted.kind != "f":
+        return array
+    with np.errstate(over="ignore"):
+        made = array.astype(wanted)
+    same = wanted.kind != "f" or np.array_equal(np.isfinite(made),
+                                                np.isfinite(array))
+    return made if same else array
 
 
 def _sizes(shape: Iterable[Any]) -> str:

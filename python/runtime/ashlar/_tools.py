@@ -11,6 +11,7 @@ import sys
 from typing import NoReturn, Sequence
 
 from ._errors import Corrupt, Error, Internal, NotFound
+from ._files import system_errors
 
 BIN = pathlib.Path(__file__).parent / "bin"
 
@@ -38,9 +39,11 @@ def inspect() -> NoReturn:
 
 def inspect_file(descriptor: int, flags: Sequence[str]) -> str:
     """What ashlar-inspect prints of an open module file."""
-    done = subprocess.run(
-        [BIN / "ashlar-inspect", f"/proc/self/fd/{descriptor}", *flags],
-        pass_fds=[descriptor], stdin=subprocess.DEVNULL, capture_output=True)
+    with system_errors("cannot be started", "ashlar-inspect"):
+        done = subprocess.run(
+            [BIN / "ashlar-inspect", f"/proc/self/fd/{descriptor}", *flags],
+            pass_fds=[descriptor], stdin=subprocess.DEVNULL,
+            capture_output=True)
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip().removeprefix(
             "ashlar-inspect: error: ")

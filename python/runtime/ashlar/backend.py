@@ -19,7 +19,7 @@ from onnx.backend.base import Backend, BackendRep, Device, DeviceType
 from . import _copies
 from ._cache import Cache
 from ._errors import InvalidArgument, Unsupported
-from ._given import to_array
+from ._given import as_elements, to_array
 from ._sizes import whole_number
 from ._specialize import Specialized
 
@@ -99,7 +99,8 @@ class AshlarBackend(Backend):
         if len(names) != len(given):
             raise InvalidArgument(f"expected {len(names)} inputs, found "
                                   f"{len(given)}", "inputs")
-        arrays = {name: _numpy(array, name)
+        arrays = {name: as_elements(to_array(array, name), name, "expected an "
+                                    "array, found what gives NumPy no memory")
                   for name, array in zip(names, given)}
         graph = helper.make_graph(
             [node], node.op_type or "node",
@@ -130,15 +131,6 @@ class AshlarBackend(Backend):
             return Device(device).type == DeviceType.CPU
         except (AttributeError, ValueError, KeyError):
             return False
-
-
-def _numpy(array: Any, name: str) -> np.ndarray:
-    array = to_array(array, name)
-    try:
-        return np.asarray(array)
-    except Exception as error:
-        raise InvalidArgument("expected an array, found what gives NumPy no "
-                              f"memory: {error}", name) from error
 
 
 def _opset_of(node: Any, outputs_info: Any) -> int:

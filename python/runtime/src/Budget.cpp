@@ -82,8 +82,12 @@ void python::bindBudget(nb::module_ &module) {
               result[kinds[kind]] = statistics.current_of[kind];
             return result;
           },
+          nb::for_getter(
+              nb::sig("def current_by_kind(self) -> dict[str, int]")),
           "Bytes charged now, by what they are for: weights, code, arena,\n"
           "outputs, staging, scratch.")
       .def_prop_ro("holders", &holders,
+                   nb::for_getter(nb::sig(
+                       "def holders(self) -> list[tuple[str, str, int]]")),
                    "Who holds it: (name, kind, bytes), the largest first.");
 }

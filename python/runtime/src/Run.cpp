@@ -164,7 +164,8 @@ void python::bindRun(nb::module_ &module) {
                 .attr("wait")(self, timeout);
           },
           nb::arg("timeout").none() = nb::none(),
-          nb::sig("def wait(self, timeout: float | None = None) -> dict"),
+          nb::sig("def wait(self, timeout: float | None = None) -> "
+                  "dict[str, typing.Any]"),
           "Gives the outputs by name once the run has ended. Ctrl-C is heard;\n"
           "the run goes on then.\n\n"
           "timeout: seconds; TimeoutError is raised when they are over.\n"
@@ -175,7 +176,7 @@ void python::bindRun(nb::module_ &module) {
             return nb::module_::import_("ashlar._session").attr("waited")(self);
           },
           nb::sig("def __await__(self) -> typing.Generator[typing.Any, None, "
-                  "dict]"))
+                  "dict[str, typing.Any]]"))
       .def("cancel", &Run::cancel,
            "Asks the run to end early; waiting for it then raises Cancelled,\n"
            "unless it had ended before.");
@@ -188,6 +189,7 @@ void python::bindRun(nb::module_ &module) {
   bindings
       .def(
           "run", &Bindings::run,
+          nb::sig("def run(self) -> dict[str, typing.Any]"),
           "Runs with them and gives the outputs by name: the same arrays each\n"
           "time, except where sizes depend on data.")
       .def(
@@ -201,6 +203,7 @@ void python::bindRun(nb::module_ &module) {
           "the same outputs, so wait for one before the next is started.")
       .def_prop_ro(
           "outputs", &Bindings::lastResults,
+          nb::for_getter(nb::sig("def outputs(self) -> dict[str, typing.Any]")),
           "The outputs by name, as the last run left them. Raises\n"
           "InvalidArgument before the first, and while a run that was\n"
           "started writes them.");

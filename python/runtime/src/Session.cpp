@@ -188,7 +188,7 @@ void python::bindSession(nb::module_ &module) {
           nb::arg("out").none() = nb::none(),
           nb::arg("entry").none() = nb::none(),
           nb::sig("def run(self, inputs: typing.Any, out: typing.Any = None, "
-                  "entry: str | None = None) -> dict"),
+                  "entry: str | None = None) -> dict[str, typing.Any]"),
           "Runs an entry and gives its outputs, a dict of arrays by name.\n\n"
           "inputs: a dict by name, a sequence in the entry's order, or the "
           "one\n"
@@ -239,8 +239,8 @@ void python::bindSession(nb::module_ &module) {
                    "Whether its memory and threads were given back.")
       .def_prop_ro(
           "statistics", &statistics,
+          nb::for_getter(nb::sig("def statistics(self) -> dict[str, int]")),
           "Runs, failures, bytes copied since not aligned, nanoseconds "
           "of the last run,\nthreads and memory, by name.")
-      .def("__enter__", [](nb::object self) { return self; })
       .def("__exit__", [](Session &session, nb::args) { session.close(); });
 }

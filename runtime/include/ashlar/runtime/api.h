@@ -471,8 +471,8 @@ typedef struct ashlar_load_options_t {
 /* Maps the file, checks it and takes a program: of those for the same targets,
  * the first that the machine meets; of these, the one predicted to be fastest.
  * Weights are read from the mapping: while the module lives, replace the file
- * by renaming another over it, never by writing into it.
- * NOT_FOUND, CORRUPT, OUT_OF_BUDGET, UNSUPPORTED. */
+ * by renaming another over it, never by writing into it. NOT_FOUND, INTERNAL,
+ * INVALID_ARGUMENT, CORRUPT, OUT_OF_BUDGET, UNSUPPORTED. */
 ASHLAR_API ashlar_status_t ashlar_module_load_file(
     ashlar_runtime_t *runtime, const char *path,
     const ashlar_load_options_t *options, ashlar_module_t **out_module);

@@ -61,6 +61,11 @@ Status CodeImage::openLibrary() {
   std::string path = concat("/proc/", getpid(), "/fd/", descriptor);
   library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
+    // The loader does not say in numbers that descriptors are short.
+    int another = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+    if (another < 0)
+      return systemError("cannot link code");
+    close(another);
     const char *why = dlerror();
     return corrupt(concat("cannot link code: ", why ? why : "unknown"), "code");
   }
