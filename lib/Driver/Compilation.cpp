@@ -341,9 +341,10 @@ CompileResult Compilation::run() {
     return success();
   };
   (void)(stage(Stage::Simplify, simplify) &&
-         pipeline(
-             Stage::Place,
-             [&](OpPassManager &pm) { buildPlacePipeline(pm, targetNames); }) &&
+         pipeline(Stage::Place,
+                  [&](OpPassManager &pm) {
+                    buildPlacePipeline(pm, targetNames, standIns(targets));
+                  }) &&
          perProgram(
              Stage::Precision,
              [&](OpPassManager &pm, Target &target) {

@@ -59,8 +59,9 @@ static const TargetInfo *find(const TargetRequest &request, std::string &preset,
 }
 
 /// The devices of one program: a host first. Where none is asked for, the first
-/// that there is.
-static std::vector<TargetRequest> devicesOf(const TargetRequest &request) {
+/// that there is, which stands in.
+static std::vector<TargetRequest> devicesOf(const TargetRequest &request,
+                                            bool *standsIn = nullptr) {
   std::vector<TargetRequest> devices = {request};
   devices.insert(devices.end(), request.companions.begin(),
                  request.companions.end());
@@ -72,6 +73,8 @@ static std::vector<TargetRequest> devicesOf(const TargetRequest &request) {
     });
   };
   auto host = llvm::find_if(devices, isHost);
+  if (standsIn)
+    *standsIn = host == devices.end();
   if (host != devices.end())
     std::rotate(devices.begin(), host, host + 1);
   else
@@ -185,7 +188,7 @@ CompileStatus ashlar::findTargets(const CompileOptions &options,
   std::optional<MachineModel> fromFile;
   if (!readMachine(options, requests, fromFile, log))
     return CompileStatus::Refused;
-  for (const TargetRequest &request : requests) {
+  for (auto [asked, request] : llvm::zip_equal(options.targets, requests)) {
     std::unique_ptr<Target> target;
     std::string name;
     for (const TargetRequest &device : devicesOf(request)) {
@@ -202,8 +205,16 @@ CompileStatus ashlar::findTargets(const CompileOptions &options,
         }
       name += (target ? "+" : "") + info->name + ":" + machine.name;
       std::unique_ptr<Target> made = info->create(std::move(machine));
+      if (target && llvm::any_of(target->companions, [&](const auto &other) {
+            return other->name() == made->name();
+          })) {
+        log << "error: --target: " << made->name()
+            << " is named twice in one program; expected each device once\n";
+        return CompileStatus::WrongUsage;
+      }
       (target ? target->companions.emplace_back() : target) = std::move(made);
     }
+    (void)devicesOf(asked, &target->standsIn);
     if (llvm::is_contained(names, name)) {
       log << "error: --target: " << name << " is asked for twice\n";
       return CompileStatus::WrongUsage;

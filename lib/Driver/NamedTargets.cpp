@@ -2,6 +2,7 @@
 #include "NamedTargets.h"
 #include "FindTargets.h"
 #include "TargetOptions.h"
+#include "ashlar/Machine/MachineFile.h"
 #include "ashlar/Machine/MachineOption.h"
 
 using namespace ashlar;
@@ -38,22 +39,51 @@ static llvm::Expected<MachineModel> findPreset(llvm::StringRef name) {
                                     : target->companions.front()->machine();
 }
 
-static llvm::Expected<std::vector<CompanionDevice>>
-findCompanions(llvm::StringRef names) {
+/// Of a file: a device of its target, or one that is known by its model alone.
+static llvm::Expected<CompanionDevice> readCompanion(llvm::StringRef path) {
+  llvm::Expected<MachineModel> machine = readMachineFile(path);
+  if (!machine)
+    return machine.takeError();
+  for (const TargetInfo &info : allTargets()) {
+    if (info.name != machine->target || info.isHost)
+      continue;
+    if (std::string wrong = info.check(*machine); !wrong.empty())
+      return llvm::createStringError("'" + path.str() + "': " + wrong);
+    return companionOf(info.create(std::move(*machine)));
+  }
+  return describedCompanion(std::move(*machine));
+}
+
+static llvm::Expected<CompanionDevice> findCompanion(llvm::StringRef name) {
+  if (name.ends_with(".json"))
+    return readCompanion(name);
   std::string why;
-  std::shared_ptr<Target> target = findTarget(names, why);
+  std::shared_ptr<Target> target = findTarget(name, why);
   if (!target)
     return llvm::createStringError(why);
-  TileOptions options;
-  addCompanions(*target, options);
-  if (options.companions.empty())
+  if (target->companions.size() != 1)
     return llvm::createStringError(
         "expected a device that stands beside a host, found " + target->name());
-  for (CompanionDevice &device : options.companions)
-    device.whyNot = [target, whyNot = device.whyNot](mlir::Operation *op) {
-      return whyNot(op);
-    };
-  return options.companions;
+  return companionOf(
+      std::shared_ptr<const Target>(target, target->companions[0].get()));
+}
+
+static llvm::Expected<std::vector<CompanionDevice>>
+findCompanions(llvm::StringRef names) {
+  std::vector<CompanionDevice> found;
+  for (llvm::StringRef name : llvm::split(names, '+')) {
+    llvm::Expected<CompanionDevice> one = findCompanion(name);
+    if (!one)
+      return one.takeError();
+    if (llvm::any_of(found, [&](const CompanionDevice &other) {
+          return other.name == one->name;
+        }))
+      return llvm::createStringError(one->name +
+                                     " is named twice; expected each device "
+                                     "once");
+    found.push_back(std::move(*one));
+  }
+  return found;
 }
 
 void ashlar::nameTargetsForPasses() {

@@ -34,10 +34,10 @@ struct Visitor {
 
 /// Choices that hold for all sizes, and figures that only people read.
 bool isChoice(StringRef name) {
-  return name == "strategy" || name == "perWorker" ||
-         name == exec::cyclesAttrName || name == exec::boundAttrName ||
-         name == exec::sizesAttrName || name == "operandSegmentSizes" ||
-         name == "resultSegmentSizes";
+  return name == "strategy" || name == "scoresStrategy" || name == "levels" ||
+         name == "perWorker" || name == exec::cyclesAttrName ||
+         name == exec::boundAttrName || name == exec::sizesAttrName ||
+         name == "operandSegmentSizes" || name == "resultSegmentSizes";
 }
 
 /// Whole numbers may be sizes, as the count that a mean divides by is; of all

@@ -156,8 +156,12 @@ LogicalResult RunStage::find(ModuleOp program,
   }
   std::string said;
   llvm::raw_string_ostream log(said);
-  if (findTargets(request, targets, names, log) == CompileStatus::Done)
+  if (findTargets(request, targets, names, log) == CompileStatus::Done) {
+    // What was asked for when the program was made.
+    if (!isAskedFor && own)
+      targets.front()->standsIn = program->hasAttr(exec::standsInAttrName);
     return success();
+  }
   return emitError(program.getLoc()) << withoutMark(said);
 }
 
@@ -300,8 +304,9 @@ LogicalResult RunStage::run(ModuleOp module) {
     std::vector<std::string> names;
     if (failed(find(module, targets, names)))
       return failure();
-    return runOn(module,
-                 [&](OpPassManager &pm) { buildPlacePipeline(pm, names); });
+    return runOn(module, [&](OpPassManager &pm) {
+      buildPlacePipeline(pm, names, standIns(targets));
+    });
   }
   case Stage::Emit:
     return emit(module);

@@ -19,6 +19,15 @@ TileOptions ashlar::tileOptionsOf(const Target &target) {
   return options;
 }
 
+std::vector<unsigned>
+ashlar::standIns(llvm::ArrayRef<std::unique_ptr<Target>> programs) {
+  std::vector<unsigned> numbers;
+  for (auto [i, target] : llvm::enumerate(programs))
+    if (target->standsIn)
+      numbers.push_back(unsigned(i));
+  return numbers;
+}
+
 void ashlar::addCompanions(const Target &target, PrecisionOptions &options) {
   for (auto &companion : target.companions) {
     const MachineModel &machine = companion->machine();
@@ -30,12 +39,25 @@ void ashlar::addCompanions(const Target &target, PrecisionOptions &options) {
   }
 }
 
+CompanionDevice ashlar::companionOf(std::shared_ptr<const Target> target) {
+  Capabilities has = target->capabilities();
+  CompanionDevice device;
+  device.name = target->name();
+  device.machine = target->machine();
+  device.endsInBytes = has.endsInBytes;
+  device.fixedSizes = has.fixedSizes;
+  device.arraySumBits = has.arraySumBits;
+  device.whyNot = [target](Operation *op) { return target->whyNot(op); };
+  device.nanoseconds = [target](Operation *op) {
+    return target->nanoseconds(op);
+  };
+  return device;
+}
+
 void ashlar::addCompanions(const Target &target, TileOptions &options) {
-  for (auto &companion : target.companions) {
-    Capabilities has = companion->capabilities();
-    options.companions.push_back(
-        {companion->name(),
-         [&other = *companion](Operation *op) { return other.whyNot(op); },
-         has.endsInBytes, has.arraySumBits});
-  }
+  options.hostStandsIn = target.standsIn;
+  // They live as long as the target.
+  for (auto &companion : target.companions)
+    options.companions.push_back(companionOf(std::shared_ptr<const Target>(
+        std::shared_ptr<const Target>(), companion.get())));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "PredictTime.h"
 #include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Machine/CopyTime.h"
 #include <limits>
 
 using namespace mlir;
@@ -67,8 +68,13 @@ private:
       // Of a machine that nobody describes, such as where constants are folded.
       if (host.memories.empty())
         return 0;
-      double bytes = double(largest(copy.getSource().getLength()));
-      return bytes /
+      int64_t bytes = largest(copy.getSource().getLength());
+      unsigned source = deviceOf(copy.getSource());
+      if (unsigned device = source ? source : deviceOf(copy.getTarget()))
+        return nanosecondsToCopy(bytes, host,
+                                 binary.companions[device - 1].machine,
+                                 /*toHost=*/source != 0);
+      return double(bytes) /
              std::max(1e-9, host.readBytesPerCycle(host.memories.back())) /
              perNanosecond(host);
     }
@@ -92,6 +98,11 @@ private:
     return double(predictKernel(kernel, own).cycles) / double(workers) /
                perNanosecond(own.machine) +
            own.machine.costs.launchNs;
+  }
+
+  /// In whose memory a range is.
+  static unsigned deviceOf(exec::BindingAttr range) {
+    return range.getStorage() == exec::Storage::Arena ? range.getIndex() : 0;
   }
 
   /// Cycles.

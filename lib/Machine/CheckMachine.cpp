@@ -58,6 +58,8 @@ llvm::Error checkNames(const MachineModel &machine) {
     return error;
   if (llvm::Error error = unique("scopes", machine.scopes))
     return error;
+  if (llvm::Error error = unique("links", machine.links))
+    return error;
   return unique("copy_engines", machine.copyEngines);
 }
 
@@ -220,6 +222,28 @@ llvm::Error checkEngine(const MachineModel &machine, size_t i) {
                          i, machine.workers.count, engine.multicast);
   return llvm::Error::success();
 }
+/// One way to the host, which is no faster than what lies at this end of it.
+llvm::Error checkLink(const MachineModel &machine, size_t i) {
+  const Link &link = machine.links[i];
+  if (link.to != "host")
+    return contradiction("links[{0}].to: expected host, through which all "
+                         "devices of a program reach each other, found '{1}'",
+                         i, link.to);
+  if (machine.link(link.to) != &link)
+    return contradiction("links[{0}].to: expected one link to the host, found "
+                         "a second one beside '{1}'",
+                         i, machine.link(link.to)->name);
+  const Memory &far = machine.memories.back();
+  double most = machine.clock.hz * std::max(machine.readBytesPerCycle(far),
+                                            machine.writeBytesPerCycle(far));
+  most = std::max(most, far.sharedBytesPerSecond);
+  if (link.bytesPerSecond > most)
+    return contradiction("links[{0}].bytes_per_second: expected at most those "
+                         "of '{1}', in which it ends, {2}, found {3}",
+                         i, far.name, llvm::json::Value(most),
+                         llvm::json::Value(link.bytesPerSecond));
+  return llvm::Error::success();
+}
 } // namespace
 
 llvm::Error ashlar::checkMachine(const MachineModel &machine) {
@@ -248,6 +272,9 @@ llvm::Error ashlar::checkMachine(const MachineModel &machine) {
       return error;
   for (size_t i = 0; i < machine.copyEngines.size(); ++i)
     if (llvm::Error error = checkEngine(machine, i))
+      return error;
+  for (size_t i = 0; i < machine.links.size(); ++i)
+    if (llvm::Error error = checkLink(machine, i))
       return error;
   return llvm::Error::success();
 }

@@ -98,6 +98,12 @@ template <typename Visitor, typename T> void visitFields(Visitor &v, T &x) {
     v.flag("gather", x.gather);
     v.optional("multicast", x.multicast, int64_t(1), int64_t(1));
     v.sources(x.sources);
+  } else if constexpr (std::is_same_v<Object, Link>) {
+    v.text("name", x.name);
+    v.text("to", x.to);
+    v.figure("bytes_per_second", x.bytesPerSecond, 1.0);
+    v.figure("start_ns", x.startNs, 0.0);
+    v.sources(x.sources);
   } else if constexpr (std::is_same_v<Object, FixedCosts>) {
     v.figure("launch_ns", x.launchNs, 0.0);
     v.figure("barrier_ns", x.barrierNs, 0.0);
@@ -134,6 +140,7 @@ template <typename Visitor, typename T> void visitFields(Visitor &v, T &x) {
     v.list("memories", x.memories);
     v.list("units", x.units);
     v.list("copy_engines", x.copyEngines);
+    v.optionalList("links", x.links);
     v.object("costs", x.costs);
     v.part("systolic", x.systolic);
   }

@@ -68,6 +68,13 @@ const Scope *MachineModel::scope(std::string_view name) const {
   return nullptr;
 }
 
+const Link *MachineModel::link(std::string_view to) const {
+  for (const Link &link : links)
+    if (link.to == to)
+      return &link;
+  return nullptr;
+}
+
 template <typename Suits>
 const MultiplyUnit *MachineModel::fastestUnit(Suits suits) const {
   const MultiplyUnit *best = nullptr;

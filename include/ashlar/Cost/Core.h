@@ -54,6 +54,7 @@ struct Prediction {
   double main = 0;    ///< what comes from beyond once
   /// Of all boxes of registers, each by its own slowest of the first two.
   double boxes = 0;
+  int64_t groups = 1; ///< parts that workers share
 
   double cycles() const { return std::max({boxes, farther, main}); }
   llvm::StringRef bound() const;

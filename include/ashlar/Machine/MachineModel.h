@@ -127,6 +127,15 @@ struct CopyEngine {
   Sources sources;
 };
 
+/// The way to the memory of another machine of the same program.
+struct Link {
+  std::string name;
+  std::string to;            ///< "host": the program's first device
+  double bytesPerSecond = 0; ///< each way
+  double startNs = 0;        ///< of one copy, before its first byte
+  Sources sources;
+};
+
 struct FixedCosts {
   double launchNs = 0;  ///< from one kernel's end to the next one's begin
   double barrierNs = 0; ///< of all workers
@@ -172,6 +181,7 @@ struct MachineModel {
   std::vector<Memory> memories;
   std::vector<MultiplyUnit> units;
   std::vector<CopyEngine> copyEngines;
+  std::vector<Link> links; ///< none: as fast as the memories at both ends
   FixedCosts costs;
   std::optional<SystolicControl> systolic;
 
@@ -181,6 +191,7 @@ struct MachineModel {
   /// Null when there is none.
   const Memory *memory(std::string_view name) const;
   const Scope *scope(std::string_view name) const;
+  const Link *link(std::string_view to) const;
   /// The fastest unit for these types, the first of equals; null: none.
   const MultiplyUnit *unit(const ProductTypes &product) const;
   /// The fastest that adds up in vector registers, its operands in either

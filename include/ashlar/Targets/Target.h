@@ -55,6 +55,8 @@ struct Capabilities {
   /// Of what it runs beside another target: sums become bytes on their way out,
   /// and nothing can follow that.
   bool endsInBytes = false;
+  /// Of what it runs beside another target: kernels are for one size only.
+  bool fixedSizes = false;
   /// Of a sum of integers that stays in an array; 0: as many as elsewhere.
   int64_t arraySumBits = 0;
 };
@@ -75,10 +77,16 @@ public:
   /// "TARGET:PRESET".
   std::string name() const { return model.target + ":" + model.name; }
   virtual Capabilities capabilities() const { return {}; }
-  /// Beside another target: why it cannot compute a tile.contract on tensors;
-  /// empty: it can.
+  /// Beside another target: why it cannot compute an op on tensors, such as a
+  /// tile.contract; empty: it can.
   virtual std::string whyNot(mlir::Operation *) const {
     return "it runs no contraction for another target";
+  }
+  /// What an op takes that it can compute, launch included, as predicted or
+  /// simulated; nothing: what the machine model says. Any thread, nothing
+  /// changes.
+  virtual std::optional<double> nanoseconds(mlir::Operation *) const {
+    return std::nullopt;
   }
   /// At the end of the stage `tile`: takes the kernels of a program, whose
   /// bodies are functions on memrefs and their contractions have strategies, to
@@ -117,6 +125,8 @@ public:
 
   /// Of further devices that the program runs on, 1 and so on.
   std::vector<std::unique_ptr<Target>> companions;
+  /// Nobody asked for it beside them: it computes only what they cannot.
+  bool standsIn = false;
 
 private:
   MachineModel model;

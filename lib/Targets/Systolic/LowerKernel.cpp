@@ -92,6 +92,14 @@ std::string systolic::whyNot(tile::ContractOp op, const Machine &machine) {
   return why.empty() ? whyNoChoice(problem, machine) : why;
 }
 
+std::optional<uint64_t> systolic::predictCycles(tile::ContractOp op,
+                                                const Machine &machine) {
+  Problem problem;
+  if (!readContract(op, machine, problem, /*arePacked=*/true).empty())
+    return std::nullopt;
+  return chooseAlone(problem, machine).cycles;
+}
+
 std::string systolic::checkStream(func::FuncOp function, const Kernel &kernel,
                                   const Machine &machine) {
   std::vector<std::vector<char>> memories;

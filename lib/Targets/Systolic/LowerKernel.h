@@ -34,6 +34,11 @@ void remarkLowered(mlir::func::FuncOp function, const Lowered &lowered);
 /// empty: it does.
 std::string whyNot(tile::ContractOp op, const Machine &machine);
 
+/// The simulator's cycles of the best stream of a contraction by itself, on
+/// tensors or memrefs; nothing: there is none.
+std::optional<uint64_t> predictCycles(tile::ContractOp op,
+                                      const Machine &machine);
+
 /// What is wrong with a stream when all memories are zeros of the sizes that
 /// the function's arguments have; empty: nothing.
 std::string checkStream(mlir::func::FuncOp function, const Kernel &kernel,

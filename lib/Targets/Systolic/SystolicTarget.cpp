@@ -20,6 +20,15 @@ std::string SystolicTarget::whyNot(Operation *contract) const {
   return systolic::whyNot(op, streamMachine(machine()));
 }
 
+std::optional<double> SystolicTarget::nanoseconds(Operation *contract) const {
+  auto op = dyn_cast<tile::ContractOp>(contract);
+  auto cycles =
+      op ? systolic::predictCycles(op, streamMachine(machine())) : std::nullopt;
+  if (!cycles)
+    return std::nullopt;
+  return double(*cycles) / machine().clock.hz * 1e9 + machine().costs.launchNs;
+}
+
 Capabilities SystolicTarget::capabilities() const {
   Capabilities own;
   // Only a machine that is told what to wait for can be told by parts.
@@ -29,6 +38,7 @@ Capabilities SystolicTarget::capabilities() const {
   const SystolicControl &control = *machine().systolic;
   // Without a vector unit.
   own.endsInBytes = !control.extended;
+  own.fixedSizes = true;
   own.arraySumBits = control.weightsStay ? 0 : control.arraySumBits;
   return own;
 }

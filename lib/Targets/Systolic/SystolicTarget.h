@@ -18,6 +18,7 @@ public:
   void buildKernelPipeline(mlir::OpPassManager &,
                            const KernelOptions &) const override {}
   std::string whyNot(mlir::Operation *contract) const override;
+  std::optional<double> nanoseconds(mlir::Operation *contract) const override;
   mlir::FailureOr<ProgramBinary> emit(mlir::ModuleOp program,
                                       const EmitOptions &options) override;
   std::string whyNoObject() const override;

@@ -402,6 +402,9 @@ private:
       }
       others *= double(sizes[d]);
     }
+    for (auto [part, size] : llvm::zip_first(workers, sizes))
+      if (part != 0)
+        result.groups *= int64_t(llvm::divideCeil(size, part));
     const BoxCycles &boxes = candidates[chosen].boxes;
     result.compute = boxes.compute * others;
     result.nearest = boxes.nearest * others;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Transforms/Fuse/Companions.h"
+#include "ashlar/Cost/ChooseLevels.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Location.h"
 
@@ -10,6 +11,25 @@ static CompanionFinder companionFinder = nullptr;
 
 void ashlar::setCompanionFinder(CompanionFinder find) {
   companionFinder = find;
+}
+
+CompanionDevice ashlar::describedCompanion(MachineModel machine) {
+  CompanionDevice device;
+  device.name = machine.target + ":" + machine.name;
+  device.whyNot = [machine](Operation *op) -> std::string {
+    auto contract = dyn_cast<tile::ContractOp>(op);
+    if (!contract)
+      return "";
+    ProductTypes types = productOf(contract);
+    if (!machine.unit(types))
+      return "no unit of it takes " + types.left + " times " + types.right +
+             " into " + types.accumulator;
+    return machine.scopes.empty() || chooseLevels(contract, machine)
+               ? ""
+               : "none of its tiles fits";
+  };
+  device.machine = std::move(machine);
+  return device;
 }
 
 LogicalResult

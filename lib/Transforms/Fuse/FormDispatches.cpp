@@ -2,7 +2,7 @@
 //
 // Decides which ops become one kernel. Ops are visited from the last to the
 // first, so that a consumer finds its producer still free.
-#include "ashlar/Analysis/AttentionBox.h"
+#include "Dispatches.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/RowDims.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
@@ -26,6 +26,13 @@ namespace ashlar {
 #define GEN_PASS_DEF_FORMDISPATCHESPASS
 #include "ashlar/Transforms/Fuse/Passes.h.inc"
 } // namespace ashlar
+
+int64_t ashlar::deviceOf(Operation *op) {
+  if (auto contract = dyn_cast<tile::ContractOp>(op))
+    return contract.getDevice().value_or(0);
+  auto device = op->getAttrOfType<IntegerAttr>(exec::deviceAttrName);
+  return device ? device.getInt() : 0;
+}
 
 namespace {
 bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()); }
@@ -60,6 +67,7 @@ linalg::LinalgOp findProducer(Operation *root) {
     auto producer = operand->get().getDefiningOp<linalg::LinalgOp>();
     if (producer && producer->hasOneUse() && producer->getNumResults() == 1 &&
         producer->getBlock() == root->getBlock() &&
+        deviceOf(producer) == deviceOf(root) &&
         producer.getNumReductionLoops() != 0 &&
         consumer.getMatchingIndexingMap(operand) == resultMap &&
         resultMap.isIdentity())
@@ -93,9 +101,9 @@ void explainRefusal(Operation *root) {
         << " bytes are read back";
   }
 }
+} // namespace
 
-/// What one kernel computes, or what keeps its last op from more.
-void explain(ArrayRef<Operation *> group) {
+void ashlar::explainDispatch(ArrayRef<Operation *> group) {
   Operation *root = group.back();
   if (group.size() == 1)
     return explainRefusal(root);
@@ -113,12 +121,7 @@ void explain(ArrayRef<Operation *> group) {
       << remark::metric("BytesSaved", saved) << " bytes";
 }
 
-/// Which of the program's devices computes `op`.
-int64_t deviceOf(Operation *op) {
-  auto contract = dyn_cast<tile::ContractOp>(op);
-  return contract ? contract.getDevice().value_or(0) : 0;
-}
-
+namespace {
 /// How many ops may share the rows of one kernel: a softmax has five, a layer
 /// norm nine. More are found in longer and longer searches, and make kernels
 /// that LLVM takes longer and longer for.
@@ -132,14 +135,11 @@ constexpr int64_t smallSliceBytes = 16 * 1024;
 
 class DispatchFormer {
 public:
-  DispatchFormer(Block &block, bool fuse, int64_t rowBytes, int64_t scoreBytes,
-                 bool openSizes)
-      : block(block), fuse(fuse), rowBytes(rowBytes), scoreBytes(scoreBytes),
-        openSizes(openSizes) {}
+  DispatchFormer(Block &block, bool fuse, int64_t rowBytes, bool openSizes)
+      : block(block), fuse(fuse), rowBytes(rowBytes), openSizes(openSizes) {}
   /// For a block of control flow in the one of `outer`.
   DispatchFormer(Block &block, const DispatchFormer &outer)
-      : DispatchFormer(block, outer.fuse, outer.rowBytes, outer.scoreBytes,
-                       outer.openSizes) {
+      : DispatchFormer(block, outer.fuse, outer.rowBytes, outer.openSizes) {
     middles = outer.middles;
   }
 
@@ -179,13 +179,13 @@ public:
       if (op->use_empty())
         continue;
       SmallVector<Operation *> group = {op};
-      bool joins = fuse && !deviceOf(op);
+      // What follows a contraction elsewhere is for its target to take.
+      bool joins = fuse && !(deviceOf(op) && isa<tile::ContractOp>(op));
       if (linalg::LinalgOp producer = joins ? findProducer(op) : nullptr)
         group.insert(group.begin(), producer);
       if (joins) {
         addRowProducers(group);
-        addAttention(group);
-        explain(group);
+        explainDispatch(group);
       }
       taken.insert(group.begin(), group.end());
       groups.push_back(group);
@@ -248,6 +248,7 @@ private:
         if (!producer || producer->getNumResults() != 1 ||
             producer->getBlock() != block || taken.contains(producer) ||
             inside.contains(producer) ||
+            deviceOf(producer) != deviceOf(group.back()) ||
             !llvm::all_of(producer->getUsers(), [&](Operation *user) {
               return inside.contains(block->findAncestorOpInBlock(*user));
             }))
@@ -270,58 +271,6 @@ private:
     llvm::sort(group, [](Operation *x, Operation *y) {
       return x->isBeforeInBlock(y);
     });
-  }
-
-  /// The contraction of which `softmax` alone reads every row, or null.
-  tile::ContractOp findScores(ArrayRef<Operation *> softmax) const {
-    tile::ContractOp scores;
-    for (Operation *op : softmax)
-      for (Value operand : op->getOperands()) {
-        auto producer = operand.getDefiningOp<tile::ContractOp>();
-        if (!producer || producer == scores)
-          continue;
-        if (scores || deviceOf(producer) || taken.contains(producer) ||
-            producer->getBlock() != op->getBlock() ||
-            !producer.getResultMap().isIdentity() ||
-            !llvm::all_of(producer->getUsers(), [&](Operation *user) {
-              return llvm::is_contained(softmax, user);
-            }))
-          return {};
-        scores = producer;
-      }
-    return scores;
-  }
-
-  /// Lets a softmax and the contraction behind it join the one that reads
-  /// their result: no more of the scores is there at a time than stays near.
-  void addAttention(SmallVectorImpl<Operation *> &group) {
-    auto values = dyn_cast<tile::ContractOp>(group.back());
-    if (!values || scoreBytes == 0)
-      return;
-    auto weights = values.getA().getDefiningOp<linalg::GenericOp>();
-    if (!weights || !weights->hasOneUse() || taken.contains(weights) ||
-        weights->getBlock() != values->getBlock())
-      return;
-    SmallVector<Operation *> softmax = {weights};
-    addRowProducers(softmax);
-    tile::ContractOp scores = findScores(softmax);
-    if (!scores || softmax.size() < 2)
-      return;
-    int64_t bytes = byteSize(scores.getInit().getType());
-    if (chooseAttentionBox(scores, values, scoreBytes, openSizes).empty()) {
-      if (wantsRemarks(values))
-        remark::missed(values.getLoc(), about(values, "Dispatch", "fusion"))
-            << nodeName(scores.getLoc()) << " and what lies between stay apart"
-            << (openSizes ? ": the scores of all rows of the largest size do "
-                            "not stay near; "
-                          : ": no number of rows divides them and keeps their "
-                            "scores near; ")
-            << remark::metric("Bytes", bytes) << " bytes are read back";
-      return;
-    }
-    group.assign({scores});
-    llvm::append_range(group, softmax);
-    group.push_back(values);
   }
 
   /// Lets many small slices of one tensor, such as the parts of a Split, share
@@ -420,7 +369,7 @@ private:
     for (Value value : copied)
       copyIn(value, b, mapping);
     for (Operation *op : group)
-      b.clone(*op, mapping);
+      b.clone(*op, mapping)->removeAttr(exec::deviceAttrName);
     SmallVector<Value> results;
     for (Value result : computed)
       results.push_back(mapping.lookup(result));
@@ -431,8 +380,7 @@ private:
 
   Block &block;
   bool fuse;
-  int64_t rowBytes;   ///< of what a row passes on
-  int64_t scoreBytes; ///< of what lies between two contractions
+  int64_t rowBytes; ///< of what a row passes on
   bool openSizes;
   llvm::SmallPtrSet<Operation *, 32> taken;
   /// Sums along rows and what is computed of them.
@@ -447,7 +395,7 @@ struct FormDispatches : ashlar::impl::FormDispatchesPassBase<FormDispatches> {
   void runOnOperation() override {
     simplifyBranches();
     if (failed(DispatchFormer(getOperation().getBody().front(), fuse, rowBytes,
-                              scoreBytes, openSizes)
+                              openSizes)
                    .run()))
       signalPassFailure();
   }

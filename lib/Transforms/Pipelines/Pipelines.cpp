@@ -49,9 +49,11 @@ void ashlar::buildSimplifyPipeline(OpPassManager &pm) {
 }
 
 void ashlar::buildPlacePipeline(OpPassManager &pm,
-                                ArrayRef<std::string> targets) {
+                                ArrayRef<std::string> targets,
+                                ArrayRef<unsigned> standsIn) {
   CloneProgramsPassOptions options;
   options.targets.assign(targets.begin(), targets.end());
+  options.standsIn.assign(standsIn.begin(), standsIn.end());
   pm.addPass(createCloneProgramsPass(options));
   verifyStage(pm, "place");
 }
@@ -112,7 +114,9 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
     if (elementwise.keepBytes)
       function.addPass(createAddBiasesToSumsPass());
     if (!options.companions.empty())
-      function.addPass(createPlaceContractsPass(options.companions));
+      function.addPass(createPlaceOperationsPass(
+          options.machine, options.companions, options.hostStandsIn,
+          options.openSizes, /*absorbsRows=*/all, options.choices));
     if (all && !options.exactConvolution &&
         options.takes(PipelineStep::FormWinograd))
       function.addPass(createFormWinogradPass(
@@ -130,8 +134,14 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
   bool groups = options.takes(PipelineStep::FuseDispatches);
   dispatches.fuse = joins && groups;
   dispatches.rowBytes = all && groups ? options.machine.nearest().bytes : 0;
-  dispatches.scoreBytes = all && groups ? options.machine.scoreBytes() : 0;
   dispatches.openSizes = options.openSizes;
+  if (int64_t bytes = options.machine.scoreBytes(); all && groups && bytes) {
+    FormAttentionPassOptions attention;
+    attention.scoreBytes = bytes;
+    attention.openSizes = options.openSizes;
+    attention.scratchBytes = options.scratchBytes;
+    function.addPass(createFormAttentionPass(attention));
+  }
   function.addPass(createFormDispatchesPass(dispatches));
   if (all && options.takes(PipelineStep::MergeReductions))
     function.addPass(createMergeReductionsPass());
@@ -149,11 +159,10 @@ void ashlar::buildTilePipeline(
   pm.addPass(createOutlineKernelsPass());
   OpPassManager &kernel = pm.nest<func::FuncOp>();
   bool tiles = options.vectorize && options.takes(PipelineStep::TileKernels);
+  kernel.addPass(createExpandAttentionPass());
   if (tiles) {
     TileKernelsPassOptions tiling;
     tiling.cacheBytes = options.machine.nearest().bytes;
-    tiling.scoreBytes = options.machine.scoreBytes();
-    tiling.openSizes = options.openSizes;
     tiling.scratchBytes = options.scratchBytes;
     kernel.addPass(createTileKernelsPass(tiling));
     kernel.addPass(createCanonicalizerPass());

@@ -40,6 +40,8 @@ struct ClonePrograms : ashlar::impl::CloneProgramsPassBase<ClonePrograms> {
         program->setAttr(
             exec::companionsAttrName,
             b.getArrayAttr(ArrayRef<Attribute>(described).drop_front()));
+      if (llvm::is_contained(standsIn, unsigned(i)))
+        program->setAttr(exec::standsInAttrName, b.getUnitAttr());
       if (Attribute nodes = module->getAttr(modelNodesAttrName))
         program->setAttr(modelNodesAttrName, nodes);
       OpBuilder inner = OpBuilder::atBlockEnd(program.getBody());

@@ -121,8 +121,7 @@ bool ContractExpander::isWalked(unsigned d) {
 }
 
 bool ContractExpander::hasEdge(unsigned d) {
-  int64_t tile = strategy.getOutermostTile(d);
-  return strategy.isMasked(d) && tile && (open[d] || sizes[d] % tile != 0);
+  return strategy.hasEdge(d, sizes[d], bool(open[d]));
 }
 
 void ContractExpander::emitWorkers(llvm::function_ref<void()> emit) {

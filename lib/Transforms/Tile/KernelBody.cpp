@@ -230,7 +230,8 @@ LogicalResult KernelBody::write(Operation &op) {
   }
   auto destination = dyn_cast<DestinationStyleOpInterface>(op);
   if (!destination ||
-      !isa<linalg::LinalgOp, tile::ContractOp, tile::WinogradOp>(op) ||
+      !isa<linalg::LinalgOp, tile::AttentionOp, tile::ContractOp,
+           tile::WinogradOp>(op) ||
       (allSizes && isa<linalg::LinalgOp>(op)))
     return refuse(op);
   Operation *copy = b.clone(op, mapping);
@@ -268,6 +269,11 @@ LogicalResult KernelBody::write(Operation &op) {
   if (auto contract = dyn_cast<tile::ContractOp>(copy)) {
     note(contract.getParallelAttrName(), contract.getParallel());
     note(contract.getReducedAttrName(), contract.getReduced());
+  } else if (auto attention = dyn_cast<tile::AttentionOp>(copy)) {
+    note(attention.getScoresParallelAttrName(), attention.getScoresParallel());
+    note(attention.getScoresReducedAttrName(), attention.getScoresReduced());
+    note(attention.getParallelAttrName(), attention.getParallel());
+    note(attention.getReducedAttrName(), attention.getReduced());
   } else if (auto winograd = dyn_cast<tile::WinogradOp>(copy)) {
     note(winograd.getParallelAttrName(), winograd.getParallel());
   }

@@ -119,6 +119,18 @@ int64_t countFlops(exec::DispatchOp dispatch) {
     // A product and a sum for each term.
     flops += 2 * points * ShapedType::getNumElements(op.getReduced());
   });
+  dispatch.walk([&](tile::AttentionOp op) {
+    int64_t scores = ShapedType::getNumElements(op.getScoresParallel());
+    int64_t points = ShapedType::getNumElements(op.getParallel());
+    count(scores, op.getScore().front());
+    count(scores, op.getHide().front());
+    count(scores, op.getWeigh().front());
+    count(points, op.getBody().front());
+    // The largest, distances and their exponentials, the sum and the quotients.
+    flops += (op.getZeroRows() ? 9 : 5) * scores;
+    flops += 2 * scores * ShapedType::getNumElements(op.getScoresReduced());
+    flops += 2 * points * ShapedType::getNumElements(op.getReduced());
+  });
   dispatch.walk([&](tile::WinogradOp op) {
     int64_t places = (op.getOutputSize() + 2) * (op.getOutputSize() + 2);
     int64_t boxes = op.getParallel()[0] * op.getBoxes(1) * op.getBoxes(2);

@@ -2,9 +2,10 @@
 //
 // Boxes for workers: upstream tiles the last op into an scf.forall and fuses
 // what it reads into the boxes. What is ours is the choice of sizes.
-#include "ashlar/Analysis/AttentionBox.h"
+#include "CutKernel.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/RowDims.h"
+#include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Support/Remarks.h"
 #include "ashlar/Transforms/Tile/KernelSizes.h"
 #include "ashlar/Transforms/Tile/Passes.h"
@@ -134,35 +135,6 @@ int64_t countRowDimsOf(Operation *root) {
   return reducesBefore ? countRowDims(ops) : 0;
 }
 
-/// Sizes of the boxes of a contraction; none where it is alone in its kernel,
-/// since then its strategy says them.
-SmallVector<int64_t> chooseContractBox(tile::ContractOp root, int64_t bytes,
-                                       bool openSizes) {
-  for (auto other : root->getBlock()->getOps<tile::ContractOp>())
-    if (other != root) {
-      SmallVector<int64_t> box =
-          chooseAttentionBox(other, root, bytes, openSizes);
-      for (auto [size, whole] : llvm::zip(box, root.getParallel()))
-        size = size == whole ? 0 : size;
-      return box;
-    }
-  return {};
-}
-
-/// Sizes of which a box has one are no parameters any more.
-void fixCutDims(tile::ContractOp op) {
-  auto parameters =
-      op->getAttrOfType<DenseI64ArrayAttr>(exec::dimParametersAttrName);
-  if (!parameters)
-    return;
-  SmallVector<int64_t> dims(parameters.asArrayRef());
-  for (auto [d, size] : llvm::enumerate(op.getParallel()))
-    if (size == 1)
-      dims[d] = -1;
-  op->setAttr(exec::dimParametersAttrName,
-              DenseI64ArrayAttr::get(op.getContext(), dims));
-}
-
 struct TileKernels : ashlar::impl::TileKernelsPassBase<TileKernels> {
   using TileKernelsPassBase::TileKernelsPassBase;
 
@@ -178,9 +150,9 @@ struct TileKernels : ashlar::impl::TileKernelsPassBase<TileKernels> {
           return store.getSource().getDefiningOp() == root;
         }))
       return;
-    // tensor.pad guards every box that could lie in its padding; fills and
-    // copies are as fast in one piece.
-    if (!root || isa<tensor::PadOp>(root))
+    // A contraction's strategy says its boxes; tensor.pad guards every box that
+    // could lie in its padding; fills and copies are as fast in one piece.
+    if (!root || isa<tensor::PadOp, tile::ContractOp>(root))
       return;
     SmallVector<utils::IteratorType> iterators = root.getLoopIteratorTypes();
     OpBuilder b(root);
@@ -195,12 +167,13 @@ struct TileKernels : ashlar::impl::TileKernelsPassBase<TileKernels> {
     if (llvm::is_contained(ranges, 0))
       return;
     SmallVector<int64_t> sizes =
-        chooseSizes(root, ranges, iterators, cacheBytes, scoreBytes);
+        chooseSizes(root, ranges, iterators, cacheBytes);
     if (scratchBytes != 0)
       saveScratch(root, ranges, iterators, sizes);
     if (llvm::all_of(sizes, [](int64_t size) { return size == 0; }))
       return;
-    cut(root, sizes);
+    if (failed(cutKernel(root, sizes)))
+      signalPassFailure();
   }
 
 private:
@@ -208,7 +181,7 @@ private:
   SmallVector<int64_t> chooseSizes(TilingInterface root,
                                    ArrayRef<int64_t> ranges,
                                    ArrayRef<utils::IteratorType> iterators,
-                                   int64_t cacheBytes, int64_t scoreBytes) {
+                                   int64_t cacheBytes) {
     auto type = cast<RankedTensorType>(root->getResult(0).getType());
     int64_t width = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
     int64_t elements = cacheBytes / width;
@@ -223,9 +196,7 @@ private:
             size_t(type.getRank()) +
                 (contraction == root ? contraction.getNumReductionLoops() : 0);
     SmallVector<int64_t> sizes;
-    if (auto contract = dyn_cast<tile::ContractOp>(root.getOperation())) {
-      sizes = chooseContractBox(contract, scoreBytes, openSizes);
-    } else if (isProduct) {
+    if (isProduct) {
       SmallVector<int64_t> extents(type.getShape());
       for (auto [d, extent] : llvm::enumerate(extents))
         if (ShapedType::isDynamic(extent))
@@ -268,8 +239,7 @@ private:
     constexpr int64_t buffers = 4;
     int64_t most = std::max<int64_t>(1, scratchBytes / buffers);
     SmallVector<int64_t> smaller = chooseSizes(
-        root, ranges, iterators, std::min<int64_t>(cacheBytes, most),
-        std::min<int64_t>(scoreBytes, most));
+        root, ranges, iterators, std::min<int64_t>(cacheBytes, most));
     auto countBoxes = [&](ArrayRef<int64_t> sizes) {
       int64_t boxes = 1;
       for (auto [size, range] : llvm::zip(sizes, ranges))
@@ -290,29 +260,6 @@ private:
         << ", so that a worker needs less scratch; predicted are "
         << remark::metric("Bytes", whole * (after - before) / before)
         << " bytes that are read again";
-  }
-
-  void cut(TilingInterface root, ArrayRef<int64_t> sizes) {
-    scf::SCFTilingOptions tiling;
-    tiling.setTileSizes(getAsIndexOpFoldResult(&getContext(), sizes));
-    tiling.setLoopType(scf::SCFTilingOptions::LoopType::ForallOp);
-    scf::SCFTileAndFuseOptions options;
-    options.setTilingOptions(tiling);
-    IRRewriter rewriter(&getContext());
-    rewriter.setInsertionPoint(root);
-    FailureOr<scf::SCFTileAndFuseResult> tiled =
-        scf::tileConsumerAndFuseProducersUsingSCF(rewriter, root, options);
-    if (failed(tiled)) {
-      root->emitError("cannot be tiled into boxes");
-      return signalPassFailure();
-    }
-    for (Operation *op : tiled->tiledAndFusedOps)
-      if (auto contract = dyn_cast<tile::ContractOp>(op))
-        fixCutDims(contract);
-    for (auto [from, to] : tiled->replacements)
-      rewriter.replaceAllUsesWith(from, to);
-    if (isOpTriviallyDead(root))
-      rewriter.eraseOp(root);
   }
 };
 } // namespace

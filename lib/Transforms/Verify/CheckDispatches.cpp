@@ -56,8 +56,9 @@ static LogicalResult checkDispatch(exec::DispatchOp dispatch) {
   WalkResult walk =
       dispatch.getBody().walk<WalkOrder::PreOrder>([](Operation *op) {
         if (isTensorCode(op) ||
-            isa<exec::YieldOp, tile::ContractOp, tile::RowMaximumOp,
-                tile::RowSumOp, tile::WinogradOp, tile::YieldOp>(op))
+            isa<exec::YieldOp, tile::AttentionOp, tile::ContractOp,
+                tile::IndexOp, tile::RowMaximumOp, tile::RowSumOp,
+                tile::WinogradOp, tile::YieldOp>(op))
           return WalkResult::advance();
         op->emitError("after the stage fuse: expected ops of linalg, tensor, "
                       "arith, math and scf in a dispatch, found '")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: ashlar-opt %s --ashlar-place-contracts=devices=systolic:tpu-128 --ashlar-form-dispatches --ashlar-absorb-rows=devices=systolic:tpu-128 | FileCheck %s
-// RUN: ashlar-opt %s --ashlar-place-contracts=devices=systolic:tpu-128 --ashlar-form-dispatches --ashlar-absorb-rows | FileCheck %s --check-prefix=ALONE
+// RUN: ashlar-opt %s --ashlar-place-operations=devices=systolic:tpu-128 --ashlar-form-dispatches --ashlar-absorb-rows=devices=systolic:tpu-128 | FileCheck %s
+// RUN: ashlar-opt %s --ashlar-place-operations=devices=systolic:tpu-128 --ashlar-form-dispatches --ashlar-absorb-rows | FileCheck %s --check-prefix=ALONE
 
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (k, n)>

@@ -21,6 +21,7 @@ class FirstChoices {
 public:
   enum class Kind {
     PanelColumns, ///< of each contraction
+    Devices,      ///< of each operation that may run elsewhere
     Winograd,     ///< of each convolution: results along a dim of a box, 0 for
                   ///< none; columns of a panel
   };

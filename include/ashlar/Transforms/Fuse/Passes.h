@@ -27,9 +27,15 @@ createFormWinogradPass(const MachineModel &machine,
                        std::shared_ptr<FirstChoices> choices);
 std::unique_ptr<mlir::Pass>
 createMergeContractsPass(const MachineModel &machine, bool openSizes);
-/// In the order of their numbers, from 1 on.
+/// Companions in the order of their numbers, from 1 on. `hostStandsIn`: what
+/// one of them can compute does not stay. `absorbsRows`: AbsorbRows comes
+/// later. `choices` may be null.
 std::unique_ptr<mlir::Pass>
-createPlaceContractsPass(std::vector<CompanionDevice> companions);
+createPlaceOperationsPass(const MachineModel &host,
+                          std::vector<CompanionDevice> companions,
+                          bool hostStandsIn, bool openSizes, bool absorbsRows,
+                          std::shared_ptr<FirstChoices> choices);
+/// Companions in the order of their numbers, from 1 on.
 std::unique_ptr<mlir::Pass>
 createAbsorbRowsPass(std::vector<CompanionDevice> companions);
 

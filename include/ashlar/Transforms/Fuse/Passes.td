@@ -139,6 +139,31 @@ def ChooseStrategiesPass
                            "::mlir::tensor::TensorDialect"];
 }
 
+def FormAttentionPass
+    : Pass<"ashlar-form-attention", "::mlir::func::FuncOp"> {
+  let summary = "Make one op of two contractions with a softmax between them";
+  let description = [{
+    Before: contractions with strategies, and what lies between them as linalg
+    ops. After: where a softmax along the last dim of a contraction's result,
+    which an elementwise op may have gone over, is a factor of another one and
+    of nothing else, all of it is one `tile.attention`. Its levels say of which
+    rows a worker makes the scores at once.
+
+    Left alone, with a remark: scores that do not stay near a worker. Left alone
+    without one: exponentials or sums of another type than the scores, and
+    contractions of other devices than the first.
+  }];
+  let options = [Option<"scoreBytes", "score-bytes", "int64_t", "131072",
+                        "The scores that a worker has at a time fit in this "
+                        "many bytes">,
+                 Option<"openSizes", "open-sizes", "bool", "false",
+                        "Each call chooses some sizes">,
+                 Option<"scratchBytes", "scratch-bytes", "int64_t", "0",
+                        "What a worker keeps for itself should fit in this "
+                        "many bytes; 0: as much as is fast">];
+  let dependentDialects = ["::ashlar::tile::TileDialect"];
+}
+
 def FormDispatchesPass
     : Pass<"ashlar-form-dispatches", "::mlir::func::FuncOp"> {
   let summary = "Put every op that moves or computes data into a dispatch";
@@ -160,9 +185,6 @@ def FormDispatchesPass
                  Option<"rowBytes", "row-bytes", "int64_t", "32768",
                         "Ops that work row by row join where a row of each "
                         "fits in this many bytes">,
-                 Option<"scoreBytes", "score-bytes", "int64_t", "131072",
-                        "A softmax joins the contractions around it where "
-                        "some rows of it fit in this many bytes; 0: never">,
                  Option<"openSizes", "open-sizes", "bool", "false",
                         "Each call chooses some sizes: what joins must fit the "
                         "largest, whatever divides them">];
@@ -204,16 +226,52 @@ def AddBiasesToSumsPass
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
-def PlaceContractsPass : Pass<"ashlar-place-contracts", "::mlir::func::FuncOp"> {
-  let summary = "Give contractions to further devices that can compute them";
+def PlaceOperationsPass
+    : Pass<"ashlar-place-operations", "::mlir::func::FuncOp"> {
+  let summary = "Give each operation the device on which the program takes least";
   let description = [{
-    Before: `tile.contract` ops without a strategy. After: those that a
-    companion of the program can compute have its number as their `device`. A
-    remark says why each of the others stays on the host.
+    Before: linalg and tensor ops and `tile.contract` ops without a strategy.
+    After: a contraction that a companion of the program computes has its number
+    as its `device`, any other op as its attribute `exec.device`; all others are
+    the host's, device 0.
+
+    What counts is the predicted time of all together. An operation takes on a
+    device what its target predicts or else its machine model, and cannot run
+    where that target refuses it. Each tensor that crosses takes its bytes over
+    the device's link to the host (`links` of its machine file), once for each
+    device that reads it; inputs come from the host and results go back. Two ops
+    of a chain on one device save the bytes between them and a launch. What
+    `ashlar-absorb-rows` makes part of a contraction on a device runs there if
+    and only if the contraction does, and on the host takes its time. With one
+    companion the choice is the best there is (a minimum cut); with more it is
+    no worse than any on two devices. An operation stays where the first
+    companion that can compute it, or else the host, would have it, if all
+    others take as long.
+
+    Control flow stays on the host, with what is in it. Remarks tell the times
+    on the devices of each operation that a companion could compute, and why the
+    contractions stay that none could.
+
+    ```mlir
+    %y = tile.contract a(%x ...) b(%w ...) outs(%e ...) attributes {...}
+    // becomes, where device 1 is worth it
+    %y = tile.contract a(%x ...) b(%w ...) outs(%e ...) attributes {..., device = 1}
+    ```
   }];
-  let options = [Option<"deviceNames", "devices", "std::string", "",
+  let options = [Option<"machineName", "machine", "std::string", "",
+                        "The host's: TARGET:PRESET or a machine file (*.json); "
+                        "otherwise a small made-up machine">,
+                 Option<"deviceNames", "devices", "std::string", "",
                         "Of the program beside the host, from 1 on: "
-                        "TARGET:PRESET+...">];
+                        "TARGET:PRESET+... or machine files (*.json)">,
+                 Option<"standsIn", "host-stands-in", "bool", "false",
+                        "The host computes only what no other device can">,
+                 Option<"absorbsRows", "absorb-rows", "bool", "true",
+                        "ashlar-absorb-rows comes later">];
+  let dependentDialects = ["::ashlar::tile::TileDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
 }
 
 def AbsorbRowsPass : Pass<"ashlar-absorb-rows", "::mlir::func::FuncOp"> {

@@ -42,6 +42,7 @@ struct TileOptions {
   FuseLevel fuse = FuseLevel::All;
   /// Further devices of the program.
   std::vector<CompanionDevice> companions;
+  bool hostStandsIn = false; ///< it computes only what they cannot
   /// Measured choices, and who lists what was considered; may be null.
   std::shared_ptr<StrategyTuning> tuning;
 
@@ -74,10 +75,12 @@ void buildImportPipeline(mlir::OpPassManager &pm);
 /// dead.
 void buildSimplifyPipeline(mlir::OpPassManager &pm);
 /// Every target has a program of its own. `targets`: "NAME:PRESET", with "+"
-/// and the same of each further device. What runs where is settled at the end
-/// of `fuse`: it takes the types and what has become one kernel.
+/// and the same of each further device. What runs where is settled in `fuse`:
+/// it takes the types and what follows the sums. `standsIn`: the numbers of
+/// programs whose first device nobody asked for.
 void buildPlacePipeline(mlir::OpPassManager &pm,
-                        llvm::ArrayRef<std::string> targets);
+                        llvm::ArrayRef<std::string> targets,
+                        llvm::ArrayRef<unsigned> standsIn = {});
 /// The type of every operand, accumulator and result is explicit, chosen for
 /// `machine`.
 void buildPrecisionPipeline(mlir::OpPassManager &pm,

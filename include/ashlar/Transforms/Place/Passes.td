@@ -20,7 +20,10 @@ def CloneProgramsPass : Pass<"ashlar-clone-programs", "::mlir::ModuleOp"> {
   }];
   let options = [ListOption<"targets", "targets", "std::string",
                             "Targets in order, each NAME:PRESET, with + for "
-                            "further devices">];
+                            "further devices">,
+                 ListOption<"standsIn", "stands-in", "unsigned",
+                            "Numbers of programs, from 0 on, whose first "
+                            "device nobody asked for (exec.stands_in)">];
   let dependentDialects = ["::ashlar::exec::ExecDialect"];
 }
 

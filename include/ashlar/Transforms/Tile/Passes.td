@@ -16,6 +16,22 @@ def OutlineKernelsPass : Pass<"ashlar-outline-kernels", "::mlir::ModuleOp"> {
                            "::mlir::bufferization::BufferizationDialect"];
 }
 
+def ExpandAttentionPass
+    : Pass<"ashlar-expand-attention", "::mlir::func::FuncOp"> {
+  let summary = "Write the levels of an attention";
+  let description = [{
+    Before: `tile.attention` on tensors. After: an `scf.forall` over the boxes
+    of its grid. In it, without a loop over keys, the two products as
+    `tile.contract` and the softmax between them as linalg ops on whole rows of
+    scores; with a loop, the same for a tile of keys at a time, by which the
+    largest score so far, the sum of exponentials and the weighted sums grow
+    (online softmax).
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::affine::AffineDialect"];
+}
+
 def TileKernelsPass : Pass<"ashlar-tile-kernels", "::mlir::func::FuncOp"> {
   let summary = "Cut each kernel's result into boxes for the workers";
   let description = [{
@@ -25,11 +41,6 @@ def TileKernelsPass : Pass<"ashlar-tile-kernels", "::mlir::func::FuncOp"> {
   }];
   let options = [Option<"cacheBytes", "cache-bytes", "int64_t", "32768",
                         "A box's result fits in this many bytes">,
-                 Option<"scoreBytes", "score-bytes", "int64_t", "131072",
-                        "What a box passes from one contraction to the next "
-                        "fits in this many bytes">,
-                 Option<"openSizes", "open-sizes", "bool", "false",
-                        "Each call chooses some sizes">,
                  Option<"scratchBytes", "scratch-bytes", "int64_t", "0",
                         "What a worker keeps for itself should fit in this "
                         "many bytes; 0: as much as is fast">];

@@ -21,6 +21,22 @@ struct DestinationBufferization
     return !cast<DestinationStyleOpInterface>(op).isDpsInit(&operand);
   }
 
+  /// Each number is written once, behind all that is read for it: what lies
+  /// where the result will may have its place.
+  bool bufferizesToElementwiseAccess(Operation *op, const AnalysisState &,
+                                     ArrayRef<OpOperand *> operands) const {
+    auto contract = dyn_cast<ContractOp>(op);
+    StrategyAttr strategy =
+        contract ? contract.getStrategyAttr() : StrategyAttr();
+    return strategy && !strategy.cutsTerms() && !strategy.splitsTerms() &&
+           !contract.getPad() && op->getNumResults() == 1 &&
+           llvm::all_of(operands, [&](OpOperand *operand) {
+             unsigned number = operand->getOperandNumber();
+             return number >= 2 &&
+                    contract.getMap(number) == contract.getResultMap();
+           });
+  }
+
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
                           const BufferizationOptions &options,
                           BufferizationState &state) const {

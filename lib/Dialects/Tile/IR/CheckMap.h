@@ -24,6 +24,12 @@ llvm::LogicalResult checkMap(mlir::Operation *op, llvm::StringRef name,
 llvm::LogicalResult checkOffsets(mlir::Operation *op, mlir::Value operand,
                                  mlir::ValueRange offsets);
 
+/// Says what is wrong where a body does not take an accumulator and one element
+/// per operand of the epilogue, or yields no `target`.
+llvm::LogicalResult checkBody(mlir::Operation *op, mlir::Block &body,
+                              mlir::Type accumulator, mlir::ValueRange epilogue,
+                              mlir::Type target);
+
 } // namespace ashlar::tile
 
 #endif // ASHLAR_LIB_DIALECTS_TILE_IR_CHECKMAP_H

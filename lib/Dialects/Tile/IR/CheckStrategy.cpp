@@ -95,11 +95,7 @@ private:
     return operand == OperandKind::A ? op.getA() : op.getB();
   }
 
-  /// Whether the last tile of a masked dim reaches beyond the end.
-  bool hasEdge(unsigned d) {
-    int64_t tile = strategy.getOutermostTile(d);
-    return strategy.isMasked(d) && tile && (isOpen(d) || sizes[d] % tile != 0);
-  }
+  bool hasEdge(unsigned d) { return strategy.hasEdge(d, sizes[d], isOpen(d)); }
   /// Whether the size of a dim is a value.
   bool isOpen(unsigned d) {
     auto isOpenIn = [&](Value value, AffineMap map) {

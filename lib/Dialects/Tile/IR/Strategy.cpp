@@ -280,6 +280,11 @@ int64_t StrategyAttr::getOutermostTile(unsigned dim) const {
   return 0;
 }
 
+bool StrategyAttr::hasEdge(unsigned dim, int64_t size, bool isOpen) const {
+  int64_t tile = getOutermostTile(dim);
+  return isMasked(dim) && tile && (isOpen || size % tile != 0);
+}
+
 SmallVector<StrategyAttr::Loop> StrategyAttr::getLoops() const {
   SmallVector<Loop> loops;
   for (auto [number, level] : llvm::enumerate(getLevels()))
@@ -317,6 +322,35 @@ static StrategyAttr withoutGrid(StrategyAttr of, bool hasHops) {
       hops, of.getAccumulator(),
       of.getPromote() < 0 ? -1 : of.getPromote() - gone, of.getMasked(),
       /*partials=*/"", of.getHints());
+}
+
+StrategyAttr StrategyAttr::clippedTo(ArrayRef<int64_t> sizes) const {
+  SmallVector<LevelAttr> levels;
+  for (LevelAttr level : getLevels()) {
+    SmallVector<int64_t> parallel(level.getParallel()),
+        reduced(level.getReduced()), order;
+    for (auto [tile, size] :
+         llvm::zip(parallel, sizes.take_front(getNumParallel())))
+      tile = std::min(tile, size);
+    for (auto [tile, size] :
+         llvm::zip(reduced, sizes.drop_front(getNumParallel())))
+      tile = tile < size ? tile : 0;
+    for (int64_t d : level.getOrder())
+      if (d < getNumParallel() || reduced[d - getNumParallel()] != 0)
+        order.push_back(d);
+    levels.push_back(LevelAttr::get(getContext(), level.getKind(),
+                                    level.getScope(), parallel, reduced,
+                                    order));
+  }
+  // Sums of all terms at once join nothing.
+  int64_t promote = getPromote();
+  if (promote >= 0 &&
+      llvm::none_of(levels[promote].getReduced(), [](int64_t t) { return t; }))
+    promote = -1;
+  return StrategyAttr::get(getContext(), getUnit(), getShape(), getM(), getN(),
+                           getK(), getGroup(), getLanes(), levels, getHops(),
+                           getAccumulator(), promote, getMasked(),
+                           getPartials(), getHints());
 }
 
 StrategyAttr StrategyAttr::inPlace() const {

@@ -177,10 +177,9 @@ LogicalResult ashlar::tile::checkMap(Operation *op, StringRef name,
   return success();
 }
 
-/// The body takes the accumulator and one element per operand of the epilogue
-/// and yields an element of the target.
-static LogicalResult checkBody(Operation *op, Block &body, Type accumulator,
-                               ValueRange epilogue, Value target) {
+LogicalResult ashlar::tile::checkBody(Operation *op, Block &body,
+                                      Type accumulator, ValueRange epilogue,
+                                      Type target) {
   SmallVector<Type> expected = {accumulator};
   for (Value operand : epilogue)
     expected.push_back(elementOf(operand));
@@ -188,9 +187,9 @@ static LogicalResult checkBody(Operation *op, Block &body, Type accumulator,
     return op->emitOpError("expected a body over ")
            << TypeRange(expected) << ", found " << body.getArgumentTypes();
   auto yield = dyn_cast<YieldOp>(body.back());
-  if (!yield || yield.getValue().getType() != elementOf(target))
+  if (!yield || yield.getValue().getType() != target)
     return op->emitOpError("expected the body to yield ")
-           << elementOf(target) << ", an element of the result";
+           << target << ", an element of the result";
   return success();
 }
 
@@ -276,7 +275,7 @@ LogicalResult ContractOp::verifyRegions() {
       return emitOpError("expected factors of the sums' kind, ")
              << getAccumulatorType() << ", found " << operand.getType();
   if (failed(checkBody(*this, getBody().front(), getAccumulatorType(),
-                       getEpilogue(), getInit())))
+                       getEpilogue(), elementOf(getInit()))))
     return failure();
   if (!getUnrounded())
     return success();
@@ -354,7 +353,7 @@ LogicalResult WinogradOp::verify() {
                        "many boxes of each, found ")
            << perWorker;
   return checkBody(*this, getBody().front(), a.getElementType(), getEpilogue(),
-                   getInit());
+                   elementOf(getInit()));
 }
 
 void WinogradOp::getEffects(Effects &effects) { addEffects(*this, effects); }
@@ -529,7 +528,7 @@ LogicalResult DrainOp::verify() {
     return failure();
   return checkBody(*this, getBody().front(),
                    getAcc().getType().getElementType(), getEpilogue(),
-                   getTarget());
+                   elementOf(getTarget()));
 }
 
 void DrainOp::getEffects(Effects &effects) {

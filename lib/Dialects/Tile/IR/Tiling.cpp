@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Lets upstream's tiling cut `tile.contract` along parallel dims that stand
-// alone in all maps that they are in: a box of the result is a contraction of
-// parts of the operands.
+// Lets upstream's tiling cut `tile.contract` and `tile.attention` along
+// parallel dims whose parts are parts of the operands: a box of the result is
+// the same op on them.
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -15,34 +15,39 @@ using namespace ashlar::tile;
 namespace {
 using Places = SmallVector<OpFoldResult>;
 
-/// Whether a box has less than the whole of dim `d`. A size that is a value is
-/// that of the dim: nothing cuts what a caller chooses but into single ones.
-bool isCut(ContractOp op, ArrayRef<OpFoldResult> sizes, unsigned d) {
-  std::optional<int64_t> size = getConstantIntValue(sizes[d]);
-  return size && *size != op.getParallel()[d];
+/// What a box takes of the dims of `op`. A size that is a value is that of the
+/// dim: nothing cuts what a caller chooses but into single ones.
+SmallVector<Cut> cutsOf(ArrayRef<int64_t> dims, ArrayRef<OpFoldResult> offsets,
+                        ArrayRef<OpFoldResult> sizes) {
+  SmallVector<Cut> cuts(dims.size());
+  for (auto [d, cut] : llvm::enumerate(cuts))
+    if (std::optional<int64_t> size = getConstantIntValue(sizes[d]);
+        size && *size != dims[d])
+      cut = {offsets[d], *size};
+  return cuts;
 }
 
-/// The part of `operand` that its map reaches from a box of the dims; dims
-/// behind the box are whole. Fails where a dim that is cut does not stand
-/// alone.
-LogicalResult findPart(ContractOp op, unsigned operand,
-                       ArrayRef<OpFoldResult> offsets,
-                       ArrayRef<OpFoldResult> sizes, OpBuilder &b,
-                       Places &partOffsets, Places &partSizes) {
-  AffineMap map = op.getMap(operand);
-  Places shape = tensor::getMixedSizes(b, op.getLoc(), op->getOperand(operand));
-  for (auto [expr, extent] : llvm::zip(map.getResults(), shape)) {
-    bool cuts = false;
-    for (unsigned d = 0; d != sizes.size(); ++d)
-      cuts |= isCut(op, sizes, d) && expr.isFunctionOfDim(d);
-    auto dim = dyn_cast<AffineDimExpr>(expr);
-    if (cuts && !dim)
-      return failure();
-    partOffsets.push_back(cuts ? offsets[dim.getPosition()]
-                               : OpFoldResult(b.getIndexAttr(0)));
-    partSizes.push_back(cuts ? sizes[dim.getPosition()] : extent);
-  }
-  return success();
+/// The sizes that are left.
+SmallVector<int64_t> apply(ArrayRef<Cut> cuts, ArrayRef<int64_t> sizes) {
+  SmallVector<int64_t> box(sizes);
+  for (auto [size, cut] : llvm::zip(box, cuts))
+    size = cut.size ? cut.size : size;
+  return box;
+}
+
+/// Of ops whose parallel dims these are, which lie in the result at `map`.
+SmallVector<Range> domainOf(OpBuilder &b, ArrayRef<int64_t> dims, AffineMap map,
+                            Value result) {
+  SmallVector<Range> domain;
+  for (int64_t size : dims)
+    domain.push_back(
+        {b.getIndexAttr(0), b.getIndexAttr(size), b.getIndexAttr(1)});
+  // Where a caller chooses a size, the type holds the largest one.
+  for (auto [expr, size] : llvm::zip(
+           map.getResults(), tensor::getMixedSizes(b, result.getLoc(), result)))
+    if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && isa<Value>(size))
+      domain[dim.getPosition()].size = size;
+  return domain;
 }
 
 struct ContractTiling
@@ -56,17 +61,8 @@ struct ContractTiling
 
   SmallVector<Range> getIterationDomain(Operation *op, OpBuilder &b) const {
     auto contract = cast<ContractOp>(op);
-    SmallVector<Range> domain;
-    for (int64_t size : contract.getParallel())
-      domain.push_back(
-          {b.getIndexAttr(0), b.getIndexAttr(size), b.getIndexAttr(1)});
-    // Where a caller chooses a size, the type holds the largest one.
-    for (auto [expr, size] :
-         llvm::zip(contract.getResultMap().getResults(),
-                   tensor::getMixedSizes(b, op->getLoc(), contract.getInit())))
-      if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && isa<Value>(size))
-        domain[dim.getPosition()].size = size;
-    return domain;
+    return domainOf(b, contract.getParallel(), contract.getResultMap(),
+                    contract.getInit());
   }
 
   FailureOr<TilingResult>
@@ -76,26 +72,21 @@ struct ContractTiling
     auto contract = cast<ContractOp>(op);
     if (contract.getPad() || contract->getNumResults() != 1)
       return failure();
-    SmallVector<int64_t> box(contract.getParallel());
-    for (auto [d, size] : llvm::enumerate(sizes))
-      box[d] = getConstantIntValue(size).value_or(box[d]);
+    SmallVector<Cut> cuts = cutsOf(contract.getParallel(), offsets, sizes);
     TilingResult result;
     SmallVector<Value> parts;
     for (auto [i, operand] : llvm::enumerate(contract->getOperands())) {
-      auto type = dyn_cast<RankedTensorType>(operand.getType());
-      Places from, lengths;
-      if (!type ||
-          failed(findPart(contract, i, offsets, sizes, b, from, lengths)))
+      FailureOr<Value> part = failure();
+      if (isa<RankedTensorType>(operand.getType()))
+        part = cutOperand(b, operand, contract.getMap(i), cuts);
+      if (failed(part))
         return failure();
-      Places steps(from.size(), b.getIndexAttr(1));
-      auto slice = tensor::ExtractSliceOp::create(b, op->getLoc(), operand,
-                                                  from, lengths, steps);
-      parts.push_back(slice);
-      result.generatedSlices.push_back(slice);
+      parts.push_back(*part);
+      result.generatedSlices.push_back(part->getDefiningOp());
     }
     auto part = cast<ContractOp>(
         clone(b, op, TypeRange{parts.back().getType()}, parts));
-    part.setParallel(box);
+    part.setParallel(apply(cuts, contract.getParallel()));
     // Who cuts shares out the parts.
     if (StrategyAttr strategy = contract.getStrategyAttr())
       part.setStrategyAttr(strategy.withoutGrid());
@@ -110,8 +101,9 @@ struct ContractTiling
                                       Places &resultOffsets,
                                       Places &resultSizes) const {
     auto contract = cast<ContractOp>(op);
-    return findPart(contract, contract.getInitMutable().getOperandNumber(),
-                    offsets, sizes, b, resultOffsets, resultSizes);
+    return findPart(b, contract.getInit(), contract.getResultMap(),
+                    cutsOf(contract.getParallel(), offsets, sizes),
+                    resultOffsets, resultSizes);
   }
 
   LogicalResult getIterationDomainTileFromResultTile(
@@ -144,10 +136,76 @@ struct ContractTiling
     return getTiledImplementation(op, b, from, lengths);
   }
 };
+
+/// Along the parallel dims that the weights have, too: a box of the result is
+/// an attention of some queries to all keys.
+struct AttentionTiling
+    : TilingInterface::ExternalModel<AttentionTiling, AttentionOp> {
+  SmallVector<utils::IteratorType> getLoopIteratorTypes(Operation *op) const {
+    return SmallVector<utils::IteratorType>(
+        cast<AttentionOp>(op).getParallel().size(),
+        utils::IteratorType::parallel);
+  }
+
+  SmallVector<Range> getIterationDomain(Operation *op, OpBuilder &b) const {
+    auto attention = cast<AttentionOp>(op);
+    return domainOf(b, attention.getParallel(), attention.getResultMap(),
+                    attention.getInit());
+  }
+
+  FailureOr<TilingResult>
+  getTiledImplementation(Operation *op, OpBuilder &b,
+                         ArrayRef<OpFoldResult> offsets,
+                         ArrayRef<OpFoldResult> sizes) const {
+    auto attention = cast<AttentionOp>(op);
+    SmallVector<Cut> cuts = cutsOf(attention.getParallel(), offsets, sizes);
+    SmallVector<Cut> ofScores = attention.getCutsOfScores(cuts);
+    TilingResult result;
+    SmallVector<Value> parts;
+    bool isCut = true;
+    attention.forEachOperand(
+        [&](Value operand, AffineMap map, bool isOfScores) {
+          FailureOr<Value> part =
+              cutOperand(b, operand, map, isOfScores ? ofScores : cuts);
+          isCut &= succeeded(part);
+          if (!isCut)
+            return;
+          parts.push_back(*part);
+          result.generatedSlices.push_back(part->getDefiningOp());
+        });
+    if (!isCut)
+      return failure();
+    auto part = cast<AttentionOp>(
+        clone(b, op, TypeRange{parts.back().getType()}, parts));
+    part.setParallel(apply(cuts, attention.getParallel()));
+    part.setScoresParallel(apply(ofScores, attention.getScoresParallel()));
+    part.removeLevels(LevelKind::Grid);
+    if (StrategyAttr strategy = part.getScoresStrategyAttr())
+      part.setScoresStrategyAttr(strategy.withoutGrid());
+    if (StrategyAttr strategy = part.getStrategyAttr())
+      part.setStrategyAttr(strategy.withoutGrid());
+    part.offsetIndices(b, ofScores);
+    result.tiledOps.push_back(part);
+    result.tiledValues.push_back(part->getResult(0));
+    return result;
+  }
+
+  LogicalResult getResultTilePosition(Operation *op, OpBuilder &b, unsigned,
+                                      ArrayRef<OpFoldResult> offsets,
+                                      ArrayRef<OpFoldResult> sizes,
+                                      Places &resultOffsets,
+                                      Places &resultSizes) const {
+    auto attention = cast<AttentionOp>(op);
+    return findPart(b, attention.getInit(), attention.getResultMap(),
+                    cutsOf(attention.getParallel(), offsets, sizes),
+                    resultOffsets, resultSizes);
+  }
+};
 } // namespace
 
 void ashlar::tile::registerTiling(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, TileDialect *) {
+    AttentionOp::attachInterface<AttentionTiling>(*context);
     ContractOp::attachInterface<ContractTiling>(*context);
   });
 }

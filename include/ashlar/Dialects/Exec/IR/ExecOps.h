@@ -41,6 +41,12 @@ inline constexpr llvm::StringLiteral targetAttrName = "exec.target";
 /// The same of further devices that it runs on, 1 and so on (array of
 /// TargetAttr).
 inline constexpr llvm::StringLiteral companionsAttrName = "exec.companions";
+/// On the module of a program: nobody asked for its target, which computes only
+/// what the further devices cannot (unit).
+inline constexpr llvm::StringLiteral standsInAttrName = "exec.stands_in";
+/// On an op that is no contraction, until it is in a dispatch: the device that
+/// computes it (i64); without, the host.
+inline constexpr llvm::StringLiteral deviceAttrName = "exec.device";
 /// On an argument of a kernel's body: nobody reads it afterwards (unit); it
 /// holds values between the contractions of a joined kernel.
 inline constexpr llvm::StringLiteral innerAttrName = "exec.inner";

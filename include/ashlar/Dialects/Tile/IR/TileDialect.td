@@ -333,6 +333,9 @@ def Tile_StrategyAttr : AttrDef<Tile_Dialect, "Strategy"> {
     int64_t getTile(unsigned dim) const;
     /// The first that a grid or a loop cuts of a dim; 0: none does.
     int64_t getOutermostTile(unsigned dim) const;
+    /// Whether the last tile of a masked dim reaches beyond the end. isOpen: its
+    /// size is a value.
+    bool hasEdge(unsigned dim, int64_t size, bool isOpen) const;
     bool isMasked(unsigned dim) const {
       return ::llvm::is_contained(getMasked(), int64_t(dim));
     }
@@ -373,6 +376,9 @@ def Tile_StrategyAttr : AttrDef<Tile_Dialect, "Strategy"> {
     int64_t getUnroll() const;
     /// For a part of the contraction that somebody else has cut out.
     StrategyAttr withoutGrid() const;
+    /// For a part of the contraction of these sizes: what a level cuts no
+    /// longer, it has whole.
+    StrategyAttr clippedTo(::llvm::ArrayRef<int64_t> sizes) const;
     /// The same for operands that are near already.
     StrategyAttr inPlace() const;
   }];

@@ -2,6 +2,7 @@
 #ifndef ASHLAR_DIALECTS_TILE_IR_TILEOPS_H
 #define ASHLAR_DIALECTS_TILE_IR_TILEOPS_H
 
+#include "ashlar/Dialects/Tile/IR/CutOperand.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/BuiltinAttributeInterfaces.h"

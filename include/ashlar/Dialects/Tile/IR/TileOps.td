@@ -149,11 +149,128 @@ def Tile_WinogradOp : Tile_Op<"winograd", [
   }];
 }
 
+def Tile_AttentionOp : Tile_Op<"attention", [
+    AttrSizedOperandSegments, DestinationStyleOpInterface, Pure,
+    SingleBlock]> {
+  let summary = "Weighted sums of values, the weights a softmax of scores";
+  let description = [{
+    Three steps, in real numbers:
+
+    1. `score`: a contraction of queries and keys, as `tile.contract` says it,
+       over `scoresParallel` and `scoresReduced` at `scoresMaps`. Its parallel
+       dims are those of a tensor of scores, in order; the last one counts keys.
+       What its body yields goes through `hide`, with the operands behind it at
+       `hideMaps`; `tile.index` is the place of a score.
+    2. The weights of a row are the scores' exponentials divided by their sum.
+       `weigh` gives each the type that the next product takes. A row of nothing
+       but negative infinities has NaN for weights, with `zeroRows` zero.
+    3. A contraction of weights and values over `parallel` and `reduced`, the
+       keys, at `maps`: those of weights and values, of the epilogue's operands
+       and of the result.
+
+    `levels` say how it is computed: a `grid` shares out parallel dims among
+    workers, a `loop` takes so many keys at a time. Without a loop, a worker has
+    the scores of all keys of its rows at once; with one, it has those of one
+    tile, and corrects what it has summed as larger scores come (online softmax:
+    Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018).
+    `scoresStrategy` and `strategy` are those of the two products, for what one
+    worker has at a time.
+
+    ```mlir
+    %y = tile.attention queries(%q : tensor<8x128x64xf32>) keys(%k : tensor<8x128x64xf32>)
+        values(%v : tensor<8x128x64xf32>) outs(%d : tensor<8x128x64xf32>)
+        attributes {
+          scoresParallel = array<i64: 8, 128, 128>, scoresReduced = array<i64: 64>,
+          scoresMaps = [affine_map<(h, q, s, d) -> (h, q, d)>, affine_map<(h, q, s, d) -> (h, s, d)>],
+          hideMaps = [], parallel = array<i64: 8, 128, 64>, reduced = array<i64: 128>,
+          maps = [affine_map<(h, q, v, s) -> (h, q, s)>, affine_map<(h, q, v, s) -> (h, s, v)>,
+                  affine_map<(h, q, v) -> (h, q, v)>],
+          levels = [#tile.level<grid core [1, 32, _ | _]>, #tile.level<loop [_, _, _ | 64] order [3]>]}
+        score { ^bb0(%sum: f32): tile.yield %sum : f32 }
+        hide { ^bb0(%score: f32): tile.yield %score : f32 }
+        weigh { ^bb0(%w: f32): tile.yield %w : f32 }
+        body { ^bb0(%sum: f32): tile.yield %sum : f32 } -> tensor<8x128x64xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$queries, AnyRankedTensor:$keys,
+                       AnyRankedTensor:$values,
+                       Variadic<AnyRankedTensor>:$scoring,
+                       Variadic<AnyRankedTensor>:$hiding,
+                       Variadic<AnyRankedTensor>:$epilogue,
+                       AnyRankedTensor:$init,
+                       DenseI64ArrayAttr:$scoresParallel,
+                       DenseI64ArrayAttr:$scoresReduced,
+                       AffineMapArrayAttr:$scoresMaps,
+                       AffineMapArrayAttr:$hideMaps,
+                       DenseI64ArrayAttr:$parallel, DenseI64ArrayAttr:$reduced,
+                       AffineMapArrayAttr:$maps, UnitAttr:$zeroRows,
+                       OptionalAttr<TypedArrayAttrBase<Tile_LevelAttr,
+                           "levels of a strategy">>:$levels,
+                       OptionalAttr<Tile_StrategyAttr>:$scoresStrategy,
+                       OptionalAttr<Tile_StrategyAttr>:$strategy);
+  let results = (outs AnyRankedTensor:$output);
+  let regions = (region SizedRegion<1>:$score, SizedRegion<1>:$hide,
+                        SizedRegion<1>:$weigh, SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    `queries` `(` $queries `:` type($queries) `)`
+    `keys` `(` $keys `:` type($keys) `)`
+    `values` `(` $values `:` type($values) `)`
+    (`scoring` `(` $scoring^ `:` type($scoring) `)`)?
+    (`hiding` `(` $hiding^ `:` type($hiding) `)`)?
+    (`epilogue` `(` $epilogue^ `:` type($epilogue) `)`)?
+    `outs` `(` $init `:` type($init) `)` attr-dict-with-keyword
+    `score` $score `hide` $hide `weigh` $weigh `body` $body
+    `->` type($output)
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() {
+      return getInitMutable();
+    }
+    ::mlir::AffineMap getMap(unsigned number) {
+      return ::llvm::cast<::mlir::AffineMapAttr>(getMaps()[number]).getValue();
+    }
+    /// Where the weights lie: over `parallel` and `reduced`.
+    ::mlir::AffineMap getWeightsMap() { return getMap(0); }
+    ::mlir::AffineMap getValuesMap() { return getMap(1); }
+    ::mlir::AffineMap getResultMap() { return getMap(getMaps().size() - 1); }
+    /// Whether `hide` yields anything but the score it is given.
+    bool hidesScores();
+    /// What scores are in, and the exponentials and sums of them.
+    ::mlir::Type getScoreType();
+    /// What the second product takes.
+    ::mlir::Type getWeightType();
+    /// What the levels of this kind leave of a dim, parallel or keys; 0: all.
+    int64_t getTile(LevelKind kind, unsigned dim);
+    /// The dim of keys, behind the parallel ones, that a loop cuts; none: there
+    /// is no loop.
+    std::optional<unsigned> getKeyLoop();
+    void removeLevels(LevelKind kind);
+    /// What cuts of parallel dims leave of the dims of scores.
+    ::llvm::SmallVector<Cut> getCutsOfScores(::llvm::ArrayRef<Cut> cuts);
+    /// The operands in order, each with its map: over the dims of scores, or
+    /// those of the result and keys.
+    void forEachOperand(::llvm::function_ref<
+        void(::mlir::Value, ::mlir::AffineMap, bool isOfScores)> visit);
+    /// Lets scores that are parts of others have places among all of them.
+    void offsetIndices(::mlir::OpBuilder &b, ::llvm::ArrayRef<Cut> cuts);
+  }];
+}
+
 def Tile_YieldOp : Tile_Op<"yield", [Terminator, Pure, ReturnLike,
-    ParentOneOf<["ContractOp", "DrainOp", "WinogradOp"]>]> {
+    ParentOneOf<["AttentionOp", "ContractOp", "DrainOp", "WinogradOp"]>]> {
   let summary = "The value that an epilogue stores";
   let arguments = (ins AnyType:$value);
   let assemblyFormat = "$value attr-dict `:` type($value)";
+}
+
+def Tile_IndexOp : Tile_Op<"index", [Pure, ParentOneOf<["AttentionOp"]>]> {
+  let summary = "The place of a score along a dim of the scores";
+  let arguments = (ins ConfinedAttr<I64Attr, [IntMinValue<0>]>:$dim);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$dim attr-dict";
+  let hasVerifier = 1;
 }
 
 class Tile_RowReductionOp<string mnemonic, string what>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: ashlar-opt %s --ashlar-place-contracts=devices=systolic:tpu-128 | FileCheck %s
-// RUN: ashlar-opt %s --ashlar-place-contracts=devices=systolic:tpu-128 --remark-format=emitRemark --remarks-filter=place -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY
-// RUN: ashlar-opt %s --ashlar-place-contracts=devices=systolic:gemmini+systolic:tpu-128 | FileCheck %s --check-prefix=SECOND
-// RUN: not ashlar-opt %s --ashlar-place-contracts=devices=systolic:tpu-9 2>&1 | FileCheck %s --check-prefix=PRESET
-// RUN: not ashlar-opt %s --ashlar-place-contracts=devices=cpu:x86-64 2>&1 | FileCheck %s --check-prefix=HOST
+// RUN: ashlar-opt %s --ashlar-place-operations=devices=systolic:tpu-128 | FileCheck %s
+// RUN: ashlar-opt %s --ashlar-place-operations=devices=systolic:tpu-128 --remark-format=emitRemark --remarks-filter=place -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY
+// RUN: ashlar-opt %s --ashlar-place-operations=devices=systolic:gemmini+systolic:tpu-128 | FileCheck %s --check-prefix=SECOND
+// RUN: not ashlar-opt %s --ashlar-place-operations=devices=systolic:tpu-9 2>&1 | FileCheck %s --check-prefix=PRESET
+// RUN: not ashlar-opt %s --ashlar-place-operations=devices=cpu:x86-64 2>&1 | FileCheck %s --check-prefix=HOST
 
 // What a device computes gets its number, the first of those that can; a remark
 // says why the rest stays.

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "CheckMap.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+
+using namespace mlir;
+using namespace ashlar::tile;
+
+Type AttentionOp::getScoreType() {
+  return getScore().front().getTerminator()->getOperand(0).getType();
+}
+
+bool AttentionOp::hidesScores() {
+  Block &body = getHide().front();
+  return body.getTerminator()->getOperand(0) != body.getArgument(0);
+}
+
+Type AttentionOp::getWeightType() {
+  return getWeigh().front().getTerminator()->getOperand(0).getType();
+}
+
+int64_t AttentionOp::getTile(LevelKind kind, unsigned dim) {
+  int64_t tile = 0;
+  if (ArrayAttr levels = getLevelsAttr())
+    for (auto level : levels.getAsRange<LevelAttr>())
+      if (level.getKind() == kind && level.getTile(dim))
+        tile = level.getTile(dim);
+  return tile;
+}
+
+std::optional<unsigned> AttentionOp::getKeyLoop() {
+  unsigned parallel = getParallel().size();
+  for (unsigned d = parallel; d != parallel + getReduced().size(); ++d)
+    if (getTile(LevelKind::Loop, d))
+      return d;
+  return std::nullopt;
+}
+
+void AttentionOp::removeLevels(LevelKind kind) {
+  SmallVector<Attribute> kept;
+  if (ArrayAttr levels = getLevelsAttr())
+    for (auto level : levels.getAsRange<LevelAttr>())
+      if (level.getKind() != kind)
+        kept.push_back(level);
+  setLevelsAttr(kept.empty() ? ArrayAttr()
+                             : ArrayAttr::get(getContext(), kept));
+}
+
+SmallVector<Cut> AttentionOp::getCutsOfScores(ArrayRef<Cut> cuts) {
+  SmallVector<Cut> result(getScoresParallel().size());
+  for (auto [cut, expr] :
+       llvm::zip(result, getWeightsMap().getResults().drop_back()))
+    if (auto dim = dyn_cast<AffineDimExpr>(expr))
+      cut = cuts[dim.getPosition()];
+  return result;
+}
+
+void AttentionOp::forEachOperand(
+    llvm::function_ref<void(Value, AffineMap, bool)> visit) {
+  SmallVector<AffineMap> ofScores(
+      getScoresMaps().getAsValueRange<AffineMapAttr>());
+  visit(getQueries(), ofScores[0], true);
+  visit(getKeys(), ofScores[1], true);
+  visit(getValues(), getValuesMap(), false);
+  for (auto [i, operand] : llvm::enumerate(getScoring()))
+    visit(operand, ofScores[2 + i], true);
+  for (auto [operand, map] :
+       llvm::zip(getHiding(), getHideMaps().getAsValueRange<AffineMapAttr>()))
+    visit(operand, map, true);
+  for (auto [i, operand] : llvm::enumerate(getEpilogue()))
+    visit(operand, getMap(2 + i), false);
+  visit(getInit(), getResultMap(), false);
+}
+
+void AttentionOp::offsetIndices(OpBuilder &b, ArrayRef<Cut> cuts) {
+  OpBuilder::InsertionGuard guard(b);
+  SmallVector<IndexOp> indices(getHide().getOps<IndexOp>());
+  for (IndexOp index : indices) {
+    const Cut &cut = cuts[index.getDim()];
+    if (cut.size == 0)
+      continue;
+    b.setInsertionPointAfter(index);
+    Value offset =
+        getValueOrCreateConstantIndexOp(b, index.getLoc(), cut.offset);
+    auto sum =
+        arith::AddIOp::create(b, index.getLoc(), index.getResult(), offset);
+    index.getResult().replaceAllUsesExcept(sum, sum);
+  }
+}
+
+/// What a loop over keys asks: parts of all operands, sums and scores of one
+/// type, and weights that may be divided once they are added up.
+static LogicalResult checkLoop(AttentionOp op) {
+  unsigned parallel = op.getParallel().size(), keyDim = *op.getKeyLoop();
+  int64_t count = op.getTile(LevelKind::Loop, keyDim),
+          size = op.getReduced()[keyDim - parallel],
+          all = op.getScoresParallel().back();
+  // How far the scores of neighbours along the dim lie from each other.
+  SmallVector<AffineExpr> ones;
+  for (unsigned d = 0; d != op.getWeightsMap().getNumDims(); ++d)
+    ones.push_back(getAffineConstantExpr(d == keyDim, op.getContext()));
+  auto stride = dyn_cast<AffineConstantExpr>(simplifyAffineExpr(
+      op.getWeightsMap().getResults().back().replaceDims(ones), 0, 0));
+  if (!stride || size == 0 || stride.getValue() * size != all)
+    return op.emitOpError("expected a loop over the outermost dim of keys, "
+                          "found one over dim ")
+           << keyDim;
+  Type sums = op.getBody().front().getArgument(0).getType();
+  if (op.getScoreType() != sums)
+    return op.emitOpError("expected scores and sums of one type in a loop over "
+                          "keys, found ")
+           << op.getScoreType() << " and " << sums;
+  Block &weigh = op.getWeigh().front();
+  Value weight = weigh.getTerminator()->getOperand(0);
+  if (auto rounded = weight.getDefiningOp<arith::TruncFOp>())
+    weight = rounded.getIn();
+  if (weight != weigh.getArgument(0))
+    return op.emitOpError("expected weights to be rounded and nothing else in "
+                          "a loop over keys, found ")
+           << weight;
+  SmallVector<Cut> ofScores(op.getScoresParallel().size() +
+                            op.getScoresReduced().size()),
+      ofValues(parallel + op.getReduced().size());
+  for (auto [d, size] : llvm::enumerate(op.getReduced()))
+    ofValues[parallel + d].size = parallel + d == keyDim ? count : size;
+  ofScores[op.getScoresParallel().size() - 1].size = count * stride.getValue();
+  AffineMap bad;
+  op.forEachOperand([&](Value, AffineMap map, bool isOfScores) {
+    bool isFine = isOfScores || map == op.getValuesMap()
+                      ? isCuttable(map, isOfScores ? ofScores : ofValues)
+                      : map.isProjectedPermutation(/*allowZeroInResults=*/true);
+    bad = isFine || bad ? bad : map;
+  });
+  if (bad)
+    return op.emitOpError("expected maps that can be cut into ")
+           << count << " of dim " << keyDim << " in a loop over keys, found "
+           << AffineMapAttr::get(bad);
+  return success();
+}
+
+/// A grid over parallel dims that lie bare in the weights' map, then a loop
+/// over keys.
+static LogicalResult checkLevels(AttentionOp op) {
+  size_t parallel = op.getParallel().size(), reduced = op.getReduced().size();
+  bool loops = false;
+  for (auto level : op.getLevelsAttr().getAsRange<LevelAttr>()) {
+    bool isGrid = level.getKind() == LevelKind::Grid;
+    if (level.getParallel().size() != parallel ||
+        level.getReduced().size() != reduced || (isGrid && loops) ||
+        level.getKind() == LevelKind::Group)
+      return op.emitOpError("expected grids, then a loop, over ")
+             << parallel << " parallel dims and " << reduced
+             << " of keys, found " << level;
+    if (!isGrid && std::exchange(loops, true))
+      return op.emitOpError("expected one loop, found another: ") << level;
+    for (unsigned d = 0; d != parallel + reduced; ++d) {
+      int64_t tile = level.getTile(d);
+      if (!tile)
+        continue;
+      int64_t size =
+          d < parallel ? op.getParallel()[d] : op.getReduced()[d - parallel];
+      if (isGrid != (d < parallel))
+        return op.emitOpError("expected a grid to cut parallel dims and a loop "
+                              "to cut keys, found ")
+               << level;
+      if (tile > size)
+        return op.emitOpError("expected tiles of dim ")
+               << d << " to be at most its size, " << size << ", found "
+               << tile;
+      if (isGrid && size % tile != 0)
+        return op.emitOpError("expected tiles of dim ")
+               << d << " to divide its size, " << size << ", found " << tile;
+    }
+  }
+  return success();
+}
+
+LogicalResult AttentionOp::verify() {
+  size_t scores = getScoresParallel().size();
+  size_t parallel = getParallel().size(), reduced = getReduced().size();
+  for (ArrayRef<int64_t> sizes :
+       {getScoresParallel(), getScoresReduced(), getParallel(), getReduced()})
+    for (int64_t size : sizes)
+      if (size < 0)
+        return emitOpError("expected sizes of 0 or more, found ") << size;
+  if (scores == 0 || parallel == 0 || reduced == 0)
+    return emitOpError("expected parallel dims and keys");
+  auto check = [&](StringRef what, ArrayAttr maps, size_t dims,
+                   ArrayRef<Value> operands) -> LogicalResult {
+    if (maps.size() != operands.size())
+      return emitOpError("expected a map for each operand of ")
+             << what << ", " << operands.size() << " in all, found "
+             << maps.size();
+    for (auto [map, operand] :
+         llvm::zip(maps.getAsValueRange<AffineMapAttr>(), operands))
+      if (failed(checkMap(*this, what, map, dims, operand)))
+        return failure();
+    return success();
+  };
+  // Those of the scores' operands are over their dims, but only the factors'
+  // over the terms.
+  SmallVector<Attribute> factors(getScoresMaps().getValue().take_front(2));
+  SmallVector<Attribute> behind(getScoresMaps().getValue().drop_front(
+      std::min<size_t>(2, getScoresMaps().size())));
+  Builder b(getContext());
+  if (failed(check("the scores' factors", b.getArrayAttr(factors),
+                   scores + getScoresReduced().size(),
+                   {getQueries(), getKeys()})) ||
+      failed(check("scores", b.getArrayAttr(behind), scores,
+                   SmallVector<Value>(getScoring()))) ||
+      failed(check("what hides", getHideMaps(), scores,
+                   SmallVector<Value>(getHiding()))))
+    return failure();
+  if (getMaps().size() != getEpilogue().size() + 3)
+    return emitOpError("expected a map for weights, values, each operand of "
+                       "the epilogue and the result, ")
+           << getEpilogue().size() + 3 << " in all, found " << getMaps().size();
+  if (failed(checkMap(*this, "the values", getValuesMap(), parallel + reduced,
+                      getValues())) ||
+      failed(
+          checkMap(*this, "the result", getResultMap(), parallel, getInit())))
+    return failure();
+  for (auto [i, operand] : llvm::enumerate(getEpilogue()))
+    if (failed(
+            checkMap(*this, "the epilogue", getMap(2 + i), parallel, operand)))
+      return failure();
+  AffineMap weights = getWeightsMap();
+  if (weights.getNumDims() != parallel + reduced ||
+      weights.getNumSymbols() != 0 || weights.getNumResults() != scores)
+    return emitOpError("expected the weights' map over ")
+           << parallel + reduced << " dims to have " << scores
+           << " results, found " << AffineMapAttr::get(weights);
+  for (auto [i, expr] : llvm::enumerate(weights.getResults().drop_back())) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    bool isOne = isa<AffineConstantExpr>(expr) && getScoresParallel()[i] == 1;
+    if (!isOne && (!dim || dim.getPosition() >= parallel ||
+                   getParallel()[dim.getPosition()] != getScoresParallel()[i]))
+      return emitOpError("expected dim ")
+             << i << " of the weights to be a parallel dim of size "
+             << getScoresParallel()[i] << ", found "
+             << AffineMapAttr::get(weights);
+  }
+  int64_t keys = 1;
+  for (int64_t size : getReduced())
+    keys *= size;
+  for (unsigned d = 0; d != parallel; ++d)
+    if (weights.getResults().back().isFunctionOfDim(d))
+      return emitOpError("expected the last dim of the weights to count keys "
+                         "alone, found ")
+             << AffineMapAttr::get(weights);
+  if (keys != getScoresParallel().back())
+    return emitOpError("expected as many keys as the scores have, ")
+           << getScoresParallel().back() << ", found " << keys;
+  if (getOutput().getType() != getInit().getType())
+    return emitOpError("expected a result of the destination's type, found ")
+           << getOutput().getType();
+  return getLevelsAttr() ? checkLevels(*this) : success();
+}
+
+LogicalResult AttentionOp::verifyRegions() {
+  Block &score = getScore().front(), &weigh = getWeigh().front();
+  for (Block *block : {&score, &getHide().front(), &weigh, &getBody().front()})
+    if (block->getNumArguments() == 0 || !isa<YieldOp>(block->back()))
+      return emitOpError("expected bodies over a number that yield one");
+  Type type = getScoreType();
+  if (!isa<FloatType>(type) || !isa<FloatType>(getWeightType()))
+    return emitOpError("expected scores and weights of a float type, found ")
+           << type << " and " << getWeightType();
+  auto sums = [](Block &block) { return block.getArgument(0).getType(); };
+  if (failed(checkBody(*this, score, sums(score), getScoring(), type)) ||
+      failed(checkBody(*this, weigh, type, {}, getWeightType())) ||
+      failed(checkBody(*this, getBody().front(), sums(getBody().front()),
+                       getEpilogue(), elementOf(getInit()))))
+    return failure();
+  if (failed(checkBody(*this, getHide().front(), type, getHiding(), type)))
+    return failure();
+  return getKeyLoop() ? checkLoop(*this) : success();
+}
+
+LogicalResult IndexOp::verify() {
+  auto parent = cast<AttentionOp>((*this)->getParentOp());
+  if ((*this)->getParentRegion() != &parent.getHide())
+    return emitOpError("expected to be where scores are hidden");
+  if (int64_t rank = parent.getScoresParallel().size();
+      int64_t(getDim()) >= rank)
+    return emitOpError("expected a dim below ")
+           << rank << ", found " << getDim();
+  return success();
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The steps of a `tile.attention` as ops.
+#ifndef ASHLAR_LIB_TRANSFORMS_TILE_ATTENTIONWRITER_H
+#define ASHLAR_LIB_TRANSFORMS_TILE_ATTENTIONWRITER_H
+
+#include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace ashlar {
+
+/// Writes the steps of an attention without a grid in its place.
+class AttentionWriter {
+public:
+  explicit AttentionWriter(tile::AttentionOp op);
+
+  /// With the scores of all keys at once.
+  void writeRows();
+  /// With those of as many as its loop says; sizes are numbers.
+  void writeLoop();
+
+private:
+  using Body =
+      llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::ValueRange)>;
+
+  // Ops on scores, at `sizes`, and on rows of them.
+  void writeConstants();
+  mlir::Value number(const llvm::APFloat &value);
+  mlir::Value emptyScores(mlir::Type element);
+  mlir::Value emptyRow();
+  mlir::Value filled(mlir::Value empty, mlir::Value with);
+  mlir::Value generic(mlir::ValueRange inputs, mlir::Value init,
+                      llvm::ArrayRef<mlir::AffineMap> maps, bool reduces,
+                      Body body);
+  mlir::Value combineRows(mlir::Value x, mlir::Value y, Body body);
+  /// Each score with its row's number.
+  mlir::Value combine(mlir::Value scores, mlir::Value ofRow, mlir::Type result,
+                      Body body);
+  /// Of each row, with what `start` has.
+  mlir::Value maximum(mlir::Value scores, mlir::Value start);
+  mlir::Value sum(mlir::Value powers, mlir::Value start);
+  /// Exponentials of distances; those to negative infinity are to zero.
+  mlir::Value powers(mlir::Value scores, mlir::Value largest, bool mayBeLowest);
+
+  // On scalars.
+  mlir::Value power(mlir::OpBuilder &b, mlir::Value score, mlir::Value largest,
+                    bool mayBeLowest);
+  mlir::Value divided(mlir::OpBuilder &b, mlir::Value value, mlir::Value total);
+  /// What the body of a region makes of `arguments`, where scores are cut.
+  mlir::Value inlined(mlir::OpBuilder &b, mlir::Region &region,
+                      mlir::ValueRange arguments,
+                      llvm::ArrayRef<tile::Cut> cuts = {});
+
+  /// The scores that cuts of their dims leave, hidden.
+  mlir::Value writeScores(llvm::ArrayRef<tile::Cut> cuts);
+  tile::ContractOp contract(mlir::Location at, mlir::ValueRange factors,
+                            mlir::ValueRange epilogue, mlir::Value init,
+                            llvm::ArrayRef<int64_t> parallel,
+                            llvm::ArrayRef<int64_t> reduced,
+                            llvm::ArrayRef<mlir::AffineMap> maps,
+                            tile::StrategyAttr strategy);
+
+  /// What a loop over keys carries: weighted sums of values, and of each row
+  /// the largest score and the sum of exponentials.
+  struct State {
+    mlir::Value sums, largest, total;
+  };
+  State step(const State &before, unsigned keyDim, mlir::OpFoldResult from,
+             int64_t count);
+  mlir::Value finish(const State &state);
+  /// Where the number of a result's row lies, over the result's dims.
+  mlir::AffineMap rowOfResult();
+
+  tile::AttentionOp op;
+  mlir::OpBuilder b;
+  mlir::Location loc;
+  mlir::Type type; ///< of scores
+  unsigned rank;   ///< of them
+  mlir::AffineMap place, row;
+  llvm::ArrayRef<int64_t> parameters; ///< that are the dims of both products
+  llvm::SmallVector<mlir::OpFoldResult> sizes;
+  mlir::Value lowest, zero, one;
+};
+
+} // namespace ashlar
+
+#endif // ASHLAR_LIB_TRANSFORMS_TILE_ATTENTIONWRITER_H

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: ashlar-opt %s --ashlar-expand-attention --canonicalize --cse | FileCheck %s
+
+#place = affine_map<(h, q, s) -> (h, q, s)>
+#queries = affine_map<(h, q, s, d) -> (h, q, d)>
+#keys = affine_map<(h, q, s, d) -> (h, s, d)>
+#weights = affine_map<(h, q, d, s) -> (h, q, s)>
+#values = affine_map<(h, q, d, s) -> (h, s, d)>
+
+// Some rows of one batch at a time, with the scores of all keys.
+// CHECK-LABEL: func.func @rows
+// CHECK: scf.forall (%[[H:.*]], %[[Q:.*]]) = (0, 0) to (2, 64) step (1, 16)
+// CHECK-NOT: scf.for
+// CHECK: %[[S:.*]] = tile.contract {{.*}} outs(%{{.*}} : tensor<1x16x96xf32>)
+// CHECK: linalg.generic
+// The place of a score is one among all.
+// CHECK: %[[I:.*]] = linalg.index 1
+// CHECK: arith.addi %[[I]], %[[Q]]
+// CHECK: linalg.index 2
+// CHECK: linalg.yield
+// CHECK: arith.maximumf
+// CHECK: math.exp
+// CHECK: arith.addf
+// CHECK: arith.divf
+// CHECK: tile.contract a(%{{.*}} : tensor<1x16x96xf32>)
+// CHECK: scf.forall.in_parallel
+func.func @rows(%q: tensor<2x64x8xf32>, %k: tensor<2x96x8xf32>, %v: tensor<2x96x8xf32>) -> tensor<2x64x8xf32> {
+  %e = tensor.empty() : tensor<2x64x8xf32>
+  %y = tile.attention queries(%q : tensor<2x64x8xf32>) keys(%k : tensor<2x96x8xf32>)
+      values(%v : tensor<2x96x8xf32>) outs(%e : tensor<2x64x8xf32>) attributes {
+        scoresParallel = array<i64: 2, 64, 96>, scoresReduced = array<i64: 8>, scoresMaps = [#queries, #keys],
+        hideMaps = [], parallel = array<i64: 2, 64, 8>, reduced = array<i64: 96>,
+        maps = [#weights, #values, #place], levels = [#tile.level<grid core [1, 16, _ | _]>]}
+      score { ^bb0(%x: f32): tile.yield %x : f32 }
+      hide { ^bb0(%x: f32):
+        %lowest = arith.constant 0xFF800000 : f32
+        %i = tile.index 1
+        %j = tile.index 2
+        %late = arith.cmpi sgt, %j, %i : index
+        %z = arith.select %late, %lowest, %x : f32
+        tile.yield %z : f32 }
+      weigh { ^bb0(%x: f32): tile.yield %x : f32 }
+      body { ^bb0(%x: f32): tile.yield %x : f32 } -> tensor<2x64x8xf32>
+  return %y : tensor<2x64x8xf32>
+}
+
+// Some keys at a time: sums, largest scores and sums of exponentials go from
+// step to step, the rest of the keys is a step of its own, and only what comes
+// out is divided.
+// CHECK-LABEL: func.func @keys
+// CHECK: scf.forall
+// CHECK: %[[LOOP:.*]]:3 = scf.for %[[K:.*]] = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%[[SUMS:.*]] = %{{.*}}, %[[MOST:.*]] = %{{.*}}, %[[TOTAL:.*]] = %{{.*}}) -> (tensor<1x16x8xf32>, tensor<1x16xf32>, tensor<1x16xf32>)
+// CHECK: tile.contract {{.*}} outs(%{{.*}} : tensor<1x16x40xf32>)
+// CHECK: %[[J:.*]] = linalg.index 2
+// CHECK: arith.addi %[[J]], %[[K]]
+// CHECK: %[[LARGEST:.*]] = linalg.generic {{.*}} outs(%[[MOST]] : tensor<1x16xf32>)
+// CHECK: arith.maximumf
+// A row of nothing but negative infinities is not one of NaN yet.
+// CHECK: arith.select
+// CHECK: %[[SCALE:.*]] = linalg.generic {{.*}} ins(%[[MOST]], %[[LARGEST]]
+// CHECK: linalg.generic {{.*}} ins(%[[TOTAL]], %[[SCALE]]
+// CHECK: %[[NEXT:.*]] = tile.contract {{.*}} epilogue(%[[SUMS]], %[[SCALE]] : tensor<1x16x8xf32>, tensor<1x16xf32>) outs(%[[SUMS]] : tensor<1x16x8xf32>)
+// CHECK: ^bb0(%[[SUM:.*]]: f32, %[[OLD:.*]]: f32, %[[BY:.*]]: f32):
+// CHECK: %[[SHRUNK:.*]] = arith.mulf %[[OLD]], %[[BY]]
+// CHECK: arith.addf %[[SHRUNK]], %[[SUM]]
+// CHECK: scf.yield %[[NEXT]], %[[LARGEST]]
+// CHECK: tile.contract {{.*}} outs(%{{.*}} : tensor<1x16x16xf32>)
+// CHECK: tile.contract {{.*}} epilogue(%[[LOOP]]#0
+// CHECK: arith.divf
+// CHECK: scf.forall.in_parallel
+func.func @keys(%q: tensor<2x64x8xf32>, %k: tensor<2x96x8xf32>, %v: tensor<2x96x8xf32>) -> tensor<2x64x8xf32> {
+  %e = tensor.empty() : tensor<2x64x8xf32>
+  %y = tile.attention queries(%q : tensor<2x64x8xf32>) keys(%k : tensor<2x96x8xf32>)
+      values(%v : tensor<2x96x8xf32>) outs(%e : tensor<2x64x8xf32>) attributes {
+        scoresParallel = array<i64: 2, 64, 96>, scoresReduced = array<i64: 8>, scoresMaps = [#queries, #keys],
+        hideMaps = [], parallel = array<i64: 2, 64, 8>, reduced = array<i64: 96>,
+        maps = [#weights, #values, #place], levels = [#tile.level<grid core [1, 16, _ | _]>, #tile.level<loop [_, _, _ | 40] order [3]>]}
+      score { ^bb0(%x: f32): tile.yield %x : f32 }
+      hide { ^bb0(%x: f32):
+        %lowest = arith.constant 0xFF800000 : f32
+        %i = tile.index 1
+        %j = tile.index 2
+        %late = arith.cmpi sgt, %j, %i : index
+        %z = arith.select %late, %lowest, %x : f32
+        tile.yield %z : f32 }
+      weigh { ^bb0(%x: f32): tile.yield %x : f32 }
+      body { ^bb0(%x: f32): tile.yield %x : f32 } -> tensor<2x64x8xf32>
+  return %y : tensor<2x64x8xf32>
+}
+
+// Where rows may have no weights, they are divided by one.
+// CHECK-LABEL: func.func @zero_rows
+// CHECK: scf.for
+// CHECK: %[[EMPTY:.*]] = arith.cmpf oeq, %{{.*}}, %{{.*}} : f32
+// CHECK: arith.divf
+func.func @zero_rows(%q: tensor<1x16x8xf32>, %k: tensor<1x64x8xf32>, %v: tensor<1x64x8xf32>) -> tensor<1x16x8xf32> {
+  %e = tensor.empty() : tensor<1x16x8xf32>
+  %y = tile.attention queries(%q : tensor<1x16x8xf32>) keys(%k : tensor<1x64x8xf32>)
+      values(%v : tensor<1x64x8xf32>) outs(%e : tensor<1x16x8xf32>) attributes { zeroRows,
+        scoresParallel = array<i64: 1, 16, 64>, scoresReduced = array<i64: 8>, scoresMaps = [#queries, #keys],
+        hideMaps = [], parallel = array<i64: 1, 16, 8>, reduced = array<i64: 64>,
+        maps = [#weights, #values, #place], levels = [#tile.level<loop [_, _, _ | 32] order [3]>]}
+      score { ^bb0(%x: f32): tile.yield %x : f32 }
+      hide { ^bb0(%x: f32): tile.yield %x : f32 }
+      weigh { ^bb0(%x: f32): tile.yield %x : f32 }
+      body { ^bb0(%x: f32): tile.yield %x : f32 } -> tensor<1x16x8xf32>
+  return %y : tensor<1x16x8xf32>
+}
