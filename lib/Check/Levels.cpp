@@ -27,7 +27,8 @@ ashlar::check::compareLevels(CompileOptions options, double tolerance) {
   hooks.printsIR = false;
   hooks.beforeKernels = [&](mlir::OpPassManager &program) {
     InterpretKernelsPassOptions what;
-    what.through = "ashlar-expand-contracts,ashlar-hoist-roles";
+    what.through = "ashlar-expand-contracts,ashlar-hoist-roles,"
+                   "ashlar-generalize-kernels,ashlar-tile-generics";
     what.schedules = 2; // workers in two orders
     // Sums in another order, and values of 16 bits between contractions.
     what.tolerance = tolerance >= 0                         ? tolerance

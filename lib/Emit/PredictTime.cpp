@@ -20,6 +20,9 @@ int64_t ashlar::kernelBytes(exec::KernelOp kernel) {
 
 KernelPrediction ashlar::predictKernel(exec::KernelOp kernel,
                                        const ProgramBinary &binary) {
+  if (auto found = binary.predictions.find(kernel.getSymName());
+      found != binary.predictions.end())
+    return found->second;
   if (std::optional<uint64_t> cycles = kernel.getCycles())
     return {*cycles, *kernel.getBound()};
   const MachineModel &machine = binary.machine;

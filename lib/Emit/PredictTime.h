@@ -10,14 +10,9 @@
 
 namespace ashlar {
 
-struct KernelPrediction {
-  uint64_t cycles;       ///< of one worker that does all of it
-  llvm::StringRef bound; ///< what limits it
-};
-
-/// The strategy's own prediction; of other kernels, what arithmetic in full
-/// vectors and the memory that holds their operands need at least. `binary` is
-/// that of the kernel's device.
+/// The target's own prediction, or the strategy's; of other kernels, what
+/// arithmetic in full vectors and the memory that holds their operands need at
+/// least. `binary` is that of the kernel's device.
 KernelPrediction predictKernel(exec::KernelOp kernel,
                                const ProgramBinary &binary);
 

@@ -2,7 +2,9 @@
 //
 // Rings, copies, steps and roles. Until a token has been waited for, what it
 // stands for owns the bytes that it reads and writes.
-#include "Epilogue.h"
+#include "Accesses.h"
+#include "Accumulators.h"
+#include "LinearMap.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -184,65 +186,6 @@ static Outcome runRole(Machine &machine, Fiber &fiber, const Step &step) {
   return Outcome::Done;
 }
 
-static std::shared_ptr<Accumulator> newAccumulator(Type type) {
-  auto own = cast<tile::AccType>(type);
-  auto acc = std::make_shared<Accumulator>();
-  acc->element = own.getElementType();
-  acc->shape = SmallVector<int64_t>(own.getShape());
-  acc->values.resize(computeProduct(acc->shape));
-  return acc;
-}
-
-/// Sums that are there: those of a step are once it has been waited for.
-static Outcome mayUse(Machine &machine, Operation *op, const Accumulator &acc) {
-  if (acc.pending && !acc.pending->isWaited)
-    return machine.fail(op, "uses sums of a step that has not been waited "
-                            "for");
-  return Outcome::Done;
-}
-
-static Outcome runInit(Machine &, Fiber &fiber, const Step &step) {
-  auto acc = newAccumulator(step.op->getResult(0).getType());
-  llvm::fill(acc->values, fiber.number(step.in[0]));
-  fiber.cells[step.out].object = acc;
-  return Outcome::Done;
-}
-
-static Outcome runLoad(Machine &machine, Fiber &fiber, const Step &step) {
-  auto op = cast<tile::LoadOp>(step.op);
-  auto acc = newAccumulator(op.getAcc().getType());
-  auto memory = fiber.get<View>(step.in[0]);
-  LinearMap map(op.getMap());
-  Number *next = acc->values.data();
-  fiber.cells[step.out].object = acc;
-  return forEachPoint(acc->shape, [&](ArrayRef<int64_t> at) {
-    Number &number = *next++ = Number{0};
-    ArrayRef<int64_t> place = map(at);
-    return op.getPadded() && !memory->holds(place)
-               ? Outcome::Done
-               : load(machine, op, *memory, place, number);
-  });
-}
-
-static Outcome runAdd(Machine &machine, Fiber &fiber, const Step &step) {
-  auto total = fiber.get<Accumulator>(step.in[0]),
-       part = fiber.get<Accumulator>(step.in[1]);
-  if (mayUse(machine, step.op, *total) != Outcome::Done ||
-      mayUse(machine, step.op, *part) != Outcome::Done)
-    return Outcome::Failed;
-  auto sum = newAccumulator(step.op->getResult(0).getType());
-  Type type = sum->element;
-  for (size_t i = 0; i != sum->values.size(); ++i)
-    if (isa<FloatType>(type))
-      sum->values[i].real =
-          roundTo(type, total->values[i].real + part->values[i].real);
-    else
-      sum->values[i].whole =
-          wrapTo(type, total->values[i].whole + part->values[i].whole);
-  fiber.cells[step.out].object = sum;
-  return Outcome::Done;
-}
-
 namespace {
 /// The products of one step, and the elements that they read.
 class Products {
@@ -338,20 +281,6 @@ static Outcome runStep(Machine &machine, Fiber &fiber, const Step &step) {
   return Outcome::Done;
 }
 
-static Outcome runDrain(Machine &machine, Fiber &fiber, const Step &step) {
-  auto op = cast<tile::DrainOp>(step.op);
-  auto acc = fiber.get<Accumulator>(step.in[0]);
-  if (mayUse(machine, op, *acc) != Outcome::Done)
-    return Outcome::Failed;
-  Epilogue epilogue(machine, fiber, op, op.getBody().front(),
-                    ArrayRef(step.in).drop_front(), op.getMaps().getValue(),
-                    op.getClipped());
-  const Number *next = acc->values.data();
-  return forEachPoint(acc->shape, [&](ArrayRef<int64_t> at) {
-    return epilogue.store(*next++, at);
-  });
-}
-
 Handler interpret::tileHandlerOf(Operation &op) {
   return llvm::TypeSwitch<Operation *, Handler>(&op)
       .Case([](tile::AllocOp) { return runAlloc; })
@@ -361,10 +290,6 @@ Handler interpret::tileHandlerOf(Operation &op) {
       .Case([](tile::WaitOp) { return runWait; })
       .Case([](tile::ReleaseOp) { return runRelease; })
       .Case([](tile::RoleOp) { return runRole; })
-      .Case([](tile::InitOp) { return runInit; })
-      .Case([](tile::LoadOp) { return runLoad; })
-      .Case([](tile::AddOp) { return runAdd; })
       .Case([](tile::StepOp) { return runStep; })
-      .Case([](tile::DrainOp) { return runDrain; })
       .Default([](Operation *) { return nullptr; });
 }

@@ -97,8 +97,8 @@ SmallVector<int64_t> interpret::mixedValues(const Fiber &fiber,
 }
 
 Handler interpret::handlerOf(Operation &op) {
-  for (auto find :
-       {memoryHandlerOf, controlHandlerOf, structuredHandlerOf, tileHandlerOf})
+  for (auto find : {memoryHandlerOf, controlHandlerOf, structuredHandlerOf,
+                    tileHandlerOf, accumulatorHandlerOf})
     if (Handler handler = find(op))
       return handler;
   return nullptr;

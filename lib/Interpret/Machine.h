@@ -129,6 +129,7 @@ Handler memoryHandlerOf(mlir::Operation &op);
 Handler controlHandlerOf(mlir::Operation &op);
 Handler structuredHandlerOf(mlir::Operation &op);
 Handler tileHandlerOf(mlir::Operation &op);
+Handler accumulatorHandlerOf(mlir::Operation &op);
 
 /// What an affine map makes of a point.
 void apply(mlir::AffineMap map, llvm::ArrayRef<int64_t> operands,

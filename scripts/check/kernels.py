@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Kernels at their edges, a sample of them: micro-kernels beside plain loops,
-random strategies beside the same, and of made-up machines interpreted; stores
-of rows whose end is part of a vector beside NumPy, and models with such rows
-beside ONNX Runtime.
+random strategies beside the same, and of made-up machines interpreted, as are
+random structured ops on accumulators; stores of rows whose end is part of a
+vector beside NumPy, and models with such rows beside ONNX Runtime.
 
 test/Integration/micro_kernels/micro_kernels.py and stores/stores.py say what
 they are and, without --sample, run them all, as --mode=full does. A few
@@ -20,6 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 MICRO_KERNELS = "micro_kernels/micro_kernels.py"
 STRATEGIES = "micro_kernels/strategies.py"
 LEVELS = "micro_kernels/levels.py"
+GENERICS = "micro_kernels/generics.py"
 STORES = "stores/stores.py"
 MODELS = "stores/models.py"
 COUNT = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", re.M)
@@ -45,7 +46,7 @@ def main():
     totals = [0, 0, 0]
     drawn = STRATEGY_COUNTS.get(arguments.mode, 300)
     random = [(program, [f"--count={drawn}"], None)
-              for program in (STRATEGIES, LEVELS)]
+              for program in (STRATEGIES, LEVELS, GENERICS)]
     for program, extra, sample in [*RUNS, *random]:
         if sample is not None and arguments.mode != "full":
             sample = 4 if arguments.mode == "quick" else sample

@@ -20,6 +20,12 @@ class Module;
 
 namespace ashlar {
 
+/// What a kernel should take.
+struct KernelPrediction {
+  uint64_t cycles;       ///< of one worker that does all of it
+  llvm::StringRef bound; ///< what limits it; a literal, or the kernel's own
+};
+
 /// The kernels of one program in the form that the runtime loads.
 struct ProgramBinary {
   std::string format;     ///< "elf-x86_64": what the runtime checks
@@ -27,7 +33,9 @@ struct ProgramBinary {
   /// Instruction sets that the machine must have, in LLVM's spelling.
   std::vector<std::string> requiredFeatures;
   std::string image;
-  llvm::StringMap<uint64_t> codeBytes;   ///< by kernel symbol
+  llvm::StringMap<uint64_t> codeBytes; ///< by kernel symbol
+  /// By kernel symbol, of those that the target knows better than its model.
+  llvm::StringMap<KernelPrediction> predictions;
   MachineModel machine;                  ///< what the kernels were made for
   bool isPlain = false;                  ///< of single elements, no vectors
   std::vector<ProgramBinary> companions; ///< of further devices, in order

@@ -8,6 +8,7 @@
 #include "ashlar/Dialects/Systolic/IR/SystolicOps.h"
 #include "ashlar/Targets/Systolic/Targets.h"
 #include "mlir/IR/Threading.h"
+#include "systolic/Utilisation.h"
 
 using namespace mlir;
 using namespace ashlar;
@@ -80,6 +81,18 @@ static FailureOr<Image> makeStreams(ModuleOp program, unsigned device,
   return image;
 }
 
+/// As the simulator counts them; bound by what its longest region is.
+static KernelPrediction predict(const Machine &machine, const Kernel &kernel) {
+  KernelUse use;
+  // What is wrong with a stream was said where it was made.
+  (void)measureUse(machine, kernel, use);
+  const RegionUse *longest = nullptr;
+  for (const RegionUse &region : use.regions)
+    if (!longest || region.cycles > longest->cycles)
+      longest = &region;
+  return {use.cycles, longest ? longest->bound : "latency"};
+}
+
 FailureOr<ProgramBinary> SystolicTarget::emit(ModuleOp program,
                                               const EmitOptions &options) {
   auto image = makeStreams(program, options.device, machine());
@@ -89,9 +102,16 @@ FailureOr<ProgramBinary> SystolicTarget::emit(ModuleOp program,
   binary.format = machine().code.format;
   binary.deviceType = "systolic";
   binary.machine = machine();
-  for (const Kernel &kernel : image->kernels)
+  std::vector<KernelPrediction> predictions(image->kernels.size());
+  parallelFor(program.getContext(), 0, predictions.size(), [&](size_t i) {
+    predictions[i] = predict(image->machine, image->kernels[i]);
+  });
+  for (auto [kernel, prediction] :
+       llvm::zip_equal(image->kernels, predictions)) {
     binary.codeBytes[kernel.name] =
         kernel.commands.size() * sizeof(ashlar_systolic_command_t);
+    binary.predictions[kernel.name] = prediction;
+  }
   binary.image = writeImage(*image);
   return binary;
 }

@@ -4,6 +4,7 @@
 #ifndef ASHLAR_LIB_TRANSFORMS_TILE_CONTRACTEXPANDER_H
 #define ASHLAR_LIB_TRANSFORMS_TILE_CONTRACTEXPANDER_H
 
+#include "BoxView.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -23,11 +24,6 @@ private:
   template <typename T> using SmallVector = llvm::SmallVector<T>;
   template <typename T> using ArrayRef = llvm::ArrayRef<T>;
 
-  /// An operand seen from a box: a part of its memory and the map into it.
-  struct BoxView {
-    Value memory;
-    mlir::AffineMap map;
-  };
   /// A slot, and where the box stood that it was filled for.
   struct Near {
     tile::HopAttr hop;

@@ -12,7 +12,8 @@ LogicalResult ashlar::checkOfOneWorker(Operation *root) {
       return acc && !acc.getGroups().empty();
     };
     auto drain = dyn_cast<tile::DrainOp>(op);
-    if (!isa<tile::LoadOp>(op) && (!drain || !drain.getClipped()) &&
+    if (!isa<tile::LoadOp, tile::MapOp, tile::ReduceOp>(op) &&
+        (!drain || !drain.getClipped()) &&
         llvm::none_of(op->getResultTypes(), isShared))
       return WalkResult::advance();
     op->emitOpError("expected sums of one worker that all exist and stay in "
@@ -28,7 +29,8 @@ LogicalResult ashlar::convertAccumulators(Operation *root,
                                           RewritePatternSet patterns) {
   ConversionTarget target(*root->getContext());
   target.addDynamicallyLegalOp<tile::InitOp, tile::LoadOp, tile::AddOp,
-                               tile::StepOp, tile::DrainOp>(
+                               tile::MapOp, tile::ReduceOp, tile::StepOp,
+                               tile::DrainOp>(
       [&](Operation *op) { return converter.isLegal(op); });
   target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
   scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,

@@ -2,6 +2,7 @@
 #include "CopiesAhead.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
@@ -77,4 +78,13 @@ std::string ashlar::whyNotAhead(tile::CopyOp copy, Operation *scope,
       llvm::append_range(needed, source->getOperands());
   }
   return "";
+}
+
+int64_t ashlar::tripsOf(scf::ForOp loop) {
+  std::optional<int64_t> from = getConstantIntValue(loop.getLowerBound()),
+                         to = getConstantIntValue(loop.getUpperBound()),
+                         by = getConstantIntValue(loop.getStep());
+  if (!from || !to || !by || *by < 1 || *from >= *to)
+    return 0;
+  return llvm::divideCeil(*to - *from, *by);
 }

@@ -5,6 +5,7 @@
 #define ASHLAR_LIB_TRANSFORMS_TILE_COPIESAHEAD_H
 
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace ashlar {
@@ -14,6 +15,9 @@ namespace ashlar {
 std::string whyNotAhead(tile::CopyOp copy, mlir::Operation *scope,
                         mlir::ValueRange others,
                         llvm::SetVector<mlir::Operation *> &slice);
+
+/// How many times a loop goes round, or 0 where that is a value.
+int64_t tripsOf(mlir::scf::ForOp loop);
 
 } // namespace ashlar
 

@@ -9,53 +9,6 @@
 using namespace mlir;
 using namespace ashlar;
 
-/// How far an index moves along one dim inside a box that starts where the
-/// dim's panels do.
-static int64_t stepAlong(AffineExpr expr, unsigned dim) {
-  if (auto binary = dyn_cast<AffineBinaryOpExpr>(expr)) {
-    int64_t left = stepAlong(binary.getLHS(), dim);
-    switch (binary.getKind()) {
-    case AffineExprKind::Add:
-      return left + stepAlong(binary.getRHS(), dim);
-    case AffineExprKind::Mul:
-      return left * cast<AffineConstantExpr>(binary.getRHS()).getValue();
-    case AffineExprKind::Mod:
-      return left;
-    default:
-      return 0;
-    }
-  }
-  auto own = dyn_cast<AffineDimExpr>(expr);
-  return own && own.getPosition() == dim ? 1 : 0;
-}
-
-namespace {
-/// What a box of `extents` along `dims` touches of one dim of memory: how long
-/// it is, and how far in front of the box's first place its first one lies,
-/// where steps go backwards.
-struct Reach {
-  int64_t length = 1, before = 0;
-
-  Reach(AffineExpr expr, ArrayRef<unsigned> dims, ArrayRef<int64_t> extents) {
-    for (auto [d, extent] : llvm::zip_equal(dims, extents)) {
-      int64_t reach = stepAlong(expr, d) * (extent - 1);
-      length += std::abs(reach);
-      before += std::max<int64_t>(0, -reach);
-    }
-  }
-};
-} // namespace
-
-/// `begin` and the steps of a box's dims.
-static AffineExpr lineOf(AffineExpr expr, ArrayRef<unsigned> dims,
-                         int64_t begin) {
-  MLIRContext *context = expr.getContext();
-  AffineExpr line = getAffineConstantExpr(begin, context);
-  for (auto [i, d] : llvm::enumerate(dims))
-    line = line + getAffineDimExpr(i, context) * stepAlong(expr, d);
-  return line;
-}
-
 OpFoldResult ContractExpander::countIn(unsigned d) {
   return affine::makeComposedFoldedAffineMin(
       b, b.getLoc(),
@@ -72,34 +25,14 @@ bool ContractExpander::reachesBeyond(AffineMap map, ArrayRef<unsigned> dims) {
   });
 }
 
-ContractExpander::BoxView ContractExpander::view(Value memory, AffineMap map,
-                                                 ArrayRef<unsigned> dims,
-                                                 ArrayRef<int64_t> extents) {
-  llvm::SmallVector<OpFoldResult> offsets, lengths, steps;
-  llvm::SmallVector<AffineExpr> local;
+BoxView ContractExpander::view(Value memory, AffineMap map,
+                               ArrayRef<unsigned> dims,
+                               ArrayRef<int64_t> extents) {
   ArrayRef<OpFoldResult> place =
       ArrayRef<OpFoldResult>(at).take_front(map.getNumDims());
-  for (AffineExpr expr : map.getResults()) {
-    // Where a step goes backwards, the part begins at its last place.
-    Reach reach(expr, dims, extents);
-    offsets.push_back(affine::makeComposedFoldedAffineApply(
-        b, b.getLoc(), AffineMap::get(map.getNumDims(), 0, expr - reach.before),
-        place));
-    lengths.push_back(b.getIndexAttr(reach.length));
-    for (auto [d, extent] : llvm::zip_equal(dims, extents))
-      if (int64_t step = stepAlong(expr, d); step != 0 && hasEdge(d))
-        lengths.back() = affine::makeComposedFoldedAffineApply(
-            b, b.getLoc(),
-            b.getAffineSymbolExpr(0) +
-                (b.getAffineSymbolExpr(1) - extent) * step,
-            {lengths.back(), countIn(d)});
-    steps.push_back(b.getIndexAttr(1));
-    local.push_back(lineOf(expr, dims, reach.before));
-  }
-  Value part = memory;
-  if (!offsets.empty())
-    part = memref::SubViewOp::create(b, memory, offsets, lengths, steps);
-  return {part, AffineMap::get(dims.size(), 0, local, b.getContext())};
+  return viewOfBox(b, memory, map, place, dims, extents, [&](unsigned d) {
+    return hasEdge(d) ? countIn(d) : OpFoldResult();
+  });
 }
 
 //===-- Rings -------------------------------------------------------------===//
@@ -137,12 +70,12 @@ void ContractExpander::copy(tile::HopAttr hop) {
   llvm::SmallVector<AffineExpr> places;
   const Near *from = nearestOf(hop.getOperand());
   for (auto [i, expr] : llvm::enumerate(map.getResults())) {
-    Reach own(expr, dims, extents);
+    BoxReach own(expr, dims, extents);
     shape.push_back(own.length);
     places.push_back(b.getAffineDimExpr(i));
     if (from)
-      places.back() =
-          places.back() + Reach(expr, dims, from->extents).before - own.before;
+      places.back() = places.back() +
+                      BoxReach(expr, dims, from->extents).before - own.before;
   }
   Value source, ring;
   llvm::SmallVector<Value> offsets;
@@ -212,10 +145,10 @@ llvm::SmallVector<Value> ContractExpander::offsetsIn(const Near &own) {
   return offsets;
 }
 
-ContractExpander::BoxView
-ContractExpander::operandOf(tile::OperandKind operand, ArrayRef<unsigned> dims,
-                            ArrayRef<int64_t> extents,
-                            llvm::SmallVector<Value> &offsets) {
+BoxView ContractExpander::operandOf(tile::OperandKind operand,
+                                    ArrayRef<unsigned> dims,
+                                    ArrayRef<int64_t> extents,
+                                    llvm::SmallVector<Value> &offsets) {
   AffineMap map = mapOf(operand);
   const Near *own = nearestOf(operand);
   if (!own)
@@ -227,7 +160,8 @@ ContractExpander::operandOf(tile::OperandKind operand, ArrayRef<unsigned> dims,
     all.push_back(d);
   llvm::SmallVector<AffineExpr> local;
   for (AffineExpr expr : map.getResults())
-    local.push_back(lineOf(expr, dims, Reach(expr, all, own->extents).before));
+    local.push_back(
+        lineOf(expr, dims, BoxReach(expr, all, own->extents).before));
   offsets = offsetsIn(*own);
   return {own->slot, AffineMap::get(dims.size(), 0, local, b.getContext())};
 }
@@ -237,7 +171,7 @@ ContractExpander::operandOf(tile::OperandKind operand, ArrayRef<unsigned> dims,
 /// A contiguous copy of b's box, reduced dims first, columns last; a group lies
 /// behind its column. One slot is enough: the next box follows when all that
 /// reads this one is done.
-ContractExpander::BoxView ContractExpander::packB() {
+BoxView ContractExpander::packB() {
   llvm::SmallVector<unsigned> dims;
   llvm::SmallVector<int64_t> shape;
   unsigned end = sizes.size() - (strategy.isGrouped() ? 1 : 0);
@@ -273,9 +207,8 @@ ContractExpander::BoxView ContractExpander::packB() {
 
 /// The panel holds the parallel dims from the box's start, the reduced ones
 /// from zero.
-ContractExpander::BoxView
-ContractExpander::viewOfPacked(ArrayRef<unsigned> dims,
-                               ArrayRef<int64_t> extents) {
+BoxView ContractExpander::viewOfPacked(ArrayRef<unsigned> dims,
+                                       ArrayRef<int64_t> extents) {
   llvm::SmallVector<OpFoldResult> saved(at);
   for (unsigned d = 0; d != numParallel; ++d)
     at[d] = b.getIndexAttr(0);

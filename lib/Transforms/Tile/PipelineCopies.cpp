@@ -7,7 +7,6 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/Transforms.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
@@ -24,16 +23,6 @@ struct Candidate {
   scf::ForOp loop;
   SmallVector<tile::CopyOp> copies;
 };
-
-/// How many times it goes round, or 0 where that is a value.
-int64_t tripsOf(scf::ForOp loop) {
-  std::optional<int64_t> from = getConstantIntValue(loop.getLowerBound()),
-                         to = getConstantIntValue(loop.getUpperBound()),
-                         by = getConstantIntValue(loop.getStep());
-  if (!from || !to || !by || *by < 1 || *from >= *to)
-    return 0;
-  return llvm::divideCeil(*to - *from, *by);
-}
 
 void pipeline(const Candidate &candidate) {
   scf::ForOp loop = candidate.loop;

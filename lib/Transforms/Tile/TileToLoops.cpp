@@ -100,12 +100,15 @@ public:
     return add(sum, arith::MulIOp::create(b, x, y));
   }
 
-  /// What `body` yields for `arguments`.
-  Value apply(Block &body, ValueRange arguments) {
+  /// What `body` yields for `arguments` at a point.
+  Value apply(Block &body, ValueRange arguments, ValueRange point = {}) {
     IRMapping mapping;
     mapping.map(body.getArguments(), arguments);
     for (Operation &op : body.without_terminator())
-      b.clone(op, mapping);
+      if (auto index = dyn_cast<tile::IndexOp>(op))
+        mapping.map(index.getResult(), point[index.getDim()]);
+      else
+        b.clone(op, mapping);
     return mapping.lookupOrDefault(body.getTerminator()->getOperand(0));
   }
 
@@ -250,6 +253,77 @@ struct AddToLoops : OpConversionPattern<tile::AddOp> {
   }
 };
 
+struct MapToLoops : OpConversionPattern<tile::MapOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(tile::MapOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    LoopWriter w(op.getLoc(), rewriter);
+    rewriter.replaceOp(
+        op, newAccumulator(w, op.getAcc(), [&](ValueRange point) {
+          SmallVector<Value> arguments;
+          for (unsigned i = 0; i != op.getInputs().size(); ++i) {
+            Value input = adaptor.getInputs()[i];
+            AffineMap map = op.getMap(i);
+            auto own = [&] { return w.load(input, map, point); };
+            if (!op.getPadded() ||
+                !isa<MemRefType>(op.getInputs()[i].getType())) {
+              arguments.push_back(own());
+              continue;
+            }
+            Type element = cast<MemRefType>(input.getType()).getElementType();
+            Value zero =
+                arith::ConstantOp::create(w.b, w.b.getZeroAttr(element));
+            arguments.push_back(
+                w.choose(w.isInside(input, map, point), own, zero));
+          }
+          return w.apply(op.getBody().front(), arguments, point);
+        }));
+    return success();
+  }
+};
+
+struct ReduceToLoops : OpConversionPattern<tile::ReduceOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(tile::ReduceOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    LoopWriter w(op.getLoc(), rewriter);
+    ArrayRef<int64_t> shape = op.getAcc().getType().getShape();
+    // The first of a row, then the others, each of which is added to it.
+    Value memory =
+        newAccumulator(w, op.getResult(), [&](ValueRange at) -> Value {
+          return memref::LoadOp::create(w.b, adaptor.getAcc(), at);
+        });
+    SmallVector<AffineExpr> exprs;
+    for (unsigned d = 0; d != shape.size(); ++d)
+      exprs.push_back(llvm::is_contained(op.getDims(), int64_t(d))
+                          ? w.b.getAffineConstantExpr(0)
+                          : w.b.getAffineDimExpr(d));
+    AffineMap row = AffineMap::get(shape.size(), 0, exprs, w.b.getContext());
+    w.forEach(shape, [&](ValueRange at) {
+      Value isLater = arith::ConstantIntOp::create(w.b, false, 1);
+      for (int64_t d : op.getDims()) {
+        Value zero = arith::ConstantIndexOp::create(w.b, 0);
+        isLater = arith::OrIOp::create(
+            w.b, isLater,
+            arith::CmpIOp::create(w.b, arith::CmpIPredicate::ne, at[d], zero));
+      }
+      Value own = memref::LoadOp::create(w.b, adaptor.getAcc(), at);
+      Value sum = w.choose(
+          isLater,
+          [&] {
+            return w.apply(op.getBody().front(),
+                           {w.load(memory, row, at), own});
+          },
+          own);
+      w.store(sum, memory, row, at);
+    });
+    rewriter.replaceOp(op, memory);
+    return success();
+  }
+};
+
 struct StepToLoops : OpConversionPattern<tile::StepOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult
@@ -321,9 +395,8 @@ struct TileToLoops : ashlar::impl::TileToLoopsPassBase<TileToLoops> {
     converter.addConversion(
         [](tile::AccType type) -> Type { return bufferOf(type); });
     RewritePatternSet patterns(context);
-    patterns
-        .add<InitToLoops, LoadToLoops, AddToLoops, StepToLoops, DrainToLoops>(
-            converter, context);
+    patterns.add<InitToLoops, LoadToLoops, AddToLoops, MapToLoops,
+                 ReduceToLoops, StepToLoops, DrainToLoops>(converter, context);
     if (failed(convertAccumulators(getOperation(), converter,
                                    std::move(patterns))))
       signalPassFailure();

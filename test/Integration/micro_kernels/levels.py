@@ -4,10 +4,10 @@
 
 Contractions with random strategies whose operands come through rings of one to
 four slots, in random layouts, at any level, in tiles of terms or whole. Those
-that the verifier takes are expanded, in four ways: as if nothing overlapped, in
-roles within loops, in roles that run side by side, and with the copies of later
-iterations begun before an iteration computes. Each is interpreted
-under random schedules (ashlar-interpret-kernels), beside sums in f64.
+that the verifier takes are expanded, in six ways: as if nothing overlapped, in
+roles within loops, in roles that run side by side, with the copies of later
+iterations begun before an iteration computes, and the last two with steps that
+go on in the next iteration. Each is interpreted under random schedules (ashlar-interpret-kernels), beside sums in f64.
 
   levels.py                      300 of them
   levels.py --count=10000        whenever strategies or their expansion change
@@ -28,7 +28,11 @@ LANES = 4
 WAYS = ["ashlar-expand-contracts",
         "ashlar-expand-contracts,ashlar-split-roles",
         "ashlar-expand-contracts,ashlar-hoist-roles,canonicalize",
-        "ashlar-expand-contracts,ashlar-pipeline-copies,canonicalize"]
+        "ashlar-expand-contracts,ashlar-pipeline-copies,canonicalize",
+        "ashlar-expand-contracts,ashlar-hoist-roles,ashlar-schedule-steps,"
+        "canonicalize",
+        "ashlar-expand-contracts,ashlar-pipeline-copies,ashlar-schedule-steps,"
+        "canonicalize"]
 # Sums of up to some hundred terms in the type itself.
 TOLERANCES = {"f16": 2e-2, "bf16": 2e-2}
 

@@ -78,12 +78,34 @@ def ExpandContractsPass
                            "::mlir::scf::SCFDialect"];
 }
 
+def TileGenericsPass : Pass<"ashlar-tile-generics", "::mlir::func::FuncOp"> {
+  let summary = "Write structured ops as operations on accumulators";
+  let description = [{
+    Before: `linalg.generic` on memrefs. After: loops over tiles of at most
+    `elements` points, the innermost dims whole as far as they fit, and in them
+    one `tile.map` for each result and a `tile.drain`. Of a reduction each
+    element of an accumulator takes its share of the terms, then `tile.reduce`
+    combines those of a result. The ends of dims that no tile divides, and of
+    those of any size, are masked. For machines whose threads share an
+    accumulator; on others the same ops become vectors
+    (`ashlar-vectorize-generics`). What has no such form stays, and a remark
+    says why.
+  }];
+  let options = [Option<"elements", "elements", "int64_t", "4096",
+                        "What one accumulator holds at most">];
+  let dependentDialects = ["::ashlar::tile::TileDialect",
+                           "::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def TileToLoopsPass : Pass<"ashlar-tile-to-loops", "::mlir::func::FuncOp"> {
   let summary = "Say what tile ops mean in plain loops";
   let description = [{
-    Before: `tile.contract` on memrefs, or `tile.init`, `tile.step`, `tile.add`
-    and `tile.drain` among loops. After: loops over single elements; every
-    accumulator is a buffer of its own that is written once. Slow and simple:
+    Before: `tile.contract` on memrefs, or `tile.init`, `load`, `step`, `add`,
+    `map`, `reduce` and `drain` among loops. After: loops over single elements;
+    every accumulator is a buffer of its own. Slow and simple:
     tests compare other lowerings with it. A strategy changes nothing.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect",
@@ -132,6 +154,24 @@ def PipelineCopiesPass
     machines whose groups of threads copy and compute in turns. What cannot run
     ahead stays, and a remark says why.
   }];
+  let dependentDialects = ["::ashlar::tile::TileDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def ScheduleStepsPass : Pass<"ashlar-schedule-steps", "::mlir::func::FuncOp"> {
+  let summary = "Let steps go on while later ones begin";
+  let description = [{
+    Before: loops with `tile.step`, done when it ends, whose sums the loop
+    carries and nothing else in it uses. After: each step has a token; it is
+    waited for, and the slots that it read are released, `in-flight` iterations
+    later (upstream's pipelining), the last behind the loop. For machines whose
+    units go on by themselves; after `ashlar-hoist-roles` or
+    `ashlar-pipeline-copies`. Where a ring has too few slots for that, or a step
+    reads memory that the loop may change, all stays, and a remark says why.
+  }];
+  let options = [Option<"inFlight", "in-flight", "int64_t", "1",
+                        "Iterations whose steps may be going on">];
   let dependentDialects = ["::ashlar::tile::TileDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect"];

@@ -275,14 +275,3 @@ LogicalResult AttentionOp::verifyRegions() {
     return failure();
   return getKeyLoop() ? checkLoop(*this) : success();
 }
-
-LogicalResult IndexOp::verify() {
-  auto parent = cast<AttentionOp>((*this)->getParentOp());
-  if ((*this)->getParentRegion() != &parent.getHide())
-    return emitOpError("expected to be where scores are hidden");
-  if (int64_t rank = parent.getScoresParallel().size();
-      int64_t(getDim()) >= rank)
-    return emitOpError("expected a dim below ")
-           << rank << ", found " << getDim();
-  return success();
-}

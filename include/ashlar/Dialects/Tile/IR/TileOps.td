@@ -259,14 +259,16 @@ def Tile_AttentionOp : Tile_Op<"attention", [
 }
 
 def Tile_YieldOp : Tile_Op<"yield", [Terminator, Pure, ReturnLike,
-    ParentOneOf<["AttentionOp", "ContractOp", "DrainOp", "WinogradOp"]>]> {
-  let summary = "The value that an epilogue stores";
+    ParentOneOf<["AttentionOp", "ContractOp", "DrainOp", "MapOp", "ReduceOp",
+                 "WinogradOp"]>]> {
+  let summary = "The value that an epilogue stores, or a body makes";
   let arguments = (ins AnyType:$value);
   let assemblyFormat = "$value attr-dict `:` type($value)";
 }
 
-def Tile_IndexOp : Tile_Op<"index", [Pure, ParentOneOf<["AttentionOp"]>]> {
-  let summary = "The place of a score along a dim of the scores";
+def Tile_IndexOp : Tile_Op<"index", [
+    Pure, ParentOneOf<["AttentionOp", "MapOp"]>]> {
+  let summary = "The place of a score, or of an element of an accumulator";
   let arguments = (ins ConfinedAttr<I64Attr, [IntMinValue<0>]>:$dim);
   let results = (outs Index:$result);
   let assemblyFormat = "$dim attr-dict";
@@ -520,6 +522,67 @@ def Tile_AddOp : Tile_Op<"add", [Pure, AllTypesMatch<["total", "part", "sum"]>]>
   let arguments = (ins Tile_AccType:$total, Tile_AccType:$part);
   let results = (outs Tile_AccType:$sum);
   let assemblyFormat = "$total `,` $part attr-dict `:` type($sum)";
+}
+
+def Tile_Mapped : AnyTypeOf<[AnyMemRef, Tile_AccType]>;
+
+def Tile_MapOp : Tile_Op<"map", [
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, SingleBlock]> {
+  let summary = "An accumulator, element by element from others and memory";
+  let description = [{
+    The body gets one element of each operand, at its map over the result's
+    dims, and yields the element there; a map that leaves out a dim repeats the
+    operand along it. `tile.index` is the place of the element. With `padded`,
+    what lies outside of memory is zero.
+
+    ```mlir
+    %e = tile.map %scores, %largest maps [#all, #row]
+        : !tile.acc<4x64xf32>, !tile.acc<4x1xf32> -> !tile.acc<4x64xf32> {
+    ^bb0(%x: f32, %m: f32):
+      %d = arith.subf %x, %m : f32
+      %z = math.exp %d : f32
+      tile.yield %z : f32
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Tile_Mapped>:$inputs,
+                       AffineMapArrayAttr:$maps, UnitAttr:$padded);
+  let results = (outs Tile_AccType:$acc);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $inputs `maps` $maps attr-dict `:` type($inputs) `->` type($acc) $body
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::AffineMap getMap(unsigned number) {
+      return ::llvm::cast<::mlir::AffineMapAttr>(getMaps()[number]).getValue();
+    }
+    YieldOp getYield();
+  }];
+}
+
+def Tile_ReduceOp : Tile_Op<"reduce", [Pure, SingleBlock]> {
+  let summary = "The elements of an accumulator along dims, combined";
+  let description = [{
+    The result has one element along `dims`. The body combines two values in one
+    and must be associative and commutative: in which order elements are
+    combined is the machine's choice, always the same.
+
+    ```mlir
+    %s = tile.reduce %e over [1] : !tile.acc<4x64xf32> -> !tile.acc<4x1xf32> {
+    ^bb0(%x: f32, %y: f32):
+      %z = arith.addf %x, %y : f32
+      tile.yield %z : f32
+    }
+    ```
+  }];
+  let arguments = (ins Tile_AccType:$acc, DenseI64ArrayAttr:$dims);
+  let results = (outs Tile_AccType:$result);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $acc `over` $dims attr-dict `:` type($acc) `->` type($result) $body
+  }];
+  let hasVerifier = 1;
 }
 
 def Tile_StepOp : Tile_Op<"step", [

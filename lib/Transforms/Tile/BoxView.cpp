@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "BoxView.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace ashlar;
+
+int64_t ashlar::stepAlong(AffineExpr expr, unsigned dim) {
+  if (auto binary = dyn_cast<AffineBinaryOpExpr>(expr)) {
+    int64_t left = stepAlong(binary.getLHS(), dim);
+    switch (binary.getKind()) {
+    case AffineExprKind::Add:
+      return left + stepAlong(binary.getRHS(), dim);
+    case AffineExprKind::Mul:
+      return left * cast<AffineConstantExpr>(binary.getRHS()).getValue();
+    case AffineExprKind::Mod:
+      return left;
+    default:
+      return 0;
+    }
+  }
+  auto own = dyn_cast<AffineDimExpr>(expr);
+  return own && own.getPosition() == dim ? 1 : 0;
+}
+
+BoxReach::BoxReach(AffineExpr expr, ArrayRef<unsigned> dims,
+                   ArrayRef<int64_t> extents) {
+  for (auto [d, extent] : llvm::zip_equal(dims, extents)) {
+    int64_t reach = stepAlong(expr, d) * (extent - 1);
+    length += std::abs(reach);
+    before += std::max<int64_t>(0, -reach);
+  }
+}
+
+AffineExpr ashlar::lineOf(AffineExpr expr, ArrayRef<unsigned> dims,
+                          int64_t begin) {
+  MLIRContext *context = expr.getContext();
+  AffineExpr line = getAffineConstantExpr(begin, context);
+  for (auto [i, d] : llvm::enumerate(dims))
+    line = line + getAffineDimExpr(i, context) * stepAlong(expr, d);
+  return line;
+}
+
+BoxView
+ashlar::viewOfBox(ImplicitLocOpBuilder &b, Value memory, AffineMap map,
+                  ArrayRef<OpFoldResult> at, ArrayRef<unsigned> dims,
+                  ArrayRef<int64_t> extents,
+                  llvm::function_ref<OpFoldResult(unsigned dim)> countIn) {
+  SmallVector<OpFoldResult> offsets, lengths, steps;
+  SmallVector<AffineExpr> local;
+  for (AffineExpr expr : map.getResults()) {
+    // Where a step goes backwards, the part begins at its last place.
+    BoxReach reach(expr, dims, extents);
+    offsets.push_back(affine::makeComposedFoldedAffineApply(
+        b, b.getLoc(), AffineMap::get(map.getNumDims(), 0, expr - reach.before),
+        at));
+    lengths.push_back(b.getIndexAttr(reach.length));
+    for (auto [d, extent] : llvm::zip_equal(dims, extents)) {
+      int64_t step = stepAlong(expr, d);
+      OpFoldResult count = step != 0 ? countIn(d) : OpFoldResult();
+      if (count)
+        lengths.back() = affine::makeComposedFoldedAffineApply(
+            b, b.getLoc(),
+            b.getAffineSymbolExpr(0) +
+                (b.getAffineSymbolExpr(1) - extent) * step,
+            {lengths.back(), count});
+    }
+    steps.push_back(b.getIndexAttr(1));
+    local.push_back(lineOf(expr, dims, reach.before));
+  }
+  Value part = memory;
+  if (!offsets.empty())
+    part = memref::SubViewOp::create(b, memory, offsets, lengths, steps);
+  return {part, AffineMap::get(dims.size(), 0, local, b.getContext())};
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The part of an operand's memory that a box of an op's points touches.
+#ifndef ASHLAR_LIB_TRANSFORMS_TILE_BOXVIEW_H
+#define ASHLAR_LIB_TRANSFORMS_TILE_BOXVIEW_H
+
+#include "mlir/IR/AffineMap.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace ashlar {
+
+/// That part, and the map from the box's dims into it.
+struct BoxView {
+  mlir::Value memory;
+  mlir::AffineMap map;
+};
+
+/// How far an index moves along one dim inside a box that starts where the
+/// dim's panels do.
+int64_t stepAlong(mlir::AffineExpr expr, unsigned dim);
+
+/// What a box of `extents` along `dims` touches of one dim of memory: how long
+/// it is, and how far in front of the box's first place its first one lies,
+/// where steps go backwards.
+struct BoxReach {
+  int64_t length = 1, before = 0;
+
+  BoxReach(mlir::AffineExpr expr, llvm::ArrayRef<unsigned> dims,
+           llvm::ArrayRef<int64_t> extents);
+};
+
+/// `begin` and the steps of a box's dims.
+mlir::AffineExpr lineOf(mlir::AffineExpr expr, llvm::ArrayRef<unsigned> dims,
+                        int64_t begin);
+
+/// Of a box that begins at `at`, a place for each dim of `map`, and is as long
+/// as `extents` along `dims`, standing still along all others. `countIn` says
+/// how many of the points of a dim exist, or null where all do.
+BoxView viewOfBox(mlir::ImplicitLocOpBuilder &b, mlir::Value memory,
+                  mlir::AffineMap map, llvm::ArrayRef<mlir::OpFoldResult> at,
+                  llvm::ArrayRef<unsigned> dims,
+                  llvm::ArrayRef<int64_t> extents,
+                  llvm::function_ref<mlir::OpFoldResult(unsigned dim)> countIn);
+
+} // namespace ashlar
+
+#endif // ASHLAR_LIB_TRANSFORMS_TILE_BOXVIEW_H

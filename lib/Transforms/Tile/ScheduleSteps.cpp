@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Lets steps go on while later ones begin: what they read is given back some
+// iterations later.
+#include "CopiesAhead.h"
+#include "ashlar/Transforms/Tile/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Transforms/Transforms.h"
+#include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+using namespace ashlar;
+
+namespace ashlar {
+#define GEN_PASS_DEF_SCHEDULESTEPSPASS
+#include "ashlar/Transforms/Tile/Passes.h.inc"
+} // namespace ashlar
+
+/// Of a slot that loops carry, too; null: not known.
+static Value ringOf(Value slot) {
+  while (auto argument = dyn_cast<BlockArgument>(slot)) {
+    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    if (!loop || argument.getArgNumber() == 0)
+      return {};
+    slot = loop.getInitArgs()[argument.getArgNumber() - 1];
+  }
+  if (auto copy = slot.getDefiningOp<tile::CopyOp>())
+    return copy.getRing();
+  if (auto take = slot.getDefiningOp<tile::TakeOp>())
+    return take.getRing();
+  return {};
+}
+
+namespace {
+/// A loop whose sums nothing but its steps uses.
+class StepScheduler {
+public:
+  StepScheduler(scf::ForOp loop, int64_t inFlight)
+      : loop(loop), inFlight(inFlight) {
+    llvm::append_range(steps, loop.getBody()->getOps<tile::StepOp>());
+    llvm::append_range(releases, loop.getBody()->getOps<tile::ReleaseOp>());
+  }
+
+  bool hasSteps() const { return !steps.empty(); }
+
+  /// Empty: they may go on.
+  std::string whyNot() {
+    for (tile::StepOp step : steps) {
+      if (step.getToken())
+        return "it has a token already";
+      for (Operation *user : step.getResult().getUsers())
+        if (!isa<scf::YieldOp>(user) && !isStepOn(user, step.getResult()))
+          return "its sums are used in the same iteration";
+      for (Value operand : {step.getA(), step.getB()})
+        if (isWritten(operand))
+          return "what it reads changes in the same loop";
+    }
+    if (tripsOf(loop) <= inFlight)
+      return "the loop goes round no more often than steps may be in flight";
+    return whyNoSlots();
+  }
+
+  void run() {
+    OpBuilder b(loop);
+    SmallVector<Value> tokens;
+    for (tile::StepOp step : steps) {
+      b.setInsertionPoint(step);
+      SmallVector<Type> types = {step.getResult().getType(),
+                                 tile::TokenType::get(b.getContext())};
+      auto begun = tile::StepOp::create(b, step.getLoc(), types,
+                                        step->getOperands(), step->getAttrs());
+      step.getResult().replaceAllUsesWith(begun.getResult());
+      step.erase();
+      tokens.push_back(begun.getToken());
+    }
+    b.setInsertionPoint(loop.getBody()->getTerminator());
+    SetVector<Operation *> later;
+    later.insert(tile::WaitOp::create(b, loop.getLoc(), tokens));
+    for (tile::ReleaseOp release : releases) {
+      release->moveBefore(loop.getBody()->getTerminator());
+      later.insert(release);
+    }
+    scf::PipeliningOption options;
+    options.getScheduleFn =
+        [&](scf::ForOp own,
+            std::vector<std::pair<Operation *, unsigned>> &all) {
+          if (own != loop)
+            return;
+          for (bool isLater : {false, true})
+            for (Operation &op : own.getBody()->without_terminator())
+              if (later.contains(&op) == isLater)
+                all.emplace_back(&op, isLater ? unsigned(inFlight) : 0);
+        };
+    IRRewriter rewriter(loop.getContext());
+    rewriter.setInsertionPoint(loop);
+    (void)scf::pipelineForLoop(rewriter, loop, options);
+  }
+
+private:
+  static bool isStepOn(Operation *user, Value sums) {
+    auto step = dyn_cast<tile::StepOp>(user);
+    return step && step.getAcc() == sums;
+  }
+
+  /// Memory that is not a slot may change while a step reads it.
+  bool isWritten(Value operand) {
+    if (isa<tile::SlotType>(operand.getType()))
+      return false;
+    for (Operation &op : *loop.getBody())
+      if (!isa<tile::CopyOp, tile::TakeOp, tile::WaitOp, tile::ReleaseOp,
+               tile::StepOp>(op) &&
+          !isMemoryEffectFree(&op))
+        return true;
+    return false;
+  }
+
+  /// Each ring holds what an iteration takes, what the loop carries, and what
+  /// is given back later.
+  std::string whyNoSlots() {
+    llvm::MapVector<Value, int64_t> taken, released;
+    for (Value carried : loop.getInitArgs())
+      if (isa<tile::SlotType>(carried.getType()))
+        ++taken[ringOf(carried)];
+    for (Operation &op : *loop.getBody())
+      if (isa<tile::CopyOp, tile::TakeOp>(op))
+        ++taken[ringOf(op.getResult(0))];
+    for (tile::ReleaseOp release : releases) {
+      if (!release.getAfter().empty())
+        return "its slots are given back by a token";
+      ++released[ringOf(release.getSlot())];
+    }
+    for (auto [ring, count] : released) {
+      if (!ring)
+        return "the ring of a slot is not known";
+      int64_t slots = cast<tile::RingType>(ring.getType()).getSlots();
+      if (taken.lookup(ring) + count * inFlight > slots)
+        return "the ring has " + std::to_string(slots) +
+               " slots, and steps in flight would hold " +
+               std::to_string(taken.lookup(ring) + count * inFlight);
+    }
+    return "";
+  }
+
+  scf::ForOp loop;
+  int64_t inFlight;
+  SmallVector<tile::StepOp> steps;
+  SmallVector<tile::ReleaseOp> releases;
+};
+
+struct ScheduleSteps : ashlar::impl::ScheduleStepsPassBase<ScheduleSteps> {
+  using ScheduleStepsPassBase::ScheduleStepsPassBase;
+
+  void runOnOperation() override {
+    if (inFlight < 1) {
+      getOperation().emitError("expected 'in-flight' of 1 or more, found ")
+          << inFlight.getValue();
+      return signalPassFailure();
+    }
+    SmallVector<scf::ForOp> loops;
+    getOperation().walk([&](scf::ForOp loop) { loops.push_back(loop); });
+    for (scf::ForOp loop : loops) {
+      StepScheduler scheduler(loop, inFlight);
+      if (!scheduler.hasSteps())
+        continue;
+      if (std::string why = scheduler.whyNot(); !why.empty())
+        loop.emitRemark("steps do not go on behind others: ") << why;
+      else
+        scheduler.run();
+    }
+  }
+};
+} // namespace
