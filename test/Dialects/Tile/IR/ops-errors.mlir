@@ -683,7 +683,7 @@ func.func @yield(%a: memref<4x8xf16>, %b: memref<8x6xf16>, %c: memref<4x6xf16>) 
 
 // A yield ends an epilogue and nothing else.
 func.func @stray_yield(%x: f32) {
-  // expected-error@+1 {{'tile.yield' op expects parent op to be one of 'tile.attention, tile.contract, tile.drain, tile.winograd'}}
+  // expected-error@+1 {{'tile.yield' op expects parent op to be one of 'tile.attention, tile.contract, tile.drain, tile.map, tile.reduce, tile.winograd'}}
   tile.yield %x : f32
 }
 
