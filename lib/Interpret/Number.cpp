@@ -343,102 +343,44 @@ static ScalarRule arithmeticOf(Operation &op) {
       WHOLE(arith::MaxSIOp, std::max(in[0].whole, in[1].whole))
       WHOLE(arith::MinSIOp, std::min(in[0].whole, in[1].whole))
       WHOLE(math::AbsIOp, in[0].whole < 0 ? -in[0].whole : in[0].whole)
-                                                  // clang-format on
-                                                  .Case<
-                                                      arith::MaxUIOp,
-                                                      arith::
-                                                          MinUIOp>([](auto op) {
-                                                    Type type = op.getType();
-                                                    bool isMost =
-                                                        isa<arith::MaxUIOp>(op);
-                                                    return wholeRule(
-                                                        *op,
-                                                        [type, isMost](
-                                                            ArrayRef<Number>
-                                                                in) {
-                                                          uint64_t x =
-                                                              unsignedOf(
-                                                                  type,
-                                                                  in[0].whole);
-                                                          uint64_t y =
-                                                              unsignedOf(
-                                                                  type,
-                                                                  in[1].whole);
-                                                          return int64_t(
-                                                              isMost
-                                                                  ? std::max(x,
-                                                                             y)
-                                                                  : std::min(
-                                                                        x, y));
-                                                        });
-                                                  })
-                                                  .Case([](math::IsNaNOp op) {
-                                                    return wholeRule(
-                                                        *op, [](ArrayRef<Number>
-                                                                    in) {
-                                                          return std::isnan(
-                                                              in[0].real);
-                                                        });
-                                                  })
-                                                  .Case([](math::IsInfOp op) {
-                                                    return wholeRule(
-                                                        *op, [](ArrayRef<Number>
-                                                                    in) {
-                                                          return std::isinf(
-                                                              in[0].real);
-                                                        });
-                                                  })
-                                                  .Case([](arith::CmpFOp op) {
-                                                    arith::CmpFPredicate
-                                                        predicate =
-                                                            op.getPredicate();
-                                                    return [predicate](
-                                                               ArrayRef<Number>
-                                                                   in) {
-                                                      return whole(holds(
-                                                          predicate, in[0].real,
-                                                          in[1].real));
-                                                    };
-                                                  })
-                                                  .Case([](arith::CmpIOp op) {
-                                                    arith::CmpIPredicate
-                                                        predicate =
-                                                            op.getPredicate();
-                                                    Type type =
-                                                        op.getLhs().getType();
-                                                    return [predicate, type](
-                                                               ArrayRef<Number>
-                                                                   in) {
-                                                      return whole(holds(
-                                                          predicate,
-                                                          in[0].whole,
-                                                          in[1].whole, type));
-                                                    };
-                                                  })
-                                                  .Case([](arith::SelectOp) {
-                                                    return [](ArrayRef<Number>
-                                                                  in) {
-                                                      return in[0].whole
-                                                                 ? in[1]
-                                                                 : in[2];
-                                                    };
-                                                  })
-                                                  .Case([](arith::ConstantOp op)
-                                                            -> ScalarRule {
-                                                    if (!op.getType()
-                                                             .isIntOrIndexOrFloat())
-                                                      return {};
-                                                    Number value =
-                                                        numberOf(op.getValue());
-                                                    return
-                                                        [value](
-                                                            ArrayRef<Number>) {
-                                                          return value;
-                                                        };
-                                                  })
-                                                  .Default([](Operation *) {
-                                                    return ScalarRule();
-                                                  });
+      .Default([](Operation *) { return ScalarRule(); });
+  // clang-format on
+}
+
+/// What compares or chooses.
+static ScalarRule choiceOf(Operation &op) {
+  if (isa<arith::MaxUIOp, arith::MinUIOp>(op)) {
+    Type type = op.getResult(0).getType();
+    bool isMost = isa<arith::MaxUIOp>(op);
+    return wholeRule(op, [type, isMost](ArrayRef<Number> in) {
+      uint64_t x = unsignedOf(type, in[0].whole),
+               y = unsignedOf(type, in[1].whole);
+      return int64_t(isMost ? std::max(x, y) : std::min(x, y));
+    });
+  }
+  if (isa<math::IsNaNOp>(op))
+    return wholeRule(
+        op, [](ArrayRef<Number> in) { return std::isnan(in[0].real); });
+  if (isa<math::IsInfOp>(op))
+    return wholeRule(
+        op, [](ArrayRef<Number> in) { return std::isinf(in[0].real); });
+  if (auto compare = dyn_cast<arith::CmpFOp>(op))
+    return [predicate = compare.getPredicate()](ArrayRef<Number> in) {
+      return whole(holds(predicate, in[0].real, in[1].real));
+    };
+  if (auto compare = dyn_cast<arith::CmpIOp>(op))
+    return [predicate = compare.getPredicate(),
+            type = compare.getLhs().getType()](ArrayRef<Number> in) {
+      return whole(holds(predicate, in[0].whole, in[1].whole, type));
+    };
+  if (isa<arith::SelectOp>(op))
+    return [](ArrayRef<Number> in) { return in[0].whole ? in[1] : in[2]; };
+  auto constant = dyn_cast<arith::ConstantOp>(op);
+  if (constant && constant.getType().isIntOrIndexOrFloat())
+    return [value = numberOf(constant.getValue())](ArrayRef<Number>) {
+      return value;
+    };
+  return {};
 }
 
 ScalarRule interpret::scalarRuleOf(Operation &op) {
@@ -447,7 +389,8 @@ ScalarRule interpret::scalarRuleOf(Operation &op) {
       !llvm::all_of(op.getOperandTypes(),
                     [](Type type) { return type.isIntOrIndexOrFloat(); }))
     return {};
-  for (auto find : {arithmeticOf, unaryRule, conversionOf, quotientOf, shiftOf})
+  for (auto find :
+       {arithmeticOf, choiceOf, unaryRule, conversionOf, quotientOf, shiftOf})
     if (ScalarRule rule = find(op))
       return rule;
   return {};
