@@ -275,6 +275,10 @@ public:
     return ashlar_session_trim(get(), &bytes);
   }
   Status tryCancel() { return ashlar_session_cancel(get()); }
+  /// A W3C traceparent; NULL: none.
+  Status trySetTraceContext(const char *traceparent) {
+    return ashlar_session_set_trace_context(get(), traceparent);
+  }
 #ifndef ASHLAR_NO_EXCEPTIONS
   void run(const ashlar_entry_t *entry,
            const std::vector<ashlar_tensor_t> &inputs,
