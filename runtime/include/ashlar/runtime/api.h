@@ -669,6 +669,9 @@ ASHLAR_API ashlar_status_t ashlar_session_create(
 /* Waits for a run in flight. */
 ASHLAR_API void ashlar_session_release(ashlar_session_t *session);
 
+/* ashlar_session_warm_up, in ashlar/runtime/warm_up.h, runs an entry once with
+ * zeros, so that the next run is as quick as later ones. */
+
 /* Gives back the arena's, scratch's, outputs' and staging's memory, and what
  * was charged for it, until the next run, which asks for it again and may be
  * refused. Outputs that the session provided are no longer valid. Addresses
