@@ -10,6 +10,27 @@ using namespace ashlar::runtime;
 
 static constexpr uint32_t maximumThreads = 4096;
 
+/// https://www.w3.org/TR/trace-context/#traceparent-header-field-values: four
+/// numbers of hexadecimal digits, in lower case; version ff, and a trace or
+/// span of zeros, are none.
+static bool isTraceparent(const char *text) {
+  constexpr unsigned length = 55, dashes[] = {2, 35, 52};
+  unsigned dash = 0, zeros = 0;
+  for (unsigned i = 0; i < length; ++i) {
+    char c = text[i];
+    zeros += c == '0';
+    if (dash < 3 && i == dashes[dash]) {
+      if (c != '-' || (i == 35 && zeros == 32) || (i == 52 && zeros == 16))
+        return false;
+      ++dash;
+      zeros = 0;
+    } else if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'))) {
+      return false;
+    }
+  }
+  return text[length] == '\0' && !(text[0] == 'f' && text[1] == 'f');
+}
+
 /// Waits for the call in flight, whose arguments would change, then binds.
 static Status bindCall(Session &session, const ashlar_entry_t *entry,
                        ConstTensorSpan inputs, TensorSpan outputs) {
@@ -201,6 +222,21 @@ ashlar_status_t ashlar_session_run_async_within(
         *session->impl, entry, {inputs, input_count}, {outputs, output_count}));
     return startAsync(*session->impl, session->impl->call(*entry), timeout_ns,
                       out_event);
+  });
+}
+
+ashlar_status_t ashlar_session_set_trace_context(ashlar_session_t *session,
+                                                 const char *traceparent) {
+  return guard([&]() -> Status {
+    if (!session)
+      return isNull("session");
+    if (traceparent && !isTraceparent(traceparent))
+      return invalidArgument("expected version, trace, span and flags as W3C's "
+                             "traceparent has them, "
+                             "00-<32 digits>-<16 digits>-<2 digits>",
+                             "traceparent");
+    session->impl->setTraceContext(traceparent ? traceparent : "");
+    return {};
   });
 }
 

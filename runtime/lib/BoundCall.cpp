@@ -117,7 +117,6 @@ Status BoundCall::run(RunControl &control) {
     ASHLAR_RETURN_IF_ERROR(each->status());
   if (trims != session.trimCount())
     ASHLAR_RETURN_IF_ERROR(regain());
-  control.trace = session.trace();
   if (control.trace && labelled.lock() != control.trace) {
     labelCommands(*control.trace);
     labelled = control.trace;

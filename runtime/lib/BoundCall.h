@@ -34,6 +34,7 @@ public:
 
   /// After a successful bind.
   Status run(RunControl &control);
+  std::string_view entryName() const;
 
   /// The shape of an output as the last run left it, where sizes depend on
   /// data; before a run, and everywhere else, the largest for these inputs.

@@ -3,6 +3,7 @@
 #include "Budget.h"
 
 #include "CheckedMath.h"
+#include "Trace.h"
 #include "devices/Device.h"
 
 #include <algorithm>
@@ -22,11 +23,10 @@ static std::string placeOf(const ashlar_device_t *device) {
 Budget::Budget(std::string name, uint64_t limit, std::shared_ptr<Budget> above)
     : name(std::move(name)), parent(std::move(above)),
       root(parent ? parent->root : this), limit(limit) {
-  makeAccounts(placeOf(nullptr));
-  if (!parent)
-    return;
   std::lock_guard<std::mutex> guard(lock());
-  parent->children.push_back(this);
+  makeAccounts(placeOf(nullptr));
+  if (parent)
+    parent->children.push_back(this);
 }
 
 Budget::~Budget() {
@@ -39,6 +39,7 @@ Budget::~Budget() {
     account.reserved = 0;
     countAbove(account.place, 0 - bytes);
   }
+  parent->noteChange();
   auto &siblings = parent->children;
   siblings.erase(std::find(siblings.begin(), siblings.end(), this));
 }
@@ -48,6 +49,7 @@ Charge::~Charge() {
     return;
   std::lock_guard<std::mutex> guard(budget->lock());
   budget->count(*line, 0 - line->bytes);
+  budget->noteChange();
   budget->lines.erase(line);
 }
 
@@ -61,6 +63,7 @@ uint64_t Charge::payBack(uint64_t bytes) {
   }
   std::lock_guard<std::mutex> guard(budget->lock());
   budget->count(*line, 0 - bytes);
+  budget->noteChange();
   line->bytes -= bytes;
   return bytes;
 }
@@ -83,6 +86,7 @@ void Budget::makeAccounts(const std::string &place) {
     if (!each->findAccount(place)) {
       each->accounts.emplace_back();
       each->accounts.back().place = place;
+      each->labelAccount(each->accounts.back(), root->trace);
     }
 }
 
@@ -122,11 +126,14 @@ Budget::Excess Budget::findExcess() const {
   return {};
 }
 
-void Budget::notePeaks() {
+void Budget::noteChange() noexcept {
   for (Budget *each = this; each; each = each->parent.get()) {
     each->peak = std::max(each->peak, each->current);
-    for (Account &of : each->accounts)
+    for (Account &of : each->accounts) {
       of.peak = std::max(of.peak, of.current);
+      if (root->trace && of.label && of.traced != of.current)
+        root->trace->count(of.label, of.traced = of.current);
+    }
   }
 }
 
@@ -210,7 +217,7 @@ Status Budget::chargeLocked(std::list<Charge::Line> &added,
       (*target++)->count(line, 0 - line.bytes);
     return excess.budget ? refuse(excess, std::move(asked)) : Status();
   }
-  notePeaks();
+  noteChange();
   auto line = added.begin();
   for (Charge &receipt : receipts) {
     receipt.line = line++;
@@ -276,7 +283,7 @@ Status Budget::reserve(const ashlar_device_t *device, uint64_t bytes) {
   Excess excess =
       parent && of.footprint() > before ? parent->findExcess() : Excess();
   if (!excess.budget) {
-    notePeaks();
+    noteChange();
     return {};
   }
   countAbove(place, before - of.footprint());

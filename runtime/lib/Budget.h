@@ -23,6 +23,7 @@
 namespace ashlar::runtime {
 
 class Budget;
+class Trace;
 
 class Charge {
 public:
@@ -111,6 +112,12 @@ public:
   /// tenant to whom workers are shared out.
   Gate::Tenant &tenant();
 
+  /// At the root: from now on the trace is told what each budget of the tree
+  /// has of each memory; null: none is.
+  void setTrace(Trace *trace);
+  /// "runtime/tenant-a/model"
+  std::string path() const;
+
   const std::string name;
   Logger logger; // the root's is used
 
@@ -124,6 +131,8 @@ private:
     uint64_t peak = 0;
     uint64_t reserved = 0;
     uint64_t currentOf[ASHLAR_MEMORY_KINDS] = {};
+    const char *label = nullptr; // in the trace, where there is one
+    uint64_t traced = 0;         // what that was told last
     /// Of a virtual device, at the root: its bytes are set aside in the memory
     /// of the whole, so that the sum of all memory has them already.
     bool isPart = false;
@@ -162,7 +171,10 @@ private:
   void countAbove(const std::string &place, uint64_t bytes) noexcept;
   void count(const Charge::Line &line, uint64_t bytes) noexcept;
   Excess findExcess() const;
-  void notePeaks();
+  /// Peaks, and what the trace is to know, here and above.
+  void noteChange() noexcept;
+  void labelAccount(Account &of, Trace *into) const;
+  void startTrace(Trace &into);
   static Status refuse(const Excess &excess, std::string asked);
   /// Of a place; of all, "", without those in accounts of `sum` that its own
   /// sum leaves out, where it is not null.
@@ -177,6 +189,7 @@ private:
   const std::shared_ptr<Budget> parent;
   Budget *const root;
   mutable std::mutex mutex; // the root's guards the tree
+  Trace *trace = nullptr;   // the root's
   std::vector<Budget *> children;
   uint64_t limit;
   uint64_t current = 0;

@@ -7,6 +7,8 @@
 #include "Session.h"
 #include "ashlar/runtime/kernel_abi.h"
 
+#include <algorithm>
+
 namespace ashlar::runtime {
 
 Status BoundCall::explainFailure(uint32_t command, int32_t code,
@@ -42,6 +44,51 @@ void BoundCall::labelCommands(Trace &trace) {
         concat(session.name, ": ",
                origins[i].kernel ? origins[i].kernel->name()->string_view()
                                  : "copy")));
+}
+
+std::string_view BoundCall::entryName() const {
+  return entry.entry->name()->string_view();
+}
+
+const char *Session::queueLabel(Trace &into) {
+  return into.intern("runs that wait");
+}
+
+/// On a line of the session's own, below its budget: it runs one at a time.
+void Session::traceRun(const std::shared_ptr<Trace> &into,
+                       const BoundCall &call, uint64_t asked, uint64_t start,
+                       uint64_t end) {
+  if (tracedBy.lock() != into) {
+    static std::atomic<uint32_t> sessions{0};
+    traceLine = into->line(options.budget->path(),
+                           concat(name, ", session ", ++sessions));
+    tracedBy = into;
+    tracedUntil = 0;
+  }
+  const char *context =
+      traceContext.empty() ? nullptr : into->intern(traceContext);
+  // The run before may not have begun when this one was asked for.
+  asked = std::max(asked, tracedUntil);
+  if (start > asked)
+    into->record(into->intern("wait"), traceLine, asked, start, context);
+  into->record(into->intern(concat("run ", call.entryName())), traceLine, start,
+               end, context);
+  tracedUntil = end;
+}
+
+Session::TracedCopy::TracedCopy(const Session &session, const char *what,
+                                uint64_t bytes)
+    : into(session.trace()) {
+  if (!into)
+    return;
+  label =
+      into->intern(concat(session.name, ": ", what, " of ", bytes, " bytes"));
+  begin = Trace::now();
+}
+
+Session::TracedCopy::~TracedCopy() {
+  if (into)
+    into->record(label, 0, begin, Trace::now());
 }
 
 Status stoppedStatus(const RunControl &control) {

@@ -2,6 +2,8 @@
 
 #include "Gate.h"
 
+#include "Trace.h"
+
 #include <algorithm>
 #include <chrono>
 
@@ -34,13 +36,18 @@ void Gate::admit() {
 }
 
 bool Gate::enter(Tenant &tenant, uint32_t workers, int32_t priority,
-                 const RunControl &control, Pass &out) {
+                 const RunControl &control, Pass &out, const char *queue) {
   std::unique_lock<std::mutex> lock(mutex);
   Waiter waiter = {&tenant, std::min(workers, slots), priority};
   waiters.push_back(&waiter);
   if (tenant.present++ == 0)
     tenant.clock = std::max(tenant.clock, present);
   admit();
+  auto note = [&] {
+    if (queue)
+      control.trace->count(queue, waiters.size());
+  };
+  note();
   // A run that is cancelled wakes nobody, so it is asked for now and then.
   while (!waiter.isIn && !control.stopped())
     waiter.changed.wait_until(lock, std::chrono::system_clock::now() +
@@ -49,8 +56,10 @@ bool Gate::enter(Tenant &tenant, uint32_t workers, int32_t priority,
     waiters.remove(&waiter);
     --tenant.present;
     admit(); // it may have kept others waiting
+    note();
     return false;
   }
+  note();
   out = {&tenant, waiter.workers, waiter.charged};
   return true;
 }

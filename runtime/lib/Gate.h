@@ -42,9 +42,10 @@ public:
   void open(uint32_t workers) { slots = workers; }
   bool isOpen() const { return slots == 0; }
 
-  /// Waits for its turn; false if the run was stopped before.
+  /// Waits for its turn; false if the run was stopped before. `queue`, where
+  /// the run's trace is to count who waits: its label there.
   bool enter(Tenant &tenant, uint32_t workers, int32_t priority,
-             const RunControl &control, Pass &out);
+             const RunControl &control, Pass &out, const char *queue = nullptr);
   void leave(const Pass &pass, uint64_t nanoseconds);
   /// How many runs wait.
   size_t waiting() {

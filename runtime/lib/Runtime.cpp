@@ -87,7 +87,9 @@ Status Runtime::startTrace(const char *path) {
   std::lock_guard<std::mutex> lock(mutex);
   if (active)
     return invalidArgument("a trace is on already: stop it first", path);
-  active = std::make_shared<Trace>(path);
+  auto started = std::make_shared<Trace>(path);
+  root->setTrace(started.get());
+  active = std::move(started);
   tracing = true;
   return {};
 }
@@ -98,6 +100,7 @@ Status Runtime::stopTrace() {
     std::lock_guard<std::mutex> lock(mutex);
     ended.swap(active);
     tracing = false;
+    root->setTrace(nullptr);
   }
   if (!ended)
     return invalidArgument("no trace is on: start one first");

@@ -28,6 +28,9 @@ struct SessionOptions {
   bool waitsForArena = true;          // where another session has it
 };
 
+/// When a run that is asked for now is to have ended; 0: never.
+uint64_t deadlineAfter(uint64_t now, uint64_t nanoseconds);
+
 class Session {
 public:
   Session(std::shared_ptr<Module> module, SessionOptions options);
@@ -53,6 +56,8 @@ public:
                   uint64_t timeoutNanoseconds = 0);
   /// Whatever is in flight. Any thread.
   void cancel();
+  /// Shown with the runs to come, "" for none; waits for the one in flight.
+  void setTraceContext(std::string traceparent);
   /// Before arguments of a call in flight may change.
   void waitUntilIdle();
 
@@ -151,6 +156,15 @@ public:
   uint64_t epoch = 0;        // barriers that have been passed
 
 private:
+  /// What a copy of the caller's takes, or how long it takes to be given to a
+  /// device.
+  struct TracedCopy {
+    TracedCopy(const Session &session, const char *what, uint64_t bytes);
+    ~TracedCopy();
+    const std::shared_ptr<Trace> into; // null: there is none
+    const char *label = nullptr;
+    uint64_t begin = 0;
+  };
   struct EntryBuffers {
     std::vector<std::unique_ptr<Buffer>> outputs;
     std::vector<std::unique_ptr<Buffer>> stagedInputs;
@@ -187,6 +201,10 @@ private:
   Status runNow(BoundCall &call, RunControl &control, uint64_t asked,
                 bool mayHaveWaited);
   void serve();
+  /// Of the counter of runs that wait for workers.
+  static const char *queueLabel(Trace &into);
+  void traceRun(const std::shared_ptr<Trace> &into, const BoundCall &call,
+                uint64_t asked, uint64_t start, uint64_t end);
 
   const std::shared_ptr<Module> module;
   const SessionOptions options;
@@ -213,6 +231,11 @@ private:
   RunStatistics statistics;
   Counter stagedTensors, stagedBytes; // without copies between devices
   std::atomic<uint64_t> lastRunNanoseconds{0};
+
+  std::string traceContext;
+  std::weak_ptr<Trace> tracedBy; // who owns the line
+  uint32_t traceLine = 0;
+  uint64_t tracedUntil = 0;
 };
 
 } // namespace ashlar::runtime

@@ -137,6 +137,7 @@ Status Session::reach(ashlar_device_t &device) {
 
 Status Session::copyIn(DeviceAddress to, ashlar_device_t *device, void *data,
                        uint64_t bytes) {
+  TracedCopy traced(*this, "copy in", bytes);
   Queue *from = nullptr;
   ASHLAR_RETURN_IF_ERROR(startStaging(device, bytes, from));
   ASHLAR_RETURN_IF_ERROR(move(&homeQueue(), to, from, {data, 0}, bytes));
@@ -145,6 +146,7 @@ Status Session::copyIn(DeviceAddress to, ashlar_device_t *device, void *data,
 
 Status Session::copyOut(ashlar_device_t *device, void *data, DeviceAddress from,
                         uint64_t bytes) {
+  TracedCopy traced(*this, "copy out", bytes);
   Queue *to = nullptr;
   ASHLAR_RETURN_IF_ERROR(startStaging(device, bytes, to));
   if (to)

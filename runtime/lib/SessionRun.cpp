@@ -5,8 +5,6 @@
 #include "Session.h"
 #include "VirtualDevice.h"
 
-#include <system_error>
-
 namespace ashlar::runtime {
 
 Status Session::execute(const CommandList &list, RunControl &control,
@@ -56,6 +54,7 @@ Status Session::runNow(BoundCall &call, RunControl &control, uint64_t asked,
                        bool mayHaveWaited) {
   Status status;
   uint64_t start = asked, end;
+  control.trace = trace();
   {
     Turns turns = {module->runtime->gate(), module->part(),
                    options.arena.get()};
@@ -69,7 +68,10 @@ Status Session::runNow(BoundCall &call, RunControl &control, uint64_t asked,
                                   control, turns.partPass)) ||
          (!turns.gate.isOpen() &&
           !turns.gate.enter(options.budget->tenant(), workers, options.priority,
-                            control, turns.pass))))
+                            control, turns.pass,
+                            control.trace
+                                ? control.trace->intern("runs that wait")
+                                : nullptr))))
       status = stoppedStatus(control);
     // Reading the clock is a good part of a short call.
     if (mayHaveWaited || turns.arena || turns.part || !turns.gate.isOpen())
@@ -86,6 +88,8 @@ Status Session::runNow(BoundCall &call, RunControl &control, uint64_t asked,
    : status.code() == ASHLAR_CANCELLED ? statistics.cancelled
                                        : statistics.failures)
       .add(1);
+  if (control.trace)
+    traceRun(control.trace, call, asked, start, end);
   // What the caller may still read stays.
   if (options.highWater && inUse() > options.highWater)
     giveBack(/*outputsToo=*/false);
@@ -99,15 +103,7 @@ void Session::waitUntilIdle() {
   changed.wait(lock, [&] { return !busy.load(std::memory_order_relaxed); });
 }
 
-void Session::cancel() {
-  ownControl.cancel();
-  std::lock_guard<std::mutex> lock(mutex);
-  if (inFlight)
-    inFlight->control.cancel();
-}
-
-/// When a run that is asked for now is to have ended.
-static uint64_t deadlineAfter(uint64_t now, uint64_t nanoseconds) {
+uint64_t deadlineAfter(uint64_t now, uint64_t nanoseconds) {
   return nanoseconds == 0                 ? 0
          : nanoseconds > UINT64_MAX - now ? UINT64_MAX
                                           : now + nanoseconds;
@@ -120,53 +116,6 @@ Status Session::run(BoundCall &call, uint64_t timeoutNanoseconds) {
   if (isBusy)
     waitUntilIdle();
   return runNow(call, ownControl, asked, isBusy);
-}
-
-Status Session::runAsync(BoundCall &call, std::shared_ptr<Event> event,
-                         uint64_t timeoutNanoseconds) {
-  uint64_t asked = Trace::now();
-  event->control.reset(deadlineAfter(asked, timeoutNanoseconds));
-  waitUntilIdle();
-  std::lock_guard<std::mutex> lock(mutex);
-  if (!server.joinable()) {
-    try {
-      server = std::thread([this] { serve(); });
-    } catch (const std::system_error &error) {
-      return failure(ASHLAR_INTERNAL,
-                     concat("cannot start a thread: ", error.what()));
-    }
-  }
-  inFlight = event;
-  job = {&call, std::move(event), asked};
-  busy.store(true, std::memory_order_relaxed);
-  changed.notify_all();
-  return {};
-}
-
-void Session::serve() {
-  std::unique_lock<std::mutex> lock(mutex);
-  while (true) {
-    changed.wait(lock, [&] { return quit || job.call; });
-    if (!job.call)
-      return;
-    Job current = std::move(job);
-    job = {};
-    lock.unlock();
-    Status status;
-    try {
-      status = runNow(*current.call, current.event->control, current.asked,
-                      /*mayHaveWaited=*/true);
-    } catch (const std::bad_alloc &) {
-      // Only labels of a trace and messages allocate here.
-      status = failure(ASHLAR_INTERNAL, "the system has no more memory");
-    }
-    lock.lock();
-    // Whoever finds the session idle finds the event done.
-    current.event->complete(std::move(status));
-    inFlight.reset();
-    busy.store(false, std::memory_order_release);
-    changed.notify_all();
-  }
 }
 
 } // namespace ashlar::runtime

@@ -48,13 +48,14 @@ uint32_t Trace::line(const std::string &group, const std::string &name) {
 }
 
 void Trace::record(const char *label, uint32_t worker, uint64_t begin,
-                   uint64_t end) {
+                   uint64_t end, const char *context) {
   uint64_t place = next.fetch_add(1, std::memory_order_relaxed);
   if (place >= capacity)
     return;
   static thread_local const uint32_t thread = uint32_t(syscall(SYS_gettid));
   Record &record = records[place];
   record.label = label;
+  record.context = context;
   record.begin = begin;
   record.end = end;
   record.worker = worker;
@@ -134,22 +135,33 @@ Status Trace::write() const {
     const Record &record = records[i];
     if (!record.filled.load(std::memory_order_acquire))
       continue; // a run is still going on
-    uint64_t begin = record.begin - start, length = record.end - record.begin;
+    // A run may have been asked for before the trace began.
+    uint64_t begin = std::max(record.begin, start);
+    uint64_t length = std::max(record.end, begin) - begin;
+    begin -= start;
     int process = getpid();
     uint32_t thread = record.thread, worker = record.worker;
-    if (worker >= firstLine) {
+    if (worker >= firstLine && worker != counter) {
       worker -= firstLine;
       process = processOf(groupOf(lines, worker));
       thread = worker + 1;
     }
-    std::fprintf(file,
-                 "%s{\"name\":%s,\"ph\":\"X\",\"pid\":%d,\"tid\":%u,"
-                 "\"ts\":%" PRIu64 ".%03u,\"dur\":%" PRIu64
-                 ".%03u,\"args\":{\"worker\":%u}}",
-                 separator, quote(record.label).c_str(), process, thread,
-                 begin / 1000, unsigned(begin % 1000), length / 1000,
-                 unsigned(length % 1000), worker);
+    std::fprintf(
+        file, "%s{\"name\":%s,\"pid\":%d,\"tid\":%u,\"ts\":%" PRIu64 ".%03u,",
+        separator, quote(record.label).c_str(), process, thread, begin / 1000,
+        unsigned(begin % 1000));
     separator = ",\n";
+    if (worker == counter) {
+      std::fprintf(file, "\"ph\":\"C\",\"args\":{\"value\":%" PRIu64 "}}",
+                   record.end);
+      continue;
+    }
+    std::fprintf(
+        file,
+        "\"ph\":\"X\",\"dur\":%" PRIu64 ".%03u,\"args\":{\"worker\":%u%s%s%s}}",
+        length / 1000, unsigned(length % 1000), worker,
+        record.context ? ",\"traceparent\":\"" : "",
+        record.context ? record.context : "", record.context ? "\"" : "");
   }
   std::fprintf(file, "\n]}\n");
   bool failed = std::ferror(file) != 0;

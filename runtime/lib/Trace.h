@@ -31,16 +31,23 @@ public:
   /// in place of a worker; its times are the caller's. The same names give the
   /// same line.
   uint32_t line(const std::string &group, const std::string &name);
-  /// `label` has been interned.
-  void record(const char *label, uint32_t worker, uint64_t begin, uint64_t end);
+  /// `label` has been interned, and so has `context`, the traceparent of who
+  /// asked for it, if there is one.
+  void record(const char *label, uint32_t worker, uint64_t begin, uint64_t end,
+              const char *context = nullptr);
+  /// What `label` comes to from now on.
+  void count(const char *label, uint64_t value) {
+    record(label, counter, now(), value);
+  }
   /// Writes the file: beside it, then renamed.
   Status write() const;
 
 private:
   struct Record {
     const char *label;
+    const char *context;
     uint64_t begin;
-    uint64_t end;
+    uint64_t end; // of a counter, its value
     uint32_t worker;
     uint32_t thread;
     std::atomic<bool> filled;
@@ -56,6 +63,8 @@ private:
   // Group and name; the first has number firstLine.
   std::vector<std::pair<std::string, std::string>> lines;
   static constexpr uint32_t firstLine = uint32_t(1) << 31;
+  // In the place of a worker.
+  static constexpr uint32_t counter = UINT32_MAX;
   Record *records = nullptr;
   std::atomic<uint64_t> next{0};
 };

@@ -58,6 +58,23 @@ int32_t check_f32(void *const *buffers, const int64_t *parameters,
   return ASHLAR_KERNEL_OK;
 }
 
+/* Each row times a factor. Fails where a row begins with a negative number.
+ * buffers: in, factor, out; parameters: rows, chunk, width */
+int32_t rows_f32(void *const *buffers, const int64_t *parameters, void *scratch,
+                 int64_t group_begin, int64_t group_end) {
+  const float *in = buffers[0], *factor = buffers[1];
+  float *out = buffers[2];
+  int64_t width = parameters[2], end = limit(parameters, group_end);
+  (void)scratch;
+  for (int64_t i = group_begin * parameters[1]; i < end; ++i) {
+    if (in[i * width] < 0)
+      return 77;
+    for (int64_t j = i * width; j < (i + 1) * width; ++j)
+      out[j] = in[j] * *factor;
+  }
+  return ASHLAR_KERNEL_OK;
+}
+
 /* Computes nothing, `count` times. */
 int32_t spin(void *const *buffers, const int64_t *parameters, void *scratch,
              int64_t group_begin, int64_t group_end) {

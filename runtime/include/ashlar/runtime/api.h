@@ -247,10 +247,17 @@ ASHLAR_API ashlar_status_t ashlar_runtime_create(
     const ashlar_runtime_options_t *options, ashlar_runtime_t **out_runtime);
 ASHLAR_API void ashlar_runtime_release(ashlar_runtime_t *runtime);
 
-/* From _start to _stop every kernel call is recorded; _stop writes a JSON file
- * that ui.perfetto.dev opens. At most a million calls are kept, then the rest
- * is dropped and counted in the file. INVALID_ARGUMENT when started twice or
- * stopped without a start, or the file cannot be written. */
+/* From _start to _stop it is recorded what runs and what is held; _stop writes
+ * a JSON file in the trace-event format, which ui.perfetto.dev opens, with
+ * times in microseconds from _start on: kernels and copies of a run, on the
+ * thread that did them; copies of the caller's tensors with their bytes, and to
+ * other devices as long as it took to ask for them; a line for each session, in
+ * a group for its budget ("runtime/tenant-a"): waits and runs, with the trace
+ * context, where the session has one; a counter for each memory of each budget,
+ * in bytes, whenever it changes, and with worker_limit one of the runs that
+ * wait. At most a million of all these are kept, then the rest is dropped and
+ * counted in the file. INVALID_ARGUMENT when started twice or stopped without a
+ * start, or the file cannot be written. */
 ASHLAR_API ashlar_status_t ashlar_trace_start(ashlar_runtime_t *runtime,
                                               const char *path);
 ASHLAR_API ashlar_status_t ashlar_trace_stop(ashlar_runtime_t *runtime);
@@ -662,6 +669,9 @@ ASHLAR_API ashlar_status_t ashlar_session_create(
 /* Waits for a run in flight. */
 ASHLAR_API void ashlar_session_release(ashlar_session_t *session);
 
+/* ashlar_session_warm_up, in ashlar/runtime/warm_up.h, runs an entry once with
+ * zeros, so that the next run is as quick as later ones. */
+
 /* Gives back the arena's, scratch's, outputs' and staging's memory, and what
  * was charged for it, until the next run, which asks for it again and may be
  * refused. Outputs that the session provided are no longer valid. Addresses
@@ -711,6 +721,15 @@ ASHLAR_API ashlar_status_t ashlar_session_run_async_within(
  * nothing.
  */
 ASHLAR_API ashlar_status_t ashlar_session_cancel(ashlar_session_t *session);
+
+/* Whose request the session's next runs serve, those with bindings too:
+ * OpenTelemetry's span context as a W3C traceparent, 55 characters,
+ * "00-<32 digits>-<16 digits>-<2 digits>", which is copied; NULL: nobody's, as
+ * at first. A trace shows it with each run and its wait, as `traceparent`; it
+ * changes nothing else. Waits for a run in flight. INVALID_ARGUMENT for what is
+ * no traceparent; the one before stays. */
+ASHLAR_API ashlar_status_t ashlar_session_set_trace_context(
+    ashlar_session_t *session, const char *traceparent);
 
 typedef struct ashlar_session_statistics_t {
   size_t size;

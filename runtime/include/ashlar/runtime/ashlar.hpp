@@ -20,6 +20,7 @@
 #define ASHLAR_RUNTIME_ASHLAR_HPP
 
 #include "ashlar/runtime/api.h"
+#include "ashlar/runtime/warm_up.h"
 
 #include <chrono>
 #include <initializer_list>
@@ -275,6 +276,19 @@ public:
     return ashlar_session_trim(get(), &bytes);
   }
   Status tryCancel() { return ashlar_session_cancel(get()); }
+  /// A run with zeros, of the tensors' sizes, or where there are none of the
+  /// largest. See warm_up.h.
+  Status tryWarmUp(const ashlar_entry_t *entry,
+                   const std::vector<ashlar_tensor_t> &inputs = {},
+                   std::chrono::nanoseconds timeout = {}) {
+    return ashlar_session_warm_up(get(), entry,
+                                  inputs.empty() ? nullptr : inputs.data(),
+                                  inputs.size(), detail::nanoseconds(timeout));
+  }
+  /// A W3C traceparent; NULL: none.
+  Status trySetTraceContext(const char *traceparent) {
+    return ashlar_session_set_trace_context(get(), traceparent);
+  }
 #ifndef ASHLAR_NO_EXCEPTIONS
   void run(const ashlar_entry_t *entry,
            const std::vector<ashlar_tensor_t> &inputs,

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The half of Session that runs on a thread of its own, and what other threads
+// ask of a run in flight.
+
+#include "Session.h"
+
+#include <system_error>
+
+namespace ashlar::runtime {
+
+void Session::cancel() {
+  ownControl.cancel();
+  std::lock_guard<std::mutex> lock(mutex);
+  if (inFlight)
+    inFlight->control.cancel();
+}
+
+void Session::setTraceContext(std::string traceparent) {
+  waitUntilIdle();
+  traceContext = std::move(traceparent);
+}
+
+Status Session::runAsync(BoundCall &call, std::shared_ptr<Event> event,
+                         uint64_t timeoutNanoseconds) {
+  uint64_t asked = Trace::now();
+  event->control.reset(deadlineAfter(asked, timeoutNanoseconds));
+  waitUntilIdle();
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!server.joinable()) {
+    try {
+      server = std::thread([this] { serve(); });
+    } catch (const std::system_error &error) {
+      return failure(ASHLAR_INTERNAL,
+                     concat("cannot start a thread: ", error.what()));
+    }
+  }
+  inFlight = event;
+  job = {&call, std::move(event), asked};
+  busy.store(true, std::memory_order_relaxed);
+  changed.notify_all();
+  return {};
+}
+
+void Session::serve() {
+  std::unique_lock<std::mutex> lock(mutex);
+  while (true) {
+    changed.wait(lock, [&] { return quit || job.call; });
+    if (!job.call)
+      return;
+    Job current = std::move(job);
+    job = {};
+    lock.unlock();
+    Status status;
+    try {
+      status = runNow(*current.call, current.event->control, current.asked,
+                      /*mayHaveWaited=*/true);
+    } catch (const std::bad_alloc &) {
+      // Only labels of a trace and messages allocate here.
+      status = failure(ASHLAR_INTERNAL, "the system has no more memory");
+    }
+    lock.lock();
+    // Whoever finds the session idle finds the event done.
+    current.event->complete(std::move(status));
+    inFlight.reset();
+    busy.store(false, std::memory_order_release);
+    changed.notify_all();
+  }
+}
+
+} // namespace ashlar::runtime
