@@ -332,9 +332,12 @@ typedef struct ashlar_budget_statistics_t {
   uint64_t current_of[ASHLAR_MEMORY_KINDS]; /* by ashlar_memory_kind_t */
   uint64_t refusals;                        /* requests that did not fit here */
   uint64_t reserved; /* set aside by ashlar_budget_reserve, used or not */
+  /* Weights and code that would be there again, and charged, if modules did
+   * not share them (share_content); of all memory. */
+  uint64_t saved;
 } ashlar_budget_statistics_t;
 #define ASHLAR_BUDGET_STATISTICS_INIT                                          \
-  {sizeof(ashlar_budget_statistics_t), 0, 0, 0, {0}, 0, 0}
+  {sizeof(ashlar_budget_statistics_t), 0, 0, 0, {0}, 0, 0, 0}
 
 /* One charge that a budget carries now, or one below it. */
 typedef struct ashlar_holder_t {
@@ -464,9 +467,19 @@ typedef struct ashlar_load_options_t {
   size_t device_count;
   uint32_t placement; /* ashlar_placement_t */
   uint32_t reserved;
+  /* 1: what is the same, byte for byte, in modules that were loaded with this
+   * option and for the same budget, is in memory once: weights and code, for
+   * the same device. It is charged to that budget once, under the names of all
+   * that use it, until the last of them is gone; so no unload makes another
+   * module cost more. Whoever loads second uses the first one's file: leave it
+   * as it is until all of them are gone. What ashlar_module_load_memory is lent
+   * is not used by others, but may be found elsewhere. Such loads and checks
+   * of one budget go one after the other. */
+  uint32_t share_content;
+  uint32_t reserved2;
 } ashlar_load_options_t;
 #define ASHLAR_LOAD_OPTIONS_INIT                                               \
-  {sizeof(ashlar_load_options_t), 0, 0, 0, 0, 0, 0, 0, 0}
+  {sizeof(ashlar_load_options_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
 /* Maps the file, checks it and takes a program: of those for the same targets,
  * the first that the machine meets; of these, the one predicted to be fastest.
@@ -496,9 +509,11 @@ typedef struct ashlar_module_info_t {
   uint64_t code_bytes;
   uint64_t load_ns;
   uint64_t fallbacks; /* devices asked for that could not serve */
+  uint64_t shared_bytes; /* of weights and code, what was in memory already when
+                            it was loaded, and not charged again */
 } ashlar_module_info_t;
 #define ASHLAR_MODULE_INFO_INIT                                                \
-  {sizeof(ashlar_module_info_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+  {sizeof(ashlar_module_info_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 ASHLAR_API ashlar_status_t ashlar_module_query(const ashlar_module_t *module,
                                                ashlar_module_info_t *out_info);
 
@@ -636,12 +651,15 @@ typedef struct ashlar_module_cost_t {
    * without arenas. */
   uint64_t session_bytes;
   uint64_t session_peak_bytes;
+  /* Further weights and code that modules of the same budget have in memory
+   * already: charged only where they go before this one is loaded. */
+  uint64_t shared_bytes;
 } ashlar_module_cost_t;
-#define ASHLAR_MODULE_COST_INIT {sizeof(ashlar_module_cost_t), 0, 0, 0, 0}
+#define ASHLAR_MODULE_COST_INIT {sizeof(ashlar_module_cost_t), 0, 0, 0, 0, 0}
 
 /* Whether the module and `sessions` sessions of it fit now: the answer that
  * loading and creating them all would give, in one piece, from the file's index
- * alone. Sessions count with their peak where session_options->reserve_all is
+ * alone; with share_content also from the bytes that may be there already. Sessions count with their peak where session_options->reserve_all is
  * set, else with what they are created with; session_budget NULL: the
  * runtime's; an arena of the options with what it would have to grow by.
  * Nothing is kept: reserve the bytes to be sure of them. out_cost is
@@ -794,15 +812,15 @@ ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_holder_t) == 80);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_executor_t) == 24);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_allocator_t) == 24);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_logger_t) == 24);
-ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_module_cost_t) == 40);
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_module_cost_t) == 48);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_histogram_t) == 208);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_stats_t) == 480);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_tensor_info_t) == 296);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_runtime_options_t) == 48);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_virtual_device_options_t) == 24);
-ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_budget_statistics_t) == 96);
-ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_load_options_t) == 56);
-ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_module_info_t) == 96);
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_budget_statistics_t) == 104);
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_load_options_t) == 64);
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_module_info_t) == 104);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_contract_t) == 72);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_session_options_t) == 64);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_session_statistics_t) == 72);
