@@ -10,15 +10,14 @@ namespace ashlar::runtime {
 // that were made to have many of one hash share less, and take no more time.
 static constexpr size_t mostCompared = 8, mostSeen = 4096;
 
-Content::Content(std::shared_ptr<Budget> budget,
-                 std::unique_ptr<ModuleFile> file, const std::string &name,
-                 bool isShared)
-    : isShared(isShared), budget(std::move(budget)),
+Content::Content(Budget &budget, std::unique_ptr<ModuleFile> file,
+                 const std::string &name, bool isShared)
+    : isShared(isShared), budget(budget),
       source(new ContentSource{std::move(file), 1, {}}), name(name) {}
 
 Content::~Content() {
   {
-    std::lock_guard<std::mutex> lock(budget->content.mutex);
+    std::lock_guard<std::mutex> lock(budget.content.mutex);
     for (ContentBlock *block : joined)
       block->lot.charge.leave(name);
     for (size_t i = 0; i < lotCount; ++i)
@@ -29,7 +28,7 @@ Content::~Content() {
     if (block)
       drop(block, isCharged);
   if (isLoading)
-    budget->content.loading.unlock();
+    budget.content.loading.unlock();
 }
 
 void Content::begin(ashlar_device_t *codeMemory,
@@ -43,7 +42,7 @@ void Content::begin(ashlar_device_t *codeMemory,
     next.bytes = 0;
   }
   if (isShared) {
-    budget->content.loading.lock();
+    budget.content.loading.lock();
     isLoading = true;
   }
 }
@@ -65,7 +64,7 @@ static const uint8_t *bytesOf(const ContentBlock &block) {
 }
 
 ContentBlock *Content::find(const ContentBlock &wanted) const {
-  SharedContent &all = budget->content;
+  SharedContent &all = budget.content;
   ContentBlock *tried[mostCompared], *found = nullptr;
   size_t count = 0, seen = 0;
   {
@@ -110,7 +109,7 @@ ContentBlock *Content::take(size_t number, ashlar_device_t &device,
     made.address.base = const_cast<uint8_t *>(file().at(offset));
   block = new ContentBlock(made);
   block->lot.bytes += size;
-  SharedContent &all = budget->content;
+  SharedContent &all = budget.content;
   std::lock_guard<std::mutex> lock(all.mutex);
   ++source->users;
   // What is lent, others must not need.
@@ -136,8 +135,8 @@ Status Content::charge() {
   std::vector<Budget::Request> asked = requests();
   for (size_t i = 0; i < lotCount; ++i)
     asked[i].out = &lot(i).charge;
-  ASHLAR_RETURN_IF_ERROR(budget->charge(name, asked));
-  std::lock_guard<std::mutex> lock(budget->content.mutex);
+  ASHLAR_RETURN_IF_ERROR(budget.charge(name, asked));
+  std::lock_guard<std::mutex> lock(budget.content.mutex);
   for (ContentBlock *block : blocks) {
     bool isNamed = block->lot.source == source;
     for (const ContentBlock *each : joined)
@@ -149,7 +148,7 @@ Status Content::charge() {
   }
   for (ContentBlock *block : blocks)
     if (block->holders++)
-      budget->countSaved(block->size);
+      budget.countSaved(block->size);
   isCharged = true;
   return {};
 }
@@ -162,13 +161,13 @@ void Content::finish() {
   if (foundBytes)
     file().release(0, file().size());
   isLoading = false;
-  budget->content.loading.unlock();
+  budget.content.loading.unlock();
 }
 
 void Content::drop(ContentBlock *block, bool isHolder) const noexcept {
-  std::lock_guard<std::mutex> lock(budget->content.mutex);
+  std::lock_guard<std::mutex> lock(budget.content.mutex);
   if (isHolder && --block->holders)
-    budget->countSaved(0 - block->size);
+    budget.countSaved(0 - block->size);
   if (--block->users)
     return;
   if (block->place) {

@@ -57,7 +57,8 @@ struct ContentBlock {
 
 class Content {
 public:
-  Content(std::shared_ptr<Budget> budget, std::unique_ptr<ModuleFile> file,
+  /// Budget and name live longer.
+  Content(Budget &budget, std::unique_ptr<ModuleFile> file,
           const std::string &name, bool isShared);
   Content(const Content &) = delete;
   ~Content();
@@ -88,7 +89,7 @@ private:
   void drop(ContentBlock *block, bool isHolder) const noexcept;
   static void leave(ContentSource *source);
 
-  const std::shared_ptr<Budget> budget;
+  Budget &budget;
   ContentSource *const source;
   const std::string &name;
   size_t lotCount = 0;

@@ -18,7 +18,7 @@ Module::Module(std::shared_ptr<Runtime> runtime,
                std::unique_ptr<ModuleFile> file, LoadOptions options)
     : runtime(std::move(runtime)), name(options.name),
       options(std::move(options)),
-      content(this->options.budget, std::move(file), name,
+      content(*this->options.budget, std::move(file), name,
               this->options.shareContent) {}
 
 namespace {
@@ -83,18 +83,13 @@ std::vector<std::vector<char>> Module::findWeights() const {
   return used;
 }
 
-uint64_t Module::offsetOf(uint32_t number) const {
-  const fb::Weight &weight = *index().weights()->Get(number);
-  return index().sections()->Get(weight.section())->offset() + weight.offset();
-}
-
 DeviceAddress Module::weight(uint32_t device, uint32_t number) const {
   const WeightPlace &place =
       weights[device * count(index().weights()) + number];
   if (place.block)
     return place.block->address + place.offset;
   // The mapping is read-only and verified programs never write weights.
-  return {const_cast<uint8_t *>(content.file().at(offsetOf(number))), 0};
+  return {const_cast<uint8_t *>(content.file().at(place.offset)), 0};
 }
 
 /// Bytes that several have in common are there once, and counted once.
@@ -106,8 +101,10 @@ void Module::takeWeights(uint32_t device, const std::vector<char> &used) {
   std::vector<Range> ranges;
   for (uint32_t i = 0; i < used.size(); ++i)
     if (used[i]) {
-      uint64_t first = offsetOf(i);
-      ranges.push_back({first, first + index().weights()->Get(i)->size(), i});
+      const fb::Weight &weight = *index().weights()->Get(i);
+      uint64_t first =
+          index().sections()->Get(weight.section())->offset() + weight.offset();
+      ranges.push_back({first, first + weight.size(), i});
     }
   sortPlain<Range>(ranges, [](const Range &a, const Range &b) {
     return compare(a.first, b.first);
@@ -118,15 +115,14 @@ void Module::takeWeights(uint32_t device, const std::vector<char> &used) {
     for (j = i + 1; j < ranges.size() && ranges[j].first < last; ++j)
       last = std::max(last, ranges[j].last);
     weightsBytes += last - first;
-    if (!inBlocks) {
+    ContentBlock *block = nullptr;
+    if (inBlocks)
+      block = content.take(1 + device, *devices()[device], first, last - first);
+    else
       content.lot(1 + device).bytes += last - first;
-      continue;
-    }
-    ContentBlock *block =
-        content.take(1 + device, *devices()[device], first, last - first);
     for (size_t k = i; k < j; ++k)
       weights[device * used.size() + ranges[k].number] = {
-          block, ranges[k].first - first};
+          block, ranges[k].first - (block ? first : 0)};
   }
 }
 

@@ -101,7 +101,7 @@ public:
   uint64_t loadNanoseconds = 0;
 
 private:
-  /// Where a weight is.
+  /// Where a weight is: in a block or, with null, in the file.
   struct WeightPlace {
     ContentBlock *block;
     uint64_t offset;
@@ -112,7 +112,6 @@ private:
   Status loadCode();
   Status findKernel(const fb::Kernel &kernel);
   Status copyWeights(uint32_t device);
-  uint64_t offsetOf(uint32_t weight) const;
   void describeEntries();
 
   const LoadOptions options;
@@ -124,7 +123,7 @@ private:
   Content content;
   std::vector<ContentBlock *> executables; // null: another form is
   std::vector<const void *> kernels;
-  // Of all weights, by device; without a block, they are read from the file.
+  // Of all weights, by device; those that are not used are anywhere.
   std::unique_ptr<WeightPlace[]> weights;
 };
 

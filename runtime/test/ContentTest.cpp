@@ -298,21 +298,58 @@ TEST_F(Content, OverlappingWeightsAreOneBlock) {
     binding.index = 1;
     return b;
   };
-  ashlar_module_t *first = share(write(overlapping()), "first");
-  EXPECT_EQ(query().current_of[ASHLAR_MEMORY_WEIGHTS], 1536u);
-  ashlar_module_t *second = share(write(overlapping()), "second");
-  EXPECT_EQ(query().current_of[ASHLAR_MEMORY_WEIGHTS], 1536u);
-  unload(first);
+  std::string paths[] = {write(overlapping()), write(overlapping())};
+  for (const char *device : {"cpu:0", "guard:0"})
+    for (uint32_t shares : {0, 1}) {
+      ashlar_load_options_t options = sharing("tails");
+      options.share_content = shares;
+      options.devices = &device;
+      options.device_count = 1;
+      ashlar_module_t *first = loadFile(paths[0], options);
+      EXPECT_EQ(query().current_of[ASHLAR_MEMORY_WEIGHTS], 1536u);
+      ashlar_module_t *second = loadFile(paths[1], options);
+      EXPECT_EQ(query().current_of[ASHLAR_MEMORY_WEIGHTS],
+                shares ? 1536u : 2 * 1536u);
+      unload(first);
+      ashlar_session_options_t one = withThreads(1);
+      ASSERT_OK(ashlar_session_create(second, nullptr, &one, &session));
+      SampleArguments a;
+      ASSERT_OK(ashlar_session_run(session, "main", a.inputs, 2, a.outputs, 1));
+      for (int64_t i = 0; i < sampleCount; ++i) {
+        float w = i < 128 ? sampleStep * float(i + 128) : 0;
+        EXPECT_EQ(a.z[size_t(i)],
+                  2 * (a.x[size_t(i)] + sampleStep * float(i)) + w);
+      }
+      ashlar_session_release(session);
+      session = nullptr;
+      unload(second);
+    }
+}
+
+TEST_F(Content, TheFirstIsUnloadedWhileOthersRun) {
+  std::string path = write(spinningModule(2000, 20000));
+  ashlar_module_t *first = share(path, "first"),
+                  *second = share(path, "second");
+  EXPECT_EQ(infoOf(second).shared_bytes, bytesOf(first));
   ashlar_session_options_t options = withThreads(1);
   ASSERT_OK(ashlar_session_create(second, nullptr, &options, &session));
-  SampleArguments a;
-  ASSERT_OK(ashlar_session_run(session, "main", a.inputs, 2, a.outputs, 1));
+  ASSERT_OK(ashlar_module_entry_at(second, 0, &entry));
+  ashlar_event_t *event = nullptr;
+  ASSERT_OK(
+      ashlar_session_run_async(session, entry, nullptr, 0, nullptr, 0, &event));
+  unload(first);
+  // The session keeps its module, and that what it shares.
+  uint64_t code = bytesOf(second);
+  unload(second);
+  EXPECT_EQ(query().current_of[ASHLAR_MEMORY_CODE], code);
+  ashlar_module_t *third = share(path, "third");
+  EXPECT_EQ(infoOf(third).shared_bytes, code);
+  int32_t done = 0;
+  ASSERT_OK(ashlar_event_wait(event, ASHLAR_FOREVER, &done));
+  EXPECT_EQ(done, 1);
+  ashlar_event_release(event);
   ashlar_session_release(session);
   session = nullptr;
-  for (int64_t i = 0; i < sampleCount; ++i) {
-    float w = i < 128 ? sampleStep * float(i + 128) : 0;
-    EXPECT_EQ(a.z[size_t(i)], 2 * (a.x[size_t(i)] + sampleStep * float(i)) + w);
-  }
 }
 
 TEST_F(Content, RefusalsNameAllWhoHoldIt) {

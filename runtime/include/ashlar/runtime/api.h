@@ -332,8 +332,8 @@ typedef struct ashlar_budget_statistics_t {
   uint64_t current_of[ASHLAR_MEMORY_KINDS]; /* by ashlar_memory_kind_t */
   uint64_t refusals;                        /* requests that did not fit here */
   uint64_t reserved; /* set aside by ashlar_budget_reserve, used or not */
-  /* Weights and code that would be there again, and charged, if modules did
-   * not share them (share_content); of all memory. */
+  /* Weights and code that would be charged again if modules did not share them
+   * (share_content); of all memory, 0 where one is asked for. */
   uint64_t saved;
 } ashlar_budget_statistics_t;
 #define ASHLAR_BUDGET_STATISTICS_INIT                                          \
@@ -467,14 +467,13 @@ typedef struct ashlar_load_options_t {
   size_t device_count;
   uint32_t placement; /* ashlar_placement_t */
   uint32_t reserved;
-  /* 1: what is the same, byte for byte, in modules that were loaded with this
-   * option and for the same budget, is in memory once: weights and code, for
-   * the same device. It is charged to that budget once, under the names of all
-   * that use it, until the last of them is gone; so no unload makes another
-   * module cost more. Whoever loads second uses the first one's file: leave it
-   * as it is until all of them are gone. What ashlar_module_load_memory is lent
-   * is not used by others, but may be found elsewhere. Such loads and checks
-   * of one budget go one after the other. */
+  /* 1: weights and code that are the same, byte for byte, in modules loaded
+   * with this option, for one budget and one device, are in memory once. They
+   * are charged to that budget once, under the names of all these modules,
+   * until the last is gone: no unload makes another module cost more. The
+   * others use the first one's file: leave it as it is until they are gone,
+   * too. Memory lent to ashlar_module_load_memory is not used for others. Such
+   * loads and checks for one budget go one after the other. */
   uint32_t share_content;
   uint32_t reserved2;
 } ashlar_load_options_t;
@@ -508,7 +507,7 @@ typedef struct ashlar_module_info_t {
   uint64_t weights_bytes;
   uint64_t code_bytes;
   uint64_t load_ns;
-  uint64_t fallbacks; /* devices asked for that could not serve */
+  uint64_t fallbacks;    /* devices asked for that could not serve */
   uint64_t shared_bytes; /* of weights and code, what was in memory already when
                             it was loaded, and not charged again */
 } ashlar_module_info_t;
@@ -651,17 +650,18 @@ typedef struct ashlar_module_cost_t {
    * without arenas. */
   uint64_t session_bytes;
   uint64_t session_peak_bytes;
-  /* Further weights and code that modules of the same budget have in memory
-   * already: charged only where they go before this one is loaded. */
+  /* What weights_bytes and code_bytes leave out, since modules that share have
+   * it in memory already. */
   uint64_t shared_bytes;
 } ashlar_module_cost_t;
 #define ASHLAR_MODULE_COST_INIT {sizeof(ashlar_module_cost_t), 0, 0, 0, 0, 0}
 
 /* Whether the module and `sessions` sessions of it fit now: the answer that
  * loading and creating them all would give, in one piece, from the file's index
- * alone; with share_content also from the bytes that may be there already. Sessions count with their peak where session_options->reserve_all is
- * set, else with what they are created with; session_budget NULL: the
- * runtime's; an arena of the options with what it would have to grow by.
+ * alone; with share_content also from bytes that may be there already. Sessions
+ * count with their peak where session_options->reserve_all is set, else with
+ * what they are created with; session_budget NULL: the runtime's; an arena of
+ * the options with what it would have to grow by.
  * Nothing is kept: reserve the bytes to be sure of them. out_cost is
  * filled in for OUT_OF_BUDGET, too. Errors are those of loading. */
 ASHLAR_API ashlar_status_t ashlar_module_check_file(
