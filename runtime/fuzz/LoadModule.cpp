@@ -88,6 +88,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   options.verify_weights = 1;
   // Linking foreign code reads all of its tables, but does not call it.
   options.allow_native_code = 1;
+  options.share_content = size % 2;
   ashlar_status_t status = ashlar_module_load_memory(
       runtime, file.data(), file.size(), &options, &module);
   // A refusal has words; our own fault is none of its reasons.

@@ -31,6 +31,7 @@ static Status readLoadOptions(ashlar_runtime_t *runtime,
   out.name = read.name ? read.name : defaultName;
   out.allowNativeCode = read.allow_native_code != 0;
   out.verifyWeights = read.verify_weights != 0;
+  out.shareContent = read.share_content != 0;
   return {};
 }
 

@@ -68,6 +68,25 @@ uint64_t Charge::payBack(uint64_t bytes) {
   return bytes;
 }
 
+void Charge::join(const std::string &holder) {
+  if (!budget)
+    return;
+  std::lock_guard<std::mutex> guard(budget->lock());
+  line->others.push_back(std::string(holder));
+}
+
+void Charge::leave(const std::string &holder) noexcept {
+  if (!budget)
+    return;
+  std::lock_guard<std::mutex> guard(budget->lock());
+  for (std::string &other : line->others)
+    if (other == holder || line->holder == holder) {
+      (line->holder == holder ? line->holder : other).swap(line->others.back());
+      line->others.pop_back();
+      return;
+    }
+}
+
 const Budget::Account *Budget::findAccount(const std::string &place) const {
   for (const Account &account : accounts)
     if (account.place == place)
@@ -298,6 +317,7 @@ void Budget::query(ashlar_budget_statistics_t &out) const {
   out.current = current;
   out.peak = peak;
   out.refusals = refusals;
+  out.saved = saved;
   for (const Account &of : accounts) {
     for (uint32_t kind = 0; kind < ASHLAR_MEMORY_KINDS; ++kind)
       out.current_of[kind] += of.currentOf[kind];

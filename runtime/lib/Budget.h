@@ -24,6 +24,15 @@ namespace ashlar::runtime {
 
 class Budget;
 class Trace;
+struct ContentBlock;
+
+/// What modules have in common that are charged to one budget: Content.h.
+struct SharedContent {
+  std::mutex loading;              // one load or check at a time
+  std::mutex mutex;                // for what follows, and who uses it
+  ContentBlock *buckets[256] = {}; // what may be found
+  ContentBlock *&bucket(uint64_t hash) { return buckets[hash % 256]; }
+};
 
 class Charge {
 public:
@@ -41,13 +50,20 @@ public:
   uint64_t payBack(uint64_t bytes);
   bool isEmpty() const { return !budget; }
 
+  /// Somebody else who holds the same bytes, and must go as well to free them.
+  void join(const std::string &holder);
+  /// One of those who hold them, not the last, has gone.
+  void leave(const std::string &holder) noexcept;
+
 private:
   friend class Budget;
   struct Line {
     std::string holder;
     ashlar_memory_kind_t kind;
     uint64_t bytes;
-    std::string place; // of which memory
+    std::string place;                    // of which memory
+    std::vector<std::string> others = {}; // who hold the same
+    std::string names() const;
   };
   void swap(Charge &other) noexcept {
     std::swap(budget, other.budget);
@@ -103,6 +119,9 @@ public:
   void watch(const RunStatistics &of);
   void forget(const RunStatistics &of);
   void countFallbacks(uint64_t count);
+  /// Bytes that are not charged since they are there already; a negative
+  /// number, as unsigned ones have it, takes them away.
+  void countSaved(uint64_t bytes) noexcept;
   /// Of sessions charged here and below.
   void query(ashlar_stats_t &out) const;
   /// Of the whole tree below, for Prometheus.
@@ -120,6 +139,7 @@ public:
 
   const std::string name;
   Logger logger; // the root's is used
+  SharedContent content;
 
 private:
   friend class Charge;
@@ -152,7 +172,7 @@ private:
 
   struct Snapshot {
     std::string label;
-    uint64_t limit, peak, refusals;
+    uint64_t limit, peak, refusals, saved;
     std::vector<Account> accounts;
     ashlar_stats_t stats;
   };
@@ -195,6 +215,7 @@ private:
   uint64_t current = 0;
   uint64_t peak = 0;
   mutable uint64_t refusals = 0;
+  uint64_t saved = 0;
   std::vector<Account> accounts;
   std::list<Charge::Line> lines;
   std::vector<const RunStatistics *> watched;

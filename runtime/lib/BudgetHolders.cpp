@@ -34,6 +34,18 @@ static void note(std::vector<ashlar_holder_t> &out, const std::string &name,
   out.push_back(holder);
 }
 
+/// All who hold it, or as many as an ashlar_holder_t has room for.
+std::string Charge::Line::names() const {
+  constexpr size_t enough = 32;
+  std::string text = holder;
+  size_t i = 0;
+  for (; i < others.size() && text.size() < enough; ++i)
+    text += concat(", ", others[i]);
+  if (i < others.size())
+    text += concat(" and ", others.size() - i, " more");
+  return text;
+}
+
 void Budget::collectHolders(const std::string &place, const std::string &path,
                             const Budget *sum,
                             std::vector<ashlar_holder_t> &out) const {
@@ -42,7 +54,7 @@ void Budget::collectHolders(const std::string &place, const std::string &path,
   };
   for (const Charge::Line &line : lines)
     if (counts(line.place))
-      note(out, path + line.holder, line.kind, line.bytes);
+      note(out, path + line.names(), line.kind, line.bytes);
   for (const Budget *child : children) {
     child->collectHolders(place, concat(path, child->name, "/"), sum, out);
     for (const Account &of : child->accounts)

@@ -27,6 +27,12 @@ void Budget::countFallbacks(uint64_t count) {
   ended.fallbacks += count;
 }
 
+void Budget::countSaved(uint64_t bytes) noexcept {
+  std::lock_guard<std::mutex> guard(lock());
+  for (Budget *each = this; each; each = each->parent.get())
+    each->saved += bytes;
+}
+
 ashlar_stats_t Budget::ownStats() const {
   ashlar_stats_t sum = ended;
   for (const RunStatistics *each : watched)

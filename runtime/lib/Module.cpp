@@ -16,19 +16,10 @@ namespace ashlar::runtime {
 
 Module::Module(std::shared_ptr<Runtime> runtime,
                std::unique_ptr<ModuleFile> file, LoadOptions options)
-    : runtime(std::move(runtime)), name(options.name), file(std::move(file)),
-      options(std::move(options)) {}
-
-Module::~Module() {
-  for (uint32_t i = 0; i < executables.size(); ++i)
-    if (executables[i]) {
-      ashlar_device_t &device =
-          *devices()[program().executables()->Get(i)->device()];
-      device.ops.unloadExecutable(device.state, executables[i]);
-    }
-  for (const DeviceMemory &memory : deviceWeights)
-    memory.device->ops.free(memory.device->state, memory.address, memory.size);
-}
+    : runtime(std::move(runtime)), name(options.name),
+      options(std::move(options)),
+      content(*this->options.budget, std::move(file), name,
+              this->options.shareContent) {}
 
 namespace {
 /// Calls visit(binding, dispatch) for every binding of a program's entry or of
@@ -92,46 +83,63 @@ std::vector<std::vector<char>> Module::findWeights() const {
   return used;
 }
 
-/// Bytes shared by several are counted once.
-uint64_t Module::sizeOfWeights(const std::vector<char> &used) const {
+DeviceAddress Module::weight(uint32_t device, uint32_t number) const {
+  const WeightPlace &place =
+      weights[device * count(index().weights()) + number];
+  if (place.block)
+    return place.block->address + place.offset;
+  // The mapping is read-only and verified programs never write weights.
+  return {const_cast<uint8_t *>(content.file().at(place.offset)), 0};
+}
+
+/// Bytes that several have in common are there once, and counted once.
+void Module::takeWeights(uint32_t device, const std::vector<char> &used) {
   struct Range {
     uint64_t first, last;
+    uint32_t number;
   };
   std::vector<Range> ranges;
-  for (size_t i = 0; i < used.size(); ++i) {
-    if (!used[i])
-      continue;
-    const fb::Weight *weight = index().weights()->Get(uint32_t(i));
-    uint64_t begin =
-        index().sections()->Get(weight->section())->offset() + weight->offset();
-    ranges.push_back({begin, begin + weight->size()});
-  }
+  for (uint32_t i = 0; i < used.size(); ++i)
+    if (used[i]) {
+      const fb::Weight &weight = *index().weights()->Get(i);
+      uint64_t first =
+          index().sections()->Get(weight.section())->offset() + weight.offset();
+      ranges.push_back({first, first + weight.size(), i});
+    }
   sortPlain<Range>(ranges, [](const Range &a, const Range &b) {
     return compare(a.first, b.first);
   });
-  uint64_t bytes = 0, end = 0;
-  for (auto [first, last] : ranges) {
-    first = std::max(first, end);
-    if (last > first)
-      bytes += last - first;
-    end = std::max(end, last);
+  bool inBlocks = content.isShared || !devices()[device]->usesHostMemory();
+  for (size_t i = 0, j; i < ranges.size(); i = j) {
+    uint64_t first = ranges[i].first, last = ranges[i].last;
+    for (j = i + 1; j < ranges.size() && ranges[j].first < last; ++j)
+      last = std::max(last, ranges[j].last);
+    weightsBytes += last - first;
+    ContentBlock *block = nullptr;
+    if (inBlocks)
+      block = content.take(1 + device, *devices()[device], first, last - first);
+    else
+      content.lot(1 + device).bytes += last - first;
+    for (size_t k = i; k < j; ++k)
+      weights[device * used.size() + ranges[k].number] = {
+          block, ranges[k].first - (block ? first : 0)};
   }
-  return bytes;
 }
 
 Status Module::loadCode() {
-  executables.resize(count(program().executables()));
+  const ModuleFile &file = content.file();
   for (uint32_t i = 0; i < executables.size(); ++i) {
-    if (variantOf(*program().executables()->Get(i)) != 0)
+    if (!executables[i])
       continue;
+    ContentBlock &block = *executables[i];
     const fb::Executable &executable = *program().executables()->Get(forms[i]);
-    const ashlar_device_t &device = *devices()[executable.device()];
     const fb::Section &section = *index().sections()->Get(executable.section());
-    ASHLAR_RETURN_IF_ERROR(file->verifyHash(section, "code"));
-    ASHLAR_RETURN_IF_ERROR(
-        device.ops.loadExecutable(device.state, file->sectionData(section),
-                                  section.size(), &executables[i]));
-    file->release(section);
+    ASHLAR_RETURN_IF_ERROR(file.verifyHash(section, "code"));
+    if (!block.executable)
+      ASHLAR_RETURN_IF_ERROR(block.device.ops.loadExecutable(
+          block.device.state, file.sectionData(section), section.size(),
+          &block.executable));
+    file.release(section.offset(), section.size());
   }
   for (size_t i = 0; i < count(program().kernels()); ++i)
     ASHLAR_RETURN_IF_ERROR(findKernel(*program().kernels()->Get(uint32_t(i))));
@@ -164,53 +172,39 @@ Status Module::findKernel(const fb::Kernel &kernel) {
         {KernelForm::Argument::Kind(argument.kind()), argument.index()});
   }
   kernels.push_back(nullptr);
-  return device.ops.findKernel(executables[kernel.executable()], form,
-                               &kernels.back());
+  return device.ops.findKernel(executables[kernel.executable()]->executable,
+                               form, &kernels.back());
 }
 
-const uint8_t *Module::hostWeight(size_t number) const {
-  const fb::Weight &weight = *index().weights()->Get(uint32_t(number));
-  return file->sectionData(*index().sections()->Get(weight.section())) +
-         weight.offset();
-}
-
-Status Module::loadWeights(uint32_t number, const std::vector<char> &used) {
+/// To a device with a memory of its own, through a queue of the load's own: all
+/// are under way before the first is waited for.
+Status Module::copyWeights(uint32_t number) {
   ashlar_device_t &device = *devices()[number];
-  std::vector<DeviceAddress> &places = weights.emplace_back(used.size());
-  if (!device.usesHostMemory())
-    return copyWeights(device, used, places);
-  // The mapping is read-only and verified programs never write weights.
-  for (size_t i = 0; i < used.size(); ++i)
-    if (used[i])
-      places[i] = {const_cast<uint8_t *>(hostWeight(i)), 0};
-  return {};
-}
-
-/// Through a queue of the load's own: all are under way before the first is
-/// waited for.
-Status Module::copyWeights(ashlar_device_t &device,
-                           const std::vector<char> &used,
-                           std::vector<DeviceAddress> &places) {
   const DeviceOps &ops = device.ops;
-  ASHLAR_RETURN_IF_ERROR(ops.checkMemory(device.state, sizeOfWeights(used)));
-  if (std::find(used.begin(), used.end(), char(true)) == used.end())
+  const ContentLot &lot = content.lot(1 + number);
+  if (device.usesHostMemory() || lot.bytes == 0)
     return {};
+  ASHLAR_RETURN_IF_ERROR(ops.checkMemory(device.state, lot.bytes));
   QueueOptions alone = {};
   alone.workers = 1;
   void *queue = nullptr, *event = nullptr;
   ASHLAR_RETURN_IF_ERROR(ops.createQueue(device.state, alone, &queue));
   Status status = ops.createEvent(device.state, &event);
-  for (size_t i = 0; i < used.size() && status.ok(); ++i) {
-    if (!used[i])
-      continue;
-    uint64_t size = index().weights()->Get(uint32_t(i))->size();
-    status =
-        ops.allocate(device.state, size, ASHLAR_MEMORY_WEIGHTS, &places[i]);
+  for (ContentBlock *block : content.blocks) {
     if (!status.ok())
       break;
-    deviceWeights.push_back({&device, places[i], size});
-    status = ops.copy(queue, CopyKind::In, places[i],
-                      {const_cast<uint8_t *>(hostWeight(i)), 0}, size);
+    // The same may be there twice.
+    if (&block->lot != &lot || block->isCopy)
+      continue;
+    status = ops.allocate(device.state, block->size, ASHLAR_MEMORY_WEIGHTS,
+                          &block->address);
+    if (!status.ok())
+      break;
+    block->isCopy = true;
+    status =
+        ops.copy(queue, CopyKind::In, block->address,
+                 {const_cast<uint8_t *>(content.file().at(block->offset)), 0},
+                 block->size);
   }
   bool came = false;
   if (status.ok())
@@ -253,22 +247,25 @@ void Module::describeEntries() {
 Status Module::plan() {
   ASHLAR_RETURN_IF_ERROR(
       chooseProgram(*runtime, index(), options.request, choice));
-  usedWeights = findWeights();
-  for (const std::vector<char> &of : usedWeights) {
-    weightsOf.push_back(sizeOfWeights(of));
-    weightsBytes += weightsOf.back();
-  }
+  content.begin(hostMemory(), devices());
   for (uint32_t i = 0; i < count(program().executables()); ++i) {
     const fb::Executable &executable = *program().executables()->Get(i);
+    ashlar_device_t &device = *devices()[executable.device()];
     forms.push_back(i);
+    executables.push_back(nullptr);
     if (variantOf(executable) != 0)
       continue;
-    (void)findForm(program(), i, *devices()[executable.device()], forms[i]);
-    uint32_t section = program().executables()->Get(forms[i])->section();
-    if (!checkedAdd(codeBytes, index().sections()->Get(section)->size(),
-                    codeBytes))
+    (void)findForm(program(), i, device, forms[i]);
+    const fb::Section &section = *index().sections()->Get(
+        program().executables()->Get(forms[i])->section());
+    if (!checkedAdd(codeBytes, section.size(), codeBytes))
       return corrupt("the program names too much code", "executables");
+    executables[i] = content.take(0, device, section.offset(), section.size());
   }
+  std::vector<std::vector<char>> used = findWeights();
+  weights.reset(new WeightPlace[used.size() * count(index().weights())]());
+  for (uint32_t i = 0; i < used.size(); ++i)
+    takeWeights(i, used[i]);
   scratchPerWorker.resize(devices().size());
   for (size_t i = 0; i < count(program().kernels()); ++i) {
     const fb::Kernel &kernel = *program().kernels()->Get(uint32_t(i));
@@ -283,20 +280,11 @@ Status Module::plan() {
   return {};
 }
 
-std::vector<Budget::Request> Module::requests() const {
-  std::vector<Budget::Request> list = {
-      {ASHLAR_MEMORY_CODE, codeBytes, nullptr, hostMemory()}};
-  for (size_t i = 0; i < weightsOf.size(); ++i)
-    list.push_back(
-        {ASHLAR_MEMORY_WEIGHTS, weightsOf[i], nullptr, devices()[i]});
-  return list;
-}
-
 Status Module::checkFit(uint32_t sessions, uint32_t workers, bool all,
                         Budget &sessionBudget, SharedArena *arena) const {
   SessionNeeds needs;
   ASHLAR_RETURN_IF_ERROR(sessionNeeds(*this, workers, all, needs));
-  std::vector<Budget::Request> own = requests();
+  std::vector<Budget::Request> own = content.requests();
   std::vector<Budget::Request> each = needs.requests(*this, all, !arena);
   for (Budget::Request &request : each)
     if (!checkedMultiply(request.bytes, uint64_t(sessions), request.bytes))
@@ -322,8 +310,10 @@ Status Module::cost(uint32_t workers, bool all, bool hasArenas,
                     ashlar_module_cost_t &out) const {
   SessionNeeds needs;
   ASHLAR_RETURN_IF_ERROR(sessionNeeds(*this, workers, all, needs));
-  out.weights_bytes = weightsBytes;
-  out.code_bytes = codeBytes;
+  out.code_bytes = content.lot(0).bytes;
+  out.weights_bytes =
+      weightsBytes + codeBytes - content.foundBytes - out.code_bytes;
+  out.shared_bytes = content.foundBytes;
   for (const Budget::Request &request : needs.requests(*this, false, hasArenas))
     if (!checkedAdd(out.session_bytes, request.bytes, out.session_bytes))
       return corrupt("a session's sizes overflow");
@@ -345,17 +335,14 @@ Status Module::load() {
                    "the module holds machine code for this process: set "
                    "allow_native_code in the load options if you trust it",
                    name);
-  std::vector<Budget::Request> asked = requests();
-  charges.resize(asked.size());
-  for (size_t i = 0; i < asked.size(); ++i)
-    asked[i].out = &charges[i];
-  ASHLAR_RETURN_IF_ERROR(options.budget->charge(name, asked));
+  ASHLAR_RETURN_IF_ERROR(content.charge());
   // Only now, for it reads the whole file.
   if (options.verifyWeights)
-    ASHLAR_RETURN_IF_ERROR(file->verifyWeights());
+    ASHLAR_RETURN_IF_ERROR(content.file().verifyWeights());
   ASHLAR_RETURN_IF_ERROR(loadCode());
-  for (uint32_t i = 0; i < usedWeights.size(); ++i)
-    ASHLAR_RETURN_IF_ERROR(loadWeights(i, usedWeights[i]));
+  for (uint32_t i = 0; i < devices().size(); ++i)
+    ASHLAR_RETURN_IF_ERROR(copyWeights(i));
+  content.finish();
   return {};
 }
 
@@ -374,6 +361,7 @@ void Module::query(ashlar_module_info_t &out) const {
   out.code_bytes = codeBytes;
   out.load_ns = loadNanoseconds;
   out.fallbacks = choice.fallbacks;
+  out.shared_bytes = content.foundBytes;
 }
 
 Status Module::findEntry(std::string_view wanted, ashlar_entry_t *&out) {

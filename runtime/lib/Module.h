@@ -5,8 +5,8 @@
 #ifndef ASHLAR_RUNTIME_LIB_MODULE_H
 #define ASHLAR_RUNTIME_LIB_MODULE_H
 
+#include "Content.h"
 #include "IndexVerifier.h"
-#include "ModuleFile.h"
 #include "ProgramChoice.h"
 
 namespace ashlar::runtime {
@@ -33,6 +33,7 @@ struct LoadOptions {
   std::string name;
   bool allowNativeCode = false;
   bool verifyWeights = false;
+  bool shareContent = false;
   ProgramRequest request;
 };
 
@@ -40,12 +41,11 @@ class Module {
 public:
   Module(std::shared_ptr<Runtime> runtime, std::unique_ptr<ModuleFile> file,
          LoadOptions options);
-  ~Module();
   Module(const Module &) = delete;
   Module &operator=(const Module &) = delete;
 
-  /// Chooses the program and computes what it takes, from the index alone.
-  /// Called once.
+  /// Chooses the program and computes what it takes, from the index alone, or
+  /// where contents are shared, from what others have as well. Called once.
   Status plan();
   /// After that: whether the module fits its budget now and as many sessions
   /// fit `sessionBudget` beside it.
@@ -58,7 +58,7 @@ public:
   /// After that: charges, then loads. Called once.
   Status load();
 
-  const fb::Module &index() const { return file->index(); }
+  const fb::Module &index() const { return content.file().index(); }
   const fb::Program &program() const {
     return *index().programs()->Get(choice.program);
   }
@@ -81,9 +81,7 @@ public:
   /// The device's handle for a kernel of the program.
   const void *kernel(uint32_t number) const { return kernels[number]; }
   /// Where a device finds a weight that it reads. Never written.
-  DeviceAddress weight(uint32_t device, uint32_t number) const {
-    return weights[device][number];
-  }
+  DeviceAddress weight(uint32_t device, uint32_t number) const;
   /// Of a device's worst kernel, a multiple of 64.
   uint64_t scratchBytes(size_t device) const {
     return scratchPerWorker[device];
@@ -103,37 +101,30 @@ public:
   uint64_t loadNanoseconds = 0;
 
 private:
-  struct DeviceMemory {
-    ashlar_device_t *device;
-    DeviceAddress address;
-    uint64_t size;
+  /// Where a weight is: in a block or, with null, in the file.
+  struct WeightPlace {
+    ContentBlock *block;
+    uint64_t offset;
   };
   /// What each device reads, by its number.
   std::vector<std::vector<char>> findWeights() const;
-  uint64_t sizeOfWeights(const std::vector<char> &used) const;
-  std::vector<Budget::Request> requests() const;
+  void takeWeights(uint32_t device, const std::vector<char> &used);
   Status loadCode();
   Status findKernel(const fb::Kernel &kernel);
-  Status loadWeights(uint32_t device, const std::vector<char> &used);
-  Status copyWeights(ashlar_device_t &device, const std::vector<char> &used,
-                     std::vector<DeviceAddress> &places);
-  const uint8_t *hostWeight(size_t number) const;
+  Status copyWeights(uint32_t device);
   void describeEntries();
 
-  const std::unique_ptr<ModuleFile> file;
   const LoadOptions options;
   ProgramChoice choice;
-  std::vector<std::vector<char>> usedWeights; // by device
-  std::vector<uint64_t> weightsOf;            // bytes, by device
-  uint64_t weightsBytes = 0;                  // of all devices
+  uint64_t weightsBytes = 0; // of all devices
   uint64_t codeBytes = 0;
   std::vector<uint64_t> scratchPerWorker; // by device
-  std::vector<Charge> charges;
-  std::vector<uint32_t> forms;     // of each executable, the one that is loaded
-  std::vector<void *> executables; // null: another form is
+  std::vector<uint32_t> forms; // of each executable, the one that is loaded
+  Content content;
+  std::vector<ContentBlock *> executables; // null: another form is
   std::vector<const void *> kernels;
-  std::vector<std::vector<DeviceAddress>> weights; // by device
-  std::vector<DeviceMemory> deviceWeights; // copies, on devices of their own
+  // Of all weights, by device; those that are not used are anywhere.
+  std::unique_ptr<WeightPlace[]> weights;
 };
 
 } // namespace ashlar::runtime

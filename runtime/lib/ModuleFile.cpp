@@ -42,7 +42,7 @@ Status ModuleFile::map(const char *path) {
   return {};
 }
 
-void ModuleFile::releasePages(uint64_t offset, uint64_t bytes) const {
+void ModuleFile::release(uint64_t offset, uint64_t bytes) const {
   if (!mapped)
     return; // somebody else's memory
   uint64_t page = uint64_t(sysconf(_SC_PAGESIZE));
@@ -123,7 +123,7 @@ Status ModuleFile::readIndex() {
   size_t size = size_t(fileHeader.index_size);
   indexBytes = std::make_unique<uint8_t[]>(size);
   std::memcpy(indexBytes.get(), data + fileHeader.index_offset, size);
-  releasePages(fileHeader.index_offset, size);
+  release(fileHeader.index_offset, size);
   if (hashBytes(indexBytes.get(), size) != fileHeader.index_hash)
     return corrupt("the hash of the index differs from the header's", "index");
   ASHLAR_RETURN_IF_ERROR(verifyFlatBuffer(indexBytes.get(), size));

@@ -32,11 +32,12 @@ public:
     return data + section.offset();
   }
   uint64_t size() const { return byteCount; }
-  /// What was copied from a section is not read again soon: its pages leave the
-  /// process, and come back from the file if they are.
-  void release(const fb::Section &section) const {
-    releasePages(section.offset(), section.size());
-  }
+  /// What was copied is not read again soon: its pages leave the process, and
+  /// come back from the file if they are.
+  void release(uint64_t offset, uint64_t bytes) const;
+  const uint8_t *at(uint64_t offset) const { return data + offset; }
+  /// Stays as long as this does.
+  bool isMapped() const { return mapped; }
 
   /// Reads every weights section and compares its hash.
   Status verifyWeights() const;
@@ -47,7 +48,6 @@ private:
   Status map(const char *path);
   Status readHeader();
   Status readIndex();
-  void releasePages(uint64_t offset, uint64_t bytes) const;
 
   const uint8_t *data = nullptr;
   uint64_t byteCount = 0;

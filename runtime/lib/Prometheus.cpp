@@ -63,8 +63,13 @@ static void writeHistogram(Writer &out, const char *name,
 /// Path, account and statistics of each budget, the root first.
 void Budget::collect(const std::string &path,
                      std::vector<Snapshot> &out) const {
-  Snapshot own = {
-      quoted("budget", path), limit, peak, refusals, accounts, ownStats()};
+  Snapshot own = {quoted("budget", path),
+                  limit,
+                  peak,
+                  refusals,
+                  saved,
+                  accounts,
+                  ownStats()};
   out.push_back(std::move(own));
   for (const Budget *child : children)
     child->collect(concat(path, "/", child->name), out);
@@ -101,6 +106,9 @@ std::string Budget::prometheus() const {
        [](const Snapshot &of) { return of.limit; });
   each("memory_peak_bytes", "gauge", "The most that was charged at once.",
        [](const Snapshot &of) { return of.peak; });
+  each("memory_saved_bytes", "gauge",
+       "Weights and code that would be there again if modules shared none.",
+       [](const Snapshot &of) { return of.saved; });
   each("memory_refusals_total", "counter", "Requests that did not fit here.",
        [](const Snapshot &of) { return of.refusals; });
   // Of what is below, each budget says its own.

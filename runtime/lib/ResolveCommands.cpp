@@ -83,7 +83,11 @@ Status BoundCall::resolveBinding(const fb::Binding &binding, uint64_t &length,
     return corrupt(concat("a binding of ", size, " bytes at ", offset,
                           " exceeds the ", limit, " of its storage"));
   slots.push_back({binding.storage(), binding.index(), device});
-  list.addresses.push_back({nullptr, uint64_t(offset)});
+  // Weights may share a place.
+  uint64_t within = binding.storage() == fb::Storage::Weights
+                        ? session.weight(device, binding.index()).offset
+                        : 0;
+  list.addresses.push_back({nullptr, uint64_t(offset) + within});
   list.extents.push_back({uint64_t(size), binding.written()});
   length = uint64_t(size);
   return {};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Random loads, binds, runs, trims and unloads of eight modules by four tenants
-// on two devices, from two threads, with allocations that fail. Beside them
+// on two devices, from two threads, with allocations that fail. In every other
+// pair of worlds most modules share what is the same in them. Beside them
 // stands a model that adds up what each tenant must hold. At every allocation
 // no limit is passed, at every meeting of the threads all budgets say what the
 // model says, and in the end nothing is left.
@@ -20,7 +21,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <random>
+#include <set>
 #include <thread>
+#include <unistd.h>
 
 using namespace ashlar::test;
 using ashlar::runtime::Runtime;
@@ -46,9 +49,16 @@ ashlar_budget_statistics_t query(const ashlar_budget_t *budget) {
 /// The runtime, budgets and files that the threads share.
 class World {
 public:
-  World(uint64_t seed, bool ownAllocator) : ownAllocator(ownAllocator) {
+  World(uint64_t seed, bool ownAllocator, bool shares)
+      : ownAllocator(ownAllocator), shares(shares) {
     for (const ModuleBuilder &builder : builders())
       files.push_back(const_cast<ModuleBuilder &>(builder).build());
+    for (const ModuleBytes &file : files) {
+      paths.push_back(testing::TempDir() + "ashlar_tenants_" +
+                      std::to_string(getpid()) + "_" +
+                      std::to_string(paths.size()) + ".ash");
+      writeFile(paths.back(), file);
+    }
     hooks.before = [this](DeviceCall call, uint32_t) { return look(call); };
     auto impl = std::make_shared<Runtime>(wrapDevices(hooks));
     ashlar_allocator_t allocator = {
@@ -97,6 +107,8 @@ public:
     ashlar_runtime_release(runtime);
     EXPECT_EQ(hooks.alive, 0);
     EXPECT_EQ(allocated, 0);
+    for (const std::string &path : paths)
+      std::remove(path.c_str());
   }
   /// root, left, its two, right, its two.
   ashlar_budget_t *tenant(size_t number) const {
@@ -110,8 +122,9 @@ public:
     EXPECT_EQ(query(budgets[0]).current, held[0] + held[1] + held[2] + held[3]);
   }
 
-  const bool ownAllocator;
+  const bool ownAllocator, shares;
   std::vector<ModuleBytes> files;
+  std::vector<std::string> paths;
   ashlar_runtime_t *runtime = nullptr;
   std::atomic<uint64_t> looks{0}, failed{0};
 
@@ -207,11 +220,27 @@ struct Buffers {
   }
 };
 
+/// What a module has in common with others: their names, and bytes.
+using Contents = std::vector<std::pair<const char *, uint64_t>>;
+
+/// What modules of a tenant that share hold.
+struct SharedOf {
+  std::set<std::pair<const char *, uint64_t>> contents;
+  uint64_t asked = 0; // without sharing
+  uint64_t held() const {
+    uint64_t bytes = 0;
+    for (const auto &each : contents)
+      bytes += each.second;
+    return bytes;
+  }
+};
+
 struct Loaded {
   ashlar_module_t *module = nullptr;
   ashlar_entry_t *entry = nullptr;
   size_t file = 0, tenant = 0, runners = 0;
   uint64_t held = 0;
+  Contents shared; // in place of `held`
   bool isRemote = false;
 };
 /// A session and what the model says it holds.
@@ -256,9 +285,15 @@ public:
     while (!modules.empty())
       unload();
   }
-  void addHeld(std::vector<uint64_t> &sum) const {
-    for (const Loaded &each : modules)
+  void addHeld(std::vector<uint64_t> &sum,
+               std::vector<SharedOf> &shared) const {
+    for (const Loaded &each : modules) {
       sum[each.tenant] += each.held;
+      for (const auto &content : each.shared) {
+        shared[each.tenant].contents.insert(content);
+        shared[each.tenant].asked += content.second;
+      }
+    }
     for (const Runner &each : runners)
       sum[each.tenant] += each.held;
   }
@@ -288,16 +323,50 @@ private:
     ashlar_load_options_t options = ASHLAR_LOAD_OPTIONS_INIT;
     options.allow_native_code = 1;
     options.budget = world.tenant(made.tenant);
-    if (!well(ashlar_module_load_memory(world.runtime, file.data(), file.size(),
-                                        &options, &made.module)))
+    // Some do not take part.
+    options.share_content = world.shares && any(4) != 0;
+    if (!well(options.share_content
+                  ? ashlar_module_load_file(world.runtime,
+                                            world.paths[made.file].c_str(),
+                                            &options, &made.module)
+                  : ashlar_module_load_memory(world.runtime, file.data(),
+                                              file.size(), &options,
+                                              &made.module)))
       return;
     ashlar_module_info_t info = ASHLAR_MODULE_INFO_INIT;
     EXPECT_EQ(ashlar_module_query(made.module, &info).code, ASHLAR_OK);
     EXPECT_EQ(ashlar_module_entry_at(made.module, 0, &made.entry).code,
               ASHLAR_OK);
-    made.held = info.weights_bytes + info.code_bytes;
+    if (options.share_content)
+      made.shared = contentsOf(made.file, info);
+    else
+      made.held = info.weights_bytes + info.code_bytes;
     made.isRemote = std::strncmp(info.device, "cpu", 3) != 0;
     modules.push_back(made);
+  }
+  /// By the numbers of World::builders.
+  Contents contentsOf(size_t file, const ashlar_module_info_t &info) const {
+    constexpr uint64_t w = sampleCount * sizeof(float), factor = 256;
+    switch (file) {
+    case 3:
+    case 4:
+      return {{"kernels", info.code_bytes}};
+    case 5:
+      return {{"factor", factor}, {"image", info.code_bytes}};
+    case 6: {
+      const ashlar::fb::Module *index = ashlar::fb::GetModule(
+          world.files[file].data() + sizeof(ashlar_module_header_t));
+      const auto &executables = *index->programs()->Get(0)->executables();
+      auto size = [&](uint32_t number) {
+        return index->sections()
+            ->Get(executables.Get(number)->section())
+            ->size();
+      };
+      return {{"factor", factor}, {"kernels", size(0)}, {"image", size(1)}};
+    }
+    default:
+      return {{"w", w}, {"kernels", info.code_bytes}};
+    }
   }
   void unload() {
     for (size_t i = 0; i < modules.size(); ++i)
@@ -498,16 +567,24 @@ private:
   uint64_t rounds = 0;
 };
 
-void live(uint64_t seed, bool ownAllocator, uint64_t operations) {
-  World world(seed, ownAllocator);
+void live(uint64_t seed, bool ownAllocator, bool shares, uint64_t operations) {
+  World world(seed, ownAllocator, shares);
   std::vector<std::unique_ptr<Worker>> workers;
   for (size_t i = 0; i < threadCount; ++i)
     workers.push_back(std::make_unique<Worker>(world, seed * 31 + i));
   Meeting meeting;
+  uint64_t mostSaved = 0;
   auto compare = [&] {
     std::vector<uint64_t> held(tenantCount);
+    std::vector<SharedOf> shared(tenantCount);
     for (auto &worker : workers)
-      worker->addHeld(held);
+      worker->addHeld(held, shared);
+    for (size_t i = 0; i < tenantCount; ++i) {
+      held[i] += shared[i].held();
+      uint64_t saved = shared[i].asked - shared[i].held();
+      EXPECT_EQ(query(world.tenant(i)).saved, saved) << "tenant " << i;
+      mostSaved = std::max(mostSaved, saved);
+    }
     world.compare(held);
   };
   std::vector<std::thread> threads;
@@ -540,6 +617,7 @@ void live(uint64_t seed, bool ownAllocator, uint64_t operations) {
   EXPECT_GT(refused, 0u);
   EXPECT_GT(injected, 0u);
   EXPECT_GT(done, refused);
+  EXPECT_EQ(mostSaved != 0, shares);
 }
 
 TEST(Tenants, StayWithinTheirLimits) {
@@ -549,7 +627,7 @@ TEST(Tenants, StayWithinTheirLimits) {
   for (uint64_t left = operations; left != 0 && !testing::Test::HasFailure();
        ++seed) {
     uint64_t now = std::min<uint64_t>(left, operations <= 2000 ? 500 : 2500);
-    live(seed, seed % 2, now);
+    live(seed, seed % 2, seed / 2 % 2, now);
     left -= now;
   }
 }

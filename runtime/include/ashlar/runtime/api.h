@@ -339,9 +339,12 @@ typedef struct ashlar_budget_statistics_t {
   uint64_t current_of[ASHLAR_MEMORY_KINDS]; /* by ashlar_memory_kind_t */
   uint64_t refusals;                        /* requests that did not fit here */
   uint64_t reserved; /* set aside by ashlar_budget_reserve, used or not */
+  /* Weights and code that would be charged again if modules did not share them
+   * (share_content); of all memory, 0 where one is asked for. */
+  uint64_t saved;
 } ashlar_budget_statistics_t;
 #define ASHLAR_BUDGET_STATISTICS_INIT                                          \
-  {sizeof(ashlar_budget_statistics_t), 0, 0, 0, {0}, 0, 0}
+  {sizeof(ashlar_budget_statistics_t), 0, 0, 0, {0}, 0, 0, 0}
 
 /* One charge that a budget carries now, or one below it. */
 typedef struct ashlar_holder_t {
@@ -471,9 +474,18 @@ typedef struct ashlar_load_options_t {
   size_t device_count;
   uint32_t placement; /* ashlar_placement_t */
   uint32_t reserved;
+  /* 1: weights and code that are the same, byte for byte, in modules loaded
+   * with this option, for one budget and one device, are in memory once. They
+   * are charged to that budget once, under the names of all these modules,
+   * until the last is gone: no unload makes another module cost more. The
+   * others use the first one's file: leave it as it is until they are gone,
+   * too. Memory lent to ashlar_module_load_memory is not used for others. Such
+   * loads and checks for one budget go one after the other. */
+  uint32_t share_content;
+  uint32_t reserved2;
 } ashlar_load_options_t;
 #define ASHLAR_LOAD_OPTIONS_INIT                                               \
-  {sizeof(ashlar_load_options_t), 0, 0, 0, 0, 0, 0, 0, 0}
+  {sizeof(ashlar_load_options_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
 /* Maps the file, checks it and takes a program: of those for the same targets,
  * the first that the machine meets; of these, the one predicted to be fastest.
@@ -502,10 +514,12 @@ typedef struct ashlar_module_info_t {
   uint64_t weights_bytes;
   uint64_t code_bytes;
   uint64_t load_ns;
-  uint64_t fallbacks; /* devices asked for that could not serve */
+  uint64_t fallbacks;    /* devices asked for that could not serve */
+  uint64_t shared_bytes; /* of weights and code, what was in memory already when
+                            it was loaded, and not charged again */
 } ashlar_module_info_t;
 #define ASHLAR_MODULE_INFO_INIT                                                \
-  {sizeof(ashlar_module_info_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+  {sizeof(ashlar_module_info_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 ASHLAR_API ashlar_status_t ashlar_module_query(const ashlar_module_t *module,
                                                ashlar_module_info_t *out_info);
 
@@ -643,14 +657,18 @@ typedef struct ashlar_module_cost_t {
    * without arenas. */
   uint64_t session_bytes;
   uint64_t session_peak_bytes;
+  /* What weights_bytes and code_bytes leave out, since modules that share have
+   * it in memory already. */
+  uint64_t shared_bytes;
 } ashlar_module_cost_t;
-#define ASHLAR_MODULE_COST_INIT {sizeof(ashlar_module_cost_t), 0, 0, 0, 0}
+#define ASHLAR_MODULE_COST_INIT {sizeof(ashlar_module_cost_t), 0, 0, 0, 0, 0}
 
 /* Whether the module and `sessions` sessions of it fit now: the answer that
  * loading and creating them all would give, in one piece, from the file's index
- * alone. Sessions count with their peak where session_options->reserve_all is
- * set, else with what they are created with; session_budget NULL: the
- * runtime's; an arena of the options with what it would have to grow by.
+ * alone; with share_content also from bytes that may be there already. Sessions
+ * count with their peak where session_options->reserve_all is set, else with
+ * what they are created with; session_budget NULL: the runtime's; an arena of
+ * the options with what it would have to grow by.
  * Nothing is kept: reserve the bytes to be sure of them. out_cost is
  * filled in for OUT_OF_BUDGET, too. Errors are those of loading. */
 ASHLAR_API ashlar_status_t ashlar_module_check_file(
@@ -813,15 +831,15 @@ ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_holder_t) == 80);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_executor_t) == 24);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_allocator_t) == 24);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_logger_t) == 24);
-ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_module_cost_t) == 40);
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_module_cost_t) == 48);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_histogram_t) == 208);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_stats_t) == 480);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_tensor_info_t) == 296);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_runtime_options_t) == 48);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_virtual_device_options_t) == 24);
-ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_budget_statistics_t) == 96);
-ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_load_options_t) == 56);
-ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_module_info_t) == 96);
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_budget_statistics_t) == 104);
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_load_options_t) == 64);
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_module_info_t) == 104);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_contract_t) == 72);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_session_options_t) == 64);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_session_statistics_t) == 72);
