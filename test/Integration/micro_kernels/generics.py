@@ -13,6 +13,7 @@ several sizes and interpreted in random order beside the op itself.
 """
 
 import argparse
+import math
 import pathlib
 import random
 import re
@@ -43,10 +44,7 @@ class Case:
         while True:
             self.sizes = [draw.choice(SIZES)
                           for _ in range(draw.randint(1, 4))]
-            points = 1
-            for size in self.sizes:
-                points *= size
-            if points <= 3000:
+            if math.prod(self.sizes) <= 3000:
                 break
         self.reduced = [draw.random() < 0.4 for _ in self.sizes]
         if draw.random() < 0.4:
@@ -160,6 +158,9 @@ class Case:
             if is_reduction:
                 both = [value, olds[i]]
                 draw.shuffle(both)
+                # Sums and products of few bits hang on their order.
+                if self.element in ("f16", "bf16"):
+                    ops = [op for op in ops if op[:2] in ("ma", "mi")]
                 lines.append(f"%r{i} = " + self.op(draw.choice(ops), *both))
                 value = f"%r{i}"
             yielded.append(value)
