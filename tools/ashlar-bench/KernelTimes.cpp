@@ -28,6 +28,9 @@ static std::map<std::string, double> readTrace(const std::string &file,
   auto trace = nlohmann::json::parse(readWholeFile(file, most));
   std::map<std::string, std::vector<double>> calls;
   for (const auto &event : trace.at("traceEvents")) {
+    // Names of lines and counters take no time.
+    if (event.at("ph") != "X")
+      continue;
     // "SESSION: KERNEL"
     std::string label = event.at("name");
     size_t colon = label.rfind(": ");
