@@ -50,10 +50,6 @@ std::string_view BoundCall::entryName() const {
   return entry.entry->name()->string_view();
 }
 
-const char *Session::queueLabel(Trace &into) {
-  return into.intern("runs that wait");
-}
-
 /// On a line of the session's own, below its budget: it runs one at a time.
 void Session::traceRun(const std::shared_ptr<Trace> &into,
                        const BoundCall &call, uint64_t asked, uint64_t start,

@@ -201,8 +201,6 @@ private:
   Status runNow(BoundCall &call, RunControl &control, uint64_t asked,
                 bool mayHaveWaited);
   void serve();
-  /// Of the counter of runs that wait for workers.
-  static const char *queueLabel(Trace &into);
   void traceRun(const std::shared_ptr<Trace> &into, const BoundCall &call,
                 uint64_t asked, uint64_t start, uint64_t end);
 

@@ -42,3 +42,13 @@ FailureOr<SmallVector<Operation *>> ashlar::cutKernel(TilingInterface root,
     rewriter.eraseOp(root);
   return SmallVector<Operation *>(tiled->tiledAndFusedOps.getArrayRef());
 }
+
+int64_t ashlar::boxSize(int64_t extent, int64_t limit) {
+  limit = std::max<int64_t>(limit, 1);
+  if (extent <= limit)
+    return extent;
+  for (int64_t size = limit; 2 * size > limit; --size)
+    if (extent % size == 0)
+      return size;
+  return limit;
+}

@@ -13,6 +13,10 @@ namespace ashlar {
 mlir::FailureOr<llvm::SmallVector<mlir::Operation *>>
 cutKernel(mlir::TilingInterface root, llvm::ArrayRef<int64_t> sizes);
 
+/// The largest divisor of `extent` that is at most `limit`; the limit itself
+/// where that divisor would be less than half of it.
+int64_t boxSize(int64_t extent, int64_t limit);
+
 } // namespace ashlar
 
 #endif // ASHLAR_LIB_TRANSFORMS_TILE_CUTKERNEL_H

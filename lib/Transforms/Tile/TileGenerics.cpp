@@ -3,6 +3,8 @@
 // Structured ops as accumulators: what a group of threads has of them at a
 // time, and loops around it. What lies beyond the end of a dim is masked.
 #include "BoxView.h"
+#include "CutKernel.h"
+#include "ashlar/Analysis/VectorBodies.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Support/Remarks.h"
 #include "ashlar/Transforms/Tile/Passes.h"
@@ -50,16 +52,6 @@ std::optional<Combination> combinationOf(linalg::GenericOp op, unsigned out) {
   return Combination{term, chain[0], *neutral};
 }
 
-bool isLinear(AffineExpr expr) {
-  bool linear = true;
-  expr.walk([&](AffineExpr inner) {
-    linear &= inner.getKind() != AffineExprKind::Mod &&
-              inner.getKind() != AffineExprKind::FloorDiv &&
-              inner.getKind() != AffineExprKind::CeilDiv;
-  });
-  return linear;
-}
-
 class GenericTiler {
 public:
   GenericTiler(linalg::GenericOp op, int64_t most)
@@ -77,7 +69,7 @@ public:
       auto type = dyn_cast<MemRefType>(operand.get().getType());
       if (type && !type.getElementType().isIntOrFloat())
         return "expected elements that are integers or floats";
-      if (!llvm::all_of(mapOf(&operand).getResults(), isLinear))
+      if (!isLinear(mapOf(&operand)))
         return "expected operands that lie at sums of multiples of dims";
     }
     for (Operation &inner : *op.getBlock())
@@ -135,19 +127,9 @@ private:
     tiles.resize(ranges.size());
     for (unsigned d = ranges.size(); d-- != 0;) {
       tiles[d] = ShapedType::isDynamic(ranges[d]) ? std::min(left, mostOfOpen)
-                                                  : tileOf(ranges[d], left);
+                                                  : boxSize(ranges[d], left);
       left /= std::max<int64_t>(1, tiles[d]);
     }
-  }
-
-  /// A divisor of the range, if there is one of half of what may be.
-  static int64_t tileOf(int64_t range, int64_t limit) {
-    if (range <= limit)
-      return range;
-    for (int64_t tile = limit; 2 * tile > limit; --tile)
-      if (range % tile == 0)
-        return tile;
-    return limit;
   }
 
   bool isCut(unsigned d) {

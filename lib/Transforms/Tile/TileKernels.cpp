@@ -25,18 +25,6 @@ namespace ashlar {
 } // namespace ashlar
 
 namespace {
-/// The largest divisor of `extent` that is at most `limit`; the limit itself
-/// where that divisor would be less than half of it.
-int64_t boxSize(int64_t extent, int64_t limit) {
-  limit = std::max<int64_t>(limit, 1);
-  if (extent <= limit)
-    return extent;
-  for (int64_t size = limit; 2 * size > limit; --size)
-    if (extent % size == 0)
-      return size;
-  return limit;
-}
-
 /// Sizes of a box of the result, innermost dims whole as far as they fit into
 /// `elements`; zero where a dim is not cut.
 SmallVector<int64_t> chooseBox(ArrayRef<int64_t> ranges,

@@ -84,6 +84,15 @@ public:
         .getResult(0);
   }
 
+  /// The element at a point, zero outside of the memory.
+  Value loadPadded(Value memory, AffineMap map, ValueRange point) {
+    Value zero = arith::ConstantOp::create(
+        b, b.getZeroAttr(cast<MemRefType>(memory.getType()).getElementType()));
+    return choose(
+        isInside(memory, map, point), [&] { return load(memory, map, point); },
+        zero);
+  }
+
   Value add(Value x, Value y) {
     if (isa<FloatType>(x.getType()))
       return arith::AddFOp::create(b, x, y);
@@ -223,13 +232,9 @@ struct LoadToLoops : OpConversionPattern<tile::LoadOp> {
     LoopWriter w(op.getLoc(), rewriter);
     rewriter.replaceOp(
         op, newAccumulator(w, op.getAcc(), [&](ValueRange point) {
-          auto own = [&] { return w.load(op.getMemory(), op.getMap(), point); };
-          if (!op.getPadded())
-            return own();
-          Value inside = w.isInside(op.getMemory(), op.getMap(), point);
-          Value zero = arith::ConstantOp::create(
-              w.b, w.b.getZeroAttr(op.getAcc().getType().getElementType()));
-          return w.choose(inside, own, zero);
+          return op.getPadded()
+                     ? w.loadPadded(op.getMemory(), op.getMap(), point)
+                     : w.load(op.getMemory(), op.getMap(), point);
         }));
     return success();
   }
@@ -264,18 +269,11 @@ struct MapToLoops : OpConversionPattern<tile::MapOp> {
           SmallVector<Value> arguments;
           for (unsigned i = 0; i != op.getInputs().size(); ++i) {
             Value input = adaptor.getInputs()[i];
-            AffineMap map = op.getMap(i);
-            auto own = [&] { return w.load(input, map, point); };
-            if (!op.getPadded() ||
-                !isa<MemRefType>(op.getInputs()[i].getType())) {
-              arguments.push_back(own());
-              continue;
-            }
-            Type element = cast<MemRefType>(input.getType()).getElementType();
-            Value zero =
-                arith::ConstantOp::create(w.b, w.b.getZeroAttr(element));
-            arguments.push_back(
-                w.choose(w.isInside(input, map, point), own, zero));
+            bool isPadded =
+                op.getPadded() && isa<MemRefType>(op.getInputs()[i].getType());
+            arguments.push_back(isPadded
+                                    ? w.loadPadded(input, op.getMap(i), point)
+                                    : w.load(input, op.getMap(i), point));
           }
           return w.apply(op.getBody().front(), arguments, point);
         }));

@@ -14,19 +14,6 @@ static Type mappedElement(Type type) {
   return cast<MemRefType>(type).getElementType();
 }
 
-/// A body over these that yields one of `result`.
-static LogicalResult checkElements(Operation *op, Block &body,
-                                   ArrayRef<Type> expected, Type result) {
-  if (body.getArgumentTypes() != TypeRange(expected))
-    return op->emitOpError("expected a body over ")
-           << TypeRange(expected) << ", found " << body.getArgumentTypes();
-  auto yield = dyn_cast<YieldOp>(body.back());
-  if (!yield || yield.getValue().getType() != result)
-    return op->emitOpError("expected the body to yield ")
-           << result << ", an element of the result";
-  return success();
-}
-
 /// Of an accumulator, whose elements are all there: the map's results lie in
 /// it, each a dim as long as its own or the beginning.
 static LogicalResult checkAccMap(MapOp op, unsigned number, AccType acc) {

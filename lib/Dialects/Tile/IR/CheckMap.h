@@ -30,6 +30,12 @@ llvm::LogicalResult checkBody(mlir::Operation *op, mlir::Block &body,
                               mlir::Type accumulator, mlir::ValueRange epilogue,
                               mlir::Type target);
 
+/// Says what is wrong where a body does not take one element of each of these,
+/// or yields no `result`.
+llvm::LogicalResult checkElements(mlir::Operation *op, mlir::Block &body,
+                                  llvm::ArrayRef<mlir::Type> expected,
+                                  mlir::Type result);
+
 } // namespace ashlar::tile
 
 #endif // ASHLAR_LIB_DIALECTS_TILE_IR_CHECKMAP_H

@@ -183,13 +183,19 @@ LogicalResult ashlar::tile::checkBody(Operation *op, Block &body,
   SmallVector<Type> expected = {accumulator};
   for (Value operand : epilogue)
     expected.push_back(elementOf(operand));
+  return checkElements(op, body, expected, target);
+}
+
+LogicalResult ashlar::tile::checkElements(Operation *op, Block &body,
+                                          ArrayRef<Type> expected,
+                                          Type result) {
   if (body.getArgumentTypes() != TypeRange(expected))
     return op->emitOpError("expected a body over ")
            << TypeRange(expected) << ", found " << body.getArgumentTypes();
   auto yield = dyn_cast<YieldOp>(body.back());
-  if (!yield || yield.getValue().getType() != target)
+  if (!yield || yield.getValue().getType() != result)
     return op->emitOpError("expected the body to yield ")
-           << target << ", an element of the result";
+           << result << ", an element of the result";
   return success();
 }
 
