@@ -6,6 +6,7 @@
 #include "ashlar/Interpret/Interpret.h"
 #include "ashlar/Targets/CPU/Passes.h"
 #include "ashlar/Targets/CPU/Targets.h"
+#include "ashlar/Targets/OpenCL/Targets.h"
 #include "ashlar/Targets/Reference/Targets.h"
 #include "ashlar/Targets/Systolic/Passes.h"
 #include "ashlar/Targets/Systolic/Targets.h"
@@ -51,7 +52,7 @@ void ashlar::registerAllPasses() {
 
 const std::vector<ashlar::TargetInfo> &ashlar::allTargets() {
   static const std::vector<TargetInfo> targets = {
-      cpu::cpuTargetInfo(), reference::referenceTargetInfo(),
-      systolic::systolicTargetInfo()};
+      cpu::cpuTargetInfo(), opencl::openclTargetInfo(),
+      reference::referenceTargetInfo(), systolic::systolicTargetInfo()};
   return targets;
 }

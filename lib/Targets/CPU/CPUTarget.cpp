@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Targets/CPU/CPUTarget.h"
+#include "../LLVM/LLVMModule.h"
 #include "CompileKernel.h"
 #include "LinkImage.h"
 #include "LowerKernels.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
-#include "ashlar/Support/Remarks.h"
 #include "ashlar/Transforms/Pipelines/KernelPipelines.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Threading.h"
-#include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Triple.h"
 
 using namespace mlir;
@@ -31,68 +28,32 @@ static bool hasInstructions(const MachineModel &machine, const char *feature) {
          llvm::is_contained(machine.code.features, feature);
 }
 
-/// Whether values are rounded to whole numbers, as quantized ones are. Then the
-/// last bit of a product decides: it is rounded before anything is added to it,
-/// as in the definition.
-static bool roundsToIntegers(func::FuncOp kernel) {
-  return kernel.walk([](math::RoundEvenOp) { return WalkResult::interrupt(); })
-      .wasInterrupted();
-}
-
-static void initializeLLVM() {
-  static bool done = [] {
-    llvm::InitializeAllTargets();
-    llvm::InitializeAllTargetMCs();
-    llvm::InitializeAllAsmPrinters();
-    // For inline assembly.
-    llvm::InitializeAllAsmParsers();
-    return true;
-  }();
-  (void)done;
-}
-
 struct CPUTarget::Lowered {
-  OwningOpRef<ModuleOp> all;
-  struct Kernel {
-    ModuleOp module;
-    std::string symbol;
-    CompileKernelOptions options;
-  };
-  std::vector<Kernel> kernels;
+  LoweredKernels lowered;
+  std::vector<CompileKernelOptions> options;
 };
 
 LogicalResult CPUTarget::lower(ModuleOp program, const EmitOptions &options,
-                               Lowered &lowered) const {
+                               Lowered &result) const {
   initializeLLVM();
-  // Each kernel gets a module of its own, so that all of them are lowered and
-  // compiled side by side.
-  lowered.all = ModuleOp::create(program.getLoc());
-  OpBuilder b = OpBuilder::atBlockEnd(lowered.all->getBody());
-  SymbolTable symbols(program);
-  for (exec::KernelOp kernel : exec::kernelsOf(program, options.device)) {
-    auto body = symbols.lookup<func::FuncOp>(*kernel.getBody());
-    auto module = ModuleOp::create(b, kernel.getLoc());
-    OpBuilder inner = OpBuilder::atBlockEnd(module.getBody());
-    auto clone = cast<func::FuncOp>(inner.clone(*body));
-    clone.setName(kernel.getSymName());
-    clone.setPublic();
-    clone.removeArgAttrsAttr();
-    CompileKernelOptions compile;
-    compile.contractFloats =
-        contractsFloats() && !options.plain && !roundsToIntegers(body);
-    compile.optimize = optimizes() && !options.plain;
-    compile.saveTemps = options.saveTemps;
-    compile.nodes = nodeName(kernel.getLoc());
-    lowered.kernels.push_back({module, kernel.getSymName().str(), compile});
-  }
-  PassManager pm(program.getContext());
   LoweringOptions lowering;
   lowering.approximate = contractsFloats() && !options.plain;
   lowering.fma = hasInstructions(machine(), "fma");
   lowering.convertsF16 = hasInstructions(machine(), "f16c");
   lowering.features = machine().code.features;
-  buildLoweringPipeline(pm.nest<ModuleOp>(), lowering);
-  return pm.run(*lowered.all);
+  auto lowered = lowerKernels(program, options.device, lowering);
+  if (failed(lowered))
+    return failure();
+  for (const LoweredKernels::Kernel &kernel : lowered->kernels) {
+    CompileKernelOptions &compile = result.options.emplace_back();
+    compile.contractFloats =
+        contractsFloats() && !options.plain && !kernel.roundsToIntegers;
+    compile.optimize = optimizes() && !options.plain;
+    compile.saveTemps = options.saveTemps;
+    compile.nodes = kernel.nodes;
+  }
+  result.lowered = std::move(*lowered);
+  return success();
 }
 
 FailureOr<ProgramBinary> CPUTarget::emit(ModuleOp program,
@@ -100,12 +61,12 @@ FailureOr<ProgramBinary> CPUTarget::emit(ModuleOp program,
   Lowered lowered;
   if (failed(lower(program, options, lowered)))
     return failure();
-  auto &kernels = lowered.kernels;
+  auto &kernels = lowered.lowered.kernels;
   std::vector<KernelObject> objects(kernels.size() + 1);
   std::vector<std::string> errors(kernels.size());
   parallelFor(program.getContext(), 0, kernels.size(), [&](size_t i) {
     auto object = compileKernel(kernels[i].module, kernels[i].symbol, machine(),
-                                kernels[i].options);
+                                lowered.options[i]);
     if (object)
       objects[i] = std::move(*object);
     else
@@ -167,9 +128,10 @@ LogicalResult CPUTarget::addToObject(ModuleOp program,
     return failure();
   if (llvm::Error error = prepareObject(object, machine()))
     return emitError(program.getLoc()) << llvm::toString(std::move(error));
-  for (Lowered::Kernel &kernel : lowered.kernels)
-    if (llvm::Error error = addKernel(kernel.module, kernel.symbol, machine(),
-                                      kernel.options, object))
+  for (auto [kernel, compile] :
+       llvm::zip_equal(lowered.lowered.kernels, lowered.options))
+    if (llvm::Error error =
+            addKernel(kernel.module, kernel.symbol, machine(), compile, object))
       return emitError(kernel.module.getLoc())
              << llvm::toString(std::move(error));
   return success();

@@ -1,28 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "CompileKernel.h"
-#include "BFloatsAsIntegers.h"
+#include "../LLVM/BFloatsAsIntegers.h"
+#include "../LLVM/LLVMModule.h"
 #include "SingleLaneStores.h"
 #include "ashlar/runtime/kernel_abi.h"
 #include "mlir/Target/LLVMIR/Export.h"
-#include "llvm/ADT/ScopeExit.h"
-#include "llvm/IR/DiagnosticHandler.h"
-#include "llvm/IR/DiagnosticInfo.h"
-#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Object/ELFObjectFile.h"
-#include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/ErrorHandling.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Target/TargetMachine.h"
-#include "llvm/Transforms/IPO/AlwaysInliner.h"
-#include <unistd.h>
 
+using namespace ashlar;
 using namespace ashlar::cpu;
 using llvm::Expected;
 
@@ -33,34 +24,9 @@ static const char *riscvAbi(const ashlar::MachineModel &machine) {
   return machine.hasFeatures({"f"}) ? "lp64f" : "lp64";
 }
 
-/// The nodes of the kernel that this thread compiles.
-static thread_local const std::string *compiledNodes = nullptr;
-
-/// LLVM does not return from what it calls fatal. Without a handler the process
-/// aborts and nobody knows of which kernel that was.
-static void nameFatalErrors() {
-  static bool done = [] {
-    llvm::install_fatal_error_handler(
-        [](void *, const char *reason, bool) {
-          llvm::errs() << "error: ";
-          if (compiledNodes && !compiledNodes->empty())
-            llvm::errs() << *compiledNodes << ": ";
-          llvm::errs() << "LLVM: " << reason
-                       << "\nthis is our own fault; please report it with the "
-                          "model that shows it\n";
-          // Other threads compile: nothing of theirs may be taken down first.
-          ::_exit(70);
-        },
-        nullptr);
-    return true;
-  }();
-  (void)done;
-}
-
 static Expected<std::unique_ptr<llvm::TargetMachine>>
 createTargetMachine(const ashlar::MachineModel &machine,
                     const CompileKernelOptions &options) {
-  nameFatalErrors();
   std::string error;
   llvm::Triple triple(machine.code.triple);
   const llvm::Target *target =
@@ -129,93 +95,16 @@ static void addEntry(llvm::Module &module, llvm::StringRef symbol) {
                  context, llvm::Align(ASHLAR_KERNEL_BUFFER_ALIGNMENT)));
 }
 
-/// What LLVM has left to do: kernels come with their loops, vectors and
-/// registers chosen, so all the passes of -O1 would make a whole compile take
-/// 1.4 times as long and change no kernel's time (measured with a text
-/// detector of 132 kernels).
-static constexpr const char *kernelPasses =
-    "always-inline,globaldce,function(sroa,early-cse,simplifycfg,"
-    "instcombine<no-verify-fixpoint>,reassociate,loop-mssa(loop-rotate,licm),"
-    "simplifycfg,instcombine<no-verify-fixpoint>,"
-    "loop(loop-idiom,indvars,loop-deletion),sroa,early-cse<memssa>,"
-    "instcombine<no-verify-fixpoint>,loop-mssa(licm),simplifycfg)";
-/// Of what is compiled to be believed: the call of the body is inlined.
-static constexpr const char *plainPasses =
-    "always-inline,globaldce,function(sroa,early-cse,simplifycfg)";
-
-static llvm::Error optimizeModule(llvm::Module &module,
-                                  llvm::TargetMachine &target, bool optimize) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager sccs;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&target);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(sccs);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, sccs, modules);
-  llvm::ModulePassManager passes;
-  if (llvm::Error error = builder.parsePassPipeline(
-          passes, optimize ? kernelPasses : plainPasses))
-    return error;
-  passes.run(module, modules);
-  return llvm::Error::success();
-}
-
-namespace {
-/// Holds what LLVM says of a module while it is worked on. Without a handler
-/// its errors end the process, from whichever thread they are met on.
-class HeldDiagnostics {
-public:
-  explicit HeldDiagnostics(llvm::LLVMContext &context)
-      : context(context), before(context.getDiagnosticHandler()) {
-    context.setDiagnosticHandler(std::make_unique<Handler>(errors));
-  }
-  ~HeldDiagnostics() { context.setDiagnosticHandler(std::move(before)); }
-
-  llvm::Error take() {
-    if (errors.empty())
-      return llvm::Error::success();
-    return llvm::createStringError("LLVM: " + errors);
-  }
-
-private:
-  struct Handler : llvm::DiagnosticHandler {
-    explicit Handler(std::string &errors) : errors(errors) {}
-    bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
-      if (info.getSeverity() != llvm::DS_Error)
-        return true;
-      llvm::raw_string_ostream stream(errors);
-      if (!errors.empty())
-        stream << "; ";
-      llvm::DiagnosticPrinterRawOStream printer(stream);
-      info.print(printer);
-      return true;
-    }
-    std::string &errors;
-  };
-
-  llvm::LLVMContext &context;
-  std::unique_ptr<llvm::DiagnosticHandler> before;
-  std::string errors;
-};
-} // namespace
-
 static Expected<KernelObject> emitObject(llvm::Module &module,
                                          llvm::TargetMachine &target) {
-  HeldDiagnostics diagnostics(module.getContext());
+  auto file = writeObjectFile(module, target);
+  if (!file)
+    return file.takeError();
   KernelObject result;
-  llvm::raw_svector_ostream stream(result.object);
-  llvm::legacy::PassManager passes;
-  if (target.addPassesToEmitFile(passes, stream, nullptr,
-                                 llvm::CodeGenFileType::ObjectFile))
-    return llvm::createStringError("this LLVM cannot write object files");
-  passes.run(module);
-  if (llvm::Error error = diagnostics.take())
-    return error;
-  auto object = llvm::object::ObjectFile::createObjectFile(
-      llvm::MemoryBufferRef(stream.str(), "kernel"));
+  result.object = std::move(*file);
+  auto object =
+      llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(
+          {result.object.data(), result.object.size()}, "kernel"));
   if (!object)
     return object.takeError();
   for (const llvm::object::SectionRef &section : (*object)->sections())
@@ -233,21 +122,6 @@ static Expected<KernelObject> emitObject(llvm::Module &module,
       llvm::consumeError(name.takeError());
   }
   return result;
-}
-
-static void saveText(const std::string &folder, llvm::StringRef name,
-                     const llvm::Module &module) {
-  if (folder.empty())
-    return;
-  llvm::SmallString<256> path(folder);
-  llvm::sys::path::append(path, name);
-  std::error_code code;
-  llvm::raw_fd_ostream out(path, code);
-  if (!code)
-    module.print(out, nullptr);
-  // A file less is no reason to fail: these are for looking at.
-  out.flush();
-  out.clear_error();
 }
 
 /// The kernel behind its entry, as LLVM is done with it.
@@ -275,7 +149,8 @@ translateKernel(mlir::ModuleOp source, llvm::StringRef symbol,
   }
   saveText(options.saveTemps, (symbol + ".ll").str(), *module);
   HeldDiagnostics diagnostics(context);
-  if (llvm::Error error = optimizeModule(*module, target, options.optimize))
+  if (llvm::Error error = optimizeModule(
+          *module, target, options.optimize ? kernelPasses : plainPasses))
     return error;
   if (llvm::Error error = diagnostics.take())
     return error;
@@ -288,8 +163,7 @@ Expected<KernelObject>
 ashlar::cpu::compileKernel(mlir::ModuleOp source, llvm::StringRef symbol,
                            const MachineModel &machine,
                            const CompileKernelOptions &options) {
-  compiledNodes = &options.nodes;
-  llvm::scope_exit forget([] { compiledNodes = nullptr; });
+  CompiledNodes nodes(options.nodes);
   llvm::LLVMContext context;
   auto target = createTargetMachine(machine, options);
   if (!target)
@@ -319,6 +193,7 @@ llvm::Error ashlar::cpu::addKernel(mlir::ModuleOp source,
                                    const MachineModel &machine,
                                    const CompileKernelOptions &options,
                                    llvm::Module &object) {
+  CompiledNodes nodes(options.nodes);
   auto target = createTargetMachine(machine, options);
   if (!target)
     return target.takeError();

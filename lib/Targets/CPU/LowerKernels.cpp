@@ -1,15 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "LowerKernels.h"
+#include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "ashlar/Support/Remarks.h"
 #include "ashlar/Targets/CPU/Passes.h"
 #include "ashlar/Transforms/Approximate/Passes.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
+using namespace ashlar;
+
+static bool roundsToIntegers(func::FuncOp kernel) {
+  return kernel.walk([](math::RoundEvenOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
+FailureOr<cpu::LoweredKernels>
+ashlar::cpu::lowerKernels(ModuleOp program, unsigned device,
+                          const LoweringOptions &options) {
+  LoweredKernels lowered;
+  lowered.all = ModuleOp::create(program.getLoc());
+  OpBuilder b = OpBuilder::atBlockEnd(lowered.all->getBody());
+  SymbolTable symbols(program);
+  for (exec::KernelOp kernel : exec::kernelsOf(program, device)) {
+    auto body = symbols.lookup<func::FuncOp>(*kernel.getBody());
+    auto module = ModuleOp::create(b, kernel.getLoc());
+    OpBuilder inner = OpBuilder::atBlockEnd(module.getBody());
+    auto clone = cast<func::FuncOp>(inner.clone(*body));
+    clone.setName(kernel.getSymName());
+    clone.setPublic();
+    clone.removeArgAttrsAttr();
+    lowered.kernels.push_back({module, kernel.getSymName().str(),
+                               nodeName(kernel.getLoc()),
+                               roundsToIntegers(body)});
+  }
+  PassManager pm(program.getContext());
+  buildLoweringPipeline(pm.nest<ModuleOp>(), options);
+  if (failed(pm.run(*lowered.all)))
+    return failure();
+  return lowered;
+}
 
 void ashlar::cpu::buildLoweringPipeline(OpPassManager &pm,
                                         const LoweringOptions &options) {

@@ -2,6 +2,7 @@
 #ifndef ASHLAR_LIB_TARGETS_CPU_LOWERKERNELS_H
 #define ASHLAR_LIB_TARGETS_CPU_LOWERKERNELS_H
 
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 
 namespace ashlar::cpu {
@@ -12,6 +13,27 @@ struct LoweringOptions {
   bool convertsF16 = true; ///< it has instructions from f16 to f32 and back
   std::vector<std::string> features; ///< its instructions, LLVM's names
 };
+
+/// Kernels in the LLVM dialect, a module each, so that all of them are compiled
+/// side by side.
+struct LoweredKernels {
+  mlir::OwningOpRef<mlir::ModuleOp> all;
+  struct Kernel {
+    mlir::ModuleOp module;
+    std::string symbol;
+    std::string nodes; ///< of the model, for errors
+    /// Values are rounded to whole numbers, as quantized ones are. Then the
+    /// last bit of a product decides: it is rounded before anything is added to
+    /// it, as in the definition.
+    bool roundsToIntegers;
+  };
+  std::vector<Kernel> kernels;
+};
+
+/// Lowers copies of the kernels of `program` that are the device's.
+mlir::FailureOr<LoweredKernels> lowerKernels(mlir::ModuleOp program,
+                                             unsigned device,
+                                             const LoweringOptions &options);
 
 /// From loops over vectors and memrefs to the LLVM dialect; runs on a module
 /// of one kernel.

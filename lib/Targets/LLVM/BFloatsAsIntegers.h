@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef ASHLAR_LIB_TARGETS_CPU_BFLOATSASINTEGERS_H
-#define ASHLAR_LIB_TARGETS_CPU_BFLOATSASINTEGERS_H
+#ifndef ASHLAR_LIB_TARGETS_LLVM_BFLOATSASINTEGERS_H
+#define ASHLAR_LIB_TARGETS_LLVM_BFLOATSASINTEGERS_H
 
 #include "llvm/IR/Module.h"
 
-namespace ashlar::cpu {
+namespace ashlar {
 
 /// Lets integers of 16 bits stand for bfloats. Nothing computes with them any
 /// more, they are only moved; but where a machine has no instruction for a
@@ -13,6 +13,6 @@ namespace ashlar::cpu {
 /// compiler-rt.
 void moveBFloatsAsIntegers(llvm::Module &module);
 
-} // namespace ashlar::cpu
+} // namespace ashlar
 
-#endif // ASHLAR_LIB_TARGETS_CPU_BFLOATSASINTEGERS_H
+#endif // ASHLAR_LIB_TARGETS_LLVM_BFLOATSASINTEGERS_H

@@ -99,7 +99,7 @@ static void retypeMoves(Function &function) {
       instruction->mutateType(type);
 }
 
-void ashlar::cpu::moveBFloatsAsIntegers(Module &module) {
+void ashlar::moveBFloatsAsIntegers(Module &module) {
   for (Function &function : module) {
     SmallVector<IntrinsicInst *> accesses;
     for (Instruction &instruction : instructions(function))

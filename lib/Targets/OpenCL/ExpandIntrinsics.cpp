@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ExpandIntrinsics.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+
+using namespace llvm;
+
+/// The larger one by IEEE 754-2019's maximum: a NaN if there is one, and -0 is
+/// less than 0.
+static Value *writeExtreme(IRBuilder<> &b, Value *x, Value *y, bool largest) {
+  Type *type = x->getType();
+  Type *bits = IntegerType::get(b.getContext(), type->getScalarSizeInBits());
+  if (auto *vector = dyn_cast<FixedVectorType>(type))
+    bits = FixedVectorType::get(bits, vector->getNumElements());
+  // Equal floats differ in the sign of a zero at most.
+  Value *left = b.CreateBitCast(x, bits), *right = b.CreateBitCast(y, bits);
+  Value *both = largest ? b.CreateAnd(left, right) : b.CreateOr(left, right);
+  Value *isFurther = largest ? b.CreateFCmpOGT(x, y) : b.CreateFCmpOLT(x, y);
+  Value *keepsX = b.CreateOr(isFurther, b.CreateFCmpUNO(x, x));
+  return b.CreateSelect(b.CreateFCmpOEQ(x, y), b.CreateBitCast(both, type),
+                        b.CreateSelect(keepsX, x, y));
+}
+
+/// What stands for the call; itself: nothing does, and null: nothing need.
+static Value *expand(IntrinsicInst &call) {
+  IRBuilder<> b(&call);
+  switch (call.getIntrinsicID()) {
+  case Intrinsic::maximum:
+  case Intrinsic::minimum:
+    return writeExtreme(b, call.getArgOperand(0), call.getArgOperand(1),
+                        call.getIntrinsicID() == Intrinsic::maximum);
+  case Intrinsic::fmuladd:
+    return b.CreateIntrinsic(
+        call.getType(), Intrinsic::fma,
+        {call.getArgOperand(0), call.getArgOperand(1), call.getArgOperand(2)});
+  case Intrinsic::prefetch:
+  case Intrinsic::lifetime_start:
+  case Intrinsic::lifetime_end:
+  case Intrinsic::assume:
+  case Intrinsic::experimental_noalias_scope_decl:
+    return nullptr;
+  default:
+    return &call;
+  }
+}
+
+/// Of the number that it says, in the function's first block.
+static void makeArray(AllocaInst &slot) {
+  auto *count = dyn_cast<ConstantInt>(slot.getArraySize());
+  if (!slot.isArrayAllocation() || !count)
+    return;
+  IRBuilder<> b(&slot);
+  AllocaInst *array = b.CreateAlloca(
+      ArrayType::get(slot.getAllocatedType(), count->getZExtValue()));
+  array->setAlignment(slot.getAlign());
+  slot.replaceAllUsesWith(array);
+  slot.eraseFromParent();
+}
+
+void ashlar::opencl::expandIntrinsics(Function &function) {
+  for (Instruction &instruction :
+       make_early_inc_range(instructions(function))) {
+    if (auto *slot = dyn_cast<AllocaInst>(&instruction)) {
+      makeArray(*slot);
+      continue;
+    }
+    auto *call = dyn_cast<IntrinsicInst>(&instruction);
+    if (!call)
+      continue;
+    Value *other = expand(*call);
+    if (other == call)
+      continue;
+    if (other)
+      call->replaceAllUsesWith(other);
+    call->eraseFromParent();
+  }
+}

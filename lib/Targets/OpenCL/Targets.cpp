@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ashlar/Targets/OpenCL/Targets.h"
+#include "OpenCLTarget.h"
+#include "ashlar/Machine/EmbeddedMachines.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/TargetParser/Triple.h"
+
+using namespace ashlar;
+
+namespace {
+const EmbeddedMachine files[] = {
+#include "OpenCLMachines.inc"
+};
+} // namespace
+
+static MachineModel machineFor(llvm::StringRef preset) {
+  return parseEmbedded(*llvm::find_if(
+      files, [&](const EmbeddedMachine &one) { return one.name == preset; }));
+}
+
+static std::string check(const MachineModel &machine) {
+  llvm::Triple triple(machine.code.triple);
+  if (triple.getArch() != llvm::Triple::spirv64)
+    return "code.triple: expected spirv64v1.2-unknown-unknown or another "
+           "version of it, found '" +
+           machine.code.triple + "'";
+  if (machine.code.format != "spirv64")
+    return "code.format: expected 'spirv64', found '" + machine.code.format +
+           "'";
+  if (machine.vectors.bytes > 64)
+    return "vectors.bytes: expected at most 64, 16 elements of four bytes, "
+           "found " +
+           std::to_string(machine.vectors.bytes);
+  return "";
+}
+
+TargetInfo ashlar::opencl::openclTargetInfo() {
+  return {"opencl",
+          {"generic"},
+          machineFor,
+          check,
+          [](MachineModel machine) -> std::unique_ptr<Target> {
+            return std::make_unique<OpenCLTarget>(std::move(machine));
+          }};
+}
