@@ -59,10 +59,32 @@ static void makeArray(AllocaInst &slot) {
   slot.eraseFromParent();
 }
 
+/// Nothing computes with bfloats any more; where they lie they are integers of
+/// their width.
+static Type *withoutBFloats(Type *type) {
+  if (type->isBFloatTy())
+    return Type::getInt16Ty(type->getContext());
+  if (auto *array = dyn_cast<ArrayType>(type))
+    return ArrayType::get(withoutBFloats(array->getElementType()),
+                          array->getNumElements());
+  if (auto *vector = dyn_cast<FixedVectorType>(type))
+    return FixedVectorType::get(withoutBFloats(vector->getElementType()),
+                                vector->getNumElements());
+  return type;
+}
+
 void ashlar::opencl::expandIntrinsics(Function &function) {
   for (Instruction &instruction :
        make_early_inc_range(instructions(function))) {
+    if (auto *address = dyn_cast<GetElementPtrInst>(&instruction)) {
+      address->setSourceElementType(
+          withoutBFloats(address->getSourceElementType()));
+      address->setResultElementType(
+          withoutBFloats(address->getResultElementType()));
+      continue;
+    }
     if (auto *slot = dyn_cast<AllocaInst>(&instruction)) {
+      slot->setAllocatedType(withoutBFloats(slot->getAllocatedType()));
       makeArray(*slot);
       continue;
     }

@@ -29,6 +29,32 @@ static Value *laneOf(IRBuilder<> &b, Value *vector, unsigned i) {
   return b.CreateExtractElement(vector, i);
 }
 
+/// Whether a mask is that of lanes up to a number, as at the end of a row: then
+/// the last lane says that all take part.
+static bool isPrefix(Value *mask) {
+  auto *compare = dyn_cast<ICmpInst>(mask);
+  if (!compare || !ICmpInst::isGT(compare->getPredicate()) ||
+      !getSplatValue(compare->getOperand(0)))
+    return false;
+  auto *lanes = dyn_cast<Constant>(compare->getOperand(1));
+  auto *type = cast<FixedVectorType>(mask->getType());
+  for (unsigned i = 0; lanes && i != type->getNumElements(); ++i) {
+    auto *lane = dyn_cast<ConstantInt>(lanes->getAggregateElement(i));
+    if (!lane || !lane->equalsInt(i))
+      return false;
+  }
+  return lanes;
+}
+
+/// Whether all lanes of a mask take part.
+static Value *areAll(IRBuilder<> &b, Value *mask) {
+  unsigned lanes = cast<FixedVectorType>(mask->getType())->getNumElements();
+  Value *all = b.CreateExtractElement(mask, lanes - 1);
+  for (unsigned i = 0; !isPrefix(mask) && i + 1 != lanes; ++i)
+    all = b.CreateAnd(all, b.CreateExtractElement(mask, i));
+  return all;
+}
+
 namespace {
 /// One access of many lanes, whose mask says which take part.
 struct Access {
@@ -111,9 +137,9 @@ struct Access {
     if (auto *known = dyn_cast<Constant>(mask))
       return known->isAllOnesValue() ? writeAll(b) : writeSome(b, *known);
     // Most vectors of a row are whole ones.
-    Value *areAll = b.CreateAndReduce(mask);
     Instruction *whole, *asked;
-    SplitBlockAndInsertIfThenElse(areAll, call.getIterator(), &whole, &asked);
+    SplitBlockAndInsertIfThenElse(areAll(b, mask), call.getIterator(), &whole,
+                                  &asked);
     b.SetInsertPoint(whole);
     Value *all = writeAll(b), *some = writeAsked(asked);
     if (isStore)

@@ -178,7 +178,8 @@ Expected<SpirvImage>
 ashlar::opencl::writeSpirv(ArrayRef<SmallVector<char, 0>> kernels,
                            const MachineModel &machine,
                            const WriteOptions &options) {
-  CompiledNodes nodes("");
+  std::string none;
+  CompiledNodes nodes(none);
   LLVMContext context;
   auto target = createTargetMachine(machine);
   if (!target)
