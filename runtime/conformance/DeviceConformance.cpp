@@ -42,7 +42,9 @@ TEST_P(DeviceConformance, MemoryIsAligned) {
         ops().allocate(state(), size, ASHLAR_MEMORY_ARENA, &address).ok());
     ASSERT_NE(address.base, nullptr);
     EXPECT_EQ(address.offset, 0u);
-    EXPECT_EQ(reinterpret_cast<uintptr_t>(address.base) % 64, 0u);
+    // A handle says nothing of where its memory is.
+    if (ops().memory != MemoryKind::Device)
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(address.base) % 64, 0u);
     ops().free(state(), address, size);
   }
 }

@@ -6,6 +6,7 @@
 // another device.
 
 #include "Handles.h"
+#include "NeedsOpenCL.h"
 #include "SampleModules.h"
 #include "WrappedDevice.h"
 
@@ -65,6 +66,11 @@ struct Sample {
   bool isShared() const { return make == sharedModule; }
 };
 ModuleBuilder onSystolic() { return systolicModule(); }
+template <ModuleBuilder (*make)()> ModuleBuilder onOpenCL() {
+  ModuleBuilder b = make();
+  (void)b.useOpenCL();
+  return b;
+}
 const Sample samples[] = {
     {"cpu", sampleModule, "cpu:0", "cpu:1"},
     {"symbolic", symbolicModule, "cpu:0", "cpu:1"},
@@ -74,12 +80,18 @@ const Sample samples[] = {
     {"guardedSizes", growingModule, "guard:0", "guard:1"},
     {"guardedControl", controlModule, "guard:0", "guard:1"},
     {"guardedMaps", mappedModule, "guard:0", "guard:1"},
+    {"opencl", onOpenCL<sampleModule>, "opencl:0", "opencl:1"},
+    {"openclSizes", onOpenCL<growingModule>, "opencl:0", "opencl:1"},
+    {"openclControl", onOpenCL<controlModule>, "opencl:0", "opencl:1"},
     {"shared", sharedModule, "cpu:0", "cpu:1"},
     {"guardedShared", sharedModule, "guard:0", "guard:1"}};
 
 class Faults : public testing::TestWithParam<Sample> {
 protected:
   void SetUp() override {
+    if (std::string(GetParam().here) == "opencl:0")
+      if (std::string why = whyNoOpenCL(); !why.empty())
+        GTEST_SKIP() << why;
     bytes = std::make_unique<ModuleBytes>(GetParam().make().build());
     runtime =
         new ashlar_runtime_t{std::make_shared<Runtime>(wrapDevices(hooks))};
@@ -314,6 +326,6 @@ std::string nameOf(const testing::TestParamInfo<Sample> &info) {
 }
 INSTANTIATE_TEST_SUITE_P(All, Faults, testing::ValuesIn(samples), nameOf);
 INSTANTIATE_TEST_SUITE_P(All, SeparateFaults,
-                         testing::ValuesIn(samples, samples + 8), nameOf);
+                         testing::ValuesIn(samples, samples + 11), nameOf);
 
 } // namespace

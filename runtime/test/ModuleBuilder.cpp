@@ -2,6 +2,8 @@
 
 #include "ModuleBuilder.h"
 
+#include "ashlar/runtime/opencl_abi.h"
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -86,10 +88,32 @@ uint32_t ModuleBuilder::addWeight(const std::string &name,
   return uint32_t(module.weights.size() - 1);
 }
 
+static std::vector<uint8_t> readCode(const char *path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file),
+          std::istreambuf_iterator<char>()};
+}
+
+std::vector<uint8_t> openclKernels() { return readCode(ASHLAR_TEST_SPIRV); }
+
+bool ModuleBuilder::useOpenCL() {
+  std::vector<uint8_t> code = openclKernels();
+  if (code.empty())
+    return false;
+  fb::ExecutableT &executable = *program().executables.at(0);
+  std::vector<uint8_t> &section = sectionBytes[executable.section];
+  contract().code_bytes += code.size() - section.size();
+  contract().peak_bytes += code.size() - section.size();
+  section = std::move(code);
+  module.sections[executable.section]->size = section.size();
+  executable.format = ASHLAR_OPENCL_FORMAT;
+  program().device_type = "opencl";
+  program().target = "opencl";
+  return true;
+}
+
 uint32_t ModuleBuilder::addKernelCode() {
-  std::ifstream file(ASHLAR_TEST_KERNELS, std::ios::binary);
-  std::vector<uint8_t> code((std::istreambuf_iterator<char>(file)),
-                            std::istreambuf_iterator<char>());
+  std::vector<uint8_t> code = readCode(ASHLAR_TEST_KERNELS);
   contract().code_bytes += code.size();
   uint32_t section = addSection(fb::SectionKind::Code, std::move(code));
   auto executable = std::make_unique<fb::ExecutableT>();

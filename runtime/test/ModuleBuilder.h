@@ -48,6 +48,9 @@ public:
   uint32_t addWeight(const std::string &name, const std::vector<float> &values);
   /// The kernels of Kernels.c. Returns the section.
   uint32_t addKernelCode();
+  /// Puts the kernels of Kernels.cl in place of those: the program is one for
+  /// the device opencl. False where no compiler has made them.
+  bool useOpenCL();
   uint32_t addKernel(const std::string &symbol, uint32_t bindings,
                      uint32_t parameters, uint64_t scratchBytes = 0);
 
@@ -81,6 +84,9 @@ public:
 private:
   std::vector<uint8_t> packIndex();
 };
+
+/// The SPIR-V of Kernels.cl; empty where no compiler has made it.
+std::vector<uint8_t> openclKernels();
 
 /// Recomputes the header's hash after the index was changed in place.
 void rehashIndex(ModuleBytes &bytes);

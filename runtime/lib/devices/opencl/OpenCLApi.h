@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The part of OpenCL 1.2 to 2.1 that the device uses, declared here so that the
+// runtime builds without anybody's headers. Names are the standard's without
+// its prefix; numbers are from the Khronos headers.
+
+#ifndef ASHLAR_RUNTIME_LIB_DEVICES_OPENCL_OPENCLAPI_H
+#define ASHLAR_RUNTIME_LIB_DEVICES_OPENCL_OPENCLAPI_H
+
+#include <cstddef>
+#include <cstdint>
+
+namespace ashlar::runtime::opencl {
+
+using Platform = struct PlatformObject *;
+using DeviceId = struct DeviceObject *;
+using Context = struct ContextObject *;
+using Memory = struct MemoryObject *;
+using Program = struct ProgramObject *;
+using Kernel = struct KernelObject *;
+using CommandQueue = struct CommandQueueObject *;
+using EventId = struct EventObject *;
+/// CL_SUCCESS is 0, an error is below.
+using Code = int32_t;
+using Properties = const intptr_t *;
+
+enum : Code {
+  deviceNotAvailable = -2,
+  memObjectAllocationFailure = -4,
+  outOfResources = -5,
+  outOfHostMemory = -6,
+  invalidKernelName = -46,
+  invalidBufferSize = -61
+};
+
+enum : uint64_t { deviceTypeAll = 0xFFFFFFFF, memReadWrite = 1, memCopy = 32 };
+
+/// CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT of CL_DEVICE_SINGLE_FP_CONFIG.
+constexpr uint64_t correctlyRounded = 1 << 7;
+
+/// What is asked of devices, programs, kernels and events.
+enum : uint32_t {
+  deviceAddressBits = 0x100D,
+  deviceMaxMemAllocSize = 0x1010,
+  deviceSingleFpConfig = 0x101B,
+  deviceGlobalMemSize = 0x101F,
+  deviceName = 0x102B,
+  deviceVersion = 0x102F,
+  deviceExtensions = 0x1030,
+  deviceIlVersion = 0x105B,
+  contextPlatform = 0x1084,
+  programBuildLog = 0x1183,
+  kernelNumArgs = 0x1191,
+  eventExecutionStatus = 0x11D3
+};
+
+#define ASHLAR_OPENCL_WAITS uint32_t, const EventId *, EventId *
+
+/// F(result, name, arguments); the last ones may be missing in a loader.
+#define ASHLAR_OPENCL_FUNCTIONS(F)                                             \
+  F(Code, GetPlatformIDs, (uint32_t, Platform *, uint32_t *))                  \
+  F(Code, GetDeviceIDs,                                                        \
+    (Platform, uint64_t, uint32_t, DeviceId *, uint32_t *))                    \
+  F(Code, GetDeviceInfo, (DeviceId, uint32_t, size_t, void *, size_t *))       \
+  F(Context, CreateContext,                                                    \
+    (Properties, uint32_t, const DeviceId *,                                   \
+     void (*)(const char *, const void *, size_t, void *), void *, Code *))    \
+  F(Code, ReleaseContext, (Context))                                           \
+  F(Memory, CreateBuffer, (Context, uint64_t, size_t, const void *, Code *))   \
+  F(Code, ReleaseMemObject, (Memory))                                          \
+  F(Code, BuildProgram,                                                        \
+    (Program, uint32_t, const DeviceId *, const char *,                        \
+     void (*)(Program, void *), void *))                                       \
+  F(Code, GetProgramBuildInfo,                                                 \
+    (Program, DeviceId, uint32_t, size_t, void *, size_t *))                   \
+  F(Code, ReleaseProgram, (Program))                                           \
+  F(Kernel, CreateKernel, (Program, const char *, Code *))                     \
+  F(Code, GetKernelInfo, (Kernel, uint32_t, size_t, void *, size_t *))         \
+  F(Code, SetKernelArg, (Kernel, uint32_t, size_t, const void *))              \
+  F(Code, ReleaseKernel, (Kernel))                                             \
+  F(CommandQueue, CreateCommandQueue, (Context, DeviceId, uint64_t, Code *))   \
+  F(Code, ReleaseCommandQueue, (CommandQueue))                                 \
+  F(Code, EnqueueReadBuffer,                                                   \
+    (CommandQueue, Memory, uint32_t, size_t, size_t, void *,                   \
+     ASHLAR_OPENCL_WAITS))                                                     \
+  F(Code, EnqueueWriteBuffer,                                                  \
+    (CommandQueue, Memory, uint32_t, size_t, size_t, const void *,             \
+     ASHLAR_OPENCL_WAITS))                                                     \
+  F(Code, EnqueueCopyBuffer,                                                   \
+    (CommandQueue, Memory, Memory, size_t, size_t, size_t,                     \
+     ASHLAR_OPENCL_WAITS))                                                     \
+  F(Code, EnqueueNDRangeKernel,                                                \
+    (CommandQueue, Kernel, uint32_t, const size_t *, const size_t *,           \
+     const size_t *, ASHLAR_OPENCL_WAITS))                                     \
+  F(Code, EnqueueMarkerWithWaitList, (CommandQueue, ASHLAR_OPENCL_WAITS))      \
+  F(Code, EnqueueBarrierWithWaitList, (CommandQueue, ASHLAR_OPENCL_WAITS))     \
+  F(Code, Flush, (CommandQueue))                                               \
+  F(Code, Finish, (CommandQueue))                                              \
+  F(Code, WaitForEvents, (uint32_t, const EventId *))                          \
+  F(Code, GetEventInfo, (EventId, uint32_t, size_t, void *, size_t *))         \
+  F(Code, RetainEvent, (EventId))                                              \
+  F(Code, ReleaseEvent, (EventId))                                             \
+  F(void *, GetExtensionFunctionAddressForPlatform, (Platform, const char *))  \
+  F(Program, CreateProgramWithIL, (Context, const void *, size_t, Code *))
+
+struct Functions {
+#define ASHLAR_OPENCL_MEMBER(RESULT, NAME, ARGUMENTS) RESULT(*NAME) ARGUMENTS;
+  ASHLAR_OPENCL_FUNCTIONS(ASHLAR_OPENCL_MEMBER)
+#undef ASHLAR_OPENCL_MEMBER
+};
+
+} // namespace ashlar::runtime::opencl
+
+#endif // ASHLAR_RUNTIME_LIB_DEVICES_OPENCL_OPENCLAPI_H

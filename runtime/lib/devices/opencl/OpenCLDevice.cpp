@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "OpenCLDevice.h"
+
+#include "OpenCLLoader.h"
+
+#include <algorithm>
+
+namespace ashlar::runtime {
+
+using namespace opencl;
+
+OpenCLDevice::~OpenCLDevice() {
+  if (context)
+    cl.ReleaseContext(context);
+}
+
+std::string OpenCLDevice::text(uint32_t what) const {
+  size_t size = 0;
+  if (cl.GetDeviceInfo(id, what, 0, nullptr, &size) != 0 || size == 0)
+    return "";
+  std::string text(size, 0);
+  if (cl.GetDeviceInfo(id, what, size, &text[0], nullptr) != 0)
+    return "";
+  text.resize(text.find('\0') == text.npos ? size : text.find('\0'));
+  return text;
+}
+
+uint64_t OpenCLDevice::number(uint32_t what) const {
+  // Some are of 32 bits, which little-endian machines leave in front.
+  uint64_t value = 0;
+  return cl.GetDeviceInfo(id, what, sizeof(value), &value, nullptr) == 0 ? value
+                                                                        : 0;
+}
+
+Status OpenCLDevice::open(Platform platform, uint32_t ordinal) {
+  name = concat("opencl:", ordinal, " (", text(deviceName), ")");
+  memoryBytes = number(deviceGlobalMemSize);
+  blockBytes = number(deviceMaxMemAllocSize);
+  roundsDivisions = (number(deviceSingleFpConfig) & correctlyRounded) != 0;
+  // Kernels hold addresses of 64 bits.
+  if (text(deviceIlVersion).find("SPIR-V") != std::string::npos &&
+      number(deviceAddressBits) == 64) {
+    createProgram = cl.CreateProgramWithIL;
+    // Before OpenCL 2.1 it is an extension.
+    if (!createProgram)
+      createProgram = reinterpret_cast<decltype(createProgram)>(
+          cl.GetExtensionFunctionAddressForPlatform(platform,
+                                                    "clCreateProgramWithILKHR"));
+  }
+  const intptr_t properties[] = {contextPlatform,
+                                 reinterpret_cast<intptr_t>(platform), 0};
+  Code code = 0;
+  context = cl.CreateContext(properties, 1, &id, nullptr, nullptr, &code);
+  return check("clCreateContext", context ? 0 : code);
+}
+
+Status OpenCLDevice::checkMemory(uint64_t size) const {
+  uint64_t used = allocated;
+  if (size <= memoryBytes && used <= memoryBytes - size)
+    return {};
+  return failure(ASHLAR_OUT_OF_BUDGET,
+                 concat("no memory for ", size, " bytes: ", name, " has ",
+                        memoryBytes, ", of which ", used,
+                        " are in use; run fewer sessions or a smaller model"),
+                 name);
+}
+
+Status OpenCLDevice::allocate(uint64_t size, Memory &out) {
+  if (size > blockBytes)
+    return failure(
+        ASHLAR_OUT_OF_BUDGET,
+        concat("no memory for ", size, " bytes: ", name, " gives at most ",
+               blockBytes, " at once; run a smaller model or a smaller batch"),
+        name);
+  ASHLAR_RETURN_IF_ERROR(checkMemory(size));
+  Code code = 0;
+  // There is no buffer of no bytes.
+  out = cl.CreateBuffer(context, memReadWrite,
+                        size_t(std::max(size, uint64_t(1))), nullptr, &code);
+  if (!out)
+    return lacksMemory("clCreateBuffer", code, size);
+  allocated += size;
+  return {};
+}
+
+void OpenCLDevice::free(Memory memory, uint64_t size) {
+  cl.ReleaseMemObject(memory);
+  allocated -= size;
+}
+
+} // namespace ashlar::runtime

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A device of an OpenCL driver, opened: a context of its own, what the driver
+// says of it, and how its failures are told.
+
+#ifndef ASHLAR_RUNTIME_LIB_DEVICES_OPENCL_OPENCLDEVICE_H
+#define ASHLAR_RUNTIME_LIB_DEVICES_OPENCL_OPENCLDEVICE_H
+
+#include "../Device.h"
+#include "OpenCLApi.h"
+
+#include <atomic>
+
+namespace ashlar::runtime {
+
+extern const DeviceOps openclDeviceOps;
+
+class OpenCLDevice {
+public:
+  OpenCLDevice(const opencl::Functions &cl, opencl::DeviceId id)
+      : cl(cl), id(id) {}
+  ~OpenCLDevice();
+  OpenCLDevice(const OpenCLDevice &) = delete;
+
+  Status open(opencl::Platform platform, uint32_t ordinal);
+  /// What the driver says; empty and 0 where it says nothing.
+  std::string text(uint32_t what) const;
+  uint64_t number(uint32_t what) const;
+
+  Status checkMemory(uint64_t size) const;
+  Status allocate(uint64_t size, opencl::Memory &out);
+  void free(opencl::Memory memory, uint64_t size);
+
+  /// "clCall failed with CL_CODE on NAME: what to do".
+  Status failed(const char *call, opencl::Code code) const;
+  /// The same, where nothing but memory can be what is missing.
+  Status lacksMemory(const char *call, opencl::Code code, uint64_t size) const;
+  Status check(const char *call, opencl::Code code) const {
+    return code == 0 ? Status() : failed(call, code);
+  }
+
+  const opencl::Functions &cl;
+  const opencl::DeviceId id;
+  opencl::Context context = nullptr;
+  std::string name; // "opencl:0 (the driver's name)"
+  /// Null: it takes no SPIR-V.
+  decltype(opencl::Functions::CreateProgramWithIL) createProgram = nullptr;
+  bool roundsDivisions = false; // f32, correctly, if it is told to
+
+private:
+  uint64_t memoryBytes = 0, blockBytes = 0; // of all, and of one allocation
+  std::atomic<uint64_t> allocated{0};
+};
+
+/// "CL_OUT_OF_RESOURCES", or "error -9999".
+std::string openclCodeName(opencl::Code code);
+
+} // namespace ashlar::runtime
+
+#endif // ASHLAR_RUNTIME_LIB_DEVICES_OPENCL_OPENCLDEVICE_H

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The half of OpenCLQueue that submits commands: include/ashlar/runtime/
+// opencl_abi.h says what a kernel is given.
+
+#include "OpenCLQueue.h"
+
+#include <algorithm>
+
+namespace ashlar::runtime {
+
+using namespace opencl;
+
+/// Arguments are a kernel object's own, and no two threads may set them at a
+/// time.
+Code OpenCLQueue::kernelFor(const OpenCLKernel &kernel, Kernel &out) {
+  auto at = std::lower_bound(
+      kernels.begin(), kernels.end(), &kernel,
+      [](const OwnKernel &a, const OpenCLKernel *b) { return a.kernel < b; });
+  Code code = 0;
+  if (at == kernels.end() || at->kernel != &kernel) {
+    Kernel made = kernel.make(device, code);
+    if (!made)
+      return code;
+    at = kernels.insert(at, {&kernel, made});
+  }
+  out = at->object;
+  return 0;
+}
+
+namespace {
+class Arguments {
+public:
+  Arguments(const Functions &cl, Kernel kernel) : cl(cl), kernel(kernel) {}
+  template <typename T> void add(T value) { set(sizeof(value), &value); }
+  Code code = 0; // the first that was refused
+
+private:
+  void set(size_t size, const void *value) {
+    if (code == 0)
+      code = cl.SetKernelArg(kernel, next++, size, value);
+  }
+  const Functions &cl;
+  const Kernel kernel;
+  uint32_t next = 0;
+};
+} // namespace
+
+/// Where something fails, `call` is what.
+Code OpenCLQueue::launch(const CommandList &list, uint32_t index,
+                         const char *&call) {
+  const Command &command = list.commands[index];
+  auto &kernel = *static_cast<const OpenCLKernel *>(command.kernel);
+  Kernel object = nullptr;
+  call = "clCreateKernel";
+  if (Code code = kernelFor(kernel, object))
+    return code;
+  const DeviceAddress *addresses = list.addresses.data() + command.firstPointer;
+  const int64_t *numbers = list.parameters.data() + command.firstParameter;
+  Arguments arguments(cl, object);
+  for (uint32_t i = 0; i < kernel.bindings; ++i)
+    arguments.add(memoryOf(addresses[i]));
+  for (uint32_t i = 0; i < kernel.bindings; ++i)
+    arguments.add(addresses[i].offset);
+  for (uint32_t i = 0; i < kernel.integers; ++i)
+    arguments.add(numbers[i]);
+  arguments.add(scratch.base ? memoryOf(scratch) : fault);
+  arguments.add(scratch.offset);
+  arguments.add(scratchBytes);
+  arguments.add(command.extent);
+  arguments.add(fault);
+  arguments.add(index);
+  call = "clSetKernelArg";
+  if (arguments.code != 0)
+    return arguments.code;
+  call = "clEnqueueNDRangeKernel";
+  const size_t groups = size_t(std::min<int64_t>(command.extent, workers)),
+               one = 1;
+  return cl.EnqueueNDRangeKernel(queue, object, 1, nullptr, &groups, &one, 0,
+                                 nullptr, nullptr);
+}
+
+Status OpenCLQueue::submit(const Submission &given) {
+  const CommandList &list = given.list;
+  bool hasLaunched = false;
+  for (size_t i = given.range.begin;
+       i < given.range.end && !given.control.stopped(); ++i) {
+    const Command &command = list.commands[i];
+    if (command.kind == Command::Copy) {
+      DeviceAddress sides[2];
+      for (unsigned side = 0; side != 2; ++side)
+        sides[side] = list.addresses[command.firstPointer + side] +
+                      uint64_t(given.counters.moved(command, side));
+      ASHLAR_RETURN_IF_ERROR(
+          check("clEnqueueCopyBuffer",
+                copyWithin(sides[1], sides[0], uint64_t(command.extent))));
+    } else if (command.kind == Command::Dispatch && command.extent > 0) {
+      if (!hasLaunched)
+        ASHLAR_RETURN_IF_ERROR(expectFaults(given.control));
+      hasLaunched = true;
+      const char *call;
+      Code code = launch(list, uint32_t(i), call);
+      ASHLAR_RETURN_IF_ERROR(check(call, code));
+    }
+  }
+  return check("clFlush", cl.Flush(queue));
+}
+
+/// Faults from now on are those of a run. One that has not been waited for
+/// would hear of another's.
+Status OpenCLQueue::expectFaults(RunControl &run) {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (!control || control == &run) {
+      control = &run;
+      ++launches;
+      return {};
+    }
+  }
+  ASHLAR_RETURN_IF_ERROR(finish());
+  std::lock_guard<std::mutex> lock(mutex);
+  control = &run;
+  ++launches;
+  return {};
+}
+
+} // namespace ashlar::runtime

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "OpenCLProgram.h"
+
+#include "ashlar/runtime/opencl_abi.h"
+
+#include <cstring>
+
+namespace ashlar::runtime {
+
+using namespace opencl;
+
+OpenCLProgram::~OpenCLProgram() {
+  if (program)
+    device.cl.ReleaseProgram(program);
+}
+
+std::string OpenCLProgram::buildLog() const {
+  size_t size = 0;
+  device.cl.GetProgramBuildInfo(program, device.id, programBuildLog, 0, nullptr,
+                                &size);
+  std::string log(size, 0);
+  if (size == 0 ||
+      device.cl.GetProgramBuildInfo(program, device.id, programBuildLog, size,
+                                    &log[0], nullptr) != 0)
+    return "it left no log";
+  // The beginning says what is wrong; messages are cut at the end.
+  return concat("its log: ", log.c_str());
+}
+
+Status OpenCLProgram::build(const void *image, uint64_t size) {
+  constexpr uint32_t magic = 0x07230203;
+  constexpr uint64_t headerBytes = 20;
+  uint32_t first = 0;
+  if (size >= headerBytes)
+    std::memcpy(&first, image, sizeof(first));
+  if (first != magic || size % sizeof(first) != 0)
+    return corrupt(concat("the code of ", size,
+                          " bytes is no SPIR-V module: compile the model again"),
+                   ASHLAR_OPENCL_FORMAT);
+  if (!device.createProgram)
+    return failure(ASHLAR_UNSUPPORTED,
+                   concat(device.name, " takes no SPIR-V: install a driver "
+                                       "that does"),
+                   device.name);
+  Code code = 0;
+  program = device.createProgram(device.context, image, size_t(size), &code);
+  if (!program)
+    return device.failed("clCreateProgramWithIL", code);
+  code = device.cl.BuildProgram(
+      program, 1, &device.id,
+      device.roundsDivisions ? "-cl-fp32-correctly-rounded-divide-sqrt" : "",
+      nullptr, nullptr);
+  if (code == 0)
+    return {};
+  Status cause = device.failed("clBuildProgram", code);
+  return failure(cause.code() == ASHLAR_INTERNAL ? ASHLAR_UNSUPPORTED
+                                                 : cause.code(),
+                 concat(cause.message(), "; ", buildLog()), device.name);
+}
+
+Status OpenCLProgram::find(const KernelForm &form, const void **outKernel) {
+  ASHLAR_RETURN_IF_ERROR(requirePlain(form, "opencl"));
+  OpenCLKernel found = {program, form.symbol, form.bindings, form.integers};
+  Code code = 0;
+  Kernel kernel = found.make(device, code);
+  if (!kernel)
+    return code == invalidKernelName
+               ? corrupt(concat("the SPIR-V module lacks the kernel ",
+                                form.symbol),
+                         form.symbol)
+               : device.failed("clCreateKernel", code);
+  uint32_t arguments = 0;
+  code = device.cl.GetKernelInfo(kernel, kernelNumArgs, sizeof(arguments),
+                                 &arguments, nullptr);
+  device.cl.ReleaseKernel(kernel);
+  ASHLAR_RETURN_IF_ERROR(device.check("clGetKernelInfo", code));
+  uint32_t expected = ASHLAR_OPENCL_ARGUMENTS(form.bindings, form.integers);
+  if (arguments != expected)
+    return corrupt(concat("kernel ", form.symbol, " takes ", arguments,
+                          " arguments; expected ", expected, ", for ",
+                          form.bindings, " bindings and ", form.integers,
+                          " integers"),
+                   form.symbol);
+  std::lock_guard<std::mutex> lock(mutex);
+  kernels.push_back(std::make_unique<OpenCLKernel>(std::move(found)));
+  *outKernel = kernels.back().get();
+  return {};
+}
+
+} // namespace ashlar::runtime

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A SPIR-V module that the driver has built, and the kernels in it.
+
+#ifndef ASHLAR_RUNTIME_LIB_DEVICES_OPENCL_OPENCLPROGRAM_H
+#define ASHLAR_RUNTIME_LIB_DEVICES_OPENCL_OPENCLPROGRAM_H
+
+#include "OpenCLDevice.h"
+
+namespace ashlar::runtime {
+
+/// What the device's kernel handles are. Arguments are kept in the driver's
+/// kernel objects, so each queue makes its own.
+struct OpenCLKernel {
+  opencl::Program program;
+  std::string symbol;
+  uint32_t bindings, integers;
+
+  opencl::Kernel make(const OpenCLDevice &device, opencl::Code &code) const {
+    return device.cl.CreateKernel(program, symbol.c_str(), &code);
+  }
+};
+
+class OpenCLProgram {
+public:
+  explicit OpenCLProgram(const OpenCLDevice &device) : device(device) {}
+  ~OpenCLProgram();
+  OpenCLProgram(const OpenCLProgram &) = delete;
+
+  Status build(const void *image, uint64_t size);
+  Status find(const KernelForm &form, const void **outKernel);
+
+private:
+  std::string buildLog() const;
+
+  const OpenCLDevice &device;
+  opencl::Program program = nullptr;
+  std::mutex mutex;
+  std::vector<std::unique_ptr<OpenCLKernel>> kernels;
+};
+
+} // namespace ashlar::runtime
+
+#endif // ASHLAR_RUNTIME_LIB_DEVICES_OPENCL_OPENCLPROGRAM_H

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "OpenCLQueue.h"
+
+namespace ashlar::runtime {
+
+using namespace opencl;
+
+static const uint32_t noFault[ASHLAR_OPENCL_STATUS_WORDS] = {};
+
+Status OpenCLQueue::start() {
+  Code code = 0;
+  queue = cl.CreateCommandQueue(device.context, device.id, 0, &code);
+  if (!queue)
+    return device.failed("clCreateCommandQueue", code);
+  fault = cl.CreateBuffer(device.context, memReadWrite | memCopy,
+                          sizeof(noFault), noFault, &code);
+  return fault ? Status()
+               : device.lacksMemory("clCreateBuffer", code, sizeof(noFault));
+}
+
+OpenCLQueue::~OpenCLQueue() {
+  if (fault)
+    (void)finish();
+  for (const OwnKernel &each : kernels)
+    cl.ReleaseKernel(each.object);
+  if (fault)
+    cl.ReleaseMemObject(fault);
+  if (queue)
+    cl.ReleaseCommandQueue(queue);
+}
+
+/// What is under way ends first: the caller takes its memory back. Nobody looks
+/// for faults any more.
+Status OpenCLQueue::lose(const char *call, Code code) {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    control = nullptr;
+  }
+  cl.Finish(queue);
+  return device.failed(call, code);
+}
+
+Status OpenCLQueue::copy(CopyKind kind, DeviceAddress to, DeviceAddress from,
+                         uint64_t size) {
+  if (size == 0)
+    return {};
+  switch (kind) {
+  case CopyKind::In:
+    return check("clEnqueueWriteBuffer",
+                 cl.EnqueueWriteBuffer(queue, memoryOf(to), false,
+                                       size_t(to.offset), size_t(size),
+                                       from.pointer(), 0, nullptr, nullptr));
+  case CopyKind::Out:
+    return check("clEnqueueReadBuffer",
+                 cl.EnqueueReadBuffer(queue, memoryOf(from), false,
+                                      size_t(from.offset), size_t(size),
+                                      to.pointer(), 0, nullptr, nullptr));
+  default:
+    return check("clEnqueueCopyBuffer", copyWithin(to, from, size));
+  }
+}
+
+Code OpenCLQueue::copyWithin(DeviceAddress to, DeviceAddress from,
+                             uint64_t size) {
+  // Drivers refuse both of these; ranges overlap in no other way.
+  if (size == 0 || to == from)
+    return 0;
+  return cl.EnqueueCopyBuffer(queue, memoryOf(from), memoryOf(to),
+                              size_t(from.offset), size_t(to.offset),
+                              size_t(size), 0, nullptr, nullptr);
+}
+
+Code OpenCLQueue::readFault(EventId *outMarker) {
+  return cl.EnqueueReadBuffer(queue, fault, false, 0, sizeof(seenFault),
+                              seenFault, 0, nullptr, outMarker);
+}
+
+/// After a read of the fault that came behind so many launches.
+Status OpenCLQueue::lookAtFault(uint64_t seenLaunches) {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    RunControl *told = control;
+    if (!told)
+      return {};
+    if (seenLaunches == launches)
+      control = nullptr;
+    int32_t code = int32_t(seenFault[ASHLAR_OPENCL_STATUS_FAULT]);
+    if (code == 0)
+      return {};
+    told->fail(seenFault[ASHLAR_OPENCL_STATUS_COMMAND], code);
+    seenFault[ASHLAR_OPENCL_STATUS_FAULT] = 0;
+  }
+  return check("clEnqueueWriteBuffer",
+               cl.EnqueueWriteBuffer(queue, fault, false, 0, sizeof(noFault),
+                                     noFault, 0, nullptr, nullptr));
+}
+
+Status OpenCLQueue::readBack(DeviceAddress from, void *host, uint64_t size) {
+  uint64_t seen;
+  bool hasLaunched;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    seen = launches;
+    hasLaunched = control != nullptr;
+  }
+  if (hasLaunched)
+    ASHLAR_RETURN_IF_ERROR(check("clEnqueueReadBuffer", readFault(nullptr)));
+  if (size != 0)
+    ASHLAR_RETURN_IF_ERROR(
+        check("clEnqueueReadBuffer",
+              cl.EnqueueReadBuffer(queue, memoryOf(from), true,
+                                   size_t(from.offset), size_t(size), host, 0,
+                                   nullptr, nullptr)));
+  else
+    ASHLAR_RETURN_IF_ERROR(check("clFinish", cl.Finish(queue)));
+  return lookAtFault(seen);
+}
+
+Status OpenCLQueue::finish() { return readBack({}, nullptr, 0); }
+
+} // namespace ashlar::runtime

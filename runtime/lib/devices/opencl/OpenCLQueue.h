@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// An in-order command queue. What it is given it hands to the driver and comes
+// back; barriers are free. A kernel that fails writes so to two words of the
+// device's memory, which the host sees with the next event or read-back.
+
+#ifndef ASHLAR_RUNTIME_LIB_DEVICES_OPENCL_OPENCLQUEUE_H
+#define ASHLAR_RUNTIME_LIB_DEVICES_OPENCL_OPENCLQUEUE_H
+
+#include "OpenCLProgram.h"
+#include "ashlar/runtime/opencl_abi.h"
+
+namespace ashlar::runtime {
+
+class OpenCLQueue;
+
+/// A marker in a queue's order, a new one of the driver's for each record.
+class OpenCLEvent {
+public:
+  explicit OpenCLEvent(const OpenCLDevice &device) : device(device) {}
+  ~OpenCLEvent();
+  OpenCLEvent(const OpenCLEvent &) = delete;
+
+  Status wait(uint64_t timeoutNanoseconds, bool *outCame);
+
+private:
+  friend class OpenCLQueue;
+  /// Null: it was never recorded. The caller releases it.
+  opencl::EventId take(OpenCLQueue *&outQueue, uint64_t &outLaunches);
+  opencl::Code await(opencl::EventId marker, uint64_t timeoutNanoseconds,
+                     bool &came) const;
+
+  const OpenCLDevice &device;
+  std::mutex mutex;
+  opencl::EventId marker = nullptr;
+  OpenCLQueue *queue = nullptr;
+  uint64_t launches = 0; // of its queue, when it was recorded
+};
+
+class OpenCLQueue {
+public:
+  OpenCLQueue(OpenCLDevice &device, const QueueOptions &options)
+      : device(device), cl(device.cl), workers(options.workers),
+        scratch(options.scratch), scratchBytes(options.scratchBytes) {}
+  ~OpenCLQueue();
+  OpenCLQueue(const OpenCLQueue &) = delete;
+  Status start();
+
+  Status copy(CopyKind kind, DeviceAddress to, DeviceAddress from,
+              uint64_t size);
+  Status submit(const Submission &submission);
+  Status readBack(DeviceAddress from, void *host, uint64_t size);
+  Status record(OpenCLEvent &event);
+  Status waitFor(OpenCLEvent &event);
+
+private:
+  friend class OpenCLEvent;
+  static opencl::Memory memoryOf(DeviceAddress address) {
+    return static_cast<opencl::Memory>(address.base);
+  }
+  opencl::Code launch(const CommandList &list, uint32_t index,
+                      const char *&call);
+  Status expectFaults(RunControl &run);
+  opencl::Code copyWithin(DeviceAddress to, DeviceAddress from, uint64_t size);
+  opencl::Code kernelFor(const OpenCLKernel &kernel, opencl::Kernel &out);
+  opencl::Code readFault(opencl::EventId *outMarker);
+  Status lookAtFault(uint64_t seenLaunches);
+  Status finish();
+  Status lose(const char *call, opencl::Code code);
+  Status check(const char *call, opencl::Code code) {
+    return code == 0 ? Status() : lose(call, code);
+  }
+
+  OpenCLDevice &device;
+  const opencl::Functions &cl;
+  const uint32_t workers;
+  const DeviceAddress scratch;
+  const uint64_t scratchBytes; // of one worker
+  opencl::CommandQueue queue = nullptr;
+  opencl::Memory fault = nullptr;
+
+  struct OwnKernel {
+    const OpenCLKernel *kernel;
+    opencl::Kernel object;
+  };
+  std::vector<OwnKernel> kernels; // by address
+
+  // Of launches whose fault nobody has looked at yet.
+  std::mutex mutex;
+  RunControl *control = nullptr; // null: there are none
+  uint64_t launches = 0;         // of all times
+  uint32_t seenFault[ASHLAR_OPENCL_STATUS_WORDS] = {};
+};
+
+} // namespace ashlar::runtime
+
+#endif // ASHLAR_RUNTIME_LIB_DEVICES_OPENCL_OPENCLQUEUE_H
