@@ -6,6 +6,7 @@
 #include "ashlar/Interpret/Interpret.h"
 #include "ashlar/Targets/CPU/Passes.h"
 #include "ashlar/Targets/CPU/Targets.h"
+#include "ashlar/Targets/OpenCL/Passes.h"
 #include "ashlar/Targets/OpenCL/Targets.h"
 #include "ashlar/Targets/Reference/Targets.h"
 #include "ashlar/Targets/Systolic/Passes.h"
@@ -17,6 +18,7 @@
 #include "ashlar/Transforms/Precision/Passes.h"
 #include "ashlar/Transforms/Schedule/Passes.h"
 #include "ashlar/Transforms/Simplify/Passes.h"
+#include "ashlar/Transforms/Simt/Passes.h"
 #include "ashlar/Transforms/Tile/Passes.h"
 #include "ashlar/Transforms/Verify/Passes.h"
 #include "mlir/InitAllDialects.h"
@@ -41,10 +43,12 @@ void ashlar::registerAllPasses() {
   registerFusePasses();
   registerInterpretPasses();
   registerLanesPasses();
+  registerOpenCLPasses();
   registerPlacePasses();
   registerSchedulePasses();
   registerPrecisionPasses();
   registerSimplifyPasses();
+  registerSimtPasses();
   registerSystolicPasses();
   registerTilePasses();
   registerVerifyPasses();

@@ -290,12 +290,16 @@ Offset<fb::Kernel> IndexBuilder::kernel(exec::KernelOp kernel,
   const ProgramBinary &own =
       device == 0 ? binary : binary.companions[device - 1];
   auto [cycles, bound] = predictKernel(kernel, own);
+  Offset<flatbuffers::Vector<uint32_t>> block;
+  if (std::optional<ArrayRef<int64_t>> threads = kernel.getBlock())
+    block =
+        b.CreateVector(std::vector<uint32_t>(threads->begin(), threads->end()));
   return fb::CreateKernel(
       b, b.CreateString(name), b.CreateString(symbol), executable + device,
       strings(nodes), flops ? size(flops) : size(0), size(kernelBytes(kernel)),
       own.codeBytes.lookup(symbol), *kernel.getScratchBytes(),
       kernel.getNumBindings(), kernel.getNumParameters(), cycles,
-      b.CreateString(bound.str()));
+      b.CreateString(bound.str()), block);
 }
 
 /// Of several pieces, what none computes; views and commands are what one has.
@@ -349,9 +353,13 @@ Offset<void> IndexBuilder::command(Operation &op,
     for (const std::string &name : nodeNames(launch.getLoc()))
       nodes.push_back(b.CreateSharedString(name));
     type = fb::Command::Dispatch;
-    return fb::CreateDispatch(b, number, b.CreateVector(bindings),
-                              b.CreateVector(parameters),
-                              size(kernel.getGroups()), b.CreateVector(nodes))
+    Offset<flatbuffers::Vector<Offset<fb::SizeExpression>>> grid;
+    if (kernel.getBlock())
+      grid = b.CreateVector(
+          std::vector<Offset<fb::SizeExpression>>{size(kernel.getGroups())});
+    return fb::CreateDispatch(
+               b, number, b.CreateVector(bindings), b.CreateVector(parameters),
+               size(kernel.getGroups()), b.CreateVector(nodes), grid)
         .Union();
   }
   if (auto copy = dyn_cast<exec::CopyOp>(op)) {
@@ -520,6 +528,11 @@ Offset<fb::Program> IndexBuilder::program(unsigned number, unsigned &section) {
     features.push_back(ASHLAR_MODULE_FEATURE_PIECES);
     others = b.CreateVector(further);
   }
+  auto hasBlock = [](exec::KernelOp kernel) { return bool(kernel.getBlock()); };
+  if (llvm::any_of(modules, [&](ModuleOp module) {
+        return llvm::any_of(module.getOps<exec::KernelOp>(), hasBlock);
+      }))
+    features.push_back(ASHLAR_MODULE_FORMAT_1_1);
   auto own = machine(binary.machine);
   auto absent = b.CreateVector(absentNodes(modules));
   return fb::CreateProgram(b, b.CreateString(target.getName().str()),

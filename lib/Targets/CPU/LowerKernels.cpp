@@ -22,7 +22,8 @@ static bool roundsToIntegers(func::FuncOp kernel) {
 
 FailureOr<cpu::LoweredKernels>
 ashlar::cpu::lowerKernels(ModuleOp program, unsigned device,
-                          const LoweringOptions &options) {
+                          const LoweringOptions &options,
+                          llvm::function_ref<void(OpPassManager &)> passes) {
   LoweredKernels lowered;
   lowered.all = ModuleOp::create(program.getLoc());
   OpBuilder b = OpBuilder::atBlockEnd(lowered.all->getBody());
@@ -35,12 +36,18 @@ ashlar::cpu::lowerKernels(ModuleOp program, unsigned device,
     clone.setName(kernel.getSymName());
     clone.setPublic();
     clone.removeArgAttrsAttr();
+    int64_t threads = 1;
+    for (int64_t count : kernel.getBlock().value_or(ArrayRef<int64_t>()))
+      threads *= count;
     lowered.kernels.push_back({module, kernel.getSymName().str(),
                                nodeName(kernel.getLoc()),
-                               roundsToIntegers(body)});
+                               roundsToIntegers(body), threads});
   }
   PassManager pm(program.getContext());
-  buildLoweringPipeline(pm.nest<ModuleOp>(), options);
+  OpPassManager &each = pm.nest<ModuleOp>();
+  if (passes)
+    passes(each);
+  buildLoweringPipeline(each, options);
   if (failed(pm.run(*lowered.all)))
     return failure();
   return lowered;

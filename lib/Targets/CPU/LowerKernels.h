@@ -26,14 +26,17 @@ struct LoweredKernels {
     /// last bit of a product decides: it is rounded before anything is added to
     /// it, as in the definition.
     bool roundsToIntegers;
+    int64_t threads; ///< of a workgroup
   };
   std::vector<Kernel> kernels;
 };
 
-/// Lowers copies of the kernels of `program` that are the device's.
-mlir::FailureOr<LoweredKernels> lowerKernels(mlir::ModuleOp program,
-                                             unsigned device,
-                                             const LoweringOptions &options);
+/// Lowers copies of the kernels of `program` that are the device's; behind
+/// `passes` on each of their modules.
+mlir::FailureOr<LoweredKernels>
+lowerKernels(mlir::ModuleOp program, unsigned device,
+             const LoweringOptions &options,
+             llvm::function_ref<void(mlir::OpPassManager &)> passes = nullptr);
 
 /// From loops over vectors and memrefs to the LLVM dialect; runs on a module
 /// of one kernel.

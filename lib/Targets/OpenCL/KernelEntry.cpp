@@ -20,16 +20,24 @@ static Value *callBuiltIn(IRBuilder<> &b, StringRef name) {
   return call;
 }
 
-/// The kernel never asks for more than one.
-static void setWorkgroupSize(Function &entry) {
+static void setWorkgroupSize(Function &entry, int64_t threads) {
   LLVMContext &context = entry.getContext();
-  Metadata *one =
-      ConstantAsMetadata::get(ConstantInt::get(Type::getInt32Ty(context), 1));
-  entry.setMetadata("reqd_work_group_size",
-                    MDNode::get(context, {one, one, one}));
+  auto number = [&](int64_t value) -> Metadata * {
+    return ConstantAsMetadata::get(
+        ConstantInt::get(Type::getInt32Ty(context), value));
+  };
+  entry.setMetadata(
+      "reqd_work_group_size",
+      MDNode::get(context, {number(threads), number(1), number(1)}));
 }
 
-void ashlar::opencl::addKernelEntry(Module &module, StringRef symbol) {
+void ashlar::opencl::addKernelEntry(Module &module, StringRef symbol,
+                                    int64_t threads) {
+  // A barrier must stay where all threads meet it.
+  if (Function *barrier = module.getFunction("_Z7barrierj")) {
+    barrier->setCallingConv(CallingConv::SPIR_FUNC);
+    barrier->addFnAttr(Attribute::Convergent);
+  }
   Function *body = module.getFunction(symbol);
   body->setName(symbol + ".body");
   body->setLinkage(GlobalValue::InternalLinkage);
@@ -48,7 +56,7 @@ void ashlar::opencl::addKernelEntry(Module &module, StringRef symbol) {
                                  GlobalValue::ExternalLinkage, symbol, module);
   entry->setCallingConv(CallingConv::SPIR_KERNEL);
   entry->addFnAttr(Attribute::NoUnwind);
-  setWorkgroupSize(*entry);
+  setWorkgroupSize(*entry, threads);
   b.SetInsertPoint(BasicBlock::Create(context, "", entry));
 
   Argument *scratch = entry->getArg(bindings + behind);

@@ -7,10 +7,11 @@
 namespace ashlar::opencl {
 
 /// Adds the kernel that the runtime launches (ashlar/runtime/opencl_abi.h): a
-/// workgroup of one work-item finds its share of the groups and its scratch and
-/// calls the body, the function `symbol` of pointers, numbers, scratch, first
-/// group and end, which is inlined.
-void addKernelEntry(llvm::Module &module, llvm::StringRef symbol);
+/// workgroup of so many threads finds its share of the groups and its scratch
+/// and calls the body, the function `symbol` of pointers, numbers, scratch,
+/// first group and end, which is inlined.
+void addKernelEntry(llvm::Module &module, llvm::StringRef symbol,
+                    int64_t threads);
 
 } // namespace ashlar::opencl
 

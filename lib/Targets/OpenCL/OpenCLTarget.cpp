@@ -3,6 +3,7 @@
 #include "../CPU/LowerKernels.h"
 #include "../LLVM/LLVMModule.h"
 #include "WriteSpirv.h"
+#include "ashlar/Targets/OpenCL/Passes.h"
 #include "ashlar/Transforms/Pipelines/KernelPipelines.h"
 #include "mlir/IR/Threading.h"
 
@@ -12,8 +13,11 @@ using namespace ashlar::opencl;
 
 void OpenCLTarget::buildKernelPipeline(OpPassManager &program,
                                        const KernelOptions &options) const {
-  buildLanesPipeline(program, {machine().vectors.bytes, machine().vectors.count,
-                               options.steps});
+  LanesOptions lanes = {machine().vectors.bytes, machine().vectors.count,
+                        options.steps};
+  if (!machine().scopes.empty())
+    lanes.threads = machine().vectors.bytes / 4;
+  buildLanesPipeline(program, lanes);
 }
 
 FailureOr<ProgramBinary> OpenCLTarget::emit(ModuleOp program,
@@ -23,7 +27,9 @@ FailureOr<ProgramBinary> OpenCLTarget::emit(ModuleOp program,
   lowering.approximate = !options.plain;
   lowering.fma = true;
   lowering.convertsF16 = false;
-  auto lowered = cpu::lowerKernels(program, options.device, lowering);
+  auto lowered = cpu::lowerKernels(
+      program, options.device, lowering,
+      [](OpPassManager &pm) { pm.addPass(createLowerThreadsPass()); });
   if (failed(lowered))
     return failure();
   auto &kernels = lowered->kernels;
@@ -33,9 +39,9 @@ FailureOr<ProgramBinary> OpenCLTarget::emit(ModuleOp program,
   std::vector<llvm::SmallVector<char, 0>> bitcodes(kernels.size());
   std::vector<std::string> errors(kernels.size());
   parallelFor(program.getContext(), 0, kernels.size(), [&](size_t i) {
-    auto bitcode =
-        compileKernel({kernels[i].module, kernels[i].symbol, kernels[i].nodes},
-                      machine(), write);
+    auto bitcode = compileKernel({kernels[i].module, kernels[i].symbol,
+                                  kernels[i].nodes, kernels[i].threads},
+                                 machine(), write);
     if (bitcode)
       bitcodes[i] = std::move(*bitcode);
     else

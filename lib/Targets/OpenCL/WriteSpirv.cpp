@@ -98,7 +98,7 @@ ashlar::opencl::compileKernel(const KernelSource &kernel,
     return createStringError("translation to LLVM IR failed");
   module->setTargetTriple((*target)->getTargetTriple());
   module->setDataLayout((*target)->createDataLayout());
-  addKernelEntry(*module, kernel.symbol);
+  addKernelEntry(*module, kernel.symbol, kernel.threads);
   moveBFloatsAsIntegers(*module);
   saveText(options.saveTemps, kernel.symbol + ".ll", *module);
   HeldDiagnostics diagnostics(context);

@@ -17,6 +17,7 @@ struct KernelSource {
   mlir::ModuleOp module; ///< holds the function `symbol`
   std::string symbol;
   std::string nodes; ///< of the model, for errors
+  int64_t threads;   ///< of a workgroup
 };
 
 struct WriteOptions {

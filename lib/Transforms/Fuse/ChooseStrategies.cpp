@@ -527,8 +527,9 @@ struct ChooseStrategies
         return packRows(op);
       if (op.getStrategyAttr())
         return;
-      if (!machine.scopes.empty())
-        return chooseByLevels(op);
+      if (!machine.scopes.empty() &&
+          (chooseByLevels(op) || machine.vectors.bytes == 0))
+        return;
       int64_t columns = found.size() < known.size() ? known[found.size()] : 0;
       recordPrediction(op, chooseStrategy(op, machine, tuning.get(), openSizes,
                                           columns, scratchBytes));
@@ -541,13 +542,13 @@ struct ChooseStrategies
       signalPassFailure();
   }
   /// Where groups of threads or arrays compute one part together.
-  void chooseByLevels(tile::ContractOp op) {
+  bool chooseByLevels(tile::ContractOp op) {
     std::optional<LevelChoice> choice = chooseLevels(op, machine);
     if (!choice) {
       remark::missed(op.getLoc(), about(op, "Strategy", "strategy"))
           << "no unit of " << machine.name << " takes " << spell(productOf(op))
           << ", or none of its tiles fits";
-      return;
+      return false;
     }
     op.setStrategyAttr(choice->strategy);
     recordPrediction(op, choice->prediction);
@@ -557,6 +558,7 @@ struct ChooseStrategies
           << remark::metric("Cycles", int64_t(choice->prediction.cycles()))
           << " cycles, bound by "
           << remark::metric("Bound", choice->prediction.bound().str());
+    return true;
   }
   static std::string spell(const ProductTypes &types) {
     return types.left + " times " + types.right + " into " + types.accumulator;

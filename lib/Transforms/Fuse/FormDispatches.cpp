@@ -34,6 +34,15 @@ int64_t ashlar::deviceOf(Operation *op) {
   return device ? device.getInt() : 0;
 }
 
+/// A contraction elsewhere, behind which its target takes what it can; or one
+/// of threads that share accumulators, who compute nothing else.
+static bool standsAlone(Operation *op) {
+  auto contract = dyn_cast<tile::ContractOp>(op);
+  return contract && (contract.getDevice().value_or(0) != 0 ||
+                      (contract.getStrategyAttr() &&
+                       contract.getStrategyAttr().isShared()));
+}
+
 namespace {
 bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()); }
 
@@ -179,8 +188,7 @@ public:
       if (op->use_empty())
         continue;
       SmallVector<Operation *> group = {op};
-      // What follows a contraction elsewhere is for its target to take.
-      bool joins = fuse && !(deviceOf(op) && isa<tile::ContractOp>(op));
+      bool joins = fuse && !standsAlone(op);
       if (linalg::LinalgOp producer = joins ? findProducer(op) : nullptr)
         group.insert(group.begin(), producer);
       if (joins) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Transforms/Pipelines/KernelPipelines.h"
 #include "ashlar/Transforms/Lanes/Passes.h"
+#include "ashlar/Transforms/Simt/Passes.h"
 #include "ashlar/Transforms/Tile/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Passes.h"
@@ -29,10 +30,12 @@ void ashlar::buildLanesPipeline(OpPassManager &program,
   whole.addPass(createExpandWinogradPass({options.vectorBytes}));
   if (options.takes(PipelineStep::ExpandContracts)) {
     whole.addPass(createExpandContractsPass());
-    whole.addPass(createExpandCopiesPass());
+    if (options.threads)
+      program.addPass(createDistributeLanesPass({options.threads}));
+    program.nest<func::FuncOp>().addPass(createExpandCopiesPass());
   }
   if (!options.takes(PipelineStep::VectorizeSteps))
-    whole.addPass(createTileToLoopsPass());
+    program.nest<func::FuncOp>().addPass(createTileToLoopsPass());
   OpPassManager &bodies = formGroups(program);
   if (options.takes(PipelineStep::VectorizeGenerics)) {
     VectorizeGenericsPassOptions vectors;

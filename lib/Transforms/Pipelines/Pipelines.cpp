@@ -117,7 +117,8 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
       function.addPass(createPlaceOperationsPass(
           options.machine, options.companions, options.hostStandsIn,
           options.openSizes, /*absorbsRows=*/all, options.choices));
-    if (all && !options.exactConvolution &&
+    // Threads that share accumulators have no form for it yet.
+    if (all && !options.exactConvolution && options.machine.scopes.empty() &&
         options.takes(PipelineStep::FormWinograd))
       function.addPass(createFormWinogradPass(
           options.machine, options.tuning, options.openSizes,

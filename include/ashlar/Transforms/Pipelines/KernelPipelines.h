@@ -14,6 +14,9 @@ namespace ashlar {
 struct LanesOptions {
   int64_t vectorBytes, registers; ///< of one; how many
   unsigned steps = numSteps;      ///< that are taken
+  /// That issue a step together, where strategies say that threads share an
+  /// accumulator; other kernels are a thread's. 0: none do.
+  int64_t threads = 0;
 
   bool takes(PipelineStep step) const { return unsigned(step) < steps; }
 };

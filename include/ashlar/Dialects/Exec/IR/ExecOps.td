@@ -85,6 +85,8 @@ def Exec_KernelOp : Exec_Op<"kernel", [
     - `device`: which of the program's devices runs it, as of `exec.dispatch`.
     - `grid`: how many groups it has, at most along three dims; `scratch`: bytes
       for each worker. Missing until the target's pipeline has formed groups.
+    - `block`: threads of a workgroup, each of which computes one group: one to
+      three numbers, the fastest first; without, a worker computes a range.
     - `nodes`: the model's nodes that it computes.
     - `flops`: arithmetic operations of one call.
     - `cycles`, `bound`: what one worker would take if the strategies of its
@@ -98,6 +100,7 @@ def Exec_KernelOp : Exec_Op<"kernel", [
                        DefaultValuedOptionalAttr<I64Attr, "0">:$device,
                        OptionalAttr<TypedArrayAttrBase<Exec_SizeAttr,
                                     "sizes">>:$grid,
+                       OptionalAttr<DenseI64ArrayAttr>:$block,
                        OptionalAttr<I64Attr>:$scratch_bytes,
                        OptionalAttr<StrArrayAttr>:$nodes,
                        OptionalAttr<Exec_SizeAttr>:$flops,
@@ -108,7 +111,7 @@ def Exec_KernelOp : Exec_Op<"kernel", [
                        OptionalAttr<DenseI64ArrayAttr>:$aliases);
   let assemblyFormat = [{
     $sym_name (`calls` $body^)? `:` $bindings (`device` $device^)?
-    (`grid` $grid^)? (`scratch` $scratch_bytes^)? attr-dict
+    (`grid` $grid^)? (`block` $block^)? (`scratch` $scratch_bytes^)? attr-dict
   }];
   let builders = [OpBuilder<(ins "::llvm::StringRef":$name,
                                  "::mlir::FunctionType":$bindings)>];

@@ -326,6 +326,13 @@ def Tile_StrategyAttr : AttrDef<Tile_Dialect, "Strategy"> {
     bool hasGrid() const { return !getGrids().empty(); }
     /// Whether the grid shares out terms.
     bool splitsTerms() const { return !getPartials().empty(); }
+    /// Whether operands come through rings: threads or arrays that compute a
+    /// part together read them there.
+    bool isShared() const {
+      return ::llvm::any_of(getHops(), [](HopAttr hop) {
+        return hop.getKind() == HopKind::Ring;
+      });
+    }
     /// One worker's part of a dim; 0: all of it.
     int64_t getWorkerTile(unsigned dim) const;
     /// What an accumulator holds of a parallel dim, and how many terms of a

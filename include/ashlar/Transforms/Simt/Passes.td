@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// From the tile program to threads that compute one part together, on any
+// machine that has such.
+#ifndef ASHLAR_TRANSFORMS_SIMT_PASSES_TD
+#define ASHLAR_TRANSFORMS_SIMT_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def DistributeLanesPass : Pass<"ashlar-distribute-lanes", "::mlir::ModuleOp"> {
+  let summary = "Give each thread of a workgroup its share of a part";
+  let description = [{
+    Before: kernels whose accumulators say which group of lanes has which part
+    (`!tile.acc<.., groups = [..]>`), and rings. After, in such kernels: what
+    one thread does. An accumulator is the values that the thread has of it:
+    lane l of a group has elements l, l + `lanes`, and so on, of the group's
+    part, counted row by row. A ring is memory of the workgroup, a copy is done
+    by all threads side by side, and a wait is a barrier; so is a release where
+    the ring has one slot, since with two of them the next wait stands between
+    the last read and the next write. The kernel's `block` says how many threads
+    a workgroup has. Other kernels stay as they are.
+  }];
+  let options = [Option<"lanes", "lanes", "int64_t", "16",
+                        "Threads that issue one step together">];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::gpu::GPUDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+#endif // ASHLAR_TRANSFORMS_SIMT_PASSES_TD

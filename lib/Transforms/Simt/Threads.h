@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ASHLAR_LIB_TRANSFORMS_SIMT_THREADS_H
+#define ASHLAR_LIB_TRANSFORMS_SIMT_THREADS_H
+
+#include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace ashlar::simt {
+
+/// The address space of memory that a workgroup's threads share, as LLVM's
+/// targets number it.
+constexpr int64_t workgroupSpace = 3;
+
+/// Who computes a kernel together.
+struct Threads {
+  int64_t lanes;      ///< of one group
+  int64_t count;      ///< of all groups
+  mlir::Value number; ///< of this one, from 0 on
+};
+
+/// Turns rings, copies, waits and releases into memory of the workgroup, loops
+/// over all threads and barriers. Emits an error where a copy is none of
+/// theirs.
+mlir::LogicalResult shareRings(mlir::Operation *kernel, const Threads &threads);
+
+/// Turns accumulators into the values that a thread has of them.
+mlir::LogicalResult distributeAccumulators(mlir::Operation *kernel,
+                                           const Threads &threads);
+
+} // namespace ashlar::simt
+
+#endif // ASHLAR_LIB_TRANSFORMS_SIMT_THREADS_H
