@@ -108,7 +108,9 @@ TEST_F(OpenCLKernels, BindingsBeginWhereTheirOffsetsSay) {
            {count, 16});
   ASSERT_TRUE(ops().submit(queue, work.submission()).ok());
   ASSERT_TRUE(
-      ops().readBack(queue, memory, out.data(), out.size() * sizeof(float)).ok());
+      ops()
+          .readBack(queue, memory, out.data(), out.size() * sizeof(float))
+          .ok());
   std::vector<float> expected = in;
   constexpr size_t row = stride / sizeof(float);
   for (size_t i = 0; i < count; ++i)
@@ -124,7 +126,8 @@ TEST_F(OpenCLKernels, GroupsAreSharedOutAmongWorkgroupsWithScratchEach) {
     for (int64_t groups : {1, 2, 3, 7, 100}) {
       DeviceAddress scratch = allocate(before + workers * scratchBytes),
                     out = allocate(groups * 32);
-      void *queue = makeQueue(uint32_t(workers), scratch + before, scratchBytes);
+      void *queue =
+          makeQueue(uint32_t(workers), scratch + before, scratchBytes);
       std::vector<int64_t> clean((before + workers * scratchBytes) / 8, -1);
       copyIn(queue, scratch, clean);
       Dispatches work;
@@ -136,7 +139,8 @@ TEST_F(OpenCLKernels, GroupsAreSharedOutAmongWorkgroupsWithScratchEach) {
           ops().readBack(queue, scratch, left.data(), left.size() * 8).ok());
       int64_t count = std::min(groups, workers);
       for (int64_t i = 0; i < count; ++i) {
-        for (int64_t g = groups * i / count; g < groups * (i + 1) / count; ++g) {
+        for (int64_t g = groups * i / count; g < groups * (i + 1) / count;
+             ++g) {
           EXPECT_EQ(said[4 * g], i);
           EXPECT_EQ(said[4 * g + 1], count);
           EXPECT_EQ(said[4 * g + 2], 999);

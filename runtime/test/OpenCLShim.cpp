@@ -57,8 +57,8 @@ template <typename Result, typename... Given, const char *const &name>
 struct Forward<Result (*)(Given...), name> {
   static Result call(Given... given) {
     static auto *function = reinterpret_cast<Result (*)(Given...)>(real(name));
-    using Last = std::tuple_element_t<sizeof...(Given) - 1,
-                                      std::tuple<Given...>>;
+    using Last =
+        std::tuple_element_t<sizeof...(Given) - 1, std::tuple<Given...>>;
     using First = std::tuple_element_t<0, std::tuple<Given...>>;
     [[maybe_unused]] auto last =
         std::get<sizeof...(Given) - 1>(std::tuple<Given...>(given...));

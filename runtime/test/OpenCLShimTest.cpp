@@ -4,9 +4,9 @@
 // status, nothing leaks by the shim's own count, and whoever begins anew is
 // served. Runs with the shim as its loader.
 
+#include "OpenCLShim.h"
 #include "Loaded.h"
 #include "NeedsOpenCL.h"
-#include "OpenCLShim.h"
 
 #include <dlfcn.h>
 

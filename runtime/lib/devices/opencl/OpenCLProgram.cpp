@@ -61,9 +61,9 @@ Status OpenCLProgram::find(const KernelForm &form, const void **outKernel) {
   Kernel kernel = found.make(device, code);
   if (!kernel)
     return code == invalidKernelName
-               ? corrupt(concat("the SPIR-V module lacks the kernel ",
-                                form.symbol),
-                         form.symbol)
+               ? corrupt(
+                     concat("the SPIR-V module lacks the kernel ", form.symbol),
+                     form.symbol)
                : device.failed("clCreateKernel", code);
   uint32_t arguments = 0;
   code = device.cl.GetKernelInfo(kernel, kernelNumArgs, sizeof(arguments),

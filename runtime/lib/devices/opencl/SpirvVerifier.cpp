@@ -16,9 +16,9 @@ static constexpr uint32_t physical64 = 2, modelOpenCL = 2;
 
 Status verifySpirv(const void *image, uint64_t size) {
   auto refuse = [](const Words &why) {
-    return corrupt(concat("the code is no SPIR-V module for OpenCL: ",
-                          why.text()),
-                   ASHLAR_OPENCL_FORMAT);
+    return corrupt(
+        concat("the code is no SPIR-V module for OpenCL: ", why.text()),
+        ASHLAR_OPENCL_FORMAT);
   };
   uint64_t count = size / 4;
   auto word = [&](uint64_t index) {
