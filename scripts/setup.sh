@@ -16,7 +16,8 @@ Installs the packages that Ashlar is built and tested with, on Debian 12:
 
   - system packages through apt-get (needs root: uses sudo where you are not);
   - Python packages into .deps/venv inside the repository (no root);
-  - ONNX's schema, out of the Python package, into .deps/onnx (no root).
+  - ONNX's schema, out of the Python package, into .deps/onnx (no root);
+  - on x86-64, an OpenCL driver for the processor into .deps/opencl (no root).
 
 It can be repeated at any time; what is there is not touched.
 
@@ -38,6 +39,7 @@ compiler_packages=(
   libprotobuf-dev protobuf-compiler libonnx-testdata
   python3 python3-dev python3-venv unzip git groff-base bubblewrap
   qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+  ocl-icd-libopencl1
 )
 
 # The schema of the pinned onnx wheel; the importer is generated from it.
@@ -182,6 +184,39 @@ copy_onnx_schema() {
   mv "$target.new" "$target"
 }
 
+# The loader finds it by .deps/opencl/icd: scripts/opencl_env.sh.
+install_opencl_driver() {
+  local list="$root/scripts/requirements_opencl.txt" target="$deps/opencl" stamp
+  local start driver
+  # There are no wheels of it for other machines; its tests are skipped there.
+  [ "$(uname -m)" = x86_64 ] || return 0
+  # The loader is told where the driver is, so a moved clone needs it anew.
+  stamp="$(sha256sum "$list" | cut -d' ' -f1) $target"
+  [ "$(cat "$target/.installed" 2>/dev/null)" != "$stamp" ] || return 0
+  if [ $check_only = yes ]; then
+    printf 'missing: the OpenCL driver in .deps/opencl\n'
+    incomplete=yes
+    return 0
+  fi
+
+  say "Installing an OpenCL driver for the processor into .deps/opencl"
+  start=$(now)
+  rm -rf "$target"
+  quietly "$logs/pip-opencl.log" "$deps/venv/bin/python" -m pip install \
+    --disable-pip-version-check --no-deps --no-cache-dir \
+    --only-binary :all: --prefix "$target" -r "$list" ||
+    fail "pip could not install the OpenCL driver" \
+      "The log: $logs/pip-opencl.log"
+  driver=$(echo "$target"/lib/libintelocl.so.*.*)
+  [ -f "$driver" ] || fail "the package intel-opencl-rt has no libintelocl.so"
+  # Copies of what stands beside them, and a plug-in for a linker: 400 MB.
+  rm -f "$target"/lib/{libintelocl.so,libcommon_clang.so,icx-lto.so}
+  mkdir -p "$target/icd"
+  printf '%s\n' "$driver" >"$target/icd/intel.icd"
+  printf '%s\n' "$stamp" >"$target/.installed"
+  note "  done in $(seconds_since "$start") s"
+}
+
 is_expected_schema() {
   [ "$(sha256sum "$1" | cut -d' ' -f1)" = "$onnx_proto_sha256" ]
 }
@@ -193,5 +228,6 @@ install_system_packages
 if [ $runtime_only = no ]; then
   install_python_packages
   copy_onnx_schema
+  install_opencl_driver
 fi
 [ $incomplete = no ]

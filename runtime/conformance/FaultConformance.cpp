@@ -62,6 +62,8 @@ struct Sample {
   const char *name;
   ModuleBuilder (*make)();
   const char *here, *elsewhere; // where it is served
+  // Beyond the first calls, every so many fails: where each load takes long.
+  uint64_t step = 1;
   // Over two devices, of which the further one is always ":0".
   bool isShared() const { return make == sharedModule; }
 };
@@ -80,9 +82,9 @@ const Sample samples[] = {
     {"guardedSizes", growingModule, "guard:0", "guard:1"},
     {"guardedControl", controlModule, "guard:0", "guard:1"},
     {"guardedMaps", mappedModule, "guard:0", "guard:1"},
-    {"opencl", onOpenCL<sampleModule>, "opencl:0", "opencl:1"},
-    {"openclSizes", onOpenCL<growingModule>, "opencl:0", "opencl:1"},
-    {"openclControl", onOpenCL<controlModule>, "opencl:0", "opencl:1"},
+    {"opencl", onOpenCL<sampleModule>, "opencl:0", "opencl:1", 5},
+    {"openclSizes", onOpenCL<growingModule>, "opencl:0", "opencl:1", 5},
+    {"openclControl", onOpenCL<controlModule>, "opencl:0", "opencl:1", 17},
     {"shared", sharedModule, "cpu:0", "cpu:1"},
     {"guardedShared", sharedModule, "guard:0", "guard:1"}};
 
@@ -191,7 +193,7 @@ TEST_P(Faults, EveryCallFailsOnce) {
     failed = call;
     return Status(ASHLAR_INTERNAL, "injected failure");
   };
-  for (failing = 1;; ++failing) {
+  for (failing = 1;; failing += failing < 30 ? 1 : GetParam().step) {
     // A runtime each, since a lost device stays lost.
     ashlar_runtime_release(runtime);
     runtime =

@@ -94,7 +94,12 @@ static std::vector<uint8_t> readCode(const char *path) {
           std::istreambuf_iterator<char>()};
 }
 
-std::vector<uint8_t> openclKernels() { return readCode(ASHLAR_TEST_SPIRV); }
+std::vector<uint8_t> openclKernels() {
+  return readCode(ASHLAR_TEST_SPIRV "/Kernels.spv");
+}
+std::vector<uint8_t> openclUnresolved() {
+  return readCode(ASHLAR_TEST_SPIRV "/Unresolved.spv");
+}
 
 bool ModuleBuilder::useOpenCL() {
   std::vector<uint8_t> code = openclKernels();

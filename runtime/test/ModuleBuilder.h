@@ -87,6 +87,8 @@ private:
 
 /// The SPIR-V of Kernels.cl; empty where no compiler has made it.
 std::vector<uint8_t> openclKernels();
+/// Another one, with a function that is nowhere.
+std::vector<uint8_t> openclUnresolved();
 
 /// Recomputes the header's hash after the index was changed in place.
 void rehashIndex(ModuleBytes &bytes);

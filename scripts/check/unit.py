@@ -12,6 +12,8 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
 
 def first_line(text, otherwise):
     for line in (text or "").splitlines():
@@ -26,9 +28,11 @@ def run(build, extra=()):
     result.parent.mkdir(parents=True, exist_ok=True)
     result.unlink(missing_ok=True)
     # Two at a time: the machine has at least two cores, and some tests
-    # measure time.
+    # measure time. Where setup.sh has installed an OpenCL driver, some run on
+    # it.
     subprocess.run(
-        ["ctest", "--test-dir", build, "--output-on-failure", "-j", "2",
+        ["bash", "-c", '. "$0" && exec "$@"', ROOT / "scripts/opencl_env.sh",
+         "ctest", "--test-dir", build, "--output-on-failure", "-j", "2",
          # By the clock, so it is for what hangs only.
          "--timeout", "1800", "--output-junit", result, *extra],
         stdin=subprocess.DEVNULL)

@@ -30,7 +30,7 @@ uint64_t OpenCLDevice::number(uint32_t what) const {
   // Some are of 32 bits, which little-endian machines leave in front.
   uint64_t value = 0;
   return cl.GetDeviceInfo(id, what, sizeof(value), &value, nullptr) == 0 ? value
-                                                                        : 0;
+                                                                         : 0;
 }
 
 Status OpenCLDevice::open(Platform platform, uint32_t ordinal) {
@@ -42,11 +42,11 @@ Status OpenCLDevice::open(Platform platform, uint32_t ordinal) {
   if (text(deviceIlVersion).find("SPIR-V") != std::string::npos &&
       number(deviceAddressBits) == 64) {
     createProgram = cl.CreateProgramWithIL;
-    // Before OpenCL 2.1 it is an extension.
-    if (!createProgram)
+    // In older drivers it is an extension's, whatever the loader has.
+    if (!createProgram || text(deviceVersion) < "OpenCL 2.1")
       createProgram = reinterpret_cast<decltype(createProgram)>(
-          cl.GetExtensionFunctionAddressForPlatform(platform,
-                                                    "clCreateProgramWithILKHR"));
+          cl.GetExtensionFunctionAddressForPlatform(
+              platform, "clCreateProgramWithILKHR"));
   }
   const intptr_t properties[] = {contextPlatform,
                                  reinterpret_cast<intptr_t>(platform), 0};
@@ -68,11 +68,11 @@ Status OpenCLDevice::checkMemory(uint64_t size) const {
 
 Status OpenCLDevice::allocate(uint64_t size, Memory &out) {
   if (size > blockBytes)
-    return failure(
-        ASHLAR_OUT_OF_BUDGET,
-        concat("no memory for ", size, " bytes: ", name, " gives at most ",
-               blockBytes, " at once; run a smaller model or a smaller batch"),
-        name);
+    return failure(ASHLAR_OUT_OF_BUDGET,
+                   concat("no memory for ", size, " bytes: ", name,
+                          " gives at most ", blockBytes,
+                          " at once; run a smaller model or a smaller batch"),
+                   name);
   ASHLAR_RETURN_IF_ERROR(checkMemory(size));
   Code code = 0;
   // There is no buffer of no bytes.

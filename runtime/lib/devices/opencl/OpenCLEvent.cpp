@@ -24,26 +24,27 @@ EventId OpenCLEvent::take(OpenCLQueue *&outQueue, uint64_t &outLaunches) {
   return marker;
 }
 
-/// Negative also where what the marker stands behind has failed.
-Code OpenCLEvent::await(EventId marker, uint64_t timeoutNanoseconds,
-                        bool &came) const {
+/// Where something fails, `call` is what.
+Code OpenCLEvent::await(EventId marker, uint64_t timeoutNanoseconds, bool &came,
+                        const char *&call) const {
   const Functions &cl = device.cl;
-  Code waited = 0;
-  if (timeoutNanoseconds == UINT64_MAX)
-    waited = cl.WaitForEvents(1, &marker);
+  bool isForever = timeoutNanoseconds == UINT64_MAX;
+  Code waited = isForever ? cl.WaitForEvents(1, &marker) : 0;
   uint64_t start = Trace::now();
   // Nobody who hurries waits with a limit, so it is enough to look in.
   for (uint64_t pause = 10;; pause = pause < 500 ? 2 * pause : pause) {
     Code state = 0;
     Code code = cl.GetEventInfo(marker, eventExecutionStatus, sizeof(state),
                                 &state, nullptr);
-    came = code != 0 || waited != 0 || state <= 0;
-    if (code == 0 && state < 0)
+    // It has the code of what it stands behind; who waits, a general one.
+    call = "a command";
+    if (state < 0)
       return state;
-    if (code != 0 || waited != 0)
+    call = waited != 0 ? "clWaitForEvents" : "clGetEventInfo";
+    if (waited != 0 || code != 0)
       return waited != 0 ? waited : code;
-    if (came || (timeoutNanoseconds != UINT64_MAX &&
-                 Trace::now() - start >= timeoutNanoseconds))
+    came = state == 0;
+    if (came || (!isForever && Trace::now() - start >= timeoutNanoseconds))
       return 0;
     std::this_thread::sleep_for(std::chrono::microseconds(pause));
   }
@@ -56,9 +57,10 @@ Status OpenCLEvent::wait(uint64_t timeoutNanoseconds, bool *outCame) {
   *outCame = true;
   if (!taken)
     return {};
-  Code code = await(taken, timeoutNanoseconds, *outCame);
+  const char *call;
+  Code code = await(taken, timeoutNanoseconds, *outCame, call);
   device.cl.ReleaseEvent(taken);
-  ASHLAR_RETURN_IF_ERROR(from->check("clWaitForEvents", code));
+  ASHLAR_RETURN_IF_ERROR(from->check(call, code));
   return *outCame ? from->lookAtFault(seen) : Status();
 }
 

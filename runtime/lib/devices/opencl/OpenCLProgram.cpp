@@ -2,9 +2,8 @@
 
 #include "OpenCLProgram.h"
 
+#include "SpirvVerifier.h"
 #include "ashlar/runtime/opencl_abi.h"
-
-#include <cstring>
 
 namespace ashlar::runtime {
 
@@ -24,20 +23,16 @@ std::string OpenCLProgram::buildLog() const {
       device.cl.GetProgramBuildInfo(program, device.id, programBuildLog, size,
                                     &log[0], nullptr) != 0)
     return "it left no log";
-  // The beginning says what is wrong; messages are cut at the end.
-  return concat("its log: ", log.c_str());
+  log.resize(size - 1); // without the end of the text
+  // What is wrong stands first or last, by driver; messages are not long.
+  constexpr size_t most = 1200;
+  if (log.size() > most)
+    log.replace(most / 2, log.size() - most, "\n...\n");
+  return concat("its log: ", log);
 }
 
 Status OpenCLProgram::build(const void *image, uint64_t size) {
-  constexpr uint32_t magic = 0x07230203;
-  constexpr uint64_t headerBytes = 20;
-  uint32_t first = 0;
-  if (size >= headerBytes)
-    std::memcpy(&first, image, sizeof(first));
-  if (first != magic || size % sizeof(first) != 0)
-    return corrupt(concat("the code of ", size,
-                          " bytes is no SPIR-V module: compile the model again"),
-                   ASHLAR_OPENCL_FORMAT);
+  ASHLAR_RETURN_IF_ERROR(verifySpirv(image, size));
   if (!device.createProgram)
     return failure(ASHLAR_UNSUPPORTED,
                    concat(device.name, " takes no SPIR-V: install a driver "
@@ -66,9 +61,9 @@ Status OpenCLProgram::find(const KernelForm &form, const void **outKernel) {
   Kernel kernel = found.make(device, code);
   if (!kernel)
     return code == invalidKernelName
-               ? corrupt(concat("the SPIR-V module lacks the kernel ",
-                                form.symbol),
-                         form.symbol)
+               ? corrupt(
+                     concat("the SPIR-V module lacks the kernel ", form.symbol),
+                     form.symbol)
                : device.failed("clCreateKernel", code);
   uint32_t arguments = 0;
   code = device.cl.GetKernelInfo(kernel, kernelNumArgs, sizeof(arguments),

@@ -107,11 +107,10 @@ Status OpenCLQueue::readBack(DeviceAddress from, void *host, uint64_t size) {
   if (hasLaunched)
     ASHLAR_RETURN_IF_ERROR(check("clEnqueueReadBuffer", readFault(nullptr)));
   if (size != 0)
-    ASHLAR_RETURN_IF_ERROR(
-        check("clEnqueueReadBuffer",
-              cl.EnqueueReadBuffer(queue, memoryOf(from), true,
-                                   size_t(from.offset), size_t(size), host, 0,
-                                   nullptr, nullptr)));
+    ASHLAR_RETURN_IF_ERROR(check(
+        "clEnqueueReadBuffer",
+        cl.EnqueueReadBuffer(queue, memoryOf(from), true, size_t(from.offset),
+                             size_t(size), host, 0, nullptr, nullptr)));
   else
     ASHLAR_RETURN_IF_ERROR(check("clFinish", cl.Finish(queue)));
   return lookAtFault(seen);

@@ -28,7 +28,7 @@ private:
   /// Null: it was never recorded. The caller releases it.
   opencl::EventId take(OpenCLQueue *&outQueue, uint64_t &outLaunches);
   opencl::Code await(opencl::EventId marker, uint64_t timeoutNanoseconds,
-                     bool &came) const;
+                     bool &came, const char *&call) const;
 
   const OpenCLDevice &device;
   std::mutex mutex;

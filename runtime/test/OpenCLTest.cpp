@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Modules on the device opencl, through the C API.
+
+#include "Loaded.h"
+#include "NeedsOpenCL.h"
+
+#include <thread>
+
+using namespace ashlar::test;
+
+namespace {
+
+class OpenCL : public RuntimeTest {
+protected:
+  void SetUp() override {
+    if (std::string why = whyNoOpenCL(); !why.empty())
+      GTEST_SKIP() << why;
+    RuntimeTest::SetUp();
+  }
+  void loadThere(ModuleBuilder builder) {
+    ASSERT_TRUE(builder.useOpenCL());
+    loadOn("opencl:0", std::move(builder));
+  }
+};
+
+TEST_F(OpenCL, ComputesWhatTheProcessorDoes) {
+  loadThere(sampleModule());
+  ashlar_module_info_t info = ASHLAR_MODULE_INFO_INIT;
+  ASSERT_OK(ashlar_module_query(module, &info));
+  EXPECT_STREQ(info.device, "opencl:0");
+  for (uint32_t threads : {1u, 2u, 5u}) {
+    start(threads);
+    for (size_t misalignment : {0, 4})
+      for (bool isOwned : {false, true}) {
+        SampleArguments a(sampleCount, misalignment);
+        if (isOwned)
+          a.outputs[0].data = nullptr;
+        ASSERT_OK(
+            ashlar_session_run(session, "main", a.inputs, 2, a.outputs, 1));
+        a.expectResult();
+      }
+    ashlar_session_release(session);
+    session = nullptr;
+  }
+}
+
+TEST_F(OpenCL, FollowsSizes) {
+  loadThere(growingModule());
+  start(2);
+  for (int64_t count : {256, 1, 17, 200}) {
+    SampleArguments a(count);
+    ASSERT_OK(ashlar_session_run(session, "main", a.inputs, 2, a.outputs, 1));
+    a.expectResult();
+  }
+}
+
+TEST_F(OpenCL, ReadsWhatDecides) {
+  loadThere(controlModule());
+  start(2);
+  for (uint8_t isSet : {0, 1}) {
+    uint8_t flags[2] = {isSet, 1};
+    Floats x(sampleCount), z(sampleCount);
+    for (int64_t i = 0; i < sampleCount; ++i)
+      x[size_t(i)] = float(i % 31);
+    ashlar_tensor_t inputs[2] = {tensorOf(x.data(), sampleCount),
+                                 flagsOf(flags)};
+    ashlar_tensor_t output = tensorOf(z.data(), sampleCount);
+    ASSERT_OK(ashlar_session_run(session, "main", inputs, 2, &output, 1));
+    for (size_t i = 0; i < size_t(sampleCount); ++i) {
+      // The first row has moved on to the second.
+      size_t from = isSet && i / 16 == 1 ? i - 16 : i;
+      EXPECT_EQ(z[i], (isSet ? 2 : 1) * x[from]) << i;
+    }
+    flags[1] = 0;
+    expectSays(ashlar_session_run(session, "main", inputs, 2, &output, 1),
+               ASHLAR_INVALID_ARGUMENT, "the second flag must be set");
+  }
+}
+
+TEST_F(OpenCL, AKernelThatFailsIsNamedAndTheNextRunGoesWell) {
+  loadThere(checkingModule());
+  start(2);
+  Floats x(sampleCount), z(sampleCount);
+  for (size_t i = 0; i < size_t(sampleCount); ++i)
+    x[i] = float(i);
+  ashlar_tensor_t input = tensorOf(x.data(), sampleCount),
+                  output = tensorOf(z.data(), sampleCount);
+  for (int round = 0; round < 3; ++round) {
+    x[0] = 3;
+    ASSERT_OK(ashlar_session_run(session, "main", &input, 1, &output, 1));
+    EXPECT_EQ(z[0], 3);
+    EXPECT_EQ(z[255], 255);
+    x[0] = -1;
+    expectSays(ashlar_session_run(session, "main", &input, 1, &output, 1),
+               ASHLAR_INVALID_ARGUMENT, "node_of_check_f32");
+    x[0] = -2;
+    expectSays(ashlar_session_run(session, "main", &input, 1, &output, 1),
+               ASHLAR_INTERNAL, "77");
+  }
+}
+
+TEST_F(OpenCL, SessionsOnTwoThreadsDoNotMeet) {
+  loadThere(sampleModule());
+  auto serve = [&](float shift) {
+    ashlar_session_options_t options = withThreads(2);
+    ashlar_session_t *own = nullptr;
+    ASSERT_OK(ashlar_session_create(module, nullptr, &options, &own));
+    for (int round = 0; round < 200; ++round) {
+      SampleArguments a;
+      for (size_t i = 0; i < size_t(sampleCount); ++i)
+        a.x[i] += shift;
+      ASSERT_OK(ashlar_session_run(own, "main", a.inputs, 2, a.outputs, 1));
+      a.expectResult();
+    }
+    ashlar_session_release(own);
+  };
+  std::thread other([&] { serve(100); });
+  serve(7);
+  other.join();
+}
+
+TEST_F(OpenCL, MemoryIsChargedAndGivenBack) {
+  ASSERT_OK(ashlar_budget_create(runtime, "tenant", ASHLAR_UNLIMITED, &budget));
+  loadThere(sampleModule());
+  ashlar_budget_statistics_t now = ASHLAR_BUDGET_STATISTICS_INIT;
+  ASSERT_OK(ashlar_budget_query(budget, &now));
+  uint64_t weights = sampleCount * sizeof(float);
+  EXPECT_GE(now.current, weights);
+  start(2);
+  ashlar_budget_statistics_t more = ASHLAR_BUDGET_STATISTICS_INIT;
+  ASSERT_OK(ashlar_budget_query(budget, &more));
+  EXPECT_GE(more.current, now.current + 2 * weights);
+  ashlar_session_release(session);
+  ashlar_module_release(module);
+  session = nullptr;
+  module = nullptr;
+  ASSERT_OK(ashlar_budget_query(budget, &now));
+  EXPECT_EQ(now.current, 0u);
+}
+
+TEST_F(OpenCL, RequirementsAreExtensions) {
+  ModuleBuilder b = sampleModule();
+  b.program().required_features.push_back("cl_ashlar_imaginary");
+  ASSERT_TRUE(b.useOpenCL());
+  ModuleBytes file = b.build();
+  ashlar_load_options_t options = trusting();
+  const char *there = "opencl:0";
+  options.devices = &there;
+  options.device_count = 1;
+  expectSays(ashlar_module_load_memory(runtime, file.data(), file.size(),
+                                       &options, &module),
+             ASHLAR_UNSUPPORTED, "opencl:0 lacks cl_ashlar_imaginary");
+}
+
+} // namespace
