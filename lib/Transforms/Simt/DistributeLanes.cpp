@@ -46,7 +46,12 @@ static LogicalResult checkAlone(func::FuncOp kernel) {
     if (!isa<scf::ForallOp>(op) && !isMemoryEffectFree(&op))
       return op.emitOpError("expected nothing beside the parts of a kernel "
                             "whose threads compute each together");
-  return success();
+  auto found = kernel.walk([](memref::AllocOp op) {
+    op.emitOpError("expected no memory of its own in a kernel whose threads "
+                   "compute each part together");
+    return WalkResult::interrupt();
+  });
+  return failure(found.wasInterrupted());
 }
 
 namespace {

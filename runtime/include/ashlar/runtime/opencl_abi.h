@@ -26,6 +26,10 @@
  * Workgroups run at the same time or one after the other, in any order; they
  * write disjoint bytes.
  *
+ * A kernel with a block of t threads, whose program requires "format-1.1", is
+ * launched with `groups` workgroups of t work-items: workgroup i computes group
+ * i, its work-items together. It has no scratch.
+ *
  * A kernel that meets a fault, one of the codes of kernel_abi.h or another
  * number other than 0, writes it to status[0] and `command` to status[1], if
  * status[0] is 0. Of several at the same time one is reported. A kernel after

@@ -40,6 +40,7 @@ constexpr uint64_t correctlyRounded = 1 << 7;
 
 /// What is asked of devices, programs, kernels and events.
 enum : uint32_t {
+  deviceMaxWorkGroupSize = 0x1004,
   deviceAddressBits = 0x100D,
   deviceMaxMemAllocSize = 0x1010,
   deviceSingleFpConfig = 0x101B,

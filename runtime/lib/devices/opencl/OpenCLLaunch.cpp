@@ -74,9 +74,13 @@ Code OpenCLQueue::launch(const CommandList &list, uint32_t index,
   if (arguments.code != 0)
     return arguments.code;
   call = "clEnqueueNDRangeKernel";
-  const size_t groups = size_t(std::min<int64_t>(command.extent, workers)),
-               one = 1;
-  return cl.EnqueueNDRangeKernel(queue, object, 1, nullptr, &groups, &one, 0,
+  const size_t threads = std::max<size_t>(kernel.threads, 1),
+               groups =
+                   kernel.threads
+                       ? size_t(command.extent)
+                       : size_t(std::min<int64_t>(command.extent, workers)),
+               all = groups * threads;
+  return cl.EnqueueNDRangeKernel(queue, object, 1, nullptr, &all, &threads, 0,
                                  nullptr, nullptr);
 }
 

@@ -54,9 +54,30 @@ Status OpenCLProgram::build(const void *image, uint64_t size) {
                  concat(cause.message(), "; ", buildLog()), device.name);
 }
 
+Status OpenCLProgram::checkForm(const KernelForm &form) const {
+  const uint32_t (&cluster)[3] = form.cluster, (&block)[3] = form.block;
+  if (!form.arguments.empty() || form.sharedBytes != 0 || block[1] > 1 ||
+      block[2] > 1 || cluster[0] * cluster[1] * cluster[2] != 1)
+    return failure(ASHLAR_UNSUPPORTED,
+                   concat("kernel ", form.symbol,
+                          " has clusters, workgroups of more than one "
+                          "dimension or arguments of its own order, which ",
+                          device.name, " does not have"),
+                   form.symbol);
+  uint64_t most = device.number(deviceMaxWorkGroupSize);
+  if (block[0] <= most)
+    return {};
+  return failure(ASHLAR_UNSUPPORTED,
+                 concat("kernel ", form.symbol, " needs workgroups of ",
+                        block[0], " threads, and ", device.name, " has ", most,
+                        " at most; compile for opencl:generic"),
+                 form.symbol);
+}
+
 Status OpenCLProgram::find(const KernelForm &form, const void **outKernel) {
-  ASHLAR_RETURN_IF_ERROR(requirePlain(form, "opencl"));
-  OpenCLKernel found = {program, form.symbol, form.bindings, form.integers};
+  ASHLAR_RETURN_IF_ERROR(checkForm(form));
+  OpenCLKernel found = {program, form.symbol, form.bindings, form.integers,
+                        form.block[0]};
   Code code = 0;
   Kernel kernel = found.make(device, code);
   if (!kernel)

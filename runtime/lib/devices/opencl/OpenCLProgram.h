@@ -15,6 +15,7 @@ struct OpenCLKernel {
   opencl::Program program;
   std::string symbol;
   uint32_t bindings, integers;
+  uint64_t threads; // of a workgroup for each group; 0: workers share them out
 
   opencl::Kernel make(const OpenCLDevice &device, opencl::Code &code) const {
     return device.cl.CreateKernel(program, symbol.c_str(), &code);
@@ -32,6 +33,8 @@ public:
 
 private:
   std::string buildLog() const;
+  /// Whether the device can launch it, in one dimension.
+  Status checkForm(const KernelForm &form) const;
 
   const OpenCLDevice &device;
   opencl::Program program = nullptr;
