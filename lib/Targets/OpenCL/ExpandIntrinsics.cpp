@@ -4,6 +4,7 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
 
 using namespace llvm;
 
@@ -73,7 +74,25 @@ static Type *withoutBFloats(Type *type) {
   return type;
 }
 
+/// Of variables that a workgroup's threads share.
+static void retypeGlobals(Module &module) {
+  for (GlobalVariable &global : make_early_inc_range(module.globals())) {
+    Type *type = withoutBFloats(global.getValueType());
+    if (type == global.getValueType())
+      continue;
+    auto *other = new GlobalVariable(module, type, global.isConstant(),
+                                     global.getLinkage(), UndefValue::get(type),
+                                     "", &global, GlobalValue::NotThreadLocal,
+                                     global.getAddressSpace());
+    other->setAlignment(global.getAlign());
+    other->takeName(&global);
+    global.replaceAllUsesWith(other);
+    global.eraseFromParent();
+  }
+}
+
 void ashlar::opencl::expandIntrinsics(Function &function) {
+  retypeGlobals(*function.getParent());
   for (Instruction &instruction :
        make_early_inc_range(instructions(function))) {
     if (auto *address = dyn_cast<GetElementPtrInst>(&instruction)) {

@@ -89,6 +89,9 @@ void ashlar::buildPrecisionPipeline(OpPassManager &pm,
 void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
                                const TileOptions &options) {
   OpPassManager &function = pm.nest<func::FuncOp>();
+  // Threads that share accumulators have no form of what holds several
+  // contractions yet.
+  bool joinsContracts = options.machine.scopes.empty();
   // A target that checks others takes ops as they are; all others get the same
   // kernels for contractions, whatever joins them.
   bool joins = fuse && options.fuse != FuseLevel::None;
@@ -117,8 +120,7 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
       function.addPass(createPlaceOperationsPass(
           options.machine, options.companions, options.hostStandsIn,
           options.openSizes, /*absorbsRows=*/all, options.choices));
-    // Threads that share accumulators have no form for it yet.
-    if (all && !options.exactConvolution && options.machine.scopes.empty() &&
+    if (all && !options.exactConvolution && joinsContracts &&
         options.takes(PipelineStep::FormWinograd))
       function.addPass(createFormWinogradPass(
           options.machine, options.tuning, options.openSizes,
@@ -136,7 +138,8 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
   dispatches.fuse = joins && groups;
   dispatches.rowBytes = all && groups ? options.machine.nearest().bytes : 0;
   dispatches.openSizes = options.openSizes;
-  if (int64_t bytes = options.machine.scoreBytes(); all && groups && bytes) {
+  if (int64_t bytes = options.machine.scoreBytes();
+      all && groups && joinsContracts && bytes) {
     FormAttentionPassOptions attention;
     attention.scoreBytes = bytes;
     attention.openSizes = options.openSizes;

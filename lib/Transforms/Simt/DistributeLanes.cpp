@@ -39,11 +39,22 @@ static int64_t countGroups(func::FuncOp kernel) {
   return groups;
 }
 
-/// The one loop over parts, beside which nothing touches memory: what does
-/// would be done by every thread, in no order.
+/// The one loop over parts, or the only part, beside which nothing touches
+/// memory: what does would be done by every thread, in no order.
 static LogicalResult checkAlone(func::FuncOp kernel) {
+  auto isPart = [](Operation *op) {
+    return op
+        ->walk([](Operation *inner) {
+          return isa<tile::TileDialect>(inner->getDialect())
+                     ? WalkResult::interrupt()
+                     : WalkResult::advance();
+        })
+        .wasInterrupted();
+  };
+  bool hasParts = !kernel.getOps<scf::ForallOp>().empty();
   for (Operation &op : kernel.getBody().front().without_terminator())
-    if (!isa<scf::ForallOp>(op) && !isMemoryEffectFree(&op))
+    if (!isMemoryEffectFree(&op) &&
+        (hasParts ? !isa<scf::ForallOp>(op) : !isPart(&op)))
       return op.emitOpError("expected nothing beside the parts of a kernel "
                             "whose threads compute each together");
   auto found = kernel.walk([](memref::AllocOp op) {
