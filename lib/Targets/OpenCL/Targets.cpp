@@ -36,7 +36,7 @@ static std::string check(const MachineModel &machine) {
 
 TargetInfo ashlar::opencl::openclTargetInfo() {
   return {"opencl",
-          {"generic", "subgroups"},
+          {"generic", "avx2", "subgroups"},
           machineFor,
           check,
           [](MachineModel machine) -> std::unique_ptr<Target> {

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// RUN: ashlar-opt %s --split-input-file --ashlar-distribute-lanes=lanes=4 --canonicalize --cse --verify-diagnostics | FileCheck %s
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#all = affine_map<(m, n) -> (m, n)>
+
+// Two groups of four lanes; each has two rows of eight columns, so a lane has
+// columns l and l + 4 of both. Slots of four elements lie five apart. One
+// barrier stands between both copies and the step, and none behind it, as there
+// are two slots of each ring.
+exec.kernel @product calls @product_body : (memref<6x12xf32>, memref<12x8xf32>) -> memref<6x8xf32>
+// CHECK: exec.kernel @product calls @product_body {{.*}} block [8]
+// CHECK-LABEL: func.func @product_body(
+// CHECK-SAME: %[[A:.*]]: memref<6x12xf32>, %[[B:.*]]: memref<12x8xf32>, %[[C:.*]]: memref<6x8xf32>)
+// CHECK-DAG: %[[T:.*]] = gpu.thread_id x
+// CHECK-DAG: %[[RA:.*]] = memref.alloca() : memref<40xf32, 3>
+// CHECK-DAG: %[[RB:.*]] = memref.alloca() : memref<64xf32, 3>
+// CHECK: scf.forall (%[[M:.*]]) = (0) to (6) step (4)
+// CHECK: scf.for {{.*}} iter_args({{.*}}) -> (f32, f32, f32, f32)
+// CHECK: memref.reinterpret_cast %[[RA]] to offset: {{.*}}, sizes: [4, 4], strides: [5, 1]
+// CHECK: scf.for %{{.*}} = %[[T]] to %c16 step %c8
+// CHECK: affine.delinearize_index %{{.*}} into (4, 4)
+// CHECK: scf.if
+// CHECK: memref.load
+// CHECK: } else {
+// CHECK: memref.store {{.*}} memref<4x4xf32, strided<[5, 1], offset: ?>, 3>
+// CHECK-NOT: gpu.barrier
+// CHECK: memref.reinterpret_cast %[[RB]] to offset: {{.*}}, sizes: [4, 8], strides: [8, 1]
+// CHECK: scf.for %{{.*}} = %[[T]] to %c32 step %c8
+// CHECK: gpu.barrier
+// CHECK-NOT: gpu.barrier
+// CHECK-DAG: arith.remui %[[T]], %c4
+// CHECK-DAG: arith.divui %[[T]], %c4
+// CHECK: scf.for {{.*}} iter_args({{.*}}) -> (f32, f32, f32, f32)
+// CHECK-COUNT-4: math.fma
+// CHECK-NOT: math.fma
+// CHECK-NOT: gpu.barrier
+// A row beyond the end is left out.
+// CHECK: scf.if
+// CHECK: arith.mulf
+// CHECK: memref.store
+func.func @product_body(%a: memref<6x12xf32>, %b: memref<12x8xf32>, %c: memref<6x8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c12 = arith.constant 12 : index
+  %zero = arith.constant 0.0 : f32
+  scf.forall (%m) = (0) to (6) step (4) {
+    %ra = tile.alloc : <2, 4x4xf32, "local", #tile.layout<pad [0, 1]>>
+    %rb = tile.alloc : <2, 4x8xf32, "local">
+    %none = tile.init %zero : f32 to <4x8xf32, groups = [group subgroup [2, 8]]>
+    %rows = affine.min affine_map<(d) -> (4, 6 - d)>(%m)
+    %all = scf.for %k = %c0 to %c12 step %c4 iter_args(%acc = %none) -> (!tile.acc<4x8xf32, groups = [group subgroup [2, 8]]>) {
+      %va = memref.subview %a[%m, %k] [%rows, 4] [1, 1] : memref<6x12xf32> to memref<?x4xf32, strided<[12, 1], offset: ?>>
+      %sa, %ta = tile.copy %va to %ra {map = #all, padded} : memref<?x4xf32, strided<[12, 1], offset: ?>> to <2, 4x4xf32, "local", #tile.layout<pad [0, 1]>>
+      tile.wait %ta
+      %vb = memref.subview %b[%k, 0] [4, 8] [1, 1] : memref<12x8xf32> to memref<4x8xf32, strided<[8, 1], offset: ?>>
+      %sb, %tb = tile.copy %vb to %rb {map = #all} : memref<4x8xf32, strided<[8, 1], offset: ?>> to <2, 4x8xf32, "local">
+      tile.wait %tb
+      %next = tile.step %acc, %sa, %sb {aMap = #mk, bMap = #kn, reduced = array<i64: 4>, unroll = 1 : i64} : <4x8xf32, groups = [group subgroup [2, 8]]>, !tile.slot<4x4xf32, "local", #tile.layout<pad [0, 1]>>, !tile.slot<4x8xf32, "local">
+      tile.release %sa : <4x4xf32, "local", #tile.layout<pad [0, 1]>>
+      tile.release %sb : <4x8xf32, "local">
+      scf.yield %next : !tile.acc<4x8xf32, groups = [group subgroup [2, 8]]>
+    }
+    %vc = memref.subview %c[%m, 0] [%rows, 8] [1, 1] : memref<6x8xf32> to memref<?x8xf32, strided<[8, 1], offset: ?>>
+    tile.drain %all to %vc : memref<?x8xf32, strided<[8, 1], offset: ?>> attributes {clipped, maps = [#all]} {
+    ^bb0(%sum: f32):
+      %y = arith.mulf %sum, %sum : f32
+      tile.yield %y : f32
+    } : <4x8xf32, groups = [group subgroup [2, 8]]>
+  } {tile.scope = "workgroup"}
+  return
+}
+
+// -----
+
+// A kernel of one thread's work stays as it is.
+// CHECK: exec.kernel @alone
+// CHECK-NOT: block
+// CHECK: tile.drain
+exec.kernel @alone calls @alone_body : () -> memref<4x8xf32>
+func.func @alone_body(%c: memref<4x8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %none = tile.init %zero : f32 to <4x8xf32>
+  tile.drain %none to %c : memref<4x8xf32> attributes {maps = [affine_map<(m, n) -> (m, n)>]} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  } : <4x8xf32>
+  return
+}
+
+// -----
+
+exec.kernel @beside calls @beside_body : () -> memref<4x8xf32>
+func.func @beside_body(%c: memref<4x8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{expected nothing beside the parts of a kernel whose threads compute each together}}
+  memref.store %zero, %c[%c0, %c0] : memref<4x8xf32>
+  scf.forall (%m) = (0) to (4) step (2) {
+    %none = tile.init %zero : f32 to <2x8xf32, groups = [group subgroup [1, 8]]>
+    %vc = memref.subview %c[%m, 0] [2, 8] [1, 1] : memref<4x8xf32> to memref<2x8xf32, strided<[8, 1], offset: ?>>
+    tile.drain %none to %vc : memref<2x8xf32, strided<[8, 1], offset: ?>> attributes {maps = [affine_map<(m, n) -> (m, n)>]} {
+    ^bb0(%sum: f32):
+      tile.yield %sum : f32
+    } : <2x8xf32, groups = [group subgroup [1, 8]]>
+  }
+  return
+}
+
+// -----
+
+exec.kernel @swizzled calls @swizzled_body : () -> memref<4x8xf32>
+func.func @swizzled_body(%c: memref<4x8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  // expected-error @below {{expected slots without a swizzle, for threads that copy by themselves}}
+  %ra = tile.alloc : <2, 8x8xf32, "local", #tile.layout<swizzle [1, 2, 3]>>
+  %s, %t = tile.copy %c to %ra {map = affine_map<(m, n) -> (m, n)>, padded} : memref<4x8xf32> to <2, 8x8xf32, "local", #tile.layout<swizzle [1, 2, 3]>>
+  tile.wait %t
+  tile.release %s : <8x8xf32, "local", #tile.layout<swizzle [1, 2, 3]>>
+  %none = tile.init %zero : f32 to <4x8xf32>
+  tile.drain %none to %c : memref<4x8xf32> attributes {maps = [affine_map<(m, n) -> (m, n)>]} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  } : <4x8xf32>
+  return
+}
