@@ -15,8 +15,9 @@ namespace ashlar {
 
 namespace {
 struct LowerThreads : ashlar::impl::LowerThreadsPassBase<LowerThreads> {
-  /// CLK_LOCAL_MEM_FENCE of OpenCL C.
-  static constexpr int64_t localFence = 1;
+  /// CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE of OpenCL C: a barrier of the
+  /// dialect gpu orders all memory of the workgroup.
+  static constexpr int64_t fences = 3;
 
   Value call(OpBuilder &b, Location at, StringRef name, int64_t argument,
              Type result) {
@@ -64,7 +65,7 @@ struct LowerThreads : ashlar::impl::LowerThreadsPassBase<LowerThreads> {
         op->getResult(0).replaceAllUsesWith(
             arith::IndexCastOp::create(b, at, b.getIndexType(), id));
       } else {
-        call(b, at, "_Z7barrierj", localFence, {});
+        call(b, at, "_Z7barrierj", fences, {});
       }
       op->erase();
     }

@@ -24,6 +24,18 @@ static OpPassManager &formGroups(OpPassManager &program) {
   return bodies;
 }
 
+/// Kernels of contractions, and others of which nothing else would stay.
+static void distributeLanes(OpPassManager &program,
+                            const LanesOptions &options) {
+  OpPassManager &bodies = program.nest<func::FuncOp>();
+  bodies.addPass(createGeneralizeKernelsPass());
+  TileGenericsPassOptions generics;
+  generics.elements = options.threads * options.groups * 4;
+  generics.whole = true;
+  bodies.addPass(createTileGenericsPass(generics));
+  program.addPass(createDistributeLanesPass({options.threads, options.groups}));
+}
+
 void ashlar::buildLanesPipeline(OpPassManager &program,
                                 const LanesOptions &options) {
   OpPassManager &whole = program.nest<func::FuncOp>();
@@ -31,7 +43,7 @@ void ashlar::buildLanesPipeline(OpPassManager &program,
   if (options.takes(PipelineStep::ExpandContracts)) {
     whole.addPass(createExpandContractsPass());
     if (options.threads)
-      program.addPass(createDistributeLanesPass({options.threads}));
+      distributeLanes(program, options);
     program.nest<func::FuncOp>().addPass(createExpandCopiesPass());
   }
   if (!options.takes(PipelineStep::VectorizeSteps))

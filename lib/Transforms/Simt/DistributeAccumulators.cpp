@@ -3,6 +3,7 @@
 #include "ashlar/Transforms/Tile/ConvertAccumulators.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -74,6 +75,17 @@ public:
         require(arith::CmpIOp::create(b, arith::CmpIPredicate::slt, place,
                                       arith::ConstantIndexOp::create(b, size)));
     return condition;
+  }
+
+  /// The same where it exists, elsewhere the first: to be read without harm.
+  SmallVector<Value> safePoint(ImplicitLocOpBuilder &b, int64_t i) const {
+    SmallVector<Value> place = point(b, i);
+    if (Value condition = exists(b, i)) {
+      Value zero = arith::ConstantIndexOp::create(b, 0);
+      for (Value &one : place)
+        one = arith::SelectOp::create(b, condition, one, zero);
+    }
+    return place;
   }
 
 private:
@@ -168,13 +180,59 @@ public:
       return arith::AddIOp::create(b, sum, arith::MulIOp::create(b, x, y));
     return math::FmaOp::create(b, x, y, sum);
   }
-  Value apply(Block &body, ValueRange arguments) {
+  Value loadPadded(Value memory, AffineMap map, ValueRange point) {
+    Value inside = isInside(memory, map, point);
+    if (!inside)
+      return load(memory, map, point);
+    Type element = cast<MemRefType>(memory.getType()).getElementType();
+    auto branch =
+        scf::IfOp::create(b, TypeRange(element), inside, /*withElse=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    scf::YieldOp::create(b, load(memory, map, point));
+    b.setInsertionPointToStart(branch.elseBlock());
+    Value zero = arith::ConstantOp::create(b, b.getZeroAttr(element));
+    scf::YieldOp::create(b, zero);
+    return branch.getResult(0);
+  }
+  Value apply(Block &body, ValueRange arguments, ValueRange point = {}) {
     IRMapping mapping;
     mapping.map(body.getArguments(), arguments);
     for (Operation &op : body.without_terminator())
-      b.clone(op, mapping);
+      if (auto index = dyn_cast<tile::IndexOp>(op))
+        mapping.map(index.getResult(), point[index.getDim()]);
+      else
+        b.clone(op, mapping);
     return mapping.lookupOrDefault(body.getTerminator()->getOperand(0));
   }
+
+  /// What all threads have of an accumulator, where each can read all of it
+  /// until `closeExchange`.
+  Value exchange(ValueRange values, const Share &share, tile::AccType type,
+                 Value threadNumber) {
+    MemRefType memory = MemRefType::get(
+        type.getShape(), type.getElementType(), MemRefLayoutAttrInterface(),
+        b.getI64IntegerAttr(simt::workgroupSpace));
+    Value shared;
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointAfterValue(threadNumber);
+      shared = memref::AllocaOp::create(b, memory);
+    }
+    for (auto [i, value] : llvm::enumerate(values)) {
+      SmallVector<Value> point = share.point(b, i);
+      OpBuilder::InsertionGuard guard(b);
+      if (Value condition = share.exists(b, i)) {
+        auto branch = scf::IfOp::create(b, condition, /*withElseRegion=*/false);
+        b.setInsertionPointToStart(branch.thenBlock());
+      }
+      memref::StoreOp::create(b, value, shared, point);
+    }
+    gpu::BarrierOp::create(b);
+    return shared;
+  }
+  /// Before the memory is written again.
+  void closeExchange() { gpu::BarrierOp::create(b); }
 
   ImplicitLocOpBuilder b;
 };
@@ -271,6 +329,121 @@ private:
   }
 };
 
+struct DistributeLoad : ThreadPattern<tile::LoadOp> {
+  using ThreadPattern::ThreadPattern;
+  LogicalResult
+  matchAndRewrite(tile::LoadOp op, OneToNOpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Writer w(op, rewriter);
+    Share share = shareOf(op.getAcc());
+    SmallVector<Value> values;
+    for (int64_t i = 0; i != share.count(); ++i) {
+      SmallVector<Value> point = share.safePoint(w.b, i);
+      values.push_back(op.getPadded()
+                           ? w.loadPadded(op.getMemory(), op.getMap(), point)
+                           : w.load(op.getMemory(), op.getMap(), point));
+    }
+    rewriter.replaceOpWithMultiple(op, {values});
+    return success();
+  }
+};
+
+struct DistributeMap : ThreadPattern<tile::MapOp> {
+  using ThreadPattern::ThreadPattern;
+  LogicalResult
+  matchAndRewrite(tile::MapOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Writer w(op, rewriter);
+    tile::AccType type = op.getAcc().getType();
+    Share share = shareOf(op.getAcc());
+    // What other threads have is exchanged first; the rest is at hand.
+    SmallVector<Value> shared(op.getInputs().size());
+    bool exchanges = false;
+    for (auto [j, input] : llvm::enumerate(op.getInputs())) {
+      auto acc = dyn_cast<tile::AccType>(input.getType());
+      if (!acc || isOwn(acc, type, op.getMap(j)))
+        continue;
+      shared[j] = w.exchange(adaptor.getInputs()[j], shareOf(input), acc,
+                             threads.number);
+      exchanges = true;
+    }
+    SmallVector<Value> values;
+    for (int64_t i = 0; i != share.count(); ++i) {
+      SmallVector<Value> point = share.safePoint(w.b, i);
+      SmallVector<Value> arguments;
+      for (auto [j, input] : llvm::enumerate(op.getInputs())) {
+        if (shared[j])
+          arguments.push_back(w.load(shared[j], op.getMap(j), point));
+        else if (isa<tile::AccType>(input.getType()))
+          arguments.push_back(adaptor.getInputs()[j][i]);
+        else
+          arguments.push_back(op.getPadded()
+                                  ? w.loadPadded(input, op.getMap(j), point)
+                                  : w.load(input, op.getMap(j), point));
+      }
+      values.push_back(w.apply(op.getBody().front(), arguments, point));
+    }
+    if (exchanges)
+      w.closeExchange();
+    rewriter.replaceOpWithMultiple(op, {values});
+    return success();
+  }
+
+private:
+  /// Each thread reads what it has itself.
+  static bool isOwn(tile::AccType from, tile::AccType to, AffineMap map) {
+    return from.getShape() == to.getShape() &&
+           from.getGroups() == to.getGroups() && map.isIdentity();
+  }
+};
+
+struct DistributeReduce : ThreadPattern<tile::ReduceOp> {
+  using ThreadPattern::ThreadPattern;
+  LogicalResult
+  matchAndRewrite(tile::ReduceOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Writer w(op, rewriter);
+    tile::AccType from = op.getAcc().getType();
+    Share share = shareOf(op.getResult());
+    Value shared = w.exchange(adaptor.getAcc(), shareOf(op.getAcc()), from,
+                              threads.number);
+    SmallVector<int64_t> sizes;
+    for (int64_t d : op.getDims())
+      sizes.push_back(from.getShape()[d]);
+    int64_t terms = 1;
+    for (int64_t size : sizes)
+      terms *= size;
+    SmallVector<Value> results;
+    for (int64_t i = 0; i != share.count(); ++i) {
+      SmallVector<Value> point = share.safePoint(w.b, i);
+      Value first = memref::LoadOp::create(w.b, shared, point);
+      auto loop = scf::ForOp::create(
+          w.b, arith::ConstantIndexOp::create(w.b, 1),
+          arith::ConstantIndexOp::create(w.b, terms),
+          arith::ConstantIndexOp::create(w.b, 1), ValueRange(first));
+      {
+        OpBuilder::InsertionGuard guard(w.b);
+        w.b.setInsertionPointToStart(loop.getBody());
+        SmallVector<OpFoldResult> basis;
+        for (int64_t size : sizes)
+          basis.push_back(w.b.getIndexAttr(size));
+        auto place = affine::AffineDelinearizeIndexOp::create(
+            w.b, loop.getInductionVar(), basis);
+        SmallVector<Value> at(point);
+        for (auto [d, index] : llvm::zip(op.getDims(), place.getResults()))
+          at[d] = index;
+        Value term = memref::LoadOp::create(w.b, shared, at);
+        scf::YieldOp::create(w.b, w.apply(op.getBody().front(),
+                                          {loop.getRegionIterArg(0), term}));
+      }
+      results.push_back(loop.getResult(0));
+    }
+    w.closeExchange();
+    rewriter.replaceOpWithMultiple(op, {results});
+    return success();
+  }
+};
+
 struct DistributeDrain : ThreadPattern<tile::DrainOp> {
   using ThreadPattern::ThreadPattern;
   LogicalResult
@@ -314,7 +487,8 @@ LogicalResult ashlar::simt::distributeAccumulators(Operation *kernel,
         return success();
       });
   RewritePatternSet patterns(context);
-  patterns.add<DistributeInit, DistributeAdd, DistributeStep, DistributeDrain>(
+  patterns.add<DistributeInit, DistributeLoad, DistributeAdd, DistributeMap,
+               DistributeReduce, DistributeStep, DistributeDrain>(
       converter, context, threads);
   return convertAccumulators(kernel, converter, std::move(patterns));
 }

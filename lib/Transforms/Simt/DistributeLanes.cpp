@@ -8,6 +8,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -18,18 +19,19 @@ namespace ashlar {
 #include "ashlar/Transforms/Simt/Passes.h.inc"
 } // namespace ashlar
 
-/// How many groups hold accumulators together; 0: nothing is shared.
-static int64_t countGroups(func::FuncOp kernel) {
-  int64_t groups = 0;
-  bool isShared =
+/// How many groups compute a kernel's accumulators together; 0: there are none.
+/// Where no groups are named, nobody but rings says so: `otherwise`.
+static int64_t countGroups(func::FuncOp kernel, int64_t otherwise) {
+  bool hasRings =
       kernel.walk([](tile::AllocOp) { return WalkResult::interrupt(); })
           .wasInterrupted();
+  int64_t groups = 0;
   kernel.walk([&](Operation *op) {
     for (Type type : op->getResultTypes()) {
       auto acc = dyn_cast<tile::AccType>(type);
-      if (!acc || (acc.getGroups().empty() && !isShared))
+      if (!acc)
         continue;
-      int64_t own = 1;
+      int64_t own = hasRings || !acc.getGroups().empty() ? 1 : otherwise;
       for (tile::LevelAttr level : acc.getGroups())
         for (auto [size, part] : llvm::zip(acc.getShape(), level.getParallel()))
           own *= part == 0 ? 1 : llvm::divideCeil(size, part);
@@ -37,6 +39,61 @@ static int64_t countGroups(func::FuncOp kernel) {
     }
   });
   return groups;
+}
+
+/// The memory that a view is of.
+static Value baseOf(Value memory) {
+  while (auto view = memory.getDefiningOp<ViewLikeOpInterface>())
+    memory = view.getViewSource();
+  return memory;
+}
+
+/// Gives a view, and those of it, the memory's address space.
+static void moveViews(Value memory, Attribute space) {
+  for (Operation *user : memory.getUsers())
+    if (isa<ViewLikeOpInterface>(user))
+      for (Value view : user->getResults())
+        if (auto type = dyn_cast<MemRefType>(view.getType())) {
+          view.setType(MemRefType::Builder(type).setMemorySpace(space));
+          moveViews(view, space);
+        }
+}
+
+/// What a part allocates is the workgroup's.
+static void shareAllocations(func::FuncOp kernel, Value threadNumber) {
+  SmallVector<memref::AllocOp> allocations;
+  kernel.walk([&](memref::AllocOp op) { allocations.push_back(op); });
+  OpBuilder b(kernel.getContext());
+  Attribute space = b.getI64IntegerAttr(simt::workgroupSpace);
+  for (memref::AllocOp alloc : allocations) {
+    b.setInsertionPointAfterValue(threadNumber);
+    Value memory = memref::AllocaOp::create(
+        b, alloc.getLoc(),
+        MemRefType(MemRefType::Builder(alloc.getType()).setMemorySpace(space)));
+    alloc.getResult().replaceAllUsesWith(memory);
+    alloc.erase();
+    moveViews(memory, space);
+  }
+}
+
+/// Lets all threads see what one of them stores, where another op reads it.
+static void addBarriers(func::FuncOp kernel) {
+  llvm::DenseSet<Value> read;
+  SmallVector<tile::DrainOp> drains;
+  kernel.walk([&](Operation *op) {
+    if (auto drain = dyn_cast<tile::DrainOp>(op))
+      drains.push_back(drain);
+    if (isa<tile::MapOp, tile::LoadOp>(op))
+      for (Value operand : op->getOperands())
+        if (isa<MemRefType>(operand.getType()))
+          read.insert(baseOf(operand));
+  });
+  for (tile::DrainOp drain : drains)
+    if (read.contains(baseOf(drain.getTarget()))) {
+      OpBuilder b(drain->getContext());
+      b.setInsertionPointAfter(drain);
+      gpu::BarrierOp::create(b, drain.getLoc());
+    }
 }
 
 /// The one loop over parts, or the only part, beside which nothing touches
@@ -53,13 +110,15 @@ static LogicalResult checkAlone(func::FuncOp kernel) {
   };
   bool hasParts = !kernel.getOps<scf::ForallOp>().empty();
   for (Operation &op : kernel.getBody().front().without_terminator())
-    if (!isMemoryEffectFree(&op) &&
+    if (!isa<memref::AllocOp>(op) && !isMemoryEffectFree(&op) &&
         (hasParts ? !isa<scf::ForallOp>(op) : !isPart(&op)))
       return op.emitOpError("expected nothing beside the parts of a kernel "
                             "whose threads compute each together");
   auto found = kernel.walk([](memref::AllocOp op) {
-    op.emitOpError("expected no memory of its own in a kernel whose threads "
-                   "compute each part together");
+    if (op.getType().hasStaticShape())
+      return WalkResult::advance();
+    op.emitOpError("expected memory of a size that is known, for all threads "
+                   "of a workgroup");
     return WalkResult::interrupt();
   });
   return failure(found.wasInterrupted());
@@ -76,19 +135,23 @@ struct DistributeLanes
       auto body = kernel.getBodyAttr()
                       ? symbols.lookup<func::FuncOp>(*kernel.getBody())
                       : func::FuncOp();
-      int64_t groups = body ? countGroups(body) : 0;
-      if (groups == 0)
+      int64_t own = body ? countGroups(body, groups) : 0;
+      if (own == 0)
         continue;
-      if (failed(checkAlone(body)))
-        return signalPassFailure();
       OpBuilder b(body.getBody());
       Value number =
           gpu::ThreadIdOp::create(b, body.getLoc(), gpu::Dimension::x);
-      simt::Threads threads{lanes, lanes * groups, number};
+      simt::Threads threads{lanes, lanes * own, number};
+      if (failed(checkAlone(body)))
+        return signalPassFailure();
+      shareAllocations(body, number);
+      addBarriers(body);
       if (failed(simt::shareRings(body, threads)) ||
           failed(simt::distributeAccumulators(body, threads)))
         return signalPassFailure();
       kernel.setBlock(ArrayRef<int64_t>{threads.count});
+      // Who reads an element need not be who writes what takes its place.
+      kernel.removeAliasesAttr();
     }
   }
 };

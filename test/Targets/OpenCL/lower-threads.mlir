@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// RUN: ashlar-opt %s --ashlar-opencl-lower-threads | FileCheck %s
+// RUN: ashlar-opt %s --ashlar-lower-threads | FileCheck %s
 
 // CHECK-DAG: memref.global "private" @[[SHARED:.*]] : memref<32xf32, 3> = uninitialized {alignment = 64 : i64}
 // CHECK-DAG: func.func private @_Z7barrierj(i32)
@@ -19,7 +19,7 @@ func.func @kernel(%y: memref<32xf32>) {
   %x = memref.load %y[%t] : memref<32xf32>
   // CHECK: memref.store %{{.*}}, %[[M]][%[[T]]]
   memref.store %x, %m[%t] : memref<32xf32, 3>
-  // CHECK: %[[FENCE:.*]] = arith.constant 1 : i32
+  // CHECK: %[[FENCE:.*]] = arith.constant 3 : i32
   // CHECK: call @_Z7barrierj(%[[FENCE]])
   gpu.barrier
   %z = memref.load %m[%t] : memref<32xf32, 3>

@@ -75,18 +75,62 @@ func.func @product_body(%a: memref<6x12xf32>, %b: memref<12x8xf32>, %c: memref<6
 
 // -----
 
-// A kernel of one thread's work stays as it is.
+// A kernel without accumulators stays as it is.
 // CHECK: exec.kernel @alone
 // CHECK-NOT: block
-// CHECK: tile.drain
-exec.kernel @alone calls @alone_body : () -> memref<4x8xf32>
-func.func @alone_body(%c: memref<4x8xf32>) {
+// CHECK: memref.store
+exec.kernel @alone calls @alone_body : () -> memref<f32>
+func.func @alone_body(%c: memref<f32>) {
   %zero = arith.constant 0.0 : f32
-  %none = tile.init %zero : f32 to <4x8xf32>
-  tile.drain %none to %c : memref<4x8xf32> attributes {maps = [affine_map<(m, n) -> (m, n)>]} {
-  ^bb0(%sum: f32):
-    tile.yield %sum : f32
-  } : <4x8xf32>
+  memref.store %zero, %c[] : memref<f32>
+  return
+}
+
+// -----
+
+// Where no groups are named, eight of four lanes have all together: of two rows
+// of twenty each thread has one element, and the last eight a second one. Sums
+// of rows come from what all have stored, and go to all again.
+// CHECK: exec.kernel @rows {{.*}} block [32]
+// CHECK-LABEL: func.func @rows_body(
+// CHECK-SAME: %[[X:.*]]: memref<2x20xf32>, %[[Y:.*]]: memref<2x20xf32>)
+// CHECK-DAG: %[[T:.*]] = gpu.thread_id x
+// CHECK-DAG: %[[ALL:.*]] = memref.alloca() : memref<2x20xf32, 3>
+// CHECK-DAG: %[[SUMS:.*]] = memref.alloca() : memref<2x1xf32, 3>
+// CHECK: memref.store %{{.*}}, %[[ALL]]
+// CHECK: scf.if
+// CHECK: memref.store %{{.*}}, %[[ALL]]
+// CHECK: gpu.barrier
+// CHECK: scf.for {{.*}} iter_args({{.*}}) -> (f32)
+// CHECK: memref.load %[[ALL]]
+// CHECK: arith.addf
+// CHECK: gpu.barrier
+// CHECK: scf.if
+// CHECK: memref.store %{{.*}}, %[[SUMS]]
+// CHECK: gpu.barrier
+// CHECK: memref.load %[[SUMS]]
+// CHECK: arith.divf
+// CHECK: memref.load %[[SUMS]]
+// CHECK: arith.divf
+// CHECK: gpu.barrier
+// CHECK: memref.store %{{.*}}, %[[Y]]
+exec.kernel @rows calls @rows_body : (memref<2x20xf32>) -> memref<2x20xf32>
+func.func @rows_body(%x: memref<2x20xf32>, %y: memref<2x20xf32>) {
+  %a = tile.load %x {map = affine_map<(m, n) -> (m, n)>} : memref<2x20xf32> to <2x20xf32>
+  %s = tile.reduce %a over [1] : !tile.acc<2x20xf32> -> !tile.acc<2x1xf32> {
+  ^bb0(%p: f32, %q: f32):
+    %r = arith.addf %p, %q : f32
+    tile.yield %r : f32
+  }
+  %z = tile.map %a, %s maps [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m, 0)>] : !tile.acc<2x20xf32>, !tile.acc<2x1xf32> -> !tile.acc<2x20xf32> {
+  ^bb0(%p: f32, %q: f32):
+    %r = arith.divf %p, %q : f32
+    tile.yield %r : f32
+  }
+  tile.drain %z to %y : memref<2x20xf32> attributes {maps = [affine_map<(m, n) -> (m, n)>]} {
+  ^bb0(%p: f32):
+    tile.yield %p : f32
+  } : <2x20xf32>
   return
 }
 

@@ -5,7 +5,7 @@
 include "mlir/Pass/PassBase.td"
 
 def LowerThreadsPass
-    : Pass<"ashlar-opencl-lower-threads", "::mlir::ModuleOp"> {
+    : Pass<"ashlar-lower-threads", "::mlir::ModuleOp"> {
   let summary = "Say threads and barriers as OpenCL's functions";
   let description = [{
     Before: `gpu.thread_id x`, `gpu.barrier` and stack slots in the memory of a

@@ -14,14 +14,19 @@ def DistributeLanesPass : Pass<"ashlar-distribute-lanes", "::mlir::ModuleOp"> {
     (`!tile.acc<.., groups = [..]>`), and rings. After, in such kernels: what
     one thread does. An accumulator is the values that the thread has of it:
     lane l of a group has elements l, l + `lanes`, and so on, of the group's
-    part, counted row by row. A ring is memory of the workgroup, a copy is done
+    part, counted row by row; where no groups are named, all threads have it
+    together. A ring is memory of the workgroup, a copy is done
     by all threads side by side, and a wait is a barrier; so is a release where
     the ring has one slot, since with two of them the next wait stands between
-    the last read and the next write. The kernel's `block` says how many threads
-    a workgroup has. Other kernels stay as they are.
+    the last read and the next write. What `tile.map` and `tile.reduce` need of
+    other threads goes through memory of the workgroup, as do allocations, and a
+    barrier stands behind what a later op reads. The kernel's `block` says how
+    many threads a workgroup has. Kernels without accumulators stay as they are.
   }];
   let options = [Option<"lanes", "lanes", "int64_t", "16",
-                        "Threads that issue one step together">];
+                        "Threads that issue one step together">,
+                 Option<"groups", "groups", "int64_t", "8",
+                        "Groups of a kernel that names none">];
   let dependentDialects = ["::mlir::affine::AffineDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::gpu::GPUDialect",

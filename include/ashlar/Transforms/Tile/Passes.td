@@ -92,7 +92,9 @@ def TileGenericsPass : Pass<"ashlar-tile-generics", "::mlir::func::FuncOp"> {
     says why.
   }];
   let options = [Option<"elements", "elements", "int64_t", "4096",
-                        "What one accumulator holds at most">];
+                        "What one accumulator holds at most">,
+                 Option<"whole", "whole", "bool", "false",
+                        "Only kernels in whose parts nothing else would stay">];
   let dependentDialects = ["::ashlar::tile::TileDialect",
                            "::mlir::affine::AffineDialect",
                            "::mlir::arith::ArithDialect",
