@@ -14,6 +14,12 @@ namespace ashlar::runtime {
 extern const DeviceOps openclDeviceOps;
 }
 
+/// What a driver allocates and keeps is its own affair, under ASan as well.
+extern "C" __attribute__((weak, used, visibility("default"))) const char *
+__lsan_default_suppressions() {
+  return "leak:libintelocl.so\nleak:libcommon_clang.so\nleak:libpocl\n";
+}
+
 namespace ashlar::test {
 
 /// Empty: they can run on opencl:0.

@@ -43,7 +43,8 @@ Status OpenCLDevice::open(Platform platform, uint32_t ordinal) {
       number(deviceAddressBits) == 64) {
     createProgram = cl.CreateProgramWithIL;
     // In older drivers it is an extension's, whatever the loader has.
-    if (!createProgram || text(deviceVersion) < "OpenCL 2.1")
+    std::string version = text(deviceVersion);
+    if (!createProgram || (!version.empty() && version < "OpenCL 2.1"))
       createProgram = reinterpret_cast<decltype(createProgram)>(
           cl.GetExtensionFunctionAddressForPlatform(
               platform, "clCreateProgramWithILKHR"));
@@ -52,7 +53,7 @@ Status OpenCLDevice::open(Platform platform, uint32_t ordinal) {
                                  reinterpret_cast<intptr_t>(platform), 0};
   Code code = 0;
   context = cl.CreateContext(properties, 1, &id, nullptr, nullptr, &code);
-  return check("clCreateContext", context ? 0 : code);
+  return context ? Status() : failed("clCreateContext", code);
 }
 
 Status OpenCLDevice::checkMemory(uint64_t size) const {

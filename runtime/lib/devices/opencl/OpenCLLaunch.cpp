@@ -21,7 +21,7 @@ Code OpenCLQueue::kernelFor(const OpenCLKernel &kernel, Kernel &out) {
   if (at == kernels.end() || at->kernel != &kernel) {
     Kernel made = kernel.make(device, code);
     if (!made)
-      return code;
+      return code != 0 ? code : outOfResources;
     at = kernels.insert(at, {&kernel, made});
   }
   out = at->object;
