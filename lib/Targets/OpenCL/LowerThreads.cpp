@@ -42,7 +42,7 @@ struct LowerThreads : ashlar::impl::LowerThreadsPassBase<LowerThreads> {
     int64_t number = 0;
     SmallVector<Operation *> ops;
     module.walk([&](Operation *op) {
-      auto slot = dyn_cast<memref::AllocaOp>(op);
+      auto slot = dyn_cast<memref::AllocOp>(op);
       if (isa<gpu::ThreadIdOp, gpu::BarrierOp>(op) ||
           (slot && slot.getType().getMemorySpace()))
         ops.push_back(op);
@@ -50,7 +50,7 @@ struct LowerThreads : ashlar::impl::LowerThreadsPassBase<LowerThreads> {
     for (Operation *op : ops) {
       OpBuilder b(op);
       Location at = op->getLoc();
-      if (auto slot = dyn_cast<memref::AllocaOp>(op)) {
+      if (auto slot = dyn_cast<memref::AllocOp>(op)) {
         std::string name = "shared" + std::to_string(number++);
         OpBuilder top = OpBuilder::atBlockBegin(module.getBody());
         memref::GlobalOp::create(top, at, name, top.getStringAttr("private"),

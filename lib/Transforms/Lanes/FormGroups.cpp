@@ -152,6 +152,9 @@ private:
 
   LogicalResult measureScratch() {
     auto result = function.walk([&](memref::AllocOp alloc) {
+      // The target's to place: memory of a workgroup.
+      if (alloc.getType().getMemorySpace())
+        return WalkResult::advance();
       FailureOr<int64_t> bytes = allocationBytes(alloc);
       if (failed(bytes))
         return WalkResult::interrupt();

@@ -24,16 +24,16 @@ static OpPassManager &formGroups(OpPassManager &program) {
   return bodies;
 }
 
-/// Kernels of contractions, and others of which nothing else would stay.
-static void distributeLanes(OpPassManager &program,
-                            const LanesOptions &options) {
-  OpPassManager &bodies = program.nest<func::FuncOp>();
+/// Of kernels of which nothing else would stay, in front of the expansion of
+/// contractions; others are a thread's.
+static void formAccumulators(OpPassManager &bodies,
+                             const LanesOptions &options) {
   bodies.addPass(createGeneralizeKernelsPass());
   TileGenericsPassOptions generics;
   generics.elements = options.threads * options.groups * 4;
   generics.whole = true;
   bodies.addPass(createTileGenericsPass(generics));
-  program.addPass(createDistributeLanesPass({options.threads, options.groups}));
+  bodies.addPass(createTileToLoopsPass({/*unplanned=*/true}));
 }
 
 void ashlar::buildLanesPipeline(OpPassManager &program,
@@ -41,9 +41,12 @@ void ashlar::buildLanesPipeline(OpPassManager &program,
   OpPassManager &whole = program.nest<func::FuncOp>();
   whole.addPass(createExpandWinogradPass({options.vectorBytes}));
   if (options.takes(PipelineStep::ExpandContracts)) {
+    if (options.threads)
+      formAccumulators(whole, options);
     whole.addPass(createExpandContractsPass());
     if (options.threads)
-      distributeLanes(program, options);
+      program.addPass(
+          createDistributeLanesPass({options.threads, options.groups}));
     program.nest<func::FuncOp>().addPass(createExpandCopiesPass());
   }
   if (!options.takes(PipelineStep::VectorizeSteps))

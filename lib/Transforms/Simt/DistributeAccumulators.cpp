@@ -208,17 +208,11 @@ public:
 
   /// What all threads have of an accumulator, where each can read all of it
   /// until `closeExchange`.
-  Value exchange(ValueRange values, const Share &share, tile::AccType type,
-                 Value threadNumber) {
+  Value exchange(ValueRange values, const Share &share, tile::AccType type) {
     MemRefType memory = MemRefType::get(
         type.getShape(), type.getElementType(), MemRefLayoutAttrInterface(),
         b.getI64IntegerAttr(simt::workgroupSpace));
-    Value shared;
-    {
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointAfterValue(threadNumber);
-      shared = memref::AllocaOp::create(b, memory);
-    }
+    Value shared = memref::AllocOp::create(b, memory);
     for (auto [i, value] : llvm::enumerate(values)) {
       SmallVector<Value> point = share.point(b, i);
       OpBuilder::InsertionGuard guard(b);
@@ -363,8 +357,7 @@ struct DistributeMap : ThreadPattern<tile::MapOp> {
       auto acc = dyn_cast<tile::AccType>(input.getType());
       if (!acc || isOwn(acc, type, op.getMap(j)))
         continue;
-      shared[j] = w.exchange(adaptor.getInputs()[j], shareOf(input), acc,
-                             threads.number);
+      shared[j] = w.exchange(adaptor.getInputs()[j], shareOf(input), acc);
       exchanges = true;
     }
     SmallVector<Value> values;
@@ -405,8 +398,7 @@ struct DistributeReduce : ThreadPattern<tile::ReduceOp> {
     Writer w(op, rewriter);
     tile::AccType from = op.getAcc().getType();
     Share share = shareOf(op.getResult());
-    Value shared = w.exchange(adaptor.getAcc(), shareOf(op.getAcc()), from,
-                              threads.number);
+    Value shared = w.exchange(adaptor.getAcc(), shareOf(op.getAcc()), from);
     SmallVector<int64_t> sizes;
     for (int64_t d : op.getDims())
       sizes.push_back(from.getShape()[d]);

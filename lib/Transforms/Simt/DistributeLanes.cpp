@@ -60,20 +60,20 @@ static void moveViews(Value memory, Attribute space) {
 }
 
 /// What a part allocates is the workgroup's.
-static void shareAllocations(func::FuncOp kernel, Value threadNumber) {
-  SmallVector<memref::AllocOp> allocations;
-  kernel.walk([&](memref::AllocOp op) { allocations.push_back(op); });
-  OpBuilder b(kernel.getContext());
-  Attribute space = b.getI64IntegerAttr(simt::workgroupSpace);
-  for (memref::AllocOp alloc : allocations) {
-    b.setInsertionPointAfterValue(threadNumber);
-    Value memory = memref::AllocaOp::create(
-        b, alloc.getLoc(),
-        MemRefType(MemRefType::Builder(alloc.getType()).setMemorySpace(space)));
-    alloc.getResult().replaceAllUsesWith(memory);
-    alloc.erase();
-    moveViews(memory, space);
-  }
+static void shareAllocations(func::FuncOp kernel) {
+  Attribute space = IntegerAttr::get(IntegerType::get(kernel.getContext(), 64),
+                                     simt::workgroupSpace);
+  kernel.walk([&](memref::AllocOp op) {
+    op.getResult().setType(
+        MemRefType::Builder(op.getType()).setMemorySpace(space));
+    moveViews(op, space);
+  });
+}
+
+/// The memory that an op stores to; null: none.
+static Value written(Operation *op) {
+  auto drain = dyn_cast<tile::DrainOp>(op);
+  return drain ? drain.getTarget() : Value();
 }
 
 /// Lets all threads see what one of them stores, where another op reads it.
@@ -83,9 +83,9 @@ static void addBarriers(func::FuncOp kernel) {
   kernel.walk([&](Operation *op) {
     if (auto drain = dyn_cast<tile::DrainOp>(op))
       drains.push_back(drain);
-    if (isa<tile::MapOp, tile::LoadOp>(op))
+    if (isa<tile::MapOp, tile::LoadOp, tile::CopyOp, tile::DrainOp>(op))
       for (Value operand : op->getOperands())
-        if (isa<MemRefType>(operand.getType()))
+        if (isa<MemRefType>(operand.getType()) && operand != written(op))
           read.insert(baseOf(operand));
   });
   for (tile::DrainOp drain : drains)
@@ -96,9 +96,22 @@ static void addBarriers(func::FuncOp kernel) {
     }
 }
 
-/// The one loop over parts, or the only part, beside which nothing touches
-/// memory: what does would be done by every thread, in no order.
-static LogicalResult checkAlone(func::FuncOp kernel) {
+/// Whether something beside the loop over parts touches memory; then one
+/// workgroup does all of the kernel.
+static bool isBesideParts(func::FuncOp kernel) {
+  auto parts = kernel.getOps<scf::ForallOp>();
+  if (parts.empty())
+    return false;
+  return !llvm::hasSingleElement(parts) ||
+         llvm::any_of(kernel.getBody().front().without_terminator(),
+                      [](Operation &op) {
+                        return !isa<scf::ForallOp, memref::AllocOp>(op) &&
+                               !isMemoryEffectFree(&op);
+                      });
+}
+
+/// What is left of other ops every thread would do, in no order.
+static LogicalResult checkWhole(func::FuncOp kernel) {
   auto isPart = [](Operation *op) {
     return op
         ->walk([](Operation *inner) {
@@ -108,12 +121,10 @@ static LogicalResult checkAlone(func::FuncOp kernel) {
         })
         .wasInterrupted();
   };
-  bool hasParts = !kernel.getOps<scf::ForallOp>().empty();
   for (Operation &op : kernel.getBody().front().without_terminator())
-    if (!isa<memref::AllocOp>(op) && !isMemoryEffectFree(&op) &&
-        (hasParts ? !isa<scf::ForallOp>(op) : !isPart(&op)))
-      return op.emitOpError("expected nothing beside the parts of a kernel "
-                            "whose threads compute each together");
+    if (!isa<memref::AllocOp>(op) && !isMemoryEffectFree(&op) && !isPart(&op))
+      return op.emitOpError("expected nothing but accumulators in a kernel "
+                            "whose threads compute each part together");
   auto found = kernel.walk([](memref::AllocOp op) {
     if (op.getType().hasStaticShape())
       return WalkResult::advance();
@@ -142,10 +153,16 @@ struct DistributeLanes
       Value number =
           gpu::ThreadIdOp::create(b, body.getLoc(), gpu::Dimension::x);
       simt::Threads threads{lanes, lanes * own, number};
-      if (failed(checkAlone(body)))
+      if (failed(checkWhole(body)))
         return signalPassFailure();
-      shareAllocations(body, number);
+      shareAllocations(body);
       addBarriers(body);
+      // Parts that follow each other use the same memory.
+      if (isBesideParts(body))
+        for (auto part : body.getOps<scf::ForallOp>()) {
+          b.setInsertionPoint(part.getBody()->getTerminator());
+          gpu::BarrierOp::create(b, part.getLoc());
+        }
       if (failed(simt::shareRings(body, threads)) ||
           failed(simt::distributeAccumulators(body, threads)))
         return signalPassFailure();

@@ -57,6 +57,10 @@ private:
     return arith::ConstantIndexOp::create(b, value);
   }
 
+  Value number(int64_t value) {
+    return arith::ConstantIntOp::create(b, value, 64);
+  }
+
   LogicalResult share(tile::AllocOp ring) {
     tile::RingType type = ring.getType();
     tile::SlotType slot = type.getSlotType();
@@ -69,16 +73,14 @@ private:
                            ? slot.getLayout().getSize(slot.getShape())
                            : view.getNumElements();
     Attribute space = b.getI64IntegerAttr(simt::workgroupSpace);
-    Block &entry = *ring->getParentOfType<func::FuncOp>().getBody().begin();
-    b.setInsertionPointAfterValue(threads.number);
-    Value memory = memref::AllocaOp::create(
+    b.setInsertionPoint(ring);
+    Value memory = memref::AllocOp::create(
         b, MemRefType::get({type.getSlots() * elements}, type.getElementType(),
                            MemRefLayoutAttrInterface(), space));
     // Which slot comes next: every thread counts for itself.
     Value next =
-        memref::AllocaOp::create(b, MemRefType::get({}, b.getIndexType()));
-    memref::StoreOp::create(b, index(0), next);
-    (void)entry;
+        memref::AllocOp::create(b, MemRefType::get({}, b.getI64Type()));
+    memref::StoreOp::create(b, number(0), next);
 
     for (Operation *user : llvm::make_early_inc_range(ring->getUsers())) {
       auto copy = dyn_cast<tile::CopyOp>(user);
@@ -115,12 +117,13 @@ private:
     if (slots == 1)
       return index(0);
     Value now = memref::LoadOp::create(b, next);
-    Value later = arith::AddIOp::create(b, now, index(1));
-    Value isEnd =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, later, index(slots));
+    Value later = arith::AddIOp::create(b, now, number(1));
+    Value isEnd = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, later,
+                                        number(slots));
     memref::StoreOp::create(
-        b, arith::SelectOp::create(b, isEnd, index(0), later), next);
-    return arith::MulIOp::create(b, now, index(elements));
+        b, arith::SelectOp::create(b, isEnd, number(0), later), next);
+    Value slot = arith::IndexCastOp::create(b, b.getIndexType(), now);
+    return arith::MulIOp::create(b, slot, index(elements));
   }
 
   /// All threads side by side, each every so many-th element.

@@ -405,8 +405,7 @@ private:
 struct TileGenerics : ashlar::impl::TileGenericsPassBase<TileGenerics> {
   using TileGenericsPassBase::TileGenericsPassBase;
 
-  /// Whether all that the function does is in one loop over parts, or in none,
-  /// and becomes accumulators.
+  /// Whether all that the function does becomes accumulators.
   bool isWhole(ArrayRef<linalg::GenericOp> ops) {
     for (linalg::GenericOp op : ops)
       if (std::string why = GenericTiler(op, elements).whyNot(); !why.empty()) {
@@ -414,20 +413,13 @@ struct TileGenerics : ashlar::impl::TileGenericsPassBase<TileGenerics> {
             << "all of its kernel is one thread's work: " << why;
         return false;
       }
-    Block &entry = getOperation().getBody().front();
-    auto parts = entry.getOps<scf::ForallOp>();
-    bool hasParts = !parts.empty();
-    if (hasParts && !llvm::hasSingleElement(parts))
-      return false;
-    for (Operation &op : entry.without_terminator())
-      if (hasParts && !isa<scf::ForallOp, memref::AllocOp>(op) &&
-          !isMemoryEffectFree(&op))
-        return false;
     auto other = getOperation().getBody().walk([](Operation *op) {
       auto alloc = dyn_cast<memref::AllocOp>(op);
       bool isKnown = op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
                      (alloc && alloc.getType().hasStaticShape()) ||
                      isa<linalg::GenericOp, linalg::YieldOp>(op) ||
+                     isa<tile::TileDialect>(op->getDialect()) ||
+                     op->getParentOfType<tile::ContractOp>() ||
                      op->getParentOfType<linalg::GenericOp>() ||
                      isMemoryEffectFree(op);
       return isKnown ? WalkResult::advance() : WalkResult::interrupt();
@@ -443,8 +435,13 @@ struct TileGenerics : ashlar::impl::TileGenericsPassBase<TileGenerics> {
     }
     SmallVector<linalg::GenericOp> ops;
     getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });
-    if (whole && !isWhole(ops))
+    if (whole && !isWhole(ops)) {
+      getOperation().walk([](tile::ContractOp op) {
+        if (op.getStrategyAttr() && op.getStrategyAttr().isShared())
+          op.removeStrategyAttr();
+      });
       return;
+    }
     for (linalg::GenericOp op : ops) {
       GenericTiler tiler(op, elements);
       std::string why = tiler.whyNot();

@@ -374,9 +374,13 @@ struct DrainToLoops : OpConversionPattern<tile::DrainOp> {
 };
 
 struct TileToLoops : ashlar::impl::TileToLoopsPassBase<TileToLoops> {
+  using TileToLoopsPassBase::TileToLoopsPassBase;
   void runOnOperation() override {
     SmallVector<tile::ContractOp> contracts;
-    getOperation().walk([&](tile::ContractOp op) { contracts.push_back(op); });
+    getOperation().walk([&](tile::ContractOp op) {
+      if (!unplanned || !op.getStrategyAttr())
+        contracts.push_back(op);
+    });
     for (tile::ContractOp op : contracts) {
       if (!isa<MemRefType>(op.getInit().getType())) {
         op.emitOpError("expected operands in memory, found ")
@@ -387,6 +391,8 @@ struct TileToLoops : ashlar::impl::TileToLoopsPassBase<TileToLoops> {
       expandContract(op, builder);
       op.erase();
     }
+    if (unplanned)
+      return;
     MLIRContext *context = &getContext();
     TypeConverter converter;
     converter.addConversion([](Type type) { return type; });

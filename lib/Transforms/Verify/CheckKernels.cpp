@@ -49,7 +49,8 @@ static LogicalResult checkBody(exec::KernelOp kernel, func::FuncOp body) {
               << op->getName() << "'";
           return WalkResult::interrupt();
         };
-        if (isa<memref::AllocOp>(op))
+        auto alloc = dyn_cast<memref::AllocOp>(op);
+        if (alloc && !alloc.getType().getMemorySpace())
           return refuse("scratch instead of allocations");
         if (isa<linalg::LinalgDialect>(op->getDialect()))
           return refuse("loops instead of linalg ops");

@@ -12,7 +12,7 @@ func.func @kernel(%y: memref<32xf32>) {
   // CHECK: %[[T:.*]] = arith.index_cast %[[ID]] : i64 to index
   %t = gpu.thread_id x
   // CHECK: %[[M:.*]] = memref.get_global @[[SHARED]]
-  %m = memref.alloca() : memref<32xf32, 3>
+  %m = memref.alloc() : memref<32xf32, 3>
   // CHECK: memref.alloca() : memref<index>
   %own = memref.alloca() : memref<index>
   memref.store %t, %own[] : memref<index>

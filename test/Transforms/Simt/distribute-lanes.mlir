@@ -14,10 +14,10 @@ exec.kernel @product calls @product_body : (memref<6x12xf32>, memref<12x8xf32>) 
 // CHECK: exec.kernel @product calls @product_body {{.*}} block [8]
 // CHECK-LABEL: func.func @product_body(
 // CHECK-SAME: %[[A:.*]]: memref<6x12xf32>, %[[B:.*]]: memref<12x8xf32>, %[[C:.*]]: memref<6x8xf32>)
-// CHECK-DAG: %[[T:.*]] = gpu.thread_id x
-// CHECK-DAG: %[[RA:.*]] = memref.alloca() : memref<40xf32, 3>
-// CHECK-DAG: %[[RB:.*]] = memref.alloca() : memref<64xf32, 3>
+// CHECK: %[[T:.*]] = gpu.thread_id x
 // CHECK: scf.forall (%[[M:.*]]) = (0) to (6) step (4)
+// CHECK-DAG: %[[RA:.*]] = memref.alloc() : memref<40xf32, 3>
+// CHECK-DAG: %[[RB:.*]] = memref.alloc() : memref<64xf32, 3>
 // CHECK: scf.for {{.*}} iter_args({{.*}}) -> (f32, f32, f32, f32)
 // CHECK: memref.reinterpret_cast %[[RA]] to offset: {{.*}}, sizes: [4, 4], strides: [5, 1]
 // CHECK: scf.for %{{.*}} = %[[T]] to %c16 step %c8
@@ -95,8 +95,7 @@ func.func @alone_body(%c: memref<f32>) {
 // CHECK-LABEL: func.func @rows_body(
 // CHECK-SAME: %[[X:.*]]: memref<2x20xf32>, %[[Y:.*]]: memref<2x20xf32>)
 // CHECK-DAG: %[[T:.*]] = gpu.thread_id x
-// CHECK-DAG: %[[ALL:.*]] = memref.alloca() : memref<2x20xf32, 3>
-// CHECK-DAG: %[[SUMS:.*]] = memref.alloca() : memref<2x1xf32, 3>
+// CHECK: %[[ALL:.*]] = memref.alloc() : memref<2x20xf32, 3>
 // CHECK: memref.store %{{.*}}, %[[ALL]]
 // CHECK: scf.if
 // CHECK: memref.store %{{.*}}, %[[ALL]]
@@ -105,6 +104,7 @@ func.func @alone_body(%c: memref<f32>) {
 // CHECK: memref.load %[[ALL]]
 // CHECK: arith.addf
 // CHECK: gpu.barrier
+// CHECK: %[[SUMS:.*]] = memref.alloc() : memref<2x1xf32, 3>
 // CHECK: scf.if
 // CHECK: memref.store %{{.*}}, %[[SUMS]]
 // CHECK: gpu.barrier
@@ -140,7 +140,7 @@ exec.kernel @beside calls @beside_body : () -> memref<4x8xf32>
 func.func @beside_body(%c: memref<4x8xf32>) {
   %zero = arith.constant 0.0 : f32
   %c0 = arith.constant 0 : index
-  // expected-error @below {{expected nothing beside the parts of a kernel whose threads compute each together}}
+  // expected-error @below {{expected nothing but accumulators in a kernel whose threads compute each part together}}
   memref.store %zero, %c[%c0, %c0] : memref<4x8xf32>
   scf.forall (%m) = (0) to (4) step (2) {
     %none = tile.init %zero : f32 to <2x8xf32, groups = [group subgroup [1, 8]]>

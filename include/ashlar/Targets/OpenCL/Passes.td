@@ -8,7 +8,7 @@ def LowerThreadsPass
     : Pass<"ashlar-lower-threads", "::mlir::ModuleOp"> {
   let summary = "Say threads and barriers as OpenCL's functions";
   let description = [{
-    Before: `gpu.thread_id x`, `gpu.barrier` and stack slots in the memory of a
+    Before: `gpu.thread_id x`, `gpu.barrier` and allocations in the memory of a
     workgroup. After: calls of `get_local_id` and `barrier` by their mangled
     names, and variables of the module.
   }];

@@ -94,7 +94,9 @@ def TileGenericsPass : Pass<"ashlar-tile-generics", "::mlir::func::FuncOp"> {
   let options = [Option<"elements", "elements", "int64_t", "4096",
                         "What one accumulator holds at most">,
                  Option<"whole", "whole", "bool", "false",
-                        "Only kernels in whose parts nothing else would stay">];
+                        "Only in kernels of which nothing else would stay; in "
+                        "others, contractions that threads would share lose "
+                        "their strategies">];
   let dependentDialects = ["::ashlar::tile::TileDialect",
                            "::mlir::affine::AffineDialect",
                            "::mlir::arith::ArithDialect",
@@ -110,6 +112,8 @@ def TileToLoopsPass : Pass<"ashlar-tile-to-loops", "::mlir::func::FuncOp"> {
     every accumulator is a buffer of its own. Slow and simple:
     tests compare other lowerings with it. A strategy changes nothing.
   }];
+  let options = [Option<"unplanned", "unplanned", "bool", "false",
+                        "Only contractions without a strategy">];
   let dependentDialects = ["::mlir::affine::AffineDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::memref::MemRefDialect",
