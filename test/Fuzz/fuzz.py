@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Random graphs, compiled for the target cpu and compared with `reference`.
+"""Random graphs, compiled for a target and compared with `reference`.
 
 Each seed is a graph of ONNX operators with inputs and weights, and flags to
 compile it with. Results may be off by what rounding may do: by some roundings
@@ -16,6 +16,7 @@ for each size alone gives, or refuse it.
   fuzz.py --build build --count=300             seeds 0 to 299
   fuzz.py --build build --count=300 --open      the same, with open sizes
   fuzz.py --build build --seed=123              one of them
+  fuzz.py --build build --target=opencl:generic for another target than cpu
 """
 
 import argparse
@@ -87,12 +88,17 @@ def report(runner, arguments, seed, case, verdict):
         kept = write_finding(runner, case, kind, arguments.keep, seed, why)
         print(f"     kept in {kept}")
     print(f"     again: {sys.argv[0]} --build {arguments.build} "
-          f"--seed={seed}{' --open' * arguments.open}", flush=True)
+          f"--seed={seed}{' --open' * arguments.open}"
+          + (f" --target={arguments.target}" if arguments.target else ""),
+          flush=True)
 
 
-def make_case(seed, presets, is_open):
+def make_case(seed, presets, is_open, target):
     graph, outputs = generate(seed)
     flags = choose_flags(seed, presets)
+    if target:  # machines with other figures are those of processors
+        flags = [target, *(flag for flag in flags[1:]
+                           if not flag.startswith("--machine="))]
     opened = open_sizes(seed, graph.inputs) if is_open else None
     outputs = outputs + add_sized(seed, graph, opened)
     return Case.of(graph, outputs, flags, opened)
@@ -106,6 +112,8 @@ def main():
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--seed", type=int, help="only this one")
+    parser.add_argument("--target", help="all graphs for this one; else "
+                        "presets of the target cpu, by the seed")
     parser.add_argument("--open", action="store_true",
                         help="leave sizes of inputs to the caller")
     parser.add_argument("--seconds", type=float,
@@ -133,8 +141,8 @@ def main():
             runner = Runner(program, work, arguments.jobs)
             seeds = range(next_seed, min(next_seed + CHUNK,
                                          first + count))
-            cases = [make_case(seed, presets, arguments.open)
-                     for seed in seeds]
+            cases = [make_case(seed, presets, arguments.open,
+                               arguments.target) for seed in seeds]
             nodes += sum(len(case.nodes) for case in cases)
             answers = runner.run(cases, oracle=not arguments.no_oracle)
             for seed, case, (_, answer) in zip(seeds, cases, answers):
