@@ -124,6 +124,7 @@ static bool tryPrograms(Runtime &runtime, const fb::Module &module,
     uint32_t number;
     std::string variants;
     std::vector<ashlar_device_t *> devices;
+    bool isDetour; // a driver between the program and this machine's processor
   };
   std::vector<Candidate> candidates;
   bool known = true;
@@ -133,7 +134,7 @@ static bool tryPrograms(Runtime &runtime, const fb::Module &module,
     if (asked && !uses(program, asked->ops.programs))
       continue;
     any = true;
-    Candidate found{i, variantsOf(program), {}};
+    Candidate found{i, variantsOf(program), {}, false};
     bool later = false;
     for (const Candidate &other : candidates)
       later |= other.variants == found.variants;
@@ -144,20 +145,29 @@ static bool tryPrograms(Runtime &runtime, const fb::Module &module,
       out.log += concat(programName(program), ": not taken, ", reason, "\n");
       continue;
     }
+    for (const ashlar_device_t *device : found.devices)
+      found.isDetour |= device->hasFeature(hostProcessorFeature);
     known &= program.predicted_ns() != 0;
     candidates.push_back(std::move(found));
   }
   auto predicted = [&](size_t i) {
     return module.programs()->Get(candidates[i].number)->predicted_ns();
   };
-  for (size_t i = 1; known && i < candidates.size(); ++i)
-    if (predicted(i) < predicted(best))
+  // Two models of one processor tell less than that a driver takes its time.
+  for (size_t i = 1; i < candidates.size(); ++i)
+    if (candidates[i].isDetour != candidates[best].isDetour
+            ? candidates[best].isDetour
+            : known && predicted(i) < predicted(best))
       best = i;
   for (size_t i = 0; i < candidates.size(); ++i) {
     Candidate &each = candidates[i];
     out.log += programName(*module.programs()->Get(each.number));
     if (i == best)
       out.log += concat(": taken, on ", deviceNames(each.devices));
+    else if (each.isDetour && !candidates[best].isDetour)
+      out.log += concat(": not taken, ", deviceNames(each.devices),
+                        " is this machine's processor, for which there is "
+                        "another program");
     else
       out.log +=
           known ? ": not taken, slower" : ": not taken, an earlier one runs";

@@ -19,6 +19,10 @@
 
 namespace ashlar::runtime {
 
+/// Among the features of a device that is a driver's name for the processor of
+/// this machine, which `cpu` reaches without one.
+inline constexpr const char *hostProcessorFeature = "host-processor";
+
 struct QueueOptions {
   uint32_t workers;                  // at least 1
   const ashlar_executor_t *executor; // null: threads of the queue's own

@@ -33,13 +33,19 @@ enum : Code {
   invalidBufferSize = -61
 };
 
-enum : uint64_t { deviceTypeAll = 0xFFFFFFFF, memReadWrite = 1, memCopy = 32 };
+enum : uint64_t {
+  deviceTypeCpu = 2,
+  deviceTypeAll = 0xFFFFFFFF,
+  memReadWrite = 1,
+  memCopy = 32
+};
 
 /// CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT of CL_DEVICE_SINGLE_FP_CONFIG.
 constexpr uint64_t correctlyRounded = 1 << 7;
 
 /// What is asked of devices, programs, kernels and events.
 enum : uint32_t {
+  deviceType = 0x1000,
   deviceMaxWorkGroupSize = 0x1004,
   deviceAddressBits = 0x100D,
   deviceMaxMemAllocSize = 0x1010,

@@ -35,6 +35,8 @@ static void openclClose(void *device) { delete &deviceOf(device); }
 /// The driver separates them by one space or more.
 static std::string openclFeatures(void *device) {
   std::string features;
+  if (deviceOf(device).number(deviceType) & deviceTypeCpu)
+    features = hostProcessorFeature + std::string(",");
   for (char letter : deviceOf(device).text(deviceExtensions)) {
     if (letter != ' ')
       features += letter;
