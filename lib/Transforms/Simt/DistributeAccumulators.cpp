@@ -1,236 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "Threads.h"
+//
+// Operations on accumulators as what one thread does of them.
+#include "ThreadWriter.h"
 #include "ashlar/Transforms/Tile/ConvertAccumulators.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/IRMapping.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace ashlar;
+using ashlar::simt::Share;
+using ashlar::simt::ThreadWriter;
 
 namespace {
-/// Which elements of an accumulator a thread has.
-class Share {
-public:
-  Share(tile::AccType type, const simt::Threads &threads)
-      : shape(type.getShape()), threads(threads), part(shape) {
-    if (!type.getGroups().empty())
-      part.assign(type.getGroups().back().getParallel().begin(),
-                  type.getGroups().back().getParallel().end());
-    for (auto [size, all] : llvm::zip(part, shape))
-      size = size == 0 ? all : size;
-  }
-
-  int64_t count() const { return llvm::divideCeil(elements(), lanes()); }
-
-  /// Where element i of the thread lies in the accumulator.
-  SmallVector<Value> point(ImplicitLocOpBuilder &b, int64_t i) const {
-    Value lane = laneNumber(b);
-    SmallVector<Value> place = begin(b);
-    int64_t first = i * lanes();
-    if (part.back() % lanes() == 0) {
-      // All lanes are in one row.
-      for (size_t d = part.size(); d-- != 0;) {
-        int64_t at = first % part[d];
-        first /= part[d];
-        Value offset = arith::ConstantIndexOp::create(b, at);
-        if (d + 1 == part.size())
-          offset = arith::AddIOp::create(b, lane, offset);
-        place[d] = arith::AddIOp::create(b, place[d], offset);
-      }
-      return place;
-    }
-    Value number = arith::AddIOp::create(
-        b, lane, arith::ConstantIndexOp::create(b, first));
-    SmallVector<OpFoldResult> basis;
-    for (int64_t size : part)
-      basis.push_back(b.getIndexAttr(size));
-    auto inside = affine::AffineDelinearizeIndexOp::create(b, number, basis);
-    for (auto [d, offset] : llvm::enumerate(inside.getResults()))
-      place[d] = arith::AddIOp::create(b, place[d], offset);
-    return place;
-  }
-
-  /// Whether the thread has an element i: null where all threads have.
-  Value exists(ImplicitLocOpBuilder &b, int64_t i) const {
-    Value condition;
-    auto require = [&](Value one) {
-      condition = condition ? arith::AndIOp::create(b, condition, one) : one;
-    };
-    if ((i + 1) * lanes() > elements())
-      require(arith::CmpIOp::create(
-          b, arith::CmpIPredicate::slt, laneNumber(b),
-          arith::ConstantIndexOp::create(b, elements() - i * lanes())));
-    // Groups at the end may have less of it, or nothing.
-    bool isWhole = groupCount() * lanes() == threads.count;
-    for (size_t d = 0; d != part.size(); ++d)
-      isWhole &= shape[d] % part[d] == 0;
-    if (!isWhole)
-      for (auto [place, size] : llvm::zip(point(b, i), shape))
-        require(arith::CmpIOp::create(b, arith::CmpIPredicate::slt, place,
-                                      arith::ConstantIndexOp::create(b, size)));
-    return condition;
-  }
-
-  /// The same where it exists, elsewhere the first: to be read without harm.
-  SmallVector<Value> safePoint(ImplicitLocOpBuilder &b, int64_t i) const {
-    SmallVector<Value> place = point(b, i);
-    if (Value condition = exists(b, i)) {
-      Value zero = arith::ConstantIndexOp::create(b, 0);
-      for (Value &one : place)
-        one = arith::SelectOp::create(b, condition, one, zero);
-    }
-    return place;
-  }
-
-private:
-  /// Of one group: all threads, where no groups are named.
-  int64_t lanes() const {
-    return part == shape && groupCount() == 1 &&
-                   threads.count % threads.lanes == 0 && !isGrouped()
-               ? threads.count
-               : threads.lanes;
-  }
-  bool isGrouped() const { return part != shape; }
-  int64_t elements() const {
-    int64_t all = 1;
-    for (int64_t size : part)
-      all *= size;
-    return all;
-  }
-  int64_t groupCount() const {
-    int64_t all = 1;
-    for (auto [size, whole] : llvm::zip(part, shape))
-      all *= llvm::divideCeil(whole, size);
-    return all;
-  }
-  Value laneNumber(ImplicitLocOpBuilder &b) const {
-    if (lanes() == threads.count)
-      return threads.number;
-    return arith::RemUIOp::create(b, threads.number,
-                                  arith::ConstantIndexOp::create(b, lanes()));
-  }
-  /// Of the group's part.
-  SmallVector<Value> begin(ImplicitLocOpBuilder &b) const {
-    if (lanes() == threads.count)
-      return SmallVector<Value>(part.size(),
-                                arith::ConstantIndexOp::create(b, 0));
-    Value group = arith::DivUIOp::create(
-        b, threads.number, arith::ConstantIndexOp::create(b, lanes()));
-    SmallVector<OpFoldResult> basis;
-    for (auto [size, whole] : llvm::zip(part, shape))
-      basis.push_back(b.getIndexAttr(llvm::divideCeil(whole, size)));
-    auto numbers = affine::AffineDelinearizeIndexOp::create(b, group, basis);
-    SmallVector<Value> place;
-    for (auto [number, size] : llvm::zip(numbers.getResults(), part))
-      place.push_back(arith::MulIOp::create(
-          b, number, arith::ConstantIndexOp::create(b, size)));
-    return place;
-  }
-
-  SmallVector<int64_t> shape;
-  const simt::Threads &threads;
-  SmallVector<int64_t> part;
-};
-
-/// Loads, products and bodies at points.
-class Writer {
-public:
-  Writer(Operation *op, OpBuilder &builder) : b(op->getLoc(), builder) {}
-
-  SmallVector<Value> at(AffineMap map, ValueRange point) {
-    SmallVector<Value> place;
-    for (AffineExpr expr : map.getResults())
-      place.push_back(affine::AffineApplyOp::create(
-          b, AffineMap::get(map.getNumDims(), 0, expr), point));
-    return place;
-  }
-  Value load(Value memory, AffineMap map, ValueRange point) {
-    return memref::LoadOp::create(b, memory, at(map, point));
-  }
-  Value isInside(Value memory, AffineMap map, ValueRange point) {
-    Value inside;
-    for (auto [d, place] : llvm::enumerate(at(map, point))) {
-      Value end = memref::DimOp::create(b, memory, d);
-      Value one =
-          arith::CmpIOp::create(b, arith::CmpIPredicate::slt, place, end);
-      inside = inside ? arith::AndIOp::create(b, inside, one) : one;
-    }
-    return inside;
-  }
-  Value both(Value x, Value y) {
-    return !x ? y : !y ? x : arith::AndIOp::create(b, x, y);
-  }
-  Value extend(Value value, Type wide, bool isUnsigned) {
-    if (value.getType() == wide)
-      return value;
-    if (isa<FloatType>(wide))
-      return arith::ExtFOp::create(b, wide, value);
-    if (isUnsigned)
-      return arith::ExtUIOp::create(b, wide, value);
-    return arith::ExtSIOp::create(b, wide, value);
-  }
-  Value multiplyAdd(Value x, Value y, Value sum) {
-    if (!isa<FloatType>(sum.getType()))
-      return arith::AddIOp::create(b, sum, arith::MulIOp::create(b, x, y));
-    return math::FmaOp::create(b, x, y, sum);
-  }
-  Value loadPadded(Value memory, AffineMap map, ValueRange point) {
-    Value inside = isInside(memory, map, point);
-    if (!inside)
-      return load(memory, map, point);
-    Type element = cast<MemRefType>(memory.getType()).getElementType();
-    auto branch =
-        scf::IfOp::create(b, TypeRange(element), inside, /*withElse=*/true);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.thenBlock());
-    scf::YieldOp::create(b, load(memory, map, point));
-    b.setInsertionPointToStart(branch.elseBlock());
-    Value zero = arith::ConstantOp::create(b, b.getZeroAttr(element));
-    scf::YieldOp::create(b, zero);
-    return branch.getResult(0);
-  }
-  Value apply(Block &body, ValueRange arguments, ValueRange point = {}) {
-    IRMapping mapping;
-    mapping.map(body.getArguments(), arguments);
-    for (Operation &op : body.without_terminator())
-      if (auto index = dyn_cast<tile::IndexOp>(op))
-        mapping.map(index.getResult(), point[index.getDim()]);
-      else
-        b.clone(op, mapping);
-    return mapping.lookupOrDefault(body.getTerminator()->getOperand(0));
-  }
-
-  /// What all threads have of an accumulator, where each can read all of it
-  /// until `closeExchange`.
-  Value exchange(ValueRange values, const Share &share, tile::AccType type) {
-    MemRefType memory = MemRefType::get(
-        type.getShape(), type.getElementType(), MemRefLayoutAttrInterface(),
-        b.getI64IntegerAttr(simt::workgroupSpace));
-    Value shared = memref::AllocOp::create(b, memory);
-    for (auto [i, value] : llvm::enumerate(values)) {
-      SmallVector<Value> point = share.point(b, i);
-      OpBuilder::InsertionGuard guard(b);
-      if (Value condition = share.exists(b, i)) {
-        auto branch = scf::IfOp::create(b, condition, /*withElseRegion=*/false);
-        b.setInsertionPointToStart(branch.thenBlock());
-      }
-      memref::StoreOp::create(b, value, shared, point);
-    }
-    gpu::BarrierOp::create(b);
-    return shared;
-  }
-  /// Before the memory is written again.
-  void closeExchange() { gpu::BarrierOp::create(b); }
-
-  ImplicitLocOpBuilder b;
-};
-
 template <typename Op> struct ThreadPattern : OpConversionPattern<Op> {
   ThreadPattern(const TypeConverter &converter, MLIRContext *context,
                 const simt::Threads &threads)
@@ -276,7 +59,7 @@ struct DistributeStep : ThreadPattern<tile::StepOp> {
                   ConversionPatternRewriter &rewriter) const override {
     if (!op.isSynchronous())
       return rewriter.notifyMatchFailure(op, "rings are shared first");
-    Writer w(op, rewriter);
+    ThreadWriter w(op, rewriter);
     Share share = shareOf(op.getAcc());
     SmallVector<SmallVector<Value>> points;
     for (int64_t i = 0; i != share.count(); ++i)
@@ -290,7 +73,7 @@ struct DistributeStep : ThreadPattern<tile::StepOp> {
 
 private:
   /// Loops over the reduced dims from that behind `terms` on.
-  SmallVector<Value> sumOver(tile::StepOp op, Writer &w,
+  SmallVector<Value> sumOver(tile::StepOp op, ThreadWriter &w,
                              ArrayRef<SmallVector<Value>> points,
                              SmallVectorImpl<Value> &terms,
                              SmallVector<Value> sums) const {
@@ -328,7 +111,7 @@ struct DistributeLoad : ThreadPattern<tile::LoadOp> {
   LogicalResult
   matchAndRewrite(tile::LoadOp op, OneToNOpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Writer w(op, rewriter);
+    ThreadWriter w(op, rewriter);
     Share share = shareOf(op.getAcc());
     SmallVector<Value> values;
     for (int64_t i = 0; i != share.count(); ++i) {
@@ -347,7 +130,7 @@ struct DistributeMap : ThreadPattern<tile::MapOp> {
   LogicalResult
   matchAndRewrite(tile::MapOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Writer w(op, rewriter);
+    ThreadWriter w(op, rewriter);
     tile::AccType type = op.getAcc().getType();
     Share share = shareOf(op.getAcc());
     // What other threads have is exchanged first; the rest is at hand.
@@ -395,7 +178,7 @@ struct DistributeReduce : ThreadPattern<tile::ReduceOp> {
   LogicalResult
   matchAndRewrite(tile::ReduceOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Writer w(op, rewriter);
+    ThreadWriter w(op, rewriter);
     tile::AccType from = op.getAcc().getType();
     Share share = shareOf(op.getResult());
     Value shared = w.exchange(adaptor.getAcc(), shareOf(op.getAcc()), from);
@@ -441,7 +224,7 @@ struct DistributeDrain : ThreadPattern<tile::DrainOp> {
   LogicalResult
   matchAndRewrite(tile::DrainOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Writer w(op, rewriter);
+    ThreadWriter w(op, rewriter);
     Share share = shareOf(op.getAcc());
     AffineMap target = op.getMap(op.getMaps().size() - 1);
     for (auto [i, sum] : llvm::enumerate(adaptor.getAcc())) {

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ThreadWriter.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace ashlar;
+using namespace ashlar::simt;
+
+SmallVector<Value> ThreadWriter::at(AffineMap map, ValueRange point) {
+  SmallVector<Value> place;
+  for (AffineExpr expr : map.getResults())
+    place.push_back(affine::AffineApplyOp::create(
+        b, AffineMap::get(map.getNumDims(), 0, expr), point));
+  return place;
+}
+
+Value ThreadWriter::load(Value memory, AffineMap map, ValueRange point) {
+  return memref::LoadOp::create(b, memory, at(map, point));
+}
+
+Value ThreadWriter::isInside(Value memory, AffineMap map, ValueRange point) {
+  Value inside;
+  for (auto [d, place] : llvm::enumerate(at(map, point))) {
+    Value end = memref::DimOp::create(b, memory, d);
+    Value one = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, place, end);
+    inside = inside ? arith::AndIOp::create(b, inside, one) : one;
+  }
+  return inside;
+}
+
+Value ThreadWriter::both(Value x, Value y) {
+  return !x ? y : !y ? x : arith::AndIOp::create(b, x, y);
+}
+
+Value ThreadWriter::extend(Value value, Type wide, bool isUnsigned) {
+  if (value.getType() == wide)
+    return value;
+  if (isa<FloatType>(wide))
+    return arith::ExtFOp::create(b, wide, value);
+  if (isUnsigned)
+    return arith::ExtUIOp::create(b, wide, value);
+  return arith::ExtSIOp::create(b, wide, value);
+}
+
+Value ThreadWriter::multiplyAdd(Value x, Value y, Value sum) {
+  if (!isa<FloatType>(sum.getType()))
+    return arith::AddIOp::create(b, sum, arith::MulIOp::create(b, x, y));
+  return math::FmaOp::create(b, x, y, sum);
+}
+
+Value ThreadWriter::loadPadded(Value memory, AffineMap map, ValueRange point) {
+  Value inside = isInside(memory, map, point);
+  if (!inside)
+    return load(memory, map, point);
+  Type element = cast<MemRefType>(memory.getType()).getElementType();
+  auto branch =
+      scf::IfOp::create(b, TypeRange(element), inside, /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(b, load(memory, map, point));
+  b.setInsertionPointToStart(branch.elseBlock());
+  Value zero = arith::ConstantOp::create(b, b.getZeroAttr(element));
+  scf::YieldOp::create(b, zero);
+  return branch.getResult(0);
+}
+
+Value ThreadWriter::apply(Block &body, ValueRange arguments, ValueRange point) {
+  IRMapping mapping;
+  mapping.map(body.getArguments(), arguments);
+  for (Operation &op : body.without_terminator())
+    if (auto index = dyn_cast<tile::IndexOp>(op))
+      mapping.map(index.getResult(), point[index.getDim()]);
+    else
+      b.clone(op, mapping);
+  return mapping.lookupOrDefault(body.getTerminator()->getOperand(0));
+}
+
+Value ThreadWriter::exchange(ValueRange values, const Share &share,
+                             tile::AccType type) {
+  MemRefType memory = MemRefType::get(type.getShape(), type.getElementType(),
+                                      MemRefLayoutAttrInterface(),
+                                      b.getI64IntegerAttr(workgroupSpace));
+  Value shared = memref::AllocOp::create(b, memory);
+  for (auto [i, value] : llvm::enumerate(values)) {
+    SmallVector<Value> point = share.point(b, i);
+    OpBuilder::InsertionGuard guard(b);
+    if (Value condition = share.exists(b, i)) {
+      auto branch = scf::IfOp::create(b, condition, /*withElseRegion=*/false);
+      b.setInsertionPointToStart(branch.thenBlock());
+    }
+    memref::StoreOp::create(b, value, shared, point);
+  }
+  gpu::BarrierOp::create(b);
+  return shared;
+}
+
+void ThreadWriter::closeExchange() { gpu::BarrierOp::create(b); }

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ASHLAR_LIB_TRANSFORMS_SIMT_THREADWRITER_H
+#define ASHLAR_LIB_TRANSFORMS_SIMT_THREADWRITER_H
+
+#include "Share.h"
+
+namespace ashlar::simt {
+
+/// What one thread does at points of an accumulator: loads, products, bodies.
+class ThreadWriter {
+public:
+  ThreadWriter(mlir::Operation *op, mlir::OpBuilder &builder)
+      : b(op->getLoc(), builder) {}
+
+  llvm::SmallVector<mlir::Value> at(mlir::AffineMap map,
+                                    mlir::ValueRange point);
+  mlir::Value load(mlir::Value memory, mlir::AffineMap map,
+                   mlir::ValueRange point);
+  /// Zero where the place lies behind the memory's end.
+  mlir::Value loadPadded(mlir::Value memory, mlir::AffineMap map,
+                         mlir::ValueRange point);
+  /// Whether the place of a point lies in front of the memory's end; null: it
+  /// has no dims.
+  mlir::Value isInside(mlir::Value memory, mlir::AffineMap map,
+                       mlir::ValueRange point);
+  /// Both conditions, either of which may be null: it holds.
+  mlir::Value both(mlir::Value x, mlir::Value y);
+  mlir::Value extend(mlir::Value value, mlir::Type wide, bool isUnsigned);
+  /// One rounding, of floats.
+  mlir::Value multiplyAdd(mlir::Value x, mlir::Value y, mlir::Value sum);
+  /// What a body yields for arguments at a point.
+  mlir::Value apply(mlir::Block &body, mlir::ValueRange arguments,
+                    mlir::ValueRange point = {});
+
+  /// Memory in which each thread finds what all have of an accumulator, until
+  /// closeExchange, behind which it is written again.
+  mlir::Value exchange(mlir::ValueRange values, const Share &share,
+                       tile::AccType type);
+  void closeExchange();
+
+  mlir::ImplicitLocOpBuilder b;
+};
+
+} // namespace ashlar::simt
+
+#endif // ASHLAR_LIB_TRANSFORMS_SIMT_THREADWRITER_H
