@@ -8,11 +8,16 @@ tolerance: measured on inputs of one's own.
 
 import argparse
 import pathlib
+import sys
 
 import numpy as np
-from sklearn.datasets import load_digits
 
 import ashlar
+
+try:
+    from sklearn.datasets import load_digits
+except ImportError as error:
+    sys.exit(f"SKIP: {error}; pip install scikit-learn")
 
 DIGITS = pathlib.Path(__file__).parents[1] / "digits" / "digits.onnx"
 SHAPES = {"image": (1, 1, 8, 8)}

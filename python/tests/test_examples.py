@@ -59,9 +59,10 @@ def test_other_frameworks(tmp_path, name):
 
 def test_text_recognition(tmp_path):
     """Where the package is there with what it needs, texts are equal."""
-    if importlib.util.find_spec("cv2") is None:
-        pytest.skip("rapidocr-onnxruntime's code needs opencv, which is not "
-                    "installed")
+    for name in ("rapidocr_onnxruntime", "cv2", "skimage"):
+        if importlib.util.find_spec(name) is None:
+            pytest.skip(f"rapidocr-onnxruntime reads pictures of scikit-image "
+                        f"here, with opencv; {name} is not installed")
     data = pathlib.Path(importlib.util.find_spec(
         "skimage").submodule_search_locations[0]) / "data"
     said = run("text_recognition.py", tmp_path, data / "page.png",

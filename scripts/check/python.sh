@@ -3,7 +3,8 @@
 #
 # The Python wheels: built, installed where nothing of ours is, and tested as
 # installed. A sample of ONNX's backend tests and of the search for leaks; with
-# --full all of both, and the tests under ASan and with Python's debug allocator.
+# --full all of both, and the tests under other Pythons, under ASan and with
+# Python's debug allocator.
 
 set -uo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../phase.sh"
@@ -21,7 +22,7 @@ tests() {
   shift
   rm -f "$report"
   "$@" -m pytest -q -p no:cacheprovider --junitxml="$report" \
-    python/tests 2>&1 | tee "$work/$name.log" | sed -n 's/^FAILED /FAIL python /p'
+    python/tests 2>&1 | tee "$work/$name.log" | sed -n "s/^FAILED /FAIL python $name: /p"
   add "$("$python" - "$report" <<'EOT'
 import sys
 import xml.etree.ElementTree as tree
@@ -98,6 +99,25 @@ fi
 # ASHLAR_LEAK_COMPILES: fewer of the compiles, which take an hour of one core.
 must leaks "something grows for ever" "$python" python/tests/leaks.py \
   --compiles="${ASHLAR_LEAK_COMPILES:-100000}"
+# Other Pythons: those of ASHLAR_PYTHONS, such as "python3.10 /opt/bin/python3",
+# or all that have the usual names.
+for other in ${ASHLAR_PYTHONS:-python3.10 python3.11 python3.12 python3.13 \
+  python3.14}; do
+  version=$("$other" -c 'import sys, venv, ensurepip
+print("%d.%d" % sys.version_info[:2])' 2>/dev/null)
+  if [ -z "$version" ]; then
+    echo "SKIP python other: there is no $other that makes an environment"
+    skipped=$((skipped + 1))
+  elif said=$(bash python/tests/other_python.sh "$work/dist" \
+    "$work/venv-$version" "$other" 2>&1); then
+    echo "NOTE $said"
+    tests "python-$version" env -u PYTHONPATH "$work/venv-$version/bin/python"
+  else
+    echo "$said"
+    echo "SKIP python other: pip does not install for Python $version"
+    skipped=$((skipped + 1))
+  fi
+done
 # What only an allocator that watches can see.
 PYTHONMALLOC=debug PYTHONFAULTHANDLER=1 tests debug "$python"
 if must asan-builds "the binding does not build with ASan" \
