@@ -53,6 +53,36 @@ def test_runtimes(threads):
     refused(lambda: ashlar.Runtime(threads=threads), "threads", repr(threads))
 
 
+class Unshown:
+    """Of which there is no text."""
+    def __repr__(self):
+        raise RuntimeError("no")
+
+
+def test_what_cannot_be_shown(negate, file, x):
+    """Nor all of what is very long."""
+    session = negate.session()
+    for call, place in (
+            (lambda given: ashlar.Session(negate, threads=given), "threads"),
+            (lambda given: ashlar.Session(negate, poison=given), "poison"),
+            (lambda given: ashlar.compile("m.onnx", target=given), "target"),
+            (lambda given: ashlar.compile("m.onnx", tolerance=given),
+             "tolerance"),
+            (lambda given: ashlar.load(file, device=given), "device"),
+            (lambda given: ashlar.empty(2, given), "dtype")):
+        refused(lambda: call(Unshown()), place, "found")
+        with pytest.raises(ashlar.InvalidArgument) as caught:
+            call([0] * 100000)
+        assert caught.value.place == place and len(str(caught.value)) < 600
+    for name in ([], Unshown(), {}):
+        for call in (negate.memory_map, negate.graph,
+                     lambda entry: session.run(x, entry=entry)):
+            refused(lambda: call(entry=name), "entry", "'main'",
+                    kind=ashlar.NotFound)
+        refused(lambda: negate.disassemble(name), "kernel",
+                kind=ashlar.NotFound)
+
+
 def test_devices():
     runtime = ashlar.default_runtime()
     refused(lambda: runtime.device(3), "name", "found int")
@@ -122,6 +152,7 @@ def test_names_that_are_no_text(negate, file, x):
     ({"verify_weights": "no"}, "verify_weights", ["True or False"]),
     ({"budget": 1 << 20}, "budget", ["ashlar.Budget(1048576)"]),
     ({"device": ""}, "device", ["''"]),
+    ({"placement": np.zeros(2)}, "placement", ["'strict' or 'soft'"]),
     ({"device": ["cpu", b"cpu"]}, "device", ["b'cpu'"]),
     *(({"device": wrong}, "device", ["None for any", repr(wrong)])
       for wrong in ([], (), {}, 0, False, b"", np.array(["cpu", "cpu:0"]))),
@@ -136,6 +167,7 @@ def test_loads(file, keywords, place, words):
     ((1 << 62,), "OutOfBudget", ["2^63"]),
     ((1 << 40, 1 << 40), "OutOfBudget", ["2^63"]),
     ((1 << 45,), "OutOfBudget", ["system"]),
+    ((1,) * 65, "InvalidArgument", ["at most 16", "found 65"]),
     ((0, 1 << 62), "OutOfBudget", ["2^63"]),
     ((-1,), "InvalidArgument", ["-1"]), (1.5, "InvalidArgument", ["1.5"]),
     ("23", "InvalidArgument", ["'23'"]), (None, "InvalidArgument", ["None"]),
@@ -153,7 +185,8 @@ def test_shapes_of_empty(shape, kind, words):
 
 
 def test_types_of_empty():
-    for dtype in ("nonsense", object, "V0", [("a", object)]):
+    for dtype in ("nonsense", object, "V0", [("a", object)], "\udc80",
+                  ("f4", (2,))):
         refused(lambda: ashlar.empty(3, dtype), "dtype")
     for shape in (3, (2, 3), [2], (), np.int64(2), np.array([2, 3]), (0, 5)):
         made = ashlar.empty(shape, "bfloat16")

@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -145,7 +146,18 @@ def test_capsules(negate, x):
     again = Twice(x)
     assert np.array_equal(negate(again), -x)
     assert '"used_dltensor' in repr(again.capsule)
-    refused(lambda: negate(again), "expected an array of float32")
+    refused(lambda: negate(again), "expected an array of float32",
+            "found test_bad_input.test_capsules.<locals>.Twice, whose "
+            "__dlpack__ gives", "consumed before")
+    refused(lambda: negate(Twice(x.astype(np.int32))), "capsule")
+    # To write to, of another shape; such an object says none itself.
+    for wrong in (Twice(np.zeros((3, 2), np.float32)),
+                  Twice(np.zeros(6, np.float32)),
+                  np.zeros((0, 3), np.float32).__dlpack__()):
+        refused(lambda: negate.session().run(x, out=wrong), "y",
+                "expected shape 2x3", "ashlar.empty((2, 3), 'float32')")
+    out = Twice(np.zeros((2, 3), np.float32))
+    assert negate.session().run(x, out=out)["y"] is out
 
     class Unwilling:
         def __dlpack__(self, **_):
@@ -183,14 +195,21 @@ def test_capsules(negate, x):
     class Odd(Claims):
         def __dlpack__(self, **_):
             return 3
-    refused(lambda: negate(Odd((1, 0))), "x: expected", "gives no memory")
+    refused(lambda: negate(Odd((1, 0))), "x: expected", "gives no capsule")
 
     class Raising:
         @property
         def __dlpack__(self):
             raise RuntimeError("no")
         __dlpack_device__ = dtype = __dlpack__
-    refused(lambda: negate(Raising()), "x: expected", "found")
+    with warnings.catch_warnings():  # nor is it told of behind our backs
+        warnings.simplefilter("error")
+        refused(lambda: negate(Raising()), "x: expected", "found")
+
+    class Unsigned:
+        def is_neg(self):
+            raise RuntimeError("no sign")
+    refused(lambda: negate(Unsigned()), "is_neg() fails: no sign")
 
     class Elsewhere:
         dtype, shape = "float32", (2, 3)

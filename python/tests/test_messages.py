@@ -2,6 +2,7 @@
 """What is refused is said in the caller's words: keywords and what was given to
 them, never flags of the program that compiles, or files that only we saw."""
 
+import os
 import tempfile
 
 import numpy as np
@@ -47,6 +48,8 @@ def test_dims(dims, place, words):
 
 @pytest.mark.parametrize("keywords, kind, place, words", [
     ({"target": []}, "InvalidArgument", "target", ["'cpu:x86-64-v3'"]),
+    *(({name: {"": (1,)}}, "InvalidArgument", name, ["found ''"])
+      for name in ("shapes", "dims", "values")),
     ({"target": ""}, "InvalidArgument", "target", ["'cpu:x86-64-v3'"]),
     ({"target": ["cpu:host", ""]}, "InvalidArgument", "target", ["''"]),
     ({"memory_budget": 100}, "OutOfBudget", "memory_budget",
@@ -263,7 +266,14 @@ def test_files_that_cannot_be_written(negate, tmp_path):
         assert isinstance(error.__cause__, FileNotFoundError)
         for wrong in (3, None if ending == ".ash" else b"", "a\0" + ending):
             refused(lambda: call(wrong), ashlar.InvalidArgument, "path")
-    refused(lambda: negate.save(folder), ashlar.InvalidArgument, str(folder))
+    # Nothing takes the place of what is no file.
+    os.mkfifo(tmp_path / "fifo.svg")
+    for kind, place in (("folder", folder), ("FIFO", tmp_path / "fifo.svg")):
+        for call in (negate.save, negate.memory_map):
+            refused(lambda: call(place), ashlar.InvalidArgument, str(place),
+                    "expected the name of a file", f"found a {kind}")
+    assert (tmp_path / "fifo.svg").is_fifo()
+    (tmp_path / "fifo.svg").unlink()
     refused(lambda: negate.memory_map(folder), ashlar.InvalidArgument,
             str(folder))
     assert [each.name for each in tmp_path.iterdir()] == ["m.svg"]
@@ -277,6 +287,14 @@ def test_files_that_cannot_be_written(negate, tmp_path):
     refused(lambda: ashlar.Trace(tmp_path / "none" / "t.json").start(),
             ashlar.NotFound, str(tmp_path / "none" / "t.json"), "folder")
     refused(lambda: ashlar.Trace(3), ashlar.InvalidArgument, "path")
+
+
+def test_temporary_folders_of_odd_names(monkeypatch, tmp_path):
+    (tmp_path / "a\nb").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "a\nb"))
+    error = refused(lambda: ashlar.compile(b"hello"), ashlar.InvalidArgument,
+                    "<bytes>")
+    assert "\\n" not in str(error)
 
 
 def test_no_temporary_folder(monkeypatch):
@@ -380,6 +398,16 @@ def test_cache_folders(tmp_path, caplog, monkeypatch):
 
 def test_options_of_inference_sessions():
     made = unary("Neg", [2, 3]).SerializeToString()
+    # Of a model that is compiled with its first inputs they are looked at too.
+    for wrong in ({"threads": -1}, {"budget": 3}, {"remarks": 3}, {"fuse": 3},
+                  {"on_progress": 3}, {"memory_budget": "lots"}, {"device": 3},
+                  {"tuning": 3}, {"target": 3}, {"runtime": 3}):
+        refused(lambda: ashlar.InferenceSession(
+            unary("Neg", ["n", 3]).SerializeToString(), cache_dir=None,
+            **wrong), ashlar.InvalidArgument, *wrong)
+    refused(lambda: ashlar.InferenceSession(made, cache_dir=None).run_async(
+        None, {"x": np.zeros((2, 3), np.float32)}, 3), ashlar.InvalidArgument,
+        "callback", "found int")
     options = ashlar.SessionOptions()
     for wrong in ("a", -1, 4097):
         options.intra_op_num_threads = wrong

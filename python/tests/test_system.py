@@ -45,10 +45,10 @@ def test_no_current_folder(tmp_path):
     (tmp_path / "gone").mkdir()
     said = run("""
         import os, sys
+        import numpy as np  # which cannot be imported from nowhere
+        import ashlar
         os.chdir(sys.argv[2])
         os.rmdir(sys.argv[2])
-        import numpy as np
-        import ashlar
         for call in (lambda: ashlar.compile("m.onnx"),
                      lambda: ashlar.InferenceSession("m.onnx"),
                      lambda: ashlar.compile(sys.argv[1], "m.ash"),
@@ -104,6 +104,58 @@ def test_no_descriptors(tmp_path):
         """, DIGITS, file, env={**os.environ, "TMPDIR": str(tmp_path)})
     assert set(said.split()) == {"load", "compile", "kernels", "lower",
                                  "session", "save"}
+
+
+def test_closed_standard_files():
+    """As daemons have them; what is opened then takes their numbers."""
+    run("""
+        import os, sys
+        import ashlar
+        for number in (0, 1, 2):
+            os.close(number)
+        sys.stdout = sys.stderr = None
+        module = ashlar.compile(sys.argv[1], shapes={"image": (1, 1, 8, 8)})
+        assert module.kernels() and "<svg" in module.memory_map()
+        """, DIGITS)
+
+
+def test_children_that_nobody_waits_for():
+    """Where the system does not say how they ended, that is said."""
+    said = run("""
+        import signal, sys
+        import ashlar
+        module = ashlar.compile(sys.argv[1], shapes={"image": (1, 1, 8, 8)})
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        for call in (lambda: ashlar.compile(b"hello"),
+                     lambda: ashlar.lower(b"hello", "fuse"),
+                     ashlar.list_targets, module.kernels):
+            try:
+                call()
+            except ashlar.InvalidArgument as error:
+                print(error.hint)
+        """, DIGITS)
+    assert said.count("signal.signal(signal.SIGCHLD, signal.SIG_DFL)") == 4
+
+
+def test_a_limit_of_file_sizes(tmp_path):
+    """What the programs of ours end by has a name, and is not our fault."""
+    said = run("""
+        import resource, sys
+        import ashlar
+        module = ashlar.compile(sys.argv[1], shapes={"image": (1, 1, 8, 8)})
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+        for call in (lambda: ashlar.compile(sys.argv[1],
+                                            shapes={"image": (1, 1, 8, 8)}),
+                     module.memory_map, lambda: module.save("m.ash"),
+                     lambda: ashlar.load(bytes(5000))):
+            try:
+                call()
+            except ashlar.Internal as error:
+                print(error)
+        """, DIGITS, cwd=tmp_path)
+    assert said.count("SIGXFSZ") == 2 and said.count("ulimit -f") == 2
+    assert said.count("File too large") == 2
+    assert not list(tmp_path.iterdir())
 
 
 def test_models_that_cannot_be_serialized(tmp_path):

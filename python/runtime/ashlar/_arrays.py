@@ -13,9 +13,13 @@ import ml_dtypes
 import numpy as np
 
 from ._dtypes import DTYPES, VIEWED
-from ._errors import InvalidArgument, OutOfBudget, Unsupported
+from ._errors import InvalidArgument, OutOfBudget, Unsupported, quoted
 from ._given import advice_for, describe, has, refuse_masked
 from ._sizes import whole_number
+
+# As many as the library takes.
+MOST_DIMS = 16
+
 
 def empty(shape: int | Sequence[int], dtype: Any = np.float32) -> np.ndarray:
     """A new array, as numpy.empty gives it, that begins at a multiple of 64
@@ -24,17 +28,20 @@ def empty(shape: int | Sequence[int], dtype: Any = np.float32) -> np.ndarray:
     from . import _native
     try:
         kind = np.dtype(dtype)
-    except TypeError as error:
-        raise InvalidArgument(f"expected a type of NumPy, found {dtype!r}: "
-                              f"{error}", "dtype") from None
-    if kind.hasobject or kind.itemsize == 0:
+    except Exception as error:  # of several classes
+        raise InvalidArgument("expected a type of NumPy, found "
+                              f"{quoted(dtype)}: {error}", "dtype") from None
+    if kind.hasobject or kind.itemsize == 0 or kind.shape:
         raise InvalidArgument("expected a type of numbers, found "
-                              f"{kind!r}", "dtype")
+                              f"{quoted(dtype)}", "dtype")
     if isinstance(shape, (str, bytes)) or not (
             isinstance(shape, Iterable) or hasattr(shape, "__index__")):
-        raise InvalidArgument(f"expected sizes, found {shape!r}", "shape")
+        raise InvalidArgument(f"expected sizes, found {quoted(shape)}", "shape")
     sizes = tuple(whole_number(size, "shape") for size in (
         shape if isinstance(shape, Iterable) else (shape,)))
+    if len(sizes) > MOST_DIMS:
+        raise InvalidArgument(f"expected at most {MOST_DIMS} sizes, found "
+                              f"{len(sizes)}", "shape")
     # NumPy counts strides as if no size were 0.
     most = math.prod(size or 1 for size in sizes) * kind.itemsize
     if most >= 1 << 63:
@@ -100,9 +107,9 @@ def prepare(array: Any, place: str, type_name: str, shape_text: str,
     if is_output and not array.flags.writeable:
         raise InvalidArgument(f"{expected}, found one that is read-only; "
                               f"{advice('')}", place)
-    if array.ndim > 16:
-        raise InvalidArgument(f"{expected}, found {array.ndim} dims, and 16 "
-                              "are the most", place)
+    if array.ndim > MOST_DIMS:
+        raise InvalidArgument(f"{expected}, found {array.ndim} dims, and "
+                              f"{MOST_DIMS} are the most", place)
     if not array.flags.c_contiguous:
         said = advice("numpy.ascontiguousarray(x) makes a copy that is dense")
         raise InvalidArgument(
@@ -132,7 +139,12 @@ def _to_numpy(array: Any, expected: str, place: str, wanted: np.dtype,
               refusal: Optional[BaseException]) -> np.ndarray:
     """The memory of a foreign array as NumPy's, shared; for what the binding
     did not take at once."""
-    if has(array, "is_neg") and array.is_neg():
+    try:
+        is_to_be_negated = has(array, "is_neg") and bool(array.is_neg())
+    except Exception as error:
+        raise InvalidArgument(f"{expected}, found {describe(array)}, whose "
+                              f"is_neg() fails: {error}", place) from error
+    if is_to_be_negated:
         raise InvalidArgument(f"{expected}, found a tensor whose sign is yet to "
                               "be turned; x.resolve_neg() does it", place)
     if has(array, "__dlpack_device__"):
@@ -152,6 +164,12 @@ def _to_numpy(array: Any, expected: str, place: str, wanted: np.dtype,
     except Exception as error:
         if refusal is None and has(array, "__dlpack__"):
             refusal = error
+            if "PyCapsule" in str(error):
+                raise InvalidArgument(
+                    f"{expected}, found {describe(array)}, whose __dlpack__ "
+                    "gives no capsule, or one that was consumed before or holds "
+                    "something else", place) \
+                    from error
     # Tensors whose type NumPy lacks: their bits under another name.
     if has(array, "view") and has(array, "element_size"):
         import torch
@@ -193,7 +211,7 @@ def refuse_names(objects: Any, names: Iterable[str], what: str) -> None:
         unknown = [name for name in objects if name not in names]
         why = []
         if unknown:
-            why.append("found " + ", ".join(map(repr, unknown))
+            why.append("found " + ", ".join(map(quoted, unknown))
                        + " too")
         if missing:
             why.append("found no " + ", ".join(map(repr, missing)))
@@ -209,12 +227,12 @@ def refuse_names(objects: Any, names: Iterable[str], what: str) -> None:
         f"{describe(objects)}", what)
 
 
-def refuse_shape(array: Any, place: str, type_name: str,
+def refuse_shape(shape: tuple[int, ...], place: str, type_name: str,
                  shape_text: str) -> None:
     """For an array to write to, of another shape than the output's."""
     said = _advice(DTYPES[type_name], shape_text, True, "")
     raise InvalidArgument(f"expected shape {shape_text}, found "
-                          f"{'x'.join(map(str, array.shape)) or 'a scalar'}; "
+                          f"{'x'.join(map(str, shape)) or 'a scalar'}; "
                           f"{said}", place)
 
 
@@ -225,5 +243,8 @@ def room_advice(type_name: str, maximum: tuple[int, ...]) -> str:
 
 
 def beginning(array: Any, shape: tuple[int, ...]) -> Any:
-    """The first elements of an array that was given, in their shape."""
+    """The first elements of an array that was given, in their shape; of what
+    cannot be taken apart, all of it."""
+    if not has(array, "reshape"):
+        return array
     return array.reshape(-1)[:math.prod(shape)].reshape(shape)

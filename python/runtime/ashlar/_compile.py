@@ -24,6 +24,17 @@ if TYPE_CHECKING:
 __all__ = ["Diagnostic", "Progress", "Remark", "compile"]
 
 
+def check_showing(remarks: Any, on_progress: Any, progress_bar: Any) -> None:
+    """Raises InvalidArgument for what is of another kind than compile() says."""
+    truth(remarks, "remarks")
+    if progress_bar is not None:
+        truth(progress_bar, "progress_bar")
+    if on_progress is not None and not callable(on_progress):
+        raise InvalidArgument("expected what can be called with a Progress, "
+                              f"found {type(on_progress).__name__}",
+                              "on_progress")
+
+
 def compile(model: Any, output: Optional[Path] = None, *,
             shapes: Optional[Mapping[str, Sequence[Union[int, str]]]] = None,
             dims: Optional[Mapping[str, Any]] = None,
@@ -80,13 +91,7 @@ def compile(model: Any, output: Optional[Path] = None, *,
     meanwhile; Ctrl-C ends it.
     """
     check_load_options(name, budget, device, runtime)
-    remarks = truth(remarks, "remarks")
-    if progress_bar is not None:
-        progress_bar = truth(progress_bar, "progress_bar")
-    if on_progress is not None and not callable(on_progress):
-        raise InvalidArgument("expected what can be called with a Progress, "
-                              f"found {type(on_progress).__name__}",
-                              "on_progress")
+    check_showing(remarks, on_progress, progress_bar)
     kept = None if output is None else path_text(output, "output")
     with temporary_folder() as work:
         made = work / "model.ash" if kept is None \
@@ -126,4 +131,5 @@ def compile(model: Any, output: Optional[Path] = None, *,
             if kept is None:
                 raise
             raise Unsupported(
-                f"{error.message}; {kept} is written, to be loaded where it can run", error.place) from error
+                f"{error.message}; {kept} is written, to be loaded where it "
+                "can run", error.place) from error

@@ -18,8 +18,9 @@ from ._calibration import write_calibration
 from ._diagnostics import (Diagnostic, Progress, failure, read_line,
                            said_of_success)
 from ._errors import Internal, InvalidArgument, NotFound
-from ._files import system_error
+from ._files import check_children, ended_by, system_error
 from ._flags import command_line, too_many_values
+from ._given import spelled
 from ._model_files import write_model
 from ._progress import ProgressBar
 from ._version import __version__
@@ -79,7 +80,9 @@ def renamed(text: str, names: Mapping[str, str]) -> str:
     """With files of ours by what the caller gave."""
     # The longest first: a folder's name begins those of its files.
     for path in sorted(names, key=len, reverse=True):
-        text = text.replace(path, names[path])
+        # Messages spell control characters out.
+        for each in {path, spelled(path)}:
+            text = text.replace(each, names[path])
     return text
 
 
@@ -91,6 +94,7 @@ def run_compiler(flags: Sequence[str],
     """Runs the compiler to its end and gives what it said; whatever ends this
     ends the compiler too. output: where its standard output goes; names: as
     of flags_for()."""
+    check_children("ashlar.compile")
     program, command = compiler_program(), ["ashlar-compile", *flags]
     try:
         child = subprocess.Popen(command, executable=program,
@@ -134,7 +138,6 @@ def run_compiler(flags: Sequence[str],
     if status == -signal.SIGINT:
         raise KeyboardInterrupt
     if status < 0:
-        raise Internal(f"the compiler was ended by signal {-status}; where "
-                       "memory was not short, please report it with the model "
-                       "that shows it", notes=tuple(tail[-5:]))
+        raise Internal(ended_by(-status, "the compiler"),
+                       notes=tuple(tail[-5:]))
     raise failure(status, diagnostics, tail)

@@ -29,6 +29,16 @@ _EXPECTED = re.compile(r"expected (?P<expected>.+?), found (?P<found>.+?)"
 _NODE = re.compile(r"(?:node|nodes|kernel) '(?P<node>[^']+)'")
 
 
+def quoted(value: object, most: int = 300) -> str:
+    """What somebody gave, for a sentence: of very long ones the beginning, of
+    what cannot be shown its class."""
+    try:
+        text = repr(value)
+    except Exception:  # a __repr__ may do whatever it likes
+        return f"<{type(value).__name__}>"
+    return text if len(text) <= most else text[:most] + "..."
+
+
 class Error(Exception):
     """Whatever Ashlar refuses or fails at; catch this for all of it.
 
@@ -144,7 +154,7 @@ class NamedDict(dict[str, _T]):
         raise NoSuchName(
             f"expected one of the module's {self._what}, "
             f"{', '.join(map(repr, self)) or 'of which it has none'}, found "
-            f"{name!r}", self._what)
+            f"{quoted(name)}", self._what)
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self._what, tuple(self.items()))

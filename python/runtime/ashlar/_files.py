@@ -7,18 +7,19 @@ import contextlib
 import errno
 import os
 import pathlib
+import signal
 import stat
 import tempfile
 from typing import Any, Iterator, Union
 
 from ._errors import (Error, Internal, InvalidArgument, NotFound,
-                      OutOfBudget)
+                      OutOfBudget, quoted)
 
 Path = Union[str, "os.PathLike[str]", "os.PathLike[bytes]"]
 
 # What the system is short of, rather than what the caller wrote.
 _SHORTAGES = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE,
-              errno.ENOMEM, errno.EAGAIN)
+              errno.ENOMEM, errno.EAGAIN, errno.EFBIG)
 
 
 def path_text(path: Any, place: str, kind: str = "a path") -> str:
@@ -30,13 +31,36 @@ def path_text(path: Any, place: str, kind: str = "a path") -> str:
         raise InvalidArgument(f"expected {kind}, found {type(path).__name__}",
                               place) from None
     except UnicodeEncodeError:
-        raise InvalidArgument(f"expected {kind} that the system can take, found "
-                              f"{path!r}", place) from None
+        raise InvalidArgument(f"expected {kind} that the system can take, "
+                              f"found {quoted(path)}", place) from None
     if not text:
         raise InvalidArgument(f"expected {kind}, found ''", place)
     if "\0" in text:
         raise InvalidArgument(f"expected {kind}, found a NUL in it", place)
     return text
+
+
+def check_children(place: str) -> None:
+    """Raises where the system does not say how a child process ended, so that
+    a refusal would look like success."""
+    if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:
+        raise InvalidArgument(
+            "expected a process that can wait for its children, found one that "
+            "ignores SIGCHLD; signal.signal(signal.SIGCHLD, signal.SIG_DFL) "
+            "lets it", place)
+
+
+_LIMITS = {"SIGXFSZ": "no file may be so large here (ulimit -f)",
+           "SIGXCPU": "it has had all the time that it may (ulimit -t)"}
+
+
+def ended_by(number: int, what: str) -> str:
+    """The sentence for a program of ours that a signal ended."""
+    name = signal.Signals(number).name \
+        if number in iter(signal.Signals) else "of no name"
+    why = _LIMITS.get(name, "where memory was not short, please report it with "
+                      "the model that shows it")
+    return f"{what} was ended by signal {number}, {name}; {why}"
 
 
 def system_error(error: OSError, doing: str, place: str) -> Error:
@@ -64,6 +88,16 @@ def absolute(path: str) -> pathlib.Path:
     with system_errors("there is no current folder that it could be seen from",
                        path):
         return pathlib.Path(path).absolute()
+
+
+def refuse_special(path: "os.PathLike[str]", place: str) -> None:
+    """Raises where a file would be written in the place of what is none."""
+    with contextlib.suppress(OSError):
+        found = os.lstat(path)
+        if not (stat.S_ISREG(found.st_mode) or stat.S_ISLNK(found.st_mode)):
+            kind = _KINDS.get(stat.S_IFMT(found.st_mode), "device")
+            raise InvalidArgument("cannot be written: expected the name of a "
+                                  f"file, found a {kind}", place)
 
 
 _KINDS = {stat.S_IFDIR: "folder", stat.S_IFIFO: "FIFO", stat.S_IFSOCK: "socket"}

@@ -10,7 +10,7 @@ from typing import Any, Iterable, Mapping, Sequence
 import numpy as np
 
 from ._dtypes import VIEWED_DTYPES
-from ._errors import InvalidArgument
+from ._errors import InvalidArgument, quoted
 from ._files import path_text
 from ._given import as_elements, describe, to_array
 from ._sizes import byte_count, thread_count, truth, whole_number
@@ -44,7 +44,7 @@ def command_line(*, shapes: Any, dims: Any, values: Any, target: Any,
                 isinstance(each, str) and all(each.split(","))
                 for each in several):
             raise InvalidArgument("expected a name or several, such as "
-                                  f"'cpu:x86-64-v3', found {target!r}",
+                                  f"'cpu:x86-64-v3', found {quoted(target)}",
                                   "target")
         flags.append("--target=" + ",".join(several))
     if memory_budget is not None:
@@ -67,8 +67,8 @@ def command_line(*, shapes: Any, dims: Any, values: Any, target: Any,
                          f"{flag}={path_text(value, keyword)}")
     for flag in flags:
         if "\0" in flag:
-            raise InvalidArgument(f"expected no NUL, found one in {flag!r}",
-                                  "ashlar.compile")
+            raise InvalidArgument("expected no NUL, found one in "
+                                  f"{quoted(flag)}", "ashlar.compile")
     return flags
 
 
@@ -80,6 +80,8 @@ def by_name(value: Any, keyword: str) -> Mapping[str, Any]:
             isinstance(name, str) for name in value):
         raise InvalidArgument("expected a dict by name, found "
                               f"{type(value).__name__}", keyword)
+    if "" in value:
+        raise InvalidArgument("expected names, found ''", keyword)
     return value
 
 
@@ -90,7 +92,7 @@ def _tolerance(value: Any) -> float:
         number = math.nan
     if not 0 < number < math.inf:
         raise InvalidArgument("expected a finite number above zero, such as "
-                              f"1e-2, found {value!r}", "tolerance")
+                              f"1e-2, found {quoted(value)}", "tolerance")
     return number
 
 
@@ -98,7 +100,7 @@ def _shape(name: str, shape: Any, dims: Mapping[str, Any]) -> str:
     place = f"shapes[{name!r}]"
     if isinstance(shape, str) or not isinstance(shape, Iterable):
         raise InvalidArgument("expected a sequence of sizes, such as "
-                              f"(1, 3, 224, 224), found {shape!r}", place)
+                              f"(1, 3, 224, 224), found {quoted(shape)}", place)
     shape = tuple(shape)
     sizes = [_formula(size, place, dims) if isinstance(size, str)
              else str(whole_number(size, place)) for size in shape]
@@ -118,7 +120,7 @@ def _formula(text: str, place: str, dims: Mapping[str, Any]) -> str:
         raise InvalidArgument(
             "expected a number, one of the names of dims ("
             + (", ".join(map(repr, dims)) or "none") + "), or sums and "
-            f"products of such, found {text!r}{hint}", place)
+            f"products of such, found {quoted(text)}{hint}", place)
     return text
 
 
@@ -127,8 +129,8 @@ def _range(name: str, bounds: Any) -> str:
     if not _NAME.fullmatch(name):
         raise InvalidArgument("expected a name of letters, digits, _ and ., "
                               "that does not begin with a digit, found "
-                              f"{name!r}; give the dim another one here and in "
-                              "shapes", place)
+                              f"{quoted(name)}; give the dim another one here "
+                              "and in shapes", place)
     if isinstance(bounds, str):
         said = _RANGE.fullmatch(bounds)
         if said:
@@ -136,13 +138,13 @@ def _range(name: str, bounds: Any) -> str:
     if isinstance(bounds, range):
         if len(bounds) == 0 or bounds.step < 1:
             raise InvalidArgument(f"expected sizes from small to large, found "
-                                  f"{bounds!r}", place)
+                                  f"{quoted(bounds)}", place)
         bounds = (bounds[0], bounds[-1], bounds.step)
     several = tuple(bounds) if isinstance(bounds, Sequence) \
         and not isinstance(bounds, (str, bytes)) else ()
     if len(several) not in (2, 3):
         raise InvalidArgument("expected (from, to) or (from, to, step), found "
-                              f"{bounds!r}", place)
+                              f"{quoted(bounds)}", place)
     numbers = [whole_number(each, place, 1) for each in several]
     text = f"{numbers[0]}..{numbers[1]}"
     return text if len(numbers) == 2 or numbers[2] == 1 \
@@ -159,8 +161,10 @@ def _numbers(name: str, value: Any) -> str:
     elements = elements.reshape(-1)
     if elements.dtype in VIEWED_DTYPES:
         elements = elements.astype(np.float32)
+    elif elements.dtype.kind == "f":  # one of C's long doubles prints otherwise
+        elements = elements.astype(np.float64)
     if elements.dtype.kind not in "biuf" or elements.size == 0:
-        raise InvalidArgument(f"expected numbers, found {value!r}", place)
+        raise InvalidArgument(f"expected numbers, found {quoted(value)}", place)
     if elements.dtype.kind == "b":
         elements = elements.astype(np.int8)
     return ",".join(repr(each) for each in elements.tolist())

@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _copies
 from ._cache import Cache
-from ._errors import InvalidArgument, NotFound
+from ._errors import InvalidArgument, NotFound, quoted
 from ._onnx_model import ELEMENT_TYPES, Size, Value
 from ._sizes import thread_count
 from ._specialize import Specialized
@@ -50,7 +50,7 @@ class SessionOptions:
         if key not in self.config_entries:
             raise NotFound("expected one of the entries that were added, "
                            f"{', '.join(map(repr, self.config_entries)) or 'none'}"
-                           f", found {key!r}", "key")
+                           f", found {quoted(key)}", "key")
         return self.config_entries[key]
 
 
@@ -122,7 +122,7 @@ class InferenceSession:
         if isinstance(providers, str) or not isinstance(
                 providers, (Sequence, type(None))):
             raise InvalidArgument("expected names of providers, found "
-                                  f"{providers!r}", "providers")
+                                  f"{quoted(providers)}", "providers")
         for each in providers or ():
             name, *more = tuple(each) if isinstance(each, (tuple, list)) \
                 and tuple(each) else (each,)
@@ -130,7 +130,7 @@ class InferenceSession:
                     isinstance(options, Mapping) for options in more):
                 raise InvalidArgument("expected names of providers, or pairs "
                                       "of a name and a dict of options, found "
-                                      f"{each!r}", "providers")
+                                      f"{quoted(each)}", "providers")
         cache = Cache(cache_dir)
         options.setdefault("remarks", False)
         self._model = Specialized(path_or_bytes, cache, options)
@@ -183,20 +183,20 @@ class InferenceSession:
                 isinstance(output_names, str)
                 or not isinstance(output_names, Sequence)):
             raise InvalidArgument("expected a list of names, found "
-                                  f"{output_names!r}", "output_names")
+                                  f"{quoted(output_names)}", "output_names")
         wanted = list(output_names or ()) or names
         for name in wanted:
             if name not in names:
                 raise InvalidArgument(
                     f"expected some of {', '.join(map(repr, names))}, found "
-                    f"{name!r}", "output_names")
+                    f"{quoted(name)}", "output_names")
         feed = dict(input_feed.items())
         known = [each.name for each in self._model.description.inputs]
         unknown = [name for name in feed if name not in known]
         if unknown:
             raise InvalidArgument(
                 f"expected {', '.join(map(repr, known)) or 'none'}, found "
-                f"{', '.join(map(repr, unknown))} too", "input_feed")
+                f"{', '.join(map(quoted, unknown))} too", "input_feed")
         results = self._model.run(feed, self._threads)
         return [results[name] for name in wanted]
 
@@ -207,6 +207,11 @@ class InferenceSession:
                   run_options: Optional[Any] = None) -> None:
         """Runs on a thread of its own and calls back with (outputs, user_data,
         error text)."""
+        if not callable(callback):
+            raise InvalidArgument("expected what can be called with (outputs, "
+                                  "user_data, error text), found "
+                                  f"{type(callback).__name__}", "callback")
+
         def go() -> None:
             try:
                 results: Any = self.run(output_names, input_feed, run_options)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import functools
 import json
 import logging
@@ -21,9 +22,10 @@ import numpy as np
 
 from . import _copies, _native, _tools
 from ._dtypes import DTYPES
-from ._errors import Corrupt, Error, InvalidArgument, NamedDict, NotFound
-from ._files import (Path, path_text, system_error, system_errors,
-                     temporary_folder)
+from ._errors import (Corrupt, Error, InvalidArgument, NamedDict, NotFound,
+                      quoted)
+from ._files import (Path, path_text, refuse_special, system_error,
+                     system_errors, temporary_folder)
 from ._model_files import of_a_model, refuse_path
 from ._runtime import Budget, runtime_of
 from ._session import Session, check_budget
@@ -219,6 +221,7 @@ class Module:
         when it is whole, or not at all. Raises NotFound where there is no
         such folder, InvalidArgument where nothing can be written there."""
         target = pathlib.Path(path_text(path, "path"))
+        refuse_special(target, str(target))
         with system_errors("cannot be written", str(target)), \
                 tempfile.NamedTemporaryFile(dir=target.parent,
                                             delete=False) as new:
@@ -260,9 +263,10 @@ class Module:
         llvm-objdump, or objdump of binutils. Raises NotFound without one, and
         with the kernels' names where there is none of this."""
         names = dict.fromkeys(row["name"] for row in self.kernels())
-        if kernel not in names:
+        if not isinstance(kernel, str) or kernel not in names:
             raise NotFound("expected one of the module's kernels, "
-                           f"{_listed(names)}, found {kernel!r}", "kernel")
+                           f"{_listed(names)}, found {quoted(kernel)}",
+                           "kernel")
         return _tools.inspect_file(self._descriptor,
                                    [f"--disassemble={kernel}"])
 
@@ -280,12 +284,14 @@ class Module:
 
     def _drawn(self, flag: str, path: Optional[Path], ending: str,
                entry: Optional[str]) -> str:
-        if entry is not None and entry not in self.entries:
+        if entry is not None and (not isinstance(entry, str)
+                                  or entry not in self.entries):
             raise NotFound("expected one of the module's entries, "
                            f"{', '.join(map(repr, self.entries))}, found "
-                           f"{entry!r}", "entry")
+                           f"{quoted(entry)}", "entry")
         target = None if path is None else path_text(path, "path")
         if target is not None:
+            refuse_special(pathlib.Path(target), target)
             given = pathlib.Path(target).suffix
             endings = (".svg", ".html") if ending == ".svg" else (".html",)
             if given not in endings:
@@ -421,12 +427,19 @@ def load_descriptor(descriptor: int, source: str, name: str,
                     **more: Any) -> Module:
     """Loads an open file, and takes the descriptor over. source: what errors
     call it."""
+    if descriptor < 3:
+        # Where a program closed its standard files; those of ours are given
+        # other meanings in the programs that they are passed to.
+        low, descriptor = descriptor, fcntl.fcntl(descriptor,
+                                                  fcntl.F_DUPFD_CLOEXEC, 3)
+        os.close(low)
     place, shown = f"/proc/self/fd/{descriptor}", ""
     try:
         check_load_options(name, budget, device, runtime)
-        if placement not in ("strict", "soft"):
+        if not isinstance(placement, str) \
+                or placement not in ("strict", "soft"):
             raise InvalidArgument("expected 'strict' or 'soft', found "
-                                  f"{placement!r}", "placement")
+                                  f"{quoted(placement)}", "placement")
         shown = label(name, "name")
         native = _native._Module(
             runtime_of(runtime), place.encode(), budget, shown,

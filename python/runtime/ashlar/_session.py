@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generator, Optional
 import numpy as np
 
 from . import _native
-from ._errors import InvalidArgument
+from ._errors import InvalidArgument, quoted
 from ._sizes import label, thread_count, truth
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def wait(run: _native.Run,
     elif isinstance(timeout, str) or not hasattr(timeout, "__float__") \
             and not hasattr(timeout, "__index__"):
         raise InvalidArgument("expected seconds from 0 on, found "
-                              f"{timeout!r}", "timeout")
+                              f"{quoted(timeout)}", "timeout")
     results = run._wait(float(timeout))
     if results is None:
         raise TimeoutError(f"the run has not ended within {timeout} s")

@@ -10,7 +10,7 @@ from typing import Any, Sequence, Union
 
 import numpy as np
 
-from ._errors import InvalidArgument
+from ._errors import InvalidArgument, quoted
 
 _UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 _MOST = (1 << 63) - 1
@@ -24,8 +24,8 @@ def whole_number(value: Any, place: str, least: int = 0,
             raise TypeError
         number = operator.index(value)
     except TypeError:
-        raise InvalidArgument(f"expected a whole number, found {value!r}",
-                              place) from None
+        raise InvalidArgument("expected a whole number, found "
+                              f"{quoted(value)}", place) from None
     if not least <= number <= most:
         raise InvalidArgument(f"expected a number from {least} to {most}, found "
                               f"{number}", place)
@@ -42,7 +42,7 @@ def byte_count(value: Union[int, str], place: str, least: int = 0) -> int:
         said = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*(B|KiB|MiB|GiB)", value)
         if not said or len(value) > 40:
             raise InvalidArgument("expected bytes or a text such as '512MiB' "
-                                  f"(B, KiB, MiB, GiB), found {value!r}",
+                                  f"(B, KiB, MiB, GiB), found {quoted(value)}",
                                   place)
         value = int(Decimal(said[1]) * _UNITS[said[2]])
     return whole_number(value, place, least)
@@ -52,7 +52,8 @@ def truth(value: Any, place: str) -> bool:
     """True or False: "no" is neither."""
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
-    raise InvalidArgument(f"expected True or False, found {value!r}", place)
+    raise InvalidArgument(f"expected True or False, found {quoted(value)}",
+                          place)
 
 
 def label(value: Any, place: str) -> str:
@@ -83,7 +84,7 @@ def device_names(device: Any) -> list[str]:
     if not several or not all(isinstance(each, str) and each
                               for each in several):
         raise InvalidArgument("expected names of devices, such as 'cpu:0', or "
-                              f"None for any, found {device!r}", "device")
+                              f"None for any, found {quoted(device)}", "device")
     return [label(each, "device") for each in several]
 
 

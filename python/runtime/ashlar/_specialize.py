@@ -18,15 +18,16 @@ import numpy as np
 
 from ._arrays import as_numpy
 from ._cache import Cache
-from ._compile import compile
+from ._compile import check_showing, compile
+from ._compiler import OPTIONS
 from ._dtypes import DTYPES
 from ._errors import InvalidArgument, Unsupported
 from ._files import absolute, contents, path_text
-from ._flags import by_name
+from ._flags import by_name, command_line
 from ._given import advice_for, dense, describe, spelled, to_array
 from ._model_files import (refuse_compiled, refuse_model, refuse_path,
                            serialized)
-from ._module import Module
+from ._module import Module, check_load_options
 from ._onnx_model import ELEMENT_TYPES, OnnxModel, Value, read_onnx
 
 # More elements than axes, sizes or bounds have are data.
@@ -60,6 +61,7 @@ class Specialized:
         options = dict(options)
         for name in ("shapes", "dims", "values"):
             options[name] = dict(by_name(options.get(name), name)) or None
+        self._check(options)
         if isinstance(model, (str, os.PathLike)):
             shown = path_text(model, "model")
             self._path = absolute(shown)
@@ -82,6 +84,16 @@ class Specialized:
         self._fixed: set[str] = set()
         self._modules: "OrderedDict[Any, Module]" = OrderedDict()
         self._lock = threading.RLock()
+
+    @staticmethod
+    def _check(options: Mapping[str, Any]) -> None:
+        """What can be known of them before there is anything to compile."""
+        check_load_options(None, *map(options.get, _LOADING))
+        check_showing(options.get("remarks", False),
+                      *map(options.get, _SHOWING))
+        command_line(**{
+            name: options.get(name) for name in OPTIONS
+            if name != "calibration"})
 
     def _weights(self) -> list[tuple[str, int, int]]:
         """Of files beside the model: what changes when they do."""

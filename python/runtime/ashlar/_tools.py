@@ -11,7 +11,7 @@ import sys
 from typing import NoReturn, Sequence
 
 from ._errors import Corrupt, Error, Internal, NotFound
-from ._files import system_errors
+from ._files import check_children, ended_by, system_errors
 
 BIN = pathlib.Path(__file__).parent / "bin"
 
@@ -39,6 +39,7 @@ def inspect() -> NoReturn:
 
 def inspect_file(descriptor: int, flags: Sequence[str]) -> str:
     """What ashlar-inspect prints of an open module file."""
+    check_children("ashlar-inspect")
     with system_errors("cannot be started", "ashlar-inspect"):
         done = subprocess.run(
             [BIN / "ashlar-inspect", f"/proc/self/fd/{descriptor}", *flags],
@@ -47,6 +48,8 @@ def inspect_file(descriptor: int, flags: Sequence[str]) -> str:
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip().removeprefix(
             "ashlar-inspect: error: ")
+        if done.returncode < 0:
+            raise Internal(ended_by(-done.returncode, "ashlar-inspect"))
         kind: type[Error] = Corrupt if done.returncode == 1 else Internal
         if said.startswith(("no disassembler", "no objdump")):
             kind = NotFound

@@ -18,7 +18,7 @@ from onnx.backend.base import Backend, BackendRep, Device, DeviceType
 
 from . import _copies
 from ._cache import Cache
-from ._errors import InvalidArgument, Unsupported
+from ._errors import InvalidArgument, Unsupported, quoted
 from ._given import as_elements, to_array
 from ._sizes import whole_number
 from ._specialize import Specialized
@@ -69,7 +69,8 @@ class AshlarBackend(Backend):
         """model: a ModelProto, or what else ashlar.compile takes; keywords: its
         own, and cache_dir. Raises InvalidArgument for another device."""
         if not cls.supports_device(device):
-            raise InvalidArgument(f"expected 'CPU', found {device!r}", "device")
+            raise InvalidArgument(f"expected 'CPU', found {quoted(device)}",
+                                  "device")
         return AshlarRep(model, **kwargs)
 
     @classmethod
@@ -129,7 +130,7 @@ class AshlarBackend(Backend):
     def supports_device(cls, device: str) -> bool:
         try:
             return Device(device).type == DeviceType.CPU
-        except (AttributeError, ValueError, KeyError):
+        except (AttributeError, TypeError, ValueError, KeyError):
             return False
 
 

@@ -115,27 +115,46 @@ bool isNumpyArray(nb::handle object) {
   return object.type().ptr() == numpyArray;
 }
 
+/// An attribute, or nothing: one that raises whatever it likes is none.
+nb::object attributeOf(nb::handle object, const char *name) {
+  PyObject *found = PyObject_GetAttrString(object.ptr(), name);
+  if (!found && !PyErr_ExceptionMatches(PyExc_Exception))
+    throw nb::python_error();
+  if (!found)
+    PyErr_Clear();
+  return nb::steal(found);
+}
+
 /// Whether it is a tensor of PyTorch whose sign is yet to be turned, as those
 /// of complex conjugates: its DLPack lends their memory without a word of it.
 bool isToBeNegated(nb::handle object) {
-  return !isNumpyArray(object) && nb::hasattr(object, "is_neg") &&
-         nb::bool_(object.attr("is_neg")());
+  nb::object ask;
+  if (!isNumpyArray(object))
+    ask = attributeOf(object, "is_neg");
+  // Where it fails, _arrays.prepare asks again and says why.
+  try {
+    return ask.is_valid() && nb::bool_(ask());
+  } catch (nb::python_error &error) {
+    if (!error.matches(PyExc_Exception))
+      throw;
+    return true;
+  }
 }
 
 /// Whether it may have a mask, as arrays of numpy.ma: they lend their memory
 /// without it.
 bool isMasked(nb::handle object) {
-  return !isNumpyArray(object) && nb::hasattr(object, "mask") &&
-         nb::hasattr(object, "filled");
+  return !isNumpyArray(object) && attributeOf(object, "mask").is_valid() &&
+         attributeOf(object, "filled").is_valid();
 }
 
 /// The capsule that an object lends its memory by, which may not be one that
 /// was consumed before; null: it has none to give. What it raised is `refusal`.
 nb::object lendingOf(nb::handle object, nb::object &refusal) {
   // Those of NumPy are made for each call.
-  if (!nb::hasattr(object, "__dlpack__"))
+  nb::object ask = attributeOf(object, "__dlpack__");
+  if (!ask.is_valid())
     return {};
-  nb::object ask = object.attr("__dlpack__");
   for (bool isVersioned : {true, false})
     try {
       return isVersioned ? ask(nb::arg("max_version") = nb::make_tuple(1, 0))
@@ -154,11 +173,12 @@ nb::object lendingOf(nb::handle object, nb::object &refusal) {
 /// Whether it says to be in the host's memory, or nothing: a capsule of one
 /// that says otherwise is not asked for.
 bool isOnHost(nb::handle object) {
-  if (!nb::hasattr(object, "__dlpack_device__"))
+  nb::object ask = attributeOf(object, "__dlpack_device__");
+  if (!ask.is_valid())
     return true;
   // Where it is wrong, _arrays.prepare asks again and says why.
   try {
-    nb::object claim = object.attr("__dlpack_device__")();
+    nb::object claim = ask();
     Py_ssize_t device = -1, number = -1;
     if (PyTuple_Check(claim.ptr()) && PyTuple_Size(claim.ptr()) == 2) {
       device = PyNumber_AsSsize_t(PyTuple_GetItem(claim.ptr(), 0), nullptr);
@@ -360,11 +380,15 @@ Arguments::Arguments(const std::vector<Port> &inputPorts,
     for (uint32_t d = 0; fits && d < info.rank; ++d)
       fits = info.shape[d] < 0 || info.shape[d] == results[i].shape[d] ||
              !outputPorts[i].isFixed();
-    if (!fits)
-      nb::module_::import_("ashlar._arrays")
-          .attr("refuse_shape")(given[i], outputPorts[i].name,
-                                ashlar_element_type_name(info.type),
-                                info.shape_text);
+    if (fits)
+      continue;
+    nb::list shape;
+    for (uint32_t d = 0; d < results[i].rank; ++d)
+      shape.append(results[i].shape[d]);
+    nb::module_::import_("ashlar._arrays")
+        .attr("refuse_shape")(shape, outputPorts[i].name,
+                              ashlar_element_type_name(info.type),
+                              info.shape_text);
   }
 }
 

@@ -95,7 +95,8 @@ const Entry &Module::entry(nb::handle name) const {
   }
   raise(ASHLAR_NOT_FOUND,
         "expected one of the module's entries, " + names + ", found " +
-            nb::cast<std::string>(nb::repr(name)),
+            nb::cast<std::string>(
+                nb::module_::import_("ashlar._errors").attr("quoted")(name)),
         "entry");
 }
 
