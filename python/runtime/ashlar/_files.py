@@ -56,8 +56,8 @@ _LIMITS = {"SIGXFSZ": "no file may be so large here (ulimit -f)",
 
 def ended_by(number: int, what: str) -> str:
     """The sentence for a program of ours that a signal ended."""
-    name = signal.Signals(number).name \
-        if number in iter(signal.Signals) else "of no name"
+    names = {int(each): each.name for each in signal.Signals}
+    name = names.get(number, "of no name")
     why = _LIMITS.get(name, "where memory was not short, please report it with "
                       "the model that shows it")
     return f"{what} was ended by signal {number}, {name}; {why}"
