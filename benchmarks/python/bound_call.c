@@ -5,7 +5,7 @@
 #include "bound_session.h"
 #include <time.h>
 
-enum { Rounds = 31, Calls = 20000 };
+enum { Rounds = 401, Calls = 2500 };
 
 static int isGreater(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;

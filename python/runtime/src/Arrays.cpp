@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Arrays.h"
 #include "Module.h"
+#include "NumPy.h"
 #include <cstdlib>
 #include <cstring>
 
@@ -55,6 +56,11 @@ const TypeForm *formOf(uint32_t type) {
   return nullptr;
 }
 
+/// The unsigned integers of as many bits as a type that NumPy lacks.
+uint32_t bitsOf(uint32_t type) {
+  return ashlar_element_type_size(type) == 2 ? ASHLAR_TYPE_U16 : ASHLAR_TYPE_U8;
+}
+
 /// What is pinned for a GPU is host memory as well: CUDAHost and ROCMHost.
 bool isHost(int64_t device) {
   return device == nb::device::cpu::value || device == 3 || device == 11;
@@ -107,14 +113,6 @@ ashlar_tensor_t tensorOf(const Array &array, const Port &port) {
   return tensor;
 }
 
-/// Whether it is an array of NumPy itself, of no class made from it: what most
-/// calls give, and what needs no further look.
-bool isNumpyArray(nb::handle object) {
-  static PyObject *numpyArray =
-      nb::object(nb::module_::import_("numpy").attr("ndarray")).release().ptr();
-  return object.type().ptr() == numpyArray;
-}
-
 /// An attribute, or nothing: one that raises whatever it likes is none.
 nb::object attributeOf(nb::handle object, const char *name) {
   PyObject *found = PyObject_GetAttrString(object.ptr(), name);
@@ -129,7 +127,7 @@ nb::object attributeOf(nb::handle object, const char *name) {
 /// of complex conjugates: its DLPack lends their memory without a word of it.
 bool isToBeNegated(nb::handle object) {
   nb::object ask;
-  if (!isNumpyArray(object))
+  if (!isNumPyArray(object))
     ask = attributeOf(object, "is_neg");
   // Where it fails, _arrays.prepare asks again and says why.
   try {
@@ -144,7 +142,7 @@ bool isToBeNegated(nb::handle object) {
 /// Whether it may have a mask, as arrays of numpy.ma: they lend their memory
 /// without it.
 bool isMasked(nb::handle object) {
-  return !isNumpyArray(object) && attributeOf(object, "mask").is_valid() &&
+  return !isNumPyArray(object) && attributeOf(object, "mask").is_valid() &&
          attributeOf(object, "filled").is_valid();
 }
 
@@ -202,12 +200,15 @@ bool isOnHost(nb::handle object) {
 template <typename Array>
 ashlar_tensor_t take(nb::handle object, const Port &port, bool isOutput,
                      Array &array) {
+  ashlar_tensor_t plain;
+  if (toTensor(object, port.info.type, isOutput, plain))
+    return plain;
   // JAX lends its arrays without saying that nobody may write to them.
   bool isJax = isOutput &&
                nb::cast<std::string>(nb::str(object.type().attr("__module__")))
                        .rfind("jax", 0) == 0;
   nb::object refusal;
-  bool isNumpy = isNumpyArray(object);
+  bool isNumpy = isNumPyArray(object);
   if (!isJax && !isToBeNegated(object) && !isMasked(object) &&
       (isNumpy || isOnHost(object))) {
     // A capsule is consumed as such, so that its name says so.
@@ -233,8 +234,7 @@ ashlar_tensor_t take(nb::handle object, const Port &port, bool isOutput,
   }
   uint32_t asBits = port.info.type;
   if (!port.view.is_none())
-    asBits = ashlar_element_type_size(port.info.type) == 2 ? ASHLAR_TYPE_U16
-                                                           : ASHLAR_TYPE_U8;
+    asBits = bitsOf(asBits);
   if (!nb::try_cast<Array>(prepared, array, false) || !isTaken(array, asBits))
     raise(ASHLAR_INVALID_ARGUMENT,
           "expected an array that is dense and in host memory, found " +
@@ -286,9 +286,10 @@ std::vector<nb::object> inOrder(const std::vector<Port> &ports,
 
 /// NumPy moves no array that is referred to weakly, whatever who resizes it in
 /// place says of other references; `held` gets such, to it and to the array it
-/// is a view of.
+/// is a view of, beside the array.
 void hold(nb::object array, std::vector<nb::object> &held) {
-  for (int views = 0; views < 2 && array.is_valid() && isNumpyArray(array);
+  held.push_back(array);
+  for (int views = 0; views < 2 && array.is_valid() && isNumPyArray(array);
        ++views) {
     PyObject *reference = PyWeakref_NewRef(array.ptr(), nullptr);
     if (!reference)
@@ -325,21 +326,10 @@ Block::Block(size_t bytes)
 }
 
 nb::object Block::array(const Port &port, const ashlar_tensor_t &tensor) const {
-  size_t shape[ASHLAR_MAX_RANK];
-  for (uint32_t d = 0; d < tensor.rank; ++d)
-    shape[d] = size_t(tensor.shape[d]);
-  nb::dlpack::dtype type;
-  type.lanes = 1;
-  if (port.view.is_none()) {
-    const TypeForm *form = formOf(port.info.type);
-    type.code = uint8_t(form->code);
-    type.bits = form->bits;
-  } else {
-    type.code = uint8_t(Code::UInt);
-    type.bits = uint8_t(8 * ashlar_element_type_size(port.info.type));
-  }
-  nb::object result = nb::cast(
-      nb::ndarray<nb::numpy>(memory, tensor.rank, shape, owner, nullptr, type));
+  uint32_t type = port.info.type;
+  if (!port.view.is_none())
+    type = bitsOf(type);
+  nb::object result = toNumPy(memory, type, tensor.rank, tensor.shape, owner);
   if (port.view.is_none())
     return result;
   // ml_dtypes keeps the low bits alone of what the library sign-extends.
@@ -354,7 +344,7 @@ Arguments::Arguments(const std::vector<Port> &inputPorts,
     : outputPorts(outputPorts), in(inputPorts.size()),
       results(outputPorts.size()), read(inputPorts.size()) {
   std::vector<nb::object> objects = inOrder(inputPorts, inputs, "inputs");
-  held.reserve(2 * (in.size() + (out.is_none() ? 0 : results.size())));
+  held.reserve(3 * (in.size() + (out.is_none() ? 0 : results.size())));
   for (size_t i = 0; i < in.size(); ++i) {
     in[i] = take(objects[i], inputPorts[i], false, read[i]);
     hold(objects[i], held);
@@ -390,6 +380,7 @@ Arguments::Arguments(const std::vector<Port> &inputPorts,
                               ashlar_element_type_name(info.type),
                               info.shape_text);
   }
+  offered = results;
 }
 
 KeptStatus Arguments::explained(KeptStatus status) const {
@@ -420,9 +411,9 @@ nb::dict Arguments::named() const {
       array = blocks[i].array(outputPorts[i], results[i]);
     } else {
       array = given[i];
-      bool same = results[i].rank == written[i].ndim();
+      bool same = results[i].rank == offered[i].rank;
       for (uint32_t d = 0; same && d < results[i].rank; ++d)
-        same = results[i].shape[d] == int64_t(written[i].shape(d));
+        same = results[i].shape[d] == offered[i].shape[d];
       if (!same) {
         nb::list shape;
         for (uint32_t d = 0; d < results[i].rank; ++d)

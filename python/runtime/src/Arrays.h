@@ -57,9 +57,10 @@ public:
 private:
   const std::vector<Port> &outputPorts;
   std::vector<ashlar_tensor_t> in, results;
+  std::vector<ashlar_tensor_t> offered; ///< `out` before the run
   std::vector<nb::ndarray<nb::ro>> read;
   std::vector<nb::ndarray<>> written;
-  std::vector<nb::object> held;  ///< weakly, so that no memory moves
+  std::vector<nb::object> held;  ///< and weakly, so that no memory moves
   std::vector<nb::object> given; ///< `out` by position; empty: none
   std::vector<Block> blocks;     ///< else
 };

@@ -4,6 +4,7 @@
 #include "Budget.h"
 #include "Gil.h"
 #include "Module.h"
+#include "NumPy.h"
 #include "Runtime.h"
 #include "Session.h"
 #include <pthread.h>
@@ -18,6 +19,7 @@ NB_MODULE(_native, module) {
     throw nb::import_error(
         "ashlar._native is loaded in this process already and cannot be loaded "
         "again; leave it in sys.modules, or start a new process");
+  importNumPy();
   module.doc() = "Ashlar's C library; see the package `ashlar`.";
   // What still lives when the interpreter ends goes with the process.
   nb::set_leak_warnings(false);

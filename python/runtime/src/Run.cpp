@@ -196,8 +196,7 @@ void python::bindRun(nb::module_ &module) {
           "run_async",
           [](nb::handle_t<Bindings> self) {
             Bindings &bindings = nb::cast<Bindings &>(self);
-            return Run(bindings.session(), bindings.start(), bindings.entry(),
-                       nb::borrow(self));
+            return Run(bindings.session(), bindings.start(), nb::borrow(self));
           },
           "Starts a run with them: a Run. All runs of the same bindings have\n"
           "the same outputs, so wait for one before the next is started.")

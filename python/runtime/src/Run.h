@@ -21,7 +21,6 @@ public:
   nb::dict results();
   /// The same, for who knows of no run.
   nb::dict lastResults();
-  const Entry &entry() const { return chosen; }
   nb::object session() const { return owner; }
 
 private:
@@ -37,10 +36,10 @@ private:
 
 class Run {
 public:
-  Run(nb::object session, std::shared_ptr<Flight> flight, const Entry &entry,
+  Run(nb::object session, std::shared_ptr<Flight> flight,
       nb::object bindings = {})
       : session(std::move(session)), bindings(std::move(bindings)),
-        flight(std::move(flight)), entry(entry) {}
+        flight(std::move(flight)) {}
   bool isDone();
   /// Null where the time is over first.
   nb::object wait(double seconds);
@@ -49,7 +48,6 @@ public:
 private:
   nb::object session, bindings;
   std::shared_ptr<Flight> flight;
-  const Entry &entry;
   nb::object results;
 };
 

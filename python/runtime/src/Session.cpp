@@ -208,8 +208,7 @@ void python::bindSession(nb::module_ &module) {
             Session &session = nb::cast<Session &>(self);
             Session::Use use(session);
             const Entry &chosen = session.module().entry(entry);
-            return Run(nb::borrow(self), session.start(inputs, out, chosen),
-                       chosen);
+            return Run(nb::borrow(self), session.start(inputs, out, chosen));
           },
           nb::arg("inputs").none(), nb::arg("out").none() = nb::none(),
           nb::arg("entry").none() = nb::none(),
