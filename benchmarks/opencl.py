@@ -51,7 +51,6 @@ class Peer(OpenVINO):
 
 
 def measure(context, model, path, folder):
-    context.rounds = 3  # a turn of opencl takes a compile by the driver
     feeds = model.cases(path)[0].feeds
     rows, opened = {}, {}
     for who, (target, device) in PROGRAMS.items():
@@ -62,7 +61,8 @@ def measure(context, model, path, folder):
                 context.compile(path, module, "--quiet", f"--target={target}",
                                 *model.arguments())
             row["module_bytes"] = module.stat().st_size
-            row["code_bytes"] = context.inspect(module)["contract"]["code_bytes"]
+            contract = context.inspect(module)["contract"]
+            row["code_bytes"] = contract["code_bytes"]
             opened[who] = OnDevice(context, module, feeds, device)
         except Refused as why:
             row["refused"] = str(why)
@@ -82,7 +82,8 @@ def measure(context, model, path, folder):
 
 def table(results):
     lines = ["| model | who | median, ms | least, ms | of cpu's median | of "
-             "cpu's least | load, s | module, MiB | code, KiB |", "|---" * 9 + "|"]
+             "cpu's least | load, s | module, MiB | code, KiB |",
+             "|---" * 9 + "|"]
     for model, rows in results.items():
         cpu = rows["cpu"]
         for who, row in rows.items():
@@ -112,12 +113,15 @@ def report(results):
 
 
 def main():
-    arguments = precision.parser_of(__doc__, NAMES).parse_args()
+    parser = precision.parser_of(__doc__, NAMES)
+    # In each turn the driver compiles anew.
+    parser.add_argument("--rounds", type=int, default=3)
+    arguments = parser.parse_args()
     models = {m.name: m for m in precision.model_list.all_models()}
     results = {}
     with tempfile.TemporaryDirectory() as folder, only(1):
         context = Context(arguments.bin.resolve(), None, pathlib.Path(folder),
-                          arguments.seconds)
+                          arguments.seconds, arguments.rounds)
         for name in arguments.names:
             with models[name].prepare(context.work) as path:
                 results[name] = measure(context, models[name], path,
