@@ -39,7 +39,7 @@ compiler_packages=(
   libprotobuf-dev protobuf-compiler libonnx-testdata
   python3 python3-dev python3-venv unzip git groff-base bubblewrap
   qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross
-  ocl-icd-libopencl1
+  ocl-icd-libopencl1 spirv-tools
 )
 
 # The schema of the pinned onnx wheel; the importer is generated from it.

@@ -7,8 +7,9 @@ exceed the tolerance (1e-4; 1e-3 where the expectation comes with the model;
 model_list.py says where another is derived).
 ONNX Runtime's answers are kept in .deps/expected. With --guarded, the small
 models run once more on the device `guard`, whose memory is closed to all but
-its own work: the same program must give the same bytes there. With --bench, one thread of
-ours is timed beside one thread of ONNX Runtime's, in turns.
+its own work: the same program must give the same bytes there. With --device,
+programs run there (--compile-flag=--target=T makes some for it). With --bench,
+one thread of ours is timed beside one thread of ONNX Runtime's, in turns.
 """
 
 import argparse
@@ -153,13 +154,14 @@ def check_guarded(library, command, names, work):
             raise Failure(f"output {name} is another one on guard:0")
 
 
-def check_case(tools, model, path, module, theirs, case, work, guarded=None):
+def check_case(tools, model, path, module, theirs, case, work, guarded=None,
+               on_device=()):
     """Runs one case: its largest difference and, of text, what was read."""
     expected = theirs.outputs(case)
     if case.expected is not None:
         expected = [(name, values) for (name, _), values
                     in zip(expected, case.expected)]
-    command = [tools / "ashlar-run", module]
+    command = [tools / "ashlar-run", module, *on_device]
     for index, (name, values) in enumerate(case.feeds.items()):
         np.save(work / f"in-{index}.npy", values)
         command.append(f"--input={name}={work / f'in-{index}.npy'}")
@@ -185,15 +187,20 @@ def check_case(tools, model, path, module, theirs, case, work, guarded=None):
     return worst, text
 
 
-def bench(tools, module, theirs, case, seconds):
+def bench(tools, module, theirs, case, seconds, on_device):
     """One thread each, in turns: the medians of the rounds, in ms."""
     ours_ms, theirs_ms = [], []
     for _ in range(ROUNDS):
         result = run(tools / "ashlar-bench", module, "--json", "--threads=1",
-                     f"--min-time={seconds}", timeout=600)
+                     *on_device, f"--min-time={seconds}", timeout=600)
         ours_ms.append(json.loads(result.out)["median_ms"])
         theirs_ms.append(theirs.median_ms(case, seconds))
     return statistics.median(ours_ms), statistics.median(theirs_ms)
+
+
+def on_device(arguments):
+    """What ashlar-run and ashlar-bench are told of the device."""
+    return [f"--device={arguments.device}"] if arguments.device else []
 
 
 def check_model(arguments, model, work):
@@ -205,7 +212,9 @@ def check_model(arguments, model, work):
         try:
             result = run(
                 arguments.bin / "ashlar-compile", path, "-o", module,
-                *model.arguments(), *arguments.compile_flag, timeout=600)
+                *model.arguments(), *arguments.compile_flag,
+                *([f"--save-temps={arguments.save_temps / model.name}"]
+                  if arguments.save_temps else []), timeout=600)
             row.update(compile_s=round(result.seconds, 2),
                        compiler_peak_bytes=result.peak_bytes,
                        module_bytes=module.stat().st_size)
@@ -220,7 +229,7 @@ def check_model(arguments, model, work):
             try:
                 worst, text = check_case(arguments.bin, model, path, module,
                                          theirs, case, work,
-                                         guarded)
+                                         guarded, on_device(arguments))
                 row["cases"][case.label] = worst
                 row["passed"] += 1
                 if text:
@@ -231,7 +240,7 @@ def check_model(arguments, model, work):
             try:
                 row["ours_ms"], row["theirs_ms"] = bench(
                     arguments.bin, module, theirs, cases[0],
-                    arguments.seconds)
+                    arguments.seconds, on_device(arguments))
             except Failure as failure:
                 fail(arguments, row, f"{model.name}, timing", failure)
         check_limits(arguments, row, model.name)
@@ -315,6 +324,11 @@ def main():
                         help="keep the modules in the work folder")
     parser.add_argument("--compile-flag", action="append", default=[],
                         help="one more flag for ashlar-compile, repeatable")
+    parser.add_argument("--save-temps", type=pathlib.Path, metavar="DIR",
+                        help="keep what the compiler makes on the way in "
+                        "DIR/NAME")
+    parser.add_argument("--device", help="run on this device, such as "
+                        "opencl:0")
     parser.add_argument("--json", type=pathlib.Path,
                         help="write the table's figures there")
     parser.add_argument("--list", action="store_true", help="name the models")

@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The target opencl on a driver for processors, beside our own target cpu and
+OpenVINO on the same core, one thread each.
+
+In turns; the median of the turns' medians, the least time of all, and the
+processor's time of a run, all threads together, which is what can be compared
+on a machine that has other work. What a load takes is what the driver
+compiles, most of it. Writes opencl.md and opencl.json.
+`. scripts/opencl_env.sh` before it, so that there is a driver.
+"""
+
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import tempfile
+import threading
+import time
+
+import precision
+from measure.context import Context, Refused, first_error, only
+from measure.contenders import Ours, OpenVINO
+
+NAMES = ["mobilenet_v2", "minilm_l6", "resnet50", "ppocr_det", "bert_base"]
+PROGRAMS = {"cpu": ("cpu", "cpu:0"), "opencl:avx2": ("opencl:avx2", "opencl:0"),
+            "opencl:generic": ("opencl:generic", "opencl:0")}
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class Watch:
+    """The processor's time that a process has had, over time."""
+
+    def __init__(self, command):
+        self.start = time.monotonic()
+        self.process = subprocess.Popen(
+            [str(word) for word in command], stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.samples = [(0.0, 0.0)]
+        self.thread = threading.Thread(target=self.watch)
+        self.thread.start()
+
+    def watch(self):
+        file = pathlib.Path(f"/proc/{self.process.pid}/stat")
+        while self.process.returncode is None:
+            try:
+                words = file.read_text().rpartition(")")[2].split()
+            except OSError:
+                return
+            # Threads that have ended are in it.
+            used = (int(words[11]) + int(words[12])) / TICKS
+            self.samples.append((time.monotonic() - self.start, 1e3 * used))
+            time.sleep(0.01)
+
+    def end(self):
+        out, err = self.process.communicate()
+        self.thread.join()
+        if self.process.returncode:
+            raise Refused(first_error(err or out))
+        return json.loads(out)
+
+    def since(self, seconds):
+        """What was had from then on, in ms."""
+        before = max(s for s in self.samples if s[0] <= seconds)
+        return self.samples[-1][1] - before[1]
+
+
+class OnDevice(Ours):
+    """Each turn is a process of its own, which loads the module."""
+
+    def __init__(self, context, module, feeds, device):
+        super().__init__(context, module, feeds, 1)
+        self.command += [f"--device={device}", "--placement=strict"]
+        self.least, self.loads, self.used = [], [], []
+
+    def block(self, seconds):
+        watch = Watch([*self.command, f"--min-time={seconds}"])
+        told = watch.end()
+        self.least.append(told["min_ms"])
+        self.loads.append(told["load_us"] / 1e6)
+        # The run before those that are measured is one more.
+        self.used.append(watch.since(self.loads[-1]) / (told["runs"] + 1))
+        return [told["median_ms"]]
+
+
+class Peer(OpenVINO):
+    def __init__(self, path, feeds):
+        super().__init__(path, feeds, 1)
+        self.least, self.loads, self.used = [], [self.open_s], []
+
+    def block(self, seconds):
+        before = time.process_time()
+        times = super().block(seconds)
+        self.least.append(min(times))
+        self.used.append(
+            1e3 * (time.process_time() - before) / (len(times) + 1))
+        return times
+
+
+def measure(context, model, path, folder):
+    feeds = model.cases(path)[0].feeds
+    rows, opened = {}, {}
+    for who, (target, device) in PROGRAMS.items():
+        module = folder / f"{model.name}.{target.replace(':', '-')}.ash"
+        row = rows[who] = {}
+        try:
+            if not module.exists():
+                context.compile(path, module, "--quiet", f"--target={target}",
+                                *model.arguments())
+            row["module_bytes"] = module.stat().st_size
+            contract = context.inspect(module)["contract"]
+            row["code_bytes"] = contract["code_bytes"]
+            opened[who] = OnDevice(context, module, feeds, device)
+        except Refused as why:
+            row["refused"] = str(why)
+    try:
+        opened["openvino"] = Peer(path, feeds)
+    except (Refused, ImportError) as why:
+        rows["openvino"] = {"refused": str(why)}
+    for who, found in context.in_turns(opened).items():
+        row = rows.setdefault(who, {})
+        row.update(found)
+        if "ms" in found:
+            row["used_ms"] = min(opened[who].used)
+            row["least_ms"] = min(opened[who].least)
+            row["load_s"] = statistics.median(opened[who].loads)
+    rows["load average"] = os.getloadavg()[1]
+    return rows
+
+
+def table(results):
+    lines = ["| model | who | median, ms | least, ms | processor's time of a "
+             "run, ms | of cpu's | load, s | module, MiB | code, KiB |",
+             "|---" * 9 + "|"]
+    for model, rows in results.items():
+        cpu = rows["cpu"]
+        for who, row in rows.items():
+            if not isinstance(row, dict):
+                continue
+            if "refused" in row:
+                cells = [f"refused: {row['refused']}"] + [""] * 6
+            else:
+                beside = row["used_ms"] / cpu["used_ms"] \
+                    if "used_ms" in cpu and who != "cpu" else None
+                size = row.get("module_bytes")
+                cells = [f"{row['ms']:.2f}", f"{row['least_ms']:.2f}",
+                         f"{row['used_ms']:.2f}",
+                         f"{beside:.2f}" if beside else "",
+                         f"{row['load_s']:.2f}",
+                         f"{size / 2**20:.1f}" if size else "",
+                         f"{row['code_bytes'] / 2**10:.0f}" if size else ""]
+            lines.append(f"| {' | '.join([model, who, *cells])} |")
+    return "\n".join(lines) + "\n"
+
+
+def report(results):
+    loads = [rows["load average"] for rows in results.values()]
+    return (precision.heading().replace("medians of turns\n", "in turns\n")
+            .split("- beside")[0] +
+            f"- the machine's load while it was measured: {min(loads):.0f} to "
+            f"{max(loads):.0f}\n\n" + table(results))
+
+
+def main():
+    parser = precision.parser_of(__doc__, NAMES)
+    # In each turn the driver compiles anew.
+    parser.add_argument("--rounds", type=int, default=3)
+    arguments = parser.parse_args()
+    models = {m.name: m for m in precision.model_list.all_models()}
+    results = {}
+    with tempfile.TemporaryDirectory() as folder, only(1):
+        context = Context(arguments.bin.resolve(), None, pathlib.Path(folder),
+                          arguments.seconds, arguments.rounds)
+        for name in arguments.names:
+            with models[name].prepare(context.work) as path:
+                results[name] = measure(context, models[name], path,
+                                        arguments.modules or context.work)
+            print(table({name: results[name]}), flush=True)
+    precision.write(arguments, "opencl", report, results)
+
+
+if __name__ == "__main__":
+    main()

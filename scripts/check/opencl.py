@@ -1,0 +1,287 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Programs of the target opencl on an OpenCL device, the first one there is:
+the driver that scripts/setup.sh installs, or those of the machine.
+
+Operator tests that pass on cpu pass for the presets generic and subgroups;
+real models agree with ONNX Runtime; spirv-val takes their kernels; a file for
+cpu and opencl gives the same numbers on both. In the mode plain this is a
+sample, in the mode full all operator tests and all models.
+"""
+
+import argparse
+import collections
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+import operators
+
+ROOT = operators.ROOT
+DEVICE = "opencl:0"
+PRESETS = ["generic", "subgroups"]
+# What threads share is a contraction's accumulator.
+CONTRACTION = re.compile(
+    "matmul|gemm|conv|einsum|lstm|gru|rnn|attention|linear|dft|affine")
+# One of so many operator tests: those with contractions, the others.
+EVERY = {
+    ("plain", "generic"): (12, 12), ("plain", "subgroups"): (8, 80),
+    ("quick", "generic"): (90, 90), ("quick", "subgroups"): (60, 400),
+    ("full", "generic"): (1, 1), ("full", "subgroups"): (1, 1)}
+# Tests that pass on cpu and are refused here, by name, and why.
+REFUSED = {"generic": {}, "subgroups": {}}
+# Small ones with convolutions, recurrent layers, attention.
+MODELS = {
+    ("plain", "generic"): ["ppocr_cls", "hey_jarvis"],
+    ("plain", "subgroups"): ["hey_jarvis"],
+    ("quick", "generic"): ["hey_jarvis"], ("quick", "subgroups"): [],
+    ("full", "generic"): None, ("full", "subgroups"): None}  # all
+# hey_jarvis: the model that runs on two devices.
+BOTH = "hey_jarvis"
+TOLERANCE = 1e-4  # of the largest value
+
+
+class Counts:
+    def __init__(self):
+        self.passed = self.failed = self.skipped = 0
+
+    def must(self, name, why):
+        """Counts a test, which failed if there is a reason."""
+        if why:
+            print(f"FAIL {name}: {why}", flush=True)
+            self.failed += 1
+        else:
+            self.passed += 1
+
+    def skip(self, name, why):
+        print(f"SKIP {name}: {why}", flush=True)
+        self.skipped += 1
+
+
+def find_driver():
+    """The environment in which the loader finds the driver of setup.sh."""
+    said = subprocess.run(
+        ["bash", "-c", '. "$0" && printf %s "${OCL_ICD_VENDORS:-}"',
+         ROOT / "scripts/opencl_env.sh"],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+        check=True).stdout
+    if said:
+        os.environ["OCL_ICD_VENDORS"] = said
+
+
+def first_error(text):
+    lines = [l.strip() for l in text.splitlines() if l.strip()]
+    errors = [l for l in lines if "error" in l] or lines or ["said nothing"]
+    return errors[0][:300]
+
+
+def call(*command):
+    """Output and error of a program, and whether it ended with 0."""
+    done = subprocess.run(
+        [str(word) for word in command], stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        errors="replace")
+    return done.returncode == 0, done.stdout
+
+
+def why_no_device(tools, work):
+    """Nothing, or why no program can run: no driver, or one without SPIR-V."""
+    _, said = call(tools / "ashlar-run", "--help")
+    devices = re.search(r"^Devices: (.*)$", said, re.M)
+    if not devices or DEVICE not in devices[1].split(", "):
+        return ("no OpenCL driver: scripts/setup.sh installs one on x86-64, "
+                "docs/gpu.md names others")
+    folder = operators.DATA / "node" / "test_add"
+    module = work / "add.ash"
+    done, _ = call(tools / "ashlar-compile", folder / "model.onnx",
+                   "--target=opencl:generic", "-o", module)
+    if done:
+        done, said = call(tools / "ashlar-run", module, f"--device={DEVICE}",
+                          "--input=x=random:1", "--input=y=random:2")
+        if not done and "takes no SPIR-V" in said:
+            return first_error(said)
+    return None  # what is wrong beside that, the tests tell
+
+
+def choose(names, mode, preset):
+    """The sample of the operator tests, which is the same each time."""
+    with_products, others = EVERY[mode, preset]
+    chosen = [[n for n in names if bool(CONTRACTION.search(n)) == is_product]
+              for is_product in (True, False)]
+    return sorted(chosen[0][::with_products] + chosen[1][::others])
+
+
+def check_operators(arguments, tools, preset, work, counts):
+    listed = sorted(operators.read_list())
+    refused = REFUSED[preset]
+    unsupported = collections.defaultdict(list)
+    chosen = collections.defaultdict(list)
+    for key in choose(listed, arguments.mode, preset):
+        kind, name = key.split("/", 1)
+        chosen[kind].append(name)
+    sets = operators.find_sets(operators.DATA)
+    for kind, names in chosen.items():
+        verdicts, status = operators.check_set(
+            tools / "ashlar-check", sets[kind], names, arguments.jobs, work,
+            f"opencl:{preset}")
+        if status not in (0, 1):
+            counts.must(f"{kind} on opencl:{preset}",
+                        f"ashlar-check ended with {status}")
+        for name in names:
+            key = f"{kind}/{name}"
+            verdict, why = verdicts.get(
+                name, ("failed", "ashlar-check said nothing of it"))
+            if verdict == "unsupported" and key in refused:
+                unsupported[refused[key]].append(key)
+                continue
+            if verdict == "passed" and key in refused:
+                print(f"NOTE {key} on opencl:{preset} passes by now: take it "
+                      "out of REFUSED")
+            if verdict == "unsupported":
+                why = f"passes on cpu, refused here: {why}"
+            counts.must(f"{key} on opencl:{preset}",
+                        "" if verdict == "passed" else why)
+    counts.skipped += operators.show_unsupported(unsupported)
+
+
+def check_spirv(folder, counts):
+    """spirv-val on all that was compiled into the folder."""
+    validator = shutil.which("spirv-val")
+    for file in sorted(folder.glob("**/kernels.spv")):
+        name = f"spirv-val {file.relative_to(folder).parent}"
+        if not validator:
+            counts.skip(name, "there is no spirv-val (Debian: spirv-tools)")
+            continue
+        # The version of SPIR-V that the target writes came with OpenCL 2.2.
+        done, said = call(validator, "--target-env", "opencl2.2", file)
+        counts.must(name, "" if done else first_error(said))
+
+
+def check_models(arguments, tools, preset, work, counts):
+    names = MODELS[arguments.mode, preset]
+    if names == []:
+        return
+    temps = work / f"temps-{preset}"
+    command = [sys.executable, ROOT / "test/Integration/compare_models.py",
+               "--bin", tools, "--work", work / "models",
+               f"--device={DEVICE}", f"--compile-flag=--target=opencl:{preset}",
+               f"--save-temps={temps}", *(names or [])]
+    last = ""
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, text=True,
+                          errors="replace") as child:
+        for line in child.stdout:
+            last = line.strip()
+            if re.match(r"^\d+ passed, ", last):
+                continue
+            # Which preset is not in its words.
+            print(re.sub(r"^(FAIL|NOTE) ", rf"\1 opencl:{preset}, ", line),
+                  end="", flush=True)
+    found = re.match(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", last)
+    if not found:
+        counts.must(f"models on opencl:{preset}",
+                    f"compare_models.py ended with {child.returncode}")
+        return
+    counts.passed += int(found[1])
+    counts.failed += int(found[2])
+    counts.skipped += int(found[3])
+    # A model that brings no kernels was not compiled for the device.
+    if not list(temps.glob("**/kernels.spv")):
+        counts.must(f"models on opencl:{preset}", "no kernels.spv was left")
+    check_spirv(temps, counts)
+    shutil.rmtree(temps, ignore_errors=True)
+
+
+def run_on(tools, module, device, inputs, work):
+    """The outputs of a run on that device and no other: ({name: values}, why
+    there are none)."""
+    out = pathlib.Path(tempfile.mkdtemp(dir=work))
+    done, said = call(tools / "ashlar-run", module, f"--device={device}",
+                      "--placement=strict", "--stats",
+                      f"--output-dir={out}", *inputs)
+    if not done:
+        return {}, f"{device}: {first_error(said)}"
+    if not re.search(rf"^device +{device},", said, re.M):
+        return {}, f"{device}: ran elsewhere"
+    return {file.name: np.load(file) for file in out.glob("*.npy")}, ""
+
+
+def compare_devices(tools, path, work):
+    """Nothing, or how one file with programs for cpu and opencl is wrong."""
+    module = work / "both.ash"
+    done, said = call(tools / "ashlar-compile", path, "-o", module,
+                      "--target=cpu,opencl:generic")
+    if not done:
+        return first_error(said)
+    results = []
+    # opencl twice: it gives the same bytes each time.
+    for device in ("cpu:0", DEVICE, DEVICE):
+        outputs, why = run_on(tools, module, device,
+                              ["--input=x.1=random:7"], work)
+        if why:
+            return why
+        results.append(outputs)
+    if not results[0] or results[0].keys() != results[1].keys():
+        return "other outputs than on cpu"
+    for name, cpu in results[0].items():
+        opencl = results[1][name]
+        if opencl.tobytes() != results[2][name].tobytes():
+            return f"{name}: a second run on {DEVICE} gives other bytes"
+        if opencl.shape != cpu.shape or opencl.dtype != cpu.dtype:
+            return f"{name}: another shape or type than on cpu"
+        error = np.abs(opencl.astype(np.float64) - cpu).max(initial=0)
+        most = TOLERANCE * np.abs(cpu.astype(np.float64)).max(initial=0)
+        if not error <= most:
+            return f"{name}: differs from cpu by {error:.2e}, over {most:.2e}"
+    return ""
+
+
+def check_both(tools, work, counts):
+    sys.path.insert(0, str(ROOT / "test" / "Integration"))
+    import model_list  # what it needs is in the tests' environment
+    model, = [m for m in model_list.all_models() if m.name == BOTH]
+    with model.prepare(work) as path:
+        counts.must(f"{BOTH} for cpu and opencl in one file",
+                    compare_devices(tools, path, work))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--mode", default="plain")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--preset", action="append", choices=PRESETS,
+                        help="only this one; repeatable")
+    arguments = parser.parse_args()
+    tools = arguments.build.resolve() / "bin"
+    counts = Counts()
+    why = ""
+    for tool in ("ashlar-compile", "ashlar-run", "ashlar-check"):
+        if not (tools / tool).exists():
+            why = f"{tool} is not built"
+    if arguments.mode == "sanitize":
+        why = "a driver compiles in our process; unit runs the device there"
+    find_driver()
+    with tempfile.TemporaryDirectory() as temporary:
+        work = pathlib.Path(temporary)
+        why = why or why_no_device(tools, work)
+        if why:
+            counts.skip("opencl", why)
+        else:
+            for preset in arguments.preset or PRESETS:
+                check_operators(arguments, tools, preset, work, counts)
+                check_models(arguments, tools, preset, work, counts)
+            check_both(tools, work, counts)
+    print(f"{counts.passed} passed, {counts.failed} failed, "
+          f"{counts.skipped} skipped")
+    return 1 if counts.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
