@@ -19,6 +19,8 @@
 
 namespace ashlar::runtime {
 
+class DriverCache;
+
 struct QueueOptions {
   uint32_t workers;                  // at least 1
   const ashlar_executor_t *executor; // null: threads of the queue's own
@@ -162,6 +164,10 @@ struct DeviceOps {
   Status (*launch)(void *queue, void *graph, RunControl &control);
   /// It is not under way.
   void (*destroyGraph)(void *graph);
+
+  /// May be null. Right after it was opened: where it keeps what its driver
+  /// compiles. The cache lives longer.
+  void (*useCache)(void *device, const DriverCache &cache) = nullptr;
 };
 
 /// Of queues that have finished whenever a call returns.

@@ -6,6 +6,7 @@
 #ifndef ASHLAR_RUNTIME_LIB_DEVICES_OPENCL_OPENCLDEVICE_H
 #define ASHLAR_RUNTIME_LIB_DEVICES_OPENCL_OPENCLDEVICE_H
 
+#include "../../DriverCache.h"
 #include "../Device.h"
 #include "OpenCLApi.h"
 
@@ -46,6 +47,7 @@ public:
   /// Null: it takes no SPIR-V.
   decltype(opencl::Functions::CreateProgramWithIL) createProgram = nullptr;
   bool roundsDivisions = false; // f32, correctly, if it is told to
+  const DriverCache *cache = nullptr;
 
 private:
   uint64_t memoryBytes = 0, blockBytes = 0; // of all, and of one allocation

@@ -63,7 +63,7 @@ static void openclFree(void *device, DeviceAddress address, uint64_t size) {
 static Status openclLoad(void *device, const void *image, uint64_t size,
                          void **outExecutable) {
   auto program = std::make_unique<OpenCLProgram>(deviceOf(device));
-  ASHLAR_RETURN_IF_ERROR(program->build(image, size));
+  ASHLAR_RETURN_IF_ERROR(program->load(image, size));
   *outExecutable = program.release();
   return {};
 }
@@ -132,6 +132,9 @@ const DeviceOps openclDeviceOps = {
     /*capture=*/nullptr,
     /*launch=*/nullptr,
     /*destroyGraph=*/nullptr,
+    [](void *device, const DriverCache &cache) {
+      deviceOf(device).cache = &cache;
+    },
 };
 
 } // namespace ashlar::runtime
