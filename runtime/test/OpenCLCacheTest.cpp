@@ -4,6 +4,7 @@
 // results; whatever is wrong with that costs a compilation and no more. Runs
 // with the shim as its loader, which counts.
 
+#include "DriverCache.h"
 #include "OpenCLShimmed.h"
 #include "TemporaryFolder.h"
 
@@ -128,6 +129,32 @@ TEST_F(OpenCLCaches, WhatTheDriverRefusesIsCompiledAnew) {
     expectServed(0, 1);
   }
   EXPECT_EQ(refused, 2);
+}
+
+TEST_F(OpenCLCaches, WhatIsNoBinaryIsCompiledAnew) {
+  expectServed(1, 0);
+  // An entry that is sound in all but what the driver is to make of it.
+  std::string name = folder.files().at(0), entry = folder.read(name);
+  uint64_t sizes[2];
+  std::memcpy(sizes, &entry[16], sizeof(sizes));
+  size_t driver = entry.find("opencl\n"), code = 48 + sizes[0];
+  ashlar::runtime::DriverCache::Source source = {
+      {&entry[driver], code - driver}, {&entry[code], sizes[1]}};
+  ashlar::runtime::Logger silent;
+  ashlar::runtime::DriverCache cache(folder.path, silent);
+  std::string binary = cache.find(source);
+  ASSERT_EQ(binary, entry.substr(code + sizes[1]));
+  for (const std::string &other :
+       {std::string("no binary"), std::string(source.code),
+        binary.substr(0, 100)}) {
+    cache.keep(source, other);
+    logged.clear();
+    ashlar_status_t status = serve(*there, "opencl:0");
+    EXPECT_EQ(status.code, ASHLAR_OK) << status.message;
+    expectNothingAlive();
+    EXPECT_EQ(logged.size(), 1u);
+    EXPECT_EQ(cache.find(source), binary);
+  }
 }
 
 TEST_F(OpenCLCaches, WhatTheDriverDoesNotGiveIsNotKept) {
