@@ -41,9 +41,6 @@ ashlar_status_t ashlar_runtime_create(const ashlar_runtime_options_t *options,
                              "options.allocator");
     if (read.logger && !read.logger->log)
       return isNull("options.logger->log");
-    if (read.driver_cache && !*read.driver_cache)
-      return invalidArgument("the name of a folder is empty",
-                             "options.driver_cache");
     auto runtime = std::make_shared<Runtime>();
     runtime->configure(read);
     *out_runtime = new ashlar_runtime_t{std::move(runtime)};

@@ -23,8 +23,7 @@ void Runtime::configure(const ashlar_runtime_options_t &options) {
   if (options.logger)
     root->logger.use(*options.logger);
   if (options.driver_cache)
-    driverCache =
-        std::make_unique<DriverCache>(options.driver_cache, root->logger);
+    driverCache = options.driver_cache;
   if (options.allocator) {
     hasAllocator = true;
     ownAllocator = *options.allocator;
@@ -76,8 +75,8 @@ Status Runtime::device(std::string_view name,
     if (!slot) {
       auto opened = std::make_shared<ashlar_device_t>(*ops, fullName);
       ASHLAR_RETURN_IF_ERROR(opened->open(ordinal));
-      if (driverCache && ops->useCache)
-        ops->useCache(opened->state, *driverCache);
+      if (!driverCache.empty() && ops->useCache)
+        ops->useCache(opened->state, driverCache.c_str(), root->logger);
       slot = std::move(opened);
     }
     out = slot;

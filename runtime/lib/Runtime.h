@@ -6,7 +6,6 @@
 #define ASHLAR_RUNTIME_LIB_RUNTIME_H
 
 #include "Budget.h"
-#include "DriverCache.h"
 #include "Trace.h"
 #include "devices/Device.h"
 
@@ -78,7 +77,7 @@ private:
   ashlar_allocator_t ownAllocator = {};
   std::shared_ptr<Budget> root;
   Gate ownGate;
-  std::unique_ptr<DriverCache> driverCache; // null: nothing is written
+  std::string driverCache; // a folder; empty: nothing is written
   mutable std::mutex mutex;
   std::map<std::string, std::shared_ptr<ashlar_device_t>> devices;
   std::string names; // once asked for

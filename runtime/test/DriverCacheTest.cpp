@@ -143,15 +143,15 @@ TEST_F(DriverCaches, ManyKeepAndFindAtTheSameTime) {
   EXPECT_EQ(folder.files().size(), 1u);
 }
 
-TEST_F(DriverCaches, OptionsAreChecked) {
+TEST_F(DriverCaches, ShorterOptionsHaveNone) {
   ashlar_runtime_options_t options = ASHLAR_RUNTIME_OPTIONS_INIT;
   ashlar_runtime_t *runtime = nullptr;
   options.driver_cache = "";
-  ashlar_status_t status = ashlar_runtime_create(&options, &runtime);
-  EXPECT_EQ(status.code, ASHLAR_INVALID_ARGUMENT);
-  EXPECT_STREQ(status.place, "options.driver_cache");
-  // Who was compiled before the field was there.
+  EXPECT_EQ(ashlar_runtime_create(&options, &runtime).code, ASHLAR_OK);
+  ashlar_runtime_release(runtime);
+  // Who was compiled before the field was there has something else behind.
   options.size = offsetof(ashlar_runtime_options_t, driver_cache);
+  options.driver_cache = reinterpret_cast<const char *>(1);
   EXPECT_EQ(ashlar_runtime_create(&options, &runtime).code, ASHLAR_OK);
   ashlar_runtime_release(runtime);
 }

@@ -19,7 +19,7 @@
 
 namespace ashlar::runtime {
 
-class DriverCache;
+class Logger;
 
 struct QueueOptions {
   uint32_t workers;                  // at least 1
@@ -165,9 +165,11 @@ struct DeviceOps {
   /// It is not under way.
   void (*destroyGraph)(void *graph);
 
-  /// May be null. Right after it was opened: where it keeps what its driver
-  /// compiles. The cache lives longer.
-  void (*useCache)(void *device, const DriverCache &cache) = nullptr;
+  /// May be null. Right after it was opened: the folder where it keeps what its
+  /// driver compiles, in a DriverCache, which is linked for those who use it.
+  /// The logger lives longer.
+  void (*useCache)(void *device, const char *folder,
+                   const Logger &logger) = nullptr;
 };
 
 /// Of queues that have finished whenever a call returns.

@@ -241,7 +241,7 @@ typedef struct ashlar_runtime_options_t {
   /* A folder that is there, for what drivers compile when a module is loaded:
    * later loads, of other processes too, take it from there. What is wrong with
    * it is a warning in the log, not an error. Nothing is ever deleted there.
-   * Whoever may write to it runs code in this process. NULL: nothing is
+   * Whoever may write to it runs code in this process. NULL or "": nothing is
    * written; copied. */
   const char *driver_cache;
 } ashlar_runtime_options_t;

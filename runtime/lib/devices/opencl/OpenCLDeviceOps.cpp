@@ -132,8 +132,8 @@ const DeviceOps openclDeviceOps = {
     /*capture=*/nullptr,
     /*launch=*/nullptr,
     /*destroyGraph=*/nullptr,
-    [](void *device, const DriverCache &cache) {
-      deviceOf(device).cache = &cache;
+    [](void *device, const char *folder, const Logger &logger) {
+      deviceOf(device).cache = std::make_unique<DriverCache>(folder, logger);
     },
 };
 
