@@ -22,6 +22,8 @@ void Runtime::configure(const ashlar_runtime_options_t &options) {
   ownGate.open(options.worker_limit);
   if (options.logger)
     root->logger.use(*options.logger);
+  if (options.driver_cache)
+    driverCache = options.driver_cache;
   if (options.allocator) {
     hasAllocator = true;
     ownAllocator = *options.allocator;
@@ -73,6 +75,8 @@ Status Runtime::device(std::string_view name,
     if (!slot) {
       auto opened = std::make_shared<ashlar_device_t>(*ops, fullName);
       ASHLAR_RETURN_IF_ERROR(opened->open(ordinal));
+      if (!driverCache.empty() && ops->useCache)
+        ops->useCache(opened->state, driverCache.c_str(), root->logger);
       slot = std::move(opened);
     }
     out = slot;

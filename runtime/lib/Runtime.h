@@ -77,6 +77,7 @@ private:
   ashlar_allocator_t ownAllocator = {};
   std::shared_ptr<Budget> root;
   Gate ownGate;
+  std::string driverCache; // a folder; empty: nothing is written
   mutable std::mutex mutex;
   std::map<std::string, std::shared_ptr<ashlar_device_t>> devices;
   std::string names; // once asked for

@@ -82,6 +82,11 @@ struct Forward<Result (*)(Given...), name> {
     if constexpr (isCreation) {
       if (result)
         count<Result>(1);
+      if constexpr (std::is_same_v<Result, Program>)
+        if (result)
+          ++(called == "clCreateProgramWithBinary"
+                 ? ashlar_opencl_shim.fromBinary
+                 : ashlar_opencl_shim.fromSpirv);
     } else if constexpr (std::is_same_v<Result, Code>) {
       if (result == 0 && (releases || retains))
         count<First>(releases ? -1 : 1);

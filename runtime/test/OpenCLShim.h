@@ -26,6 +26,9 @@ struct OpenCLShim {
   /// events.
   std::atomic<int64_t> alive[6] = {};
 
+  /// Programs created so far, from SPIR-V and from what was compiled before.
+  std::atomic<uint64_t> fromSpirv{0}, fromBinary{0};
+
   void start(uint64_t failingCall, int32_t with, bool allLater) {
     failing = failingCall;
     code = with;

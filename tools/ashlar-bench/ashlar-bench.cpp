@@ -29,8 +29,9 @@ static const char description[] =
 /// Flags of one of the two uses are misuse in the other.
 static void checkTuneFlags(const CLI::App &app, bool tunes) {
   static const char *const others[] = {
-      "--min-time", "--warmup", "--threads",   "--trace",
-      "--device",   "--entry",  "--placement", "--memory-limit"};
+      "--min-time",  "--warmup",       "--threads",
+      "--trace",     "--device",       "--entry",
+      "--placement", "--memory-limit", "--driver-cache"};
   static const char *const own[] = {"--target", "--machine", "--value",
                                     "--seconds"};
   auto refuse = [&](const char *flag, const char *why) {

@@ -6,6 +6,7 @@
 #include "TensorFile.h"
 
 #include <charconv>
+#include <cstdio>
 #include <cstring>
 #include <optional>
 #include <sstream>
@@ -42,6 +43,9 @@ void RunnerFlags::declare(CLI::App &app) {
   app.add_option(
       "--memory-limit", memoryLimit,
       "Refuse to use more, such as 256MiB; ashlar-bench counts inputs, too");
+  app.add_option("--driver-cache", driverCache,
+                 "A folder for what drivers compile: later loads are quicker. "
+                 "Who may write to it runs code here");
   app.add_option("--trace", trace, "Write a file that ui.perfetto.dev opens");
 }
 
@@ -85,6 +89,12 @@ static std::optional<uint64_t> readSeed(const std::string &source) {
   return seed;
 }
 
+/// A cache that is of no use says so nowhere else.
+static void sayWarning(void *, uint32_t, const char *place,
+                       const char *message) {
+  std::fprintf(stderr, "%s: %s\n", place, message);
+}
+
 ModuleRunner::ModuleRunner(const RunnerFlags &given) : flags(given) {
   for (auto &[name, shape] : readAssignments(flags.shapes, "--shape"))
     shapes[name] = parseShape(shape);
@@ -93,7 +103,13 @@ ModuleRunner::ModuleRunner(const RunnerFlags &given) : flags(given) {
     (void)readSeed(source);
   uint64_t limit = flags.memoryLimit.empty() ? ASHLAR_UNLIMITED
                                              : parseBytes(flags.memoryLimit);
-  check(ashlar_runtime_create(nullptr, &runtime));
+  ashlar_runtime_options_t options = ASHLAR_RUNTIME_OPTIONS_INIT;
+  ashlar_logger_t logger = {nullptr, ASHLAR_LOG_WARNING, 0, sayWarning};
+  if (!flags.driverCache.empty()) {
+    options.driver_cache = flags.driverCache.c_str();
+    options.logger = &logger;
+  }
+  check(ashlar_runtime_create(&options, &runtime));
   check(ashlar_budget_create(runtime, "--memory-limit", limit, &budget));
   load();
 }

@@ -21,6 +21,7 @@ struct RunnerFlags {
   std::string devices;
   std::string placement = "strict";
   std::string memoryLimit;
+  std::string driverCache;
   std::string trace;
   uint32_t threads = 0;
   bool countsInputs = false;       // the memory limit is for the inputs, too

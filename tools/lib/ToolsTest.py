@@ -353,5 +353,14 @@ class Tools(unittest.TestCase):
         with open(trace, encoding="utf-8") as file:
             self.assertGreaterEqual(len(json.load(file)["traceEvents"]), 3)
 
+    def test_driver_cache_is_for_those_who_compile(self):
+        cache = self.path("cache")
+        os.mkdir(cache)
+        for folder in (cache, self.path("missing")):
+            code, _, err = run("ashlar-run", SAMPLE, *GIVEN, "--device=cpu:0",
+                               f"--driver-cache={folder}")
+            self.assertEqual((code, err), (0, ""))
+        self.assertEqual(os.listdir(cache), [])
+
 
 unittest.main(argv=["ToolsTest.py"])

@@ -19,6 +19,8 @@
 
 namespace ashlar::runtime {
 
+class Logger;
+
 /// Among the features of a device that is a driver's name for the processor of
 /// this machine, which `cpu` reaches without one.
 inline constexpr const char *hostProcessorFeature = "host-processor";
@@ -166,6 +168,12 @@ struct DeviceOps {
   Status (*launch)(void *queue, void *graph, RunControl &control);
   /// It is not under way.
   void (*destroyGraph)(void *graph);
+
+  /// May be null. Right after it was opened: the folder where it keeps what its
+  /// driver compiles, in a DriverCache, which is linked for those who use it.
+  /// The logger lives longer.
+  void (*useCache)(void *device, const char *folder,
+                   const Logger &logger) = nullptr;
 };
 
 /// Of queues that have finished whenever a call returns.

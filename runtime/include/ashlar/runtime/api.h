@@ -213,9 +213,9 @@ typedef enum ashlar_log_level_t {
 } ashlar_log_level_t;
 
 /* Where the library says what it did, beside the statuses of calls. place is a
- * module, session, budget or device; strings are valid during the call. Called
- * on the thread that asked, or on the one that runs; several at the same time.
- * It must not call back into sessions. */
+ * module, session, budget, device or file; strings are valid during the call.
+ * Called on the thread that asked, or on the one that runs; several at the same
+ * time. It must not call back into sessions. */
 typedef struct ashlar_logger_t {
   void *context;
   uint32_t level; /* ashlar_log_level_t: what is below is left out */
@@ -238,9 +238,15 @@ typedef struct ashlar_runtime_options_t {
   uint32_t worker_limit;
   uint32_t reserved2;
   const ashlar_logger_t *logger; /* NULL: nothing is said; copied */
+  /* A folder that is there, for what drivers compile when a module is loaded:
+   * later loads, of other processes too, take it from there. What is wrong with
+   * it is a warning in the log, not an error. Nothing is ever deleted there.
+   * Whoever may write to it runs code in this process. NULL or "": nothing is
+   * written; copied. */
+  const char *driver_cache;
 } ashlar_runtime_options_t;
 #define ASHLAR_RUNTIME_OPTIONS_INIT                                            \
-  {sizeof(ashlar_runtime_options_t), 0, 0, 0, 0, 0, 0, 0}
+  {sizeof(ashlar_runtime_options_t), 0, 0, 0, 0, 0, 0, 0, 0}
 
 /* options may be NULL. Opens no device. INVALID_ARGUMENT, INTERNAL. */
 ASHLAR_API ashlar_status_t ashlar_runtime_create(
@@ -835,7 +841,7 @@ ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_module_cost_t) == 48);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_histogram_t) == 208);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_stats_t) == 480);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_tensor_info_t) == 296);
-ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_runtime_options_t) == 48);
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_runtime_options_t) == 56);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_virtual_device_options_t) == 24);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_budget_statistics_t) == 104);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_load_options_t) == 64);

@@ -52,10 +52,14 @@ enum : uint32_t {
   deviceSingleFpConfig = 0x101B,
   deviceGlobalMemSize = 0x101F,
   deviceName = 0x102B,
+  deviceVendor = 0x102C,
+  driverVersion = 0x102D,
   deviceVersion = 0x102F,
   deviceExtensions = 0x1030,
   deviceIlVersion = 0x105B,
   contextPlatform = 0x1084,
+  programBinarySizes = 0x1165,
+  programBinaries = 0x1166,
   programBuildLog = 0x1183,
   kernelNumArgs = 0x1191,
   eventExecutionStatus = 0x11D3
@@ -75,6 +79,10 @@ enum : uint32_t {
   F(Code, ReleaseContext, (Context))                                           \
   F(Memory, CreateBuffer, (Context, uint64_t, size_t, const void *, Code *))   \
   F(Code, ReleaseMemObject, (Memory))                                          \
+  F(Program, CreateProgramWithBinary,                                          \
+    (Context, uint32_t, const DeviceId *, const size_t *,                      \
+     const unsigned char *const *, Code *, Code *))                            \
+  F(Code, GetProgramInfo, (Program, uint32_t, size_t, void *, size_t *))       \
   F(Code, BuildProgram,                                                        \
     (Program, uint32_t, const DeviceId *, const char *,                        \
      void (*)(Program, void *), void *))                                       \

@@ -6,6 +6,7 @@
 #ifndef ASHLAR_RUNTIME_LIB_DEVICES_OPENCL_OPENCLDEVICE_H
 #define ASHLAR_RUNTIME_LIB_DEVICES_OPENCL_OPENCLDEVICE_H
 
+#include "../../DriverCache.h"
 #include "../Device.h"
 #include "OpenCLApi.h"
 
@@ -45,7 +46,8 @@ public:
   std::string name; // "opencl:0 (the driver's name)"
   /// Null: it takes no SPIR-V.
   decltype(opencl::Functions::CreateProgramWithIL) createProgram = nullptr;
-  bool roundsDivisions = false; // f32, correctly, if it is told to
+  bool roundsDivisions = false;       // f32, correctly, if it is told to
+  std::unique_ptr<DriverCache> cache; // null: nothing is kept
 
 private:
   uint64_t memoryBytes = 0, blockBytes = 0; // of all, and of one allocation

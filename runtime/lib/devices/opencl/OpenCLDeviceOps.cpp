@@ -65,7 +65,7 @@ static void openclFree(void *device, DeviceAddress address, uint64_t size) {
 static Status openclLoad(void *device, const void *image, uint64_t size,
                          void **outExecutable) {
   auto program = std::make_unique<OpenCLProgram>(deviceOf(device));
-  ASHLAR_RETURN_IF_ERROR(program->build(image, size));
+  ASHLAR_RETURN_IF_ERROR(program->load(image, size));
   *outExecutable = program.release();
   return {};
 }
@@ -134,6 +134,9 @@ const DeviceOps openclDeviceOps = {
     /*capture=*/nullptr,
     /*launch=*/nullptr,
     /*destroyGraph=*/nullptr,
+    [](void *device, const char *folder, const Logger &logger) {
+      deviceOf(device).cache = std::make_unique<DriverCache>(folder, logger);
+    },
 };
 
 } // namespace ashlar::runtime

@@ -2,7 +2,6 @@
 
 #include "OpenCLProgram.h"
 
-#include "SpirvVerifier.h"
 #include "ashlar/runtime/opencl_abi.h"
 
 namespace ashlar::runtime {
@@ -32,7 +31,6 @@ std::string OpenCLProgram::buildLog() const {
 }
 
 Status OpenCLProgram::build(const void *image, uint64_t size) {
-  ASHLAR_RETURN_IF_ERROR(verifySpirv(image, size));
   if (!device.createProgram)
     return failure(ASHLAR_UNSUPPORTED,
                    concat(device.name, " takes no SPIR-V: install a driver "
@@ -42,10 +40,8 @@ Status OpenCLProgram::build(const void *image, uint64_t size) {
   program = device.createProgram(device.context, image, size_t(size), &code);
   if (!program)
     return device.failed("clCreateProgramWithIL", code);
-  code = device.cl.BuildProgram(
-      program, 1, &device.id,
-      device.roundsDivisions ? "-cl-fp32-correctly-rounded-divide-sqrt" : "",
-      nullptr, nullptr);
+  code = device.cl.BuildProgram(program, 1, &device.id, buildOptions(), nullptr,
+                                nullptr);
   if (code == 0)
     return {};
   Status cause = device.failed("clBuildProgram", code);

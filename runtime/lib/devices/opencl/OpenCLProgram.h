@@ -28,11 +28,20 @@ public:
   ~OpenCLProgram();
   OpenCLProgram(const OpenCLProgram &) = delete;
 
-  Status build(const void *image, uint64_t size);
+  /// Out of the device's cache, if it has one, or built.
+  Status load(const void *image, uint64_t size);
   Status find(const KernelForm &form, const void **outKernel);
 
 private:
+  Status build(const void *image, uint64_t size);
+  const char *buildOptions() const;
   std::string buildLog() const;
+  /// Who compiles, and how; empty: the driver does not say enough.
+  std::string describeDriver() const;
+  /// False: the driver does not take it; there is no program then.
+  bool restore(const std::string &binary);
+  /// Empty: the driver gives none.
+  std::string binary() const;
   /// Whether the device can launch it, in one dimension.
   Status checkForm(const KernelForm &form) const;
 

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A folder of the embedder's with what drivers have compiled. Whatever is wrong
+// with it costs a compilation, never a load.
+
+#ifndef ASHLAR_RUNTIME_LIB_DRIVERCACHE_H
+#define ASHLAR_RUNTIME_LIB_DRIVERCACHE_H
+
+#include "Logger.h"
+
+#include <atomic>
+
+namespace ashlar::runtime {
+
+class DriverCache {
+public:
+  /// The logger lives as long.
+  DriverCache(std::string folder, const Logger &logger);
+
+  /// What a binary was made from, all of which an entry repeats.
+  struct Source {
+    std::string_view driver; // who compiles, in which version, for what, how
+    std::string_view code;
+  };
+
+  /// Empty: there is no sound entry.
+  std::string find(const Source &source) const;
+  void keep(const Source &source, std::string_view binary) const;
+  /// The driver did not take what was found.
+  void refused(const Source &source) const;
+
+private:
+  std::string pathOf(const Source &source) const;
+  void warn(const std::string &path, const std::string &why) const;
+  void note(const std::string &path, const char *why) const;
+
+  const std::string folder;
+  const Logger &logger;
+  /// Drivers may compile for exactly this processor without a word of it.
+  std::string processor;
+  mutable std::atomic<bool> warned{false};
+};
+
+} // namespace ashlar::runtime
+
+#endif // ASHLAR_RUNTIME_LIB_DRIVERCACHE_H

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Serves a module on opencl:0 with the shim as the loader.
+
+#ifndef ASHLAR_RUNTIME_TEST_OPENCLSHIMMED_H
+#define ASHLAR_RUNTIME_TEST_OPENCLSHIMMED_H
+
+#include "Loaded.h"
+#include "NeedsOpenCL.h"
+#include "OpenCLShim.h"
+
+#include <dlfcn.h>
+
+namespace ashlar::test {
+
+class OpenCLShimmed : public testing::Test {
+protected:
+  void SetUp() override {
+    void *library = dlopen("libOpenCL.so.1", RTLD_NOW);
+    if (library)
+      shim = static_cast<OpenCLShim *>(dlsym(library, "ashlar_opencl_shim"));
+    if (!shim)
+      GTEST_SKIP() << "the shim is not in LD_LIBRARY_PATH";
+    shim->start(0, 0, false);
+    if (std::string why = whyNoOpenCL(); !why.empty())
+      GTEST_SKIP() << why;
+    ModuleBuilder onDevice = sampleModule();
+    ASSERT_TRUE(onDevice.useOpenCL());
+    there = std::make_unique<ModuleBytes>(onDevice.build());
+    here = std::make_unique<ModuleBytes>(sampleModule().build());
+  }
+
+  /// Loads, runs twice and unloads, all of it anew.
+  ashlar_status_t serve(const ModuleBytes &file, const char *device) {
+    return serve(file, device, said);
+  }
+  ashlar_status_t serve(const ModuleBytes &file, const char *device,
+                        std::string &message) {
+    ashlar_runtime_t *runtime = nullptr;
+    ashlar_module_t *module = nullptr;
+    ashlar_session_t *session = nullptr;
+    ashlar_load_options_t options = trusting();
+    options.devices = &device;
+    options.device_count = 1;
+    ashlar_status_t status = ashlar_runtime_create(&runtimeOptions, &runtime);
+    if (status.code == ASHLAR_OK)
+      status = ashlar_module_load_memory(runtime, file.data(), file.size(),
+                                         &options, &module);
+    ashlar_session_options_t two = withThreads(2);
+    if (status.code == ASHLAR_OK)
+      status = ashlar_session_create(module, nullptr, &two, &session);
+    for (int round = 0; round < 2 && status.code == ASHLAR_OK; ++round) {
+      SampleArguments a;
+      status = ashlar_session_run(session, "main", a.inputs, 2, a.outputs, 1);
+      if (status.code == ASHLAR_OK)
+        a.expectResult();
+    }
+    // The strings are this thread's until its next call.
+    message = status.message;
+    status.message = message.c_str();
+    ashlar_session_release(session);
+    ashlar_module_release(module);
+    ashlar_runtime_release(runtime);
+    return status;
+  }
+
+  void expectNothingAlive() {
+    const char *const kinds[] = {"contexts", "buffers", "programs",
+                                 "kernels",  "queues",  "events"};
+    for (int i = 0; i < 6; ++i)
+      EXPECT_EQ(shim->alive[i], 0) << kinds[i];
+  }
+
+  ashlar_runtime_options_t runtimeOptions = ASHLAR_RUNTIME_OPTIONS_INIT;
+  OpenCLShim *shim = nullptr;
+  std::unique_ptr<ModuleBytes> here, there;
+  std::string said;
+};
+
+} // namespace ashlar::test
+
+#endif // ASHLAR_RUNTIME_TEST_OPENCLSHIMMED_H
