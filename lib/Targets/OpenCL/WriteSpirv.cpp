@@ -30,8 +30,11 @@ createTargetMachine(const MachineModel &machine) {
   const Target *target = TargetRegistry::lookupTarget(triple, error);
   if (!target)
     return createStringError(error);
-  return std::unique_ptr<TargetMachine>(target->createTargetMachine(
-      triple, "", "", TargetOptions(), std::nullopt));
+  // Optimizing code generation counts loops in integers of odd widths, and the
+  // back end then forgets where they wrap. All that helps was done before.
+  return std::unique_ptr<TargetMachine>(
+      target->createTargetMachine(triple, "", "", TargetOptions(), std::nullopt,
+                                  std::nullopt, CodeGenOptLevel::None));
 }
 
 /// Bodies take pointers as processors know them, which SPIR-V's storage class
@@ -50,12 +53,21 @@ static void inferStorageClasses(Function &function, TargetMachine &target) {
   InferAddressSpacesPass(/*FlatAddressSpace=*/0).run(function, functions);
 }
 
-static Error checkStorageClasses(Function &function) {
-  for (Instruction &instruction : instructions(function))
+/// What SPIR-V cannot say, or its back end says wrongly.
+static Error check(Function &function) {
+  for (Instruction &instruction : instructions(function)) {
     if (isa<AddrSpaceCastInst>(instruction))
       return createStringError(
           "an address may be a buffer's or the stack's, and SPIR-V's storage "
           "classes cannot say that");
+    Type *type = instruction.getType()->getScalarType();
+    if (type->isIntegerTy() &&
+        !is_contained({1u, 8u, 16u, 32u, 64u}, type->getIntegerBitWidth())) {
+      std::string text;
+      raw_string_ostream(text) << instruction;
+      return createStringError("SPIR-V has no integers of this width:" + text);
+    }
+  }
   return Error::success();
 }
 
@@ -115,7 +127,7 @@ ashlar::opencl::compileKernel(const KernelSource &kernel,
   if (Error error = optimizeModule(*module, **target,
                                    "function(early-cse,dce),globaldce"))
     return error;
-  if (Error error = checkStorageClasses(entry))
+  if (Error error = check(entry))
     return error;
   if (Error error = diagnostics.take())
     return error;

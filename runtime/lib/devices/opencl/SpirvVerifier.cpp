@@ -11,7 +11,7 @@ namespace ashlar::runtime {
 // Of the SPIR-V specification, unified 1.4, sections 2.3 and 3.
 static constexpr uint32_t magic = 0x07230203, firstVersion = 0x00010000,
                           lastVersion = 0x00010400, headerWords = 5;
-static constexpr uint32_t opMemoryModel = 14, opFunction = 54,
+static constexpr uint32_t opMemoryModel = 14, opEntryPoint = 15,
                           opFunctionEnd = 56;
 static constexpr uint32_t physical64 = 2, modelOpenCL = 2;
 
@@ -34,13 +34,13 @@ Status verifySpirv(const void *image, uint64_t size) {
     return refuse(concat("it is of version ", word(1) >> 16, ".",
                          word(1) >> 8 & 255, "; expected 1.0 to 1.4"));
   uint32_t last = 0;
-  bool hasModel = false, hasFunctions = false;
+  bool hasModel = false, hasKernels = false;
   for (uint64_t at = headerWords; at < count;) {
     uint32_t length = word(at) >> 16;
     last = word(at) & 0xFFFF;
     if (length == 0 || length > count - at)
       return refuse("it is cut off");
-    hasFunctions |= last == opFunction;
+    hasKernels |= last == opEntryPoint;
     if (last == opMemoryModel && length == 3)
       hasModel = word(at + 1) == physical64 && word(at + 2) == modelOpenCL;
     at += length;
@@ -48,7 +48,7 @@ Status verifySpirv(const void *image, uint64_t size) {
   if (!hasModel)
     return refuse("its memory model is not Physical64 OpenCL");
   // A program may have no kernels.
-  if (hasFunctions && last != opFunctionEnd)
+  if (hasKernels && last != opFunctionEnd)
     return refuse("it does not end with a function");
   return {};
 }
