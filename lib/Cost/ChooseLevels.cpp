@@ -340,7 +340,7 @@ private:
     SmallVector<int64_t> masked;
     for (unsigned d = 0; d != sizes.size(); ++d)
       if (int64_t across = dimAcross(one) == d ? one.across : 1;
-          sizes[d] % (one.tile[d] * across) != 0)
+          isOpen(d) || sizes[d] % (one.tile[d] * across) != 0)
         masked.push_back(d);
     SmallVector<int64_t> rows(m.begin(), m.end()), columns(n.begin(), n.end()),
         depth(k.begin(), k.end()), both(lanes.begin(), lanes.end());
@@ -348,6 +348,20 @@ private:
         b.getContext(), unit->name, /*shape=*/{}, rows, columns, depth,
         /*group=*/{}, both, levels, hops, unit->accumulatorSpace,
         /*promote=*/-1, masked, /*partials=*/"", b.getDictionaryAttr({}));
+  }
+
+  /// Whether the caller chooses the size, of which `sizes` has the largest.
+  bool isOpen(unsigned d) {
+    std::pair<Value, AffineMap> operands[] = {
+        {op.getA(), op.getAMap()},
+        {op.getB(), op.getBMap()},
+        {op.getInit(), op.getResultMap()}};
+    for (auto [value, map] : operands)
+      for (auto [r, place] : llvm::enumerate(map.getResults()))
+        if (d < map.getNumDims() && place.isFunctionOfDim(d) &&
+            cast<ShapedType>(value.getType()).isDynamicDim(r))
+          return true;
+    return false;
   }
 
   bool fits(tile::StrategyAttr strategy) {

@@ -24,6 +24,26 @@ static Value *writeExtreme(IRBuilder<> &b, Value *x, Value *y, bool largest) {
                         b.CreateSelect(keepsX, x, y));
 }
 
+/// The largest or least element: halves beside each other as long as they are
+/// equal, then one by one.
+static Value *reduceExtreme(IRBuilder<> &b, Value *vector, bool largest) {
+  unsigned lanes = cast<FixedVectorType>(vector->getType())->getNumElements();
+  for (; lanes % 2 == 0; lanes /= 2) {
+    SmallVector<int> low, high;
+    for (unsigned i = 0; i != lanes / 2; ++i) {
+      low.push_back(i);
+      high.push_back(lanes / 2 + i);
+    }
+    vector = writeExtreme(b, b.CreateShuffleVector(vector, low),
+                          b.CreateShuffleVector(vector, high), largest);
+  }
+  Value *result = b.CreateExtractElement(vector, uint64_t(0));
+  for (unsigned i = 1; i != lanes; ++i)
+    result =
+        writeExtreme(b, result, b.CreateExtractElement(vector, i), largest);
+  return result;
+}
+
 /// What stands for the call; itself: nothing does, and null: nothing need.
 static Value *expand(IntrinsicInst &call) {
   IRBuilder<> b(&call);
@@ -32,6 +52,11 @@ static Value *expand(IntrinsicInst &call) {
   case Intrinsic::minimum:
     return writeExtreme(b, call.getArgOperand(0), call.getArgOperand(1),
                         call.getIntrinsicID() == Intrinsic::maximum);
+  case Intrinsic::vector_reduce_fmaximum:
+  case Intrinsic::vector_reduce_fminimum:
+    return reduceExtreme(b, call.getArgOperand(0),
+                         call.getIntrinsicID() ==
+                             Intrinsic::vector_reduce_fmaximum);
   case Intrinsic::fmuladd:
     return b.CreateIntrinsic(
         call.getType(), Intrinsic::fma,

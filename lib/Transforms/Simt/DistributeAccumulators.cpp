@@ -63,7 +63,7 @@ struct DistributeStep : ThreadPattern<tile::StepOp> {
     Share share = shareOf(op.getAcc());
     SmallVector<SmallVector<Value>> points;
     for (int64_t i = 0; i != share.count(); ++i)
-      points.push_back(share.point(w.b, i));
+      points.push_back(share.safePoint(w.b, i));
     SmallVector<Value> terms;
     SmallVector<Value> sums =
         sumOver(op, w, points, terms, SmallVector<Value>(adaptor.getAcc()));

@@ -2,6 +2,7 @@
 #include "Threads.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Transforms/Simt/Passes.h"
+#include "ashlar/Transforms/Tile/Threads.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -112,19 +113,18 @@ static bool isBesideParts(func::FuncOp kernel) {
 
 /// What is left of other ops every thread would do, in no order.
 static LogicalResult checkWhole(func::FuncOp kernel) {
-  auto isPart = [](Operation *op) {
-    return op
-        ->walk([](Operation *inner) {
-          return isa<tile::TileDialect>(inner->getDialect())
-                     ? WalkResult::interrupt()
-                     : WalkResult::advance();
-        })
-        .wasInterrupted();
-  };
-  for (Operation &op : kernel.getBody().front().without_terminator())
-    if (!isa<memref::AllocOp>(op) && !isMemoryEffectFree(&op) && !isPart(&op))
-      return op.emitOpError("expected nothing but accumulators in a kernel "
-                            "whose threads compute each part together");
+  auto other = kernel.getBody().walk([](Operation *op) {
+    if (isa<tile::TileDialect>(op->getDialect()) || isa<memref::AllocOp>(op) ||
+        op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
+        isMemoryEffectFree(op) ||
+        isa<tile::TileDialect>(op->getParentOp()->getDialect()))
+      return WalkResult::advance();
+    op->emitOpError("expected nothing but accumulators in a kernel whose "
+                    "threads compute each part together");
+    return WalkResult::interrupt();
+  });
+  if (other.wasInterrupted())
+    return failure();
   auto found = kernel.walk([](memref::AllocOp op) {
     if (op.getType().hasStaticShape())
       return WalkResult::advance();
@@ -146,7 +146,9 @@ struct DistributeLanes
       auto body = kernel.getBodyAttr()
                       ? symbols.lookup<func::FuncOp>(*kernel.getBody())
                       : func::FuncOp();
-      int64_t own = body ? countGroups(body, groups) : 0;
+      if (!body || !body->removeAttr(threadsAttrName))
+        continue;
+      int64_t own = countGroups(body, groups);
       if (own == 0)
         continue;
       OpBuilder b(body.getBody());

@@ -175,6 +175,24 @@ private:
     memref::StoreOp::create(b, element, box, point.getResults());
   }
 
+  /// The slot from an element on.
+  Value movedBy(Value box, ValueRange offsets) {
+    auto type = cast<MemRefType>(box.getType());
+    auto metadata = memref::ExtractStridedMetadataOp::create(b, box);
+    auto [strides, unknown] = type.getStridesAndOffset();
+    Value place = metadata.getOffset();
+    SmallVector<OpFoldResult> sizes, steps;
+    for (auto [size, stride, offset] :
+         llvm::zip(type.getShape(), strides, offsets)) {
+      place = arith::AddIOp::create(
+          b, place, arith::MulIOp::create(b, offset, index(stride)));
+      sizes.push_back(b.getIndexAttr(size));
+      steps.push_back(b.getIndexAttr(stride));
+    }
+    return memref::ReinterpretCastOp::create(b, type, metadata.getBaseBuffer(),
+                                             OpFoldResult(place), sizes, steps);
+  }
+
   LogicalResult replaceSlot(tile::CopyOp copy, Value box, int64_t slots) {
     for (Operation *user :
          llvm::make_early_inc_range(copy.getSlot().getUsers())) {
@@ -186,11 +204,18 @@ private:
         continue;
       }
       auto step = dyn_cast<tile::StepOp>(user);
-      if (!step || step.getToken() || !step.getAOffsets().empty() ||
-          !step.getBOffsets().empty())
-        return user->emitOpError("expected steps that end where they stand and "
-                                 "read slots from the first element on, for "
-                                 "threads that copy by themselves");
+      if (!step || step.getToken())
+        return user->emitOpError("expected steps that end where they stand, "
+                                 "for threads that copy by themselves");
+      b.setInsertionPoint(step);
+      if (step.getA() == copy.getSlot() && !step.getAOffsets().empty()) {
+        step.getAMutable().assign(movedBy(box, step.getAOffsets()));
+        step.getAOffsetsMutable().clear();
+      }
+      if (step.getB() == copy.getSlot() && !step.getBOffsets().empty()) {
+        step.getBMutable().assign(movedBy(box, step.getBOffsets()));
+        step.getBOffsetsMutable().clear();
+      }
     }
     copy.getSlot().replaceAllUsesWith(box);
     for (Operation *user :

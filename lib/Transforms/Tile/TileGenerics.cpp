@@ -8,6 +8,7 @@
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Support/Remarks.h"
 #include "ashlar/Transforms/Tile/Passes.h"
+#include "ashlar/Transforms/Tile/Threads.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -414,6 +415,11 @@ struct TileGenerics : ashlar::impl::TileGenericsPassBase<TileGenerics> {
         return false;
       }
     auto other = getOperation().getBody().walk([](Operation *op) {
+      // What was planned for one thread is not whole for many.
+      if (auto contract = dyn_cast<tile::ContractOp>(op);
+          contract && (!contract.getStrategyAttr() ||
+                       !contract.getStrategyAttr().isShared()))
+        return WalkResult::interrupt();
       auto alloc = dyn_cast<memref::AllocOp>(op);
       bool isKnown = op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
                      (alloc && alloc.getType().hasStaticShape()) ||
@@ -442,6 +448,8 @@ struct TileGenerics : ashlar::impl::TileGenericsPassBase<TileGenerics> {
       });
       return;
     }
+    if (whole)
+      getOperation()->setAttr(threadsAttrName, UnitAttr::get(&getContext()));
     for (linalg::GenericOp op : ops) {
       GenericTiler tiler(op, elements);
       std::string why = tiler.whyNot();

@@ -41,7 +41,7 @@ exec.kernel @product calls @product_body : (memref<6x12xf32>, memref<12x8xf32>) 
 // CHECK: scf.if
 // CHECK: arith.mulf
 // CHECK: memref.store
-func.func @product_body(%a: memref<6x12xf32>, %b: memref<12x8xf32>, %c: memref<6x8xf32>) {
+func.func @product_body(%a: memref<6x12xf32>, %b: memref<12x8xf32>, %c: memref<6x8xf32>) attributes {tile.threads} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
   %c12 = arith.constant 12 : index
@@ -75,14 +75,18 @@ func.func @product_body(%a: memref<6x12xf32>, %b: memref<12x8xf32>, %c: memref<6
 
 // -----
 
-// A kernel without accumulators stays as it is.
+// A kernel without the mark stays as it is: its sums are one thread's.
 // CHECK: exec.kernel @alone
 // CHECK-NOT: block
-// CHECK: memref.store
-exec.kernel @alone calls @alone_body : () -> memref<f32>
-func.func @alone_body(%c: memref<f32>) {
+// CHECK: tile.drain
+exec.kernel @alone calls @alone_body : () -> memref<4x8xf32>
+func.func @alone_body(%c: memref<4x8xf32>) {
   %zero = arith.constant 0.0 : f32
-  memref.store %zero, %c[] : memref<f32>
+  %none = tile.init %zero : f32 to <4x8xf32>
+  tile.drain %none to %c : memref<4x8xf32> attributes {maps = [affine_map<(m, n) -> (m, n)>]} {
+  ^bb0(%sum: f32):
+    tile.yield %sum : f32
+  } : <4x8xf32>
   return
 }
 
@@ -115,7 +119,7 @@ func.func @alone_body(%c: memref<f32>) {
 // CHECK: gpu.barrier
 // CHECK: memref.store %{{.*}}, %[[Y]]
 exec.kernel @rows calls @rows_body : (memref<2x20xf32>) -> memref<2x20xf32>
-func.func @rows_body(%x: memref<2x20xf32>, %y: memref<2x20xf32>) {
+func.func @rows_body(%x: memref<2x20xf32>, %y: memref<2x20xf32>) attributes {tile.threads} {
   %a = tile.load %x {map = affine_map<(m, n) -> (m, n)>} : memref<2x20xf32> to <2x20xf32>
   %s = tile.reduce %a over [1] : !tile.acc<2x20xf32> -> !tile.acc<2x1xf32> {
   ^bb0(%p: f32, %q: f32):
@@ -137,7 +141,7 @@ func.func @rows_body(%x: memref<2x20xf32>, %y: memref<2x20xf32>) {
 // -----
 
 exec.kernel @beside calls @beside_body : () -> memref<4x8xf32>
-func.func @beside_body(%c: memref<4x8xf32>) {
+func.func @beside_body(%c: memref<4x8xf32>) attributes {tile.threads} {
   %zero = arith.constant 0.0 : f32
   %c0 = arith.constant 0 : index
   // expected-error @below {{expected nothing but accumulators in a kernel whose threads compute each part together}}
@@ -156,7 +160,7 @@ func.func @beside_body(%c: memref<4x8xf32>) {
 // -----
 
 exec.kernel @swizzled calls @swizzled_body : () -> memref<4x8xf32>
-func.func @swizzled_body(%c: memref<4x8xf32>) {
+func.func @swizzled_body(%c: memref<4x8xf32>) attributes {tile.threads} {
   %zero = arith.constant 0.0 : f32
   // expected-error @below {{expected slots without a swizzle, for threads that copy by themselves}}
   %ra = tile.alloc : <2, 8x8xf32, "local", #tile.layout<swizzle [1, 2, 3]>>

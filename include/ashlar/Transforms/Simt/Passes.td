@@ -10,8 +10,8 @@ include "mlir/Pass/PassBase.td"
 def DistributeLanesPass : Pass<"ashlar-distribute-lanes", "::mlir::ModuleOp"> {
   let summary = "Give each thread of a workgroup its share of a part";
   let description = [{
-    Before: kernels whose accumulators say which group of lanes has which part
-    (`!tile.acc<.., groups = [..]>`), and rings. After, in such kernels: what
+    Before: kernels marked `tile.threads`, whose accumulators say which group of
+    lanes has which part (`!tile.acc<.., groups = [..]>`), and rings. After, in such kernels: what
     one thread does. An accumulator is the values that the thread has of it:
     lane l of a group has elements l, l + `lanes`, and so on, of the group's
     part, counted row by row; where no groups are named, all threads have it
@@ -21,7 +21,7 @@ def DistributeLanesPass : Pass<"ashlar-distribute-lanes", "::mlir::ModuleOp"> {
     the last read and the next write. What `tile.map` and `tile.reduce` need of
     other threads goes through memory of the workgroup, as do allocations, and a
     barrier stands behind what a later op reads. The kernel's `block` says how
-    many threads a workgroup has. Kernels without accumulators stay as they are.
+    many threads a workgroup has. Kernels without the mark stay as they are.
   }];
   let options = [Option<"lanes", "lanes", "int64_t", "16",
                         "Threads that issue one step together">,
