@@ -21,8 +21,9 @@ struct Candidate {
 
 class LevelChooser {
 public:
-  LevelChooser(tile::ContractOp op, const MachineModel &machine)
-      : op(op), machine(machine), numParallel(op.getParallel().size()) {
+  LevelChooser(tile::ContractOp op, const MachineModel &machine, bool openSizes)
+      : op(op), machine(machine), openSizes(openSizes),
+        numParallel(op.getParallel().size()) {
     sizes.assign(op.getParallel().begin(), op.getParallel().end());
     llvm::append_range(sizes, op.getReduced());
     unsigned last = numParallel - 1;
@@ -340,7 +341,7 @@ private:
     SmallVector<int64_t> masked;
     for (unsigned d = 0; d != sizes.size(); ++d)
       if (int64_t across = dimAcross(one) == d ? one.across : 1;
-          isOpen(d) || sizes[d] % (one.tile[d] * across) != 0)
+          openSizes || sizes[d] % (one.tile[d] * across) != 0)
         masked.push_back(d);
     SmallVector<int64_t> rows(m.begin(), m.end()), columns(n.begin(), n.end()),
         depth(k.begin(), k.end()), both(lanes.begin(), lanes.end());
@@ -348,20 +349,6 @@ private:
         b.getContext(), unit->name, /*shape=*/{}, rows, columns, depth,
         /*group=*/{}, both, levels, hops, unit->accumulatorSpace,
         /*promote=*/-1, masked, /*partials=*/"", b.getDictionaryAttr({}));
-  }
-
-  /// Whether the caller chooses the size, of which `sizes` has the largest.
-  bool isOpen(unsigned d) {
-    std::pair<Value, AffineMap> operands[] = {
-        {op.getA(), op.getAMap()},
-        {op.getB(), op.getBMap()},
-        {op.getInit(), op.getResultMap()}};
-    for (auto [value, map] : operands)
-      for (auto [r, place] : llvm::enumerate(map.getResults()))
-        if (d < map.getNumDims() && place.isFunctionOfDim(d) &&
-            cast<ShapedType>(value.getType()).isDynamicDim(r))
-          return true;
-    return false;
   }
 
   bool fits(tile::StrategyAttr strategy) {
@@ -379,6 +366,7 @@ private:
 
   tile::ContractOp op;
   const MachineModel &machine;
+  bool openSizes; ///< which dims a caller chooses is not known here: any
   unsigned numParallel;
   SmallVector<int64_t> sizes; ///< of all dims
   SmallVector<unsigned> m, n, k, lanes;
@@ -392,9 +380,10 @@ private:
 } // namespace
 
 std::optional<LevelChoice> ashlar::chooseLevels(tile::ContractOp op,
-                                                const MachineModel &machine) {
+                                                const MachineModel &machine,
+                                                bool openSizes) {
   if (llvm::is_contained(op.getParallel(), 0) ||
       llvm::is_contained(op.getReduced(), 0))
     return std::nullopt;
-  return LevelChooser(op, machine).run();
+  return LevelChooser(op, machine, openSizes).run();
 }

@@ -16,9 +16,11 @@ struct LevelChoice {
   Prediction prediction;
 };
 
-/// Nothing: no unit takes the types, or no tile fits the memories.
+/// With `openSizes` the caller chooses some of the sizes, and all ends are
+/// masked. Nothing: no unit takes the types, or no tile fits the memories.
 std::optional<LevelChoice> chooseLevels(tile::ContractOp op,
-                                        const MachineModel &machine);
+                                        const MachineModel &machine,
+                                        bool openSizes = false);
 
 } // namespace ashlar
 

@@ -543,7 +543,7 @@ struct ChooseStrategies
   }
   /// Where groups of threads or arrays compute one part together.
   bool chooseByLevels(tile::ContractOp op) {
-    std::optional<LevelChoice> choice = chooseLevels(op, machine);
+    std::optional<LevelChoice> choice = chooseLevels(op, machine, openSizes);
     if (!choice) {
       remark::missed(op.getLoc(), about(op, "Strategy", "strategy"))
           << "no unit of " << machine.name << " takes " << spell(productOf(op))
