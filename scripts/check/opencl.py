@@ -202,6 +202,19 @@ def check_models(arguments, tools, preset, work, counts):
     shutil.rmtree(temps, ignore_errors=True)
 
 
+def check_edges(tools, preset, counts):
+    _, said = call(sys.executable, ROOT / "test/Integration/device_edges.py",
+                   "--bin", tools, f"--target=opencl:{preset}",
+                   f"--device={DEVICE}")
+    print(said, end="", flush=True)
+    found = re.search(r"^(\d+) passed, (\d+) failed, 0 skipped$", said, re.M)
+    if not found:
+        counts.must(f"edges on opencl:{preset}", first_error(said))
+        return
+    counts.passed += int(found[1])
+    counts.failed += int(found[2])
+
+
 def run_on(tools, module, device, inputs, work):
     """The outputs of a run on that device and no other: ({name: values}, why
     there are none)."""
@@ -280,6 +293,7 @@ def main():
         else:
             for preset in arguments.preset or PRESETS:
                 check_operators(arguments, tools, preset, work, counts)
+                check_edges(tools, preset, counts)
                 check_models(arguments, tools, preset, work, counts)
             check_both(tools, work, counts)
     print(f"{counts.passed} passed, {counts.failed} failed, "

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Small graphs at the edges of what a device computes, beside NumPy in f64.
+
+Odd sizes and types that other tests of a device sample: products of every type,
+transposed and with open sizes, largest and least values with NaN, long rows.
+"""
+
+import argparse
+import pathlib
+import subprocess
+import tempfile
+
+import numpy as np
+import onnx
+from onnx import helper
+
+RANDOM = np.random.default_rng(20)
+
+
+def floats(*shape):
+    return RANDOM.standard_normal(shape).astype(np.float32)
+
+
+def with_nan(x):
+    x[2, x.shape[1] // 2] = x[4, 0] = np.nan
+    return x
+
+
+def softmax(x):
+    e = np.exp(x - x.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
+
+
+def bytes_of(*shape):
+    return RANDOM.integers(0, 256, shape).astype(np.uint8)
+
+
+def product(x, w):
+    return [x.astype(np.float64) @ w.astype(np.float64)]
+
+
+def cases():
+    """NAME, node, feeds, what NumPy says, [dims that are open, flag]."""
+    matmul = helper.make_node("MatMul", ["x", "w"], ["y"])
+    yield "f64", matmul, (floats(33, 40).astype(np.float64),
+                          floats(40, 50).astype(np.float64)), product
+    yield "f32", matmul, (floats(33, 41), floats(41, 53)), product
+    yield "bytes", helper.make_node("MatMulInteger", ["x", "w"], ["y"]), (
+        bytes_of(33, 40), bytes_of(40, 50)), product
+    yield "transposed", helper.make_node(
+        "Gemm", ["x", "w"], ["y"], transA=1, transB=1), (
+            floats(30, 45).astype(np.float64),
+            floats(37, 30).astype(np.float64)), lambda x, w: [x.T @ w.T]
+    for name, x, w in (("columns", (48, 64), (64, "n")),
+                       ("rows", ("n", 64), (64, 48))):
+        sizes = [[130 if d == "n" else d for d in shape] for shape in (x, w)]
+        yield f"open {name}", matmul, [floats(*s) for s in sizes], product, (
+            x, w), "--dim=n=1..20000" if name == "rows" else "--dim=n=1..200"
+    for n in (16, 37, 100):
+        for op, find in (("ReduceMax", np.max), ("ReduceMin", np.min)):
+            yield f"{op} of {n} with NaN", helper.make_node(
+                op, ["x"], ["y"], axes=[1], keepdims=0), (
+                    with_nan(floats(6, n)),), lambda x, f=find: [f(x, axis=1)]
+    yield "long rows", helper.make_node("Softmax", ["x"], ["y"], axis=1), (
+        floats(5, 3001),), lambda x: [softmax(x.astype(np.float64))]
+
+
+def run(arguments, work, node, feeds, expected, shapes=None, *flags):
+    """Why it is wrong; empty: it is not."""
+    names = ["x", "w"][:len(feeds)]
+    inputs = [helper.make_tensor_value_info(
+        name, helper.np_dtype_to_tensor_dtype(feed.dtype), shape)
+        for name, feed, shape in zip(names, feeds,
+                                     shapes or [f.shape for f in feeds])]
+    kind = feeds[0].dtype if feeds[0].dtype != np.uint8 else np.dtype(np.int32)
+    output = helper.make_tensor_value_info(
+        "y", helper.np_dtype_to_tensor_dtype(kind), None)
+    onnx.save(helper.make_model(
+        helper.make_graph([node], "edge", inputs, [output]), ir_version=8,
+        opset_imports=[helper.make_opsetid("", 17)]), work / "m.onnx")
+    commands = [[arguments.bin / "ashlar-compile", "--quiet", work / "m.onnx",
+                 f"--target={arguments.target}", "-o", work / "m.ash", *flags],
+                [arguments.bin / "ashlar-run", work / "m.ash",
+                 f"--device={arguments.device}", "--placement=strict",
+                 f"--output=y={work / 'y.npy'}"]]
+    for name, feed in zip(names, feeds):
+        np.save(work / f"{name}.npy", feed)
+        commands[1].append(f"--input={name}={work / name}.npy")
+    for command in commands:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode:
+            return f"{command[0].name} ended with {done.returncode}: " + (
+                done.stdout.strip().split("\n")[0][:200])
+    found = np.load(work / "y.npy").astype(np.float64)
+    [wanted] = expected(*feeds)
+    if found.shape != wanted.shape:
+        return f"expected the shape {wanted.shape}, found {found.shape}"
+    slack = 1e-5 * np.nanmax(np.abs(wanted))
+    if not np.allclose(found, wanted, rtol=0, atol=slack, equal_nan=True):
+        return f"differs by {np.nanmax(np.abs(found - wanted)):.2e}"
+    return ""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--bin", type=pathlib.Path, required=True)
+    parser.add_argument("--target", required=True)
+    parser.add_argument("--device", required=True)
+    arguments = parser.parse_args()
+    passed = failed = 0
+    for name, *case in cases():
+        with tempfile.TemporaryDirectory() as work:
+            why = run(arguments, pathlib.Path(work), *case)
+        passed, failed = passed + (not why), failed + bool(why)
+        if why:
+            print(f"FAIL {name} on {arguments.target}: {why}")
+    print(f"{passed} passed, {failed} failed, 0 skipped")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
