@@ -9,8 +9,7 @@ namespace ashlar::opencl {
 /// Writes out what LLVM's SPIR-V back end has no form for, or one that means
 /// something else:
 ///   - `maximum` and `minimum`, of two values or of a vector, which it takes
-///   for
-///     those that drop a NaN;
+///     for those that drop a NaN;
 ///   - `fmuladd`, which is one rounding here: apart, its halves take twice the
 ///     time (measured on Intel's device for processors);
 ///   - prefetches and lifetimes, which are left out;
