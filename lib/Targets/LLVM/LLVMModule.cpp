@@ -89,9 +89,11 @@ const char *const ashlar::kernelPasses =
 const char *const ashlar::plainPasses =
     "always-inline,globaldce,function(sroa,early-cse,simplifycfg)";
 
-llvm::Error ashlar::optimizeModule(llvm::Module &module,
-                                   llvm::TargetMachine &target,
-                                   llvm::StringRef passes) {
+llvm::Error
+ashlar::runPasses(llvm::Module &module, llvm::TargetMachine &target,
+                  llvm::function_ref<llvm::Error(llvm::PassBuilder &,
+                                                 llvm::ModulePassManager &)>
+                      add) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager sccs;
@@ -103,10 +105,20 @@ llvm::Error ashlar::optimizeModule(llvm::Module &module,
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, sccs, modules);
   llvm::ModulePassManager all;
-  if (llvm::Error error = builder.parsePassPipeline(all, passes))
+  if (llvm::Error error = add(builder, all))
     return error;
   all.run(module, modules);
   return llvm::Error::success();
+}
+
+llvm::Error ashlar::optimizeModule(llvm::Module &module,
+                                   llvm::TargetMachine &target,
+                                   llvm::StringRef passes) {
+  return runPasses(
+      module, target,
+      [&](llvm::PassBuilder &builder, llvm::ModulePassManager &all) {
+        return builder.parsePassPipeline(all, passes);
+      });
 }
 
 llvm::Expected<llvm::SmallVector<char, 0>>

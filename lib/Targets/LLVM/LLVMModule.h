@@ -7,10 +7,15 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/DiagnosticHandler.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/PassManager.h"
 #include "llvm/Support/CodeGen.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Target/TargetMachine.h"
 #include <string>
+
+namespace llvm {
+class PassBuilder;
+}
 
 namespace ashlar {
 
@@ -50,6 +55,11 @@ extern const char *const kernelPasses;
 /// Of what is compiled to be believed: the call of the body is inlined.
 extern const char *const plainPasses;
 
+/// Runs the passes that `add` adds, with all analyses at hand.
+llvm::Error runPasses(llvm::Module &module, llvm::TargetMachine &target,
+                      llvm::function_ref<llvm::Error(llvm::PassBuilder &,
+                                                     llvm::ModulePassManager &)>
+                          add);
 /// `passes` in the text form of LLVM's opt.
 llvm::Error optimizeModule(llvm::Module &module, llvm::TargetMachine &target,
                            llvm::StringRef passes);

@@ -39,18 +39,12 @@ createTargetMachine(const MachineModel &machine) {
 
 /// Bodies take pointers as processors know them, which SPIR-V's storage class
 /// of functions stands for: what comes from a buffer is given that of buffers.
-static void inferStorageClasses(Function &function, TargetMachine &target) {
-  LoopAnalysisManager loops;
-  FunctionAnalysisManager functions;
-  CGSCCAnalysisManager sccs;
-  ModuleAnalysisManager modules;
-  PassBuilder builder(&target);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(sccs);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, sccs, modules);
-  InferAddressSpacesPass(/*FlatAddressSpace=*/0).run(function, functions);
+static Error inferStorageClasses(Module &module, TargetMachine &target) {
+  return runPasses(module, target, [](PassBuilder &, ModulePassManager &all) {
+    all.addPass(createModuleToFunctionPassAdaptor(
+        InferAddressSpacesPass(/*FlatAddressSpace=*/0)));
+    return Error::success();
+  });
 }
 
 /// What SPIR-V cannot say, or its back end says wrongly.
@@ -121,7 +115,8 @@ ashlar::opencl::compileKernel(const KernelSource &kernel,
   Function &entry = *module->getFunction(kernel.symbol);
   expandIntrinsics(entry);
   expandMasks(entry);
-  inferStorageClasses(entry, **target);
+  if (Error error = inferStorageClasses(*module, **target))
+    return error;
   if (Error error = splitVectors(entry))
     return error;
   if (Error error = optimizeModule(*module, **target,

@@ -116,9 +116,8 @@ struct DistributeLoad : ThreadPattern<tile::LoadOp> {
     SmallVector<Value> values;
     for (int64_t i = 0; i != share.count(); ++i) {
       SmallVector<Value> point = share.safePoint(w.b, i);
-      values.push_back(op.getPadded()
-                           ? w.loadPadded(op.getMemory(), op.getMap(), point)
-                           : w.load(op.getMemory(), op.getMap(), point));
+      values.push_back(
+          w.load(op.getMemory(), op.getMap(), point, op.getPadded()));
     }
     rewriter.replaceOpWithMultiple(op, {values});
     return success();
@@ -153,9 +152,8 @@ struct DistributeMap : ThreadPattern<tile::MapOp> {
         else if (isa<tile::AccType>(input.getType()))
           arguments.push_back(adaptor.getInputs()[j][i]);
         else
-          arguments.push_back(op.getPadded()
-                                  ? w.loadPadded(input, op.getMap(j), point)
-                                  : w.load(input, op.getMap(j), point));
+          arguments.push_back(
+              w.load(input, op.getMap(j), point, op.getPadded()));
       }
       values.push_back(w.apply(op.getBody().front(), arguments, point));
     }

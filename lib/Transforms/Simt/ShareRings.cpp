@@ -2,7 +2,7 @@
 //
 // Rings between threads that copy by themselves: memory of the workgroup, and
 // barriers between who writes it and who reads it.
-#include "Threads.h"
+#include "ThreadWriter.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -141,37 +141,9 @@ private:
       basis.push_back(b.getIndexAttr(size));
     auto point = affine::AffineDelinearizeIndexOp::create(
         b, loop.getInductionVar(), basis);
-    AffineMap map = copy.getMap();
-    SmallVector<Value> from;
-    for (AffineExpr expr : map.getResults())
-      from.push_back(affine::AffineApplyOp::create(
-          b, AffineMap::get(map.getNumDims(), 0, expr), point.getResults()));
-    Value source = copy.getSource();
-    Value element;
-    if (copy.getPadded()) {
-      Value inside = arith::ConstantIntOp::create(b, true, 1);
-      for (auto [d, place] : llvm::enumerate(from)) {
-        Value end = memref::DimOp::create(b, source, d);
-        inside = arith::AndIOp::create(
-            b, inside,
-            arith::CmpIOp::create(b, arith::CmpIPredicate::slt, place, end));
-      }
-      Value zero = arith::ConstantOp::create(
-          b, b.getZeroAttr(copy.getSlot().getType().getElementType()));
-      element = scf::IfOp::create(
-                    b, inside,
-                    [&](OpBuilder &inner, Location at) {
-                      Value loaded =
-                          memref::LoadOp::create(inner, at, source, from);
-                      scf::YieldOp::create(inner, at, loaded);
-                    },
-                    [&](OpBuilder &inner, Location at) {
-                      scf::YieldOp::create(inner, at, zero);
-                    })
-                    .getResult(0);
-    } else {
-      element = memref::LoadOp::create(b, source, from);
-    }
+    simt::ThreadWriter w(copy, b);
+    Value element = w.load(copy.getSource(), copy.getMap(), point.getResults(),
+                           copy.getPadded());
     memref::StoreOp::create(b, element, box, point.getResults());
   }
 

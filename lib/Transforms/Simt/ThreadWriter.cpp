@@ -20,10 +20,6 @@ SmallVector<Value> ThreadWriter::at(AffineMap map, ValueRange point) {
   return place;
 }
 
-Value ThreadWriter::load(Value memory, AffineMap map, ValueRange point) {
-  return memref::LoadOp::create(b, memory, at(map, point));
-}
-
 Value ThreadWriter::isInside(Value memory, AffineMap map, ValueRange point) {
   Value inside;
   for (auto [d, place] : llvm::enumerate(at(map, point))) {
@@ -54,10 +50,11 @@ Value ThreadWriter::multiplyAdd(Value x, Value y, Value sum) {
   return math::FmaOp::create(b, x, y, sum);
 }
 
-Value ThreadWriter::loadPadded(Value memory, AffineMap map, ValueRange point) {
-  Value inside = isInside(memory, map, point);
+Value ThreadWriter::load(Value memory, AffineMap map, ValueRange point,
+                         bool padded) {
+  Value inside = padded ? isInside(memory, map, point) : Value();
   if (!inside)
-    return load(memory, map, point);
+    return memref::LoadOp::create(b, memory, at(map, point));
   Type element = cast<MemRefType>(memory.getType()).getElementType();
   auto branch =
       scf::IfOp::create(b, TypeRange(element), inside, /*withElse=*/true);

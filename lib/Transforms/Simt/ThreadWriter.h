@@ -14,11 +14,9 @@ public:
 
   llvm::SmallVector<mlir::Value> at(mlir::AffineMap map,
                                     mlir::ValueRange point);
+  /// With `padded`, zero where the place lies behind the memory's end.
   mlir::Value load(mlir::Value memory, mlir::AffineMap map,
-                   mlir::ValueRange point);
-  /// Zero where the place lies behind the memory's end.
-  mlir::Value loadPadded(mlir::Value memory, mlir::AffineMap map,
-                         mlir::ValueRange point);
+                   mlir::ValueRange point, bool padded = false);
   /// Whether the place of a point lies in front of the memory's end; null: it
   /// has no dims.
   mlir::Value isInside(mlir::Value memory, mlir::AffineMap map,
