@@ -209,10 +209,7 @@ private:
                     elementBytes(op.getAccumulatorType());
     if (group->registerBytes) // and as much again for operands and addresses
       return bytes <= group->registerBytes * 3 / 4;
-    return 2 * bytes <= bytesOf(*sums);
-  }
-  static int64_t bytesOf(const Memory &memory) {
-    return memory.perGroupBytes ? memory.perGroupBytes : memory.bytes;
+    return 2 * bytes <= sums->bytesOfPart();
   }
   int64_t bytesOfA(const Candidate &one) {
     return rowsOf(one.tile) * (lanes.empty() ? 1 : columnsOf(one.tile)) *
@@ -226,7 +223,7 @@ private:
     return cast<ShapedType>(value.getType()).getElementType();
   }
   bool fitsOperands(const Candidate &one) {
-    return one.slots * (bytesOfA(one) + bytesOfB(one)) <= bytesOf(*near);
+    return one.slots * (bytesOfA(one) + bytesOfB(one)) <= near->bytesOfPart();
   }
 
   /// Waves of parts, each of which takes its slowest resource's time for each

@@ -128,6 +128,9 @@ void RunStage::getDependentDialects(DialectRegistry &registry) const {
   buildPrecisionPipeline(all, precision, MachineModel::generic());
   buildFusePipeline(all, true, {});
   buildTilePipeline(all, {}, buildGenericKernels);
+  LanesOptions together = {64, 16};
+  together.threads = 16;
+  buildLanesPipeline(all, together);
   buildSchedulePipeline(all, 0, {1});
   all.getDependentDialects(registry);
   registry

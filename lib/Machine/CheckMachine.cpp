@@ -63,30 +63,36 @@ llvm::Error checkNames(const MachineModel &machine) {
   return unique("copy_engines", machine.copyEngines);
 }
 
-/// Grids, then groups.
+/// Grids, then groups, then the lanes of one.
 llvm::Error checkScopes(const MachineModel &machine) {
-  bool isGroup = false;
+  const std::vector<std::string> kinds = {"grid", "group", "lane"};
+  size_t above = 0;
   for (auto [i, scope] : llvm::enumerate(machine.scopes)) {
-    if (scope.kind != "grid" && scope.kind != "group")
-      return contradiction("scopes[{0}].kind: expected grid or group, found "
-                           "'{1}'",
+    size_t kind = llvm::find(kinds, scope.kind) - kinds.begin();
+    if (kind == kinds.size())
+      return contradiction("scopes[{0}].kind: expected grid, group or lane, "
+                           "found '{1}'",
                            i, scope.kind);
-    if (isGroup && scope.kind == "grid")
-      return contradiction(
-          "scopes[{0}].kind: expected group, since those above "
-          "are groups, found grid",
-          i);
-    isGroup |= scope.kind == "group";
-    if (i == 0 && isGroup)
-      return contradiction("scopes[0].kind: expected grid, found group");
-    if (isGroup && !scope.count)
+    if (i == 0 && kind != 0)
+      return contradiction("scopes[0].kind: expected grid, found {0}",
+                           scope.kind);
+    if (kind < above)
+      return contradiction("scopes[{0}].kind: expected {1}, since those above "
+                           "are {1}s, found {2}",
+                           i, kinds[above], scope.kind);
+    if (scope.kind == "lane" && above != 1)
+      return contradiction("scopes[{0}].kind: expected lanes once and of a "
+                           "group, found them {1}",
+                           i, above == 0 ? "of a grid" : "a second time");
+    above = kind;
+    if (kind != 0 && !scope.count)
       return contradiction("scopes[{0}].count: is missing; only grids have any "
                            "number",
                            i);
-    if (!isGroup && scope.registerBytes)
+    if (scope.kind != "group" && scope.registerBytes)
       return contradiction("scopes[{0}].register_bytes: expected none of a "
-                           "grid, found {1}",
-                           i, scope.registerBytes);
+                           "{1}, found {2}",
+                           i, scope.kind, scope.registerBytes);
   }
   return llvm::Error::success();
 }

@@ -68,6 +68,14 @@ const Scope *MachineModel::scope(std::string_view name) const {
   return nullptr;
 }
 
+int64_t MachineModel::countOf(std::string_view kind) const {
+  int64_t count = 0;
+  for (const Scope &scope : scopes)
+    if (scope.kind == kind)
+      count = std::max<int64_t>(count, 1) * scope.count;
+  return count;
+}
+
 const Link *MachineModel::link(std::string_view to) const {
   for (const Link &link : links)
     if (link.to == to)

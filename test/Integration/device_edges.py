@@ -3,7 +3,8 @@
 """Small graphs at the edges of what a device computes, beside NumPy in f64.
 
 Odd sizes and types that other tests of a device sample: products of every type,
-transposed and with open sizes, largest and least values with NaN, long rows.
+transposed and with open sizes, largest and least values with NaN, long rows,
+attention with some and with all keys at a time, chains of norms.
 """
 
 import argparse
@@ -28,8 +29,8 @@ def with_nan(x):
 
 
 def softmax(x):
-    e = np.exp(x - x.max(axis=1, keepdims=True))
-    return e / e.sum(axis=1, keepdims=True)
+    e = np.exp(x - x.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
 
 
 def bytes_of(*shape):
@@ -40,8 +41,48 @@ def product(x, w):
     return [x.astype(np.float64) @ w.astype(np.float64)]
 
 
+def attention(heads, rows, keys, width, of_values, masked=False):
+    """Queries, keys and values of `heads`; masked: some rows see one key."""
+    feeds = [floats(heads, rows, width), floats(heads, width, keys),
+             floats(heads, keys, of_values)]
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["scores"]),
+             helper.make_node("Softmax", ["scores"], ["weights"], axis=-1),
+             helper.make_node("MatMul", ["weights", "v"], ["y"])]
+    hidden = np.zeros((rows, keys), np.float32)
+    if masked:
+        hidden[np.arange(keys) > np.arange(rows)[:, None]] = -np.inf
+        feeds.append(hidden)
+        nodes[0] = helper.make_node("MatMul", ["x", "w"], ["products"])
+        nodes.insert(1, helper.make_node("Add", ["products", "u"], ["scores"]))
+
+    def find(x, w, v, *rest):
+        x, w, v = (each.astype(np.float64) for each in (x, w, v))
+        return [softmax(x @ w + hidden) @ v]
+    return nodes, feeds, find
+
+
+def norms(rows, width, count):
+    """A chain of them, in one kernel."""
+    feeds = [floats(rows, width), floats(width), floats(width)]
+    nodes, name = [], "x"
+    for i in range(count):
+        to = "y" if i == count - 1 else f"t{i}"
+        nodes.append(helper.make_node("LayerNormalization", [name, "w", "v"],
+                                      [to], axis=-1))
+        name = to
+
+    def find(x, w, v):
+        x = x.astype(np.float64)
+        for _ in range(count):
+            x = x - x.mean(axis=-1, keepdims=True)
+            x = x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + 1e-5)
+            x = x * w + v
+        return [x]
+    return nodes, feeds, find
+
+
 def cases():
-    """NAME, node, feeds, what NumPy says, [dims that are open, flag]."""
+    """NAME, node or nodes, feeds, what NumPy says, [dims that are open, flag]."""
     matmul = helper.make_node("MatMul", ["x", "w"], ["y"])
     yield "f64", matmul, (floats(33, 40).astype(np.float64),
                           floats(40, 50).astype(np.float64)), product
@@ -64,11 +105,18 @@ def cases():
                     with_nan(floats(6, n)),), lambda x, f=find: [f(x, axis=1)]
     yield "long rows", helper.make_node("Softmax", ["x"], ["y"], axis=1), (
         floats(5, 3001),), lambda x: [softmax(x.astype(np.float64))]
+    yield "attention, all keys", *attention(3, 32, 32, 16, 16)
+    yield "attention, some keys", *attention(2, 64, 256, 32, 32)
+    yield "attention, an end of keys", *attention(2, 48, 200, 24, 40)
+    yield "attention, odd", *attention(1, 33, 77, 19, 21)
+    yield "attention, causal", *attention(2, 128, 128, 32, 32, masked=True)
+    yield "norms", *norms(37, 200, 6)
+    yield "wide norms", *norms(5, 3000, 3)
 
 
 def run(arguments, work, node, feeds, expected, shapes=None, *flags):
     """Why it is wrong; empty: it is not."""
-    names = ["x", "w"][:len(feeds)]
+    names = ["x", "w", "v", "u"][:len(feeds)]
     inputs = [helper.make_tensor_value_info(
         name, helper.np_dtype_to_tensor_dtype(feed.dtype), shape)
         for name, feed, shape in zip(names, feeds,
@@ -77,7 +125,7 @@ def run(arguments, work, node, feeds, expected, shapes=None, *flags):
     output = helper.make_tensor_value_info(
         "y", helper.np_dtype_to_tensor_dtype(kind), None)
     onnx.save(helper.make_model(
-        helper.make_graph([node], "edge", inputs, [output]), ir_version=8,
+        helper.make_graph(node if isinstance(node, list) else [node], "edge", inputs, [output]), ir_version=8,
         opset_imports=[helper.make_opsetid("", 17)]), work / "m.onnx")
     commands = [[arguments.bin / "ashlar-compile", "--quiet", work / "m.onnx",
                  f"--target={arguments.target}", "-o", work / "m.ash", *flags],

@@ -51,7 +51,8 @@ struct VectorRegisters {
 /// one part together. Outermost first; without any, workers share the parts.
 struct Scope {
   std::string name; ///< "workgroup", "warpgroup", "array"
-  /// "grid": each takes parts of its own; "group": they share one accumulator.
+  /// "grid": each takes parts of its own; "group": they share one accumulator;
+  /// "lane": the threads of a group, which run in step.
   std::string kind;
   int64_t count = 0; ///< at most, in one of the scope above; 0: any number
   /// For sums, of one instance; 0: they lie in a memory.
@@ -75,6 +76,7 @@ struct Memory {
   double latencyCycles = 0;
   bool managed = false;      ///< programs place data in it; otherwise a cache
   int64_t perGroupBytes = 0; ///< at most, for one part of a grid; 0: all of it
+  int64_t bytesOfPart() const { return perGroupBytes ? perGroupBytes : bytes; }
   /// Rows of so many bytes are swizzled on the way, in units of 16; 0: no.
   int64_t swizzleBytes = 0;
   Sources sources;
@@ -191,6 +193,8 @@ struct MachineModel {
   /// Null when there is none.
   const Memory *memory(std::string_view name) const;
   const Scope *scope(std::string_view name) const;
+  /// How many of a kind are in one of the kind above; 0: there are none.
+  int64_t countOf(std::string_view kind) const;
   const Link *link(std::string_view to) const;
   /// The fastest unit for these types, the first of equals; null: none.
   const MultiplyUnit *unit(const ProductTypes &product) const;

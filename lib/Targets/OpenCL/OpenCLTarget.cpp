@@ -15,8 +15,11 @@ void OpenCLTarget::buildKernelPipeline(OpPassManager &program,
                                        const KernelOptions &options) const {
   LanesOptions lanes = {machine().vectors.bytes, machine().vectors.count,
                         options.steps};
-  if (!machine().scopes.empty())
-    lanes.threads = machine().vectors.bytes / 4;
+  if (int64_t threads = machine().countOf("lane")) {
+    lanes.threads = threads;
+    lanes.groups = machine().countOf("group");
+    lanes.shared = machine().nearest().bytesOfPart();
+  }
   buildLanesPipeline(program, lanes);
 }
 

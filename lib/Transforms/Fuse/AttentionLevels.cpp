@@ -46,9 +46,9 @@ static bool standsAlone(tile::ContractOp op, unsigned dim) {
 namespace {
 class TileChooser {
 public:
-  TileChooser(AttentionMatch &match, int64_t bytes)
+  TileChooser(AttentionMatch &match, int64_t bytes, bool shared)
       : m(match), scores(match.scores), values(match.values), bytes(bytes),
-        sizes(match.values.getParallel()), box(sizes),
+        shared(shared), sizes(match.values.getParallel()), box(sizes),
         numKeys(ShapedType::getNumElements(match.values.getReduced())),
         keyBytes(elementBytes(
             getElementTypeOrSelf(match.scores.getInit().getType()))) {}
@@ -62,6 +62,9 @@ public:
     // A worker for each core of a large machine.
     constexpr int64_t wanted = 8;
     int64_t most = std::max(fewest, rows * batches / wanted);
+    if (shared)
+      if (std::optional<AttentionTiles> tiles = someKeys(most))
+        return tiles;
     int64_t taken = largestDivisor(
         rows, std::min(bytes / std::max<int64_t>(rowBytes, 1), most));
     // With fewer rows than these keys and values are read too often, as was
@@ -118,14 +121,16 @@ private:
   std::optional<AttentionTiles> someKeys(int64_t most) {
     // Keys for which the corrections of sums are little work, and rows of
     // which the sums stay near.
-    constexpr int64_t fewestKeys = 64, mostKeys = 256, mostRows = 128;
-    int64_t rows = sizes[rowDim];
+    constexpr int64_t fewestKeys = 64, mostKeys = 256;
+    int64_t rows = sizes[rowDim],
+            mostRows = shared ? bytes / (fewestKeys * keyBytes) : 128;
     int64_t taken = largestDivisor(rows, std::min(most, mostRows));
     if (taken < std::min(rows, 2 * fewest))
       taken = rows;
     int64_t keys = std::min(mostKeys, bytes / (taken * keyBytes));
     // Sums of more terms would be put together from several.
-    if (tile::StrategyAttr strategy = values.getStrategyAttr())
+    if (tile::StrategyAttr strategy = values.getStrategyAttr();
+        strategy && !shared)
       for (unsigned d = 0; d != values.getReduced().size(); ++d)
         if (int64_t tile = strategy.getTile(sizes.size() + d))
           keys = std::min(keys, tile * strideOf(d));
@@ -191,6 +196,7 @@ private:
   AttentionMatch &m;
   tile::ContractOp scores, values;
   int64_t bytes;
+  bool shared;
   ArrayRef<int64_t> sizes;
   SmallVector<int64_t> box;
   int64_t numKeys, keyBytes, batches = 1, rowDim = -1;
@@ -199,6 +205,6 @@ private:
 
 std::optional<AttentionTiles>
 ashlar::chooseAttentionTiles(AttentionMatch &match, int64_t bytes,
-                             bool openSizes) {
-  return TileChooser(match, bytes).run(openSizes);
+                             bool openSizes, bool shared) {
+  return TileChooser(match, bytes, shared).run(openSizes);
 }

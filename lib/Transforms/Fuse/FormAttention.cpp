@@ -23,8 +23,9 @@ namespace ashlar {
 namespace {
 class AttentionFormer {
 public:
-  AttentionFormer(const AttentionMatch &match, ArrayRef<Attribute> levels)
-      : m(match), levels(levels), b(match.values) {}
+  AttentionFormer(const AttentionMatch &match, ArrayRef<Attribute> levels,
+                  bool shared)
+      : m(match), levels(levels), shared(shared), b(match.values) {}
 
   void form() {
     SmallVector<Location> locations;
@@ -49,7 +50,8 @@ public:
         scoresMaps, b.getArrayAttr(hideMaps), m.values.getParallel(),
         m.values.getReduced(), m.values.getMaps(), m.zeroRows,
         levels.empty() ? ArrayAttr() : b.getArrayAttr(levels),
-        m.scores.getStrategyAttr(), m.values.getStrategyAttr());
+        shared ? tile::StrategyAttr() : m.scores.getStrategyAttr(),
+        shared ? tile::StrategyAttr() : m.values.getStrategyAttr());
     op.getScore().takeBody(m.scores.getBody());
     op.getBody().takeBody(m.values.getBody());
     moveHide(op);
@@ -130,6 +132,7 @@ private:
 
   AttentionMatch m;
   SmallVector<Attribute> levels;
+  bool shared;
   OpBuilder b;
 };
 
@@ -146,7 +149,7 @@ struct FormAttention : ashlar::impl::FormAttentionPassBase<FormAttention> {
 private:
   void form(AttentionMatch &match) {
     std::optional<AttentionTiles> tiles =
-        chooseAttentionTiles(match, scoreBytes, openSizes);
+        chooseAttentionTiles(match, scoreBytes, openSizes, shared);
     if (!tiles)
       return explainRefusal(match);
     explainDispatch(match.ops());
@@ -155,7 +158,8 @@ private:
       saveScratch(match, *tiles);
     AttentionFormer(match,
                     tiles->toLevels(&getContext(), match.values.getParallel(),
-                                    match.values.getReduced().size()))
+                                    match.values.getReduced().size()),
+                    shared)
         .form();
   }
 
@@ -167,7 +171,7 @@ private:
         match,
         std::min<int64_t>(scoreBytes,
                           std::max<int64_t>(1, scratchBytes / buffers)),
-        openSizes);
+        openSizes, shared);
     int64_t before = tiles.countBoxes(match.values.getParallel());
     int64_t after =
         smaller ? smaller->countBoxes(match.values.getParallel()) : 0;

@@ -5,6 +5,7 @@
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Transforms/Lanes/Passes.h"
 #include "ashlar/Transforms/Tile/KernelSizes.h"
+#include "ashlar/Transforms/Tile/MemoryUses.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -14,7 +15,6 @@
 #include "mlir/Dialect/SCF/Transforms/Transforms.h"
 #include "mlir/IR/Threading.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "mlir/Interfaces/ValueBoundsOpInterface.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
@@ -122,42 +122,17 @@ private:
     return found;
   }
 
-  /// Bytes of an allocation at its largest.
-  FailureOr<int64_t> allocationBytes(memref::AllocOp alloc) {
-    MemRefType type = alloc.getType();
-    int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-    unsigned dynamic = 0;
-    for (int64_t dim : type.getShape()) {
-      if (ShapedType::isDynamic(dim)) {
-        if (std::optional<int64_t> largest =
-                largestSize(alloc.getDynamicSizes()[dynamic])) {
-          ++dynamic;
-          bytes *= *largest;
-          continue;
-        }
-        FailureOr<int64_t> bound =
-            ValueBoundsConstraintSet::computeConstantBound(
-                presburger::BoundType::UB,
-                {alloc.getDynamicSizes()[dynamic++], std::nullopt}, nullptr,
-                /*closedUB=*/true);
-        if (failed(bound))
-          return alloc.emitError(
-              "needs memory of a size that is not known at compile time");
-        dim = *bound;
-      }
-      bytes *= dim;
-    }
-    return bytes;
-  }
-
   LogicalResult measureScratch() {
     auto result = function.walk([&](memref::AllocOp alloc) {
       // The target's to place: memory of a workgroup.
       if (alloc.getType().getMemorySpace())
         return WalkResult::advance();
-      FailureOr<int64_t> bytes = allocationBytes(alloc);
-      if (failed(bytes))
+      std::optional<int64_t> bytes = largestBytes(alloc);
+      if (!bytes) {
+        alloc.emitError(
+            "needs memory of a size that is not known at compile time");
         return WalkResult::interrupt();
+      }
       bool onStack =
           alloc.getType().hasStaticShape() && *bytes <= maximumStackBytes;
       allocations.emplace_back(alloc, onStack ? -1 : scratchBytes);

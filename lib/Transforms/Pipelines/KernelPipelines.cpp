@@ -32,6 +32,7 @@ static void formAccumulators(OpPassManager &bodies,
   TileGenericsPassOptions generics;
   generics.elements = options.threads * options.groups * 4;
   generics.whole = true;
+  generics.memory = options.shared;
   bodies.addPass(createTileGenericsPass(generics));
   bodies.addPass(createTileToLoopsPass({/*unplanned=*/true}));
 }
@@ -44,9 +45,12 @@ void ashlar::buildLanesPipeline(OpPassManager &program,
     if (options.threads)
       formAccumulators(whole, options);
     whole.addPass(createExpandContractsPass());
-    if (options.threads)
+    if (options.threads) {
       program.addPass(
           createDistributeLanesPass({options.threads, options.groups}));
+      program.nest<func::FuncOp>().addPass(
+          createPackWorkgroupMemoryPass({options.shared}));
+    }
     program.nest<func::FuncOp>().addPass(createExpandCopiesPass());
   }
   if (!options.takes(PipelineStep::VectorizeSteps))

@@ -86,12 +86,25 @@ void ashlar::buildPrecisionPipeline(OpPassManager &pm,
   verifyStage(pm, "precision");
 }
 
+/// Beside the scores of an attention lie their exponentials, sums of values and
+/// the slots of rings.
+static int64_t sharedScoreBytes(const MachineModel &machine) {
+  return machine.nearest().bytesOfPart() / 8;
+}
+
+/// What one worker of a machine whose threads share accumulators has for a
+/// product of an attention.
+static MachineModel insideAttention(MachineModel machine) {
+  machine.workers.count = 1;
+  machine.memories.front().perGroupBytes = machine.nearest().bytesOfPart() / 4;
+  return machine;
+}
+
 void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
                                const TileOptions &options) {
   OpPassManager &function = pm.nest<func::FuncOp>();
-  // Threads that share accumulators have no form of what holds several
-  // contractions yet.
-  bool joinsContracts = options.machine.scopes.empty();
+  // Threads that share accumulators have no form of Winograd's products yet.
+  bool shared = !options.machine.scopes.empty();
   // A target that checks others takes ops as they are; all others get the same
   // kernels for contractions, whatever joins them.
   bool joins = fuse && options.fuse != FuseLevel::None;
@@ -120,7 +133,7 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
       function.addPass(createPlaceOperationsPass(
           options.machine, options.companions, options.hostStandsIn,
           options.openSizes, /*absorbsRows=*/all, options.choices));
-    if (all && !options.exactConvolution && joinsContracts &&
+    if (all && !options.exactConvolution && !shared &&
         options.takes(PipelineStep::FormWinograd))
       function.addPass(createFormWinogradPass(
           options.machine, options.tuning, options.openSizes,
@@ -138,10 +151,12 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
   dispatches.fuse = joins && groups;
   dispatches.rowBytes = all && groups ? options.machine.nearest().bytes : 0;
   dispatches.openSizes = options.openSizes;
-  if (int64_t bytes = options.machine.scoreBytes();
-      all && groups && joinsContracts && bytes) {
+  if (int64_t bytes = shared ? sharedScoreBytes(options.machine)
+                             : options.machine.scoreBytes();
+      all && groups && bytes) {
     FormAttentionPassOptions attention;
     attention.scoreBytes = bytes;
+    attention.shared = shared;
     attention.openSizes = options.openSizes;
     attention.scratchBytes = options.scratchBytes;
     function.addPass(createFormAttentionPass(attention));
@@ -164,6 +179,10 @@ void ashlar::buildTilePipeline(
   OpPassManager &kernel = pm.nest<func::FuncOp>();
   bool tiles = options.vectorize && options.takes(PipelineStep::TileKernels);
   kernel.addPass(createExpandAttentionPass());
+  if (!options.machine.scopes.empty())
+    kernel.addPass(createChooseStrategiesPass(
+        insideAttention(options.machine), /*tuning=*/nullptr, options.openSizes,
+        /*scratchBytes=*/0, /*choices=*/nullptr));
   if (tiles) {
     TileKernelsPassOptions tiling;
     tiling.cacheBytes = options.machine.nearest().bytes;

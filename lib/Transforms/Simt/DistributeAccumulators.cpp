@@ -3,6 +3,7 @@
 // Operations on accumulators as what one thread does of them.
 #include "ThreadWriter.h"
 #include "ashlar/Transforms/Tile/ConvertAccumulators.h"
+#include "ashlar/Transforms/Tile/Threads.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -130,16 +131,15 @@ struct DistributeMap : ThreadPattern<tile::MapOp> {
   matchAndRewrite(tile::MapOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     ThreadWriter w(op, rewriter);
-    tile::AccType type = op.getAcc().getType();
     Share share = shareOf(op.getAcc());
     // What other threads have is exchanged first; the rest is at hand.
     SmallVector<Value> shared(op.getInputs().size());
     bool exchanges = false;
     for (auto [j, input] : llvm::enumerate(op.getInputs())) {
-      auto acc = dyn_cast<tile::AccType>(input.getType());
-      if (!acc || isOwn(acc, type, op.getMap(j)))
+      if (!isExchanged(op, j))
         continue;
-      shared[j] = w.exchange(adaptor.getInputs()[j], shareOf(input), acc);
+      shared[j] = w.exchange(adaptor.getInputs()[j], shareOf(input),
+                             cast<tile::AccType>(input.getType()));
       exchanges = true;
     }
     SmallVector<Value> values;
@@ -161,13 +161,6 @@ struct DistributeMap : ThreadPattern<tile::MapOp> {
       w.closeExchange();
     rewriter.replaceOpWithMultiple(op, {values});
     return success();
-  }
-
-private:
-  /// Each thread reads what it has itself.
-  static bool isOwn(tile::AccType from, tile::AccType to, AffineMap map) {
-    return from.getShape() == to.getShape() &&
-           from.getGroups() == to.getGroups() && map.isIdentity();
   }
 };
 

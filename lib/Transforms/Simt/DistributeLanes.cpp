@@ -77,24 +77,47 @@ static Value written(Operation *op) {
   return drain ? drain.getTarget() : Value();
 }
 
-/// Lets all threads see what one of them stores, where another op reads it.
+/// Whether one op may run after the other within one part.
+static bool mayFollow(Operation *later, Operation *earlier) {
+  Operation *loop = later->getParentOfType<LoopLikeOpInterface>();
+  for (; loop && !isa<scf::ForallOp>(loop);
+       loop = loop->getParentOfType<LoopLikeOpInterface>())
+    if (loop->isAncestor(earlier))
+      return true;
+  for (Block *block = later->getBlock(); block;
+       block = block->getParentOp()->getBlock(), later = later->getParentOp())
+    if (Operation *outer = block->findAncestorOpInBlock(*earlier))
+      return outer->isBeforeInBlock(later);
+  return false;
+}
+
+/// Threads meet behind a store that another op reads, and in front of one whose
+/// memory another op may have read before: who reads an element need not be who
+/// stores it.
 static void addBarriers(func::FuncOp kernel) {
-  llvm::DenseSet<Value> read;
+  llvm::DenseMap<Value, SmallVector<Operation *>> readers;
   SmallVector<tile::DrainOp> drains;
   kernel.walk([&](Operation *op) {
     if (auto drain = dyn_cast<tile::DrainOp>(op))
       drains.push_back(drain);
-    if (isa<tile::MapOp, tile::LoadOp, tile::CopyOp, tile::DrainOp>(op))
+    if (isa<tile::MapOp, tile::LoadOp, tile::CopyOp, tile::StepOp,
+            tile::DrainOp>(op))
       for (Value operand : op->getOperands())
         if (isa<MemRefType>(operand.getType()) && operand != written(op))
-          read.insert(baseOf(operand));
+          readers[baseOf(operand)].push_back(op);
   });
-  for (tile::DrainOp drain : drains)
-    if (read.contains(baseOf(drain.getTarget()))) {
-      OpBuilder b(drain->getContext());
-      b.setInsertionPointAfter(drain);
+  for (tile::DrainOp drain : drains) {
+    auto found = readers.find(baseOf(drain.getTarget()));
+    if (found == readers.end())
+      continue;
+    OpBuilder b(drain);
+    if (llvm::any_of(found->second, [&](Operation *reader) {
+          return reader != drain && mayFollow(drain, reader);
+        }))
       gpu::BarrierOp::create(b, drain.getLoc());
-    }
+    b.setInsertionPointAfter(drain);
+    gpu::BarrierOp::create(b, drain.getLoc());
+  }
 }
 
 /// Whether something beside the loop over parts touches memory; then one

@@ -7,6 +7,7 @@
 #include "ashlar/Analysis/VectorBodies.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Support/Remarks.h"
+#include "ashlar/Transforms/Tile/MemoryUses.h"
 #include "ashlar/Transforms/Tile/Passes.h"
 #include "ashlar/Transforms/Tile/Threads.h"
 #include "mlir/Analysis/SliceAnalysis.h"
@@ -414,12 +415,12 @@ struct TileGenerics : ashlar::impl::TileGenericsPassBase<TileGenerics> {
             << "all of its kernel is one thread's work: " << why;
         return false;
       }
-    auto other = getOperation().getBody().walk([](Operation *op) {
+    Operation *other = nullptr;
+    getOperation().getBody().walk([&](Operation *op) {
       // What was planned for one thread is not whole for many.
-      if (auto contract = dyn_cast<tile::ContractOp>(op);
-          contract && (!contract.getStrategyAttr() ||
-                       !contract.getStrategyAttr().isShared()))
-        return WalkResult::interrupt();
+      auto contract = dyn_cast<tile::ContractOp>(op);
+      bool isOneThreads = contract && (!contract.getStrategyAttr() ||
+                                       !contract.getStrategyAttr().isShared());
       auto alloc = dyn_cast<memref::AllocOp>(op);
       bool isKnown = op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
                      (alloc && alloc.getType().hasStaticShape()) ||
@@ -428,9 +429,18 @@ struct TileGenerics : ashlar::impl::TileGenericsPassBase<TileGenerics> {
                      op->getParentOfType<tile::ContractOp>() ||
                      op->getParentOfType<linalg::GenericOp>() ||
                      isMemoryEffectFree(op);
-      return isKnown ? WalkResult::advance() : WalkResult::interrupt();
+      if (!isOneThreads && isKnown)
+        return WalkResult::advance();
+      other = op;
+      return WalkResult::interrupt();
     });
-    return !other.wasInterrupted();
+    if (other)
+      remark::missed(other->getLoc(), about(other, "Generic", "tile"))
+          << "all of its kernel is one thread's work: "
+          << other->getName().getStringRef()
+          << (isa<tile::ContractOp>(other) ? " was planned for one"
+                                           : " has no form for many");
+    return !other;
   }
 
   void runOnOperation() override {
@@ -439,18 +449,9 @@ struct TileGenerics : ashlar::impl::TileGenericsPassBase<TileGenerics> {
           << elements.getValue();
       return signalPassFailure();
     }
-    SmallVector<linalg::GenericOp> ops;
-    getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });
-    if (whole && !isWhole(ops)) {
-      getOperation().walk([](tile::ContractOp op) {
-        if (op.getStrategyAttr() && op.getStrategyAttr().isShared())
-          op.removeStrategyAttr();
-      });
-      return;
-    }
     if (whole)
-      getOperation()->setAttr(threadsAttrName, UnitAttr::get(&getContext()));
-    for (linalg::GenericOp op : ops) {
+      return formWhole();
+    for (linalg::GenericOp op : genericsOf()) {
       GenericTiler tiler(op, elements);
       std::string why = tiler.whyNot();
       if (why.empty())
@@ -459,6 +460,43 @@ struct TileGenerics : ashlar::impl::TileGenericsPassBase<TileGenerics> {
         remark::missed(op.getLoc(), about(op, "Generic", "tile"))
             << "stays loops over single elements: " << why;
     }
+  }
+
+private:
+  SmallVector<linalg::GenericOp> genericsOf() {
+    SmallVector<linalg::GenericOp> ops;
+    getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });
+    return ops;
+  }
+
+  /// All of the function, or nothing of it: then it is one thread's.
+  void formWhole() {
+    func::FuncOp function = getOperation();
+    SmallVector<linalg::GenericOp> ops = genericsOf();
+    OwningOpRef<func::FuncOp> before = function.clone();
+    boundAllocations(function);
+    if (isWhole(ops)) {
+      for (linalg::GenericOp op : ops) {
+        GenericTiler tiler(op, elements);
+        (void)tiler.whyNot(); // reads the op
+        tiler.run();
+      }
+      int64_t bytes = memory == 0 ? 0 : sharedBytes(function);
+      if (bytes <= memory) {
+        function->setAttr(threadsAttrName, UnitAttr::get(&getContext()));
+        return;
+      }
+      remark::missed(function.getLoc(), about(function, "Generic", "tile"))
+          << "all of its kernel is one thread's work: "
+          << remark::metric("Bytes", bytes)
+          << " bytes of shared memory would be in use at one time, of "
+          << remark::metric("MostBytes", memory.getValue());
+    }
+    function.getBody().takeBody(before->getBody());
+    function.walk([](tile::ContractOp op) {
+      if (op.getStrategyAttr() && op.getStrategyAttr().isShared())
+        op.removeStrategyAttr();
+    });
   }
 };
 } // namespace

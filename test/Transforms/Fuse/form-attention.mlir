@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: ashlar-opt %s --ashlar-form-attention=score-bytes=131072 | FileCheck %s
 // RUN: ashlar-opt %s --ashlar-form-attention="score-bytes=131072 open-sizes=1" | FileCheck %s --check-prefix=OPEN
+// RUN: ashlar-opt %s --ashlar-form-attention="score-bytes=4096 shared=1" | FileCheck %s --check-prefix=SHARED
 
 #place = affine_map<(h, q, s) -> (h, q, s)>
 #row = affine_map<(h, q, s) -> (h, q)>
@@ -29,6 +30,12 @@
 // Where a caller chooses sizes, all rows of the largest have to fit.
 // OPEN-LABEL: func.func @hidden
 // OPEN-NOT: tile.attention
+// Threads that compute a part together take some keys at a time; strategies
+// follow when that is known.
+// SHARED-LABEL: func.func @hidden
+// SHARED: tile.attention
+// SHARED-SAME: levels = [#tile.level<grid core [1, 16, _ | _]>, #tile.level<loop [_, _, _ | 64] order [3]>]
+// SHARED-NOT: trategy
 func.func @hidden(%q: tensor<4x512x64xf32>, %k: tensor<4x512x64xf32>, %v: tensor<4x512x64xf32>) -> tensor<4x512x64xf32> {
   %scale = arith.constant 0.125 : f32
   %zero = arith.constant 0.0 : f32

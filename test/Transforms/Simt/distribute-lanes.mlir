@@ -140,6 +140,39 @@ func.func @rows_body(%x: memref<2x20xf32>, %y: memref<2x20xf32>) attributes {til
 
 // -----
 
+// Each turn reads what the one before stored: threads meet in front of the store
+// as well, for others may still read.
+// CHECK-LABEL: func.func @turns_body(
+// CHECK: %[[OWN:.*]] = memref.alloc() : memref<1x8xf32, 3>
+// CHECK: scf.for
+// CHECK: memref.load %[[OWN]]
+// CHECK: gpu.barrier
+// CHECK: memref.store %{{.*}}, %[[OWN]]
+// CHECK: gpu.barrier
+exec.kernel @turns calls @turns_body : () -> memref<4x8xf32>
+func.func @turns_body(%c: memref<4x8xf32>) attributes {tile.threads} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %own = memref.alloc() : memref<1x8xf32>
+  scf.for %i = %c0 to %c4 step %c1 {
+    %first = tile.load %own {map = affine_map<(m, n) -> (m, 0)>} : memref<1x8xf32> to <1x8xf32>
+    tile.drain %first to %own : memref<1x8xf32> attributes {maps = [affine_map<(m, n) -> (m, n)>]} {
+    ^bb0(%x: f32):
+      %y = arith.addf %x, %x : f32
+      tile.yield %y : f32
+    } : <1x8xf32>
+    %row = memref.subview %c[%i, 0] [1, 8] [1, 1] : memref<4x8xf32> to memref<1x8xf32, strided<[8, 1], offset: ?>>
+    tile.drain %first to %row : memref<1x8xf32, strided<[8, 1], offset: ?>> attributes {maps = [affine_map<(m, n) -> (m, n)>]} {
+    ^bb0(%x: f32):
+      tile.yield %x : f32
+    } : <1x8xf32>
+  }
+  return
+}
+
+// -----
+
 exec.kernel @beside calls @beside_body : () -> memref<4x8xf32>
 func.func @beside_body(%c: memref<4x8xf32>) attributes {tile.threads} {
   %zero = arith.constant 0.0 : f32

@@ -179,7 +179,7 @@ TEST(MachineFile, ScopesAreGridsThenGroups) {
   EXPECT_EQ(withScopes(good, "lane"),
             "units[0].scope: expected the name of a scope, found 'lane'");
   EXPECT_EQ(withScopes(R"([{"name": "a", "kind": "row", "source": "-"}])"),
-            "scopes[0].kind: expected grid or group, found 'row'");
+            "scopes[0].kind: expected grid, group or lane, found 'row'");
   EXPECT_EQ(withScopes(R"([{"name": "a", "kind": "group", "count": 1,
                             "source": "-"}])"),
             "scopes[0].kind: expected grid, found group");
@@ -192,6 +192,17 @@ TEST(MachineFile, ScopesAreGridsThenGroups) {
                            {"name": "c", "kind": "grid", "source": "-"}])"),
             "scopes[2].kind: expected group, since those above are groups, "
             "found grid");
+  EXPECT_EQ(withScopes(R"([{"name": "a", "kind": "grid", "source": "-"},
+                           {"name": "b", "kind": "lane", "count": 1,
+                            "source": "-"}])"),
+            "scopes[1].kind: expected lanes once and of a group, found them of "
+            "a grid");
+  EXPECT_EQ(withScopes(R"([{"name": "a", "kind": "grid", "source": "-"},
+                           {"name": "subgroup", "kind": "group", "count": 1,
+                            "source": "-"},
+                           {"name": "c", "kind": "lane", "count": 16,
+                            "register_bytes": 4, "source": "-"}])"),
+            "scopes[2].register_bytes: expected none of a lane, found 4");
   EXPECT_EQ(withScopes(R"([{"name": "a", "kind": "grid", "source": "-"},
                            {"name": "a", "kind": "grid", "source": "-"}])"),
             "scopes[1].name: expected a name of its own, found 'a' a second "

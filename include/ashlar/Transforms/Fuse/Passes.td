@@ -149,6 +149,10 @@ def FormAttentionPass
     of nothing else, all of it is one `tile.attention`. Its levels say of which
     rows a worker makes the scores at once.
 
+    With `shared`, threads compute a worker's part together: a loop takes so many
+    keys at a time wherever it can, and strategies of the two products are
+    chosen when what a worker has of them is known.
+
     Left alone, with a remark: scores that do not stay near a worker. Left alone
     without one: exponentials or sums of another type than the scores, and
     contractions of other devices than the first.
@@ -160,7 +164,9 @@ def FormAttentionPass
                         "Each call chooses some sizes">,
                  Option<"scratchBytes", "scratch-bytes", "int64_t", "0",
                         "What a worker keeps for itself should fit in this "
-                        "many bytes; 0: as much as is fast">];
+                        "many bytes; 0: as much as is fast">,
+                 Option<"shared", "shared", "bool", "false",
+                        "Threads share a worker's part">];
   let dependentDialects = ["::ashlar::tile::TileDialect"];
 }
 

@@ -17,7 +17,8 @@ struct LanesOptions {
   /// That issue a step together, where strategies say that threads share an
   /// accumulator; other kernels are a thread's. 0: none do.
   int64_t threads = 0;
-  int64_t groups = 8; ///< of so many threads, in kernels of no contraction
+  int64_t groups = 1; ///< of so many threads, in kernels of no contraction
+  int64_t shared = 0; ///< bytes that the threads of a workgroup have together
 
   bool takes(PipelineStep step) const { return unsigned(step) < steps; }
 };

@@ -34,4 +34,21 @@ def DistributeLanesPass : Pass<"ashlar-distribute-lanes", "::mlir::ModuleOp"> {
                            "::mlir::scf::SCFDialect"];
 }
 
+def PackWorkgroupMemoryPass
+    : Pass<"ashlar-pack-workgroup-memory", "::mlir::func::FuncOp"> {
+  let summary = "Let a workgroup's buffers share one range of bytes";
+  let description = [{
+    Before: a kernel that allocates several buffers in the memory of a
+    workgroup. After: one, and views of it; buffers that are never in use at the
+    same time may lie in the same place, and a barrier stands where such a one
+    comes into use, for others may still read what lies there. Refuses a kernel
+    whose buffers take more than `bytes` that way.
+  }];
+  let options = [Option<"bytes", "bytes", "int64_t", "0",
+                        "That a workgroup has; 0: any number">];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::gpu::GPUDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
 #endif // ASHLAR_TRANSFORMS_SIMT_PASSES_TD

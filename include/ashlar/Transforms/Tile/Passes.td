@@ -96,7 +96,10 @@ def TileGenericsPass : Pass<"ashlar-tile-generics", "::mlir::func::FuncOp"> {
                  Option<"whole", "whole", "bool", "false",
                         "Only in kernels of which nothing else would stay; in "
                         "others, contractions that threads would share lose "
-                        "their strategies">];
+                        "their strategies">,
+                 Option<"memory", "memory", "int64_t", "0",
+                        "With `whole`: bytes that threads share, at most; 0: "
+                        "any number">];
   let dependentDialects = ["::ashlar::tile::TileDialect",
                            "::mlir::affine::AffineDialect",
                            "::mlir::arith::ArithDialect",

@@ -2,12 +2,24 @@
 #ifndef ASHLAR_TRANSFORMS_TILE_THREADS_H
 #define ASHLAR_TRANSFORMS_TILE_THREADS_H
 
-#include "llvm/ADT/StringRef.h"
+#include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace ashlar {
 
 /// On a function whose threads compute each part of it together.
 inline constexpr llvm::StringLiteral threadsAttrName = "tile.threads";
+
+/// At which multiples memory that such threads share begins.
+inline constexpr int64_t sharedAlignment = 64;
+
+/// Whether a thread needs of an input what others have: memory that they share
+/// passes it on.
+bool isExchanged(tile::MapOp op, unsigned input);
+
+/// The most bytes of shared memory that are in use at one time of a function:
+/// what it allocates, slots of rings, what passes between threads.
+int64_t sharedBytes(mlir::func::FuncOp function);
 
 } // namespace ashlar
 

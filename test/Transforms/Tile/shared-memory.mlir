@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Which kernels threads compute together, by what they would share.
+// RUN: ashlar-opt %s --ashlar-tile-generics="elements=64 whole=1 memory=1024" | FileCheck %s
+// RUN: ashlar-opt %s --ashlar-tile-generics="elements=64 whole=1 memory=256" | FileCheck %s --check-prefix=ALONE
+// RUN: ashlar-opt %s --ashlar-tile-generics="elements=64 whole=1 memory=256" --remark-format=emitRemark --remarks-filter=tile -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY
+
+#all = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+
+// The buffer has at most ten rows; what passes between threads, 64 numbers,
+// joins it: 10 * 4 and 64 * 4 bytes, each rounded up to 64.
+// CHECK-LABEL: func.func @rows({{.*}}) attributes {tile.threads}
+// CHECK: memref.alloc() : memref<40xi8>
+// CHECK: memref.view {{.*}} : memref<40xi8> to memref<?xf32>
+// CHECK: tile.reduce
+// CHECK-NOT: linalg.generic
+// ALONE-LABEL: func.func @rows(
+// ALONE-NOT: tile.threads
+// ALONE: memref.alloc(%{{.*}}) : memref<?xf32>
+// ALONE: linalg.generic
+// WHY: Function=rows{{.*}}Bytes=320, MostBytes=256, {{.*}}all of its kernel is one thread's work: {{.*}} bytes of shared memory would be in use at one time
+func.func @rows(%x: memref<37x200xf32>, %y: memref<37x200xf32>) {
+  %zero = arith.constant 0.0 : f32
+  scf.forall (%i) = (0) to (37) step (10) {
+    %n = affine.min affine_map<(d0) -> (37 - d0, 10)>(%i)
+    %in = memref.subview %x[%i, 0] [%n, 200] [1, 1] : memref<37x200xf32> to memref<?x200xf32, strided<[200, 1], offset: ?>>
+    %out = memref.subview %y[%i, 0] [%n, 200] [1, 1] : memref<37x200xf32> to memref<?x200xf32, strided<[200, 1], offset: ?>>
+    %sum = memref.alloc(%n) : memref<?xf32>
+    linalg.generic {indexing_maps = [affine_map<(d0) -> ()>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+        ins(%zero : f32) outs(%sum : memref<?xf32>) {
+    ^bb0(%a: f32, %old: f32):
+      linalg.yield %a : f32
+    }
+    linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+        ins(%in : memref<?x200xf32, strided<[200, 1], offset: ?>>) outs(%sum : memref<?xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %c = arith.addf %a, %b : f32
+      linalg.yield %c : f32
+    }
+    linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]}
+        ins(%in, %sum : memref<?x200xf32, strided<[200, 1], offset: ?>>, memref<?xf32>)
+        outs(%out : memref<?x200xf32, strided<[200, 1], offset: ?>>) {
+    ^bb0(%a: f32, %b: f32, %old: f32):
+      %c = arith.divf %a, %b : f32
+      linalg.yield %c : f32
+    }
+  }
+  return
+}
+
+// What has no form for many is named.
+// CHECK-LABEL: func.func @copied(
+// CHECK-NOT: tile.threads
+// WHY: Function=copied{{.*}}all of its kernel is one thread's work: {{.*}}memref.copy{{.*}} has no form for many
+func.func @copied(%x: memref<8xf32>, %y: memref<8xf32>) {
+  memref.copy %x, %y : memref<8xf32> to memref<8xf32>
+  return
+}
