@@ -15,6 +15,11 @@ struct JoiningDevices {
 };
 JoiningDevices joiningDevices(const Target &target);
 
+/// The end of the stage `tile`: the host's pipeline for all kernels, or each
+/// device's for its own where a companion lowers them. `target` outlives it.
+void buildKernelPipelines(mlir::OpPassManager &program, const Target &target,
+                          const KernelOptions &options = {});
+
 /// The binary of a program, with those of further devices in it.
 mlir::FailureOr<ProgramBinary>
 emitDevices(Target &target, mlir::ModuleOp program, EmitOptions options);

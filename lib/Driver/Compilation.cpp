@@ -382,7 +382,7 @@ CompileResult Compilation::run() {
                buildTilePipeline(pm, tiling, [&](OpPassManager &all) {
                  if (hooks.beforeKernels)
                    hooks.beforeKernels(all);
-                 target.buildKernelPipeline(all, {hooks.steps});
+                 buildKernelPipelines(all, target, {hooks.steps});
                });
              },
              hooks.afterTile) &&

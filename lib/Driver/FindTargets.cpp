@@ -67,12 +67,17 @@ static std::vector<TargetRequest> devicesOf(const TargetRequest &request,
                  request.companions.end());
   for (TargetRequest &device : devices)
     device.companions.clear();
-  auto isHost = [](const TargetRequest &device) {
-    return llvm::any_of(allTargets(), [&](const TargetInfo &info) {
-      return info.name == device.target && info.isHost;
+  auto findHost = [&](bool standsBeside) {
+    return llvm::find_if(devices, [&](const TargetRequest &device) {
+      return llvm::any_of(allTargets(), [&](const TargetInfo &info) {
+        return info.name == device.target && info.isHost &&
+               info.standsBeside == standsBeside;
+      });
     });
   };
-  auto host = llvm::find_if(devices, isHost);
+  auto host = findHost(/*standsBeside=*/false);
+  if (host == devices.end())
+    host = findHost(/*standsBeside=*/true);
   if (standsIn)
     *standsIn = host == devices.end();
   if (host != devices.end())
@@ -95,10 +100,10 @@ bool ashlar::checkTargets(const std::vector<TargetRequest> &targets,
       const TargetInfo *info = find(device, preset, log);
       if (!info)
         return false;
-      if (!isFirst && info->isHost) {
-        log << "error: --target: expected one of " << info->name
-            << " and the like in a program, found a second one; with a comma "
-               "they are two programs\n";
+      if (!isFirst && info->isHost && !info->standsBeside) {
+        log << "error: --target: " << info->name
+            << " cannot stand beside another host in a program; name one of "
+               "them, or two programs, with a comma in place of the plus\n";
         return false;
       }
       isFirst = false;

@@ -45,7 +45,7 @@ static llvm::Expected<CompanionDevice> readCompanion(llvm::StringRef path) {
   if (!machine)
     return machine.takeError();
   for (const TargetInfo &info : allTargets()) {
-    if (info.name != machine->target || info.isHost)
+    if (info.name != machine->target || (info.isHost && !info.standsBeside))
       continue;
     if (std::string wrong = info.check(*machine); !wrong.empty())
       return llvm::createStringError("'" + path.str() + "': " + wrong);

@@ -206,7 +206,7 @@ LogicalResult RunStage::runOnProgram(ModuleOp program) {
     return runOn(program, [&](OpPassManager &pm) {
       buildTilePipeline(pm, tiling, [&](OpPassManager &all) {
         if (target)
-          target->buildKernelPipeline(all, {});
+          buildKernelPipelines(all, *target);
         else
           buildGenericKernels(all);
       });

@@ -47,6 +47,7 @@ CompanionDevice ashlar::companionOf(std::shared_ptr<const Target> target) {
   device.endsInBytes = has.endsInBytes;
   device.fixedSizes = has.fixedSizes;
   device.arraySumBits = has.arraySumBits;
+  device.lowersKernels = has.lowersKernels;
   device.whyNot = [target](Operation *op) { return target->whyNot(op); };
   device.nanoseconds = [target](Operation *op) {
     return target->nanoseconds(op);

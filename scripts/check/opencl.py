@@ -4,8 +4,9 @@
 the driver that scripts/setup.sh installs, or those of the machine.
 
 Operator tests that pass on cpu pass for the presets generic and subgroups;
-real models agree with ONNX Runtime; spirv-val takes their kernels; a file for
-cpu and opencl gives the same numbers on both. In the mode plain this is a
+real models agree with ONNX Runtime, those of which a part runs beside the
+processor as well; spirv-val takes their kernels; a file for cpu and opencl gives
+the same numbers on both. In the mode plain this is a
 sample, in the mode full all operator tests and all models.
 """
 
@@ -45,6 +46,9 @@ MODELS = {
     ("plain", "subgroups"): ["hey_jarvis"],
     ("quick", "generic"): ["hey_jarvis"], ("quick", "subgroups"): [],
     ("full", "generic"): None, ("full", "subgroups"): None}  # all
+# One program of both, whose products run on the device.
+BESIDE = "cpu+opencl:subgroups"
+MODELS_BESIDE = {"plain": ["minilm_l6"], "quick": [], "full": None}
 # hey_jarvis: the model that runs on two devices.
 BOTH = "hey_jarvis"
 TOLERANCE = 1e-4  # of the largest value
@@ -167,15 +171,17 @@ def check_spirv(folder, counts):
         counts.must(name, "" if done else first_error(said))
 
 
-def check_models(arguments, tools, preset, work, counts):
-    names = MODELS[arguments.mode, preset]
+def check_models(tools, target, names, work, counts):
+    """Models by name, all where that is None."""
     if names == []:
         return
-    temps = work / f"temps-{preset}"
+    temps = work / f"temps-{target}"
     command = [sys.executable, ROOT / "test/Integration/compare_models.py",
                "--bin", tools, "--work", work / "models",
-               f"--device={DEVICE}", f"--compile-flag=--target=opencl:{preset}",
+               f"--compile-flag=--target={target}",
                f"--save-temps={temps}", *(names or [])]
+    if target != BESIDE:
+        command.append(f"--device={DEVICE}")
     last = ""
     with subprocess.Popen(command, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, text=True,
@@ -184,12 +190,12 @@ def check_models(arguments, tools, preset, work, counts):
             last = line.strip()
             if re.match(r"^\d+ passed, ", last):
                 continue
-            # Which preset is not in its words.
-            print(re.sub(r"^(FAIL|NOTE) ", rf"\1 opencl:{preset}, ", line),
+            # Which target is not in its words.
+            print(re.sub(r"^(FAIL|NOTE) ", rf"\1 {target}, ", line),
                   end="", flush=True)
     found = re.match(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", last)
     if not found:
-        counts.must(f"models on opencl:{preset}",
+        counts.must(f"models on {target}",
                     f"compare_models.py ended with {child.returncode}")
         return
     counts.passed += int(found[1])
@@ -197,7 +203,7 @@ def check_models(arguments, tools, preset, work, counts):
     counts.skipped += int(found[3])
     # A model that brings no kernels was not compiled for the device.
     if not list(temps.glob("**/kernels.spv")):
-        counts.must(f"models on opencl:{preset}", "no kernels.spv was left")
+        counts.must(f"models on {target}", "no kernels.spv was left")
     check_spirv(temps, counts)
     shutil.rmtree(temps, ignore_errors=True)
 
@@ -294,7 +300,10 @@ def main():
             for preset in arguments.preset or PRESETS:
                 check_operators(arguments, tools, preset, work, counts)
                 check_edges(tools, preset, counts)
-                check_models(arguments, tools, preset, work, counts)
+                check_models(tools, f"opencl:{preset}",
+                             MODELS[arguments.mode, preset], work, counts)
+            check_models(tools, BESIDE, MODELS_BESIDE[arguments.mode], work,
+                         counts)
             check_both(tools, work, counts)
     print(f"{counts.passed} passed, {counts.failed} failed, "
           f"{counts.skipped} skipped")

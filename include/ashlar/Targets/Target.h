@@ -67,6 +67,9 @@ struct Capabilities {
   bool fixedSizes = false;
   /// Of a sum of integers that stays in an array; 0: as many as elsewhere.
   int64_t arraySumBits = 0;
+  /// Of what it runs beside another target: contractions have strategies for
+  /// its machine, and its own pipeline lowers its kernels.
+  bool lowersKernels = false;
 };
 
 /// What the stage `tile` asks of a target's own pipeline.
@@ -99,7 +102,8 @@ public:
   /// At the end of the stage `tile`: takes the kernels of a program, whose
   /// bodies are functions on memrefs and their contractions have strategies, to
   /// the form that `emit` reads. A program's first target says so for all of
-  /// its kernels; what a companion reads as contractions stays one.
+  /// its kernels but those of companions that lower their own; what another
+  /// companion reads as contractions stays one.
   virtual void buildKernelPipeline(mlir::OpPassManager &program,
                                    const KernelOptions &options) const = 0;
   /// Compiles the kernels of `program` that are this device's; consumes their
@@ -159,6 +163,8 @@ struct TargetInfo {
   /// are compiled; null: no such. It runs on every machine that compiles, and
   /// gives the same bytes on all of them.
   std::unique_ptr<Target> (*createForConstants)() = nullptr;
+  /// A host that may be a further device of another's program as well.
+  bool standsBeside = false;
 };
 
 /// All targets of this compiler; lib/InitAll.cpp is the list.

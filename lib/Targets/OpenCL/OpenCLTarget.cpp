@@ -11,6 +11,12 @@ using namespace mlir;
 using namespace ashlar;
 using namespace ashlar::opencl;
 
+Capabilities OpenCLTarget::capabilities() const {
+  Capabilities has;
+  has.lowersKernels = true;
+  return has;
+}
+
 void OpenCLTarget::buildKernelPipeline(OpPassManager &program,
                                        const KernelOptions &options) const {
   LanesOptions lanes = {machine().vectors.bytes, machine().vectors.count,

@@ -2,7 +2,7 @@
 //
 // Kernels as one SPIR-V module. Each is a core's: a work-item computes a range
 // of groups with vectors of 16, the form that drivers for processors run
-// fastest. Threads that share an accumulator will be another.
+// fastest; or one of threads that share accumulators, the form of GPUs.
 #ifndef ASHLAR_LIB_TARGETS_OPENCL_OPENCLTARGET_H
 #define ASHLAR_LIB_TARGETS_OPENCL_OPENCLTARGET_H
 
@@ -14,6 +14,9 @@ class OpenCLTarget : public Target {
 public:
   explicit OpenCLTarget(MachineModel machine) : Target(std::move(machine)) {}
 
+  Capabilities capabilities() const override;
+  /// It computes every op.
+  std::string whyNot(mlir::Operation *) const override { return ""; }
   void buildKernelPipeline(mlir::OpPassManager &program,
                            const KernelOptions &options) const override;
   mlir::FailureOr<ProgramBinary> emit(mlir::ModuleOp program,

@@ -35,11 +35,14 @@ static std::string check(const MachineModel &machine) {
 }
 
 TargetInfo ashlar::opencl::openclTargetInfo() {
-  return {"opencl",
-          {"generic", "avx2", "subgroups"},
-          machineFor,
-          check,
-          [](MachineModel machine) -> std::unique_ptr<Target> {
-            return std::make_unique<OpenCLTarget>(std::move(machine));
-          }};
+  TargetInfo info = {"opencl",
+                     {"generic", "avx2", "subgroups"},
+                     machineFor,
+                     check,
+                     [](MachineModel machine) -> std::unique_ptr<Target> {
+                       return std::make_unique<OpenCLTarget>(
+                           std::move(machine));
+                     }};
+  info.standsBeside = true;
+  return info;
 }

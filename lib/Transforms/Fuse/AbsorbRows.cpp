@@ -32,7 +32,8 @@ struct AbsorbRows : ashlar::impl::AbsorbRowsPassBase<AbsorbRows> {
   void runOnOperation() override {
     SmallVector<exec::DispatchOp> dispatches;
     getOperation().walk([&](exec::DispatchOp op) {
-      if (contractOf(op) && op.getDevice() <= companions.size())
+      if (contractOf(op) && op.getDevice() <= companions.size() &&
+          !companions[op.getDevice() - 1].lowersKernels)
         dispatches.push_back(op);
     });
     for (exec::DispatchOp dispatch : dispatches) {

@@ -507,9 +507,11 @@ struct ChooseStrategies
   using ChooseStrategiesPassBase::ChooseStrategiesPassBase;
   ChooseStrategies(const MachineModel &machine,
                    std::shared_ptr<StrategyTuning> tuning, bool openSizes,
-                   int64_t scratchBytes, std::shared_ptr<FirstChoices> choices)
+                   int64_t scratchBytes, std::shared_ptr<FirstChoices> choices,
+                   std::vector<CompanionDevice> companions)
       : machine(machine), tuning(std::move(tuning)), openSizes(openSizes),
-        scratchBytes(scratchBytes), choices(std::move(choices)) {}
+        scratchBytes(scratchBytes), choices(std::move(choices)),
+        companions(std::move(companions)) {}
   LogicalResult initialize(MLIRContext *context) override {
     return readMachineOption(context, machineName, machine);
   }
@@ -524,11 +526,8 @@ struct ChooseStrategies
       known = choices->find(getOperation(), kind);
     getOperation().walk([&](tile::ContractOp op) {
       if (op.getDevice())
-        return packRows(op);
-      if (op.getStrategyAttr())
-        return;
-      if (!machine.scopes.empty() &&
-          (chooseByLevels(op) || machine.vectors.bytes == 0))
+        return chooseElsewhere(op);
+      if (op.getStrategyAttr() || chooseByLevels(op, machine))
         return;
       int64_t columns = found.size() < known.size() ? known[found.size()] : 0;
       recordPrediction(op, chooseStrategy(op, machine, tuning.get(), openSizes,
@@ -541,14 +540,28 @@ struct ChooseStrategies
     if (tuning && tuning->isRefused())
       signalPassFailure();
   }
-  /// Where groups of threads or arrays compute one part together.
-  bool chooseByLevels(tile::ContractOp op) {
+  /// For another device than the host.
+  void chooseElsewhere(tile::ContractOp op) {
+    size_t device = *op.getDevice();
+    if (device > companions.size() || !companions[device - 1].lowersKernels)
+      return packRows(op);
+    const MachineModel &own = companions[device - 1].machine;
+    if (!op.getStrategyAttr() && !chooseByLevels(op, own))
+      recordPrediction(op, chooseStrategy(op, own, /*tuning=*/nullptr,
+                                          openSizes, /*columns=*/0,
+                                          scratchBytes));
+  }
+  /// Where groups of threads or arrays compute one part together; whether no
+  /// other way is to be looked for.
+  bool chooseByLevels(tile::ContractOp op, const MachineModel &machine) {
+    if (machine.scopes.empty())
+      return false;
     std::optional<LevelChoice> choice = chooseLevels(op, machine, openSizes);
     if (!choice) {
       remark::missed(op.getLoc(), about(op, "Strategy", "strategy"))
           << "no unit of " << machine.name << " takes " << spell(productOf(op))
           << ", or none of its tiles fits";
-      return false;
+      return machine.vectors.bytes == 0;
     }
     op.setStrategyAttr(choice->strategy);
     recordPrediction(op, choice->prediction);
@@ -579,6 +592,7 @@ struct ChooseStrategies
   bool openSizes = false;
   int64_t scratchBytes = 0;
   std::shared_ptr<FirstChoices> choices;
+  std::vector<CompanionDevice> companions;
 };
 } // namespace
 
@@ -640,7 +654,9 @@ std::unique_ptr<Pass>
 ashlar::createChooseStrategiesPass(const MachineModel &machine,
                                    std::shared_ptr<StrategyTuning> tuning,
                                    bool openSizes, int64_t scratchBytes,
-                                   std::shared_ptr<FirstChoices> choices) {
+                                   std::shared_ptr<FirstChoices> choices,
+                                   std::vector<CompanionDevice> companions) {
   return std::make_unique<ChooseStrategies>(
-      machine, std::move(tuning), openSizes, scratchBytes, std::move(choices));
+      machine, std::move(tuning), openSizes, scratchBytes, std::move(choices),
+      std::move(companions));
 }

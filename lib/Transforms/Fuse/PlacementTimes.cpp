@@ -152,7 +152,8 @@ public:
     if (llvm::any_of(rows, isTaken))
       return;
     for (auto [i, companion] : llvm::enumerate(devices.companions)) {
-      if (!one.whyNot[i].empty())
+      // What lowers its own kernels has those of a contraction alone.
+      if (!one.whyNot[i].empty() || companion.lowersKernels)
         continue;
       Trial now = {one.op, one.op->getResult(0), one.picoseconds[i + 1]};
       if (!rows.empty())

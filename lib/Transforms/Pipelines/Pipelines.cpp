@@ -143,7 +143,7 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
           createMergeContractsPass(options.machine, options.openSizes));
     function.addPass(createChooseStrategiesPass(
         options.machine, options.tuning, options.openSizes,
-        options.scratchBytes, options.choices));
+        options.scratchBytes, options.choices, options.companions));
     function.addPass(createCSEPass());
   }
   FormDispatchesPassOptions dispatches;

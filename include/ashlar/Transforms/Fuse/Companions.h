@@ -28,6 +28,8 @@ struct CompanionDevice {
   bool fixedSizes = false;
   /// Those of sums that stay in an array; 0: as many as there are elsewhere.
   int64_t arraySumBits = 0;
+  /// Its contractions get strategies for its machine, as the host's do.
+  bool lowersKernels = false;
 };
 
 /// What a machine model alone says of a device, without a target: it computes

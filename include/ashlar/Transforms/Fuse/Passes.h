@@ -14,12 +14,14 @@ class StrategyTuning;
 /// What is best for `machine`; without it, for MachineModel::generic(). Tuning
 /// may be null. With `openSizes`, nothing depends on what divides a size; what
 /// `choices` knows is kept to, otherwise noted; it may be null. What a worker
-/// keeps for itself is held to `scratchBytes` where that is not 0.
+/// keeps for itself is held to `scratchBytes` where that is not 0. Those of
+/// `companions` that lower their own kernels have strategies for their machines.
 std::unique_ptr<mlir::Pass>
 createChooseStrategiesPass(const MachineModel &machine,
                            std::shared_ptr<StrategyTuning> tuning,
                            bool openSizes, int64_t scratchBytes,
-                           std::shared_ptr<FirstChoices> choices);
+                           std::shared_ptr<FirstChoices> choices,
+                           std::vector<CompanionDevice> companions = {});
 std::unique_ptr<mlir::Pass>
 createFormWinogradPass(const MachineModel &machine,
                        std::shared_ptr<StrategyTuning> tuning, bool openSizes,
