@@ -30,9 +30,8 @@ bool ashlar::checkWrittenFiles(const CompileOptions &options,
     return false;
   };
   std::string module = options.stopEarly ? "" : options.output;
-  std::string header = options.outputKind == OutputKind::RiscvObject
-                           ? objectHeaderPath(module)
-                           : "";
+  std::string header =
+      options.outputKind != OutputKind::Module ? objectHeaderPath(module) : "";
   std::string remarks = options.remarks == "-" ? "" : options.remarks;
   std::string list =
       options.listStrategies == "-" ? "" : options.listStrategies;

@@ -252,7 +252,9 @@ CompileResult Compilation::run() {
       !checkWrittenFiles(options, options.machine, "the machine model", log) ||
       !checkWrittenFiles(options, options.precisionPlan, "the precision plan",
                          log) ||
-      !checkWrittenFiles(options, options.tuning, "the tuning table", log)) {
+      !checkWrittenFiles(options, options.tuning, "the tuning table", log) ||
+      !checkWrittenFiles(options, options.signKey, "the signing key", log) ||
+      !checkSigningKey(options, log)) {
     result.status = CompileStatus::Refused;
     return result;
   }

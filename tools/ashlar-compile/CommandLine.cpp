@@ -105,6 +105,10 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
   app.add_option(
       "--remarks", options.remarks,
       "What was decided and why: to a file (.yaml: for tools), or -");
+  app.add_option("--sign-key", options.signKey,
+                 "Sign the module with this key of Ed25519 (PEM), as 'openssl "
+                 "genpkey -algorithm ed25519' writes it")
+      ->type_name("FILE");
   app.add_option("--until", until, "Stop after a stage and print the IR");
   app.add_flag("--until-locations", options.printLocations,
                "With --until: each op with the names of its nodes");
@@ -227,6 +231,9 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
     if (std::optional<std::string> why = whyNoObject(options))
       return misuse("--emit=riscv-object " + *why);
   }
+  if (!options.signKey.empty() &&
+      (options.stopEarly || lists || options.outputKind != OutputKind::Module))
+    return misuse("--sign-key signs a module; leave it out where none is made");
   if (options.output.empty() && !options.stopEarly && !lists)
     return misuse("-o FILE.ash is missing");
   if (options.output == "-")

@@ -13,7 +13,6 @@
 #include <vector>
 
 namespace ashlar {
-
 /// One program to make: a target and the machine model it is made for.
 struct TargetRequest {
   std::string target; ///< "cpu", "reference"
@@ -51,7 +50,7 @@ enum class Stage {
 
 /// What is written.
 enum class OutputKind {
-  Module,     ///< an .ash file for the runtime
+  Module, ///< an .ash file for the runtime
   RiscvObject ///< an object file and a C header, without the runtime
 };
 
@@ -101,6 +100,8 @@ struct CompileOptions {
   /// Where what the compiler decided goes: YAML for .yaml and .yml, else text;
   /// "-" is text on the standard output; empty: nowhere.
   std::string remarks;
+  /// The key (PEM) that the module is signed with; empty: it is not signed.
+  std::string signKey;
   /// Prints the IR after this stage instead of writing a file.
   bool stopEarly = false;
   Stage until = Stage::Emit;
