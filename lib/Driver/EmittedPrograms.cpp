@@ -2,6 +2,7 @@
 #include "EmittedPrograms.h"
 #include "HashModel.h"
 #include "SigningKey.h"
+#include "ashlar/Driver/StageTrace.h"
 
 using namespace ashlar;
 
@@ -27,6 +28,7 @@ bool ashlar::writePrograms(const CompileOptions &options,
                            const ModulePieces &pieces,
                            const std::vector<std::string> &dataFiles,
                            Provenance provenance, llvm::raw_ostream &log) {
+  StageTrace::Span span(options.stages, "write");
   runtime::SigningKey key;
   if (!readKey(options, key, log))
     return false;

@@ -109,6 +109,10 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
                  "Sign the module with this key of Ed25519 (PEM), as 'openssl "
                  "genpkey -algorithm ed25519' writes it")
       ->type_name("FILE");
+  app.add_option("--trace", options.trace,
+                 "When its stages began and ended: to a file that "
+                 "ui.perfetto.dev opens, or -")
+      ->type_name("FILE");
   app.add_option("--until", until, "Stop after a stage and print the IR");
   app.add_flag("--until-locations", options.printLocations,
                "With --until: each op with the names of its nodes");

@@ -13,6 +13,8 @@
 #include <vector>
 
 namespace ashlar {
+class StageTrace;
+
 /// One program to make: a target and the machine model it is made for.
 struct TargetRequest {
   std::string target; ///< "cpu", "reference"
@@ -102,6 +104,10 @@ struct CompileOptions {
   std::string remarks;
   /// The key (PEM) that the module is signed with; empty: it is not signed.
   std::string signKey;
+  /// Where the times of stages go; "-" is the standard output; empty: nowhere.
+  /// Who compiles writes it, from what `stages` has heard.
+  std::string trace;
+  StageTrace *stages = nullptr; ///< null: nobody listens
   /// Prints the IR after this stage instead of writing a file.
   bool stopEarly = false;
   Stage until = Stage::Emit;
