@@ -144,14 +144,15 @@ LogicalResult Compilation::emitProgramObject(ModuleOp module) {
   emitOptions.refused = &refused;
   if (failed(makeTempsFolder(targetNames.front(), emitOptions.saveTemps)))
     return refuse();
+  bool isBare = options.outputKind == OutputKind::RiscvObject;
   if (succeeded(emitObject(*module.getOps<ModuleOp>().begin(), *targets.front(),
-                           emitOptions, options.output)))
+                           emitOptions, isBare, options.output)))
     return success();
   return refused ? refuse() : failure();
 }
 
 LogicalResult Compilation::emit(ModuleOp module) {
-  if (options.outputKind == OutputKind::RiscvObject && !options.stopEarly)
+  if (options.outputKind != OutputKind::Module && !options.stopEarly)
     return emitProgramObject(module);
   std::vector<ProgramBinary> binaries;
   if (failed(emitPrograms(module, binaries)))

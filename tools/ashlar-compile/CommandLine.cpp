@@ -52,8 +52,8 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
   app.add_option("MODEL", options.input, ".onnx, or .mlir on tensors");
   app.add_option("-o,--output", options.output, "The .ash file to write");
   app.add_option("--emit", emit,
-                 "module, or riscv-object: -o FILE.o and FILE.h, bare-metal "
-                 "code for a RISC-V core (module)");
+                 "module; static: -o FILE.o and FILE.h, which need no runtime; "
+                 "riscv-object: the same for a bare RISC-V core (module)");
   app.add_option("--target", targets,
                  "T[:PRESET],...: one program for each (cpu:host); T+T: "
                  "one over both");
@@ -228,12 +228,15 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
   if (options.strict && options.tuning.empty())
     return misuse("--strict is about the table of --tuning=FILE, which is "
                   "missing");
-  if (!emit.empty() && emit != "module" && emit != "riscv-object")
-    return misuse("--emit=" + emit + ": expected module or riscv-object");
-  if (emit == "riscv-object") {
-    options.outputKind = OutputKind::RiscvObject;
+  if (!emit.empty() && emit != "module" && emit != "static" &&
+      emit != "riscv-object")
+    return misuse("--emit=" + emit +
+                  ": expected module, static or riscv-object");
+  if (emit == "static" || emit == "riscv-object") {
+    options.outputKind =
+        emit == "static" ? OutputKind::StaticObject : OutputKind::RiscvObject;
     if (std::optional<std::string> why = whyNoObject(options))
-      return misuse("--emit=riscv-object " + *why);
+      return misuse("--emit=" + emit + " " + *why);
   }
   if (!options.signKey.empty() &&
       (options.stopEarly || lists || options.outputKind != OutputKind::Module))

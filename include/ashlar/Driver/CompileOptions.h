@@ -53,7 +53,10 @@ enum class Stage {
 /// What is written.
 enum class OutputKind {
   Module, ///< an .ash file for the runtime
-  RiscvObject ///< an object file and a C header, without the runtime
+  /// An object file and a C header, without the runtime: for a core without
+  /// an operating system, or for a processor that has one.
+  RiscvObject,
+  StaticObject
 };
 
 struct CompileOptions {
