@@ -3,7 +3,7 @@
 """Tenants and memory over time, and what a call costs beside others.
 
 Compiles three models, builds native/serving.c against the runtime, runs it and
-writes results/serving.md and docs/pictures/serving.svg.
+writes results/serving.md, results/calls.svg and docs/pictures/serving.svg.
 """
 
 import argparse
@@ -103,6 +103,37 @@ def draw(results, path):
     path.write_text("\n".join(lines + ["</svg>", ""]))
 
 
+def draw_calls(calls, path):
+    """What a call takes of the processor over sessions, as bars."""
+    width, height, left, bottom = 480, 240, 50, 36
+    top = max(max(of["processor_ns"] for of in calls), 1000) * 1.1
+    scale = (height - bottom - 16) / top
+    step = (width - left - 10) / len(calls)
+    lines = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" '
+             f'height="{height}" font-family="sans-serif" font-size="11">',
+             f'<rect width="{width}" height="{height}" fill="white"/>']
+    for tick in range(0, int(top) + 1, 250):
+        at = height - bottom - tick * scale
+        lines.append(f'<path d="M{left} {at:.1f}H{width - 10}" '
+                     'stroke="#ddd"/>'
+                     f'<text x="{left - 6}" y="{at + 4:.1f}" '
+                     f'text-anchor="end">{tick}</text>')
+    for i, of in enumerate(calls):
+        size = of["processor_ns"] * scale
+        lines.append(f'<rect x="{left + (i + 0.2) * step:.1f}" '
+                     f'y="{height - bottom - size:.1f}" '
+                     f'width="{0.6 * step:.1f}" height="{size:.1f}" '
+                     f'fill="{COLORS["steady"]}"/>'
+                     f'<text x="{left + (i + 0.5) * step:.1f}" '
+                     f'y="{height - bottom + 15}" text-anchor="middle">'
+                     f'{of["sessions"]}</text>')
+    lines.append(f'<text x="{left}" y="11">ns of the processor a call</text>'
+                 f'<text x="{(left + width) / 2}" y="{height - 5}" '
+                 'text-anchor="middle">sessions, on at most two threads'
+                 '</text>')
+    path.write_text("\n".join(lines + ["</svg>", ""]))
+
+
 def report(results, seconds, path):
     mib = 1 << 20
     lines = [
@@ -124,10 +155,21 @@ def report(results, seconds, path):
               f"anything was loaded: {after:+.2f} MiB.", "",
               "A call of prepared bindings of one addition of 16 floats, from "
               "sessions of one worker that two threads take by turns:", "",
-              "| sessions | threads | ns a call of a thread |", "|---|---|---|"]
+              "| sessions | threads | ns a call of a thread | of the processor |",
+              "|---|---|---|---|"]
     for of in results["calls"]:
         lines.append(f"| {of['sessions']} | {of['threads']} "
-                     f"| {of['ns_per_call']:.0f} |")
+                     f"| {of['ns_per_call']:.0f} "
+                     f"| {of['processor_ns']:.0f} |")
+    lines += ["", "[The picture of it](calls.svg): that the time per call of a "
+              "thread stays level means that sessions do not wait for each "
+              "other."]
+    off, on = results["trace"]["off_us"], results["trace"]["on_us"]
+    lines += ["", "A run of MobileNetV2 on one worker, medians of "
+              f"{results['trace']['runs']} runs each by turns: {off:.0f} µs "
+              "of the processor "
+              f"without a trace, {on:.0f} µs with one on "
+              f"({100 * (on / off - 1):+.1f} %)."]
     if results["load"] > os.cpu_count():
         lines += ["", "Other work kept the machine busy meanwhile (load "
                   f"{results['load']:.0f} on {os.cpu_count()} processors): "
@@ -160,6 +202,7 @@ def main():
         results = measure(library, files, work, arguments.seconds)
     results["load"] = os.getloadavg()[0]
     draw(results, ROOT / "docs/pictures/serving.svg")
+    draw_calls(results["calls"], ROOT / "benchmarks/results/calls.svg")
     report(results, f"{arguments.seconds:g}",
            ROOT / "benchmarks/results/serving.md")
 

@@ -29,7 +29,7 @@ EOF
 runtime_packages=(
   cmake ninja-build g++ pkg-config
   libflatbuffers-dev flatbuffers-compiler libxxhash-dev
-  libgtest-dev libgmock-dev libcli11-dev nlohmann-json3-dev
+  libgtest-dev libgmock-dev libcli11-dev nlohmann-json3-dev libsodium23
 )
 # LLVM 22 for Debian 12 comes from its security suite.
 compiler_packages=(
@@ -39,7 +39,7 @@ compiler_packages=(
   libprotobuf-dev protobuf-compiler libonnx-testdata
   python3 python3-dev python3-venv unzip git groff-base bubblewrap
   qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross
-  ocl-icd-libopencl1 spirv-tools
+  ocl-icd-libopencl1 spirv-tools openssl
 )
 
 # The schema of the pinned onnx wheel; the importer is generated from it.

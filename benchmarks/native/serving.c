@@ -2,7 +2,8 @@
  *
  * A server of three tenants in one process, watched while models are loaded,
  * grow, are trimmed, refused and unloaded; then what a call costs from one to
- * eight sessions on two threads. Prints one JSON object.
+ * eight sessions on two threads, and a run of STEADY with a trace and without,
+ * by turns. Prints one JSON object.
  *
  *   serving STEADY.ash GROWING.ash SMALL.ash ONE_OP.ash SECONDS
  *
@@ -30,6 +31,13 @@ static void check(ashlar_status_t status) {
 static double seconds(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* What this thread has had of a processor: whatever else the machine does. */
+static double processor_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
@@ -207,15 +215,18 @@ struct caller {
   int sessions;
   atomic_int *quit;
   uint64_t calls;
+  double processor;
 };
 
 static void *call(void *opaque) {
   struct caller *caller = opaque;
+  double start = processor_seconds();
   while (!atomic_load_explicit(caller->quit, memory_order_relaxed))
     for (int i = 0; i < caller->sessions; ++i) {
       check(ashlar_bindings_run(caller->bindings[i]));
       ++caller->calls;
     }
+  caller->processor = processor_seconds() - start;
   return NULL;
 }
 
@@ -227,7 +238,7 @@ static void tell_calls(const char *file, double length) {
     struct arguments arguments[MOST_SESSIONS];
     ashlar_session_t *sessions[MOST_SESSIONS];
     atomic_int quit = 0;
-    struct caller callers[2] = {{{0}, 0, &quit, 0}, {{0}, 0, &quit, 0}};
+    struct caller callers[2] = {{{0}, 0, &quit, 0, 0}, {{0}, 0, &quit, 0, 0}};
     for (int i = 0; i < count; ++i) {
       struct caller *to = &callers[i % 2];
       ashlar_session_options_t options = ASHLAR_SESSION_OPTIONS_INIT;
@@ -250,9 +261,10 @@ static void tell_calls(const char *file, double length) {
       pthread_join(threads[i], NULL);
     double took = seconds() - start;
     uint64_t calls = callers[0].calls + callers[1].calls;
-    printf("%s{\"sessions\":%d,\"threads\":%d,\"ns_per_call\":%.1f}",
-           count > 1 ? "," : "", count, used,
-           took * 1e9 * used / (double)calls);
+    printf("%s{\"sessions\":%d,\"threads\":%d,\"ns_per_call\":%.1f,"
+           "\"processor_ns\":%.1f}",
+           count > 1 ? "," : "", count, used, took * 1e9 * used / (double)calls,
+           1e9 * (callers[0].processor + callers[1].processor) / (double)calls);
     for (int i = 0; i < count; ++i) {
       ashlar_bindings_release(callers[i % 2].bindings[i / 2]);
       ashlar_session_release(sessions[i]);
@@ -260,6 +272,48 @@ static void tell_calls(const char *file, double length) {
     }
   }
   printf("]");
+  ashlar_module_release(module);
+  ashlar_runtime_release(runtime);
+}
+
+/* Medians of runs by turns, so that what else the machine does falls on both.
+ */
+static void tell_trace(const char *file, double length) {
+  enum { MOST_RUNS = 4000 };
+  static double times[2][MOST_RUNS];
+  struct arguments arguments;
+  size_t count = 0;
+  check(ashlar_runtime_create(NULL, &runtime));
+  ashlar_module_t *module = load(file, NULL);
+  ashlar_session_t *session;
+  ashlar_session_options_t options = ASHLAR_SESSION_OPTIONS_INIT;
+  ashlar_bindings_t *bindings;
+  options.threads = 1;
+  prepare(module, &arguments);
+  check(ashlar_session_create(module, NULL, &options, &session));
+  check(ashlar_bindings_create(session, arguments.entry, arguments.in,
+                               arguments.inputs, arguments.out,
+                               arguments.outputs, &bindings));
+  check(ashlar_bindings_run(bindings));
+  for (double end = seconds() + length;
+       count < MOST_RUNS && (seconds() < end || count < 8); ++count)
+    for (int turn = 0; turn < 2; ++turn) {
+      int on = turn ^ (count & 1);
+      if (on)
+        check(ashlar_trace_start(runtime, "/dev/null"));
+      /* The first of a trace also writes down the names of kernels. */
+      check(ashlar_bindings_run(bindings));
+      double start = processor_seconds();
+      check(ashlar_bindings_run(bindings));
+      times[on][count] = processor_seconds() - start;
+      if (on)
+        check(ashlar_trace_stop(runtime));
+    }
+  printf("\"trace\":{\"runs\":%zu,\"off_us\":%.2f,\"on_us\":%.2f}", count,
+         1e6 * median(times[0], count), 1e6 * median(times[1], count));
+  ashlar_bindings_release(bindings);
+  ashlar_session_release(session);
+  dispose(&arguments);
   ashlar_module_release(module);
   ashlar_runtime_release(runtime);
 }
@@ -276,6 +330,8 @@ int main(int argc, char **argv) {
   tell_tenants(argv + 1, length);
   printf(",");
   tell_calls(argv[4], length / 20);
+  printf(",");
+  tell_trace(argv[1], length);
   printf("}\n");
   return 0;
 }

@@ -30,22 +30,29 @@ bool ashlar::checkWrittenFiles(const CompileOptions &options,
     return false;
   };
   std::string module = options.stopEarly ? "" : options.output;
-  std::string header = options.outputKind == OutputKind::RiscvObject
-                           ? objectHeaderPath(module)
-                           : "";
+  std::string header =
+      options.outputKind != OutputKind::Module ? objectHeaderPath(module) : "";
   std::string remarks = options.remarks == "-" ? "" : options.remarks;
   std::string list =
       options.listStrategies == "-" ? "" : options.listStrategies;
+  std::string trace = options.trace == "-" ? "" : options.trace;
   const std::string &plan = options.writePrecisionPlan;
   for (const std::string &file : read)
     if (!isFree("-o ", module, "the module", file, what) ||
         !isFree("the header of -o, ", header, "the object", file, what) ||
         !isFree("--remarks=", remarks, "the remarks", file, what) ||
         !isFree("--list-strategies=", list, "the list", file, what) ||
+        !isFree("--trace=", trace, "the trace", file, what) ||
         !isFree("--write-precision-plan=", plan, "the plan", file, what))
       return false;
   return isFree("--remarks=", remarks, "the remarks", module,
                 "the module itself") &&
+         isFree("--trace=", trace, "the trace", module, "the module itself") &&
+         isFree("--trace=", trace, "the trace", remarks,
+                "the file of remarks") &&
+         isFree("--trace=", trace, "the trace", list,
+                "the list of strategies") &&
+         isFree("--trace=", trace, "the trace", plan, "the precision plan") &&
          isFree("--list-strategies=", list, "the list", remarks,
                 "the file of remarks") &&
          isFree("--write-precision-plan=", plan, "the plan", module,

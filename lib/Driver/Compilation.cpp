@@ -10,6 +10,7 @@
 #include "PrintDiagnostic.h"
 #include "TargetOptions.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "ashlar/Driver/StageTrace.h"
 #include "ashlar/Emit/EmitModule.h"
 #include "ashlar/Emit/EmitObject.h"
 #include "ashlar/InitAll.h"
@@ -54,6 +55,7 @@ Compilation::Compilation(const CompileOptions &options,
 
 bool Compilation::stage(Stage stage, llvm::function_ref<LogicalResult()> body) {
   Clock::time_point begin = Clock::now();
+  StageTrace::Span span(options.stages, stageName(stage));
   progress.show(stageName(stage));
   // It may take a while, or not end.
   if (options.verbose) {
@@ -91,6 +93,7 @@ LogicalResult Compilation::forEachProgram(
     llvm::function_ref<LogicalResult(ModuleOp, Target &)> body) {
   for (auto [i, program] : llvm::enumerate(module.getOps<ModuleOp>())) {
     remarks.beginProgram(targetNames[i]);
+    StageTrace::Span span(options.stages, targetNames[i]);
     if (failed(body(program, *targets[i])))
       return failure();
   }
@@ -119,6 +122,7 @@ LogicalResult Compilation::makeTempsFolder(StringRef target,
 LogicalResult Compilation::emitPrograms(ModuleOp module,
                                         std::vector<ProgramBinary> &binaries) {
   for (auto [i, program] : llvm::enumerate(module.getOps<ModuleOp>())) {
+    StageTrace::Span span(options.stages, targetNames[i]);
     EmitOptions emitOptions;
     bool refused = false;
     emitOptions.refused = &refused;
@@ -140,14 +144,15 @@ LogicalResult Compilation::emitProgramObject(ModuleOp module) {
   emitOptions.refused = &refused;
   if (failed(makeTempsFolder(targetNames.front(), emitOptions.saveTemps)))
     return refuse();
+  bool isBare = options.outputKind == OutputKind::RiscvObject;
   if (succeeded(emitObject(*module.getOps<ModuleOp>().begin(), *targets.front(),
-                           emitOptions, options.output)))
+                           emitOptions, isBare, options.output)))
     return success();
   return refused ? refuse() : failure();
 }
 
 LogicalResult Compilation::emit(ModuleOp module) {
-  if (options.outputKind == OutputKind::RiscvObject && !options.stopEarly)
+  if (options.outputKind != OutputKind::Module && !options.stopEarly)
     return emitProgramObject(module);
   std::vector<ProgramBinary> binaries;
   if (failed(emitPrograms(module, binaries)))
@@ -248,11 +253,14 @@ void Compilation::writeRemarks() {
 }
 
 CompileResult Compilation::run() {
+  StageTrace::Span span(options.stages, "compile");
   if (!checkWrittenFiles(options, options.input, "the model itself", log) ||
       !checkWrittenFiles(options, options.machine, "the machine model", log) ||
       !checkWrittenFiles(options, options.precisionPlan, "the precision plan",
                          log) ||
-      !checkWrittenFiles(options, options.tuning, "the tuning table", log)) {
+      !checkWrittenFiles(options, options.tuning, "the tuning table", log) ||
+      !checkWrittenFiles(options, options.signKey, "the signing key", log) ||
+      !checkSigningKey(options, log)) {
     result.status = CompileStatus::Refused;
     return result;
   }

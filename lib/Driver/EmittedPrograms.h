@@ -21,6 +21,9 @@ struct EmittedPrograms {
   std::vector<std::string> dataFiles; ///< beside the model, with its weights
 };
 
+/// Whether the key that the options name, if any, can sign; `log` says why not.
+bool checkSigningKey(const CompileOptions &options, llvm::raw_ostream &log);
+
 /// Writes the options' output. False: it could not be, and `log` says why,
 /// unless a handler of diagnostics does.
 bool writePrograms(const CompileOptions &options, const ModulePieces &pieces,

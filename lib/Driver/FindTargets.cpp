@@ -142,9 +142,14 @@ static bool suitsOutput(OutputKind kind, const Target &target,
                         llvm::raw_ostream &log) {
   auto suits = [&](const Target &device) {
     bool isModule = kind == OutputKind::Module;
-    std::string why = isModule ? device.whyNoModule() : device.whyNoObject();
+    bool isBare = kind == OutputKind::RiscvObject;
+    std::string why =
+        isModule ? device.whyNoModule() : device.whyNoObject(isBare);
     if (!why.empty())
-      log << "error: " << (isModule ? "--target" : "--emit=riscv-object")
+      log << "error: "
+          << (isModule ? "--target"
+              : isBare ? "--emit=riscv-object"
+                       : "--emit=static")
           << ": " << device.name() << ": " << why << "\n";
     return why.empty();
   };

@@ -37,11 +37,20 @@ static void printTensors(const char *kind, ArrayAttr tensors,
 }
 
 std::string ashlar::printBareHeader(exec::ProgramOp entry,
-                                    uint64_t scratchBytes) {
+                                    uint64_t scratchBytes,
+                                    const MachineModel &machine, bool isBare) {
   std::string text;
   llvm::raw_string_ostream out(text);
-  out << "/* Written by ashlar-compile " ASHLAR_VERSION
-         " --emit=riscv-object. */\n"
+  out << "/* Written by ashlar-compile " ASHLAR_VERSION " --emit="
+      << (isBare ? "riscv-object" : "static") << ".";
+  // What a core of one's own has, one knows.
+  if (!isBare) {
+    out << "\n * For " << commented(machine.code.triple);
+    for (auto [i, feature] : llvm::enumerate(machine.code.features))
+      out << (i ? " " : ", of which the processor must have:\n *   ")
+          << commented(feature);
+  }
+  out << " */\n"
          "#ifndef ASHLAR_MODEL_H\n#define ASHLAR_MODEL_H\n\n"
          "/* Of what every pointer below points to. */\n#define "
          "ASHLAR_ALIGNMENT "
@@ -57,9 +66,15 @@ extern "C" {
 
 /* Reads the inputs and writes the outputs, dense tensors in row-major order,
  * little endian; a rank of 0 is one element. The scratch's contents are of no
- * interest before and after. Calls memcpy and memset alone; may be called again
- * and again. Returns 0, or 1 where an index read from a tensor lies outside the
- * tensor it points into. */
+ * interest before and after. Calls )"
+      << (isBare ? "memcpy and memset alone; may be called again\n"
+                   " * and again."
+                 : "functions of libc and libm alone; may be\n"
+                   " * called again and again, by several threads each with "
+                   "its own scratch.")
+      << R"(
+ * Returns 0, or 1 where an index read from a tensor lies outside the tensor it
+ * points into. */
 int ashlar_main(const void *const *inputs, void *const *outputs,
                 void *scratch);
 

@@ -6,6 +6,7 @@
 #define ASHLAR_LIB_EMIT_BAREPROGRAM_H
 
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "ashlar/Machine/MachineModel.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace llvm {
@@ -22,8 +23,10 @@ mlir::FailureOr<exec::ProgramOp> findBareEntry(mlir::ModuleOp program);
 /// type in kernel_abi.h. Returns the bytes of scratch that it needs.
 uint64_t addBareMain(exec::ProgramOp entry, llvm::Module &object);
 
-/// The text of the C header.
-std::string printBareHeader(exec::ProgramOp entry, uint64_t scratchBytes);
+/// The text of the C header, of an object for a bare core or for a machine with
+/// an operating system.
+std::string printBareHeader(exec::ProgramOp entry, uint64_t scratchBytes,
+                            const MachineModel &machine, bool isBare);
 
 } // namespace ashlar
 

@@ -6,6 +6,7 @@
 #include "ashlar/Emit/EmitModule.h"
 #include "IndexBuilder.h"
 #include "OutputFile.h"
+#include "SigningKey.h"
 #include "WeightTable.h"
 #include "ashlar/runtime/module_format.h"
 #include "mlir/IR/Diagnostics.h"
@@ -56,7 +57,9 @@ static SmallVector<StringRef> imagesOf(const ModulePieces &pieces) {
 }
 
 static llvm::Error writeModule(const ModulePieces &pieces,
-                               const Provenance &provenance, OutputFile &file) {
+                               const Provenance &provenance,
+                               const runtime::SigningKey *signer,
+                               OutputFile &file) {
   WeightTable weights;
   for (const ModulePieces::Piece &piece : pieces.pieces)
     collectWeights(piece.module, weights);
@@ -92,9 +95,12 @@ static llvm::Error writeModule(const ModulePieces &pieces,
   header.index_offset = sizeof(header);
   header.index_size = indexSize;
   header.index_hash = XXH3_64bits(index.data(), index.size());
-  header.file_size = end;
+  header.file_size = end + (signer ? sizeof(ashlar_module_signature_t) : 0);
   file.overwrite({reinterpret_cast<const char *>(&header), sizeof(header)}, 0);
   file.overwrite(index, sizeof(header));
+  if (signer)
+    if (llvm::Error error = file.sign(*signer, end))
+      return error;
   return file.keep();
 }
 
@@ -107,15 +113,17 @@ static LogicalResult report(const ModulePieces &pieces, llvm::Error error) {
 }
 
 LogicalResult ashlar::emitModule(const ModulePieces &pieces,
-                                 const Provenance &provenance, StringRef path) {
+                                 const Provenance &provenance, StringRef path,
+                                 const runtime::SigningKey *signer) {
   auto file = OutputFile::create(path);
   if (!file)
     return report(pieces, file.takeError());
-  return report(pieces, writeModule(pieces, provenance, *file));
+  return report(pieces, writeModule(pieces, provenance, signer, *file));
 }
 
 LogicalResult ashlar::emitModule(const ModulePieces &pieces,
-                                 const Provenance &provenance, int descriptor) {
+                                 const Provenance &provenance, int descriptor,
+                                 const runtime::SigningKey *signer) {
   OutputFile file = OutputFile::at(descriptor);
-  return report(pieces, writeModule(pieces, provenance, file));
+  return report(pieces, writeModule(pieces, provenance, signer, file));
 }

@@ -31,7 +31,8 @@ static llvm::Error writeFiles(StringRef object, StringRef header,
 }
 
 LogicalResult ashlar::emitObject(ModuleOp program, Target &target,
-                                 EmitOptions options, StringRef path) {
+                                 EmitOptions options, bool isBare,
+                                 StringRef path) {
   auto refuse = [&] {
     if (options.refused)
       *options.refused = true;
@@ -54,7 +55,8 @@ LogicalResult ashlar::emitObject(ModuleOp program, Target &target,
   FailureOr<std::string> code = target.writeObject(program, options, object);
   if (failed(code))
     return failure();
-  std::string header = printBareHeader(*entry, scratchBytes);
+  std::string header =
+      printBareHeader(*entry, scratchBytes, target.machine(), isBare);
   llvm::Error error = writeFiles(*code, header, path);
   if (!error)
     return success();

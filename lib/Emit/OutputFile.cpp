@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "OutputFile.h"
+#include "SigningKey.h"
 #include "llvm/Support/Signals.h"
 
 using namespace ashlar;
@@ -14,14 +15,16 @@ Expected<OutputFile> OutputFile::create(llvm::StringRef path) {
     return output.error(problem);
   if (!output.file->temporaryName().empty())
     llvm::sys::RemoveFileOnSignal(output.file->temporaryName());
-  output.stream = std::make_unique<llvm::raw_fd_ostream>(
-      output.file->descriptor(), /*shouldClose=*/false);
+  output.descriptor = output.file->descriptor();
+  output.stream = std::make_unique<llvm::raw_fd_ostream>(output.descriptor,
+                                                         /*shouldClose=*/false);
   return output;
 }
 
 OutputFile OutputFile::at(int descriptor) {
   OutputFile output;
   output.path = "a file in memory";
+  output.descriptor = descriptor;
   output.stream = std::make_unique<llvm::raw_fd_ostream>(descriptor,
                                                          /*shouldClose=*/false);
   return output;
@@ -46,6 +49,15 @@ void OutputFile::padTo(uint64_t offset) {
 
 void OutputFile::overwrite(llvm::ArrayRef<char> bytes, uint64_t offset) {
   stream->pwrite(bytes.data(), bytes.size(), offset);
+}
+
+llvm::Error OutputFile::sign(const runtime::SigningKey &key, uint64_t size) {
+  stream->flush();
+  std::string problem;
+  if (!stream->has_error())
+    problem = key.sign(descriptor, size);
+  return problem.empty() ? llvm::Error::success()
+                         : error("it cannot be signed: " + problem);
 }
 
 llvm::Error OutputFile::keep() {

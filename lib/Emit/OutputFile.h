@@ -11,6 +11,9 @@
 #include <optional>
 
 namespace ashlar {
+namespace runtime {
+class SigningKey;
+}
 
 /// A module's file, complete or not there: whoever stops in between leaves
 /// nothing behind.
@@ -30,6 +33,8 @@ public:
   uint64_t offset() const { return stream->tell(); }
   /// Overwrites bytes that were written before.
   void overwrite(llvm::ArrayRef<char> bytes, uint64_t offset);
+  /// Appends the signature of the file's `size` bytes.
+  llvm::Error sign(const runtime::SigningKey &key, uint64_t size);
   /// Fails when any write did; the disk may be full.
   llvm::Error keep();
 
@@ -39,6 +44,7 @@ private:
 
   std::string path;
   std::optional<runtime::NewFile> file;
+  int descriptor = -1; // what the stream writes to
   std::unique_ptr<llvm::raw_fd_ostream> stream;
 };
 

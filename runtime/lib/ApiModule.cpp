@@ -50,7 +50,7 @@ loadModule(ashlar_runtime_t *runtime, const void *source, const char *argument,
       return isNull(argument);
     if (!out_module)
       return isNull("out_module");
-    uint64_t start = Trace::now();
+    uint64_t start = runtime->impl->clock().now();
     LoadOptions read;
     ASHLAR_RETURN_IF_ERROR(
         readLoadOptions(runtime, options, defaultName, read));
@@ -60,7 +60,7 @@ loadModule(ashlar_runtime_t *runtime, const void *source, const char *argument,
                                            std::move(read));
     ASHLAR_RETURN_IF_ERROR(module->plan());
     ASHLAR_RETURN_IF_ERROR(module->load());
-    module->loadNanoseconds = Trace::now() - start;
+    module->loadNanoseconds = runtime->impl->clock().now() - start;
     *out_module = new ashlar_module_t{std::move(module)};
     return {};
   });
@@ -110,11 +110,11 @@ ashlar_status_t ashlar_module_load_file(ashlar_runtime_t *runtime,
                                         const char *path,
                                         const ashlar_load_options_t *options,
                                         ashlar_module_t **out_module) {
-  return loadModule(runtime, path, "path", options, out_module,
-                    path ? fileName(path) : "",
-                    [&](std::unique_ptr<ModuleFile> &file) {
-                      return ModuleFile::openFile(path, file);
-                    });
+  return loadModule(
+      runtime, path, "path", options, out_module, path ? fileName(path) : "",
+      [&](std::unique_ptr<ModuleFile> &file) {
+        return ModuleFile::openFile(path, file, runtime->impl->keys());
+      });
 }
 
 ashlar_status_t ashlar_module_load_memory(ashlar_runtime_t *runtime,
@@ -123,7 +123,8 @@ ashlar_status_t ashlar_module_load_memory(ashlar_runtime_t *runtime,
                                           ashlar_module_t **out_module) {
   return loadModule(runtime, data, "data", options, out_module, "memory",
                     [&](std::unique_ptr<ModuleFile> &file) {
-                      return ModuleFile::openMemory(data, size, file);
+                      return ModuleFile::openMemory(data, size, file,
+                                                    runtime->impl->keys());
                     });
 }
 
@@ -144,7 +145,8 @@ ashlar_module_check_file(ashlar_runtime_t *runtime, const char *path,
     ashlar_session_options_t of = ASHLAR_SESSION_OPTIONS_INIT;
     ASHLAR_RETURN_IF_ERROR(readStruct(session_options, of, "session_options"));
     std::unique_ptr<ModuleFile> file;
-    ASHLAR_RETURN_IF_ERROR(ModuleFile::openFile(path, file));
+    ASHLAR_RETURN_IF_ERROR(
+        ModuleFile::openFile(path, file, runtime->impl->keys()));
     Module module(runtime->impl, std::move(file), std::move(read));
     ASHLAR_RETURN_IF_ERROR(module.plan());
     uint32_t workers = sessionWorkers(module, of.threads);

@@ -3,10 +3,12 @@
 // The C API of runtimes, traces and devices.
 
 #include "Handles.h"
+#include "Signature.h"
 
 using namespace ashlar::runtime;
 
 static constexpr uint32_t maximumThreads = 4096;
+static constexpr uint32_t maximumKeys = 65536;
 
 #define ASHLAR_STRING_(x) #x
 #define ASHLAR_STRING(x) ASHLAR_STRING_(x)
@@ -41,6 +43,17 @@ ashlar_status_t ashlar_runtime_create(const ashlar_runtime_options_t *options,
                              "options.allocator");
     if (read.logger && !read.logger->log)
       return isNull("options.logger->log");
+    if (read.clock && !read.clock->now_ns)
+      return isNull("options.clock->now_ns");
+    if (read.signature_key_count) {
+      if (!read.signature_keys)
+        return isNull("options.signature_keys");
+      if (read.signature_key_count > maximumKeys)
+        return invalidArgument(
+            concat(read.signature_key_count, " keys; at most ", maximumKeys),
+            "options.signature_key_count");
+      ASHLAR_RETURN_IF_ERROR(openVerifier());
+    }
     auto runtime = std::make_shared<Runtime>();
     runtime->configure(read);
     *out_runtime = new ashlar_runtime_t{std::move(runtime)};

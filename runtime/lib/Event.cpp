@@ -2,8 +2,7 @@
 
 #include "Event.h"
 
-#include "Trace.h"
-
+#include <algorithm>
 #include <chrono>
 
 namespace ashlar::runtime {
@@ -15,10 +14,20 @@ bool Event::wait(uint64_t timeoutNanoseconds, Status &out) {
   if (timeoutNanoseconds > uint64_t(INT64_MAX) / 3) {
     changed.wait(lock, isDone);
   } else if (timeoutNanoseconds != 0 && !done) {
-    // On the system's clock, which is what ThreadSanitizer understands.
-    auto end = std::chrono::system_clock::now() +
-               std::chrono::nanoseconds(timeoutNanoseconds);
-    changed.wait_until(lock, end, isDone);
+    const Clock &clock = control.clock();
+    uint64_t begin = clock.now(), waited = 0;
+    // An embedder's clock goes at its own pace: it is looked at now and then.
+    do {
+      uint64_t most = timeoutNanoseconds - waited;
+      if (!clock.isSystems())
+        most = std::min<uint64_t>(most, 1000000);
+      // On the system's clock, which is what ThreadSanitizer understands.
+      changed.wait_until(lock,
+                         std::chrono::system_clock::now() +
+                             std::chrono::nanoseconds(most),
+                         isDone);
+      waited = clock.now() - begin;
+    } while (!done && waited < timeoutNanoseconds);
   }
   if (done)
     out = result;
@@ -26,14 +35,15 @@ bool Event::wait(uint64_t timeoutNanoseconds, Status &out) {
 }
 
 bool RunControl::isLate() const {
-  if (Trace::now() < deadline)
+  if (time.now() < deadline)
     return false;
   late.store(true, std::memory_order_relaxed);
   stop.store(true, std::memory_order_relaxed);
   return true;
 }
 
-void RunControl::reset(uint64_t newDeadline) {
+void RunControl::reset(const Clock &clock, uint64_t newDeadline) {
+  time = clock;
   deadline = newDeadline;
   stop.store(false, std::memory_order_relaxed);
   late.store(false, std::memory_order_relaxed);

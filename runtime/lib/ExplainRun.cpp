@@ -79,12 +79,12 @@ Session::TracedCopy::TracedCopy(const Session &session, const char *what,
     return;
   label =
       into->intern(concat(session.name, ": ", what, " of ", bytes, " bytes"));
-  begin = Trace::now();
+  begin = into->now();
 }
 
 Session::TracedCopy::~TracedCopy() {
   if (into)
-    into->record(label, 0, begin, Trace::now());
+    into->record(label, 0, begin, into->now());
 }
 
 Status stoppedStatus(const RunControl &control) {

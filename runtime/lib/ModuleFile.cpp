@@ -5,6 +5,7 @@
 #include "CheckedMath.h"
 #include "IndexVerifier.h"
 #include "RegularFile.h"
+#include "Signature.h"
 
 #include <cerrno>
 #include <cstring>
@@ -52,18 +53,18 @@ void ModuleFile::release(uint64_t offset, uint64_t bytes) const {
           MADV_DONTNEED);
 }
 
-Status ModuleFile::openFile(const char *path,
-                            std::unique_ptr<ModuleFile> &out) {
+Status ModuleFile::openFile(const char *path, std::unique_ptr<ModuleFile> &out,
+                            std::string_view keys) {
   auto file = std::make_unique<ModuleFile>();
   ASHLAR_RETURN_IF_ERROR(file->map(path));
-  ASHLAR_RETURN_IF_ERROR(file->readHeader());
-  ASHLAR_RETURN_IF_ERROR(file->readIndex());
+  ASHLAR_RETURN_IF_ERROR(file->read(keys));
   out = std::move(file);
   return {};
 }
 
 Status ModuleFile::openMemory(const void *data, size_t size,
-                              std::unique_ptr<ModuleFile> &out) {
+                              std::unique_ptr<ModuleFile> &out,
+                              std::string_view keys) {
   if (reinterpret_cast<uintptr_t>(data) % ASHLAR_MODULE_WEIGHT_ALIGNMENT)
     return invalidArgument("a module in memory starts at a multiple of 64 "
                            "bytes, so that its weights do",
@@ -76,10 +77,18 @@ Status ModuleFile::openMemory(const void *data, size_t size,
   auto file = std::make_unique<ModuleFile>();
   file->data = static_cast<const uint8_t *>(data);
   file->byteCount = size;
-  ASHLAR_RETURN_IF_ERROR(file->readHeader());
-  ASHLAR_RETURN_IF_ERROR(file->readIndex());
+  ASHLAR_RETURN_IF_ERROR(file->read(keys));
   out = std::move(file);
   return {};
+}
+
+Status ModuleFile::read(std::string_view keys) {
+  ASHLAR_RETURN_IF_ERROR(readHeader());
+  if (!keys.empty()) {
+    ASHLAR_RETURN_IF_ERROR(verifySignature(data, byteCount, keys));
+    release(0, byteCount);
+  }
+  return readIndex();
 }
 
 Status ModuleFile::readHeader() {

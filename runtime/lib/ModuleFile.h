@@ -22,9 +22,12 @@ public:
   ModuleFile &operator=(const ModuleFile &) = delete;
   ~ModuleFile();
 
-  static Status openFile(const char *path, std::unique_ptr<ModuleFile> &out);
+  /// With keys, only what one of them has signed: see Signature.h.
+  static Status openFile(const char *path, std::unique_ptr<ModuleFile> &out,
+                         std::string_view keys = {});
   static Status openMemory(const void *data, size_t size,
-                           std::unique_ptr<ModuleFile> &out);
+                           std::unique_ptr<ModuleFile> &out,
+                           std::string_view keys = {});
 
   const ashlar_module_header_t &header() const { return fileHeader; }
   const fb::Module &index() const { return *root; }
@@ -46,6 +49,7 @@ public:
 
 private:
   Status map(const char *path);
+  Status read(std::string_view keys);
   Status readHeader();
   Status readIndex();
 

@@ -22,6 +22,11 @@ void Runtime::configure(const ashlar_runtime_options_t &options) {
   ownGate.open(options.worker_limit);
   if (options.logger)
     root->logger.use(*options.logger);
+  signatureKeys.assign(static_cast<const char *>(options.signature_keys),
+                       options.signature_key_count *
+                           ASHLAR_SIGNATURE_KEY_BYTES);
+  if (options.clock)
+    ownClock = Clock(*options.clock);
   if (options.driver_cache)
     driverCache = options.driver_cache;
   if (options.allocator) {
@@ -91,7 +96,7 @@ Status Runtime::startTrace(const char *path) {
   std::lock_guard<std::mutex> lock(mutex);
   if (active)
     return invalidArgument("a trace is on already: stop it first", path);
-  auto started = std::make_shared<Trace>(path);
+  auto started = std::make_shared<Trace>(path, ownClock);
   root->setTrace(started.get());
   active = std::move(started);
   tracing = true;

@@ -6,6 +6,7 @@
 #define ASHLAR_RUNTIME_LIB_RUNTIME_H
 
 #include "Budget.h"
+#include "Clock.h"
 #include "Trace.h"
 #include "devices/Device.h"
 
@@ -53,6 +54,9 @@ public:
     return hasAllocator ? &ownAllocator : nullptr;
   }
 
+  /// Whose modules are loaded; empty: anybody's.
+  std::string_view keys() const { return signatureKeys; }
+  const Clock &clock() const { return ownClock; }
   const Logger &logger() const { return root->logger; }
   /// What runs pass through: open unless workers are limited.
   Gate &gate() { return ownGate; }
@@ -75,6 +79,8 @@ private:
   ashlar_executor_t ownExecutor = {};
   bool hasAllocator = false;
   ashlar_allocator_t ownAllocator = {};
+  std::string signatureKeys;
+  Clock ownClock;
   std::shared_ptr<Budget> root;
   Gate ownGate;
   std::string driverCache; // a folder; empty: nothing is written

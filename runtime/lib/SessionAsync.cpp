@@ -23,8 +23,9 @@ void Session::setTraceContext(std::string traceparent) {
 
 Status Session::runAsync(BoundCall &call, std::shared_ptr<Event> event,
                          uint64_t timeoutNanoseconds) {
-  uint64_t asked = Trace::now();
-  event->control.reset(deadlineAfter(asked, timeoutNanoseconds));
+  const Clock &clock = module->runtime->clock();
+  uint64_t asked = clock.now();
+  event->control.reset(clock, deadlineAfter(asked, timeoutNanoseconds));
   waitUntilIdle();
   std::lock_guard<std::mutex> lock(mutex);
   if (!server.joinable()) {

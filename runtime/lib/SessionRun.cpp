@@ -53,6 +53,7 @@ struct Turns {
 Status Session::runNow(BoundCall &call, RunControl &control, uint64_t asked,
                        bool mayHaveWaited) {
   Status status;
+  const Clock &clock = module->runtime->clock();
   uint64_t start = asked, end;
   control.trace = trace();
   {
@@ -75,10 +76,10 @@ Status Session::runNow(BoundCall &call, RunControl &control, uint64_t asked,
       status = stoppedStatus(control);
     // Reading the clock is a good part of a short call.
     if (mayHaveWaited || turns.arena || turns.part || !turns.gate.isOpen())
-      start = Trace::now();
+      start = clock.now();
     if (status.ok())
       status = call.run(control);
-    end = Trace::now();
+    end = clock.now();
     turns.took = end - start;
   }
   statistics.waiting.add(start - asked);
@@ -110,8 +111,9 @@ uint64_t deadlineAfter(uint64_t now, uint64_t nanoseconds) {
 }
 
 Status Session::run(BoundCall &call, uint64_t timeoutNanoseconds) {
-  uint64_t asked = Trace::now();
-  ownControl.reset(deadlineAfter(asked, timeoutNanoseconds));
+  const Clock &clock = module->runtime->clock();
+  uint64_t asked = clock.now();
+  ownControl.reset(clock, deadlineAfter(asked, timeoutNanoseconds));
   bool isBusy = busy.load(std::memory_order_acquire);
   if (isBusy)
     waitUntilIdle();

@@ -113,7 +113,7 @@ Status ListRun::transfer(const Command &command, size_t at) {
        toHost = to.device.usesHostMemory();
   session.countTransfer(uint64_t(command.extent));
   Trace *trace = control.trace.get();
-  uint64_t start = trace ? Trace::now() : 0;
+  uint64_t start = trace ? trace->now() : 0;
   ASHLAR_RETURN_IF_ERROR(waitTurn(fromHost ? to : from));
   if (!fromHost && !toHost)
     ASHLAR_RETURN_IF_ERROR(waitTurn(to));
@@ -121,7 +121,7 @@ Status ListRun::transfer(const Command &command, size_t at) {
       &to, list.addresses[command.firstPointer + 1], &from,
       list.addresses[command.firstPointer], uint64_t(command.extent)));
   if (trace)
-    trace->record(list.labels[at], 0, start, Trace::now());
+    trace->record(list.labels[at], 0, start, trace->now());
   return {};
 }
 

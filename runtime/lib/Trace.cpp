@@ -16,7 +16,8 @@
 
 namespace ashlar::runtime {
 
-Trace::Trace(std::string path) : path(std::move(path)), start(now()) {
+Trace::Trace(std::string path, const Clock &clock)
+    : path(std::move(path)), clock(clock), start(now()) {
   // Zeroed and only there once touched.
   void *memory =
       mmap(nullptr, capacity * sizeof(Record), PROT_READ | PROT_WRITE,
@@ -28,7 +29,7 @@ Trace::Trace(std::string path) : path(std::move(path)), start(now()) {
 
 Trace::~Trace() { munmap(records, capacity * sizeof(Record)); }
 
-uint64_t Trace::now() {
+uint64_t monotonicTime() {
   timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
   return uint64_t(time.tv_sec) * 1000000000 + uint64_t(time.tv_nsec);

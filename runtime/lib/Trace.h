@@ -6,6 +6,7 @@
 #ifndef ASHLAR_RUNTIME_LIB_TRACE_H
 #define ASHLAR_RUNTIME_LIB_TRACE_H
 
+#include "Clock.h"
 #include "Status.h"
 
 #include <atomic>
@@ -20,11 +21,11 @@ namespace ashlar::runtime {
 
 class Trace {
 public:
-  explicit Trace(std::string path);
+  Trace(std::string path, const Clock &clock);
   ~Trace();
 
-  /// Nanoseconds of the monotonic clock.
-  static uint64_t now();
+  /// By the runtime's clock.
+  uint64_t now() const { return clock.now(); }
   /// A copy of the text that lives as long as the trace.
   const char *intern(const std::string &text);
   /// A line of its own in a group, such as an engine of a device, to record on
@@ -57,6 +58,7 @@ private:
   void writeLines(std::FILE *file, const char *&separator) const;
 
   const std::string path;
+  const Clock clock;
   const uint64_t start;
   mutable std::mutex mutex;
   std::set<std::string> labels;

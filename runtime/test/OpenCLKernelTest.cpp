@@ -241,7 +241,7 @@ TEST_F(OpenCLFaults, TheFirstIsReportedWhereTheHostWaits) {
     if (how == 2)
       break;
     // The next run begins clean, and says nothing to the last one's control.
-    work.control.reset(0);
+    work.control.reset(Clock(), 0);
     add(next, good);
     ASSERT_TRUE(ops().submit(queue, next.submission()).ok());
     ASSERT_TRUE(finish(queue));

@@ -52,8 +52,8 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
   app.add_option("MODEL", options.input, ".onnx, or .mlir on tensors");
   app.add_option("-o,--output", options.output, "The .ash file to write");
   app.add_option("--emit", emit,
-                 "module, or riscv-object: -o FILE.o and FILE.h, bare-metal "
-                 "code for a RISC-V core (module)");
+                 "module; static: -o FILE.o and FILE.h, which need no runtime; "
+                 "riscv-object: the same for a bare RISC-V core (module)");
   app.add_option("--target", targets,
                  "T[:PRESET],...: one program for each (cpu:host); T+T: "
                  "one over both");
@@ -105,6 +105,14 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
   app.add_option(
       "--remarks", options.remarks,
       "What was decided and why: to a file (.yaml: for tools), or -");
+  app.add_option("--sign-key", options.signKey,
+                 "Sign the module with this key of Ed25519 (PEM), as 'openssl "
+                 "genpkey -algorithm ed25519' writes it")
+      ->type_name("FILE");
+  app.add_option("--trace", options.trace,
+                 "When its stages began and ended: to a file that "
+                 "ui.perfetto.dev opens, or -")
+      ->type_name("FILE");
   app.add_option("--until", until, "Stop after a stage and print the IR");
   app.add_flag("--until-locations", options.printLocations,
                "With --until: each op with the names of its nodes");
@@ -220,13 +228,19 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
   if (options.strict && options.tuning.empty())
     return misuse("--strict is about the table of --tuning=FILE, which is "
                   "missing");
-  if (!emit.empty() && emit != "module" && emit != "riscv-object")
-    return misuse("--emit=" + emit + ": expected module or riscv-object");
-  if (emit == "riscv-object") {
-    options.outputKind = OutputKind::RiscvObject;
+  if (!emit.empty() && emit != "module" && emit != "static" &&
+      emit != "riscv-object")
+    return misuse("--emit=" + emit +
+                  ": expected module, static or riscv-object");
+  if (emit == "static" || emit == "riscv-object") {
+    options.outputKind =
+        emit == "static" ? OutputKind::StaticObject : OutputKind::RiscvObject;
     if (std::optional<std::string> why = whyNoObject(options))
-      return misuse("--emit=riscv-object " + *why);
+      return misuse("--emit=" + emit + " " + *why);
   }
+  if (!options.signKey.empty() &&
+      (options.stopEarly || lists || options.outputKind != OutputKind::Module))
+    return misuse("--sign-key signs a module; leave it out where none is made");
   if (options.output.empty() && !options.stopEarly && !lists)
     return misuse("-o FILE.ash is missing");
   if (options.output == "-")

@@ -4,6 +4,8 @@
 #include "ashlar/Calibrate/ChoosePrecision.h"
 #include "ashlar/Calibrate/MeasurePrecision.h"
 #include "ashlar/Driver/Compile.h"
+#include "ashlar/Driver/StageTrace.h"
+#include "ashlar/Support/ReportFile.h"
 
 /// The exit code of what was printed: a full disk or a closed pipe shows only
 /// in the end.
@@ -14,6 +16,11 @@ static int finishOutput() {
   llvm::errs() << "ashlar-compile: cannot write the output: "
                << llvm::outs().error().message() << "\n";
   llvm::outs().clear_error();
+  return 1;
+}
+
+static int refuse(llvm::Error error) {
+  llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
   return 1;
 }
 
@@ -54,6 +61,13 @@ int main(int argc, char **argv) {
     ashlar::listTargets(llvm::outs());
     return finishOutput();
   }
+  ashlar::StageTrace stages;
+  ashlar::ReportFile trace("--trace");
+  if (!options.trace.empty()) {
+    if (llvm::Error error = trace.open(options.trace))
+      return refuse(std::move(error));
+    options.stages = &stages;
+  }
   ashlar::CompileResult result;
   result.status = ashlar::openModelDims(options, llvm::errs());
   if (result.status == ashlar::CompileStatus::Done)
@@ -62,6 +76,15 @@ int main(int argc, char **argv) {
                  : ashlar::compile(options, llvm::outs(), llvm::errs());
   if (!result.unsupported.empty())
     ashlar::printUnsupported(result.unsupported, llvm::errs());
+  // Of a compile that failed as well.
+  if (trace.isWanted())
+    if (llvm::Error error = trace.write(
+            [&](llvm::raw_ostream &to) {
+              to << stages.json();
+              return llvm::Error::success();
+            },
+            llvm::outs()))
+      return refuse(std::move(error));
   switch (result.status) {
   case ashlar::CompileStatus::Done:
     return finishOutput();

@@ -3,6 +3,7 @@
 // Looks into a module file without running any of it: flags.
 
 #include "Inspection.h"
+#include "SignatureKeys.h"
 #include "ToolMain.h"
 
 #include <cstdio>
@@ -19,7 +20,7 @@ static const char description[] =
 
 int main(int argc, char **argv) {
   CLI::App app(description, "ashlar-inspect");
-  std::string file, kernel, memoryMap, graph, entry, sizes;
+  std::string file, kernel, memoryMap, graph, entry, sizes, key;
   bool json = false, kernels = false, machine = false, verify = false;
   bool utilisation = false;
   app.set_version_flag("--version", std::string("ashlar-inspect ") +
@@ -51,8 +52,15 @@ int main(int argc, char **argv) {
       ->type_name("SIZES");
   app.add_flag("--machine", machine, "Print the models it was made for");
   app.add_flag("--verify", verify, "Check the hashes of weights and code too");
+  app.add_option("--verify-signature", key,
+                 "Check that this key of Ed25519 (PEM, 'openssl pkey -pubout') "
+                 "has signed it")
+      ->type_name("FILE");
   return runTool("ashlar-inspect", app, argc, argv, [&]() -> int {
-    Inspection inspection(file);
+    std::string keys;
+    if (!key.empty())
+      keys = readSignatureKeys({key}, "--verify-signature");
+    Inspection inspection(file, keys);
     if (verify)
       inspection.verify();
     if (!sizes.empty() && (!memoryMap.empty() || !graph.empty() || kernels ||
@@ -90,6 +98,8 @@ int main(int argc, char **argv) {
       text += inspection.machineText();
     if (verify && !json)
       text += "\nhashes of weights and code are right\n";
+    if (!key.empty() && !json)
+      text += "\nthe signature is right\n";
     std::fputs(text.c_str(), stdout);
     return Done;
   });

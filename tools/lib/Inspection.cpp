@@ -16,10 +16,10 @@ using namespace ashlar::runtime;
 
 void check(const Status &status) { tools::check(exportStatus(status)); }
 
-Inspection::Inspection(const std::string &path)
+Inspection::Inspection(const std::string &path, const std::string &keys)
     : parts(std::make_unique<Parts>()) {
   parts->path = path;
-  check(ModuleFile::openFile(path.c_str(), parts->file));
+  check(ModuleFile::openFile(path.c_str(), parts->file, keys));
   parts->runsHere =
       chooseProgram(parts->runtime, parts->index(), {}, parts->choice).ok();
   // What a load costs is known as the runtime knows it.

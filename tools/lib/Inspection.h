@@ -14,7 +14,8 @@ class Inspection {
 public:
   /// Maps and checks the file; runs nothing of it, so modules of other
   /// machines can be looked at. Throws a Failure.
-  explicit Inspection(const std::string &path);
+  /// With keys, 32 bytes each, only what one of them has signed.
+  explicit Inspection(const std::string &path, const std::string &keys = "");
   ~Inspection();
 
   std::string json() const;

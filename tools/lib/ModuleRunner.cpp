@@ -3,6 +3,7 @@
 #include "ModuleRunner.h"
 
 #include "Failure.h"
+#include "SignatureKeys.h"
 #include "TensorFile.h"
 
 #include <charconv>
@@ -46,6 +47,11 @@ void RunnerFlags::declare(CLI::App &app) {
   app.add_option("--driver-cache", driverCache,
                  "A folder for what drivers compile: later loads are quicker. "
                  "Who may write to it runs code here");
+  app.add_option("--signature-key", signatureKeys,
+                 "Load what this key of Ed25519 (PEM, 'openssl pkey -pubout') "
+                 "has signed, and nothing else; repeatable")
+      ->type_name("FILE")
+      ->take_all();
   app.add_option("--trace", trace, "Write a file that ui.perfetto.dev opens");
 }
 
@@ -109,6 +115,9 @@ ModuleRunner::ModuleRunner(const RunnerFlags &given) : flags(given) {
     options.driver_cache = flags.driverCache.c_str();
     options.logger = &logger;
   }
+  std::string keys = readSignatureKeys(flags.signatureKeys, "--signature-key");
+  options.signature_keys = keys.data();
+  options.signature_key_count = keys.size() / ASHLAR_SIGNATURE_KEY_BYTES;
   check(ashlar_runtime_create(&options, &runtime));
   check(ashlar_budget_create(runtime, "--memory-limit", limit, &budget));
   load();

@@ -23,6 +23,7 @@ struct RunnerFlags {
   std::string memoryLimit;
   std::string driverCache;
   std::string trace;
+  std::vector<std::string> signatureKeys; // files
   uint32_t threads = 0;
   bool countsInputs = false;       // the memory limit is for the inputs, too
   std::vector<std::string> inputs; // NAME=FILE or NAME=random[:SEED]

@@ -97,11 +97,13 @@ Tensor parseNpy(const std::string &contents, const std::string &path) {
     throw wrong(path, "it is in Fortran order; save "
                       "numpy.ascontiguousarray(array)");
   uint32_t type = parseType(header, path);
-  Tensor tensor(type, parseNpyShape(header, path));
-  if (contents.size() - start - length != tensor.bytes())
-    throw wrong(path, "its shape needs " + std::to_string(tensor.bytes()) +
+  std::vector<int64_t> shape = parseNpyShape(header, path);
+  uint64_t needed = Tensor::bytesOf(type, shape);
+  if (contents.size() - start - length != needed)
+    throw wrong(path, "its shape needs " + std::to_string(needed) +
                           " bytes, it has " +
                           std::to_string(contents.size() - start - length));
+  Tensor tensor(type, std::move(shape));
   if (tensor.bytes())
     std::memcpy(tensor.data(), contents.data() + start + length,
                 tensor.bytes());

@@ -50,20 +50,25 @@ std::vector<int64_t> parseShape(const std::string &text) {
 
 void Tensor::Free::operator()(char *address) const { std::free(address); }
 
-Tensor::Tensor(uint32_t type, std::vector<int64_t> shape)
-    : elementType(type), dimensions(std::move(shape)) {
+uint64_t Tensor::bytesOf(uint32_t type, const std::vector<int64_t> &shape) {
   uint64_t size = ashlar_element_type_size(type);
   int64_t product = 1;
-  bool sound = size != 0 && dimensions.size() <= ASHLAR_MAX_RANK;
-  for (int64_t dimension : dimensions)
+  bool sound = size != 0 && shape.size() <= ASHLAR_MAX_RANK;
+  for (int64_t dimension : shape)
     sound = sound && dimension >= 0 &&
             !__builtin_mul_overflow(product, dimension, &product);
   if (!sound || uint64_t(product) > (uint64_t(1) << 46) / size)
     throw Failure(Refused, "a tensor of type " +
                                std::string(ashlar_element_type_name(type)) +
-                               " and shape " + shapeText(dimensions) +
+                               " and shape " + shapeText(shape) +
                                " cannot be held in memory");
-  elements = product;
+  return uint64_t(product) * size;
+}
+
+Tensor::Tensor(uint32_t type, std::vector<int64_t> shape)
+    : elementType(type), dimensions(std::move(shape)) {
+  elements =
+      int64_t(bytesOf(type, dimensions) / ashlar_element_type_size(type));
   storage.reset(
       static_cast<char *>(std::aligned_alloc(64, (bytes() + 64) / 64 * 64)));
   if (!storage)

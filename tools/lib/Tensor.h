@@ -18,6 +18,9 @@ public:
   Tensor() = default;
   /// Zeros. Throws a Failure when the shape is negative or too large.
   Tensor(uint32_t type, std::vector<int64_t> shape);
+  /// What such a tensor takes, without taking it: to be asked before memory is
+  /// spent on what a file claims. Throws likewise.
+  static uint64_t bytesOf(uint32_t type, const std::vector<int64_t> &shape);
 
   uint32_t type() const { return elementType; }
   const std::vector<int64_t> &shape() const { return dimensions; }

@@ -175,16 +175,17 @@ Tensor parseTensorProto(const std::string &contents, const std::string &path) {
   if (type == ASHLAR_TYPE_NONE)
     throw reader.wrong("element type " + std::to_string(parts.type) +
                        " is not supported");
-  Tensor tensor(type, parts.shape);
+  uint64_t needed = Tensor::bytesOf(type, parts.shape);
   size_t size = ashlar_element_type_size(type);
   const std::string &whole = parts.hasRaw ? parts.raw : parts.fixed;
   bool inIntegers =
       !parts.hasRaw && type != ASHLAR_TYPE_F32 && type != ASHLAR_TYPE_F64;
   uint64_t found = inIntegers ? parts.integers.size() * size : whole.size();
-  if (found != tensor.bytes())
-    throw reader.wrong("shape " + shapeText(tensor.shape()) + " needs " +
-                       std::to_string(tensor.bytes()) + " bytes, found " +
+  if (found != needed)
+    throw reader.wrong("shape " + shapeText(parts.shape) + " needs " +
+                       std::to_string(needed) + " bytes, found " +
                        std::to_string(found));
+  Tensor tensor(type, parts.shape);
   if (!inIntegers) {
     if (found)
       std::memcpy(tensor.data(), whole.data(), found);

@@ -204,6 +204,19 @@ class Tools(unittest.TestCase):
             self.assertIn(f"{name}: cannot read: expected a regular file, "
                           f"found {found}", err)
 
+    def test_a_shape_costs_no_memory_before_its_bytes_are_there(self):
+        header = (b"{'descr': '<f4', 'fortran_order': False, "
+                  b"'shape': (68719476736,), }").ljust(117) + b"\n"
+        npy = self.write("large.npy", b"\x93NUMPY\x01\x00" +
+                         struct.pack("<H", len(header)) + header)
+        proto = self.write("large.pb",
+                           b"\x08" + varint(1 << 36) + b"\x10\x01")
+        for path in npy, proto:
+            code, _, err = run("ashlar-run", SAMPLE, f"--input=x={path}",
+                               "--input=y=random")
+            self.assertEqual(code, 1)
+            self.assertIn("needs 274877906944 bytes", err)
+
     def test_help_lists_the_devices(self):
         for tool in ("ashlar-run", "ashlar-bench"):
             out = run(tool, "--help")[1]

@@ -13,6 +13,7 @@
 #include <vector>
 
 namespace ashlar {
+class StageTrace;
 
 /// One program to make: a target and the machine model it is made for.
 struct TargetRequest {
@@ -51,8 +52,11 @@ enum class Stage {
 
 /// What is written.
 enum class OutputKind {
-  Module,     ///< an .ash file for the runtime
-  RiscvObject ///< an object file and a C header, without the runtime
+  Module, ///< an .ash file for the runtime
+  /// An object file and a C header, without the runtime: for a core without
+  /// an operating system, or for a processor that has one.
+  RiscvObject,
+  StaticObject
 };
 
 struct CompileOptions {
@@ -101,6 +105,12 @@ struct CompileOptions {
   /// Where what the compiler decided goes: YAML for .yaml and .yml, else text;
   /// "-" is text on the standard output; empty: nowhere.
   std::string remarks;
+  /// The key (PEM) that the module is signed with; empty: it is not signed.
+  std::string signKey;
+  /// Where the times of stages go; "-" is the standard output; empty: nowhere.
+  /// Who compiles writes it, from what `stages` has heard.
+  std::string trace;
+  StageTrace *stages = nullptr; ///< null: nobody listens
   /// Prints the IR after this stage instead of writing a file.
   bool stopEarly = false;
   Stage until = Stage::Emit;

@@ -7,6 +7,9 @@
 #include <vector>
 
 namespace ashlar {
+namespace runtime {
+class SigningKey;
+}
 
 /// Where a module came from. Nothing here depends on the place or the machine
 /// of the compile, so that equal input gives equal bytes.
@@ -23,13 +26,15 @@ struct Provenance {
 /// Writes the programs to `path`, where they appear once the file is whole.
 /// Weights stream from where they lie; those of several pieces are there once.
 /// Emits a diagnostic when the file cannot be written; nothing is left behind
-/// then.
+/// then. With a key, the module ends in its signature.
 mlir::LogicalResult emitModule(const ModulePieces &pieces,
                                const Provenance &provenance,
-                               llvm::StringRef path);
+                               llvm::StringRef path,
+                               const runtime::SigningKey *signer = nullptr);
 /// The same to an open file, which stays the caller's.
 mlir::LogicalResult emitModule(const ModulePieces &pieces,
-                               const Provenance &provenance, int descriptor);
+                               const Provenance &provenance, int descriptor,
+                               const runtime::SigningKey *signer = nullptr);
 
 } // namespace ashlar
 

@@ -114,8 +114,8 @@ public:
   /// Why its programs are of no use to the runtime; empty: they are.
   virtual std::string whyNoModule() const { return ""; }
   /// Why it has no part in a program that is one object file, without the
-  /// runtime; empty: it has.
-  virtual std::string whyNoObject() const {
+  /// runtime, for a bare core or one with an operating system; empty: it has.
+  virtual std::string whyNoObject(bool isBare) const {
     return "it makes no code that runs without the runtime";
   }
   /// Adds this device's kernels to `object` as internal functions of the type
@@ -127,8 +127,9 @@ public:
                                           llvm::Module &object) {
     return mlir::failure();
   }
-  /// Of the host: the object file, which needs memcpy and memset. Emits a
-  /// diagnostic, at the kernel, where it would need something else.
+  /// Of the host: the object file, which needs memcpy and memset, with an
+  /// operating system also C's other functions on memory and its mathematics.
+  /// Emits a diagnostic, at the kernel, where it would need something else.
   virtual mlir::FailureOr<std::string> writeObject(mlir::ModuleOp program,
                                                    const EmitOptions &options,
                                                    llvm::Module &object) {

@@ -113,11 +113,12 @@ std::string CPUTarget::whyNoModule() const {
              : "";
 }
 
-std::string CPUTarget::whyNoObject() const {
-  return isBare(machine()) ? ""
-                           : "its code is for " + machine().code.triple +
-                                 "; expected cpu:riscv64 or a machine file of "
-                                 "that kind";
+std::string CPUTarget::whyNoObject(bool forBare) const {
+  if (isBare(machine()) == forBare)
+    return "";
+  return "its code is for " + machine().code.triple +
+         (forBare ? "; expected cpu:riscv64 or a machine file of that kind"
+                  : "; --emit=riscv-object makes an object file of it");
 }
 
 LogicalResult CPUTarget::addToObject(ModuleOp program,
@@ -143,16 +144,19 @@ FailureOr<std::string> CPUTarget::writeObject(ModuleOp program,
   auto compiled = compileModule(object, machine());
   if (!compiled)
     return emitError(program.getLoc()) << llvm::toString(compiled.takeError());
+  bool hasSystem = !isBare(machine());
   for (const std::string &symbol : compiled->undefinedSymbols) {
-    if (symbol == "memcpy" || symbol == "memset")
+    if (symbol == "memcpy" || symbol == "memset" ||
+        (hasSystem && (isLibc(symbol) || isLibm(symbol))))
       continue;
     auto kernel =
         program.lookupSymbol<exec::KernelOp>(callerOf(*compiled, symbol));
     if (options.refused)
       *options.refused = true;
     return emitError(kernel ? kernel.getLoc() : program.getLoc())
-           << "its code calls '" << symbol
-           << "', and an object may call memcpy and memset alone";
+           << "its code calls '" << symbol << "', and an object may call "
+           << (hasSystem ? "C's functions on memory and its mathematics alone"
+                         : "memcpy and memset alone");
   }
   return std::string(compiled->object.begin(), compiled->object.end());
 }

@@ -43,25 +43,6 @@ Expected<MemoryFile> makeArchive(llvm::ArrayRef<KernelObject> objects) {
   return MemoryFile::create("kernels.a", (*archive)->getBuffer());
 }
 
-/// libc is part of every process.
-bool isLibc(llvm::StringRef symbol) {
-  return llvm::is_contained({"memcpy", "memset", "memmove", "memcmp"}, symbol);
-}
-
-/// The functions of C's <math.h> that upstream's lowerings call, for double
-/// and with an f for float; sincos, which every Linux has besides, is what LLVM
-/// makes of both.
-bool isLibm(llvm::StringRef symbol) {
-  static const std::set<llvm::StringRef> functions = {
-      "acos",   "acosh", "asin", "asinh", "atan", "atan2", "atanh",     "cbrt",
-      "ceil",   "cos",   "cosh", "erf",   "erfc", "exp",   "exp2",      "expm1",
-      "fabs",   "floor", "fma",  "fmax",  "fmin", "fmod",  "ldexp",     "log",
-      "log10",  "log1p", "log2", "pow",   "rint", "round", "roundeven", "sin",
-      "sincos", "sinh",  "sqrt", "tan",   "tanh", "trunc"};
-  return functions.count(symbol) ||
-         (symbol.ends_with("f") && functions.count(symbol.drop_back()));
-}
-
 /// Everything that is written to a pipe, until its last writer closes it.
 void readAll(int descriptor, std::string &out) {
   char piece[65536];
@@ -105,6 +86,21 @@ Expected<std::string> runLinker(std::vector<std::string> arguments) {
   return image;
 }
 } // namespace
+
+bool ashlar::cpu::isLibc(llvm::StringRef symbol) {
+  return llvm::is_contained({"memcpy", "memset", "memmove", "memcmp"}, symbol);
+}
+
+bool ashlar::cpu::isLibm(llvm::StringRef symbol) {
+  static const std::set<llvm::StringRef> functions = {
+      "acos",   "acosh", "asin", "asinh", "atan", "atan2", "atanh",     "cbrt",
+      "ceil",   "cos",   "cosh", "erf",   "erfc", "exp",   "exp2",      "expm1",
+      "fabs",   "floor", "fma",  "fmax",  "fmin", "fmod",  "ldexp",     "log",
+      "log10",  "log1p", "log2", "pow",   "rint", "round", "roundeven", "sin",
+      "sincos", "sinh",  "sqrt", "tan",   "tanh", "trunc"};
+  return functions.count(symbol) ||
+         (symbol.ends_with("f") && functions.count(symbol.drop_back()));
+}
 
 Expected<std::string>
 ashlar::cpu::linkImage(llvm::ArrayRef<KernelObject> objects,

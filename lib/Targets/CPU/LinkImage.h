@@ -11,6 +11,12 @@ namespace ashlar::cpu {
 llvm::Expected<std::string> linkImage(llvm::ArrayRef<KernelObject> objects,
                                       const MachineModel &machine);
 
+/// What is part of every process; and the functions of C's <math.h> that
+/// upstream's lowerings call, for double and with an f for float; sincos, which
+/// every Linux has besides, is what LLVM makes of both.
+bool isLibc(llvm::StringRef symbol);
+bool isLibm(llvm::StringRef symbol);
+
 } // namespace ashlar::cpu
 
 #endif // ASHLAR_LIB_TARGETS_CPU_LINKIMAGE_H

@@ -116,7 +116,10 @@ FailureOr<ProgramBinary> SystolicTarget::emit(ModuleOp program,
   return binary;
 }
 
-std::string SystolicTarget::whyNoObject() const {
+std::string SystolicTarget::whyNoObject(bool isBare) const {
+  if (!isBare)
+    return "its commands are those of a bare core; --emit=riscv-object makes "
+           "an object file of them";
   return whyNoCore(streamMachine(machine()));
 }
 

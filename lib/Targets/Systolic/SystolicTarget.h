@@ -21,7 +21,7 @@ public:
   std::optional<double> nanoseconds(mlir::Operation *contract) const override;
   mlir::FailureOr<ProgramBinary> emit(mlir::ModuleOp program,
                                       const EmitOptions &options) override;
-  std::string whyNoObject() const override;
+  std::string whyNoObject(bool isBare) const override;
   mlir::LogicalResult addToObject(mlir::ModuleOp program,
                                   const EmitOptions &options,
                                   llvm::Module &object) override;

@@ -2,6 +2,7 @@
 """Ashlar's C library; see the package `ashlar`."""
 
 from collections.abc import Generator, Sequence
+import os
 from typing import Any, NoReturn, SupportsIndex
 
 
@@ -42,10 +43,14 @@ class Runtime:
     name no other; make your own for other numbers of threads.
     """
 
-    def __init__(self, threads: int = 0) -> None:
+    def __init__(self, threads: int = 0, signature_keys: Sequence[str | os.PathLike[str] | bytes] = ()) -> None:
         """
         threads: default of sessions; 0: as many as CPUs are allowed.
-        Raises InvalidArgument beyond 4096.
+        signature_keys: public keys of Ed25519, each 32 bytes or the name of a PEM
+        file. With any, modules are loaded only if one of them has signed them; what
+        is not is Unsupported, what was altered Corrupt.
+
+        Raises InvalidArgument beyond 4096 threads, Unsupported without libsodium.
         """
 
     def __reduce_ex__(self, protocol: SupportsIndex, /) -> NoReturn: ...

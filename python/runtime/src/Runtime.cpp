@@ -11,9 +11,12 @@ using namespace ashlar::python;
 
 static std::atomic<uint64_t> runtimes{0};
 
-Runtime::Runtime(uint32_t threads) : number(++runtimes) {
+Runtime::Runtime(uint32_t threads, const std::string &keys)
+    : number(++runtimes) {
   ashlar_runtime_options_t options = ASHLAR_RUNTIME_OPTIONS_INIT;
   options.threads = threads;
+  options.signature_keys = keys.data();
+  options.signature_key_count = keys.size() / ASHLAR_SIGNATURE_KEY_BYTES;
   check(ashlar_runtime_create(&options, handle.out()));
 }
 
@@ -69,15 +72,26 @@ void python::bindRuntime(nb::module_ &module) {
   runtime
       .def(
           "__init__",
-          [](Runtime *runtime, nb::object threads) {
-            new (runtime)
-                Runtime(nb::cast<uint32_t>(nb::module_::import_("ashlar._sizes")
-                                               .attr("thread_count")(threads)));
+          [](Runtime *runtime, nb::object threads, nb::object keys) {
+            auto count =
+                nb::cast<uint32_t>(nb::module_::import_("ashlar._sizes")
+                                       .attr("thread_count")(threads));
+            auto raw = nb::cast<nb::bytes>(nb::module_::import_("ashlar._keys")
+                                               .attr("signature_keys")(keys));
+            new (runtime) Runtime(count, std::string(raw.c_str(), raw.size()));
           },
           nb::arg("threads").none() = 0,
-          nb::sig("def __init__(self, threads: int = 0) -> None"),
+          nb::arg("signature_keys").none() = nb::tuple(),
+          nb::sig("def __init__(self, threads: int = 0, signature_keys: "
+                  "collections.abc.Sequence[str | os.PathLike[str] | bytes] = "
+                  "()) -> None"),
           "threads: default of sessions; 0: as many as CPUs are allowed.\n"
-          "Raises InvalidArgument beyond 4096.")
+          "signature_keys: public keys of Ed25519, each 32 bytes or the name "
+          "of a PEM\nfile. With any, modules are loaded only if one of them "
+          "has signed them; what\nis not is Unsupported, what was altered "
+          "Corrupt.\n\n"
+          "Raises InvalidArgument beyond 4096 threads, Unsupported without "
+          "libsodium.")
       .def_prop_ro(
           "device_names",
           [](const Runtime &runtime) {

@@ -4,12 +4,14 @@
 
 #include "Handle.h"
 #include "Status.h"
+#include <string>
 
 namespace ashlar::python {
 
 class Runtime {
 public:
-  explicit Runtime(uint32_t threads);
+  /// `keys`: as the runtime takes them; empty: anybody's modules are loaded.
+  Runtime(uint32_t threads, const std::string &keys);
   ashlar_runtime_t *get() const { return handle.get(); }
   /// Of no other in this process.
   uint64_t id() const { return number; }

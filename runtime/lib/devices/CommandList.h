@@ -6,6 +6,8 @@
 #ifndef ASHLAR_RUNTIME_LIB_DEVICES_COMMANDLIST_H
 #define ASHLAR_RUNTIME_LIB_DEVICES_COMMANDLIST_H
 
+#include "../Clock.h"
+
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -169,15 +171,18 @@ public:
   const std::string &failureReason() const { return reason; }
 
   /// For another run. Who cancels meanwhile may come too late.
-  void reset(uint64_t newDeadline);
-  /// Nanoseconds of the monotonic clock; 0: none.
+  void reset(const Clock &clock, uint64_t newDeadline);
+  /// Of the clock; 0: none.
   uint64_t deadlineTime() const { return deadline; }
+
+  const Clock &clock() const { return time; }
 
   std::shared_ptr<Trace> trace; // null: nothing is recorded
 
 private:
   bool isLate() const;
 
+  Clock time;
   uint64_t deadline = 0;
   mutable std::atomic<bool> stop{false};
   mutable std::atomic<bool> late{false};

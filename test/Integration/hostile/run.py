@@ -312,6 +312,62 @@ def modules(suite, places):
                              [], may_succeed=True)
 
 
+def signed_modules(suite, places):
+    """Modules that are not what somebody trusted has signed."""
+    with tempfile.TemporaryDirectory() as temporary:
+        work = pathlib.Path(temporary)
+        for name in ("mine", "other"):
+            for command in (
+                    ["genpkey", "-algorithm", "ed25519", "-out", f"{name}.pem"],
+                    ["pkey", "-in", f"{name}.pem", "-pubout", "-out",
+                     f"{name}.pub"]):
+                subprocess.run(["openssl", *command], cwd=work, check=True,
+                               capture_output=True)
+        right = ["--input=image=random", f"--signature-key={work}/mine.pub"]
+        modules = {}
+        for name, flags in {
+                "plain": [], "good": [f"--sign-key={work}/mine.pem"],
+                "strange": [f"--sign-key={work}/other.pem"]}.items():
+            modules[name] = work / f"{name}.ash"
+            suite.run([suite.bin / "ashlar-compile", DIGITS / "digits.onnx",
+                       "--shape=image=1x1x8x8", "-o", modules[name], *flags],
+                      work)
+        code, text, faults = suite.run(
+            [suite.bin / "ashlar-run", modules["good"], *right], work)
+        suite.verdict("control: the signed example runs",
+                      faults + ([f"ended with {code}"] if code else []), text,
+                      work)
+        suite.refuse_run("signed-not", work, modules["plain"], right,
+                         ["--sign-key", "[UNSUPPORTED]"])
+        suite.refuse_run("signed-by-another", work, modules["strange"], right,
+                         ["add it if you trust", "[UNSUPPORTED]"])
+        for name, key, words in (
+                ("gone", work / "gone.pub", ["gone.pub"]),
+                ("private", work / "mine.pem", ["mine.pem", "-pubout"]),
+                ("module", modules["good"], ["good.ash"])):
+            suite.refuse_run(f"signed-key-{name}", work, modules["good"],
+                             ["--input=image=random",
+                              f"--signature-key={key}"], words)
+        content = modules["good"].read_bytes()
+        random = np.random.default_rng(4)
+        bad = work / "bad.ash"
+        size = len(content)
+        for cut in (1, 64, 111, 112, 113, size // 2):
+            # A header that says so, too, as one who cuts can write it.
+            short = bytearray(content[:size - cut])
+            short[40:48] = (size - cut).to_bytes(8, "little")
+            bad.write_bytes(short)
+            suite.refuse_run(f"signed-cut-{cut}", work, bad, right,
+                             ["signature"])
+        flips = set(range(0, 64, 5)) | set(range(size - 112, size, 5))
+        flips |= {int(c) for c in random.integers(0, size, places)}
+        for place in sorted(flips):
+            changed = bytearray(content)
+            changed[place] ^= int(random.integers(1, 256))
+            bad.write_bytes(changed)
+            suite.refuse_run(f"signed-changed-at-{place}", work, bad, right)
+
+
 def strange_files(suite):
     """FIFOs, sockets, devices and folders wherever a tool reads a file."""
     with tempfile.TemporaryDirectory() as temporary:
@@ -384,6 +440,12 @@ def main():
         suite.refuse_model(refusal)
     outputs(suite)
     modules(suite, places=60)
+    if not (suite.bin / "ashlar-run").exists():
+        suite.skip("signed", "ashlar-run is not built")
+    elif not shutil.which("openssl"):
+        suite.skip("signed", "openssl, which makes keys, is not installed")
+    else:
+        signed_modules(suite, places=60)
     strange_files(suite)
     if not arguments.only:
         verdicts, faults = mutations.run(

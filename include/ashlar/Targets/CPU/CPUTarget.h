@@ -18,7 +18,7 @@ public:
                                       const EmitOptions &options) override;
 
   std::string whyNoModule() const override;
-  std::string whyNoObject() const override;
+  std::string whyNoObject(bool isBare) const override;
   mlir::LogicalResult addToObject(mlir::ModuleOp program,
                                   const EmitOptions &options,
                                   llvm::Module &object) override;

@@ -224,6 +224,21 @@ typedef struct ashlar_logger_t {
               const char *message);
 } ashlar_logger_t;
 
+/* An embedder's own time in place of the system's monotonic clock: of
+ * deadlines, of waits with a limit, of statistics and traces. now_ns gives
+ * nanoseconds from any moment on and never goes back. Any thread, several at
+ * the same time, also while the library holds locks: it must not call back.
+ * Waits look at it once a millisecond of the system's time. */
+typedef struct ashlar_clock_t {
+  void *context; /* stays as long as the runtime and all events of it */
+  uint64_t (*now_ns)(void *context);
+} ashlar_clock_t;
+
+/* Bytes of a public key of Ed25519. */
+#define ASHLAR_SIGNATURE_KEY_BYTES 32
+
+/* The library takes no random numbers, so there is no source of them to give.
+ */
 typedef struct ashlar_runtime_options_t {
   size_t size;
   uint32_t threads; /* default of sessions; 0: as many as CPUs are allowed */
@@ -244,11 +259,23 @@ typedef struct ashlar_runtime_options_t {
    * Whoever may write to it runs code in this process. NULL or "": nothing is
    * written; copied. */
   const char *driver_cache;
+  /* Whom to trust: public keys of Ed25519, one behind the other; copied. With
+   * any, a module is loaded or checked only if one of them has signed all of
+   * its bytes (ashlar-compile --sign-key), and before anything but its header
+   * is looked at: else UNSUPPORTED (not signed, or by another key) or CORRUPT
+   * (altered or cut off), with "signature" as the place. Each load reads the
+   * whole file then. 0: signatures are not looked at. libsodium checks them,
+   * which must be installed: UNSUPPORTED, with "options.signature_keys" as the
+   * place, where it is not. */
+  const void *signature_keys;
+  size_t signature_key_count;  /* each of ASHLAR_SIGNATURE_KEY_BYTES */
+  const ashlar_clock_t *clock; /* NULL: the system's; copied */
 } ashlar_runtime_options_t;
 #define ASHLAR_RUNTIME_OPTIONS_INIT                                            \
-  {sizeof(ashlar_runtime_options_t), 0, 0, 0, 0, 0, 0, 0, 0}
+  {sizeof(ashlar_runtime_options_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
-/* options may be NULL. Opens no device. INVALID_ARGUMENT, INTERNAL. */
+/* options may be NULL. Opens no device. INVALID_ARGUMENT, UNSUPPORTED,
+ * INTERNAL. */
 ASHLAR_API ashlar_status_t ashlar_runtime_create(
     const ashlar_runtime_options_t *options, ashlar_runtime_t **out_runtime);
 ASHLAR_API void ashlar_runtime_release(ashlar_runtime_t *runtime);
@@ -841,7 +868,8 @@ ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_module_cost_t) == 48);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_histogram_t) == 208);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_stats_t) == 480);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_tensor_info_t) == 296);
-ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_runtime_options_t) == 56);
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_clock_t) == 16);
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_runtime_options_t) == 80);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_virtual_device_options_t) == 24);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_budget_statistics_t) == 104);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_load_options_t) == 64);

@@ -56,6 +56,22 @@ typedef struct ashlar_module_header_t {
   uint8_t reserved[16];  /* zero */
 } ashlar_module_header_t;
 
+/* The last bytes of a signed module, which its header's file_size counts. They
+ * lie in no section, so that who does not look for them passes over them. */
+#define ASHLAR_MODULE_SIGNATURE_MAGIC                                          \
+  "\x89"                                                                       \
+  "ASHSIG\n"
+#define ASHLAR_MODULE_SIGNATURE_VERSION 1
+#define ASHLAR_MODULE_SIGNATURE_ED25519 1
+typedef struct ashlar_module_signature_t {
+  uint8_t magic[8];
+  uint16_t version;
+  uint16_t algorithm;
+  uint32_t size; /* 112 */
+  uint8_t public_key[32];
+  uint8_t signature[64]; /* of all bytes of the file before it */
+} ashlar_module_signature_t;
+
 #ifdef __cplusplus
 #define ASHLAR_LAYOUT_ASSERT(condition) static_assert(condition, #condition)
 #else
@@ -71,6 +87,9 @@ ASHLAR_LAYOUT_ASSERT(offsetof(ashlar_module_header_t, index_size) == 24);
 ASHLAR_LAYOUT_ASSERT(offsetof(ashlar_module_header_t, index_hash) == 32);
 ASHLAR_LAYOUT_ASSERT(offsetof(ashlar_module_header_t, file_size) == 40);
 ASHLAR_LAYOUT_ASSERT(offsetof(ashlar_module_header_t, reserved) == 48);
+
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_module_signature_t) == 112);
+ASHLAR_LAYOUT_ASSERT(offsetof(ashlar_module_signature_t, signature) == 48);
 
 #undef ASHLAR_LAYOUT_ASSERT
 

@@ -43,7 +43,7 @@ void CpuQueue::runPart(const Walk &walk, size_t index, int64_t begin,
   RunControl &control = walk.control;
   const Command &command = list.commands[index];
   void *const *pointers = list.pointers.data() + command.firstPointer;
-  uint64_t start = control.trace ? Trace::now() : 0;
+  uint64_t start = control.trace ? control.trace->now() : 0;
   if (command.kind == Command::Copy) {
     int64_t from = begin * copyPieceBytes;
     int64_t to = std::min(end * copyPieceBytes, command.extent);
@@ -62,7 +62,8 @@ void CpuQueue::runPart(const Walk &walk, size_t index, int64_t begin,
       control.fail(uint32_t(index), code);
   }
   if (control.trace)
-    control.trace->record(list.labels[index], worker, start, Trace::now());
+    control.trace->record(list.labels[index], worker, start,
+                          control.trace->now());
 }
 
 void CpuQueue::walkAlone(const Walk &walk) {

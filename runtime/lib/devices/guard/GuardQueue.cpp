@@ -121,10 +121,10 @@ Status GuardWork::run(GuardMemory &memory, RunControl &control) const {
   for (const Step &step : steps) {
     if (control.stopped())
       break;
-    uint64_t start = control.trace ? Trace::now() : 0;
+    uint64_t start = control.trace ? control.trace->now() : 0;
     run(step, control);
     if (control.trace && step.label)
-      control.trace->record(step.label, 0, start, Trace::now());
+      control.trace->record(step.label, 0, start, control.trace->now());
   }
   memory.close(ranges);
   return {};

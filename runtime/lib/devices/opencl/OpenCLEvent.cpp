@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "../../Trace.h"
+#include "../../Clock.h"
 #include "OpenCLQueue.h"
 
 #include <chrono>
@@ -30,7 +30,7 @@ Code OpenCLEvent::await(EventId marker, uint64_t timeoutNanoseconds, bool &came,
   const Functions &cl = device.cl;
   bool isForever = timeoutNanoseconds == UINT64_MAX;
   Code waited = isForever ? cl.WaitForEvents(1, &marker) : 0;
-  uint64_t start = Trace::now();
+  uint64_t start = monotonicTime();
   // Nobody who hurries waits with a limit, so it is enough to look in.
   for (uint64_t pause = 10;; pause = pause < 500 ? 2 * pause : pause) {
     Code state = 0;
@@ -44,7 +44,7 @@ Code OpenCLEvent::await(EventId marker, uint64_t timeoutNanoseconds, bool &came,
     if (waited != 0 || code != 0)
       return waited != 0 ? waited : code;
     came = state == 0;
-    if (came || (!isForever && Trace::now() - start >= timeoutNanoseconds))
+    if (came || (!isForever && monotonicTime() - start >= timeoutNanoseconds))
       return 0;
     std::this_thread::sleep_for(std::chrono::microseconds(pause));
   }

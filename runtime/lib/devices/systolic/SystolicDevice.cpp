@@ -220,7 +220,7 @@ void Queue::dispatch(const CommandList &list, size_t index,
   std::unique_ptr<Timing> timing;
   uint64_t start = 0;
   if (control.trace) {
-    start = Trace::now();
+    start = control.trace->now();
     timing = std::make_unique<Timing>(*loaded.machine,
                                       loaded.kernel->regions.size());
     observe(*timing, *control.trace, loaded, start);
@@ -233,7 +233,7 @@ void Queue::dispatch(const CommandList &list, size_t index,
     }
   }
   if (control.trace)
-    control.trace->record(list.labels[index], 0, start, Trace::now());
+    control.trace->record(list.labels[index], 0, start, control.trace->now());
 }
 
 void Queue::submit(const Submission &given) {
