@@ -274,8 +274,7 @@ struct Writer : Visitor {
       return;
     for (OpOperand &use : op->getResult(0).getUses()) {
       auto loop = dyn_cast<scf::ForOp>(use.getOwner());
-      if (!loop || !loop->hasAttr(commandsAttrName) ||
-          use.get() != loop.getUpperBound())
+      if (!loop || &use != &loop.getUpperBoundMutable())
         continue;
       Builder b(op->getContext());
       loop->setAttr(exec::attributeSizesAttrName,

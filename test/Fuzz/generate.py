@@ -9,13 +9,15 @@ import ops_elementwise
 import ops_integers
 import ops_movement
 import ops_products
+import ops_recurrent
 import ops_windows
 from choose import between, pick, shape, size
 from graph import Graph, Refused
 
 FAMILIES = {"elementwise": ops_elementwise, "products": ops_products,
             "windows": ops_windows, "axes": ops_axes,
-            "movement": ops_movement, "integers": ops_integers}
+            "movement": ops_movement, "integers": ops_integers,
+            "recurrent": ops_recurrent}
 # What kinds of networks there are: how likely each family is.
 MIXTURES = [
     {"elementwise": 3, "products": 3, "windows": 0, "axes": 2, "movement": 2,
@@ -29,6 +31,9 @@ MIXTURES = [
     {"elementwise": 1, "products": 1, "windows": 1, "axes": 1, "movement": 1,
      "integers": 1},
 ]
+# Of few seeds, so that those of all others stay as they are.
+LOOPS = {"elementwise": 2, "products": 1, "windows": 0, "axes": 1,
+         "movement": 1, "integers": 0.1, "recurrent": 4}
 
 
 def weighted(graph, pairs):
@@ -60,6 +65,8 @@ def generate(seed):
     """The graph of a seed, and its outputs. Always the same."""
     graph = Graph(np.random.default_rng(seed))
     mixture = pick(graph, MIXTURES)
+    if np.random.default_rng([seed, 9]).random() < 0.08:
+        mixture = LOOPS
     makers = {name: [(m, w) for m, w in module.MAKERS]
               for name, module in FAMILIES.items()}
     make_sources(graph, mixture)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "KernelBody.h"
+#include "ashlar/Dialects/Exec/Utils/ControlFlow.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -127,6 +128,40 @@ Value KernelBody::sizeConstant(arith::ConstantOp constant) {
   return arith::SIToFPOp::create(b, type, value);
 }
 
+/// A loop whose end, or what its steps compute, hangs on sizes.
+LogicalResult KernelBody::writeLoop(scf::ForOp loop) {
+  SmallVector<Value> initial;
+  for (Value value : loop.getInitArgs())
+    initial.push_back(mapping.lookupOrDefault(value));
+  auto all = loop->getAttrOfType<DictionaryAttr>(exec::attributeSizesAttrName);
+  auto ends = all ? all.getAs<ArrayAttr>(upperBoundName) : ArrayAttr();
+  Value end = ends ? getValueOrCreateConstantIndexOp(
+                         b, b.getLoc(), size(cast<exec::SizeAttr>(ends[0])))
+                   : mapping.lookupOrDefault(loop.getUpperBound());
+  auto copy =
+      scf::ForOp::create(b, mapping.lookupOrDefault(loop.getLowerBound()), end,
+                         mapping.lookupOrDefault(loop.getStep()), initial);
+  mapping.map(loop.getBody()->getArguments(), copy.getBody()->getArguments());
+  mapping.map(loop.getResults(), copy.getResults());
+  OpBuilder::InsertionGuard guard(b);
+  // Without values to carry, a loop is made with its end.
+  if (!initial.empty())
+    b.setInsertionPointToEnd(copy.getBody());
+  else
+    b.setInsertionPoint(copy.getBody()->getTerminator());
+  for (Operation &op : loop.getBody()->without_terminator())
+    if (failed(write(op)))
+      return failure();
+  if (initial.empty())
+    return success();
+  b.setLoc(loop.getLoc());
+  SmallVector<Value> next;
+  for (Value value : loop.getBody()->getTerminator()->getOperands())
+    next.push_back(mapping.lookupOrDefault(value));
+  scf::YieldOp::create(b, next);
+  return success();
+}
+
 LogicalResult KernelBody::write(Operation &op) {
   b.setLoc(op.getLoc());
   auto define = [&](Value value) { mapping.map(op.getResult(0), value); };
@@ -143,11 +178,15 @@ LogicalResult KernelBody::write(Operation &op) {
       inside |= inner != &op && (inner->hasAttr(exec::sizesAttrName) ||
                                  inner->hasAttr(exec::attributeSizesAttrName));
     });
+    if (inside && isa<scf::ForOp>(op))
+      return writeLoop(cast<scf::ForOp>(op));
     if (inside)
       return refuse(op);
     b.clone(op, mapping);
     return success();
   }
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return writeLoop(loop);
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
     if (!hasSizes && !elements) {
@@ -199,10 +238,14 @@ LogicalResult KernelBody::write(Operation &op) {
   }
   if (auto slice = dyn_cast<OffsetSizeAndStrideOpInterface>(op);
       slice && isa<tensor::ExtractSliceOp, tensor::InsertSliceOp>(op)) {
-    if (!slice.getOffsets().empty() || !slice.getSizes().empty() ||
-        !slice.getStrides().empty())
+    if (!slice.getSizes().empty() || !slice.getStrides().empty())
       return refuse(op);
     auto offsets = numbers(&op, "static_offsets", slice.getStaticOffsets());
+    // Those that a loop counts.
+    for (auto [offset, fixed, value] :
+         llvm::zip(offsets, slice.getStaticOffsets(), slice.getMixedOffsets()))
+      if (ShapedType::isDynamic(fixed))
+        offset = mapping.lookupOrDefault(cast<Value>(value));
     auto lengths = numbers(&op, "static_sizes", slice.getStaticSizes());
     auto strides = numbers(&op, "static_strides", slice.getStaticStrides());
     if (auto from = dyn_cast<tensor::ExtractSliceOp>(op))

@@ -8,6 +8,7 @@
 
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/SetVector.h"
@@ -46,6 +47,7 @@ private:
                      llvm::ArrayRef<mlir::OpFoldResult> lengths);
   mlir::Value sizeConstant(mlir::arith::ConstantOp constant);
   mlir::LogicalResult write(mlir::Operation &op);
+  mlir::LogicalResult writeLoop(mlir::scf::ForOp loop);
   mlir::LogicalResult refuse(mlir::Operation &op);
 
   exec::DispatchOp dispatch;

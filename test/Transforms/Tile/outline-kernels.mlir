@@ -145,3 +145,35 @@ func.func @empty(%x: tensor<3x0x5xf32>) -> tensor<3x0x5xf32> {
   }
   return %r : tensor<3x0x5xf32>
 }
+
+// -----
+
+// A loop ends where a size says, which is said at the loop; what it carries and
+// the slices of its steps are as large as their sizes.
+#n = #exec.size<affine_map<()[s0] -> (s0)>, largest = 8>
+#t = #exec.size<affine_map<()[s0, s1] -> (s1)>, largest = 4>
+// CHECK-LABEL: func.func @steps
+// CHECK: func.func private @k0_kernel_body
+// CHECK-SAME: %[[N:[a-z0-9]+]]: index {exec.size = #exec.size<#{{.*}}, largest = 8>}
+// CHECK-SAME: %[[T:[a-z0-9]+]]: index {exec.size = #exec.size<#{{.*}}, largest = 4>}
+// CHECK: %[[X:.*]] = bufferization.to_tensor {{.*}} to tensor<?xf32>
+// CHECK: %[[ROWS:.*]] = bufferization.to_tensor {{.*}} to tensor<?x?xf32>
+// CHECK: scf.for %[[I:.*]] = %{{.*}} to %[[T]] step %{{.*}} iter_args(%[[S:.*]] = %[[X]]) -> (tensor<?xf32>)
+// CHECK: tensor.extract_slice %[[ROWS]][%[[I]], 0] [1, %[[N]]] [1, 1] : tensor<?x?xf32> to tensor<?xf32>
+// CHECK: %[[R:.*]] = linalg.add
+// CHECK: scf.yield %[[R]] : tensor<?xf32>
+func.func @steps(%x: tensor<8xf32> {exec.sizes = [#n]}, %rows: tensor<4x8xf32> {exec.sizes = [#t, #n]}) -> tensor<8xf32> {
+  %a = exec.dispatch(%x, %rows) {exec.sizes = [[#n]]} : (tensor<8xf32>, tensor<4x8xf32>) -> tensor<8xf32> {
+  ^bb0(%u: tensor<8xf32>, %v: tensor<4x8xf32>):
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c4 = arith.constant {exec.attribute_sizes = {value = [#t]}} 4 : index
+    %r = scf.for %i = %c0 to %c4 step %c1 iter_args(%s = %u) -> tensor<8xf32> {
+      %row = tensor.extract_slice %v[%i, 0] [1, 8] [1, 1] {exec.sizes = [[#n]], exec.attribute_sizes = {static_sizes = [#exec.size<1>, #n]}} : tensor<4x8xf32> to tensor<8xf32>
+      %m = linalg.add {exec.sizes = [[#n]]} ins(%s, %row : tensor<8xf32>, tensor<8xf32>) outs(%s : tensor<8xf32>) -> tensor<8xf32>
+      scf.yield %m : tensor<8xf32>
+    } {exec.sizes = [[#n]], exec.attribute_sizes = {upperBound = [#t]}}
+    exec.yield %r : tensor<8xf32>
+  }
+  return %a : tensor<8xf32>
+}
