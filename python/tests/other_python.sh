@@ -15,6 +15,8 @@
 set -euo pipefail
 wheels=$1 folder=$2 python=$3
 shift 3
+# Or pip takes what lies there for installed.
+unset PYTHONPATH
 rm -rf "$folder"
 "$python" -m venv "$folder"
 "$folder/bin/python" -m pip install --quiet --disable-pip-version-check \
