@@ -30,7 +30,7 @@ protected:
     here = std::make_unique<ModuleBytes>(sampleModule().build());
   }
 
-  /// Loads, runs twice and unloads, all of it anew.
+  /// Loads, runs twice, traced the second time, and unloads, all of it anew.
   ashlar_status_t serve(const ModuleBytes &file, const char *device) {
     return serve(file, device, said);
   }
@@ -50,6 +50,9 @@ protected:
     if (status.code == ASHLAR_OK)
       status = ashlar_session_create(module, nullptr, &two, &session);
     for (int round = 0; round < 2 && status.code == ASHLAR_OK; ++round) {
+      if (round == 1)
+        EXPECT_EQ(ashlar_trace_start(runtime, tracePath.c_str()).code,
+                  ASHLAR_OK);
       SampleArguments a;
       status = ashlar_session_run(session, "main", a.inputs, 2, a.outputs, 1);
       if (status.code == ASHLAR_OK)
@@ -75,6 +78,7 @@ protected:
   OpenCLShim *shim = nullptr;
   std::unique_ptr<ModuleBytes> here, there;
   std::string said;
+  const std::string tracePath = testing::TempDir() + "/ashlar_shim_trace.json";
 };
 
 } // namespace ashlar::test

@@ -2,9 +2,12 @@
 //
 // Modules on the device opencl, through the C API.
 
+#include "Json.h"
 #include "Loaded.h"
 #include "NeedsOpenCL.h"
 
+#include <fstream>
+#include <sstream>
 #include <thread>
 
 using namespace ashlar::test;
@@ -118,6 +121,49 @@ TEST_F(OpenCL, SessionsOnTwoThreadsDoNotMeet) {
   std::thread other([&] { serve(100); });
   serve(7);
   other.join();
+}
+
+TEST_F(OpenCL, ATraceSaysWhenKernelsRan) {
+  loadThere(sampleModule());
+  start(2);
+  const std::string path = testing::TempDir() + "/ashlar_opencl_trace.json";
+  auto run = [&] {
+    SampleArguments a;
+    ASSERT_OK(ashlar_session_run(session, "main", a.inputs, 2, a.outputs, 1));
+    a.expectResult();
+  };
+  run();
+  ASSERT_OK(ashlar_trace_start(runtime, path.c_str()));
+  for (int i = 0; i < 3; ++i)
+    run();
+  ASSERT_OK(ashlar_trace_stop(runtime));
+  run();
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  std::remove(path.c_str());
+  Json trace = JsonReader(text.str()).read();
+  double process = -1;
+  std::vector<const Json *> runs, kernels;
+  for (const Json &event : trace["traceEvents"].items) {
+    if (event["name"].text == "process_name" &&
+        event["args"]["name"].text.rfind("opencl:0 (", 0) == 0)
+      process = event["pid"].value;
+    if (event["name"].text == "run main")
+      runs.push_back(&event);
+  }
+  for (const Json &event : trace["traceEvents"].items)
+    if (event["ph"].text == "X" && event["pid"].value == process)
+      kernels.push_back(&event);
+  ASSERT_EQ(runs.size(), 3u) << text.str();
+  ASSERT_GE(kernels.size(), 3u) << text.str();
+  // Each within some run; clocks of two devices agree to a millisecond.
+  for (const Json *kernel : kernels) {
+    double begin = (*kernel)["ts"].value, end = begin + (*kernel)["dur"].value;
+    EXPECT_TRUE(std::any_of(runs.begin(), runs.end(), [&](const Json *each) {
+      double from = (*each)["ts"].value;
+      return begin >= from - 1000 && end <= from + (*each)["dur"].value + 1000;
+    })) << text.str();
+  }
 }
 
 TEST_F(OpenCL, MemoryIsChargedAndGivenBack) {

@@ -62,8 +62,14 @@ enum : uint32_t {
   programBinaries = 0x1166,
   programBuildLog = 0x1183,
   kernelNumArgs = 0x1191,
-  eventExecutionStatus = 0x11D3
+  eventExecutionStatus = 0x11D3,
+  profilingQueued = 0x1280,
+  profilingStart = 0x1282,
+  profilingEnd = 0x1283
 };
+
+/// Of a command queue: its events know when they ran.
+constexpr uint64_t queueProfiling = 2;
 
 #define ASHLAR_OPENCL_WAITS uint32_t, const EventId *, EventId *
 
@@ -113,6 +119,8 @@ enum : uint32_t {
   F(Code, Finish, (CommandQueue))                                              \
   F(Code, WaitForEvents, (uint32_t, const EventId *))                          \
   F(Code, GetEventInfo, (EventId, uint32_t, size_t, void *, size_t *))         \
+  F(Code, GetEventProfilingInfo,                                               \
+    (EventId, uint32_t, size_t, void *, size_t *))                             \
   F(Code, RetainEvent, (EventId))                                              \
   F(Code, ReleaseEvent, (EventId))                                             \
   F(void *, GetExtensionFunctionAddressForPlatform, (Platform, const char *))  \

@@ -3,6 +3,7 @@
 // The half of OpenCLQueue that submits commands: include/ashlar/runtime/
 // opencl_abi.h says what a kernel is given.
 
+#include "../../Trace.h"
 #include "OpenCLQueue.h"
 
 #include <algorithm>
@@ -46,9 +47,9 @@ private:
 };
 } // namespace
 
-/// Where something fails, `call` is what.
+/// Where something fails, `call` is what. The event may be null: nobody asks.
 Code OpenCLQueue::launch(const CommandList &list, uint32_t index,
-                         const char *&call) {
+                         EventId *outEvent, const char *&call) {
   const Command &command = list.commands[index];
   auto &kernel = *static_cast<const OpenCLKernel *>(command.kernel);
   Kernel object = nullptr;
@@ -81,11 +82,14 @@ Code OpenCLQueue::launch(const CommandList &list, uint32_t index,
                        : size_t(std::min<int64_t>(command.extent, workers)),
                all = groups * threads;
   return cl.EnqueueNDRangeKernel(queue, object, 1, nullptr, &all, &threads, 0,
-                                 nullptr, nullptr);
+                                 nullptr, outEvent);
 }
 
 Status OpenCLQueue::submit(const Submission &given) {
   const CommandList &list = given.list;
+  const std::shared_ptr<Trace> &trace = given.control.trace;
+  if (trace)
+    ASHLAR_RETURN_IF_ERROR(startProfiling());
   bool hasLaunched = false;
   for (size_t i = given.range.begin;
        i < given.range.end && !given.control.stopped(); ++i) {
@@ -103,8 +107,14 @@ Status OpenCLQueue::submit(const Submission &given) {
         ASHLAR_RETURN_IF_ERROR(expectFaults(given.control));
       hasLaunched = true;
       const char *call;
-      Code code = launch(list, uint32_t(i), call);
+      EventId event = nullptr;
+      const uint64_t handed = trace ? trace->now() : 0;
+      Code code = launch(list, uint32_t(i), trace ? &event : nullptr, call);
       ASHLAR_RETURN_IF_ERROR(check(call, code));
+      if (event) {
+        std::lock_guard<std::mutex> lock(mutex);
+        traced.add(trace, list.labels[i], event, handed);
+      }
     }
   }
   return check("clFlush", cl.Flush(queue));

@@ -19,6 +19,22 @@ Status OpenCLQueue::start() {
                : device.lacksMemory("clCreateBuffer", code, sizeof(noFault));
 }
 
+/// Drivers may take longer for queues whose events know when they ran, so there
+/// is such a one from the first trace on.
+Status OpenCLQueue::startProfiling() {
+  if (unprofiled)
+    return {};
+  ASHLAR_RETURN_IF_ERROR(finish());
+  Code code = 0;
+  CommandQueue other =
+      cl.CreateCommandQueue(device.context, device.id, queueProfiling, &code);
+  if (!other)
+    return device.failed("clCreateCommandQueue", code);
+  // Who waits for an event of before may still ask the first one.
+  unprofiled = queue.exchange(other);
+  return {};
+}
+
 OpenCLQueue::~OpenCLQueue() {
   if (fault)
     (void)finish();
@@ -26,8 +42,9 @@ OpenCLQueue::~OpenCLQueue() {
     cl.ReleaseKernel(each.object);
   if (fault)
     cl.ReleaseMemObject(fault);
-  if (queue)
-    cl.ReleaseCommandQueue(queue);
+  for (CommandQueue each : {queue.load(), unprofiled})
+    if (each)
+      cl.ReleaseCommandQueue(each);
 }
 
 /// What is under way ends first: the caller takes its memory back. Nobody looks
@@ -36,6 +53,7 @@ Status OpenCLQueue::lose(const char *call, Code code) {
   {
     std::lock_guard<std::mutex> lock(mutex);
     control = nullptr;
+    traced.drop();
   }
   cl.Finish(queue);
   return device.failed(call, code);
@@ -83,8 +101,10 @@ Status OpenCLQueue::lookAtFault(uint64_t seenLaunches) {
     RunControl *told = control;
     if (!told)
       return {};
-    if (seenLaunches == launches)
+    if (seenLaunches == launches) {
       control = nullptr;
+      traced.tell();
+    }
     int32_t code = int32_t(seenFault[ASHLAR_OPENCL_STATUS_FAULT]);
     if (code == 0)
       return {};

@@ -8,6 +8,7 @@
 #define ASHLAR_RUNTIME_LIB_DEVICES_OPENCL_OPENCLQUEUE_H
 
 #include "OpenCLProgram.h"
+#include "OpenCLTrace.h"
 #include "ashlar/runtime/opencl_abi.h"
 
 namespace ashlar::runtime {
@@ -41,7 +42,8 @@ class OpenCLQueue {
 public:
   OpenCLQueue(OpenCLDevice &device, const QueueOptions &options)
       : device(device), cl(device.cl), workers(options.workers),
-        scratch(options.scratch), scratchBytes(options.scratchBytes) {}
+        scratch(options.scratch), scratchBytes(options.scratchBytes),
+        traced(device) {}
   ~OpenCLQueue();
   OpenCLQueue(const OpenCLQueue &) = delete;
   Status start();
@@ -59,7 +61,8 @@ private:
     return static_cast<opencl::Memory>(address.base);
   }
   opencl::Code launch(const CommandList &list, uint32_t index,
-                      const char *&call);
+                      opencl::EventId *outEvent, const char *&call);
+  Status startProfiling();
   Status expectFaults(RunControl &run);
   opencl::Code copyWithin(DeviceAddress to, DeviceAddress from, uint64_t size);
   opencl::Code kernelFor(const OpenCLKernel &kernel, opencl::Kernel &out);
@@ -76,7 +79,8 @@ private:
   const uint32_t workers;
   const DeviceAddress scratch;
   const uint64_t scratchBytes; // of one worker
-  opencl::CommandQueue queue = nullptr;
+  std::atomic<opencl::CommandQueue> queue{nullptr};
+  opencl::CommandQueue unprofiled = nullptr; // what it was before a trace
   opencl::Memory fault = nullptr;
 
   struct OwnKernel {
@@ -90,6 +94,7 @@ private:
   RunControl *control = nullptr; // null: there are none
   uint64_t launches = 0;         // of all times
   uint32_t seenFault[ASHLAR_OPENCL_STATUS_WORDS] = {};
+  OpenCLTrace traced;
 };
 
 } // namespace ashlar::runtime
