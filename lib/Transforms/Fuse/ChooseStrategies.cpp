@@ -547,9 +547,9 @@ struct ChooseStrategies
       return packRows(op);
     const MachineModel &own = companions[device - 1].machine;
     if (!op.getStrategyAttr() && !chooseByLevels(op, own))
-      recordPrediction(op, chooseStrategy(op, own, /*tuning=*/nullptr,
-                                          openSizes, /*columns=*/0,
-                                          scratchBytes));
+      recordPrediction(op,
+                       chooseStrategy(op, own, /*tuning=*/nullptr, openSizes,
+                                      /*columns=*/0, scratchBytes));
   }
   /// Where groups of threads or arrays compute one part together; whether no
   /// other way is to be looked for.
@@ -650,12 +650,10 @@ Prediction ashlar::predictStrategy(tile::ContractOp op,
   return prediction;
 }
 
-std::unique_ptr<Pass>
-ashlar::createChooseStrategiesPass(const MachineModel &machine,
-                                   std::shared_ptr<StrategyTuning> tuning,
-                                   bool openSizes, int64_t scratchBytes,
-                                   std::shared_ptr<FirstChoices> choices,
-                                   std::vector<CompanionDevice> companions) {
+std::unique_ptr<Pass> ashlar::createChooseStrategiesPass(
+    const MachineModel &machine, std::shared_ptr<StrategyTuning> tuning,
+    bool openSizes, int64_t scratchBytes, std::shared_ptr<FirstChoices> choices,
+    std::vector<CompanionDevice> companions) {
   return std::make_unique<ChooseStrategies>(
       machine, std::move(tuning), openSizes, scratchBytes, std::move(choices),
       std::move(companions));

@@ -15,13 +15,12 @@ class StrategyTuning;
 /// may be null. With `openSizes`, nothing depends on what divides a size; what
 /// `choices` knows is kept to, otherwise noted; it may be null. What a worker
 /// keeps for itself is held to `scratchBytes` where that is not 0. Those of
-/// `companions` that lower their own kernels have strategies for their machines.
-std::unique_ptr<mlir::Pass>
-createChooseStrategiesPass(const MachineModel &machine,
-                           std::shared_ptr<StrategyTuning> tuning,
-                           bool openSizes, int64_t scratchBytes,
-                           std::shared_ptr<FirstChoices> choices,
-                           std::vector<CompanionDevice> companions = {});
+/// `companions` that lower their own kernels have strategies for their
+/// machines.
+std::unique_ptr<mlir::Pass> createChooseStrategiesPass(
+    const MachineModel &machine, std::shared_ptr<StrategyTuning> tuning,
+    bool openSizes, int64_t scratchBytes, std::shared_ptr<FirstChoices> choices,
+    std::vector<CompanionDevice> companions = {});
 std::unique_ptr<mlir::Pass>
 createFormWinogradPass(const MachineModel &machine,
                        std::shared_ptr<StrategyTuning> tuning, bool openSizes,
