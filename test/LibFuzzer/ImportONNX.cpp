@@ -32,6 +32,9 @@ static std::string fileOf(const uint8_t *data, size_t size) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   std::string path = fileOf(data, size);
+  // A node may become a loop nest with its names and types; a context with all
+  // dialects takes some megabytes.
+  ashlar::fuzz::MemoryBound bound(size, 4096, int64_t(64) << 20);
   // Types and attributes stay as long as a context.
   MLIRContext context(MLIRContext::Threading::DISABLED);
   unsigned errors = 0;
