@@ -40,6 +40,12 @@
 // SAME: error: -o mine.pem is the signing key; give the module another name
 // RUN: sh -c 'ashlar-compile %s --until=fuse --sign-key=mine.pem 2>out; test $? -eq 2' && FileCheck %s --check-prefix=NOTHING < out
 // NOTHING: ashlar-compile: --sign-key signs a module; leave it out where none is made
+// Where libsodium cannot be opened, only those who ask for it are told.
+// RUN: sh -c 'mkdir lib && echo no > lib/libsodium.so.23 && echo no > lib/libsodium.so.26'
+// RUN: sh -c 'LD_LIBRARY_PATH=lib ashlar-run y.ash --input=arg0=random --signature-key=mine.pub 2>out; test $? -eq 1' && FileCheck %s --check-prefix=SODIUM < out
+// RUN: sh -c 'LD_LIBRARY_PATH=lib ashlar-compile %s -o z.ash --sign-key=mine.pem 2>out; test $? -eq 1' && FileCheck %s --check-prefix=SODIUM < out
+// SODIUM: libsodium.so.23 or .26 cannot be opened: install libsodium (Debian: libsodium23)
+// RUN: env LD_LIBRARY_PATH=lib ashlar-run y.ash --input=arg0=random
 // RUN: not ls z.ash
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %e = tensor.empty() : tensor<4xf32>

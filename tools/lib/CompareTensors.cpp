@@ -117,6 +117,9 @@ static void printPart(const Tensor &tensor, size_t dimension, int64_t first,
 std::string printTensor(const std::string &name, const Tensor &tensor) {
   std::string text = name + " " + ashlar_element_type_name(tensor.type()) +
                      " " + shapeText(tensor.shape()) + "\n";
+  // As NumPy: rows of nothing may be any number.
+  if (tensor.count() == 0)
+    return text + "[]\n";
   printPart(tensor, 0, 0, text);
   return text + "\n";
 }
