@@ -5,7 +5,6 @@
 // input and something new joined behind it, which leaves nothing to compute for
 // what was there before.
 #include "ashlar/Dialects/Exec/Utils/States.h"
-#include "ashlar/Support/Remarks.h"
 #include "ashlar/Transforms/Simplify/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
