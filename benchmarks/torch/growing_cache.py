@@ -3,6 +3,10 @@
 """A prompt, then 128 tokens one at a time, through one module whose cache
 grows from nothing: the tokens are ONNX Runtime's.
 
+With --in-place the cache is a state (ashlar-compile --state): its memory is
+allocated once, in its largest size, and each call puts what is new behind what
+is there. The calls go through the C API.
+
 Needs the environment of open_sizes.py:
 
   torch/bin/python benchmarks/torch/growing_cache.py --build build
@@ -19,10 +23,12 @@ import warnings
 import numpy as np
 import onnxruntime
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parents[1] / "test" / "Driver" / "Inputs")]
 warnings.filterwarnings("ignore")
 
 from architectures import write  # noqa: E402
+from in_place import InPlace  # noqa: E402
 
 PROMPT, STEPS = 8, 128
 
@@ -45,11 +51,11 @@ def call(build, module, work, values, outputs):
             for name in outputs]
 
 
-def decode(names, compute):
+def decode(names, compute, empty):
     """The tokens that `compute` finds likeliest, each after all before it, and
     what it said of each."""
     tokens = np.arange(PROMPT, dtype=np.int64)[None]
-    cache = {name: np.zeros((1, 4, 0, 16), np.float32) for name in names}
+    cache = {name: empty for name in names}
     found, logits = [], []
     for _ in range(STEPS + 1):
         scores, *kept = compute({"tokens": tokens, **cache})
@@ -65,22 +71,39 @@ def main():
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, required=True)
-    build = parser.parse_args().build.resolve()
+    parser.add_argument("--in-place", action="store_true",
+                        help="the cache stays in one place")
+    arguments = parser.parse_args()
+    build = arguments.build.resolve()
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
         model, module = work / "model.onnx", work / "open.ash"
         made = write("GPT with a cache", model)
         names = [name for name in made.inputs if name != "tokens"]
-        print(run(build / "bin/ashlar-compile", model, "-o", module,
-                  f"--dim=B=1..1,T=1..{PROMPT},P=0..{PROMPT + STEPS - 1}"),
-              end="")
+        empty = np.zeros((1, 4, 0, 16), np.float32)
         session = onnxruntime.InferenceSession(
             str(model), providers=["CPUExecutionProvider"])
         outputs = [output.name for output in session.get_outputs()]
-        ours, near = decode(names, lambda values: call(
-            build, module, work, values, outputs))
-        theirs, exact = decode(names,
-                               lambda values: session.run(None, values))
+        states = [f"--state={a}={b}" for a, b in zip(names, outputs[1:])
+                  if arguments.in_place]
+        print(run(build / "bin/ashlar-compile", model, "-o", module, *states,
+                  f"--dim=B=1..1,T=1..{PROMPT},P=0..{PROMPT + STEPS - 1}"),
+              end="")
+        if arguments.in_place:
+            place = InPlace(build / "lib" / "libashlar_runtime.so", module)
+            print(f"{len(place.states)} states in {place.bytes()} bytes, "
+                  "allocated once")
+
+            def step(values):
+                found = place.run({name: value.shape if name in names else value
+                                   for name, value in values.items()})
+                return [found[name] for name in outputs]
+            ours, near = decode(names, step, empty)
+        else:
+            ours, near = decode(names, lambda values: call(
+                build, module, work, values, outputs), empty)
+        theirs, exact = decode(names, lambda values: session.run(
+            None, values), empty)
     error = np.abs(near - exact).max() / np.abs(exact).max()
     same = sum(a == b for a, b in zip(ours, theirs))
     print(f"{same} of {len(theirs)} tokens are equal, of which "

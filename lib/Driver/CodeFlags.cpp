@@ -46,6 +46,8 @@ ashlar::codeFlags(const CompileOptions &options,
       text += (i ? "x" : "") + std::to_string(dim);
     flags.push_back(text);
   }
+  for (const CompileOptions::State &state : options.states)
+    flags.push_back("--state=" + state.input + "=" + state.output);
   for (auto &[name, numbers] : options.values)
     flags.push_back("--value=" + name + "=" + llvm::join(numbers, ","));
   return flags;

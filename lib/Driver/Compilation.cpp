@@ -8,6 +8,7 @@
 #include "HashModel.h"
 #include "ImportModel.h"
 #include "PrintDiagnostic.h"
+#include "States.h"
 #include "TargetOptions.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Driver/StageTrace.h"
@@ -336,6 +337,10 @@ CompileResult Compilation::run() {
   auto simplify = [&]() -> LogicalResult {
     if (hooks.beforeSimplify)
       hooks.beforeSimplify(*module);
+    if (!options.states.empty() &&
+        (!markStates(*module, options, log) ||
+         failed(runPipeline(*module, buildStatesPipeline))))
+      return refuse();
     if (failed(runPipeline(*module, buildSimplifyPipeline)))
       return failure();
     bool refused = false;

@@ -3,6 +3,7 @@
 #include "CompilePieces.h"
 #include "SizeSearch.h"
 #include "SizedCompilation.h"
+#include "States.h"
 
 using namespace mlir;
 using namespace ashlar;
@@ -99,10 +100,14 @@ static FormTrial tryForSizes(const CompileOptions &options,
   return found;
 }
 
-CompileResult ashlar::compileForSizes(const CompileOptions &options,
+CompileResult ashlar::compileForSizes(const CompileOptions &given,
                                       const CompileHooks &hooks,
                                       llvm::raw_ostream &out,
                                       llvm::raw_ostream &log) {
+  CompileOptions options = given;
+  if (CompileResult read = findLargestStates(options, hooks, log);
+      read.status != CompileStatus::Done)
+    return read;
   FormTrial found = tryForSizes(options, hooks, out, log);
   if (found.result.status == CompileStatus::Refused &&
       options.memoryBudget != 0 && !options.exactConvolution) {

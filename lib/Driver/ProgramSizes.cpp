@@ -2,6 +2,7 @@
 #include "ProgramSizes.h"
 #include "FoldLargeConstants.h"
 #include "ashlar/Dialects/Exec/Utils/ControlFlow.h"
+#include "ashlar/Dialects/Exec/Utils/States.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Support/ModelNodes.h"
 #include "ashlar/Support/Remarks.h"
@@ -151,9 +152,16 @@ void visitProgram(ModuleOp program, Visitor &visitor) {
     visitor.structure(op->getName().getStringRef());
     if (auto entry = dyn_cast<func::FuncOp>(op)) {
       for (BlockArgument argument : entry.getArguments())
-        visitValue(argument, visitor);
+        if (auto shape = entry.getArgAttrOfType<DenseI64ArrayAttr>(
+                argument.getArgNumber(), stateShapeAttrName))
+          visitor.dims(argument, shape.asArrayRef());
+        else
+          visitValue(argument, visitor);
       for (auto [i, type] : llvm::enumerate(entry.getResultTypes()))
-        if (auto tensor = dyn_cast<RankedTensorType>(type))
+        if (auto shape = entry.getResultAttrOfType<DenseI64ArrayAttr>(
+                i, stateShapeAttrName))
+          visitor.resultDims(entry, i, shape.asArrayRef());
+        else if (auto tensor = dyn_cast<RankedTensorType>(type))
           visitor.resultDims(entry, i, tensor.getShape());
       return;
     }
@@ -234,7 +242,10 @@ struct Writer : Visitor {
       return;
     if (auto argument = dyn_cast<BlockArgument>(value)) {
       cast<func::FuncOp>(argument.getOwner()->getParentOp())
-          .setArgAttr(argument.getArgNumber(), exec::sizesAttrName, sizes);
+          .setArgAttr(argument.getArgNumber(),
+                      isState(argument) ? StringRef(stateSizesAttrName)
+                                        : StringRef(exec::sizesAttrName),
+                      sizes);
       return;
     }
     auto result = cast<OpResult>(value);
@@ -249,7 +260,11 @@ struct Writer : Visitor {
   void resultDims(func::FuncOp entry, unsigned result,
                   ArrayRef<int64_t> shape) override {
     if (ArrayAttr sizes = take(entry.getContext(), shape))
-      entry.setResultAttr(result, exec::sizesAttrName, sizes);
+      entry.setResultAttr(result,
+                          entry.getResultAttr(result, stateShapeAttrName)
+                              ? StringRef(stateSizesAttrName)
+                              : StringRef(exec::sizesAttrName),
+                          sizes);
   }
   void attribute(Operation *op, StringAttr name,
                  ArrayRef<int64_t> numbers) override {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "SizedCompilation.h"
+#include "States.h"
 #include "ashlar/Transforms/Fuse/FirstChoices.h"
 #include "mlir/IR/Builders.h"
 
@@ -33,6 +34,8 @@ CompileResult SizedCompilation::readAt(const SizePoint &point, Stage until,
   if (progress)
     progress->show("reading the model at " + spell(point) + " (" +
                    std::to_string(++reads) + ")");
+  if (!roomy.empty())
+    fixed.states = roomy;
   fixed.stopEarly = true;
   fixed.until = until;
   fixed.remarks.clear();
@@ -226,6 +229,21 @@ void SizedCompilation::findSizedOps() {
     }
 }
 
+/// A state is the same place at all sizes that are looked at, also beyond the
+/// largest. Where the model is none there, these are not looked at.
+void SizedCompilation::makeRoom() {
+  SizePoint far;
+  for (const SizeRange &range : options.sizes)
+    far.push_back(range.maximum +
+                  6 * SizeFormulas::largestDivisor * range.step);
+  std::vector<CompileOptions::State> found = options.states;
+  if (readStates(optionsAt(options, far), hooks, found, llvm::nulls()).status ==
+      CompileStatus::Done)
+    roomy = std::move(found);
+  else
+    ends.assign(options.sizes.size(), true);
+}
+
 /// Looks at sizes along each symbol by itself: a whole period of each division
 /// that could be there, beyond the largest size or, where the model is another
 /// one there, below; then at some along all symbols.
@@ -310,6 +328,8 @@ CompileResult SizedCompilation::study() {
   };
   begin("reading the model beside its largest sizes");
   findSizedOps();
+  if (!options.states.empty())
+    makeRoom();
   CompileResult result = readAll();
   if (result.status != CompileStatus::Done)
     return result;

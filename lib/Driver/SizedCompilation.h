@@ -69,6 +69,7 @@ private:
 
   // SizedCompilation.cpp
   void findSizedOps();
+  void makeRoom();
   CompileResult readAll();
   bool take(const SizePoint &point);
   CompileResult readAt(const SizePoint &point, Stage until, View &view,
@@ -105,6 +106,7 @@ private:
   mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
   std::vector<bool> ends; ///< empty: none
   SizedOps sizedOps;
+  std::vector<CompileOptions::State> roomy; ///< states where the model is read
   std::vector<SizePoint> points;
   std::vector<View> seen; ///< at each point
   Formulas graphFormulas, foldedFormulas;

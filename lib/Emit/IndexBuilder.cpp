@@ -4,6 +4,7 @@
 #include "PredictTime.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "ashlar/Dialects/Exec/Utils/States.h"
 #include "ashlar/Machine/MachineFile.h"
 #include "ashlar/Support/ModelNodes.h"
 #include "ashlar/Support/Remarks.h"
@@ -177,10 +178,25 @@ private:
   llvm::StringMap<std::pair<unsigned, exec::KernelOp>> kernelsOfPiece;
 };
 
+/// Of a state after its change, the largest shape is that of its place: so its
+/// elements lie.
+static int64_t largestDim(DictionaryAttr described, unsigned dim,
+                          int64_t largest) {
+  return described.get(stateAttrName)
+             ? cast<RankedTensorType>(
+                   described.getAs<TypeAttr>("tensor").getValue())
+                   .getDimSize(dim)
+             : largest;
+}
+
 Offset<fb::TensorDescription> IndexBuilder::tensor(DictionaryAttr described) {
   Shape shape;
-  for (exec::SizeAttr dim : dimsOf(described))
-    shape.push_back(size(dim));
+  for (auto [i, dim] : llvm::enumerate(dimsOf(described)))
+    shape.push_back(dim.isConstant()
+                        ? size(dim)
+                        : size(exec::SizeAttr::get(
+                              dim.getFormula(), dim.getMap().getNumSymbols(),
+                              largestDim(described, i, dim.getLargest()))));
   return tensor(described, shape);
 }
 
@@ -190,11 +206,17 @@ Offset<fb::TensorDescription> IndexBuilder::tensor(DictionaryAttr described,
       cast<RankedTensorType>(described.getAs<TypeAttr>("tensor").getValue());
   auto name = described.getAs<StringAttr>("ashlar.name");
   auto element = described.getAs<StringAttr>("ashlar.type");
-  return fb::CreateTensorDescription(b, b.CreateString(name ? name.str() : ""),
-                                     element
-                                         ? elementType(element.getValue())
-                                         : elementType(type.getElementType()),
-                                     b.CreateVector(shape));
+  flatbuffers::Optional<uint64_t> stateBytes = flatbuffers::nullopt;
+  flatbuffers::Optional<uint32_t> stateInput = flatbuffers::nullopt;
+  if (described.get(stateShapeAttrName))
+    stateBytes = uint64_t(byteSize(type));
+  if (auto input = described.getAs<IntegerAttr>(stateAttrName))
+    stateInput = uint32_t(input.getInt());
+  return fb::CreateTensorDescription(
+      b, b.CreateString(name ? name.str() : ""),
+      element ? elementType(element.getValue())
+              : elementType(type.getElementType()),
+      b.CreateVector(shape), stateBytes, stateInput);
 }
 
 IndexBuilder::Tensors IndexBuilder::tensors(ArrayAttr described) {
@@ -236,7 +258,9 @@ IndexBuilder::Tensors IndexBuilder::wholeOutputs(unsigned number) {
       SmallVector<exec::SizeAttr> ofPieces;
       for (const SmallVector<exec::SizeAttr> &own : dims)
         ofPieces.push_back(own[dim]);
-      auto [formula, largest] = joinDims(pieces, ofPieces);
+      auto [formula, most] = joinDims(pieces, ofPieces);
+      int64_t largest =
+          largestDim(cast<DictionaryAttr>(output), unsigned(dim), most);
       shape.push_back(formula ? size(formula, largest) : size(largest));
     }
     all.push_back(tensor(cast<DictionaryAttr>(output), shape));
@@ -442,10 +466,12 @@ IndexBuilder::programEntry(exec::ProgramOp program, unsigned entry,
   for (const MemoryNeeds::Companion &other : needs.companions)
     companions.push_back(fb::CreateCompanionContract(
         b, other.weights, other.code, other.arena, other.arenaLowerBound));
-  auto contract = fb::CreateContract(b, needs.weights, needs.code, needs.arena,
-                                     needs.arenaLowerBound, needs.outputs,
-                                     needs.staging, needs.scratch, needs.peak(),
-                                     b.CreateVector(companions));
+  auto contract = fb::CreateContract(
+      b, needs.weights, needs.code, needs.arena, needs.arenaLowerBound,
+      needs.outputs, needs.staging, needs.scratch, needs.peak(),
+      b.CreateVector(companions),
+      needs.state == 0 ? flatbuffers::nullopt
+                       : flatbuffers::Optional<uint64_t>(needs.state));
   std::vector<Offset<fb::ArenaBuffer>> buffers;
   if (auto listed = program->getAttrOfType<ArrayAttr>(exec::buffersAttrName))
     for (auto buffer : listed.getAsRange<ArrayAttr>()) {
@@ -528,6 +554,15 @@ Offset<fb::Program> IndexBuilder::program(unsigned number, unsigned &section) {
     features.push_back(ASHLAR_MODULE_FEATURE_PIECES);
     others = b.CreateVector(further);
   }
+  auto hasState = [](exec::ProgramOp entry) {
+    return llvm::any_of(entry.getOutputs(), [](Attribute described) {
+      return bool(cast<DictionaryAttr>(described).get(stateAttrName));
+    });
+  };
+  if (llvm::any_of(modules, [&](ModuleOp module) {
+        return llvm::any_of(module.getOps<exec::ProgramOp>(), hasState);
+      }))
+    features.push_back(ASHLAR_MODULE_FEATURE_STATE);
   auto hasBlock = [](exec::KernelOp kernel) { return bool(kernel.getBlock()); };
   if (llvm::any_of(modules, [&](ModuleOp module) {
         return llvm::any_of(module.getOps<exec::KernelOp>(), hasBlock);

@@ -2,6 +2,7 @@
 #include "ashlar/Emit/MemoryNeeds.h"
 #include "IndexBuilder.h"
 #include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Dialects/Exec/Utils/States.h"
 #include "ashlar/Support/Remarks.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -51,19 +52,19 @@ MemoryNeeds ashlar::memoryNeedsOf(exec::ProgramOp program,
                                 binary.companions[i].image.size(),
                                 uint64_t(program.getCompanionArenaBytes(i)),
                                 uint64_t(program.getCompanionLowerBound(i))});
-  auto alignedBytes = [](ArrayAttr tensors) {
+  auto alignedBytes = [](ArrayAttr tensors, bool ofStates = false) {
     uint64_t bytes = 0;
-    for (Attribute described : tensors)
-      bytes += llvm::alignTo(byteSize(cast<DictionaryAttr>(described)
-                                          .getAs<TypeAttr>("tensor")
-                                          .getValue()),
-                             64);
+    for (auto described : tensors.getAsRange<DictionaryAttr>())
+      if (bool(described.get(stateShapeAttrName)) == ofStates)
+        bytes += llvm::alignTo(
+            byteSize(described.getAs<TypeAttr>("tensor").getValue()), 64);
     return bytes;
   };
   // An output is the session's own or, where the caller's memory is not
   // aligned, staged: its bytes are needed once.
   needs.outputs = alignedBytes(program.getOutputs());
   needs.staging = alignedBytes(program.getInputs());
+  needs.state = alignedBytes(program.getInputs(), /*ofStates=*/true);
   needs.arena = program.getArenaBytes();
   needs.arenaLowerBound = program.getArenaLowerBoundBytes();
   needs.code = binary.image.size();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "PieceShapes.h"
+#include "ashlar/Dialects/Exec/Utils/States.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -104,9 +105,16 @@ SmallVector<exec::ProgramOp> ashlar::entryOfPieces(const ModulePieces &pieces,
 }
 
 SmallVector<exec::SizeAttr> ashlar::dimsOf(DictionaryAttr described) {
-  if (auto open = described.getAs<ArrayAttr>(exec::sizesAttrName))
-    return llvm::to_vector(open.getAsRange<exec::SizeAttr>());
+  for (StringRef name :
+       {StringRef(stateSizesAttrName), StringRef(exec::sizesAttrName)})
+    if (auto open = described.getAs<ArrayAttr>(name))
+      return llvm::to_vector(open.getAsRange<exec::SizeAttr>());
   SmallVector<exec::SizeAttr> dims;
+  if (auto shape = described.getAs<DenseI64ArrayAttr>(stateShapeAttrName)) {
+    for (int64_t dim : shape.asArrayRef())
+      dims.push_back(exec::SizeAttr::get(described.getContext(), dim));
+    return dims;
+  }
   auto type =
       cast<RankedTensorType>(described.getAs<TypeAttr>("tensor").getValue());
   for (int64_t dim : type.getShape())

@@ -89,6 +89,8 @@ static Status describeTensor(
   filled.rank = uint32_t(count(tensor.shape()));
   if (!maximumShape(tensor, filled.maximum, filled.maximum_bytes))
     return corrupt("the largest shape overflows", filled.name);
+  if (tensor.state_input())
+    filled.state_input = *tensor.state_input();
   for (uint32_t i = 0; i < filled.rank; ++i)
     filled.shape[i] =
         isConstantSize(*tensor.shape()->Get(i)) ? filled.maximum[i] : -1;

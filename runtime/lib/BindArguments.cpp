@@ -50,6 +50,7 @@ Status BoundCall::checkInput(const ashlar_tensor_t &tensor, uint32_t index) {
   auto at = [&] { return placeOf("inputs", index, wanted); };
   uint64_t bytes = 0;
   ASHLAR_RETURN_IF_ERROR(checkShape(entry, tensor, index, bytes));
+  bytes = wanted.state_bytes().value_or(bytes);
   if (tensor.capacity < bytes)
     return invalidArgument(
         concat("the shape ", shapeText(tensor.shape, tensor.rank), " needs ",
@@ -61,7 +62,29 @@ Status BoundCall::checkInput(const ashlar_tensor_t &tensor, uint32_t index) {
   argument.bytes = bytes;
   argument.caller = tensor.data;
   argument.device = tensor.device;
-  return argument.device ? checkDevice(argument, at()) : Status();
+  if (argument.device)
+    ASHLAR_RETURN_IF_ERROR(checkDevice(argument, at()));
+  if (wanted.state_bytes() && !usableInPlace(argument))
+    return invalidArgument("it is a state; expected memory that is aligned to "
+                           "64 bytes, where the module's inputs are",
+                           at());
+  return {};
+}
+
+/// A state stays where it is.
+Status BoundCall::placeState(ashlar_tensor_t &tensor, uint32_t index,
+                             uint32_t input) {
+  const Argument &before = inputArguments[input];
+  if (tensor.data && tensor.data != before.caller)
+    return invalidArgument(
+        concat("it is the state that input ", input, ", '",
+               entry.entry->inputs()->Get(input)->name()->string_view(),
+               "', becomes; give it that input's data, or NULL"),
+        placeOf("outputs", index, outputOf(index)));
+  if (!tensor.data)
+    tensor.capacity = before.bytes;
+  tensor.data = before.caller;
+  return {};
 }
 
 Status BoundCall::checkInputs(ConstTensorSpan inputs) {
@@ -97,8 +120,12 @@ Status BoundCall::checkOutputs(TensorSpan outputs) {
     return invalidArgument("outputs is NULL", "outputs");
   for (uint32_t i = 0; i < outputs.count; ++i) {
     const fb::TensorDescription &given = outputOf(i);
-    const ashlar_tensor_t &tensor = outputs.tensors[i];
+    ashlar_tensor_t &tensor = outputs.tensors[i];
     Argument &argument = outputArguments[i];
+    if (auto input = given.state_input()) {
+      ASHLAR_RETURN_IF_ERROR(placeState(tensor, i, *input));
+      tensor.device = inputArguments[*input].device;
+    }
     auto at = [&] { return placeOf("outputs", i, given); };
     if (!evaluateShape(given, symbols.data(), argument.shape, argument.bytes))
       return corrupt("the shape overflows for these inputs", at());
@@ -149,8 +176,10 @@ Status BoundCall::checkOverlap() const {
                                     "'; give it memory of its own"),
                              placeOf("outputs", i, outputOf(uint32_t(i))));
     };
+    auto state = outputOf(uint32_t(i)).state_input();
     for (uint32_t j = 0; j < inputArguments.size(); ++j)
-      if (meets(inputArguments[j]))
+      if (state != flatbuffers::Optional<uint32_t>(j) &&
+          meets(inputArguments[j]))
         return refuse("input", j, *entry.entry->inputs()->Get(j));
     for (uint32_t j = 0; j < i; ++j)
       if (meets(outputArguments[j]))

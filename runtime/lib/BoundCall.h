@@ -78,6 +78,7 @@ private:
   // BindArguments.cpp
   Status checkInputs(ConstTensorSpan inputs);
   Status checkInput(const ashlar_tensor_t &tensor, uint32_t index);
+  Status placeState(ashlar_tensor_t &tensor, uint32_t index, uint32_t input);
   Status readSymbols(ConstTensorSpan inputs);
   const fb::TensorDescription &outputOf(uint32_t index) const;
   Status checkOutputs(TensorSpan outputs);

@@ -24,6 +24,7 @@ ashlar_contract_t contractOfHost(const fb::Contract &contract) {
   out.staging_bytes = contract.staging_bytes();
   out.scratch_bytes_per_worker = contract.scratch_bytes_per_worker();
   out.peak_bytes = contract.peak_bytes();
+  out.state_bytes = contract.state_bytes().value_or(0);
   return out;
 }
 

@@ -120,9 +120,11 @@ Status verifyPiece(const fb::Module &module, const fb::Entry &entry,
     std::string place = concat("outputs[", i, "]");
     ASHLAR_RETURN_IF_ERROR(verifyTensor(module, own, place));
     if (own.type() != whole.type() ||
+        own.state_bytes() != whole.state_bytes() ||
+        own.state_input() != whole.state_input() ||
         count(own.shape()) != count(whole.shape()))
       return corrupt("a piece's output is of another type or rank than its "
-                     "entry's",
+                     "entry's, or another state",
                      place);
     int64_t most[ASHLAR_MAX_RANK], shape[ASHLAR_MAX_RANK];
     uint64_t bytes;

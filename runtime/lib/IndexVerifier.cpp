@@ -155,6 +155,21 @@ static Status verifyTensors(
   return {};
 }
 
+/// The two ends of a state have one place.
+static Status verifyStates(const fb::Entry &entry, const std::string &place) {
+  for (uint32_t i = 0; i < count(entry.outputs()); ++i) {
+    const fb::TensorDescription &output = *entry.outputs()->Get(i);
+    if (!output.state_bytes() && !output.state_input())
+      continue;
+    uint32_t number = output.state_input().value_or(UINT32_MAX);
+    if (number >= count(entry.inputs()) || !output.state_bytes() ||
+        entry.inputs()->Get(number)->state_bytes() != output.state_bytes())
+      return corrupt("an output is the state of no input of its bytes",
+                     concat(place, ".outputs[", i, "]"));
+  }
+  return {};
+}
+
 static Status verifyEntries(const fb::Module &module) {
   std::set<std::string_view> names;
   for (size_t i = 0; i < count(module.entries()); ++i) {
@@ -170,6 +185,7 @@ static Status verifyEntries(const fb::Module &module) {
         verifyTensors(module, entry->inputs(), place + ".inputs"));
     ASHLAR_RETURN_IF_ERROR(
         verifyTensors(module, entry->outputs(), place + ".outputs"));
+    ASHLAR_RETURN_IF_ERROR(verifyStates(*entry, place));
   }
   return {};
 }

@@ -49,6 +49,7 @@ static std::string reasonAgainst(
   for (uint32_t i = 0; i < count(features); ++i)
     if (auto feature = text(features->Get(i));
         feature != ASHLAR_MODULE_FEATURE_PIECES &&
+        feature != ASHLAR_MODULE_FEATURE_STATE &&
         feature != ASHLAR_MODULE_FORMAT_1_1 && !device.hasFeature(feature))
       missing += concat(missing.empty() ? "" : ", ", feature);
   if (!missing.empty())

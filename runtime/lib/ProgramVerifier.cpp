@@ -16,12 +16,15 @@
 namespace ashlar::runtime {
 
 /// Older runtimes would pass over it.
-static Status requireFormat11(const fb::Program &program, const char *what) {
+static Status requireFeature(const fb::Program &program, const char *what,
+                             const char *feature) {
   for (uint32_t i = 0; i < count(program.required_features()); ++i)
-    if (program.required_features()->Get(i)->string_view() ==
-        ASHLAR_MODULE_FORMAT_1_1)
+    if (program.required_features()->Get(i)->string_view() == feature)
       return {};
-  return corrupt(concat(what, " needs the feature " ASHLAR_MODULE_FORMAT_1_1));
+  return corrupt(concat(what, " needs the feature ", feature));
+}
+static Status requireFormat11(const fb::Program &program, const char *what) {
+  return requireFeature(program, what, ASHLAR_MODULE_FORMAT_1_1);
 }
 
 namespace {
@@ -452,6 +455,10 @@ Status EntryVerifier::verify() {
     return corrupt(concat("entry ", programEntry.entry(), " of ",
                           count(module.entries())));
   entry = module.entries()->Get(programEntry.entry());
+  for (uint32_t i = 0; i < count(entry->outputs()); ++i)
+    if (entry->outputs()->Get(i)->state_input())
+      ASHLAR_RETURN_IF_ERROR(
+          requireFeature(program, "a state", ASHLAR_MODULE_FEATURE_STATE));
   if (!programEntry.contract())
     return corrupt("the memory contract is missing");
   const fb::Contract &contract = *programEntry.contract();

@@ -36,6 +36,9 @@ bool addTensors(const Tensors *tensors, const ShapeOf &shapeOf, uint64_t &sum) {
   for (uint32_t i = 0; i < count(tensors); ++i) {
     int64_t shape[ASHLAR_MAX_RANK];
     uint64_t bytes = 0;
+    // A state is the caller's.
+    if (tensors->Get(i)->state_bytes())
+      continue;
     if (!shapeOf(*tensors->Get(i), shape, bytes) ||
         !bufferBytes(bytes, bytes) || !checkedAdd(sum, bytes, sum))
       return false;

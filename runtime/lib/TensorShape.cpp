@@ -27,13 +27,21 @@ bool shapeBytes(uint32_t type, const int64_t *shape, uint32_t rank,
   return true;
 }
 
+/// Of a state, its place; false where that is smaller than its elements.
+static bool placeState(const fb::TensorDescription &tensor, uint64_t &bytes) {
+  uint64_t elements = bytes;
+  bytes = tensor.state_bytes().value_or(bytes);
+  return bytes >= elements && bytes <= uint64_t(INT64_MAX);
+}
+
 bool evaluateShape(const fb::TensorDescription &tensor, const int64_t *symbols,
                    int64_t *shape, uint64_t &bytes) {
   uint32_t rank = uint32_t(count(tensor.shape()));
   for (uint32_t i = 0; i < rank; ++i)
     if (!evaluateSize(*tensor.shape()->Get(i), symbols, shape[i]))
       return false;
-  return shapeBytes(uint32_t(tensor.type()), shape, rank, bytes);
+  return shapeBytes(uint32_t(tensor.type()), shape, rank, bytes) &&
+         placeState(tensor, bytes);
 }
 
 bool maximumShape(const fb::TensorDescription &tensor, int64_t *shape,
@@ -46,7 +54,8 @@ bool maximumShape(const fb::TensorDescription &tensor, int64_t *shape,
     if (isConstantSize(size) && !evaluateSize(size, nullptr, shape[i]))
       return false;
   }
-  return shapeBytes(uint32_t(tensor.type()), shape, rank, bytes);
+  return shapeBytes(uint32_t(tensor.type()), shape, rank, bytes) &&
+         placeState(tensor, bytes);
 }
 
 bool isStatic(const fb::TensorDescription &tensor) {

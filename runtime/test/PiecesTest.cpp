@@ -242,6 +242,9 @@ TEST_F(Pieces, WhoseDescriptionIsUnsoundAreRefused) {
          [](ModuleBuilder &b, fb::ProgramEntryT &p) {
            p.outputs.push_back(std::move(copyOf(b.entry().outputs)[0]));
          });
+  refuse("or another state", [](ModuleBuilder &, fb::ProgramEntryT &p) {
+    p.outputs[0]->state_bytes = 1 << 20;
+  });
   refuse("of another type or rank", [](ModuleBuilder &, fb::ProgramEntryT &p) {
     p.outputs[0]->shape.push_back(constant(1));
   });

@@ -48,7 +48,7 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
   app.footer([] { return "\n" + describeTargets() + footer; });
   app.set_version_flag("--version", "ashlar-compile " ASHLAR_VERSION);
   std::string targets, until, emit, fuse, budget, precision, tolerance;
-  std::vector<std::string> shapes, values, sizes;
+  std::vector<std::string> shapes, values, sizes, states;
   app.add_option("MODEL", options.input, ".onnx, or .mlir on tensors");
   app.add_option("-o,--output", options.output, "The .ash file to write");
   app.add_option("--emit", emit,
@@ -78,6 +78,9 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
                  "Where no one form serves all sizes of --dim: at most so many "
                  "programs for parts of them (16); 1: refuse")
       ->check(CLI::Range(1u, 1024u));
+  app.add_option("--state", states,
+                 "INPUT=OUTPUT: what an input becomes, such as the cache of "
+                 "attention, is put behind it in its own memory; repeatable");
   app.add_flag("--exact-convolution", options.exactConvolution,
                "Convolutions as sums of products only, without transforms");
   app.add_option("--value", values,
@@ -180,6 +183,20 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
       return misuse("--value=" + value + ": expected NAME=16000 or NAME=0,2");
     if (!options.values.emplace(name, numbers).second)
       return misuse("--value gives '" + name + "' twice");
+  }
+  for (const std::string &state : states) {
+    size_t equals = state.rfind('=');
+    if (equals == std::string::npos || equals == 0 ||
+        equals + 1 == state.size())
+      return misuse("--state=" + state + ": expected INPUT=OUTPUT");
+    CompileOptions::State pair = {
+        state.substr(0, equals), state.substr(equals + 1), {}};
+    for (const CompileOptions::State &other : options.states)
+      if (other.input == pair.input || other.output == pair.output)
+        return misuse("--state gives '" +
+                      (other.input == pair.input ? pair.input : pair.output) +
+                      "' twice");
+    options.states.push_back(pair);
   }
   if (!targets.empty() && !parseTargets(targets, options.targets))
     return misuse("--target=" + targets + ": expected T[:PRESET][+...][,...]");

@@ -53,6 +53,8 @@ static void setFigures(Json &json, const ashlar_contract_t &contract) {
   json["staging_bytes"] = contract.staging_bytes;
   json["scratch_bytes_per_worker"] = contract.scratch_bytes_per_worker;
   json["peak_bytes"] = contract.peak_bytes;
+  if (contract.state_bytes)
+    json["state_bytes"] = contract.state_bytes;
 }
 
 std::string contractAtJson(const fb::Module &index, const fb::Entry &entry,

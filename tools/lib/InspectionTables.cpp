@@ -53,7 +53,10 @@ static std::string contractTable(const ashlar_contract_t &contract,
          line("outputs", contract.outputs_bytes, "if the session owns them") +
          line("staging", contract.staging_bytes, "if inputs are unaligned") +
          line("scratch", contract.scratch_bytes_per_worker, "per thread") +
-         companions + line("peak", contract.peak_bytes, "with one thread");
+         companions + line("peak", contract.peak_bytes, "with one thread") +
+         (contract.state_bytes
+              ? line("states", contract.state_bytes, "the caller's, besides")
+              : "");
 }
 
 /// Further devices apart.

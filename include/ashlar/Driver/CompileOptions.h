@@ -86,6 +86,13 @@ struct CompileOptions {
   /// Where no one form serves all sizes, the most programs for parts of them;
   /// 1: such sizes are refused.
   unsigned mostPieces = 16;
+  /// Inputs that become outputs in place, by their names, and the largest
+  /// shape of each at any size; empty: that which it has.
+  struct State {
+    std::string input, output;
+    std::vector<int64_t> shape;
+  };
+  std::vector<State> states;
   /// Convolutions are sums of products only, without Winograd's transforms.
   bool exactConvolution = false;
   /// Inputs that become constants: their elements as numbers, in order.

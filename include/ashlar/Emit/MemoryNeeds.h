@@ -12,6 +12,7 @@ namespace ashlar {
 struct MemoryNeeds {
   uint64_t weights = 0, code = 0, arena = 0, arenaLowerBound = 0, outputs = 0,
            staging = 0, scratch = 0;
+  uint64_t state = 0; ///< in the caller's memory, beside the peak
   /// Of a further device, which the figures above leave out.
   struct Companion {
     uint64_t weights = 0, code = 0, arena = 0, arenaLowerBound = 0;

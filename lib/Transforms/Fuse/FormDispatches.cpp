@@ -7,6 +7,7 @@
 #include "ashlar/Analysis/RowDims.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Dialects/Exec/Utils/ControlFlow.h"
+#include "ashlar/Dialects/Exec/Utils/States.h"
 #include "ashlar/Dialects/Exec/Utils/Views.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Support/Remarks.h"
@@ -165,8 +166,9 @@ public:
       ops.push_back(&op);
       auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
       if (slice && !isView(slice) && !isLoopSlice(slice) &&
-          isa_and_nonnull<tile::ContractOp, tile::WinogradOp>(
-              slice.getSource().getDefiningOp()))
+          (isState(slice.getSource()) ||
+           isa_and_nonnull<tile::ContractOp, tile::WinogradOp>(
+               slice.getSource().getDefiningOp())))
         middles.insert(slice);
     }
     for (Operation *op : ops) {
@@ -382,6 +384,12 @@ private:
     for (Value result : computed)
       results.push_back(mapping.lookup(result));
     exec::YieldOp::create(b, dispatch.getLoc(), results);
+    if (auto insert = dyn_cast<tensor::InsertSliceOp>(root);
+        insert && isState(insert.getDest()))
+      dispatch->setAttr(
+          inPlaceAttrName,
+          b.getI64IntegerAttr(llvm::find(operands, insert.getDest()) -
+                              operands.begin()));
     for (auto [from, to] : llvm::zip(computed, dispatch.getResults()))
       from.replaceAllUsesWith(to);
   }

@@ -39,6 +39,10 @@ void ashlar::buildImportPipeline(OpPassManager &pm) {
   verifyStage(pm, "import");
 }
 
+void ashlar::buildStatesPipeline(OpPassManager &pm) {
+  pm.addNestedPass<func::FuncOp>(createFormStatesPass());
+}
+
 void ashlar::buildSimplifyPipeline(OpPassManager &pm) {
   OpPassManager &function = pm.nest<func::FuncOp>();
   function.addPass(createFoldConstantsPass());

@@ -2,6 +2,7 @@
 #include "BufferPlan.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Dialects/Exec/Utils/ControlFlow.h"
+#include "ashlar/Dialects/Exec/Utils/States.h"
 #include "ashlar/Dialects/Exec/Utils/Views.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -126,6 +127,26 @@ void BufferPlan::assignOutputs() {
                         0,
                         {}};
   }
+}
+
+/// What becomes of a state is the state, or what changes it in place.
+LogicalResult BufferPlan::checkStates() {
+  Operation *ret = function.getBody().front().getTerminator();
+  for (OpOperand &operand : ret->getOpOperands()) {
+    auto state = function.getResultAttrOfType<IntegerAttr>(
+        operand.getOperandNumber(), stateAttrName);
+    if (!state)
+      continue;
+    Value place = function.getArgument(state.getInt());
+    auto invoke = operand.get().getDefiningOp<exec::InvokeOp>();
+    if (operand.get() != place &&
+        !(invoke && llvm::is_contained(invoke.getOperands(), place) &&
+          places.count(operand.get())))
+      return ret->emitError("expected result ")
+             << operand.getOperandNumber()
+             << " to be a state that a kernel changes in place";
+  }
+  return success();
 }
 
 /// The dying operand whose place the result of `invoke` can take over.
@@ -319,13 +340,20 @@ void BufferPlan::moveTo(Block *block, int64_t base) {
 }
 
 LogicalResult BufferPlan::run() {
-  for (BlockArgument argument : function.getArguments())
-    places[argument] = {addBuffer(Storage::Input, argument.getArgNumber(),
+  for (BlockArgument argument : function.getArguments()) {
+    // A state is where the output will be.
+    std::optional<unsigned> result =
+        stateResult(function, argument.getArgNumber());
+    places[argument] = {addBuffer(result ? Storage::Output : Storage::Input,
+                                  result.value_or(argument.getArgNumber()),
                                   byteFormula(argument)),
                         0,
                         {}};
+  }
   findLastUses();
   assignOutputs();
+  if (failed(checkStates()))
+    return failure();
   Block &block = function.getBody().front();
   if (failed(placeValues(block)))
     return failure();

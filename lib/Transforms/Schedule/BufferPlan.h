@@ -99,6 +99,7 @@ private:
   void keepAlive(unsigned buffer, mlir::Value value, int64_t command);
   void findLastUses();
   void assignOutputs();
+  mlir::LogicalResult checkStates();
   std::optional<Place> placeToTakeOver(exec::InvokeOp invoke, int64_t command);
   mlir::LogicalResult placeValues(mlir::Block &block);
   void placeWeight(mlir::Value value, mlir::Attribute elements);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "KernelBody.h"
 #include "ashlar/Dialects/Exec/Utils/ControlFlow.h"
+#include "ashlar/Dialects/Exec/Utils/States.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -333,7 +334,10 @@ LogicalResult KernelBody::writeInto(func::FuncOp target) {
   Block &body = dispatch.getBody().front();
   for (auto [from, to] : llvm::zip(body.getArguments(), entry.getArguments())) {
     Value tensor;
-    if (isEmpty(from))
+    // Of what a kernel changes in place, it leaves the rest alone.
+    auto inPlace = dispatch->getAttrOfType<IntegerAttr>(inPlaceAttrName);
+    if (isEmpty(from) ||
+        (inPlace && inPlace.getInt() == int64_t(from.getArgNumber())))
       tensor = tensor::EmptyOp::create(
           b, kernel.getLoc(), cast<RankedTensorType>(from.getType()).getShape(),
           getElementTypeOrSelf(from));

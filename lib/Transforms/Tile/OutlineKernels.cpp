@@ -3,6 +3,7 @@
 // Makes a kernel and its body of each dispatch, once for all dispatches whose
 // bodies are equal but for their locations.
 #include "KernelBody.h"
+#include "ashlar/Dialects/Exec/Utils/States.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Support/ModelNodes.h"
 #include "ashlar/Transforms/Tile/Passes.h"
@@ -146,6 +147,8 @@ int64_t countFlops(exec::DispatchOp dispatch) {
 /// op reads, each element for the result's element at the same place.
 SmallVector<int64_t> findAliases(exec::DispatchOp dispatch) {
   SmallVector<int64_t> aliases;
+  if (auto inPlace = dispatch->getAttrOfType<IntegerAttr>(inPlaceAttrName))
+    return {inPlace.getInt()};
   if (dispatch.getNumResults() != 1)
     return aliases;
   auto root =

@@ -11,6 +11,7 @@
 #include "StageChecks.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
+#include "ashlar/Dialects/Exec/Utils/States.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include <map>
 #include <optional>
@@ -118,6 +119,11 @@ LogicalResult CommandChecker::findSizes() {
   if (failed(findTensors(program.getInputs(), Storage::Input)) ||
       failed(findTensors(program.getOutputs(), Storage::Output)))
     return failure();
+  // The calls before have written states.
+  for (auto [i, described] : llvm::enumerate(program.getOutputs()))
+    if (cast<DictionaryAttr>(described).get(stateAttrName))
+      contents[{Storage::Output, i}][0] = {sizes[unsigned(Storage::Output)][i],
+                                           program};
   for (auto [i, weight] : llvm::enumerate(program.getWeights())) {
     auto elements = dyn_cast<TypedAttr>(weight);
     if (!isa<ElementsAttr, tile::PackedAttr>(weight))

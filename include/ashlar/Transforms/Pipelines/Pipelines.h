@@ -73,6 +73,7 @@ struct PrecisionOptions {
 void buildImportPipeline(mlir::OpPassManager &pm);
 /// Shape arithmetic is folded, batch norms are part of convolutions, no op is
 /// dead.
+void buildStatesPipeline(mlir::OpPassManager &pm);
 void buildSimplifyPipeline(mlir::OpPassManager &pm);
 /// Every target has a program of its own. `targets`: "NAME:PRESET", with "+"
 /// and the same of each further device. What runs where is settled in `fuse`:

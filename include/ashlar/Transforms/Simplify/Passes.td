@@ -50,4 +50,26 @@ def FoldChannelScalesPass
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def FormStatesPass : Pass<"ashlar-form-states", "::mlir::func::FuncOp"> {
+  let summary = "Give an input and the output that it becomes one place";
+  let description = [{
+    Before: an entry with arguments that say `ashlar.state`: a result, and the
+    largest shape that the state has at any size. After: both are of that shape
+    (`exec.state`, `exec.state_shape`); ops read the part that is there, and
+    what is new is put behind it. Refused are results that are not the argument
+    with something joined behind it, with what was found.
+
+    ```mlir
+    %all = tensor.concat dim(0) %past, %new                        // before
+    return %all
+
+    %old = tensor.extract_slice %past[0] [5] [1]                   // after
+    %changed = tensor.insert_slice %new into %past[5] [1] [1]
+    %all = tensor.extract_slice %changed[0] [6] [1]
+    return %changed
+    ```
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
 #endif // ASHLAR_TRANSFORMS_SIMPLIFY_PASSES_TD

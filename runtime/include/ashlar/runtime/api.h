@@ -143,6 +143,12 @@ typedef struct ashlar_event_t ashlar_event_t;
  * the session provides the memory; all fields are set, and data stays valid
  * until the session's next run or release. Where a size depends on data there
  * must be room for the largest; the shape says how much of it was used.
+ * A state (ashlar_tensor_info_t.state_input) is one place for an input and the
+ * output that it becomes: the input has the memory, of the state's bytes
+ * (maximum_bytes) whatever its shape, aligned to 64 bytes and where the
+ * module's inputs are; the output has the same data, or NULL. Elements lie
+ * there as in a tensor of the largest shape, so that what grows stays where it
+ * is.
  *
  * Either may be in the memory of any device of the session's runtime, whatever
  * the module runs on; data is then the address that the device's driver gives
@@ -168,9 +174,10 @@ typedef struct ashlar_tensor_info_t {
   int64_t shape[ASHLAR_MAX_RANK];   /* -1 where symbols or data decide */
   int64_t maximum[ASHLAR_MAX_RANK]; /* the largest shape there can be */
   uint64_t maximum_bytes;
+  int64_t state_input; /* of an output: the input whose place it has; else -1 */
 } ashlar_tensor_info_t;
 #define ASHLAR_TENSOR_INFO_INIT                                                \
-  {sizeof(ashlar_tensor_info_t), 0, 0, 0, 0, {0}, {0}, 0}
+  {sizeof(ashlar_tensor_info_t), 0, 0, 0, 0, {0}, {0}, 0, -1}
 
 /*===-- Runtime ----------------------------------------------------------===*/
 
@@ -611,9 +618,11 @@ typedef struct ashlar_contract_t {
   uint64_t outputs_bytes; /* only if the session provides the outputs */
   uint64_t staging_bytes; /* only if tensors are unaligned or remote */
   uint64_t scratch_bytes_per_worker;
-  uint64_t peak_bytes; /* the sum, for one worker */
+  uint64_t peak_bytes;  /* the sum, for one worker */
+  uint64_t state_bytes; /* of states, in the caller's memory: beside the sum */
 } ashlar_contract_t;
-#define ASHLAR_CONTRACT_INIT {sizeof(ashlar_contract_t), 0, 0, 0, 0, 0, 0, 0, 0}
+#define ASHLAR_CONTRACT_INIT                                                   \
+  {sizeof(ashlar_contract_t), 0, 0, 0, 0, 0, 0, 0, 0, 0}
 ASHLAR_API ashlar_status_t ashlar_entry_contract(const ashlar_entry_t *entry,
                                                  ashlar_contract_t *out_cost);
 /* The same for the sizes of these inputs, before any are bound: what a session
@@ -867,14 +876,14 @@ ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_logger_t) == 24);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_module_cost_t) == 48);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_histogram_t) == 208);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_stats_t) == 480);
-ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_tensor_info_t) == 296);
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_tensor_info_t) == 304);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_clock_t) == 16);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_runtime_options_t) == 80);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_virtual_device_options_t) == 24);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_budget_statistics_t) == 104);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_load_options_t) == 64);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_module_info_t) == 104);
-ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_contract_t) == 72);
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_contract_t) == 80);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_session_options_t) == 64);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_session_statistics_t) == 72);
 #endif

@@ -40,6 +40,8 @@ extern "C" {
 /* What a program with pieces of its entries requires: the runtime has it, and
  * not a device. */
 #define ASHLAR_MODULE_FEATURE_PIECES "pieces"
+/* Likewise one with states: inputs and outputs that are one place. */
+#define ASHLAR_MODULE_FEATURE_STATE "state"
 /* Of what a model says of itself: entries, and bytes of all keys and values. */
 #define ASHLAR_MODULE_MAX_METADATA 65536
 #define ASHLAR_MODULE_MAX_METADATA_SIZE (16u << 20)

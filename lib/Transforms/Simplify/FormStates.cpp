@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// An input and the output that it becomes get one place: what was there stays,
+// and what is new is written behind it. That is so where the output is the
+// input and something new joined behind it, which leaves nothing to compute for
+// what was there before.
+#include "ashlar/Dialects/Exec/Utils/States.h"
+#include "ashlar/Transforms/Simplify/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace ashlar;
+
+namespace ashlar {
+#define GEN_PASS_DEF_FORMSTATESPASS
+#include "ashlar/Transforms/Simplify/Passes.h.inc"
+} // namespace ashlar
+
+namespace {
+/// How a state grows: `added` behind what was there, along `dim`.
+struct Growth {
+  Value added; ///< null: it stays as it is
+  int64_t dim = 0;
+};
+
+std::string spell(ArrayRef<int64_t> shape) {
+  return llvm::join(
+      llvm::map_range(shape, [](int64_t d) { return std::to_string(d); }), "x");
+}
+
+class StateFormer {
+public:
+  StateFormer(func::FuncOp entry, unsigned number, DictionaryAttr wanted)
+      : entry(entry), before(entry.getArgument(number)),
+        output(wanted.getAs<StringAttr>("output")),
+        largest(llvm::to_vector(
+            wanted.getAs<DenseI64ArrayAttr>("shape").asArrayRef())) {}
+
+  LogicalResult run() {
+    auto ret = cast<func::ReturnOp>(entry.getBody().front().getTerminator());
+    for (unsigned i = 0; i != entry.getNumResults(); ++i)
+      if (entry.getResultAttrOfType<StringAttr>(i, "ashlar.name") == output)
+        returned = &ret->getOpOperand(i);
+    if (!returned)
+      return refuse() << "found no output of that name";
+    auto own = cast<RankedTensorType>(before.getType());
+    auto after = cast<RankedTensorType>(returned->get().getType());
+    if (own.getElementType() != after.getElementType())
+      return refuse() << "found elements of " << own.getElementType()
+                      << " that become " << after.getElementType();
+    Growth growth;
+    if (failed(match(growth)))
+      return failure();
+    if (largest.empty())
+      largest.assign(after.getShape().begin(), after.getShape().end());
+    SmallVector<int64_t> place(largest);
+    for (auto [d, size] : llvm::enumerate(after.getShape()))
+      if (size > place[d])
+        return refuse() << "found the shape " << spell(after.getShape())
+                        << ", which is larger than the largest, "
+                        << spell(place);
+    rewrite(growth, place);
+    return success();
+  }
+
+private:
+  StringRef name() {
+    auto attribute = entry.getArgAttrOfType<StringAttr>(before.getArgNumber(),
+                                                        "ashlar.name");
+    return attribute ? attribute.getValue() : StringRef();
+  }
+  InFlightDiagnostic refuse() {
+    Operation *made = returned ? returned->get().getDefiningOp() : nullptr;
+    return (made ? made->emitError() : entry.emitError())
+           << "--state=" << name() << "=" << output.getValue()
+           << ": expected an output that is the input with something new "
+              "joined behind it (Concat), ";
+  }
+
+  LogicalResult match(Growth &growth) {
+    Value after = returned->get();
+    auto own = cast<RankedTensorType>(before.getType()),
+         type = cast<RankedTensorType>(after.getType());
+    if (after == before)
+      return success();
+    auto concat = after.getDefiningOp<tensor::ConcatOp>();
+    if (concat && concat.getInputs()[0] == before) {
+      growth.dim = concat.getDim();
+      ValueRange rest = concat.getInputs().drop_front();
+      if (llvm::is_contained(rest, before))
+        return refuse() << "found it joined with itself";
+      ImplicitLocOpBuilder b(concat.getLoc(), concat);
+      growth.added = rest.size() == 1
+                         ? rest[0]
+                         : tensor::ConcatOp::create(b, growth.dim, rest);
+      return success();
+    }
+    // Nothing was there: all is new.
+    if (own.getNumElements() == 0 && own.getRank() == type.getRank()) {
+      SmallVector<int64_t> dims;
+      for (int64_t d = 0; d != own.getRank(); ++d)
+        if (own.getDimSize(d) != type.getDimSize(d))
+          dims.push_back(d);
+      if (dims.size() == 1 && own.getDimSize(dims[0]) == 0) {
+        growth = {after, dims[0]};
+        return success();
+      }
+    }
+    if (concat && llvm::is_contained(concat.getInputs(), before))
+      return refuse() << "found something joined in front of it: what was "
+                         "there would have to move";
+    if (Operation *made = after.getDefiningOp())
+      return refuse() << "found that it is computed by '" << made->getName()
+                      << "'";
+    return refuse() << "found another input";
+  }
+
+  void rewrite(const Growth &growth, ArrayRef<int64_t> place) {
+    auto own = cast<RankedTensorType>(before.getType());
+    Value after = returned->get();
+    auto type = cast<RankedTensorType>(after.getType());
+    MLIRContext *context = entry.getContext();
+    auto whole = RankedTensorType::get(place, own.getElementType());
+    SmallVector<int64_t> zeros(own.getRank(), 0), ones(own.getRank(), 1);
+    auto attributes = [&](ArrayRef<int64_t> numbers) {
+      return getAsIndexOpFoldResult(context, numbers);
+    };
+    auto read = [&](ImplicitLocOpBuilder &b, Value from, RankedTensorType of) {
+      return tensor::ExtractSliceOp::create(b, of, from, attributes(zeros),
+                                            attributes(of.getShape()),
+                                            attributes(ones))
+          .getResult();
+    };
+    before.setType(whole);
+    Operation *maker = after.getDefiningOp();
+    // Who reads what was there reads a part of the place.
+    ImplicitLocOpBuilder b(before.getLoc(), context);
+    b.setInsertionPointToStart(&entry.getBody().front());
+    if (maker)
+      b.setLoc(maker->getLoc());
+    Value old = read(b, before, own);
+    before.replaceAllUsesExcept(old, old.getDefiningOp());
+    Value changed = before;
+    if (growth.added) {
+      auto added = cast<RankedTensorType>(growth.added.getType());
+      SmallVector<int64_t> offsets = zeros;
+      offsets[growth.dim] = own.getDimSize(growth.dim);
+      b.setInsertionPointAfterValue(growth.added);
+      if (maker)
+        b.setLoc(maker->getLoc());
+      changed = tensor::InsertSliceOp::create(
+          b, growth.added, before, attributes(offsets),
+          attributes(added.getShape()), attributes(ones));
+      // All is read from the place as well, but for what is written there.
+      if (growth.added != after) {
+        b.setInsertionPointAfter(maker);
+        after.replaceAllUsesWith(read(b, changed, type));
+        maker->erase();
+      }
+    }
+    returned->set(changed);
+    unsigned argument = before.getArgNumber(),
+             result = returned->getOperandNumber();
+    Builder types(context);
+    entry.removeArgAttr(argument, stateOfAttrName);
+    entry.setArgAttr(argument, stateShapeAttrName,
+                     types.getDenseI64ArrayAttr(own.getShape()));
+    entry.setResultAttr(result, stateShapeAttrName,
+                        types.getDenseI64ArrayAttr(type.getShape()));
+    entry.setResultAttr(result, stateAttrName,
+                        types.getI64IntegerAttr(argument));
+    auto arguments = llvm::to_vector(entry.getArgumentTypes()),
+         results = llvm::to_vector(entry.getResultTypes());
+    arguments[argument] = results[result] = whole;
+    entry.setFunctionType(types.getFunctionType(arguments, results));
+  }
+
+  func::FuncOp entry;
+  BlockArgument before;
+  StringAttr output;
+  SmallVector<int64_t> largest;
+  OpOperand *returned = nullptr;
+};
+
+struct FormStates : ashlar::impl::FormStatesPassBase<FormStates> {
+  using FormStatesPassBase::FormStatesPassBase;
+  void runOnOperation() override {
+    func::FuncOp entry = getOperation();
+    for (unsigned i = 0; i != entry.getNumArguments(); ++i)
+      if (auto wanted =
+              entry.getArgAttrOfType<DictionaryAttr>(i, stateOfAttrName))
+        if (failed(StateFormer(entry, i, wanted).run()))
+          return signalPassFailure();
+  }
+};
+} // namespace
