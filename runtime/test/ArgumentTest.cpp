@@ -170,7 +170,10 @@ TEST_F(Arguments, NamesThatAreNotThere) {
     EXPECT_CODE(ASHLAR_NOT_FOUND, ashlar_device_open(runtime, name, &device));
   ASSERT_OK(ashlar_device_open(runtime, "cpu", &device));
   EXPECT_STREQ(ashlar_device_name(device), "cpu:0");
-  EXPECT_STREQ(ashlar_device_names(runtime), "cpu:0, systolic:0");
+  // Those of a driver that the machine has come behind.
+  EXPECT_EQ(
+      std::string(ashlar_device_names(runtime)).rfind("cpu:0, systolic:0", 0),
+      0u);
   ASSERT_OK(ashlar_device_status(device));
 }
 
