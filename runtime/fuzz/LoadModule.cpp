@@ -60,7 +60,8 @@ static void tryEntry(ashlar_module_t *module, ashlar_budget_t *budget,
                                outputs.data(), outputs.size(), &bindings)
                 .code == ASHLAR_OK &&
         mayRun)
-      (void)ashlar_bindings_run(bindings);
+      // A file may ask for a loop without an end; a limit ends its run.
+      (void)ashlar_bindings_run_within(bindings, /*timeout_ns=*/1000000000);
     ashlar_bindings_release(bindings);
   }
   ashlar_session_release(session);

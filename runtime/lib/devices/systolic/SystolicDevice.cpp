@@ -225,7 +225,8 @@ void Queue::dispatch(const CommandList &list, size_t index,
                                       loaded.kernel->regions.size());
     observe(*timing, *control.trace, loaded, start);
   }
-  for (int64_t group = 0; group < command.extent; ++group) {
+  for (int64_t group = 0; group < command.extent && !control.stopped();
+       ++group) {
     std::string error = run(loaded, bindings, timing.get(), control);
     if (!error.empty()) {
       control.fail(uint32_t(index), streamFailed, std::move(error));
