@@ -2,6 +2,7 @@
 """Runtimes that load only what somebody they trust has signed."""
 
 import base64
+import json
 import pathlib
 import subprocess
 
@@ -51,6 +52,19 @@ def test_what_is_trusted_loads_and_runs(files):
                              allow_native_code=True)
         x = np.arange(4, dtype=np.float32)
         assert np.array_equal(module(x), x + x)
+
+
+def test_compile_signs_and_traces(files, tmp_path):
+    ashlar.compile(files / "model.mlir", output=tmp_path / "made.ash",
+                   sign_key=files / "key.pem", trace=tmp_path / "trace.json")
+    trusting = ashlar.Runtime(signature_keys=[RAW[0]])
+    module = ashlar.load(tmp_path / "made.ash", runtime=trusting,
+                         allow_native_code=True)
+    x = np.arange(4, dtype=np.float32)
+    assert np.array_equal(module(x), x + x)
+    assert json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    with pytest.raises(ashlar.InvalidArgument):
+        ashlar.compile(files / "model.mlir", sign_key=files / "0.pub")
 
 
 def test_what_is_not_is_refused(files):

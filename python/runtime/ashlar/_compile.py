@@ -50,7 +50,9 @@ def compile(model: Any, output: Optional[Path] = None, *,
             machine: Optional[Path] = None, tuning: Optional[Path] = None,
             strict: bool = False, exact_convolution: bool = False,
             fuse: Optional[str] = None, threads: Optional[int] = None,
-            save_temps: Optional[Path] = None, remarks: bool = True,
+            save_temps: Optional[Path] = None,
+            sign_key: Optional[Path] = None, trace: Optional[Path] = None,
+            remarks: bool = True,
             on_progress: Optional[Callable[[Progress], None]] = None,
             progress_bar: Optional[bool] = None,
             name: Optional[str] = None, budget: Optional[Budget] = None,
@@ -80,6 +82,8 @@ def compile(model: Any, output: Optional[Path] = None, *,
     fuse:    "none", "basic" or "all": how much becomes one kernel
     threads: that compile; all there are where left out
     save_temps: a folder for intermediate files
+    sign_key: of Ed25519 (PEM), that signs the module
+    trace:   a file for when the compile's stages began and ended
     remarks: whether module.remarks says what was decided, and why
     on_progress: called with a Progress after each stage
     progress_bar: shown after two seconds; where somebody watches if left out
@@ -107,6 +111,10 @@ def compile(model: Any, output: Optional[Path] = None, *,
             strict=strict, exact_convolution=exact_convolution, fuse=fuse,
             threads=threads, save_temps=save_temps))
         flags += [f"--output={made}", "--verbose"]
+        flags += [f"--{flag}={absolute(path_text(path, keyword))}"
+                  for flag, keyword, path in (("sign-key", "sign_key", sign_key),
+                                              ("trace", "trace", trace))
+                  if path is not None]
         if remarks:
             flags.append(f"--remarks={said}")
         with ProgressBar(progress_bar) as bar:

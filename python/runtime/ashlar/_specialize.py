@@ -43,8 +43,8 @@ _KEYWORDS = [name for name in inspect.signature(compile).parameters
 # read from files, and what is written beside the module.
 _LOADING = ("budget", "device", "runtime")
 _SHOWING = ("on_progress", "progress_bar")
-_READ = ("calibration", "precision_plan", "machine", "tuning")
-_BESIDE = {"save_temps", "write_precision_plan"}
+_READ = ("calibration", "precision_plan", "machine", "tuning", "sign_key")
+_BESIDE = {"save_temps", "write_precision_plan", "trace"}
 
 
 class Specialized:
