@@ -18,10 +18,11 @@ import pathlib
 import re
 import subprocess
 import sys
-import tempfile
 import time
 
 import numpy as np
+
+from open_rows import five_sizes, print_rows
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 MODELS = ROOT / ".deps" / "models"
@@ -89,20 +90,6 @@ def read_ranges(text):
             r"(\w+)=(\d+)\.\.(\d+)(?::(\d+))?", part).groups()
         found[symbol] = int(low), int(high), int(step or 1)
     return found
-
-
-def five_sizes(ranges):
-    """The ends, what is beside the least, and two between."""
-    points = []
-    for part in (0.0, 0.02, 0.3, 0.6, 1.0):
-        point = {}
-        for symbol, (least, most, step) in ranges.items():
-            count = (most - least) // step
-            at = 1 if part == 0.02 and count else round(part * count)
-            point[symbol] = least + at * step
-        if point not in points:
-            points.append(point)
-    return points
 
 
 def compile_for(build, model, module, *flags):
@@ -199,7 +186,8 @@ def measure(ashlar, build, work, name, ranges_text, shapes, below=(), given=()):
     opened = ashlar.Session(ashlar.load(str(module), allow_native_code=True), threads=1)
     random = np.random.default_rng(1)
     errors, times = [], []
-    for point in five_sizes(ranges):
+    points = five_sizes(ranges)
+    for point in (p for i, p in enumerate(points) if p not in points[:i]):
         values = values_at(inputs, point, below, given, random)
         fixed = work / "fixed.ash"
         said, works = compile_for(build, model, fixed, *(
@@ -245,15 +233,11 @@ def main():
     import ashlar
     print("| model | open | pieces | error | open over static time | static ms"
           " | compile s |\n|---|---|---|---|---|---|---|")
-    wrong = 0
-    for name in arguments.names or TABLE:
-        with tempfile.TemporaryDirectory() as work:
-            row = measure(ashlar, build, pathlib.Path(work), name, *TABLE[name])
-        wrong += row.get("error", 0) > 1e-5
-        print(line(row), flush=True)
-        if "why" in row:
-            print(row["why"], file=sys.stderr, flush=True)
-    return 1 if wrong else 0
+    rows = print_rows(
+        arguments.names or TABLE,
+        lambda name, work: measure(ashlar, build, work, name, *TABLE[name]),
+        line)
+    return 1 if any(row.get("error", 0) > 1e-5 for row in rows) else 0
 
 
 if __name__ == "__main__":

@@ -19,30 +19,17 @@ import pathlib
 import re
 import subprocess
 import sys
-import tempfile
 import time
 import warnings
 
 import numpy as np
 import onnxruntime
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+sys.path[:0] = map(str, pathlib.Path(__file__).resolve().parents[:2])
 warnings.filterwarnings("ignore")
 
 from architectures import ARCHITECTURES, write  # noqa: E402
-
-
-def five_sizes(ranges):
-    """The ends, what is beside the least, and two between."""
-    points = []
-    for part in (0.0, 0.02, 0.3, 0.6, 1.0):
-        point = {}
-        for symbol, (least, most, step) in ranges.items():
-            count = (most - least) // step
-            at = 1 if part == 0.02 and count else round(part * count)
-            point[symbol] = least + min(at, count) * step
-        points.append(point)
-    return points
+from open_rows import five_sizes, print_rows  # noqa: E402
 
 
 def inputs_at(made, point, random):
@@ -158,15 +145,11 @@ def main():
     arguments = parser.parse_args()
     print("| model | open | compiles | pieces | error | open over static time |"
           " KiB | compile s |\n|---|---|---|---|---|---|---|---|")
-    failed = 0
-    for name in arguments.names or ARCHITECTURES:
-        with tempfile.TemporaryDirectory() as work:
-            row = measure(arguments.build.resolve(), name, pathlib.Path(work),
-                          not arguments.no_times)
-        failed += "why" in row or row["error"] > 1e-3
-        print(line(row), flush=True)
-        if "why" in row:
-            print(row["why"], file=sys.stderr)
+    rows = print_rows(
+        arguments.names or ARCHITECTURES,
+        lambda name, work: measure(arguments.build.resolve(), name, work,
+                                   not arguments.no_times), line)
+    failed = any("why" in row or row["error"] > 1e-3 for row in rows)
     return 1 if failed else 0
 
 

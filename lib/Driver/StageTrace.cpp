@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Driver/StageTrace.h"
+#include "JsonText.h"
 #include <cinttypes>
 #include <cstdio>
 #include <sys/syscall.h>
@@ -19,23 +20,6 @@ uint64_t StageTrace::sinceStart(Clock::time_point time) const {
           .count());
 }
 
-/// As a JSON string: a machine file's name may hold any byte.
-static std::string quote(const std::string &text) {
-  std::string result = "\"";
-  for (unsigned char c : text) {
-    char escaped[8];
-    if (c == '"' || c == '\\')
-      result += '\\';
-    if (c >= 0x20 && c < 0x7f) {
-      result += char(c);
-      continue;
-    }
-    std::snprintf(escaped, sizeof(escaped), "\\u%04x", c);
-    result += escaped;
-  }
-  return result + "\"";
-}
-
 std::string StageTrace::json() const {
   std::lock_guard<std::mutex> lock(mutex);
   std::string text = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n"
@@ -52,7 +36,7 @@ std::string StageTrace::json() const {
                   ".%03u,\"dur\":%" PRIu64 ".%03u,\"args\":{}}",
                   getpid(), event.thread, begin / 1000, unsigned(begin % 1000),
                   length / 1000, unsigned(length % 1000));
-    text += ",\n{\"name\":" + quote(event.name) + numbers;
+    text += ",\n{\"name\":" + runtime::jsonText(event.name) + numbers;
   }
   return text + "\n]}\n";
 }

@@ -6,10 +6,9 @@
 // touches nothing but its bindings.
 
 #include "Require.h"
+#include "RunOnce.h"
 #include "SystolicMachines.h"
 #include "systolic/Disassemble.h"
-#include "systolic/Function.h"
-#include "systolic/Timing.h"
 
 #include <cstring>
 #include <memory>
@@ -31,23 +30,9 @@ static void run(const Machine &machine, const Kernel &kernel,
     bindings.push_back({memory.back().get(), bindingBytes, i % 2 == 1});
   }
   Function function(machine);
-  function.start(bindings);
-  Decoder decoder(machine, kernel);
-  Timing timing(machine, kernel.regions.size());
-  bool isFine = true;
-  uint64_t actions = 0;
-  for (Action action; isFine && decoder.next(action);) {
-    if (++actions > mostActions)
-      return;
-    timing.add(action);
-    isFine = function.execute(action);
-  }
-  timing.finish();
-  if (isFine && !decoder.failed())
-    return;
-  const std::string &why = isFine ? decoder.error() : function.error();
-  require(why.compare(0, 12, "instruction ") == 0 &&
-          why.find(": ") != std::string::npos);
+  std::string why;
+  require(runOnce(machine, kernel, function, bindings, mostActions, why) !=
+          Wrong);
 }
 
 /// The rest of the input as commands.

@@ -55,4 +55,17 @@ std::string RegularFile::open(const std::string &path) {
   return "";
 }
 
+std::string RegularFile::read(std::string &out) const {
+  out.resize(size_t(byteCount));
+  for (size_t done = 0; done < out.size();) {
+    ssize_t count = ::read(file, &out[done], out.size() - done);
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count <= 0)
+      return count < 0 ? std::strerror(errno) : "it became shorter meanwhile";
+    done += size_t(count);
+  }
+  return "";
+}
+
 } // namespace ashlar::runtime

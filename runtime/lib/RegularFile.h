@@ -22,6 +22,9 @@ public:
   /// Says in words why not; empty: open to be read. Never waits.
   std::string open(const std::string &path);
 
+  /// All of it, from where it is; says in words why not.
+  std::string read(std::string &out) const;
+
   /// To read from; belongs to this object.
   int descriptor() const { return file; }
   /// When it was opened.

@@ -14,10 +14,7 @@ using Verify = int(const unsigned char *signature, const unsigned char *message,
                    unsigned long long bytes, const unsigned char *key);
 
 static Verify *findVerifier() {
-  void *library = openSodium();
-  return library ? reinterpret_cast<Verify *>(
-                       dlsym(library, "crypto_sign_ed25519_verify_detached"))
-                 : nullptr;
+  return sodiumFunction<Verify>("crypto_sign_ed25519_verify_detached");
 }
 
 Status openVerifier() {

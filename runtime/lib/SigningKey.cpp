@@ -30,14 +30,7 @@ static std::string readText(const std::string &path, std::string &out) {
   if (file.size() > mostPemBytes)
     return "it has " + std::to_string(file.size()) +
            " bytes; expected a key of at most " + std::to_string(mostPemBytes);
-  out.resize(file.size());
-  for (size_t at = 0; at < out.size();) {
-    ssize_t got = ::read(file.descriptor(), out.data() + at, out.size() - at);
-    if (got <= 0)
-      return got ? std::strerror(errno) : "it became shorter";
-    at += size_t(got);
-  }
-  return "";
+  return file.read(out);
 }
 
 /// The bytes of base64 with line ends between; false for anything else.
@@ -112,10 +105,7 @@ std::string SigningKey::read(const std::string &path) {
     return problem;
   using MakeKeys = int(unsigned char *publicKey, unsigned char *secret,
                        const unsigned char *seed);
-  void *library = openSodium();
-  auto *makeKeys = library ? reinterpret_cast<MakeKeys *>(dlsym(
-                                 library, "crypto_sign_ed25519_seed_keypair"))
-                           : nullptr;
+  auto *makeKeys = sodiumFunction<MakeKeys>("crypto_sign_ed25519_seed_keypair");
   if (!makeKeys)
     return sodiumMissing;
   unsigned char publicKey[32];
@@ -157,8 +147,7 @@ std::string SigningKey::sign(int descriptor, uint64_t size) const {
   using Sign = int(unsigned char *signature, unsigned long long *outBytes,
                    const unsigned char *message, unsigned long long size,
                    const unsigned char *secret);
-  auto *make = reinterpret_cast<Sign *>(
-      dlsym(openSodium(), "crypto_sign_ed25519_detached"));
+  auto *make = sodiumFunction<Sign>("crypto_sign_ed25519_detached");
   bool isMade = make && make(made.signature, nullptr,
                              static_cast<const unsigned char *>(bytes),
                              signedBytes, secret) == 0;

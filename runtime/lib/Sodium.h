@@ -29,6 +29,12 @@ inline void *openSodium() {
   return library;
 }
 
+/// One of its functions; null where it is not installed or has no such.
+template <typename Function> Function *sodiumFunction(const char *name) {
+  void *library = openSodium();
+  return library ? reinterpret_cast<Function *>(dlsym(library, name)) : nullptr;
+}
+
 } // namespace ashlar::runtime
 
 #endif // ASHLAR_RUNTIME_LIB_SODIUM_H

@@ -2,6 +2,7 @@
 
 #include "Trace.h"
 
+#include "JsonText.h"
 #include "NewFile.h"
 
 #include <algorithm>
@@ -64,24 +65,6 @@ void Trace::record(const char *label, uint32_t worker, uint64_t begin,
   record.filled.store(true, std::memory_order_release);
 }
 
-// The text as a JSON string. Names come from a file, so any byte may occur.
-static std::string quote(const char *text) {
-  std::string result = "\"";
-  for (; *text; ++text) {
-    unsigned char c = static_cast<unsigned char>(*text);
-    char escaped[8];
-    if (c == '"' || c == '\\')
-      result += '\\';
-    if (c >= 0x20 && c < 0x7f) {
-      result += char(c);
-      continue;
-    }
-    std::snprintf(escaped, sizeof(escaped), "\\u%04x", c);
-    result += escaped;
-  }
-  return result + "\"";
-}
-
 /// A line is a thread of a process of its group's name. Linux gives no process
 /// such a high number.
 static int processOf(size_t group) { return 1000000000 + int(group); }
@@ -102,7 +85,7 @@ void Trace::writeLines(std::FILE *file, const char *&separator) const {
                  "%s{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%d,\"tid\":%zu,"
                  "\"args\":{\"name\":%s}}",
                  separator, what, processOf(groupOf(lines, line)), line + 1,
-                 quote(text.c_str()).c_str());
+                 jsonText(text).c_str());
     separator = ",\n";
   };
   for (size_t line = 0; line < lines.size(); ++line) {
@@ -149,8 +132,8 @@ Status Trace::write() const {
     }
     std::fprintf(
         file, "%s{\"name\":%s,\"pid\":%d,\"tid\":%u,\"ts\":%" PRIu64 ".%03u,",
-        separator, quote(record.label).c_str(), process, thread, begin / 1000,
-        unsigned(begin % 1000));
+        separator, jsonText(record.label).c_str(), process, thread,
+        begin / 1000, unsigned(begin % 1000));
     separator = ",\n";
     if (worker == counter) {
       std::fprintf(file, "\"ph\":\"C\",\"args\":{\"value\":%" PRIu64 "}}",

@@ -93,16 +93,10 @@ std::string readWholeFile(const std::string &path, uint64_t limit) {
   if (file.size() > limit)
     fail("expected at most " + std::to_string(limit) + " bytes, found " +
          std::to_string(file.size()));
-  std::string contents(size_t(file.size()), 0);
-  for (size_t done = 0; done < contents.size();) {
-    ssize_t count =
-        read(file.descriptor(), &contents[done], contents.size() - done);
-    if (count < 0 && errno == EINTR)
-      continue;
-    if (count <= 0)
-      fail(count < 0 ? std::strerror(errno) : "it became shorter meanwhile");
-    done += size_t(count);
-  }
+  std::string contents;
+  problem = file.read(contents);
+  if (!problem.empty())
+    fail(problem);
   return contents;
 }
 

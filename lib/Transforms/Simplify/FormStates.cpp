@@ -56,13 +56,12 @@ public:
       return failure();
     if (largest.empty())
       largest.assign(after.getShape().begin(), after.getShape().end());
-    SmallVector<int64_t> place(largest);
-    for (auto [d, size] : llvm::enumerate(after.getShape()))
-      if (size > place[d])
+    for (auto [size, most] : llvm::zip(after.getShape(), largest))
+      if (size > most)
         return refuse() << "found the shape " << spell(after.getShape())
                         << ", which is larger than the largest, "
-                        << spell(place);
-    rewrite(growth, place);
+                        << spell(largest);
+    rewrite(growth);
     return success();
   }
 
@@ -118,12 +117,12 @@ private:
     return refuse() << "found another input";
   }
 
-  void rewrite(const Growth &growth, ArrayRef<int64_t> place) {
+  void rewrite(const Growth &growth) {
     auto own = cast<RankedTensorType>(before.getType());
     Value after = returned->get();
     auto type = cast<RankedTensorType>(after.getType());
     MLIRContext *context = entry.getContext();
-    auto whole = RankedTensorType::get(place, own.getElementType());
+    auto whole = RankedTensorType::get(largest, own.getElementType());
     SmallVector<int64_t> zeros(own.getRank(), 0), ones(own.getRank(), 1);
     auto attributes = [&](ArrayRef<int64_t> numbers) {
       return getAsIndexOpFoldResult(context, numbers);

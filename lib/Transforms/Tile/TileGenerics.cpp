@@ -451,7 +451,18 @@ struct TileGenerics : ashlar::impl::TileGenericsPassBase<TileGenerics> {
     }
     if (whole)
       return formWhole();
-    for (linalg::GenericOp op : genericsOf()) {
+    tileAll(genericsOf());
+  }
+
+private:
+  SmallVector<linalg::GenericOp> genericsOf() {
+    SmallVector<linalg::GenericOp> ops;
+    getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });
+    return ops;
+  }
+
+  void tileAll(ArrayRef<linalg::GenericOp> ops) {
+    for (linalg::GenericOp op : ops) {
       GenericTiler tiler(op, elements);
       std::string why = tiler.whyNot();
       if (why.empty())
@@ -462,13 +473,6 @@ struct TileGenerics : ashlar::impl::TileGenericsPassBase<TileGenerics> {
     }
   }
 
-private:
-  SmallVector<linalg::GenericOp> genericsOf() {
-    SmallVector<linalg::GenericOp> ops;
-    getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });
-    return ops;
-  }
-
   /// All of the function, or nothing of it: then it is one thread's.
   void formWhole() {
     func::FuncOp function = getOperation();
@@ -476,11 +480,7 @@ private:
     OwningOpRef<func::FuncOp> before = function.clone();
     boundAllocations(function);
     if (isWhole(ops)) {
-      for (linalg::GenericOp op : ops) {
-        GenericTiler tiler(op, elements);
-        (void)tiler.whyNot(); // reads the op
-        tiler.run();
-      }
+      tileAll(ops);
       int64_t bytes = memory == 0 ? 0 : sharedBytes(function);
       if (bytes <= memory) {
         function->setAttr(threadsAttrName, UnitAttr::get(&getContext()));

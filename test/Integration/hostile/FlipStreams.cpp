@@ -6,8 +6,7 @@
 // error that names an instruction. Memory that a kernel may touch lies between
 // pages that nobody may touch, and what it may only read is so for the system,
 // too: whatever else is touched ends this program.
-#include "systolic/Function.h"
-#include "systolic/Timing.h"
+#include "RunOnce.h"
 
 #include <csignal>
 #include <cstdio>
@@ -92,33 +91,6 @@ std::vector<Extent> extentsOf(const Machine &machine, const Kernel &kernel) {
   return extents;
 }
 
-enum Outcome { Ran, CutShort, Stopped, Wrong };
-
-Outcome runOnce(const Machine &machine, const Kernel &kernel,
-                Function &function, const std::vector<Binding> &bindings) {
-  function.start(bindings);
-  Decoder decoder(machine, kernel);
-  Timing timing(machine, kernel.regions.size());
-  bool isFine = true;
-  uint64_t actions = 0;
-  for (Action action; isFine && decoder.next(action);) {
-    if (++actions > mostActions)
-      return CutShort;
-    timing.add(action);
-    isFine = function.execute(action);
-  }
-  timing.finish();
-  if (isFine && !decoder.failed())
-    return Ran;
-  const std::string &why = isFine ? decoder.error() : function.error();
-  if (why.compare(0, 12, "instruction ") == 0 &&
-      why.find(": ") != std::string::npos)
-    return Stopped;
-  std::fprintf(stderr, "%s, case %lu: it only says '%s'\n", currentKernel,
-               currentCase, why.c_str());
-  return Wrong;
-}
-
 class Flipper {
 public:
   Flipper(const Machine &machine, const Kernel &kernel, unsigned long seed)
@@ -145,11 +117,21 @@ public:
       if (!countIssued(kernel.commands, kernel.issued, why))
         ++outcomes[Stopped];
       else
-        ++outcomes[runOnce(machine, kernel, function, bindings)];
+        ++outcomes[runOne(kernel)];
     }
   }
 
 private:
+  Outcome runOne(const Kernel &kernel) {
+    std::string why;
+    Outcome outcome =
+        runOnce(machine, kernel, function, bindings, mostActions, why);
+    if (outcome == Wrong)
+      std::fprintf(stderr, "%s, case %lu: it only says '%s'\n", currentKernel,
+                   currentCase, why.c_str());
+    return outcome;
+  }
+
   /// Registers more often than the rest.
   void flip(Command &command) {
     unsigned bit = random() % 160;

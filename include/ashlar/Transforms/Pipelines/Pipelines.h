@@ -71,9 +71,10 @@ struct PrecisionOptions {
 /// One function per entry point, on tensors; every op has the name of the
 /// model's node.
 void buildImportPipeline(mlir::OpPassManager &pm);
+/// Inputs and outputs that --state names have one place.
+void buildStatesPipeline(mlir::OpPassManager &pm);
 /// Shape arithmetic is folded, batch norms are part of convolutions, no op is
 /// dead.
-void buildStatesPipeline(mlir::OpPassManager &pm);
 void buildSimplifyPipeline(mlir::OpPassManager &pm);
 /// Every target has a program of its own. `targets`: "NAME:PRESET", with "+"
 /// and the same of each further device. What runs where is settled in `fuse`:
