@@ -30,6 +30,8 @@ case $what in
     export LD_LIBRARY_PATH=$folder/site/ashlar/lib PYTHONMALLOC=malloc
     LD_PRELOAD=$(clang++-22 -print-file-name=libclang_rt.asan-x86_64.so)
     export LD_PRELOAD
+    # Drivers for GPUs open libraries in a way that ends a sanitized process.
+    export OCL_ICD_VENDORS=${OCL_ICD_VENDORS:-/dev/null}
     export ASAN_OPTIONS=detect_leaks=0:exitcode=86:allocator_may_return_null=1
     exec "$@"
     ;;
