@@ -6,6 +6,8 @@
 #include "ashlar/Interpret/Interpret.h"
 #include "ashlar/Targets/CPU/Passes.h"
 #include "ashlar/Targets/CPU/Targets.h"
+#include "ashlar/Targets/CUDA/Passes.h"
+#include "ashlar/Targets/CUDA/Targets.h"
 #include "ashlar/Targets/OpenCL/Passes.h"
 #include "ashlar/Targets/OpenCL/Targets.h"
 #include "ashlar/Targets/Reference/Targets.h"
@@ -40,6 +42,7 @@ void ashlar::registerAllPasses() {
   mlir::registerAllPasses();
   registerApproximatePasses();
   registerCPUPasses();
+  registerCUDAPasses();
   registerFusePasses();
   registerInterpretPasses();
   registerLanesPasses();
@@ -56,7 +59,7 @@ void ashlar::registerAllPasses() {
 
 const std::vector<ashlar::TargetInfo> &ashlar::allTargets() {
   static const std::vector<TargetInfo> targets = {
-      cpu::cpuTargetInfo(), opencl::openclTargetInfo(),
+      cpu::cpuTargetInfo(), cuda::cudaTargetInfo(), opencl::openclTargetInfo(),
       reference::referenceTargetInfo(), systolic::systolicTargetInfo()};
   return targets;
 }

@@ -121,19 +121,30 @@ llvm::Error ashlar::optimizeModule(llvm::Module &module,
       });
 }
 
-llvm::Expected<llvm::SmallVector<char, 0>>
-ashlar::writeObjectFile(llvm::Module &module, llvm::TargetMachine &target) {
-  HeldDiagnostics diagnostics(module.getContext());
+static llvm::Expected<llvm::SmallVector<char, 0>>
+writeCode(llvm::Module &module, llvm::TargetMachine &target,
+          llvm::CodeGenFileType kind) {
+  ashlar::HeldDiagnostics diagnostics(module.getContext());
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream stream(object);
   llvm::legacy::PassManager passes;
-  if (target.addPassesToEmitFile(passes, stream, nullptr,
-                                 llvm::CodeGenFileType::ObjectFile))
-    return llvm::createStringError("this LLVM cannot write object files");
+  if (target.addPassesToEmitFile(passes, stream, nullptr, kind))
+    return llvm::createStringError("this LLVM cannot write code for " +
+                                   module.getTargetTriple().str());
   passes.run(module);
   if (llvm::Error error = diagnostics.take())
     return error;
   return object;
+}
+
+llvm::Expected<llvm::SmallVector<char, 0>>
+ashlar::writeObjectFile(llvm::Module &module, llvm::TargetMachine &target) {
+  return writeCode(module, target, llvm::CodeGenFileType::ObjectFile);
+}
+
+llvm::Expected<llvm::SmallVector<char, 0>>
+ashlar::writeAssembly(llvm::Module &module, llvm::TargetMachine &target) {
+  return writeCode(module, target, llvm::CodeGenFileType::AssemblyFile);
 }
 
 static void save(const std::string &folder, llvm::StringRef name,

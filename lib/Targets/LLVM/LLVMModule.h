@@ -67,6 +67,9 @@ llvm::Error optimizeModule(llvm::Module &module, llvm::TargetMachine &target,
 /// The object file, or what stands for one with that target.
 llvm::Expected<llvm::SmallVector<char, 0>>
 writeObjectFile(llvm::Module &module, llvm::TargetMachine &target);
+/// The text of its instructions.
+llvm::Expected<llvm::SmallVector<char, 0>>
+writeAssembly(llvm::Module &module, llvm::TargetMachine &target);
 
 /// For looking at: does nothing where the folder is empty, and a file less is
 /// no reason to fail.

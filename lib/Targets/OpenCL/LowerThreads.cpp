@@ -3,7 +3,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 using namespace mlir;
@@ -39,28 +38,15 @@ struct LowerThreads : ashlar::impl::LowerThreadsPassBase<LowerThreads> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    int64_t number = 0;
     SmallVector<Operation *> ops;
     module.walk([&](Operation *op) {
-      auto slot = dyn_cast<memref::AllocOp>(op);
-      if (isa<gpu::ThreadIdOp, gpu::BarrierOp>(op) ||
-          (slot && slot.getType().getMemorySpace()))
+      if (isa<gpu::ThreadIdOp, gpu::BarrierOp>(op))
         ops.push_back(op);
     });
     for (Operation *op : ops) {
       OpBuilder b(op);
       Location at = op->getLoc();
-      if (auto slot = dyn_cast<memref::AllocOp>(op)) {
-        std::string name = "shared" + std::to_string(number++);
-        OpBuilder top = OpBuilder::atBlockBegin(module.getBody());
-        memref::GlobalOp::create(top, at, name, top.getStringAttr("private"),
-                                 slot.getType(), top.getUnitAttr(),
-                                 /*constant=*/false,
-                                 /*alignment=*/top.getI64IntegerAttr(64));
-        slot.replaceAllUsesWith(
-            memref::GetGlobalOp::create(b, at, slot.getType(), name)
-                .getResult());
-      } else if (isa<gpu::ThreadIdOp>(op)) {
+      if (isa<gpu::ThreadIdOp>(op)) {
         Value id = call(b, at, "_Z12get_local_idj", 0, b.getI64Type());
         op->getResult(0).replaceAllUsesWith(
             arith::IndexCastOp::create(b, at, b.getIndexType(), id));

@@ -5,6 +5,7 @@
 #include "WriteSpirv.h"
 #include "ashlar/Targets/OpenCL/Passes.h"
 #include "ashlar/Transforms/Pipelines/KernelPipelines.h"
+#include "ashlar/Transforms/Simt/Passes.h"
 #include "mlir/IR/Threading.h"
 
 using namespace mlir;
@@ -36,9 +37,11 @@ FailureOr<ProgramBinary> OpenCLTarget::emit(ModuleOp program,
   lowering.approximate = !options.plain;
   lowering.fma = true;
   lowering.convertsF16 = false;
-  auto lowered = cpu::lowerKernels(
-      program, options.device, lowering,
-      [](OpPassManager &pm) { pm.addPass(createLowerThreadsPass()); });
+  auto lowered = cpu::lowerKernels(program, options.device, lowering,
+                                   [](OpPassManager &pm) {
+                                     pm.addPass(createShareVariablesPass());
+                                     pm.addPass(createLowerThreadsPass());
+                                   });
   if (failed(lowered))
     return failure();
   auto &kernels = lowered->kernels;

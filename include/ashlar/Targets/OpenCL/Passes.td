@@ -8,13 +8,11 @@ def LowerThreadsPass
     : Pass<"ashlar-lower-threads", "::mlir::ModuleOp"> {
   let summary = "Say threads and barriers as OpenCL's functions";
   let description = [{
-    Before: `gpu.thread_id x`, `gpu.barrier` and allocations in the memory of a
-    workgroup. After: calls of `get_local_id` and `barrier` by their mangled
-    names, and variables of the module.
+    Before: `gpu.thread_id x` and `gpu.barrier`. After: calls of `get_local_id`
+    and `barrier` by their mangled names.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
-                           "::mlir::func::FuncDialect",
-                           "::mlir::memref::MemRefDialect"];
+                           "::mlir::func::FuncDialect"];
 }
 
 #endif // ASHLAR_TARGETS_OPENCL_PASSES_TD

@@ -51,4 +51,15 @@ def PackWorkgroupMemoryPass
                            "::mlir::memref::MemRefDialect"];
 }
 
+def ShareVariablesPass
+    : Pass<"ashlar-share-variables", "::mlir::ModuleOp"> {
+  let summary = "Make variables of the memory of a workgroup";
+  let description = [{
+    Before: kernels that allocate in a memory of its own space, that of a
+    workgroup. After: variables of the module in that space, which is what
+    devices have for it; allocations elsewhere stay.
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+}
+
 #endif // ASHLAR_TRANSFORMS_SIMT_PASSES_TD

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "CUDATarget.h"
+#include "../LLVM/LLVMModule.h"
+#include "WritePtx.h"
+#include "ashlar/Targets/CUDA/Passes.h"
+#include "ashlar/Transforms/Pipelines/KernelPipelines.h"
+#include "ashlar/Transforms/Simt/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Threading.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace ashlar;
+using namespace ashlar::cuda;
+
+Capabilities CUDATarget::capabilities() const {
+  Capabilities has;
+  has.lowersKernels = true;
+  return has;
+}
+
+/// Functions that instructions compute to the last bit, or that
+/// ashlar-approximate-math writes, which is for up to 32 bits.
+static bool hasCode(Operation *op) {
+  if (isa<arith::RemFOp>(op))
+    return false;
+  if (op->getName().getDialectNamespace() !=
+      math::MathDialect::getDialectNamespace())
+    return true;
+  if (isa<math::ExpOp, math::Exp2Op, math::ExpM1Op, math::LogOp, math::Log1pOp,
+          math::TanhOp, math::ErfOp>(op))
+    return getElementTypeOrSelf(op->getResult(0).getType())
+               .getIntOrFloatBitWidth() <= 32;
+  return isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp,
+             math::CountLeadingZerosOp, math::CountTrailingZerosOp,
+             math::CtPopOp, math::FloorOp, math::FmaOp, math::IsFiniteOp,
+             math::IsInfOp, math::IsNaNOp, math::IsNormalOp, math::RoundEvenOp,
+             math::RoundOp, math::RsqrtOp, math::SqrtOp, math::TruncOp>(op);
+}
+
+std::string CUDATarget::whyNot(Operation *op) const {
+  std::string why;
+  op->walk([&](Operation *inner) {
+    if (hasCode(inner))
+      return WalkResult::advance();
+    why = "PTX has no " + inner->getName().getStringRef().str();
+    return WalkResult::interrupt();
+  });
+  return why;
+}
+
+void CUDATarget::buildKernelPipeline(OpPassManager &program,
+                                     const KernelOptions &options) const {
+  LanesOptions lanes = {machine().vectors.bytes, machine().vectors.count,
+                        options.steps};
+  lanes.threads = machine().countOf("lane");
+  lanes.groups = machine().countOf("group");
+  lanes.shared = machine().nearest().bytesOfPart();
+  buildLanesPipeline(program, lanes);
+}
+
+FailureOr<ProgramBinary> CUDATarget::emit(ModuleOp program,
+                                          const EmitOptions &options) {
+  initializeLLVM();
+  cpu::LoweringOptions lowering; // no function of C's library is there
+  auto lowered = cpu::lowerKernels(program, options.device, lowering,
+                                   [](OpPassManager &pm) {
+                                     pm.addPass(createShareVariablesPass());
+                                     pm.addPass(createThreadsToNVVMPass());
+                                   });
+  if (failed(lowered))
+    return failure();
+  auto &kernels = lowered->kernels;
+  const WriteOptions write = {!options.plain, options.saveTemps};
+  std::vector<std::string> texts(kernels.size()), errors(kernels.size());
+  parallelFor(program.getContext(), 0, kernels.size(), [&](size_t i) {
+    auto text = compileKernel(kernels[i], machine(), write);
+    if (text)
+      texts[i] = std::move(*text);
+    else
+      errors[i] = llvm::toString(text.takeError());
+  });
+  ProgramBinary binary;
+  for (auto [kernel, text, error] : llvm::zip_equal(kernels, texts, errors)) {
+    if (!error.empty() && options.refused)
+      *options.refused = true;
+    if (!error.empty())
+      return emitError(kernel.module.getLoc()) << error;
+    binary.codeBytes[kernel.symbol] = text.size();
+  }
+  binary.format = machine().code.format;
+  binary.deviceType = "cuda";
+  binary.requiredFeatures = {machine().code.processor};
+  binary.image = joinModules(texts);
+  saveBytes(options.saveTemps, "kernels.ptx", binary.image);
+  return binary;
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "WritePtx.h"
+#include "../LLVM/GroupEntry.h"
+#include "../LLVM/LLVMModule.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Target/TargetMachine.h"
+
+using namespace llvm;
+using namespace ashlar;
+using namespace ashlar::cuda;
+
+static Expected<std::unique_ptr<TargetMachine>>
+createTargetMachine(const MachineModel &machine) {
+  std::string error;
+  Triple triple(machine.code.triple);
+  const Target *target = TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return createStringError(error);
+  std::vector<std::string> features;
+  for (const std::string &feature : machine.code.features)
+    features.push_back("+" + feature);
+  return std::unique_ptr<TargetMachine>(target->createTargetMachine(
+      triple, machine.code.processor, join(features, ","), TargetOptions(),
+      std::nullopt, std::nullopt, CodeGenOptLevel::Default));
+}
+
+template <Intrinsic::ID id> static Value *readRegister(IRBuilder<> &b) {
+  return b.CreateZExt(b.CreateIntrinsic(b.getInt32Ty(), id, {}),
+                      b.getInt64Ty());
+}
+
+static void addEntry(Module &module,
+                     const cpu::LoweredKernels::Kernel &kernel) {
+  GroupEntry how = {CallingConv::PTX_Kernel, /*hasOffsets=*/false,
+                    readRegister<Intrinsic::nvvm_read_ptx_sreg_ctaid_x>,
+                    readRegister<Intrinsic::nvvm_read_ptx_sreg_nctaid_x>};
+  addGroupEntry(module, kernel.symbol, how)
+      .addFnAttr("nvvm.reqntid", std::to_string(kernel.threads) + ",1,1");
+}
+
+/// Names are a module's of PTX, in which all kernels will be.
+static void nameApart(Module &module, StringRef symbol) {
+  unsigned number = 0;
+  for (GlobalVariable &global : module.globals())
+    global.setName(symbol + "_" + Twine(number++));
+}
+
+/// What an instruction asks for that PTX does not have to the last bit, or at
+/// all: its sines, powers of two and the like are approximations.
+static StringRef missingFunction(const Instruction &instruction) {
+  if (instruction.getOpcode() == Instruction::FRem)
+    return "fmod";
+  auto *call = dyn_cast<CallInst>(&instruction);
+  Function *callee = call ? call->getCalledFunction() : nullptr;
+  if (!callee)
+    return "";
+  if (!callee->isIntrinsic())
+    return callee->isDeclaration() ? callee->getName() : "";
+  switch (callee->getIntrinsicID()) {
+  case Intrinsic::acos:
+  case Intrinsic::asin:
+  case Intrinsic::atan:
+  case Intrinsic::atan2:
+  case Intrinsic::cos:
+  case Intrinsic::cosh:
+  case Intrinsic::exp:
+  case Intrinsic::exp10:
+  case Intrinsic::exp2:
+  case Intrinsic::log:
+  case Intrinsic::log10:
+  case Intrinsic::log2:
+  case Intrinsic::pow:
+  case Intrinsic::powi:
+  case Intrinsic::sin:
+  case Intrinsic::sinh:
+  case Intrinsic::tan:
+  case Intrinsic::tanh:
+    return Intrinsic::getBaseName(callee->getIntrinsicID())
+        .drop_front(StringRef("llvm.").size());
+  default:
+    return "";
+  }
+}
+
+static Error checkCalls(const Module &module) {
+  for (const Function &function : module)
+    for (const Instruction &instruction : instructions(function))
+      if (StringRef name = missingFunction(instruction); !name.empty())
+        return createStringError(
+            "PTX has no function '" + name +
+            "'; let the processor do what needs it: --target=cpu+cuda:PRESET");
+  return Error::success();
+}
+
+Expected<std::string>
+ashlar::cuda::compileKernel(const cpu::LoweredKernels::Kernel &kernel,
+                            const MachineModel &machine,
+                            const WriteOptions &options) {
+  CompiledNodes nodes(kernel.nodes);
+  LLVMContext context;
+  auto target = createTargetMachine(machine);
+  if (!target)
+    return target.takeError();
+  mlir::ModuleOp source = kernel.module;
+  std::unique_ptr<Module> module =
+      mlir::translateModuleToLLVMIR(source, context, kernel.symbol);
+  if (!module)
+    return createStringError("translation to LLVM IR failed");
+  module->setTargetTriple((*target)->getTargetTriple());
+  module->setDataLayout((*target)->createDataLayout());
+  addEntry(*module, kernel);
+  nameApart(*module, kernel.symbol);
+  saveText(options.saveTemps, kernel.symbol + ".ll", *module);
+  HeldDiagnostics diagnostics(context);
+  if (Error error = optimizeModule(
+          *module, **target, options.optimize ? kernelPasses : plainPasses))
+    return error;
+  if (Error error = optimizeModule(*module, **target, "globaldce"))
+    return error;
+  if (Error error = diagnostics.take())
+    return error;
+  saveText(options.saveTemps, kernel.symbol + ".opt.ll", *module);
+  if (Error error = checkCalls(*module))
+    return error;
+  auto text = writeAssembly(*module, **target);
+  if (!text)
+    return text.takeError();
+  return std::string(text->data(), text->size());
+}
+
+std::string ashlar::cuda::joinModules(ArrayRef<std::string> kernels) {
+  // Version, target and size of addresses are the same in each.
+  constexpr StringLiteral lastOfHeader = ".address_size 64\n";
+  std::string all;
+  for (StringRef kernel : kernels) {
+    auto [header, code] = kernel.split(lastOfHeader);
+    if (all.empty())
+      all = (header + lastOfHeader).str();
+    all += code;
+  }
+  return all;
+}

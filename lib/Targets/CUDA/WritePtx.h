@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// From kernels in the LLVM dialect to PTX, by LLVM's back end.
+#ifndef ASHLAR_LIB_TARGETS_CUDA_WRITEPTX_H
+#define ASHLAR_LIB_TARGETS_CUDA_WRITEPTX_H
+
+#include "../CPU/LowerKernels.h"
+#include "ashlar/Machine/MachineModel.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Error.h"
+#include <string>
+
+namespace ashlar::cuda {
+
+struct WriteOptions {
+  bool optimize = true;
+  std::string saveTemps;
+};
+
+/// A kernel behind its entry, in a module of PTX of its own. Thread-safe for
+/// different modules. Where LLVM cannot go on, the process ends with 70, having
+/// named the nodes.
+llvm::Expected<std::string>
+compileKernel(const cpu::LoweredKernels::Kernel &kernel,
+              const MachineModel &machine, const WriteOptions &options);
+
+/// All of them in one module, of which the driver makes one.
+std::string joinModules(llvm::ArrayRef<std::string> kernels);
+
+} // namespace ashlar::cuda
+
+#endif // ASHLAR_LIB_TARGETS_CUDA_WRITEPTX_H
