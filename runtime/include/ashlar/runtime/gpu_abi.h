@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * Where generated kernels of GPUs whose memory has addresses, and the runtime
+ * meet.
+ *
+ * A code section with the format ASHLAR_PTX_FORMAT is the text of a module of
+ * PTX for addresses of 64 bits, without a zero at its end. It has one entry per
+ * kernel, with the kernel's symbol as its name and these parameters in this
+ * order, in C's words:
+ *
+ *   void *binding            one per binding of the dispatch, in the device's
+ *                            memory, of an alignment of at least 64 bytes
+ *   int64_t parameter        one per integer of the dispatch
+ *   void *scratch            valid even where no kernel has scratch
+ *   int64_t scratch_bytes    of one workgroup; 0: there is none
+ *   int64_t groups           of the grid; at least 1
+ *   uint32_t *status         two words: fault, command
+ *   uint32_t command         the number of the dispatch
+ *
+ * It is launched in one dimension, with n workgroups of the kernel's block, of
+ * one thread where it has none; n is at least 1 and no more than `groups`.
+ * Workgroup i computes groups [groups * i / n, groups * (i + 1) / n) and has,
+ * of the scratch, the bytes from scratch + i * scratch_bytes on, contents
+ * undefined. Workgroups run at the same time or one after the other, in any
+ * order; they write disjoint bytes.
+ *
+ * A kernel that meets a fault, one of the codes of kernel_abi.h or another
+ * number other than 0, writes it to status[0] and `command` to status[1], if
+ * status[0] is 0. Of several at the same time one is reported. A kernel after
+ * a fault runs all the same: it must not leave its buffers, whatever numbers it
+ * finds there.
+ */
+#ifndef ASHLAR_RUNTIME_GPU_ABI_H
+#define ASHLAR_RUNTIME_GPU_ABI_H
+
+#include <stdint.h>
+
+#define ASHLAR_PTX_FORMAT "ptx"
+
+/* Parameters of a kernel with so many bindings and integers. */
+#define ASHLAR_GPU_PARAMETERS(bindings, integers) ((bindings) + (integers) + 5u)
+
+/* The words behind `status`. */
+enum {
+  ASHLAR_GPU_STATUS_FAULT = 0,
+  ASHLAR_GPU_STATUS_COMMAND = 1,
+  ASHLAR_GPU_STATUS_WORDS = 2
+};
+
+#endif /* ASHLAR_RUNTIME_GPU_ABI_H */

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// NVIDIA's driver: its library, the names of its functions, its codes and what
+// its devices run. Nothing is opened before somebody asks. Numbers are those of
+// the CUDA Driver API, which no version has changed.
+
+#include "../gpu/GpuDeviceOps.h"
+
+#include <algorithm>
+
+namespace ashlar::runtime {
+
+using namespace gpu;
+
+// In the order of ASHLAR_GPU_FUNCTIONS.
+static const char functionNames[] =
+    "cuInit\0cuGetErrorName\0cuDeviceGetCount\0cuDeviceGet\0cuDeviceGetName\0"
+    "cuDeviceGetAttribute\0cuDeviceTotalMem_v2\0cuDevicePrimaryCtxRetain\0"
+    "cuDevicePrimaryCtxRelease_v2\0cuCtxPushCurrent_v2\0cuCtxPopCurrent_v2\0"
+    "cuMemAlloc_v2\0cuMemFree_v2\0cuMemHostAlloc\0cuMemFreeHost\0"
+    "cuMemcpyHtoDAsync_v2\0cuMemcpyDtoHAsync_v2\0cuMemcpyDtoDAsync_v2\0"
+    "cuMemsetD8Async\0cuStreamCreate\0cuStreamDestroy_v2\0"
+    "cuStreamSynchronize\0cuStreamWaitEvent\0cuEventCreate\0"
+    "cuEventDestroy_v2\0cuEventRecord\0cuEventQuery\0cuEventSynchronize\0"
+    "cuEventElapsedTime\0cuModuleLoadDataEx\0cuModuleUnload\0"
+    "cuModuleGetFunction\0cuFuncGetAttribute\0cuLaunchKernel\0";
+
+static Cause causeOf(Code code) {
+  switch (code) {
+  case 2: // CUDA_ERROR_OUT_OF_MEMORY
+    return Cause::Memory;
+  case 200: // CUDA_ERROR_INVALID_IMAGE
+  case 209: // CUDA_ERROR_NO_BINARY_FOR_GPU
+  case 218: // CUDA_ERROR_INVALID_PTX
+  case 221: // CUDA_ERROR_JIT_COMPILER_NOT_FOUND
+  case 222: // CUDA_ERROR_UNSUPPORTED_PTX_VERSION
+    return Cause::Code;
+  case 500: // CUDA_ERROR_NOT_FOUND
+    return Cause::NotFound;
+  case 600: // CUDA_ERROR_NOT_READY
+    return Cause::NotReady;
+  case 4:   // CUDA_ERROR_DEINITIALIZED
+  case 101: // CUDA_ERROR_INVALID_DEVICE, once one that there was
+  case 201: // CUDA_ERROR_INVALID_CONTEXT, that of a device which was lost
+  case 214: // CUDA_ERROR_ECC_UNCORRECTABLE
+  case 220: // CUDA_ERROR_NVLINK_UNCORRECTABLE
+  case 709: // CUDA_ERROR_CONTEXT_IS_DESTROYED
+    return Cause::Lost;
+  default:
+    // From an illegal address to an unknown error: what a kernel did leaves the
+    // context without use.
+    return code >= 700 ? Cause::Lost : Cause::Interface;
+  }
+}
+
+/// Code for an older GPU runs on a newer one; what is for one kind alone
+/// ("sm_90a") on that one.
+static std::string features(const Functions &api, int device) {
+  enum : int { major = 75, minor = 76 }; // COMPUTE_CAPABILITY_MAJOR, _MINOR
+  int most = 0, least = 0;
+  if (api.DeviceGetAttribute(&most, major, device) != 0 ||
+      api.DeviceGetAttribute(&least, minor, device) != 0)
+    return "";
+  const int own = 10 * most + least;
+  std::string all;
+  for (int known : {50, 52, 60, 61, 70, 75, 80, 86, 89, 90, 100, 103, 120})
+    if (known <= own)
+      all += concat("sm_", known, ",");
+  all += concat("sm_", own, own >= 90 ? "a" : "");
+  return all;
+}
+
+/// Reads the head of the entry, of which LLVM writes a line for each parameter:
+/// CUDA has a function for it from 12.4 on only.
+static int countParameters(const std::string &image,
+                           const std::string &symbol) {
+  const std::string head = ".entry " + symbol + "(";
+  size_t begin = image.find(head);
+  if (begin == image.npos)
+    return -1;
+  const size_t end = image.find(')', begin);
+  int count = 0;
+  for (size_t at = image.find(".param", begin); at < end;
+       at = image.find(".param", at + 1))
+    ++count;
+  return count;
+}
+
+static const Driver &cudaDriver() {
+  // Never closed: the driver's threads may outlive whoever opened it.
+  static const Driver &known = *[] {
+    auto *driver =
+        new Driver{{}, 0, "cuda", "ptx", causeOf, features, countParameters};
+    const Functions &api = driver->functions;
+    if (openLibrary("libcuda.so.1", functionNames, driver->functions) &&
+        api.Init(0) == 0 && api.DeviceGetCount(&driver->deviceCount) == 0)
+      driver->deviceCount = std::max(driver->deviceCount, 0);
+    else
+      driver->deviceCount = 0;
+    return driver;
+  }();
+  return known;
+}
+
+extern const DeviceOps cudaDeviceOps;
+const DeviceOps cudaDeviceOps = gpuDeviceOps<cudaDriver>("cuda");
+
+} // namespace ashlar::runtime

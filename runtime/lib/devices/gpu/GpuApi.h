@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the device needs of a vendor's driver, declared here so that the runtime
+// builds without anybody's headers. The drivers of GPUs whose memory has
+// addresses agree in these functions' arguments.
+
+#ifndef ASHLAR_RUNTIME_LIB_DEVICES_GPU_GPUAPI_H
+#define ASHLAR_RUNTIME_LIB_DEVICES_GPU_GPUAPI_H
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace ashlar::runtime::gpu {
+
+using Context = struct ContextObject *;
+using Module = struct ModuleObject *;
+using Function = struct FunctionObject *;
+using Stream = struct StreamObject *;
+using EventId = struct EventObject *;
+/// 0 is success.
+using Code = int;
+
+/// F(result, name, arguments)
+#define ASHLAR_GPU_FUNCTIONS(F)                                                \
+  F(Code, Init, (unsigned))                                                    \
+  F(Code, GetErrorName, (Code, const char **))                                 \
+  F(Code, DeviceGetCount, (int *))                                             \
+  F(Code, DeviceGet, (int *, int))                                             \
+  F(Code, DeviceGetName, (char *, int, int))                                   \
+  F(Code, DeviceGetAttribute, (int *, int, int))                               \
+  F(Code, DeviceTotalMem, (size_t *, int))                                     \
+  F(Code, RetainContext, (Context *, int))                                     \
+  F(Code, ReleaseContext, (int))                                               \
+  F(Code, PushContext, (Context))                                              \
+  F(Code, PopContext, (Context *))                                             \
+  F(Code, MemAlloc, (void **, size_t))                                         \
+  F(Code, MemFree, (void *))                                                   \
+  F(Code, HostAlloc, (void **, size_t, unsigned))                              \
+  F(Code, HostFree, (void *))                                                  \
+  F(Code, CopyIn, (void *, const void *, size_t, Stream))                      \
+  F(Code, CopyOut, (void *, const void *, size_t, Stream))                     \
+  F(Code, CopyWithin, (void *, const void *, size_t, Stream))                  \
+  F(Code, SetBytes, (void *, unsigned char, size_t, Stream))                   \
+  F(Code, StreamCreate, (Stream *, unsigned))                                  \
+  F(Code, StreamDestroy, (Stream))                                             \
+  F(Code, StreamSynchronize, (Stream))                                         \
+  F(Code, StreamWaitEvent, (Stream, EventId, unsigned))                        \
+  F(Code, EventCreate, (EventId *, unsigned))                                  \
+  F(Code, EventDestroy, (EventId))                                             \
+  F(Code, EventRecord, (EventId, Stream))                                      \
+  F(Code, EventQuery, (EventId))                                               \
+  F(Code, EventSynchronize, (EventId))                                         \
+  F(Code, EventElapsedTime, (float *, EventId, EventId))                       \
+  F(Code, ModuleLoad, (Module *, const void *, unsigned, int *, void **))      \
+  F(Code, ModuleUnload, (Module))                                              \
+  F(Code, ModuleGetFunction, (Function *, Module, const char *))               \
+  F(Code, FunctionGetAttribute, (int *, int, Function))                        \
+  F(Code, LaunchKernel,                                                        \
+    (Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,     \
+     unsigned, Stream, void **, void **))
+
+struct Functions {
+#define ASHLAR_GPU_MEMBER(RESULT, NAME, ARGUMENTS) RESULT(*NAME) ARGUMENTS;
+  ASHLAR_GPU_FUNCTIONS(ASHLAR_GPU_MEMBER)
+#undef ASHLAR_GPU_MEMBER
+};
+
+/// What a failure means for who runs a model.
+enum class Cause {
+  Memory,   // there is not enough
+  Code,     // the driver does not take the module
+  NotFound, // it has no such kernel
+  NotReady, // none: work is under way
+  Lost,     // the device, for this process
+  Interface // a call that should not have failed
+};
+
+/// A vendor's driver, opened.
+struct Driver {
+  Functions functions;
+  int deviceCount;    // 0: there is no driver, or it finds none
+  const char *type;   // "cuda", what devices are called by
+  const char *format; // of executables
+  Cause (*causeOf)(Code code);
+  /// Of a device: what it runs, as features separated by commas.
+  std::string (*features)(const Functions &functions, int device);
+  /// Parameters of the entry in an image; negative: it has no such entry.
+  int (*countParameters)(const std::string &image, const std::string &symbol);
+};
+
+/// Opens `library` and resolves the functions, whose names stand in `names` one
+/// behind the other in the order of the table, each ended; false where one is
+/// missing.
+bool openLibrary(const char *library, const char *names, Functions &functions);
+
+} // namespace ashlar::runtime::gpu
+
+#endif // ASHLAR_RUNTIME_LIB_DEVICES_GPU_GPUAPI_H

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "GpuDevice.h"
+
+#include <algorithm>
+
+namespace ashlar::runtime {
+
+using namespace gpu;
+
+GpuDevice::~GpuDevice() {
+  if (context)
+    api.ReleaseContext(id);
+}
+
+Status GpuDevice::open(uint32_t ordinal) {
+  name = concat(driver.type, ":", ordinal);
+  ASHLAR_RETURN_IF_ERROR(check("DeviceGet", api.DeviceGet(&id, int(ordinal))));
+  char text[256] = "";
+  if (api.DeviceGetName(text, sizeof(text) - 1, id) == 0)
+    name = concat(name, " (", text, ")");
+  size_t bytes = 0;
+  ASHLAR_RETURN_IF_ERROR(
+      check("DeviceTotalMem", api.DeviceTotalMem(&bytes, id)));
+  memoryBytes = bytes;
+  return check("RetainContext", api.RetainContext(&context, id));
+}
+
+Status GpuDevice::checkMemory(uint64_t size) const {
+  uint64_t used = allocated;
+  if (size <= memoryBytes && used <= memoryBytes - size)
+    return {};
+  return failure(ASHLAR_OUT_OF_BUDGET,
+                 concat("no memory for ", size, " bytes: ", name, " has ",
+                        memoryBytes, ", of which ", used,
+                        " are in use here; run fewer sessions or a smaller "
+                        "model"),
+                 name);
+}
+
+Status GpuDevice::allocate(uint64_t size, void *&out) {
+  ASHLAR_RETURN_IF_ERROR(checkMemory(size));
+  CurrentGpu current(*this);
+  ASHLAR_RETURN_IF_ERROR(current.status());
+  // There is no memory of no bytes.
+  Code code = api.MemAlloc(&out, size_t(std::max(size, uint64_t(1))));
+  if (code == 0) {
+    allocated += size;
+    return {};
+  }
+  if (driver.causeOf(code) != Cause::Memory)
+    return failed("MemAlloc", code);
+  return failure(ASHLAR_OUT_OF_BUDGET,
+                 concat("no memory for ", size, " bytes: the driver of ", name,
+                        " has no more, ", uint64_t(allocated),
+                        " are in use here; run fewer sessions or a smaller "
+                        "model, or end other processes on it"),
+                 name);
+}
+
+void GpuDevice::free(void *memory, uint64_t size) {
+  CurrentGpu current(*this);
+  api.MemFree(memory);
+  allocated -= size;
+}
+
+Status GpuDevice::failed(const char *call, Code code) const {
+  ashlar_status_code_t kind = ASHLAR_INTERNAL;
+  const char *advice = "the driver refuses what it should take: try another "
+                       "version of it";
+  switch (driver.causeOf(code)) {
+  case Cause::Memory:
+    kind = ASHLAR_OUT_OF_BUDGET;
+    advice = "it has no more memory: run fewer sessions or a smaller model";
+    break;
+  case Cause::Code:
+    kind = ASHLAR_UNSUPPORTED;
+    advice = "the driver does not take the code: install a newer one, or "
+             "compile for an older GPU";
+    break;
+  case Cause::Lost:
+    kind = ASHLAR_DEVICE_LOST;
+    advice = "the device is lost: release all that uses it, then load the "
+             "module again, there or elsewhere";
+    break;
+  default:
+    break;
+  }
+  const char *text = nullptr;
+  std::string what = concat("error ", code);
+  if (api.GetErrorName(code, &text) == 0 && text)
+    what = text;
+  return failure(
+      kind, concat(call, " failed with ", what, " on ", name, "; ", advice),
+      name);
+}
+
+} // namespace ashlar::runtime

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A GPU of a vendor's driver, opened: the driver's context for this process,
+// memory, and how its failures are told.
+
+#ifndef ASHLAR_RUNTIME_LIB_DEVICES_GPU_GPUDEVICE_H
+#define ASHLAR_RUNTIME_LIB_DEVICES_GPU_GPUDEVICE_H
+
+#include "../Device.h"
+#include "GpuApi.h"
+
+#include <atomic>
+
+namespace ashlar::runtime {
+
+class GpuDevice {
+public:
+  explicit GpuDevice(const gpu::Driver &driver)
+      : driver(driver), api(driver.functions) {}
+  ~GpuDevice();
+  GpuDevice(const GpuDevice &) = delete;
+
+  Status open(uint32_t ordinal);
+  std::string features() const { return driver.features(api, id); }
+
+  Status checkMemory(uint64_t size) const;
+  Status allocate(uint64_t size, void *&out);
+  void free(void *memory, uint64_t size);
+
+  /// "cuCall failed with CUDA_ERROR_X on NAME; what to do".
+  Status failed(const char *call, gpu::Code code) const;
+  Status check(const char *call, gpu::Code code) const {
+    return code == 0 ? Status() : failed(call, code);
+  }
+
+  const gpu::Driver &driver;
+  const gpu::Functions &api;
+  gpu::Context context = nullptr;
+  std::string name; // "cuda:0 (the driver's name)"
+
+private:
+  int id = 0;
+  uint64_t memoryBytes = 0;
+  std::atomic<uint64_t> allocated{0};
+};
+
+/// A thread's calls go to the device while it lives; the context that the
+/// thread had before is its own again afterwards.
+class CurrentGpu {
+public:
+  explicit CurrentGpu(const GpuDevice &device)
+      : device(device), code(device.api.PushContext(device.context)) {}
+  ~CurrentGpu() {
+    gpu::Context popped;
+    if (code == 0)
+      device.api.PopContext(&popped);
+  }
+  CurrentGpu(const CurrentGpu &) = delete;
+  Status status() const { return device.check("PushContext", code); }
+
+private:
+  const GpuDevice &device;
+  const gpu::Code code;
+};
+
+} // namespace ashlar::runtime
+
+#endif // ASHLAR_RUNTIME_LIB_DEVICES_GPU_GPUDEVICE_H

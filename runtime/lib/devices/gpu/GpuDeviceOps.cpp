@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "GpuDeviceOps.h"
+
+namespace ashlar::runtime {
+
+static GpuDevice &deviceOf(void *device) {
+  return *static_cast<GpuDevice *>(device);
+}
+static GpuQueue &queueOf(void *queue) {
+  return *static_cast<GpuQueue *>(queue);
+}
+static GpuEvent &eventOf(void *event) {
+  return *static_cast<GpuEvent *>(event);
+}
+
+Status gpu::open(const Driver &driver, uint32_t ordinal, void **outDevice) {
+  auto device = std::make_unique<GpuDevice>(driver);
+  ASHLAR_RETURN_IF_ERROR(device->open(ordinal));
+  *outDevice = device.release();
+  return {};
+}
+
+void gpu::close(void *device) { delete &deviceOf(device); }
+
+std::string gpu::features(void *device) { return deviceOf(device).features(); }
+
+bool gpu::accepts(void *device, std::string_view format) {
+  return format == deviceOf(device).driver.format;
+}
+
+Status gpu::checkMemory(void *device, uint64_t size) {
+  return deviceOf(device).checkMemory(size);
+}
+
+Status gpu::allocate(void *device, uint64_t size, ashlar_memory_kind_t,
+                     DeviceAddress *outAddress) {
+  void *memory = nullptr;
+  ASHLAR_RETURN_IF_ERROR(deviceOf(device).allocate(size, memory));
+  *outAddress = {memory, 0};
+  return {};
+}
+
+void gpu::free(void *device, DeviceAddress address, uint64_t size) {
+  deviceOf(device).free(address.base, size);
+}
+
+Status gpu::load(void *device, const void *image, uint64_t size,
+                 void **outExecutable) {
+  auto program = std::make_unique<GpuProgram>(deviceOf(device));
+  ASHLAR_RETURN_IF_ERROR(program->load(image, size));
+  *outExecutable = program.release();
+  return {};
+}
+
+void gpu::unload(void *, void *executable) {
+  delete static_cast<GpuProgram *>(executable);
+}
+
+Status gpu::findKernel(void *executable, const KernelForm &form,
+                       const void **outKernel) {
+  return static_cast<GpuProgram *>(executable)->find(form, outKernel);
+}
+
+Status gpu::createQueue(void *device, const QueueOptions &options,
+                        void **outQueue) {
+  auto queue = std::make_unique<GpuQueue>(deviceOf(device), options);
+  ASHLAR_RETURN_IF_ERROR(queue->start());
+  *outQueue = queue.release();
+  return {};
+}
+
+void gpu::destroyQueue(void *queue) { delete &queueOf(queue); }
+
+Status gpu::copy(void *queue, CopyKind kind, DeviceAddress to,
+                 DeviceAddress from, uint64_t size) {
+  return queueOf(queue).copy(kind, to, from, size);
+}
+
+Status gpu::submit(void *queue, const Submission &given) {
+  return queueOf(queue).submit(given);
+}
+
+Status gpu::readBack(void *queue, DeviceAddress from, void *host,
+                     uint64_t size) {
+  return queueOf(queue).readBack(from, host, size);
+}
+
+Status gpu::createEvent(void *device, void **outEvent) {
+  auto event = std::make_unique<GpuEvent>(deviceOf(device));
+  ASHLAR_RETURN_IF_ERROR(event->create());
+  *outEvent = event.release();
+  return {};
+}
+
+void gpu::destroyEvent(void *event) { delete &eventOf(event); }
+
+Status gpu::record(void *queue, void *event) {
+  return queueOf(queue).record(eventOf(event));
+}
+
+Status gpu::waitFor(void *queue, void *event) {
+  return queueOf(queue).waitFor(eventOf(event));
+}
+
+Status gpu::wait(void *event, uint64_t timeoutNanoseconds, bool *outCame) {
+  return eventOf(event).wait(timeoutNanoseconds, outCame);
+}
+
+} // namespace ashlar::runtime

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// GPUs of a vendor's driver as the runtime sees them. A vendor has a function
+// that gives the driver, and an instance of this.
+
+#ifndef ASHLAR_RUNTIME_LIB_DEVICES_GPU_GPUDEVICEOPS_H
+#define ASHLAR_RUNTIME_LIB_DEVICES_GPU_GPUDEVICEOPS_H
+
+#include "GpuQueue.h"
+
+namespace ashlar::runtime {
+
+namespace gpu {
+Status open(const Driver &driver, uint32_t ordinal, void **outDevice);
+void close(void *device);
+std::string features(void *device);
+bool accepts(void *device, std::string_view format);
+Status checkMemory(void *device, uint64_t size);
+Status allocate(void *device, uint64_t size, ashlar_memory_kind_t use,
+                DeviceAddress *outAddress);
+void free(void *device, DeviceAddress address, uint64_t size);
+Status load(void *device, const void *image, uint64_t size,
+            void **outExecutable);
+void unload(void *device, void *executable);
+Status findKernel(void *executable, const KernelForm &form,
+                  const void **outKernel);
+Status createQueue(void *device, const QueueOptions &options, void **outQueue);
+void destroyQueue(void *queue);
+Status copy(void *queue, CopyKind kind, DeviceAddress to, DeviceAddress from,
+            uint64_t size);
+Status submit(void *queue, const Submission &given);
+Status readBack(void *queue, DeviceAddress from, void *host, uint64_t size);
+Status createEvent(void *device, void **outEvent);
+void destroyEvent(void *event);
+Status record(void *queue, void *event);
+Status waitFor(void *queue, void *event);
+Status wait(void *event, uint64_t timeoutNanoseconds, bool *outCame);
+} // namespace gpu
+
+template <const gpu::Driver &(*driver)()>
+constexpr DeviceOps gpuDeviceOps(const char *type) {
+  return {type,
+          /*programs=*/type, MemoryKind::Device,
+          // A kernel may reach all memory that this process has on the GPU.
+          /*runsNativeCode=*/true,
+          /*isOffered=*/true,
+          /*returnsEarly=*/true, [] { return uint32_t(driver().deviceCount); },
+          [](uint32_t ordinal, void **outDevice) {
+            return gpu::open(driver(), ordinal, outDevice);
+          },
+          gpu::close, gpu::features, gpu::accepts, gpu::checkMemory,
+          gpu::allocate, gpu::free, gpu::load, gpu::unload, gpu::findKernel,
+          gpu::createQueue, gpu::destroyQueue, gpu::copy, gpu::submit,
+          gpu::readBack,
+          /*follow=*/nullptr, gpu::createEvent, gpu::destroyEvent, gpu::record,
+          gpu::waitFor, gpu::wait,
+          /*encode=*/nullptr,
+          /*capture=*/nullptr,
+          /*launch=*/nullptr,
+          /*destroyGraph=*/nullptr};
+}
+
+} // namespace ashlar::runtime
+
+#endif // ASHLAR_RUNTIME_LIB_DEVICES_GPU_GPUDEVICEOPS_H

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "../../Clock.h"
+#include "GpuQueue.h"
+
+#include <chrono>
+#include <thread>
+
+namespace ashlar::runtime {
+
+using namespace gpu;
+
+/// It keeps no time, and is quicker for it.
+static constexpr unsigned withoutTiming = 2;
+
+Status GpuEvent::create() {
+  CurrentGpu current(device);
+  ASHLAR_RETURN_IF_ERROR(current.status());
+  return device.check("EventCreate",
+                      device.api.EventCreate(&event, withoutTiming));
+}
+
+GpuEvent::~GpuEvent() {
+  CurrentGpu current(device);
+  if (event)
+    device.api.EventDestroy(event);
+}
+
+Status GpuEvent::await(uint64_t timeoutNanoseconds, bool &came) const {
+  const Functions &api = device.api;
+  came = true;
+  if (timeoutNanoseconds == UINT64_MAX)
+    return queue->check("EventSynchronize", api.EventSynchronize(event));
+  uint64_t start = monotonicTime();
+  // Nobody who hurries waits with a limit, so it is enough to look in.
+  for (uint64_t pause = 10;; pause = pause < 500 ? 2 * pause : pause) {
+    Code code = api.EventQuery(event);
+    came = code == 0;
+    if (!came && device.driver.causeOf(code) != Cause::NotReady)
+      return queue->check("EventQuery", code);
+    if (came || monotonicTime() - start >= timeoutNanoseconds)
+      return {};
+    std::this_thread::sleep_for(std::chrono::microseconds(pause));
+  }
+}
+
+Status GpuEvent::wait(uint64_t timeoutNanoseconds, bool *outCame) {
+  *outCame = true;
+  uint64_t seen;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (!queue)
+      return {};
+    seen = launches;
+  }
+  CurrentGpu current(device);
+  ASHLAR_RETURN_IF_ERROR(current.status());
+  ASHLAR_RETURN_IF_ERROR(await(timeoutNanoseconds, *outCame));
+  return *outCame ? queue->lookAtFault(seen) : Status();
+}
+
+} // namespace ashlar::runtime

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A module of the driver's, and the kernels in it.
+
+#ifndef ASHLAR_RUNTIME_LIB_DEVICES_GPU_GPUPROGRAM_H
+#define ASHLAR_RUNTIME_LIB_DEVICES_GPU_GPUPROGRAM_H
+
+#include "GpuDevice.h"
+
+namespace ashlar::runtime {
+
+/// What the device's kernel handles are.
+struct GpuKernel {
+  gpu::Function function;
+  uint32_t bindings, integers;
+  uint32_t threads; // of a workgroup, at least 1
+};
+
+class GpuProgram {
+public:
+  explicit GpuProgram(const GpuDevice &device) : device(device) {}
+  ~GpuProgram();
+  GpuProgram(const GpuProgram &) = delete;
+
+  Status load(const void *image, uint64_t size);
+  Status find(const KernelForm &form, const void **outKernel);
+
+private:
+  Status checkForm(const KernelForm &form) const;
+
+  const GpuDevice &device;
+  gpu::Module module = nullptr;
+  std::string text; // of the image, ended
+  std::mutex mutex;
+  std::vector<std::unique_ptr<GpuKernel>> kernels;
+};
+
+} // namespace ashlar::runtime
+
+#endif // ASHLAR_RUNTIME_LIB_DEVICES_GPU_GPUPROGRAM_H

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "GpuQueue.h"
+
+namespace ashlar::runtime {
+
+using namespace gpu;
+
+/// A stream that does not wait for the default one, which others may use.
+static constexpr unsigned nonBlocking = 1;
+static constexpr size_t faultBytes = ASHLAR_GPU_STATUS_WORDS * sizeof(uint32_t);
+
+Status GpuQueue::start() {
+  CurrentGpu current(device);
+  ASHLAR_RETURN_IF_ERROR(current.status());
+  ASHLAR_RETURN_IF_ERROR(
+      device.check("StreamCreate", api.StreamCreate(&stream, nonBlocking)));
+  ASHLAR_RETURN_IF_ERROR(
+      device.check("MemAlloc", api.MemAlloc(&fault, faultBytes)));
+  void *host = nullptr;
+  ASHLAR_RETURN_IF_ERROR(
+      device.check("HostAlloc", api.HostAlloc(&host, faultBytes, 0)));
+  seenFault = static_cast<uint32_t *>(host);
+  return device.check("SetBytes", api.SetBytes(fault, 0, faultBytes, stream));
+}
+
+GpuQueue::~GpuQueue() {
+  CurrentGpu current(device);
+  if (stream)
+    api.StreamSynchronize(stream);
+  traced.drop();
+  if (seenFault)
+    api.HostFree(seenFault);
+  if (fault)
+    api.MemFree(fault);
+  if (stream)
+    api.StreamDestroy(stream);
+}
+
+/// What is under way ends first: the caller takes its memory back. Nobody looks
+/// for faults any more.
+Status GpuQueue::lose(const char *call, Code code) {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    control = nullptr;
+    traced.drop();
+  }
+  api.StreamSynchronize(stream);
+  return device.failed(call, code);
+}
+
+Status GpuQueue::copy(CopyKind kind, DeviceAddress to, DeviceAddress from,
+                      uint64_t size) {
+  if (size == 0)
+    return {};
+  CurrentGpu current(device);
+  ASHLAR_RETURN_IF_ERROR(current.status());
+  void *target = to.pointer();
+  const void *source = from.pointer();
+  switch (kind) {
+  case CopyKind::In:
+    return check("CopyIn", api.CopyIn(target, source, size_t(size), stream));
+  case CopyKind::Out:
+    return check("CopyOut", api.CopyOut(target, source, size_t(size), stream));
+  default:
+    return check("CopyWithin",
+                 api.CopyWithin(target, source, size_t(size), stream));
+  }
+}
+
+uint64_t GpuQueue::launchesSoFar(bool &isExpected) {
+  std::lock_guard<std::mutex> lock(mutex);
+  isExpected = control != nullptr;
+  return launches;
+}
+
+Status GpuQueue::readFault() {
+  return check("CopyOut", api.CopyOut(seenFault, fault, faultBytes, stream));
+}
+
+/// After a read of the fault that came behind so many launches.
+Status GpuQueue::lookAtFault(uint64_t seenLaunches) {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    RunControl *told = control;
+    if (!told)
+      return {};
+    if (seenLaunches == launches) {
+      control = nullptr;
+      traced.tell();
+    }
+    int32_t code = int32_t(seenFault[ASHLAR_GPU_STATUS_FAULT]);
+    if (code == 0)
+      return {};
+    told->fail(seenFault[ASHLAR_GPU_STATUS_COMMAND], code);
+    seenFault[ASHLAR_GPU_STATUS_FAULT] = 0;
+  }
+  return check("SetBytes", api.SetBytes(fault, 0, faultBytes, stream));
+}
+
+Status GpuQueue::readBack(DeviceAddress from, void *host, uint64_t size) {
+  CurrentGpu current(device);
+  ASHLAR_RETURN_IF_ERROR(current.status());
+  bool isExpected;
+  uint64_t seen = launchesSoFar(isExpected);
+  if (isExpected)
+    ASHLAR_RETURN_IF_ERROR(readFault());
+  if (size != 0)
+    ASHLAR_RETURN_IF_ERROR(check(
+        "CopyOut", api.CopyOut(host, from.pointer(), size_t(size), stream)));
+  ASHLAR_RETURN_IF_ERROR(
+      check("StreamSynchronize", api.StreamSynchronize(stream)));
+  return lookAtFault(seen);
+}
+
+Status GpuQueue::record(GpuEvent &event) {
+  CurrentGpu current(device);
+  ASHLAR_RETURN_IF_ERROR(current.status());
+  bool isExpected;
+  uint64_t seen = launchesSoFar(isExpected);
+  if (isExpected)
+    ASHLAR_RETURN_IF_ERROR(readFault());
+  std::lock_guard<std::mutex> lock(event.mutex);
+  event.queue = this;
+  event.launches = seen;
+  return check("EventRecord", api.EventRecord(event.event, stream));
+}
+
+Status GpuQueue::waitFor(GpuEvent &event) {
+  CurrentGpu current(device);
+  ASHLAR_RETURN_IF_ERROR(current.status());
+  return check("StreamWaitEvent", api.StreamWaitEvent(stream, event.event, 0));
+}
+
+} // namespace ashlar::runtime

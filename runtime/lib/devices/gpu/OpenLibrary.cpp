@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "GpuApi.h"
+
+#include <cstring>
+#include <dlfcn.h>
+
+bool ashlar::runtime::gpu::openLibrary(const char *library, const char *names,
+                                       Functions &functions) {
+  void *opened = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+  if (!opened)
+    return false;
+  auto *slot = reinterpret_cast<char *>(&functions);
+  for (const char *name = names; *name; name += std::strlen(name) + 1) {
+    void *address = dlsym(opened, name);
+    if (!address)
+      return false;
+    std::memcpy(slot, &address, sizeof(address));
+    slot += sizeof(address);
+  }
+  return true;
+}
