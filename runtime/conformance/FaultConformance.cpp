@@ -6,6 +6,7 @@
 // another device.
 
 #include "Handles.h"
+#include "NeedsCuda.h"
 #include "NeedsOpenCL.h"
 #include "SampleModules.h"
 #include "WrappedDevice.h"
@@ -73,6 +74,11 @@ template <ModuleBuilder (*make)()> ModuleBuilder onOpenCL() {
   (void)b.useOpenCL();
   return b;
 }
+template <ModuleBuilder (*make)()> ModuleBuilder onCuda() {
+  ModuleBuilder b = make();
+  (void)b.useCuda();
+  return b;
+}
 const Sample samples[] = {
     {"cpu", sampleModule, "cpu:0", "cpu:1"},
     {"symbolic", symbolicModule, "cpu:0", "cpu:1"},
@@ -85,15 +91,22 @@ const Sample samples[] = {
     {"opencl", onOpenCL<sampleModule>, "opencl:0", "opencl:1", 5},
     {"openclSizes", onOpenCL<growingModule>, "opencl:0", "opencl:1", 5},
     {"openclControl", onOpenCL<controlModule>, "opencl:0", "opencl:1", 17},
+    {"cuda", onCuda<sampleModule>, "cuda:0", "cuda:1"},
+    {"cudaSizes", onCuda<growingModule>, "cuda:0", "cuda:1"},
+    {"cudaControl", onCuda<controlModule>, "cuda:0", "cuda:1"},
     {"shared", sharedModule, "cpu:0", "cpu:1"},
     {"guardedShared", sharedModule, "guard:0", "guard:1"}};
 
 class Faults : public testing::TestWithParam<Sample> {
 protected:
   void SetUp() override {
+    std::string why;
     if (std::string(GetParam().here) == "opencl:0")
-      if (std::string why = whyNoOpenCL(); !why.empty())
-        GTEST_SKIP() << why;
+      why = whyNoOpenCL();
+    if (std::string(GetParam().here) == "cuda:0")
+      why = whyNoCuda();
+    if (!why.empty())
+      GTEST_SKIP() << why;
     bytes = std::make_unique<ModuleBytes>(GetParam().make().build());
     runtime =
         new ashlar_runtime_t{std::make_shared<Runtime>(wrapDevices(hooks))};

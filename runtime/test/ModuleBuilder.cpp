@@ -2,6 +2,7 @@
 
 #include "ModuleBuilder.h"
 
+#include "ashlar/runtime/gpu_abi.h"
 #include "ashlar/runtime/opencl_abi.h"
 
 #define XXH_INLINE_ALL
@@ -95,14 +96,25 @@ static std::vector<uint8_t> readCode(const char *path) {
 }
 
 std::vector<uint8_t> openclKernels() {
-  return readCode(ASHLAR_TEST_SPIRV "/Kernels.spv");
+  return readCode(ASHLAR_TEST_CODE "/Kernels.spv");
 }
 std::vector<uint8_t> openclUnresolved() {
-  return readCode(ASHLAR_TEST_SPIRV "/Unresolved.spv");
+  return readCode(ASHLAR_TEST_CODE "/Unresolved.spv");
+}
+
+std::vector<uint8_t> cudaKernels() {
+  return readCode(ASHLAR_TEST_CODE "/KernelsGpu.ptx");
 }
 
 bool ModuleBuilder::useOpenCL() {
-  std::vector<uint8_t> code = openclKernels();
+  return useCode(openclKernels(), ASHLAR_OPENCL_FORMAT, "opencl");
+}
+bool ModuleBuilder::useCuda() {
+  return useCode(cudaKernels(), ASHLAR_PTX_FORMAT, "cuda");
+}
+
+bool ModuleBuilder::useCode(std::vector<uint8_t> code, const char *format,
+                            const char *device) {
   if (code.empty())
     return false;
   fb::ExecutableT &executable = *program().executables.at(0);
@@ -111,9 +123,9 @@ bool ModuleBuilder::useOpenCL() {
   contract().peak_bytes += code.size() - section.size();
   section = std::move(code);
   module.sections[executable.section]->size = section.size();
-  executable.format = ASHLAR_OPENCL_FORMAT;
-  program().device_type = "opencl";
-  program().target = "opencl";
+  executable.format = format;
+  program().device_type = device;
+  program().target = device;
   return true;
 }
 

@@ -51,6 +51,8 @@ public:
   /// Puts the kernels of Kernels.cl in place of those: the program is one for
   /// the device opencl. False where no compiler has made them.
   bool useOpenCL();
+  /// The same with those of KernelsGpu.c, for the device cuda.
+  bool useCuda();
   uint32_t addKernel(const std::string &symbol, uint32_t bindings,
                      uint32_t parameters, uint64_t scratchBytes = 0);
 
@@ -82,6 +84,8 @@ public:
   std::vector<std::vector<uint8_t>> sectionBytes;
 
 private:
+  bool useCode(std::vector<uint8_t> code, const char *format,
+               const char *device);
   std::vector<uint8_t> packIndex();
 };
 
@@ -89,6 +93,8 @@ private:
 std::vector<uint8_t> openclKernels();
 /// Another one, with a function that is nowhere.
 std::vector<uint8_t> openclUnresolved();
+/// The PTX of KernelsGpu.c; empty where no compiler has made it.
+std::vector<uint8_t> cudaKernels();
 
 /// Recomputes the header's hash after the index was changed in place.
 void rehashIndex(ModuleBytes &bytes);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Modules on the device opencl, through the C API.
+// Modules on devices that a driver runs, through the C API.
 
 #include "Json.h"
 #include "Loaded.h"
+#include "NeedsCuda.h"
 #include "NeedsOpenCL.h"
 
 #include <fstream>
@@ -14,24 +15,39 @@ using namespace ashlar::test;
 
 namespace {
 
-class OpenCL : public RuntimeTest {
+struct DriverCase {
+  const char *type, *device;
+  std::string (*whyNot)();
+  bool (ModuleBuilder::*use)();
+};
+
+class Driver : public RuntimeTest,
+               public testing::WithParamInterface<DriverCase> {
 protected:
   void SetUp() override {
-    if (std::string why = whyNoOpenCL(); !why.empty())
+    if (std::string why = GetParam().whyNot(); !why.empty())
       GTEST_SKIP() << why;
     RuntimeTest::SetUp();
   }
   void loadThere(ModuleBuilder builder) {
-    ASSERT_TRUE(builder.useOpenCL());
-    loadOn("opencl:0", std::move(builder));
+    ASSERT_TRUE((builder.*GetParam().use)());
+    loadOn(GetParam().device, std::move(builder));
   }
 };
 
-TEST_F(OpenCL, ComputesWhatTheProcessorDoes) {
+INSTANTIATE_TEST_SUITE_P(
+    All, Driver,
+    testing::Values(DriverCase{"opencl", "opencl:0", whyNoOpenCL,
+                               &ModuleBuilder::useOpenCL},
+                    DriverCase{"cuda", "cuda:0", whyNoCuda,
+                               &ModuleBuilder::useCuda}),
+    [](const auto &info) { return std::string(info.param.type); });
+
+TEST_P(Driver, ComputesWhatTheProcessorDoes) {
   loadThere(sampleModule());
   ashlar_module_info_t info = ASHLAR_MODULE_INFO_INIT;
   ASSERT_OK(ashlar_module_query(module, &info));
-  EXPECT_STREQ(info.device, "opencl:0");
+  EXPECT_STREQ(info.device, GetParam().device);
   for (uint32_t threads : {1u, 2u, 5u}) {
     start(threads);
     for (size_t misalignment : {0, 4})
@@ -48,7 +64,7 @@ TEST_F(OpenCL, ComputesWhatTheProcessorDoes) {
   }
 }
 
-TEST_F(OpenCL, FollowsSizes) {
+TEST_P(Driver, FollowsSizes) {
   loadThere(growingModule());
   start(2);
   for (int64_t count : {256, 1, 17, 200}) {
@@ -58,7 +74,7 @@ TEST_F(OpenCL, FollowsSizes) {
   }
 }
 
-TEST_F(OpenCL, ReadsWhatDecides) {
+TEST_P(Driver, ReadsWhatDecides) {
   loadThere(controlModule());
   start(2);
   for (uint8_t isSet : {0, 1}) {
@@ -81,7 +97,7 @@ TEST_F(OpenCL, ReadsWhatDecides) {
   }
 }
 
-TEST_F(OpenCL, AKernelThatFailsIsNamedAndTheNextRunGoesWell) {
+TEST_P(Driver, AKernelThatFailsIsNamedAndTheNextRunGoesWell) {
   loadThere(checkingModule());
   start(2);
   Floats x(sampleCount), z(sampleCount);
@@ -103,7 +119,7 @@ TEST_F(OpenCL, AKernelThatFailsIsNamedAndTheNextRunGoesWell) {
   }
 }
 
-TEST_F(OpenCL, SessionsOnTwoThreadsDoNotMeet) {
+TEST_P(Driver, SessionsOnTwoThreadsDoNotMeet) {
   loadThere(sampleModule());
   auto serve = [&](float shift) {
     ashlar_session_options_t options = withThreads(2);
@@ -123,10 +139,10 @@ TEST_F(OpenCL, SessionsOnTwoThreadsDoNotMeet) {
   other.join();
 }
 
-TEST_F(OpenCL, ATraceSaysWhenKernelsRan) {
+TEST_P(Driver, ATraceSaysWhenKernelsRan) {
   loadThere(sampleModule());
   start(2);
-  const std::string path = testing::TempDir() + "/ashlar_opencl_trace.json";
+  const std::string path = testing::TempDir() + "/ashlar_driver_trace.json";
   auto run = [&] {
     SampleArguments a;
     ASSERT_OK(ashlar_session_run(session, "main", a.inputs, 2, a.outputs, 1));
@@ -146,7 +162,8 @@ TEST_F(OpenCL, ATraceSaysWhenKernelsRan) {
   std::vector<const Json *> runs, kernels;
   for (const Json &event : trace["traceEvents"].items) {
     if (event["name"].text == "process_name" &&
-        event["args"]["name"].text.rfind("opencl:0 (", 0) == 0)
+        event["args"]["name"].text.rfind(std::string(GetParam().device) + " (",
+                                         0) == 0)
       process = event["pid"].value;
     if (event["name"].text == "run main")
       runs.push_back(&event);
@@ -166,7 +183,7 @@ TEST_F(OpenCL, ATraceSaysWhenKernelsRan) {
   }
 }
 
-TEST_F(OpenCL, MemoryIsChargedAndGivenBack) {
+TEST_P(Driver, MemoryIsChargedAndGivenBack) {
   ASSERT_OK(ashlar_budget_create(runtime, "tenant", ASHLAR_UNLIMITED, &budget));
   loadThere(sampleModule());
   ashlar_budget_statistics_t now = ASHLAR_BUDGET_STATISTICS_INIT;
@@ -185,18 +202,18 @@ TEST_F(OpenCL, MemoryIsChargedAndGivenBack) {
   EXPECT_EQ(now.current, 0u);
 }
 
-TEST_F(OpenCL, RequirementsAreExtensions) {
+TEST_P(Driver, RequirementsAreFeatures) {
   ModuleBuilder b = sampleModule();
-  b.program().required_features.push_back("cl_ashlar_imaginary");
-  ASSERT_TRUE(b.useOpenCL());
+  b.program().required_features.push_back("ashlar_imaginary");
+  ASSERT_TRUE((b.*GetParam().use)());
   ModuleBytes file = b.build();
   ashlar_load_options_t options = trusting();
-  const char *there = "opencl:0";
+  const char *there = GetParam().device;
   options.devices = &there;
   options.device_count = 1;
   expectSays(ashlar_module_load_memory(runtime, file.data(), file.size(),
                                        &options, &module),
-             ASHLAR_UNSUPPORTED, "opencl:0 lacks cl_ashlar_imaginary");
+             ASHLAR_UNSUPPORTED, "lacks ashlar_imaginary");
 }
 
 } // namespace
