@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Cost/ChooseLevels.h"
 #include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Analysis/RingBytes.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/Support/MathExtras.h"
@@ -51,9 +52,11 @@ public:
     llvm::stable_sort(candidates, [](const Candidate &x, const Candidate &y) {
       return x.cycles < y.cycles;
     });
-    // What the verifier does not take is not for this contraction.
+    // What the verifier does not take is not for this contraction; nor is one
+    // whose windows reach farther than its tiles.
     for (const Candidate &one : candidates)
-      if (tile::StrategyAttr strategy = strategyOf(one); fits(strategy))
+      if (tile::StrategyAttr strategy = strategyOf(one);
+          ringBytes(op, strategy) <= near->bytesOfPart() && fits(strategy))
         return LevelChoice{strategy, one.prediction};
     return std::nullopt;
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Threads.h"
+#include "ashlar/Analysis/RingBytes.h"
 #include "ashlar/Planner/Planner.h"
 #include "ashlar/Transforms/Simt/Passes.h"
 #include "ashlar/Transforms/Tile/MemoryUses.h"

@@ -4,7 +4,7 @@
 #ifndef ASHLAR_LIB_TRANSFORMS_TILE_BOXVIEW_H
 #define ASHLAR_LIB_TRANSFORMS_TILE_BOXVIEW_H
 
-#include "mlir/IR/AffineMap.h"
+#include "ashlar/Analysis/BoxReach.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace ashlar {
@@ -13,20 +13,6 @@ namespace ashlar {
 struct BoxView {
   mlir::Value memory;
   mlir::AffineMap map;
-};
-
-/// How far an index moves along one dim inside a box that starts where the
-/// dim's panels do.
-int64_t stepAlong(mlir::AffineExpr expr, unsigned dim);
-
-/// What a box of `extents` along `dims` touches of one dim of memory: how long
-/// it is, and how far in front of the box's first place its first one lies,
-/// where steps go backwards.
-struct BoxReach {
-  int64_t length = 1, before = 0;
-
-  BoxReach(mlir::AffineExpr expr, llvm::ArrayRef<unsigned> dims,
-           llvm::ArrayRef<int64_t> extents);
 };
 
 /// `begin` and the steps of a box's dims.

@@ -10,9 +10,6 @@ namespace ashlar {
 /// On a function whose threads compute each part of it together.
 inline constexpr llvm::StringLiteral threadsAttrName = "tile.threads";
 
-/// At which multiples memory that such threads share begins.
-inline constexpr int64_t sharedAlignment = 64;
-
 /// Whether a thread needs of an input what others have: memory that they share
 /// passes it on.
 bool isExchanged(tile::MapOp op, unsigned input);
