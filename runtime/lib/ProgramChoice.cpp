@@ -59,7 +59,9 @@ static std::string reasonAgainst(
     uint32_t form;
     if (executable.device() == number && variantOf(executable) == 0 &&
         !findForm(program, i, device, form))
-      return concat(device.name, " does not run ", text(executable.format()));
+      return concat(device.name, " does not run ", text(executable.format()),
+                    device.ops.needs ? "; that takes " : "",
+                    device.ops.needs ? device.ops.needs : "");
   }
   return "";
 }

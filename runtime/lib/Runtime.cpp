@@ -87,9 +87,11 @@ Status Runtime::device(std::string_view name,
     out = slot;
     return {};
   }
-  return failure(ASHLAR_NOT_FOUND,
-                 concat("no device ", name, "; there are ", deviceNames()),
-                 std::string(name));
+  std::string words = concat("no device ", name, "; there are ", deviceNames());
+  for (const DeviceOps *ops : types)
+    if (sound && type == ops->type && ops->needs && ops->count() == 0)
+      words += concat("; it takes ", ops->needs);
+  return failure(ASHLAR_NOT_FOUND, std::move(words), std::string(name));
 }
 
 Status Runtime::startTrace(const char *path) {

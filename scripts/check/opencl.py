@@ -11,7 +11,6 @@ sample, in the mode full all operator tests and all models.
 """
 
 import argparse
-import collections
 import os
 import pathlib
 import re
@@ -23,13 +22,12 @@ import tempfile
 import numpy as np
 
 import operators
+from on_device import (Counts, call, check_edges, check_models,
+                       check_operators, first_error)
 
 ROOT = operators.ROOT
 DEVICE = "opencl:0"
 PRESETS = ["generic", "subgroups"]
-# What threads share is a contraction's accumulator.
-CONTRACTION = re.compile(
-    "matmul|gemm|conv|einsum|lstm|gru|rnn|attention|linear|dft|affine")
 # One of so many operator tests: those with contractions, the others.
 EVERY = {
     ("plain", "generic"): (12, 12), ("plain", "subgroups"): (8, 80),
@@ -54,23 +52,6 @@ BOTH = "hey_jarvis"
 TOLERANCE = 1e-4  # of the largest value
 
 
-class Counts:
-    def __init__(self):
-        self.passed = self.failed = self.skipped = 0
-
-    def must(self, name, why):
-        """Counts a test, which failed if there is a reason."""
-        if why:
-            print(f"FAIL {name}: {why}", flush=True)
-            self.failed += 1
-        else:
-            self.passed += 1
-
-    def skip(self, name, why):
-        print(f"SKIP {name}: {why}", flush=True)
-        self.skipped += 1
-
-
 def find_driver():
     """The environment in which the loader finds the driver of setup.sh."""
     said = subprocess.run(
@@ -80,21 +61,6 @@ def find_driver():
         check=True).stdout
     if said:
         os.environ["OCL_ICD_VENDORS"] = said
-
-
-def first_error(text):
-    lines = [l.strip() for l in text.splitlines() if l.strip()]
-    errors = [l for l in lines if "error" in l] or lines or ["said nothing"]
-    return errors[0][:300]
-
-
-def call(*command):
-    """Output and error of a program, and whether it ended with 0."""
-    done = subprocess.run(
-        [str(word) for word in command], stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        errors="replace")
-    return done.returncode == 0, done.stdout
 
 
 def why_no_device(tools, work):
@@ -116,48 +82,6 @@ def why_no_device(tools, work):
     return None  # what is wrong beside that, the tests tell
 
 
-def choose(names, mode, preset):
-    """The sample of the operator tests, which is the same each time."""
-    with_products, others = EVERY[mode, preset]
-    chosen = [[n for n in names if bool(CONTRACTION.search(n)) == is_product]
-              for is_product in (True, False)]
-    return sorted({*chosen[0][::with_products], *chosen[1][::others],
-                   *filter(ALWAYS.search, names)})
-
-
-def check_operators(arguments, tools, preset, work, counts):
-    listed = sorted(operators.read_list())
-    refused = REFUSED[preset]
-    unsupported = collections.defaultdict(list)
-    chosen = collections.defaultdict(list)
-    for key in choose(listed, arguments.mode, preset):
-        kind, name = key.split("/", 1)
-        chosen[kind].append(name)
-    sets = operators.find_sets(operators.DATA)
-    for kind, names in chosen.items():
-        verdicts, status = operators.check_set(
-            tools / "ashlar-check", sets[kind], names, arguments.jobs, work,
-            f"opencl:{preset}")
-        if status not in (0, 1):
-            counts.must(f"{kind} on opencl:{preset}",
-                        f"ashlar-check ended with {status}")
-        for name in names:
-            key = f"{kind}/{name}"
-            verdict, why = verdicts.get(
-                name, ("failed", "ashlar-check said nothing of it"))
-            if verdict == "unsupported" and key in refused:
-                unsupported[refused[key]].append(key)
-                continue
-            if verdict == "passed" and key in refused:
-                print(f"NOTE {key} on opencl:{preset} passes by now: take it "
-                      "out of REFUSED")
-            if verdict == "unsupported":
-                why = f"passes on cpu, refused here: {why}"
-            counts.must(f"{key} on opencl:{preset}",
-                        "" if verdict == "passed" else why)
-    counts.skipped += operators.show_unsupported(unsupported)
-
-
 def check_spirv(folder, counts):
     """spirv-val on all that was compiled into the folder."""
     validator = shutil.which("spirv-val")
@@ -171,54 +95,12 @@ def check_spirv(folder, counts):
         counts.must(name, "" if done else first_error(said))
 
 
-def check_models(tools, target, names, work, counts):
-    """Models by name, all where that is None."""
-    if names == []:
-        return
-    temps = work / f"temps-{target}"
-    command = [sys.executable, ROOT / "test/Integration/compare_models.py",
-               "--bin", tools, "--work", work / "models",
-               f"--compile-flag=--target={target}",
-               f"--save-temps={temps}", *(names or [])]
-    if target != BESIDE:
-        command.append(f"--device={DEVICE}")
-    last = ""
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, text=True,
-                          errors="replace") as child:
-        for line in child.stdout:
-            last = line.strip()
-            if re.match(r"^\d+ passed, ", last):
-                continue
-            # Which target is not in its words.
-            print(re.sub(r"^(FAIL|NOTE) ", rf"\1 {target}, ", line),
-                  end="", flush=True)
-    found = re.match(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", last)
-    if not found:
-        counts.must(f"models on {target}",
-                    f"compare_models.py ended with {child.returncode}")
-        return
-    counts.passed += int(found[1])
-    counts.failed += int(found[2])
-    counts.skipped += int(found[3])
-    # A model that brings no kernels was not compiled for the device.
-    if not list(temps.glob("**/kernels.spv")):
-        counts.must(f"models on {target}", "no kernels.spv was left")
-    check_spirv(temps, counts)
-    shutil.rmtree(temps, ignore_errors=True)
-
-
-def check_edges(tools, preset, counts):
-    _, said = call(sys.executable, ROOT / "test/Integration/device_edges.py",
-                   "--bin", tools, f"--target=opencl:{preset}",
-                   f"--device={DEVICE}")
-    print(said, end="", flush=True)
-    found = re.search(r"^(\d+) passed, (\d+) failed, 0 skipped$", said, re.M)
-    if not found:
-        counts.must(f"edges on opencl:{preset}", first_error(said))
-        return
-    counts.passed += int(found[1])
-    counts.failed += int(found[2])
+def run_models(tools, target, device, names, work, counts):
+    temps = check_models(tools, target, device, names, work, counts,
+                         "kernels.spv")
+    if temps:
+        check_spirv(temps, counts)
+        shutil.rmtree(temps, ignore_errors=True)
 
 
 def run_on(tools, module, device, inputs, work):
@@ -298,12 +180,15 @@ def main():
             counts.skip("opencl", why)
         else:
             for preset in arguments.preset or PRESETS:
-                check_operators(arguments, tools, preset, work, counts)
-                check_edges(tools, preset, counts)
-                check_models(tools, f"opencl:{preset}",
-                             MODELS[arguments.mode, preset], work, counts)
-            check_models(tools, BESIDE, MODELS_BESIDE[arguments.mode], work,
-                         counts)
+                target = f"opencl:{preset}"
+                check_operators(arguments, tools, target,
+                                EVERY[arguments.mode, preset], work, counts,
+                                ALWAYS, REFUSED[preset])
+                check_edges(tools, target, DEVICE, counts)
+                run_models(tools, target, DEVICE,
+                           MODELS[arguments.mode, preset], work, counts)
+            run_models(tools, BESIDE, None, MODELS_BESIDE[arguments.mode], work,
+                       counts)
             check_both(tools, work, counts)
     print(f"{counts.passed} passed, {counts.failed} failed, "
           f"{counts.skipped} skipped")

@@ -152,7 +152,8 @@ class Tools(unittest.TestCase):
                 (GIVEN + ["--output=q=q.npy"], "no output named 'q'"),
                 (GIVEN + ["--memory-limit=1KiB"], "lacks"),
                 (GIVEN + ["--device=cuda:0"],
-                 "no device cuda:0; there are cpu:0, systolic:0 ["),
+                 "no device cuda:0; there are cpu:0, systolic:0; it takes "
+                 "NVIDIA's driver"),
                 (GIVEN + ["--shape=q=3"], "no input named 'q'"),
                 (GIVEN + ["--entry=other"], "no entry other"),
                 (GIVEN + ["--output=z=/nonexistent/z.npy"], "cannot write"),

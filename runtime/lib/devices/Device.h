@@ -174,6 +174,10 @@ struct DeviceOps {
   /// The logger lives longer.
   void (*useCache)(void *device, const char *folder,
                    const Logger &logger) = nullptr;
+
+  /// May be null. What has to be there for it, for errors where it is not:
+  /// "NVIDIA's driver".
+  const char *needs = nullptr;
 };
 
 /// Of queues that have finished whenever a call returns.

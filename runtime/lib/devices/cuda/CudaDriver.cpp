@@ -103,6 +103,7 @@ static const Driver &cudaDriver() {
 }
 
 extern const DeviceOps cudaDeviceOps;
-const DeviceOps cudaDeviceOps = gpuDeviceOps<cudaDriver>("cuda");
+const DeviceOps cudaDeviceOps = gpuDeviceOps<cudaDriver>(
+    "cuda", "NVIDIA's driver (libcuda.so.1) and a GPU that it finds");
 
 } // namespace ashlar::runtime

@@ -38,7 +38,7 @@ Status wait(void *event, uint64_t timeoutNanoseconds, bool *outCame);
 } // namespace gpu
 
 template <const gpu::Driver &(*driver)()>
-constexpr DeviceOps gpuDeviceOps(const char *type) {
+constexpr DeviceOps gpuDeviceOps(const char *type, const char *needs) {
   return {type,
           /*programs=*/type, MemoryKind::Device,
           // A kernel may reach all memory that this process has on the GPU.
@@ -57,7 +57,8 @@ constexpr DeviceOps gpuDeviceOps(const char *type) {
           /*encode=*/nullptr,
           /*capture=*/nullptr,
           /*launch=*/nullptr,
-          /*destroyGraph=*/nullptr};
+          /*destroyGraph=*/nullptr,
+          /*useCache=*/nullptr, needs};
 }
 
 } // namespace ashlar::runtime

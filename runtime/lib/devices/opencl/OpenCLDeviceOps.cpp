@@ -137,6 +137,7 @@ const DeviceOps openclDeviceOps = {
     [](void *device, const char *folder, const Logger &logger) {
       deviceOf(device).cache = std::make_unique<DriverCache>(folder, logger);
     },
+    "an OpenCL driver that takes SPIR-V",
 };
 
 } // namespace ashlar::runtime
