@@ -184,37 +184,63 @@ copy_onnx_schema() {
   mv "$target.new" "$target"
 }
 
-# The loader finds it by .deps/opencl/icd: scripts/opencl_env.sh.
-install_opencl_driver() {
-  local list="$root/scripts/requirements_opencl.txt" target="$deps/opencl" stamp
-  local start driver
-  # There are no wheels of it for other machines; its tests are skipped there.
-  [ "$(uname -m)" = x86_64 ] || return 0
-  # The loader is told where the driver is, so a moved clone needs it anew.
-  stamp="$(sha256sum "$list" | cut -d' ' -f1) $target"
-  [ "$(cat "$target/.installed" 2>/dev/null)" != "$stamp" ] || return 0
+# install_apart NAME WHAT: the packages of requirements_NAME.txt in .deps/NAME,
+# of which there are no wheels for other machines than x86-64; tests that need
+# them are skipped there. False where there is nothing to do. Who has made of
+# them what it needs says so: finish_apart NAME.
+install_apart() {
+  local name=$1 what=$2 list="$root/scripts/requirements_$1.txt" target
+  target="$deps/$name"
+  [ "$(uname -m)" = x86_64 ] || return 1
+  [ "$(cat "$target/.installed" 2>/dev/null)" != "$(stamp_apart "$name")" ] ||
+    return 1
   if [ $check_only = yes ]; then
-    printf 'missing: the OpenCL driver in .deps/opencl\n'
+    printf 'missing: %s in .deps/%s\n' "$what" "$name"
     incomplete=yes
-    return 0
+    return 1
   fi
-
-  say "Installing an OpenCL driver for the processor into .deps/opencl"
-  start=$(now)
+  say "Installing $what into .deps/$name"
   rm -rf "$target"
-  quietly "$logs/pip-opencl.log" "$deps/venv/bin/python" -m pip install \
+  quietly "$logs/pip-$name.log" "$deps/venv/bin/python" -m pip install \
     --disable-pip-version-check --no-deps --no-cache-dir \
     --only-binary :all: --prefix "$target" -r "$list" ||
-    fail "pip could not install the OpenCL driver" \
-      "The log: $logs/pip-opencl.log"
+    fail "pip could not install $what" "The log: $logs/pip-$name.log"
+}
+
+# A moved clone needs it anew: paths are told to others.
+stamp_apart() {
+  local list="$root/scripts/requirements_$1.txt"
+  printf '%s %s' "$(sha256sum "$list" | cut -d' ' -f1)" "$deps/$1"
+}
+
+finish_apart() {
+  stamp_apart "$1" >"$deps/$1/.installed"
+}
+
+# The loader finds it by .deps/opencl/icd: scripts/opencl_env.sh.
+install_opencl_driver() {
+  local target="$deps/opencl" driver
+  install_apart opencl "an OpenCL driver for the processor" || return 0
   driver=$(echo "$target"/lib/libintelocl.so.*.*)
   [ -f "$driver" ] || fail "the package intel-opencl-rt has no libintelocl.so"
   # Copies of what stands beside them, and a plug-in for a linker: 400 MB.
   rm -f "$target"/lib/{libintelocl.so,libcommon_clang.so,icx-lto.so}
   mkdir -p "$target/icd"
   printf '%s\n' "$driver" >"$target/icd/intel.icd"
-  printf '%s\n' "$stamp" >"$target/.installed"
-  note "  done in $(seconds_since "$start") s"
+  finish_apart opencl
+}
+
+# Of NVIDIA's compiler the assembler alone, which tests give our PTX.
+install_ptxas() {
+  local target="$deps/cuda" found
+  install_apart cuda "NVIDIA's assembler" || return 0
+  found=$(echo "$target"/lib/python*/site-packages/nvidia/cuda_nvcc)
+  [ -f "$found/bin/ptxas" ] || fail "the package nvidia-cuda-nvcc has no ptxas"
+  mkdir -p "$target/bin"
+  mv "$found/bin/ptxas" "$target/bin/"
+  chmod +x "$target/bin/ptxas"
+  rm -rf "${target:?}/lib"
+  finish_apart cuda
 }
 
 is_expected_schema() {
@@ -229,5 +255,6 @@ if [ $runtime_only = no ]; then
   install_python_packages
   copy_onnx_schema
   install_opencl_driver
+  install_ptxas
 fi
 [ $incomplete = no ]

@@ -85,7 +85,7 @@ def check_operators(arguments, tools, target, every, work, counts,
             if verdict == "unsupported" and key in refused:
                 unsupported[refused[key]].append(key)
                 continue
-            if verdict == "unsupported" and refusal and refusal.search(why):
+            if verdict != "passed" and refusal and refusal.search(why):
                 unsupported[refusal.search(why)[0]].append(key)
                 continue
             if verdict == "passed" and key in refused:

@@ -92,7 +92,10 @@ FailureOr<ProgramBinary> CUDATarget::emit(ModuleOp program,
   binary.format = machine().code.format;
   binary.deviceType = "cuda";
   binary.requiredFeatures = {machine().code.processor};
-  binary.image = joinModules(texts);
+  auto image = joinModules(texts, machine());
+  if (!image)
+    return emitError(program.getLoc()) << llvm::toString(image.takeError());
+  binary.image = std::move(*image);
   saveBytes(options.saveTemps, "kernels.ptx", binary.image);
   return binary;
 }

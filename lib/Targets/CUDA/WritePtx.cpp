@@ -133,15 +133,29 @@ ashlar::cuda::compileKernel(const cpu::LoweredKernels::Kernel &kernel,
   return std::string(text->data(), text->size());
 }
 
-std::string ashlar::cuda::joinModules(ArrayRef<std::string> kernels) {
+/// What stands in front of the code of any.
+static Expected<std::string> emptyModule(const MachineModel &machine) {
+  LLVMContext context;
+  auto target = createTargetMachine(machine);
+  if (!target)
+    return target.takeError();
+  Module module("", context);
+  module.setTargetTriple((*target)->getTargetTriple());
+  module.setDataLayout((*target)->createDataLayout());
+  auto text = writeAssembly(module, **target);
+  if (!text)
+    return text.takeError();
+  return std::string(text->data(), text->size());
+}
+
+Expected<std::string>
+ashlar::cuda::joinModules(ArrayRef<std::string> kernels,
+                          const MachineModel &machine) {
+  auto all = emptyModule(machine);
+  if (!all)
+    return all;
   // Version, target and size of addresses are the same in each.
-  constexpr StringLiteral lastOfHeader = ".address_size 64\n";
-  std::string all;
-  for (StringRef kernel : kernels) {
-    auto [header, code] = kernel.split(lastOfHeader);
-    if (all.empty())
-      all = (header + lastOfHeader).str();
-    all += code;
-  }
+  for (StringRef kernel : kernels)
+    *all += kernel.split(".address_size 64\n").second;
   return all;
 }

@@ -24,8 +24,9 @@ llvm::Expected<std::string>
 compileKernel(const cpu::LoweredKernels::Kernel &kernel,
               const MachineModel &machine, const WriteOptions &options);
 
-/// All of them in one module, of which the driver makes one.
-std::string joinModules(llvm::ArrayRef<std::string> kernels);
+/// All of them in one module, which a program without kernels has as well.
+llvm::Expected<std::string> joinModules(llvm::ArrayRef<std::string> kernels,
+                                        const MachineModel &machine);
 
 } // namespace ashlar::cuda
 
