@@ -45,6 +45,8 @@ were skipped; each skipped test says why.
   targets        3    real models compiled for other processors
   opencl         3    operator tests and models on an OpenCL device; skipped
                       where there is none
+  cuda           2    kernels in PTX: taken by NVIDIA's assembler, run by an
+                      interpreter of ours, without a GPU
   models         6    real models beside ONNX Runtime: numbers must agree
   fuse           4  random graphs and models at every level of --fuse
   contract       4    real models: the budget counts what the contract says
@@ -201,6 +203,7 @@ phase fuzz 3 "random graphs beside the target reference"
 phase streams 1 "random networks on systolic machines"
 phase targets 3 "real models for processors that this machine need not be" 60
 phase opencl 3 "operator tests and models on an OpenCL device" 240
+phase cuda 2 "kernels in PTX, without a GPU" 60
 phase models 6 "real models beside ONNX Runtime"
 phase fuse 4 "equal results at every level of fusion"
 phase contract 4 "memory contracts, to the byte"

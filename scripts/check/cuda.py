@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Programs of the target cuda, without a GPU.
+
+NVIDIA's assembler takes the kernels of real models. On a driver of ours that
+interprets PTX instruction by instruction, and looks for races, bounds and what
+nobody wrote (runtime/test/cuda), operator tests that pass on cpu pass, or are
+refused for a function that PTX does not have; small real models agree with
+ONNX Runtime. In the mode plain this is a sample, in the mode full all operator
+tests, all presets, and the assembler takes all models.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import operators
+from on_device import (Counts, call, check_edges, check_models,
+                       check_operators, first_error)
+
+ROOT = operators.ROOT
+DEVICE = "cuda:0"
+PRESETS = ["sm_80", "sm_90a"]
+# Those whose kernels the double runs: the code of the others differs in the
+# choice of sizes.
+RUN = "sm_80"
+# One of so many operator tests: those with contractions, the others.
+EVERY = {"plain": (20, 40), "quick": (60, 200), "full": (1, 1)}
+REFUSAL = re.compile(r"PTX has no function '\w+'")
+MODELS = {"plain": ["hey_jarvis"], "quick": [],
+          "full": ["hey_jarvis", "ppocr_cls", "minilm_l6", "mobilenet_v2"]}
+ASSEMBLED = {"plain": ["ppocr_cls", "minilm_l6", "mobilenet_v2"],
+             "quick": ["hey_jarvis"], "full": None}  # all
+ASSEMBLER = ROOT / ".deps/cuda/bin/ptxas"
+
+
+def assemble(tools, model, path, preset, work):
+    """Why NVIDIA's assembler does not take the model's kernels, and what it
+    says of those it takes: (why, kernels, of which spill registers)."""
+    temps = work / f"{model.name}-{preset}"
+    done, said = call(tools / "ashlar-compile", path, "-o", work / "m.ash",
+                      f"--target=cuda:{preset}", "--quiet",
+                      f"--save-temps={temps}", *model.arguments())
+    if not done:
+        return first_error(said), 0, 0
+    kernels = spilling = 0
+    for file in temps.glob("**/kernels.ptx"):
+        done, said = call(ASSEMBLER, "-v", f"-arch={preset}", file, "-o",
+                          work / "kernels.cubin")
+        if not done:
+            return first_error(said), 0, 0
+        kernels += len(re.findall("Compiling entry function", said))
+        spilling += len(re.findall(r"[1-9]\d* bytes spill stores", said))
+    return ("" if kernels else "no kernels were left"), kernels, spilling
+
+
+def check_assembler(tools, names, work, counts):
+    sys.path.insert(0, str(ROOT / "test" / "Integration"))
+    import model_list  # what it needs is in the tests' environment
+    if not ASSEMBLER.exists():
+        counts.skip("assembler", "there is no .deps/cuda/bin/ptxas: "
+                    "scripts/setup.sh installs it on x86-64")
+        return
+    kernels = spilling = 0
+    for model in model_list.all_models():
+        if names is not None and model.name not in names:
+            continue
+        with model.prepare(work) as path:
+            for preset in PRESETS:
+                name = f"{model.name}, assembled for {preset}"
+                why, more, spills = assemble(tools, model, path, preset, work)
+                if REFUSAL.search(why):
+                    counts.skip(name, why)
+                    continue
+                counts.must(name, why)
+                kernels, spilling = kernels + more, spilling + spills
+    print(f"NOTE {kernels} kernels were assembled, {spilling} of them spill "
+          "registers")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--mode", default="plain")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    arguments = parser.parse_args()
+    build = arguments.build.resolve()
+    tools = build / "bin"
+    double = build / "runtime/test/cuda/double"
+    counts = Counts()
+    why = ""
+    for tool in ("ashlar-compile", "ashlar-run", "ashlar-check"):
+        if not (tools / tool).exists():
+            why = f"{tool} is not built"
+    if arguments.mode == "sanitize":
+        why = "nothing of it is sanitized but what unit and lit run, too"
+    if why:
+        counts.skip("cuda", why)
+    else:
+        with tempfile.TemporaryDirectory() as temporary:
+            work = pathlib.Path(temporary)
+            check_assembler(tools, ASSEMBLED[arguments.mode], work, counts)
+            if not (double / "libcuda.so.1").exists():
+                counts.skip("cuda", "the driver double is not built "
+                            "(ASHLAR_RUNTIME_TESTS)")
+            else:
+                os.environ["LD_LIBRARY_PATH"] = str(double)
+                target = f"cuda:{RUN}"
+                check_operators(arguments, tools, target,
+                                EVERY[arguments.mode], work, counts,
+                                refusal=REFUSAL)
+                check_edges(tools, target, DEVICE, counts)
+                check_models(tools, target, DEVICE, MODELS[arguments.mode],
+                             work, counts, "kernels.ptx")
+    print(f"{counts.passed} passed, {counts.failed} failed, "
+          f"{counts.skipped} skipped")
+    return 1 if counts.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
