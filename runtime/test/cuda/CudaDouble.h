@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A libcuda.so.1 for tests that needs no device: memory is the host's, a
+// stream is a thread, a launch runs the PTX interpreter. It checks arguments,
+// handles, order and lifetimes, counts what is alive and fails calls on
+// demand. Whoever finds it first in LD_LIBRARY_PATH has it as its driver.
+//
+// From the environment, when it is first used:
+//   ASHLAR_CUDA_DOUBLE_DEVICES   how many devices there are; 1
+//   ASHLAR_CUDA_DOUBLE_CC        their compute capability; 8.0
+//   ASHLAR_CUDA_DOUBLE_MEMORY    bytes of each one's memory; 8 GiB
+//   ASHLAR_CUDA_DOUBLE_DRIVER    the driver's version; 12040
+//   ASHLAR_CUDA_DOUBLE_LOST      the call from which on all fail
+//   ASHLAR_CUDA_DOUBLE_MISUSE    "fail": misuse is an error of the call and a
+//                                line on stderr; else it ends the process
+//   ASHLAR_PTX_LIMIT             instructions of a thread; 2^32
+
+#ifndef ASHLAR_RUNTIME_TEST_CUDA_CUDADOUBLE_H
+#define ASHLAR_RUNTIME_TEST_CUDA_CUDADOUBLE_H
+
+#include <atomic>
+#include <cstdint>
+
+namespace ashlar::test {
+
+struct CudaDouble {
+  /// Calls that can fail so far; what gives back is none, nor is what tells
+  /// errors' names.
+  std::atomic<uint64_t> calls{0};
+  /// Fails that call, counted from 1, with `code`; 0: none.
+  std::atomic<uint64_t> failing{0};
+  std::atomic<int32_t> code{2}; // CUDA_ERROR_OUT_OF_MEMORY
+  /// And all later ones; what gives back does so, and fails too.
+  std::atomic<bool> isLost{false};
+  /// What failed first, "cuMemAlloc_v2"; null: nothing.
+  std::atomic<const char *> failed{nullptr};
+
+  /// Created and not given back.
+  enum Kind { Contexts, DeviceMemory, HostMemory, Streams, Events, Modules };
+  std::atomic<int64_t> alive[6] = {};
+  /// Bytes of device memory alive, and the most at once since start().
+  std::atomic<int64_t> bytes{0}, mostBytes{0};
+  /// What was left of each kind when its context went.
+  std::atomic<int64_t> left[6] = {};
+
+  std::atomic<uint64_t> launches{0}, instructions{0};
+  /// Calls that no program may make: each said so on stderr.
+  std::atomic<uint64_t> misuses{0};
+  /// Misuse fails the call; else it ends the process.
+  std::atomic<bool> isMisuseFailure{false};
+
+  void start(uint64_t failingCall, int32_t with, bool allLater) {
+    failing = failingCall;
+    code = with;
+    isLost = allLater;
+    failed = nullptr;
+    calls = 0;
+    mostBytes = bytes.load();
+  }
+};
+
+} // namespace ashlar::test
+
+/// The double's one, for dlsym.
+extern "C" ashlar::test::CudaDouble ashlar_cuda_double;
+
+#endif // ASHLAR_RUNTIME_TEST_CUDA_CUDADOUBLE_H

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Streams as queues that a thread of their own works off.
+
+#include "CudaState.h"
+
+#include <chrono>
+#include <cstdio>
+
+using namespace ashlar::cuda;
+
+double ashlar::cuda::nowInMilliseconds() {
+  return std::chrono::duration<double, std::milli>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+static CUresult codeOf(const ashlar::ptx::Fault &fault) {
+  switch (fault.kind) {
+  case ashlar::ptx::Fault::IllegalAddress:
+    return ILLEGAL_ADDRESS;
+  case ashlar::ptx::Fault::Misaligned:
+    return MISALIGNED_ADDRESS;
+  case ashlar::ptx::Fault::Trap:
+    return ILLEGAL_INSTRUCTION;
+  case ashlar::ptx::Fault::Limit:
+    return LAUNCH_TIMEOUT;
+  default:
+    return LAUNCH_FAILED;
+  }
+}
+
+static void work(std::shared_ptr<Stream> stream) {
+  State &all = state();
+  Lock lock(all.mutex);
+  while (true) {
+    all.changed.wait(
+        lock, [&] { return stream->isClosing || !stream->queue.empty(); });
+    if (stream->queue.empty())
+      return;
+    Task task = std::move(stream->queue.front());
+    stream->queue.pop_front();
+    stream->current = &task;
+    Context &context = *stream->context;
+    if (context.fault == SUCCESS || task.isAlways) {
+      lock.unlock();
+      CUresult fault = SUCCESS;
+      std::string said;
+      try {
+        task.run();
+      } catch (const ashlar::ptx::Fault &thrown) {
+        fault = codeOf(thrown);
+        said = thrown.what();
+      }
+      lock.lock();
+      if (fault && context.fault == SUCCESS) {
+        context.fault = fault;
+        std::fprintf(stderr, "cuda double: device %d: %s\n",
+                     context.device->ordinal, said.c_str());
+        std::fflush(stderr);
+      }
+    }
+    stream->current = nullptr;
+    ++stream->completed;
+    all.changed.notify_all();
+  }
+}
+
+std::shared_ptr<Stream> ashlar::cuda::openStream(Context &context,
+                                                 bool isBlocking) {
+  auto made = std::make_shared<Stream>();
+  made->context = &context;
+  made->isBlocking = isBlocking;
+  made->thread = std::thread(work, made);
+  return made;
+}
+
+void ashlar::cuda::closeStream(Lock &lock,
+                               const std::shared_ptr<Stream> &stream) {
+  stream->isClosing = true;
+  state().changed.notify_all();
+  lock.unlock();
+  stream->thread.join();
+  lock.lock();
+}
+
+static Task waitTask(std::shared_ptr<Stream> other, uint64_t ticket) {
+  Task task;
+  task.what = "a wait for another stream";
+  task.isAlways = true;
+  task.run = [other = std::move(other), ticket] {
+    Lock lock(state().mutex);
+    waitFor(lock, *other, ticket);
+  };
+  return task;
+}
+
+uint64_t ashlar::cuda::submit(const std::shared_ptr<Stream> &stream,
+                              Task task) {
+  Context &context = *stream->context;
+  auto add = [&](Task each) {
+    stream->queue.push_back(std::move(each));
+    ++stream->submitted;
+  };
+  if (stream == context.standard) {
+    for (auto &[handle, other] : state().streams)
+      if (other->context == &context && other->isBlocking &&
+          other->completed < other->submitted)
+        add(waitTask(other, other->submitted));
+  } else if (stream->isBlocking &&
+             context.standard->completed < context.standard->submitted) {
+    add(waitTask(context.standard, context.standard->submitted));
+  }
+  add(std::move(task));
+  state().changed.notify_all();
+  return stream->submitted;
+}
+
+void ashlar::cuda::waitFor(Lock &lock, const Stream &stream, uint64_t ticket) {
+  state().changed.wait(lock, [&] { return stream.completed >= ticket; });
+}
+
+void ashlar::cuda::waitForMark(Lock &lock, const std::shared_ptr<Mark> &mark) {
+  state().changed.wait(lock, [&] { return mark->isDone; });
+}
+
+void ashlar::cuda::waitForAll(Lock &lock, Context &context) {
+  std::vector<std::shared_ptr<Stream>> streams{context.standard};
+  for (auto &[handle, stream] : state().streams)
+    if (stream->context == &context)
+      streams.push_back(stream);
+  for (auto &stream : streams)
+    waitFor(lock, *stream, stream->submitted);
+}
+
+const char *ashlar::cuda::userOf(Context &context, Range range,
+                                 const Stream *except) {
+  auto uses = [&](const Task &task) {
+    for (const Range &each : task.uses)
+      if (each.begin < range.end && range.begin < each.end)
+        return true;
+    return false;
+  };
+  auto in = [&](const Stream &stream) -> const char * {
+    if (&stream == except || context.fault)
+      return nullptr;
+    if (stream.current && uses(*stream.current))
+      return stream.current->what;
+    for (const Task &task : stream.queue)
+      if (uses(task))
+        return task.what;
+    return nullptr;
+  };
+  if (const char *what = in(*context.standard))
+    return what;
+  for (auto &[handle, stream] : state().streams)
+    if (stream->context == &context)
+      if (const char *what = in(*stream))
+        return what;
+  return nullptr;
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The state from the environment, and what every call begins with.
+
+#include "CudaState.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+using namespace ashlar::cuda;
+using ashlar::test::CudaDouble;
+
+extern "C" [[gnu::visibility("default")]] CudaDouble ashlar_cuda_double;
+CudaDouble ashlar_cuda_double;
+
+static uint64_t numberOf(const char *variable, uint64_t otherwise) {
+  const char *given = std::getenv(variable);
+  return given && *given ? std::strtoull(given, nullptr, 0) : otherwise;
+}
+
+State &ashlar::cuda::state() {
+  // Never destroyed: threads of streams may outlive main.
+  static State *only = [] {
+    auto *made = new State;
+    if (const char *cc = std::getenv("ASHLAR_CUDA_DOUBLE_CC"))
+      std::sscanf(cc, "%d.%d", &made->major, &made->minor);
+    made->driver = int(numberOf("ASHLAR_CUDA_DOUBLE_DRIVER", 12040));
+    uint64_t devices = numberOf("ASHLAR_CUDA_DOUBLE_DEVICES", 1);
+    for (uint64_t i = 0; i < devices; ++i) {
+      auto device = std::make_unique<Device>();
+      device->ordinal = int(i);
+      device->memory = numberOf("ASHLAR_CUDA_DOUBLE_MEMORY", 8ull << 30);
+      made->devices.push_back(std::move(device));
+    }
+    if (uint64_t lost = numberOf("ASHLAR_CUDA_DOUBLE_LOST", 0))
+      ashlar_cuda_double.start(lost, UNKNOWN, true);
+    if (const char *misuse = std::getenv("ASHLAR_CUDA_DOUBLE_MISUSE"))
+      ashlar_cuda_double.isMisuseFailure = std::strcmp(misuse, "fail") == 0;
+    return made;
+  }();
+  return *only;
+}
+
+std::vector<CUcontext> &ashlar::cuda::currentContexts() {
+  static thread_local std::vector<CUcontext> stack;
+  return stack;
+}
+
+void ashlar::cuda::count(CudaDouble::Kind kind, int64_t by) {
+  ashlar_cuda_double.alive[kind] += by;
+}
+
+static bool isLostNow() {
+  const CudaDouble &control = ashlar_cuda_double;
+  return control.isLost && control.failing && control.calls >= control.failing;
+}
+
+static bool failsNow(const char *name) {
+  CudaDouble &control = ashlar_cuda_double;
+  uint64_t call = ++control.calls, failing = control.failing;
+  if (failing == 0 || call < failing || (call > failing && !control.isLost))
+    return false;
+  const char *none = nullptr;
+  control.failed.compare_exchange_strong(none, name);
+  return true;
+}
+
+Call::Call(const char *name, Needs needs, bool givesBack) : called(name) {
+  State &all = state();
+  bool fails = givesBack ? isLostNow() : failsNow(name);
+  lock = Lock(all.mutex);
+  if (needs == Nothing) {
+    if (fails)
+      refusal = ashlar_cuda_double.code;
+    return;
+  }
+  if (!all.isInitialized) {
+    refusal = misuse(NOT_INITIALIZED, "before cuInit");
+    return;
+  }
+  auto &stack = currentContexts();
+  if (!stack.empty()) {
+    auto found = all.contexts.find(reinterpret_cast<uint64_t>(stack.back()));
+    if (found != all.contexts.end())
+      context = found->second.get();
+    else if (needs == Current) {
+      refusal =
+          misuse(CONTEXT_IS_DESTROYED, "the current context was released");
+      return;
+    }
+  }
+  if (needs == Current && !context) {
+    refusal = misuse(INVALID_CONTEXT, "no context is current");
+    return;
+  }
+  if (fails && !givesBack)
+    refusal = ashlar_cuda_double.code;
+  else if (fails)
+    result = ashlar_cuda_double.code;
+  else if (needs == Current && context->fault && !givesBack)
+    refusal = context->fault;
+  else if (needs == Current)
+    result = context->fault;
+}
+
+CUresult Call::misuse(CUresult code, const std::string &what) {
+  ++ashlar_cuda_double.misuses;
+  std::fprintf(stderr, "cuda double: misuse: %s: %s\n", called, what.c_str());
+  std::fflush(stderr);
+  if (!ashlar_cuda_double.isMisuseFailure)
+    std::abort();
+  return code;
+}
+
+void Call::unknown(uint64_t handle, const char *kind) {
+  auto &gone = state().gone;
+  auto was = gone.find(handle);
+  std::string what = "the " + std::string(kind) + " " + ptx::hex(handle);
+  if (was != gone.end())
+    what += std::string(" is a ") + was->second + " that was given back";
+  else
+    what += " is no handle of the driver's";
+  refusal = misuse(INVALID_HANDLE, what);
+}
+
+std::shared_ptr<Stream> Call::stream(CUstream handle) {
+  // 0, CU_STREAM_LEGACY; a thread's own one is as good.
+  if (reinterpret_cast<uint64_t>(handle) <= 2)
+    return context->standard;
+  return find(state().streams, handle, "stream");
+}
+
+bool Call::checkDevice(CUdeviceptr address, uint64_t size, const char *which) {
+  auto after = context->allocations.upper_bound(address);
+  std::string what = std::string(which) + " of " + std::to_string(size) +
+                     " bytes at " + ptx::hex(address);
+  if (after != context->allocations.begin()) {
+    auto &[begin, memory] = *--after;
+    if (memory.isBeingFreed && address < begin + memory.size) {
+      refusal = misuse(INVALID_VALUE, what + ", whose allocation was given "
+                                             "back");
+      return false;
+    }
+    if (address - begin <= memory.size &&
+        size <= memory.size - (address - begin))
+      return true;
+    if (address - begin < memory.size)
+      what += ", of which its allocation has " +
+              std::to_string(memory.size - (address - begin));
+  }
+  // A variable of a module.
+  if (context->memory.onHost(address, size))
+    return true;
+  refusal = misuse(INVALID_VALUE, what + ", which is no device memory of the "
+                                         "current context");
+  return false;
+}

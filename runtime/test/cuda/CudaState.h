@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the double knows: devices, contexts, and what lives in them. Handles
+// are numbers that are never used again, so that a late use is seen. One mutex
+// guards all of it; work of streams runs without it.
+
+#ifndef ASHLAR_RUNTIME_TEST_CUDA_CUDASTATE_H
+#define ASHLAR_RUNTIME_TEST_CUDA_CUDASTATE_H
+
+#include "CudaApi.h"
+#include "CudaDouble.h"
+#include "PtxRun.h"
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+
+namespace ashlar::cuda {
+
+struct Context;
+
+/// A point in a stream's work.
+struct Mark {
+  bool isDone = false;
+  double milliseconds = 0;
+};
+
+struct Range {
+  uint64_t begin, end;
+};
+
+struct Task {
+  const char *what = "";
+  std::function<void()> run;
+  /// Device memory that it may touch.
+  std::vector<Range> uses;
+  /// Runs on a faulted context, too: what others wait for.
+  bool isAlways = false;
+  /// Of a launch, so that its module lives.
+  std::shared_ptr<void> keeps;
+};
+
+struct Stream {
+  Context *context = nullptr;
+  CUstream handle = nullptr;
+  bool isBlocking = true;
+  int priority = 0;
+  std::deque<Task> queue;
+  const Task *current = nullptr;
+  uint64_t submitted = 0, completed = 0;
+  bool isClosing = false;
+  std::thread thread;
+};
+
+struct Event {
+  Context *context = nullptr;
+  unsigned flags = 0;
+  std::shared_ptr<Mark> mark; // null: never recorded
+};
+
+struct LoadedModule {
+  Context *context = nullptr;
+  std::unique_ptr<ptx::Program> program;
+  std::map<std::string, CUfunction> functions;
+};
+
+struct Kernel {
+  Context *context = nullptr;
+  std::shared_ptr<LoadedModule> module;
+  const ptx::Code *code = nullptr;
+  int maxDynamicShared = 0;
+};
+
+struct DeviceMemory {
+  Context *context = nullptr;
+  uint64_t size = 0, taken = 0;
+  bool isBeingFreed = false; // in a stream's order
+};
+
+struct Device {
+  int ordinal = 0;
+  uint64_t memory = 0, used = 0;
+  int references = 0;
+  std::shared_ptr<Context> primary;
+};
+
+struct Context {
+  Device *device = nullptr;
+  CUcontext handle = nullptr;
+  CUresult fault = SUCCESS; // of a kernel; stays
+  ptx::Memory memory;
+  std::shared_ptr<Stream> standard; // the stream 0
+  std::map<CUdeviceptr, DeviceMemory> allocations;
+  std::map<uint64_t, uint64_t> pinned; // host address, size
+  std::atomic<bool> isGone{false};
+};
+
+template <class Object>
+using Handles = std::unordered_map<uint64_t, std::shared_ptr<Object>>;
+
+struct State {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool isInitialized = false;
+  int major = 8, minor = 0, driver = 12040;
+  std::vector<std::unique_ptr<Device>> devices;
+  Handles<Context> contexts;
+  Handles<Stream> streams;
+  Handles<Event> events;
+  Handles<LoadedModule> modules;
+  Handles<Kernel> kernels;
+  std::unordered_map<uint64_t, const char *> gone; // what handles were
+  uint64_t nextHandle = 0x7a0000010;
+
+  uint64_t newHandle() { return nextHandle += 16; }
+};
+State &state();
+
+/// The current contexts of this thread, the innermost last.
+std::vector<CUcontext> &currentContexts();
+
+using Lock = std::unique_lock<std::mutex>;
+
+/// One call of the API: its name, whether it may go on, what is wrong with it.
+class Call {
+public:
+  enum Needs { Nothing, Initialized, Current };
+  /// `givesBack`: it does its work even where it fails.
+  Call(const char *name, Needs needs, bool givesBack = false);
+
+  /// What the call returns before it does anything; SUCCESS: goes on.
+  CUresult refusal = SUCCESS;
+  /// What to return where it goes well: the loss of a device that it gave
+  /// something back to.
+  CUresult result = SUCCESS;
+  Context *context = nullptr; // the current one
+  Lock lock;
+
+  /// A program must not do this.
+  CUresult misuse(CUresult code, const std::string &what);
+  /// The object; null: misuse, which `refusal` tells.
+  template <class Object, class Handle>
+  std::shared_ptr<Object> find(Handles<Object> &in, Handle handle,
+                               const char *kind) {
+    auto found = in.find(reinterpret_cast<uint64_t>(handle));
+    if (found == in.end()) {
+      unknown(reinterpret_cast<uint64_t>(handle), kind);
+      return nullptr;
+    }
+    if (found->second->context != context && context) {
+      refusal = misuse(INVALID_HANDLE, std::string("the ") + kind +
+                                           " is of another context than the "
+                                           "current one");
+      return nullptr;
+    }
+    return found->second;
+  }
+  /// The stream of a handle, the standard one for 0.
+  std::shared_ptr<Stream> stream(CUstream handle);
+  /// All bytes within one allocation that lives.
+  bool checkDevice(CUdeviceptr address, uint64_t size, const char *which);
+  const char *name() const { return called; }
+
+private:
+  void unknown(uint64_t handle, const char *kind);
+  const char *called;
+};
+
+void count(test::CudaDouble::Kind kind, int64_t by);
+
+// CudaQueue.cpp
+std::shared_ptr<Stream> openStream(Context &context, bool isBlocking);
+/// Runs what is there, then ends.
+void closeStream(Lock &lock, const std::shared_ptr<Stream> &stream);
+/// In the stream's order, after what the standard stream demands.
+uint64_t submit(const std::shared_ptr<Stream> &stream, Task task);
+void waitFor(Lock &lock, const Stream &stream, uint64_t ticket);
+void waitForMark(Lock &lock, const std::shared_ptr<Mark> &mark);
+void waitForAll(Lock &lock, Context &context);
+/// What work of a context that is not done uses there; null: none does.
+const char *userOf(Context &context, Range range, const Stream *except);
+double nowInMilliseconds();
+
+// CudaMemory.cpp
+void releaseMemory(Context &context, CUdeviceptr address);
+
+} // namespace ashlar::cuda
+
+#endif // ASHLAR_RUNTIME_TEST_CUDA_CUDASTATE_H

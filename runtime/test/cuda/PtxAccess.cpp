@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Loads and stores.
+
+#include "PtxHandlers.h"
+
+using namespace ashlar::ptx;
+
+namespace {
+
+/// flags: how it touches memory; count: of the vector.
+template <Space space, class T>
+const Instruction *load(Thread &t, const Instruction *i) {
+  uint64_t address = t.r[i->a] + uint64_t(i->offset);
+  const uint8_t *from =
+      resolve(t, i, space, address, sizeof(T), sizeof(T), Access(i->flags));
+  T value;
+  std::memcpy(&value, from, sizeof(T));
+  if constexpr (std::is_signed_v<T>)
+    t.r[i->dst] = uint64_t(int64_t(value));
+  else
+    t.r[i->dst] = value;
+  return i + 1;
+}
+
+template <Space space, class T>
+const Instruction *loadVector(Thread &t, const Instruction *i) {
+  uint64_t address = t.r[i->a] + uint64_t(i->offset);
+  uint32_t size = i->count * uint32_t(sizeof(T));
+  const uint8_t *from =
+      resolve(t, i, space, address, size, size, Access(i->flags));
+  for (uint32_t k = 0; k < i->count; ++k, from += sizeof(T)) {
+    T value;
+    std::memcpy(&value, from, sizeof(T));
+    if constexpr (std::is_signed_v<T>)
+      t.r[i->slots[k]] = uint64_t(int64_t(value));
+    else
+      t.r[i->slots[k]] = value;
+  }
+  return i + 1;
+}
+
+template <Space space, class T>
+const Instruction *store(Thread &t, const Instruction *i) {
+  uint64_t address = t.r[i->a] + uint64_t(i->offset);
+  T value = T(t.r[i->b]);
+  uint8_t *to =
+      resolve(t, i, space, address, sizeof(T), sizeof(T), Access(i->flags));
+  std::memcpy(to, &value, sizeof(T));
+  return i + 1;
+}
+
+template <Space space, class T>
+const Instruction *storeVector(Thread &t, const Instruction *i) {
+  uint64_t address = t.r[i->a] + uint64_t(i->offset);
+  uint32_t size = i->count * uint32_t(sizeof(T));
+  uint8_t *to = resolve(t, i, space, address, size, size, Access(i->flags));
+  for (uint32_t k = 0; k < i->count; ++k, to += sizeof(T)) {
+    T value = T(t.r[i->slots[k]]);
+    std::memcpy(to, &value, sizeof(T));
+  }
+  return i + 1;
+}
+
+/// Parameters of functions and calls, which only their frame has.
+template <class T>
+const Instruction *loadParam(Thread &t, const Instruction *i) {
+  const uint8_t *from =
+      resolve(t, i, Space::Param, uint64_t(i->offset),
+              i->count * uint32_t(sizeof(T)), 1, Access::Read);
+  for (uint32_t k = 0; k < i->count; ++k, from += sizeof(T)) {
+    T value;
+    std::memcpy(&value, from, sizeof(T));
+    if constexpr (std::is_signed_v<T>)
+      t.r[i->slots[k]] = uint64_t(int64_t(value));
+    else
+      t.r[i->slots[k]] = value;
+  }
+  return i + 1;
+}
+
+template <class T>
+const Instruction *storeParam(Thread &t, const Instruction *i) {
+  uint8_t *to = resolve(t, i, Space::Param, uint64_t(i->offset),
+                        i->count * uint32_t(sizeof(T)), 1, Access::Write);
+  for (uint32_t k = 0; k < i->count; ++k, to += sizeof(T)) {
+    T value = T(t.r[i->slots[k]]);
+    std::memcpy(to, &value, sizeof(T));
+  }
+  return i + 1;
+}
+
+template <class T> Handler loadOf(Space space, bool isVector) {
+  switch (space) {
+#define ASHLAR_PTX_SPACE(NAME)                                                 \
+  case Space::NAME:                                                            \
+    return isVector ? loadVector<Space::NAME, T> : load<Space::NAME, T>;
+    ASHLAR_PTX_SPACE(Generic)
+    ASHLAR_PTX_SPACE(Global)
+    ASHLAR_PTX_SPACE(Const)
+    ASHLAR_PTX_SPACE(Shared)
+    ASHLAR_PTX_SPACE(Local)
+    ASHLAR_PTX_SPACE(KernelParam)
+#undef ASHLAR_PTX_SPACE
+  case Space::Param:
+    return loadParam<T>;
+  }
+  return nullptr;
+}
+
+template <class T> Handler storeOf(Space space, bool isVector) {
+  switch (space) {
+#define ASHLAR_PTX_SPACE(NAME)                                                 \
+  case Space::NAME:                                                            \
+    return isVector ? storeVector<Space::NAME, T> : store<Space::NAME, T>;
+    ASHLAR_PTX_SPACE(Generic)
+    ASHLAR_PTX_SPACE(Global)
+    ASHLAR_PTX_SPACE(Shared)
+    ASHLAR_PTX_SPACE(Local)
+#undef ASHLAR_PTX_SPACE
+  case Space::Param:
+    return storeParam<T>;
+  default:
+    return nullptr;
+  }
+}
+
+Handler loadOf(Space space, Type type, bool isVector) {
+  switch (type) {
+  case Type::S8:
+    return loadOf<int8_t>(space, isVector);
+  case Type::S16:
+    return loadOf<int16_t>(space, isVector);
+  case Type::S32:
+    return loadOf<int32_t>(space, isVector);
+  default:
+    break;
+  }
+  switch (bytesOf(type)) {
+  case 1:
+    return loadOf<uint8_t>(space, isVector);
+  case 2:
+    return loadOf<uint16_t>(space, isVector);
+  case 4:
+    return loadOf<uint32_t>(space, isVector);
+  default:
+    return loadOf<uint64_t>(space, isVector);
+  }
+}
+
+Handler storeOf(Space space, Type type, bool isVector) {
+  switch (bytesOf(type)) {
+  case 1:
+    return storeOf<uint8_t>(space, isVector);
+  case 2:
+    return storeOf<uint16_t>(space, isVector);
+  case 4:
+    return storeOf<uint32_t>(space, isVector);
+  default:
+    return storeOf<uint64_t>(space, isVector);
+  }
+}
+
+Space takeSpace(Decoder &d) {
+  // A cluster of one block has no other shared memory than its own.
+  switch (d.takeOf({"global", "shared", "shared::cta", "local", "const",
+                    "param", "param::entry", "param::func"})) {
+  case 0:
+    return Space::Global;
+  case 1:
+  case 2:
+    return Space::Shared;
+  case 3:
+    return Space::Local;
+  case 4:
+    return Space::Const;
+  case 5:
+  case 6:
+  case 7:
+    return Space::Param;
+  }
+  return Space::Generic;
+}
+
+void decodeAccess(Decoder &d, bool isLoad) {
+  bool isStrong = d.takeOf({"volatile", "relaxed", "acquire", "release"}) >= 0;
+  d.takeOrdering();
+  if (d.take("L2::cache_hint"))
+    d.fail("cache policies are not known");
+  Space space = takeSpace(d);
+  int vector = d.takeOf({"v2", "v4", "v8"});
+  Type type = d.takeType();
+  d.expectOperands(2);
+  const Operand &value = d.operand(isLoad ? 0 : 1);
+  Instruction made = d.make(nullptr);
+  d.address(d.operand(isLoad ? 1 : 0), made, space);
+  made.flags =
+      uint32_t(isLoad ? (isStrong ? Access::StrongRead : Access::Read)
+                      : (isStrong ? Access::StrongWrite : Access::Write));
+  uint32_t count = vector < 0 ? 1 : 2u << vector;
+  if ((vector >= 0) != (value.kind == Operand::Vector) ||
+      (vector >= 0 && value.elements.size() != count))
+    d.fail("expected a vector of " + std::to_string(count));
+  std::vector<uint32_t> slots;
+  auto add = [&](const Operand &of) {
+    uint32_t slot = isLoad ? d.destination(of) : d.source(of, type);
+    slots.push_back(slot);
+    // Wide ones have two slots.
+    if (type == Type::B128)
+      slots.push_back(slot + 1);
+  };
+  if (vector < 0)
+    add(value);
+  else
+    for (const Operand &each : value.elements)
+      add(each);
+  made.dst = made.b = slots[0];
+  made.count = uint32_t(slots.size());
+  bool isVector = made.count > 1 || space == Space::Param;
+  made.run =
+      isLoad ? loadOf(space, type, isVector) : storeOf(space, type, isVector);
+  if (!made.run)
+    d.fail("a store to this space");
+  if (isVector)
+    made.slots = d.list(std::move(slots));
+  d.emit(made);
+}
+
+void decodeLoad(Decoder &d) { decodeAccess(d, true); }
+void decodeStore(Decoder &d) { decodeAccess(d, false); }
+
+/// Prefetches change nothing.
+void decodeNothing(Decoder &d) {
+  d.takeOrdering();
+  d.takeOf({"global", "L1", "L2"});
+  for (const char *hint : {"L2::evict_last", "L2::evict_normal"})
+    d.take(hint);
+}
+
+} // namespace
+
+const Family &ashlar::ptx::accessing() {
+  static const Family all = {{"ld", decodeLoad},
+                             {"ldu", decodeLoad},
+                             {"st", decodeStore},
+                             {"prefetch", decodeNothing},
+                             {"prefetchu", decodeNothing}};
+  return all;
+}

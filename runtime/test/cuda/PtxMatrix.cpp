@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "PtxDecoder.h"
+
+const ashlar::ptx::Family &ashlar::ptx::matrices() {
+  static const Family all;
+  return all;
+}
