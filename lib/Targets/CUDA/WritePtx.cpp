@@ -148,9 +148,8 @@ static Expected<std::string> emptyModule(const MachineModel &machine) {
   return std::string(text->data(), text->size());
 }
 
-Expected<std::string>
-ashlar::cuda::joinModules(ArrayRef<std::string> kernels,
-                          const MachineModel &machine) {
+Expected<std::string> ashlar::cuda::joinModules(ArrayRef<std::string> kernels,
+                                                const MachineModel &machine) {
   auto all = emptyModule(machine);
   if (!all)
     return all;

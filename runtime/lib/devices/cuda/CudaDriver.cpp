@@ -89,8 +89,8 @@ static int countParameters(const std::string &image,
 static const Driver &cudaDriver() {
   // Never closed: the driver's threads may outlive whoever opened it.
   static const Driver &known = *[] {
-    auto *driver =
-        new Driver{{}, 0, "cuda", "ptx", causeOf, features, countParameters};
+    auto *driver = new Driver{{},    functionNames, 0,        "cuda",
+                              "ptx", causeOf,       features, countParameters};
     const Functions &api = driver->functions;
     if (openLibrary("libcuda.so.1", functionNames, driver->functions) &&
         api.Init(0) == 0 && api.DeviceGetCount(&driver->deviceCount) == 0)

@@ -79,6 +79,7 @@ enum class Cause {
 /// A vendor's driver, opened.
 struct Driver {
   Functions functions;
+  const char *names;  // of the functions, as for openLibrary
   int deviceCount;    // 0: there is no driver, or it finds none
   const char *type;   // "cuda", what devices are called by
   const char *format; // of executables
@@ -87,6 +88,9 @@ struct Driver {
   std::string (*features)(const Functions &functions, int device);
   /// Parameters of the entry in an image; negative: it has no such entry.
   int (*countParameters)(const std::string &image, const std::string &symbol);
+
+  /// Of a member of `functions`.
+  const char *nameOf(const void *member) const;
 };
 
 /// Opens `library` and resolves the functions, whose names stand in `names` one

@@ -15,15 +15,16 @@ GpuDevice::~GpuDevice() {
 
 Status GpuDevice::open(uint32_t ordinal) {
   name = concat(driver.type, ":", ordinal);
-  ASHLAR_RETURN_IF_ERROR(check("DeviceGet", api.DeviceGet(&id, int(ordinal))));
+  ASHLAR_RETURN_IF_ERROR(
+      check(&api.DeviceGet, api.DeviceGet(&id, int(ordinal))));
   char text[256] = "";
   if (api.DeviceGetName(text, sizeof(text) - 1, id) == 0)
     name = concat(name, " (", text, ")");
   size_t bytes = 0;
   ASHLAR_RETURN_IF_ERROR(
-      check("DeviceTotalMem", api.DeviceTotalMem(&bytes, id)));
+      check(&api.DeviceTotalMem, api.DeviceTotalMem(&bytes, id)));
   memoryBytes = bytes;
-  return check("RetainContext", api.RetainContext(&context, id));
+  return check(&api.RetainContext, api.RetainContext(&context, id));
 }
 
 Status GpuDevice::checkMemory(uint64_t size) const {
@@ -49,10 +50,11 @@ Status GpuDevice::allocate(uint64_t size, void *&out) {
     return {};
   }
   if (driver.causeOf(code) != Cause::Memory)
-    return failed("MemAlloc", code);
+    return failed(&api.MemAlloc, code);
   return failure(ASHLAR_OUT_OF_BUDGET,
-                 concat("no memory for ", size, " bytes: the driver of ", name,
-                        " has no more, ", uint64_t(allocated),
+                 concat(driver.nameOf(&api.MemAlloc), " failed with ",
+                        codeName(code), " on ", name, ": it has no ", size,
+                        " bytes, ", uint64_t(allocated),
                         " are in use here; run fewer sessions or a smaller "
                         "model, or end other processes on it"),
                  name);
@@ -60,11 +62,19 @@ Status GpuDevice::allocate(uint64_t size, void *&out) {
 
 void GpuDevice::free(void *memory, uint64_t size) {
   CurrentGpu current(*this);
-  api.MemFree(memory);
+  if (current)
+    api.MemFree(memory);
   allocated -= size;
 }
 
-Status GpuDevice::failed(const char *call, Code code) const {
+std::string GpuDevice::codeName(Code code) const {
+  const char *text = nullptr;
+  if (api.GetErrorName(code, &text) == 0 && text)
+    return text;
+  return concat("error ", code);
+}
+
+Status GpuDevice::failed(const void *call, Code code) const {
   ashlar_status_code_t kind = ASHLAR_INTERNAL;
   const char *advice = "the driver refuses what it should take: try another "
                        "version of it";
@@ -86,13 +96,10 @@ Status GpuDevice::failed(const char *call, Code code) const {
   default:
     break;
   }
-  const char *text = nullptr;
-  std::string what = concat("error ", code);
-  if (api.GetErrorName(code, &text) == 0 && text)
-    what = text;
-  return failure(
-      kind, concat(call, " failed with ", what, " on ", name, "; ", advice),
-      name);
+  return failure(kind,
+                 concat(driver.nameOf(call), " failed with ", codeName(code),
+                        " on ", name, "; ", advice),
+                 name);
 }
 
 } // namespace ashlar::runtime

@@ -27,9 +27,10 @@ public:
   Status allocate(uint64_t size, void *&out);
   void free(void *memory, uint64_t size);
 
-  /// "cuCall failed with CUDA_ERROR_X on NAME; what to do".
-  Status failed(const char *call, gpu::Code code) const;
-  Status check(const char *call, gpu::Code code) const {
+  /// "cuCall failed with CUDA_ERROR_X on NAME; what to do". A call is told by
+  /// its place in the table, "&api.MemAlloc".
+  Status failed(const void *call, gpu::Code code) const;
+  Status check(const void *call, gpu::Code code) const {
     return code == 0 ? Status() : failed(call, code);
   }
 
@@ -39,6 +40,8 @@ public:
   std::string name; // "cuda:0 (the driver's name)"
 
 private:
+  std::string codeName(gpu::Code code) const;
+
   int id = 0;
   uint64_t memoryBytes = 0;
   std::atomic<uint64_t> allocated{0};
@@ -56,7 +59,10 @@ public:
       device.api.PopContext(&popped);
   }
   CurrentGpu(const CurrentGpu &) = delete;
-  Status status() const { return device.check("PushContext", code); }
+  /// False: the driver does not let anybody to the device any more, not even to
+  /// give back.
+  explicit operator bool() const { return code == 0; }
+  Status status() const { return device.check(&device.api.PushContext, code); }
 
 private:
   const GpuDevice &device;

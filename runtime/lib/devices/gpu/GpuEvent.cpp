@@ -16,13 +16,13 @@ static constexpr unsigned withoutTiming = 2;
 Status GpuEvent::create() {
   CurrentGpu current(device);
   ASHLAR_RETURN_IF_ERROR(current.status());
-  return device.check("EventCreate",
+  return device.check(&device.api.EventCreate,
                       device.api.EventCreate(&event, withoutTiming));
 }
 
 GpuEvent::~GpuEvent() {
   CurrentGpu current(device);
-  if (event)
+  if (current && event)
     device.api.EventDestroy(event);
 }
 
@@ -30,14 +30,15 @@ Status GpuEvent::await(uint64_t timeoutNanoseconds, bool &came) const {
   const Functions &api = device.api;
   came = true;
   if (timeoutNanoseconds == UINT64_MAX)
-    return queue->check("EventSynchronize", api.EventSynchronize(event));
+    return queue->check(&device.api.EventSynchronize,
+                        api.EventSynchronize(event));
   uint64_t start = monotonicTime();
   // Nobody who hurries waits with a limit, so it is enough to look in.
   for (uint64_t pause = 10;; pause = pause < 500 ? 2 * pause : pause) {
     Code code = api.EventQuery(event);
     came = code == 0;
     if (!came && device.driver.causeOf(code) != Cause::NotReady)
-      return queue->check("EventQuery", code);
+      return queue->check(&device.api.EventQuery, code);
     if (came || monotonicTime() - start >= timeoutNanoseconds)
       return {};
     std::this_thread::sleep_for(std::chrono::microseconds(pause));

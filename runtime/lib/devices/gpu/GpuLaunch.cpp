@@ -65,18 +65,21 @@ Status GpuQueue::submit(const Submission &given) {
       if (!hasLaunched)
         ASHLAR_RETURN_IF_ERROR(expectFaults(given.control));
       hasLaunched = true;
-      Code code = 0;
       if (trace) {
-        std::lock_guard<std::mutex> lock(mutex);
-        code = traced.begin(trace, list.labels[i], stream, trace->now());
+        std::unique_lock<std::mutex> lock(mutex);
+        Status marked =
+            traced.begin(trace, list.labels[i], stream, trace->now());
+        lock.unlock();
+        ASHLAR_RETURN_IF_ERROR(check(marked));
       }
-      if (code == 0)
-        code = launch(list, uint32_t(i));
-      if (code == 0 && trace) {
-        std::lock_guard<std::mutex> lock(mutex);
-        code = traced.end(stream);
+      ASHLAR_RETURN_IF_ERROR(
+          check(&api.LaunchKernel, launch(list, uint32_t(i))));
+      if (trace) {
+        std::unique_lock<std::mutex> lock(mutex);
+        Status marked = traced.end(stream);
+        lock.unlock();
+        ASHLAR_RETURN_IF_ERROR(check(marked));
       }
-      ASHLAR_RETURN_IF_ERROR(check("LaunchKernel", code));
     }
   }
   return {};

@@ -19,7 +19,7 @@ enum : int { maxThreadsPerBlock = 0 };
 
 GpuProgram::~GpuProgram() {
   CurrentGpu current(device);
-  if (module)
+  if (current && module)
     device.api.ModuleUnload(module);
 }
 
@@ -34,7 +34,7 @@ Status GpuProgram::load(const void *image, uint64_t size) {
   if (code == 0)
     return {};
   module = nullptr;
-  Status cause = device.failed("ModuleLoad", code);
+  Status cause = device.failed(&device.api.ModuleLoad, code);
   return log[0] == 0 ? cause
                      : failure(cause.code(),
                                concat(cause.message(), "; its log: ", log),
@@ -77,11 +77,12 @@ Status GpuProgram::find(const KernelForm &form, const void **outKernel) {
     return device.driver.causeOf(code) == Cause::NotFound
                ? corrupt(concat("the code lacks the kernel ", form.symbol),
                          form.symbol)
-               : device.failed("ModuleGetFunction", code);
+               : device.failed(&device.api.ModuleGetFunction, code);
   int most = 0;
-  ASHLAR_RETURN_IF_ERROR(device.check(
-      "FunctionGetAttribute", device.api.FunctionGetAttribute(
-                                  &most, maxThreadsPerBlock, found.function)));
+  ASHLAR_RETURN_IF_ERROR(
+      device.check(&device.api.FunctionGetAttribute,
+                   device.api.FunctionGetAttribute(&most, maxThreadsPerBlock,
+                                                   found.function)));
   if (found.threads > uint32_t(std::max(most, 0)))
     return failure(ASHLAR_UNSUPPORTED,
                    concat("kernel ", form.symbol, " needs workgroups of ",

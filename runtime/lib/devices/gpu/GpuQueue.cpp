@@ -14,18 +14,21 @@ Status GpuQueue::start() {
   CurrentGpu current(device);
   ASHLAR_RETURN_IF_ERROR(current.status());
   ASHLAR_RETURN_IF_ERROR(
-      device.check("StreamCreate", api.StreamCreate(&stream, nonBlocking)));
+      device.check(&api.StreamCreate, api.StreamCreate(&stream, nonBlocking)));
   ASHLAR_RETURN_IF_ERROR(
-      device.check("MemAlloc", api.MemAlloc(&fault, faultBytes)));
+      device.check(&api.MemAlloc, api.MemAlloc(&fault, faultBytes)));
   void *host = nullptr;
   ASHLAR_RETURN_IF_ERROR(
-      device.check("HostAlloc", api.HostAlloc(&host, faultBytes, 0)));
+      device.check(&api.HostAlloc, api.HostAlloc(&host, faultBytes, 0)));
   seenFault = static_cast<uint32_t *>(host);
-  return device.check("SetBytes", api.SetBytes(fault, 0, faultBytes, stream));
+  return device.check(&api.SetBytes,
+                      api.SetBytes(fault, 0, faultBytes, stream));
 }
 
 GpuQueue::~GpuQueue() {
   CurrentGpu current(device);
+  if (!current)
+    return;
   if (stream)
     api.StreamSynchronize(stream);
   traced.drop();
@@ -39,14 +42,14 @@ GpuQueue::~GpuQueue() {
 
 /// What is under way ends first: the caller takes its memory back. Nobody looks
 /// for faults any more.
-Status GpuQueue::lose(const char *call, Code code) {
+Status GpuQueue::lose(const Status &cause) {
   {
     std::lock_guard<std::mutex> lock(mutex);
     control = nullptr;
     traced.drop();
   }
   api.StreamSynchronize(stream);
-  return device.failed(call, code);
+  return cause;
 }
 
 Status GpuQueue::copy(CopyKind kind, DeviceAddress to, DeviceAddress from,
@@ -59,11 +62,12 @@ Status GpuQueue::copy(CopyKind kind, DeviceAddress to, DeviceAddress from,
   const void *source = from.pointer();
   switch (kind) {
   case CopyKind::In:
-    return check("CopyIn", api.CopyIn(target, source, size_t(size), stream));
+    return check(&api.CopyIn, api.CopyIn(target, source, size_t(size), stream));
   case CopyKind::Out:
-    return check("CopyOut", api.CopyOut(target, source, size_t(size), stream));
+    return check(&api.CopyOut,
+                 api.CopyOut(target, source, size_t(size), stream));
   default:
-    return check("CopyWithin",
+    return check(&api.CopyWithin,
                  api.CopyWithin(target, source, size_t(size), stream));
   }
 }
@@ -75,7 +79,7 @@ uint64_t GpuQueue::launchesSoFar(bool &isExpected) {
 }
 
 Status GpuQueue::readFault() {
-  return check("CopyOut", api.CopyOut(seenFault, fault, faultBytes, stream));
+  return check(&api.CopyOut, api.CopyOut(seenFault, fault, faultBytes, stream));
 }
 
 /// After a read of the fault that came behind so many launches.
@@ -95,7 +99,7 @@ Status GpuQueue::lookAtFault(uint64_t seenLaunches) {
     told->fail(seenFault[ASHLAR_GPU_STATUS_COMMAND], code);
     seenFault[ASHLAR_GPU_STATUS_FAULT] = 0;
   }
-  return check("SetBytes", api.SetBytes(fault, 0, faultBytes, stream));
+  return check(&api.SetBytes, api.SetBytes(fault, 0, faultBytes, stream));
 }
 
 Status GpuQueue::readBack(DeviceAddress from, void *host, uint64_t size) {
@@ -107,9 +111,9 @@ Status GpuQueue::readBack(DeviceAddress from, void *host, uint64_t size) {
     ASHLAR_RETURN_IF_ERROR(readFault());
   if (size != 0)
     ASHLAR_RETURN_IF_ERROR(check(
-        "CopyOut", api.CopyOut(host, from.pointer(), size_t(size), stream)));
+        &api.CopyOut, api.CopyOut(host, from.pointer(), size_t(size), stream)));
   ASHLAR_RETURN_IF_ERROR(
-      check("StreamSynchronize", api.StreamSynchronize(stream)));
+      check(&api.StreamSynchronize, api.StreamSynchronize(stream)));
   return lookAtFault(seen);
 }
 
@@ -123,13 +127,14 @@ Status GpuQueue::record(GpuEvent &event) {
   std::lock_guard<std::mutex> lock(event.mutex);
   event.queue = this;
   event.launches = seen;
-  return check("EventRecord", api.EventRecord(event.event, stream));
+  return check(&api.EventRecord, api.EventRecord(event.event, stream));
 }
 
 Status GpuQueue::waitFor(GpuEvent &event) {
   CurrentGpu current(device);
   ASHLAR_RETURN_IF_ERROR(current.status());
-  return check("StreamWaitEvent", api.StreamWaitEvent(stream, event.event, 0));
+  return check(&api.StreamWaitEvent,
+               api.StreamWaitEvent(stream, event.event, 0));
 }
 
 } // namespace ashlar::runtime

@@ -59,9 +59,12 @@ private:
   Status expectFaults(RunControl &run);
   Status readFault();
   Status lookAtFault(uint64_t seenLaunches);
-  Status lose(const char *call, gpu::Code code);
-  Status check(const char *call, gpu::Code code) {
-    return code == 0 ? Status() : lose(call, code);
+  Status lose(const Status &cause);
+  Status check(const Status &status) {
+    return status.ok() ? status : lose(status);
+  }
+  Status check(const void *call, gpu::Code code) {
+    return check(device.check(call, code));
   }
   /// Launches so far; whether nobody has looked at the fault of one of them.
   uint64_t launchesSoFar(bool &isExpected);

@@ -7,17 +7,17 @@ namespace ashlar::runtime {
 
 using namespace gpu;
 
-Code GpuTrace::mark(EventId &out, Stream stream) {
-  Code code = device.api.EventCreate(&out, 0);
-  if (code != 0) {
-    out = nullptr;
-    return code;
-  }
-  return device.api.EventRecord(out, stream);
+Status GpuTrace::mark(EventId &out, Stream stream) {
+  const Functions &api = device.api;
+  EventId made = nullptr;
+  ASHLAR_RETURN_IF_ERROR(
+      device.check(&api.EventCreate, api.EventCreate(&made, 0)));
+  out = made;
+  return device.check(&api.EventRecord, api.EventRecord(out, stream));
 }
 
-Code GpuTrace::begin(const std::shared_ptr<Trace> &trace, const char *label,
-                     Stream stream, uint64_t handed) {
+Status GpuTrace::begin(const std::shared_ptr<Trace> &trace, const char *label,
+                       Stream stream, uint64_t handed) {
   if (into != trace)
     drop();
   if (launches.empty()) {
@@ -28,7 +28,9 @@ Code GpuTrace::begin(const std::shared_ptr<Trace> &trace, const char *label,
   return mark(launches.back().begin, stream);
 }
 
-Code GpuTrace::end(Stream stream) { return mark(launches.back().end, stream); }
+Status GpuTrace::end(Stream stream) {
+  return mark(launches.back().end, stream);
+}
 
 void GpuTrace::tell() {
   if (launches.empty())

@@ -21,9 +21,9 @@ public:
   GpuTrace(const GpuTrace &) = delete;
 
   /// In front of a kernel, handed to the driver at `handed`, and behind it.
-  gpu::Code begin(const std::shared_ptr<Trace> &trace, const char *label,
-                  gpu::Stream stream, uint64_t handed);
-  gpu::Code end(gpu::Stream stream);
+  Status begin(const std::shared_ptr<Trace> &trace, const char *label,
+               gpu::Stream stream, uint64_t handed);
+  Status end(gpu::Stream stream);
   /// All of them have ended: the trace is told.
   void tell();
   void drop();
@@ -33,7 +33,7 @@ private:
     const char *label;
     gpu::EventId begin, end;
   };
-  gpu::Code mark(gpu::EventId &out, gpu::Stream stream);
+  Status mark(gpu::EventId &out, gpu::Stream stream);
 
   const GpuDevice &device;
   std::shared_ptr<Trace> into;

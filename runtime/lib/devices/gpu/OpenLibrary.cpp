@@ -20,3 +20,11 @@ bool ashlar::runtime::gpu::openLibrary(const char *library, const char *names,
   }
   return true;
 }
+
+const char *ashlar::runtime::gpu::Driver::nameOf(const void *member) const {
+  const char *name = names;
+  const auto *slot = reinterpret_cast<const char *>(&functions);
+  for (; slot != member && *name; slot += sizeof(void *))
+    name += std::strlen(name) + 1;
+  return name;
+}
