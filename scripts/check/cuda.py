@@ -109,6 +109,8 @@ def main():
                             "(ASHLAR_RUNTIME_TESTS)")
             else:
                 os.environ["LD_LIBRARY_PATH"] = str(double)
+                # What needs more is refused, not interpreted for hours.
+                os.environ["ASHLAR_CUDA_DOUBLE_MEMORY"] = str(1 << 30)
                 target = f"cuda:{RUN}"
                 check_operators(arguments, tools, target,
                                 EVERY[arguments.mode], work, counts,

@@ -253,30 +253,38 @@ private:
       begins.push_back(valueOf(begin));
     SmallVector<Value> ends(dims.size());
     for (unsigned d : dims)
-      if (neutral && isReduced[d] && hasEdge(d))
+      if (hasEdge(d))
         ends[d] = valueOf(countIn(d));
     return map(typeOf(value.getType(), false), inputs, maps,
                [&](ValueRange elements) {
                  mapping.map(arguments, elements);
                  for (Operation *inner : opsOf(value))
-                   emitInner(inner, begins, mapping);
+                   emitInner(inner, begins, ends, mapping);
                  Value made = mapping.lookupOrDefault(value);
                  for (unsigned d : dims)
-                   if (ends[d])
+                   if (neutral && isReduced[d] && ends[d])
                      made = chooseInside(d, ends[d], made, neutral);
                  return made;
                });
   }
-  void emitInner(Operation *inner, ArrayRef<Value> begins, IRMapping &mapping) {
+  void emitInner(Operation *inner, ArrayRef<Value> begins, ArrayRef<Value> ends,
+                 IRMapping &mapping) {
     auto place = dyn_cast<linalg::IndexOp>(inner);
     if (!place) {
       b.clone(*inner, mapping);
       return;
     }
-    Value own = tile::IndexOp::create(b, b.getIndexType(), place.getDim());
-    mapping.map(
-        place.getResult(),
-        arith::AddIOp::create(b, begins[place.getDim()], own).getResult());
+    unsigned d = place.getDim();
+    Value own = tile::IndexOp::create(b, b.getIndexType(), d);
+    // A point beyond the end is the last one: what the body reads by its place
+    // is there then.
+    if (ends[d]) {
+      Value last = arith::SubIOp::create(b, ends[d], index(1));
+      own = arith::MaxSIOp::create(b, arith::MinSIOp::create(b, own, last),
+                                   index(0));
+    }
+    mapping.map(place.getResult(),
+                arith::AddIOp::create(b, begins[d], own).getResult());
   }
   Value chooseInside(unsigned d, Value end, Value value, TypedAttr neutral) {
     Value place = tile::IndexOp::create(b, b.getIndexType(), d);
