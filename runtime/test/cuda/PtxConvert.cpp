@@ -89,10 +89,8 @@ double toWhole(double value, Rounding rounding) {
   default: {
     // To even, whatever the processor's rounding is.
     double low = std::floor(value), rest = value - low;
-    if (rest != 0.5)
-      return rest < 0.5 ? low : low + 1;
-    double even = std::fmod(low, 2) == 0 ? low : low + 1;
-    return even == 0 ? std::copysign(0.0, value) : even;
+    bool isUp = rest > 0.5 || (rest == 0.5 && std::fmod(low, 2) != 0);
+    return std::copysign(isUp ? low + 1 : low, value);
   }
   }
 }
