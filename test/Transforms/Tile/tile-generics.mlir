@@ -11,6 +11,7 @@
 // RIGHT: 'largest_and_sum__through' interpreted under
 // RIGHT: 'open__through' interpreted under
 // RIGHT: 'numbered__through' interpreted under
+// RIGHT: 'turned__through' interpreted under
 // RIGHT: 'divided__through' interpreted under
 
 #all = affine_map<(d0, d1) -> (d0, d1)>
@@ -111,6 +112,32 @@ func.func @numbered(%y: memref<200xi32>) {
     %n = arith.index_cast %i : index to i32
     %z = arith.muli %n, %a : i32
     linalg.yield %z : i32
+  }
+  return
+}
+
+// What a body reads by its place it reads beyond the end as well: where the last
+// element does.
+// CHECK-LABEL: func.func @turned
+// CHECK: scf.for %[[N:.*]] = %c0 to %c211 step
+// CHECK:   %[[COUNT:.*]] = affine.min
+// CHECK:   tile.map
+// CHECK:     %[[I:.*]] = tile.index 0
+// CHECK:     %[[LAST:.*]] = arith.subi %[[COUNT]], %c1
+// CHECK:     %[[LEAST:.*]] = arith.minsi %[[I]], %[[LAST]]
+// CHECK:     %[[INSIDE:.*]] = arith.maxsi %[[LEAST]], %c0
+// CHECK:     %[[PLACE:.*]] = arith.addi %[[N]], %[[INSIDE]]
+// CHECK:     %[[FROM:.*]] = arith.subi %c210, %[[PLACE]]
+// CHECK:     memref.load %arg0[%[[FROM]]]
+func.func @turned(%x: memref<211xf32>, %y: memref<211xf32>) {
+  %c210 = arith.constant 210 : index
+  linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      outs(%y : memref<211xf32>) {
+  ^bb0(%old: f32):
+    %i = linalg.index 0 : index
+    %from = arith.subi %c210, %i : index
+    %z = memref.load %x[%from] : memref<211xf32>
+    linalg.yield %z : f32
   }
   return
 }
