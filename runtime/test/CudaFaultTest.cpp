@@ -158,4 +158,47 @@ TEST_F(CudaKernelFault, AnIllegalAddressIsALostDeviceAndANewRuntimeIsServed) {
   }
 }
 
+/// Of code that is not what a module says.
+class CudaCode : public CudaFailing {
+protected:
+  ModuleBuilder sample() {
+    ModuleBuilder b = sampleModule();
+    EXPECT_TRUE(b.useCuda());
+    return b;
+  }
+  void expectRefused(ModuleBuilder b, ashlar_status_code_t code,
+                     const char *words) {
+    expectSays(serve(b.build(), "cuda:0"), code, words);
+    expectNothingAlive();
+  }
+};
+
+TEST_F(CudaCode, TextThatIsNoPtxIsRefusedWithTheDriversLog) {
+  ModuleBuilder b = sample();
+  std::vector<uint8_t> &text =
+      b.sectionBytes[b.program().executables[0]->section];
+  text.assign(text.size(), 'x');
+  expectRefused(std::move(b), ASHLAR_UNSUPPORTED, "its log: ");
+}
+
+TEST_F(CudaCode, AKernelThatIsNotThereIsNamed) {
+  ModuleBuilder b = sample();
+  b.program().kernels[0]->symbol = "nowhere";
+  expectRefused(std::move(b), ASHLAR_CORRUPT,
+                "the code lacks the kernel nowhere");
+}
+
+TEST_F(CudaCode, AKernelOfOtherParametersIsRefused) {
+  ModuleBuilder b = sample();
+  b.program().kernels[0]->symbol = "bare";
+  expectRefused(std::move(b), ASHLAR_CORRUPT,
+                "kernel bare takes 1 parameters; expected 10");
+}
+
+TEST_F(CudaCode, CodeForAnotherGpuIsNotTaken) {
+  ModuleBuilder b = sample();
+  b.program().required_features.push_back("sm_90a");
+  expectRefused(std::move(b), ASHLAR_UNSUPPORTED, "cuda:0 lacks sm_90a");
+}
+
 } // namespace
