@@ -78,6 +78,11 @@ static uint8_t *shared(Thread &thread, uint64_t offset, unsigned count,
   case SharedMemory::Verdict::NotWritten:
     throw Fault(Fault::NotWritten, "a read of the shared byte " + hex(byte) +
                                        " that no thread wrote");
+  case SharedMemory::Verdict::UnderWay:
+    throw Fault(Fault::NotWritten, "a read of the shared byte " + hex(byte) +
+                                       " that a cp.async of thread " +
+                                       std::to_string(other) +
+                                       " brings, for which it did not wait");
   case SharedMemory::Verdict::Race:
     throw Fault(Fault::Race, "a race: " + spelled(how, count) + " at shared " +
                                  hex(offset) + ", whose byte " + hex(byte) +

@@ -74,6 +74,8 @@ private:
     t.index = index;
     t.state = Thread::Ready;
     t.local.clear();
+    t.copies.clear();
+    t.copyGroups = 0;
     t.frames.resize(1);
     if (!t.frames[0])
       t.frames[0] = std::make_unique<Frame>();

@@ -65,12 +65,13 @@ SharedMemory::Verdict SharedMemory::touch(unsigned thread, uint64_t offset,
                                           unsigned &other, uint64_t &byte,
                                           bool &wasWrite) {
   bool strong = how >= Access::StrongRead;
-  bool writes = how == Access::Write || how == Access::StrongWrite ||
-                how == Access::Atomic;
+  bool writes = how != Access::Read && how != Access::StrongRead;
   bool reads = !writes || how == Access::Atomic;
   unsigned warp = thread / 32;
   Stamp mine = Stamp(strong) << 63 | Stamp(thread + 1) << 48 |
                Stamp(clocks[warp][warp]) << 24 | laneClocks[thread];
+  if (how == Access::AsyncWrite)
+    mine |= underWay;
   for (uint64_t at = offset; at < offset + count; ++at) {
     Shadow &shadow = shadows[at];
     auto races = [&](Stamp stamp, bool isWrite) {
@@ -89,6 +90,11 @@ SharedMemory::Verdict SharedMemory::touch(unsigned thread, uint64_t offset,
       }
       if (races(shadow.write, true))
         return Verdict::Race;
+      if (reads && (shadow.write & underWay)) {
+        other = threadOf(shadow.write);
+        byte = at;
+        return Verdict::UnderWay;
+      }
     }
     if (writes) {
       if (races(shadow.reads[0], false) || races(shadow.reads[1], false))

@@ -18,7 +18,7 @@ struct Fault : std::runtime_error {
   enum Kind {
     IllegalAddress,
     Misaligned,
-    NotWritten,
+    NotWritten, // or under way
     Race,
     Divergence,
     Limit,
@@ -46,6 +46,13 @@ struct Frame {
   const Instruction *call = nullptr;
 };
 
+/// What a cp.async brings when its thread waits for it.
+struct PendingCopy {
+  uint64_t to = 0;
+  uint32_t size = 0, group = 0; // 0: not committed
+  uint8_t bytes[16];
+};
+
 struct Thread {
   enum State : uint8_t { Ready, AtBarrier, AtWarp, Exited };
 
@@ -60,6 +67,8 @@ struct Thread {
   uint8_t *params = nullptr;
   std::vector<uint8_t> local;
   std::vector<std::unique_ptr<Frame>> frames;
+  std::vector<PendingCopy> copies;
+  uint32_t copyGroups = 0;
 
   unsigned lane() const { return index % 32; }
 };
