@@ -28,7 +28,7 @@ typedef uint8 Bytes __attribute__((ext_vector_type(16)));
 #else
 #define FUNCTION(NAME, T, OUT)                                                 \
   static void NAME##_at(int i, const T *a, const T *b, OUT *out);              \
-  void NAME(const T *a, const T *b, OUT *out, int n) {                         \
+  void NAME(const void *a, const void *b, void *out, int n) {                  \
     for (int i = 0; i < n; ++i)                                                \
       NAME##_at(i, a, b, out);                                                 \
   }                                                                            \
@@ -117,15 +117,18 @@ FUNCTION(bfloats, float, float) {
 
 FUNCTION(whole, int, int) {
   int x = a[i], y = b[i], divisor = y == 0 || y == -1 ? 7 : y;
-  int sum = x / divisor + x % divisor + x / 10 + (int)((uint32)y % 13u);
-  sum += (int)(((int64)x * y) >> 19);
-  sum ^= __builtin_popcount((uint32)x) + __builtin_clz((uint32)y | 1);
-  sum += (int)__builtin_bswap32((uint32)x) ^ (int)__builtin_bitreverse32(y);
-  sum += (int)__builtin_rotateleft32((uint32)x, (uint32)y & 31);
-  sum += __builtin_elementwise_add_sat(x, y) ^ __builtin_elementwise_abs(x);
+  uint32 sum = (uint32)(x / divisor) + (uint32)(x % divisor);
+  sum += (uint32)(x / 10) + (uint32)y % 13u;
+  sum += (uint32)(((int64)x * y) >> 19);
+  sum ^= (uint32)(__builtin_popcount((uint32)x) + __builtin_clz((uint32)y | 1));
+  sum += __builtin_bswap32((uint32)x) ^ __builtin_bitreverse32((uint32)y);
+  sum += __builtin_rotateleft32((uint32)x, (uint32)y & 31);
+  sum += (uint32)(__builtin_elementwise_add_sat(x, y) ^
+                  __builtin_elementwise_abs(x));
   uint64 wide = (uint64)(uint32)x * 0x9e3779b97f4a7c15ull;
   unsigned __int128 wider = (unsigned __int128)wide * wide;
-  out[i] = sum ^ (int)(uint32)(wider >> 77) ^ (int)(wide % ((uint32)y | 1u));
+  sum ^= (uint32)(wider >> 77) ^ (uint32)(wide % ((uint32)y | 1u));
+  out[i] = (int)sum;
 }
 
 FUNCTION(narrow, uint16, uint16) {

@@ -184,6 +184,7 @@ Space takeSpace(Decoder &d) {
 
 void decodeAccess(Decoder &d, bool isLoad) {
   bool isStrong = d.takeOf({"volatile", "relaxed", "acquire", "release"}) >= 0;
+  bool isCached = d.take("nc");
   d.takeOrdering();
   if (d.take("L2::cache_hint"))
     d.fail("cache policies are not known");
@@ -195,7 +196,9 @@ void decodeAccess(Decoder &d, bool isLoad) {
   Instruction made = d.make(nullptr);
   d.address(d.operand(isLoad ? 1 : 0), made, space);
   made.flags =
-      uint32_t(isLoad ? (isStrong ? Access::StrongRead : Access::Read)
+      uint32_t(isLoad ? (isStrong   ? Access::StrongRead
+                         : isCached ? Access::CachedRead
+                                    : Access::Read)
                       : (isStrong ? Access::StrongWrite : Access::Write));
   uint32_t count = vector < 0 ? 1 : 2u << vector;
   if ((vector >= 0) != (value.kind == Operand::Vector) ||

@@ -24,6 +24,7 @@ namespace ashlar::ptx {
 /// An AsyncWrite brings its bytes later, by a Write.
 enum class Access : uint8_t {
   Read,
+  CachedRead, // ld.global.nc
   Write,
   AsyncWrite,
   StrongRead,
@@ -31,8 +32,21 @@ enum class Access : uint8_t {
   Atomic,
 };
 
+inline bool isWrite(Access how) {
+  return how != Access::Read && how != Access::CachedRead &&
+         how != Access::StrongRead;
+}
+
+/// What is not reported: ASHLAR_PTX_ALLOW, "races,unwritten,blocks".
+struct Allowed {
+  bool races = false, unwritten = false, blocks = false;
+  static Allowed fromEnvironment();
+};
+
 class SharedMemory {
 public:
+  Allowed allowed;
+
   static constexpr unsigned maxWarps = 32;
   using Clock = std::array<uint32_t, maxWarps>;
 

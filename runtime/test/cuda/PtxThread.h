@@ -5,6 +5,7 @@
 #ifndef ASHLAR_RUNTIME_TEST_CUDA_PTXTHREAD_H
 #define ASHLAR_RUNTIME_TEST_CUDA_PTXTHREAD_H
 
+#include "PtxGlobal.h"
 #include "PtxNumbers.h"
 #include "PtxProgram.h"
 #include "PtxShared.h"
@@ -84,6 +85,7 @@ struct Window {
   uint64_t begin = 1, end = 0;
   uint8_t *host = nullptr;
   bool isReadOnly = false;
+  GlobalShadow *shadow = nullptr;
 };
 
 struct Block {
@@ -91,6 +93,8 @@ struct Block {
   const Code *kernel = nullptr;
   std::shared_ptr<const Allocations> allocations;
   std::vector<Window> windows; // of each instruction
+  std::unordered_map<uint64_t, std::unique_ptr<GlobalShadow>> shadows;
+  uint32_t index = 0; // within the grid
   SharedMemory shared;
   std::vector<uint8_t> kernelParams;
   std::vector<Thread> threads;
