@@ -166,8 +166,10 @@ static CUresult fill(Call &call, CUdeviceptr to, T value, size_t count,
   task.what = "a fill";
   task.uses = {{to, to + size}};
   task.run = [=] {
+    // Each whole: a kernel of another stream may wait for it.
+    T *elements = reinterpret_cast<T *>(target);
     for (size_t i = 0; i < count; ++i)
-      std::memcpy(target + i * sizeof(T), &value, sizeof(T));
+      __atomic_store_n(elements + i, value, __ATOMIC_RELEASE);
   };
   uint64_t ticket = submit(stream, std::move(task));
   if (waits)

@@ -14,6 +14,8 @@
 //   ASHLAR_CUDA_DOUBLE_MISUSE    "fail": misuse is an error of the call and a
 //                                line on stderr; else it ends the process
 //   ASHLAR_PTX_LIMIT             instructions of a thread; 2^32
+//   ASHLAR_PTX_ALLOW             "races,unwritten,blocks": what kernels may do;
+//                                nothing of it
 
 #ifndef ASHLAR_RUNTIME_TEST_CUDA_CUDADOUBLE_H
 #define ASHLAR_RUNTIME_TEST_CUDA_CUDADOUBLE_H

@@ -8,14 +8,30 @@ using namespace ashlar::ptx;
 
 namespace {
 
+/// What is volatile or relaxed may meet another stream's work, a thread of the
+/// host: no bytes are torn.
+template <class T> T read(const uint8_t *from, Access how) {
+  T value;
+  if (how == Access::StrongRead)
+    __atomic_load(reinterpret_cast<const T *>(from), &value, __ATOMIC_ACQUIRE);
+  else
+    std::memcpy(&value, from, sizeof(T));
+  return value;
+}
+template <class T> void write(uint8_t *to, T value, Access how) {
+  if (how == Access::StrongWrite)
+    __atomic_store(reinterpret_cast<T *>(to), &value, __ATOMIC_RELEASE);
+  else
+    std::memcpy(to, &value, sizeof(T));
+}
+
 /// flags: how it touches memory; count: of the vector.
 template <Space space, class T>
 const Instruction *load(Thread &t, const Instruction *i) {
   uint64_t address = t.r[i->a] + uint64_t(i->offset);
   const uint8_t *from =
       resolve(t, i, space, address, sizeof(T), sizeof(T), Access(i->flags));
-  T value;
-  std::memcpy(&value, from, sizeof(T));
+  T value = read<T>(from, Access(i->flags));
   if constexpr (std::is_signed_v<T>)
     t.r[i->dst] = uint64_t(int64_t(value));
   else
@@ -46,7 +62,7 @@ const Instruction *store(Thread &t, const Instruction *i) {
   T value = T(t.r[i->b]);
   uint8_t *to =
       resolve(t, i, space, address, sizeof(T), sizeof(T), Access(i->flags));
-  std::memcpy(to, &value, sizeof(T));
+  write<T>(to, value, Access(i->flags));
   return i + 1;
 }
 
@@ -184,6 +200,7 @@ Space takeSpace(Decoder &d) {
 
 void decodeAccess(Decoder &d, bool isLoad) {
   bool isStrong = d.takeOf({"volatile", "relaxed", "acquire", "release"}) >= 0;
+  bool isCached = d.take("nc");
   d.takeOrdering();
   if (d.take("L2::cache_hint"))
     d.fail("cache policies are not known");
@@ -195,7 +212,9 @@ void decodeAccess(Decoder &d, bool isLoad) {
   Instruction made = d.make(nullptr);
   d.address(d.operand(isLoad ? 1 : 0), made, space);
   made.flags =
-      uint32_t(isLoad ? (isStrong ? Access::StrongRead : Access::Read)
+      uint32_t(isLoad ? (isStrong   ? Access::StrongRead
+                         : isCached ? Access::CachedRead
+                                    : Access::Read)
                       : (isStrong ? Access::StrongWrite : Access::Write));
   uint32_t count = vector < 0 ? 1 : 2u << vector;
   if ((vector >= 0) != (value.kind == Operand::Vector) ||

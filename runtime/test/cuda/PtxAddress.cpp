@@ -13,10 +13,6 @@ std::string ashlar::ptx::hex(uint64_t value) {
   return text;
 }
 
-static bool isWrite(Access how) {
-  return how != Access::Read && how != Access::StrongRead;
-}
-
 static std::string spelled(Access how, unsigned count) {
   return std::string(isWrite(how) ? "a write of " : "a read of ") +
          std::to_string(count) + (count == 1 ? " byte" : " bytes");
@@ -52,11 +48,23 @@ static uint8_t *global(Thread &thread, const Instruction *at, uint64_t address,
       }
       throw Fault(Fault::IllegalAddress, what);
     }
-    window = {found->begin, found->end, found->host, found->isReadOnly};
+    auto &shadow = block.shadows[found->begin];
+    if (!shadow)
+      shadow = std::make_unique<GlobalShadow>(found->end - found->begin);
+    window = {found->begin, found->end, found->host, found->isReadOnly,
+              shadow.get()};
   }
   if (window.isReadOnly && isWrite(how))
     throw Fault(Fault::IllegalAddress,
                 "a write to constant memory at " + hex(address));
+  uint32_t other = ~0u;
+  const char *wrong =
+      window.shadow->touch(address - window.begin, count, how, block.index,
+                           block.shared.allowed.blocks, other);
+  if (wrong)
+    throw Fault(Fault::Race,
+                "a race: " + std::string(wrong) + ", at " + hex(address) +
+                    (other != ~0u ? ", block " + std::to_string(other) : ""));
   return window.host + (address - window.begin);
 }
 
@@ -78,6 +86,11 @@ static uint8_t *shared(Thread &thread, uint64_t offset, unsigned count,
   case SharedMemory::Verdict::NotWritten:
     throw Fault(Fault::NotWritten, "a read of the shared byte " + hex(byte) +
                                        " that no thread wrote");
+  case SharedMemory::Verdict::UnderWay:
+    throw Fault(Fault::NotWritten, "a read of the shared byte " + hex(byte) +
+                                       " that a cp.async of thread " +
+                                       std::to_string(other) +
+                                       " brings, for which it did not wait");
   case SharedMemory::Verdict::Race:
     throw Fault(Fault::Race, "a race: " + spelled(how, count) + " at shared " +
                                  hex(offset) + ", whose byte " + hex(byte) +

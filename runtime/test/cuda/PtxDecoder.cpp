@@ -59,7 +59,6 @@ void Decoder::takeOrdering() {
                  "cv",
                  "wb",
                  "wt",
-                 "nc",
                  "L1::evict_normal",
                  "L1::evict_unchanged",
                  "L1::evict_first",

@@ -163,6 +163,61 @@ TEST(PtxFault, ConstantMemoryAndParametersAreNotWritten) {
   expectSaid(bench.fault(1, Fault::IllegalAddress), {"constant memory"});
 }
 
+TEST(PtxFault, BlocksThatWriteTheSameByteRace) {
+  std::string own = "mov.u32 %r10, %ctaid.x;\nmad.wide.u32 %rd10, %r10, 4, "
+                    "%rd0;\nst.global.u32 [%rd10], %r10;";
+  Bench right(kernelText(1, own));
+  right.array(std::vector<uint32_t>(8));
+  right.run(1, 8);
+  auto expectRace = [](const std::string &body, const char *what) {
+    Bench wrong(kernelText(1, body));
+    wrong.array(std::vector<uint32_t>(8));
+    try {
+      wrong.run(1, 8);
+      ADD_FAILURE() << body;
+    } catch (const Fault &fault) {
+      EXPECT_EQ(fault.kind, Fault::Race);
+      expectSaid(fault.what(), {"block (1, 0, 0)", what, "block 0"});
+    }
+  };
+  expectRace("mov.u32 %r10, %ctaid.x;\nmad.wide.u32 %rd10, %r10, 4, %rd0;\n"
+             "st.global.u8 [%rd10], %r10;\nst.global.u16 [%rd0+2], %r10;",
+             "another block of this launch wrote");
+  expectRace(own + "\nld.global.u32 %r11, [%rd0];",
+             "a read of a byte that another block");
+}
+
+TEST(PtxFault, WhatIsReadAsConstantDoesNotChange) {
+  std::string read = "ld.global.nc.u32 %r10, [%rd0+4];\n",
+              write = "st.global.u32 [%rd0+4], 1;\n";
+  Bench before(kernelText(1, read + write));
+  before.array(std::vector<uint32_t>(2));
+  expectSaid(before.fault(1, Fault::Race), {"st.global", "ld.global.nc"});
+  Bench after(kernelText(1, write + read));
+  after.array(std::vector<uint32_t>(2));
+  expectSaid(after.fault(1, Fault::Race), {"ld.global.nc"});
+}
+
+TEST(PtxFault, WhatIsAllowedIsNotReported) {
+  auto expectFine = [](const char *what, const std::string &body,
+                       const std::string &before) {
+    for (bool isAllowed : {false, true}) {
+      setenv("ASHLAR_PTX_ALLOW", isAllowed ? what : "", 1);
+      Bench bench(kernelText(1, body, before));
+      bench.array(std::vector<uint32_t>(64));
+      if (isAllowed)
+        EXPECT_NO_THROW(bench.run(64, 2)) << what;
+      else
+        EXPECT_THROW(bench.run(64, 2), Fault) << what;
+    }
+    unsetenv("ASHLAR_PTX_ALLOW");
+  };
+  std::string s = ".shared .align 4 .b8 s[4];";
+  expectFine("races", "st.shared.u32 [s], 1;", s);
+  expectFine("unwritten", "ld.shared.u32 %r10, [s];", s);
+  expectFine("blocks", "st.global.u32 [%rd0], 1;", "");
+}
+
 TEST(PtxFault, WhatItDoesNotKnowIsAnErrorThatQuotesTheLine) {
   auto refused = [](const std::string &line) {
     Memory memory;

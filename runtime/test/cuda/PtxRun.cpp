@@ -31,6 +31,7 @@ public:
     block.windows.resize(program.instructions());
     block.kernelParams = launch.parameters;
     block.threads.resize(threads);
+    block.shared.allowed = Allowed::fromEnvironment();
   }
 
   Executed runAll() {
@@ -39,6 +40,7 @@ public:
     for (at[2] = 0; at[2] < launch.grid[2]; ++at[2])
       for (at[1] = 0; at[1] < launch.grid[1]; ++at[1])
         for (at[0] = 0; at[0] < launch.grid[0]; ++at[0]) {
+          block.index = uint32_t(done.blocks);
           runBlock(at);
           ++done.blocks;
         }
@@ -74,6 +76,8 @@ private:
     t.index = index;
     t.state = Thread::Ready;
     t.local.clear();
+    t.copies.clear();
+    t.copyGroups = 0;
     t.frames.resize(1);
     if (!t.frames[0])
       t.frames[0] = std::make_unique<Frame>();

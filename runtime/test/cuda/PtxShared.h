@@ -21,10 +21,32 @@ namespace ashlar::ptx {
 
 /// How a thread touches memory: what is atomic, volatile or relaxed is no race
 /// with its like.
-enum class Access : uint8_t { Read, Write, StrongRead, StrongWrite, Atomic };
+/// An AsyncWrite brings its bytes later, by a Write.
+enum class Access : uint8_t {
+  Read,
+  CachedRead, // ld.global.nc
+  Write,
+  AsyncWrite,
+  StrongRead,
+  StrongWrite,
+  Atomic,
+};
+
+inline bool isWrite(Access how) {
+  return how != Access::Read && how != Access::CachedRead &&
+         how != Access::StrongRead;
+}
+
+/// What is not reported: ASHLAR_PTX_ALLOW, "races,unwritten,blocks".
+struct Allowed {
+  bool races = false, unwritten = false, blocks = false;
+  static Allowed fromEnvironment();
+};
 
 class SharedMemory {
 public:
+  Allowed allowed;
+
   static constexpr unsigned maxWarps = 32;
   using Clock = std::array<uint32_t, maxWarps>;
 
@@ -34,7 +56,7 @@ public:
   uint64_t size() const { return bytes.size(); }
   uint8_t *at(uint64_t offset) { return bytes.data() + offset; }
 
-  enum class Verdict : uint8_t { Fine, NotWritten, Race };
+  enum class Verdict : uint8_t { Fine, NotWritten, UnderWay, Race };
   /// `other` and `byte` say whom and where the race is with.
   Verdict touch(unsigned thread, uint64_t offset, unsigned count, Access how,
                 unsigned &other, uint64_t &byte, bool &wasWrite);
@@ -54,10 +76,11 @@ private:
   };
 
   static constexpr unsigned clockBits = 24;
-  static unsigned threadOf(Stamp stamp) { return (stamp >> 48 & 0x7fff) - 1; }
+  static unsigned threadOf(Stamp stamp) { return (stamp >> 48 & 0x3fff) - 1; }
   static uint32_t clockOf(Stamp stamp) { return stamp >> 24 & 0xffffff; }
   static uint32_t laneClockOf(Stamp stamp) { return stamp & 0xffffff; }
   static bool isStrong(Stamp stamp) { return stamp >> 63; }
+  static constexpr Stamp underWay = Stamp(1) << 62;
 
   bool isOld(Stamp stamp) const { return clockOf(stamp) < first; }
   bool isBefore(Stamp stamp, unsigned thread) const;

@@ -5,6 +5,7 @@
 #ifndef ASHLAR_RUNTIME_TEST_CUDA_PTXTHREAD_H
 #define ASHLAR_RUNTIME_TEST_CUDA_PTXTHREAD_H
 
+#include "PtxGlobal.h"
 #include "PtxNumbers.h"
 #include "PtxProgram.h"
 #include "PtxShared.h"
@@ -18,7 +19,7 @@ struct Fault : std::runtime_error {
   enum Kind {
     IllegalAddress,
     Misaligned,
-    NotWritten,
+    NotWritten, // or under way
     Race,
     Divergence,
     Limit,
@@ -46,6 +47,13 @@ struct Frame {
   const Instruction *call = nullptr;
 };
 
+/// What a cp.async brings when its thread waits for it.
+struct PendingCopy {
+  uint64_t to = 0;
+  uint32_t size = 0, group = 0; // 0: not committed
+  uint8_t bytes[16];
+};
+
 struct Thread {
   enum State : uint8_t { Ready, AtBarrier, AtWarp, Exited };
 
@@ -60,6 +68,8 @@ struct Thread {
   uint8_t *params = nullptr;
   std::vector<uint8_t> local;
   std::vector<std::unique_ptr<Frame>> frames;
+  std::vector<PendingCopy> copies;
+  uint32_t copyGroups = 0;
 
   unsigned lane() const { return index % 32; }
 };
@@ -75,6 +85,7 @@ struct Window {
   uint64_t begin = 1, end = 0;
   uint8_t *host = nullptr;
   bool isReadOnly = false;
+  GlobalShadow *shadow = nullptr;
 };
 
 struct Block {
@@ -82,6 +93,8 @@ struct Block {
   const Code *kernel = nullptr;
   std::shared_ptr<const Allocations> allocations;
   std::vector<Window> windows; // of each instruction
+  std::unordered_map<uint64_t, std::unique_ptr<GlobalShadow>> shadows;
+  uint32_t index = 0; // within the grid
   SharedMemory shared;
   std::vector<uint8_t> kernelParams;
   std::vector<Thread> threads;

@@ -11,6 +11,11 @@ using namespace ashlar::ptx;
 namespace {
 constexpr size_t count = 2048;
 
+/// Holds products of T.
+template <class T>
+using Wider =
+    std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>;
+
 template <class T> class PtxWhole : public ::testing::Test {
 protected:
   static constexpr bool isSigned = std::is_signed_v<T>;
@@ -38,7 +43,7 @@ TYPED_TEST(PtxWhole, Arithmetic) {
   two("sub", [](T a, T b) { return T(U(U(a) - U(b))); });
   two("mul.lo", [](T a, T b) { return T(U(uint64_t(a) * uint64_t(b))); });
   two("mul.hi", [](T a, T b) {
-    return T((__int128(a) * __int128(b)) >> (8 * sizeof(T)));
+    return T((Wider<T>(a) * Wider<T>(b)) >> (8 * sizeof(T)));
   });
   two("min", [](T a, T b) { return b < a ? b : a; });
   two("max", [](T a, T b) { return a < b ? b : a; });
@@ -55,7 +60,7 @@ TYPED_TEST(PtxWhole, Arithmetic) {
   check<T>(
       "mad.hi" + type + " $d, $a, $b, $c;",
       [](T a, T b, T c) {
-        return T(U(U((__int128(a) * __int128(b)) >> (8 * sizeof(T))) + U(c)));
+        return T(U(U((Wider<T>(a) * Wider<T>(b)) >> (8 * sizeof(T))) + U(c)));
       },
       this->a, this->b, this->c);
   if (this->isSigned) {
