@@ -17,10 +17,10 @@
 #define END (groups * (ME + 1) / ALL)
 
 static void report(uint32_t *status, uint32_t command, uint32_t code) {
-  if (status[0] == 0) {
-    status[0] = code;
+  uint32_t none = 0;
+  if (__atomic_compare_exchange_n(&status[0], &none, code, 0, __ATOMIC_RELAXED,
+                                  __ATOMIC_RELAXED))
     status[1] = command;
-  }
 }
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }

@@ -25,10 +25,10 @@
  * order; they write disjoint bytes.
  *
  * A kernel that meets a fault, one of the codes of kernel_abi.h or another
- * number other than 0, writes it to status[0] and `command` to status[1], if
- * status[0] is 0. Of several at the same time one is reported. A kernel after
- * a fault runs all the same: it must not leave its buffers, whatever numbers it
- * finds there.
+ * number other than 0, puts it into status[0] if 0 is there, by one atomic
+ * instruction, and if it was the one, writes `command` to status[1]. A kernel
+ * after a fault runs all the same: it must not leave its buffers, whatever
+ * numbers it finds there.
  */
 #ifndef ASHLAR_RUNTIME_GPU_ABI_H
 #define ASHLAR_RUNTIME_GPU_ABI_H
