@@ -71,6 +71,7 @@ void ashlar::cpu::buildLoweringPipeline(OpPassManager &pm,
   if (options.approximate) {
     ApproximateMathPassOptions approximation;
     approximation.fma = options.fma;
+    approximation.library = options.library;
     function.addPass(createApproximateMathPass(approximation));
   }
   function.addPass(createLowerDotsPass(dots));

@@ -9,6 +9,7 @@ namespace ashlar::cpu {
 
 struct LoweringOptions {
   bool approximate = true; ///< functions as polynomials, not calls of libm
+  bool library = true;     ///< libm is there for other functions
   bool fma = true;         ///< the machine has fused multiply-add
   bool convertsF16 = true; ///< it has instructions from f16 to f32 and back
   std::vector<std::string> features; ///< its instructions, LLVM's names

@@ -21,22 +21,26 @@ Capabilities CUDATarget::capabilities() const {
 }
 
 /// Functions that instructions compute to the last bit, or that
-/// ashlar-approximate-math writes, which is for up to 32 bits.
+/// ashlar-approximate-math writes, which is for up to 32 bits, but for two.
 static bool hasCode(Operation *op) {
-  if (isa<arith::RemFOp>(op))
-    return false;
-  if (op->getName().getDialectNamespace() !=
-      math::MathDialect::getDialectNamespace())
+  if (!isa<arith::RemFOp>(op) && op->getName().getDialectNamespace() !=
+                                     math::MathDialect::getDialectNamespace())
     return true;
-  if (isa<math::ExpOp, math::Exp2Op, math::ExpM1Op, math::LogOp, math::Log1pOp,
-          math::TanhOp, math::ErfOp>(op))
+  if (isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp,
+          math::CountLeadingZerosOp, math::CountTrailingZerosOp, math::CtPopOp,
+          math::ExpOp, math::FloorOp, math::FmaOp, math::IsFiniteOp,
+          math::IsInfOp, math::IsNaNOp, math::IsNormalOp, math::LogOp,
+          math::RoundEvenOp, math::RoundOp, math::RsqrtOp, math::SqrtOp,
+          math::TruncOp>(op))
+    return true;
+  if (isa<arith::RemFOp, math::AcosOp, math::AcoshOp, math::AsinOp,
+          math::AsinhOp, math::Atan2Op, math::AtanOp, math::AtanhOp,
+          math::CosOp, math::CoshOp, math::ErfOp, math::Exp2Op, math::ExpM1Op,
+          math::Log10Op, math::Log1pOp, math::Log2Op, math::PowFOp, math::SinOp,
+          math::SinhOp, math::TanOp, math::TanhOp>(op))
     return getElementTypeOrSelf(op->getResult(0).getType())
                .getIntOrFloatBitWidth() <= 32;
-  return isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp,
-             math::CountLeadingZerosOp, math::CountTrailingZerosOp,
-             math::CtPopOp, math::FloorOp, math::FmaOp, math::IsFiniteOp,
-             math::IsInfOp, math::IsNaNOp, math::IsNormalOp, math::RoundEvenOp,
-             math::RoundOp, math::RsqrtOp, math::SqrtOp, math::TruncOp>(op);
+  return false;
 }
 
 std::string CUDATarget::whyNot(Operation *op) const {
@@ -63,7 +67,8 @@ void CUDATarget::buildKernelPipeline(OpPassManager &program,
 FailureOr<ProgramBinary> CUDATarget::emit(ModuleOp program,
                                           const EmitOptions &options) {
   initializeLLVM();
-  cpu::LoweringOptions lowering; // no function of C's library is there
+  cpu::LoweringOptions lowering;
+  lowering.library = false;
   auto lowered = cpu::lowerKernels(program, options.device, lowering,
                                    [](OpPassManager &pm) {
                                      pm.addPass(createShareVariablesPass());

@@ -50,8 +50,9 @@ static void nameApart(Module &module, StringRef symbol) {
     global.setName(symbol + "_" + Twine(number++));
 }
 
-/// What an instruction asks for that PTX does not have to the last bit, or at
-/// all: its sines, powers of two and the like are approximations.
+/// What an instruction asks for that neither PTX has to the last bit (its
+/// sines, powers of two and the like are approximations) nor
+/// ashlar-approximate-math has written before.
 static StringRef missingFunction(const Instruction &instruction) {
   if (instruction.getOpcode() == Instruction::FRem)
     return "fmod";
@@ -92,8 +93,10 @@ static Error checkCalls(const Module &module) {
     for (const Instruction &instruction : instructions(function))
       if (StringRef name = missingFunction(instruction); !name.empty())
         return createStringError(
-            "PTX has no function '" + name +
-            "'; let the processor do what needs it: --target=cpu+cuda:PRESET");
+            "PTX has no function '" + name + "'" +
+            (instruction.getType()->getScalarType()->isDoubleTy() ? " of f64"
+                                                                  : "") +
+            "; let the processor do what needs it: --target=cpu+cuda:PRESET");
   return Error::success();
 }
 

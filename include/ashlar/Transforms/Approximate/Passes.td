@@ -14,6 +14,11 @@ def ApproximateMathPass
     without a call, a branch or a table, so that vectors stay vectors. Halves
     are computed in f32 and rounded once. f64 is left for libm.
 
+    With `library=false` there is no libm: `math.powf`, `math.sin` and all else
+    that it would be called for, and `arith.remf`, are computed in f64 and
+    rounded to f32 (and that to a half), `math.exp` and `math.log` of f64 in
+    f64. No other function of f64 has a polynomial.
+
     docs/numerics.md states the largest error of each; NaN, infinities, both
     zeros and denormal arguments and results are as IEEE 754 and C have them.
 
@@ -27,7 +32,10 @@ def ApproximateMathPass
   }];
   let options = [Option<"fma", "fma", "bool", "true",
                         "Multiply and add with one rounding (math.fma), for "
-                        "processors that do that in one instruction">];
+                        "processors that do that in one instruction">,
+                 Option<"library", "library", "bool", "true",
+                        "Leave other functions for calls of libm; false: "
+                        "compute those of up to 32 bits in f64">];
   let statistics = [Statistic<"numApproximated", "num-approximated",
                               "Functions replaced by polynomials">];
   let dependentDialects = ["::mlir::arith::ArithDialect",
