@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "CheckWrittenFiles.h"
+#include "ashlar/Driver/StageTrace.h"
 #include "ashlar/Emit/EmitObject.h"
 #include "llvm/Support/FileSystem.h"
 #include <filesystem>
@@ -11,10 +12,14 @@ static bool areSameFile(const std::string &x, const std::string &y) {
   namespace fs = std::filesystem;
   if (llvm::sys::fs::equivalent(x, y))
     return true;
-  std::error_code xCode, yCode;
-  fs::path xPlace = fs::weakly_canonical(x, xCode);
-  fs::path yPlace = fs::weakly_canonical(y, yCode);
-  return !xCode && !yCode && xPlace == yPlace;
+  // Of a name none of which is there, the canonical form stays relative.
+  std::error_code code;
+  auto place = [&](const std::string &of) {
+    fs::path whole = fs::absolute(of, code);
+    return code ? fs::path() : fs::weakly_canonical(whole, code);
+  };
+  fs::path xPlace = place(x);
+  return !code && xPlace == place(y) && !code;
 }
 
 bool ashlar::checkWrittenFiles(const CompileOptions &options,
@@ -27,6 +32,8 @@ bool ashlar::checkWrittenFiles(const CompileOptions &options,
       return true;
     log << "error: " << flag << written << " is " << takenWhat << "; give "
         << writtenWhat << " another name\n";
+    if (options.stages)
+      options.stages->forbid();
     return false;
   };
   std::string module = options.stopEarly ? "" : options.output;
@@ -45,20 +52,24 @@ bool ashlar::checkWrittenFiles(const CompileOptions &options,
         !isFree("--trace=", trace, "the trace", file, what) ||
         !isFree("--write-precision-plan=", plan, "the plan", file, what))
       return false;
-  return isFree("--remarks=", remarks, "the remarks", module,
-                "the module itself") &&
-         isFree("--trace=", trace, "the trace", module, "the module itself") &&
-         isFree("--trace=", trace, "the trace", remarks,
-                "the file of remarks") &&
-         isFree("--trace=", trace, "the trace", list,
-                "the list of strategies") &&
-         isFree("--trace=", trace, "the trace", plan, "the precision plan") &&
-         isFree("--list-strategies=", list, "the list", remarks,
-                "the file of remarks") &&
-         isFree("--write-precision-plan=", plan, "the plan", module,
-                "the module itself") &&
-         isFree("--write-precision-plan=", plan, "the plan", remarks,
-                "the file of the remarks") &&
-         isFree("--write-precision-plan=", plan, "the plan", list,
-                "the list of strategies");
+  std::string headerIs = "the header of -o " + module;
+  const struct {
+    const char *flag;
+    const std::string &path;
+    const char *what;
+    llvm::StringRef as;
+  } all[] = {
+      {"-o ", module, "the module", "the module itself"},
+      {"the header of -o, ", header, "the object", headerIs},
+      {"--remarks=", remarks, "the remarks", "the file of remarks"},
+      {"--list-strategies=", list, "the list", "the list of strategies"},
+      {"--write-precision-plan=", plan, "the plan", "the precision plan"},
+      {"--trace=", trace, "the trace", "the trace"},
+  };
+  for (size_t i = 0; i != std::size(all); ++i)
+    for (size_t j = 0; j != i; ++j)
+      if (!isFree(all[i].flag, all[i].path, all[i].what, all[j].path,
+                  all[j].as))
+        return false;
+  return true;
 }

@@ -147,7 +147,8 @@ LogicalResult Compilation::emitProgramObject(ModuleOp module) {
     return refuse();
   bool isBare = options.outputKind == OutputKind::RiscvObject;
   if (succeeded(emitObject(*module.getOps<ModuleOp>().begin(), *targets.front(),
-                           emitOptions, isBare, options.output)))
+                           emitOptions, isBare, options.output,
+                           options.symbolPrefix)))
     return success();
   return refused ? refuse() : failure();
 }

@@ -20,6 +20,11 @@ uint64_t StageTrace::sinceStart(Clock::time_point time) const {
           .count());
 }
 
+bool StageTrace::mayBeWritten() const {
+  std::lock_guard<std::mutex> lock(mutex);
+  return !isForbidden && !events.empty();
+}
+
 std::string StageTrace::json() const {
   std::lock_guard<std::mutex> lock(mutex);
   std::string text = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n"

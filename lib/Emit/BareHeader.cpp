@@ -15,16 +15,16 @@ static std::string commented(StringRef name) {
   return text;
 }
 
-static void printTensors(const char *kind, ArrayAttr tensors,
+static void printTensors(const std::string &kind, ArrayAttr tensors,
                          llvm::raw_ostream &out) {
-  out << "#define ASHLAR_" << kind << "_COUNT " << tensors.size() << "\n";
+  out << "#define " << kind << "_COUNT " << tensors.size() << "\n";
   for (auto [i, attribute] : llvm::enumerate(tensors)) {
     auto tensor = cast<DictionaryAttr>(attribute);
     auto type =
         cast<RankedTensorType>(tensor.getAs<TypeAttr>("tensor").getValue());
     auto name = tensor.getAs<StringAttr>("ashlar.name");
     auto element = tensor.getAs<StringAttr>("ashlar.type");
-    out << "#define ASHLAR_" << kind << "_" << i << "_BYTES " << byteSize(type)
+    out << "#define " << kind << "_" << i << "_BYTES " << byteSize(type)
         << " /* '" << commented(name ? name.getValue() : "") << "': ";
     if (element)
       out << element.getValue();
@@ -38,8 +38,9 @@ static void printTensors(const char *kind, ArrayAttr tensors,
 
 std::string ashlar::printBareHeader(exec::ProgramOp entry,
                                     uint64_t scratchBytes,
-                                    const MachineModel &machine, bool isBare) {
-  std::string text;
+                                    const MachineModel &machine, bool isBare,
+                                    StringRef prefix) {
+  std::string text, capitals = prefix.upper();
   llvm::raw_string_ostream out(text);
   out << "/* Written by ashlar-compile " ASHLAR_VERSION " --emit="
       << (isBare ? "riscv-object" : "static") << ".";
@@ -51,14 +52,18 @@ std::string ashlar::printBareHeader(exec::ProgramOp entry,
           << commented(feature);
   }
   out << " */\n"
-         "#ifndef ASHLAR_MODEL_H\n#define ASHLAR_MODEL_H\n\n"
+         "#ifndef "
+      << capitals << "_MODEL_H\n#define " << capitals
+      << "_MODEL_H\n\n"
          "/* Of what every pointer below points to. */\n#define "
-         "ASHLAR_ALIGNMENT "
-      << ASHLAR_KERNEL_BUFFER_ALIGNMENT << "\n#define ASHLAR_SCRATCH_BYTES "
-      << scratchBytes << "\n\n";
-  printTensors("INPUT", entry.getInputs(), out);
+      << capitals << "_ALIGNMENT " << ASHLAR_KERNEL_BUFFER_ALIGNMENT
+      << "\n#define " << capitals
+      << "_SCRATCH_BYTES "
+      // C has no arrays of no bytes.
+      << std::max<uint64_t>(scratchBytes, 1) << "\n\n";
+  printTensors(capitals + "_INPUT", entry.getInputs(), out);
   out << "\n";
-  printTensors("OUTPUT", entry.getOutputs(), out);
+  printTensors(capitals + "_OUTPUT", entry.getOutputs(), out);
   out << R"(
 #ifdef __cplusplus
 extern "C" {
@@ -75,8 +80,10 @@ extern "C" {
       << R"(
  * Returns 0, or 1 where an index read from a tensor lies outside the tensor it
  * points into. */
-int ashlar_main(const void *const *inputs, void *const *outputs,
-                void *scratch);
+int )" << prefix
+      << R"(_main(const void *const *inputs, void *const *outputs,
+     )"
+      << std::string(prefix.size(), ' ') << R"(     void *scratch);
 
 #ifdef __cplusplus
 }

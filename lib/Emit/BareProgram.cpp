@@ -17,7 +17,7 @@ FailureOr<exec::ProgramOp> ashlar::findBareEntry(ModuleOp program) {
   auto entries = llvm::to_vector(program.getOps<exec::ProgramOp>());
   if (entries.size() != 1)
     return emitError(program.getLoc())
-           << "expected one entry point, which becomes ashlar_main, found "
+           << "expected one entry point, which becomes a function, found "
            << entries.size();
   exec::ProgramOp entry = entries.front();
   constexpr const char *advice = "; a module (.ash) can hold it";
@@ -53,14 +53,14 @@ FailureOr<exec::ProgramOp> ashlar::findBareEntry(ModuleOp program) {
 namespace {
 class BareMain {
 public:
-  BareMain(exec::ProgramOp entry, llvm::Module &object)
+  BareMain(exec::ProgramOp entry, llvm::Module &object, StringRef name)
       : entry(entry), kernels(entry->getParentOfType<ModuleOp>()),
         object(object), b(object.getContext()) {
     llvm::Type *pointer = b.getPtrTy();
     auto *type = llvm::FunctionType::get(b.getInt32Ty(),
                                          {pointer, pointer, pointer}, false);
     main = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage,
-                                  "ashlar_main", object);
+                                  name, object);
     main->addFnAttr(llvm::Attribute::NoUnwind);
     placeArenas();
   }
@@ -201,6 +201,7 @@ private:
 };
 } // namespace
 
-uint64_t ashlar::addBareMain(exec::ProgramOp entry, llvm::Module &object) {
-  return BareMain(entry, object).build();
+uint64_t ashlar::addBareMain(exec::ProgramOp entry, llvm::Module &object,
+                             StringRef name) {
+  return BareMain(entry, object, name).build();
 }

@@ -19,14 +19,16 @@ namespace ashlar {
 /// function does not: control flow, or sizes that are known at run time alone.
 mlir::FailureOr<exec::ProgramOp> findBareEntry(mlir::ModuleOp program);
 
-/// Adds ashlar_main to `object`, which holds the kernels as functions of the
-/// type in kernel_abi.h. Returns the bytes of scratch that it needs.
-uint64_t addBareMain(exec::ProgramOp entry, llvm::Module &object);
+/// Adds the function `name` to `object`, which holds the kernels as functions
+/// of the type in kernel_abi.h. Returns the bytes of scratch that it needs.
+uint64_t addBareMain(exec::ProgramOp entry, llvm::Module &object,
+                     llvm::StringRef name);
 
 /// The text of the C header, of an object for a bare core or for a machine with
-/// an operating system.
+/// an operating system. Its names begin with `prefix`.
 std::string printBareHeader(exec::ProgramOp entry, uint64_t scratchBytes,
-                            const MachineModel &machine, bool isBare);
+                            const MachineModel &machine, bool isBare,
+                            llvm::StringRef prefix);
 
 } // namespace ashlar
 

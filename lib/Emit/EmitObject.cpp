@@ -25,6 +25,9 @@ static llvm::Error writeFiles(StringRef object, StringRef header,
     return second.takeError();
   first->write({object.data(), object.size()});
   second->write({header.data(), header.size()});
+  // Neither appears before both are complete.
+  if (llvm::Error error = first->flush())
+    return error;
   if (llvm::Error error = second->keep())
     return error;
   return first->keep();
@@ -32,7 +35,7 @@ static llvm::Error writeFiles(StringRef object, StringRef header,
 
 LogicalResult ashlar::emitObject(ModuleOp program, Target &target,
                                  EmitOptions options, bool isBare,
-                                 StringRef path) {
+                                 StringRef path, StringRef prefix) {
   auto refuse = [&] {
     if (options.refused)
       *options.refused = true;
@@ -51,12 +54,12 @@ LogicalResult ashlar::emitObject(ModuleOp program, Target &target,
     if (failed(companion->addToObject(program, options, object)))
       return failure();
   }
-  uint64_t scratchBytes = addBareMain(*entry, object);
+  uint64_t scratchBytes = addBareMain(*entry, object, (prefix + "_main").str());
   FailureOr<std::string> code = target.writeObject(program, options, object);
   if (failed(code))
     return failure();
   std::string header =
-      printBareHeader(*entry, scratchBytes, target.machine(), isBare);
+      printBareHeader(*entry, scratchBytes, target.machine(), isBare, prefix);
   llvm::Error error = writeFiles(*code, header, path);
   if (!error)
     return success();

@@ -60,12 +60,16 @@ llvm::Error OutputFile::sign(const runtime::SigningKey &key, uint64_t size) {
                          : error("it cannot be signed: " + problem);
 }
 
-llvm::Error OutputFile::keep() {
+llvm::Error OutputFile::flush() {
   stream->flush();
-  if (std::error_code code = stream->error()) {
-    stream->clear_error();
-    return error(code.message());
-  }
+  std::error_code code = stream->error();
+  stream->clear_error();
+  return code ? error(code.message()) : llvm::Error::success();
+}
+
+llvm::Error OutputFile::keep() {
+  if (llvm::Error error = flush())
+    return error;
   stream.reset();
   if (!file)
     return llvm::Error::success();

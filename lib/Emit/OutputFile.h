@@ -36,6 +36,8 @@ public:
   /// Appends the signature of the file's `size` bytes.
   llvm::Error sign(const runtime::SigningKey &key, uint64_t size);
   /// Fails when any write did; the disk may be full.
+  llvm::Error flush();
+  /// Flushes, then gives the file its name.
   llvm::Error keep();
 
 private:

@@ -58,7 +58,7 @@ ashlar_status_t ashlar_runtime_budget(ashlar_runtime_t *runtime,
   });
 }
 
-void ashlar_budget_release(ashlar_budget_t *budget) { delete budget; }
+void ashlar_budget_release(ashlar_budget_t *budget) { release(budget); }
 
 ashlar_status_t
 ashlar_budget_query(const ashlar_budget_t *budget,

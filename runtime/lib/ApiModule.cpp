@@ -164,7 +164,7 @@ ashlar_module_check_file(ashlar_runtime_t *runtime, const char *path,
   });
 }
 
-void ashlar_module_release(ashlar_module_t *module) { delete module; }
+void ashlar_module_release(ashlar_module_t *module) { release(module); }
 
 ashlar_status_t ashlar_module_query(const ashlar_module_t *module,
                                     ashlar_module_info_t *out_info) {

@@ -5,6 +5,8 @@
 #include "Handles.h"
 #include "Signature.h"
 
+#include <pthread.h>
+
 using namespace ashlar::runtime;
 
 static constexpr uint32_t maximumThreads = 4096;
@@ -12,6 +14,9 @@ static constexpr uint32_t maximumKeys = 65536;
 
 #define ASHLAR_STRING_(x) #x
 #define ASHLAR_STRING(x) ASHLAR_STRING_(x)
+
+[[maybe_unused]] static const int isCounting = pthread_atfork(
+    nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); });
 
 extern "C" {
 
@@ -61,7 +66,7 @@ ashlar_status_t ashlar_runtime_create(const ashlar_runtime_options_t *options,
   });
 }
 
-void ashlar_runtime_release(ashlar_runtime_t *runtime) { delete runtime; }
+void ashlar_runtime_release(ashlar_runtime_t *runtime) { release(runtime); }
 
 ashlar_status_t ashlar_trace_start(ashlar_runtime_t *runtime,
                                    const char *path) {

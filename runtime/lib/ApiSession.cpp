@@ -92,7 +92,7 @@ ashlar_status_t ashlar_arena_create(ashlar_runtime_t *runtime,
   });
 }
 
-void ashlar_arena_release(ashlar_arena_t *arena) { delete arena; }
+void ashlar_arena_release(ashlar_arena_t *arena) { release(arena); }
 
 ashlar_status_t ashlar_session_create(ashlar_module_t *module,
                                       ashlar_budget_t *budget,
@@ -128,6 +128,8 @@ ashlar_status_t ashlar_session_create(ashlar_module_t *module,
       return invalidArgument(concat("unknown value ", read.arena_busy),
                              "options.arena_busy");
     given.waitsForArena = read.arena_busy == ASHLAR_ARENA_WAIT;
+    if (read.arena && !isUsable(read.arena))
+      return unusable(read.arena, "options.arena");
     if (read.arena)
       given.arena = read.arena->impl;
     if (read.arena && given.arena->runtime != module->impl->runtime)
@@ -140,9 +142,9 @@ ashlar_status_t ashlar_session_create(ashlar_module_t *module,
 }
 
 void ashlar_session_release(ashlar_session_t *session) {
-  if (session)
+  if (isUsable(session))
     session->impl->waitUntilIdle();
-  delete session;
+  release(session);
 }
 
 ashlar_status_t ashlar_session_trim(ashlar_session_t *session,
@@ -150,8 +152,8 @@ ashlar_status_t ashlar_session_trim(ashlar_session_t *session,
   if (out_bytes)
     *out_bytes = 0;
   return guard([&]() -> Status {
-    if (!session)
-      return isNull("session");
+    if (!isUsable(session))
+      return unusable(session, "session");
     uint64_t bytes = session->impl->trim();
     if (out_bytes)
       *out_bytes = bytes;
@@ -164,8 +166,8 @@ ashlar_status_t ashlar_session_run(ashlar_session_t *session, const char *entry,
                                    size_t input_count, ashlar_tensor_t *outputs,
                                    size_t output_count) {
   return guard([&]() -> Status {
-    if (!session)
-      return isNull("session");
+    if (!isUsable(session))
+      return unusable(session, "session");
     if (!entry)
       return isNull("entry");
     ashlar_entry_t *found = nullptr;
@@ -189,8 +191,8 @@ ashlar_status_t ashlar_session_run_within(
     const ashlar_tensor_t *inputs, size_t input_count, ashlar_tensor_t *outputs,
     size_t output_count, uint64_t timeout_ns) {
   return guard([&]() -> Status {
-    if (!session)
-      return isNull("session");
+    if (!isUsable(session))
+      return unusable(session, "session");
     ASHLAR_RETURN_IF_ERROR(bindCall(
         *session->impl, entry, {inputs, input_count}, {outputs, output_count}));
     return runAndDescribe(*session->impl, session->impl->call(*entry), outputs,
@@ -214,8 +216,8 @@ ashlar_status_t ashlar_session_run_async_within(
   if (out_event)
     *out_event = nullptr;
   return guard([&]() -> Status {
-    if (!session)
-      return isNull("session");
+    if (!isUsable(session))
+      return unusable(session, "session");
     if (!out_event)
       return isNull("out_event");
     ASHLAR_RETURN_IF_ERROR(bindCall(
@@ -228,8 +230,8 @@ ashlar_status_t ashlar_session_run_async_within(
 ashlar_status_t ashlar_session_set_trace_context(ashlar_session_t *session,
                                                  const char *traceparent) {
   return guard([&]() -> Status {
-    if (!session)
-      return isNull("session");
+    if (!isUsable(session))
+      return unusable(session, "session");
     if (traceparent && !isTraceparent(traceparent))
       return invalidArgument("expected version, trace, span and flags as W3C's "
                              "traceparent has them, "
@@ -242,8 +244,8 @@ ashlar_status_t ashlar_session_set_trace_context(ashlar_session_t *session,
 
 ashlar_status_t ashlar_session_cancel(ashlar_session_t *session) {
   return guard([&]() -> Status {
-    if (!session)
-      return isNull("session");
+    if (!isUsable(session))
+      return unusable(session, "session");
     session->impl->cancel();
     return {};
   });
@@ -269,8 +271,8 @@ ashlar_bindings_create(ashlar_session_t *session, const ashlar_entry_t *entry,
   if (out_bindings)
     *out_bindings = nullptr;
   return guard([&]() -> Status {
-    if (!session)
-      return isNull("session");
+    if (!isUsable(session))
+      return unusable(session, "session");
     if (!entry)
       return isNull("entry");
     if (!out_bindings)
@@ -294,8 +296,8 @@ ashlar_status_t ashlar_session_output_shape(ashlar_session_t *session,
                                             const ashlar_entry_t *entry,
                                             size_t index, int64_t *out_shape) {
   return guard([&]() -> Status {
-    if (!session)
-      return isNull("session");
+    if (!isUsable(session))
+      return unusable(session, "session");
     if (!entry)
       return isNull("entry");
     if (!session->impl->owns(*entry))
@@ -308,17 +310,17 @@ ashlar_status_t ashlar_session_output_shape(ashlar_session_t *session,
 ashlar_status_t ashlar_bindings_output_shape(ashlar_bindings_t *bindings,
                                              size_t index, int64_t *out_shape) {
   return guard([&]() -> Status {
-    if (!bindings)
-      return isNull("bindings");
+    if (!isUsable(bindings))
+      return unusable(bindings, "bindings");
     bindings->session->waitUntilIdle();
     return writeShape(*bindings->call, index, out_shape);
   });
 }
 
 void ashlar_bindings_release(ashlar_bindings_t *bindings) {
-  if (bindings)
+  if (isUsable(bindings))
     bindings->session->waitUntilIdle();
-  delete bindings;
+  release(bindings);
 }
 
 ashlar_status_t ashlar_bindings_run(ashlar_bindings_t *bindings) {
@@ -328,8 +330,8 @@ ashlar_status_t ashlar_bindings_run(ashlar_bindings_t *bindings) {
 ashlar_status_t ashlar_bindings_run_within(ashlar_bindings_t *bindings,
                                            uint64_t timeout_ns) {
   return guard([&]() -> Status {
-    if (!bindings)
-      return isNull("bindings");
+    if (!isUsable(bindings))
+      return unusable(bindings, "bindings");
     return bindings->session->run(*bindings->call, timeout_ns);
   });
 }
@@ -345,8 +347,8 @@ ashlar_status_t ashlar_bindings_run_async_within(ashlar_bindings_t *bindings,
   if (out_event)
     *out_event = nullptr;
   return guard([&]() -> Status {
-    if (!bindings)
-      return isNull("bindings");
+    if (!isUsable(bindings))
+      return unusable(bindings, "bindings");
     if (!out_event)
       return isNull("out_event");
     return startAsync(*bindings->session, *bindings->call, timeout_ns,
@@ -359,8 +361,8 @@ ashlar_status_t ashlar_event_wait(ashlar_event_t *event, uint64_t timeout_ns,
   if (out_done)
     *out_done = 0;
   return guard([&]() -> Status {
-    if (!event)
-      return isNull("event");
+    if (!isUsable(event))
+      return unusable(event, "event");
     if (!out_done)
       return isNull("out_done");
     Status status;
@@ -371,13 +373,13 @@ ashlar_status_t ashlar_event_wait(ashlar_event_t *event, uint64_t timeout_ns,
 
 ashlar_status_t ashlar_event_cancel(ashlar_event_t *event) {
   return guard([&]() -> Status {
-    if (!event)
-      return isNull("event");
+    if (!isUsable(event))
+      return unusable(event, "event");
     event->impl->control.cancel();
     return {};
   });
 }
 
-void ashlar_event_release(ashlar_event_t *event) { delete event; }
+void ashlar_event_release(ashlar_event_t *event) { release(event); }
 
 } // extern "C"

@@ -8,6 +8,14 @@ Status isNull(const char *argument) {
   return invalidArgument(concat(argument, " is NULL"), argument);
 }
 
+Status unusable(const void *handle, const char *argument) {
+  return handle ? invalidArgument(
+                      "it was made before a fork, by the parent, whose threads "
+                      "are not here; create a new session in the child",
+                      argument)
+                : isNull(argument);
+}
+
 /// No version of a struct is larger; a size beyond shows memory that was never
 /// set.
 static constexpr size_t largestStruct = 4096;

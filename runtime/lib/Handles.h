@@ -5,6 +5,7 @@
 #ifndef ASHLAR_RUNTIME_LIB_HANDLES_H
 #define ASHLAR_RUNTIME_LIB_HANDLES_H
 
+#include "Birth.h"
 #include "Session.h"
 
 #include <algorithm>
@@ -12,30 +13,50 @@
 
 struct ashlar_runtime_t {
   std::shared_ptr<ashlar::runtime::Runtime> impl;
+  ashlar::runtime::Birth birth = {};
 };
 struct ashlar_budget_t {
   std::shared_ptr<ashlar::runtime::Budget> impl;
+  ashlar::runtime::Birth birth = {};
 };
 struct ashlar_arena_t {
   std::shared_ptr<ashlar::runtime::SharedArena> impl;
+  ashlar::runtime::Birth birth = {};
 };
 struct ashlar_module_t {
   std::shared_ptr<ashlar::runtime::Module> impl;
+  ashlar::runtime::Birth birth = {};
 };
 struct ashlar_session_t {
   std::shared_ptr<ashlar::runtime::Session> impl;
+  ashlar::runtime::Birth birth = {};
 };
 struct ashlar_bindings_t {
   std::shared_ptr<ashlar::runtime::Session> session;
   std::unique_ptr<ashlar::runtime::BoundCall> call;
+  ashlar::runtime::Birth birth = {};
 };
 struct ashlar_event_t {
   std::shared_ptr<ashlar::runtime::Event> impl;
+  ashlar::runtime::Birth birth = {};
 };
 
 namespace ashlar::runtime {
 
 Status isNull(const char *argument);
+
+template <typename T> bool isUsable(const T *handle) {
+  return handle && handle->birth.isOurs();
+}
+/// Why not: null, or the parent's.
+Status unusable(const void *handle, const char *argument);
+
+/// What a parent made is only forgotten in the child: the threads that would
+/// have to end first are not there.
+template <typename T> void release(T *handle) {
+  if (isUsable(handle))
+    delete handle;
+}
 
 /// Every such struct begins with its size.
 Status readBytes(const void *given, void *out, size_t bytes,

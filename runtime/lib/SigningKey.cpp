@@ -65,7 +65,8 @@ static std::string readPem(const std::string &path, std::string_view kind,
   std::string problem = readText(path, text.text);
   if (!problem.empty())
     return problem;
-  std::string begin = "-----BEGIN " + std::string(kind) + "-----\n";
+  // The line's end, of either kind, is passed over with those in the base64.
+  std::string begin = "-----BEGIN " + std::string(kind) + "-----";
   std::string end = "-----END " + std::string(kind) + "-----";
   size_t from = text.text.find(begin);
   size_t to = from == text.text.npos ? from : text.text.find(end, from);

@@ -244,6 +244,18 @@ TEST_F(Signed, KeyFiles) {
     EXPECT_EQ(readPublicKey(at("other.pub"), bytes), "") << text;
     EXPECT_EQ(bytes, keys[0]);
   }
+  // So are files in which every line ends so.
+  auto withReturns = [](std::string text) {
+    for (size_t i = 0; (i = text.find('\n', i)) != text.npos; i += 2)
+      text.insert(i, 1, '\r');
+    return text;
+  };
+  folder.write("other.pub", withReturns("Mine:\n" + sound));
+  bytes.clear();
+  EXPECT_EQ(readPublicKey(at("other.pub"), bytes), "");
+  EXPECT_EQ(bytes, keys[0]);
+  folder.write("other.pem", withReturns(pem("PRIVATE KEY", privateKeys[0])));
+  EXPECT_EQ(key.read(at("other.pem")), "");
   std::string rsa =
       pem("PUBLIC KEY", std::string(publicKeys[0]).replace(10, 2, "AA"));
   for (const std::string &text :

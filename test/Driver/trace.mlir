@@ -36,6 +36,10 @@
 // MISSING: error: --trace: cannot write 'no/folder.json': No such file or directory
 // RUN: not ashlar-compile %s -o y.ash --trace=y.ash 2>&1 | FileCheck %s --check-prefix=MODULE
 // MODULE: error: --trace=y.ash is the module itself; give the trace another name
+// RUN: ashlar-inspect y.ash
+// RUN: cp %s model.mlir && not ashlar-compile model.mlir -o z.ash --trace=model.mlir 2>&1 | FileCheck %s --check-prefix=MODEL
+// MODEL: error: --trace=model.mlir is the model itself; give the trace another name
+// RUN: cmp %s model.mlir
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %e = tensor.empty() : tensor<4xf32>
   %y = linalg.add ins(%x, %x : tensor<4xf32>, tensor<4xf32>)

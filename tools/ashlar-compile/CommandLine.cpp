@@ -42,6 +42,15 @@ static std::optional<std::string> whyNoObject(const CompileOptions &options) {
   return std::nullopt;
 }
 
+/// Lower case alone: names that differ are different macros in capitals.
+static bool isPrefix(const std::string &text) {
+  auto isIn = [&](const char *allowed) {
+    return text.find_first_not_of(allowed) == text.npos;
+  };
+  return !text.empty() && text[0] >= 'a' && text[0] <= 'z' &&
+         isIn("abcdefghijklmnopqrstuvwxyz0123456789_");
+}
+
 std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
                                             CompileOptions &options) {
   CLI::App app{description, "ashlar-compile"};
@@ -54,6 +63,9 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
   app.add_option("--emit", emit,
                  "module; static: -o FILE.o and FILE.h, which need no runtime; "
                  "riscv-object: the same for a bare RISC-V core (module)");
+  app.add_option("--symbol-prefix", options.symbolPrefix,
+                 "Of an object: NAME_main, NAME_INPUT_COUNT in capitals "
+                 "(ashlar); several models in one program need several");
   app.add_option("--target", targets,
                  "T[:PRESET],...: one program for each (cpu:host); T+T: "
                  "one over both");
@@ -254,6 +266,15 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
         emit == "static" ? OutputKind::StaticObject : OutputKind::RiscvObject;
     if (std::optional<std::string> why = whyNoObject(options))
       return misuse("--emit=" + emit + " " + *why);
+  }
+  if (auto *given = app.get_option("--symbol-prefix"); *given) {
+    if (options.outputKind == OutputKind::Module)
+      return misuse("--symbol-prefix names the function of an object; it needs "
+                    "--emit=static or riscv-object");
+    if (!isPrefix(options.symbolPrefix))
+      return misuse("--symbol-prefix=" + options.symbolPrefix +
+                    ": expected a letter, then letters, digits and _, all in "
+                    "lower case, such as digits_v2");
   }
   if (!options.signKey.empty() &&
       (options.stopEarly || lists || options.outputKind != OutputKind::Module))

@@ -77,7 +77,7 @@ int main(int argc, char **argv) {
   if (!result.unsupported.empty())
     ashlar::printUnsupported(result.unsupported, llvm::errs());
   // Of a compile that failed as well.
-  if (trace.isWanted())
+  if (trace.isWanted() && stages.mayBeWritten())
     if (llvm::Error error = trace.write(
             [&](llvm::raw_ostream &to) {
               to << stages.json();

@@ -63,6 +63,9 @@ struct CompileOptions {
   std::string input;  ///< .onnx or .mlir
   std::string output; ///< .ash or .o; unused when stopping early
   OutputKind outputKind = OutputKind::Module;
+  /// What the names in an object and its header begin with, the macros' in
+  /// capitals: lower case, digits and _.
+  std::string symbolPrefix = "ashlar";
   /// An open file to write to instead; negative: none.
   int outputDescriptor = -1;
   std::vector<TargetRequest> targets = {{"cpu", ""}};

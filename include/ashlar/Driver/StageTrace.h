@@ -5,6 +5,7 @@
 #ifndef ASHLAR_DRIVER_STAGETRACE_H
 #define ASHLAR_DRIVER_STAGETRACE_H
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <mutex>
@@ -38,6 +39,10 @@ public:
     const std::chrono::steady_clock::time_point begin;
   };
 
+  /// Its file is another one of the compile's, which stays as it is.
+  void forbid() { isForbidden = true; }
+  /// Not before a compile has looked at the names of its files, either.
+  bool mayBeWritten() const;
   /// The whole file, with times in microseconds from the trace's begin on.
   std::string json() const;
 
@@ -56,6 +61,7 @@ private:
   const Clock::time_point start;
   mutable std::mutex mutex;
   std::vector<Event> events;
+  std::atomic<bool> isForbidden{false};
 };
 
 } // namespace ashlar

@@ -11,14 +11,14 @@ namespace ashlar {
 std::string objectHeaderPath(llvm::StringRef object);
 
 /// Writes `program`, which has passed the stage `schedule`, as one object file
-/// without the runtime: the function ashlar_main, the kernels of `target` and
+/// without the runtime: the function PREFIX_main, the kernels of `target` and
 /// of its companions, and the weights; and the header that declares it. For a
 /// bare core, or for a machine with an operating system. Emits a
 /// diagnostic, at the op, where an object cannot hold something or a file
 /// cannot be written; no file is left behind then.
 mlir::LogicalResult emitObject(mlir::ModuleOp program, Target &target,
                                EmitOptions options, bool isBare,
-                               llvm::StringRef path);
+                               llvm::StringRef path, llvm::StringRef prefix);
 
 } // namespace ashlar
 

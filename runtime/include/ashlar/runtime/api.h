@@ -20,6 +20,15 @@
  * Threads      Runtime, budget, module, entry and device: any thread at any
  *              time. Session and its bindings: one thread at a time; sessions
  *              of one module run in parallel. Event: any thread.
+ * fork         A child made by fork may create sessions of its parent's modules
+ *              on the device cpu, and anything of its own. Sessions, bindings,
+ *              arenas and events of the parent are refused there with
+ *              INVALID_ARGUMENT, since the threads are the parent's; their
+ *              _query goes on. Releasing what the parent made does nothing in
+ *              the child and gives nothing back. The drivers behind other
+ *              devices outlive no fork: there a child may only exec or _exit.
+ *              The same holds where, at the fork, a run was in flight or
+ *              another thread was in a call.
  * Sizes        Bytes, unless the name says otherwise. Times end in their unit.
  * Versions     Structs passed by pointer begin with `size`; set it with the
  *              _INIT macro. A library that is older or newer than the caller
