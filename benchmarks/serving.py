@@ -151,8 +151,12 @@ def report(results, seconds, path):
         lines.append(f"| {name} | {of['runs']} | {of['peak_bytes'] / mib:.1f} "
                      f"| {of['mean_run_us']:.0f} | {of['mean_wait_us']:.0f} |")
     after = results["resident_after_unload_bytes"] / mib
+    of_files = results["of_files_after_unload_bytes"] / mib
     lines += ["", "Resident memory after all is unloaded, beside that before "
-              f"anything was loaded: {after:+.2f} MiB.", "",
+              f"anything was loaded: {after:+.2f} MiB, {of_files:.2f} of "
+              "them pages of files, the libraries' code that has run since; "
+              "the rest is what malloc and the system's threads keep, for "
+              "budgets are at zero.", "",
               "A call of prepared bindings of one addition of 16 floats, from "
               "sessions of one worker that two threads take by turns:", "",
               "| sessions | threads | ns a call of a thread | of the processor |",

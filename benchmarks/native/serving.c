@@ -136,13 +136,20 @@ static void *live(void *opaque) {
   return NULL;
 }
 
-static uint64_t resident(void) {
-  unsigned long long pages = 0;
+/* Of it, `of_files` are pages of files, such as the libraries' code. */
+static uint64_t resident_and(uint64_t *of_files) {
+  unsigned long long pages = 0, shared = 0;
   FILE *file = fopen("/proc/self/statm", "r");
-  if (!file || fscanf(file, "%*u %llu", &pages) != 1)
+  if (!file || fscanf(file, "%*u %llu %llu", &pages, &shared) != 2)
     exit(2);
   fclose(file);
+  *of_files = shared * (uint64_t)sysconf(_SC_PAGESIZE);
   return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static uint64_t resident(void) {
+  uint64_t of_files;
+  return resident_and(&of_files);
 }
 
 static uint64_t in_use(const ashlar_budget_t *budget) {
@@ -157,7 +164,8 @@ static void tell_tenants(char **files, double length) {
   check(ashlar_runtime_create(&options, &runtime));
   for (int i = 0; i < TENANTS; ++i)
     check(ashlar_budget_create(runtime, names[i], 48 << 20, &tenants[i]));
-  uint64_t before = resident();
+  uint64_t files_before, files_after;
+  uint64_t before = resident_and(&files_before);
   ashlar_module_t *modules[TENANTS];
   for (int i = 0; i < TENANTS; ++i)
     modules[i] = load(files[i], tenants[i]);
@@ -199,8 +207,11 @@ static void tell_tenants(char **files, double length) {
            (double)stats.waiting.sum_ns / 1e3 / (double)stats.waiting.count);
     ashlar_module_release(modules[i]);
   }
-  printf("},\"resident_after_unload_bytes\":%lld",
-         (long long)resident() - (long long)before);
+  uint64_t after = resident_and(&files_after);
+  printf("},\"resident_after_unload_bytes\":%lld,"
+         "\"of_files_after_unload_bytes\":%lld",
+         (long long)after - (long long)before,
+         (long long)files_after - (long long)files_before);
   for (int i = 0; i < TENANTS; ++i) {
     if (in_use(tenants[i]) != 0)
       exit(2);

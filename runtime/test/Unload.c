@@ -168,11 +168,17 @@ static void use(const char *path, const char *file, unsigned threads,
     fail("dlclose", dlerror());
 }
 
+static void *nothing(void *argument) { return argument; }
+
 int main(int argc, char **argv) {
   static struct signals signals;
   static char before[65536], after[65536];
   if (argc != 3)
     fail("usage", "unload LIBRARY MODULE");
+  /* A sanitizer may start a thread of its own with the first one. */
+  pthread_t first;
+  if (pthread_create(&first, NULL, nothing, NULL) || pthread_join(first, NULL))
+    fail("pthread_create", "does not work");
   read_signals(&signals);
   read_files(before, sizeof(before));
   unsigned threads = count("/proc/self/task");
