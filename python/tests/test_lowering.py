@@ -23,7 +23,8 @@ ELSEWHERE = {
     "verbose": "on_progress", "output": "output", "remarks": "remarks",
     "shape": "shapes", "dim": "dims", "value": "values",
     "state": None,  # of memory that a call leaves in place: C and C++
-    "emit": "compile_object", "list-strategies": "strategies",
+    "emit": "compile_object", "symbol-prefix": "compile_object",
+    "list-strategies": "strategies",
     "until": "lower", "until-locations": "lower",
     "list-operators": "list_operators", "list-targets": "list_targets"}
 
@@ -66,6 +67,11 @@ def test_objects(tmp_path):
         shapes=SHAPES)
     assert made.read_bytes()[:4] == b"\x7fELF"
     assert "digits" in header.read_text() or "main" in header.read_text()
+    made, header = ashlar.compile_object(
+        DIGITS, tmp_path / "own.o", target="systolic:gemmini",
+        symbol_prefix="own", shapes=SHAPES)
+    assert b"own_main" in made.read_bytes()
+    assert "own_main(" in header.read_text()
     for output, target, word in ((tmp_path / "a.ash", "systolic:gemmini",
                                   r"\.o"), (tmp_path / "a.o", "cpu:x86-64",
                                             "riscv64")):

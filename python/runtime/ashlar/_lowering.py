@@ -8,7 +8,7 @@ import json
 import pathlib
 import tempfile
 from dataclasses import dataclass
-from typing import Any, Mapping
+from typing import Any, Mapping, Optional
 
 from ._compiler import flags_for, renamed, run_compiler
 from ._errors import InvalidArgument
@@ -91,6 +91,7 @@ def strategies(model: Any, **options: Any) -> dict[str, Any]:
 
 
 def compile_object(model: Any, output: Path, *, target: str,
+                   symbol_prefix: Optional[str] = None,
                    **options: Any) -> tuple[pathlib.Path, pathlib.Path]:
     """Compiles a model to bare-metal code for a RISC-V core and gives the paths
     of the object and of the C header that says how to call it.
@@ -98,6 +99,8 @@ def compile_object(model: Any, output: Path, *, target: str,
     model:   as of compile(); its sizes are fixed
     output:  of the object: FILE.o, beside which FILE.h is written
     target:  such as "systolic:gemmini"
+    symbol_prefix: what the names in both begin with, where one program holds
+             several models
     options: keywords of compile() that say how
 
     Raises as compile() does.
@@ -107,6 +110,8 @@ def compile_object(model: Any, output: Path, *, target: str,
     if made.suffix != ".o":
         raise InvalidArgument("expected a name that ends in .o, found "
                               f"{kept!r}", "output")
-    _made(model, {**options, "target": target}, "--emit=riscv-object",
-          f"--output={made}")
+    flags = ["--emit=riscv-object", f"--output={made}"]
+    if symbol_prefix is not None:
+        flags.append(f"--symbol-prefix={symbol_prefix}")
+    _made(model, {**options, "target": target}, *flags)
     return made, made.with_suffix(".h")
