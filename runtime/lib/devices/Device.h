@@ -82,6 +82,12 @@ struct Submission {
   CommandRange range;
   RunControl &control;
   const LoopCounters &counters;
+
+  /// Where a copy's source (0) or target (1) lies in this turn of its loop.
+  DeviceAddress side(const Command &copy, unsigned i) const {
+    return list.addresses[copy.firstPointer + i] +
+           uint64_t(counters.moved(copy, i));
+  }
 };
 
 struct DeviceOps {

@@ -21,7 +21,7 @@ Code GpuQueue::launch(const CommandList &list, uint32_t index) {
   const DeviceAddress *addresses = list.addresses.data() + command.firstPointer;
   const int64_t *numbers = list.parameters.data() + command.firstParameter;
   // Each of 64 bits but the last one; the driver reads them before it returns.
-  std::vector<uint64_t> values;
+  values.clear();
   values.reserve(ASHLAR_GPU_PARAMETERS(kernel.bindings, kernel.integers));
   auto addPointer = [&](const void *pointer) {
     values.push_back(uint64_t(reinterpret_cast<uintptr_t>(pointer)));
@@ -35,7 +35,7 @@ Code GpuQueue::launch(const CommandList &list, uint32_t index) {
   values.push_back(uint64_t(command.extent));
   addPointer(fault);
   values.push_back(index); // little-endian, as all such machines are
-  std::vector<void *> parameters;
+  parameters.clear();
   for (uint64_t &value : values)
     parameters.push_back(&value);
   // Scratch is there for so many at a time.
@@ -55,51 +55,35 @@ Status GpuQueue::submit(const Submission &given) {
        i < given.range.end && !given.control.stopped(); ++i) {
     const Command &command = list.commands[i];
     if (command.kind == Command::Copy) {
-      DeviceAddress sides[2];
-      for (unsigned side = 0; side != 2; ++side)
-        sides[side] = list.addresses[command.firstPointer + side] +
-                      uint64_t(given.counters.moved(command, side));
-      ASHLAR_RETURN_IF_ERROR(
-          copy(CopyKind::Within, sides[1], sides[0], uint64_t(command.extent)));
+      if (command.extent > 0)
+        ASHLAR_RETURN_IF_ERROR(check(
+            &api.CopyWithin, api.CopyWithin(given.side(command, 1).pointer(),
+                                            given.side(command, 0).pointer(),
+                                            size_t(command.extent), stream)));
     } else if (command.kind == Command::Dispatch && command.extent > 0) {
       if (!hasLaunched)
         ASHLAR_RETURN_IF_ERROR(expectFaults(given.control));
       hasLaunched = true;
-      if (trace) {
-        std::unique_lock<std::mutex> lock(mutex);
-        Status marked =
-            traced.begin(trace, list.labels[i], stream, trace->now());
-        lock.unlock();
-        ASHLAR_RETURN_IF_ERROR(check(marked));
-      }
+      if (trace)
+        ASHLAR_RETURN_IF_ERROR(check(pending.trace([&](GpuTrace &traced) {
+          return traced.begin(trace, list.labels[i], stream, trace->now());
+        })));
       ASHLAR_RETURN_IF_ERROR(
           check(&api.LaunchKernel, launch(list, uint32_t(i))));
-      if (trace) {
-        std::unique_lock<std::mutex> lock(mutex);
-        Status marked = traced.end(stream);
-        lock.unlock();
-        ASHLAR_RETURN_IF_ERROR(check(marked));
-      }
+      if (trace)
+        ASHLAR_RETURN_IF_ERROR(check(pending.trace(
+            [&](GpuTrace &traced) { return traced.end(stream); })));
     }
   }
   return {};
 }
 
-/// Faults from now on are those of a run. One that has not been waited for
-/// would hear of another's.
+/// Faults from now on are those of a run.
 Status GpuQueue::expectFaults(RunControl &run) {
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    if (!control || control == &run) {
-      control = &run;
-      ++launches;
-      return {};
-    }
-  }
+  if (pending.begin(run))
+    return {};
   ASHLAR_RETURN_IF_ERROR(readBack({}, nullptr, 0));
-  std::lock_guard<std::mutex> lock(mutex);
-  control = &run;
-  ++launches;
+  pending.begin(run);
   return {};
 }
 

@@ -2,6 +2,7 @@
 
 #include "GpuProgram.h"
 
+#include "../LaunchedKernels.h"
 #include "ashlar/runtime/gpu_abi.h"
 
 #include <algorithm>
@@ -42,15 +43,7 @@ Status GpuProgram::load(const void *image, uint64_t size) {
 }
 
 Status GpuProgram::checkForm(const KernelForm &form) const {
-  const uint32_t (&cluster)[3] = form.cluster, (&block)[3] = form.block;
-  if (!form.arguments.empty() || form.sharedBytes != 0 || block[1] > 1 ||
-      block[2] > 1 || cluster[0] * cluster[1] * cluster[2] != 1)
-    return failure(ASHLAR_UNSUPPORTED,
-                   concat("kernel ", form.symbol,
-                          " has clusters, workgroups of more than one "
-                          "dimension or arguments of its own order, which ",
-                          device.name, " does not have"),
-                   form.symbol);
+  ASHLAR_RETURN_IF_ERROR(requireOneDimension(form, device.name));
   int found = device.driver.countParameters(text, form.symbol);
   if (found < 0)
     return corrupt(concat("the code lacks the kernel ", form.symbol),

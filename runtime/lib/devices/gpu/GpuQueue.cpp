@@ -31,7 +31,7 @@ GpuQueue::~GpuQueue() {
     return;
   if (stream)
     api.StreamSynchronize(stream);
-  traced.drop();
+  pending.drop();
   if (seenFault)
     api.HostFree(seenFault);
   if (fault)
@@ -43,11 +43,7 @@ GpuQueue::~GpuQueue() {
 /// What is under way ends first: the caller takes its memory back. Nobody looks
 /// for faults any more.
 Status GpuQueue::lose(const Status &cause) {
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    control = nullptr;
-    traced.drop();
-  }
+  pending.drop();
   api.StreamSynchronize(stream);
   return cause;
 }
@@ -72,33 +68,14 @@ Status GpuQueue::copy(CopyKind kind, DeviceAddress to, DeviceAddress from,
   }
 }
 
-uint64_t GpuQueue::launchesSoFar(bool &isExpected) {
-  std::lock_guard<std::mutex> lock(mutex);
-  isExpected = control != nullptr;
-  return launches;
-}
-
 Status GpuQueue::readFault() {
   return check(&api.CopyOut, api.CopyOut(seenFault, fault, faultBytes, stream));
 }
 
 /// After a read of the fault that came behind so many launches.
 Status GpuQueue::lookAtFault(uint64_t seenLaunches) {
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    RunControl *told = control;
-    if (!told)
-      return {};
-    if (seenLaunches == launches) {
-      control = nullptr;
-      traced.tell();
-    }
-    int32_t code = int32_t(seenFault[ASHLAR_GPU_STATUS_FAULT]);
-    if (code == 0)
-      return {};
-    told->fail(seenFault[ASHLAR_GPU_STATUS_COMMAND], code);
-    seenFault[ASHLAR_GPU_STATUS_FAULT] = 0;
-  }
+  if (!pending.tell(seenLaunches, seenFault))
+    return {};
   return check(&api.SetBytes, api.SetBytes(fault, 0, faultBytes, stream));
 }
 
@@ -106,7 +83,7 @@ Status GpuQueue::readBack(DeviceAddress from, void *host, uint64_t size) {
   CurrentGpu current(device);
   ASHLAR_RETURN_IF_ERROR(current.status());
   bool isExpected;
-  uint64_t seen = launchesSoFar(isExpected);
+  uint64_t seen = pending.soFar(isExpected);
   if (isExpected)
     ASHLAR_RETURN_IF_ERROR(readFault());
   if (size != 0)
@@ -121,7 +98,7 @@ Status GpuQueue::record(GpuEvent &event) {
   CurrentGpu current(device);
   ASHLAR_RETURN_IF_ERROR(current.status());
   bool isExpected;
-  uint64_t seen = launchesSoFar(isExpected);
+  uint64_t seen = pending.soFar(isExpected);
   if (isExpected)
     ASHLAR_RETURN_IF_ERROR(readFault());
   std::lock_guard<std::mutex> lock(event.mutex);

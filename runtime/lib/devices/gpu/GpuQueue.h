@@ -7,6 +7,7 @@
 #ifndef ASHLAR_RUNTIME_LIB_DEVICES_GPU_GPUQUEUE_H
 #define ASHLAR_RUNTIME_LIB_DEVICES_GPU_GPUQUEUE_H
 
+#include "../LaunchedKernels.h"
 #include "GpuProgram.h"
 #include "GpuTrace.h"
 #include "ashlar/runtime/gpu_abi.h"
@@ -41,7 +42,7 @@ public:
   GpuQueue(GpuDevice &device, const QueueOptions &options)
       : device(device), api(device.api), workers(options.workers),
         scratch(options.scratch), scratchBytes(options.scratchBytes),
-        traced(device) {}
+        pending(device) {}
   ~GpuQueue();
   GpuQueue(const GpuQueue &) = delete;
   Status start();
@@ -66,8 +67,6 @@ private:
   Status check(const void *call, gpu::Code code) {
     return check(device.check(call, code));
   }
-  /// Launches so far; whether nobody has looked at the fault of one of them.
-  uint64_t launchesSoFar(bool &isExpected);
 
   GpuDevice &device;
   const gpu::Functions &api;
@@ -78,11 +77,11 @@ private:
   void *fault = nullptr;         // the device's words
   uint32_t *seenFault = nullptr; // the host's, which the driver copies to
 
-  // Of launches whose fault nobody has looked at yet.
-  std::mutex mutex;
-  RunControl *control = nullptr; // null: there are none
-  uint64_t launches = 0;         // of all times
-  GpuTrace traced;
+  LaunchFaults<GpuTrace> pending;
+
+  // Of the launch that is being made.
+  std::vector<uint64_t> values;
+  std::vector<void *> parameters;
 };
 
 } // namespace ashlar::runtime

@@ -82,11 +82,8 @@ static Status nullSubmit(void *, const Submission &submission) {
     const Command &command = list.commands[i];
     if (command.kind != Command::Copy)
       continue;
-    DeviceAddress sides[2];
-    for (unsigned side = 0; side != 2; ++side)
-      sides[side] = list.addresses[command.firstPointer + side] +
-                    uint64_t(submission.counters.moved(command, side));
-    std::memcpy(sides[1].pointer(), sides[0].pointer(), size_t(command.extent));
+    std::memcpy(submission.side(command, 1).pointer(),
+                submission.side(command, 0).pointer(), size_t(command.extent));
   }
   return {};
 }

@@ -66,12 +66,7 @@ Status OpenCLEvent::wait(uint64_t timeoutNanoseconds, bool *outCame) {
 
 Status OpenCLQueue::record(OpenCLEvent &event) {
   bool hasLaunched;
-  uint64_t seen;
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    hasLaunched = control != nullptr;
-    seen = launches;
-  }
+  uint64_t seen = pending.soFar(hasLaunched);
   EventId marker = nullptr;
   // Reading the fault is a marker as well.
   if (hasLaunched)

@@ -95,13 +95,10 @@ Status OpenCLQueue::submit(const Submission &given) {
        i < given.range.end && !given.control.stopped(); ++i) {
     const Command &command = list.commands[i];
     if (command.kind == Command::Copy) {
-      DeviceAddress sides[2];
-      for (unsigned side = 0; side != 2; ++side)
-        sides[side] = list.addresses[command.firstPointer + side] +
-                      uint64_t(given.counters.moved(command, side));
       ASHLAR_RETURN_IF_ERROR(
           check("clEnqueueCopyBuffer",
-                copyWithin(sides[1], sides[0], uint64_t(command.extent))));
+                copyWithin(given.side(command, 1), given.side(command, 0),
+                           uint64_t(command.extent))));
     } else if (command.kind == Command::Dispatch && command.extent > 0) {
       if (!hasLaunched)
         ASHLAR_RETURN_IF_ERROR(expectFaults(given.control));
@@ -111,30 +108,21 @@ Status OpenCLQueue::submit(const Submission &given) {
       const uint64_t handed = trace ? trace->now() : 0;
       Code code = launch(list, uint32_t(i), trace ? &event : nullptr, call);
       ASHLAR_RETURN_IF_ERROR(check(call, code));
-      if (event) {
-        std::lock_guard<std::mutex> lock(mutex);
-        traced.add(trace, list.labels[i], event, handed);
-      }
+      if (event)
+        pending.trace([&](OpenCLTrace &traced) {
+          traced.add(trace, list.labels[i], event, handed);
+        });
     }
   }
   return check("clFlush", cl.Flush(queue));
 }
 
-/// Faults from now on are those of a run. One that has not been waited for
-/// would hear of another's.
+/// Faults from now on are those of a run.
 Status OpenCLQueue::expectFaults(RunControl &run) {
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    if (!control || control == &run) {
-      control = &run;
-      ++launches;
-      return {};
-    }
-  }
+  if (pending.begin(run))
+    return {};
   ASHLAR_RETURN_IF_ERROR(finish());
-  std::lock_guard<std::mutex> lock(mutex);
-  control = &run;
-  ++launches;
+  pending.begin(run);
   return {};
 }
 

@@ -2,6 +2,7 @@
 
 #include "OpenCLProgram.h"
 
+#include "../LaunchedKernels.h"
 #include "ashlar/runtime/opencl_abi.h"
 
 namespace ashlar::runtime {
@@ -51,15 +52,8 @@ Status OpenCLProgram::build(const void *image, uint64_t size) {
 }
 
 Status OpenCLProgram::checkForm(const KernelForm &form) const {
-  const uint32_t (&cluster)[3] = form.cluster, (&block)[3] = form.block;
-  if (!form.arguments.empty() || form.sharedBytes != 0 || block[1] > 1 ||
-      block[2] > 1 || cluster[0] * cluster[1] * cluster[2] != 1)
-    return failure(ASHLAR_UNSUPPORTED,
-                   concat("kernel ", form.symbol,
-                          " has clusters, workgroups of more than one "
-                          "dimension or arguments of its own order, which ",
-                          device.name, " does not have"),
-                   form.symbol);
+  ASHLAR_RETURN_IF_ERROR(requireOneDimension(form, device.name));
+  const uint32_t (&block)[3] = form.block;
   uint64_t most = device.number(deviceMaxWorkGroupSize);
   if (block[0] <= most)
     return {};

@@ -50,11 +50,7 @@ OpenCLQueue::~OpenCLQueue() {
 /// What is under way ends first: the caller takes its memory back. Nobody looks
 /// for faults any more.
 Status OpenCLQueue::lose(const char *call, Code code) {
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    control = nullptr;
-    traced.drop();
-  }
+  pending.drop();
   cl.Finish(queue);
   return device.failed(call, code);
 }
@@ -96,34 +92,16 @@ Code OpenCLQueue::readFault(EventId *outMarker) {
 
 /// After a read of the fault that came behind so many launches.
 Status OpenCLQueue::lookAtFault(uint64_t seenLaunches) {
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    RunControl *told = control;
-    if (!told)
-      return {};
-    if (seenLaunches == launches) {
-      control = nullptr;
-      traced.tell();
-    }
-    int32_t code = int32_t(seenFault[ASHLAR_OPENCL_STATUS_FAULT]);
-    if (code == 0)
-      return {};
-    told->fail(seenFault[ASHLAR_OPENCL_STATUS_COMMAND], code);
-    seenFault[ASHLAR_OPENCL_STATUS_FAULT] = 0;
-  }
+  if (!pending.tell(seenLaunches, seenFault))
+    return {};
   return check("clEnqueueWriteBuffer",
                cl.EnqueueWriteBuffer(queue, fault, false, 0, sizeof(noFault),
                                      noFault, 0, nullptr, nullptr));
 }
 
 Status OpenCLQueue::readBack(DeviceAddress from, void *host, uint64_t size) {
-  uint64_t seen;
   bool hasLaunched;
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    seen = launches;
-    hasLaunched = control != nullptr;
-  }
+  uint64_t seen = pending.soFar(hasLaunched);
   if (hasLaunched)
     ASHLAR_RETURN_IF_ERROR(check("clEnqueueReadBuffer", readFault(nullptr)));
   if (size != 0)

@@ -7,6 +7,7 @@
 #ifndef ASHLAR_RUNTIME_LIB_DEVICES_OPENCL_OPENCLQUEUE_H
 #define ASHLAR_RUNTIME_LIB_DEVICES_OPENCL_OPENCLQUEUE_H
 
+#include "../LaunchedKernels.h"
 #include "OpenCLProgram.h"
 #include "OpenCLTrace.h"
 #include "ashlar/runtime/opencl_abi.h"
@@ -43,7 +44,7 @@ public:
   OpenCLQueue(OpenCLDevice &device, const QueueOptions &options)
       : device(device), cl(device.cl), workers(options.workers),
         scratch(options.scratch), scratchBytes(options.scratchBytes),
-        traced(device) {}
+        pending(device) {}
   ~OpenCLQueue();
   OpenCLQueue(const OpenCLQueue &) = delete;
   Status start();
@@ -89,12 +90,8 @@ private:
   };
   std::vector<OwnKernel> kernels; // by address
 
-  // Of launches whose fault nobody has looked at yet.
-  std::mutex mutex;
-  RunControl *control = nullptr; // null: there are none
-  uint64_t launches = 0;         // of all times
   uint32_t seenFault[ASHLAR_OPENCL_STATUS_WORDS] = {};
-  OpenCLTrace traced;
+  LaunchFaults<OpenCLTrace> pending;
 };
 
 } // namespace ashlar::runtime

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What devices share whose driver launches kernels in one dimension and hands
+// back faults in memory.
+
+#ifndef ASHLAR_RUNTIME_LIB_DEVICES_LAUNCHEDKERNELS_H
+#define ASHLAR_RUNTIME_LIB_DEVICES_LAUNCHEDKERNELS_H
+
+#include "Device.h"
+
+namespace ashlar::runtime {
+
+/// UNSUPPORTED unless workgroups have one dimension, no clusters, no memory but
+/// the code's own and the usual arguments. `device` is for people.
+inline Status requireOneDimension(const KernelForm &form,
+                                  const std::string &device) {
+  const uint32_t (&cluster)[3] = form.cluster, (&block)[3] = form.block;
+  if (form.arguments.empty() && form.sharedBytes == 0 && block[1] <= 1 &&
+      block[2] <= 1 && cluster[0] * cluster[1] * cluster[2] == 1)
+    return {};
+  return failure(ASHLAR_UNSUPPORTED,
+                 concat("kernel ", form.symbol,
+                        " has clusters, workgroups of more than one "
+                        "dimension or arguments of its own order, which ",
+                        device, " does not have"),
+                 form.symbol);
+}
+
+/// Of a queue: the run whose launches nobody has looked at for a fault yet, and
+/// what a trace is to be told of them. Any thread.
+template <typename Traced> class LaunchFaults {
+public:
+  template <typename Device>
+  explicit LaunchFaults(const Device &device) : traced(device) {}
+
+  /// Launches from now on are the run's. False: another one's have not been
+  /// looked at, which would hear of this one's.
+  bool begin(RunControl &run) {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (control && control != &run)
+      return false;
+    control = &run;
+    ++launches;
+    return true;
+  }
+  /// Begins of all times, and whether somebody has to look.
+  uint64_t soFar(bool &isExpected) {
+    std::lock_guard<std::mutex> lock(mutex);
+    isExpected = control != nullptr;
+    return launches;
+  }
+  /// After `words` were read, fault and command, behind so many begins: the run
+  /// hears of a fault, which is then taken out of the words. Whether there was
+  /// one.
+  bool tell(uint64_t seenLaunches, uint32_t *words) {
+    std::lock_guard<std::mutex> lock(mutex);
+    RunControl *told = control;
+    if (!told)
+      return false;
+    if (seenLaunches == launches) {
+      control = nullptr;
+      traced.tell();
+    }
+    int32_t code = int32_t(words[0]);
+    if (code == 0)
+      return false;
+    told->fail(words[1], code);
+    words[0] = 0;
+    return true;
+  }
+  /// Nobody looks any more.
+  void drop() {
+    std::lock_guard<std::mutex> lock(mutex);
+    control = nullptr;
+    traced.drop();
+  }
+  /// `with` is given what is traced.
+  template <typename With> auto trace(With with) {
+    std::lock_guard<std::mutex> lock(mutex);
+    return with(traced);
+  }
+
+private:
+  std::mutex mutex;
+  RunControl *control = nullptr; // null: there is none
+  uint64_t launches = 0;
+  Traced traced;
+};
+
+} // namespace ashlar::runtime
+
+#endif // ASHLAR_RUNTIME_LIB_DEVICES_LAUNCHEDKERNELS_H
