@@ -20,7 +20,7 @@ import tempfile
 
 import operators
 from on_device import (Counts, call, check_edges, check_models,
-                       check_operators, first_error)
+                       check_operators, first_error, why_not_built)
 
 ROOT = operators.ROOT
 DEVICE = "cuda:0"
@@ -93,10 +93,7 @@ def main():
     tools = build / "bin"
     double = build / "runtime/test/cuda/double"
     counts = Counts()
-    why = ""
-    for tool in ("ashlar-compile", "ashlar-run", "ashlar-check"):
-        if not (tools / tool).exists():
-            why = f"{tool} is not built"
+    why = why_not_built(tools)
     if arguments.mode == "sanitize":
         why = "nothing of it is sanitized but what unit and lit run, too"
     if why:

@@ -48,6 +48,14 @@ def call(*command):
     return done.returncode == 0, done.stdout
 
 
+def why_not_built(tools):
+    """Nothing, or which of the tools that a device's phase needs is missing."""
+    for tool in ("ashlar-compile", "ashlar-run", "ashlar-check"):
+        if not (tools / tool).exists():
+            return f"{tool} is not built"
+    return ""
+
+
 def choose(names, every, always=None):
     """The sample of the operator tests, which is the same each time: one of so
     many of those with contractions and of the others, and what `always`

@@ -23,7 +23,7 @@ import numpy as np
 
 import operators
 from on_device import (Counts, call, check_edges, check_models,
-                       check_operators, first_error)
+                       check_operators, first_error, why_not_built)
 
 ROOT = operators.ROOT
 DEVICE = "opencl:0"
@@ -166,10 +166,7 @@ def main():
     arguments = parser.parse_args()
     tools = arguments.build.resolve() / "bin"
     counts = Counts()
-    why = ""
-    for tool in ("ashlar-compile", "ashlar-run", "ashlar-check"):
-        if not (tools / tool).exists():
-            why = f"{tool} is not built"
+    why = why_not_built(tools)
     if arguments.mode == "sanitize":
         why = "a driver compiles in our process; unit runs the device there"
     find_driver()

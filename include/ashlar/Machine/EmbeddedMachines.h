@@ -5,6 +5,7 @@
 #define ASHLAR_MACHINE_EMBEDDEDMACHINES_H
 
 #include "ashlar/Machine/MachineModel.h"
+#include "llvm/ADT/ArrayRef.h"
 
 namespace ashlar {
 
@@ -15,6 +16,9 @@ struct EmbeddedMachine {
 
 /// Ends the program where the file is broken: a test reads them all.
 MachineModel parseEmbedded(const EmbeddedMachine &file);
+/// The one of that name, which is there.
+MachineModel findEmbedded(llvm::ArrayRef<EmbeddedMachine> files,
+                          llvm::StringRef name);
 
 } // namespace ashlar
 

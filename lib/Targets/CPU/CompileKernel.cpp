@@ -9,7 +9,6 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Linker/Linker.h"
-#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Target/TargetMachine.h"
 
@@ -25,33 +24,21 @@ static const char *riscvAbi(const ashlar::MachineModel &machine) {
 }
 
 static Expected<std::unique_ptr<llvm::TargetMachine>>
-createTargetMachine(const ashlar::MachineModel &machine,
-                    const CompileKernelOptions &options) {
-  std::string error;
-  llvm::Triple triple(machine.code.triple);
-  const llvm::Target *target =
-      llvm::TargetRegistry::lookupTarget(triple, error);
-  if (!target)
-    return llvm::createStringError(error);
-  std::string features;
-  for (const std::string &feature : machine.code.features)
-    features += (features.empty() ? "+" : ",+") + feature;
-  llvm::TargetOptions targetOptions;
+targetMachineFor(const ashlar::MachineModel &machine,
+                 const CompileKernelOptions &options) {
+  TargetMachineOptions target;
   if (options.contractFloats)
-    targetOptions.AllowFPOpFusion = llvm::FPOpFusion::Fast;
-  llvm::Reloc::Model relocation = llvm::Reloc::PIC_;
-  std::optional<llvm::CodeModel::Model> codeModel;
-  if (triple.isRISCV()) {
+    target.target.AllowFPOpFusion = llvm::FPOpFusion::Fast;
+  target.relocation = llvm::Reloc::PIC_;
+  if (llvm::Triple(machine.code.triple).isRISCV()) {
     // Linked into a program that may lie anywhere, though not be moved.
-    targetOptions.MCOptions.ABIName = riscvAbi(machine);
-    relocation = llvm::Reloc::Static;
-    codeModel = llvm::CodeModel::Medium;
+    target.target.MCOptions.ABIName = riscvAbi(machine);
+    target.relocation = llvm::Reloc::Static;
+    target.codeModel = llvm::CodeModel::Medium;
   }
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, machine.code.processor, features, targetOptions, relocation,
-      codeModel,
-      options.optimize ? llvm::CodeGenOptLevel::Default
-                       : llvm::CodeGenOptLevel::Less));
+  if (!options.optimize)
+    target.level = llvm::CodeGenOptLevel::Less;
+  return ashlar::createTargetMachine(machine, target);
 }
 
 /// Adds the function that the runtime calls: it takes the buffers' addresses
@@ -134,8 +121,7 @@ translateKernel(mlir::ModuleOp source, llvm::StringRef symbol,
       mlir::translateModuleToLLVMIR(source, context, symbol);
   if (!module)
     return llvm::createStringError("translation to LLVM IR failed");
-  module->setTargetTriple(target.getTargetTriple());
-  module->setDataLayout(target.createDataLayout());
+  setTarget(*module, target);
   addEntry(*module, symbol);
   moveBFloatsAsIntegers(*module);
   std::string features(target.getTargetFeatureString());
@@ -165,7 +151,7 @@ ashlar::cpu::compileKernel(mlir::ModuleOp source, llvm::StringRef symbol,
                            const CompileKernelOptions &options) {
   CompiledNodes nodes(options.nodes);
   llvm::LLVMContext context;
-  auto target = createTargetMachine(machine, options);
+  auto target = targetMachineFor(machine, options);
   if (!target)
     return target.takeError();
   auto module =
@@ -177,11 +163,10 @@ ashlar::cpu::compileKernel(mlir::ModuleOp source, llvm::StringRef symbol,
 
 llvm::Error ashlar::cpu::prepareObject(llvm::Module &object,
                                        const MachineModel &machine) {
-  auto target = createTargetMachine(machine, {});
+  auto target = targetMachineFor(machine, {});
   if (!target)
     return target.takeError();
-  object.setTargetTriple((*target)->getTargetTriple());
-  object.setDataLayout((*target)->createDataLayout());
+  setTarget(object, **target);
   object.addModuleFlag(
       llvm::Module::Error, "target-abi",
       llvm::MDString::get(object.getContext(), riscvAbi(machine)));
@@ -194,7 +179,7 @@ llvm::Error ashlar::cpu::addKernel(mlir::ModuleOp source,
                                    const CompileKernelOptions &options,
                                    llvm::Module &object) {
   CompiledNodes nodes(options.nodes);
-  auto target = createTargetMachine(machine, options);
+  auto target = targetMachineFor(machine, options);
   if (!target)
     return target.takeError();
   auto module = translateKernel(source, symbol, machine, options, **target,
@@ -216,7 +201,7 @@ Expected<KernelObject> ashlar::cpu::compileModule(llvm::Module &module,
                                                   const MachineModel &machine) {
   CompileKernelOptions options;
   options.contractFloats = false;
-  auto target = createTargetMachine(machine, options);
+  auto target = targetMachineFor(machine, options);
   if (!target)
     return target.takeError();
   return emitObject(module, **target);
@@ -265,11 +250,10 @@ Expected<KernelObject>
 ashlar::cpu::compileAbiVersion(const MachineModel &machine) {
   llvm::LLVMContext context;
   llvm::Module module("abi", context);
-  auto target = createTargetMachine(machine, {});
+  auto target = targetMachineFor(machine, {});
   if (!target)
     return target.takeError();
-  module.setTargetTriple((*target)->getTargetTriple());
-  module.setDataLayout((*target)->createDataLayout());
+  setTarget(module, **target);
   llvm::IRBuilder<> b(context);
   new llvm::GlobalVariable(module, b.getInt32Ty(), /*isConstant=*/true,
                            llvm::GlobalValue::ExternalLinkage,
@@ -283,11 +267,10 @@ ashlar::cpu::compileStub(const MachineModel &machine,
                          const std::vector<std::string> &symbols) {
   llvm::LLVMContext context;
   llvm::Module module("stub", context);
-  auto target = createTargetMachine(machine, {});
+  auto target = targetMachineFor(machine, {});
   if (!target)
     return target.takeError();
-  module.setTargetTriple((*target)->getTargetTriple());
-  module.setDataLayout((*target)->createDataLayout());
+  setTarget(module, **target);
   llvm::IRBuilder<> b(context);
   for (const std::string &symbol : symbols) {
     auto *function = llvm::Function::Create(

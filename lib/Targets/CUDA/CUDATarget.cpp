@@ -56,12 +56,7 @@ std::string CUDATarget::whyNot(Operation *op) const {
 
 void CUDATarget::buildKernelPipeline(OpPassManager &program,
                                      const KernelOptions &options) const {
-  LanesOptions lanes = {machine().vectors.bytes, machine().vectors.count,
-                        options.steps};
-  lanes.threads = machine().countOf("lane");
-  lanes.groups = machine().countOf("group");
-  lanes.shared = machine().nearest().bytesOfPart();
-  buildLanesPipeline(program, lanes);
+  buildLanesPipeline(program, lanesOf(machine(), options.steps));
 }
 
 FailureOr<ProgramBinary> CUDATarget::emit(ModuleOp program,
@@ -88,10 +83,11 @@ FailureOr<ProgramBinary> CUDATarget::emit(ModuleOp program,
   });
   ProgramBinary binary;
   for (auto [kernel, text, error] : llvm::zip_equal(kernels, texts, errors)) {
-    if (!error.empty() && options.refused)
-      *options.refused = true;
-    if (!error.empty())
+    if (!error.empty()) {
+      if (options.refused)
+        *options.refused = true;
       return emitError(kernel.module.getLoc()) << error;
+    }
     binary.codeBytes[kernel.symbol] = text.size();
   }
   binary.format = machine().code.format;

@@ -2,7 +2,6 @@
 #include "ashlar/Targets/CUDA/Targets.h"
 #include "CUDATarget.h"
 #include "ashlar/Machine/EmbeddedMachines.h"
-#include "llvm/ADT/STLExtras.h"
 #include "llvm/TargetParser/Triple.h"
 
 using namespace ashlar;
@@ -14,8 +13,7 @@ const EmbeddedMachine files[] = {
 } // namespace
 
 static MachineModel machineFor(llvm::StringRef preset) {
-  return parseEmbedded(*llvm::find_if(
-      files, [&](const EmbeddedMachine &one) { return one.name == preset; }));
+  return findEmbedded(files, preset);
 }
 
 static std::string check(const MachineModel &machine) {

@@ -3,31 +3,13 @@
 #include "../LLVM/GroupEntry.h"
 #include "../LLVM/LLVMModule.h"
 #include "mlir/Target/LLVMIR/Export.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
-#include "llvm/MC/TargetRegistry.h"
-#include "llvm/Target/TargetMachine.h"
 
 using namespace llvm;
 using namespace ashlar;
 using namespace ashlar::cuda;
-
-static Expected<std::unique_ptr<TargetMachine>>
-createTargetMachine(const MachineModel &machine) {
-  std::string error;
-  Triple triple(machine.code.triple);
-  const Target *target = TargetRegistry::lookupTarget(triple, error);
-  if (!target)
-    return createStringError(error);
-  std::vector<std::string> features;
-  for (const std::string &feature : machine.code.features)
-    features.push_back("+" + feature);
-  return std::unique_ptr<TargetMachine>(target->createTargetMachine(
-      triple, machine.code.processor, join(features, ","), TargetOptions(),
-      std::nullopt, std::nullopt, CodeGenOptLevel::Default));
-}
 
 template <Intrinsic::ID id> static Value *readRegister(IRBuilder<> &b) {
   return b.CreateZExt(b.CreateIntrinsic(b.getInt32Ty(), id, {}),
@@ -106,7 +88,7 @@ ashlar::cuda::compileKernel(const cpu::LoweredKernels::Kernel &kernel,
                             const WriteOptions &options) {
   CompiledNodes nodes(kernel.nodes);
   LLVMContext context;
-  auto target = createTargetMachine(machine);
+  auto target = createTargetMachine(machine, {});
   if (!target)
     return target.takeError();
   mlir::ModuleOp source = kernel.module;
@@ -114,8 +96,7 @@ ashlar::cuda::compileKernel(const cpu::LoweredKernels::Kernel &kernel,
       mlir::translateModuleToLLVMIR(source, context, kernel.symbol);
   if (!module)
     return createStringError("translation to LLVM IR failed");
-  module->setTargetTriple((*target)->getTargetTriple());
-  module->setDataLayout((*target)->createDataLayout());
+  setTarget(*module, **target);
   addEntry(*module, kernel);
   nameApart(*module, kernel.symbol);
   saveText(options.saveTemps, kernel.symbol + ".ll", *module);
@@ -139,12 +120,11 @@ ashlar::cuda::compileKernel(const cpu::LoweredKernels::Kernel &kernel,
 /// What stands in front of the code of any.
 static Expected<std::string> emptyModule(const MachineModel &machine) {
   LLVMContext context;
-  auto target = createTargetMachine(machine);
+  auto target = createTargetMachine(machine, {});
   if (!target)
     return target.takeError();
   Module module("", context);
-  module.setTargetTriple((*target)->getTargetTriple());
-  module.setDataLayout((*target)->createDataLayout());
+  setTarget(module, **target);
   auto text = writeAssembly(module, **target);
   if (!text)
     return text.takeError();

@@ -3,6 +3,7 @@
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LegacyPassManager.h"
+#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/FileSystem.h"
@@ -20,6 +21,28 @@ void ashlar::initializeLLVM() {
     return true;
   }();
   (void)done;
+}
+
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
+ashlar::createTargetMachine(const MachineModel &machine,
+                            const TargetMachineOptions &options) {
+  std::string error, features;
+  llvm::Triple triple(machine.code.triple);
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return llvm::createStringError(error);
+  for (const std::string &feature : machine.code.features)
+    features += (features.empty() ? "+" : ",+") + feature;
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      triple, machine.code.processor, features, options.target,
+      options.relocation, options.codeModel, options.level));
+}
+
+void ashlar::setTarget(llvm::Module &module,
+                       const llvm::TargetMachine &target) {
+  module.setTargetTriple(target.getTargetTriple());
+  module.setDataLayout(target.createDataLayout());
 }
 
 static thread_local const std::string *compiledNodes = nullptr;

@@ -4,6 +4,7 @@
 #ifndef ASHLAR_LIB_TARGETS_LLVM_LLVMMODULE_H
 #define ASHLAR_LIB_TARGETS_LLVM_LLVMMODULE_H
 
+#include "ashlar/Machine/MachineModel.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/DiagnosticHandler.h"
 #include "llvm/IR/Module.h"
@@ -21,6 +22,19 @@ namespace ashlar {
 
 /// All of LLVM's targets, once.
 void initializeLLVM();
+
+struct TargetMachineOptions {
+  llvm::TargetOptions target;
+  std::optional<llvm::Reloc::Model> relocation;
+  std::optional<llvm::CodeModel::Model> codeModel;
+  llvm::CodeGenOptLevel level = llvm::CodeGenOptLevel::Default;
+};
+/// For a machine's triple, processor and features.
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
+createTargetMachine(const MachineModel &machine,
+                    const TargetMachineOptions &options);
+/// Whose code it is to become.
+void setTarget(llvm::Module &module, const llvm::TargetMachine &target);
 
 /// While it lives, what LLVM calls fatal, from which it does not return, names
 /// `nodes`, those of the kernel that this thread compiles, and ends the process

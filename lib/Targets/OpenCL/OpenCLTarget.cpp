@@ -20,14 +20,7 @@ Capabilities OpenCLTarget::capabilities() const {
 
 void OpenCLTarget::buildKernelPipeline(OpPassManager &program,
                                        const KernelOptions &options) const {
-  LanesOptions lanes = {machine().vectors.bytes, machine().vectors.count,
-                        options.steps};
-  if (int64_t threads = machine().countOf("lane")) {
-    lanes.threads = threads;
-    lanes.groups = machine().countOf("group");
-    lanes.shared = machine().nearest().bytesOfPart();
-  }
-  buildLanesPipeline(program, lanes);
+  buildLanesPipeline(program, lanesOf(machine(), options.steps));
 }
 
 FailureOr<ProgramBinary> OpenCLTarget::emit(ModuleOp program,

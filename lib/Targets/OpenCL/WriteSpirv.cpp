@@ -13,7 +13,6 @@
 #include "llvm/IR/PassManager.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Linker/Linker.h"
-#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Target/TargetMachine.h"
@@ -24,17 +23,12 @@ using namespace ashlar;
 using namespace ashlar::opencl;
 
 static Expected<std::unique_ptr<TargetMachine>>
-createTargetMachine(const MachineModel &machine) {
-  std::string error;
-  Triple triple(machine.code.triple);
-  const Target *target = TargetRegistry::lookupTarget(triple, error);
-  if (!target)
-    return createStringError(error);
+targetMachineFor(const MachineModel &machine) {
   // Optimizing code generation counts loops in integers of odd widths, and the
   // back end then forgets where they wrap. All that helps was done before.
-  return std::unique_ptr<TargetMachine>(
-      target->createTargetMachine(triple, "", "", TargetOptions(), std::nullopt,
-                                  std::nullopt, CodeGenOptLevel::None));
+  TargetMachineOptions options;
+  options.level = CodeGenOptLevel::None;
+  return ashlar::createTargetMachine(machine, options);
 }
 
 /// Bodies take pointers as processors know them, which SPIR-V's storage class
@@ -95,15 +89,14 @@ ashlar::opencl::compileKernel(const KernelSource &kernel,
                               const WriteOptions &options) {
   CompiledNodes nodes(kernel.nodes);
   LLVMContext context;
-  auto target = createTargetMachine(machine);
+  auto target = targetMachineFor(machine);
   if (!target)
     return target.takeError();
   std::unique_ptr<Module> module =
       mlir::translateModuleToLLVMIR(kernel.module, context, kernel.symbol);
   if (!module)
     return createStringError("translation to LLVM IR failed");
-  module->setTargetTriple((*target)->getTargetTriple());
-  module->setDataLayout((*target)->createDataLayout());
+  setTarget(*module, **target);
   addKernelEntry(*module, kernel.symbol, kernel.threads);
   moveBFloatsAsIntegers(*module);
   saveText(options.saveTemps, kernel.symbol + ".ll", *module);
@@ -188,12 +181,11 @@ ashlar::opencl::writeSpirv(ArrayRef<SmallVector<char, 0>> kernels,
   std::string none;
   CompiledNodes nodes(none);
   LLVMContext context;
-  auto target = createTargetMachine(machine);
+  auto target = targetMachineFor(machine);
   if (!target)
     return target.takeError();
   Module all("kernels", context);
-  all.setTargetTriple((*target)->getTargetTriple());
-  all.setDataLayout((*target)->createDataLayout());
+  setTarget(all, **target);
   for (const SmallVector<char, 0> &bitcode : kernels) {
     auto module = parseBitcodeFile(
         MemoryBufferRef({bitcode.data(), bitcode.size()}, "kernel"), context);

@@ -49,8 +49,7 @@ const std::vector<std::string> &ashlar::systolic::presets() {
 }
 
 MachineModel ashlar::systolic::machineFor(StringRef preset) {
-  return parseEmbedded(*llvm::find_if(
-      files, [&](const EmbeddedMachine &one) { return one.name == preset; }));
+  return findEmbedded(files, preset);
 }
 
 /// A memory of rows; at least `least` of them.

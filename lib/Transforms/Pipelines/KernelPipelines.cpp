@@ -37,6 +37,16 @@ static void formAccumulators(OpPassManager &bodies,
   bodies.addPass(createTileToLoopsPass({/*unplanned=*/true}));
 }
 
+LanesOptions ashlar::lanesOf(const MachineModel &machine, unsigned steps) {
+  LanesOptions lanes = {machine.vectors.bytes, machine.vectors.count, steps};
+  if (int64_t threads = machine.countOf("lane")) {
+    lanes.threads = threads;
+    lanes.groups = machine.countOf("group");
+    lanes.shared = machine.nearest().bytesOfPart();
+  }
+  return lanes;
+}
+
 void ashlar::buildLanesPipeline(OpPassManager &program,
                                 const LanesOptions &options) {
   OpPassManager &whole = program.nest<func::FuncOp>();

@@ -4,6 +4,7 @@
 #ifndef ASHLAR_TRANSFORMS_PIPELINES_KERNELPIPELINES_H
 #define ASHLAR_TRANSFORMS_PIPELINES_KERNELPIPELINES_H
 
+#include "ashlar/Machine/MachineModel.h"
 #include "ashlar/Transforms/Pipelines/PipelineSteps.h"
 #include "mlir/Pass/PassManager.h"
 #include <cstdint>
@@ -22,6 +23,9 @@ struct LanesOptions {
 
   bool takes(PipelineStep step) const { return unsigned(step) < steps; }
 };
+/// For a machine: its vectors, and the threads that share an accumulator if it
+/// has such.
+LanesOptions lanesOf(const MachineModel &machine, unsigned steps);
 void buildLanesPipeline(mlir::OpPassManager &program,
                         const LanesOptions &options);
 
