@@ -10,7 +10,7 @@
 #ifndef ASHLAR_LIB_TRANSFORMS_APPROXIMATE_DOUBLEFUNCTIONS_H
 #define ASHLAR_LIB_TRANSFORMS_APPROXIMATE_DOUBLEFUNCTIONS_H
 
-#include "DoubleBuilder.h"
+#include "FloatBuilder.h"
 
 namespace ashlar {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "FloatBuilder.h"
 #include "mlir/IR/TypeUtilities.h"
+#include <limits>
 
 using namespace mlir;
 using namespace ashlar;
@@ -19,61 +20,70 @@ static TypedAttr splat(Type type, TypedAttr scalar) {
   return scalar;
 }
 
-FloatBuilder::FloatBuilder(OpBuilder &builder, Location loc, Type type,
-                           bool fused)
+template <typename Float>
+BasicFloatBuilder<Float>::BasicFloatBuilder(OpBuilder &builder, Location loc,
+                                            Type type, bool fused)
     : b(loc, builder), type(type),
-      integerType(sameShape(type, builder.getI32Type())), fused(fused) {
-  assert(getElementTypeOrSelf(type).isF32() && "computes in f32 only");
+      integerType(sameShape(type, builder.getIntegerType(8 * sizeof(Float)))),
+      fused(fused) {
+  assert(getElementTypeOrSelf(type).isFloat(8 * sizeof(Float)) &&
+         "computes in its own type only");
 }
 
-Value FloatBuilder::constant(float value) {
-  return make<arith::ConstantOp>(splat(type, b.getF32FloatAttr(value)));
-}
-
-Value FloatBuilder::integer(int32_t value) {
+template <typename Float>
+Value BasicFloatBuilder<Float>::constant(Float value) {
   return make<arith::ConstantOp>(
-      splat(integerType, b.getI32IntegerAttr(value)));
+      splat(type, b.getFloatAttr(getElementTypeOrSelf(type), value)));
 }
 
-Value FloatBuilder::fma(Value x, Value y, Value z) {
+template <typename Float> Value BasicFloatBuilder<Float>::infinity() {
+  return constant(std::numeric_limits<Float>::infinity());
+}
+
+template <typename Float> Value BasicFloatBuilder<Float>::nan() {
+  return constant(std::numeric_limits<Float>::quiet_NaN());
+}
+
+template <typename Float>
+Value BasicFloatBuilder<Float>::fma(Value x, Value y, Value z) {
   if (fused)
     return make<math::FmaOp>(x, y, z);
   return add(mul(x, y), z);
 }
 
-Value FloatBuilder::polynomial(Value x, ArrayRef<float> coefficients) {
+template <typename Float>
+Value BasicFloatBuilder<Float>::polynomial(Value x,
+                                           ArrayRef<Float> coefficients) {
   Value result = constant(coefficients.back());
-  for (float coefficient : llvm::reverse(coefficients.drop_back()))
+  for (Float coefficient : llvm::reverse(coefficients.drop_back()))
     result = fma(result, x, constant(coefficient));
   return result;
 }
 
-Value FloatBuilder::isNegative(Value x) {
-  return make<arith::CmpIOp>(arith::CmpIPredicate::slt, bits(x), integer(0));
+template <typename Float> Value BasicFloatBuilder<Float>::isNegative(Value x) {
+  return compareInt(IntPredicate::slt, bits(x), Int(0));
 }
 
-Value FloatBuilder::bits(Value x) {
+template <typename Float> Value BasicFloatBuilder<Float>::integer(Int value) {
+  return make<arith::ConstantOp>(splat(
+      integerType, b.getIntegerAttr(getElementTypeOrSelf(integerType), value)));
+}
+
+template <typename Float> Value BasicFloatBuilder<Float>::bits(Value x) {
   return make<arith::BitcastOp>(integerType, x);
 }
 
-Value FloatBuilder::fromBits(Value x) {
+template <typename Float> Value BasicFloatBuilder<Float>::fromBits(Value x) {
   return make<arith::BitcastOp>(type, x);
 }
 
-Value FloatBuilder::toFloat(Value x) { return make<arith::SIToFPOp>(type, x); }
-
-Value FloatBuilder::shiftLeft(Value x, int32_t by) {
-  return make<arith::ShLIOp>(x, integer(by));
+template <typename Float> Value BasicFloatBuilder<Float>::toFloat(Value x) {
+  return make<arith::SIToFPOp>(type, x);
 }
 
-Value FloatBuilder::shiftRight(Value x, int32_t by) {
-  return make<arith::ShRSIOp>(x, integer(by));
+template <typename Float> Value BasicFloatBuilder<Float>::toInteger(Value x) {
+  return make<arith::FPToSIOp>(integerType, x);
 }
 
-Value FloatBuilder::addInt(Value x, int32_t y) {
-  return make<arith::AddIOp>(x, integer(y));
-}
-
-Value FloatBuilder::bitAnd(Value x, int32_t y) {
-  return make<arith::AndIOp>(x, integer(y));
-}
+template class ashlar::BasicFloatBuilder<float>;
+template class ashlar::BasicFloatBuilder<double>;

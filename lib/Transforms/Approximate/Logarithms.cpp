@@ -38,7 +38,7 @@ Value ashlar::buildLog(FloatBuilder &f, Value x) {
   Value parts = f.addInt(f.bits(normal), -twoThirds);
   Value m = f.fromBits(f.addInt(f.bitAnd(parts, 0x7fffff), twoThirds));
   Value n =
-      f.add(f.toFloat(f.shiftRight(parts, 23)), f.select(denormal, -23, 0));
+      f.add(f.toFloat(f.shiftSigned(parts, 23)), f.select(denormal, -23, 0));
   Value log = buildLogOfParts(f, n, f.sub(m, f.constant(1)));
   return handleEdges(f, log, x, 0);
 }
@@ -52,7 +52,7 @@ Value ashlar::buildLog1p(FloatBuilder &f, Value x) {
   // 4 2^-n, since 2^-128 would be denormal.
   Value scale = f.fromBits(f.subInt(f.integer(0x40800000), parts));
   Value r = f.add(shrunk, f.fma(scale, f.constant(0.25f), f.constant(-1)));
-  Value n = f.toFloat(f.shiftRight(parts, 23));
+  Value n = f.toFloat(f.shiftSigned(parts, 23));
   Value log = buildLogOfParts(f, n, r);
   return f.copySign(handleEdges(f, log, x, -1), x);
 }
