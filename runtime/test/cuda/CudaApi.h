@@ -19,6 +19,10 @@ using CUstream = struct CUstream_st *;
 using CUevent = struct CUevent_st *;
 using CUmodule = struct CUmod_st *;
 using CUfunction = struct CUfunc_st *;
+/// cuTensorMapEncodeTiled writes it, kernels take it by value.
+struct alignas(64) CUtensorMap {
+  uint64_t opaque[16];
+};
 struct CUuuid {
   char bytes[16];
 };
@@ -53,6 +57,7 @@ struct CUuuid {
   ERROR(MISALIGNED_ADDRESS, 716, "misaligned address")                         \
   ERROR(LAUNCH_FAILED, 719, "unspecified launch failure")                      \
   ERROR(NOT_SUPPORTED, 801, "operation not supported")                         \
+  ERROR(INVALID_CLUSTER_SIZE, 912, "invalid cluster size")                     \
   ERROR(UNKNOWN, 999, "unknown error")
 
 enum : CUresult {
@@ -84,6 +89,11 @@ enum FunctionAttribute : int {
   CacheModeCa = 7,
   MaxDynamicSharedSizeBytes = 8,
   PreferredSharedMemoryCarveout = 9,
+  ClusterSizeMustBeSet = 10,
+  RequiredClusterWidth = 11,
+  RequiredClusterHeight = 12,
+  RequiredClusterDepth = 13,
+  NonPortableClusterSizeAllowed = 14,
 };
 
 enum JitOption : int {
@@ -104,11 +114,22 @@ enum JitOption : int {
   JitCacheMode = 14,
 };
 
+enum LaunchAttribute : int {
+  LaunchIgnore = 0,
+  LaunchCooperative = 2,
+  LaunchClusterDimension = 4,
+  LaunchClusterSchedulingPolicy = 5,
+  LaunchProgrammaticStreamSerialization = 6,
+  LaunchPriority = 8,
+};
 struct CUlaunchAttribute {
   int id;
   char pad[4];
   union {
     char bytes[64];
+    struct {
+      unsigned x, y, z;
+    } clusterDim;
   } value;
 };
 struct CUlaunchConfig {

@@ -172,12 +172,14 @@ static int attributeOf(int attribute, const Device &device) {
     return 1;
   case 81: // MAX_SHARED_MEMORY_PER_MULTIPROCESSOR
     return limits.sharedPerMultiprocessor;
-  case 83:  // MANAGED_MEMORY
-  case 88:  // PAGEABLE_MEMORY_ACCESS
-  case 95:  // COOPERATIVE_LAUNCH
-  case 99:  // HOST_REGISTER_SUPPORTED
-  case 120: // CLUSTER_LAUNCH
+  case 83: // MANAGED_MEMORY
+  case 88: // PAGEABLE_MEMORY_ACCESS
+  case 95: // COOPERATIVE_LAUNCH
+  case 99: // HOST_REGISTER_SUPPORTED
     return 0;
+  case 120: // CLUSTER_LAUNCH
+  case 127: // TENSOR_MAP_ACCESS_SUPPORTED
+    return all.major >= 9;
   case 97: // MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
     return limits.sharedOptIn;
   case 106: // MAX_BLOCKS_PER_MULTIPROCESSOR

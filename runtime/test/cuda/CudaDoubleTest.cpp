@@ -3,27 +3,11 @@
 // The driver double by itself: it does what a driver does, and it sees what no
 // program may do.
 
-#include "CudaDouble.h"
-#include "CudaApi.h"
-#include "PtxKernel.h"
-
-#include <dlfcn.h>
-#include <gtest/gtest.h>
+#include "CudaDoubleFixture.h"
 
 using namespace ashlar::cuda;
-using ashlar::test::CudaDouble;
 
 namespace {
-
-void *library() {
-  static void *opened = dlopen(ASHLAR_CUDA_DOUBLE, RTLD_NOW | RTLD_LOCAL);
-  return opened;
-}
-template <class... Given> CUresult cu(const char *name, Given... given) {
-  void *found = dlsym(library(), name);
-  EXPECT_NE(found, nullptr) << name;
-  return reinterpret_cast<CUresult (*)(Given...)>(found)(given...);
-}
 
 /// out[i] = 2 * in[i]
 const char *doubling = "mul.wide.u32 %rd10, %r0, 4;\n"
@@ -32,56 +16,6 @@ const char *doubling = "mul.wide.u32 %rd10, %r0, 4;\n"
                        "ld.global.u32 %r10, [%rd11];\n"
                        "add.u32 %r10, %r10, %r10;\n"
                        "st.global.u32 [%rd12], %r10;";
-
-class CudaDoubleTest : public ::testing::Test {
-protected:
-  void SetUp() override {
-    ASSERT_NE(library(), nullptr) << dlerror();
-    control = static_cast<CudaDouble *>(dlsym(library(), "ashlar_cuda_double"));
-    control->isMisuseFailure = true;
-    control->start(0, 0, false);
-    misusesBefore = control->misuses;
-    ASSERT_EQ(cu("cuInit", 0u), SUCCESS);
-    ASSERT_EQ(cu("cuDevicePrimaryCtxRetain", &context, 0), SUCCESS);
-    ASSERT_EQ(cu("cuCtxSetCurrent", context), SUCCESS);
-    ASSERT_EQ(cu("cuStreamCreate", &stream, 1u), SUCCESS);
-  }
-  void TearDown() override {
-    control->start(0, 0, false);
-    cu("cuStreamDestroy_v2", stream);
-    EXPECT_EQ(cu("cuDevicePrimaryCtxRelease_v2", 0), SUCCESS);
-    cu("cuCtxSetCurrent", CUcontext(nullptr));
-    for (auto &each : control->alive)
-      EXPECT_EQ(each, 0);
-    EXPECT_EQ(control->bytes, 0);
-  }
-  uint64_t misuses() const { return control->misuses - misusesBefore; }
-
-  CUdeviceptr allocate(size_t size) {
-    CUdeviceptr made = 0;
-    EXPECT_EQ(cu("cuMemAlloc_v2", &made, size), SUCCESS);
-    return made;
-  }
-  CUfunction load(const std::string &text) {
-    CUfunction function = nullptr;
-    EXPECT_EQ(cu("cuModuleLoadData", &module,
-                 static_cast<const void *>(text.c_str())),
-              SUCCESS);
-    EXPECT_EQ(cu("cuModuleGetFunction", &function, module, "k"), SUCCESS);
-    return function;
-  }
-  CUresult launch(CUfunction function, unsigned threads, void **parameters,
-                  unsigned shared = 0) {
-    return cu("cuLaunchKernel", function, 1u, 1u, 1u, threads, 1u, 1u, shared,
-              stream, parameters, static_cast<void **>(nullptr));
-  }
-
-  CudaDouble *control = nullptr;
-  CUcontext context = nullptr;
-  CUstream stream = nullptr;
-  CUmodule module = nullptr;
-  uint64_t misusesBefore = 0;
-};
 
 TEST_F(CudaDoubleTest, CopiesAndALaunchInAStreamsOrder) {
   CUfunction function = load(ashlar::ptx::kernelText(2, doubling, "", "sm_80"));
@@ -335,6 +269,27 @@ TEST_F(CudaDoubleTest, LaunchesThatCannotBeAreRefused) {
                256, size_t(79 << 10)),
             SUCCESS);
   EXPECT_EQ(value, 2);
+  EXPECT_EQ(cu("cuStreamSynchronize", stream), SUCCESS);
+  EXPECT_EQ(cu("cuModuleUnload", module), SUCCESS);
+}
+
+TEST_F(CudaDoubleTest, ClustersNeedADeviceThatHasThem) {
+  CUfunction function = load(ashlar::ptx::kernelText(0, "", "", "sm_80"));
+  CUlaunchAttribute attribute{};
+  attribute.id = LaunchClusterDimension;
+  attribute.value.clusterDim = {2, 1, 1};
+  CUlaunchConfig config{4, 1, 1, 32, 1, 1, 0, stream, &attribute, 1};
+  void *none[] = {nullptr};
+  EXPECT_EQ(cu("cuLaunchKernelEx", &config, function,
+               static_cast<void **>(none), static_cast<void **>(nullptr)),
+            NOT_SUPPORTED);
+  config.numAttrs = 0;
+  EXPECT_EQ(cu("cuLaunchKernelEx", &config, function,
+               static_cast<void **>(none), static_cast<void **>(nullptr)),
+            SUCCESS);
+  int value = 1;
+  EXPECT_EQ(cu("cuDeviceGetAttribute", &value, 120, 0), SUCCESS);
+  EXPECT_EQ(value, 0);
   EXPECT_EQ(cu("cuStreamSynchronize", stream), SUCCESS);
   EXPECT_EQ(cu("cuModuleUnload", module), SUCCESS);
 }

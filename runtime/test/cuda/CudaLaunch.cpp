@@ -15,6 +15,7 @@ namespace {
 struct Shape {
   unsigned grid[3], block[3], shared;
   CUstream stream;
+  unsigned cluster[3] = {0, 0, 0}; // 0: none is given
 };
 
 /// By the entry's parameters, from pointers to each or from one buffer.
@@ -76,6 +77,34 @@ std::vector<Range> usedBy(const Context &context,
   return uses;
 }
 
+/// The blocks that run together, as the launch or the kernel has them.
+CUresult checkCluster(Call &call, const Kernel &kernel, const Shape &shape) {
+  const ashlar::ptx::Function &function = *kernel.code->function;
+  std::string name = "'" + function.name + "': ";
+  const auto &required = function.reqnctapercluster;
+  uint64_t blocks = 1;
+  for (int k = 0; k < 3; ++k) {
+    unsigned given = shape.cluster[0] ? shape.cluster[k] : required[k];
+    if (shape.cluster[0] && required[0] && given != required[k])
+      return call.misuse(INVALID_VALUE,
+                         name + "a cluster that is not its .reqnctapercluster");
+    if (given && shape.grid[k] % given)
+      return call.misuse(INVALID_VALUE,
+                         name + "a grid that is not of whole clusters");
+    blocks *= given ? given : 1;
+  }
+  if (function.isOfClusters && !shape.cluster[0] && !required[0])
+    return call.misuse(INVALID_VALUE,
+                       name + "no cluster; it has .explicitcluster");
+  unsigned most = kernel.allowsLargeClusters ? 16 : 8;
+  if (blocks > most ||
+      (function.maxClusterRank && blocks > function.maxClusterRank))
+    return call.misuse(INVALID_CLUSTER_SIZE, name + "a cluster of " +
+                                                 std::to_string(blocks) +
+                                                 " blocks");
+  return SUCCESS;
+}
+
 CUresult launch(Call &call, CUfunction handle, const Shape &shape,
                 void **parameters, void **extra) {
   auto kernel = call.find(state().kernels, handle, "function");
@@ -110,6 +139,8 @@ CUresult launch(Call &call, CUfunction handle, const Shape &shape,
     if (required[0] && required[k] != shape.block[k])
       return call.misuse(INVALID_VALUE,
                          name + "a block that is not its .reqntid");
+  if (CUresult code = checkCluster(call, *kernel, shape))
+    return code;
   Limits limits = limitsOf(state().major, state().minor);
   const auto &module = kernel->module->program->module();
   uint64_t fixed = module.sharedOf(function);
@@ -125,6 +156,7 @@ CUresult launch(Call &call, CUfunction handle, const Shape &shape,
   ashlar::ptx::Launch made;
   std::copy_n(shape.grid, 3, made.grid);
   std::copy_n(shape.block, 3, made.block);
+  std::copy_n(shape.cluster, 3, made.cluster);
   made.dynamicShared = shape.shared;
   if (CUresult code =
           collect(call, function, parameters, extra, made.parameters))
@@ -154,7 +186,7 @@ ASHLAR_CUDA_EXPORT cuLaunchKernel(CUfunction function, unsigned gridX,
   ASHLAR_CUDA_BEGIN(Call::Current)
   return launch(
       call, function,
-      {{gridX, gridY, gridZ}, {blockX, blockY, blockZ}, shared, stream},
+      {{gridX, gridY, gridZ}, {blockX, blockY, blockZ}, shared, stream, {}},
       parameters, extra);
 }
 
@@ -163,15 +195,38 @@ ASHLAR_CUDA_EXPORT cuLaunchKernelEx(const CUlaunchConfig *config,
                                     void **extra) {
   ASHLAR_CUDA_BEGIN(Call::Current)
   ASHLAR_CUDA_NOT_NULL(config)
-  // Clusters and what else later chips have.
-  if (config->numAttrs)
-    return NOT_SUPPORTED;
-  return launch(call, function,
-                {{config->gridDimX, config->gridDimY, config->gridDimZ},
+  Shape shape = {{config->gridDimX, config->gridDimY, config->gridDimZ},
                  {config->blockDimX, config->blockDimY, config->blockDimZ},
                  config->sharedMemBytes,
-                 config->hStream},
-                parameters, extra);
+                 config->hStream,
+                 {}};
+  if (config->numAttrs && !config->attrs)
+    return call.misuse(INVALID_VALUE, "attributes are null");
+  for (unsigned k = 0; k < config->numAttrs; ++k) {
+    const CUlaunchAttribute &each = config->attrs[k];
+    switch (each.id) {
+    case LaunchClusterDimension:
+      if (state().major < 9)
+        return NOT_SUPPORTED;
+      shape.cluster[0] = each.value.clusterDim.x;
+      shape.cluster[1] = each.value.clusterDim.y;
+      shape.cluster[2] = each.value.clusterDim.z;
+      if (!shape.cluster[0] || !shape.cluster[1] || !shape.cluster[2])
+        return call.misuse(INVALID_VALUE, "a cluster of no blocks");
+      break;
+    case LaunchClusterSchedulingPolicy:
+    case LaunchProgrammaticStreamSerialization:
+      if (state().major < 9)
+        return NOT_SUPPORTED;
+      break;
+    case LaunchIgnore:
+    case LaunchPriority:
+      break;
+    default:
+      return NOT_SUPPORTED;
+    }
+  }
+  return launch(call, function, shape, parameters, extra);
 }
 
 ASHLAR_CUDA_EXPORT

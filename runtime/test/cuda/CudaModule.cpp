@@ -71,6 +71,15 @@ std::string whyNot(const ashlar::ptx::Module &module, CUresult &code) {
       (variant == 'f' && chip / 10 != own / 10))
     return "ptxas: .target '" + module.target + "' on a device of sm_" +
            std::to_string(own);
+  // More than this is dynamic, and asked for by cuFuncSetAttribute.
+  uint64_t most = uint64_t(limitsOf(all.major, all.minor).sharedPerBlock);
+  for (auto &[name, function] : module.functions)
+    if (function->isEntry && function->isDefined &&
+        module.sharedOf(*function) > most)
+      return "ptxas: Entry function '" + name +
+             "' uses too much shared data (" +
+             std::to_string(module.sharedOf(*function)) + " bytes, " +
+             std::to_string(most) + " max)";
   return "";
 }
 
@@ -278,6 +287,19 @@ ASHLAR_CUDA_EXPORT cuFuncGetAttribute(int *value, int attribute,
   case PreferredSharedMemoryCarveout:
     *value = -1;
     return SUCCESS;
+  case ClusterSizeMustBeSet:
+    *value = kernel->code->function->isOfClusters &&
+             !kernel->code->function->reqnctapercluster[0];
+    return SUCCESS;
+  case RequiredClusterWidth:
+  case RequiredClusterHeight:
+  case RequiredClusterDepth:
+    *value = int(kernel->code->function
+                     ->reqnctapercluster[attribute - RequiredClusterWidth]);
+    return SUCCESS;
+  case NonPortableClusterSizeAllowed:
+    *value = kernel->allowsLargeClusters;
+    return SUCCESS;
   }
   return call.misuse(INVALID_VALUE, "the double does not know attribute " +
                                         std::to_string(attribute));
@@ -292,6 +314,12 @@ ASHLAR_CUDA_EXPORT cuFuncSetAttribute(CUfunction handle, int attribute,
   if (attribute == PreferredSharedMemoryCarveout) {
     if (value < -1 || value > 100)
       return call.misuse(INVALID_VALUE, "a carveout of no percentage");
+    return SUCCESS;
+  }
+  if (attribute == NonPortableClusterSizeAllowed) {
+    if (state().major < 9)
+      return NOT_SUPPORTED;
+    kernel->allowsLargeClusters = value != 0;
     return SUCCESS;
   }
   if (attribute != MaxDynamicSharedSizeBytes)

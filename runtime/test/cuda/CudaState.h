@@ -73,6 +73,7 @@ struct Kernel {
   std::shared_ptr<LoadedModule> module;
   const ptx::Code *code = nullptr;
   int maxDynamicShared = 0;
+  bool allowsLargeClusters = false;
 };
 
 struct DeviceMemory {

@@ -115,6 +115,7 @@ template <class T> Handler loadOf(Space space, bool isVector) {
     ASHLAR_PTX_SPACE(Global)
     ASHLAR_PTX_SPACE(Const)
     ASHLAR_PTX_SPACE(Shared)
+    ASHLAR_PTX_SPACE(Cluster)
     ASHLAR_PTX_SPACE(Local)
     ASHLAR_PTX_SPACE(KernelParam)
 #undef ASHLAR_PTX_SPACE
@@ -132,6 +133,7 @@ template <class T> Handler storeOf(Space space, bool isVector) {
     ASHLAR_PTX_SPACE(Generic)
     ASHLAR_PTX_SPACE(Global)
     ASHLAR_PTX_SPACE(Shared)
+    ASHLAR_PTX_SPACE(Cluster)
     ASHLAR_PTX_SPACE(Local)
 #undef ASHLAR_PTX_SPACE
   case Space::Param:
@@ -178,9 +180,9 @@ Handler storeOf(Space space, Type type, bool isVector) {
 }
 
 Space takeSpace(Decoder &d) {
-  // A cluster of one block has no other shared memory than its own.
-  switch (d.takeOf({"global", "shared", "shared::cta", "local", "const",
-                    "param", "param::entry", "param::func"})) {
+  switch (
+      d.takeOf({"global", "shared", "shared::cta", "local", "const", "param",
+                "param::entry", "param::func", "shared::cluster"})) {
   case 0:
     return Space::Global;
   case 1:
@@ -194,6 +196,8 @@ Space takeSpace(Decoder &d) {
   case 6:
   case 7:
     return Space::Param;
+  case 8:
+    return Space::Cluster;
   }
   return Space::Generic;
 }
@@ -202,12 +206,11 @@ void decodeAccess(Decoder &d, bool isLoad) {
   bool isStrong = d.takeOf({"volatile", "relaxed", "acquire", "release"}) >= 0;
   bool isCached = d.take("nc");
   d.takeOrdering();
-  if (d.take("L2::cache_hint"))
-    d.fail("cache policies are not known");
+  size_t hints = d.takeCacheHint();
   Space space = takeSpace(d);
   int vector = d.takeOf({"v2", "v4", "v8"});
   Type type = d.takeType();
-  d.expectOperands(2);
+  d.expectOperands(2 + hints);
   const Operand &value = d.operand(isLoad ? 0 : 1);
   Instruction made = d.make(nullptr);
   d.address(d.operand(isLoad ? 1 : 0), made, space);
@@ -248,12 +251,42 @@ void decodeAccess(Decoder &d, bool isLoad) {
 void decodeLoad(Decoder &d) { decodeAccess(d, true); }
 void decodeStore(Decoder &d) { decodeAccess(d, false); }
 
-/// Prefetches change nothing.
-void decodeNothing(Decoder &d) {
+/// Prefetches and their like change nothing; their address is one all the
+/// same.
+void decodePrefetch(Decoder &d) {
+  if (d.take("tensormap"))
+    return decodePrefetchTensorMap(d);
   d.takeOrdering();
-  d.takeOf({"global", "L1", "L2"});
-  for (const char *hint : {"L2::evict_last", "L2::evict_normal"})
-    d.take(hint);
+  Space space = takeSpace(d);
+  d.takeOf({"L1", "L2"});
+  bool hasSize = d.statement().opcode == "applypriority" ||
+                 d.statement().opcode == "discard";
+  d.expectOperands(hasSize ? 2 : 1);
+  Instruction none;
+  d.address(d.operand(0), none, space);
+}
+
+/// A policy is a number that only cache hints take.
+const Instruction *makePolicy(Thread &t, const Instruction *i) {
+  t.r[i->dst] = 0x10f0000000000000;
+  return i + 1;
+}
+
+void decodeCreatePolicy(Decoder &d) {
+  int kind = d.takeOf({"fractional", "range", "cvt"});
+  static constexpr const char *levels[] = {
+      "L2", "L2::evict_last", "L2::evict_normal", "L2::evict_first",
+      "L2::evict_unchanged"};
+  for (const char *each : levels)
+    d.take(each);
+  d.take("global");
+  if (kind < 0 || d.takeType() != Type::B64)
+    d.fail("expected .fractional, .range or .cvt of .b64");
+  size_t most[] = {2, 4, 2};
+  d.expectOperands(kind == 0 ? 1 : most[kind], most[kind]);
+  Instruction made = d.make(makePolicy);
+  made.dst = d.destination();
+  d.emit(made);
 }
 
 } // namespace
@@ -262,7 +295,10 @@ const Family &ashlar::ptx::accessing() {
   static const Family all = {{"ld", decodeLoad},
                              {"ldu", decodeLoad},
                              {"st", decodeStore},
-                             {"prefetch", decodeNothing},
-                             {"prefetchu", decodeNothing}};
+                             {"prefetch", decodePrefetch},
+                             {"prefetchu", decodePrefetch},
+                             {"applypriority", decodePrefetch},
+                             {"discard", decodePrefetch},
+                             {"createpolicy", decodeCreatePolicy}};
   return all;
 }

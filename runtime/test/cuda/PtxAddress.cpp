@@ -21,10 +21,11 @@ static std::string spelled(Access how, unsigned count) {
 static uint8_t *global(Thread &thread, const Instruction *at, uint64_t address,
                        unsigned count, Access how) {
   Block &block = *thread.block;
-  Window &window = block.windows[at->index];
+  Cluster &cluster = *block.cluster;
+  Window &window = cluster.windows[at->index];
   if (address < window.begin || address >= window.end ||
       count > window.end - address) {
-    const Allocation *found = find(*block.allocations, address);
+    const Allocation *found = find(*cluster.allocations, address);
     if (!found || count > found->end - address) {
       std::string what = spelled(how, count) + " at " + hex(address);
       if (found)
@@ -35,7 +36,7 @@ static uint8_t *global(Thread &thread, const Instruction *at, uint64_t address,
       else if (address < Memory::beyond)
         what += ", which is none of the device's; is it the host's?";
       else if (const Allocation *before = nullptr; true) {
-        for (const Allocation &each : *block.allocations)
+        for (const Allocation &each : *cluster.allocations)
           if (each.end <= address)
             before = &each;
         what += before
@@ -48,7 +49,7 @@ static uint8_t *global(Thread &thread, const Instruction *at, uint64_t address,
       }
       throw Fault(Fault::IllegalAddress, what);
     }
-    auto &shadow = block.shadows[found->begin];
+    auto &shadow = cluster.shadows[found->begin];
     if (!shadow)
       shadow = std::make_unique<GlobalShadow>(found->end - found->begin);
     window = {found->begin, found->end, found->host, found->isReadOnly,
@@ -60,7 +61,7 @@ static uint8_t *global(Thread &thread, const Instruction *at, uint64_t address,
   uint32_t other = ~0u;
   const char *wrong =
       window.shadow->touch(address - window.begin, count, how, block.index,
-                           block.shared.allowed.blocks, other);
+                           cluster.shared.allowed.blocks, other);
   if (wrong)
     throw Fault(Fault::Race,
                 "a race: " + std::string(wrong) + ", at " + hex(address) +
@@ -68,37 +69,125 @@ static uint8_t *global(Thread &thread, const Instruction *at, uint64_t address,
   return window.host + (address - window.begin);
 }
 
-static uint8_t *shared(Thread &thread, uint64_t offset, unsigned count,
-                       Access how) {
-  SharedMemory &memory = thread.block->shared;
-  if (offset > memory.size() || count > memory.size() - offset)
+std::string ashlar::ptx::nameOfThread(const Cluster &cluster, unsigned number) {
+  if (cluster.shared.isAgent(number))
+    return "a cp.async.bulk";
+  unsigned each = cluster.warpsOfBlock * 32;
+  std::string name = "thread " + std::to_string(number % each);
+  if (cluster.blocks.size() > 1)
+    name += " of block " + std::to_string(number / each) + " of the cluster";
+  return name;
+}
+
+uint64_t ashlar::ptx::offsetInCluster(const Block &block, uint64_t address,
+                                      unsigned count, bool isOfCluster,
+                                      Access how) {
+  const Cluster &cluster = *block.cluster;
+  uint64_t tag = address >> window::rankShift,
+           offset = address & ((1ull << window::rankShift) - 1),
+           rank = tag ? tag - 1 : block.rank;
+  if (rank >= cluster.blocks.size() || offset > cluster.sharedBytes ||
+      count > cluster.sharedBytes - offset)
     throw Fault(Fault::IllegalAddress,
-                spelled(how, count) + " at shared " + hex(offset) +
+                spelled(how, count) + " at shared " + hex(address) +
                     ", of which the block has " +
-                    std::to_string(memory.size()) + " bytes");
+                    std::to_string(cluster.sharedBytes) + " bytes");
+  if (rank == block.rank)
+    return rank * cluster.sharedStride + offset;
+  if (!isOfCluster)
+    throw Fault(Fault::IllegalAddress,
+                spelled(how, count) + " at shared " + hex(address) +
+                    ", which is another block's, without .shared::cluster");
+  for (const Thread &each : cluster.blocks[rank]->threads)
+    if (each.state != Thread::Exited)
+      return rank * cluster.sharedStride + offset;
+  throw Fault(Fault::IllegalAddress, spelled(how, count) + " at shared " +
+                                         hex(address) + " of block " +
+                                         std::to_string(rank) +
+                                         " of the cluster, which has ended");
+}
+
+/// `access`: "a write of 4 bytes". Of `byte` only the place within its block is
+/// told.
+static void report(const Cluster &cluster, SharedMemory::Verdict verdict,
+                   const std::string &access, unsigned other, uint64_t byte,
+                   bool wasWrite) {
+  std::string thread = nameOfThread(cluster, other),
+              at = "the shared byte " + hex(byte % cluster.sharedStride);
+  switch (verdict) {
+  case SharedMemory::Verdict::Fine:
+    return;
+  case SharedMemory::Verdict::NotWritten:
+    throw Fault(Fault::NotWritten, "a read of " + at + " that no thread wrote");
+  case SharedMemory::Verdict::UnderWay:
+    throw Fault(Fault::NotWritten, "a read of " + at + " that a cp.async of " +
+                                       thread +
+                                       " brings, for which it did not wait");
+  case SharedMemory::Verdict::Race:
+    throw Fault(Fault::Race, "a race: " + access + ", of which " + thread +
+                                 (wasWrite ? " wrote " : " read ") + at +
+                                 " with no barrier in between");
+  case SharedMemory::Verdict::NoProxyFence:
+    throw Fault(Fault::Race,
+                "an asynchronous access to " + at + " that " + thread +
+                    " wrote without a fence.proxy.async between the write and "
+                    "the barrier");
+  case SharedMemory::Verdict::BeingRead:
+    throw Fault(Fault::Race, "a race: " + access + ", of which " + at +
+                                 " is read asynchronously for " + thread +
+                                 " and on, with no wait for it and barrier in "
+                                 "between");
+  }
+}
+
+void ashlar::ptx::touchShared(Cluster &cluster, unsigned thread,
+                              uint64_t offset, unsigned count, Access how) {
   unsigned other = 0;
   uint64_t byte = 0;
   bool wasWrite = false;
-  switch (
-      memory.touch(thread.index, offset, count, how, other, byte, wasWrite)) {
-  case SharedMemory::Verdict::Fine:
-    break;
-  case SharedMemory::Verdict::NotWritten:
-    throw Fault(Fault::NotWritten, "a read of the shared byte " + hex(byte) +
-                                       " that no thread wrote");
-  case SharedMemory::Verdict::UnderWay:
-    throw Fault(Fault::NotWritten, "a read of the shared byte " + hex(byte) +
-                                       " that a cp.async of thread " +
-                                       std::to_string(other) +
-                                       " brings, for which it did not wait");
-  case SharedMemory::Verdict::Race:
-    throw Fault(Fault::Race, "a race: " + spelled(how, count) + " at shared " +
-                                 hex(offset) + ", whose byte " + hex(byte) +
-                                 " thread " + std::to_string(other) +
-                                 (wasWrite ? " wrote" : " read") +
-                                 " with no barrier in between");
-  }
-  return memory.at(offset);
+  auto verdict =
+      cluster.shared.touch(thread, offset, count, how, other, byte, wasWrite);
+  if (verdict != SharedMemory::Verdict::Fine)
+    report(cluster, verdict,
+           spelled(how, count) + " at shared " +
+               hex(offset % cluster.sharedStride),
+           other, byte, wasWrite);
+}
+
+void ashlar::ptx::expectFenced(Cluster &cluster, unsigned thread,
+                               uint64_t offset, unsigned count) {
+  unsigned other = 0;
+  uint64_t byte = 0;
+  if (!cluster.shared.isFenced(thread, offset, count, other, byte))
+    report(cluster, SharedMemory::Verdict::NoProxyFence, "", other, byte, true);
+}
+
+static uint8_t *shared(Thread &thread, uint64_t address, unsigned count,
+                       Access how, bool isOfCluster) {
+  Cluster &cluster = *thread.block->cluster;
+  uint64_t offset =
+      offsetInCluster(*thread.block, address, count, isOfCluster, how);
+  cluster.mbarriers.expectNone(offset, count);
+  touchShared(cluster, thread.number, offset, count, how);
+  return cluster.shared.at(offset);
+}
+
+const uint8_t *ashlar::ptx::resolveAsync(Block &block,
+                                         SharedMemory::Reader reader,
+                                         uint32_t group, uint64_t address,
+                                         unsigned count) {
+  Cluster &cluster = *block.cluster;
+  uint64_t offset = offsetInCluster(block, address, count, false, Access::Read);
+  unsigned other = 0;
+  uint64_t byte = 0;
+  auto verdict =
+      cluster.shared.readAsync(reader, group, offset, count, other, byte);
+  if (verdict != SharedMemory::Verdict::Fine)
+    report(cluster, verdict,
+           "an asynchronous read of " + std::to_string(count) +
+               " bytes at shared " + hex(address),
+           other, byte, true);
+  return cluster.shared.at(offset);
 }
 
 uint8_t *ashlar::ptx::resolve(Thread &thread, const Instruction *at,
@@ -108,6 +197,7 @@ uint8_t *ashlar::ptx::resolve(Thread &thread, const Instruction *at,
     throw Fault(Fault::Misaligned, spelled(how, count) + " at " + hex(address) +
                                        ", which is not aligned to " +
                                        std::to_string(align) + " bytes");
+  bool isOfCluster = space == Space::Generic || space == Space::Cluster;
   if (space == Space::Generic) {
     uint64_t top = address >> window::shift;
     if (top == 0) {
@@ -125,7 +215,8 @@ uint8_t *ashlar::ptx::resolve(Thread &thread, const Instruction *at,
   case Space::Const:
     return global(thread, at, address, count, how);
   case Space::Shared:
-    return shared(thread, address, count, how);
+  case Space::Cluster:
+    return shared(thread, address, count, how, isOfCluster);
   case Space::Local:
     if (address > thread.local.size() || count > thread.local.size() - address)
       throw Fault(Fault::IllegalAddress,
@@ -134,7 +225,7 @@ uint8_t *ashlar::ptx::resolve(Thread &thread, const Instruction *at,
                       std::to_string(thread.local.size()) + " bytes");
     return thread.local.data() + address;
   case Space::KernelParam: {
-    auto &params = thread.block->kernelParams;
+    auto &params = thread.block->cluster->kernelParams;
     if (isWrite(how))
       throw Fault(Fault::IllegalAddress, "a write to the kernel's parameters");
     if (address > params.size() || count > params.size() - address)

@@ -108,7 +108,7 @@ void decode(Decoder &d, bool hasResult) {
   d.takeOf({"relaxed", "acquire", "release", "acq_rel"});
   d.takeOrdering();
   Space space = Space::Generic;
-  switch (d.takeOf({"global", "shared", "shared::cta"})) {
+  switch (d.takeOf({"global", "shared", "shared::cta", "shared::cluster"})) {
   case 0:
     space = Space::Global;
     break;
@@ -116,8 +116,12 @@ void decode(Decoder &d, bool hasResult) {
   case 2:
     space = Space::Shared;
     break;
+  case 3:
+    space = Space::Cluster;
+    break;
   }
   d.take("noftz");
+  size_t hints = d.takeCacheHint();
   int op = d.takeOf(
       {"add", "inc", "dec", "min", "max", "and", "or", "xor", "exch", "cas"});
   if (op < 0)
@@ -129,12 +133,13 @@ void decode(Decoder &d, bool hasResult) {
       op != int(Op::Max))
     d.fail("of floats only .add, .min and .max");
   size_t first = hasResult ? 1 : 0;
-  d.expectOperands(first + (op == int(Op::Cas) ? 3 : 2));
+  d.expectOperands(first + (op == int(Op::Cas) ? 3 : 2) + hints);
   Instruction made = d.make(nullptr);
   d.address(d.operand(first), made, space);
-  made.run = space == Space::Global   ? atomic<Space::Global>
-             : space == Space::Shared ? atomic<Space::Shared>
-                                      : atomic<Space::Generic>;
+  made.run = space == Space::Global    ? atomic<Space::Global>
+             : space == Space::Shared  ? atomic<Space::Shared>
+             : space == Space::Cluster ? atomic<Space::Cluster>
+                                       : atomic<Space::Generic>;
   made.flags = uint32_t(op) | uint32_t(type) << 8;
   made.dst = hasResult ? d.destination() : d.scratch();
   made.b = d.source(first + 1, type);

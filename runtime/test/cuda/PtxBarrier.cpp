@@ -33,7 +33,7 @@ void ashlar::ptx::arriveAtBarrier(Thread &thread, const Instruction *at) {
 void ashlar::ptx::passBarrier(Thread &thread) {
   Barrier &barrier = thread.block->barriers[thread.barrier];
   ++barrier.arrived;
-  thread.block->shared.release(thread.index / 32, barrier.clock);
+  thread.block->cluster->shared.release(thread.number / 32, barrier.clock);
 }
 
 static void open(Block &block, unsigned id,
@@ -43,13 +43,13 @@ static void open(Block &block, unsigned id,
   std::map<unsigned, uint32_t> masks;
   std::map<unsigned, const Instruction *> places;
   for (Thread *each : waiting) {
-    unsigned warp = each->index / 32;
+    unsigned warp = each->number / 32;
     masks[warp] |= 1u << each->lane();
     auto [place, isFirst] = places.try_emplace(warp, each->pc);
     if (!isFirst && place->second != each->pc &&
         (each->pc->flags & barrierAligned))
       throw Fault(Fault::Divergence,
-                  "threads of warp " + std::to_string(warp) +
+                  "threads of warp " + std::to_string(each->index / 32) +
                       " are at different instructions of the aligned barrier " +
                       std::to_string(id) + ": " +
                       block.program->quote(place->second->line) + "; " +
@@ -57,11 +57,12 @@ static void open(Block &block, unsigned id,
     if (each->pc->flags >> barrierReduces)
       sum += each->r[each->pc->c] != 0;
   }
+  SharedMemory &shared = block.cluster->shared;
   for (auto [warp, mask] : masks)
-    block.shared.release(warp, barrier.clock);
+    shared.release(warp, barrier.clock);
   for (auto [warp, mask] : masks) {
-    block.shared.acquire(warp, barrier.clock);
-    block.shared.synchronizeLanes(warp, mask);
+    shared.acquire(warp, barrier.clock);
+    shared.synchronizeLanes(warp, mask);
   }
   for (Thread *each : waiting) {
     switch (each->pc->flags >> barrierReduces) {
@@ -129,7 +130,13 @@ bool ashlar::ptx::openWarp(Block &block, unsigned warp) {
     if ((same & mask) != mask)
       continue;
     const Instruction *at = leader.pc;
-    at->warp(block, lanes, mask, at);
+    try {
+      at->warp(block, lanes, mask, at);
+    } catch (const Fault &fault) {
+      throw Fault(fault.kind, "warp " + std::to_string(warp) + ", " +
+                                  block.program->quote(at->line) + ": " +
+                                  fault.what());
+    }
     for (size_t j = 0; j < count; ++j)
       if (mask >> j & 1) {
         lanes[j]->state = Thread::Ready;
@@ -157,15 +164,19 @@ static std::string spelled(const std::vector<uint32_t> &numbers) {
   return text;
 }
 
-Fault ashlar::ptx::deadlock(const Block &block) {
-  std::map<std::pair<int, const Instruction *>, std::vector<uint32_t>> groups;
-  for (const Thread &each : block.threads)
-    groups[{each.state, each.pc}].push_back(each.index);
+Fault ashlar::ptx::deadlock(const Cluster &cluster) {
   std::string text = "threads wait for others that do not come:";
-  for (auto &[where, threads] : groups) {
-    text += where.first == Thread::Exited ? " exited, " : " waiting, ";
-    text += "threads " + spelled(threads) + " at " +
-            block.program->quote(where.second->line) + ";";
+  for (auto &block : cluster.blocks) {
+    std::map<std::pair<int, const Instruction *>, std::vector<uint32_t>> groups;
+    for (const Thread &each : block->threads)
+      groups[{each.state, each.pc}].push_back(each.index);
+    if (cluster.blocks.size() > 1)
+      text += " block " + std::to_string(block->rank) + " of the cluster:";
+    for (auto &[where, threads] : groups) {
+      text += where.first == Thread::Exited ? " exited, " : " waiting, ";
+      text += "threads " + spelled(threads) + " at " +
+              block->program->quote(where.second->line) + ";";
+    }
   }
   text.pop_back();
   return Fault(Fault::Divergence, text);

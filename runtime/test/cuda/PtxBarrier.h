@@ -24,7 +24,7 @@ bool openBarriers(Block &block);
 /// Runs what all lanes of a warp wait with. True: some go on.
 bool openWarp(Block &block, unsigned warp);
 /// Who waits for whom, where nobody can go on.
-Fault deadlock(const Block &block);
+Fault deadlock(const Cluster &cluster);
 
 /// A new frame for `code`, whose special registers the caller fills.
 void enter(Frame &frame, Thread &thread, const Code &code);

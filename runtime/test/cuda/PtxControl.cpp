@@ -26,6 +26,7 @@ const Instruction *branchIndexed(Thread &t, const Instruction *i) {
 }
 
 const Instruction *leave(Thread &t, const Instruction *i) {
+  expectBulkDone(t);
   t.state = Thread::Exited;
   t.pc = i;
   return nullptr;
@@ -57,6 +58,8 @@ const Instruction *call(Thread &t, const Instruction *i) {
 const Instruction *giveBack(Thread &t, const Instruction *i) {
   if (t.frames.size() == 1)
     return leave(t, i);
+  if (t.watch)
+    t.watch->leave(t);
   std::unique_ptr<Frame> done = std::move(t.frames.back());
   t.frames.pop_back();
   Frame &to = *t.frames.back();
@@ -154,12 +157,51 @@ template <Handler run> void decodePlain(Decoder &d) {
   d.emit(d.make(run));
 }
 
+const Instruction *fenceProxy(Thread &t, const Instruction *i) {
+  t.block->cluster->shared.fenceProxy(t.number);
+  t.block->cluster->mbarriers.publish(t.number);
+  return i + 1;
+}
+
+const Instruction *publishMbarriers(Thread &t, const Instruction *i) {
+  t.block->cluster->mbarriers.publish(t.number);
+  return i + 1;
+}
+
 void decodeFence(Decoder &d) {
+  // fence.proxy.tensormap: no kernel changes maps here.
+  if (d.statement().operands.size() == 2 && d.take("proxy")) {
+    d.takeOf({"tensormap::generic"});
+    d.takeOf({"acquire", "release"});
+    d.takeOf({"cta", "cluster", "gpu", "sys"});
+    Instruction at;
+    Space space = Space::Generic;
+    d.address(d.operand(0), at, space);
+    return d.emit(d.make(nothing));
+  }
+  d.expectOperands(0);
+  if (d.take("proxy") && d.take("async")) {
+    bool isGlobal = d.take("global");
+    d.takeOf({"shared::cta", "shared::cluster"});
+    return d.emit(d.make(isGlobal ? nothing : fenceProxy));
+  }
+  // Of mbarriers that the thread initialized, for who is asynchronous.
+  if (d.take("mbarrier_init")) {
+    if (!d.take("release") || !d.take("cluster"))
+      d.fail("expected .release.cluster");
+    return d.emit(d.make(publishMbarriers));
+  }
   d.takeOf({"sc", "acq_rel", "acquire", "release"});
   d.takeOf({"cta", "cluster", "gpu", "sys", "gl"});
-  d.take("proxy");
-  d.takeOf({"async", "alias", "async.global", "async.shared::cta"});
-  d.takeOf({"global", "shared::cta"});
+  d.take("alias");
+  d.emit(d.make(nothing));
+}
+
+/// Launches follow each other anyway.
+void decodeGridDependency(Decoder &d) {
+  if (d.takeOf({"launch_dependents", "wait"}) < 0)
+    d.fail("expected .launch_dependents or .wait");
+  d.expectOperands(0);
   d.emit(d.make(nothing));
 }
 
@@ -190,6 +232,8 @@ void decodeBar(Decoder &d) {
     return decodeWarpSync(d);
   }
   bool isOld = d.statement().opcode == "bar";
+  if (!isOld && d.take("cluster"))
+    return decodeClusterBarrier(d);
   d.take("cta");
   bool isAligned = d.take("aligned") || isOld;
   int kind = d.takeOf({"sync", "arrive", "red"});
@@ -234,12 +278,18 @@ void ashlar::ptx::enter(Frame &frame, Thread &t, const Code &code) {
 }
 
 const Family &ashlar::ptx::controlling() {
-  static const Family all = {
-      {"bra", decodeBra},           {"brx", decodeBrx},
-      {"call", decodeCall},         {"ret", decodePlain<giveBack>},
-      {"exit", decodePlain<leave>}, {"trap", decodePlain<trap>},
-      {"brkpt", decodePlain<trap>}, {"membar", decodeFence},
-      {"fence", decodeFence},       {"nanosleep", decodeNanosleep},
-      {"bar", decodeBar},           {"barrier", decodeBar}};
+  static const Family all = {{"bra", decodeBra},
+                             {"brx", decodeBrx},
+                             {"call", decodeCall},
+                             {"ret", decodePlain<giveBack>},
+                             {"exit", decodePlain<leave>},
+                             {"trap", decodePlain<trap>},
+                             {"brkpt", decodePlain<trap>},
+                             {"membar", decodeFence},
+                             {"fence", decodeFence},
+                             {"nanosleep", decodeNanosleep},
+                             {"bar", decodeBar},
+                             {"barrier", decodeBar},
+                             {"griddepcontrol", decodeGridDependency}};
   return all;
 }

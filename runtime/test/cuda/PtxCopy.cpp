@@ -59,9 +59,44 @@ const Instruction *waitForCopies(Thread &t, const Instruction *i) {
   return i + 1;
 }
 
+/// cp.async.mbarrier.arrive: what the thread copies is there when the phase
+/// ends; here it comes at once, as who does not wait for the phase races
+/// anyway. flags: arrives as one that the phase expects.
+const Instruction *arriveWithCopies(Thread &t, const Instruction *i) {
+  for (const PendingCopy &each : t.copies)
+    std::memcpy(
+        resolve(t, i, Space::Shared, each.to, each.size, 1, Access::Write),
+        each.bytes, each.size);
+  t.copies.clear();
+  Mbarrier &mbarrier =
+      mbarrierAt(t, (t.r[i->a] + uint64_t(i->offset)) & window::mask, false);
+  t.block->cluster->shared.release(t.number, mbarrier.arriving);
+  if (i->flags)
+    arriveAt(*t.block->cluster, mbarrier, 1);
+  return i + 1;
+}
+
+void decodeArriveWithCopies(Decoder &d) {
+  if (!d.take("arrive"))
+    d.fail("expected .arrive");
+  Instruction made = d.make(arriveWithCopies);
+  made.flags = d.take("noinc");
+  Space space =
+      d.takeOf({"shared", "shared::cta"}) >= 0 ? Space::Shared : Space::Generic;
+  if (d.takeType() != Type::B64)
+    d.fail("expected .b64");
+  d.expectOperands(1);
+  d.address(d.operand(0), made, space);
+  d.emit(made);
+}
+
 void decodeCopy(Decoder &d) {
   if (!d.take("async"))
     d.fail("expected .async");
+  if (d.take("bulk"))
+    return decodeBulk(d);
+  if (d.take("mbarrier"))
+    return decodeArriveWithCopies(d);
   if (d.take("commit_group")) {
     d.expectOperands(0);
     return d.emit(d.make(commit));
@@ -84,7 +119,8 @@ void decodeCopy(Decoder &d) {
   if (d.takeOf({"shared", "shared::cta"}) < 0 || !d.take("global"))
     d.fail("expected .shared.global");
   d.takeOf({"L2::64B", "L2::128B", "L2::256B"});
-  d.expectOperands(3, 5);
+  size_t hints = d.takeCacheHint();
+  d.expectOperands(3 + hints, 5 + hints);
   if (d.operand(2).kind != Operand::Integer)
     d.fail("expected a number of bytes");
   Instruction made = d.make(copyAsync), source;
@@ -97,7 +133,7 @@ void decodeCopy(Decoder &d) {
     d.fail("copies of this size there are not");
   made.c = d.constant(made.count);
   std::vector<uint32_t> more = {uint32_t(source.offset), 0, 0};
-  for (size_t at = 3; at < d.operands(); ++at) {
+  for (size_t at = 3; at < d.operands() - hints; ++at) {
     const Operand &each = d.operand(at);
     if (each.kind == Operand::Register && each.type == Type::Pred) {
       more[1] = 1;

@@ -29,6 +29,20 @@ int Decoder::takeOf(std::initializer_list<const char *> modifiers) {
   return -1;
 }
 
+int Decoder::takeNextOf(std::initializer_list<const char *> modifiers) {
+  for (size_t i = 0; i < now->modifiers.size(); ++i) {
+    int number = 0;
+    for (const char *each : modifiers) {
+      if (!taken[i] && now->modifiers[i] == each) {
+        taken[i] = true;
+        return number;
+      }
+      ++number;
+    }
+  }
+  return -1;
+}
+
 Type Decoder::takeTypeOrNone() {
   for (size_t i = 0; i < now->modifiers.size(); ++i)
     if (!taken[i])
@@ -71,6 +85,16 @@ void Decoder::takeOrdering() {
                  "L2::evict_normal",
                  "L2::evict_first"}) >= 0)
     ;
+}
+
+size_t Decoder::takeCacheHint() {
+  if (!take("L2::cache_hint"))
+    return 0;
+  if (now->operands.empty() || now->operands.back().kind != Operand::Register ||
+      bytesOf(now->operands.back().type) != 8)
+    fail("expected a cache policy of 64 bits as the last operand");
+  source(now->operands.back(), Type::B64);
+  return 1;
 }
 
 uint32_t Decoder::takeFloatMode() {
@@ -162,9 +186,16 @@ static uint32_t baseOf(const Variable &variable) {
   return special::Zero;
 }
 
+void Decoder::touch(const Operand &of) {
+  touched.push_back(of.slot);
+  if (of.type == Type::B128)
+    touched.push_back(of.slot + 1);
+}
+
 uint32_t Decoder::source(const Operand &of, Type type) {
   switch (of.kind) {
   case Operand::Register:
+    touch(of);
     if (of.isNegated) {
       Instruction made = make(negate);
       made.dst = scratch();
@@ -205,8 +236,10 @@ uint32_t Decoder::source(const Operand &of, Type type) {
 }
 
 uint32_t Decoder::destination(const Operand &of) {
-  if (of.kind == Operand::Register)
+  if (of.kind == Operand::Register) {
+    touch(of);
     return of.slot;
+  }
   if (of.kind != Operand::Sink)
     fail("a result that is no register");
   if (!spare)
@@ -225,7 +258,8 @@ void Decoder::address(const Operand &of, Instruction &into, Space &space) {
       space = named;
     else if (space == Space::Generic && named == Space::Param)
       fail("a parameter without .param");
-    else if (space != named && space != Space::Generic)
+    else if (space != named && space != Space::Generic &&
+             (space != Space::Cluster || named != Space::Shared))
       fail("'" + base.variable->name + "' is of another space");
     else
       space = named;
@@ -278,7 +312,8 @@ static const std::unordered_map<std::string, void (*)(Decoder &)> &opcodes() {
     for (const Family *family :
          {&arithmetic(), &bitwise(), &floating(), &functions(), &comparing(),
           &converting(), &accessing(), &moving(), &atomics(), &controlling(),
-          &warpwide(), &matrices(), &copying()})
+          &warpwide(), &matrices(), &copying(), &warpgroups(), &clusters(),
+          &mbarriers()})
       for (const Opcode &each : *family)
         made.emplace(each.name, each.decode);
     return made;
@@ -323,7 +358,14 @@ void Decoder::decodeAll() {
       skip.flags = each.isGuardNegated;
       emit(skip);
     }
+    size_t own = code.instructions.size();
+    touched.clear();
     decodeOne();
+    if (!touched.empty()) {
+      const uint32_t *slots = list(touched);
+      for (size_t k = own; k < code.instructions.size(); ++k)
+        program.setRegisters(code.instructions[k], slots, touched.size());
+    }
     if (each.isGuarded)
       skips.emplace_back(begin, code.instructions.size());
   }

@@ -32,6 +32,9 @@ const Family &controlling(); // PtxControl.cpp
 const Family &warpwide();    // PtxWarp.cpp
 const Family &matrices();    // PtxMatrix.cpp
 const Family &copying();     // PtxCopy.cpp: cp.async
+const Family &warpgroups();  // PtxWarpgroup.cpp: wgmma
+const Family &clusters();    // PtxCluster.cpp: mapa
+const Family &mbarriers();   // PtxMbarrier.cpp
 
 /// What a rounding modifier says, and the rest of a float's modifiers.
 struct FloatMode {
@@ -57,11 +60,16 @@ public:
   bool take(std::string_view modifier);
   /// One of these; its number, -1 for none.
   int takeOf(std::initializer_list<const char *> modifiers);
+  /// The same, but what stands first in the statement is taken.
+  int takeNextOf(std::initializer_list<const char *> modifiers);
   /// The next type among them; fails without one.
   Type takeType();
   Type takeTypeOrNone();
   /// Scopes, cache hints and their like, which change no value.
   void takeOrdering();
+  /// .L2::cache_hint, whose policy is then the last operand: it changes
+  /// nothing. How many operands that is.
+  size_t takeCacheHint();
   /// .rn .rz .rm .rp, .ftz, .sat as flags; Nearest without one.
   uint32_t takeFloatMode();
 
@@ -80,6 +88,9 @@ public:
   const uint32_t *list(std::vector<uint32_t> slots);
   /// A slot for what is no register of the program's.
   uint32_t scratch();
+  /// What the statement's operands were so far is not for RegisterWatch to
+  /// see; the instruction tells it itself.
+  void hideRegisters() { touched.clear(); }
 
   /// Base and offset of [a+b] and of a named place; may narrow the space.
   void address(const Operand &of, Instruction &into, Space &space);
@@ -95,12 +106,14 @@ public:
 
 private:
   void decodeOne();
+  void touch(const Operand &of);
   uint64_t bitsOf(const Operand &of, Type type) const;
 
   Program &program;
   Code &code;
   const Statement *now = nullptr;
   std::vector<bool> taken;
+  std::vector<uint32_t> touched; // registers of the statement
   std::unordered_map<uint64_t, uint32_t> constantSlots;
   std::unordered_map<std::string, size_t> labels;
   struct Patch {

@@ -10,6 +10,7 @@
 // rounded once. Compare with a tolerance.
 
 #include "PtxBarrier.h"
+#include "PtxElements.h"
 #include "PtxHandlers.h"
 
 #include <algorithm>
@@ -29,43 +30,6 @@ void expectWholeWarp(uint32_t mask) {
   if (mask != ~0u)
     throw Fault(Fault::Divergence,
                 "a matrix of a warp with lanes " + hex(mask) + " only");
-}
-
-/// What elements of A and B are.
-enum class Element : uint32_t { Half, BFloat, TF32, S8, U8, E4M3, E5M2 };
-
-int elementsPerRegister(Element of) {
-  return of == Element::TF32                            ? 1
-         : of == Element::Half || of == Element::BFloat ? 2
-                                                        : 4;
-}
-
-double eightBits(bool isFine, uint32_t bits) {
-  double sign = bits & 0x80 ? -1 : 1;
-  if (!isFine)
-    return double(toFloat(Half{uint16_t(bits << 8)}));
-  int exponent = int(bits >> 3 & 15), mantissa = int(bits & 7);
-  if (exponent == 15 && mantissa == 7)
-    return NAN;
-  return sign * (exponent ? std::ldexp(8 + mantissa, exponent - 10)
-                          : std::ldexp(mantissa, -9));
-}
-
-double valueOf(Element of, uint64_t bits, int at) {
-  switch (of) {
-  case Element::Half:
-    return toFloat(Half{uint16_t(bits >> (16 * at))});
-  case Element::BFloat:
-    return toFloat(BFloat{uint16_t(bits >> (16 * at))});
-  case Element::TF32: // the low bits do not count
-    return bitsAs<float>(uint32_t(bits) & ~0x1fffu);
-  case Element::S8:
-    return int8_t(bits >> (8 * at));
-  case Element::U8:
-    return uint8_t(bits >> (8 * at));
-  default:
-    return eightBits(of == Element::E4M3, uint32_t(bits >> (8 * at)) & 0xff);
-  }
 }
 
 /// more: types of A and B, registers of A and of C, whether C is f16, whether
@@ -136,25 +100,6 @@ void multiply(Block &, Thread *const *lanes, uint32_t mask,
   }
 }
 
-Element takeElement(Decoder &d) {
-  int number = d.takeOf({"f16", "bf16", "tf32", "s8", "u8", "e4m3", "e5m2"});
-  if (number < 0)
-    d.fail("a type of elements that the interpreter does not know");
-  return Element(number);
-}
-
-void addSlots(Decoder &d, size_t i, size_t count, bool isResult,
-              std::vector<uint32_t> &to) {
-  const Operand &of = d.operand(i);
-  std::vector<Operand> alone{of};
-  const auto &parts = of.kind == Operand::Vector ? of.elements : alone;
-  if (parts.size() != count)
-    d.fail("expected " + std::to_string(count) + " registers as operand " +
-           std::to_string(i));
-  for (const Operand &each : parts)
-    to.push_back(isResult ? d.destination(each) : d.source(each, Type::B32));
-}
-
 void decodeMma(Decoder &d) {
   if (!d.take("sync") || !d.take("aligned"))
     d.fail("expected .sync.aligned");
@@ -174,8 +119,8 @@ void decodeMma(Decoder &d) {
   int each = elementsPerRegister(a);
   if (elementsPerRegister(b) != each)
     d.fail("A and B of different widths");
-  bool isWhole = a == Element::S8 || a == Element::U8;
-  if (isWhole != (result == 0))
+  bool isOfWhole = isWhole(a);
+  if (isOfWhole != (result == 0))
     d.fail("sums of whole numbers are .s32");
   uint32_t registersA = uint32_t(k / (2 * each));
   if (registersA != 2 && registersA != 4)
@@ -185,7 +130,7 @@ void decodeMma(Decoder &d) {
   Instruction made = d.make(waitForWarp);
   made.warp = multiply;
   std::vector<uint32_t> more = {uint32_t(a), uint32_t(b), registersA,
-                                registersC,  isHalf,      isWhole,
+                                registersC,  isHalf,      isOfWhole,
                                 isSaturated};
   addSlots(d, 0, registersC, true, more);
   addSlots(d, 1, registersA, false, more);

@@ -161,6 +161,18 @@ TEST(PtxMatrix, Products) {
   }
 }
 
+TEST(PtxMatrix, TypesOfAAndBStandInTheirOrder) {
+  Bench bench(kernelText(
+      1, "mov.b32 %r10, 0;\nmov.b32 %r11, 0xffffffff;\n"
+         "mov.b32 %r12, 0x01010101;\n"
+         "mma.sync.aligned.m16n8k16.row.col.s32.u8.s8.s32 {%r20, %r21, %r22, "
+         "%r23}, {%r11, %r11}, {%r12}, {%r10, %r10, %r10, %r10};\n"
+         "mad.wide.u32 %rd10, %r0, 4, %rd0;\nst.global.u32 [%rd10], %r20;"));
+  uint64_t out = bench.array(std::vector<uint32_t>(32));
+  bench.run(32);
+  EXPECT_EQ(bench.read<uint32_t>(out, 32), std::vector<uint32_t>(32, 16 * 255));
+}
+
 TEST(PtxMatrix, LoadedAndStoredByRows) {
   // Four matrices by ldmatrix, one of them transposed, back by stmatrix.
   Bench bench(kernelText(

@@ -30,7 +30,8 @@ enum class Space : uint8_t {
   Generic,
   Global,
   Const,
-  Shared,
+  Shared,  // of the thread's own block
+  Cluster, // shared memory of any block of the cluster
   Local,
   Param, // of a function or a call
   KernelParam,
@@ -134,10 +135,13 @@ struct Function {
   std::vector<std::shared_ptr<Variable>> results, parameters;
   uint64_t parameterBytes = 0; // a kernel's, as cuLaunchKernel takes them
   uint64_t paramBytes = 0, localBytes = 0;
-  uint32_t slots = 0; // registers, the special ones first
+  uint32_t slots = 0;                     // registers, the special ones first
+  std::vector<std::string> registerNames; // from special::Count on
   uint32_t reqntid[3] = {0, 0, 0}, maxntid[3] = {0, 0, 0};
   uint32_t minBlocks = 0, maxRegisters = 0;
-  uint64_t sharedBytes = 0; // of a kernel's own variables
+  uint32_t reqnctapercluster[3] = {0, 0, 0}, maxClusterRank = 0;
+  bool isOfClusters = false; // .explicitcluster
+  uint64_t sharedBytes = 0;  // of a kernel's own variables
   std::map<std::string, std::vector<std::string>> branchTargets;
   std::vector<Statement> statements;
 };
@@ -160,6 +164,9 @@ struct Module {
 };
 
 Module parse(std::string_view text);
+
+/// What a register is called in the text.
+std::string registerName(const Function &function, uint32_t slot);
 
 /// Slots of the special registers, which start every function's registers.
 namespace special {
@@ -190,6 +197,21 @@ enum : uint32_t {
   GridId,
   DynamicShared,
   TotalShared,
+  ClusterIdX,
+  ClusterIdY,
+  ClusterIdZ,
+  NclusterIdX,
+  NclusterIdY,
+  NclusterIdZ,
+  ClusterCtaidX,
+  ClusterCtaidY,
+  ClusterCtaidZ,
+  ClusterNctaidX,
+  ClusterNctaidY,
+  ClusterNctaidZ,
+  ClusterCtaRank,
+  ClusterNctaRank,
+  IsExplicitCluster,
   Zero,
   LocalBase,
   SharedBase,

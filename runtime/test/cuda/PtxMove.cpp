@@ -98,12 +98,13 @@ const Instruction *fromGeneric(Thread &t, const Instruction *i) {
 
 uint32_t takeWindow(Decoder &d) {
   switch (d.takeOf({"global", "const", "shared", "shared::cta", "local",
-                    "param", "param::entry"})) {
+                    "param", "param::entry", "shared::cluster"})) {
   case 0:
   case 1:
     return 0;
   case 2:
   case 3:
+  case 7:
     return uint32_t(window::shared);
   case 4:
     return uint32_t(window::local);

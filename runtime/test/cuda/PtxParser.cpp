@@ -117,6 +117,12 @@ void Parser::parseFunctionDirectives(Function &to) {
       dimensions(to.reqntid);
     else if (accept(".maxntid"))
       dimensions(to.maxntid);
+    else if (accept(".reqnctapercluster"))
+      dimensions(to.reqnctapercluster);
+    else if (accept(".maxclusterrank"))
+      to.maxClusterRank = uint32_t(number());
+    else if (accept(".explicitcluster"))
+      to.isOfClusters = true;
     else if (accept(".minnctapersm"))
       to.minBlocks = uint32_t(number());
     else if (accept(".maxnreg"))

@@ -27,6 +27,7 @@ void Parser::parseRegisters() {
     meaning.type = type;
     declare(name, meaning);
     function->slots += step;
+    function->registerNames.resize(function->slots - special::Count, name);
   };
   do {
     std::string name = word("a register");

@@ -33,6 +33,13 @@ void Program::releaseVariables() {
   addresses.clear();
 }
 
+void Program::setRegisters(const Instruction &of, const uint32_t *slots,
+                           size_t number) {
+  if (registers.size() <= of.index)
+    registers.resize(of.index + 1);
+  registers[of.index] = {slots, number};
+}
+
 void Program::placeVariables() {
   for (auto &each : parsed.variables)
     if (!each->isExtern && each->size > 0) {

@@ -26,6 +26,9 @@ struct Block;
 /// For all lanes of a warp at once that `mask` names; all of them are there.
 using WarpHandler = void (*)(Block &, Thread *const *lanes, uint32_t mask,
                              const Instruction *);
+/// For all 128 threads of a warpgroup at once. False: they go on waiting.
+using GroupHandler = bool (*)(Block &, Thread *const *threads,
+                              const Instruction *);
 
 struct Instruction {
   Handler run = nullptr;
@@ -40,6 +43,7 @@ struct Instruction {
     const Instruction *const *targets;
     const Code *callee;
     WarpHandler warp;
+    GroupHandler group;
   };
   const uint32_t *more = nullptr;
   Instruction() : slots(nullptr) {}
@@ -55,6 +59,12 @@ struct Code {
   }
 };
 
+/// Registers that an instruction reads or writes.
+struct Registers {
+  const uint32_t *slots = nullptr;
+  size_t count = 0;
+};
+
 class Program {
 public:
   /// Puts the variables into `memory`, which lives longer. Throws Error.
@@ -68,6 +78,9 @@ public:
   const Module &module() const { return parsed; }
   Memory &memory() const { return *device; }
   uint32_t instructions() const { return count; }
+  Registers registersOf(const Instruction &of) const {
+    return of.index < registers.size() ? registers[of.index] : Registers{};
+  }
   /// Of a global or constant variable; 0: there is none.
   uint64_t addressOf(const std::string &name, uint64_t *size = nullptr) const;
   /// "line 12: ld.global.f32 %f1, [%rd1];"
@@ -75,6 +88,8 @@ public:
 
 private:
   friend class Decoder;
+  void setRegisters(const Instruction &of, const uint32_t *slots,
+                    size_t number);
   void placeVariables();
   void releaseVariables();
 
@@ -84,6 +99,7 @@ private:
   std::unordered_map<std::string, uint64_t> addresses;
   std::deque<std::vector<uint32_t>> lists;
   std::deque<std::vector<const Instruction *>> tables;
+  std::vector<Registers> registers; // by an instruction's index
   uint32_t count = 0;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Runs a kernel: one block after another, its threads in turn, each up to
-// where it waits for others.
+// Runs a kernel: one block, or cluster of blocks, after another, its threads in
+// turn, each up to where it waits for others.
 
 #ifndef ASHLAR_RUNTIME_TEST_CUDA_PTXRUN_H
 #define ASHLAR_RUNTIME_TEST_CUDA_PTXRUN_H
@@ -13,6 +13,8 @@ namespace ashlar::ptx {
 
 struct Launch {
   uint32_t grid[3] = {1, 1, 1}, block[3] = {1, 1, 1};
+  /// Blocks that run together; 0: as .reqnctapercluster says, else one.
+  uint32_t cluster[3] = {0, 0, 0};
   uint64_t dynamicShared = 0;
   /// As Function::parameters lie, of parameterBytes.
   std::vector<uint8_t> parameters;

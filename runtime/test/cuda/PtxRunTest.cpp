@@ -276,6 +276,34 @@ TEST(PtxRun, AProducerHandsOverByNamedBarriers) {
   EXPECT_THROW(wrong.run(64), Fault);
 }
 
+TEST(PtxRun, HintsChangeNothing) {
+  Bench bench(kernelText(
+      2,
+      "createpolicy.fractional.L2::evict_last.b64 %rd10, 0f3F800000;\n"
+      "createpolicy.fractional.L2::evict_first.L2::evict_unchanged.b64 %rd11;\n"
+      "createpolicy.range.global.L2::evict_last.b64 %rd12, [%rd1], 64, 128;\n"
+      "griddepcontrol.wait;\nprefetch.global.L2 [%rd1];\n"
+      "prefetch.global.L2::evict_last [%rd1+4];\nprefetchu.L1 [%rd1];\n"
+      "ld.global.L1::no_allocate.L2::cache_hint.u32 %r10, [%rd1], %rd10;\n"
+      "ld.global.nc.L2::cache_hint.L2::128B.v2.u32 {%r11, %r12}, [%rd1+8], "
+      "%rd11;\n"
+      "cp.async.ca.shared.global.L2::cache_hint.L2::128B [s], [%rd1+4], 4, "
+      "%rd12;\n"
+      "cp.async.cg.shared.global.L2::cache_hint [s+16], [%rd1], 16, 4, %rd12;\n"
+      "cp.async.wait_all;\nld.shared.u32 %r13, [s];\n"
+      "ld.shared.v2.u32 {%r14, %r15}, [s+16];\n"
+      "st.global.L2::cache_hint.u32 [%rd0], %r10, %rd10;\n"
+      "st.global.v4.u32 [%rd0+16], {%r12, %r13, %r14, %r15};\n"
+      "red.global.add.L2::cache_hint.u32 [%rd0+4], 7, %rd10;\n"
+      "griddepcontrol.launch_dependents;",
+      ".shared .align 16 .b8 s[32];"));
+  uint64_t out = bench.array(std::vector<uint32_t>(8));
+  bench.array(std::vector<uint32_t>{11, 22, 33, 44});
+  bench.run(1);
+  EXPECT_EQ(bench.read<uint32_t>(out, 8),
+            (std::vector<uint32_t>{11, 7, 0, 0, 44, 22, 11, 0}));
+}
+
 TEST(PtxRun, Atomics) {
   Bench bench(kernelText(
       2,

@@ -5,10 +5,14 @@
 #ifndef ASHLAR_RUNTIME_TEST_CUDA_PTXTHREAD_H
 #define ASHLAR_RUNTIME_TEST_CUDA_PTXTHREAD_H
 
+#include "PtxBulk.h"
+#include "PtxCluster.h"
 #include "PtxGlobal.h"
+#include "PtxMbarrier.h"
 #include "PtxNumbers.h"
 #include "PtxProgram.h"
 #include "PtxShared.h"
+#include "PtxWarpgroup.h"
 
 #include <atomic>
 
@@ -37,6 +41,9 @@ namespace window {
 constexpr unsigned shift = 56;
 constexpr uint64_t shared = 1, local = 2, kernelParam = 4;
 constexpr uint64_t mask = (1ull << shift) - 1;
+/// Addresses of shared::cluster: from that bit on the block's rank, plus one.
+/// Without it they are the thread's own block's.
+constexpr unsigned rankShift = 24;
 } // namespace window
 
 struct Frame {
@@ -55,12 +62,21 @@ struct PendingCopy {
 };
 
 struct Thread {
-  enum State : uint8_t { Ready, AtBarrier, AtWarp, Exited };
+  enum State : uint8_t {
+    Ready,
+    AtBarrier,
+    AtWarp,
+    AtGroup,
+    AtCluster,
+    AtMbarrier,
+    Exited
+  };
 
   uint64_t *r = nullptr; // registers of the innermost frame
   Block *block = nullptr;
   const Instruction *pc = nullptr; // where to go on, or what it waits at
   uint32_t index = 0;              // within the block
+  uint32_t number = 0; // within the cluster, each block from a whole warp on
   State state = Ready;
   uint8_t barrier = 0;   // that it waits at
   uint32_t expected = 0; // threads there; 0: all
@@ -70,6 +86,13 @@ struct Thread {
   std::vector<std::unique_ptr<Frame>> frames;
   std::vector<PendingCopy> copies;
   uint32_t copyGroups = 0;
+  /// Since its first wgmma.fence; null: there was none.
+  std::unique_ptr<RegisterWatch> watch;
+  BulkGroups bulk;
+  uint64_t clusterPhase = 0; // of barrier.cluster.arrive; 0: none
+  /// Of the mbarrier.try_wait that it waits at: where that is, and the phase.
+  uint64_t mbarrier = 0, mbarrierPhase = 0;
+  bool hasTimedOut = false; // the last one that it waited at
 
   unsigned lane() const { return index % 32; }
 };
@@ -91,15 +114,32 @@ struct Window {
 struct Block {
   const Program *program = nullptr;
   const Code *kernel = nullptr;
+  Cluster *cluster = nullptr;
+  uint32_t index = 0, rank = 0; // within the grid and within the cluster
+  uint32_t at[3] = {0, 0, 0};
+  std::vector<Thread> threads;
+  Barrier barriers[16];
+  std::vector<Warpgroup> warpgroups;    // those that executed a wgmma.fence
+  std::vector<uint32_t> groupRegisters; // of a thread, after setmaxnreg
+  uint64_t steps = 0; // instructions executed so far, for %clock
+};
+
+/// Blocks that run together, and what they share.
+struct Cluster {
   std::shared_ptr<const Allocations> allocations;
   std::vector<Window> windows; // of each instruction
   std::unordered_map<uint64_t, std::unique_ptr<GlobalShadow>> shadows;
-  uint32_t index = 0; // within the grid
-  SharedMemory shared;
   std::vector<uint8_t> kernelParams;
-  std::vector<Thread> threads;
-  Barrier barriers[16];
-  uint64_t steps = 0; // instructions executed so far, for %clock
+  /// Of all blocks, each from rank * sharedStride on.
+  SharedMemory shared;
+  uint64_t sharedBytes = 0, sharedStride = 0; // of a block
+  std::vector<std::unique_ptr<Block>> blocks;
+  uint32_t warpsOfBlock = 0;
+  ClusterBarrier barrier;
+  Mbarriers mbarriers;
+  std::vector<BulkCopy> copies;
+  uint64_t delivered = 0; // of them so far
+  uint64_t phases = 0;    // of mbarriers that ended so far
 };
 
 template <class T> T get(const Thread &thread, uint32_t slot) {
@@ -120,6 +160,25 @@ std::string hex(uint64_t value);
 /// within their space, are not aligned to `align` or race.
 uint8_t *resolve(Thread &thread, const Instruction *at, Space space,
                  uint64_t address, unsigned count, unsigned align, Access how);
+
+/// Shared memory of the block that a group of asynchronous operations reads.
+const uint8_t *resolveAsync(Block &block, SharedMemory::Reader reader,
+                            uint32_t group, uint64_t address, unsigned count);
+
+/// Where a shared address is within the cluster's shared memory. Faults where
+/// `count` bytes are not there.
+uint64_t offsetInCluster(const Block &block, uint64_t address, unsigned count,
+                         bool isOfCluster, Access how);
+/// An access to bytes of the cluster's shared memory by the thread of that
+/// number. Faults.
+void touchShared(Cluster &cluster, unsigned thread, uint64_t offset,
+                 unsigned count, Access how);
+/// What is about to be accessed asynchronously for the thread was written by
+/// ordinary stores only before a fence.proxy.async. Faults.
+void expectFenced(Cluster &cluster, unsigned thread, uint64_t offset,
+                  unsigned count);
+/// "thread 5", "thread 5 of block 1 of the cluster".
+std::string nameOfThread(const Cluster &cluster, unsigned number);
 
 } // namespace ashlar::ptx
 

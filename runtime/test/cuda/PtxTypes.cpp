@@ -50,6 +50,13 @@ unsigned ashlar::ptx::bytesOf(Type type) {
   return 0;
 }
 
+std::string ashlar::ptx::registerName(const Function &function, uint32_t slot) {
+  size_t at = slot - uint32_t(special::Count);
+  return slot >= special::Count && at < function.registerNames.size()
+             ? function.registerNames[at]
+             : "a register";
+}
+
 uint32_t special::named(std::string_view name) {
   static constexpr struct {
     const char *name;
@@ -79,7 +86,22 @@ uint32_t special::named(std::string_view name) {
              {"%nsmid", NumSm},
              {"%gridid", GridId},
              {"%dynamic_smem_size", DynamicShared},
-             {"%total_smem_size", TotalShared}};
+             {"%total_smem_size", TotalShared},
+             {"%clusterid.x", ClusterIdX},
+             {"%clusterid.y", ClusterIdY},
+             {"%clusterid.z", ClusterIdZ},
+             {"%nclusterid.x", NclusterIdX},
+             {"%nclusterid.y", NclusterIdY},
+             {"%nclusterid.z", NclusterIdZ},
+             {"%cluster_ctaid.x", ClusterCtaidX},
+             {"%cluster_ctaid.y", ClusterCtaidY},
+             {"%cluster_ctaid.z", ClusterCtaidZ},
+             {"%cluster_nctaid.x", ClusterNctaidX},
+             {"%cluster_nctaid.y", ClusterNctaidY},
+             {"%cluster_nctaid.z", ClusterNctaidZ},
+             {"%cluster_ctarank", ClusterCtaRank},
+             {"%cluster_nctarank", ClusterNctaRank},
+             {"%is_explicit_cluster", IsExplicitCluster}};
   for (auto &each : all)
     if (name == each.name)
       return each.slot;

@@ -165,7 +165,8 @@ void elect(Block &, Thread *const *lanes, uint32_t mask, const Instruction *i) {
 
 void synchronize(Block &block, Thread *const *lanes, uint32_t mask,
                  const Instruction *) {
-  block.shared.synchronizeLanes(lanes[__builtin_ctz(mask)]->index / 32, mask);
+  block.cluster->shared.synchronizeLanes(
+      lanes[__builtin_ctz(mask)]->number / 32, mask);
 }
 
 void takeSync(Decoder &d) {
