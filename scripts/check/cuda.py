@@ -7,7 +7,8 @@ interprets PTX instruction by instruction, and looks for races, bounds and what
 nobody wrote (runtime/test/cuda), operator tests that pass on cpu pass, or are
 refused for a function that PTX does not have; small real models agree with
 ONNX Runtime. In the mode plain this is a sample, in the mode full all operator
-tests, all presets, and the assembler takes all models.
+tests, all presets, and the assembler takes all models; benchmarks/gpu runs in
+tiny sizes.
 """
 
 import argparse
@@ -83,6 +84,28 @@ def check_assembler(tools, names, work, counts):
           "registers")
 
 
+def check_benchmarks(build, work, counts):
+    """What benchmarks/gpu brings to a GPU, in tiny sizes, on the double."""
+    folder = work / "gpu"
+    done, said = call(sys.executable, ROOT / "benchmarks/gpu/prepare.py",
+                      "--build", build, "--out", folder, "--quick",
+                      f"--preset={RUN}", "--part=table")
+    if not done:
+        counts.must("benchmarks/gpu", first_error(said))
+        return
+    _, said = call(sys.executable, folder / "run.py", "--dir", folder,
+                   f"--device={DEVICE}", "--numbers-only")
+    for line in said.splitlines():
+        if line.startswith("FAIL "):
+            print(f"FAIL benchmarks/gpu, {line[5:]}")
+    found = re.search(r"^(\d+) passed, (\d+) failed$", said, re.M)
+    if not found:
+        counts.must("benchmarks/gpu", first_error(said))
+        return
+    counts.passed += int(found[1])
+    counts.failed += int(found[2])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--build", type=pathlib.Path, required=True)
@@ -114,6 +137,8 @@ def main():
                                 EVERY[arguments.mode], work, counts,
                                 refusal=REFUSAL)
                 check_edges(tools, target, DEVICE, counts)
+                if arguments.mode == "full":
+                    check_benchmarks(build, work, counts)
                 check_models(tools, target, DEVICE, MODELS[arguments.mode],
                              work, counts, "kernels.ptx")
     print(f"{counts.passed} passed, {counts.failed} failed, "
