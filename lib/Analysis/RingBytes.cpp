@@ -30,7 +30,7 @@ int64_t ashlar::ringBytes(tile::ContractOp op, tile::StrategyAttr strategy) {
                            : ShapedType::getNumElements(shape);
     bytes[isA ? 0 : 1] = llvm::alignTo(
         hop.getSlots() * elements * elementBytes(getElementTypeOrSelf(operand)),
-        sharedAlignment);
+        layout && !layout.isStrided() ? swizzledAlignment : sharedAlignment);
   }
   return bytes[0] + bytes[1];
 }

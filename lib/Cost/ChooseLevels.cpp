@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Cost/ChooseLevels.h"
+#include "ashlar/Analysis/BoxReach.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/RingBytes.h"
 #include "mlir/IR/Builders.h"
@@ -9,6 +10,11 @@
 
 using namespace mlir;
 using namespace ashlar;
+
+/// Of tiles of a grid, which as many columns follow. About as many rows as
+/// columns run at once on machines of some hundred workers: 8 x 16, of tiles
+/// that are twice as wide as high.
+static constexpr int64_t rowsTogether = 8;
 
 namespace {
 /// All that is chosen; sizes by dim of the contraction.
@@ -45,10 +51,25 @@ public:
         outer = std::exchange(inner, &scope);
   }
 
+  /// The best of what each unit makes possible.
   std::optional<LevelChoice> run() {
-    if (!chooseUnit() || !findPath())
-      return std::nullopt;
-    enumerate();
+    std::optional<LevelChoice> best;
+    double least = 0;
+    for (const MultiplyUnit *one : findUnits()) {
+      unit = one;
+      if (!takesOperands() || !findGroup() || !findPath())
+        continue;
+      candidates.clear();
+      enumerate();
+      auto choice = chooseCandidate();
+      if (choice && (!best || choice->second < least))
+        std::tie(best, least) = *choice;
+    }
+    return best;
+  }
+
+private:
+  std::optional<std::pair<LevelChoice, double>> chooseCandidate() {
     llvm::stable_sort(candidates, [](const Candidate &x, const Candidate &y) {
       return x.cycles < y.cycles;
     });
@@ -57,32 +78,90 @@ public:
     for (const Candidate &one : candidates)
       if (tile::StrategyAttr strategy = strategyOf(one);
           ringBytes(op, strategy) <= near->bytesOfPart() && fits(strategy))
-        return LevelChoice{strategy, one.prediction};
+        return std::pair(LevelChoice{strategy, one.prediction}, one.cycles);
     return std::nullopt;
   }
 
-private:
-  /// The fastest for the types; else for those of the sum.
-  bool chooseUnit() {
+  /// Those whose threads hold fragments, and the fastest other one for the
+  /// types; else for those of the sum.
+  SmallVector<const MultiplyUnit *> findUnits() {
     ProductTypes own = productOf(op), wide = own;
     wide.left = wide.right = wide.accumulator;
-    for (const ProductTypes &types : {own, wide})
-      for (const MultiplyUnit &one : machine.units)
-        if (one.takes(types) && machine.scope(one.scope) &&
+    SmallVector<const MultiplyUnit *> units;
+    const MultiplyUnit *fastest = nullptr;
+    for (bool isOwn : {true, false})
+      for (const MultiplyUnit &one : machine.units) {
+        if (!one.takes(isOwn ? own : wide) || !machine.scope(one.scope) ||
             // Lanes of all three have no rows and terms to share.
-            (lanes.empty() || (one.m == 1 && one.k == 1)) &&
-            (!unit || one.flopsPerCycle() > unit->flopsPerCycle()) &&
-            (!unit || &types == &own || !unit->takes(own)))
-          unit = &one;
-    if (!unit)
-      return false;
+            (!lanes.empty() && (one.m != 1 || one.k != 1)))
+          continue;
+        if (one.fragment && isOwn)
+          units.push_back(&one);
+        else if (!one.fragment &&
+                 (!fastest || one.flopsPerCycle() > fastest->flopsPerCycle()) &&
+                 (!fastest || isOwn || !fastest->takes(own)))
+          fastest = &one;
+      }
+    if (fastest)
+      units.push_back(fastest);
+    return units;
+  }
+
+  bool findGroup() {
     group = machine.scope(unit->scope);
     sums = machine.memory(unit->accumulatorSpace);
     return group->registerBytes || sums;
   }
 
+  /// A unit with fragments reads terms, or rows and columns, side by side.
+  bool takesOperands() {
+    if (!unit->fragment)
+      return true;
+    if (k.empty() || m.empty() || n.empty())
+      return false;
+    for (auto [map, side] :
+         {std::pair(op.getAMap(), m.back()), std::pair(op.getBMap(), n.back())}) {
+      if (map.getNumResults() < 2)
+        return false;
+      // A unit that goes on by itself finds rows without a thread's help: they
+      // lie in a box as they are counted.
+      if (unit->fragment->inFlight != 0) {
+        int64_t before = -1;
+        for (AffineExpr expr : map.getResults())
+          for (int64_t d = 0; d != int64_t(map.getNumDims()); ++d) {
+            int64_t step = stepAlong(expr, d);
+            if (step != 0 && step != 1)
+              return false;
+            if (step == 0 || !llvm::is_contained(m, unsigned(d)))
+              continue;
+            if (d <= before)
+              return false;
+            before = d;
+          }
+      }
+      AffineExpr last = map.getResults().back();
+      if (last != getAffineDimExpr(k.back(), op.getContext()) &&
+          last != getAffineDimExpr(side, op.getContext()))
+        return false;
+    }
+    return true;
+  }
+
+  /// Whether an engine's pieces lie where it can copy them.
+  bool takes(const CopyEngine &engine, Value operand, AffineMap map) {
+    auto type = cast<ShapedType>(operand.getType());
+    int64_t bytes = elementBytes(type.getElementType());
+    if (engine.alignmentBytes <= std::max<int64_t>(bytes, 4))
+      return true;
+    // Rows that threads read are padded.
+    return !readsLanes() && type.getRank() != 0 && isa<AffineDimExpr>(map.getResults().back()) &&
+           !type.isDynamicDim(type.getRank() - 1) &&
+           type.getShape().back() * bytes % engine.alignmentBytes == 0;
+  }
+
   /// The engines from the farthest memory to where the unit reads operands.
   bool findPath() {
+    near = nullptr;
     for (const Memory &memory : machine.memories)
       if (memory.managed && llvm::is_contained(unit->leftFrom, memory.name))
         near = &memory;
@@ -98,13 +177,17 @@ private:
         return true;
       }
       for (const CopyEngine &engine : machine.copyEngines)
-        if (engine.to == to) {
+        if (engine.to == to && takes(engine, op.getA(), op.getAMap()) &&
+            takes(engine, op.getB(), op.getBMap())) {
           ways.push_back(ways[i]);
           ways.back().insert(ways.back().begin(), &engine);
         }
     }
     return false;
   }
+
+  /// Whether threads multiply element by element.
+  bool readsLanes() { return unit->m == 1 && unit->k == 1; }
 
   bool isGridded() { return machine.workers.count > 1; }
 
@@ -125,7 +208,7 @@ private:
     for (unsigned d : m)
       rows *= sizes[d];
     unsigned columns = numParallel - 1, terms = sizes.size() - 1;
-    int64_t most = std::max<int64_t>(512, unit->n);
+    int64_t most = std::max<int64_t>(unit->mostN ? unit->mostN : 512, unit->n);
     for (int64_t tm : multiples(unit->m, rows, 512))
       for (int64_t tn : multiples(unit->n, sizes[columns], most))
         for (int64_t tk : multiples(unit->k, k.empty() ? 1 : sizes[terms],
@@ -157,7 +240,7 @@ private:
 
   /// What each of a group holds of an accumulator: whole steps of the unit.
   void splitGroup(Candidate one) {
-    for (int64_t count = 1; count <= group->count; count *= 2)
+    for (int64_t count = 1; count <= machine.groupsOf(*group); count *= 2)
       for (int64_t down = count; down >= 1; down /= 2) {
         one.part.assign(one.tile.begin(), one.tile.begin() + numParallel);
         int64_t left = down;
@@ -210,6 +293,10 @@ private:
   bool fitsSums(const Candidate &one) {
     int64_t bytes = rowsOf(one.part) * columnsOf(one.part) *
                     elementBytes(op.getAccumulatorType());
+    int64_t held = rowsOf(one.part) * columnsOf(one.part);
+    if (unit->accumulators > 1 &&
+        held > unit->accumulators * unit->m * unit->n)
+      return false;
     if (group->registerBytes) // and as much again for operands and addresses
       return bytes <= group->registerBytes * 3 / 4;
     return 2 * bytes <= sums->bytesOfPart();
@@ -225,7 +312,21 @@ private:
   static Type elementOf(Value value) {
     return cast<ShapedType>(value.getType()).getElementType();
   }
+  /// Elements of an operand that a tile has along its last dim.
+  int64_t rowOf(AffineMap map, const Candidate &one) {
+    int64_t row = 1;
+    for (unsigned d = 0; map.getNumResults() && d != map.getNumDims(); ++d)
+      if (map.getResults().back().isFunctionOfDim(d))
+        row *= one.tile[d];
+    return row;
+  }
   bool fitsOperands(const Candidate &one) {
+    // What goes on by itself finds rows by their swizzle.
+    if (unit->fragment && unit->fragment->inFlight != 0)
+      for (auto [operand, map] : {std::pair(op.getA(), op.getAMap()),
+                                  std::pair(op.getB(), op.getBMap())})
+        if (!layoutOf(operand, rowOf(map, one)))
+          return false;
     return one.slots * (bytesOfA(one) + bytesOfB(one)) <= near->bytesOfPart();
   }
 
@@ -241,7 +342,7 @@ private:
                    double(llvm::divideCeil(columnsOf(one.part), unit->n)) *
                    double(llvm::divideCeil(termsOf(one), unit->k));
     // A worker's rate is that of all who may issue; few cannot fill it.
-    double compute = steps * double(group->count) / unit->stepsPerCycle;
+    double compute = steps * double(machine.groupsOf(*group)) / unit->stepsPerCycle;
     double bytes = double(bytesOfA(one)) + double(bytesOfB(one)) / one.across;
     double copy = 0, latency = 0;
     for (const CopyEngine *engine : path) {
@@ -250,8 +351,14 @@ private:
     }
     latency += machine.memories.back().latencyCycles;
     double iteration = std::max(compute, copy);
-    iteration += std::max(0.0, latency - double(one.slots - 1) * iteration) /
-                 double(one.slots);
+    // Threads meet in each iteration, and read what is near through its ports.
+    if (group->registerBytes && near->banks > 1)
+      iteration = std::max(iteration, cyclesOfReads(one)) +
+                  machine.costs.barrierNs * machine.clock.hz / 1e9;
+    // Steps that go on keep their slots.
+    int64_t ahead = one.slots - 1 - (unit->fragment ? unit->fragment->inFlight : 0);
+    iteration += std::max(0.0, latency - double(ahead) * iteration) /
+                 double(ahead + 1);
     const Memory &main = machine.memories.back();
     double results = double(rowsOf(one.tile) * columnsOf(one.tile)) *
                      double(elementBytes(elementOf(op.getInit())));
@@ -272,21 +379,36 @@ private:
     one.cycles = one.prediction.cycles();
   }
 
+  /// What all groups read of the nearest memory for one tile of terms.
+  double cyclesOfReads(const Candidate &one) {
+    int64_t groups = 1;
+    for (auto [part, tile] : llvm::zip(one.part, one.tile))
+      groups *= llvm::divideCeil(tile, part);
+    // What all lanes read at once costs as much as what each reads of its own.
+    int64_t ofRow = readsLanes() ? near->banks * near->lineBytes
+                                 : elementBytes(elementOf(op.getA()));
+    int64_t bytes = groups * termsOf(one) *
+                    (rowsOf(one.part) * ofRow +
+                     columnsOf(one.part) * elementBytes(elementOf(op.getB())));
+    return double(bytes) / machine.readBytesPerCycle(*near);
+  }
+
   /// Where elements of a slot lie, so that its readers do not meet in banks.
   tile::LayoutAttr layoutOf(Value operand, int64_t rowElements) {
     int64_t bytes = elementBytes(elementOf(operand));
     MLIRContext *context = op.getContext();
     int64_t rank = cast<ShapedType>(operand.getType()).getRank();
-    if (near->swizzleBytes && rowElements * bytes % near->swizzleBytes == 0) {
-      // The number of the row lies above the units of one.
-      int64_t bits = llvm::Log2_64(near->swizzleBytes / 16);
+    // Rows of at most so many bytes, whose number changes the place of units of
+    // 16 bytes in them; what is longer is cut into blocks of such.
+    int64_t row = std::min(rowElements * bytes, near->swizzleBytes);
+    if (!readsLanes() && row >= 32 && rowElements * bytes % row == 0) {
+      int64_t base = llvm::Log2_64(16 / bytes);
       return tile::LayoutAttr::get(
-          context, {}, {},
-          {bits, int64_t(llvm::Log2_64(16 / bytes)),
-           int64_t(llvm::Log2_64(rowElements * bytes / 16))});
+          context, {}, {}, {int64_t(llvm::Log2_64(row / 16)), base, 3},
+          rowElements * bytes == row ? 0 : row / bytes);
     }
     // Lanes read many rows at once; arrays have a port for each bank.
-    if (near->banks == 1 || near->swizzleBytes || !group->registerBytes)
+    if (near->banks == 1 || !readsLanes() || !group->registerBytes)
       return {};
     SmallVector<int64_t> pad(rank, 0);
     pad.back() = std::max<int64_t>(1, 4 / bytes);
@@ -329,14 +451,10 @@ private:
         bool isLast = engine == path.back();
         AffineMap map =
             kind == tile::OperandKind::A ? op.getAMap() : op.getBMap();
-        int64_t row = 1; // elements along the operand's last dim
-        for (unsigned d = 0; map.getNumResults() && d != map.getNumDims(); ++d)
-          if (map.getResults().back().isFunctionOfDim(d))
-            row *= one.tile[d];
         hops.push_back(tile::HopAttr::get(
             b.getContext(), kind, tile::HopKind::Ring, engine->to, inside,
             isLast ? one.slots : 1, engine->name,
-            isLast ? layoutOf(operand, row) : tile::LayoutAttr()));
+            isLast ? layoutOf(operand, rowOf(map, one)) : tile::LayoutAttr()));
       }
     SmallVector<int64_t> masked;
     for (unsigned d = 0; d != sizes.size(); ++d)
@@ -348,7 +466,26 @@ private:
     return tile::StrategyAttr::get(
         b.getContext(), unit->name, /*shape=*/{}, rows, columns, depth,
         /*group=*/{}, both, levels, hops, unit->accumulatorSpace,
-        /*promote=*/-1, masked, /*partials=*/"", b.getDictionaryAttr({}));
+        /*promote=*/-1, masked, /*partials=*/"", hints());
+  }
+
+  DictionaryAttr hints() {
+    Builder b(op.getContext());
+    if (!unit->fragment)
+      return b.getDictionaryAttr({});
+    auto pairs = [](const std::vector<FragmentStep> &steps) {
+      SmallVector<int64_t> all;
+      for (const FragmentStep &step : steps)
+        all.append({step.rows, step.columns});
+      return all;
+    };
+    auto fragment = tile::FragmentAttr::get(
+        b.getContext(), pairs(unit->fragment->registers),
+        pairs(unit->fragment->lanes), unit->fragment->inFlight);
+    NamedAttribute all[] = {
+        b.getNamedAttr("fragment", fragment),
+        b.getNamedAttr("raster", b.getI64IntegerAttr(rowsTogether))};
+    return b.getDictionaryAttr(all);
   }
 
   bool fits(tile::StrategyAttr strategy) {

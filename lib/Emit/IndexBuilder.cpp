@@ -318,12 +318,14 @@ Offset<fb::Kernel> IndexBuilder::kernel(exec::KernelOp kernel,
   if (std::optional<ArrayRef<int64_t>> threads = kernel.getBlock())
     block =
         b.CreateVector(std::vector<uint32_t>(threads->begin(), threads->end()));
+  uint64_t shared = own.sharedBytes.lookup(symbol);
   return fb::CreateKernel(
       b, b.CreateString(name), b.CreateString(symbol), executable + device,
       strings(nodes), flops ? size(flops) : size(0), size(kernelBytes(kernel)),
       own.codeBytes.lookup(symbol), *kernel.getScratchBytes(),
       kernel.getNumBindings(), kernel.getNumParameters(), cycles,
-      b.CreateString(bound.str()), block);
+      b.CreateString(bound.str()), block, /*cluster=*/0,
+      shared ? flatbuffers::Optional<uint64_t>(shared) : flatbuffers::nullopt);
 }
 
 /// Of several pieces, what none computes; views and commands are what one has.

@@ -68,6 +68,13 @@ template <typename Visitor, typename T> void visitFields(Visitor &v, T &x) {
     v.text("left", x.left);
     v.text("right", x.right);
     v.text("accumulator", x.accumulator);
+  } else if constexpr (std::is_same_v<Object, FragmentStep>) {
+    v.optional("rows", x.rows, int64_t(1), int64_t(0));
+    v.optional("columns", x.columns, int64_t(1), int64_t(0));
+  } else if constexpr (std::is_same_v<Object, Fragment>) {
+    v.list("registers", x.registers);
+    v.list("lanes", x.lanes);
+    v.optional("in_flight", x.inFlight, int64_t(1), int64_t(0));
   } else if constexpr (std::is_same_v<Object, MultiplyUnit>) {
     v.text("name", x.name);
     v.optionalText("scope", x.scope);
@@ -83,6 +90,7 @@ template <typename Visitor, typename T> void visitFields(Visitor &v, T &x) {
     v.texts("left_from", x.leftFrom);
     v.texts("right_from", x.rightFrom);
     v.optionalTexts("requires", x.requiredFeatures);
+    v.part("fragment", x.fragment);
     v.sources(x.sources);
   } else if constexpr (std::is_same_v<Object, CopyEngine>) {
     v.text("name", x.name);

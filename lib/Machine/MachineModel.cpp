@@ -76,6 +76,17 @@ int64_t MachineModel::countOf(std::string_view kind) const {
   return count;
 }
 
+int64_t MachineModel::groupsOf(const Scope &group) const {
+  int64_t count = 1;
+  for (const Scope &scope : scopes) {
+    if (scope.kind == "group")
+      count *= std::max<int64_t>(scope.count, 1);
+    if (&scope == &group)
+      break;
+  }
+  return count;
+}
+
 const Link *MachineModel::link(std::string_view to) const {
   for (const Link &link : links)
     if (link.to == to)

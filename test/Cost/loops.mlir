@@ -10,8 +10,8 @@
 
 // SM90: scf.forall (%{{.*}}, %{{.*}}) = ({{.*}}) step (128, 128)
 // SM90: scf.forall (%{{.*}}) = ({{.*}}) step (64)
-// SM90-DAG: tile.alloc : <3, 128x128xbf16, "shared", #tile.layout<swizzle [3, 3, 4]>>
-// SM90-DAG: tile.alloc : <3, 64x128xbf16, "shared", #tile.layout<swizzle [3, 3, 4]>>
+// SM90-DAG: tile.alloc : <3, 128x128xbf16, "shared", #tile.layout<block 64, swizzle [3, 3, 3]>>
+// SM90-DAG: tile.alloc : <3, 64x128xbf16, "shared", #tile.layout<block 64, swizzle [3, 3, 3]>>
 // SM90: tile.init {{.*}} to <64x128xf32>
 // SM90: scf.for %{{.*}} step %c128 iter_args
 // SM90: tile.copy {{.*}}engine = "tma"{{.*}}padded
@@ -40,13 +40,13 @@
 // CDNA: tile.drain{{.*}}clipped
 
 // OPENCL: scf.forall (%{{.*}}, %{{.*}}) = ({{.*}}) step (32, 128)
-// OPENCL-DAG: tile.alloc : <3, 8x128xbf16, "local", #tile.layout<pad [0, 2]>>
-// OPENCL-DAG: tile.alloc : <3, 32x8xbf16, "local", #tile.layout<pad [0, 2]>>
+// OPENCL-DAG: tile.alloc : <2, 32x128xbf16, "local", #tile.layout<pad [0, 2]>>
+// OPENCL-DAG: tile.alloc : <2, 32x32xbf16, "local", #tile.layout<pad [0, 2]>>
 // OPENCL: tile.init {{.*}} to <32x128xf32, groups = [group subgroup [4, 128{{\]\]}}>
-// OPENCL: scf.for %{{.*}} step %c8 iter_args
+// OPENCL: scf.for %{{.*}} step %c32 iter_args
 // OPENCL: tile.copy {{.*}}engine = "lanes"{{.*}}padded
 // OPENCL: tile.copy {{.*}}engine = "lanes"
-// OPENCL: tile.step {{.*}}reduced = array<i64: 8>
+// OPENCL: tile.step {{.*}}reduced = array<i64: 32>
 // OPENCL: tile.release
 // OPENCL: tile.release
 // OPENCL: tile.drain{{.*}}clipped

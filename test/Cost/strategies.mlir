@@ -13,8 +13,8 @@
 // SM90-SAME: {{ }}grid cluster [128, 128 | _]
 // SM90-SAME: {{ }}grid workgroup [64, 128 | _]
 // SM90-SAME: {{ }}loop [64, 128 | 128] order [2]
-// SM90-SAME: {{ }}a: ring shared at 2 slots 3 by tma #tile.layout<swizzle [3, 3, 4]>
-// SM90-SAME: {{ }}b: ring shared at 2 slots 3 by tma #tile.layout<swizzle [3, 3, 4]>
+// SM90-SAME: {{ }}a: ring shared at 2 slots 3 by tma #tile.layout<block 64, swizzle [3, 3, 3]>
+// SM90-SAME: {{ }}b: ring shared at 2 slots 3 by tma #tile.layout<block 64, swizzle [3, 3, 3]>
 // SM90-SAME: {{ }}acc registers
 // SM90-SAME: {{ }}masked [0]>
 
@@ -31,10 +31,10 @@
 
 // OPENCL: strategy = #tile.strategy<"lanes-f32" m [0] n [1] k [2],
 // OPENCL-SAME: {{ }}grid workgroup [32, 128 | _]
-// OPENCL-SAME: {{ }}loop [32, 128 | 8] order [2]
+// OPENCL-SAME: {{ }}loop [32, 128 | 32] order [2]
 // OPENCL-SAME: {{ }}group subgroup [4, 128 | _]
-// OPENCL-SAME: {{ }}a: ring local at 1 slots 3 by lanes #tile.layout<pad [0, 2]>
-// OPENCL-SAME: {{ }}b: ring local at 1 slots 3 by lanes #tile.layout<pad [0, 2]>
+// OPENCL-SAME: {{ }}a: ring local at 1 slots 2 by lanes #tile.layout<pad [0, 2]>
+// OPENCL-SAME: {{ }}b: ring local at 1 slots 2 by lanes #tile.layout<pad [0, 2]>
 // OPENCL-SAME: {{ }}acc registers
 // OPENCL-SAME: {{ }}masked [0]>
 

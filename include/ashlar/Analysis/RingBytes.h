@@ -8,6 +8,9 @@ namespace ashlar {
 
 /// Bytes at whose multiples buffers in the memory of a workgroup begin.
 inline constexpr int64_t sharedAlignment = 64;
+/// The same of slots with a swizzle or blocks, whose places in a row of 128
+/// bytes depend on which of 8 rows it is.
+inline constexpr int64_t swizzledAlignment = 1024;
 
 /// Slots of the rings that a contraction's operands are read from, with what
 /// their layouts leave free. Rings on the way there are registers.

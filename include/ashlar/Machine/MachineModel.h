@@ -94,6 +94,18 @@ struct ProductTypes {
 
 /// Adds an m x k box times a k x n box to an m x n accumulator in one step.
 /// Lanes are a unit with m = 1.
+/// How far one bit of a number moves an element of a fragment.
+struct FragmentStep {
+  int64_t rows = 0, columns = 0;
+};
+
+/// Which elements of a unit's m x n sums each thread of its scope holds:
+/// tile's FragmentAttr says what the lists mean.
+struct Fragment {
+  std::vector<FragmentStep> registers, lanes;
+  int64_t inFlight = 0; ///< steps that go on while the next one begins
+};
+
 struct MultiplyUnit {
   std::string name;
   std::string scope; ///< who issues a step; empty: a worker
@@ -108,6 +120,7 @@ struct MultiplyUnit {
   /// Where operands may lie: "vectors", the unit's own registers, a memory.
   std::vector<std::string> leftFrom, rightFrom;
   std::vector<std::string> requiredFeatures;
+  std::optional<Fragment> fragment; ///< none: a thread multiplies alone
   Sources sources;
 
   double flopsPerCycle() const { return 2.0 * m * n * k * stepsPerCycle; }
@@ -195,6 +208,8 @@ struct MachineModel {
   const Scope *scope(std::string_view name) const;
   /// How many of a kind are in one of the kind above; 0: there are none.
   int64_t countOf(std::string_view kind) const;
+  /// How many groups of a scope one worker has.
+  int64_t groupsOf(const Scope &group) const;
   const Link *link(std::string_view to) const;
   /// The fastest unit for these types, the first of equals; null: none.
   const MultiplyUnit *unit(const ProductTypes &product) const;

@@ -34,6 +34,8 @@ struct ProgramBinary {
   std::vector<std::string> requiredFeatures;
   std::string image;
   llvm::StringMap<uint64_t> codeBytes; ///< by kernel symbol
+  /// The same, of those whose workgroups share memory that a launch asks for.
+  llvm::StringMap<uint64_t> sharedBytes;
   /// By kernel symbol, of those that the target knows better than its model.
   llvm::StringMap<KernelPrediction> predictions;
   MachineModel machine;                  ///< what the kernels were made for

@@ -79,7 +79,7 @@ void ashlar::cpu::buildLoweringPipeline(OpPassManager &pm,
   function.addPass(createSCFToControlFlowPass());
   ConvertMathToLLVMPassOptions mathOptions;
   arith::ArithExpandOpsPassOptions expand;
-  expand.includeBf16 = true;
+  expand.includeBf16 = !options.convertsBf16;
   function.addPass(createConvertMathToLLVMPass(mathOptions));
   pm.addPass(createConvertMathToLibmPass());
   pm.nest<func::FuncOp>().addPass(arith::createArithExpandOpsPass(expand));

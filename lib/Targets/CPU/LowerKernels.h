@@ -8,10 +8,11 @@
 namespace ashlar::cpu {
 
 struct LoweringOptions {
-  bool approximate = true; ///< functions as polynomials, not calls of libm
-  bool library = true;     ///< libm is there for other functions
-  bool fma = true;         ///< the machine has fused multiply-add
-  bool convertsF16 = true; ///< it has instructions from f16 to f32 and back
+  bool approximate = true;   ///< functions as polynomials, not calls of libm
+  bool library = true;       ///< libm is there for other functions
+  bool fma = true;           ///< the machine has fused multiply-add
+  bool convertsF16 = true;   ///< it has instructions from f16 to f32 and back
+  bool convertsBf16 = false; ///< the back end rounds to bf16 by itself
   std::vector<std::string> features; ///< its instructions, LLVM's names
 };
 

@@ -56,7 +56,10 @@ std::string CUDATarget::whyNot(Operation *op) const {
 
 void CUDATarget::buildKernelPipeline(OpPassManager &program,
                                      const KernelOptions &options) const {
-  buildLanesPipeline(program, lanesOf(machine(), options.steps));
+  LanesOptions lanes = lanesOf(machine(), options.steps);
+  lanes.shuffles = true;
+  lanes.piece = lanes.vectorBytes;
+  buildLanesPipeline(program, lanes);
 }
 
 FailureOr<ProgramBinary> CUDATarget::emit(ModuleOp program,
@@ -64,6 +67,7 @@ FailureOr<ProgramBinary> CUDATarget::emit(ModuleOp program,
   initializeLLVM();
   cpu::LoweringOptions lowering;
   lowering.library = false;
+  lowering.convertsBf16 = true;
   auto lowered = cpu::lowerKernels(program, options.device, lowering,
                                    [](OpPassManager &pm) {
                                      pm.addPass(createShareVariablesPass());
@@ -73,27 +77,31 @@ FailureOr<ProgramBinary> CUDATarget::emit(ModuleOp program,
     return failure();
   auto &kernels = lowered->kernels;
   const WriteOptions write = {!options.plain, options.saveTemps};
-  std::vector<std::string> texts(kernels.size()), errors(kernels.size());
+  std::vector<CompiledKernel> compiled(kernels.size());
+  std::vector<std::string> errors(kernels.size());
   parallelFor(program.getContext(), 0, kernels.size(), [&](size_t i) {
-    auto text = compileKernel(kernels[i], machine(), write);
-    if (text)
-      texts[i] = std::move(*text);
+    auto code = compileKernel(kernels[i], machine(), write);
+    if (code)
+      compiled[i] = std::move(*code);
     else
-      errors[i] = llvm::toString(text.takeError());
+      errors[i] = llvm::toString(code.takeError());
   });
   ProgramBinary binary;
-  for (auto [kernel, text, error] : llvm::zip_equal(kernels, texts, errors)) {
+  for (auto [kernel, code, error] :
+       llvm::zip_equal(kernels, compiled, errors)) {
     if (!error.empty()) {
       if (options.refused)
         *options.refused = true;
       return emitError(kernel.module.getLoc()) << error;
     }
-    binary.codeBytes[kernel.symbol] = text.size();
+    binary.codeBytes[kernel.symbol] = code.text.size();
+    if (code.sharedBytes != 0)
+      binary.sharedBytes[kernel.symbol] = code.sharedBytes;
   }
   binary.format = machine().code.format;
   binary.deviceType = "cuda";
   binary.requiredFeatures = {machine().code.processor};
-  auto image = joinModules(texts, machine());
+  auto image = joinModules(compiled, machine());
   if (!image)
     return emitError(program.getLoc()) << llvm::toString(image.takeError());
   binary.image = std::move(*image);

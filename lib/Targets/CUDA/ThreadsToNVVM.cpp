@@ -1,33 +1,127 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "PtxWriter.h"
 #include "ashlar/Targets/CUDA/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
+using namespace ashlar;
+using namespace ashlar::cuda;
 
 namespace ashlar {
 #define GEN_PASS_DEF_THREADSTONVVMPASS
 #include "ashlar/Targets/CUDA/Passes.h.inc"
 } // namespace ashlar
 
+/// Steps of four warps read shared memory by another way than their threads.
+static bool isWarpgroups(tile::ThreadStepOp op) {
+  return cast<tile::AccType>(op.getType()).getFragment().getThreads() == 128;
+}
+
+static void translate(gpu::ThreadIdOp op) {
+  PtxWriter w(op);
+  Value id = NVVM::ThreadIdXOp::create(w.b, w.b.getI32Type());
+  op->getResult(0).replaceAllUsesWith(
+      arith::IndexCastOp::create(w.b, w.b.getIndexType(), id));
+  op.erase();
+}
+
+static LogicalResult translate(gpu::ShuffleOp op) {
+  Value read = op.getValid().use_empty() ? writeShuffle(op) : Value();
+  if (!read)
+    return op.emitOpError("expected a number of up to 64 bits that lanes whose "
+                          "numbers differ in some bits exchange");
+  op.getShuffleResult().replaceAllUsesWith(read);
+  op.erase();
+  return success();
+}
+
+static void translate(gpu::BarrierOp op) {
+  PtxWriter w(op);
+  NVVM::Barrier0Op::create(w.b);
+  op.erase();
+}
+
+static void translate(tile::ThreadCopyOp op) {
+  PtxWriter w(op);
+  SmallVector<Value> operands = {
+      w.sharedAddress(op.getTarget(), op.getPlace()),
+      w.globalAddress(op.getSource(), op.getIndices())};
+  std::string text = "cp.async.cg.shared.global [$0], [$1], 16", constraints = "r,l";
+  if (Value exists = op.getExists()) {
+    operands.push_back(
+        arith::SelectOp::create(w.b, exists, w.word(16), w.word(0)));
+    text += ", $2";
+    constraints += ",r";
+  }
+  w.write(text + ";", constraints, operands, {}, /*isOrdered=*/true);
+  op.erase();
+}
+
+static void translate(tile::ThreadCloseOp op) {
+  PtxWriter(op).write("cp.async.commit_group;", "", {}, {}, true);
+  op.erase();
+}
+
+static void translate(tile::ThreadWaitOp op, bool hasWarpgroups) {
+  PtxWriter w(op);
+  std::string pending = std::to_string(op.getPending()) + ";";
+  if (op.getSteps()) {
+    w.write("wgmma.wait_group.sync.aligned " + pending, "", {}, {}, true);
+  } else {
+    w.write("cp.async.wait_group " + pending, "", {}, {}, true);
+    if (hasWarpgroups)
+      w.write("fence.proxy.async.shared::cta;", "", {}, {}, true);
+  }
+  op.erase();
+}
+
+/// The values go through the wait, so that nothing reads them before.
+static void translate(tile::ThreadSettleOp op) {
+  PtxWriter w(op);
+  std::string constraints;
+  for (size_t i = 0; i != op.getValues().size(); ++i)
+    constraints += "=f,";
+  for (size_t i = 0; i != op.getValues().size(); ++i)
+    constraints += (i ? "," : "") + std::to_string(i);
+  SmallVector<Value> settled =
+      w.write("wgmma.wait_group.sync.aligned 0;", constraints, op.getValues(),
+              SmallVector<Type>(op.getValues().getTypes()), true);
+  op.replaceAllUsesWith(settled);
+  op.erase();
+}
+
 namespace {
 struct ThreadsToNVVM : ashlar::impl::ThreadsToNVVMPassBase<ThreadsToNVVM> {
   void runOnOperation() override {
-    getOperation().walk([](Operation *op) {
-      OpBuilder b(op);
-      Location at = op->getLoc();
-      if (isa<gpu::ThreadIdOp>(op)) {
-        Value id = NVVM::ThreadIdXOp::create(b, at, b.getI32Type());
-        op->getResult(0).replaceAllUsesWith(
-            arith::IndexCastOp::create(b, at, b.getIndexType(), id));
-      } else if (isa<gpu::BarrierOp>(op)) {
-        NVVM::Barrier0Op::create(b, at);
-      } else {
-        return;
-      }
-      op->erase();
+    bool hasWarpgroups = false;
+    SmallVector<Operation *> ops;
+    getOperation().walk([&](Operation *op) {
+      if (auto step = dyn_cast<tile::ThreadStepOp>(op))
+        hasWarpgroups |= isWarpgroups(step);
+      ops.push_back(op);
     });
+    for (Operation *op : ops)
+      llvm::TypeSwitch<Operation *>(op)
+          .Case<gpu::ThreadIdOp, gpu::BarrierOp, tile::ThreadCopyOp,
+                tile::ThreadCloseOp, tile::ThreadSettleOp>(
+              [](auto own) { translate(own); })
+          .Case([&](gpu::ShuffleOp own) {
+            if (failed(translate(own)))
+              signalPassFailure();
+          })
+          .Case([&](tile::ThreadWaitOp own) { translate(own, hasWarpgroups); })
+          .Case([](tile::ThreadStepOp own) {
+            if (isWarpgroups(own))
+              writeWarpgroupStep(own);
+            else
+              writeWarpStep(own);
+          });
+    getOperation().walk([](tile::SlotOfOp op) { op.erase(); });
   }
 };
 } // namespace

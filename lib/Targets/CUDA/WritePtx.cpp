@@ -32,6 +32,33 @@ static void nameApart(Module &module, StringRef symbol) {
     global.setName(symbol + "_" + Twine(number++));
 }
 
+/// More shared memory than code may declare is what a launch gives: an array
+/// without a size. How much that is.
+static uint64_t takeFromLaunch(Module &module) {
+  constexpr uint64_t mostDeclared = 48 << 10;
+  constexpr unsigned shared = 3; // PTX's state space, as LLVM numbers it
+  SmallVector<GlobalVariable *> all;
+  uint64_t bytes = 0;
+  for (GlobalVariable &global : module.globals())
+    if (global.getAddressSpace() == shared) {
+      bytes += module.getDataLayout().getTypeAllocSize(global.getValueType());
+      all.push_back(&global);
+    }
+  // Several have one packed memory each, in front of this.
+  if (bytes <= mostDeclared || all.size() != 1)
+    return 0;
+  GlobalVariable *own = all.front();
+  auto *given = new GlobalVariable(
+      module, ArrayType::get(Type::getInt8Ty(module.getContext()), 0),
+      /*isConstant=*/false, GlobalValue::ExternalLinkage,
+      /*Initializer=*/nullptr, "", own, GlobalValue::NotThreadLocal, shared);
+  given->takeName(own);
+  given->setAlignment(own->getAlign());
+  own->replaceAllUsesWith(given);
+  own->eraseFromParent();
+  return bytes;
+}
+
 /// What an instruction asks for that neither PTX has to the last bit (its
 /// sines, powers of two and the like are approximations) nor
 /// ashlar-approximate-math has written before.
@@ -82,7 +109,13 @@ static Error checkCalls(const Module &module) {
   return Error::success();
 }
 
-Expected<std::string>
+/// Loads and stores of neighbours the back end joins where it sees that their
+/// addresses differ by numbers and how the first of them is aligned.
+static constexpr char joiningPasses[] =
+    "function(infer-address-spaces,separate-const-offset-from-gep,slsr,"
+    "early-cse,infer-alignment),globaldce";
+
+Expected<CompiledKernel>
 ashlar::cuda::compileKernel(const cpu::LoweredKernels::Kernel &kernel,
                             const MachineModel &machine,
                             const WriteOptions &options) {
@@ -99,12 +132,13 @@ ashlar::cuda::compileKernel(const cpu::LoweredKernels::Kernel &kernel,
   setTarget(*module, **target);
   addEntry(*module, kernel);
   nameApart(*module, kernel.symbol);
+  uint64_t sharedBytes = takeFromLaunch(*module);
   saveText(options.saveTemps, kernel.symbol + ".ll", *module);
   HeldDiagnostics diagnostics(context);
   if (Error error = optimizeModule(
           *module, **target, options.optimize ? kernelPasses : plainPasses))
     return error;
-  if (Error error = optimizeModule(*module, **target, "globaldce"))
+  if (Error error = optimizeModule(*module, **target, joiningPasses))
     return error;
   if (Error error = diagnostics.take())
     return error;
@@ -114,7 +148,7 @@ ashlar::cuda::compileKernel(const cpu::LoweredKernels::Kernel &kernel,
   auto text = writeAssembly(*module, **target);
   if (!text)
     return text.takeError();
-  return std::string(text->data(), text->size());
+  return CompiledKernel{std::string(text->data(), text->size()), sharedBytes};
 }
 
 /// What stands in front of the code of any.
@@ -131,13 +165,14 @@ static Expected<std::string> emptyModule(const MachineModel &machine) {
   return std::string(text->data(), text->size());
 }
 
-Expected<std::string> ashlar::cuda::joinModules(ArrayRef<std::string> kernels,
-                                                const MachineModel &machine) {
+Expected<std::string>
+ashlar::cuda::joinModules(ArrayRef<CompiledKernel> kernels,
+                          const MachineModel &machine) {
   auto all = emptyModule(machine);
   if (!all)
     return all;
   // Version, target and size of addresses are the same in each.
-  for (StringRef kernel : kernels)
-    *all += kernel.split(".address_size 64\n").second;
+  for (const CompiledKernel &kernel : kernels)
+    *all += StringRef(kernel.text).split(".address_size 64\n").second;
   return all;
 }

@@ -17,15 +17,20 @@ struct WriteOptions {
   std::string saveTemps;
 };
 
-/// A kernel behind its entry, in a module of PTX of its own. Thread-safe for
-/// different modules. Where LLVM cannot go on, the process ends with 70, having
-/// named the nodes.
-llvm::Expected<std::string>
+/// Of a kernel, in a module of PTX of its own.
+struct CompiledKernel {
+  std::string text;
+  uint64_t sharedBytes = 0; ///< that its launch has to ask for
+};
+
+/// A kernel behind its entry. Thread-safe for different modules. Where LLVM
+/// cannot go on, the process ends with 70, having named the nodes.
+llvm::Expected<CompiledKernel>
 compileKernel(const cpu::LoweredKernels::Kernel &kernel,
               const MachineModel &machine, const WriteOptions &options);
 
 /// All of them in one module, which a program without kernels has as well.
-llvm::Expected<std::string> joinModules(llvm::ArrayRef<std::string> kernels,
+llvm::Expected<std::string> joinModules(llvm::ArrayRef<CompiledKernel> kernels,
                                         const MachineModel &machine);
 
 } // namespace ashlar::cuda

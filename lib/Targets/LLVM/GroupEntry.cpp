@@ -9,6 +9,11 @@ static constexpr unsigned global = 1;
 /// Of buffers and scratch, as the runtime promises.
 static constexpr uint64_t bufferAlignment = 64;
 
+static void alignTo(Argument &pointer) {
+  pointer.addAttr(Attribute::getWithAlignment(pointer.getContext(),
+                                              Align(bufferAlignment)));
+}
+
 static Function &hideBody(Module &module, StringRef symbol) {
   Function &body = *module.getFunction(symbol);
   body.setName(symbol + ".body");
@@ -16,8 +21,7 @@ static Function &hideBody(Module &module, StringRef symbol) {
   body.addFnAttr(Attribute::AlwaysInline);
   for (Argument &argument : body.args())
     if (argument.getType()->isPointerTy())
-      argument.addAttr(Attribute::getWithAlignment(module.getContext(),
-                                                   Align(bufferAlignment)));
+      alignTo(argument);
   return body;
 }
 
@@ -41,7 +45,15 @@ Function &ashlar::addGroupEntry(Module &module, StringRef symbol,
                                  GlobalValue::ExternalLinkage, symbol, module);
   entry->setCallingConv(how.convention);
   entry->addFnAttr(Attribute::NoUnwind);
+  // Inlined, the body loses what it knows of its own arguments.
+  for (unsigned i = 0; !how.hasOffsets && i != bindings; ++i)
+    entry->addParamAttr(i, Attribute::getWithAlignment(module.getContext(),
+                                                       Align(bufferAlignment)));
   b.SetInsertPoint(BasicBlock::Create(module.getContext(), "", entry));
+
+  // Inlining forgets what the body says of its own.
+  for (unsigned i = 0; i != bindings && !how.hasOffsets; ++i)
+    alignTo(*entry->getArg(i));
 
   auto addressOf = [&](Value *base, Value *offset) {
     return b.CreateAddrSpaceCast(offset ? b.CreatePtrAdd(base, offset) : base,

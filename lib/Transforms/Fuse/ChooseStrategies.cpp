@@ -556,6 +556,9 @@ struct ChooseStrategies
   bool chooseByLevels(tile::ContractOp op, const MachineModel &machine) {
     if (machine.scopes.empty())
       return false;
+    if (!op.getStrategyAttr() && machine.vectors.bytes != 0 &&
+        !hasNeighbours(op))
+      packRows(op);
     std::optional<LevelChoice> choice = chooseLevels(op, machine, openSizes);
     if (!choice) {
       remark::missed(op.getLoc(), about(op, "Strategy", "strategy"))
@@ -572,6 +575,15 @@ struct ChooseStrategies
           << " cycles, bound by "
           << remark::metric("Bound", choice->prediction.bound().str());
     return true;
+  }
+  /// Whether columns or terms of b lie side by side.
+  static bool hasNeighbours(tile::ContractOp op) {
+    AffineMap map = op.getBMap();
+    if (map.getNumResults() == 0 || op.getReduced().empty())
+      return true;
+    auto last = dyn_cast<AffineDimExpr>(map.getResults().back());
+    return last && (last.getPosition() + 1 == op.getParallel().size() ||
+                    last.getPosition() + 1 == map.getNumDims());
   }
   static std::string spell(const ProductTypes &types) {
     return types.left + " times " + types.right + " into " + types.accumulator;

@@ -30,7 +30,9 @@ static void formAccumulators(OpPassManager &bodies,
                              const LanesOptions &options) {
   bodies.addPass(createGeneralizeKernelsPass());
   TileGenericsPassOptions generics;
-  generics.elements = options.threads * options.groups * 4;
+  // Of elements of four bytes, a thread has two pieces.
+  generics.elements = options.threads * options.groups *
+                      (options.piece ? options.piece / 2 : 4);
   generics.whole = true;
   generics.memory = options.shared;
   bodies.addPass(createTileGenericsPass(generics));
@@ -43,6 +45,9 @@ LanesOptions ashlar::lanesOf(const MachineModel &machine, unsigned steps) {
     lanes.threads = threads;
     lanes.groups = machine.countOf("group");
     lanes.shared = machine.nearest().bytesOfPart();
+    for (const CopyEngine &engine : machine.copyEngines)
+      if (engine.asynchronous)
+        lanes.engines.push_back(engine.name);
   }
   return lanes;
 }
@@ -56,8 +61,13 @@ void ashlar::buildLanesPipeline(OpPassManager &program,
       formAccumulators(whole, options);
     whole.addPass(createExpandContractsPass());
     if (options.threads) {
-      program.addPass(
-          createDistributeLanesPass({options.threads, options.groups}));
+      OpPassManager &bodies = program.nest<func::FuncOp>();
+      PipelineCopiesPassOptions ahead;
+      ahead.engines.assign(options.engines.begin(), options.engines.end());
+      if (!options.engines.empty())
+        bodies.addPass(createPipelineCopiesPass(ahead));
+      program.addPass(createDistributeLanesPass(
+          {options.threads, options.groups, options.shuffles, options.piece}));
       program.nest<func::FuncOp>().addPass(
           createPackWorkgroupMemoryPass({options.shared}));
     }

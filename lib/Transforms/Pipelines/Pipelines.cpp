@@ -191,6 +191,12 @@ void ashlar::buildTilePipeline(
     TileKernelsPassOptions tiling;
     tiling.cacheBytes = options.machine.nearest().bytes;
     tiling.scratchBytes = options.scratchBytes;
+    // Several workgroups are at work on one processor at a time.
+    if (options.machine.countOf("lane") != 0) {
+      constexpr int64_t groupsOfWorker = 8;
+      tiling.cacheBytes = options.machine.nearest().bytesOfPart();
+      tiling.boxes = options.machine.workers.count * groupsOfWorker;
+    }
     kernel.addPass(createTileKernelsPass(tiling));
     kernel.addPass(createCanonicalizerPass());
     kernel.addPass(createCSEPass());

@@ -1,30 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Operations on accumulators as what one thread does of them.
-#include "ThreadWriter.h"
+#include "CopyWriter.h"
+#include "ThreadPattern.h"
+#include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Analysis/Divisors.h"
 #include "ashlar/Transforms/Tile/ConvertAccumulators.h"
 #include "ashlar/Transforms/Tile/Threads.h"
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace ashlar;
 using ashlar::simt::Share;
+using ashlar::simt::ThreadPattern;
 using ashlar::simt::ThreadWriter;
 
 namespace {
-template <typename Op> struct ThreadPattern : OpConversionPattern<Op> {
-  ThreadPattern(const TypeConverter &converter, MLIRContext *context,
-                const simt::Threads &threads)
-      : OpConversionPattern<Op>(converter, context), threads(threads) {}
-  Share shareOf(Value acc) const {
-    return Share(cast<tile::AccType>(acc.getType()), threads);
-  }
-  const simt::Threads &threads;
-};
-
 struct DistributeInit : ThreadPattern<tile::InitOp> {
   using ThreadPattern::ThreadPattern;
   LogicalResult
@@ -58,6 +52,8 @@ struct DistributeStep : ThreadPattern<tile::StepOp> {
   LogicalResult
   matchAndRewrite(tile::StepOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
+    if (op.getAcc().getType().getFragment())
+      return rewriteUnits(op, adaptor.getAcc(), rewriter);
     if (!op.isSynchronous())
       return rewriter.notifyMatchFailure(op, "rings are shared first");
     ThreadWriter w(op, rewriter);
@@ -73,6 +69,25 @@ struct DistributeStep : ThreadPattern<tile::StepOp> {
   }
 
 private:
+  /// A unit multiplies fragments, which the target knows.
+  LogicalResult rewriteUnits(tile::StepOp op, ValueRange sums,
+                             ConversionPatternRewriter &rewriter) const {
+    if (!op.getA().getDefiningOp<tile::SlotOfOp>() ||
+        !op.getB().getDefiningOp<tile::SlotOfOp>())
+      return rewriter.notifyMatchFailure(op, "a unit reads shared rings");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Share share = shareOf(op.getAcc());
+    auto step = tile::ThreadStepOp::create(
+        b, sums.getTypes(), share.laneNumber(b), share.begin(b), sums,
+        op.getA(), op.getAOffsets(), op.getB(), op.getBOffsets(),
+        op.getAcc().getType(), op.getReduced(), op.getAMap(), op.getBMap(),
+        op->hasAttr(simt::asynchronousAttrName));
+    rewriter.replaceOpWithMultiple(
+        op, SmallVector<SmallVector<Value>>{
+                SmallVector<Value>(step.getSums())});
+    return success();
+  }
+
   /// Loops over the reduced dims from that behind `terms` on.
   SmallVector<Value> sumOver(tile::StepOp op, ThreadWriter &w,
                              ArrayRef<SmallVector<Value>> points,
@@ -107,12 +122,26 @@ private:
   }
 };
 
+struct DistributeSettle : ThreadPattern<tile::SettleOp> {
+  using ThreadPattern::ThreadPattern;
+  LogicalResult
+  matchAndRewrite(tile::SettleOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    auto settled = tile::ThreadSettleOp::create(
+        rewriter, op.getLoc(), adaptor.getAcc().getTypes(), adaptor.getAcc());
+    rewriter.replaceOpWithMultiple(
+        op, SmallVector<SmallVector<Value>>{
+                SmallVector<Value>(settled.getResults())});
+    return success();
+  }
+};
+
 struct DistributeLoad : ThreadPattern<tile::LoadOp> {
   using ThreadPattern::ThreadPattern;
   LogicalResult
   matchAndRewrite(tile::LoadOp op, OneToNOpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    ThreadWriter w(op, rewriter);
+    ThreadWriter w(op, rewriter, op.getAcc().getType().getShape());
     Share share = shareOf(op.getAcc());
     SmallVector<Value> values;
     for (int64_t i = 0; i != share.count(); ++i) {
@@ -130,7 +159,7 @@ struct DistributeMap : ThreadPattern<tile::MapOp> {
   LogicalResult
   matchAndRewrite(tile::MapOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    ThreadWriter w(op, rewriter);
+    ThreadWriter w(op, rewriter, op.getAcc().getType().getShape());
     Share share = shareOf(op.getAcc());
     // What other threads have is exchanged first; the rest is at hand.
     SmallVector<Value> shared(op.getInputs().size());
@@ -164,61 +193,19 @@ struct DistributeMap : ThreadPattern<tile::MapOp> {
   }
 };
 
-struct DistributeReduce : ThreadPattern<tile::ReduceOp> {
-  using ThreadPattern::ThreadPattern;
-  LogicalResult
-  matchAndRewrite(tile::ReduceOp op, OneToNOpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    ThreadWriter w(op, rewriter);
-    tile::AccType from = op.getAcc().getType();
-    Share share = shareOf(op.getResult());
-    Value shared = w.exchange(adaptor.getAcc(), shareOf(op.getAcc()), from);
-    SmallVector<int64_t> sizes;
-    for (int64_t d : op.getDims())
-      sizes.push_back(from.getShape()[d]);
-    int64_t terms = 1;
-    for (int64_t size : sizes)
-      terms *= size;
-    SmallVector<Value> results;
-    for (int64_t i = 0; i != share.count(); ++i) {
-      SmallVector<Value> point = share.safePoint(w.b, i);
-      Value first = memref::LoadOp::create(w.b, shared, point);
-      auto loop = scf::ForOp::create(
-          w.b, arith::ConstantIndexOp::create(w.b, 1),
-          arith::ConstantIndexOp::create(w.b, terms),
-          arith::ConstantIndexOp::create(w.b, 1), ValueRange(first));
-      {
-        OpBuilder::InsertionGuard guard(w.b);
-        w.b.setInsertionPointToStart(loop.getBody());
-        SmallVector<OpFoldResult> basis;
-        for (int64_t size : sizes)
-          basis.push_back(w.b.getIndexAttr(size));
-        auto place = affine::AffineDelinearizeIndexOp::create(
-            w.b, loop.getInductionVar(), basis);
-        SmallVector<Value> at(point);
-        for (auto [d, index] : llvm::zip(op.getDims(), place.getResults()))
-          at[d] = index;
-        Value term = memref::LoadOp::create(w.b, shared, at);
-        scf::YieldOp::create(w.b, w.apply(op.getBody().front(),
-                                          {loop.getRegionIterArg(0), term}));
-      }
-      results.push_back(loop.getResult(0));
-    }
-    w.closeExchange();
-    rewriter.replaceOpWithMultiple(op, {results});
-    return success();
-  }
-};
-
 struct DistributeDrain : ThreadPattern<tile::DrainOp> {
   using ThreadPattern::ThreadPattern;
   LogicalResult
   matchAndRewrite(tile::DrainOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    ThreadWriter w(op, rewriter);
+    ThreadWriter w(op, rewriter, op.getAcc().getType().getShape());
     Share share = shareOf(op.getAcc());
     AffineMap target = op.getMap(op.getMaps().size() - 1);
+    // Neighbours are stored as one.
+    bool inPairs = share.hasPairs() && storesPairs(op, target);
     for (auto [i, sum] : llvm::enumerate(adaptor.getAcc())) {
+      if (inPairs && i % 2 != 0)
+        continue;
       SmallVector<Value> point = share.point(w.b, i);
       Value condition = share.exists(w.b, i);
       if (op.getClipped())
@@ -230,14 +217,58 @@ struct DistributeDrain : ThreadPattern<tile::DrainOp> {
             scf::IfOp::create(w.b, condition, /*withElseRegion=*/false);
         w.b.setInsertionPointToStart(&branch.getThenRegion().front());
       }
-      SmallVector<Value> arguments = {sum};
-      for (auto [j, operand] : llvm::enumerate(op.getEpilogue()))
-        arguments.push_back(w.load(operand, op.getMap(j), point));
-      memref::StoreOp::create(w.b, w.apply(op.getBody().front(), arguments),
-                              op.getTarget(), w.at(target, point));
+      Value first = valueAt(op, w, sum, point);
+      if (!inPairs) {
+        memref::StoreOp::create(w.b, first, op.getTarget(),
+                                w.at(target, point));
+        continue;
+      }
+      SmallVector<Value> place = w.at(target, point);
+      Value one = arith::ConstantIndexOp::create(w.b, 1);
+      point.back() = arith::AddIOp::create(w.b, point.back(), one);
+      Value second = valueAt(op, w, adaptor.getAcc()[i + 1], point);
+      Value pair = vector::FromElementsOp::create(
+          w.b, VectorType::get({2}, first.getType()),
+          ValueRange{first, second});
+      vector::StoreOp::create(w.b, pair, op.getTarget(), place,
+                              /*nontemporal=*/false,
+                              llvm::MaybeAlign(2 * elementBytes(first.getType())));
     }
     rewriter.eraseOp(op);
     return success();
+  }
+
+private:
+  static Value valueAt(tile::DrainOp op, ThreadWriter &w, Value sum,
+                       ValueRange point) {
+    SmallVector<Value> arguments = {sum};
+    for (auto [j, operand] : llvm::enumerate(op.getEpilogue()))
+      arguments.push_back(w.load(operand, op.getMap(j), point));
+    return w.apply(op.getBody().front(), arguments);
+  }
+
+  /// Whether two neighbours of the accumulator, from an even one on, are such
+  /// in memory, and both lie in it or neither.
+  static bool storesPairs(tile::DrainOp op, AffineMap map) {
+    auto type = cast<MemRefType>(op.getTarget().getType());
+    auto [strides, offset] = type.getStridesAndOffset();
+    unsigned last = map.getNumDims() - 1;
+    if (strides.empty() || strides.back() != 1 ||
+        map.getResults().back() != getAffineDimExpr(last, op.getContext()) ||
+        knownDivisorOfOffset(op.getTarget()) % 2 != 0)
+      return false;
+    for (auto [expr, stride] : llvm::zip(map.getResults().drop_back(), strides))
+      if (expr.isFunctionOfDim(last) || ShapedType::isDynamic(stride) ||
+          stride % 2 != 0)
+        return false;
+    if (!op.getClipped())
+      return true;
+    int64_t size = type.getShape().back();
+    auto view = op.getTarget().getDefiningOp<memref::SubViewOp>();
+    return !ShapedType::isDynamic(size)
+               ? size % 2 == 0
+               : view && view.getDroppedDims().none() &&
+                     knownDivisor(view.getMixedSizes().back()) % 2 == 0;
   }
 };
 } // namespace
@@ -254,7 +285,8 @@ LogicalResult ashlar::simt::distributeAccumulators(Operation *kernel,
       });
   RewritePatternSet patterns(context);
   patterns.add<DistributeInit, DistributeLoad, DistributeAdd, DistributeMap,
-               DistributeReduce, DistributeStep, DistributeDrain>(
+               DistributeSettle, DistributeStep, DistributeDrain>(
       converter, context, threads);
+  populateReductionPatterns(patterns, converter, threads);
   return convertAccumulators(kernel, converter, std::move(patterns));
 }

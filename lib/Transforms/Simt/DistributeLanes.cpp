@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Threads.h"
+#include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Transforms/Simt/Passes.h"
 #include "ashlar/Transforms/Tile/Threads.h"
@@ -20,26 +21,31 @@ namespace ashlar {
 #include "ashlar/Transforms/Simt/Passes.h.inc"
 } // namespace ashlar
 
-/// How many groups compute a kernel's accumulators together; 0: there are none.
-/// Where no groups are named, nobody but rings says so: `otherwise`.
-static int64_t countGroups(func::FuncOp kernel, int64_t otherwise) {
+/// How many threads compute a kernel's accumulators together; 0: there are none.
+/// A group has as many as a fragment says, otherwise `lanes`. Where no groups
+/// are named, nobody but rings says how many there are: `otherwise`.
+static int64_t countThreads(func::FuncOp kernel, int64_t lanes,
+                            int64_t otherwise) {
   bool hasRings =
       kernel.walk([](tile::AllocOp) { return WalkResult::interrupt(); })
           .wasInterrupted();
-  int64_t groups = 0;
+  int64_t threads = 0;
   kernel.walk([&](Operation *op) {
     for (Type type : op->getResultTypes()) {
       auto acc = dyn_cast<tile::AccType>(type);
       if (!acc)
         continue;
-      int64_t own = hasRings || !acc.getGroups().empty() ? 1 : otherwise;
+      tile::FragmentAttr fragment = acc.getFragment();
+      int64_t own = fragment || hasRings || !acc.getGroups().empty() ? 1
+                                                                     : otherwise;
+      own *= fragment ? fragment.getThreads() : lanes;
       for (tile::LevelAttr level : acc.getGroups())
         for (auto [size, part] : llvm::zip(acc.getShape(), level.getParallel()))
           own *= part == 0 ? 1 : llvm::divideCeil(size, part);
-      groups = std::max(groups, own);
+      threads = std::max(threads, own);
     }
   });
-  return groups;
+  return threads;
 }
 
 /// The memory that a view is of.
@@ -120,6 +126,21 @@ static void addBarriers(func::FuncOp kernel) {
   }
 }
 
+/// How many elements make a piece of so many bytes, of the narrowest type in
+/// memory that all threads of the device see.
+static int64_t elementsOfPiece(func::FuncOp kernel, int64_t bytes) {
+  int64_t narrowest = bytes;
+  kernel.walk([&](Operation *op) {
+    if (isa<tile::MapOp, tile::LoadOp, tile::DrainOp>(op))
+      for (Type type : op->getOperandTypes())
+        if (auto memory = dyn_cast<MemRefType>(type))
+          if (!memory.getMemorySpace())
+            narrowest =
+                std::min(narrowest, elementBytes(memory.getElementType()));
+  });
+  return std::max<int64_t>(bytes / std::max<int64_t>(narrowest, 1), 1);
+}
+
 /// Whether something beside the loop over parts touches memory; then one
 /// workgroup does all of the kernel.
 static bool isBesideParts(func::FuncOp kernel) {
@@ -171,16 +192,17 @@ struct DistributeLanes
                       : func::FuncOp();
       if (!body || !body->removeAttr(threadsAttrName))
         continue;
-      int64_t own = countGroups(body, groups);
-      if (own == 0)
+      int64_t count = countThreads(body, lanes, groups);
+      if (count == 0)
         continue;
       OpBuilder b(body.getBody());
       Value number =
           gpu::ThreadIdOp::create(b, body.getLoc(), gpu::Dimension::x);
-      simt::Threads threads{lanes, lanes * own, number};
+      simt::Threads threads{lanes, count, number, shuffles};
       if (failed(checkWhole(body)))
         return signalPassFailure();
       shareAllocations(body);
+      threads.piece = elementsOfPiece(body, pieceBytes);
       addBarriers(body);
       // Parts that follow each other use the same memory.
       if (isBesideParts(body))

@@ -39,12 +39,16 @@ struct PackWorkgroupMemory
     MemoryUses uses(getOperation());
     SmallVector<MemoryUse> packed;
     std::vector<planner::Buffer> buffers;
-    for (const MemoryUse &use : uses.all())
+    int64_t alignment = sharedAlignment;
+    for (MemoryUse use : uses.all())
       if (isWorkgroups(use.op)) {
         packed.push_back(use);
+        int64_t own = std::max<int64_t>(use.op.getAlignment().value_or(1),
+                                        sharedAlignment);
+        alignment = std::max(alignment, own);
         buffers.push_back({use.lower, use.upper,
                            int64_t(llvm::alignTo(use.bytes, sharedAlignment)),
-                           sharedAlignment});
+                           own});
       }
     planner::Plan plan = planner::planGreedily(buffers);
     if (bytes != 0 && plan.peak > bytes) {
@@ -68,7 +72,9 @@ struct PackWorkgroupMemory
     Value memory = memref::AllocOp::create(
         b, getOperation().getLoc(),
         MemRefType::get({plan.peak}, b.getI8Type(), MemRefLayoutAttrInterface(),
-                        space));
+                        space),
+        alignment > sharedAlignment ? b.getI64IntegerAttr(alignment)
+                                    : IntegerAttr());
     for (auto [i, use] : llvm::enumerate(packed)) {
       Location at = use.op.getLoc();
       b.setInsertionPoint(use.op);

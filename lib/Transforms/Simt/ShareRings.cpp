@@ -2,36 +2,213 @@
 //
 // Rings between threads that copy by themselves: memory of the workgroup, and
 // barriers between who writes it and who reads it.
-#include "ThreadWriter.h"
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "CopyWriter.h"
+#include "PendingCopies.h"
+#include "ashlar/Analysis/RingBytes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Transforms/Patterns.h"
+#include "mlir/Transforms/DialectConversion.h"
 
 using namespace mlir;
 using namespace ashlar;
+using ashlar::simt::CopyWriter;
 
 namespace {
+/// What stands for a ring: its memory, and which slot comes next, for which
+/// every thread counts for itself.
+struct Ring {
+  Value memory, next;
+  tile::RingType type;
+
+  /// Elements from the first of a slot to that of the next.
+  int64_t pitch() const {
+    tile::SlotType slot = type.getSlotType();
+    return slot.getLayout() ? slot.getLayout().getSize(slot.getShape())
+                            : ShapedType::getNumElements(slot.getShape());
+  }
+};
+
+/// What is known before slots become places.
+struct Plan {
+  llvm::DenseMap<Value, Ring> rings;
+  llvm::DenseMap<Operation *, std::shared_ptr<CopyWriter>> copies;
+  llvm::DenseMap<Operation *, Value> ringOf[2]; ///< of a step's a and b
+  llvm::DenseMap<Operation *, int64_t> pending; ///< of waits; none: no copies
+  llvm::SmallPtrSet<Operation *, 8> forSteps;   ///< waits for steps alone
+  llvm::DenseMap<Operation *, int64_t> steps;   ///< that may go on behind them
+  llvm::SmallPtrSet<Operation *, 8> meets;      ///< releases that are barriers
+  bool hasUnits = false;                        ///< that read slots themselves
+};
+
+template <typename Op> struct RingPattern : OpConversionPattern<Op> {
+  RingPattern(const TypeConverter &converter, MLIRContext *context,
+              const Plan &plan, const simt::Threads &threads)
+      : OpConversionPattern<Op>(converter, context), plan(plan),
+        threads(threads) {}
+  const Plan &plan;
+  const simt::Threads &threads;
+};
+
+struct ShareCopy : RingPattern<tile::CopyOp> {
+  using RingPattern::RingPattern;
+
+  LogicalResult
+  matchAndRewrite(tile::CopyOp op, OneToNOpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    const Ring &ring = plan.rings.find(op.getRing())->second;
+    Value place = takeSlot(b, ring);
+    plan.copies.lookup(op)->write(b, ring.memory, place);
+    rewriter.replaceOpWithMultiple(
+        op, SmallVector<SmallVector<Value>>{{place}, {}});
+    return success();
+  }
+
+  /// Where the next slot begins; and goes on to the one behind it.
+  static Value takeSlot(ImplicitLocOpBuilder &b, const Ring &ring) {
+    int64_t slots = ring.type.getSlots();
+    if (slots == 1)
+      return arith::ConstantIndexOp::create(b, 0);
+    auto number = [&](int64_t value) -> Value {
+      return arith::ConstantIntOp::create(b, value, 64);
+    };
+    Value now = memref::LoadOp::create(b, ring.next);
+    Value later = arith::AddIOp::create(b, now, number(1));
+    Value isEnd = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, later,
+                                        number(slots));
+    memref::StoreOp::create(
+        b, arith::SelectOp::create(b, isEnd, number(0), later), ring.next);
+    Value slot = arith::IndexCastOp::create(b, b.getIndexType(), now);
+    return arith::MulIOp::create(
+        b, slot, arith::ConstantIndexOp::create(b, ring.pitch()));
+  }
+};
+
+struct ShareWait : RingPattern<tile::WaitOp> {
+  using RingPattern::RingPattern;
+
+  LogicalResult
+  matchAndRewrite(tile::WaitOp op, OneToNOpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    if (plan.forSteps.contains(op)) {
+      tile::ThreadWaitOp::create(rewriter, op.getLoc(), plan.steps.lookup(op),
+                                 /*steps=*/true);
+    } else {
+      // A unit sees what threads have written once they have waited, too.
+      auto found = plan.pending.find(op);
+      if (found != plan.pending.end() || plan.hasUnits)
+        tile::ThreadWaitOp::create(
+            rewriter, op.getLoc(),
+            found != plan.pending.end() ? found->second : 0, /*steps=*/false);
+      gpu::BarrierOp::create(rewriter, op.getLoc());
+    }
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+/// With two slots, the next wait stands between the last read and the next
+/// write.
+struct ShareRelease : RingPattern<tile::ReleaseOp> {
+  using RingPattern::RingPattern;
+
+  LogicalResult
+  matchAndRewrite(tile::ReleaseOp op, OneToNOpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    if (plan.meets.contains(op))
+      gpu::BarrierOp::create(rewriter, op.getLoc());
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct ShareStep : RingPattern<tile::StepOp> {
+  using RingPattern::RingPattern;
+
+  LogicalResult
+  matchAndRewrite(tile::StepOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    SmallVector<Value> offsets[2] = {op.getAOffsets(), op.getBOffsets()};
+    bool isUnits = bool(op.getAcc().getType().getFragment());
+    auto operandOf = [&](unsigned i, Value before, ValueRange now) -> Value {
+      auto found = plan.ringOf[i].find(op);
+      if (found == plan.ringOf[i].end())
+        return before;
+      const Ring &ring = plan.rings.find(found->second)->second;
+      if (isUnits)
+        return tile::SlotOfOp::create(b, ring.type.getSlotType(), ring.memory,
+                                      now.front());
+      return viewOf(b, ring, now.front(), offsets[i]);
+    };
+    Value left = operandOf(0, op.getA(), adaptor.getA().front());
+    Value right = operandOf(1, op.getB(), adaptor.getB().front());
+    auto step = tile::StepOp::create(
+        b, op.getAcc().getType(), /*token=*/Type(), op.getAcc(), left,
+        offsets[0], right, offsets[1], op.getReduced(), op.getUnroll(),
+        op.getAMap(), op.getBMap(), op.getAUnsigned(), op.getBUnsigned(),
+        op.getGrouped(), op.getAhead());
+    if (!op.getToken()) {
+      rewriter.replaceOp(op, step.getResult());
+      return success();
+    }
+    step->setAttr(simt::asynchronousAttrName, b.getUnitAttr());
+    rewriter.replaceOpWithMultiple(
+        op, SmallVector<SmallVector<Value>>{{step.getResult()}, {}});
+    return success();
+  }
+
+  /// The slot as memory, from the offsets on, which are none afterwards.
+  static Value viewOf(ImplicitLocOpBuilder &b, const Ring &ring, Value place,
+                      SmallVectorImpl<Value> &offsets) {
+    tile::SlotType slot = ring.type.getSlotType();
+    SmallVector<int64_t> strides =
+        slot.getLayout() ? slot.getLayout().getStrides(slot.getShape())
+                         : slot.getView().getStridesAndOffset().first;
+    auto index = [&](int64_t value) -> Value {
+      return arith::ConstantIndexOp::create(b, value);
+    };
+    for (auto [offset, stride] : llvm::zip(offsets, strides))
+      place = arith::AddIOp::create(
+          b, place, arith::MulIOp::create(b, offset, index(stride)));
+    offsets.clear();
+    auto type = MemRefType::get(
+        slot.getShape(), slot.getElementType(),
+        StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic, strides),
+        cast<MemRefType>(ring.memory.getType()).getMemorySpace());
+    return memref::ReinterpretCastOp::create(
+        b, type, ring.memory, OpFoldResult(place),
+        getAsIndexOpFoldResult(b.getContext(), slot.getShape()),
+        getAsIndexOpFoldResult(b.getContext(), strides));
+  }
+};
+
 class RingSharer {
 public:
   RingSharer(Operation *kernel, const simt::Threads &threads)
-      : kernel(kernel), threads(threads),
-        b(kernel->getLoc(), kernel->getContext()) {}
+      : kernel(kernel), threads(threads) {}
 
   LogicalResult run() {
     dropWaits();
     SmallVector<tile::AllocOp> rings;
     kernel->walk([&](tile::AllocOp op) { rings.push_back(op); });
+    if (rings.empty() && !kernel->walk([](tile::WaitOp) {
+                                   return WalkResult::interrupt();
+                                 }).wasInterrupted())
+      return success();
     for (tile::AllocOp ring : rings)
-      if (failed(share(ring)))
+      if (failed(makeMemory(ring)))
         return failure();
-    kernel->walk([&](tile::WaitOp op) {
-      b.setInsertionPoint(op);
-      gpu::BarrierOp::create(b, op.getLoc());
-      op.erase();
-    });
+    settleSteps();
+    planReleases();
+    if (failed(planSteps()) || failed(planWaits()) || failed(convert()))
+      return failure();
+    for (tile::AllocOp ring : rings)
+      ring.erase();
     return success();
   }
 
@@ -43,7 +220,9 @@ private:
     kernel->walk([&](tile::WaitOp op) { all.push_back(op); });
     for (tile::WaitOp wait : all)
       for (Operation *op = wait->getNextNode(); op; op = op->getNextNode()) {
-        if (isa<tile::WaitOp>(op)) {
+        auto next = dyn_cast<tile::WaitOp>(op);
+        if (next && simt::isForSteps(next) == simt::isForSteps(wait)) {
+          next.getTokensMutable().append(wait.getTokens());
           wait.erase();
           break;
         }
@@ -53,155 +232,156 @@ private:
       }
   }
 
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(b, value);
-  }
-
-  Value number(int64_t value) {
-    return arith::ConstantIntOp::create(b, value, 64);
-  }
-
-  LogicalResult share(tile::AllocOp ring) {
-    tile::RingType type = ring.getType();
-    tile::SlotType slot = type.getSlotType();
-    MemRefType view = slot.getView();
-    if (!view)
-      return ring.emitOpError("expected slots without a swizzle, for threads "
-                              "that copy by themselves, found ")
-             << type;
-    int64_t elements = slot.getLayout()
-                           ? slot.getLayout().getSize(slot.getShape())
-                           : view.getNumElements();
-    Attribute space = b.getI64IntegerAttr(simt::workgroupSpace);
-    b.setInsertionPoint(ring);
-    Value memory = memref::AllocOp::create(
-        b, MemRefType::get({type.getSlots() * elements}, type.getElementType(),
-                           MemRefLayoutAttrInterface(), space));
-    // Which slot comes next: every thread counts for itself.
-    Value next =
-        memref::AllocOp::create(b, MemRefType::get({}, b.getI64Type()));
-    memref::StoreOp::create(b, number(0), next);
-
-    for (Operation *user : llvm::make_early_inc_range(ring->getUsers())) {
+  LogicalResult makeMemory(tile::AllocOp op) {
+    ImplicitLocOpBuilder b(op.getLoc(), op);
+    Ring ring = {Value(), Value(), op.getType()};
+    tile::SlotType slot = ring.type.getSlotType();
+    for (Operation *user : op->getUsers()) {
       auto copy = dyn_cast<tile::CopyOp>(user);
       if (!copy || !isa<MemRefType>(copy.getSource().getType()))
         return user->emitOpError("expected copies from memory in the threads' "
                                  "own order: no roles, and no second ring");
-      b.setInsertionPoint(copy);
-      b.setLoc(copy.getLoc());
-      Value place = takeSlot(next, type.getSlots(), elements);
-      SmallVector<int64_t> strides =
-          slot.getLayout() ? slot.getLayout().getStrides(slot.getShape())
-                           : cast<MemRefType>(view).getStridesAndOffset().first;
-      auto strided = MemRefType::get(
-          slot.getShape(), slot.getElementType(),
-          StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic, strides),
-          space);
-      SmallVector<OpFoldResult> sizes, steps;
-      for (auto [size, stride] : llvm::zip(slot.getShape(), strides)) {
-        sizes.push_back(b.getIndexAttr(size));
-        steps.push_back(b.getIndexAttr(stride));
-      }
-      Value box = memref::ReinterpretCastOp::create(
-          b, strided, memory, OpFoldResult(place), sizes, steps);
-      fill(copy, box);
-      if (failed(replaceSlot(copy, box, type.getSlots())))
-        return failure();
     }
-    ring.erase();
+    IntegerAttr alignment;
+    if (slot.getLayout() && !slot.getLayout().isStrided())
+      alignment = b.getI64IntegerAttr(swizzledAlignment);
+    ring.memory = memref::AllocOp::create(
+        b,
+        MemRefType::get({ring.type.getSlots() * ring.pitch()},
+                        slot.getElementType(), MemRefLayoutAttrInterface(),
+                        b.getI64IntegerAttr(simt::workgroupSpace)),
+        alignment);
+    ring.next = memref::AllocOp::create(b, MemRefType::get({}, b.getI64Type()));
+    memref::StoreOp::create(b, arith::ConstantIntOp::create(b, 0, 64),
+                            ring.next);
+    plan.rings[op] = ring;
     return success();
   }
 
-  /// Where the next slot begins; and goes on to the one behind it.
-  Value takeSlot(Value next, int64_t slots, int64_t elements) {
-    if (slots == 1)
-      return index(0);
-    Value now = memref::LoadOp::create(b, next);
-    Value later = arith::AddIOp::create(b, now, number(1));
-    Value isEnd = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, later,
-                                        number(slots));
-    memref::StoreOp::create(
-        b, arith::SelectOp::create(b, isEnd, number(0), later), next);
-    Value slot = arith::IndexCastOp::create(b, b.getIndexType(), now);
-    return arith::MulIOp::create(b, slot, index(elements));
-  }
-
-  /// All threads side by side, each every so many-th element.
-  void fill(tile::CopyOp copy, Value box) {
-    OpBuilder::InsertionGuard guard(b);
-    ArrayRef<int64_t> shape = copy.getSlot().getType().getShape();
-    int64_t elements = 1;
-    for (int64_t size : shape)
-      elements *= size;
-    auto loop = scf::ForOp::create(b, threads.number, index(elements),
-                                   index(threads.count));
-    b.setInsertionPointToStart(loop.getBody());
-    SmallVector<OpFoldResult> basis;
-    for (int64_t size : shape)
-      basis.push_back(b.getIndexAttr(size));
-    auto point = affine::AffineDelinearizeIndexOp::create(
-        b, loop.getInductionVar(), basis);
-    simt::ThreadWriter w(copy, b);
-    Value element = w.load(copy.getSource(), copy.getMap(), point.getResults(),
-                           copy.getPadded());
-    memref::StoreOp::create(b, element, box, point.getResults());
-  }
-
-  /// The slot from an element on.
-  Value movedBy(Value box, ValueRange offsets) {
-    auto type = cast<MemRefType>(box.getType());
-    auto metadata = memref::ExtractStridedMetadataOp::create(b, box);
-    auto [strides, unknown] = type.getStridesAndOffset();
-    Value place = metadata.getOffset();
-    SmallVector<OpFoldResult> sizes, steps;
-    for (auto [size, stride, offset] :
-         llvm::zip(type.getShape(), strides, offsets)) {
-      place = arith::AddIOp::create(
-          b, place, arith::MulIOp::create(b, offset, index(stride)));
-      sizes.push_back(b.getIndexAttr(size));
-      steps.push_back(b.getIndexAttr(stride));
-    }
-    return memref::ReinterpretCastOp::create(b, type, metadata.getBaseBuffer(),
-                                             OpFoldResult(place), sizes, steps);
-  }
-
-  LogicalResult replaceSlot(tile::CopyOp copy, Value box, int64_t slots) {
-    for (Operation *user :
-         llvm::make_early_inc_range(copy.getSlot().getUsers())) {
-      if (auto release = dyn_cast<tile::ReleaseOp>(user)) {
-        b.setInsertionPoint(release);
-        if (slots == 1)
-          gpu::BarrierOp::create(b, release.getLoc());
-        release.erase();
+  /// What is read of sums behind the wait for their last steps is read from
+  /// what that wait gives.
+  void settleSteps() {
+    SmallVector<tile::WaitOp> waits;
+    kernel->walk([&](tile::WaitOp op) {
+      if (simt::isForSteps(op))
+        waits.push_back(op);
+    });
+    for (tile::WaitOp wait : waits) {
+      auto isBehind = [&](OpOperand &use) {
+        Operation *user =
+            wait->getBlock()->findAncestorOpInBlock(*use.getOwner());
+        return user && wait->isBeforeInBlock(user);
+      };
+      llvm::SetVector<Value> sums;
+      for (Value token : wait.getTokens())
+        if (auto result = dyn_cast<OpResult>(token))
+          for (Value other : result.getOwner()->getResults())
+            if (isa<tile::AccType>(other.getType()) &&
+                llvm::any_of(other.getUses(), isBehind))
+              sums.insert(other);
+      // Nobody but steps in front of it has them.
+      if (sums.empty())
         continue;
+      OpBuilder b(wait->getContext());
+      b.setInsertionPointAfter(wait);
+      for (Value sum : sums) {
+        auto settled = tile::SettleOp::create(
+            b, wait.getLoc(), sum.getType(), sum);
+        sum.replaceUsesWithIf(settled.getResult(), [&](OpOperand &use) {
+          return use.getOwner() != settled && isBehind(use);
+        });
       }
-      auto step = dyn_cast<tile::StepOp>(user);
-      if (!step || step.getToken())
-        return user->emitOpError("expected steps that end where they stand, "
-                                 "for threads that copy by themselves");
-      b.setInsertionPoint(step);
-      if (step.getA() == copy.getSlot() && !step.getAOffsets().empty()) {
-        step.getAMutable().assign(movedBy(box, step.getAOffsets()));
-        step.getAOffsetsMutable().clear();
-      }
-      if (step.getB() == copy.getSlot() && !step.getBOffsets().empty()) {
-        step.getBMutable().assign(movedBy(box, step.getBOffsets()));
-        step.getBOffsetsMutable().clear();
-      }
+      wait.erase();
     }
-    copy.getSlot().replaceAllUsesWith(box);
-    for (Operation *user :
-         llvm::make_early_inc_range(copy.getToken().getUsers())) {
-      auto wait = cast<tile::WaitOp>(user);
-      wait.getTokensMutable().clear();
-    }
-    copy.erase();
-    return success();
+  }
+
+  /// The rings that steps read; threads that multiply by themselves read by
+  /// strides, and are done when they go on.
+  LogicalResult planSteps() {
+    auto walked = kernel->walk([&](tile::StepOp op) -> WalkResult {
+      bool isUnits = bool(op.getAcc().getType().getFragment());
+      plan.hasUnits |= isUnits;
+      if (op.getToken() && !isUnits)
+        return op.emitOpError("expected steps that end where they stand, for "
+                              "threads that copy by themselves");
+      for (auto [i, operand] : llvm::enumerate(ValueRange{op.getA(), op.getB()})) {
+        auto slot = dyn_cast<tile::SlotType>(operand.getType());
+        if (!slot)
+          continue;
+        if (!isUnits && !slot.getView())
+          return op.emitOpError("expected slots without a swizzle, for threads "
+                                "that read by themselves, found ")
+                 << slot;
+        TypedValue<tile::RingType> ring = simt::ringOf(operand);
+        if (!ring)
+          return op.emitOpError("expected slots of one ring each");
+        plan.ringOf[i][op] = ring;
+      }
+      return WalkResult::advance();
+    });
+    return failure(walked.wasInterrupted());
+  }
+
+  void planReleases() {
+    kernel->walk([&](tile::ReleaseOp op) {
+      TypedValue<tile::RingType> ring = simt::ringOf(op.getSlot());
+      if (!ring || ring.getType().getSlots() == 1)
+        plan.meets.insert(op);
+    });
+  }
+
+  LogicalResult planWaits() {
+    // Loops that are not changed yet say what divides a place.
+    kernel->walk([&](tile::CopyOp copy) {
+      plan.copies[copy] = std::make_shared<CopyWriter>(copy, threads);
+    });
+    auto isAsynchronous = [&](tile::CopyOp copy) {
+      return plan.copies.lookup(copy)->isAsynchronous();
+    };
+    auto walked = kernel->walk([&](tile::WaitOp op) -> WalkResult {
+      if (simt::isForSteps(op)) {
+        plan.forSteps.insert(op);
+        plan.steps[op] = simt::stepsBehind(op);
+      } else if (std::optional<int64_t> pending =
+                     simt::copiesBehind(op, isAsynchronous)) {
+        plan.pending[op] = *pending;
+      }
+      return WalkResult::advance();
+    });
+    return failure(walked.wasInterrupted());
+  }
+
+  LogicalResult convert() {
+    MLIRContext *context = kernel->getContext();
+    TypeConverter converter;
+    converter.addConversion([](Type type) { return type; });
+    converter.addConversion([](tile::SlotType type) -> Type {
+      return IndexType::get(type.getContext());
+    });
+    converter.addConversion([](tile::TokenType, SmallVectorImpl<Type> &) {
+      return success();
+    });
+    RewritePatternSet patterns(context);
+    patterns.add<ShareCopy, ShareWait, ShareRelease, ShareStep>(
+        converter, context, plan, threads);
+    ConversionTarget target(*context);
+    target.addIllegalOp<tile::CopyOp, tile::WaitOp, tile::ReleaseOp>();
+    target.addDynamicallyLegalOp<tile::StepOp>([](tile::StepOp op) {
+      auto isPlace = [](Value operand) {
+        return isa<MemRefType>(operand.getType()) ||
+               operand.getDefiningOp<tile::SlotOfOp>();
+      };
+      return !op.getToken() && isPlace(op.getA()) && isPlace(op.getB());
+    });
+    target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,
+                                                         target);
+    return applyPartialConversion(kernel, target, std::move(patterns));
   }
 
   Operation *kernel;
   const simt::Threads &threads;
-  ImplicitLocOpBuilder b;
+  Plan plan;
 };
 } // namespace
 

@@ -20,9 +20,22 @@ SmallVector<Value> ThreadWriter::at(AffineMap map, ValueRange point) {
   return place;
 }
 
+bool ThreadWriter::isAlwaysInside(AffineExpr place, int64_t end) const {
+  if (ShapedType::isDynamic(end))
+    return false;
+  if (auto constant = dyn_cast<AffineConstantExpr>(place))
+    return constant.getValue() >= 0 && constant.getValue() < end;
+  auto dim = dyn_cast<AffineDimExpr>(place);
+  return dim && dim.getPosition() < shape.size() &&
+         shape[dim.getPosition()] <= end;
+}
+
 Value ThreadWriter::isInside(Value memory, AffineMap map, ValueRange point) {
+  ArrayRef<int64_t> ends = cast<MemRefType>(memory.getType()).getShape();
   Value inside;
   for (auto [d, place] : llvm::enumerate(at(map, point))) {
+    if (isAlwaysInside(map.getResult(d), ends[d]))
+      continue;
     Value end = memref::DimOp::create(b, memory, d);
     Value one = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, place, end);
     inside = inside ? arith::AndIOp::create(b, inside, one) : one;

@@ -9,16 +9,18 @@ namespace ashlar::simt {
 /// What one thread does at points of an accumulator: loads, products, bodies.
 class ThreadWriter {
 public:
-  ThreadWriter(mlir::Operation *op, mlir::OpBuilder &builder)
-      : b(op->getLoc(), builder) {}
+  /// At points of an accumulator of that shape; without one, of any.
+  ThreadWriter(mlir::Operation *op, mlir::OpBuilder &builder,
+               llvm::ArrayRef<int64_t> shape = {})
+      : b(op->getLoc(), builder), shape(shape) {}
 
   llvm::SmallVector<mlir::Value> at(mlir::AffineMap map,
                                     mlir::ValueRange point);
   /// With `padded`, zero where the place lies behind the memory's end.
   mlir::Value load(mlir::Value memory, mlir::AffineMap map,
                    mlir::ValueRange point, bool padded = false);
-  /// Whether the place of a point lies in front of the memory's end; null: it
-  /// has no dims.
+  /// Whether the place of a point lies in front of the memory's end; null: all
+  /// do.
   mlir::Value isInside(mlir::Value memory, mlir::AffineMap map,
                        mlir::ValueRange point);
   /// Both conditions, either of which may be null: it holds.
@@ -37,6 +39,11 @@ public:
   void closeExchange();
 
   mlir::ImplicitLocOpBuilder b;
+
+private:
+  bool isAlwaysInside(mlir::AffineExpr place, int64_t end) const;
+
+  llvm::ArrayRef<int64_t> shape;
 };
 
 } // namespace ashlar::simt

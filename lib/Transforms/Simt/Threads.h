@@ -16,6 +16,10 @@ struct Threads {
   int64_t lanes;      ///< of one group
   int64_t count;      ///< of all groups
   mlir::Value number; ///< of this one, from 0 on
+  /// Whether lanes of a group can read each other's values.
+  bool shuffles = false;
+  /// Elements side by side that a thread should have, a power of two.
+  int64_t piece = 1;
 };
 
 /// Turns rings, copies, waits and releases into memory of the workgroup, loops

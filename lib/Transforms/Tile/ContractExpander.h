@@ -8,6 +8,7 @@
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace ashlar {
@@ -60,6 +61,9 @@ private:
   /// Calls `emit` for the parts of all workers of this program.
   void emitWorkers(llvm::function_ref<void()> emit);
   void emitGrid(tile::LevelAttr level);
+  /// Other places for the same tiles of a grid, in which neighbours share both
+  /// operands.
+  void raster(mlir::scf::ForallOp grid, llvm::SmallVectorImpl<Value> &places);
   void emitPad();
   /// Inside of `depth` of the loops.
   void emitLoops(unsigned depth);

@@ -29,8 +29,8 @@ LogicalResult ashlar::convertAccumulators(Operation *root,
                                           RewritePatternSet patterns) {
   ConversionTarget target(*root->getContext());
   target.addDynamicallyLegalOp<tile::InitOp, tile::LoadOp, tile::AddOp,
-                               tile::MapOp, tile::ReduceOp, tile::StepOp,
-                               tile::DrainOp>(
+                               tile::MapOp, tile::ReduceOp, tile::SettleOp,
+                               tile::StepOp, tile::DrainOp>(
       [&](Operation *op) { return converter.isLegal(op); });
   target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
   scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,

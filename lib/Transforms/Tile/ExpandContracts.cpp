@@ -150,6 +150,49 @@ void ContractExpander::emitWorkers(llvm::function_ref<void()> emit) {
   emit();
 }
 
+/// Bands of rows of tiles: in each, its rows follow each other in a column, and
+/// then the columns.
+void ContractExpander::raster(scf::ForallOp grid,
+                              llvm::SmallVectorImpl<Value> &places) {
+  size_t last = places.size() - 1;
+  auto countOf = [&](size_t i) {
+    return affine::makeComposedFoldedAffineApply(
+        b, b.getLoc(),
+        (b.getAffineSymbolExpr(1) - b.getAffineSymbolExpr(0))
+            .ceilDiv(*getConstantIntValue(grid.getMixedStep()[i])),
+        {grid.getMixedLowerBound()[i], grid.getMixedUpperBound()[i]});
+  };
+  auto numberOf = [&](size_t i) {
+    return affine::makeComposedFoldedAffineApply(
+        b, b.getLoc(),
+        (b.getAffineDimExpr(0) - b.getAffineSymbolExpr(0))
+            .floorDiv(*getConstantIntValue(grid.getMixedStep()[i])),
+        {places[i], grid.getMixedLowerBound()[i]});
+  };
+  Value rows = valueOf(countOf(last - 1)), columns = valueOf(countOf(last));
+  Value number = arith::AddIOp::create(
+      b, arith::MulIOp::create(b, valueOf(numberOf(last - 1)), columns),
+      valueOf(numberOf(last)));
+  Value high = index(strategy.getRaster());
+  Value perBand = arith::MulIOp::create(b, high, columns);
+  Value first = arith::MulIOp::create(
+      b, arith::DivUIOp::create(b, number, perBand), high);
+  Value inside = arith::RemUIOp::create(b, number, perBand);
+  // The last band may be lower.
+  Value own = arith::MinUIOp::create(b, high,
+                                     arith::SubIOp::create(b, rows, first));
+  Value row = arith::AddIOp::create(b, first,
+                                    arith::RemUIOp::create(b, inside, own));
+  Value column = arith::DivUIOp::create(b, inside, own);
+  for (auto [i, tile] : {std::pair(last - 1, row), std::pair(last, column)}) {
+    AffineExpr place = b.getAffineDimExpr(0) *
+                           *getConstantIntValue(grid.getMixedStep()[i]) +
+                       b.getAffineSymbolExpr(0);
+    places[i] = valueOf(affine::makeComposedFoldedAffineApply(
+        b, b.getLoc(), place, {tile, grid.getMixedLowerBound()[i]}));
+  }
+}
+
 void ContractExpander::emitGrid(tile::LevelAttr level) {
   SmallVector<OpFoldResult> from, to, step;
   SmallVector<unsigned> cut;
@@ -176,7 +219,10 @@ void ContractExpander::emitGrid(tile::LevelAttr level) {
   front = nullptr;
   worker = forall.getBody();
   llvm::append_range(workers, forall.getInductionVars());
-  for (auto [d, iv] : llvm::zip(cut, forall.getInductionVars())) {
+  llvm::SmallVector<Value> places(forall.getInductionVars());
+  if (strategy.getRaster() > 1 && cut.size() >= 2)
+    raster(forall, places);
+  for (auto [d, iv] : llvm::zip(cut, places)) {
     int64_t tile = level.getTile(d);
     at[d] = iv;
     AffineExpr start = b.getAffineDimExpr(0);

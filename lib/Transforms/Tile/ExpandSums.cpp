@@ -33,7 +33,8 @@ tile::AccType ContractExpander::accumulatorOf(ArrayRef<unsigned> dims) {
                                           /*reduced=*/{}, /*order=*/{}));
   }
   return tile::AccType::get(b.getContext(), shape, op.getAccumulatorType(),
-                            strategy.getShape().take_front(2), groups);
+                            strategy.getShape().take_front(2), groups,
+                            strategy.getFragment());
 }
 
 Value ContractExpander::zeros(tile::AccType type) {

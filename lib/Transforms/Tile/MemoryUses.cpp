@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Transforms/Tile/MemoryUses.h"
 #include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Transforms/Tile/KernelSizes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
@@ -77,7 +78,7 @@ int64_t MemoryUses::lastUse(memref::AllocOp op) const {
       Operation *outer = home->findAncestorOpInBlock(*user);
       last = std::max(last, times.lookup(outer).second);
       for (Value result : user->getResults())
-        if (isa<MemRefType>(result.getType()))
+        if (isa<MemRefType, tile::SlotType>(result.getType()))
           memories.push_back(result);
     }
   return last + 1;

@@ -3,6 +3,7 @@
 // Lets steps go on while later ones begin: what they read is given back some
 // iterations later.
 #include "CopiesAhead.h"
+#include "StepsBehind.h"
 #include "ashlar/Transforms/Tile/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -38,50 +39,21 @@ namespace {
 class StepScheduler {
 public:
   StepScheduler(scf::ForOp loop, int64_t inFlight)
-      : loop(loop), inFlight(inFlight) {
-    llvm::append_range(steps, loop.getBody()->getOps<tile::StepOp>());
-    llvm::append_range(releases, loop.getBody()->getOps<tile::ReleaseOp>());
-  }
+      : loop(loop), inFlight(inFlight) {}
 
-  bool hasSteps() const { return !steps.empty(); }
+  bool hasSteps() { return !loop.getBody()->getOps<tile::StepOp>().empty(); }
 
   /// Empty: they may go on.
   std::string whyNot() {
-    for (tile::StepOp step : steps) {
-      if (step.getToken())
-        return "it has a token already";
-      for (Operation *user : step.getResult().getUsers())
-        if (!isa<scf::YieldOp>(user) && !isStepOn(user, step.getResult()))
-          return "its sums are used in the same iteration";
-      for (Value operand : {step.getA(), step.getB()})
-        if (isWritten(operand))
-          return "what it reads changes in the same loop";
-    }
+    if (std::string why = whyNotBehind(loop); !why.empty())
+      return why;
     if (tripsOf(loop) <= inFlight)
       return "the loop goes round no more often than steps may be in flight";
     return whyNoSlots();
   }
 
   void run() {
-    OpBuilder b(loop);
-    SmallVector<Value> tokens;
-    for (tile::StepOp step : steps) {
-      b.setInsertionPoint(step);
-      SmallVector<Type> types = {step.getResult().getType(),
-                                 tile::TokenType::get(b.getContext())};
-      auto begun = tile::StepOp::create(b, step.getLoc(), types,
-                                        step->getOperands(), step->getAttrs());
-      step.getResult().replaceAllUsesWith(begun.getResult());
-      step.erase();
-      tokens.push_back(begun.getToken());
-    }
-    b.setInsertionPoint(loop.getBody()->getTerminator());
-    SetVector<Operation *> later;
-    later.insert(tile::WaitOp::create(b, loop.getLoc(), tokens));
-    for (tile::ReleaseOp release : releases) {
-      release->moveBefore(loop.getBody()->getTerminator());
-      later.insert(release);
-    }
+    SmallVector<Operation *> later = beginSteps(loop);
     scf::PipeliningOption options;
     options.getScheduleFn =
         [&](scf::ForOp own,
@@ -90,7 +62,7 @@ public:
             return;
           for (bool isLater : {false, true})
             for (Operation &op : own.getBody()->without_terminator())
-              if (later.contains(&op) == isLater)
+              if (llvm::is_contained(later, &op) == isLater)
                 all.emplace_back(&op, isLater ? unsigned(inFlight) : 0);
         };
     IRRewriter rewriter(loop.getContext());
@@ -99,23 +71,6 @@ public:
   }
 
 private:
-  static bool isStepOn(Operation *user, Value sums) {
-    auto step = dyn_cast<tile::StepOp>(user);
-    return step && step.getAcc() == sums;
-  }
-
-  /// Memory that is not a slot may change while a step reads it.
-  bool isWritten(Value operand) {
-    if (isa<tile::SlotType>(operand.getType()))
-      return false;
-    for (Operation &op : *loop.getBody())
-      if (!isa<tile::CopyOp, tile::TakeOp, tile::WaitOp, tile::ReleaseOp,
-               tile::StepOp>(op) &&
-          !isMemoryEffectFree(&op))
-        return true;
-    return false;
-  }
-
   /// Each ring holds what an iteration takes, what the loop carries, and what
   /// is given back later.
   std::string whyNoSlots() {
@@ -126,11 +81,8 @@ private:
     for (Operation &op : *loop.getBody())
       if (isa<tile::CopyOp, tile::TakeOp>(op))
         ++taken[ringOf(op.getResult(0))];
-    for (tile::ReleaseOp release : releases) {
-      if (!release.getAfter().empty())
-        return "its slots are given back by a token";
+    for (tile::ReleaseOp release : loop.getBody()->getOps<tile::ReleaseOp>())
       ++released[ringOf(release.getSlot())];
-    }
     for (auto [ring, count] : released) {
       if (!ring)
         return "the ring of a slot is not known";
@@ -145,8 +97,6 @@ private:
 
   scf::ForOp loop;
   int64_t inFlight;
-  SmallVector<tile::StepOp> steps;
-  SmallVector<tile::ReleaseOp> releases;
 };
 
 struct ScheduleSteps : ashlar::impl::ScheduleStepsPassBase<ScheduleSteps> {

@@ -4,6 +4,7 @@
 // time, and loops around it. What lies beyond the end of a dim is masked.
 #include "BoxView.h"
 #include "CutKernel.h"
+#include "ashlar/Analysis/Combinations.h"
 #include "ashlar/Analysis/VectorBodies.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Support/Remarks.h"
@@ -41,14 +42,9 @@ struct Combination {
 std::optional<Combination> combinationOf(linalg::GenericOp op, unsigned out) {
   SmallVector<Operation *, 4> chain;
   Value term = matchReduction(op.getRegionOutputArgs(), out, chain);
-  if (!term || chain.size() != 1 ||
-      !isa<arith::AddFOp, arith::AddIOp, arith::MulFOp, arith::MulIOp,
-           arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp,
-           arith::MinNumFOp, arith::MaxSIOp, arith::MaxUIOp, arith::MinSIOp,
-           arith::MinUIOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp>(
-          chain[0]))
+  if (!term || chain.size() != 1)
     return std::nullopt;
-  std::optional<TypedAttr> neutral = arith::getNeutralElement(chain[0]);
+  std::optional<TypedAttr> neutral = neutralOf(chain[0]);
   if (!neutral)
     return std::nullopt;
   return Combination{term, chain[0], *neutral};
@@ -122,6 +118,14 @@ private:
     return getValueOrCreateConstantIndexOp(b, b.getLoc(), place);
   }
 
+  /// A power of two, where one divides the range: all threads have as much.
+  static int64_t tileOf(int64_t range, int64_t most) {
+    int64_t size = boxSize(range, most);
+    int64_t even =
+        std::min<int64_t>(llvm::bit_floor(uint64_t(most)), range & -range);
+    return size != range && 2 * even >= size ? even : size;
+  }
+
   /// Innermost dims first, as many of them as an accumulator may have.
   void chooseTiles() {
     constexpr int64_t mostOfOpen = 32;
@@ -129,7 +133,7 @@ private:
     tiles.resize(ranges.size());
     for (unsigned d = ranges.size(); d-- != 0;) {
       tiles[d] = ShapedType::isDynamic(ranges[d]) ? std::min(left, mostOfOpen)
-                                                  : boxSize(ranges[d], left);
+                                                  : tileOf(ranges[d], left);
       left /= std::max<int64_t>(1, tiles[d]);
     }
   }
@@ -175,7 +179,7 @@ private:
   }
   tile::AccType typeOf(Type element, bool ofResults) {
     return tile::AccType::get(b.getContext(), shapeOf(ofResults), element, {},
-                              {});
+                              {}, {});
   }
   Type elementOf(OpOperand *out) {
     return cast<MemRefType>(out->get().getType()).getElementType();

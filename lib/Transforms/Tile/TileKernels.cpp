@@ -156,6 +156,8 @@ struct TileKernels : ashlar::impl::TileKernelsPassBase<TileKernels> {
       return;
     SmallVector<int64_t> sizes =
         chooseSizes(root, ranges, iterators, cacheBytes);
+    if (boxes != 0 && !findContraction(root))
+      cutFurther(root, ranges, iterators, sizes);
     if (scratchBytes != 0)
       saveScratch(root, ranges, iterators, sizes);
     if (llvm::all_of(sizes, [](int64_t size) { return size == 0; }))
@@ -165,6 +167,24 @@ struct TileKernels : ashlar::impl::TileKernelsPassBase<TileKernels> {
   }
 
 private:
+  /// Of a reduction, in a box: where boxes may be small, as many as a line of
+  /// memory holds if they lie side by side in what is read, otherwise one.
+  int64_t leastResults(Operation *root, int64_t width) {
+    constexpr int64_t lineBytes = 128, least = 64;
+    auto op = dyn_cast<linalg::LinalgOp>(root);
+    if (boxes == 0 || !op || op.getNumDpsInputs() == 0)
+      return least;
+    AffineMap map = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
+    if (map.getNumResults() == 0)
+      return least;
+    AffineExpr last = map.getResult(map.getNumResults() - 1);
+    SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+    for (auto [d, kind] : llvm::enumerate(kinds))
+      if (kind == utils::IteratorType::parallel && last.isFunctionOfDim(d))
+        return std::max<int64_t>(lineBytes / width, 1);
+    return 1;
+  }
+
   /// Of boxes: sizes along each loop, 0 where it is not cut.
   SmallVector<int64_t> chooseSizes(TilingInterface root,
                                    ArrayRef<int64_t> ranges,
@@ -176,7 +196,7 @@ private:
     // A box of a reduction is as much work in fewer elements.
     int64_t perElement = reductionPoints(root);
     if (perElement > 16)
-      elements = std::max<int64_t>(elements / 4, 64);
+      elements = std::max<int64_t>(elements / 4, leastResults(root, width));
     linalg::LinalgOp contraction = findContraction(root);
     bool isProduct =
         contraction && type.getRank() > 0 &&
@@ -215,6 +235,32 @@ private:
     return sizes;
   }
 
+  static int64_t countBoxes(ArrayRef<int64_t> ranges, ArrayRef<int64_t> sizes) {
+    int64_t all = 1;
+    for (auto [size, range] : llvm::zip(sizes, ranges))
+      all *= size == 0 ? 1 : llvm::divideCeil(range, size);
+    return all;
+  }
+
+  /// Smaller boxes, so that there are `boxes` of them, as long as each is
+  /// enough work for what computes one.
+  void cutFurther(Operation *root, ArrayRef<int64_t> ranges,
+                  ArrayRef<utils::IteratorType> iterators,
+                  SmallVector<int64_t> &sizes) {
+    constexpr int64_t leastPoints = 2048;
+    int64_t all = reductionPoints(root);
+    for (auto [range, kind] : llvm::zip(ranges, iterators))
+      if (kind == utils::IteratorType::parallel)
+        all *= range;
+    for (int64_t bytes = cacheBytes / 2; bytes != 0; bytes /= 2) {
+      int64_t now = countBoxes(ranges, sizes);
+      if (now >= boxes || all / now <= leastPoints)
+        return;
+      sizes =
+          chooseSizes(cast<TilingInterface>(root), ranges, iterators, bytes);
+    }
+  }
+
   /// Smaller boxes, where what is passed on inside of them is more than a
   /// worker should take.
   void saveScratch(TilingInterface root, ArrayRef<int64_t> ranges,
@@ -228,13 +274,8 @@ private:
     int64_t most = std::max<int64_t>(1, scratchBytes / buffers);
     SmallVector<int64_t> smaller = chooseSizes(
         root, ranges, iterators, std::min<int64_t>(cacheBytes, most));
-    auto countBoxes = [&](ArrayRef<int64_t> sizes) {
-      int64_t boxes = 1;
-      for (auto [size, range] : llvm::zip(sizes, ranges))
-        boxes *= size == 0 ? 1 : llvm::divideCeil(range, size);
-      return boxes;
-    };
-    int64_t before = countBoxes(sizes), after = countBoxes(smaller);
+    int64_t before = countBoxes(ranges, sizes),
+            after = countBoxes(ranges, smaller);
     if (smaller.empty() || after <= before)
       return;
     sizes = smaller;

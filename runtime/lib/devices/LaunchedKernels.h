@@ -11,17 +11,23 @@
 namespace ashlar::runtime {
 
 /// UNSUPPORTED unless workgroups have one dimension, no clusters, no memory but
-/// the code's own and the usual arguments. `device` is for people.
+/// the code's own, or `sharedBytes` at most, and the usual arguments. `device`
+/// is for people.
 inline Status requireOneDimension(const KernelForm &form,
-                                  const std::string &device) {
+                                  const std::string &device,
+                                  uint64_t sharedBytes = 0) {
   const uint32_t (&cluster)[3] = form.cluster, (&block)[3] = form.block;
-  if (form.arguments.empty() && form.sharedBytes == 0 && block[1] <= 1 &&
-      block[2] <= 1 && cluster[0] * cluster[1] * cluster[2] == 1)
+  if (form.arguments.empty() && form.sharedBytes <= sharedBytes &&
+      block[1] <= 1 && block[2] <= 1 &&
+      cluster[0] * cluster[1] * cluster[2] == 1)
     return {};
   return failure(ASHLAR_UNSUPPORTED,
                  concat("kernel ", form.symbol,
                         " has clusters, workgroups of more than one "
-                        "dimension or arguments of its own order, which ",
+                        "dimension, ",
+                        form.sharedBytes,
+                        " bytes of memory that they share or arguments of its "
+                        "own order, which ",
                         device, " does not have"),
                  form.symbol);
 }

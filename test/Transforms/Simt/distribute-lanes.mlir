@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // RUN: ashlar-opt %s --split-input-file --ashlar-distribute-lanes=lanes=4 --canonicalize --cse --verify-diagnostics | FileCheck %s
+// RUN: ashlar-opt %s --split-input-file "--ashlar-distribute-lanes=lanes=4 piece-bytes=8" --canonicalize --cse --verify-diagnostics | FileCheck %s --check-prefix=PIECES
 
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>
@@ -19,18 +20,20 @@ exec.kernel @product calls @product_body : (memref<6x12xf32>, memref<12x8xf32>) 
 // CHECK-DAG: %[[RA:.*]] = memref.alloc() : memref<40xf32, 3>
 // CHECK-DAG: %[[RB:.*]] = memref.alloc() : memref<64xf32, 3>
 // CHECK: scf.for {{.*}} iter_args({{.*}}) -> (f32, f32, f32, f32)
-// CHECK: memref.reinterpret_cast %[[RA]] to offset: {{.*}}, sizes: [4, 4], strides: [5, 1]
-// CHECK: scf.for %{{.*}} = %[[T]] to %c16 step %c8
+// CHECK: scf.for %{{.*}} = %[[T]] to %c16{{.*}} step %c8
 // CHECK: affine.delinearize_index %{{.*}} into (4, 4)
+// CHECK: arith.muli %{{.*}}, %c5
 // CHECK: scf.if
 // CHECK: memref.load
 // CHECK: } else {
-// CHECK: memref.store {{.*}} memref<4x4xf32, strided<[5, 1], offset: ?>, 3>
+// CHECK: memref.store {{.*}}, %[[RA]][{{.*}}] : memref<40xf32, 3>
 // CHECK-NOT: gpu.barrier
-// CHECK: memref.reinterpret_cast %[[RB]] to offset: {{.*}}, sizes: [4, 8], strides: [8, 1]
-// CHECK: scf.for %{{.*}} = %[[T]] to %c32 step %c8
+// CHECK: scf.for %{{.*}} = %[[T]] to %c32{{.*}} step %c8
+// CHECK: memref.store {{.*}}, %[[RB]][{{.*}}] : memref<64xf32, 3>
 // CHECK: gpu.barrier
 // CHECK-NOT: gpu.barrier
+// CHECK-DAG: memref.reinterpret_cast %[[RA]] to offset: {{.*}}, sizes: [4, 4], strides: [5, 1]
+// CHECK-DAG: memref.reinterpret_cast %[[RB]] to offset: {{.*}}, sizes: [4, 8], strides: [8, 1]
 // CHECK-DAG: arith.remui %[[T]], %c4
 // CHECK-DAG: arith.divui %[[T]], %c4
 // CHECK: scf.for {{.*}} iter_args({{.*}}) -> (f32, f32, f32, f32)
@@ -94,20 +97,12 @@ func.func @alone_body(%c: memref<4x8xf32>) {
 
 // Where no groups are named, eight of four lanes have all together: of two rows
 // of twenty each thread has one element, and the last eight a second one. Sums
-// of rows come from what all have stored, and go to all again.
+// of rows go to all threads again.
 // CHECK: exec.kernel @rows {{.*}} block [32]
 // CHECK-LABEL: func.func @rows_body(
 // CHECK-SAME: %[[X:.*]]: memref<2x20xf32>, %[[Y:.*]]: memref<2x20xf32>)
 // CHECK-DAG: %[[T:.*]] = gpu.thread_id x
-// CHECK: %[[ALL:.*]] = memref.alloc() : memref<2x20xf32, 3>
-// CHECK: memref.store %{{.*}}, %[[ALL]]
-// CHECK: scf.if
-// CHECK: memref.store %{{.*}}, %[[ALL]]
-// CHECK: gpu.barrier
-// CHECK: scf.for {{.*}} iter_args({{.*}}) -> (f32)
-// CHECK: memref.load %[[ALL]]
 // CHECK: arith.addf
-// CHECK: gpu.barrier
 // CHECK: %[[SUMS:.*]] = memref.alloc() : memref<2x1xf32, 3>
 // CHECK: scf.if
 // CHECK: memref.store %{{.*}}, %[[SUMS]]
@@ -195,15 +190,46 @@ func.func @beside_body(%c: memref<4x8xf32>) attributes {tile.threads} {
 exec.kernel @swizzled calls @swizzled_body : () -> memref<4x8xf32>
 func.func @swizzled_body(%c: memref<4x8xf32>) attributes {tile.threads} {
   %zero = arith.constant 0.0 : f32
-  // expected-error @below {{expected slots without a swizzle, for threads that copy by themselves}}
   %ra = tile.alloc : <2, 8x8xf32, "local", #tile.layout<swizzle [1, 2, 3]>>
   %s, %t = tile.copy %c to %ra {map = affine_map<(m, n) -> (m, n)>, padded} : memref<4x8xf32> to <2, 8x8xf32, "local", #tile.layout<swizzle [1, 2, 3]>>
   tile.wait %t
-  tile.release %s : <8x8xf32, "local", #tile.layout<swizzle [1, 2, 3]>>
   %none = tile.init %zero : f32 to <4x8xf32>
-  tile.drain %none to %c : memref<4x8xf32> attributes {maps = [affine_map<(m, n) -> (m, n)>]} {
+  // expected-error @below {{expected slots without a swizzle, for threads that read by themselves}}
+  %sums = tile.step %none, %s, %s {aMap = affine_map<(m, n, k) -> (m, k)>, bMap = affine_map<(m, n, k) -> (k, n)>, reduced = array<i64: 8>, unroll = 1 : i64} : <4x8xf32>, !tile.slot<8x8xf32, "local", #tile.layout<swizzle [1, 2, 3]>>, !tile.slot<8x8xf32, "local", #tile.layout<swizzle [1, 2, 3]>>
+  tile.release %s : <8x8xf32, "local", #tile.layout<swizzle [1, 2, 3]>>
+  tile.drain %sums to %c : memref<4x8xf32> attributes {maps = [affine_map<(m, n) -> (m, n)>]} {
   ^bb0(%sum: f32):
     tile.yield %sum : f32
   } : <4x8xf32>
+  return
+}
+
+// -----
+
+// With pieces of eight bytes a thread has two neighbours: columns 2t and
+// 2t + 1 of a row of 64. Where a row cannot be cut into pairs, it has one at a
+// time.
+// PIECES-LABEL: func.func @pieces_body(
+// PIECES: %[[T:.*]] = gpu.thread_id x
+// PIECES: %[[FROM:.*]] = arith.muli %[[T]], %c2
+// PIECES: %[[X:.*]] = memref.load %{{.*}}[%c0, %[[FROM]]]
+// PIECES: %[[NEXT:.*]] = arith.addi %[[FROM]], %c1
+// PIECES: %[[Y:.*]] = memref.load %{{.*}}[%c0, %[[NEXT]]]
+// PIECES: memref.store %[[X]], %{{.*}}[%c0, %[[FROM]]]
+// PIECES: memref.store %[[Y]], %{{.*}}[%c0, %[[NEXT]]]
+// PIECES: memref.load %{{.*}}[%c0, %[[T]]]
+// PIECES: arith.addi %[[T]], %c32
+exec.kernel @pieces calls @pieces_body : (memref<1x64xf32>, memref<1x63xf32>) -> (memref<1x64xf32>, memref<1x63xf32>)
+func.func @pieces_body(%x: memref<1x64xf32>, %u: memref<1x63xf32>, %y: memref<1x64xf32>, %v: memref<1x63xf32>) attributes {tile.threads} {
+  %a = tile.load %x {map = affine_map<(m, n) -> (m, n)>} : memref<1x64xf32> to <1x64xf32>
+  tile.drain %a to %y : memref<1x64xf32> attributes {maps = [affine_map<(m, n) -> (m, n)>]} {
+  ^bb0(%p: f32):
+    tile.yield %p : f32
+  } : <1x64xf32>
+  %b = tile.load %u {map = affine_map<(m, n) -> (m, n)>} : memref<1x63xf32> to <1x63xf32>
+  tile.drain %b to %v : memref<1x63xf32> attributes {maps = [affine_map<(m, n) -> (m, n)>]} {
+  ^bb0(%p: f32):
+    tile.yield %p : f32
+  } : <1x63xf32>
   return
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: ashlar-opt %s --ashlar-tile-kernels=cache-bytes=1024 --canonicalize --cse --split-input-file | FileCheck %s
+// RUN: ashlar-opt %s "--ashlar-tile-kernels=cache-bytes=65536 boxes=256" --canonicalize --cse --split-input-file | FileCheck %s --check-prefix=MANY
 
 // A box is as many elements as fit, 256 here, and a divisor of the extent.
 // CHECK-LABEL: func.func private @boxes
@@ -81,5 +82,44 @@ func.func private @pad(%x: memref<4096xf32>, %y: memref<4098xf32>) {
   } : tensor<4096xf32> to tensor<4098xf32>
   bufferization.materialize_in_destination %r in restrict writable %y
       : (tensor<4098xf32>, memref<4098xf32>) -> ()
+  return
+}
+
+// -----
+
+// Where boxes are wanted, sums of rows are cut until one has 2048 points or
+// there are enough: 512 rows of 1024, two to a box. Sums of columns stay as wide
+// as a line of 128 bytes.
+// CHECK-LABEL: func.func private @row_sums
+// CHECK: scf.forall (%{{.*}}) = (0) to (512) step (64)
+// MANY-LABEL: func.func private @row_sums
+// MANY: scf.forall (%{{.*}}) = (0) to (512) step (2)
+func.func private @row_sums(%x: memref<512x1024xf32>, %y: memref<512xf32>) {
+  %t = bufferization.to_tensor %x restrict : memref<512x1024xf32> to tensor<512x1024xf32>
+  %o = bufferization.to_tensor %y restrict : memref<512xf32> to tensor<512xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m)>], iterator_types = ["parallel", "reduction"]} ins(%t : tensor<512x1024xf32>) outs(%o : tensor<512xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %z = arith.addf %a, %s : f32
+    linalg.yield %z : f32
+  } -> tensor<512xf32>
+  bufferization.materialize_in_destination %r in restrict writable %y
+      : (tensor<512xf32>, memref<512xf32>) -> ()
+  return
+}
+
+// -----
+
+// MANY-LABEL: func.func private @column_sums
+// MANY: scf.forall (%{{.*}}) = (0) to (512) step (32)
+func.func private @column_sums(%x: memref<1024x512xf32>, %y: memref<512xf32>) {
+  %t = bufferization.to_tensor %x restrict : memref<1024x512xf32> to tensor<1024x512xf32>
+  %o = bufferization.to_tensor %y restrict : memref<512xf32> to tensor<512xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(m, n) -> (n, m)>, affine_map<(m, n) -> (m)>], iterator_types = ["parallel", "reduction"]} ins(%t : tensor<1024x512xf32>) outs(%o : tensor<512xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %z = arith.addf %a, %s : f32
+    linalg.yield %z : f32
+  } -> tensor<512xf32>
+  bufferization.materialize_in_destination %r in restrict writable %y
+      : (tensor<512xf32>, memref<512xf32>) -> ()
   return
 }

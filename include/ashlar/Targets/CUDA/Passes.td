@@ -6,13 +6,19 @@ include "mlir/Pass/PassBase.td"
 
 def ThreadsToNVVMPass
     : Pass<"ashlar-threads-to-nvvm", "::mlir::ModuleOp"> {
-  let summary = "Say threads and barriers as PTX's registers and instructions";
+  let summary = "Say what threads do together as PTX's instructions";
   let description = [{
-    Before: `gpu.thread_id x` and `gpu.barrier`, in functions of the dialect
-    func. After: `nvvm.read.ptx.sreg.tid.x` and `nvvm.barrier0`. Upstream's
+    Before: `gpu.thread_id x`, `gpu.barrier` and `gpu.shuffle xor` of numbers,
+    in functions of the dialect func, and what tile has for threads. After:
+    `nvvm.read.ptx.sreg.tid.x`, `nvvm.barrier0` and `nvvm.shfl.sync bfly` of
+    words of 32 bits; `cp.async`; `ldmatrix` and `mma.sync` for steps whose
+    fragments are a warp's, `wgmma` where they are four warps'. Upstream's
     conversion takes modules of the dialect gpu alone.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::LLVM::LLVMDialect",
+                           "::mlir::memref::MemRefDialect",
                            "::mlir::NVVM::NVVMDialect"];
 }
 

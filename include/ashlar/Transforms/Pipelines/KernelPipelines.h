@@ -20,6 +20,9 @@ struct LanesOptions {
   int64_t threads = 0;
   int64_t groups = 1; ///< of so many threads, in kernels of no contraction
   int64_t shared = 0; ///< bytes that the threads of a workgroup have together
+  std::vector<std::string> engines; ///< whose copies go on by themselves
+  bool shuffles = false; ///< those of a group read each other's values
+  int64_t piece = 0; ///< bytes that a thread reads at once; 0: single elements
 
   bool takes(PipelineStep step) const { return unsigned(step) < steps; }
 };

@@ -11,27 +11,37 @@ def DistributeLanesPass : Pass<"ashlar-distribute-lanes", "::mlir::ModuleOp"> {
   let summary = "Give each thread of a workgroup its share of a part";
   let description = [{
     Before: kernels marked `tile.threads`, whose accumulators say which group of
-    lanes has which part (`!tile.acc<.., groups = [..]>`), and rings. After, in such kernels: what
-    one thread does. An accumulator is the values that the thread has of it:
-    lane l of a group has elements l, l + `lanes`, and so on, of the group's
-    part, counted row by row; where no groups are named, all threads have it
-    together. A ring is memory of the workgroup, a copy is done
-    by all threads side by side, and a wait is a barrier; so is a release where
-    the ring has one slot, since with two of them the next wait stands between
-    the last read and the next write. What `tile.map` and `tile.reduce` need of
-    other threads goes through memory of the workgroup, as do allocations, and a
-    barrier stands behind what a later op reads. The kernel's `block` says how
-    many threads a workgroup has. Kernels without the mark stay as they are.
+    lanes has which part (`!tile.acc<.., groups = [..]>`), and rings. After, in
+    such kernels: what one thread does. An accumulator is the values that the
+    thread has of it: lane l of a group has elements l, l + `lanes`, and so on,
+    of the group's part, counted row by row; where no groups are named, all
+    threads have it together, of a row with `piece-bytes` so many bytes side by
+    side. A ring is memory of the workgroup, a copy is done by all threads side
+    by side, and a wait is a barrier; so is a release where the ring has one
+    slot, since with two of them the next wait stands between the last read and
+    the next write. What `tile.map` needs of other threads goes through memory
+    of the workgroup, as do allocations, and a barrier stands behind what a
+    later op reads. `tile.reduce` combines what a thread has of a result by
+    itself, then, with `shuffles`, what the lanes of a group have, and passes
+    what is left of each group through memory of the workgroup, always in the
+    same order. The kernel's `block` says how many threads a workgroup has.
+    Kernels without the mark stay as they are.
   }];
   let options = [Option<"lanes", "lanes", "int64_t", "16",
                         "Threads that issue one step together">,
                  Option<"groups", "groups", "int64_t", "8",
-                        "Groups of a kernel that names none">];
+                        "Groups of a kernel that names none">,
+                 Option<"shuffles", "shuffles", "bool", "false",
+                        "Whether lanes of a group read each other's values">,
+                 Option<"pieceBytes", "piece-bytes", "int64_t", "0",
+                        "Bytes of a row that a thread has side by side, where "
+                        "no groups are named; 0: one element">];
   let dependentDialects = ["::mlir::affine::AffineDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::gpu::GPUDialect",
                            "::mlir::memref::MemRefDialect",
-                           "::mlir::scf::SCFDialect"];
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
 }
 
 def PackWorkgroupMemoryPass

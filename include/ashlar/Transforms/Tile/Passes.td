@@ -43,7 +43,10 @@ def TileKernelsPass : Pass<"ashlar-tile-kernels", "::mlir::func::FuncOp"> {
                         "A box's result fits in this many bytes">,
                  Option<"scratchBytes", "scratch-bytes", "int64_t", "0",
                         "What a worker keeps for itself should fit in this "
-                        "many bytes; 0: as much as is fast">];
+                        "many bytes; 0: as much as is fast">,
+                 Option<"boxes", "boxes", "int64_t", "0",
+                        "So many of them are wanted, of a kernel without a "
+                        "product, where there is work enough; 0: any number">];
   let dependentDialects = ["::mlir::scf::SCFDialect",
                            "::mlir::affine::AffineDialect"];
 }
@@ -161,8 +164,14 @@ def PipelineCopiesPass
     have slots but one stand in front of the loop, each iteration begins those of
     a later one before it waits for its own, and the last compute alone. For
     machines whose groups of threads copy and compute in turns. What cannot run
-    ahead stays, and a remark says why.
+    ahead stays, and a remark says why. With `engines`, which threads themselves
+    are, copies of others stay, and an iteration waits before it begins copies,
+    since a slot is written at once. Steps go on behind that, as
+    `ashlar-schedule-steps` lets them, for as many iterations as accumulators'
+    fragments say; they keep their slots, so as many fewer copies run ahead.
   }];
+  let options = [ListOption<"engines", "engines", "std::string",
+                            "Engines whose copies run ahead; none: all">];
   let dependentDialects = ["::ashlar::tile::TileDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect"];

@@ -10,20 +10,23 @@ using namespace ashlar::tile;
 
 Attribute LayoutAttr::parse(AsmParser &parser, Type) {
   SmallVector<int64_t> order, pad, swizzle;
+  int64_t block = 0;
   SMLoc start = parser.getCurrentLocation();
   auto one = [&]() -> ParseResult {
     StringRef name;
     SMLoc location = parser.getCurrentLocation();
     if (parser.parseKeyword(&name))
       return failure();
+    if (name == "block" && block == 0)
+      return parser.parseInteger(block);
     auto *numbers = llvm::StringSwitch<SmallVector<int64_t> *>(name)
                         .Case("order", &order)
                         .Case("pad", &pad)
                         .Case("swizzle", &swizzle)
                         .Default(nullptr);
     if (!numbers || !numbers->empty())
-      return parser.emitError(location, "expected order, pad or swizzle, each "
-                                        "once, found ")
+      return parser.emitError(location, "expected order, pad, block or "
+                                        "swizzle, each once, found ")
              << name;
     return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
       return parser.parseInteger(numbers->emplace_back());
@@ -32,9 +35,9 @@ Attribute LayoutAttr::parse(AsmParser &parser, Type) {
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater, one))
     return {};
   auto error = [&] { return parser.emitError(start); };
-  if (failed(verify(error, order, pad, swizzle)))
+  if (failed(verify(error, order, pad, swizzle, block)))
     return {};
-  return get(parser.getContext(), order, pad, swizzle);
+  return get(parser.getContext(), order, pad, swizzle, block);
 }
 
 void LayoutAttr::print(AsmPrinter &printer) const {
@@ -46,13 +49,19 @@ void LayoutAttr::print(AsmPrinter &printer) const {
   };
   print("order", getOrder());
   print("pad", getPad());
+  if (getBlock() != 0)
+    printer << StringRef(comma) << "block " << getBlock();
   print("swizzle", getSwizzle());
   printer << ">";
 }
 
 LogicalResult LayoutAttr::verify(llvm::function_ref<InFlightDiagnostic()> error,
                                  ArrayRef<int64_t> order, ArrayRef<int64_t> pad,
-                                 ArrayRef<int64_t> swizzle) {
+                                 ArrayRef<int64_t> swizzle, int64_t block) {
+  if (block < 0 || (block != 0 && (!order.empty() || !pad.empty())))
+    return error() << "expected blocks of 1 element or more, without order and "
+                      "pad, found "
+                   << block;
   SmallVector<int64_t> sorted(order);
   llvm::sort(sorted);
   for (auto [i, dim] : llvm::enumerate(sorted))
@@ -80,6 +89,10 @@ std::string LayoutAttr::whyNot(ArrayRef<int64_t> shape) const {
     if (!perDim.empty() && perDim.size() != shape.size())
       return "expected a layout of " + std::to_string(shape.size()) +
              " dims, found " + std::to_string(perDim.size());
+  if (getBlock() != 0 && (shape.empty() || shape.back() % getBlock() != 0))
+    return "expected a last dim of whole blocks of " +
+           std::to_string(getBlock()) + " elements, found " +
+           std::to_string(shape.empty() ? 0 : shape.back());
   if (!getSwizzle().empty()) {
     int64_t block = int64_t(1) << (getSwizzle()[0] + getSwizzle()[1]);
     if (getSize(shape) % block != 0)
@@ -96,7 +109,9 @@ SmallVector<int64_t> LayoutAttr::getStrides(ArrayRef<int64_t> shape) const {
   for (size_t i = shape.size(); i-- != 0;) {
     int64_t dim = getOrder().empty() ? i : getOrder()[i];
     strides[dim] = stride;
-    stride *= shape[dim] + (getPad().empty() ? 0 : getPad()[dim]);
+    stride *= getBlock() != 0 && size_t(dim) + 1 == shape.size()
+                  ? getBlock()
+                  : shape[dim] + (getPad().empty() ? 0 : getPad()[dim]);
   }
   return strides;
 }
@@ -110,8 +125,14 @@ int64_t LayoutAttr::getSize(ArrayRef<int64_t> shape) const {
 
 int64_t LayoutAttr::getPlace(ArrayRef<int64_t> index,
                              ArrayRef<int64_t> shape) const {
+  SmallVector<int64_t> inside(index);
   int64_t place = 0;
-  for (auto [i, stride] : llvm::zip(index, getStrides(shape)))
+  if (getBlock() != 0) {
+    inside.back() %= getBlock();
+    place = index.back() / getBlock() * (getSize(shape) / shape.back()) *
+            getBlock();
+  }
+  for (auto [i, stride] : llvm::zip(inside, getStrides(shape)))
     place += i * stride;
   if (getSwizzle().empty())
     return place;
@@ -234,7 +255,7 @@ SlotType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
 MemRefType SlotType::getView() const {
   if (!getLayout())
     return MemRefType::get(getShape(), getElementType());
-  if (!getLayout().getSwizzle().empty())
+  if (!getLayout().isStrided())
     return {};
   return MemRefType::get(
       getShape(), getElementType(),

@@ -115,6 +115,18 @@ LogicalResult TakeOp::verify() {
   return checkUses(*this, getSlot(), release, *this);
 }
 
+Value SlotOfOp::getViewSource() { return getMemory(); }
+
+LogicalResult ThreadStepOp::verify() {
+  auto acc = cast<AccType>(getType());
+  if (!acc.getFragment() || getValues().getTypes() != getSums().getTypes() ||
+      getBegin().size() != acc.getShape().size())
+    return emitOpError("expected an accumulator with a fragment, as many sums "
+                       "as values, and a place for each of its ")
+           << acc.getShape().size() << " dims, found " << acc;
+  return success();
+}
+
 LogicalResult ViewOp::verify() {
   MemRefType view = getSlot().getType().getView();
   if (!view)

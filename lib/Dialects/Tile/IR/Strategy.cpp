@@ -238,6 +238,16 @@ LogicalResult StrategyAttr::verify(
       return error() << "expected 'unroll' of 1 or more terms, found "
                      << unroll;
   }
+  if (Attribute raster = hints.get("raster")) {
+    auto tiles = dyn_cast<IntegerAttr>(raster);
+    if (!tiles || tiles.getInt() < 1)
+      return error() << "expected 'raster' of 1 or more tiles, found "
+                     << raster;
+  }
+  if (Attribute fragment = hints.get("fragment");
+      fragment && !isa<FragmentAttr>(fragment))
+    return error() << "expected 'fragment' to be a #tile.fragment, found "
+                   << fragment;
   return verifyHops(error, levels, hops);
 }
 
@@ -304,6 +314,11 @@ unsigned StrategyAttr::getLoopsTo(HopAttr hop, AffineMap map) const {
 int64_t StrategyAttr::getUnroll() const {
   auto unroll = getHints().getAs<IntegerAttr>("unroll");
   return unroll ? unroll.getInt() : 1;
+}
+
+int64_t StrategyAttr::getRaster() const {
+  auto raster = getHints().getAs<IntegerAttr>("raster");
+  return raster ? raster.getInt() : 1;
 }
 
 /// The same on fewer levels, by one worker.

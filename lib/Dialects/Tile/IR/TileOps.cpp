@@ -58,6 +58,7 @@ void TileDialect::initialize() {
 Type AccType::parse(AsmParser &parser) {
   SmallVector<int64_t> shape, registers;
   SmallVector<LevelAttr> groups;
+  FragmentAttr fragment;
   Type element;
   SMLoc location = parser.getCurrentLocation();
   if (parser.parseLess() ||
@@ -65,6 +66,11 @@ Type AccType::parse(AsmParser &parser) {
       parser.parseType(element))
     return {};
   while (succeeded(parser.parseOptionalComma())) {
+    if (succeeded(parser.parseOptionalKeyword("fragment"))) {
+      if (parser.parseEqual() || parser.parseAttribute(fragment))
+        return {};
+      continue;
+    }
     bool areGroups = succeeded(parser.parseOptionalKeyword("groups"));
     if ((!areGroups && parser.parseKeyword("registers")) ||
         parser.parseEqual() ||
@@ -80,7 +86,7 @@ Type AccType::parse(AsmParser &parser) {
   if (parser.parseGreater())
     return {};
   return parser.getChecked<AccType>(location, parser.getContext(), shape,
-                                    element, registers, groups);
+                                    element, registers, groups, fragment);
 }
 
 void AccType::print(AsmPrinter &printer) const {
@@ -95,13 +101,29 @@ void AccType::print(AsmPrinter &printer) const {
                           [&](LevelAttr group) { printLevel(printer, group); });
     printer << "]";
   }
+  if (getFragment())
+    printer << ", fragment = " << getFragment();
   printer << ">";
+}
+
+static SmallVector<int64_t> partOf(ArrayRef<int64_t> shape,
+                                   ArrayRef<LevelAttr> groups) {
+  SmallVector<int64_t> part(shape);
+  if (!groups.empty())
+    for (auto [size, own] : llvm::zip(part, groups.back().getParallel()))
+      size = own == 0 ? size : own;
+  return part;
+}
+
+SmallVector<int64_t> AccType::getPart() const {
+  return partOf(getShape(), getGroups());
 }
 
 LogicalResult
 AccType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                 ArrayRef<int64_t> shape, Type elementType,
-                ArrayRef<int64_t> registers, ArrayRef<LevelAttr> groups) {
+                ArrayRef<int64_t> registers, ArrayRef<LevelAttr> groups,
+                FragmentAttr fragment) {
   auto isEmpty = [](int64_t size) { return size < 1; };
   if (shape.empty() || llvm::any_of(shape, isEmpty))
     return emitError() << "expected at least one dim, each of size 1 or more, "
@@ -129,6 +151,20 @@ AccType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
       return emitError() << "expected groups with a part of 1 or more for each "
                             "of "
                          << shape.size() << " dims, found " << group;
+  if (!fragment)
+    return success();
+  SmallVector<int64_t> part = partOf(shape, groups);
+  int64_t rows = 1;
+  for (int64_t size : ArrayRef(part).drop_back())
+    rows *= size;
+  if (rows % fragment.getRows() != 0 ||
+      part.back() % fragment.getColumns() != 0 ||
+      llvm::any_of(llvm::zip(shape, part), [](auto pair) {
+        return std::get<0>(pair) % std::get<1>(pair) != 0;
+      }))
+    return emitError() << "expected parts of whole fragments of "
+                       << fragment.getRows() << "x" << fragment.getColumns()
+                       << ", found " << rows << "x" << part.back();
   return success();
 }
 

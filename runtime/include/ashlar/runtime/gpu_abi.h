@@ -17,6 +17,9 @@
  *   uint32_t *status         two words: fault, command
  *   uint32_t command         the number of the dispatch
  *
+ * A kernel whose workgroups share memory that the launch asks for (Kernel's
+ * shared_bytes) has it as its one array of shared memory without a size.
+ *
  * It is launched in one dimension, with n workgroups of the kernel's block, of
  * one thread where it has none; n is at least 1 and no more than `groups`.
  * Workgroup i computes groups [groups * i / n, groups * (i + 1) / n) and has,

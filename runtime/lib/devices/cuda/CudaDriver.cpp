@@ -23,7 +23,7 @@ static const char functionNames[] =
     "cuStreamSynchronize\0cuStreamWaitEvent\0cuEventCreate\0"
     "cuEventDestroy_v2\0cuEventRecord\0cuEventQuery\0cuEventSynchronize\0"
     "cuEventElapsedTime\0cuModuleLoadDataEx\0cuModuleUnload\0"
-    "cuModuleGetFunction\0cuFuncGetAttribute\0cuLaunchKernel\0";
+    "cuModuleGetFunction\0cuFuncGetAttribute\0cuFuncSetAttribute\0cuLaunchKernel\0";
 
 static Cause causeOf(Code code) {
   switch (code) {

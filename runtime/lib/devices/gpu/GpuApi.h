@@ -56,6 +56,7 @@ using Code = int;
   F(Code, ModuleUnload, (Module))                                              \
   F(Code, ModuleGetFunction, (Function *, Module, const char *))               \
   F(Code, FunctionGetAttribute, (int *, int, Function))                        \
+  F(Code, FunctionSetAttribute, (Function, int, int))                          \
   F(Code, LaunchKernel,                                                        \
     (Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,     \
      unsigned, Stream, void **, void **))

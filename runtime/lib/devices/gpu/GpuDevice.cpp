@@ -27,6 +27,14 @@ Status GpuDevice::open(uint32_t ordinal) {
   return check(&api.RetainContext, api.RetainContext(&context, id));
 }
 
+uint64_t GpuDevice::sharedBytes() const {
+  enum : int { maxSharedOfBlock = 97 }; // that asks for it
+  int most = 0;
+  return api.DeviceGetAttribute(&most, maxSharedOfBlock, id) == 0
+             ? uint64_t(std::max(most, 0))
+             : 0;
+}
+
 Status GpuDevice::checkMemory(uint64_t size) const {
   uint64_t used = allocated;
   if (size <= memoryBytes && used <= memoryBytes - size)

@@ -23,6 +23,8 @@ public:
   Status open(uint32_t ordinal);
   std::string features() const { return driver.features(api, id); }
 
+  /// That a workgroup may share, at most, where its launch asks for it.
+  uint64_t sharedBytes() const;
   Status checkMemory(uint64_t size) const;
   Status allocate(uint64_t size, void *&out);
   void free(void *memory, uint64_t size);

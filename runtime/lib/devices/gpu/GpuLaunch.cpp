@@ -42,7 +42,8 @@ Code GpuQueue::launch(const CommandList &list, uint32_t index) {
   const int64_t most = scratchBytes != 0 ? int64_t(workers) : mostGroups;
   return api.LaunchKernel(
       kernel.function, unsigned(std::min(command.extent, most)), 1, 1,
-      kernel.threads, 1, 1, 0, stream, parameters.data(), nullptr);
+      kernel.threads, 1, 1, kernel.sharedBytes, stream, parameters.data(),
+      nullptr);
 }
 
 Status GpuQueue::submit(const Submission &given) {

@@ -15,8 +15,8 @@ using namespace gpu;
 /// Options of a load: where the driver writes what it has to say of code that
 /// it does not take, and how many bytes there are.
 enum : int { errorLog = 5, errorLogBytes = 6 };
-/// What is asked of a function.
-enum : int { maxThreadsPerBlock = 0 };
+/// What is asked of a function, and set.
+enum : int { maxThreadsPerBlock = 0, maxDynamicSharedSize = 8 };
 
 GpuProgram::~GpuProgram() {
   CurrentGpu current(device);
@@ -43,7 +43,7 @@ Status GpuProgram::load(const void *image, uint64_t size) {
 }
 
 Status GpuProgram::checkForm(const KernelForm &form) const {
-  ASHLAR_RETURN_IF_ERROR(requireOneDimension(form, device.name));
+  ASHLAR_RETURN_IF_ERROR(requireOneDimension(form, device.name, device.sharedBytes()));
   int found = device.driver.countParameters(text, form.symbol);
   if (found < 0)
     return corrupt(concat("the code lacks the kernel ", form.symbol),
@@ -63,7 +63,7 @@ Status GpuProgram::find(const KernelForm &form, const void **outKernel) {
   CurrentGpu current(device);
   ASHLAR_RETURN_IF_ERROR(current.status());
   GpuKernel found = {nullptr, form.bindings, form.integers,
-                     std::max(form.block[0], 1u)};
+                     std::max(form.block[0], 1u), uint32_t(form.sharedBytes)};
   Code code =
       device.api.ModuleGetFunction(&found.function, module, form.symbol);
   if (code != 0)
@@ -82,6 +82,11 @@ Status GpuProgram::find(const KernelForm &form, const void **outKernel) {
                           found.threads, " threads, and ", device.name,
                           " runs it with ", most, " at most"),
                    form.symbol);
+  if (found.sharedBytes != 0)
+    ASHLAR_RETURN_IF_ERROR(device.check(
+        &device.api.FunctionSetAttribute,
+        device.api.FunctionSetAttribute(found.function, maxDynamicSharedSize,
+                                        int(found.sharedBytes))));
   std::lock_guard<std::mutex> lock(mutex);
   kernels.push_back(std::make_unique<GpuKernel>(found));
   *outKernel = kernels.back().get();

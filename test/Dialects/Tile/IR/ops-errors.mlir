@@ -902,7 +902,7 @@ func.func private @layout_block(!tile.slot<5x8xf32, #tile.layout<swizzle [3, 3, 
 
 // -----
 
-// expected-error@+1 {{expected order, pad or swizzle, each once, found blocks}}
+// expected-error@+1 {{expected order, pad, block or swizzle, each once, found blocks}}
 func.func private @layout_part(!tile.slot<5x8xf32, #tile.layout<blocks [3]>>)
 
 // -----
@@ -1310,3 +1310,33 @@ func.func @copy_offsets(%m: memref<8x4xf32>, %i: index) {
   tile.release %s : !tile.slot<8x4xf32>
   return
 }
+
+// -----
+
+// expected-error@+1 {{expected a last dim of whole blocks of 3 elements, found 8}}
+func.func private @layout_blocks(!tile.slot<5x8xf32, #tile.layout<block 3>>)
+
+// -----
+
+// expected-error@+1 {{expected blocks of 1 element or more, without order and pad, found 4}}
+func.func private @layout_block_pad(!tile.slot<5x8xf32, #tile.layout<pad [0, 1], block 4>>)
+
+// -----
+
+// expected-error@+1 {{expected powers of two, each once, along rows or columns, found [0, 1, 8, 1]}}
+func.func private @fragment_step(!tile.acc<16x8xf32, fragment = #tile.fragment<registers [0, 1, 8, 1], lanes [0, 2]>>)
+
+// -----
+
+// expected-error@+1 {{expected powers of two, each once, along rows or columns, found [0, 2, 0, 1]}}
+func.func private @fragment_twice(!tile.acc<16x8xf32, fragment = #tile.fragment<registers [0, 1], lanes [0, 2, 0, 1]>>)
+
+// -----
+
+// expected-error@+1 {{expected a rectangle that values and lanes cover, found a gap}}
+func.func private @fragment_gap(!tile.acc<16x8xf32, fragment = #tile.fragment<registers [0, 1], lanes [0, 4, 1, 0]>>)
+
+// -----
+
+// expected-error@+1 {{expected parts of whole fragments of 2x4, found 3x8}}
+func.func private @fragment_part(!tile.acc<3x8xf32, fragment = #tile.fragment<registers [0, 1], lanes [0, 2, 1, 0]>>)

@@ -81,6 +81,45 @@ def Tile_LevelAttr : AttrDef<Tile_Dialect, "Level"> {
   }];
 }
 
+def Tile_FragmentAttr : AttrDef<Tile_Dialect, "Fragment"> {
+  let mnemonic = "fragment";
+  let summary = "Which elements of a unit's sums each thread holds";
+  let description = [{
+    A linear layout over bits: bit i of the number of a value of a thread moves
+    its element by the i-th pair of `registers`, rows then columns, bit i of the
+    thread's number in its group by the i-th pair of `lanes`. Pairs are powers of
+    two along one of the two and meet each bit once, so a fragment is a rectangle
+    that values and lanes cover. `in_flight`: steps that may be unfinished while
+    the next one begins; the unit goes on by itself.
+
+    ```mlir
+    // 16x8 sums of a warp: PTX ISA, mma.m16n8k16.
+    #tile.fragment<registers [0, 1, 8, 0], lanes [0, 2, 0, 4, 1, 0, 2, 0, 4, 0]>
+    ```
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$registers,
+                        ArrayRefParameter<"int64_t">:$lanes,
+                        DefaultValuedParameter<"int64_t", "0">:$inFlight);
+  let assemblyFormat = [{
+    `<` `registers` `[` $registers `]` `,` `lanes` `[` $lanes `]`
+    (`,` `in_flight` $inFlight^)? `>`
+  }];
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Of the rectangle.
+    int64_t getRows() const { return getExtent(0); }
+    int64_t getColumns() const { return getExtent(1); }
+    /// Values of a thread, and threads.
+    int64_t getCount() const { return int64_t(1) << getRegisters().size() / 2; }
+    int64_t getThreads() const { return int64_t(1) << getLanes().size() / 2; }
+
+  private:
+    int64_t getExtent(unsigned side) const;
+
+  public:
+  }];
+}
+
 def Tile_AccType : TypeDef<Tile_Dialect, "Acc"> {
   let mnemonic = "acc";
   let summary = "A box of partial sums, where the arithmetic is";
@@ -91,20 +130,27 @@ def Tile_AccType : TypeDef<Tile_Dialect, "Acc"> {
     many rows and columns one holds. Where several threads or arrays hold it
     together, `groups` says which part of it each instance of a scope has,
     outermost scope first: parts are numbered row by row, those at the end may
-    be smaller.
+    be smaller. Where a unit says which element is whose, the part is covered by
+    copies of its `fragment`, row by row: rows are all dims but the last.
 
     ```mlir
     !tile.acc<14x32xf32>
     !tile.acc<32x32xf32, registers = [16, 16]>
     !tile.acc<128x256xf32, groups = [group warpgroup [64, 256]]>
+    !tile.acc<32x64xf32, fragment = #tile.fragment<registers [0, 1, 8, 0], lanes [0, 2, 0, 4, 1, 0, 2, 0, 4, 0]>>
     ```
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$shape,
                         "::mlir::Type":$elementType,
                         OptionalArrayRefParameter<"int64_t">:$registers,
-                        OptionalArrayRefParameter<"::ashlar::tile::LevelAttr">:$groups);
+                        OptionalArrayRefParameter<"::ashlar::tile::LevelAttr">:$groups,
+                        OptionalParameter<"::ashlar::tile::FragmentAttr">:$fragment);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// What one of the innermost groups has; all where there are none.
+    ::llvm::SmallVector<int64_t> getPart() const;
+  }];
 }
 
 def Tile_MatrixType : TypeDef<Tile_Dialect, "Matrix"> {
@@ -130,6 +176,8 @@ def Tile_LayoutAttr : AttrDef<Tile_Dialect, "Layout"> {
   let description = [{
     - `order`: the dims, outermost first; none: as they are numbered;
     - `pad`: elements that lie unused behind those of each dim; none: no;
+    - `block`: the last dim is cut into blocks of so many elements, which they
+      divide; each is a slot of its own, one behind the other; 0: it is not;
     - `swizzle [bits, base, shift]`: the place p that order and pad give becomes
       p xor ((p >> shift) & mask), the mask being `bits` ones from bit `base`
       on: rows that lie a power of two apart begin in different banks.
@@ -138,18 +186,28 @@ def Tile_LayoutAttr : AttrDef<Tile_Dialect, "Layout"> {
 
     ```mlir
     #tile.layout<order [1, 0], pad [0, 8]>
-    #tile.layout<swizzle [3, 3, 3]>
+    #tile.layout<block 64, swizzle [3, 3, 3]>
     ```
   }];
   let parameters = (ins OptionalArrayRefParameter<"int64_t">:$order,
                         OptionalArrayRefParameter<"int64_t">:$pad,
-                        OptionalArrayRefParameter<"int64_t">:$swizzle);
+                        OptionalArrayRefParameter<"int64_t">:$swizzle,
+                        DefaultValuedParameter<"int64_t", "0">:$block);
+  let builders = [
+    AttrBuilder<(ins "::llvm::ArrayRef<int64_t>":$order,
+                     "::llvm::ArrayRef<int64_t>":$pad,
+                     "::llvm::ArrayRef<int64_t>":$swizzle), [{
+      return $_get($_ctxt, order, pad, swizzle, /*block=*/0);
+    }]>];
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     /// What does not fit a slot of this shape, or nothing.
     std::string whyNot(::llvm::ArrayRef<int64_t> shape) const;
-    /// How far neighbours along each dim lie apart, before the swizzle.
+    /// Whether strides alone say where elements lie.
+    bool isStrided() const { return getSwizzle().empty() && getBlock() == 0; }
+    /// How far neighbours along each dim lie apart within a block, before the
+    /// swizzle.
     ::llvm::SmallVector<int64_t> getStrides(
         ::llvm::ArrayRef<int64_t> shape) const;
     /// The elements that a slot takes.
@@ -189,7 +247,7 @@ def Tile_SlotType : TypeDef<Tile_Dialect, "Slot", [ShapedTypeInterface]> {
   let summary = "One slot of a ring, with what was copied to it";
   let description = [{
     Not a memref, whose reads would not know a swizzle: `tile.step` reads it by
-    its dims, `tile.view` makes a memref of one without a swizzle.
+    its dims, `tile.view` makes a memref of one without swizzle and blocks.
 
     ```mlir
     !tile.slot<128x64xbf16, "shared">
@@ -208,7 +266,7 @@ def Tile_SlotType : TypeDef<Tile_Dialect, "Slot", [ShapedTypeInterface]> {
       return get(getContext(), shape.value_or(getShape()), elementType,
                  getMemory(), getLayout());
     }
-    /// What `tile.view` gives; null where there is a swizzle.
+    /// What `tile.view` gives; null where there are a swizzle or blocks.
     ::mlir::MemRefType getView() const;
   }];
 }
@@ -290,7 +348,10 @@ def Tile_StrategyAttr : AttrDef<Tile_Dialect, "Strategy"> {
       the grid shares out terms: they are added in the order of their parts, by
       whoever comes last or afterwards;
     - `hints`: the target's own; they change no numbers. `unroll`: terms of the
-      innermost reduced dim that are written out.
+      innermost reduced dim that are written out; `fragment`: which element of
+      the unit's sums is whose; `raster`: how many of the grid's tiles along the
+      last but one of its dims follow each other before the next along the last,
+      so that what runs at the same time shares both operands.
 
     ```mlir
     #tile.strategy<"fma" m [0] n [1] k [2], grid core [126, _ | _],
@@ -326,6 +387,13 @@ def Tile_StrategyAttr : AttrDef<Tile_Dialect, "Strategy"> {
     bool hasGrid() const { return !getGrids().empty(); }
     /// Whether the grid shares out terms.
     bool splitsTerms() const { return !getPartials().empty(); }
+    /// Which thread has which element of an accumulator; null: the unit does
+    /// not say.
+    FragmentAttr getFragment() const {
+      return getHints().getAs<FragmentAttr>("fragment");
+    }
+    /// Tiles of a column of the grid that follow each other; 1: rows do.
+    int64_t getRaster() const;
     /// Whether operands come through rings: threads or arrays that compute a
     /// part together read them there.
     bool isShared() const {

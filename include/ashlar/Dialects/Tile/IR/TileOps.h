@@ -14,6 +14,7 @@
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 
 #include "ashlar/Dialects/Tile/IR/TileDialect.h.inc"
 #include "ashlar/Dialects/Tile/IR/TileEnums.h.inc"

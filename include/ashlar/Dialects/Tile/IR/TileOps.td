@@ -6,6 +6,7 @@ include "ashlar/Dialects/Tile/IR/TileDialect.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/ViewLikeInterface.td"
 
 def Tile_ContractOp : Tile_Op<"contract", [
     AttrSizedOperandSegments,
@@ -643,6 +644,104 @@ def Tile_StepOp : Tile_Op<"step", [
              ::llvm::isa<::mlir::MemRefType>(getB().getType());
     }
   }];
+}
+
+def Tile_SettleOp : Tile_Op<"settle", [
+    AllTypesMatch<["acc", "result"]>, MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "The sums of steps that have all ended";
+  let description = [{
+    Goes on when all steps that a thread has begun are done; what is read of
+    their sums afterwards is read from the result.
+
+    ```mlir
+    %1 = tile.settle %0 : !tile.acc<128x256xf32>
+    ```
+  }];
+  let arguments = (ins Tile_AccType:$acc);
+  let results = (outs Tile_AccType:$result);
+  let assemblyFormat = "$acc attr-dict `:` type($acc)";
+}
+
+//===-- What one thread does, for a target to translate --------------------===//
+
+def Tile_SlotOfOp : Tile_Op<"slot_of", [
+    Pure, DeclareOpInterfaceMethods<ViewLikeOpInterface>]> {
+  let summary = "The slot that lies in memory from an element on";
+  let arguments = (ins AnyMemRef:$memory, Index:$place);
+  let results = (outs Tile_SlotType:$slot);
+  let assemblyFormat = [{
+    $memory `[` $place `]` attr-dict `:` type($memory) `to` type($slot)
+  }];
+}
+
+def Tile_ThreadCopyOp : Tile_Op<"thread_copy", [
+    AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Begins to copy some neighbours";
+  let description = [{
+    `elements` of the source, from the indices on along its last dim, to as many
+    of the target's, of rank 1; 16 bytes, and both places are multiples of that.
+    Zeros instead of them where `exists` is false. Done when the thread has
+    waited for the copies that it has closed behind it.
+
+    ```mlir
+    tile.thread_copy %x[%i, %j], %ring[%p], %inside {elements = 8}
+      : memref<64x64xbf16>, memref<4096xbf16, 3>
+    ```
+  }];
+  let arguments = (ins AnyMemRef:$source, Variadic<Index>:$indices,
+                       AnyMemRef:$target, Index:$place, Optional<I1>:$exists,
+                       I64Attr:$elements);
+  let assemblyFormat = [{
+    $source `[` $indices `]` `,` $target `[` $place `]` (`,` $exists^)? attr-dict
+    `:` type($source) `,` type($target)
+  }];
+}
+
+def Tile_ThreadCloseOp : Tile_Op<"thread_close", [MemoryEffects<[MemWrite]>]> {
+  let summary = "What this thread has begun to copy is one group";
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_ThreadWaitOp : Tile_Op<"thread_wait", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Goes on when at most so many groups are unfinished";
+  let description = [{
+    Of copies, or of `steps`. Copies are visible to this thread then, to others
+    behind a barrier, and to units that read the memory by themselves.
+  }];
+  let arguments = (ins I64Attr:$pending, UnitAttr:$steps);
+  let assemblyFormat = "(`steps` $steps^)? $pending attr-dict";
+}
+
+def Tile_ThreadStepOp : Tile_Op<"thread_step", [
+    AttrSizedOperandSegments, MemoryEffects<[MemRead]>]> {
+  let summary = "What a thread holds of a step of a unit with fragments";
+  let description = [{
+    `tile.step` once accumulators are the values of threads: `type` is the
+    accumulator's, `begin` where the part of the thread's group begins, `lane`
+    the thread's number in it. `asynchronous`: closes a group of steps and goes
+    on.
+  }];
+  let arguments = (ins Index:$lane, Variadic<Index>:$begin,
+                       Variadic<AnyType>:$values, Tile_SlotType:$a,
+                       Variadic<Index>:$aOffsets, Tile_SlotType:$b,
+                       Variadic<Index>:$bOffsets, TypeAttrOf<Tile_AccType>:$type,
+                       DenseI64ArrayAttr:$reduced, AffineMapAttr:$aMap,
+                       AffineMapAttr:$bMap, UnitAttr:$asynchronous);
+  let results = (outs Variadic<AnyType>:$sums);
+  let hasVerifier = 1;
+  let assemblyFormat = [{
+    $lane `at` `[` $begin `]` `(` $values `:` type($values) `)` `,`
+    $a `[` $aOffsets `]` `,` $b `[` $bOffsets `]` attr-dict
+    `:` type($a) `,` type($b) `->` type($sums)
+  }];
+}
+
+def Tile_ThreadSettleOp : Tile_Op<"thread_settle", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Values of a thread once all of its steps have ended";
+  let arguments = (ins Variadic<AnyType>:$values);
+  let results = (outs Variadic<AnyType>:$results);
+  let assemblyFormat =
+      "$values attr-dict `:` type($values) `->` type($results)";
 }
 
 def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>,

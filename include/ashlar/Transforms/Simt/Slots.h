@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ASHLAR_TRANSFORMS_SIMT_SLOTS_H
+#define ASHLAR_TRANSFORMS_SIMT_SLOTS_H
+
+#include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace ashlar::simt {
+
+/// Which element of a slot, from its first on, lies at an index: what
+/// LayoutAttr::getPlace says, as code.
+mlir::Value placeInSlot(mlir::ImplicitLocOpBuilder &b, tile::SlotType slot,
+                        mlir::ValueRange index);
+
+} // namespace ashlar::simt
+
+#endif // ASHLAR_TRANSFORMS_SIMT_SLOTS_H

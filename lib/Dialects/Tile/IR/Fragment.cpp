@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Which elements of a unit's sums a thread holds.
+#include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace ashlar::tile;
+
+int64_t FragmentAttr::getExtent(unsigned side) const {
+  int64_t extent = 1;
+  for (ArrayRef<int64_t> steps : {getRegisters(), getLanes()})
+    for (size_t i = side; i < steps.size(); i += 2)
+      extent = std::max(extent, 2 * steps[i]);
+  return extent;
+}
+
+LogicalResult
+FragmentAttr::verify(llvm::function_ref<InFlightDiagnostic()> error,
+                     ArrayRef<int64_t> registers, ArrayRef<int64_t> lanes,
+                     int64_t inFlight) {
+  if (inFlight < 0 || inFlight > 8)
+    return error() << "expected 0 to 8 steps in flight, found " << inFlight;
+  // No thread holds an element that another does, and no bit is left out.
+  int64_t seen[2] = {0, 0};
+  for (ArrayRef<int64_t> steps : {registers, lanes}) {
+    if (steps.size() % 2 != 0 || steps.size() > 20)
+      return error() << "expected up to 10 pairs of rows and columns, found ["
+                     << steps << "]";
+    for (size_t i = 0; i != steps.size(); i += 2) {
+      bool isColumn = steps[i] == 0;
+      int64_t step = steps[i + isColumn];
+      if ((!isColumn && steps[i + 1] != 0) || step < 1 || step > 4096 ||
+          !llvm::isPowerOf2_64(step) || (seen[isColumn] & step) != 0)
+        return error() << "expected powers of two, each once, along rows or "
+                          "columns, found ["
+                       << steps << "]";
+      seen[isColumn] |= step;
+    }
+  }
+  for (int64_t side : seen)
+    if (!llvm::isPowerOf2_64(side + 1))
+      return error() << "expected a rectangle that values and lanes cover, "
+                        "found a gap";
+  return success();
+}

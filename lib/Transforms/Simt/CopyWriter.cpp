@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "CopyWriter.h"
+#include "ThreadWriter.h"
+#include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Analysis/Divisors.h"
+#include "ashlar/Transforms/Simt/Slots.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace ashlar;
+using namespace ashlar::simt;
+
+/// More pieces of a thread than this are a loop.
+static constexpr int64_t mostUnrolled = 32;
+
+CopyWriter::CopyWriter(tile::CopyOp op, const Threads &threads)
+    : op(op), threads(threads), slot(op.getSlot().getType()),
+      counts(slot.getShape()), piece(findPiece()) {
+  if (piece != 0)
+    counts.back() /= piece;
+}
+
+/// Elements of 16 bytes that lie side by side, at multiples of themselves, in
+/// the source as in the slot.
+int64_t CopyWriter::findPiece() {
+  std::optional<StringRef> engine = op.getEngine();
+  auto type = dyn_cast<MemRefType>(op.getSource().getType());
+  int64_t elements = 16 / elementBytes(slot.getElementType());
+  if (!engine || *engine == "lanes" || !type || elements == 0 ||
+      slot.getShape().back() % elements != 0)
+    return 0;
+  tile::LayoutAttr layout = slot.getLayout();
+  if (layout) {
+    if (!layout.getOrder().empty() || !layout.getPad().empty() ||
+        layout.getBlock() % elements != 0 ||
+        (!layout.getSwizzle().empty() &&
+         (int64_t(1) << layout.getSwizzle()[1]) % elements != 0))
+      return 0;
+  }
+  AffineMap map = op.getMap();
+  AffineExpr last = getAffineDimExpr(map.getNumDims() - 1, op.getContext());
+  for (AffineExpr expr : map.getResults().drop_back())
+    if (expr.isFunctionOfDim(map.getNumDims() - 1))
+      return 0;
+  auto rest = dyn_cast<AffineConstantExpr>(
+      simplifyAffineExpr(map.getResults().back() - last, map.getNumDims(), 0));
+  if (!rest || rest.getValue() % elements != 0)
+    return 0;
+  auto [strides, offset] = type.getStridesAndOffset();
+  if (strides.empty() || strides.back() != 1 ||
+      knownDivisorOfOffset(op.getSource()) % elements != 0)
+    return 0;
+  for (int64_t stride : ArrayRef(strides).drop_back())
+    if (ShapedType::isDynamic(stride) || stride % elements != 0)
+      return 0;
+  if (!op.getPadded())
+    return elements;
+  // A piece is there as a whole or not at all.
+  int64_t size = type.getShape().back();
+  if (!ShapedType::isDynamic(size))
+    return size % elements == 0 ? elements : 0;
+  auto view = op.getSource().getDefiningOp<memref::SubViewOp>();
+  return view && view.getDroppedDims().none() &&
+                 knownDivisor(view.getMixedSizes().back()) % elements == 0
+             ? elements
+             : 0;
+}
+
+void CopyWriter::write(ImplicitLocOpBuilder &b, Value to, Value from) {
+  memory = to;
+  place = from;
+  int64_t all = ShapedType::getNumElements(counts);
+  auto index = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(b, value);
+  };
+  SmallVector<OpFoldResult> basis = getAsIndexOpFoldResult(
+      b.getContext(), ArrayRef<int64_t>(counts));
+  auto pointOf = [&](Value number) {
+    return affine::AffineDelinearizeIndexOp::create(b, number, basis)
+        .getResults();
+  };
+  if (piece != 0 && all % threads.count == 0 &&
+      all / threads.count <= mostUnrolled) {
+    for (int64_t i = 0; i != all / threads.count; ++i)
+      writePiece(b, pointOf(arith::AddIOp::create(b, threads.number,
+                                                  index(i * threads.count))));
+  } else {
+    auto loop = scf::ForOp::create(b, threads.number, index(all),
+                                   index(threads.count));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    writePiece(b, pointOf(loop.getInductionVar()));
+  }
+  if (piece != 0)
+    tile::ThreadCloseOp::create(b);
+}
+
+void CopyWriter::writePiece(ImplicitLocOpBuilder &b, ValueRange index) {
+  SmallVector<Value> at(index);
+  if (piece != 0)
+    at.back() = arith::MulIOp::create(
+        b, at.back(), arith::ConstantIndexOp::create(b, piece));
+  ThreadWriter w(op, b);
+  Value to = arith::AddIOp::create(b, place, placeInSlot(b, slot, at));
+  if (piece == 0) {
+    Value element = w.load(op.getSource(), op.getMap(), at, op.getPadded());
+    memref::StoreOp::create(w.b, element, memory, to);
+    return;
+  }
+  Value exists = op.getPadded()
+                     ? w.isInside(op.getSource(), op.getMap(), at)
+                     : Value();
+  SmallVector<Value> from = w.at(op.getMap(), at);
+  tile::ThreadCopyOp::create(w.b, op.getSource(), from, memory, to, exists,
+                             piece);
+}

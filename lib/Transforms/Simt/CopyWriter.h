@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ASHLAR_LIB_TRANSFORMS_SIMT_COPYWRITER_H
+#define ASHLAR_LIB_TRANSFORMS_SIMT_COPYWRITER_H
+
+#include "Threads.h"
+
+namespace ashlar::simt {
+
+/// On steps that go on behind what follows them.
+constexpr llvm::StringLiteral asynchronousAttrName = "tile.asynchronous";
+
+/// Writes a copy as what one of all threads does: pieces of 16 bytes that end
+/// later, where source and slot hold such in one piece, else element by element.
+class CopyWriter {
+public:
+  CopyWriter(tile::CopyOp op, const Threads &threads);
+
+  bool isAsynchronous() const { return piece != 0; }
+  /// Into the slot that begins at `place` of `memory`.
+  void write(mlir::ImplicitLocOpBuilder &b, mlir::Value memory,
+             mlir::Value place);
+
+private:
+  int64_t findPiece();
+  void writePiece(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange index);
+
+  tile::CopyOp op;
+  const Threads &threads;
+  tile::SlotType slot;
+  llvm::SmallVector<int64_t> counts; ///< of pieces, or elements, by dim
+  int64_t piece = 0; ///< elements that are copied at once; 0: one, at once
+  mlir::Value memory, place;
+};
+
+} // namespace ashlar::simt
+
+#endif // ASHLAR_LIB_TRANSFORMS_SIMT_COPYWRITER_H

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: ashlar-opt %s --split-input-file --ashlar-threads-to-nvvm | FileCheck %s
+
+// Copies of 16 bytes, zeros where there is nothing.
+// CHECK-LABEL: func.func @copy
+func.func @copy(%x: memref<64x64xbf16>, %i: index, %p: index, %inside: i1) {
+  %ring = memref.alloc() : memref<4096xbf16, 3>
+  // CHECK: llvm.inline_asm has_side_effects asm_dialect = att "cp.async.cg.shared.global [$0], [$1], 16;", "r,l,~{memory}"
+  tile.thread_copy %x[%i, %i], %ring[%p] {elements = 8 : i64} : memref<64x64xbf16>, memref<4096xbf16, 3>
+  // CHECK: %[[N:.*]] = arith.select %{{.*}}, %c16{{.*}}, %c0{{.*}} : i32
+  // CHECK: "cp.async.cg.shared.global [$0], [$1], 16, $2;", "r,l,r,~{memory}" %{{.*}}, %{{.*}}, %[[N]]
+  tile.thread_copy %x[%i, %i], %ring[%p], %inside {elements = 8 : i64} : memref<64x64xbf16>, memref<4096xbf16, 3>
+  // CHECK: "cp.async.commit_group;"
+  tile.thread_close
+  // CHECK: "cp.async.wait_group 2;"
+  // CHECK-NOT: fence.proxy
+  tile.thread_wait 2
+  return
+}
+
+// -----
+
+// A warp: matrices of both operands, a of rows, b of columns read across.
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+// CHECK-LABEL: func.func @warp
+func.func @warp(%lane: index, %p: index, %x: f32) -> (f32, f32, f32, f32) {
+  %c0 = arith.constant 0 : index
+  %ra = memref.alloc() : memref<512xbf16, 3>
+  %rb = memref.alloc() : memref<256xbf16, 3>
+  %a = tile.slot_of %ra[%p] : memref<512xbf16, 3> to !tile.slot<16x16xbf16, "shared", #tile.layout<swizzle [1, 3, 3]>>
+  %b = tile.slot_of %rb[%p] : memref<256xbf16, 3> to !tile.slot<16x8xbf16, "shared">
+  // CHECK: "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {$0, $1, $2, $3}, [$4];", "=r,=r,=r,=r,r,~{memory}"
+  // CHECK: "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {$0, $1}, [$2];", "=r,=r,r,~{memory}"
+  // CHECK: "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};", "=f,=f,=f,=f,r,r,r,r,r,r,0,1,2,3"
+  // CHECK-NOT: mma.sync
+  %0:4 = tile.thread_step %lane at [%c0, %c0](%x, %x, %x, %x : f32, f32, f32, f32), %a[], %b[] {aMap = #mk, bMap = #kn, reduced = array<i64: 16>,
+    type = !tile.acc<16x8xf32, fragment = #tile.fragment<registers [0, 1, 8, 0], lanes [0, 2, 0, 4, 1, 0, 2, 0, 4, 0]>>}
+    : !tile.slot<16x16xbf16, "shared", #tile.layout<swizzle [1, 3, 3]>>, !tile.slot<16x8xbf16, "shared"> -> f32, f32, f32, f32
+  return %0#0, %0#1, %0#2, %0#3 : f32, f32, f32, f32
+}
+
+// -----
+
+// Four warps: a step is one piece of text, from the fence to the end of its
+// group. b's terms lie 128 bytes apart: 8 of them, 1024 bytes, are bits 32 on, and
+// 16 of them are 2048 bytes on, 128 units of 16. What threads have copied, the
+// unit sees behind a fence.
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+// CHECK-LABEL: func.func @warpgroup
+func.func @warpgroup(%lane: index, %p: index, %x: f32) -> (f32, f32, f32, f32) {
+  %c0 = arith.constant 0 : index
+  %ra = memref.alloc() {alignment = 1024 : i64} : memref<2048xf16, 3>
+  %rb = memref.alloc() {alignment = 1024 : i64} : memref<2048xf16, 3>
+  %a = tile.slot_of %ra[%p] : memref<2048xf16, 3> to !tile.slot<64x32xf16, "shared", #tile.layout<swizzle [2, 3, 3]>>
+  %b = tile.slot_of %rb[%p] : memref<2048xf16, 3> to !tile.slot<32x8xf16, "shared", #tile.layout<swizzle [1, 3, 3]>>
+  // CHECK: "cp.async.wait_group 0;"
+  // CHECK: "fence.proxy.async.shared::cta;"
+  tile.thread_wait 0
+  // CHECK: wgmma.fence.sync.aligned;
+  // CHECK-SAME: wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {$0, $1, $2, $3}, a, b, p, 1, 1, 0, 1;
+  // CHECK-SAME: add.s64 a, $8, 2;
+  // CHECK-SAME: wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16
+  // CHECK-SAME: wgmma.commit_group.sync.aligned;
+  // CHECK-NOT: wait_group 0
+  // CHECK-SAME: "=f,=f,=f,=f,0,1,2,3,l,l,~{memory}"
+  %0:4 = tile.thread_step %lane at [%c0, %c0](%x, %x, %x, %x : f32, f32, f32, f32), %a[], %b[] {aMap = #mk, bMap = #kn, asynchronous, reduced = array<i64: 32>,
+    type = !tile.acc<64x8xf32, fragment = #tile.fragment<registers [0, 1, 8, 0], lanes [0, 2, 0, 4, 1, 0, 2, 0, 4, 0, 16, 0, 32, 0], in_flight 1>>}
+    : !tile.slot<64x32xf16, "shared", #tile.layout<swizzle [2, 3, 3]>>, !tile.slot<32x8xf16, "shared", #tile.layout<swizzle [1, 3, 3]>> -> f32, f32, f32, f32
+  // CHECK: "wgmma.wait_group.sync.aligned 1;"
+  tile.thread_wait steps 1
+  // CHECK: "wgmma.wait_group.sync.aligned 0;", "=f,=f,=f,=f,0,1,2,3,~{memory}"
+  %1:4 = tile.thread_settle %0#0, %0#1, %0#2, %0#3 : f32, f32, f32, f32 -> f32, f32, f32, f32
+  return %1#0, %1#1, %1#2, %1#3 : f32, f32, f32, f32
+}

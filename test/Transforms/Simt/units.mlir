@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: ashlar-opt %s --split-input-file --ashlar-distribute-lanes="lanes=32 groups=8" | FileCheck %s
+
+// Two warps of a unit whose lanes hold four sums each of 16x8: a thread's are
+// those that the fragment says. Pieces of 16 bytes are copied by themselves,
+// the wait says how many groups of them may be unfinished; slots are swizzled.
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n) -> (m, n)>
+!sums = !tile.acc<32x8xf32, groups = [group warp [16, 8]], fragment = #tile.fragment<registers [0, 1, 8, 0], lanes [0, 2, 0, 4, 1, 0, 2, 0, 4, 0]>>
+exec.kernel @unit calls @unit_body : (memref<32x64xbf16>, memref<64x8xbf16>) -> memref<32x8xbf16>
+// CHECK: exec.kernel @unit calls @unit_body {{.*}} block [64]
+// CHECK-LABEL: func.func @unit_body(
+// CHECK: %[[T:.*]] = gpu.thread_id x
+// CHECK-DAG: memref.alloc() {alignment = 1024 : i64} : memref<1024xbf16, 3>
+// CHECK-DAG: memref.alloc() : memref<256xbf16, 3>
+// CHECK: tile.thread_copy %{{.*}}[%{{.*}}, %{{.*}}], %{{.*}}[%{{.*}}] {elements = 8 : i64}
+// CHECK: tile.thread_close
+// CHECK: tile.thread_close
+// CHECK: scf.for {{.*}} iter_args({{.*}}) -> (f32, f32, f32, f32, index, index)
+// CHECK: tile.thread_wait 0
+// CHECK-NEXT: gpu.barrier
+// CHECK: arith.shrui
+// CHECK: arith.xori
+// CHECK: tile.thread_copy
+// CHECK: tile.thread_close
+// CHECK: tile.thread_copy
+// CHECK: tile.thread_close
+// CHECK: %[[A:.*]] = tile.slot_of
+// CHECK: tile.thread_step %{{.*}} at[%{{.*}}, %{{.*}}] (%{{.*}} : f32, f32, f32, f32), %[[A]]
+// CHECK: scf.yield
+// Neighbours are stored as one.
+// CHECK: vector.store {{.*}} {alignment = 4 : i64} {{.*}} vector<2xbf16>
+// CHECK: vector.store {{.*}} {alignment = 4 : i64} {{.*}} vector<2xbf16>
+// CHECK-NOT: vector.store
+func.func @unit_body(%a: memref<32x64xbf16>, %b: memref<64x8xbf16>, %c: memref<32x8xbf16>) attributes {tile.threads} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %c48 = arith.constant 48 : index
+  %zero = arith.constant 0.0 : f32
+  %ra = tile.alloc : <2, 32x16xbf16, "shared", #tile.layout<swizzle [1, 3, 3]>>
+  %rb = tile.alloc : <2, 16x8xbf16, "shared">
+  %none = tile.init %zero : f32 to !sums
+  %va = memref.subview %a[0, %c0] [32, 16] [1, 1] : memref<32x64xbf16> to memref<32x16xbf16, strided<[64, 1], offset: ?>>
+  %s0, %t0 = tile.copy %va to %ra {engine = "async", map = #mn} : memref<32x16xbf16, strided<[64, 1], offset: ?>> to <2, 32x16xbf16, "shared", #tile.layout<swizzle [1, 3, 3]>>
+  %vb = memref.subview %b[%c0, 0] [16, 8] [1, 1] : memref<64x8xbf16> to memref<16x8xbf16, strided<[8, 1], offset: ?>>
+  %s1, %t1 = tile.copy %vb to %rb {engine = "async", map = #mn} : memref<16x8xbf16, strided<[8, 1], offset: ?>> to <2, 16x8xbf16, "shared">
+  %all:5 = scf.for %k = %c0 to %c48 step %c16 iter_args(%acc = %none, %u0 = %t0, %u1 = %t1, %x0 = %s0, %x1 = %s1) -> (!sums, !tile.token, !tile.token, !tile.slot<32x16xbf16, "shared", #tile.layout<swizzle [1, 3, 3]>>, !tile.slot<16x8xbf16, "shared">) {
+    tile.wait %u0
+    tile.wait %u1
+    %next = arith.addi %k, %c16 : index
+    %wa = memref.subview %a[0, %next] [32, 16] [1, 1] : memref<32x64xbf16> to memref<32x16xbf16, strided<[64, 1], offset: ?>>
+    %y0, %v0 = tile.copy %wa to %ra {engine = "async", map = #mn} : memref<32x16xbf16, strided<[64, 1], offset: ?>> to <2, 32x16xbf16, "shared", #tile.layout<swizzle [1, 3, 3]>>
+    %wb = memref.subview %b[%next, 0] [16, 8] [1, 1] : memref<64x8xbf16> to memref<16x8xbf16, strided<[8, 1], offset: ?>>
+    %y1, %v1 = tile.copy %wb to %rb {engine = "async", map = #mn} : memref<16x8xbf16, strided<[8, 1], offset: ?>> to <2, 16x8xbf16, "shared">
+    %sum = tile.step %acc, %x0, %x1 {aMap = #mk, bMap = #kn, reduced = array<i64: 16>, unroll = 1 : i64} : !sums, !tile.slot<32x16xbf16, "shared", #tile.layout<swizzle [1, 3, 3]>>, !tile.slot<16x8xbf16, "shared">
+    tile.release %x0 : <32x16xbf16, "shared", #tile.layout<swizzle [1, 3, 3]>>
+    tile.release %x1 : <16x8xbf16, "shared">
+    scf.yield %sum, %v0, %v1, %y0, %y1 : !sums, !tile.token, !tile.token, !tile.slot<32x16xbf16, "shared", #tile.layout<swizzle [1, 3, 3]>>, !tile.slot<16x8xbf16, "shared">
+  }
+  tile.wait %all#1
+  tile.wait %all#2
+  %last = tile.step %all#0, %all#3, %all#4 {aMap = #mk, bMap = #kn, reduced = array<i64: 16>, unroll = 1 : i64} : !sums, !tile.slot<32x16xbf16, "shared", #tile.layout<swizzle [1, 3, 3]>>, !tile.slot<16x8xbf16, "shared">
+  tile.release %all#3 : <32x16xbf16, "shared", #tile.layout<swizzle [1, 3, 3]>>
+  tile.release %all#4 : <16x8xbf16, "shared">
+  tile.drain %last to %c : memref<32x8xbf16> attributes {maps = [#mn]} {
+  ^bb0(%s: f32):
+    %z = arith.truncf %s : f32 to bf16
+    tile.yield %z : bf16
+  } : !sums
+  return
+}
