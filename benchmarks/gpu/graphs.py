@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The ONNX models of table.py's kinds. Both operands of a product are inputs,
-so that no weights have to travel."""
+so that no weights have to travel; those of convolutions are constant, as the
+order in which they lie is the compiler's to choose."""
 
 import onnx
 from onnx import TensorProto, helper
+
+import kinds
 
 TYPES = {"f32": TensorProto.FLOAT, "bf16": TensorProto.BFLOAT16}
 
@@ -22,6 +25,14 @@ class Graph:
         self.constants.append(helper.make_tensor(
             "axes", TensorProto.INT64, [len(values)], values))
         return "axes"
+
+    def constant(self, name, array):
+        # bfloat16 is the upper half of what these numbers are.
+        raw = (array.view("<u4") >> 16).astype("<u2") \
+            if self.type == TensorProto.BFLOAT16 else array
+        self.constants.append(helper.make_tensor(
+            name, self.type, array.shape, raw.tobytes(), raw=True))
+        return name
 
     def node(self, op, *inputs, to="", **attributes):
         to = to or f"v{len(self.nodes)}"
@@ -98,8 +109,11 @@ def attention_op(g, heads, s, d, causal):
 
 
 def conv(g, n, c, o, h, side, stride):
-    g.node("Conv", g.input("x", n, c, h, h), g.input("w", o, c, side, side),
-           to="y", pads=[side // 2] * 4, strides=[stride] * 2)
+    # Channels last, which ONNX says by transposes.
+    x = g.node("Transpose", g.input("x", n, h, h, c), perm=[0, 3, 1, 2])
+    y = g.node("Conv", x, g.constant("w", kinds.conv_weights(o, c, side)),
+               pads=[side // 2] * 4, strides=[stride] * 2)
+    g.node("Transpose", y, to="y", perm=[0, 2, 3, 1])
 
 
 KINDS = {each.__name__: each for each in (

@@ -54,7 +54,7 @@ public:
   /// The best of what each unit makes possible.
   std::optional<LevelChoice> run() {
     std::optional<LevelChoice> best;
-    double least = 0;
+    std::pair<double, double> least;
     for (const MultiplyUnit *one : findUnits()) {
       unit = one;
       if (!takesOperands() || !findGroup() || !findPath())
@@ -69,16 +69,22 @@ public:
   }
 
 private:
-  std::optional<std::pair<LevelChoice, double>> chooseCandidate() {
+  /// Of two that wait for the same memory, that which has less to do is better.
+  static std::pair<double, double> timeOf(const Candidate &one) {
+    return {one.cycles, one.prediction.boxes};
+  }
+
+  std::optional<std::pair<LevelChoice, std::pair<double, double>>>
+  chooseCandidate() {
     llvm::stable_sort(candidates, [](const Candidate &x, const Candidate &y) {
-      return x.cycles < y.cycles;
+      return timeOf(x) < timeOf(y);
     });
     // What the verifier does not take is not for this contraction; nor is one
     // whose windows reach farther than its tiles.
     for (const Candidate &one : candidates)
       if (tile::StrategyAttr strategy = strategyOf(one);
           ringBytes(op, strategy) <= near->bytesOfPart() && fits(strategy))
-        return std::pair(LevelChoice{strategy, one.prediction}, one.cycles);
+        return std::pair(LevelChoice{strategy, one.prediction}, timeOf(one));
     return std::nullopt;
   }
 
@@ -355,8 +361,14 @@ private:
     if (group->registerBytes && near->banks > 1)
       iteration = std::max(iteration, cyclesOfReads(one)) +
                   machine.costs.barrierNs * machine.clock.hz / 1e9;
-    // Steps that go on keep their slots.
-    int64_t ahead = one.slots - 1 - (unit->fragment ? unit->fragment->inFlight : 0);
+    // Steps that go on keep their slots, and what threads copy by themselves is
+    // there when they go on.
+    int64_t ahead = one.slots - 1;
+    if (unit->fragment)
+      ahead -= unit->fragment->inFlight;
+    if (group->registerBytes &&
+        llvm::none_of(path, [](auto *one) { return one->asynchronous; }))
+      ahead = 0;
     iteration += std::max(0.0, latency - double(ahead) * iteration) /
                  double(ahead + 1);
     const Memory &main = machine.memories.back();

@@ -75,8 +75,9 @@ std::optional<unsigned> innermostLoop(linalg::GenericOp op,
 
 /// Lets the op read what a transpose that only it reads has brought into
 /// another order from where that was. Bytes are worth a transpose: units take
-/// several that lie side by side.
-void readBehindTransposes(linalg::GenericOp op) {
+/// several that lie side by side; with `units`, so are 16 bits, where windows
+/// would move along what lies side by side.
+void readBehindTransposes(linalg::GenericOp op, bool units) {
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   bool changed = false;
   for (OpOperand *operand : op.getDpsInputOperands()) {
@@ -93,7 +94,13 @@ void readBehindTransposes(linalg::GenericOp op) {
     if (!from.isPermutation() || !to.isPermutation())
       continue;
     AffineMap &map = maps[operand->getOperandNumber()];
-    map = from.compose(inversePermutation(to)).compose(map);
+    AffineMap behind = from.compose(inversePermutation(to)).compose(map);
+    if (units && getElementTypeOrSelf(operand->get()).isIntOrFloat() &&
+        getElementTypeOrSelf(operand->get()).getIntOrFloatBitWidth() == 16 &&
+        behind.getNumResults() != 0 &&
+        !isa<AffineDimExpr>(behind.getResults().back()))
+      continue;
+    map = behind;
     remark::passed(op.getLoc(), about(op, "Transpose", "fusion"))
         << "reads behind the transpose of " << nodeName(copy.getLoc())
         << ", saving "
@@ -410,7 +417,7 @@ struct FormContracts : ashlar::impl::FormContractsPassBase<FormContracts> {
         [&](linalg::GenericOp op) { candidates.push_back(op); });
     for (linalg::GenericOp op : candidates)
       if (!merged.contains(op) && matchContraction(op)) {
-        readBehindTransposes(op);
+        readBehindTransposes(op, units);
         if (std::optional<Contraction> contraction = matchContraction(op)) {
           linalg::GenericOp epilogue;
           if (epilogues)

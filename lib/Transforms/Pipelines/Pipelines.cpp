@@ -128,6 +128,10 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
   if (fuse && options.takes(PipelineStep::FormContracts)) {
     FormContractsPassOptions contracts;
     contracts.epilogues = joins;
+    contracts.units =
+        llvm::any_of(options.machine.units, [](const MultiplyUnit &unit) {
+          return unit.fragment.has_value();
+        });
     function.addPass(createFormContractsPass(contracts));
     if (all && options.takes(PipelineStep::AbsorbPadding))
       function.addPass(createAbsorbPaddingPass());

@@ -218,6 +218,21 @@ TEST(PtxFault, WhatIsAllowedIsNotReported) {
   expectFine("blocks", "st.global.u32 [%rd0], 1;", "");
 }
 
+TEST(PtxFault, ReadsOf16BytesMayHoldAGapThatNobodyWrote) {
+  std::string s = ".shared .align 16 .b8 s[32];";
+  std::string written = "st.shared.u32 [s], 1;\nst.shared.u32 [s+8], 1;\n"
+                        "bar.sync 0;\n";
+  auto run = [&](const std::string &read) {
+    Bench bench(kernelText(1, written + read, s));
+    bench.array(std::vector<uint32_t>(64));
+    bench.run(1, 1);
+  };
+  EXPECT_NO_THROW(run("ld.shared.v4.u32 {%r10, %r11, %r12, %r13}, [s];"));
+  EXPECT_THROW(run("ld.shared.v4.u32 {%r10, %r11, %r12, %r13}, [s+16];"),
+               Fault);
+  EXPECT_THROW(run("ld.shared.v2.u32 {%r10, %r11}, [s];"), Fault);
+}
+
 TEST(PtxFault, WhatItDoesNotKnowIsAnErrorThatQuotesTheLine) {
   auto refused = [](const std::string &line) {
     Memory memory;

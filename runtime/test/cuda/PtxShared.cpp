@@ -228,6 +228,13 @@ SharedMemory::Verdict SharedMemory::touch(unsigned thread, uint64_t offset,
     mine |= underWay;
   if (writes && !allowed.races && isRead(offset, count, thread, other, byte))
     return Verdict::BeingRead;
+  // LLVM's back end reads what lies between neighbours along with them.
+  bool isWidened = !writes && count == 16 &&
+                   std::any_of(shadows.begin() + offset,
+                               shadows.begin() + offset + count,
+                               [&](const Shadow &shadow) {
+                                 return !isOld(shadow.write);
+                               });
   // Bytes that were touched together are as the one before.
   Shadow before{~Stamp(0), {0, 0}, 0}, after{};
   for (uint64_t at = offset; at < offset + count; ++at) {
@@ -248,7 +255,7 @@ SharedMemory::Verdict SharedMemory::touch(unsigned thread, uint64_t offset,
       return true;
     };
     if (shadow.write != mine) {
-      if (reads && isOld(shadow.write) && !allowed.unwritten) {
+      if (reads && isOld(shadow.write) && !allowed.unwritten && !isWidened) {
         byte = at;
         return Verdict::NotWritten;
       }

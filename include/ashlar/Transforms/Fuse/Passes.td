@@ -64,7 +64,10 @@ def FormContractsPass
     neither operand changes.
   }];
   let options = [Option<"epilogues", "epilogues", "bool", "true",
-                        "Let elementwise ops become epilogues">];
+                        "Let elementwise ops become epilogues">,
+                 Option<"units", "units", "bool", "false",
+                        "The machine's units take several operands of 16 bits "
+                        "that lie side by side">];
   let dependentDialects = ["::ashlar::tile::TileDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect"];
