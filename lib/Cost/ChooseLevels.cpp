@@ -216,16 +216,31 @@ private:
     unsigned columns = numParallel - 1, terms = sizes.size() - 1;
     int64_t most = std::max<int64_t>(unit->mostN ? unit->mostN : 512, unit->n);
     for (int64_t tm : multiples(unit->m, rows, 512))
-      for (int64_t tn : multiples(unit->n, sizes[columns], most))
+      for (int64_t tn : multiples(unit->n, sizes[columns], most)) {
+        Candidate one;
+        one.tile.assign(sizes.size(), 1);
+        one.tile[columns] = tn;
         for (int64_t tk : multiples(unit->k, k.empty() ? 1 : sizes[terms],
                                     std::max<int64_t>(128, unit->k))) {
-          Candidate one;
-          one.tile.assign(sizes.size(), 1);
-          one.tile[columns] = tn;
           if (!k.empty())
             one.tile[terms] = tk;
           splitRows(one, tm, int64_t(m.size()) - 1);
         }
+        if (!hasWindows())
+          continue;
+        // All of a window at once, whose neighbours share most of it.
+        for (unsigned d : k)
+          one.tile[d] = sizes[d];
+        splitRows(one, tm, int64_t(m.size()) - 1);
+      }
+  }
+
+  /// Whether each point has a small window of its own, of one channel.
+  bool hasWindows() {
+    int64_t terms = 1;
+    for (unsigned d : k)
+      terms *= sizes[d];
+    return !lanes.empty() && k.size() > 1 && terms <= 64;
   }
 
   /// Rows lie in boxes of powers of two, over the two innermost dims at will.
@@ -279,7 +294,10 @@ private:
   }
   int64_t columnsOf(ArrayRef<int64_t> tile) { return tile[numParallel - 1]; }
   int64_t termsOf(const Candidate &one) {
-    return k.empty() ? 1 : one.tile.back();
+    int64_t terms = 1;
+    for (unsigned d : k)
+      terms *= one.tile[d];
+    return terms;
   }
 
   /// How many parts beside each other a copy may reach.
@@ -308,12 +326,21 @@ private:
     return 2 * bytes <= sums->bytesOfPart();
   }
   int64_t bytesOfA(const Candidate &one) {
-    return rowsOf(one.tile) * (lanes.empty() ? 1 : columnsOf(one.tile)) *
-           termsOf(one) * elementBytes(elementOf(op.getA()));
+    return bytesOf(op.getA(), op.getAMap(), one);
   }
   int64_t bytesOfB(const Candidate &one) {
-    return columnsOf(one.tile) * termsOf(one) *
-           elementBytes(elementOf(op.getB()));
+    return bytesOf(op.getB(), op.getBMap(), one);
+  }
+  /// Of what a tile reads of an operand.
+  static int64_t bytesOf(Value operand, AffineMap map, const Candidate &one) {
+    SmallVector<unsigned> dims(map.getNumDims());
+    std::iota(dims.begin(), dims.end(), 0);
+    int64_t bytes = elementBytes(elementOf(operand));
+    for (AffineExpr expr : map.getResults())
+      bytes *= BoxReach(expr, dims,
+                        ArrayRef(one.tile).take_front(map.getNumDims()))
+                   .length;
+    return bytes;
   }
   static Type elementOf(Value value) {
     return cast<ShapedType>(value.getType()).getElementType();
@@ -349,18 +376,21 @@ private:
                    double(llvm::divideCeil(termsOf(one), unit->k));
     // A worker's rate is that of all who may issue; few cannot fill it.
     double compute = steps * double(machine.groupsOf(*group)) / unit->stepsPerCycle;
-    double bytes = double(bytesOfA(one)) + double(bytesOfB(one)) / one.across;
     double copy = 0, latency = 0;
     for (const CopyEngine *engine : path) {
-      copy = std::max(copy, bytes / engine->bytesPerCycle);
+      copy = std::max(copy, cyclesOfCopies(one, *engine));
       latency += engine->startCycles;
     }
     latency += machine.memories.back().latencyCycles;
     double iteration = std::max(compute, copy);
+    double serial = compute + copy; // of who copies, then computes
     // Threads meet in each iteration, and read what is near through its ports.
-    if (group->registerBytes && near->banks > 1)
-      iteration = std::max(iteration, cyclesOfReads(one)) +
-                  machine.costs.barrierNs * machine.clock.hz / 1e9;
+    if (group->registerBytes && near->banks > 1) {
+      double reads = cyclesOfReads(one),
+             barrier = machine.costs.barrierNs * machine.clock.hz / 1e9;
+      iteration = std::max(iteration, reads) + barrier;
+      serial = std::max(compute, reads) + copy + barrier;
+    }
     // Steps that go on keep their slots, and what threads copy by themselves is
     // there when they go on.
     int64_t ahead = one.slots - 1;
@@ -368,9 +398,12 @@ private:
       ahead -= unit->fragment->inFlight;
     if (group->registerBytes &&
         llvm::none_of(path, [](auto *one) { return one->asynchronous; }))
-      ahead = 0;
-    iteration += std::max(0.0, latency - double(ahead) * iteration) /
-                 double(ahead + 1);
+      // Other parts on the same worker compute meanwhile.
+      iteration =
+          std::max(iteration, (serial + latency) / double(residents(one)));
+    else
+      iteration += std::max(0.0, latency - double(ahead) * iteration) /
+                   double(ahead + 1);
     const Memory &main = machine.memories.back();
     double results = double(rowsOf(one.tile) * columnsOf(one.tile)) *
                      double(elementBytes(elementOf(op.getInit())));
@@ -389,6 +422,28 @@ private:
     one.prediction.boxes = all;
     one.prediction.main = once / rate;
     one.cycles = one.prediction.cycles();
+  }
+
+  /// A thread copies element by element, each as long as the least there is.
+  double cyclesOfCopies(const Candidate &one, const CopyEngine &engine) {
+    auto cyclesOf = [&](Value operand, int64_t bytes) {
+      int64_t each = elementBytes(elementOf(operand));
+      bool isByThreads = group->registerBytes && engine.minimumBytes < 16;
+      double longer = isByThreads
+                          ? double(std::max(each, engine.minimumBytes)) / each
+                          : 1;
+      return double(bytes) * longer / engine.bytesPerCycle;
+    };
+    return cyclesOf(op.getA(), bytesOfA(one)) +
+           cyclesOf(op.getB(), bytesOfB(one)) / one.across;
+  }
+
+  /// Parts that one worker has at a time, as far as the nearest memory lets it.
+  int64_t residents(const Candidate &one) {
+    constexpr int64_t most = 4;
+    int64_t bytes =
+        std::max<int64_t>(1, one.slots * (bytesOfA(one) + bytesOfB(one)));
+    return std::clamp<int64_t>(near->bytes / bytes, 1, most);
   }
 
   /// What all groups read of the nearest memory for one tile of terms.

@@ -230,6 +230,49 @@ private:
     return false;
   }
 
+  /// A model that moves channels to the end, or back to the front, says in
+  /// which order of dims its data lies: nothing has to be moved for that.
+  bool visitTranspose(linalg::GenericOp op) {
+    if (op.getNumDpsInputs() != 1 || op.getNumDpsInits() != 1 ||
+        op.getNumReductionLoops() != 0 ||
+        op.getBody()->getOperations().size() != 1 ||
+        op.getBody()->getTerminator()->getOperand(0) !=
+            op.getBody()->getArgument(0))
+      return false;
+    AffineMap from = op.getIndexingMapsArray()[0],
+              to = op.getIndexingMapsArray()[1];
+    int64_t rank = from.getNumResults();
+    if (!from.isPermutation() || !to.isPermutation() || rank < 4)
+      return false;
+    // Which dim of the result each of the source is: a rotation of all but the
+    // first.
+    AffineMap dims = from.compose(inversePermutation(to));
+    auto dimOf = [&](int64_t d) { return int64_t(dims.getDimPosition(d)); };
+    if (dimOf(0) != 0 || (dimOf(1) != 2 && dimOf(1) != rank - 1))
+      return false;
+    for (int64_t d = 1; d != rank; ++d)
+      if (dimOf(d) != 1 + (dimOf(1) - 1 + d - 1) % (rank - 1))
+        return false;
+    Value source = op.getDpsInputs()[0];
+    Layout layout = llvm::map_to_vector(layoutOf(source), dimOf);
+    if (!isIdentity(layout) && !feedsWeights(op.getResult(0)))
+      return false;
+    record(op.getResult(0), isMoved(source) ? known.lookup(source).first : source,
+           layout);
+    return true;
+  }
+
+  /// Whether contractions with constant weights read a value, padded or not.
+  bool feedsWeights(Value value) {
+    return llvm::any_of(value.getUsers(), [&](Operation *user) {
+      if (auto pad = dyn_cast<tensor::PadOp>(user))
+        return feedsWeights(pad.getResult());
+      auto generic = dyn_cast<linalg::GenericOp>(user);
+      return generic && generic.getNumReductionLoops() != 0 &&
+             llvm::any_of(generic.getDpsInputs(), isConstantBehindReshapes);
+    });
+  }
+
   bool visitPad(tensor::PadOp pad) {
     Value fill = pad.getConstantPaddingValue();
     Layout layout = layoutOf(pad.getSource());
@@ -346,7 +389,7 @@ private:
     AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
     if (!result.isProjectedPermutation())
       return false;
-    if (visitContraction(op, result))
+    if (visitTranspose(op) || visitContraction(op, result))
       return true;
     return followOperands(op, result);
   }
