@@ -109,11 +109,13 @@ static Error checkCalls(const Module &module) {
   return Error::success();
 }
 
-/// Loads and stores of neighbours the back end joins where it sees that their
+/// Loops of a few loads are written out, so that several are under way. Loads
+/// and stores of neighbours the back end joins where it sees that their
 /// addresses differ by numbers and how the first of them is aligned.
 static constexpr char joiningPasses[] =
-    "function(infer-address-spaces,separate-const-offset-from-gep,slsr,"
-    "early-cse,infer-alignment),globaldce";
+    "function(loop-unroll<O3;partial;no-upperbound;no-peeling;no-runtime>,"
+    "instcombine<no-verify-fixpoint>,infer-address-spaces,"
+    "separate-const-offset-from-gep,slsr,early-cse,infer-alignment),globaldce";
 
 Expected<CompiledKernel>
 ashlar::cuda::compileKernel(const cpu::LoweredKernels::Kernel &kernel,

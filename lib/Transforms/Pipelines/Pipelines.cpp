@@ -212,6 +212,11 @@ void ashlar::buildTilePipeline(
   if (tiles) {
     ShareCopiesPassOptions copies;
     copies.boxBytes = options.machine.nearest().bytes;
+    // A workgroup moves some kilobytes at a time.
+    if (options.machine.countOf("lane") != 0) {
+      copies.boxBytes = 4096;
+      copies.many = true;
+    }
     kernel.addPass(createShareCopiesPass(copies));
   }
   buildKernels(pm);

@@ -93,17 +93,24 @@ struct ShareCopies : ashlar::impl::ShareCopiesPassBase<ShareCopies> {
       share(kernel, *moves);
   }
 
-  /// The outermost dim that all parts are as long as the result along, or the
-  /// one part that is padded longer than one.
-  static int64_t findRows(const Moves &moves) {
+  /// The outermost dim, or with `many` the longest, that all parts are as long
+  /// as the result along, or the one part that is padded longer than one.
+  int64_t findRows(const Moves &moves) {
     ArrayRef<int64_t> whole =
         cast<MemRefType>(moves.result.getType()).getShape();
-    for (size_t d = 0; d != whole.size(); ++d)
-      if (whole[d] > 1 && llvm::all_of(moves.parts, [&](const Part &part) {
+    int64_t found = -1;
+    for (size_t d = 0; d != whole.size(); ++d) {
+      if (whole[d] <= 1 || !llvm::all_of(moves.parts, [&](const Part &part) {
             return moves.pad ? part.size[d] > 1 : part.size[d] == whole[d];
           }))
+        continue;
+      if (!many)
         return d;
-    return -1;
+      // Neighbours stay together.
+      if (found < 0 || (d + 1 != whole.size() && whole[d] > whole[found]))
+        found = d;
+    }
+    return found;
   }
 
   /// Rows for each worker: enough bytes to be worth it.

@@ -212,7 +212,10 @@ def ShareCopiesPass : Pass<"ashlar-share-copies", "::mlir::func::FuncOp"> {
     first box. Other kernels are left alone.
   }];
   let options = [Option<"boxBytes", "box-bytes", "int64_t", "32768",
-                        "Bytes of the result that a box is worth">];
+                        "Bytes of the result that a box is worth">,
+                 Option<"many", "many", "bool", "false",
+                        "Cut the longest dim, for as many boxes as there may "
+                        "be, not the outermost">];
   let dependentDialects = ["::mlir::affine::AffineDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",
