@@ -353,7 +353,19 @@ private:
         row *= one.tile[d];
     return row;
   }
+  /// Rows that lie side by side, not their terms, are those of one dim: a unit
+  /// reads eight of them at a time, one that goes on by itself all.
+  bool fitsRows(const Candidate &one) {
+    if (!unit->fragment ||
+        !op.getAMap().getResults().back().isFunctionOfDim(m.back()))
+      return true;
+    if (unit->fragment->inFlight == 0)
+      return one.part[m.back()] % 8 == 0;
+    return one.part[m.back()] == rowsOf(one.part);
+  }
   bool fitsOperands(const Candidate &one) {
+    if (!fitsRows(one))
+      return false;
     // What goes on by itself finds rows by their swizzle.
     if (unit->fragment && unit->fragment->inFlight != 0)
       for (auto [operand, map] : {std::pair(op.getA(), op.getAMap()),

@@ -8,7 +8,9 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/Support/MathExtras.h"
@@ -141,6 +143,64 @@ static int64_t elementsOfPiece(func::FuncOp kernel, int64_t bytes) {
   return std::max<int64_t>(bytes / std::max<int64_t>(narrowest, 1), 1);
 }
 
+/// What all elements of a memory become; null: `op` is no fill.
+static Value filledWith(linalg::GenericOp op) {
+  if (op.getNumDpsInputs() != 0 || op.getNumDpsInits() != 1 ||
+      op.getNumReductionLoops() != 0 ||
+      op.getBody()->getOperations().size() != 1 ||
+      !op.getIndexingMapsArray()[0].isIdentity())
+    return {};
+  Value value = op.getBody()->getTerminator()->getOperand(0);
+  return value.getParentBlock() == op.getBody() ? Value() : value;
+}
+
+/// What is filled with one value, as margins are, all threads fill side by side,
+/// each some neighbours.
+static void shareFills(func::FuncOp kernel, const simt::Threads &threads) {
+  constexpr int64_t most = 8;
+  SmallVector<linalg::GenericOp> fills;
+  kernel.walk([&](linalg::GenericOp op) {
+    if (filledWith(op))
+      fills.push_back(op);
+  });
+  for (linalg::GenericOp fill : fills) {
+    Value target = fill.getDpsInits()[0], value = filledWith(fill);
+    auto type = cast<MemRefType>(target.getType());
+    if (type.getRank() == 0)
+      continue;
+    ImplicitLocOpBuilder b(fill.getLoc(), fill);
+    int64_t last = type.getShape().back();
+    int64_t piece =
+        !ShapedType::isDynamic(last) && last % most == 0 ? most : 1;
+    auto index = [&](int64_t number) -> Value {
+      return arith::ConstantIndexOp::create(b, number);
+    };
+    SmallVector<OpFoldResult> sizes =
+        memref::getMixedSizes(b, b.getLoc(), target);
+    if (piece != 1)
+      sizes.back() = b.getIndexAttr(last / piece);
+    Value all = index(1);
+    for (OpFoldResult size : sizes)
+      all = arith::MulIOp::create(
+          b, all, getValueOrCreateConstantIndexOp(b, b.getLoc(), size));
+    auto loop = scf::ForOp::create(b, threads.number, all,
+                                   index(threads.count));
+    b.setInsertionPointToStart(loop.getBody());
+    SmallVector<Value> point(affine::AffineDelinearizeIndexOp::create(
+                                 b, loop.getInductionVar(), sizes)
+                                 .getResults());
+    if (piece != 1)
+      point.back() = arith::MulIOp::create(b, point.back(), index(piece));
+    Value first = point.back();
+    for (int64_t i = 0; i != piece; ++i) {
+      if (i != 0)
+        point.back() = arith::AddIOp::create(b, first, index(i));
+      memref::StoreOp::create(b, value, target, point);
+    }
+    fill.erase();
+  }
+}
+
 /// Whether something beside the loop over parts touches memory; then one
 /// workgroup does all of the kernel.
 static bool isBesideParts(func::FuncOp kernel) {
@@ -204,6 +264,7 @@ struct DistributeLanes
       shareAllocations(body);
       threads.piece = elementsOfPiece(body, pieceBytes);
       addBarriers(body);
+      shareFills(body, threads);
       // Parts that follow each other use the same memory.
       if (isBesideParts(body))
         for (auto part : body.getOps<scf::ForallOp>()) {

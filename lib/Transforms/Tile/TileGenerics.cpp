@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
@@ -473,8 +474,31 @@ private:
     return ops;
   }
 
+  /// Loops of a reduction in the order in which its largest input lies, so that
+  /// what is innermost in tiles is so in memory.
+  static linalg::GenericOp orderLoops(linalg::GenericOp op) {
+    if (op.getNumReductionLoops() == 0)
+      return op;
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      AffineMap map = op.getMatchingIndexingMap(input);
+      if (!map.isPermutation())
+        continue;
+      if (map.isIdentity())
+        return op;
+      SmallVector<unsigned> order;
+      for (AffineExpr expr : map.getResults())
+        order.push_back(cast<AffineDimExpr>(expr).getPosition());
+      IRRewriter rewriter(op);
+      FailureOr<linalg::GenericOp> moved =
+          linalg::interchangeGenericOp(rewriter, op, order);
+      return succeeded(moved) ? *moved : op;
+    }
+    return op;
+  }
+
   void tileAll(ArrayRef<linalg::GenericOp> ops) {
     for (linalg::GenericOp op : ops) {
+      op = orderLoops(op);
       GenericTiler tiler(op, elements);
       std::string why = tiler.whyNot();
       if (why.empty())

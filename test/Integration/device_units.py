@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Matrix units of a target, one at a time, at sizes that do not suit them.
+
+A preset's machine file without its other units makes the compiler use the one
+that is left, however small the product: random sizes, transposes, batches and
+epilogues of f16 and bf16, convolutions with strides and pads, beside NumPy in
+f64. What the unit cannot take has no unit then, and is loops: right as well.
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import ml_dtypes
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+
+TYPES = {TensorProto.FLOAT16: np.float16,
+         TensorProto.BFLOAT16: ml_dtypes.bfloat16}
+# ||found - wanted|| / ||wanted||: no element has more than one rounding.
+MOST = {TensorProto.FLOAT16: 2 ** -11, TensorProto.BFLOAT16: 2 ** -8}
+
+
+def product(random, kind):
+    """A model, its inputs and what comes out."""
+    batch = random.choice([0, 0, 2])
+    m, n, k = (int(random.choice([1, 7, 16, 33, 64, 96, 130]))
+               for _ in range(3))
+    transposed = bool(random.integers(2))
+    lead = [int(batch)] if batch else []
+    x = random.standard_normal([*lead, m, k]).astype(TYPES[kind])
+    w = random.standard_normal([*lead, n, k] if transposed else
+                               [*lead, k, n]).astype(TYPES[kind])
+    nodes, last = [], "w"
+    if transposed:
+        rank = w.ndim
+        nodes.append(helper.make_node(
+            "Transpose", ["w"], ["t"],
+            perm=[*range(rank - 2), rank - 1, rank - 2]))
+        last = "t"
+    with_bias = bool(random.integers(2))
+    nodes.append(helper.make_node("MatMul", ["x", last],
+                                  ["p" if with_bias else "y"]))
+    feeds = {"x": x, "w": w}
+    wanted = x.astype(np.float64) @ np.swapaxes(
+        w.astype(np.float64), -1, -2 if transposed else -1)
+    if with_bias:  # of a row; rounded before it is added, as the types say
+        feeds["v"] = random.standard_normal(n).astype(TYPES[kind])
+        nodes.append(helper.make_node("Add", ["p", "v"], ["y"]))
+        wanted = wanted.astype(TYPES[kind]).astype(np.float64) + feeds[
+            "v"].astype(np.float64)
+    return f"{lead + [m, n, k]}{' transposed' * transposed}", nodes, feeds, \
+        [], wanted
+
+
+def convolution(random, kind):
+    n, c, o, h = (int(random.choice(each)) for each in (
+        [1, 2], [3, 8, 16, 40], [8, 20, 32], [7, 9, 12]))
+    side, stride = int(random.choice([1, 3, 5])), int(random.choice([1, 2]))
+    pad = int(random.integers(0, side // 2 + 1))
+    x = random.standard_normal([n, c, h, h]).astype(TYPES[kind])
+    w = random.standard_normal([o, c, side, side]).astype(TYPES[kind])
+    node = helper.make_node("Conv", ["x", "w"], ["y"], strides=[stride] * 2,
+                            pads=[pad] * 4)
+    weight = helper.make_tensor("w", kind, w.shape, w.tobytes(), raw=True)
+    around = np.pad(x.astype(np.float64), ((0, 0), (0, 0), (pad,) * 2,
+                                           (pad,) * 2))
+    windows = np.lib.stride_tricks.sliding_window_view(
+        around, (side, side), axis=(2, 3))[:, :, ::stride, ::stride]
+    wanted = np.einsum("nchwij,ocij->nohw", windows, w.astype(np.float64))
+    return f"convolution {[n, c, o, h, side]} by {stride}", [node], {"x": x}, \
+        [weight], wanted
+
+
+def run(arguments, machine, work, kind, nodes, feeds, constants, wanted):
+    """Why it is wrong; empty: it is not."""
+    graph = helper.make_graph(
+        nodes, "unit",
+        [helper.make_tensor_value_info(name, kind, feed.shape)
+         for name, feed in feeds.items()],
+        [helper.make_tensor_value_info("y", kind, None)], constants)
+    onnx.save(helper.make_model(
+        graph, ir_version=10, opset_imports=[helper.make_opsetid("", 22)]),
+        work / "m.onnx")
+    commands = [[arguments.bin / "ashlar-compile", "--quiet", work / "m.onnx",
+                 f"--target={arguments.target.split(':')[0]}",
+                 f"--machine={machine}", "-o", work / "m.ash"],
+                [arguments.bin / "ashlar-run", work / "m.ash",
+                 f"--device={arguments.device}", "--placement=strict",
+                 f"--output=y={work / 'y.npy'}"]]
+    for name, feed in feeds.items():
+        np.save(work / f"{name}.npy", feed)
+        commands[1].append(f"--input={name}={work / name}.npy")
+    for command in commands:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode:
+            return f"{command[0].name} ended with {done.returncode}: " + (
+                done.stdout.strip().split("\n")[0][:300])
+    found = np.load(work / "y.npy").view(TYPES[kind]).astype(np.float64)
+    if found.shape != wanted.shape:
+        return f"expected the shape {wanted.shape}, found {found.shape}"
+    norm = np.linalg.norm(found - wanted) / np.linalg.norm(wanted)
+    # NaN is in no range.
+    return "" if norm <= MOST[kind] else f"differs by {norm:.2e} in norm"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--bin", type=pathlib.Path, required=True)
+    parser.add_argument("--target", required=True, help="with its preset")
+    parser.add_argument("--machine", type=pathlib.Path, required=True,
+                        help="the preset's file")
+    parser.add_argument("--device", required=True)
+    parser.add_argument("--cases", type=int, default=8,
+                        help="of each unit, type and kind")
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args()
+    machine = json.loads(arguments.machine.read_text())
+    passed = failed = 0
+    for unit in machine["units"]:
+        if "fragment" not in unit:
+            continue
+        random = np.random.default_rng(arguments.seed)
+        with tempfile.TemporaryDirectory() as temporary:
+            work = pathlib.Path(temporary)
+            (work / "machine.json").write_text(
+                json.dumps({**machine, "units": [unit]}))
+            for kind in TYPES:
+                for make in [product, convolution] * arguments.cases:
+                    name, *case = make(random, kind)
+                    why = run(arguments, work / "machine.json", work, kind,
+                              *case)
+                    passed, failed = passed + (not why), failed + bool(why)
+                    if why:
+                        print(f"FAIL {unit['name']}, "
+                              f"{np.dtype(TYPES[kind]).name}, {name}: {why}")
+    print(f"{passed} passed, {failed} failed, 0 skipped")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
