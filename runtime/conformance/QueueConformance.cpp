@@ -349,6 +349,8 @@ TEST_P(GraphsConformance, AGraphDoesWhatASubmissionDoes) {
     EXPECT_EQ(in, submitted);
     ASSERT_TRUE(ops().capture(queue, copies.list, {2, 5}, &graph).ok());
   }
+  if (!graph)
+    GTEST_SKIP() << "its driver has no graphs";
   for (unsigned round = 0; round < 3; ++round) {
     in = pattern(size, round);
     copyIn(queue, a, in);

@@ -41,13 +41,14 @@ protected:
   /// What is alive is all of a context's that is there.
   void start(uint64_t failing, int32_t code, bool isLost) {
     driver->start(failing, code, isLost);
-    for (int i = 0; i < 6; ++i)
+    for (int i = 0; i < CudaDouble::Kinds; ++i)
       leftBefore[i] = driver->left[i];
   }
   void expectNothingAlive() {
     const char *const kinds[] = {"contexts", "device memory", "host memory",
-                                 "streams",  "events",        "modules"};
-    for (int i = 0; i < 6; ++i) {
+                                 "streams",  "events",        "modules",
+                                 "graphs"};
+    for (int i = 0; i < CudaDouble::Kinds; ++i) {
       EXPECT_EQ(driver->alive[i], 0) << kinds[i];
       EXPECT_EQ(driver->left[i], leftBefore[i]) << kinds[i];
     }
@@ -98,7 +99,7 @@ protected:
 
   CudaDouble *driver = nullptr;
   uint64_t misusesBefore = 0;
-  int64_t leftBefore[6] = {};
+  int64_t leftBefore[CudaDouble::Kinds] = {};
   std::unique_ptr<ModuleBytes> here, there;
 };
 
