@@ -351,7 +351,7 @@ TEST_P(TwoDevicesConformance, QueuesOfTwoDevicesOfATypeWaitForEachOther) {
 
 TEST_P(QueueConformance, DestroyingAQueueFinishesItsWork) {
   constexpr uint64_t size = 1 << 20;
-  std::vector<uint8_t> in = pattern(size), out(size);
+  std::vector<uint8_t> in = pattern(size), out(size), few(100);
   DeviceAddress a = allocate(size), b = allocate(size);
   copyIn(queue, a, in);
   ASSERT_TRUE(finish(queue));
@@ -363,8 +363,10 @@ TEST_P(QueueConformance, DestroyingAQueueFinishesItsWork) {
   addMuchWork(copies, a, b, size);
   ASSERT_TRUE(ops().submit(own, copies.submission()).ok());
   copyOut(own, out, b);
+  copyOut(own, few, b);
   ops().destroyQueue(own);
   EXPECT_EQ(in, out);
+  EXPECT_TRUE(std::equal(few.begin(), few.end(), in.begin()));
 }
 
 TEST_P(GraphsConformance, AGraphDoesWhatASubmissionDoes) {

@@ -147,6 +147,35 @@ TEST_F(CudaGraphs, TheCallersMemoryOnTheDeviceMayBeAnother) {
   ops.destroyQueue(queue);
 }
 
+/// Small results wait in pinned memory.
+TEST_F(CudaGraphs, ACallersMemoryIsItsOwnAfterAFailure) {
+  ashlar_device_t *device = nullptr;
+  ASSERT_OK(ashlar_device_open(runtime, "cuda:0", &device));
+  const auto &ops = device->ops;
+  ashlar::runtime::QueueOptions alone = {};
+  alone.workers = 1;
+  for (bool isFailing : {true, false}) {
+    void *queue = nullptr, *event = nullptr;
+    ASSERT_TRUE(ops.createQueue(device->state, alone, &queue).ok());
+    ASSERT_TRUE(ops.createEvent(device->state, &event).ok());
+    DeviceAddress place;
+    ASSERT_TRUE(
+        ops.allocate(device->state, 64, ASHLAR_MEMORY_OUTPUTS, &place).ok());
+    std::vector<char> in(64, 'i'), out(64, 'o');
+    ASSERT_TRUE(ops.copy(queue, CopyKind::In, place, {in.data(), 0}, 64).ok());
+    ASSERT_TRUE(
+        ops.copy(queue, CopyKind::Out, {out.data(), 0}, place, 64).ok());
+    // The context is pushed first.
+    driver->start(isFailing ? 2 : 0, /*CUDA_ERROR_OUT_OF_MEMORY*/ 2, false);
+    EXPECT_EQ(ops.record(queue, event).ok(), !isFailing);
+    driver->start(0, 0, false);
+    ops.destroyQueue(queue);
+    EXPECT_EQ(out, std::vector<char>(64, isFailing ? 'o' : 'i'));
+    ops.destroyEvent(event);
+    ops.free(device->state, place, 64);
+  }
+}
+
 /// checkingModule whose kernel is the second of two.
 ModuleBuilder checkingSecond() {
   constexpr int64_t size = sampleCount * sizeof(float);
