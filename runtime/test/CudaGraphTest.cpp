@@ -22,13 +22,15 @@ namespace {
 class CudaGraphs : public RuntimeTest {
 protected:
   void SetUp() override {
-    if (std::string why = whyNoCuda(); !why.empty())
-      GTEST_SKIP() << why;
     void *library = dlopen("libcuda.so.1", RTLD_NOW);
     if (library)
       driver = static_cast<CudaDouble *>(dlsym(library, "ashlar_cuda_double"));
     if (!driver)
       GTEST_SKIP() << "the double is not in LD_LIBRARY_PATH";
+    // It serves with graphs and without.
+    ASSERT_EQ(ashlar::runtime::cudaDeviceOps.count(), 1u);
+    if (std::string why = whyNoCuda(); !why.empty())
+      GTEST_SKIP() << why;
     hasGraphs = dlsym(library, "cuGraphLaunch") != nullptr;
     driver->isMisuseFailure = true;
     misusesBefore = driver->misuses;
@@ -72,6 +74,20 @@ TEST_F(CudaGraphs, WhatRepeatsIsLaunchedAsOne) {
   loadThere(sampleModule());
   start(2);
   run(session, 6, 5);
+}
+
+TEST_F(CudaGraphs, ARunAsksTheDriverForLittle) {
+  loadThere(sampleModule());
+  ashlar_session_options_t options = withThreads(2);
+  options.poison = 0;
+  ASSERT_OK(ashlar_session_create(module, nullptr, &options, &session));
+  run(session, 3, 2);
+  driver->start(0, 0, false);
+  run(session, 10, 10);
+  // Two copies in, the kernels or the graph, a copy out, an event: recorded and
+  // awaited; in front of each of these six the context. Without a graph the
+  // fault is read as well.
+  EXPECT_EQ(driver->calls, 10u * (12 + (hasGraphs ? 0 : 3)));
 }
 
 TEST_F(CudaGraphs, OtherSizesAreCapturedAnew) {
