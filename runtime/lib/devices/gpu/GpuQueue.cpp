@@ -60,22 +60,28 @@ Status GpuQueue::copy(CopyKind kind, DeviceAddress to, DeviceAddress from,
   ASHLAR_RETURN_IF_ERROR(current.status());
   void *target = to.pointer();
   const void *source = from.pointer();
-  // In order with what is on its way to the same place.
-  if (kind != CopyKind::Within &&
-      copies.isFor(kind == CopyKind::In ? source : target, size_t(size)))
-    ASHLAR_RETURN_IF_ERROR(finish());
   switch (kind) {
   case CopyKind::In:
+    ASHLAR_RETURN_IF_ERROR(settle(source, size_t(size)));
     return check(&api.CopyIn, api.CopyIn(target, source, size_t(size), stream));
   case CopyKind::Out:
-    if (char *pinned = copies.add(target, size_t(size)))
-      target = pinned;
-    return check(&api.CopyOut,
-                 api.CopyOut(target, source, size_t(size), stream));
+    return copyOut(target, source, size_t(size));
   default:
     return check(&api.CopyWithin,
                  api.CopyWithin(target, source, size_t(size), stream));
   }
+}
+
+/// What is on its way to these bytes of the host is there.
+Status GpuQueue::settle(const void *host, size_t size) {
+  return copies.isFor(host, size) ? finish() : Status();
+}
+
+Status GpuQueue::copyOut(void *host, const void *from, size_t size) {
+  ASHLAR_RETURN_IF_ERROR(settle(host, size));
+  if (char *pinned = copies.add(host, size))
+    host = pinned;
+  return check(&api.CopyOut, api.CopyOut(host, from, size, stream));
 }
 
 /// Unless it was read behind the same launches, whose number it gives.
@@ -112,8 +118,7 @@ Status GpuQueue::readBack(DeviceAddress from, void *host, uint64_t size) {
   uint64_t seen;
   ASHLAR_RETURN_IF_ERROR(readFault(seen));
   if (size != 0)
-    ASHLAR_RETURN_IF_ERROR(check(
-        &api.CopyOut, api.CopyOut(host, from.pointer(), size_t(size), stream)));
+    ASHLAR_RETURN_IF_ERROR(copyOut(host, from.pointer(), size_t(size)));
   ASHLAR_RETURN_IF_ERROR(finish());
   return lookAtFault(seen);
 }

@@ -91,6 +91,8 @@ private:
   Status expectFaults(RunControl &run);
   Status readFault(uint64_t &launches);
   Status finish();
+  Status settle(const void *host, size_t size);
+  Status copyOut(void *host, const void *from, size_t size);
   Status lookAtFault(uint64_t seenLaunches);
   Status lose(const Status &cause);
   Status check(const Status &status) {
