@@ -216,6 +216,8 @@ static Status capture(void *queue, const CommandList &list, CommandRange range,
   void *inner = nullptr;
   ASHLAR_RETURN_IF_ERROR(
       device.ops.capture(partOf(queue).inner, list, range, &inner));
+  if (!inner)
+    return {};
   ++device.hooks.alive;
   *out = new Part{device, inner};
   return {};
@@ -228,6 +230,8 @@ static Status launch(void *queue, void *graph, RunControl &control) {
 }
 
 static void destroyGraph(void *graph) {
+  if (!graph)
+    return;
   const Wrapped &device = partOf(graph).device;
   device.ops.destroyGraph(partOf(graph).inner);
   --device.hooks.alive;

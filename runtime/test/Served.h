@@ -12,7 +12,7 @@ namespace ashlar::test {
 
 class Served : public testing::Test {
 protected:
-  /// Loads, runs twice, traced the second time, and unloads, all of it anew.
+  /// Loads, runs, traced the last time, and unloads, all of it anew.
   ashlar_status_t serve(const ModuleBytes &file, const char *device) {
     return serve(file, device, said);
   }
@@ -31,8 +31,8 @@ protected:
     ashlar_session_options_t two = withThreads(2);
     if (status.code == ASHLAR_OK)
       status = ashlar_session_create(module, nullptr, &two, &session);
-    for (int round = 0; round < 2 && status.code == ASHLAR_OK; ++round) {
-      if (round == 1)
+    for (int round = 0; round < rounds && status.code == ASHLAR_OK; ++round) {
+      if (round == rounds - 1)
         EXPECT_EQ(ashlar_trace_start(runtime, tracePath.c_str()).code,
                   ASHLAR_OK);
       SampleArguments a;
@@ -51,6 +51,7 @@ protected:
 
   ashlar_runtime_options_t runtimeOptions = ASHLAR_RUNTIME_OPTIONS_INIT;
   std::string said;
+  int rounds = 2;
   const std::string tracePath = testing::TempDir() + "/ashlar_shim_trace.json";
 };
 

@@ -168,7 +168,8 @@ struct DeviceOps {
                    void *outBlob);
 
   /// All three may be null. A graph is a submission that is given again and
-  /// again: it keeps what it needs of the list, in which no copy moves.
+  /// again: it keeps what it needs of the list, in which no copy moves. Null is
+  /// one that the device does not make: the list is submitted as before.
   Status (*capture)(void *queue, const CommandList &list, CommandRange range,
                     void **outGraph);
   Status (*launch)(void *queue, void *graph, RunControl &control);

@@ -19,6 +19,8 @@ using CUstream = struct CUstream_st *;
 using CUevent = struct CUevent_st *;
 using CUmodule = struct CUmod_st *;
 using CUfunction = struct CUfunc_st *;
+using CUgraph = struct CUgraph_st *;
+using CUgraphExec = struct CUgraphExec_st *;
 /// cuTensorMapEncodeTiled writes it, kernels take it by value.
 struct alignas(64) CUtensorMap {
   uint64_t opaque[16];
@@ -46,6 +48,8 @@ struct CUuuid {
   ERROR(UNSUPPORTED_PTX_VERSION, 222,                                          \
         "the provided PTX was compiled with an unsupported toolchain")         \
   ERROR(INVALID_HANDLE, 400, "invalid resource handle")                        \
+  ERROR(ILLEGAL_STATE, 401,                                                    \
+        "the operation cannot be performed in the present state")              \
   ERROR(NOT_FOUND, 500, "named symbol not found")                              \
   ERROR(NOT_READY, 600, "device not ready")                                    \
   ERROR(ILLEGAL_ADDRESS, 700, "an illegal memory access was encountered")      \
@@ -57,6 +61,13 @@ struct CUuuid {
   ERROR(MISALIGNED_ADDRESS, 716, "misaligned address")                         \
   ERROR(LAUNCH_FAILED, 719, "unspecified launch failure")                      \
   ERROR(NOT_SUPPORTED, 801, "operation not supported")                         \
+  ERROR(STREAM_CAPTURE_UNSUPPORTED, 900,                                       \
+        "operation not permitted when stream is capturing")                    \
+  ERROR(STREAM_CAPTURE_INVALIDATED, 901,                                       \
+        "operation failed due to a previous error during capture")             \
+  ERROR(STREAM_CAPTURE_WRONG_THREAD, 908,                                      \
+        "attempt to terminate a thread-local capture sequence from another "   \
+        "thread")                                                              \
   ERROR(INVALID_CLUSTER_SIZE, 912, "invalid cluster size")                     \
   ERROR(UNKNOWN, 999, "unknown error")
 

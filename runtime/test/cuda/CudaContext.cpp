@@ -5,6 +5,7 @@
 #include "CudaExport.h"
 #include "CudaLimits.h"
 
+#include <cstdio>
 #include <cstdlib>
 
 using namespace ashlar::cuda;
@@ -35,8 +36,13 @@ void ashlar::cuda::closeContext(Lock &lock,
     if (stream->context == context.get())
       streams.push_back(stream);
   waitForAll(lock, *context);
-  for (auto &stream : streams)
+  for (auto &stream : streams) {
+    if (stream->capturing) {
+      ++ashlar_cuda_double.misuses;
+      std::fprintf(stderr, "cuda double: misuse: a capture never ended\n");
+    }
     closeStream(lock, stream);
+  }
   closeStream(lock, context->standard);
   auto leave = [](CudaDouble::Kind kind, int64_t count) {
     ashlar_cuda_double.left[kind] += count;
@@ -44,6 +50,9 @@ void ashlar::cuda::closeContext(Lock &lock,
   };
   leave(CudaDouble::Streams, drop(all.streams, *context, "stream"));
   leave(CudaDouble::Events, drop(all.events, *context, "event"));
+  leave(CudaDouble::Graphs,
+        drop(all.graphs, *context, "graph") +
+            drop(all.executableGraphs, *context, "executable graph"));
   drop(all.kernels, *context, "function");
   leave(CudaDouble::Modules, drop(all.modules, *context, "module"));
   leave(CudaDouble::DeviceMemory, int64_t(context->allocations.size()));

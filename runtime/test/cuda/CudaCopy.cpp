@@ -40,7 +40,10 @@ static CUresult toDevice(Call &call, CUdeviceptr to, const void *from,
   Task task;
   task.what = "a copy to the device";
   task.uses = {{to, to + size}};
-  if (isPinned(*call.context, from, size)) {
+  const bool isHostPinned = isPinned(*call.context, from, size);
+  if (stream->capturing && !isHostPinned)
+    return call.misuseOfCapture(*stream, "a copy of memory that is not pinned");
+  if (isHostPinned) {
     task.uses.push_back(rangeOf(from, size));
     task.run = [=] { std::memcpy(target, from, size); };
   } else {
@@ -70,7 +73,10 @@ static CUresult toHost(Call &call, void *to, CUdeviceptr from, size_t size,
   task.what = "a copy from the device";
   task.uses = {{from, from + size}, rangeOf(to, size)};
   task.run = [=] { std::memcpy(to, source, size); };
-  waits |= !isPinned(*call.context, to, size);
+  const bool isHostPinned = isPinned(*call.context, to, size);
+  if (stream->capturing && !isHostPinned)
+    return call.misuseOfCapture(*stream, "a copy to memory that is not pinned");
+  waits |= !isHostPinned;
   uint64_t ticket = submit(stream, std::move(task));
   if (waits)
     waitFor(call.lock, *stream, ticket);

@@ -11,6 +11,7 @@
 //   ASHLAR_CUDA_DOUBLE_MEMORY    bytes of each one's memory; 8 GiB
 //   ASHLAR_CUDA_DOUBLE_DRIVER    the driver's version; 12040
 //   ASHLAR_CUDA_DOUBLE_LOST      the call from which on all fail
+//   ASHLAR_CUDA_DOUBLE_CALLS     1: each call is a line on stderr
 //   ASHLAR_CUDA_DOUBLE_MISUSE    "fail": misuse is an error of the call and a
 //                                line on stderr; else it ends the process
 //   ASHLAR_PTX_LIMIT             instructions of a thread; 2^32
@@ -36,16 +37,29 @@ struct CudaDouble {
   std::atomic<bool> isLost{false};
   /// What failed first, "cuMemAlloc_v2"; null: nothing.
   std::atomic<const char *> failed{nullptr};
+  /// That was a call of a thread which captured.
+  std::atomic<bool> failedInCapture{false};
 
   /// Created and not given back.
-  enum Kind { Contexts, DeviceMemory, HostMemory, Streams, Events, Modules };
-  std::atomic<int64_t> alive[6] = {};
+  enum Kind {
+    Contexts,
+    DeviceMemory,
+    HostMemory,
+    Streams,
+    Events,
+    Modules,
+    Graphs, // executable ones, too
+    Kinds
+  };
+  std::atomic<int64_t> alive[Kinds] = {};
   /// Bytes of device memory alive, and the most at once since start().
   std::atomic<int64_t> bytes{0}, mostBytes{0};
   /// What was left of each kind when its context went.
-  std::atomic<int64_t> left[6] = {};
+  std::atomic<int64_t> left[Kinds] = {};
 
+  /// Those of graphs count each time.
   std::atomic<uint64_t> launches{0}, instructions{0};
+  std::atomic<uint64_t> graphLaunches{0};
   /// Calls that no program may make: each said so on stderr.
   std::atomic<uint64_t> misuses{0};
   /// Misuse fails the call; else it ends the process.
@@ -56,6 +70,7 @@ struct CudaDouble {
     code = with;
     isLost = allLater;
     failed = nullptr;
+    failedInCapture = false;
     calls = 0;
     mostBytes = bytes.load();
   }

@@ -163,6 +163,7 @@ CUresult launch(Call &call, CUfunction handle, const Shape &shape,
     return code;
   Task task;
   task.what = "a launch";
+  task.isLaunch = true;
   task.uses = usedBy(*call.context, made.parameters);
   task.keeps = kernel->module;
   const ashlar::ptx::Program *program = kernel->module->program.get();
@@ -170,7 +171,6 @@ CUresult launch(Call &call, CUfunction handle, const Shape &shape,
     ashlar::ptx::Executed done = ashlar::ptx::run(*program, entry, made);
     ashlar_cuda_double.instructions += done.instructions;
   };
-  ++ashlar_cuda_double.launches;
   submit(stream, std::move(task));
   return SUCCESS;
 }

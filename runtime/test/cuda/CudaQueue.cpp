@@ -97,7 +97,12 @@ static Task waitTask(std::shared_ptr<Stream> other, uint64_t ticket) {
 
 uint64_t ashlar::cuda::submit(const std::shared_ptr<Stream> &stream,
                               Task task) {
+  if (stream->capturing) {
+    stream->capturing->nodes.push_back(std::move(task));
+    return stream->completed;
+  }
   Context &context = *stream->context;
+  ashlar_cuda_double.launches += task.isLaunch;
   auto add = [&](Task each) {
     stream->queue.push_back(std::move(each));
     ++stream->submitted;

@@ -4,6 +4,7 @@
 
 #include "CudaState.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -47,6 +48,26 @@ std::vector<CUcontext> &ashlar::cuda::currentContexts() {
   return stack;
 }
 
+std::vector<std::shared_ptr<Stream>> &ashlar::cuda::threadCaptures() {
+  static thread_local std::vector<std::shared_ptr<Stream>> captures;
+  return captures;
+}
+
+/// Ends in "Async", or one of those that a capture does not mind.
+static bool isAllowedInCapture(const std::string &name) {
+  auto begins = [&](const char *with) { return name.rfind(with, 0) == 0; };
+  return ((begins("cuMemcpy") || begins("cuMemset")) &&
+          name.find("Async") != name.npos) ||
+         begins("cuLaunchKernel") || begins("cuStreamBeginCapture") ||
+         begins("cuStreamEndCapture");
+}
+static bool isAllowedOfThread(const std::string &name) {
+  auto begins = [&](const char *with) { return name.rfind(with, 0) == 0; };
+  return isAllowedInCapture(name) || begins("cuGetError") ||
+         begins("cuDeviceGet") || begins("cuFunc") || begins("cuGraph") ||
+         (begins("cuCtx") && name.find("Current") != name.npos);
+}
+
 void ashlar::cuda::count(CudaDouble::Kind kind, int64_t by) {
   ashlar_cuda_double.alive[kind] += by;
 }
@@ -62,12 +83,21 @@ static bool failsNow(const char *name) {
   if (failing == 0 || call < failing || (call > failing && !control.isLost))
     return false;
   const char *none = nullptr;
-  control.failed.compare_exchange_strong(none, name);
+  if (control.failed.compare_exchange_strong(none, name))
+    control.failedInCapture = !threadCaptures().empty();
   return true;
+}
+
+/// Where somebody counts them: ASHLAR_CUDA_DOUBLE_CALLS.
+static void tellCall(const char *name) {
+  static const bool isTold = numberOf("ASHLAR_CUDA_DOUBLE_CALLS", 0) != 0;
+  if (isTold)
+    std::fprintf(stderr, "cuda double: call: %s\n", name);
 }
 
 Call::Call(const char *name, Needs needs, bool givesBack) : called(name) {
   State &all = state();
+  tellCall(name);
   bool fails = givesBack ? isLostNow() : failsNow(name);
   lock = Lock(all.mutex);
   if (needs == Nothing) {
@@ -94,6 +124,11 @@ Call::Call(const char *name, Needs needs, bool givesBack) : called(name) {
     refusal = misuse(INVALID_CONTEXT, "no context is current");
     return;
   }
+  if (!threadCaptures().empty() && !isAllowedOfThread(name)) {
+    refusal = misuseOfCapture(*threadCaptures().back(),
+                              "while this thread captures a stream");
+    return;
+  }
   if (fails && !givesBack)
     refusal = ashlar_cuda_double.code;
   else if (fails)
@@ -113,6 +148,11 @@ CUresult Call::misuse(CUresult code, const std::string &what) {
   return code;
 }
 
+CUresult Call::misuseOfCapture(Stream &stream, const std::string &what) {
+  stream.isCaptureInvalid = true;
+  return misuse(STREAM_CAPTURE_UNSUPPORTED, what);
+}
+
 void Call::unknown(uint64_t handle, const char *kind) {
   auto &gone = state().gone;
   auto was = gone.find(handle);
@@ -128,7 +168,17 @@ std::shared_ptr<Stream> Call::stream(CUstream handle) {
   // 0, CU_STREAM_LEGACY; a thread's own one is as good.
   if (reinterpret_cast<uint64_t>(handle) <= 2)
     return context->standard;
-  return find(state().streams, handle, "stream");
+  auto found = find(state().streams, handle, "stream");
+  if (!found || !found->capturing || !std::strcmp(called, "cuStreamEndCapture"))
+    return found;
+  const auto &own = threadCaptures();
+  if (!isAllowedInCapture(called))
+    refusal = misuseOfCapture(*found, "the stream captures");
+  else if (std::find(own.begin(), own.end(), found) == own.end())
+    refusal = misuseOfCapture(*found, "another thread's capture");
+  else if (found->isCaptureInvalid)
+    refusal = STREAM_CAPTURE_INVALIDATED;
+  return refusal ? nullptr : found;
 }
 
 bool Call::checkDevice(CUdeviceptr address, uint64_t size, const char *which) {

@@ -40,8 +40,15 @@ struct Task {
   std::vector<Range> uses;
   /// Runs on a faulted context, too: what others wait for.
   bool isAlways = false;
+  bool isLaunch = false;
   /// Of a launch, so that its module lives.
   std::shared_ptr<void> keeps;
+};
+
+/// What a stream captured, in order.
+struct Graph {
+  Context *context = nullptr;
+  std::vector<Task> nodes;
 };
 
 struct Stream {
@@ -53,6 +60,8 @@ struct Stream {
   const Task *current = nullptr;
   uint64_t submitted = 0, completed = 0;
   bool isClosing = false;
+  std::shared_ptr<Graph> capturing; // null: it does not
+  bool isCaptureInvalid = false;    // by a call that it does not take
   std::thread thread;
 };
 
@@ -114,6 +123,7 @@ struct State {
   Handles<Event> events;
   Handles<LoadedModule> modules;
   Handles<Kernel> kernels;
+  Handles<Graph> graphs, executableGraphs;
   std::unordered_map<uint64_t, const char *> gone; // what handles were
   uint64_t nextHandle = 0x7a0000010;
 
@@ -123,6 +133,9 @@ State &state();
 
 /// The current contexts of this thread, the innermost last.
 std::vector<CUcontext> &currentContexts();
+
+/// Streams whose capture this thread has begun and not ended.
+std::vector<std::shared_ptr<Stream>> &threadCaptures();
 
 using Lock = std::unique_lock<std::mutex>;
 
@@ -143,6 +156,8 @@ public:
 
   /// A program must not do this.
   CUresult misuse(CUresult code, const std::string &what);
+  /// One that ends the capture of the stream, too.
+  CUresult misuseOfCapture(Stream &stream, const std::string &what);
   /// The object; null: misuse, which `refusal` tells.
   template <class Object, class Handle>
   std::shared_ptr<Object> find(Handles<Object> &in, Handle handle,

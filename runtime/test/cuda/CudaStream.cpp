@@ -50,7 +50,7 @@ ASHLAR_CUDA_EXPORT cuStreamDestroy_v2(CUstream handle) {
 
 ASHLAR_CUDA_EXPORT cuStreamSynchronize(CUstream handle) {
   Call call(__func__, Call::Current);
-  if (!call.context)
+  if (!call.context || call.refusal == STREAM_CAPTURE_UNSUPPORTED)
     return call.refusal;
   CUresult refused = call.refusal;
   auto stream = call.stream(handle);

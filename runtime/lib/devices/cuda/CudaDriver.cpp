@@ -12,7 +12,7 @@ namespace ashlar::runtime {
 
 using namespace gpu;
 
-// In the order of ASHLAR_GPU_FUNCTIONS.
+// In the order of ASHLAR_GPU_FUNCTIONS, then ASHLAR_GPU_GRAPH_FUNCTIONS.
 static const char functionNames[] =
     "cuInit\0cuGetErrorName\0cuDeviceGetCount\0cuDeviceGet\0cuDeviceGetName\0"
     "cuDeviceGetAttribute\0cuDeviceTotalMem_v2\0cuDevicePrimaryCtxRetain\0"
@@ -23,7 +23,12 @@ static const char functionNames[] =
     "cuStreamSynchronize\0cuStreamWaitEvent\0cuEventCreate\0"
     "cuEventDestroy_v2\0cuEventRecord\0cuEventQuery\0cuEventSynchronize\0"
     "cuEventElapsedTime\0cuModuleLoadDataEx\0cuModuleUnload\0"
-    "cuModuleGetFunction\0cuFuncGetAttribute\0cuFuncSetAttribute\0cuLaunchKernel\0";
+    "cuModuleGetFunction\0cuFuncGetAttribute\0cuFuncSetAttribute\0cuLaunchKerne"
+    "l\0"
+    // From CUDA 11.4 on.
+    "cuStreamBeginCapture_v2\0cuStreamEndCapture\0"
+    "cuGraphInstantiateWithFlags\0cuGraphDestroy\0cuGraphLaunch\0"
+    "cuGraphExecDestroy\0";
 
 static Cause causeOf(Code code) {
   switch (code) {
@@ -46,7 +51,13 @@ static Cause causeOf(Code code) {
   case 220: // CUDA_ERROR_NVLINK_UNCORRECTABLE
   case 709: // CUDA_ERROR_CONTEXT_IS_DESTROYED
     return Cause::Lost;
+  case 800: // CUDA_ERROR_NOT_PERMITTED
+  case 801: // CUDA_ERROR_NOT_SUPPORTED
+    return Cause::Interface;
   default:
+    // CUDA_ERROR_STREAM_CAPTURE_*: of the graph that was being made.
+    if (code >= 900 && code <= 908)
+      return Cause::Interface;
     // From an illegal address to an unknown error: what a kernel did leaves the
     // context without use.
     return code >= 700 ? Cause::Lost : Cause::Interface;

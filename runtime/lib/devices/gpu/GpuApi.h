@@ -18,6 +18,9 @@ using Module = struct ModuleObject *;
 using Function = struct FunctionObject *;
 using Stream = struct StreamObject *;
 using EventId = struct EventObject *;
+using Graph = struct GraphObject *;
+/// One that can be launched.
+using GraphExec = struct GraphExecObject *;
 /// 0 is success.
 using Code = int;
 
@@ -61,10 +64,22 @@ using Code = int;
     (Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,     \
      unsigned, Stream, void **, void **))
 
+/// What older drivers lack: all are there or none.
+#define ASHLAR_GPU_GRAPH_FUNCTIONS(F)                                          \
+  F(Code, BeginCapture, (Stream, int))                                         \
+  F(Code, EndCapture, (Stream, Graph *))                                       \
+  F(Code, GraphInstantiate, (GraphExec *, Graph, unsigned long long))          \
+  F(Code, GraphDestroy, (Graph))                                               \
+  F(Code, GraphLaunch, (GraphExec, Stream))                                    \
+  F(Code, GraphExecDestroy, (GraphExec))
+
 struct Functions {
 #define ASHLAR_GPU_MEMBER(RESULT, NAME, ARGUMENTS) RESULT(*NAME) ARGUMENTS;
   ASHLAR_GPU_FUNCTIONS(ASHLAR_GPU_MEMBER)
+  ASHLAR_GPU_GRAPH_FUNCTIONS(ASHLAR_GPU_MEMBER)
 #undef ASHLAR_GPU_MEMBER
+
+  bool hasGraphs() const { return BeginCapture != nullptr; }
 };
 
 /// What a failure means for who runs a model.
@@ -96,7 +111,7 @@ struct Driver {
 
 /// Opens `library` and resolves the functions, whose names stand in `names` one
 /// behind the other in the order of the table, each ended; false where one is
-/// missing.
+/// missing that must be there.
 bool openLibrary(const char *library, const char *names, Functions &functions);
 
 } // namespace ashlar::runtime::gpu

@@ -86,6 +86,20 @@ Status gpu::readBack(void *queue, DeviceAddress from, void *host,
   return queueOf(queue).readBack(from, host, size);
 }
 
+Status gpu::capture(void *queue, const CommandList &list, CommandRange range,
+                    void **outGraph) {
+  std::unique_ptr<GpuGraph> graph;
+  ASHLAR_RETURN_IF_ERROR(queueOf(queue).capture(list, range, graph));
+  *outGraph = graph.release();
+  return {};
+}
+
+Status gpu::launch(void *queue, void *graph, RunControl &control) {
+  return queueOf(queue).launch(*static_cast<GpuGraph *>(graph), control);
+}
+
+void gpu::destroyGraph(void *graph) { delete static_cast<GpuGraph *>(graph); }
+
 Status gpu::createEvent(void *device, void **outEvent) {
   auto event = std::make_unique<GpuEvent>(deviceOf(device));
   ASHLAR_RETURN_IF_ERROR(event->create());

@@ -30,6 +30,10 @@ Status copy(void *queue, CopyKind kind, DeviceAddress to, DeviceAddress from,
             uint64_t size);
 Status submit(void *queue, const Submission &given);
 Status readBack(void *queue, DeviceAddress from, void *host, uint64_t size);
+Status capture(void *queue, const CommandList &list, CommandRange range,
+               void **outGraph);
+Status launch(void *queue, void *graph, RunControl &control);
+void destroyGraph(void *graph);
 Status createEvent(void *device, void **outEvent);
 void destroyEvent(void *event);
 Status record(void *queue, void *event);
@@ -54,10 +58,7 @@ constexpr DeviceOps gpuDeviceOps(const char *type, const char *needs) {
           gpu::readBack,
           /*follow=*/nullptr, gpu::createEvent, gpu::destroyEvent, gpu::record,
           gpu::waitFor, gpu::wait,
-          /*encode=*/nullptr,
-          /*capture=*/nullptr,
-          /*launch=*/nullptr,
-          /*destroyGraph=*/nullptr,
+          /*encode=*/nullptr, gpu::capture, gpu::launch, gpu::destroyGraph,
           /*useCache=*/nullptr, needs};
 }
 

@@ -47,17 +47,21 @@ Status GpuEvent::await(uint64_t timeoutNanoseconds, bool &came) const {
 
 Status GpuEvent::wait(uint64_t timeoutNanoseconds, bool *outCame) {
   *outCame = true;
-  uint64_t seen;
+  uint64_t seen, copied;
   {
     std::lock_guard<std::mutex> lock(mutex);
     if (!queue)
       return {};
     seen = launches;
+    copied = copies;
   }
   CurrentGpu current(device);
   ASHLAR_RETURN_IF_ERROR(current.status());
   ASHLAR_RETURN_IF_ERROR(await(timeoutNanoseconds, *outCame));
-  return *outCame ? queue->lookAtFault(seen) : Status();
+  if (!*outCame)
+    return {};
+  queue->copies.deliver(copied);
+  return queue->lookAtFault(seen);
 }
 
 } // namespace ashlar::runtime

@@ -15,7 +15,7 @@ using namespace gpu;
 /// Workgroups of a launch, in its first dimension.
 static constexpr int64_t mostGroups = INT32_MAX;
 
-Code GpuQueue::launch(const CommandList &list, uint32_t index) {
+Code GpuQueue::launchKernel(const CommandList &list, uint32_t index) {
   const Command &command = list.commands[index];
   auto &kernel = *static_cast<const GpuKernel *>(command.kernel);
   const DeviceAddress *addresses = list.addresses.data() + command.firstPointer;
@@ -40,10 +40,27 @@ Code GpuQueue::launch(const CommandList &list, uint32_t index) {
     parameters.push_back(&value);
   // Scratch is there for so many at a time.
   const int64_t most = scratchBytes != 0 ? int64_t(workers) : mostGroups;
-  return api.LaunchKernel(
-      kernel.function, unsigned(std::min(command.extent, most)), 1, 1,
-      kernel.threads, 1, 1, kernel.sharedBytes, stream, parameters.data(),
-      nullptr);
+  return api.LaunchKernel(kernel.function,
+                          unsigned(std::min(command.extent, most)), 1, 1,
+                          kernel.threads, 1, 1, kernel.sharedBytes, stream,
+                          parameters.data(), nullptr);
+}
+
+/// A command that is work; `call` is what it asks of the driver.
+Code GpuQueue::give(const CommandList &list, uint32_t index,
+                    const LoopCounters &counters, const void *&call) {
+  const Command &command = list.commands[index];
+  if (command.kind == Command::Dispatch) {
+    call = &api.LaunchKernel;
+    return launchKernel(list, index);
+  }
+  call = &api.CopyWithin;
+  auto side = [&](unsigned i) {
+    return (list.addresses[command.firstPointer + i] +
+            uint64_t(counters.moved(command, i)))
+        .pointer();
+  };
+  return api.CopyWithin(side(1), side(0), size_t(command.extent), stream);
 }
 
 Status GpuQueue::submit(const Submission &given) {
@@ -54,27 +71,23 @@ Status GpuQueue::submit(const Submission &given) {
   bool hasLaunched = false;
   for (size_t i = given.range.begin;
        i < given.range.end && !given.control.stopped(); ++i) {
-    const Command &command = list.commands[i];
-    if (command.kind == Command::Copy) {
-      if (command.extent > 0)
-        ASHLAR_RETURN_IF_ERROR(check(
-            &api.CopyWithin, api.CopyWithin(given.side(command, 1).pointer(),
-                                            given.side(command, 0).pointer(),
-                                            size_t(command.extent), stream)));
-    } else if (command.kind == Command::Dispatch && command.extent > 0) {
-      if (!hasLaunched)
-        ASHLAR_RETURN_IF_ERROR(expectFaults(given.control));
-      hasLaunched = true;
-      if (trace)
-        ASHLAR_RETURN_IF_ERROR(check(pending.trace([&](GpuTrace &traced) {
-          return traced.begin(trace, list.labels[i], stream, trace->now());
-        })));
-      ASHLAR_RETURN_IF_ERROR(
-          check(&api.LaunchKernel, launch(list, uint32_t(i))));
-      if (trace)
-        ASHLAR_RETURN_IF_ERROR(check(pending.trace(
-            [&](GpuTrace &traced) { return traced.end(stream); })));
-    }
+    if (!isWork(list.commands[i]))
+      continue;
+    const bool isLaunch = list.commands[i].kind == Command::Dispatch,
+               isTraced = isLaunch && trace;
+    if (isLaunch && !hasLaunched)
+      ASHLAR_RETURN_IF_ERROR(expectFaults(given.control));
+    hasLaunched |= isLaunch;
+    if (isTraced)
+      ASHLAR_RETURN_IF_ERROR(check(pending.trace([&](GpuTrace &traced) {
+        return traced.begin(trace, list.labels[i], stream, trace->now());
+      })));
+    const void *call = nullptr;
+    const Code code = give(list, uint32_t(i), given.counters, call);
+    ASHLAR_RETURN_IF_ERROR(check(call, code));
+    if (isTraced)
+      ASHLAR_RETURN_IF_ERROR(check(
+          pending.trace([&](GpuTrace &traced) { return traced.end(stream); })));
   }
   return {};
 }

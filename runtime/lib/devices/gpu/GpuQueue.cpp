@@ -8,7 +8,8 @@ using namespace gpu;
 
 /// A stream that does not wait for the default one, which others may use.
 static constexpr unsigned nonBlocking = 1;
-static constexpr size_t faultBytes = ASHLAR_GPU_STATUS_WORDS * sizeof(uint32_t);
+/// Of pinned memory: the fault's words, then what copies need.
+static constexpr size_t copiesAt = 64;
 
 Status GpuQueue::start() {
   CurrentGpu current(device);
@@ -18,9 +19,10 @@ Status GpuQueue::start() {
   ASHLAR_RETURN_IF_ERROR(
       device.check(&api.MemAlloc, api.MemAlloc(&fault, faultBytes)));
   void *host = nullptr;
-  ASHLAR_RETURN_IF_ERROR(
-      device.check(&api.HostAlloc, api.HostAlloc(&host, faultBytes, 0)));
+  ASHLAR_RETURN_IF_ERROR(device.check(
+      &api.HostAlloc, api.HostAlloc(&host, copiesAt + PinnedCopies::bytes, 0)));
   seenFault = static_cast<uint32_t *>(host);
+  copies.use(static_cast<char *>(host) + copiesAt);
   return device.check(&api.SetBytes,
                       api.SetBytes(fault, 0, faultBytes, stream));
 }
@@ -29,8 +31,9 @@ GpuQueue::~GpuQueue() {
   CurrentGpu current(device);
   if (!current)
     return;
-  if (stream)
-    api.StreamSynchronize(stream);
+  const uint64_t given = copies.given();
+  if (stream && api.StreamSynchronize(stream) == 0)
+    copies.deliver(given);
   pending.drop();
   if (seenFault)
     api.HostFree(seenFault);
@@ -45,6 +48,7 @@ GpuQueue::~GpuQueue() {
 Status GpuQueue::lose(const Status &cause) {
   pending.drop();
   api.StreamSynchronize(stream);
+  copies.drop();
   return cause;
 }
 
@@ -58,18 +62,47 @@ Status GpuQueue::copy(CopyKind kind, DeviceAddress to, DeviceAddress from,
   const void *source = from.pointer();
   switch (kind) {
   case CopyKind::In:
+    ASHLAR_RETURN_IF_ERROR(settle(source, size_t(size)));
     return check(&api.CopyIn, api.CopyIn(target, source, size_t(size), stream));
   case CopyKind::Out:
-    return check(&api.CopyOut,
-                 api.CopyOut(target, source, size_t(size), stream));
+    return copyOut(target, source, size_t(size));
   default:
     return check(&api.CopyWithin,
                  api.CopyWithin(target, source, size_t(size), stream));
   }
 }
 
-Status GpuQueue::readFault() {
-  return check(&api.CopyOut, api.CopyOut(seenFault, fault, faultBytes, stream));
+/// What is on its way to these bytes of the host is there.
+Status GpuQueue::settle(const void *host, size_t size) {
+  return copies.isFor(host, size) ? finish() : Status();
+}
+
+Status GpuQueue::copyOut(void *host, const void *from, size_t size) {
+  ASHLAR_RETURN_IF_ERROR(settle(host, size));
+  if (char *pinned = copies.add(host, size))
+    host = pinned;
+  return check(&api.CopyOut, api.CopyOut(host, from, size, stream));
+}
+
+/// Unless it was read behind the same launches, whose number it gives.
+Status GpuQueue::readFault(uint64_t &launches) {
+  bool isExpected;
+  launches = pending.soFar(isExpected);
+  if (!isExpected || launches == readBehind)
+    return {};
+  ASHLAR_RETURN_IF_ERROR(
+      check(&api.CopyOut, api.CopyOut(seenFault, fault, faultBytes, stream)));
+  readBehind = launches;
+  return {};
+}
+
+/// All that it was given.
+Status GpuQueue::finish() {
+  const uint64_t given = copies.given();
+  ASHLAR_RETURN_IF_ERROR(
+      check(&api.StreamSynchronize, api.StreamSynchronize(stream)));
+  copies.deliver(given);
+  return {};
 }
 
 /// After a read of the fault that came behind so many launches.
@@ -82,32 +115,36 @@ Status GpuQueue::lookAtFault(uint64_t seenLaunches) {
 Status GpuQueue::readBack(DeviceAddress from, void *host, uint64_t size) {
   CurrentGpu current(device);
   ASHLAR_RETURN_IF_ERROR(current.status());
-  bool isExpected;
-  uint64_t seen = pending.soFar(isExpected);
-  if (isExpected)
-    ASHLAR_RETURN_IF_ERROR(readFault());
+  uint64_t seen;
+  ASHLAR_RETURN_IF_ERROR(readFault(seen));
   if (size != 0)
-    ASHLAR_RETURN_IF_ERROR(check(
-        &api.CopyOut, api.CopyOut(host, from.pointer(), size_t(size), stream)));
-  ASHLAR_RETURN_IF_ERROR(
-      check(&api.StreamSynchronize, api.StreamSynchronize(stream)));
+    ASHLAR_RETURN_IF_ERROR(copyOut(host, from.pointer(), size_t(size)));
+  ASHLAR_RETURN_IF_ERROR(finish());
   return lookAtFault(seen);
 }
 
 Status GpuQueue::record(GpuEvent &event) {
   CurrentGpu current(device);
   ASHLAR_RETURN_IF_ERROR(current.status());
-  bool isExpected;
-  uint64_t seen = pending.soFar(isExpected);
-  if (isExpected)
-    ASHLAR_RETURN_IF_ERROR(readFault());
+  uint64_t seen;
+  ASHLAR_RETURN_IF_ERROR(readFault(seen));
   std::lock_guard<std::mutex> lock(event.mutex);
   event.queue = this;
   event.launches = seen;
+  event.copies = copies.given();
   return check(&api.EventRecord, api.EventRecord(event.event, stream));
 }
 
 Status GpuQueue::waitFor(GpuEvent &event) {
+  // What the host brings to its place, it waits for.
+  bool isPending, hasCome;
+  {
+    std::lock_guard<std::mutex> lock(event.mutex);
+    isPending = event.queue && event.queue != this &&
+                event.queue->copies.isPending(event.copies);
+  }
+  if (isPending)
+    return event.wait(UINT64_MAX, &hasCome);
   CurrentGpu current(device);
   ASHLAR_RETURN_IF_ERROR(current.status());
   return check(&api.StreamWaitEvent,

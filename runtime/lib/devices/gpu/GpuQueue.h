@@ -10,6 +10,7 @@
 #include "../LaunchedKernels.h"
 #include "GpuProgram.h"
 #include "GpuTrace.h"
+#include "PinnedCopies.h"
 #include "ashlar/runtime/gpu_abi.h"
 
 namespace ashlar::runtime {
@@ -34,7 +35,23 @@ private:
   gpu::EventId event = nullptr;
   std::mutex mutex;
   GpuQueue *queue = nullptr; // null: it was never recorded
-  uint64_t launches = 0;     // of its queue, when it was recorded
+  // Of its queue, when it was recorded.
+  uint64_t launches = 0, copies = 0;
+};
+
+/// Commands of a list as the driver launches them at once.
+class GpuGraph {
+public:
+  GpuGraph(const GpuDevice &device, bool hasLaunches)
+      : device(device), hasLaunches(hasLaunches) {}
+  ~GpuGraph();
+  GpuGraph(const GpuGraph &) = delete;
+
+private:
+  friend class GpuQueue;
+  const GpuDevice &device;
+  const bool hasLaunches; // it then reads the fault, too
+  gpu::GraphExec exec = nullptr;
 };
 
 class GpuQueue {
@@ -50,15 +67,32 @@ public:
   Status copy(CopyKind kind, DeviceAddress to, DeviceAddress from,
               uint64_t size);
   Status submit(const Submission &submission);
+  /// Null where the driver makes none.
+  Status capture(const CommandList &list, CommandRange range,
+                 std::unique_ptr<GpuGraph> &out);
+  Status launch(const GpuGraph &graph, RunControl &control);
   Status readBack(DeviceAddress from, void *host, uint64_t size);
   Status record(GpuEvent &event);
   Status waitFor(GpuEvent &event);
 
 private:
   friend class GpuEvent;
-  gpu::Code launch(const CommandList &list, uint32_t index);
+  static constexpr size_t faultBytes =
+      ASHLAR_GPU_STATUS_WORDS * sizeof(uint32_t);
+  /// Not of no bytes or groups.
+  static bool isWork(const Command &command) {
+    return command.kind <= Command::Copy && command.extent > 0;
+  }
+  gpu::Code launchKernel(const CommandList &list, uint32_t index);
+  gpu::Code give(const CommandList &list, uint32_t index,
+                 const LoopCounters &counters, const void *&call);
+  gpu::Code captureCommands(const CommandList &list, CommandRange range,
+                            bool hasLaunches, const void *&call);
   Status expectFaults(RunControl &run);
-  Status readFault();
+  Status readFault(uint64_t &launches);
+  Status finish();
+  Status settle(const void *host, size_t size);
+  Status copyOut(void *host, const void *from, size_t size);
   Status lookAtFault(uint64_t seenLaunches);
   Status lose(const Status &cause);
   Status check(const Status &status) {
@@ -78,6 +112,8 @@ private:
   uint32_t *seenFault = nullptr; // the host's, which the driver copies to
 
   LaunchFaults<GpuTrace> pending;
+  uint64_t readBehind = 0; // so many launches the fault's words were read last
+  PinnedCopies copies;
 
   // Of the launch that is being made.
   std::vector<uint64_t> values;

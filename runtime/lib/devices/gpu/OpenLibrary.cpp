@@ -11,8 +11,13 @@ bool ashlar::runtime::gpu::openLibrary(const char *library, const char *names,
   if (!opened)
     return false;
   auto *slot = reinterpret_cast<char *>(&functions);
+  const auto *graphs = reinterpret_cast<char *>(&functions.BeginCapture);
   for (const char *name = names; *name; name += std::strlen(name) + 1) {
     void *address = dlsym(opened, name);
+    if (!address && slot >= graphs) {
+      functions.BeginCapture = nullptr;
+      break;
+    }
     if (!address)
       return false;
     std::memcpy(slot, &address, sizeof(address));
