@@ -98,14 +98,16 @@ static bool mayFollow(Operation *later, Operation *earlier) {
 }
 
 /// Threads meet behind a store that another op reads, and in front of one whose
-/// memory another op may have read before: who reads an element need not be who
-/// stores it.
+/// memory another op may have read or stored to before: who does the one need
+/// not be who stores the same element now.
 static void addBarriers(func::FuncOp kernel) {
-  llvm::DenseMap<Value, SmallVector<Operation *>> readers;
+  llvm::DenseMap<Value, SmallVector<Operation *>> readers, writers;
   SmallVector<tile::DrainOp> drains;
   kernel.walk([&](Operation *op) {
-    if (auto drain = dyn_cast<tile::DrainOp>(op))
+    if (auto drain = dyn_cast<tile::DrainOp>(op)) {
       drains.push_back(drain);
+      writers[baseOf(drain.getTarget())].push_back(drain);
+    }
     if (isa<tile::MapOp, tile::LoadOp, tile::CopyOp, tile::StepOp,
             tile::DrainOp>(op))
       for (Value operand : op->getOperands())
@@ -113,14 +115,18 @@ static void addBarriers(func::FuncOp kernel) {
           readers[baseOf(operand)].push_back(op);
   });
   for (tile::DrainOp drain : drains) {
-    auto found = readers.find(baseOf(drain.getTarget()));
-    if (found == readers.end())
-      continue;
+    Value memory = baseOf(drain.getTarget());
+    auto found = readers.find(memory);
+    bool isRead = found != readers.end();
     OpBuilder b(drain);
-    if (llvm::any_of(found->second, [&](Operation *reader) {
-          return reader != drain && mayFollow(drain, reader);
-        }))
+    // Other stores to what is read have a barrier behind them already.
+    if (llvm::any_of(isRead ? found->second : writers[memory],
+                     [&](Operation *other) {
+                       return other != drain && mayFollow(drain, other);
+                     }))
       gpu::BarrierOp::create(b, drain.getLoc());
+    if (!isRead)
+      continue;
     b.setInsertionPointAfter(drain);
     gpu::BarrierOp::create(b, drain.getLoc());
   }
