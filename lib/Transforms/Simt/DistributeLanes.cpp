@@ -161,6 +161,17 @@ static bool isBesideParts(func::FuncOp kernel) {
                       });
 }
 
+/// Whether threads of a workgroup exchange something in its memory.
+static bool sharesMemory(func::FuncOp kernel) {
+  return kernel
+      .walk([](Operation *op) {
+        return isa<tile::AllocOp, memref::AllocOp>(op)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 /// What is left of other ops every thread would do, in no order.
 static LogicalResult checkWhole(func::FuncOp kernel) {
   auto other = kernel.getBody().walk([](Operation *op) {
@@ -210,8 +221,9 @@ struct DistributeLanes
       shareAllocations(body);
       threads.piece = elementsOfPiece(body, pieceBytes);
       addBarriers(body);
-      // Parts that follow each other use the same memory.
-      if (isBesideParts(body))
+      // Parts that follow each other, where there are fewer workgroups than
+      // parts, use the same memory.
+      if (isBesideParts(body) || sharesMemory(body))
         for (auto part : body.getOps<scf::ForallOp>()) {
           b.setInsertionPoint(part.getBody()->getTerminator());
           gpu::BarrierOp::create(b, part.getLoc());

@@ -44,6 +44,9 @@ exec.kernel @product calls @product_body : (memref<6x12xf32>, memref<12x8xf32>) 
 // CHECK: scf.if
 // CHECK: arith.mulf
 // CHECK: memref.store
+// The next part's copies take slots that others may still read.
+// CHECK: gpu.barrier
+// CHECK-NEXT: } {tile.scope = "workgroup"}
 func.func @product_body(%a: memref<6x12xf32>, %b: memref<12x8xf32>, %c: memref<6x8xf32>) attributes {tile.threads} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
