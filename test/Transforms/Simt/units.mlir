@@ -70,3 +70,43 @@ func.func @unit_body(%a: memref<32x64xbf16>, %b: memref<64x8xbf16>, %c: memref<3
   } : !sums
   return
 }
+
+// -----
+
+// What a kernel made on its way lies in the workgroup's memory, of which no
+// engine copies: threads do.
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n) -> (m, n)>
+!sums = !tile.acc<16x8xf32, fragment = #tile.fragment<registers [0, 1, 8, 0], lanes [0, 2, 0, 4, 1, 0, 2, 0, 4, 0]>>
+exec.kernel @inside calls @inside_body : (memref<16x8xbf16>) -> memref<16x8xbf16>
+// CHECK-LABEL: func.func @inside_body(
+// CHECK: tile.thread_copy
+// CHECK-NOT: tile.thread_copy
+// CHECK: return
+func.func @inside_body(%b: memref<16x8xbf16>, %c: memref<16x8xbf16>) attributes {tile.threads} {
+  %zero = arith.constant 0.0 : f32
+  %own = memref.alloc() : memref<16x16xbf16>
+  %ones = tile.init %zero : f32 to <16x16xf32>
+  tile.drain %ones to %own : memref<16x16xbf16> attributes {maps = [#mn]} {
+  ^bb0(%s: f32):
+    %z = arith.truncf %s : f32 to bf16
+    tile.yield %z : bf16
+  } : <16x16xf32>
+  %ra = tile.alloc : <2, 16x16xbf16, "shared", #tile.layout<swizzle [1, 3, 3]>>
+  %rb = tile.alloc : <2, 16x8xbf16, "shared">
+  %none = tile.init %zero : f32 to !sums
+  %s0, %t0 = tile.copy %own to %ra {engine = "async", map = #mn} : memref<16x16xbf16> to <2, 16x16xbf16, "shared", #tile.layout<swizzle [1, 3, 3]>>
+  %s1, %t1 = tile.copy %b to %rb {engine = "async", map = #mn} : memref<16x8xbf16> to <2, 16x8xbf16, "shared">
+  tile.wait %t0
+  tile.wait %t1
+  %sum = tile.step %none, %s0, %s1 {aMap = #mk, bMap = #kn, reduced = array<i64: 16>, unroll = 1 : i64} : !sums, !tile.slot<16x16xbf16, "shared", #tile.layout<swizzle [1, 3, 3]>>, !tile.slot<16x8xbf16, "shared">
+  tile.release %s0 : <16x16xbf16, "shared", #tile.layout<swizzle [1, 3, 3]>>
+  tile.release %s1 : <16x8xbf16, "shared">
+  tile.drain %sum to %c : memref<16x8xbf16> attributes {maps = [#mn]} {
+  ^bb0(%s: f32):
+    %z = arith.truncf %s : f32 to bf16
+    tile.yield %z : bf16
+  } : !sums
+  return
+}
