@@ -272,7 +272,7 @@ private:
         }
         int64_t &columns = one.part[numParallel - 1], right = count / down;
         if (left != 1 || columns % (right * unit->n) != 0 ||
-            rowsOf(one.part) % unit->m != 0)
+            rowsOf(one.part) % unit->m != 0 || !hasRowsInside(one))
           continue;
         columns /= right;
         if (!fitsSums(one))
@@ -284,6 +284,18 @@ private:
               candidates.push_back(one);
             }
       }
+  }
+
+  /// Whether rows that a unit with fragments reads side by side lie so: 16 bytes
+  /// of them, or all of a step where the unit goes on by itself.
+  bool hasRowsInside(const Candidate &one) {
+    if (!unit->fragment ||
+        !op.getAMap().getResults().back().isFunctionOfDim(m.back()))
+      return true;
+    int64_t least = unit->fragment->inFlight != 0
+                        ? unit->m
+                        : 16 / elementBytes(elementOf(op.getA()));
+    return one.part[m.back()] % std::max<int64_t>(least, 1) == 0;
   }
 
   int64_t rowsOf(ArrayRef<int64_t> tile) {
