@@ -85,6 +85,10 @@ int64_t ashlar::knownDivisor(OpFoldResult index) {
 }
 
 int64_t ashlar::knownDivisorOfOffset(Value memory) {
+  // Sizes that are values are given to what an argument begins with.
+  if (auto sized = memory.getDefiningOp<memref::ReinterpretCastOp>())
+    return std::min(knownDivisorOfOffset(sized.getSource()),
+                    knownDivisor(sized.getMixedOffsets().front()));
   auto view = memory.getDefiningOp<memref::SubViewOp>();
   if (!view) {
     auto type = cast<MemRefType>(memory.getType());

@@ -272,7 +272,7 @@ private:
         }
         int64_t &columns = one.part[numParallel - 1], right = count / down;
         if (left != 1 || columns % (right * unit->n) != 0 ||
-            rowsOf(one.part) % unit->m != 0)
+            rowsOf(one.part) % unit->m != 0 || !hasRowsInside(one))
           continue;
         columns /= right;
         if (!fitsSums(one))
@@ -284,6 +284,20 @@ private:
               candidates.push_back(one);
             }
       }
+  }
+
+  /// Whether rows that a unit with fragments reads side by side lie so: 16 bytes
+  /// of them, or all of a tile where the unit goes on by itself, which finds
+  /// the next term behind a row of it.
+  bool hasRowsInside(const Candidate &one) {
+    if (!unit->fragment ||
+        !op.getAMap().getResults().back().isFunctionOfDim(m.back()))
+      return true;
+    if (unit->fragment->inFlight != 0)
+      return one.part[m.back()] % unit->m == 0 &&
+             one.tile[m.back()] == rowsOf(one.tile);
+    int64_t least = 16 / elementBytes(elementOf(op.getA()));
+    return one.part[m.back()] % std::max<int64_t>(least, 1) == 0;
   }
 
   int64_t rowsOf(ArrayRef<int64_t> tile) {
@@ -353,19 +367,7 @@ private:
         row *= one.tile[d];
     return row;
   }
-  /// Rows that lie side by side, not their terms, are those of one dim: a unit
-  /// reads eight of them at a time, one that goes on by itself all.
-  bool fitsRows(const Candidate &one) {
-    if (!unit->fragment ||
-        !op.getAMap().getResults().back().isFunctionOfDim(m.back()))
-      return true;
-    if (unit->fragment->inFlight == 0)
-      return one.part[m.back()] % 8 == 0;
-    return one.part[m.back()] == rowsOf(one.part);
-  }
   bool fitsOperands(const Candidate &one) {
-    if (!fitsRows(one))
-      return false;
     // What goes on by itself finds rows by their swizzle.
     if (unit->fragment && unit->fragment->inFlight != 0)
       for (auto [operand, map] : {std::pair(op.getA(), op.getAMap()),

@@ -24,13 +24,13 @@ CopyWriter::CopyWriter(tile::CopyOp op, const Threads &threads)
 }
 
 /// Elements of 16 bytes that lie side by side, at multiples of themselves, in
-/// the source as in the slot.
+/// the source, memory that all threads of the device see, as in the slot.
 int64_t CopyWriter::findPiece() {
   std::optional<StringRef> engine = op.getEngine();
   auto type = dyn_cast<MemRefType>(op.getSource().getType());
   int64_t elements = 16 / elementBytes(slot.getElementType());
-  if (!engine || *engine == "lanes" || !type || elements == 0 ||
-      slot.getShape().back() % elements != 0)
+  if (!engine || *engine == "lanes" || !type || type.getMemorySpace() ||
+      elements == 0 || slot.getShape().back() % elements != 0)
     return 0;
   tile::LayoutAttr layout = slot.getLayout();
   if (layout) {

@@ -100,14 +100,16 @@ static bool mayFollow(Operation *later, Operation *earlier) {
 }
 
 /// Threads meet behind a store that another op reads, and in front of one whose
-/// memory another op may have read before: who reads an element need not be who
-/// stores it.
+/// memory another op may have read or stored to before: who does the one need
+/// not be who stores the same element now.
 static void addBarriers(func::FuncOp kernel) {
-  llvm::DenseMap<Value, SmallVector<Operation *>> readers;
+  llvm::DenseMap<Value, SmallVector<Operation *>> readers, writers;
   SmallVector<tile::DrainOp> drains;
   kernel.walk([&](Operation *op) {
-    if (auto drain = dyn_cast<tile::DrainOp>(op))
+    if (auto drain = dyn_cast<tile::DrainOp>(op)) {
       drains.push_back(drain);
+      writers[baseOf(drain.getTarget())].push_back(drain);
+    }
     if (isa<tile::MapOp, tile::LoadOp, tile::CopyOp, tile::StepOp,
             tile::DrainOp>(op))
       for (Value operand : op->getOperands())
@@ -115,14 +117,18 @@ static void addBarriers(func::FuncOp kernel) {
           readers[baseOf(operand)].push_back(op);
   });
   for (tile::DrainOp drain : drains) {
-    auto found = readers.find(baseOf(drain.getTarget()));
-    if (found == readers.end())
-      continue;
+    Value memory = baseOf(drain.getTarget());
+    auto found = readers.find(memory);
+    bool isRead = found != readers.end();
     OpBuilder b(drain);
-    if (llvm::any_of(found->second, [&](Operation *reader) {
-          return reader != drain && mayFollow(drain, reader);
-        }))
+    // Other stores to what is read have a barrier behind them already.
+    if (llvm::any_of(isRead ? found->second : writers[memory],
+                     [&](Operation *other) {
+                       return other != drain && mayFollow(drain, other);
+                     }))
       gpu::BarrierOp::create(b, drain.getLoc());
+    if (!isRead)
+      continue;
     b.setInsertionPointAfter(drain);
     gpu::BarrierOp::create(b, drain.getLoc());
   }
@@ -215,6 +221,17 @@ static bool isBesideParts(func::FuncOp kernel) {
                       });
 }
 
+/// Whether threads of a workgroup exchange something in its memory.
+static bool sharesMemory(func::FuncOp kernel) {
+  return kernel
+      .walk([](Operation *op) {
+        return isa<tile::AllocOp, memref::AllocOp>(op)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 /// What is left of other ops every thread would do, in no order.
 static LogicalResult checkWhole(func::FuncOp kernel) {
   auto other = kernel.getBody().walk([](Operation *op) {
@@ -265,8 +282,9 @@ struct DistributeLanes
       threads.piece = elementsOfPiece(body, pieceBytes);
       addBarriers(body);
       shareFills(body, threads);
-      // Parts that follow each other use the same memory.
-      if (isBesideParts(body))
+      // Parts that follow each other, where there are fewer workgroups than
+      // parts, use the same memory.
+      if (isBesideParts(body) || sharesMemory(body))
         for (auto part : body.getOps<scf::ForallOp>()) {
           b.setInsertionPoint(part.getBody()->getTerminator());
           gpu::BarrierOp::create(b, part.getLoc());

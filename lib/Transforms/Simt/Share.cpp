@@ -129,6 +129,10 @@ SmallVector<Value> Share::begin(ImplicitLocOpBuilder &b) const {
   if (lanes() == threads.count)
     return SmallVector<Value>(part.size(), index(b, 0));
   Value group = arith::DivUIOp::create(b, threads.number, index(b, lanes()));
+  // Groups beyond the last part have another's, of which they store nothing:
+  // units read operands without asking.
+  if (groupCount() * lanes() < threads.count)
+    group = arith::RemUIOp::create(b, group, index(b, groupCount()));
   SmallVector<int64_t> counts;
   for (auto [size, whole] : llvm::zip(part, shape))
     counts.push_back(llvm::divideCeil(whole, size));

@@ -137,10 +137,12 @@ void ContractExpander::emitWorkers(llvm::function_ref<void()> emit) {
   box.clear();
   for (unsigned d = 0; d != sizes.size(); ++d) {
     int64_t first = strategy.getOutermostTile(d);
+    // A tile as large as the largest size is the only one.
     if (strategy.isMasked(d))
-      box.push_back(!first    ? sizes[d]
-                    : open[d] ? 0
-                              : llvm::alignTo(sizes[d], first));
+      box.push_back(!first ? sizes[d]
+                    : open[d] && first < sizes[d]
+                        ? 0
+                        : llvm::alignTo(sizes[d], first));
     else
       box.push_back(open[d] ? 0 : sizes[d]);
   }

@@ -44,6 +44,9 @@ exec.kernel @product calls @product_body : (memref<6x12xf32>, memref<12x8xf32>) 
 // CHECK: scf.if
 // CHECK: arith.mulf
 // CHECK: memref.store
+// The next part's copies take slots that others may still read.
+// CHECK: gpu.barrier
+// CHECK-NEXT: } {tile.scope = "workgroup"}
 func.func @product_body(%a: memref<6x12xf32>, %b: memref<12x8xf32>, %c: memref<6x8xf32>) attributes {tile.threads} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
@@ -163,6 +166,33 @@ func.func @turns_body(%c: memref<4x8xf32>) attributes {tile.threads} {
       tile.yield %x : f32
     } : <1x8xf32>
   }
+  return
+}
+
+// -----
+
+// Zeros everywhere, then a box: who stores an element of it need not be who
+// stored the zero.
+// CHECK-LABEL: func.func @margins_body(
+// CHECK: memref.store %cst
+// CHECK: gpu.barrier
+// CHECK: memref.load
+// CHECK-NOT: gpu.barrier
+// CHECK: return
+exec.kernel @margins calls @margins_body : (memref<2x4xf32>) -> memref<4x8xf32>
+func.func @margins_body(%x: memref<2x4xf32>, %y: memref<4x8xf32>) attributes {tile.threads} {
+  %zero = arith.constant 0.0 : f32
+  %none = tile.init %zero : f32 to <4x8xf32>
+  tile.drain %none to %y : memref<4x8xf32> attributes {maps = [affine_map<(m, n) -> (m, n)>]} {
+  ^bb0(%p: f32):
+    tile.yield %p : f32
+  } : <4x8xf32>
+  %box = memref.subview %y[1, 2] [2, 4] [1, 1] : memref<4x8xf32> to memref<2x4xf32, strided<[8, 1], offset: 10>>
+  %none2 = tile.init %zero : f32 to <2x4xf32>
+  tile.drain %none2 epilogue(%x : memref<2x4xf32>) to %box : memref<2x4xf32, strided<[8, 1], offset: 10>> attributes {maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m, n)>]} {
+  ^bb0(%p: f32, %q: f32):
+    tile.yield %q : f32
+  } : <2x4xf32>
   return
 }
 

@@ -111,3 +111,27 @@ func.func @twice(%a: memref<20x38xf32>, %b: memref<38x4xf32>, %c: memref<20x4xf3
   }
   return
 }
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n) -> (m, n)>
+
+// Rows are a value, at most as many as a tile has: that tile is the only one.
+// CHECK-LABEL: func.func @only
+// CHECK: tile.init %{{.*}} : f32 to <4x8xf32
+// CHECK: tile.copy %{{.*}} padded}
+// CHECK: tile.step
+// CHECK: tile.drain %{{.*}} attributes {clipped
+func.func @only(%a: memref<?x16xf32, strided<[16, 1]>>, %b: memref<16x8xf32>, %c: memref<?x8xf32, strided<[8, 1]>>, %m: index {exec.size = #exec.size<affine_map<()[s0] -> (s0)>, largest = 2>}) {
+  tile.contract a(%a : memref<?x16xf32, strided<[16, 1]>>) b(%b : memref<16x8xf32>) outs(%c : memref<?x8xf32, strided<[8, 1]>>) attributes {
+    exec.dim_parameters = array<i64: 0, -1, -1>,
+    parallel = array<i64: 2, 8>, reduced = array<i64: 16>, maps = [#a, #b, #c],
+    strategy = #tile.strategy<"mma" m [0] n [1] k [2], grid block [4, 8 | _], loop [4, 8 | 16] order [2],
+      a: ring shared at 1 slots 2 by lanes, b: ring shared at 1 slots 2 by lanes, acc registers, masked [0]>} {
+  ^bb0(%s: f32):
+    tile.yield %s : f32
+  }
+  return
+}

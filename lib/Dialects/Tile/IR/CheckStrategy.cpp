@@ -98,16 +98,19 @@ private:
   bool hasEdge(unsigned d) { return strategy.hasEdge(d, sizes[d], isOpen(d)); }
   /// Whether the size of a dim is a value.
   bool isOpen(unsigned d) {
-    auto isOpenIn = [&](Value value, AffineMap map) {
-      auto type = cast<ShapedType>(value.getType());
-      for (auto [i, expr] : llvm::enumerate(map.getResults()))
-        if (type.isDynamicDim(i) && expr.isFunctionOfDim(d))
-          return true;
-      return false;
-    };
-    return isOpenIn(op.getA(), op.getAMap()) ||
-           isOpenIn(op.getB(), op.getBMap()) ||
-           (d < parallel && isOpenIn(op.getInit(), op.getResultMap()));
+    std::pair<Value, AffineMap> all[] = {{op.getA(), op.getAMap()},
+                                         {op.getB(), op.getBMap()},
+                                         {op.getInit(), op.getResultMap()}};
+    bool found = false;
+    for (auto [value, map] : ArrayRef(all).take_front(d < parallel ? 3 : 2))
+      for (auto [i, expr] : llvm::enumerate(map.getResults())) {
+        bool isDynamic = cast<ShapedType>(value.getType()).isDynamicDim(i);
+        // Beside a window's own size, that of the places it moves to is open.
+        if (!isDynamic && expr == getAffineDimExpr(d, map.getContext()))
+          return false;
+        found |= isDynamic && expr.isFunctionOfDim(d);
+      }
+    return found;
   }
 
   LogicalResult checkTiles() {

@@ -221,3 +221,21 @@ func.func @rows(%a: tensor<4x8xbf16>, %b: tensor<8x6xbf16>,
   } -> tensor<4x6xbf16>, tensor<4x6xf32>
   return %y#0, %y#1 : tensor<4x6xbf16>, tensor<4x6xf32>
 }
+
+// Beside a window of a known size, only places along what it moves over are as
+// many as a value says: the window needs no mask's form.
+// CHECK-LABEL: func.func @open_windows
+// CHECK: tile.contract
+#x = affine_map<(w, o, c, k) -> (c, w + k)>
+#w = affine_map<(w, o, c, k) -> (o, c, k)>
+#y = affine_map<(w, o) -> (w, o)>
+func.func @open_windows(%x: memref<8x?xf32>, %w: memref<32x8x2xf32>, %y: memref<?x32xf32>) {
+  tile.contract a(%x : memref<8x?xf32>) b(%w : memref<32x8x2xf32>) outs(%y : memref<?x32xf32>) attributes {
+      parallel = array<i64: 7, 32>, reduced = array<i64: 8, 2>, maps = [#x, #w, #y],
+      strategy = #tile.strategy<"fma" m [0] n [1] k [2, 3], grid core [2, 32 | _, _], loop [2, 32 | 1, 2] order [2, 3],
+        a: ring near at 1 slots 2, b: ring near at 1 slots 2, acc sums, masked [0, 1, 2, 3]>} {
+    ^bb0(%s: f32):
+      tile.yield %s : f32
+  }
+  return
+}
