@@ -5,8 +5,8 @@
 NVIDIA's assembler takes the kernels of real models. On a driver of ours that
 interprets PTX instruction by instruction, and looks for races, bounds and what
 nobody wrote (runtime/test/cuda), operator tests that pass on cpu pass, or are
-refused for a function that PTX does not have; small real models agree with
-ONNX Runtime. In the mode plain this is a sample, in the mode full all operator
+refused for a function that PTX does not have; tensor cores multiply odd sizes;
+small real models agree with ONNX Runtime. In the mode plain this is a sample, in the mode full all operator
 tests, all presets, and the assembler takes all models; benchmarks/gpu runs in
 tiny sizes.
 """
@@ -21,7 +21,8 @@ import tempfile
 
 import operators
 from on_device import (Counts, call, check_edges, check_models,
-                       check_operators, first_error, why_not_built)
+                       check_operators, count_said, first_error,
+                       why_not_built)
 
 ROOT = operators.ROOT
 DEVICE = "cuda:0"
@@ -33,6 +34,8 @@ RUN = "sm_80"
 EVERY = {"plain": (20, 40), "quick": (60, 200), "full": (1, 1)}
 # Or an output of unknown size, whose largest the double does not have.
 REFUSAL = re.compile(r"PTX has no function '\w+'|no memory for \d+ bytes")
+# Products and convolutions of each matrix unit and type.
+UNITS = {"plain": 4, "quick": 1, "full": 40}
 MODELS = {"plain": ["hey_jarvis"], "quick": [],
           "full": ["hey_jarvis", "ppocr_cls", "minilm_l6", "mobilenet_v2"]}
 ASSEMBLED = {"plain": ["ppocr_cls", "minilm_l6", "mobilenet_v2"],
@@ -106,6 +109,20 @@ def check_benchmarks(build, work, counts):
     counts.failed += int(found[2])
 
 
+def check_units(tools, cases, counts):
+    """Tensor cores, those of Hopper among them, at sizes that do not suit
+    them."""
+    capability = "ASHLAR_CUDA_DOUBLE_CC"
+    before = os.environ.get(capability, "8.0")
+    os.environ[capability] = "9.0"
+    count_said(counts, "units", call(
+        sys.executable, ROOT / "test/Integration/device_units.py", "--bin",
+        tools, "--target=cuda:sm_90a", "--machine",
+        ROOT / "lib/Targets/CUDA/Machines/sm_90a.json",
+        f"--device={DEVICE}", f"--cases={cases}")[1])
+    os.environ[capability] = before
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--build", type=pathlib.Path, required=True)
@@ -137,6 +154,7 @@ def main():
                                 EVERY[arguments.mode], work, counts,
                                 refusal=REFUSAL)
                 check_edges(tools, target, DEVICE, counts)
+                check_units(tools, UNITS[arguments.mode], counts)
                 if arguments.mode == "full":
                     check_benchmarks(build, work, counts)
                 check_models(tools, target, DEVICE, MODELS[arguments.mode],

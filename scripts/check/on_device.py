@@ -148,10 +148,15 @@ def check_edges(tools, target, device, counts):
     _, said = call(sys.executable, ROOT / "test/Integration/device_edges.py",
                    "--bin", tools, f"--target={target}",
                    f"--device={device}")
+    count_said(counts, f"edges on {target}", said)
+
+
+def count_said(counts, name, said):
+    """Adds what a script of tests says at its end."""
     print(said, end="", flush=True)
     found = re.search(r"^(\d+) passed, (\d+) failed, 0 skipped$", said, re.M)
     if not found:
-        counts.must(f"edges on {target}", first_error(said))
+        counts.must(name, first_error(said))
         return
     counts.passed += int(found[1])
     counts.failed += int(found[2])
