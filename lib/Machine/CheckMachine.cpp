@@ -158,6 +158,48 @@ llvm::Error checkMemory(const MachineModel &machine, size_t i) {
   return llvm::Error::success();
 }
 
+/// Each bit of a number moves an element along one side, each by a power of two
+/// of its own, so that values and threads cover the unit's sums.
+llvm::Error checkFragment(const MachineModel &machine, size_t i) {
+  const MultiplyUnit &unit = machine.units[i];
+  const Fragment &fragment = *unit.fragment;
+  int64_t rows = 0, columns = 0;
+  for (const auto *steps : {&fragment.registers, &fragment.lanes})
+    for (const FragmentStep &step : *steps) {
+      int64_t by = step.rows + step.columns;
+      int64_t &seen = step.rows != 0 ? rows : columns;
+      if ((step.rows != 0) == (step.columns != 0) || !llvm::isPowerOf2_64(by) ||
+          by > 4096 || (seen & by) != 0)
+        return contradiction(
+            "units[{0}].fragment: expected powers of two, each "
+            "once, along rows or columns, found {1} rows, {2} "
+            "columns",
+            i, step.rows, step.columns);
+      seen |= by;
+    }
+  if (rows + 1 != unit.m || columns + 1 != unit.n)
+    return contradiction("units[{0}].fragment: expected to cover its {1} x {2} "
+                         "sums, found {3} x {4}",
+                         i, unit.m, unit.n, rows + 1, columns + 1);
+  int64_t threads = 1;
+  bool isInside = false;
+  for (const Scope &scope : machine.scopes) {
+    if (isInside)
+      threads *= std::max<int64_t>(scope.count, 1);
+    isInside |= scope.name == unit.scope;
+  }
+  if (int64_t(1) << fragment.lanes.size() != threads)
+    return contradiction("units[{0}].fragment.lanes: expected as many as make "
+                         "the {1} threads of a {2}, found {3}",
+                         i, threads, unit.scope, fragment.lanes.size());
+  if (fragment.inFlight > 8)
+    return contradiction(
+        "units[{0}].fragment.in_flight: expected 0 to 8, found "
+        "{1}",
+        i, fragment.inFlight);
+  return llvm::Error::success();
+}
+
 llvm::Error checkUnit(const MachineModel &machine, size_t i) {
   const MultiplyUnit &unit = machine.units[i];
   if (unit.types.empty())
@@ -170,6 +212,9 @@ llvm::Error checkUnit(const MachineModel &machine, size_t i) {
     return contradiction("units[{0}].most_n: expected a multiple of n, {1}, "
                          "found {2}",
                          i, unit.n, unit.mostN);
+  if (unit.fragment)
+    if (llvm::Error error = checkFragment(machine, i))
+      return error;
   bool inVectors = unit.accumulatorSpace == "vectors";
   for (auto [j, types] : llvm::enumerate(unit.types)) {
     for (const std::string *type :

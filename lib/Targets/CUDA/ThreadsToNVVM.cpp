@@ -22,6 +22,37 @@ static bool isWarpgroups(tile::ThreadStepOp op) {
   return cast<tile::AccType>(op.getType()).getFragment().getThreads() == 128;
 }
 
+/// Whether a warp, or four, have an instruction for a step.
+static bool hasInstruction(tile::ThreadStepOp op) {
+  auto acc = cast<tile::AccType>(op.getType());
+  tile::FragmentAttr fragment = acc.getFragment();
+  constexpr int64_t registers[] = {0, 1, 8, 0};
+  constexpr int64_t lanes[] = {0, 2, 0, 4, 1, 0, 2, 0, 4, 0, 16, 0, 32, 0};
+  auto isOf = [&](size_t pairs) {
+    return fragment.getLanes() == ArrayRef(lanes).take_front(2 * pairs);
+  };
+  if (fragment.getRegisters() != ArrayRef(registers) || (!isOf(5) && !isOf(7)))
+    return false;
+  Type element = op.getA().getType().getElementType();
+  ArrayRef<int64_t> terms = op.getReduced();
+  size_t dims = acc.getShape().size() + terms.size();
+  auto reads = [&](Value slot, AffineMap map) {
+    return slot.getDefiningOp<tile::SlotOfOp>() && map.getNumDims() == dims &&
+           map.getNumSymbols() == 0 &&
+           map.getNumResults() ==
+               cast<tile::SlotType>(slot.getType()).getShape().size();
+  };
+  int64_t sums = ShapedType::getNumElements(acc.getPart());
+  return (element.isBF16() || element.isF16()) &&
+         element == op.getB().getType().getElementType() &&
+         acc.getElementType().isF32() && !terms.empty() &&
+         terms.back() % 16 == 0 && reads(op.getA(), op.getAMap()) &&
+         reads(op.getB(), op.getBMap()) &&
+         int64_t(op.getValues().size()) * fragment.getThreads() == sums &&
+         llvm::all_of(op.getValues().getTypes(),
+                      [](Type type) { return type.isF32(); });
+}
+
 static void translate(gpu::ThreadIdOp op) {
   PtxWriter w(op);
   Value id = NVVM::ThreadIdXOp::create(w.b, w.b.getI32Type());
@@ -105,6 +136,14 @@ struct ThreadsToNVVM : ashlar::impl::ThreadsToNVVMPassBase<ThreadsToNVVM> {
         hasWarpgroups |= isWarpgroups(step);
       ops.push_back(op);
     });
+    for (Operation *op : ops)
+      if (auto step = dyn_cast<tile::ThreadStepOp>(op);
+          step && !hasInstruction(step)) {
+        step.emitOpError("expected bf16 or f16, whole steps of 16 terms and the "
+                         "fragment of mma.m16n8k16 or wgmma, found ")
+            << step.getType();
+        return signalPassFailure();
+      }
     for (Operation *op : ops)
       llvm::TypeSwitch<Operation *>(op)
           .Case<gpu::ThreadIdOp, gpu::BarrierOp, tile::ThreadCopyOp,

@@ -218,7 +218,7 @@ TEST(PtxFault, WhatIsAllowedIsNotReported) {
   expectFine("blocks", "st.global.u32 [%rd0], 1;", "");
 }
 
-TEST(PtxFault, ReadsOf16BytesMayHoldAGapThatNobodyWrote) {
+TEST(PtxFault, WideReadsMayHoldAGapThatNobodyWrote) {
   std::string s = ".shared .align 16 .b8 s[32];";
   std::string written = "st.shared.u32 [s], 1;\nst.shared.u32 [s+8], 1;\n"
                         "bar.sync 0;\n";
@@ -230,7 +230,9 @@ TEST(PtxFault, ReadsOf16BytesMayHoldAGapThatNobodyWrote) {
   EXPECT_NO_THROW(run("ld.shared.v4.u32 {%r10, %r11, %r12, %r13}, [s];"));
   EXPECT_THROW(run("ld.shared.v4.u32 {%r10, %r11, %r12, %r13}, [s+16];"),
                Fault);
-  EXPECT_THROW(run("ld.shared.v2.u32 {%r10, %r11}, [s];"), Fault);
+  EXPECT_NO_THROW(run("ld.shared.v2.u32 {%r10, %r11}, [s];"));
+  EXPECT_THROW(run("ld.shared.v2.u32 {%r10, %r11}, [s+16];"), Fault);
+  EXPECT_THROW(run("ld.shared.u32 %r10, [s+4];"), Fault);
 }
 
 TEST(PtxFault, WhatItDoesNotKnowIsAnErrorThatQuotesTheLine) {

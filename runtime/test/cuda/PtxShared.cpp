@@ -229,7 +229,7 @@ SharedMemory::Verdict SharedMemory::touch(unsigned thread, uint64_t offset,
   if (writes && !allowed.races && isRead(offset, count, thread, other, byte))
     return Verdict::BeingRead;
   // LLVM's back end reads what lies between neighbours along with them.
-  bool isWidened = !writes && count == 16 &&
+  bool isWidened = !writes && count >= 8 &&
                    std::any_of(shadows.begin() + offset,
                                shadows.begin() + offset + count,
                                [&](const Shadow &shadow) {

@@ -45,3 +45,21 @@ func.func @down(%x: f32) -> f32 {
   %a, %0 = gpu.shuffle down %x, %c2, %c32 : f32
   return %a : f32
 }
+
+// -----
+
+// A fragment that no instruction has: lanes lie the other way round.
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+func.func @fragment(%lane: index, %p: index, %x: f32) -> (f32, f32, f32, f32) {
+  %c0 = arith.constant 0 : index
+  %ra = memref.alloc() : memref<512xbf16, 3>
+  %rb = memref.alloc() : memref<256xbf16, 3>
+  %a = tile.slot_of %ra[%p] : memref<512xbf16, 3> to !tile.slot<16x16xbf16, "shared", #tile.layout<swizzle [1, 3, 3]>>
+  %b = tile.slot_of %rb[%p] : memref<256xbf16, 3> to !tile.slot<16x8xbf16, "shared">
+  // expected-error @below {{expected bf16 or f16, whole steps of 16 terms and the fragment of mma.m16n8k16 or wgmma, found}}
+  %0:4 = tile.thread_step %lane at [%c0, %c0](%x, %x, %x, %x : f32, f32, f32, f32), %a[], %b[] {aMap = #mk, bMap = #kn, reduced = array<i64: 16>,
+    type = !tile.acc<16x8xf32, fragment = #tile.fragment<registers [0, 1, 8, 0], lanes [1, 0, 2, 0, 4, 0, 0, 2, 0, 4]>>}
+    : !tile.slot<16x16xbf16, "shared", #tile.layout<swizzle [1, 3, 3]>>, !tile.slot<16x8xbf16, "shared"> -> f32, f32, f32, f32
+  return %0#0, %0#1, %0#2, %0#3 : f32, f32, f32, f32
+}

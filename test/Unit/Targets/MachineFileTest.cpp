@@ -217,6 +217,23 @@ TEST(MachineFile, ScopesAreGridsThenGroups) {
       "units[0].most_n: expected a multiple of n, 8, found 12");
 }
 
+TEST(MachineFile, FragmentsMustCoverSums) {
+  auto errorOf = [](std::string_view fragment) {
+    return errorAfter([&](json::Object &o) {
+      at(o, "units", 0)["fragment"] = llvm::cantFail(json::parse(fragment));
+    });
+  };
+  EXPECT_EQ(errorOf(R"({"registers": [{"rows": 3}], "lanes": []})"),
+            "units[0].fragment: expected powers of two, each once, along rows "
+            "or columns, found 3 rows, 0 columns");
+  EXPECT_EQ(errorOf(R"({"registers": [{"rows": 1}], "lanes": [{"rows": 1}]})"),
+            "units[0].fragment: expected powers of two, each once, along rows "
+            "or columns, found 1 rows, 0 columns");
+  EXPECT_NE(errorOf(R"({"registers": [{"rows": 1024}], "lanes": []})")
+                .find("units[0].fragment: expected to cover its "),
+            std::string::npos);
+}
+
 TEST(MachineFile, UnitsMustFitTheRest) {
   EXPECT_EQ(errorAfter([](json::Object &o) {
               at(o, "units", 0)["accumulators"] = 17;
