@@ -143,7 +143,14 @@ ABOUT = ["# Kernels on a GPU\n",
 
 
 def write(results, folder):
-    (folder / "gpu.json").write_text(json.dumps(results, indent=1) + "\n")
+    # What was timed, a case a line.
+    timed = {name: result for name, result in results["cases"].items()
+             if "time" in result}
+    lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(result)}"
+                       for name, result in timed.items())
+    rest = json.dumps({**results, "cases": 0}, indent=1)
+    (folder / "gpu.json").write_text(
+        rest.replace('"cases": 0', '"cases": {\n' + lines + "\n }") + "\n")
     found = results["ceilings"]
     text = LICENCE + "\n".join(ABOUT).format(
         gpu=found.get("gpu", results["device"]), preset=results["preset"],

@@ -44,9 +44,9 @@ static int64_t divisorOf(AffineExpr expr, ValueRange dims, ValueRange symbols) {
 static int64_t divisorOf(AffineMap map, ValueRange operands) {
   int64_t common = most;
   for (AffineExpr expr : map.getResults())
-    common = std::min(common,
-                      divisorOf(expr, operands.take_front(map.getNumDims()),
-                                operands.drop_front(map.getNumDims())));
+    common =
+        std::min(common, divisorOf(expr, operands.take_front(map.getNumDims()),
+                                   operands.drop_front(map.getNumDims())));
   return common;
 }
 
@@ -100,9 +100,9 @@ int64_t ashlar::knownDivisorOfOffset(Value memory) {
   int64_t common = knownDivisorOfOffset(view.getSource());
   auto [strides, offset] = view.getSourceType().getStridesAndOffset();
   for (auto [step, stride] : llvm::zip(view.getMixedOffsets(), strides))
-    common = std::min(common, ShapedType::isDynamic(stride)
-                                  ? 1
-                                  : product(knownDivisor(step),
-                                            powerIn(stride)));
+    common =
+        std::min(common, ShapedType::isDynamic(stride)
+                             ? 1
+                             : product(knownDivisor(step), powerIn(stride)));
   return common;
 }

@@ -70,13 +70,13 @@ public:
 
 private:
   /// Of two that wait for the same memory, that which has less to do is better.
-  static std::pair<double, double> timeOf(const Candidate &one) {
-    return {one.cycles, one.prediction.boxes};
+  std::pair<double, double> timeOf(const Candidate &one) {
+    return {one.cycles, group->registerBytes ? one.prediction.boxes : 0.0};
   }
 
   std::optional<std::pair<LevelChoice, std::pair<double, double>>>
   chooseCandidate() {
-    llvm::stable_sort(candidates, [](const Candidate &x, const Candidate &y) {
+    llvm::stable_sort(candidates, [&](const Candidate &x, const Candidate &y) {
       return timeOf(x) < timeOf(y);
     });
     // What the verifier does not take is not for this contraction; nor is one
@@ -125,8 +125,8 @@ private:
       return true;
     if (k.empty() || m.empty() || n.empty())
       return false;
-    for (auto [map, side] :
-         {std::pair(op.getAMap(), m.back()), std::pair(op.getBMap(), n.back())}) {
+    for (auto [map, side] : {std::pair(op.getAMap(), m.back()),
+                             std::pair(op.getBMap(), n.back())}) {
       if (map.getNumResults() < 2)
         return false;
       // A unit that goes on by itself finds rows without a thread's help: they
@@ -160,7 +160,8 @@ private:
     if (engine.alignmentBytes <= std::max<int64_t>(bytes, 4))
       return true;
     // Rows that threads read are padded.
-    return !readsLanes() && type.getRank() != 0 && isa<AffineDimExpr>(map.getResults().back()) &&
+    return !readsLanes() && type.getRank() != 0 &&
+           isa<AffineDimExpr>(map.getResults().back()) &&
            !type.isDynamicDim(type.getRank() - 1) &&
            type.getShape().back() * bytes % engine.alignmentBytes == 0;
   }
@@ -286,9 +287,9 @@ private:
       }
   }
 
-  /// Whether rows that a unit with fragments reads side by side lie so: 16 bytes
-  /// of them, or all of a tile where the unit goes on by itself, which finds
-  /// the next term behind a row of it.
+  /// Whether rows that a unit with fragments reads side by side lie so: 16
+  /// bytes of them, or all of a tile where the unit goes on by itself, which
+  /// finds the next term behind a row of it.
   bool hasRowsInside(const Candidate &one) {
     if (!unit->fragment ||
         !op.getAMap().getResults().back().isFunctionOfDim(m.back()))
@@ -332,17 +333,22 @@ private:
     int64_t bytes = rowsOf(one.part) * columnsOf(one.part) *
                     elementBytes(op.getAccumulatorType());
     int64_t held = rowsOf(one.part) * columnsOf(one.part);
-    if (unit->accumulators > 1 &&
-        held > unit->accumulators * unit->m * unit->n)
+    if (unit->accumulators > 1 && held > unit->accumulators * unit->m * unit->n)
       return false;
     if (group->registerBytes) // and as much again for operands and addresses
       return bytes <= group->registerBytes * 3 / 4;
     return 2 * bytes <= sums->bytesOfPart();
   }
   int64_t bytesOfA(const Candidate &one) {
+    if (!group->registerBytes) // arrays walk windows by themselves
+      return rowsOf(one.tile) * (lanes.empty() ? 1 : columnsOf(one.tile)) *
+             termsOf(one) * elementBytes(elementOf(op.getA()));
     return bytesOf(op.getA(), op.getAMap(), one);
   }
   int64_t bytesOfB(const Candidate &one) {
+    if (!group->registerBytes)
+      return columnsOf(one.tile) * termsOf(one) *
+             elementBytes(elementOf(op.getB()));
     return bytesOf(op.getB(), op.getBMap(), one);
   }
   /// Of what a tile reads of an operand.
@@ -351,9 +357,9 @@ private:
     std::iota(dims.begin(), dims.end(), 0);
     int64_t bytes = elementBytes(elementOf(operand));
     for (AffineExpr expr : map.getResults())
-      bytes *= BoxReach(expr, dims,
-                        ArrayRef(one.tile).take_front(map.getNumDims()))
-                   .length;
+      bytes *=
+          BoxReach(expr, dims, ArrayRef(one.tile).take_front(map.getNumDims()))
+              .length;
     return bytes;
   }
   static Type elementOf(Value value) {
@@ -389,7 +395,8 @@ private:
                    double(llvm::divideCeil(columnsOf(one.part), unit->n)) *
                    double(llvm::divideCeil(termsOf(one), unit->k));
     // A worker's rate is that of all who may issue; few cannot fill it.
-    double compute = steps * double(machine.groupsOf(*group)) / unit->stepsPerCycle;
+    double compute =
+        steps * double(machine.groupsOf(*group)) / unit->stepsPerCycle;
     double copy = 0, latency = 0;
     for (const CopyEngine *engine : path) {
       copy = std::max(copy, cyclesOfCopies(one, *engine));
@@ -443,9 +450,8 @@ private:
     auto cyclesOf = [&](Value operand, int64_t bytes) {
       int64_t each = elementBytes(elementOf(operand));
       bool isByThreads = group->registerBytes && engine.minimumBytes < 16;
-      double longer = isByThreads
-                          ? double(std::max(each, engine.minimumBytes)) / each
-                          : 1;
+      double longer =
+          isByThreads ? double(std::max(each, engine.minimumBytes)) / each : 1;
       return double(bytes) * longer / engine.bytesPerCycle;
     };
     return cyclesOf(op.getA(), bytesOfA(one)) +

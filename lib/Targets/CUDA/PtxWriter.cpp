@@ -10,8 +10,8 @@ using namespace ashlar;
 using namespace ashlar::cuda;
 
 SmallVector<Value> PtxWriter::write(StringRef text, StringRef constraints,
-                                    ValueRange operands,
-                                    ArrayRef<Type> results, bool isOrdered) {
+                                    ValueRange operands, ArrayRef<Type> results,
+                                    bool isOrdered) {
   MLIRContext *context = b.getContext();
   SmallVector<Type> types;
   if (results.size() == 1)
@@ -65,8 +65,8 @@ Value PtxWriter::globalAddress(Value memory, ValueRange indices) {
   Value base = memref::ExtractAlignedPointerAsIndexOp::create(b, memory);
   Value place = view.getOffset();
   for (auto [at, stride] : llvm::zip(indices, view.getStrides()))
-    place = arith::AddIOp::create(b, place,
-                                  arith::MulIOp::create(b, at, stride));
+    place =
+        arith::AddIOp::create(b, place, arith::MulIOp::create(b, at, stride));
   Value bytes = arith::MulIOp::create(b, place, index(bytesOf(memory)));
   return toLong(arith::AddIOp::create(b, base, bytes));
 }

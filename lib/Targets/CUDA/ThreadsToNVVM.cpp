@@ -82,7 +82,8 @@ static void translate(tile::ThreadCopyOp op) {
   SmallVector<Value> operands = {
       w.sharedAddress(op.getTarget(), op.getPlace()),
       w.globalAddress(op.getSource(), op.getIndices())};
-  std::string text = "cp.async.cg.shared.global [$0], [$1], 16", constraints = "r,l";
+  std::string text = "cp.async.cg.shared.global [$0], [$1], 16",
+              constraints = "r,l";
   if (Value exists = op.getExists()) {
     operands.push_back(
         arith::SelectOp::create(w.b, exists, w.word(16), w.word(0)));
@@ -139,8 +140,9 @@ struct ThreadsToNVVM : ashlar::impl::ThreadsToNVVMPassBase<ThreadsToNVVM> {
     for (Operation *op : ops)
       if (auto step = dyn_cast<tile::ThreadStepOp>(op);
           step && !hasInstruction(step)) {
-        step.emitOpError("expected bf16 or f16, whole steps of 16 terms and the "
-                         "fragment of mma.m16n8k16 or wgmma, found ")
+        step.emitOpError(
+            "expected bf16 or f16, whole steps of 16 terms and the "
+            "fragment of mma.m16n8k16 or wgmma, found ")
             << step.getType();
         return signalPassFailure();
       }

@@ -108,8 +108,8 @@ private:
         place.back() = add(place.back(), from.offsets[d]);
     }
     Value inside = simt::placeInSlot(w.b, type, place);
-    Value address = w.sharedAddress(slot.getMemory(),
-                                    add(slot.getPlace(), inside));
+    Value address =
+        w.sharedAddress(slot.getMemory(), add(slot.getPlace(), inside));
     SmallVector<Type> words(matrices, w.b.getI32Type());
     std::string names;
     for (unsigned i = 0; i != matrices; ++i)
@@ -148,13 +148,13 @@ private:
     SmallVector<Value> operands(x);
     llvm::append_range(operands, y);
     operands.append(sums.begin() + i, sums.begin() + i + 4);
-    SmallVector<Value> next = w.write(
-        "mma.sync.aligned.m16n8k16.row.col.f32." + type.str() + "." +
-            type.str() +
-            ".f32 {$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, "
-            "{$10, $11, $12, $13};",
-        "=f,=f,=f,=f,r,r,r,r,r,r,0,1,2,3", operands,
-        SmallVector<Type>(4, sum), /*isOrdered=*/false);
+    SmallVector<Value> next =
+        w.write("mma.sync.aligned.m16n8k16.row.col.f32." + type.str() + "." +
+                    type.str() +
+                    ".f32 {$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, "
+                    "{$10, $11, $12, $13};",
+                "=f,=f,=f,=f,r,r,r,r,r,r,0,1,2,3", operands,
+                SmallVector<Type>(4, sum), /*isOrdered=*/false);
     llvm::copy(next, sums.begin() + i);
   }
 

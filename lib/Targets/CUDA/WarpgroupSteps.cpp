@@ -86,10 +86,11 @@ private:
 
   Operand describe(TypedValue<tile::SlotType> operand, AffineMap map,
                    ValueRange offsets, bool isLeft) {
-    Operand all = {operand.getType(), map,
-                   map.getResults().back().isFunctionOfDim(
-                       map.getNumDims() - 1),
-                   {}};
+    Operand all = {
+        operand.getType(),
+        map,
+        map.getResults().back().isFunctionOfDim(map.getNumDims() - 1),
+        {}};
     auto slot = operand.getDefiningOp<tile::SlotOfOp>();
     // Terms and the other operand's dims stand at their first.
     SmallVector<Value> point(op.getBegin());
@@ -112,16 +113,16 @@ private:
     // the next, where those lie side by side; 32 to 45: from 8 rows to the
     // next; 62 and 63: how rows are swizzled; all in units of 16 bytes.
     int64_t row = rowBytes(all.type);
-    int64_t block = row * (all.type.getNumElements() /
-                           all.type.getShape().back());
+    int64_t block =
+        row * (all.type.getNumElements() / all.type.getShape().back());
     int64_t swizzle = row == 128 ? 1 : row == 64 ? 2 : 3;
     int64_t fixed = ((all.hasTermsInside ? 1 : block >> 4) << 16) |
                     ((8 * row >> 4) << 32) | (swizzle << 62);
     Value start = arith::ExtUIOp::create(
         w.b, w.b.getI64Type(),
-        arith::AndIOp::create(
-            w.b, arith::ShRUIOp::create(w.b, address, w.word(4)),
-            w.word(0x3fff)));
+        arith::AndIOp::create(w.b,
+                              arith::ShRUIOp::create(w.b, address, w.word(4)),
+                              w.word(0x3fff)));
     all.descriptor = arith::OrIOp::create(
         w.b, start, arith::ConstantIntOp::create(w.b, fixed, 64));
     return all;

@@ -47,13 +47,8 @@ Function &ashlar::addGroupEntry(Module &module, StringRef symbol,
   entry->addFnAttr(Attribute::NoUnwind);
   // Inlined, the body loses what it knows of its own arguments.
   for (unsigned i = 0; !how.hasOffsets && i != bindings; ++i)
-    entry->addParamAttr(i, Attribute::getWithAlignment(module.getContext(),
-                                                       Align(bufferAlignment)));
-  b.SetInsertPoint(BasicBlock::Create(module.getContext(), "", entry));
-
-  // Inlining forgets what the body says of its own.
-  for (unsigned i = 0; i != bindings && !how.hasOffsets; ++i)
     alignTo(*entry->getArg(i));
+  b.SetInsertPoint(BasicBlock::Create(module.getContext(), "", entry));
 
   auto addressOf = [&](Value *base, Value *offset) {
     return b.CreateAddrSpaceCast(offset ? b.CreatePtrAdd(base, offset) : base,

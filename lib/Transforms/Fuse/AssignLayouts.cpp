@@ -257,8 +257,8 @@ private:
     Layout layout = llvm::map_to_vector(layoutOf(source), dimOf);
     if (!isIdentity(layout) && !feedsWeights(op.getResult(0)))
       return false;
-    record(op.getResult(0), isMoved(source) ? known.lookup(source).first : source,
-           layout);
+    record(op.getResult(0),
+           isMoved(source) ? known.lookup(source).first : source, layout);
     return true;
   }
 

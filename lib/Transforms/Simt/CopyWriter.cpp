@@ -76,8 +76,8 @@ void CopyWriter::write(ImplicitLocOpBuilder &b, Value to, Value from) {
   auto index = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(b, value);
   };
-  SmallVector<OpFoldResult> basis = getAsIndexOpFoldResult(
-      b.getContext(), ArrayRef<int64_t>(counts));
+  SmallVector<OpFoldResult> basis =
+      getAsIndexOpFoldResult(b.getContext(), ArrayRef<int64_t>(counts));
   auto pointOf = [&](Value number) {
     return affine::AffineDelinearizeIndexOp::create(b, number, basis)
         .getResults();
@@ -88,8 +88,8 @@ void CopyWriter::write(ImplicitLocOpBuilder &b, Value to, Value from) {
       writePiece(b, pointOf(arith::AddIOp::create(b, threads.number,
                                                   index(i * threads.count))));
   } else {
-    auto loop = scf::ForOp::create(b, threads.number, index(all),
-                                   index(threads.count));
+    auto loop =
+        scf::ForOp::create(b, threads.number, index(all), index(threads.count));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     writePiece(b, pointOf(loop.getInductionVar()));
@@ -101,8 +101,8 @@ void CopyWriter::write(ImplicitLocOpBuilder &b, Value to, Value from) {
 void CopyWriter::writePiece(ImplicitLocOpBuilder &b, ValueRange index) {
   SmallVector<Value> at(index);
   if (piece != 0)
-    at.back() = arith::MulIOp::create(
-        b, at.back(), arith::ConstantIndexOp::create(b, piece));
+    at.back() = arith::MulIOp::create(b, at.back(),
+                                      arith::ConstantIndexOp::create(b, piece));
   ThreadWriter w(op, b);
   Value to = arith::AddIOp::create(b, place, placeInSlot(b, slot, at));
   if (piece == 0) {
@@ -110,9 +110,8 @@ void CopyWriter::writePiece(ImplicitLocOpBuilder &b, ValueRange index) {
     memref::StoreOp::create(w.b, element, memory, to);
     return;
   }
-  Value exists = op.getPadded()
-                     ? w.isInside(op.getSource(), op.getMap(), at)
-                     : Value();
+  Value exists =
+      op.getPadded() ? w.isInside(op.getSource(), op.getMap(), at) : Value();
   SmallVector<Value> from = w.at(op.getMap(), at);
   tile::ThreadCopyOp::create(w.b, op.getSource(), from, memory, to, exists,
                              piece);

@@ -10,7 +10,8 @@ namespace ashlar::simt {
 constexpr llvm::StringLiteral asynchronousAttrName = "tile.asynchronous";
 
 /// Writes a copy as what one of all threads does: pieces of 16 bytes that end
-/// later, where source and slot hold such in one piece, else element by element.
+/// later, where source and slot hold such in one piece, else element by
+/// element.
 class CopyWriter {
 public:
   CopyWriter(tile::CopyOp op, const Threads &threads);

@@ -82,9 +82,8 @@ private:
         op.getA(), op.getAOffsets(), op.getB(), op.getBOffsets(),
         op.getAcc().getType(), op.getReduced(), op.getAMap(), op.getBMap(),
         op->hasAttr(simt::asynchronousAttrName));
-    rewriter.replaceOpWithMultiple(
-        op, SmallVector<SmallVector<Value>>{
-                SmallVector<Value>(step.getSums())});
+    rewriter.replaceOpWithMultiple(op, SmallVector<SmallVector<Value>>{
+                                           SmallVector<Value>(step.getSums())});
     return success();
   }
 
@@ -230,9 +229,10 @@ struct DistributeDrain : ThreadPattern<tile::DrainOp> {
       Value pair = vector::FromElementsOp::create(
           w.b, VectorType::get({2}, first.getType()),
           ValueRange{first, second});
-      vector::StoreOp::create(w.b, pair, op.getTarget(), place,
-                              /*nontemporal=*/false,
-                              llvm::MaybeAlign(2 * elementBytes(first.getType())));
+      vector::StoreOp::create(
+          w.b, pair, op.getTarget(), place,
+          /*nontemporal=*/false,
+          llvm::MaybeAlign(2 * elementBytes(first.getType())));
     }
     rewriter.eraseOp(op);
     return success();

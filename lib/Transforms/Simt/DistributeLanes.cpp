@@ -6,11 +6,11 @@
 #include "ashlar/Transforms/Tile/Threads.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/Support/MathExtras.h"
@@ -23,9 +23,9 @@ namespace ashlar {
 #include "ashlar/Transforms/Simt/Passes.h.inc"
 } // namespace ashlar
 
-/// How many threads compute a kernel's accumulators together; 0: there are none.
-/// A group has as many as a fragment says, otherwise `lanes`. Where no groups
-/// are named, nobody but rings says how many there are: `otherwise`.
+/// How many threads compute a kernel's accumulators together; 0: there are
+/// none. A group has as many as a fragment says, otherwise `lanes`. Where no
+/// groups are named, nobody but rings says how many there are: `otherwise`.
 static int64_t countThreads(func::FuncOp kernel, int64_t lanes,
                             int64_t otherwise) {
   bool hasRings =
@@ -38,8 +38,8 @@ static int64_t countThreads(func::FuncOp kernel, int64_t lanes,
       if (!acc)
         continue;
       tile::FragmentAttr fragment = acc.getFragment();
-      int64_t own = fragment || hasRings || !acc.getGroups().empty() ? 1
-                                                                     : otherwise;
+      int64_t own =
+          fragment || hasRings || !acc.getGroups().empty() ? 1 : otherwise;
       own *= fragment ? fragment.getThreads() : lanes;
       for (tile::LevelAttr level : acc.getGroups())
         for (auto [size, part] : llvm::zip(acc.getShape(), level.getParallel()))
@@ -160,8 +160,8 @@ static Value filledWith(linalg::GenericOp op) {
   return value.getParentBlock() == op.getBody() ? Value() : value;
 }
 
-/// What is filled with one value, as margins are, all threads fill side by side,
-/// each some neighbours.
+/// What is filled with one value, as margins are, all threads fill side by
+/// side, each some neighbours.
 static void shareFills(func::FuncOp kernel, const simt::Threads &threads) {
   constexpr int64_t most = 8;
   SmallVector<linalg::GenericOp> fills;
@@ -176,8 +176,7 @@ static void shareFills(func::FuncOp kernel, const simt::Threads &threads) {
       continue;
     ImplicitLocOpBuilder b(fill.getLoc(), fill);
     int64_t last = type.getShape().back();
-    int64_t piece =
-        !ShapedType::isDynamic(last) && last % most == 0 ? most : 1;
+    int64_t piece = !ShapedType::isDynamic(last) && last % most == 0 ? most : 1;
     auto index = [&](int64_t number) -> Value {
       return arith::ConstantIndexOp::create(b, number);
     };
@@ -189,8 +188,8 @@ static void shareFills(func::FuncOp kernel, const simt::Threads &threads) {
     for (OpFoldResult size : sizes)
       all = arith::MulIOp::create(
           b, all, getValueOrCreateConstantIndexOp(b, b.getLoc(), size));
-    auto loop = scf::ForOp::create(b, threads.number, all,
-                                   index(threads.count));
+    auto loop =
+        scf::ForOp::create(b, threads.number, all, index(threads.count));
     b.setInsertionPointToStart(loop.getBody());
     SmallVector<Value> point(affine::AffineDelinearizeIndexOp::create(
                                  b, loop.getInductionVar(), sizes)
@@ -225,9 +224,8 @@ static bool isBesideParts(func::FuncOp kernel) {
 static bool sharesMemory(func::FuncOp kernel) {
   return kernel
       .walk([](Operation *op) {
-        return isa<tile::AllocOp, memref::AllocOp>(op)
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
+        return isa<tile::AllocOp, memref::AllocOp>(op) ? WalkResult::interrupt()
+                                                       : WalkResult::advance();
       })
       .wasInterrupted();
 }

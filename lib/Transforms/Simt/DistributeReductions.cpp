@@ -254,8 +254,8 @@ private:
       for (auto [d, index] : llvm::zip(op.getDims(), place.getResults()))
         at[d] = index;
       Value term = memref::LoadOp::create(w.b, shared, at);
-      scf::YieldOp::create(w.b, w.apply(op.getBody().front(),
-                                        {loop.getRegionIterArg(0), term}));
+      scf::YieldOp::create(
+          w.b, w.apply(op.getBody().front(), {loop.getRegionIterArg(0), term}));
       results.push_back(loop.getResult(0));
     }
     w.closeExchange();

@@ -18,8 +18,7 @@ bool isForSteps(tile::WaitOp wait);
 /// How many of the copies that `counts` takes may have been begun behind those
 /// that are waited for, at least; nothing: it takes none of these.
 std::optional<int64_t>
-copiesBehind(tile::WaitOp wait,
-             llvm::function_ref<bool(tile::CopyOp)> counts);
+copiesBehind(tile::WaitOp wait, llvm::function_ref<bool(tile::CopyOp)> counts);
 
 /// How many groups of steps may go on behind a wait for some.
 int64_t stepsBehind(tile::WaitOp wait);

@@ -82,8 +82,8 @@ static Value sumOfBits(ImplicitLocOpBuilder &b, Value number,
            steps[2 * end + side] == 2 * steps[2 * (end - 1) + side])
       ++end;
     if (step != 0) {
-      Value part = b.createOrFold<arith::DivUIOp>(
-          number, index(b, int64_t(1) << bit));
+      Value part =
+          b.createOrFold<arith::DivUIOp>(number, index(b, int64_t(1) << bit));
       if (2 * end < steps.size())
         part = arith::RemUIOp::create(b, part,
                                       index(b, int64_t(1) << (end - bit)));

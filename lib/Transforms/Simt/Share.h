@@ -27,8 +27,8 @@ public:
   llvm::SmallVector<mlir::Value> safePoint(mlir::ImplicitLocOpBuilder &b,
                                            int64_t i) const;
 
-  /// Whether elements i and i + 1, i even, are neighbours along the last dim, at
-  /// a multiple of two, and both exist or neither.
+  /// Whether elements i and i + 1, i even, are neighbours along the last dim,
+  /// at a multiple of two, and both exist or neither.
   bool hasPairs() const {
     return fragment && fragment.getRegisters().size() >= 2 &&
            fragment.getRegisters()[0] == 0 && fragment.getRegisters()[1] == 1;

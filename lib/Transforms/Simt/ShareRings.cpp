@@ -196,9 +196,9 @@ public:
     dropWaits();
     SmallVector<tile::AllocOp> rings;
     kernel->walk([&](tile::AllocOp op) { rings.push_back(op); });
-    if (rings.empty() && !kernel->walk([](tile::WaitOp) {
-                                   return WalkResult::interrupt();
-                                 }).wasInterrupted())
+    if (rings.empty() &&
+        !kernel->walk([](tile::WaitOp) { return WalkResult::interrupt(); })
+             .wasInterrupted())
       return success();
     for (tile::AllocOp ring : rings)
       if (failed(makeMemory(ring)))
@@ -285,8 +285,8 @@ private:
       OpBuilder b(wait->getContext());
       b.setInsertionPointAfter(wait);
       for (Value sum : sums) {
-        auto settled = tile::SettleOp::create(
-            b, wait.getLoc(), sum.getType(), sum);
+        auto settled =
+            tile::SettleOp::create(b, wait.getLoc(), sum.getType(), sum);
         sum.replaceUsesWithIf(settled.getResult(), [&](OpOperand &use) {
           return use.getOwner() != settled && isBehind(use);
         });
@@ -304,7 +304,8 @@ private:
       if (op.getToken() && !isUnits)
         return op.emitOpError("expected steps that end where they stand, for "
                               "threads that copy by themselves");
-      for (auto [i, operand] : llvm::enumerate(ValueRange{op.getA(), op.getB()})) {
+      for (auto [i, operand] :
+           llvm::enumerate(ValueRange{op.getA(), op.getB()})) {
         auto slot = dyn_cast<tile::SlotType>(operand.getType());
         if (!slot)
           continue;
@@ -358,9 +359,8 @@ private:
     converter.addConversion([](tile::SlotType type) -> Type {
       return IndexType::get(type.getContext());
     });
-    converter.addConversion([](tile::TokenType, SmallVectorImpl<Type> &) {
-      return success();
-    });
+    converter.addConversion(
+        [](tile::TokenType, SmallVectorImpl<Type> &) { return success(); });
     RewritePatternSet patterns(context);
     patterns.add<ShareCopy, ShareWait, ShareRelease, ShareStep>(
         converter, context, plan, threads);

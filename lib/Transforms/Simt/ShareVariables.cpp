@@ -23,9 +23,9 @@ struct ShareVariables : ashlar::impl::ShareVariablesPassBase<ShareVariables> {
       memref::GlobalOp::create(top, slot.getLoc(), name,
                                top.getStringAttr("private"), slot.getType(),
                                top.getUnitAttr(), /*constant=*/false,
-                               /*alignment=*/top.getI64IntegerAttr(std::max<
-                                   int64_t>(slot.getAlignment().value_or(1),
-                                            64)));
+                               /*alignment=*/
+                               top.getI64IntegerAttr(std::max<int64_t>(
+                                   slot.getAlignment().value_or(1), 64)));
       OpBuilder b(slot);
       slot.replaceAllUsesWith(
           memref::GetGlobalOp::create(b, slot.getLoc(), slot.getType(), name)

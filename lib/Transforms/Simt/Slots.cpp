@@ -31,6 +31,5 @@ Value simt::placeInSlot(ImplicitLocOpBuilder &b, tile::SlotType slot,
   Value moved =
       arith::ShRUIOp::create(b, place, number(layout.getSwizzle()[2]));
   Value mask = number(((int64_t(1) << bits) - 1) << base);
-  return arith::XOrIOp::create(b, place,
-                               arith::AndIOp::create(b, moved, mask));
+  return arith::XOrIOp::create(b, place, arith::AndIOp::create(b, moved, mask));
 }

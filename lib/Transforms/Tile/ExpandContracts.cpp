@@ -181,15 +181,15 @@ void ContractExpander::raster(scf::ForallOp grid,
       b, arith::DivUIOp::create(b, number, perBand), high);
   Value inside = arith::RemUIOp::create(b, number, perBand);
   // The last band may be lower.
-  Value own = arith::MinUIOp::create(b, high,
-                                     arith::SubIOp::create(b, rows, first));
-  Value row = arith::AddIOp::create(b, first,
-                                    arith::RemUIOp::create(b, inside, own));
+  Value own =
+      arith::MinUIOp::create(b, high, arith::SubIOp::create(b, rows, first));
+  Value row =
+      arith::AddIOp::create(b, first, arith::RemUIOp::create(b, inside, own));
   Value column = arith::DivUIOp::create(b, inside, own);
   for (auto [i, tile] : {std::pair(last - 1, row), std::pair(last, column)}) {
-    AffineExpr place = b.getAffineDimExpr(0) *
-                           *getConstantIntValue(grid.getMixedStep()[i]) +
-                       b.getAffineSymbolExpr(0);
+    AffineExpr place =
+        b.getAffineDimExpr(0) * *getConstantIntValue(grid.getMixedStep()[i]) +
+        b.getAffineSymbolExpr(0);
     places[i] = valueOf(affine::makeComposedFoldedAffineApply(
         b, b.getLoc(), place, {tile, grid.getMixedLowerBound()[i]}));
   }

@@ -66,10 +66,10 @@ void pipeline(const Candidate &candidate, bool byThreads) {
         if (own != loop)
           return;
         auto turnOf = [&](Operation &op) {
-          return llvm::is_contained(last, &op)        ? 3
-                 : first.contains(&op)                ? 1
+          return llvm::is_contained(last, &op)      ? 3
+                 : first.contains(&op)              ? 1
                  : byThreads && waitsFor(op, first) ? 0
-                                                      : 2;
+                                                    : 2;
         };
         int64_t stages[] = {ahead, 0, ahead, ahead + behind};
         for (int turn : {0, 1, 2, 3})
@@ -79,7 +79,9 @@ void pipeline(const Candidate &candidate, bool byThreads) {
       };
   IRRewriter rewriter(loop.getContext());
   rewriter.setInsertionPoint(loop);
-  (void)scf::pipelineForLoop(rewriter, loop, options);
+  if (failed(scf::pipelineForLoop(rewriter, loop, options)))
+    loop.emitRemark("copies do not run ahead: upstream's pipelining does not "
+                    "take the loop");
 }
 
 struct PipelineCopies : ashlar::impl::PipelineCopiesPassBase<PipelineCopies> {

@@ -229,12 +229,10 @@ SharedMemory::Verdict SharedMemory::touch(unsigned thread, uint64_t offset,
   if (writes && !allowed.races && isRead(offset, count, thread, other, byte))
     return Verdict::BeingRead;
   // LLVM's back end reads what lies between neighbours along with them.
-  bool isWidened = !writes && count >= 8 &&
-                   std::any_of(shadows.begin() + offset,
-                               shadows.begin() + offset + count,
-                               [&](const Shadow &shadow) {
-                                 return !isOld(shadow.write);
-                               });
+  bool isWidened =
+      !writes && count >= 8 &&
+      std::any_of(shadows.begin() + offset, shadows.begin() + offset + count,
+                  [&](const Shadow &shadow) { return !isOld(shadow.write); });
   // Bytes that were touched together are as the one before.
   Shadow before{~Stamp(0), {0, 0}, 0}, after{};
   for (uint64_t at = offset; at < offset + count; ++at) {

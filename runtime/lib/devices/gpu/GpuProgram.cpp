@@ -43,7 +43,8 @@ Status GpuProgram::load(const void *image, uint64_t size) {
 }
 
 Status GpuProgram::checkForm(const KernelForm &form) const {
-  ASHLAR_RETURN_IF_ERROR(requireOneDimension(form, device.name, device.sharedBytes()));
+  ASHLAR_RETURN_IF_ERROR(
+      requireOneDimension(form, device.name, device.sharedBytes()));
   int found = device.driver.countParameters(text, form.symbol);
   if (found < 0)
     return corrupt(concat("the code lacks the kernel ", form.symbol),

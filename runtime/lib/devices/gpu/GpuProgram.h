@@ -13,7 +13,7 @@ namespace ashlar::runtime {
 struct GpuKernel {
   gpu::Function function;
   uint32_t bindings, integers;
-  uint32_t threads; // of a workgroup, at least 1
+  uint32_t threads;     // of a workgroup, at least 1
   uint32_t sharedBytes; // of one, beyond what the code declares
 };
 

@@ -93,7 +93,7 @@ def Tile_FragmentAttr : AttrDef<Tile_Dialect, "Fragment"> {
     the next one begins; the unit goes on by itself.
 
     ```mlir
-    // 16x8 sums of a warp: PTX ISA, mma.m16n8k16.
+    // 16x8 sums of 32 threads.
     #tile.fragment<registers [0, 1, 8, 0], lanes [0, 2, 0, 4, 1, 0, 2, 0, 4, 0]>
     ```
   }];
