@@ -20,6 +20,7 @@
 // RUN: ashlar-compile --list-operators | FileCheck %s --check-prefix=LIST
 // RUN: ashlar-compile --list-targets | FileCheck %s --check-prefix=TARGETS
 // RUN: not ashlar-compile %s --until=fuse --value=x=2 2>&1 | FileCheck %s --check-prefix=MLIRVALUE
+// RUN: not ashlar-compile --until=fuse --value=x=2 %s 2>&1 | FileCheck %s --check-prefix=MLIRVALUE
 // RUN: sh -c 'ashlar-compile %s --until=fuse --fuse=some >%t/out 2>&1; test $? -eq 2' && FileCheck %s --check-prefix=FUSE < %t/out
 // RUN: ashlar-compile %s -o %t/y.ash --verbose 2>&1 | FileCheck %s --check-prefix=VERBOSE
 // RUN: ashlar-compile %s -o %t/y.ash 2>&1 | FileCheck %s --check-prefix=SILENT --allow-empty

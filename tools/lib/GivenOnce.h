@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Options that take one value and are given twice: said in our words, the same
-// in every tool.
+// in every tool. Those that may be repeated take one value each time.
 
 #ifndef ASHLAR_TOOLS_LIB_GIVENONCE_H
 #define ASHLAR_TOOLS_LIB_GIVENONCE_H
@@ -10,12 +10,16 @@
 
 namespace ashlar::tools {
 
-/// Before parsing: the parser accepts all that are given.
+/// Before parsing: the parser accepts all that are given, and what follows the
+/// value of a repeatable option, such as a model's name, is not its next value.
 inline void acceptRepeated(CLI::App &app) {
-  for (CLI::Option *option : app.get_options())
+  for (CLI::Option *option : app.get_options()) {
+    if (!option->get_positional())
+      option->allow_extra_args(false);
     if (option->get_items_expected_max() == 1 &&
         option->get_multi_option_policy() == CLI::MultiOptionPolicy::Throw)
       option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  }
 }
 
 /// After it: what is wrong; empty: each was given once at most.

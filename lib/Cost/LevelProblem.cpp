@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "LevelProblem.h"
+#include "ashlar/Analysis/BoxReach.h"
+#include "ashlar/Analysis/ByteSize.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace ashlar;
+
+LevelProblem::LevelProblem(tile::ContractOp op, const MachineModel &machine,
+                           bool openSizes)
+    : op(op), machine(machine), openSizes(openSizes),
+      numParallel(op.getParallel().size()) {
+  sizes.assign(op.getParallel().begin(), op.getParallel().end());
+  llvm::append_range(sizes, op.getReduced());
+  unsigned last = numParallel - 1;
+  for (unsigned d = 0; d != numParallel; ++d) {
+    bool inA = op.getAMap().isFunctionOfDim(d),
+         inB = op.getBMap().isFunctionOfDim(d);
+    if (d == last && inA && inB)
+      lanes.push_back(d);
+    else if (d == last)
+      n.push_back(d);
+    else if (inA && !inB)
+      m.push_back(d);
+  }
+  for (unsigned d = numParallel; d != sizes.size(); ++d)
+    k.push_back(d);
+  for (const Scope &scope : machine.scopes)
+    if (scope.kind == "grid")
+      outer = std::exchange(inner, &scope);
+}
+
+bool LevelProblem::use(const MultiplyUnit &one) {
+  unit = &one;
+  return takesOperands() && findGroup() && findPath();
+}
+
+SmallVector<const MultiplyUnit *> LevelProblem::findUnits() {
+  ProductTypes own = productOf(op), wide = own;
+  wide.left = wide.right = wide.accumulator;
+  SmallVector<const MultiplyUnit *> units;
+  const MultiplyUnit *fastest = nullptr;
+  for (bool isOwn : {true, false})
+    for (const MultiplyUnit &one : machine.units) {
+      if (!one.takes(isOwn ? own : wide) || !machine.scope(one.scope) ||
+          // Lanes of all three have no rows and terms to share.
+          (!lanes.empty() && (one.m != 1 || one.k != 1)))
+        continue;
+      if (one.fragment && isOwn)
+        units.push_back(&one);
+      else if (!one.fragment &&
+               (!fastest || one.flopsPerCycle() > fastest->flopsPerCycle()) &&
+               (!fastest || isOwn || !fastest->takes(own)))
+        fastest = &one;
+    }
+  if (fastest)
+    units.push_back(fastest);
+  return units;
+}
+
+bool LevelProblem::findGroup() {
+  group = machine.scope(unit->scope);
+  sums = machine.memory(unit->accumulatorSpace);
+  return group->registerBytes || sums;
+}
+
+bool LevelProblem::takesOperands() {
+  if (!unit->fragment)
+    return true;
+  if (k.empty() || m.empty() || n.empty())
+    return false;
+  for (auto [map, side] :
+       {std::pair(op.getAMap(), m.back()), std::pair(op.getBMap(), n.back())}) {
+    if (map.getNumResults() < 2)
+      return false;
+    // A unit that goes on by itself finds rows without a thread's help: they
+    // lie in a box as they are counted.
+    if (unit->fragment->inFlight != 0) {
+      int64_t before = -1;
+      for (AffineExpr expr : map.getResults())
+        for (int64_t d = 0; d != int64_t(map.getNumDims()); ++d) {
+          int64_t step = stepAlong(expr, d);
+          if (step != 0 && step != 1)
+            return false;
+          if (step == 0 || !llvm::is_contained(m, unsigned(d)))
+            continue;
+          if (d <= before)
+            return false;
+          before = d;
+        }
+    }
+    AffineExpr last = map.getResults().back();
+    if (last != getAffineDimExpr(k.back(), op.getContext()) &&
+        last != getAffineDimExpr(side, op.getContext()))
+      return false;
+  }
+  return true;
+}
+
+bool LevelProblem::takes(const CopyEngine &engine, Value operand,
+                         AffineMap map) {
+  auto type = cast<ShapedType>(operand.getType());
+  int64_t bytes = elementBytes(type.getElementType());
+  if (engine.alignmentBytes <= std::max<int64_t>(bytes, 4))
+    return true;
+  // Rows that threads read are padded.
+  return !readsLanes() && type.getRank() != 0 &&
+         isa<AffineDimExpr>(map.getResults().back()) &&
+         !type.isDynamicDim(type.getRank() - 1) &&
+         type.getShape().back() * bytes % engine.alignmentBytes == 0;
+}
+
+bool LevelProblem::findPath() {
+  near = nullptr;
+  for (const Memory &memory : machine.memories)
+    if (memory.managed && llvm::is_contained(unit->leftFrom, memory.name))
+      near = &memory;
+  if (!near)
+    return false;
+  // Backwards, the shortest first: few engines, so a plain search.
+  std::vector<std::vector<const CopyEngine *>> ways = {{}};
+  for (size_t i = 0; i != ways.size() && i < 64; ++i) {
+    const std::string &to =
+        ways[i].empty() ? near->name : ways[i].front()->from;
+    if (to == machine.memories.back().name) {
+      path = ways[i];
+      return true;
+    }
+    for (const CopyEngine &engine : machine.copyEngines)
+      if (engine.to == to && takes(engine, op.getA(), op.getAMap()) &&
+          takes(engine, op.getB(), op.getBMap())) {
+        ways.push_back(ways[i]);
+        ways.back().insert(ways.back().begin(), &engine);
+      }
+  }
+  return false;
+}
+
+int64_t LevelProblem::rowsOf(ArrayRef<int64_t> tile) {
+  int64_t rows = 1;
+  for (unsigned d : m)
+    rows *= tile[d];
+  return rows;
+}
+int64_t LevelProblem::termsOf(const LevelCandidate &one) {
+  int64_t terms = 1;
+  for (unsigned d : k)
+    terms *= one.tile[d];
+  return terms;
+}
+std::optional<unsigned> LevelProblem::dimAcross(const LevelCandidate &one) {
+  for (unsigned d : m)
+    if (sizes[d] > one.tile[d])
+      return d;
+  return std::nullopt;
+}
+
+/// Of what a tile reads of an operand.
+static int64_t bytesOf(Value operand, AffineMap map,
+                       const LevelCandidate &one) {
+  SmallVector<unsigned> dims(map.getNumDims());
+  std::iota(dims.begin(), dims.end(), 0);
+  int64_t bytes = elementBytes(getElementTypeOrSelf(operand));
+  for (AffineExpr expr : map.getResults())
+    bytes *=
+        BoxReach(expr, dims, ArrayRef(one.tile).take_front(map.getNumDims()))
+            .length;
+  return bytes;
+}
+
+int64_t LevelProblem::bytesOfA(const LevelCandidate &one) {
+  if (!group->registerBytes) // arrays walk windows by themselves
+    return rowsOf(one.tile) * (lanes.empty() ? 1 : columnsOf(one.tile)) *
+           termsOf(one) * elementBytes(getElementTypeOrSelf(op.getA()));
+  return bytesOf(op.getA(), op.getAMap(), one);
+}
+int64_t LevelProblem::bytesOfB(const LevelCandidate &one) {
+  if (!group->registerBytes)
+    return columnsOf(one.tile) * termsOf(one) *
+           elementBytes(getElementTypeOrSelf(op.getB()));
+  return bytesOf(op.getB(), op.getBMap(), one);
+}
+int64_t LevelProblem::rowOf(AffineMap map, const LevelCandidate &one) {
+  int64_t row = 1;
+  for (unsigned d = 0; map.getNumResults() && d != map.getNumDims(); ++d)
+    if (map.getResults().back().isFunctionOfDim(d))
+      row *= one.tile[d];
+  return row;
+}

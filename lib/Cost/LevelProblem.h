@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What choosing levels knows of a contraction and of the unit that is tried,
+// what it asks of a choice of tiles, and the strategy that the choice becomes.
+#ifndef ASHLAR_LIB_COST_LEVELPROBLEM_H
+#define ASHLAR_LIB_COST_LEVELPROBLEM_H
+
+#include "ashlar/Cost/ChooseLevels.h"
+#include "mlir/IR/TypeUtilities.h"
+
+namespace ashlar {
+
+/// All that is chosen; sizes by dim of the contraction.
+struct LevelCandidate {
+  mlir::SmallVector<int64_t> tile,
+      part;           ///< of an accumulator; of one of its group
+  int64_t across = 1; ///< parts of the grid side by side that share b's copies
+  int64_t slots = 2;
+  double cycles = 0;
+  Prediction prediction;
+};
+
+/// The contraction on a machine, and the unit that is tried.
+class LevelProblem {
+public:
+  LevelProblem(tile::ContractOp op, const MachineModel &machine,
+               bool openSizes);
+
+  /// Those whose threads hold fragments, and the fastest other one for the
+  /// types; else for those of the sum.
+  mlir::SmallVector<const MultiplyUnit *> findUnits();
+
+  /// Tries this unit from now on. False: it cannot have the operands.
+  bool use(const MultiplyUnit &one);
+
+  /// Waves of parts, each of which takes its slowest resource's time for each
+  /// tile of terms, and what of the copies' latency stays visible.
+  void predict(LevelCandidate &one);
+
+  tile::StrategyAttr strategyOf(const LevelCandidate &one);
+
+protected:
+  int64_t rowsOf(mlir::ArrayRef<int64_t> tile);
+  int64_t columnsOf(mlir::ArrayRef<int64_t> tile) {
+    return tile[numParallel - 1];
+  }
+  int64_t termsOf(const LevelCandidate &one);
+  int64_t bytesOfA(const LevelCandidate &one);
+  int64_t bytesOfB(const LevelCandidate &one);
+  /// Elements of an operand that a tile has along its last dim.
+  int64_t rowOf(mlir::AffineMap map, const LevelCandidate &one);
+  /// The outermost row dim with several parts, which read the same b.
+  std::optional<unsigned> dimAcross(const LevelCandidate &one);
+  /// Where elements of a slot lie, so that its readers do not meet in banks.
+  tile::LayoutAttr layoutOf(mlir::Value operand, int64_t rowElements);
+  /// Whether threads multiply element by element.
+  bool readsLanes() { return unit->m == 1 && unit->k == 1; }
+  bool isGridded() { return machine.workers.count > 1; }
+
+  tile::ContractOp op;
+  const MachineModel &machine;
+  bool openSizes; ///< which dims a caller chooses is not known here: any
+  unsigned numParallel;
+  mlir::SmallVector<int64_t> sizes; ///< of all dims
+  mlir::SmallVector<unsigned> m, n, k, lanes;
+  const MultiplyUnit *unit = nullptr;
+  const Scope *group = nullptr;
+  const Scope *inner = nullptr, *outer = nullptr; ///< the innermost grids
+  const Memory *near = nullptr, *sums = nullptr;
+  std::vector<const CopyEngine *> path; ///< far to near
+
+private:
+  bool findGroup();
+  /// A unit with fragments reads terms, or rows and columns, side by side.
+  bool takesOperands();
+  /// Whether an engine's pieces lie where it can copy them.
+  bool takes(const CopyEngine &engine, mlir::Value operand,
+             mlir::AffineMap map);
+  /// The engines from the farthest memory to where the unit reads operands.
+  bool findPath();
+
+  /// A thread copies element by element, each as long as the least there is.
+  double cyclesOfCopies(const LevelCandidate &one, const CopyEngine &engine);
+  /// Parts that one worker has at a time, as far as the nearest memory lets it.
+  int64_t residents(const LevelCandidate &one);
+  /// What all groups read of the nearest memory for one tile of terms.
+  double cyclesOfReads(const LevelCandidate &one);
+
+  mlir::DictionaryAttr hints();
+};
+
+} // namespace ashlar
+
+#endif // ASHLAR_LIB_COST_LEVELPROBLEM_H

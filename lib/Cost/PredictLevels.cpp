@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "LevelProblem.h"
+#include "ashlar/Analysis/ByteSize.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace ashlar;
+
+void LevelProblem::predict(LevelCandidate &one) {
+  double parts = 1, iterations = 1;
+  for (unsigned d = 0; d != numParallel; ++d)
+    parts *= double(llvm::divideCeil(sizes[d], one.tile[d]));
+  for (unsigned d : k)
+    iterations *= double(llvm::divideCeil(sizes[d], one.tile[d]));
+  double steps = double(llvm::divideCeil(rowsOf(one.part), unit->m)) *
+                 double(llvm::divideCeil(columnsOf(one.part), unit->n)) *
+                 double(llvm::divideCeil(termsOf(one), unit->k));
+  // A worker's rate is that of all who may issue; few cannot fill it.
+  double compute =
+      steps * double(machine.groupsOf(*group)) / unit->stepsPerCycle;
+  double copy = 0, latency = 0;
+  for (const CopyEngine *engine : path) {
+    copy = std::max(copy, cyclesOfCopies(one, *engine));
+    latency += engine->startCycles;
+  }
+  latency += machine.memories.back().latencyCycles;
+  double iteration = std::max(compute, copy);
+  double serial = compute + copy; // of who copies, then computes
+  // Threads meet in each iteration, and read what is near through its ports.
+  if (group->registerBytes && near->banks > 1) {
+    double reads = cyclesOfReads(one),
+           barrier = machine.costs.barrierNs * machine.clock.hz / 1e9;
+    iteration = std::max(iteration, reads) + barrier;
+    serial = std::max(compute, reads) + copy + barrier;
+  }
+  // Steps that go on keep their slots, and what threads copy by themselves is
+  // there when they go on.
+  int64_t ahead = one.slots - 1;
+  if (unit->fragment)
+    ahead -= unit->fragment->inFlight;
+  if (group->registerBytes &&
+      llvm::none_of(path, [](auto *one) { return one->asynchronous; }))
+    // Other parts on the same worker compute meanwhile.
+    iteration =
+        std::max(iteration, (serial + latency) / double(residents(one)));
+  else
+    iteration +=
+        std::max(0.0, latency - double(ahead) * iteration) / double(ahead + 1);
+  const Memory &main = machine.memories.back();
+  double results = double(rowsOf(one.tile) * columnsOf(one.tile)) *
+                   double(elementBytes(getElementTypeOrSelf(op.getInit())));
+  double drain = results / machine.writeBytesPerCycle(main);
+  double waves = std::ceil(parts / double(machine.workers.count));
+  double all = waves * (latency + iterations * iteration + drain) +
+               machine.costs.launchNs * machine.clock.hz / 1e9;
+  double once = double(byteSize(op.getA().getType())) +
+                double(byteSize(op.getB().getType())) +
+                double(byteSize(op.getInit().getType()));
+  double rate = main.sharedBytesPerSecond
+                    ? main.sharedBytesPerSecond / machine.clock.hz
+                    : machine.readBytesPerCycle(main);
+  one.prediction.compute = waves * iterations * compute;
+  one.prediction.nearest = waves * iterations * copy;
+  one.prediction.boxes = all;
+  one.prediction.main = once / rate;
+  one.cycles = one.prediction.cycles();
+}
+
+double LevelProblem::cyclesOfCopies(const LevelCandidate &one,
+                                    const CopyEngine &engine) {
+  auto cyclesOf = [&](Value operand, int64_t bytes) {
+    int64_t each = elementBytes(getElementTypeOrSelf(operand));
+    bool isByThreads = group->registerBytes && engine.minimumBytes < 16;
+    double longer =
+        isByThreads ? double(std::max(each, engine.minimumBytes)) / each : 1;
+    return double(bytes) * longer / engine.bytesPerCycle;
+  };
+  return cyclesOf(op.getA(), bytesOfA(one)) +
+         cyclesOf(op.getB(), bytesOfB(one)) / one.across;
+}
+
+int64_t LevelProblem::residents(const LevelCandidate &one) {
+  constexpr int64_t most = 4;
+  int64_t bytes =
+      std::max<int64_t>(1, one.slots * (bytesOfA(one) + bytesOfB(one)));
+  return std::clamp<int64_t>(near->bytes / bytes, 1, most);
+}
+
+double LevelProblem::cyclesOfReads(const LevelCandidate &one) {
+  int64_t groups = 1;
+  for (auto [part, tile] : llvm::zip(one.part, one.tile))
+    groups *= llvm::divideCeil(tile, part);
+  // What all lanes read at once costs as much as what each reads of its own.
+  int64_t ofRow = readsLanes() ? near->banks * near->lineBytes
+                               : elementBytes(getElementTypeOrSelf(op.getA()));
+  int64_t bytes =
+      groups * termsOf(one) *
+      (rowsOf(one.part) * ofRow +
+       columnsOf(one.part) * elementBytes(getElementTypeOrSelf(op.getB())));
+  return double(bytes) / machine.readBytesPerCycle(*near);
+}
