@@ -67,7 +67,9 @@ public:
         };
     IRRewriter rewriter(loop.getContext());
     rewriter.setInsertionPoint(loop);
-    (void)scf::pipelineForLoop(rewriter, loop, options);
+    if (failed(scf::pipelineForLoop(rewriter, loop, options)))
+      loop.emitRemark("steps do not go on behind others: upstream's pipelining "
+                      "does not take the loop");
   }
 
 private:
