@@ -106,3 +106,22 @@ int64_t ashlar::knownDivisorOfOffset(Value memory) {
                              : product(knownDivisor(step), powerIn(stride)));
   return common;
 }
+
+bool ashlar::beginsRowsAt(Value memory, int64_t elements) {
+  auto [strides, offset] =
+      cast<MemRefType>(memory.getType()).getStridesAndOffset();
+  return !strides.empty() && strides.back() == 1 &&
+         knownDivisorOfOffset(memory) % elements == 0 &&
+         llvm::all_of(ArrayRef(strides).drop_back(), [&](int64_t stride) {
+           return !ShapedType::isDynamic(stride) && stride % elements == 0;
+         });
+}
+
+bool ashlar::endsRowsAt(Value memory, int64_t elements) {
+  int64_t size = cast<MemRefType>(memory.getType()).getShape().back();
+  if (!ShapedType::isDynamic(size))
+    return size % elements == 0;
+  auto view = memory.getDefiningOp<memref::SubViewOp>();
+  return view && view.getDroppedDims().none() &&
+         knownDivisor(view.getMixedSizes().back()) % elements == 0;
+}

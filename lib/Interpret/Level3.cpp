@@ -15,9 +15,7 @@ using namespace ashlar::interpret;
 static Outcome runAlloc(Machine &, Fiber &fiber, const Step &step) {
   auto ring = std::make_shared<Ring>();
   ring->type = cast<tile::AllocOp>(step.op).getRing().getType();
-  ArrayRef<int64_t> shape = ring->type.getShape();
-  int64_t size = ring->type.getLayout() ? ring->type.getLayout().getSize(shape)
-                                        : computeProduct(shape);
+  int64_t size = ring->type.getSlotType().getSize();
   for (int64_t i = 0; i != ring->type.getSlots(); ++i) {
     ring->slots.emplace_back();
     ring->slots.back().buffer = std::make_shared<Buffer>(size);

@@ -14,6 +14,13 @@ int64_t knownDivisor(mlir::OpFoldResult index);
 /// an argument of the function, or an allocation, begins with.
 int64_t knownDivisorOfOffset(mlir::Value memory);
 
+/// Whether rows of a memref, its last dim, lie in one piece each and begin at
+/// multiples of so many elements.
+bool beginsRowsAt(mlir::Value memory, int64_t elements);
+
+/// The same of how long they are.
+bool endsRowsAt(mlir::Value memory, int64_t elements);
+
 } // namespace ashlar
 
 #endif // ASHLAR_ANALYSIS_DIVISORS_H

@@ -92,8 +92,6 @@ struct ProductTypes {
   }
 };
 
-/// Adds an m x k box times a k x n box to an m x n accumulator in one step.
-/// Lanes are a unit with m = 1.
 /// How far one bit of a number moves an element of a fragment.
 struct FragmentStep {
   int64_t rows = 0, columns = 0;
@@ -106,6 +104,8 @@ struct Fragment {
   int64_t inFlight = 0; ///< steps that go on while the next one begins
 };
 
+/// Adds an m x k box times a k x n box to an m x n accumulator in one step.
+/// Lanes are a unit with m = 1.
 struct MultiplyUnit {
   std::string name;
   std::string scope; ///< who issues a step; empty: a worker

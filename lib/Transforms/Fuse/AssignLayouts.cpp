@@ -5,6 +5,7 @@
 // convolution); what reads the result follows it as long as it can, so that
 // data is brought back into the model's order only where somebody insists.
 #include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Analysis/Copies.h"
 #include "ashlar/Analysis/Reshapes.h"
 #include "ashlar/Support/Remarks.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
@@ -233,21 +234,13 @@ private:
   /// A model that moves channels to the end, or back to the front, says in
   /// which order of dims its data lies: nothing has to be moved for that.
   bool visitTranspose(linalg::GenericOp op) {
-    if (op.getNumDpsInputs() != 1 || op.getNumDpsInits() != 1 ||
-        op.getNumReductionLoops() != 0 ||
-        op.getBody()->getOperations().size() != 1 ||
-        op.getBody()->getTerminator()->getOperand(0) !=
-            op.getBody()->getArgument(0))
+    std::optional<AffineMap> dims = permutationOf(op);
+    if (!dims || dims->getNumResults() < 4)
       return false;
-    AffineMap from = op.getIndexingMapsArray()[0],
-              to = op.getIndexingMapsArray()[1];
-    int64_t rank = from.getNumResults();
-    if (!from.isPermutation() || !to.isPermutation() || rank < 4)
-      return false;
+    int64_t rank = dims->getNumResults();
     // Which dim of the result each of the source is: a rotation of all but the
     // first.
-    AffineMap dims = from.compose(inversePermutation(to));
-    auto dimOf = [&](int64_t d) { return int64_t(dims.getDimPosition(d)); };
+    auto dimOf = [&](int64_t d) { return int64_t(dims->getDimPosition(d)); };
     if (dimOf(0) != 0 || (dimOf(1) != 2 && dimOf(1) != rank - 1))
       return false;
     for (int64_t d = 1; d != rank; ++d)

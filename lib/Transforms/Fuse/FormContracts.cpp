@@ -4,6 +4,7 @@
 // whatever they were called in the model, and lets the elementwise op that
 // alone reads the sums become their epilogue.
 #include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Analysis/Copies.h"
 #include "ashlar/Analysis/Reshapes.h"
 #include "ashlar/Analysis/VectorBodies.h"
 #include "ashlar/Analysis/Zeros.h"
@@ -82,19 +83,14 @@ void readBehindTransposes(linalg::GenericOp op, bool units) {
   bool changed = false;
   for (OpOperand *operand : op.getDpsInputOperands()) {
     auto copy = operand->get().getDefiningOp<linalg::GenericOp>();
-    if (!copy || !copy->hasOneUse() || copy.getNumDpsInputs() != 1 ||
-        getElementTypeOrSelf(operand->get()).isInteger(8) ||
-        copy.getNumDpsInits() != 1 || copy.getNumReductionLoops() != 0 ||
-        copy.getBody()->getOperations().size() != 1 ||
-        copy.getBody()->getTerminator()->getOperand(0) !=
-            copy.getBody()->getArgument(0))
+    if (!copy || !copy->hasOneUse() ||
+        getElementTypeOrSelf(operand->get()).isInteger(8))
       continue;
-    AffineMap from = copy.getIndexingMapsArray()[0];
-    AffineMap to = copy.getIndexingMapsArray()[1];
-    if (!from.isPermutation() || !to.isPermutation())
+    std::optional<AffineMap> moved = permutationOf(copy);
+    if (!moved)
       continue;
     AffineMap &map = maps[operand->getOperandNumber()];
-    AffineMap behind = from.compose(inversePermutation(to)).compose(map);
+    AffineMap behind = moved->compose(map);
     if (units && getElementTypeOrSelf(operand->get()).isIntOrFloat() &&
         getElementTypeOrSelf(operand->get()).getIntOrFloatBitWidth() == 16 &&
         behind.getNumResults() != 0 &&

@@ -2,6 +2,7 @@
 #include "PrecisionGraph.h"
 #include "HalfRange.h"
 #include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Analysis/Copies.h"
 #include "ashlar/Analysis/Reshapes.h"
 #include "ashlar/Analysis/Sums.h"
 #include "ashlar/Support/Remarks.h"

@@ -62,14 +62,6 @@ bool ashlar::isContraction(linalg::GenericOp op) {
          product.getLhs() != product.getRhs();
 }
 
-bool ashlar::isCopy(linalg::GenericOp op) {
-  return op.getNumDpsInputs() == 1 && op.getNumDpsInits() == 1 &&
-         op.getNumReductionLoops() == 0 && op.hasPureTensorSemantics() &&
-         llvm::hasSingleElement(op.getBody()->getOperations()) &&
-         op.getBody()->getTerminator()->getOperand(0) ==
-             op.getBody()->getArgument(0);
-}
-
 bool ashlar::isSelection(linalg::GenericOp op) {
   auto &operations = op.getBody()->getOperations();
   if (op.getNumReductionLoops() == 0 || op.getNumDpsInits() != 1 ||

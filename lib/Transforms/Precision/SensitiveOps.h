@@ -39,8 +39,6 @@ private:
 bool isContraction(mlir::linalg::GenericOp op);
 /// A maximum or minimum over reduced dims and nothing else.
 bool isSelection(mlir::linalg::GenericOp op);
-/// Moves elements without computing.
-bool isCopy(mlir::linalg::GenericOp op);
 
 } // namespace ashlar
 

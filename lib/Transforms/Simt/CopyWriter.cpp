@@ -49,22 +49,10 @@ int64_t CopyWriter::findPiece() {
       simplifyAffineExpr(map.getResults().back() - last, map.getNumDims(), 0));
   if (!rest || rest.getValue() % elements != 0)
     return 0;
-  auto [strides, offset] = type.getStridesAndOffset();
-  if (strides.empty() || strides.back() != 1 ||
-      knownDivisorOfOffset(op.getSource()) % elements != 0)
-    return 0;
-  for (int64_t stride : ArrayRef(strides).drop_back())
-    if (ShapedType::isDynamic(stride) || stride % elements != 0)
-      return 0;
-  if (!op.getPadded())
-    return elements;
-  // A piece is there as a whole or not at all.
-  int64_t size = type.getShape().back();
-  if (!ShapedType::isDynamic(size))
-    return size % elements == 0 ? elements : 0;
-  auto view = op.getSource().getDefiningOp<memref::SubViewOp>();
-  return view && view.getDroppedDims().none() &&
-                 knownDivisor(view.getMixedSizes().back()) % elements == 0
+  // Where zeros are read behind the end, a piece is there as a whole or not at
+  // all.
+  return beginsRowsAt(op.getSource(), elements) &&
+                 (!op.getPadded() || endsRowsAt(op.getSource(), elements))
              ? elements
              : 0;
 }

@@ -6,9 +6,6 @@
 
 namespace ashlar::simt {
 
-/// On steps that go on behind what follows them.
-constexpr llvm::StringLiteral asynchronousAttrName = "tile.asynchronous";
-
 /// Writes a copy as what one of all threads does: pieces of 16 bytes that end
 /// later, where source and slot hold such in one piece, else element by
 /// element.

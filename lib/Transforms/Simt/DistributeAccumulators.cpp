@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Operations on accumulators as what one thread does of them.
-#include "CopyWriter.h"
 #include "ThreadPattern.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/Divisors.h"
@@ -250,25 +249,13 @@ private:
   /// Whether two neighbours of the accumulator, from an even one on, are such
   /// in memory, and both lie in it or neither.
   static bool storesPairs(tile::DrainOp op, AffineMap map) {
-    auto type = cast<MemRefType>(op.getTarget().getType());
-    auto [strides, offset] = type.getStridesAndOffset();
     unsigned last = map.getNumDims() - 1;
-    if (strides.empty() || strides.back() != 1 ||
-        map.getResults().back() != getAffineDimExpr(last, op.getContext()) ||
-        knownDivisorOfOffset(op.getTarget()) % 2 != 0)
-      return false;
-    for (auto [expr, stride] : llvm::zip(map.getResults().drop_back(), strides))
-      if (expr.isFunctionOfDim(last) || ShapedType::isDynamic(stride) ||
-          stride % 2 != 0)
-        return false;
-    if (!op.getClipped())
-      return true;
-    int64_t size = type.getShape().back();
-    auto view = op.getTarget().getDefiningOp<memref::SubViewOp>();
-    return !ShapedType::isDynamic(size)
-               ? size % 2 == 0
-               : view && view.getDroppedDims().none() &&
-                     knownDivisor(view.getMixedSizes().back()) % 2 == 0;
+    return beginsRowsAt(op.getTarget(), 2) &&
+           map.getResults().back() == getAffineDimExpr(last, op.getContext()) &&
+           llvm::none_of(
+               map.getResults().drop_back(),
+               [&](AffineExpr expr) { return expr.isFunctionOfDim(last); }) &&
+           (!op.getClipped() || endsRowsAt(op.getTarget(), 2));
   }
 };
 } // namespace

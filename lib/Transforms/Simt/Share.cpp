@@ -18,10 +18,8 @@ static Value isLess(ImplicitLocOpBuilder &b, Value x, int64_t y) {
 
 static SmallVector<Value> delinearize(ImplicitLocOpBuilder &b, Value number,
                                       ArrayRef<int64_t> sizes) {
-  SmallVector<OpFoldResult> basis;
-  for (int64_t size : sizes)
-    basis.push_back(b.getIndexAttr(size));
-  return affine::AffineDelinearizeIndexOp::create(b, number, basis)
+  return affine::AffineDelinearizeIndexOp::create(
+             b, number, getAsIndexOpFoldResult(b.getContext(), sizes))
       .getResults();
 }
 
@@ -46,12 +44,7 @@ int64_t Share::lanes() const {
   return part == shape ? threads.count : threads.lanes;
 }
 
-int64_t Share::elements() const {
-  int64_t all = 1;
-  for (int64_t size : part)
-    all *= size;
-  return all;
-}
+int64_t Share::elements() const { return ShapedType::getNumElements(part); }
 
 int64_t Share::groupCount() const {
   int64_t all = 1;

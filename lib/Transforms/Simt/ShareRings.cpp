@@ -25,11 +25,7 @@ struct Ring {
   tile::RingType type;
 
   /// Elements from the first of a slot to that of the next.
-  int64_t pitch() const {
-    tile::SlotType slot = type.getSlotType();
-    return slot.getLayout() ? slot.getLayout().getSize(slot.getShape())
-                            : ShapedType::getNumElements(slot.getShape());
-  }
+  int64_t pitch() const { return type.getSlotType().getSize(); }
 };
 
 /// What is known before slots become places.
@@ -38,10 +34,10 @@ struct Plan {
   llvm::DenseMap<Operation *, std::shared_ptr<CopyWriter>> copies;
   llvm::DenseMap<Operation *, Value> ringOf[2]; ///< of a step's a and b
   llvm::DenseMap<Operation *, int64_t> pending; ///< of waits; none: no copies
-  llvm::SmallPtrSet<Operation *, 8> forSteps;   ///< waits for steps alone
-  llvm::DenseMap<Operation *, int64_t> steps;   ///< that may go on behind them
-  llvm::SmallPtrSet<Operation *, 8> meets;      ///< releases that are barriers
-  bool hasUnits = false;                        ///< that read slots themselves
+  /// Of waits for steps: how many may go on behind them.
+  llvm::DenseMap<Operation *, int64_t> steps;
+  llvm::SmallPtrSet<Operation *, 8> meets; ///< releases that are barriers
+  bool hasUnits = false;                   ///< that read slots themselves
 };
 
 template <typename Op> struct RingPattern : OpConversionPattern<Op> {
@@ -94,8 +90,8 @@ struct ShareWait : RingPattern<tile::WaitOp> {
   LogicalResult
   matchAndRewrite(tile::WaitOp op, OneToNOpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    if (plan.forSteps.contains(op)) {
-      tile::ThreadWaitOp::create(rewriter, op.getLoc(), plan.steps.lookup(op),
+    if (auto steps = plan.steps.find(op); steps != plan.steps.end()) {
+      tile::ThreadWaitOp::create(rewriter, op.getLoc(), steps->second,
                                  /*steps=*/true);
     } else {
       // A unit sees what threads have written once they have waited, too.
@@ -205,7 +201,10 @@ public:
         return failure();
     settleSteps();
     planReleases();
-    if (failed(planSteps()) || failed(planWaits()) || failed(convert()))
+    if (failed(planSteps()))
+      return failure();
+    planWaits();
+    if (failed(convert()))
       return failure();
     for (tile::AllocOp ring : rings)
       ring.erase();
@@ -331,7 +330,7 @@ private:
     });
   }
 
-  LogicalResult planWaits() {
+  void planWaits() {
     // Loops that are not changed yet say what divides a place.
     kernel->walk([&](tile::CopyOp copy) {
       plan.copies[copy] = std::make_shared<CopyWriter>(copy, threads);
@@ -339,17 +338,13 @@ private:
     auto isAsynchronous = [&](tile::CopyOp copy) {
       return plan.copies.lookup(copy)->isAsynchronous();
     };
-    auto walked = kernel->walk([&](tile::WaitOp op) -> WalkResult {
-      if (simt::isForSteps(op)) {
-        plan.forSteps.insert(op);
+    kernel->walk([&](tile::WaitOp op) {
+      if (simt::isForSteps(op))
         plan.steps[op] = simt::stepsBehind(op);
-      } else if (std::optional<int64_t> pending =
-                     simt::copiesBehind(op, isAsynchronous)) {
+      else if (std::optional<int64_t> pending =
+                   simt::copiesBehind(op, isAsynchronous))
         plan.pending[op] = *pending;
-      }
-      return WalkResult::advance();
     });
-    return failure(walked.wasInterrupted());
   }
 
   LogicalResult convert() {

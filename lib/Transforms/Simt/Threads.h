@@ -11,6 +11,9 @@ namespace ashlar::simt {
 /// targets number it.
 constexpr int64_t workgroupSpace = 3;
 
+/// On steps that go on behind what follows them.
+constexpr llvm::StringLiteral asynchronousAttrName = "tile.asynchronous";
+
 /// Who computes a kernel together.
 struct Threads {
   int64_t lanes;      ///< of one group

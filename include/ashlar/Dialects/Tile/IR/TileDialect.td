@@ -266,6 +266,10 @@ def Tile_SlotType : TypeDef<Tile_Dialect, "Slot", [ShapedTypeInterface]> {
       return get(getContext(), shape.value_or(getShape()), elementType,
                  getMemory(), getLayout());
     }
+    /// The elements that it takes, with those that the layout leaves unused.
+    int64_t getSize() const {
+      return getLayout() ? getLayout().getSize(getShape()) : getNumElements();
+    }
     /// What `tile.view` gives; null where there are a swizzle or blocks.
     ::mlir::MemRefType getView() const;
   }];
