@@ -11,7 +11,7 @@ import sys
 
 import numpy as np
 import onnx
-from onnx import helper, numpy_helper
+from onnx import numpy_helper
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 for folder in ("scripts/check", "test/Integration"):
@@ -46,22 +46,9 @@ def edges(work):
     for number, (name, node, feeds, expected, *more) in enumerate(
             found.cases()):
         path = work / f"edge-{number}.onnx"
-        names = ["x", "w", "v", "u"][:len(feeds)]
-        shapes = more[0] if more else [f.shape for f in feeds]
-        kind = np.dtype(np.int32) if feeds[0].dtype == np.uint8 \
-            else feeds[0].dtype
-        output = helper.make_tensor_value_info(
-            "y", helper.np_dtype_to_tensor_dtype(kind), None)
-        inputs = [helper.make_tensor_value_info(
-            n, helper.np_dtype_to_tensor_dtype(f.dtype), s)
-            for n, f, s in zip(names, feeds, shapes)]
-        onnx.save(helper.make_model(
-            helper.make_graph(node if isinstance(node, list) else [node],
-                              "edge", inputs, [output]), ir_version=8,
-            opset_imports=[helper.make_opsetid("", 17)]), path)
+        inputs = found.write(path, node, feeds, more[0] if more else None)
         yield {"part": "edges", "name": f"edge {name}", "rule": EDGE,
-               "preset": True}, path, list(more[1:]), dict(
-                   zip(names, feeds)), expected(*feeds)
+               "preset": True}, path, list(more[1:]), inputs, expected(*feeds)
 
 
 class Untold(Exception):

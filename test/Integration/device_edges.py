@@ -9,12 +9,13 @@ attention with some and with all keys at a time, chains of norms.
 
 import argparse
 import pathlib
-import subprocess
 import tempfile
 
 import numpy as np
 import onnx
 from onnx import helper
+
+import device_run
 
 RANDOM = np.random.default_rng(20)
 
@@ -114,8 +115,8 @@ def cases():
     yield "wide norms", *norms(5, 3000, 3)
 
 
-def run(arguments, work, node, feeds, expected, shapes=None, *flags):
-    """Why it is wrong; empty: it is not."""
+def write(path, node, feeds, shapes=None):
+    """The graph of a case; its inputs by name."""
     names = ["x", "w", "v", "u"][:len(feeds)]
     inputs = [helper.make_tensor_value_info(
         name, helper.np_dtype_to_tensor_dtype(feed.dtype), shape)
@@ -125,23 +126,20 @@ def run(arguments, work, node, feeds, expected, shapes=None, *flags):
     output = helper.make_tensor_value_info(
         "y", helper.np_dtype_to_tensor_dtype(kind), None)
     onnx.save(helper.make_model(
-        helper.make_graph(node if isinstance(node, list) else [node], "edge", inputs, [output]), ir_version=8,
-        opset_imports=[helper.make_opsetid("", 17)]), work / "m.onnx")
-    commands = [[arguments.bin / "ashlar-compile", "--quiet", work / "m.onnx",
-                 f"--target={arguments.target}", "-o", work / "m.ash", *flags],
-                [arguments.bin / "ashlar-run", work / "m.ash",
-                 f"--device={arguments.device}", "--placement=strict",
-                 f"--output=y={work / 'y.npy'}"]]
-    for name, feed in zip(names, feeds):
-        np.save(work / f"{name}.npy", feed)
-        commands[1].append(f"--input={name}={work / name}.npy")
-    for command in commands:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        if done.returncode:
-            return f"{command[0].name} ended with {done.returncode}: " + (
-                done.stdout.strip().split("\n")[0][:200])
-    found = np.load(work / "y.npy").astype(np.float64)
+        helper.make_graph(node if isinstance(node, list) else [node], "edge",
+                          inputs, [output]), ir_version=8,
+        opset_imports=[helper.make_opsetid("", 17)]), path)
+    return dict(zip(names, feeds))
+
+
+def run(arguments, work, node, feeds, expected, shapes=None, *flags):
+    """Why it is wrong; empty: it is not."""
+    inputs = write(work / "m.onnx", node, feeds, shapes)
+    why, found = device_run.run(arguments, work, inputs,
+                                f"--target={arguments.target}", *flags)
+    if why:
+        return why
+    found = found.astype(np.float64)
     [wanted] = expected(*feeds)
     if found.shape != wanted.shape:
         return f"expected the shape {wanted.shape}, found {found.shape}"

@@ -11,7 +11,6 @@ f64. What the unit cannot take has no unit then, and is loops: right as well.
 import argparse
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
@@ -19,6 +18,8 @@ import ml_dtypes
 import numpy as np
 import onnx
 from onnx import TensorProto, helper
+
+import device_run
 
 TYPES = {TensorProto.FLOAT16: np.float16,
          TensorProto.BFLOAT16: ml_dtypes.bfloat16}
@@ -87,22 +88,12 @@ def run(arguments, machine, work, kind, nodes, feeds, constants, wanted):
     onnx.save(helper.make_model(
         graph, ir_version=10, opset_imports=[helper.make_opsetid("", 22)]),
         work / "m.onnx")
-    commands = [[arguments.bin / "ashlar-compile", "--quiet", work / "m.onnx",
-                 f"--target={arguments.target.split(':')[0]}",
-                 f"--machine={machine}", "-o", work / "m.ash"],
-                [arguments.bin / "ashlar-run", work / "m.ash",
-                 f"--device={arguments.device}", "--placement=strict",
-                 f"--output=y={work / 'y.npy'}"]]
-    for name, feed in feeds.items():
-        np.save(work / f"{name}.npy", feed)
-        commands[1].append(f"--input={name}={work / name}.npy")
-    for command in commands:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        if done.returncode:
-            return f"{command[0].name} ended with {done.returncode}: " + (
-                done.stdout.strip().split("\n")[0][:300])
-    found = np.load(work / "y.npy").view(TYPES[kind]).astype(np.float64)
+    why, found = device_run.run(
+        arguments, work, feeds, f"--target={arguments.target.split(':')[0]}",
+        f"--machine={machine}")
+    if why:
+        return why
+    found = found.view(TYPES[kind]).astype(np.float64)
     if found.shape != wanted.shape:
         return f"expected the shape {wanted.shape}, found {found.shape}"
     norm = np.linalg.norm(found - wanted) / np.linalg.norm(wanted)

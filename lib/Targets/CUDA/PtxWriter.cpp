@@ -34,6 +34,15 @@ SmallVector<Value> PtxWriter::write(StringRef text, StringRef constraints,
   return values;
 }
 
+std::string PtxWriter::inPlace(size_t count) {
+  std::string constraints;
+  for (size_t i = 0; i != count; ++i)
+    constraints += "=f,";
+  for (size_t i = 0; i != count; ++i)
+    constraints += (i ? "," : "") + std::to_string(i);
+  return constraints;
+}
+
 Value PtxWriter::index(int64_t value) {
   return arith::ConstantIndexOp::create(b, value);
 }

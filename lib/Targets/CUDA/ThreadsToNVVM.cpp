@@ -115,13 +115,9 @@ static void translate(tile::ThreadWaitOp op, bool hasWarpgroups) {
 /// The values go through the wait, so that nothing reads them before.
 static void translate(tile::ThreadSettleOp op) {
   PtxWriter w(op);
-  std::string constraints;
-  for (size_t i = 0; i != op.getValues().size(); ++i)
-    constraints += "=f,";
-  for (size_t i = 0; i != op.getValues().size(); ++i)
-    constraints += (i ? "," : "") + std::to_string(i);
   SmallVector<Value> settled =
-      w.write("wgmma.wait_group.sync.aligned 0;", constraints, op.getValues(),
+      w.write("wgmma.wait_group.sync.aligned 0;",
+              PtxWriter::inPlace(op.getValues().size()), op.getValues(),
               SmallVector<Type>(op.getValues().getTypes()), true);
   op.replaceAllUsesWith(settled);
   op.erase();

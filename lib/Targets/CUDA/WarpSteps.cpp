@@ -2,8 +2,7 @@
 //
 // Steps of a warp: ldmatrix and mma.sync. Which thread has which element: PTX
 // ISA, "Matrix fragments for mma.m16n8k16".
-#include "PtxWriter.h"
-#include "ashlar/Transforms/Simt/Slots.h"
+#include "StepWriter.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -13,38 +12,20 @@ using namespace ashlar;
 using namespace ashlar::cuda;
 
 namespace {
-/// Rows of an operand, of which a thread gives ldmatrix addresses.
-struct Operand {
-  tile::SlotOfOp slot;
-  AffineMap map;
-  SmallVector<Value> offsets;
-};
-
-class WarpStepWriter {
+class WarpStepWriter : StepWriter {
 public:
-  explicit WarpStepWriter(tile::ThreadStepOp op)
-      : op(op), w(op), acc(cast<tile::AccType>(op.getType())),
-        part(acc.getPart()) {}
+  using StepWriter::StepWriter;
 
   void write() {
-    rows = 1;
-    for (int64_t size : ArrayRef(part).drop_back())
-      rows *= size;
-    columns = part.back();
     sums.assign(op.getValues().begin(), op.getValues().end());
-    Operand a = {op.getA().getDefiningOp<tile::SlotOfOp>(), op.getAMap(),
-                 op.getAOffsets()};
-    Operand c = {op.getB().getDefiningOp<tile::SlotOfOp>(), op.getBMap(),
-                 op.getBOffsets()};
-    SmallVector<int64_t> terms(op.getReduced());
-    forEachTerm(terms, 0, [&](ArrayRef<int64_t> from) {
+    forEachTerm([&] {
       SmallVector<SmallVector<Value>> left, right;
       for (int64_t row = 0; row < rows; row += 16)
-        left.push_back(load(a, row, /*isLeft=*/true, from));
+        left.push_back(load(row, /*isLeft=*/true));
       for (int64_t column = 0; column < columns; column += 16) {
         bool isHalf = column + 8 >= columns;
         SmallVector<Value> both =
-            load(c, column, /*isLeft=*/false, from, isHalf ? 2 : 4);
+            load(column, /*isLeft=*/false, isHalf ? 2 : 4);
         right.push_back({both[0], both[1]});
         if (!isHalf)
           right.push_back({both[2], both[3]});
@@ -58,34 +39,17 @@ public:
   }
 
 private:
-  /// Calls `visit` with the first of each 16 terms.
-  void forEachTerm(SmallVectorImpl<int64_t> &sizes, size_t d,
-                   llvm::function_ref<void(ArrayRef<int64_t>)> visit) {
-    if (d == sizes.size())
-      return visit(at);
-    bool isLast = d + 1 == sizes.size();
-    for (int64_t i = 0; i < sizes[d]; i += isLast ? 16 : 1) {
-      at.push_back(i);
-      forEachTerm(sizes, d + 1, visit);
-      at.pop_back();
-    }
-  }
-
   /// The 16 rows, or columns, and 16 terms of an operand from a place on: a
   /// matrix of 8x8 for each 8 lanes, row by row from the lanes' addresses.
-  SmallVector<Value> load(const Operand &from, int64_t first, bool isLeft,
-                          ArrayRef<int64_t> terms, unsigned matrices = 4) {
-    tile::SlotOfOp slot = from.slot;
-    tile::SlotType type = slot.getSlot().getType();
-    unsigned rank = acc.getShape().size();
-    bool hasTermsInside = from.map.getResults().back().isFunctionOfDim(
-        rank + op.getReduced().size() - 1);
+  SmallVector<Value> load(int64_t first, bool isLeft, unsigned matrices = 4) {
+    AffineMap map = isLeft ? op.getAMap() : op.getBMap();
+    bool isInside = hasTermsInside(map);
     // Of a, rows 8 to 15 come second, of b terms 8 to 15.
     Value low = rem(op.getLane(), 8), second = bit(3), third = bit(4);
     Value other = isLeft ? second : third, term = isLeft ? third : second;
     Value side = add(mul(other, 8), w.index(first));
     Value depth = mul(term, 8);
-    if (hasTermsInside)
+    if (isInside)
       side = arith::AddIOp::create(w.b, side, low);
     else
       depth = arith::AddIOp::create(w.b, depth, low);
@@ -100,24 +64,16 @@ private:
     for (int64_t start : terms)
       point.push_back(w.index(start));
     point.back() = add(point.back(), depth);
-    SmallVector<Value> place;
-    for (auto [d, expr] : llvm::enumerate(from.map.getResults())) {
-      place.push_back(affine::AffineApplyOp::create(
-          w.b, AffineMap::get(from.map.getNumDims(), 0, expr), point));
-      if (!from.offsets.empty())
-        place.back() = add(place.back(), from.offsets[d]);
-    }
-    Value inside = simt::placeInSlot(w.b, type, place);
-    Value address =
-        w.sharedAddress(slot.getMemory(), add(slot.getPlace(), inside));
+    Value address = isLeft ? addressOf(op.getA(), map, op.getAOffsets(), point)
+                           : addressOf(op.getB(), map, op.getBOffsets(), point);
     SmallVector<Type> words(matrices, w.b.getI32Type());
     std::string names;
     for (unsigned i = 0; i != matrices; ++i)
       names += (i ? ", $" : "$") + std::to_string(i);
     std::string text = "ldmatrix.sync.aligned.m8n8.x" +
-                       std::to_string(matrices) +
-                       (hasTermsInside ? "" : ".trans") + ".shared.b16 {" +
-                       names + "}, [$" + std::to_string(matrices) + "];";
+                       std::to_string(matrices) + (isInside ? "" : ".trans") +
+                       ".shared.b16 {" + names + "}, [$" +
+                       std::to_string(matrices) + "];";
     std::string constraints;
     for (unsigned i = 0; i != matrices; ++i)
       constraints += "=r,";
@@ -143,14 +99,11 @@ private:
 
   void multiply(size_t i, ArrayRef<Value> x, ArrayRef<Value> y) {
     Type sum = w.b.getF32Type();
-    StringRef type =
-        op.getA().getType().getElementType().isBF16() ? "bf16" : "f16";
     SmallVector<Value> operands(x);
     llvm::append_range(operands, y);
     operands.append(sums.begin() + i, sums.begin() + i + 4);
     SmallVector<Value> next =
-        w.write("mma.sync.aligned.m16n8k16.row.col.f32." + type.str() + "." +
-                    type.str() +
+        w.write("mma.sync.aligned.m16n8k16.row.col.f32." + type + "." + type +
                     ".f32 {$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, "
                     "{$10, $11, $12, $13};",
                 "=f,=f,=f,=f,r,r,r,r,r,r,0,1,2,3", operands,
@@ -172,11 +125,6 @@ private:
                2);
   }
 
-  tile::ThreadStepOp op;
-  PtxWriter w;
-  tile::AccType acc;
-  SmallVector<int64_t> part, at;
-  int64_t rows = 1, columns = 1;
   SmallVector<Value> sums;
 };
 } // namespace

@@ -3,10 +3,8 @@
 // Steps of a warpgroup: wgmma, which reads both operands from shared memory.
 // Layouts and descriptors: PTX ISA, "Asynchronous warpgroup level matrix
 // instructions", "Shared memory matrix layout".
-#include "PtxWriter.h"
+#include "StepWriter.h"
 #include "ashlar/Analysis/ByteSize.h"
-#include "ashlar/Transforms/Simt/Slots.h"
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -19,52 +17,39 @@ namespace {
 struct Operand {
   tile::SlotType type;
   AffineMap map;
-  bool hasTermsInside; ///< side by side; else rows, or columns, are
-  Value descriptor;    ///< of what the group reads first
+  bool isInside;    ///< terms lie side by side
+  Value descriptor; ///< of what the group reads first
 };
 
-class WarpgroupStepWriter {
+class WarpgroupStepWriter : StepWriter {
 public:
-  explicit WarpgroupStepWriter(tile::ThreadStepOp op)
-      : op(op), w(op), acc(cast<tile::AccType>(op.getType())),
-        part(acc.getPart()) {}
+  using StepWriter::StepWriter;
 
   void write() {
-    int64_t rows = 1, columns = part.back();
-    for (int64_t size : ArrayRef(part).drop_back())
-      rows *= size;
     Operand a = describe(op.getA(), op.getAMap(), op.getAOffsets(), true),
             c = describe(op.getB(), op.getBMap(), op.getBOffsets(), false);
     size_t count = op.getValues().size(), perRow = count / (rows / 64);
     std::string text = "{\n.reg .b64 a, b;\n.reg .pred p;\n"
                        "setp.eq.b32 p, 0, 0;\nwgmma.fence.sync.aligned;\n";
-    StringRef type =
-        op.getA().getType().getElementType().isBF16() ? "bf16" : "f16";
     for (int64_t copy = 0; copy != rows / 64; ++copy)
-      forEachTerm(0, [&] {
+      forEachTerm([&] {
         text += addTo("a", 2 * count, offsetOf(a, 64 * copy, true)) +
                 addTo("b", 2 * count + 1, offsetOf(c, 0, false)) +
                 "wgmma.mma_async.sync.aligned.m64n" + std::to_string(columns) +
-                "k16.f32." + type.str() + "." + type.str() + " {";
+                "k16.f32." + type + "." + type + " {";
         for (size_t i = copy * perRow; i != (copy + 1) * perRow; ++i)
           text += (i == copy * perRow ? "$" : ", $") + std::to_string(i);
-        text += std::string("}, a, b, p, 1, 1, ") +
-                (a.hasTermsInside ? "0" : "1") + ", " +
-                (c.hasTermsInside ? "0" : "1") + ";\n";
+        text += std::string("}, a, b, p, 1, 1, ") + (a.isInside ? "0" : "1") +
+                ", " + (c.isInside ? "0" : "1") + ";\n";
       });
     text += "wgmma.commit_group.sync.aligned;\n";
     if (!op.getAsynchronous())
       text += "wgmma.wait_group.sync.aligned 0;\n";
     text += "}";
-    std::string constraints;
-    for (size_t i = 0; i != count; ++i)
-      constraints += "=f,";
-    for (size_t i = 0; i != count; ++i)
-      constraints += std::to_string(i) + ",";
     SmallVector<Value> operands(op.getValues());
     operands.append({a.descriptor, c.descriptor});
     SmallVector<Value> sums =
-        w.write(text, constraints + "l,l", operands,
+        w.write(text, PtxWriter::inPlace(count) + ",l,l", operands,
                 SmallVector<Type>(op.getSums().getTypes()), /*isOrdered=*/true);
     op.replaceAllUsesWith(sums);
     op.erase();
@@ -86,12 +71,7 @@ private:
 
   Operand describe(TypedValue<tile::SlotType> operand, AffineMap map,
                    ValueRange offsets, bool isLeft) {
-    Operand all = {
-        operand.getType(),
-        map,
-        map.getResults().back().isFunctionOfDim(map.getNumDims() - 1),
-        {}};
-    auto slot = operand.getDefiningOp<tile::SlotOfOp>();
+    Operand all = {operand.getType(), map, hasTermsInside(map), {}};
     // Terms and the other operand's dims stand at their first.
     SmallVector<Value> point(op.getBegin());
     for (auto [d, at] : llvm::enumerate(point))
@@ -99,16 +79,7 @@ private:
         at = w.index(0);
     for (size_t i = 0; i != op.getReduced().size(); ++i)
       point.push_back(w.index(0));
-    SmallVector<Value> place;
-    for (auto [d, expr] : llvm::enumerate(map.getResults())) {
-      place.push_back(affine::AffineApplyOp::create(
-          w.b, AffineMap::get(map.getNumDims(), 0, expr), point));
-      if (!offsets.empty())
-        place.back() = arith::AddIOp::create(w.b, place.back(), offsets[d]);
-    }
-    Value first = arith::AddIOp::create(
-        w.b, slot.getPlace(), simt::placeInSlot(w.b, all.type, place));
-    Value address = w.sharedAddress(slot.getMemory(), first);
+    Value address = addressOf(operand, map, offsets, point);
     // Bits 0 to 13: the address; 16 to 29: from one block of rows or columns to
     // the next, where those lie side by side; 32 to 45: from 8 rows to the
     // next; 62 and 63: how rows are swizzled; all in units of 16 bytes.
@@ -116,7 +87,7 @@ private:
     int64_t block =
         row * (all.type.getNumElements() / all.type.getShape().back());
     int64_t swizzle = row == 128 ? 1 : row == 64 ? 2 : 3;
-    int64_t fixed = ((all.hasTermsInside ? 1 : block >> 4) << 16) |
+    int64_t fixed = ((all.isInside ? 1 : block >> 4) << 16) |
                     ((8 * row >> 4) << 32) | (swizzle << 62);
     Value start = arith::ExtUIOp::create(
         w.b, w.b.getI64Type(),
@@ -149,24 +120,6 @@ private:
     int64_t place = operand.type.getLayout().getPlace(index, shape);
     return place * elementBytes(operand.type.getElementType());
   }
-
-  /// With `terms` at the first of each 16.
-  void forEachTerm(size_t d, llvm::function_ref<void()> visit) {
-    ArrayRef<int64_t> sizes = op.getReduced();
-    if (d == sizes.size())
-      return visit();
-    bool isLast = d + 1 == sizes.size();
-    for (int64_t i = 0; i < sizes[d]; i += isLast ? 16 : 1) {
-      terms.push_back(i);
-      forEachTerm(d + 1, visit);
-      terms.pop_back();
-    }
-  }
-
-  tile::ThreadStepOp op;
-  PtxWriter w;
-  tile::AccType acc;
-  SmallVector<int64_t> part, terms;
 };
 } // namespace
 

@@ -1,40 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "PendingCopies.h"
+#include "ashlar/Transforms/Tile/Carried.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace ashlar;
 
-/// What a loop carries as `value` from an iteration to the next, or null.
-static scf::ForOp loopOf(Value value, unsigned &number) {
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
-    number = argument.getArgNumber() - 1;
-    return argument.getArgNumber() == 0 ? scf::ForOp() : loop;
-  }
-  number = cast<OpResult>(value).getResultNumber();
-  return value.getDefiningOp<scf::ForOp>();
-}
-
-TypedValue<tile::RingType> simt::ringOf(Value slot) {
-  unsigned number;
-  while (scf::ForOp loop = loopOf(slot, number))
-    slot = loop.getInitArgs()[number];
-  auto copy = slot.getDefiningOp<tile::CopyOp>();
-  return copy ? copy.getRing() : TypedValue<tile::RingType>();
-}
-
-/// Who has begun what a token stands for.
-static Operation *beginnerOf(Value token) {
-  unsigned number;
-  while (scf::ForOp loop = loopOf(token, number))
-    token = loop.getInitArgs()[number];
-  return token.getDefiningOp();
-}
-
 bool simt::isForSteps(tile::WaitOp wait) {
   return llvm::any_of(wait.getTokens(), [](Value token) {
-    return isa_and_nonnull<tile::StepOp>(beginnerOf(token));
+    return isa_and_nonnull<tile::StepOp>(originOf(token).getDefiningOp());
   });
 }
 
@@ -48,7 +22,7 @@ public:
   /// From where `token` was begun to `at`, at least.
   int64_t behind(Value token, Operation *at) {
     unsigned number;
-    scf::ForOp loop = loopOf(token, number);
+    scf::ForOp loop = loopCarrying(token, number);
     if (!loop) {
       Operation *begun = token.getDefiningOp();
       Operation *last = begun->getBlock()->findAncestorOpInBlock(*at);
@@ -97,7 +71,7 @@ simt::copiesBehind(tile::WaitOp wait,
   };
   std::optional<int64_t> least;
   for (Value token : wait.getTokens()) {
-    Operation *begun = beginnerOf(token);
+    Operation *begun = originOf(token).getDefiningOp();
     if (!begun || !counted(*begun))
       continue;
     int64_t own = Counter(counted).behind(token, wait);

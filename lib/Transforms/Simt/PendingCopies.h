@@ -9,9 +9,6 @@
 
 namespace ashlar::simt {
 
-/// The ring of a slot that loops may carry; null: not known.
-mlir::TypedValue<tile::RingType> ringOf(mlir::Value slot);
-
 /// Whether tokens are those of steps.
 bool isForSteps(tile::WaitOp wait);
 

@@ -5,6 +5,7 @@
 #include "CopyWriter.h"
 #include "PendingCopies.h"
 #include "ashlar/Analysis/RingBytes.h"
+#include "ashlar/Transforms/Tile/Carried.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -312,7 +313,7 @@ private:
           return op.emitOpError("expected slots without a swizzle, for threads "
                                 "that read by themselves, found ")
                  << slot;
-        TypedValue<tile::RingType> ring = simt::ringOf(operand);
+        TypedValue<tile::RingType> ring = ringOf(operand);
         if (!ring)
           return op.emitOpError("expected slots of one ring each");
         plan.ringOf[i][op] = ring;
@@ -324,7 +325,7 @@ private:
 
   void planReleases() {
     kernel->walk([&](tile::ReleaseOp op) {
-      TypedValue<tile::RingType> ring = simt::ringOf(op.getSlot());
+      TypedValue<tile::RingType> ring = ringOf(op.getSlot());
       if (!ring || ring.getType().getSlots() == 1)
         plan.meets.insert(op);
     });

@@ -4,6 +4,7 @@
 // iterations later.
 #include "CopiesAhead.h"
 #include "StepsBehind.h"
+#include "ashlar/Transforms/Tile/Carried.h"
 #include "ashlar/Transforms/Tile/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -18,21 +19,6 @@ namespace ashlar {
 #define GEN_PASS_DEF_SCHEDULESTEPSPASS
 #include "ashlar/Transforms/Tile/Passes.h.inc"
 } // namespace ashlar
-
-/// Of a slot that loops carry, too; null: not known.
-static Value ringOf(Value slot) {
-  while (auto argument = dyn_cast<BlockArgument>(slot)) {
-    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
-    if (!loop || argument.getArgNumber() == 0)
-      return {};
-    slot = loop.getInitArgs()[argument.getArgNumber() - 1];
-  }
-  if (auto copy = slot.getDefiningOp<tile::CopyOp>())
-    return copy.getRing();
-  if (auto take = slot.getDefiningOp<tile::TakeOp>())
-    return take.getRing();
-  return {};
-}
 
 namespace {
 /// A loop whose sums nothing but its steps uses.

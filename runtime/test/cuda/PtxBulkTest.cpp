@@ -9,18 +9,6 @@ using namespace ashlar::ptx;
 
 namespace {
 
-void expectSaid(const std::string &said,
-                std::initializer_list<const char *> parts) {
-  for (const char *part : parts)
-    EXPECT_NE(said.find(part), said.npos) << part << " in: " << said;
-}
-std::string replaced(std::string text, const std::string &what,
-                     const std::string &with) {
-  size_t at = text.find(what);
-  EXPECT_NE(at, text.npos) << what;
-  return text.replace(at, what.size(), with);
-}
-
 /// A kernel whose parameters are a map, by value, and a pointer in %rd0; the
 /// map's address is in %rd1.
 std::string kernelOfMap(const std::string &body, const std::string &shared) {

@@ -8,19 +8,6 @@ using namespace ashlar::ptx;
 
 namespace {
 
-void expectSaid(const std::string &said,
-                std::initializer_list<const char *> parts) {
-  for (const char *part : parts)
-    EXPECT_NE(said.find(part), said.npos) << part << " in: " << said;
-}
-
-std::string replaced(std::string text, const std::string &what,
-                     const std::string &with) {
-  size_t at = text.find(what);
-  EXPECT_NE(at, text.npos) << what;
-  return text.replace(at, what.size(), with);
-}
-
 /// Of a run of so many threads and blocks in clusters; empty: it went well.
 std::string outcome(Bench &bench, uint32_t threads, Fault::Kind kind,
                     uint32_t blocks = 1, uint32_t cluster = 0) {

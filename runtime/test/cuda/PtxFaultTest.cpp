@@ -7,12 +7,6 @@
 using namespace ashlar::ptx;
 using ::testing::Test;
 
-static void expectSaid(const std::string &said,
-                       std::initializer_list<const char *> parts) {
-  for (const char *part : parts)
-    EXPECT_NE(said.find(part), said.npos) << part << " in: " << said;
-}
-
 TEST(PtxFault, AWriteBeyondAnAllocationNamesKernelThreadLineAndAddress) {
   Bench bench(kernelText(1, "mul.wide.u32 %rd10, %r0, 4;\n"
                             "add.s64 %rd11, %rd0, %rd10;\n"

@@ -68,6 +68,20 @@ public:
   Launch launch;
 };
 
+/// Each of the parts stands in what was said.
+inline void expectSaid(const std::string &said,
+                       std::initializer_list<const char *> parts) {
+  for (const char *part : parts)
+    EXPECT_NE(said.find(part), said.npos) << part << " in: " << said;
+}
+/// The text with its first `what`, which must be there, replaced.
+inline std::string replaced(std::string text, const std::string &what,
+                            const std::string &with) {
+  size_t at = text.find(what);
+  EXPECT_NE(at, text.npos) << what;
+  return text.replace(at, what.size(), with);
+}
+
 } // namespace ashlar::ptx
 
 #endif // ASHLAR_RUNTIME_TEST_CUDA_PTXKERNEL_H

@@ -334,12 +334,6 @@ std::string outcome(const Steps &steps, Fault::Kind kind = Fault::Race,
   return said;
 }
 
-void expectSaid(const std::string &said,
-                std::initializer_list<const char *> parts) {
-  for (const char *part : parts)
-    EXPECT_NE(said.find(part), said.npos) << part << " in: " << said;
-}
-
 TEST(PtxWgmma, WhatIsRightRuns) {
   EXPECT_EQ(outcome({}), "");
   // Two groups, of which the first is done when the second may still run.

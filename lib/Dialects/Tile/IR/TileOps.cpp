@@ -154,9 +154,7 @@ AccType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
   if (!fragment)
     return success();
   SmallVector<int64_t> part = partOf(shape, groups);
-  int64_t rows = 1;
-  for (int64_t size : ArrayRef(part).drop_back())
-    rows *= size;
+  int64_t rows = ShapedType::getNumElements(ArrayRef(part).drop_back());
   if (rows % fragment.getRows() != 0 ||
       part.back() % fragment.getColumns() != 0 ||
       llvm::any_of(llvm::zip(shape, part), [](auto pair) {

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ASHLAR_LIB_TARGETS_CUDA_STEPWRITER_H
+#define ASHLAR_LIB_TARGETS_CUDA_STEPWRITER_H
+
+#include "PtxWriter.h"
+
+namespace ashlar::cuda {
+
+/// What steps of warps and of warpgroups have in common.
+class StepWriter {
+public:
+  explicit StepWriter(tile::ThreadStepOp op);
+
+protected:
+  /// With `terms` at the first of each 16.
+  void forEachTerm(llvm::function_ref<void()> visit);
+  /// Whether terms of an operand lie side by side; else rows, or columns, do.
+  bool hasTermsInside(mlir::AffineMap map);
+  /// The address of an operand's element at a point of all dims.
+  mlir::Value addressOf(mlir::TypedValue<tile::SlotType> slot,
+                        mlir::AffineMap map, mlir::ValueRange offsets,
+                        mlir::ValueRange point);
+
+  tile::ThreadStepOp op;
+  PtxWriter w;
+  llvm::SmallVector<int64_t> part, terms;
+  int64_t rows, columns; ///< of the group's part
+  std::string type;      ///< of both operands, as PTX spells it
+};
+
+} // namespace ashlar::cuda
+
+#endif // ASHLAR_LIB_TARGETS_CUDA_STEPWRITER_H

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""One graph of a test on a device: compiled, then run."""
+
+import subprocess
+
+import numpy as np
+
+
+def run(arguments, work, feeds, *flags):
+    """Compiles m.onnx of `work` with the flags and runs it with the inputs by
+    name: what was said where it failed, else "", and then the output y."""
+    commands = [[arguments.bin / "ashlar-compile", "--quiet", work / "m.onnx",
+                 *flags, "-o", work / "m.ash"],
+                [arguments.bin / "ashlar-run", work / "m.ash",
+                 f"--device={arguments.device}", "--placement=strict",
+                 f"--output=y={work / 'y.npy'}"]]
+    for name, feed in feeds.items():
+        np.save(work / f"{name}.npy", feed)
+        commands[1].append(f"--input={name}={work / name}.npy")
+    for command in commands:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode:
+            return f"{command[0].name} ended with {done.returncode}: " + (
+                done.stdout.strip().split("\n")[0][:300]), None
+    return "", np.load(work / "y.npy")
