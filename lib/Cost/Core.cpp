@@ -34,6 +34,11 @@ ProductTypes ashlar::productOf(tile::ContractOp op) {
           typeName(op.getAccumulatorType(), /*isUnsigned=*/false).str()};
 }
 
+ProductTypes ashlar::productOf(Type left, Type right, Type sum) {
+  auto spell = [](Type type) { return typeName(type, false).str(); };
+  return {spell(left), spell(right), spell(sum)};
+}
+
 Core::Core(const MachineModel &machine, tile::ContractOp op, bool groups)
     : vectorBytes(machine.vectors.bytes), registers(machine.vectors.count),
       sumBytes(elementBytes(op.getAccumulatorType())) {

@@ -98,6 +98,14 @@ bool LevelProblem::takesOperands() {
   return true;
 }
 
+bool ashlar::takesRows(const CopyEngine &engine, ShapedType type,
+                       AffineMap map) {
+  int64_t bytes = elementBytes(type.getElementType());
+  return type.getRank() != 0 && isa<AffineDimExpr>(map.getResults().back()) &&
+         !type.isDynamicDim(type.getRank() - 1) &&
+         type.getShape().back() * bytes % engine.alignmentBytes == 0;
+}
+
 bool LevelProblem::takes(const CopyEngine &engine, Value operand,
                          AffineMap map) {
   auto type = cast<ShapedType>(operand.getType());
@@ -105,10 +113,7 @@ bool LevelProblem::takes(const CopyEngine &engine, Value operand,
   if (engine.alignmentBytes <= std::max<int64_t>(bytes, 4))
     return true;
   // Rows that threads read are padded.
-  return !readsLanes() && type.getRank() != 0 &&
-         isa<AffineDimExpr>(map.getResults().back()) &&
-         !type.isDynamicDim(type.getRank() - 1) &&
-         type.getShape().back() * bytes % engine.alignmentBytes == 0;
+  return !readsLanes() && takesRows(engine, type, map);
 }
 
 bool LevelProblem::findPath() {

@@ -6,6 +6,7 @@
 #define ASHLAR_LIB_COST_LEVELPROBLEM_H
 
 #include "ashlar/Cost/ChooseLevels.h"
+#include "ashlar/Cost/UnitOperands.h"
 #include "mlir/IR/TypeUtilities.h"
 
 namespace ashlar {

@@ -12,19 +12,41 @@ using namespace ashlar;
 /// that are twice as wide as high.
 static constexpr int64_t rowsTogether = 8;
 
+tile::LayoutAttr ashlar::swizzledRows(MLIRContext *context,
+                                      const Memory &memory, int64_t bytes,
+                                      int64_t rowElements) {
+  // Rows of at most so many bytes, whose number changes the place of units of
+  // 16 bytes in them; what is longer is cut into blocks of such.
+  int64_t row = std::min(rowElements * bytes, memory.swizzleBytes);
+  if (row < 32 || rowElements * bytes % row != 0)
+    return {};
+  int64_t base = llvm::Log2_64(16 / bytes);
+  return tile::LayoutAttr::get(context, {}, {},
+                               {int64_t(llvm::Log2_64(row / 16)), base, 3},
+                               rowElements * bytes == row ? 0 : row / bytes);
+}
+
+tile::FragmentAttr ashlar::fragmentOf(MLIRContext *context,
+                                      const MultiplyUnit &unit) {
+  auto pairs = [](const std::vector<FragmentStep> &steps) {
+    SmallVector<int64_t> all;
+    for (const FragmentStep &step : steps)
+      all.append({step.rows, step.columns});
+    return all;
+  };
+  return tile::FragmentAttr::get(context, pairs(unit.fragment->registers),
+                                 pairs(unit.fragment->lanes),
+                                 unit.fragment->inFlight);
+}
+
 tile::LayoutAttr LevelProblem::layoutOf(Value operand, int64_t rowElements) {
   int64_t bytes = elementBytes(getElementTypeOrSelf(operand));
   MLIRContext *context = op.getContext();
   int64_t rank = cast<ShapedType>(operand.getType()).getRank();
-  // Rows of at most so many bytes, whose number changes the place of units of
-  // 16 bytes in them; what is longer is cut into blocks of such.
-  int64_t row = std::min(rowElements * bytes, near->swizzleBytes);
-  if (!readsLanes() && row >= 32 && rowElements * bytes % row == 0) {
-    int64_t base = llvm::Log2_64(16 / bytes);
-    return tile::LayoutAttr::get(context, {}, {},
-                                 {int64_t(llvm::Log2_64(row / 16)), base, 3},
-                                 rowElements * bytes == row ? 0 : row / bytes);
-  }
+  if (!readsLanes())
+    if (tile::LayoutAttr layout =
+            swizzledRows(context, *near, bytes, rowElements))
+      return layout;
   // Lanes read many rows at once; arrays have a port for each bank.
   if (near->banks == 1 || !readsLanes() || !group->registerBytes)
     return {};
@@ -37,17 +59,8 @@ DictionaryAttr LevelProblem::hints() {
   Builder b(op.getContext());
   if (!unit->fragment)
     return b.getDictionaryAttr({});
-  auto pairs = [](const std::vector<FragmentStep> &steps) {
-    SmallVector<int64_t> all;
-    for (const FragmentStep &step : steps)
-      all.append({step.rows, step.columns});
-    return all;
-  };
-  auto fragment = tile::FragmentAttr::get(
-      b.getContext(), pairs(unit->fragment->registers),
-      pairs(unit->fragment->lanes), unit->fragment->inFlight);
   NamedAttribute all[] = {
-      b.getNamedAttr("fragment", fragment),
+      b.getNamedAttr("fragment", fragmentOf(op.getContext(), *unit)),
       b.getNamedAttr("raster", b.getI64IntegerAttr(rowsTogether))};
   return b.getDictionaryAttr(all);
 }

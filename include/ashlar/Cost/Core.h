@@ -11,6 +11,8 @@ namespace ashlar {
 
 /// The types of a contraction's products, as machine files spell them.
 ProductTypes productOf(tile::ContractOp op);
+/// Of floats and signed integers.
+ProductTypes productOf(mlir::Type left, mlir::Type right, mlir::Type sum);
 
 /// What a worker of a machine does with the types of one contraction.
 struct Core {

@@ -34,16 +34,21 @@ Value ashlar::onnx_import::sumOver(ImplicitLocOpBuilder &b, Value input,
                 });
 }
 
-Value ashlar::onnx_import::roundedSumOver(ImplicitLocOpBuilder &b, Value input,
-                                          ArrayRef<int64_t> axes) {
+Type ashlar::onnx_import::stepType(Value input, ArrayRef<int64_t> axes) {
   // NumPy's own summation adds up to eight terms one after the other, too.
   constexpr int64_t fewTerms = 8;
   RankedTensorType type = rankedType(input);
-  Type element = type.getElementType();
   int64_t terms = 1;
   for (int64_t axis : axes)
     terms *= type.getDimSize(axis);
-  if (computeType(element) == element || terms > fewTerms)
+  Type element = type.getElementType();
+  return terms > fewTerms ? computeType(element) : element;
+}
+
+Value ashlar::onnx_import::roundedSumOver(ImplicitLocOpBuilder &b, Value input,
+                                          ArrayRef<int64_t> axes) {
+  Type element = stepType(input, axes);
+  if (computeType(element) == element)
     return sumOver(b, input, axes);
   if (element.isF16())
     return floatElementwise(
@@ -142,11 +147,11 @@ Value ashlar::onnx_import::softmax(ImplicitLocOpBuilder &b, Value input,
   SmallVector<int64_t> kept = otherAxes(type.getRank(), axes);
   Aligned max = {maxOver(b, input, axes), kept};
   if (!logarithm) {
+    Type step = stepType(input, axes);
     Value powers = alignedElementwise(
-        b, input, {max}, compute, element,
-        [&](FloatScalars &s, ValueRange args) {
+        b, input, {max}, compute, step, [&](FloatScalars &s, ValueRange args) {
           Value distance = s.sub(args[0], args[1]);
-          return s.exp(roundTo(s.b, s.loc, distance, element));
+          return s.exp(roundTo(s.b, s.loc, distance, step));
         });
     Aligned sum = {roundedSumOver(b, powers, axes), kept};
     return alignedElementwise(b, powers, {sum}, compute, element,

@@ -22,9 +22,11 @@ mlir::Value sumOver(mlir::ImplicitLocOpBuilder &b, mlir::Value input,
                     llvm::ArrayRef<int64_t> axes, FloatMap map = nullptr);
 mlir::Value maxOver(mlir::ImplicitLocOpBuilder &b, mlir::Value input,
                     llvm::ArrayRef<int64_t> axes);
-/// sum of 16-bit floats as ONNX's reference has it, in their own type: bf16 is
-/// rounded after each addition. Of more terms than a few that would lose more
-/// than it is worth (256 + 1 is 256); those are summed in f32.
+/// What a softmax over the axes rounds its exponentials and their sum to: of few
+/// terms the input's own type, as ONNX's reference does. Of more that would
+/// lose more than it is worth (in bf16, 256 + 1 is 256).
+mlir::Type stepType(mlir::Value input, llvm::ArrayRef<int64_t> axes);
+/// sum in `stepType`: bf16 is rounded after each addition.
 mlir::Value roundedSumOver(mlir::ImplicitLocOpBuilder &b, mlir::Value input,
                            llvm::ArrayRef<int64_t> axes);
 /// NaN where there is nothing to average.

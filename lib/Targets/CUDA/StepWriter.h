@@ -16,6 +16,10 @@ protected:
   void forEachTerm(llvm::function_ref<void()> visit);
   /// Whether terms of an operand lie side by side; else rows, or columns, do.
   bool hasTermsInside(mlir::AffineMap map);
+  /// The present 16 terms of the rows of fragment `copy` of an a that threads
+  /// hold: sums' fragments are, two side by side, operands' (PTX ISA, "Matrix
+  /// fragments for mma.m16n8k16", "Register fragments for wgmma").
+  llvm::SmallVector<mlir::Value> held(int64_t copy);
   /// The address of an operand's element at a point of all dims.
   mlir::Value addressOf(mlir::TypedValue<tile::SlotType> slot,
                         mlir::AffineMap map, mlir::ValueRange offsets,

@@ -33,7 +33,7 @@ static bool hasInstruction(tile::ThreadStepOp op) {
   };
   if (fragment.getRegisters() != ArrayRef(registers) || (!isOf(5) && !isOf(7)))
     return false;
-  Type element = op.getA().getType().getElementType();
+  Type element = op.getB().getType().getElementType();
   ArrayRef<int64_t> terms = op.getReduced();
   size_t dims = acc.getShape().size() + terms.size();
   auto reads = [&](Value slot, AffineMap map) {
@@ -43,10 +43,22 @@ static bool hasInstruction(tile::ThreadStepOp op) {
                cast<tile::SlotType>(slot.getType()).getShape().size();
   };
   int64_t sums = ShapedType::getNumElements(acc.getPart());
+  auto isElement = [&](Type type) { return type == element; };
+  auto takesA = [&] {
+    if (op.getA())
+      return op.getHeld().empty() &&
+             isElement(op.getA().getType().getElementType()) &&
+             reads(op.getA(), op.getAMap());
+    int64_t rows = ShapedType::getNumElements(
+        ArrayRef<int64_t>(acc.getPart()).drop_back());
+    return terms.size() == 1 &&
+           int64_t(op.getHeld().size()) * fragment.getThreads() ==
+               rows * terms.back() &&
+           llvm::all_of(op.getHeld().getTypes(), isElement);
+  };
   return (element.isBF16() || element.isF16()) &&
-         element == op.getB().getType().getElementType() &&
          acc.getElementType().isF32() && !terms.empty() &&
-         terms.back() % 16 == 0 && reads(op.getA(), op.getAMap()) &&
+         terms.back() % 16 == 0 && takesA() &&
          reads(op.getB(), op.getBMap()) &&
          int64_t(op.getValues().size()) * fragment.getThreads() == sums &&
          llvm::all_of(op.getValues().getTypes(),

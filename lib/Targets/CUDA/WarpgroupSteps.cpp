@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Steps of a warpgroup: wgmma, which reads both operands from shared memory.
+// Steps of a warpgroup: wgmma, which reads b from shared memory, and a from
+// there or from registers.
 // Layouts and descriptors: PTX ISA, "Asynchronous warpgroup level matrix
 // instructions", "Shared memory matrix layout".
 #include "StepWriter.h"
@@ -26,39 +27,60 @@ public:
   using StepWriter::StepWriter;
 
   void write() {
-    Operand a = describe(op.getA(), op.getAMap(), op.getAOffsets(), true),
-            c = describe(op.getB(), op.getBMap(), op.getBOffsets(), false);
+    Operand a, c = describe(op.getB(), op.getBMap(), op.getBOffsets(), false);
+    if (op.getA())
+      a = describe(op.getA(), op.getAMap(), op.getAOffsets(), true);
     size_t count = op.getValues().size(), perRow = count / (rows / 64);
+    // Sums come first, as results and as operands.
+    SmallVector<Value> operands(op.getValues());
+    std::string constraints = PtxWriter::inPlace(count);
+    auto add = [&](Value operand, StringRef constraint) {
+      operands.push_back(operand);
+      constraints += "," + constraint.str();
+      return "$" + std::to_string(count + operands.size() - 1);
+    };
+    std::string right = add(c.descriptor, "l");
+    std::string left = op.getA() ? add(a.descriptor, "l") : "";
     std::string text = "{\n.reg .b64 a, b;\n.reg .pred p;\n"
                        "setp.eq.b32 p, 0, 0;\nwgmma.fence.sync.aligned;\n";
     for (int64_t copy = 0; copy != rows / 64; ++copy)
       forEachTerm([&] {
-        text += addTo("a", 2 * count, offsetOf(a, 64 * copy, true)) +
-                addTo("b", 2 * count + 1, offsetOf(c, 0, false)) +
+        std::string factor = "a";
+        if (op.getA()) {
+          text += addTo("a", left, offsetOf(a, 64 * copy, true));
+        } else {
+          factor = "{";
+          for (Value word : held(copy))
+            factor += (factor.size() == 1 ? "" : ", ") + add(word, "r");
+          factor += "}";
+        }
+        text += addTo("b", right, offsetOf(c, 0, false)) +
                 "wgmma.mma_async.sync.aligned.m64n" + std::to_string(columns) +
                 "k16.f32." + type + "." + type + " {";
         for (size_t i = copy * perRow; i != (copy + 1) * perRow; ++i)
           text += (i == copy * perRow ? "$" : ", $") + std::to_string(i);
-        text += std::string("}, a, b, p, 1, 1, ") + (a.isInside ? "0" : "1") +
-                ", " + (c.isInside ? "0" : "1") + ";\n";
+        text += "}, " + factor + ", b, p, 1, 1, ";
+        // Registers have terms side by side.
+        if (op.getA())
+          text += a.isInside ? "0, " : "1, ";
+        text += c.isInside ? "0;\n" : "1;\n";
       });
     text += "wgmma.commit_group.sync.aligned;\n";
     if (!op.getAsynchronous())
       text += "wgmma.wait_group.sync.aligned 0;\n";
     text += "}";
-    SmallVector<Value> operands(op.getValues());
-    operands.append({a.descriptor, c.descriptor});
     SmallVector<Value> sums =
-        w.write(text, PtxWriter::inPlace(count) + ",l,l", operands,
+        w.write(text, constraints, operands,
                 SmallVector<Type>(op.getSums().getTypes()), /*isOrdered=*/true);
     op.replaceAllUsesWith(sums);
     op.erase();
   }
 
 private:
-  static std::string addTo(StringRef name, size_t operand, int64_t bytes) {
-    return "add.s64 " + name.str() + ", $" + std::to_string(operand) + ", " +
-           std::to_string(bytes >> 4) + ";\n";
+  static std::string addTo(StringRef name, StringRef operand, int64_t bytes) {
+    return ("add.s64 " + name + ", " + operand + ", " +
+            std::to_string(bytes >> 4) + ";\n")
+        .str();
   }
 
   /// Bytes of one row of 8 that lie together: what the swizzle is for.

@@ -50,8 +50,7 @@ public:
       : m(match), scores(match.scores), values(match.values), bytes(bytes),
         shared(shared), sizes(match.values.getParallel()), box(sizes),
         numKeys(ShapedType::getNumElements(match.values.getReduced())),
-        keyBytes(elementBytes(
-            getElementTypeOrSelf(match.scores.getInit().getType()))) {}
+        keyBytes(elementBytes(match.type)) {}
 
   std::optional<AttentionTiles> run(bool openSizes) {
     if (!findRows())
@@ -91,10 +90,15 @@ private:
       if (values.getBMap().isFunctionOfDim(d)) {
         box[d] = 1;
         batches *= size;
-      } else if (rowDim < 0) {
-        rowDim = d;
-      } else {
+      } else if (rowDim >= 0 && !shared) {
         return false;
+      } else {
+        // Of several dims of rows, as of heads that share keys, the last.
+        if (rowDim >= 0) {
+          box[rowDim] = 1;
+          batches *= sizes[rowDim];
+        }
+        rowDim = d;
       }
     }
     // The scores are cut at the same places: by dims of its own that do.
@@ -169,8 +173,7 @@ private:
     Value weight = m.weights.getBody()->getTerminator()->getOperand(0);
     if (auto rounded = weight.getDefiningOp<arith::TruncFOp>())
       weight = rounded.getIn();
-    if (weight != m.normalized ||
-        getElementTypeOrSelf(scores.getInit()) != values.getAccumulatorType())
+    if (weight != m.normalized || m.type != values.getAccumulatorType())
       return false;
     SmallVector<tile::Cut> ofScores(scores.getAMap().getNumDims()),
         ofValues(values.getAMap().getNumDims());

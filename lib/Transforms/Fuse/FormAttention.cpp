@@ -9,6 +9,7 @@
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Support/Remarks.h"
 #include "ashlar/Transforms/Fuse/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -43,7 +44,7 @@ public:
     ArrayAttr scoresMaps =
         b.getArrayAttr(m.scores.getMaps().getValue().drop_back());
     auto op = tile::AttentionOp::create(
-        b, b.getFusedLoc(locations), m.values.getInit().getType(),
+        b, b.getFusedLoc(locations), TypeRange(m.values.getInit().getType()),
         m.scores.getA(), m.scores.getB(), m.values.getB(),
         m.scores.getEpilogue(), hiding, m.values.getEpilogue(),
         m.values.getInit(), m.scores.getParallel(), m.scores.getReduced(),
@@ -53,11 +54,12 @@ public:
         shared ? tile::StrategyAttr() : m.scores.getStrategyAttr(),
         shared ? tile::StrategyAttr() : m.values.getStrategyAttr());
     op.getScore().takeBody(m.scores.getBody());
+    widenScores(op);
     op.getBody().takeBody(m.values.getBody());
     moveHide(op);
     moveWeigh(op);
     addPredictions(op);
-    m.values->getResult(0).replaceAllUsesWith(op.getOutput());
+    m.values->getResult(0).replaceAllUsesWith(op->getResult(0));
     SmallVector<Operation *> ops = m.ops();
     for (Operation *old : llvm::reverse(ops))
       old->erase();
@@ -69,18 +71,33 @@ private:
                           mapping.lookupOrDefault(value));
   }
 
+  Value widened(Location loc, Value value) {
+    return value.getType() == m.type
+               ? value
+               : arith::ExtFOp::create(b, loc, m.type, value).getResult();
+  }
+
+  /// Scores that the model rounds are rounded still, but in the wider type.
+  void widenScores(tile::AttentionOp op) {
+    OpBuilder::InsertionGuard guard(b);
+    Operation *yield = op.getScore().front().getTerminator();
+    b.setInsertionPoint(yield);
+    yield->setOperand(0, widened(yield->getLoc(), yield->getOperand(0)));
+  }
+
   void moveHide(tile::AttentionOp op) {
     OpBuilder::InsertionGuard guard(b);
     Block *to = b.createBlock(&op.getHide());
     // The score comes first.
-    BlockArgument score = to->addArgument(
-        getElementTypeOrSelf(m.scores->getResult(0)), m.scores.getLoc());
+    Value score = to->addArgument(m.type, m.scores.getLoc());
     if (!m.hide) {
       tile::YieldOp::create(b, m.scores.getLoc(), score);
       return;
     }
     Block &from = *m.hide.getBody();
     IRMapping mapping;
+    if (Type own = getElementTypeOrSelf(m.scores->getResult(0)); own != m.type)
+      score = arith::TruncFOp::create(b, m.scores.getLoc(), own, score);
     for (auto [input, argument] :
          llvm::zip(m.hide.getDpsInputs(), from.getArguments()))
       mapping.map(argument,
@@ -96,7 +113,10 @@ private:
       else
         b.clone(inner, mapping);
     }
-    yield(from, mapping, from.getTerminator()->getOperand(0));
+    Location loc = from.getTerminator()->getLoc();
+    Value hidden =
+        mapping.lookupOrDefault(from.getTerminator()->getOperand(0));
+    tile::YieldOp::create(b, loc, widened(loc, hidden));
   }
 
   /// What follows the division.

@@ -43,18 +43,25 @@ static Value yielded(linalg::GenericOp op) {
   return op.getBody()->getTerminator()->getOperand(0);
 }
 
+/// Whether `value` is `of`, in a wider type where that is narrow.
+static bool isWidened(Value value, Value of) {
+  if (auto wide = value.getDefiningOp<arith::ExtFOp>())
+    value = wide.getIn();
+  return value == of;
+}
+
 /// One operand along rows, combined into one number by `Op`, from `start` on.
 template <typename Op>
 static bool reducesRows(linalg::GenericOp op,
                         function_ref<bool(const APFloat &)> isStart) {
   if (!op || !runsOverRows(op, /*reduces=*/true) || op.getNumDpsInputs() != 1 ||
-      !isAt(op, 0, /*row=*/false) || !isAt(op, 1, /*row=*/true) ||
-      !llvm::hasNItems(*op.getBody(), 2))
+      !isAt(op, 0, /*row=*/false) || !isAt(op, 1, /*row=*/true))
     return false;
   auto combine = yielded(op).getDefiningOp<Op>();
   Value in = op.getBody()->getArgument(0), out = op.getBody()->getArgument(1);
-  if (!combine || llvm::is_contained(combine->getOperands(), in) == 0 ||
-      !llvm::is_contained(combine->getOperands(), out))
+  if (!combine ||
+      !((isWidened(combine.getLhs(), in) && combine.getRhs() == out) ||
+        (isWidened(combine.getRhs(), in) && combine.getLhs() == out)))
     return false;
   auto fill = op.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
   FloatAttr start;
@@ -101,7 +108,8 @@ static bool isPower(linalg::GenericOp op, bool &zeroRows) {
   auto exp = yielded(op).getDefiningOp<math::ExpOp>();
   auto distance =
       exp ? exp.getOperand().getDefiningOp<arith::SubFOp>() : arith::SubFOp();
-  return distance && distance.getLhs() == op.getBody()->getArgument(0) &&
+  return distance &&
+         isWidened(distance.getLhs(), op.getBody()->getArgument(0)) &&
          isOrReplaced(distance.getRhs(), op.getBody()->getArgument(1), isLowest,
                       isZero, zeroRows);
 }
@@ -185,8 +193,9 @@ std::optional<AttentionMatch> ashlar::matchAttention(tile::ContractOp values) {
       m.maximum.getDpsInputs()[0] != scores)
     return std::nullopt;
   Type type = getElementTypeOrSelf(scores);
-  for (linalg::GenericOp op : {m.maximum, m.powers, m.sum})
-    if (getElementTypeOrSelf(op.getResult(0)) != type)
+  m.type = getElementTypeOrSelf(m.maximum.getResult(0));
+  for (linalg::GenericOp op : {m.powers, m.sum})
+    if (getElementTypeOrSelf(op.getResult(0)) != m.type)
       return std::nullopt;
   m.scores = scores.getDefiningOp<tile::ContractOp>();
   if (auto hide = scores.getDefiningOp<linalg::GenericOp>();
@@ -194,8 +203,8 @@ std::optional<AttentionMatch> ashlar::matchAttention(tile::ContractOp values) {
       isAt(hide, hide.getNumDpsInputs(), /*row=*/false))
     for (auto [i, input] : llvm::enumerate(hide.getDpsInputs()))
       if (auto contract = input.getDefiningOp<tile::ContractOp>();
-          contract && getElementTypeOrSelf(input) == type &&
-          isAt(hide, i, /*row=*/false)) {
+          contract && isAt(hide, i, /*row=*/false) &&
+          llvm::is_contained({type, m.type}, getElementTypeOrSelf(input))) {
         m.hide = hide;
         m.scores = contract;
       }

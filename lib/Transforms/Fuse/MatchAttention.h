@@ -14,6 +14,7 @@ struct AttentionMatch {
   mlir::linalg::GenericOp hide; ///< null: scores go as they are
   mlir::linalg::GenericOp maximum, powers, sum, weights;
   tile::ContractOp values;
+  mlir::Type type;        ///< of exponentials, sums, and scores once widened
   bool zeroRows = false;  ///< where all scores are negative infinities
   mlir::Value normalized; ///< in the body of `weights`
 

@@ -57,8 +57,10 @@ void ashlar::buildLanesPipeline(OpPassManager &program,
   OpPassManager &whole = program.nest<func::FuncOp>();
   whole.addPass(createExpandWinogradPass({options.vectorBytes}));
   if (options.takes(PipelineStep::ExpandContracts)) {
-    if (options.threads)
+    if (options.threads) {
       formAccumulators(whole, options);
+      whole.addPass(createExpandHeldAttentionPass());
+    }
     whole.addPass(createExpandContractsPass());
     if (options.threads) {
       OpPassManager &bodies = program.nest<func::FuncOp>();

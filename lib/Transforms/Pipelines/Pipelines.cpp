@@ -168,6 +168,8 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
     attention.openSizes = options.openSizes;
     attention.scratchBytes = options.scratchBytes;
     function.addPass(createFormAttentionPass(attention));
+    if (shared && !options.openSizes)
+      function.addPass(createChooseAttentionPass(options.machine));
   }
   function.addPass(createFormDispatchesPass(dispatches));
   if (all && options.takes(PipelineStep::MergeReductions))

@@ -52,7 +52,7 @@ struct DistributeStep : ThreadPattern<tile::StepOp> {
   matchAndRewrite(tile::StepOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     if (op.getAcc().getType().getFragment())
-      return rewriteUnits(op, adaptor.getAcc(), rewriter);
+      return rewriteUnits(op, adaptor, rewriter);
     if (!op.isSynchronous())
       return rewriter.notifyMatchFailure(op, "rings are shared first");
     ThreadWriter w(op, rewriter);
@@ -69,17 +69,19 @@ struct DistributeStep : ThreadPattern<tile::StepOp> {
 
 private:
   /// A unit multiplies fragments, which the target knows.
-  LogicalResult rewriteUnits(tile::StepOp op, ValueRange sums,
+  LogicalResult rewriteUnits(tile::StepOp op, OneToNOpAdaptor adaptor,
                              ConversionPatternRewriter &rewriter) const {
-    if (!op.getA().getDefiningOp<tile::SlotOfOp>() ||
+    bool holds = op.holdsA();
+    if ((!holds && !op.getA().getDefiningOp<tile::SlotOfOp>()) ||
         !op.getB().getDefiningOp<tile::SlotOfOp>())
       return rewriter.notifyMatchFailure(op, "a unit reads shared rings");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Share share = shareOf(op.getAcc());
+    ValueRange sums = adaptor.getAcc();
     auto step = tile::ThreadStepOp::create(
         b, sums.getTypes(), share.laneNumber(b), share.begin(b), sums,
-        op.getA(), op.getAOffsets(), op.getB(), op.getBOffsets(),
-        op.getAcc().getType(), op.getReduced(), op.getAMap(), op.getBMap(),
+        holds ? adaptor.getA() : ValueRange(), holds ? Value() : op.getA(),
+        op.getAOffsets(), op.getB(), op.getBOffsets(), op.getAcc().getType(), op.getReduced(), op.getAMap(), op.getBMap(),
         op->hasAttr(simt::asynchronousAttrName));
     rewriter.replaceOpWithMultiple(op, SmallVector<SmallVector<Value>>{
                                            SmallVector<Value>(step.getSums())});
@@ -176,6 +178,8 @@ struct DistributeMap : ThreadPattern<tile::MapOp> {
       for (auto [j, input] : llvm::enumerate(op.getInputs())) {
         if (shared[j])
           arguments.push_back(w.load(shared[j], op.getMap(j), point));
+        else if (isOfRows(op, j))
+          arguments.push_back(adaptor.getInputs()[j][share.rowAlone(i)]);
         else if (isa<tile::AccType>(input.getType()))
           arguments.push_back(adaptor.getInputs()[j][i]);
         else

@@ -54,6 +54,9 @@ int64_t Share::groupCount() const {
 }
 
 int64_t Share::count() const {
+  if (fragment)
+    return elements() / (fragment.getRows() * fragment.getColumns()) *
+           fragment.getCount();
   return llvm::divideCeil(elements(), lanes() * piece) * piece;
 }
 
@@ -118,6 +121,12 @@ SmallVector<Value> Share::inFragments(ImplicitLocOpBuilder &b,
   return inside;
 }
 
+int64_t Share::rowAlone(int64_t i) const {
+  int64_t across = part.back() / fragment.getColumns();
+  return i / fragment.getCount() / across * fragment.getRowsAlone().getCount() +
+         fragment.getRowAlone(i % fragment.getCount());
+}
+
 SmallVector<Value> Share::begin(ImplicitLocOpBuilder &b) const {
   if (lanes() == threads.count)
     return SmallVector<Value>(part.size(), index(b, 0));
@@ -175,7 +184,7 @@ Value Share::exists(ImplicitLocOpBuilder &b, int64_t i) const {
     condition = condition ? arith::AndIOp::create(b, condition, one) : one;
   };
   i -= i % piece;
-  if ((i + piece) * lanes() > elements())
+  if (!fragment && (i + piece) * lanes() > elements())
     require(isLess(b, laneNumber(b), elements() / piece - i / piece * lanes()));
   // There may be more groups than parts, and parts at the end may be smaller.
   if (groupCount() * lanes() < threads.count)

@@ -33,6 +33,9 @@ public:
     return fragment && fragment.getRegisters().size() >= 2 &&
            fragment.getRegisters()[0] == 0 && fragment.getRegisters()[1] == 1;
   }
+  /// Which value of the accumulator of rows alone is of the row of element i;
+  /// of a fragment.
+  int64_t rowAlone(int64_t i) const;
   /// The thread's number in its group.
   mlir::Value laneNumber(mlir::ImplicitLocOpBuilder &b) const;
   /// Of the group's part.

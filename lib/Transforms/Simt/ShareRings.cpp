@@ -364,7 +364,7 @@ private:
     target.addIllegalOp<tile::CopyOp, tile::WaitOp, tile::ReleaseOp>();
     target.addDynamicallyLegalOp<tile::StepOp>([](tile::StepOp op) {
       auto isPlace = [](Value operand) {
-        return isa<MemRefType>(operand.getType()) ||
+        return isa<MemRefType, tile::AccType>(operand.getType()) ||
                operand.getDefiningOp<tile::SlotOfOp>();
       };
       return !op.getToken() && isPlace(op.getA()) && isPlace(op.getB());

@@ -239,7 +239,7 @@ void AttentionWriter::writeRows() {
                     b.getDenseI64ArrayAttr(parameters.drop_front(
                         rank + op.getScoresReduced().size())));
   values.getBody().takeBody(op.getBody());
-  op.getOutput().replaceAllUsesWith(values->getResult(0));
+  op->getResult(0).replaceAllUsesWith(values->getResult(0));
   op->erase();
 }
 
@@ -354,6 +354,6 @@ void AttentionWriter::writeLoop() {
   state = {loop.getResult(0), loop.getResult(1), loop.getResult(2)};
   if (whole != all)
     state = step(state, keyDim, b.getIndexAttr(whole), all - whole);
-  op.getOutput().replaceAllUsesWith(finish(state));
+  op->getResult(0).replaceAllUsesWith(finish(state));
   op->erase();
 }

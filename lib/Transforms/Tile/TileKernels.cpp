@@ -138,9 +138,10 @@ struct TileKernels : ashlar::impl::TileKernelsPassBase<TileKernels> {
           return store.getSource().getDefiningOp() == root;
         }))
       return;
-    // A contraction's strategy says its boxes; tensor.pad guards every box that
+    // A contraction's strategy says its boxes, and so do the levels of an
+    // attention whose groups hold its scores; tensor.pad guards every box that
     // could lie in its padding; fills and copies are as fast in one piece.
-    if (!root || isa<tensor::PadOp, tile::ContractOp>(root))
+    if (!root || isa<tensor::PadOp, tile::ContractOp, tile::AttentionOp>(root))
       return;
     SmallVector<utils::IteratorType> iterators = root.getLoopIteratorTypes();
     OpBuilder b(root);

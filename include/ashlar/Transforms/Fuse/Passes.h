@@ -22,6 +22,8 @@ std::unique_ptr<mlir::Pass> createChooseStrategiesPass(
     bool openSizes, int64_t scratchBytes, std::shared_ptr<FirstChoices> choices,
     std::vector<CompanionDevice> companions = {});
 std::unique_ptr<mlir::Pass>
+createChooseAttentionPass(const MachineModel &machine);
+std::unique_ptr<mlir::Pass>
 createFormWinogradPass(const MachineModel &machine,
                        std::shared_ptr<StrategyTuning> tuning, bool openSizes,
                        int64_t scratchBytes,

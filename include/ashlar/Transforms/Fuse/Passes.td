@@ -142,6 +142,21 @@ def ChooseStrategiesPass
                            "::mlir::tensor::TensorDialect"];
 }
 
+def ChooseAttentionPass
+    : Pass<"ashlar-choose-attention", "::mlir::func::FuncOp"> {
+  let summary = "Choose attentions whose scores and sums stay with the threads";
+  let description = [{
+    Where a unit of the machine takes its left operand from the registers that
+    hold its sums, a `tile.attention` gets a grid over rows, a loop over keys, a
+    group behind it and strategies of both products with rings of queries, keys
+    and values. All others stay as they are; a remark says why.
+  }];
+  let options = [Option<"machineName", "machine", "std::string", "",
+                        "TARGET:PRESET or a machine file (*.json); otherwise a "
+                        "small made-up machine">];
+  let dependentDialects = ["::ashlar::tile::TileDialect"];
+}
+
 def FormAttentionPass
     : Pass<"ashlar-form-attention", "::mlir::func::FuncOp"> {
   let summary = "Make one op of two contractions with a softmax between them";

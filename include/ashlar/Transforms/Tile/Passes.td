@@ -25,11 +25,28 @@ def ExpandAttentionPass
     `tile.contract` and the softmax between them as linalg ops on whole rows of
     scores; with a loop, the same for a tile of keys at a time, by which the
     largest score so far, the sum of exponentials and the weighted sums grow
-    (online softmax).
+    (online softmax). One whose groups hold scores and sums stays as it is.
   }];
   let dependentDialects = ["::mlir::scf::SCFDialect",
                            "::mlir::linalg::LinalgDialect",
                            "::mlir::affine::AffineDialect"];
+}
+
+def ExpandHeldAttentionPass
+    : Pass<"ashlar-expand-held-attention", "::mlir::func::FuncOp"> {
+  let summary = "Write an attention whose groups hold scores and sums";
+  let description = [{
+    Before: `tile.attention` on memrefs, with a group behind its loop over keys.
+    After: an `scf.forall` over its grid; in it rings of queries, keys and
+    values, and a loop over tiles of keys that carries, in accumulators, the
+    weighted sums and of each row the largest score and the sum of exponentials.
+    Weights are the second product's a as they are. Tiles that reach beyond the
+    last row or key have zeros there, and no weight.
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect",
+                           "::mlir::affine::AffineDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::math::MathDialect"];
 }
 
 def TileKernelsPass : Pass<"ashlar-tile-kernels", "::mlir::func::FuncOp"> {

@@ -10,6 +10,10 @@ namespace ashlar {
 /// On a function whose threads compute each part of it together.
 inline constexpr llvm::StringLiteral threadsAttrName = "tile.threads";
 
+/// Whether an input has one number for each row of the result, which the threads
+/// that hold the row have.
+bool isOfRows(tile::MapOp op, unsigned input);
+
 /// Whether a thread needs of an input what others have: memory that they share
 /// passes it on.
 bool isExchanged(tile::MapOp op, unsigned input);

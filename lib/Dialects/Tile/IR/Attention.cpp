@@ -35,6 +35,12 @@ std::optional<unsigned> AttentionOp::getKeyLoop() {
   return std::nullopt;
 }
 
+bool AttentionOp::hasGroup() {
+  return getLevelsAttr() && !getLevelsAttr().empty() &&
+         cast<LevelAttr>(getLevelsAttr().getValue().back()).getKind() ==
+             LevelKind::Group;
+}
+
 void AttentionOp::removeLevels(LevelKind kind) {
   SmallVector<Attribute> kept;
   if (ArrayAttr levels = getLevelsAttr())
@@ -137,19 +143,58 @@ static LogicalResult checkLoop(AttentionOp op) {
   return success();
 }
 
+/// Of one whose groups hold scores and sums: fragments of one unit, and plain
+/// rows of all operands.
+static LogicalResult checkGroup(AttentionOp op) {
+  StrategyAttr scores = op.getScoresStrategyAttr(), values = op.getStrategyAttr();
+  if (!op.getKeyLoop() || !scores || !values || !scores.getFragment() ||
+      scores.getFragment() != values.getFragment() ||
+      scores.getGroups().size() != 1 || values.getGroups().size() != 1)
+    return op.emitOpError("expected a loop over keys in front of a group, and "
+                          "strategies of both products with one group and the "
+                          "same fragment");
+  for (auto [strategy, operand] :
+       {std::pair(scores, OperandKind::A), std::pair(scores, OperandKind::B),
+        std::pair(values, OperandKind::B)})
+    if (!strategy.getHop(operand, HopKind::Ring))
+      return op.emitOpError("expected rings of queries, keys and values for a "
+                            "group, found ")
+             << strategy;
+  AffineMap bad;
+  op.forEachOperand([&](Value, AffineMap map, bool) {
+    if (!map.isProjectedPermutation(/*allowZeroInResults=*/true))
+      bad = map;
+  });
+  auto isMany = [](int64_t size) { return size > 1; };
+  unsigned rows = 0;
+  for (auto [d, size] : llvm::enumerate(op.getParallel()))
+    if (d + 1 != op.getParallel().size()) {
+      int64_t tile = op.getTile(LevelKind::Grid, d);
+      rows += (tile ? tile : size) > 1;
+    }
+  if (bad || rows > 1 || llvm::count_if(op.getReduced(), isMany) > 1 ||
+      llvm::count_if(op.getScoresReduced(), isMany) > 1)
+    return op.emitOpError("expected rows, keys and terms of one dim each and "
+                          "operands that lie at dims, for a group");
+  return success();
+}
+
 /// A grid over parallel dims that lie bare in the weights' map, then a loop
-/// over keys.
+/// over keys, then what groups hold.
 static LogicalResult checkLevels(AttentionOp op) {
   size_t parallel = op.getParallel().size(), reduced = op.getReduced().size();
-  bool loops = false;
+  bool loops = false, hasGroup = op.hasGroup();
   for (auto level : op.getLevelsAttr().getAsRange<LevelAttr>()) {
-    bool isGrid = level.getKind() == LevelKind::Grid;
+    bool isGrid = level.getKind() == LevelKind::Grid,
+         isGroup = level.getKind() == LevelKind::Group;
     if (level.getParallel().size() != parallel ||
         level.getReduced().size() != reduced || (isGrid && loops) ||
-        level.getKind() == LevelKind::Group)
-      return op.emitOpError("expected grids, then a loop, over ")
+        (isGroup && level != op.getLevelsAttr().getValue().back()))
+      return op.emitOpError("expected grids, then a loop, then a group, over ")
              << parallel << " parallel dims and " << reduced
              << " of keys, found " << level;
+    if (isGroup)
+      continue;
     if (!isGrid && std::exchange(loops, true))
       return op.emitOpError("expected one loop, found another: ") << level;
     for (unsigned d = 0; d != parallel + reduced; ++d) {
@@ -162,6 +207,9 @@ static LogicalResult checkLevels(AttentionOp op) {
         return op.emitOpError("expected a grid to cut parallel dims and a loop "
                               "to cut keys, found ")
                << level;
+      // Groups leave out what lies beyond the end.
+      if (hasGroup)
+        continue;
       if (tile > size)
         return op.emitOpError("expected tiles of dim ")
                << d << " to be at most its size, " << size << ", found "
@@ -250,9 +298,12 @@ LogicalResult AttentionOp::verify() {
   if (keys != getScoresParallel().back())
     return emitOpError("expected as many keys as the scores have, ")
            << getScoresParallel().back() << ", found " << keys;
-  if (getOutput().getType() != getInit().getType())
-    return emitOpError("expected a result of the destination's type, found ")
-           << getOutput().getType();
+  bool isTensor = isa<RankedTensorType>(getInit().getType());
+  if (getNumResults() != isTensor ||
+      (isTensor && getResult(0).getType() != getInit().getType()))
+    return emitOpError("expected a result of the destination's type, ")
+           << getInit().getType() << ", where that is a tensor, found "
+           << getResultTypes();
   return getLevelsAttr() ? checkLevels(*this) : success();
 }
 
@@ -273,5 +324,7 @@ LogicalResult AttentionOp::verifyRegions() {
     return failure();
   if (failed(checkBody(*this, getHide().front(), type, getHiding(), type)))
     return failure();
-  return getKeyLoop() ? checkLoop(*this) : success();
+  if (getKeyLoop() && failed(checkLoop(*this)))
+    return failure();
+  return hasGroup() ? checkGroup(*this) : success();
 }

@@ -10,7 +10,7 @@ using namespace mlir::bufferization;
 using namespace ashlar::tile;
 
 namespace {
-/// Of an op in destination style with a body of scalars.
+/// Of an op in destination style with bodies of scalars.
 template <typename Op>
 struct DestinationBufferization
     : DstBufferizableOpInterfaceExternalModel<DestinationBufferization<Op>,
@@ -51,8 +51,10 @@ struct DestinationBufferization
     OperationState created(op->getLoc(), op->getName(), buffers, TypeRange(),
                            op->getDiscardableAttrDictionary().getValue());
     created.propertiesAttr = op->getPropertiesAsAttribute();
-    Region *body = created.addRegion();
-    rewriter.inlineRegionBefore(op->getRegion(0), *body, body->begin());
+    for (Region &region : op->getRegions()) {
+      Region *body = created.addRegion();
+      rewriter.inlineRegionBefore(region, *body, body->begin());
+    }
     rewriter.create(created);
     replaceOpWithBufferizedValues(
         rewriter, op, ArrayRef(buffers).take_back(op->getNumResults()));
@@ -63,6 +65,8 @@ struct DestinationBufferization
 
 void ashlar::tile::registerBufferization(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, TileDialect *) {
+    AttentionOp::attachInterface<DestinationBufferization<AttentionOp>>(
+        *context);
     ContractOp::attachInterface<DestinationBufferization<ContractOp>>(*context);
     WinogradOp::attachInterface<DestinationBufferization<WinogradOp>>(*context);
   });

@@ -119,6 +119,22 @@ SmallVector<int64_t> AccType::getPart() const {
   return partOf(getShape(), getGroups());
 }
 
+AccType AccType::getRowsAlone() const {
+  auto alone = [](ArrayRef<int64_t> sizes) {
+    SmallVector<int64_t> rows(sizes);
+    rows.back() = 1;
+    return rows;
+  };
+  SmallVector<LevelAttr> groups;
+  for (LevelAttr group : getGroups())
+    groups.push_back(LevelAttr::get(getContext(), group.getKind(),
+                                    group.getScope(),
+                                    alone(group.getParallel()),
+                                    /*reduced=*/{}, /*order=*/{}));
+  return get(getContext(), alone(getShape()), getElementType(),
+             /*registers=*/{}, groups, getFragment().getRowsAlone());
+}
+
 LogicalResult
 AccType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                 ArrayRef<int64_t> shape, Type elementType,
@@ -346,6 +362,13 @@ static void addEffects(DestinationStyleOpInterface op, Effects &effects) {
 
 void ContractOp::getEffects(Effects &effects) { addEffects(*this, effects); }
 
+void AttentionOp::getEffects(Effects &effects) { addEffects(*this, effects); }
+
+Speculation::Speculatability AttentionOp::getSpeculatability() {
+  return isa<MemRefType>(getInit().getType()) ? Speculation::NotSpeculatable
+                                              : Speculation::Speculatable;
+}
+
 LogicalResult ContractOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &) {
   return memref::foldMemRefCast(*this);
 }
@@ -508,6 +531,30 @@ void StepOp::build(OpBuilder &builder, OperationState &state, Value acc,
         grouped, ahead);
 }
 
+/// An accumulator is an operand where each thread has of its rows what it has
+/// of those of the sums: the columns are the terms.
+static LogicalResult checkHeld(StepOp op, AccType held) {
+  AccType sums = op.getAcc().getType();
+  SmallVector<int64_t> shape(sums.getShape()), part(sums.getPart());
+  if (op.getReduced().size() == 1)
+    shape.back() = part.back() = op.getReduced().front();
+  AffineMap map = op.getAMap();
+  SmallVector<unsigned> rowsAndTerm;
+  for (unsigned d = 0; d + 1 != shape.size(); ++d)
+    rowsAndTerm.push_back(d);
+  rowsAndTerm.push_back(shape.size());
+  if (op.getReduced().size() != 1 || !op.getAOffsets().empty() ||
+      ArrayRef(shape) != held.getShape() ||
+      part != held.getPart() || held.getFragment() != sums.getFragment() ||
+      map != AffineMap::getMultiDimMapWithTargets(shape.size() + 1, rowsAndTerm,
+                                                  op.getContext()))
+    return op.emitOpError("expected an accumulator of the sums' rows and of "
+                          "the terms, with the sums' fragment and groups, as "
+                          "a, found ")
+           << held << " at " << op.getAMapAttr() << " for " << sums;
+  return success();
+}
+
 LogicalResult StepOp::verify() {
   int64_t dims = getAcc().getType().getShape().size() + getReduced().size();
   if (llvm::any_of(getReduced(), [](int64_t size) { return size < 1; }) ||
@@ -520,10 +567,15 @@ LogicalResult StepOp::verify() {
       (!getGrouped() || getReduced().size() < 2 || getAhead() != 0))
     return emitOpError("expected terms in groups, of a dim of them, and none "
                        "asked for ahead, for a matrix unit");
-  if (failed(checkMap(*this, "a", getAMap(), dims, getA())) ||
-      failed(checkMap(*this, "b", getBMap(), dims, getB())))
+  if (holdsA()) {
+    if (failed(checkHeld(*this, cast<AccType>(getA().getType()))))
+      return failure();
+  } else if (failed(checkMap(*this, "a", getAMap(), dims, getA()))) {
     return failure();
-  if (failed(checkOffsets(*this, getA(), getAOffsets())) ||
+  }
+  if (failed(checkMap(*this, "b", getBMap(), dims, getB())))
+    return failure();
+  if ((!holdsA() && failed(checkOffsets(*this, getA(), getAOffsets()))) ||
       failed(checkOffsets(*this, getB(), getBOffsets())))
     return failure();
   return success();
@@ -553,8 +605,9 @@ LogicalResult MatrixMultiplyOp::verify() {
 }
 
 void StepOp::getEffects(Effects &effects) {
-  effects.emplace_back(MemoryEffects::Read::get(), &getAMutable());
-  effects.emplace_back(MemoryEffects::Read::get(), &getBMutable());
+  for (OpOperand *operand : {&getAMutable(), &getBMutable()})
+    if (!isa<AccType>(operand->get().getType()))
+      effects.emplace_back(MemoryEffects::Read::get(), operand);
 }
 
 YieldOp DrainOp::getYield() {

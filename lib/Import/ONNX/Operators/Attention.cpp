@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "onnx-ml.pb.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace ashlar::onnx_import;
@@ -151,18 +152,18 @@ static FailureOr<Value> readMask(NodeImporter &node,
 }
 
 /// softmax over the last axis, where a row without any visible key gives zeros.
-/// Its steps are rounded to the type of the scores.
 static Value maskedSoftmax(ImplicitLocOpBuilder &b, Value scores, Type result) {
   int64_t rank = cast<RankedTensorType>(scores.getType()).getRank();
   Type element = getElementTypeOrSelf(scores), compute = computeType(element);
   SmallVector<int64_t> kept = allAxes(rank - 1);
   Aligned max = {maxOver(b, scores, rank - 1), kept};
+  Type step = stepType(scores, rank - 1);
   Value powers = alignedElementwise(
-      b, scores, max, compute, element, [&](FloatScalars &s, ValueRange args) {
+      b, scores, max, compute, step, [&](FloatScalars &s, ValueRange args) {
         Value none = s.compare(FloatScalars::Predicate::OEQ, args[1],
                                s.infinity(/*negative=*/true));
         Value distance = s.sub(args[0], s.select(none, s.constant(0), args[1]));
-        return s.exp(roundTo(s.b, s.loc, distance, element));
+        return s.exp(roundTo(s.b, s.loc, distance, step));
       });
   Aligned sum = {roundedSumOver(b, powers, rank - 1), kept};
   return alignedElementwise(
@@ -170,30 +171,46 @@ static Value maskedSoftmax(ImplicitLocOpBuilder &b, Value scores, Type result) {
         Value none =
             s.compare(FloatScalars::Predicate::OEQ, args[1], s.constant(0));
         Value weight = s.div(args[0], s.select(none, s.constant(1), args[1]));
-        return roundTo(s.b, s.loc, weight, element);
+        return result == element ? weight
+                                 : roundTo(s.b, s.loc, weight, element);
       });
 }
 
+/// Batch, head of K, head in its group, row, column. Where each head of K has one of Q, there are no groups.
+static SmallVector<int64_t> ofHeads(int64_t batch, int64_t heads, int64_t group,
+                                    int64_t rows, int64_t columns) {
+  if (group == 1)
+    return {batch, heads, rows, columns};
+  return {batch, heads, group, rows, columns};
+}
+
 /// The contraction of a tensor of scores or weights with the heads of K or V.
-/// Loops: batch, head of K, head in its group, row of Q, two more.
+/// Loops: those of `shape`, as `ofHeads` says it, and the reduced one.
 static Value contractHeads(ImplicitLocOpBuilder &b, Value lhs,
                            bool lhsHeadsFirst, const Heads &rhs,
                            ArrayRef<int64_t> shape, bool rhsTransposed) {
-  SmallVector<AffineExpr> d;
-  for (int64_t i = 0; i != 6; ++i)
-    d.push_back(b.getAffineDimExpr(i));
-  auto map = [&](ArrayRef<AffineExpr> exprs) {
-    return AffineMap::get(6, 0, exprs, b.getContext());
+  unsigned rank = shape.size();
+  auto map = [&](ArrayRef<unsigned> dims) {
+    return AffineMap::getMultiDimMapWithTargets(rank + 1, dims, b.getContext());
   };
   // The reduced loop is the last; it runs along the columns of K, the rows of
   // V.
-  AffineExpr row = rhsTransposed ? d[4] : d[5];
-  AffineExpr column = rhsTransposed ? d[5] : d[4];
-  AffineMap maps[] = {lhsHeadsFirst ? map({d[0], d[1], d[2], d[3], d[5]})
-                                    : map({d[0], d[3], d[1], d[2], d[5]}),
-                      rhs.headsFirst ? map({d[0], d[1], row, column})
-                                     : map({d[0], row, d[1], column}),
-                      map({d[0], d[1], d[2], d[3], d[4]})};
+  unsigned row = rhsTransposed ? rank - 1 : rank,
+           column = rhsTransposed ? rank : rank - 1;
+  SmallVector<unsigned> left = {0};
+  if (!lhsHeadsFirst)
+    left.push_back(rank - 2);
+  for (unsigned d = 1; d != rank - 2; ++d)
+    left.push_back(d);
+  if (lhsHeadsFirst)
+    left.push_back(rank - 2);
+  left.push_back(rank);
+  SmallVector<unsigned> result(rank);
+  std::iota(result.begin(), result.end(), 0);
+  AffineMap maps[] = {map(left),
+                      rhs.headsFirst ? map({0, 1, row, column})
+                                     : map({0, row, 1, column}),
+                      map(result)};
   Type compute = computeType(getElementTypeOrSelf(lhs));
   Value zero = arith::ConstantOp::create(b, zeroOf(compute));
   return contract(b, lhs, rhs.value, fill(b, shape, zero), maps);
@@ -237,7 +254,8 @@ static LogicalResult importAttention(NodeImporter &node) {
 
   int64_t group = q->heads / k->heads;
   SmallVector<int64_t> scoresShape = {q->batch, q->heads, q->rows, k->rows};
-  SmallVector<int64_t> grouped = {q->batch, k->heads, group, q->rows, k->rows};
+  SmallVector<int64_t> grouped =
+      ofHeads(q->batch, k->heads, group, q->rows, k->rows);
   Type element = node.tensorType(0).getElementType();
   Type compute = computeType(element);
   SmallVector<int64_t> valuesShape = {q->batch, q->heads, q->rows, v->columns};
@@ -245,10 +263,10 @@ static LogicalResult importAttention(NodeImporter &node) {
       failed(expectSize(node, valuesShape, compute)))
     return failure();
   SmallVector<int64_t> queryShape =
-      q->headsFirst
-          ? SmallVector<int64_t>{q->batch, k->heads, group, q->rows, q->columns}
-          : SmallVector<int64_t>{q->batch, q->rows, k->heads, group,
-                                 q->columns};
+      ofHeads(q->batch, k->heads, group, q->rows, q->columns);
+  if (!q->headsFirst)
+    std::rotate(queryShape.begin() + 1, queryShape.end() - 2,
+                queryShape.end() - 1);
   double scale =
       node.floatAttribute("scale", 1 / std::sqrt(double(q->columns)));
   double cap = node.floatAttribute("softcap", 0);
@@ -325,7 +343,7 @@ static LogicalResult importAttention(NodeImporter &node) {
     node.setResult(3, weights, type);
   Value result =
       contractHeads(b, reshape(b, weights, grouped), /*lhsHeadsFirst=*/true, *v,
-                    {q->batch, k->heads, group, q->rows, v->columns},
+                    ofHeads(q->batch, k->heads, group, q->rows, v->columns),
                     /*rhsTransposed=*/false);
   result = reshape(b, result, valuesShape);
   result = castTensor(b, result, computeType(type), type);
@@ -386,14 +404,16 @@ static LogicalResult importFlexAttention(NodeImporter &node) {
         elementTypeName(precision));
   int64_t group = q->heads / k->heads;
   SmallVector<int64_t> scoresShape = {q->batch, q->heads, q->rows, k->rows};
-  SmallVector<int64_t> grouped = {q->batch, k->heads, group, q->rows, k->rows};
+  SmallVector<int64_t> grouped =
+      ofHeads(q->batch, k->heads, group, q->rows, k->rows);
   SmallVector<int64_t> valuesShape = {q->batch, q->heads, q->rows, v->columns};
   Type compute = computeType(node.tensorType(0).getElementType());
   if (failed(expectSize(node, scoresShape)) ||
       failed(expectSize(node, valuesShape)))
     return failure();
   Value queries =
-      reshape(b, q->value, {q->batch, k->heads, group, q->rows, q->columns});
+      reshape(b, q->value,
+              ofHeads(q->batch, k->heads, group, q->rows, q->columns));
   Value scores = reshape(b,
                          contractHeads(b, queries, /*lhsHeadsFirst=*/true, *k,
                                        grouped, /*rhsTransposed=*/true),
@@ -415,7 +435,7 @@ static LogicalResult importFlexAttention(NodeImporter &node) {
   Value weights = castTensor(b, *modified, precision, type);
   Value result =
       contractHeads(b, reshape(b, weights, grouped), /*lhsHeadsFirst=*/true, *v,
-                    {q->batch, k->heads, group, q->rows, v->columns},
+                    ofHeads(q->batch, k->heads, group, q->rows, v->columns),
                     /*rhsTransposed=*/false);
   result =
       castTensor(b, reshape(b, result, valuesShape), computeType(type), type);

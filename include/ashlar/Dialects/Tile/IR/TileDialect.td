@@ -89,12 +89,15 @@ def Tile_FragmentAttr : AttrDef<Tile_Dialect, "Fragment"> {
     its element by the i-th pair of `registers`, rows then columns, bit i of the
     thread's number in its group by the i-th pair of `lanes`. Pairs are powers of
     two along one of the two and meet each bit once, so a fragment is a rectangle
-    that values and lanes cover. `in_flight`: steps that may be unfinished while
+    that values and lanes cover; a pair of zeros among `lanes` says that both
+    lanes hold the same. `in_flight`: steps that may be unfinished while
     the next one begins; the unit goes on by itself.
 
     ```mlir
     // 16x8 sums of 32 threads.
     #tile.fragment<registers [0, 1, 8, 0], lanes [0, 2, 0, 4, 1, 0, 2, 0, 4, 0]>
+    // One number for each row of them, which four lanes have.
+    #tile.fragment<registers [8, 0], lanes [0, 0, 0, 0, 1, 0, 2, 0, 4, 0]>
     ```
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$registers,
@@ -112,6 +115,10 @@ def Tile_FragmentAttr : AttrDef<Tile_Dialect, "Fragment"> {
     /// Values of a thread, and threads.
     int64_t getCount() const { return int64_t(1) << getRegisters().size() / 2; }
     int64_t getThreads() const { return int64_t(1) << getLanes().size() / 2; }
+    /// Of one number for each row: its threads are those that hold the row.
+    FragmentAttr getRowsAlone() const;
+    /// Which value of `getRowsAlone` is of the row of value `i`.
+    int64_t getRowAlone(int64_t i) const;
 
   private:
     int64_t getExtent(unsigned side) const;
@@ -150,6 +157,9 @@ def Tile_AccType : TypeDef<Tile_Dialect, "Acc"> {
   let extraClassDeclaration = [{
     /// What one of the innermost groups has; all where there are none.
     ::llvm::SmallVector<int64_t> getPart() const;
+    /// The accumulator with one column, of the same threads: what a reduction
+    /// along rows gives them. Of one with a fragment.
+    AccType getRowsAlone() const;
   }];
 }
 

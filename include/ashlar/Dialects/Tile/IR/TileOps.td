@@ -151,7 +151,10 @@ def Tile_WinogradOp : Tile_Op<"winograd", [
 }
 
 def Tile_AttentionOp : Tile_Op<"attention", [
-    AttrSizedOperandSegments, DestinationStyleOpInterface, Pure,
+    AttrSizedOperandSegments,
+    DestinationStyleOpInterface,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+    DeclareOpInterfaceMethods<ConditionallySpeculatable>,
     SingleBlock]> {
   let summary = "Weighted sums of values, the weights a softmax of scores";
   let description = [{
@@ -175,7 +178,10 @@ def Tile_AttentionOp : Tile_Op<"attention", [
     tile, and corrects what it has summed as larger scores come (online softmax:
     Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018).
     `scoresStrategy` and `strategy` are those of the two products, for what one
-    worker has at a time.
+    worker has at a time. With a `group` behind the loop, they say how its groups
+    have scores and sums in fragments, from one tile of keys to the next, and
+    weights as they come are the second product's a: nothing of that goes through
+    memory, and tiles may reach beyond the last row and key.
 
     ```mlir
     %y = tile.attention queries(%q : tensor<8x128x64xf32>) keys(%k : tensor<8x128x64xf32>)
@@ -193,12 +199,10 @@ def Tile_AttentionOp : Tile_Op<"attention", [
         body { ^bb0(%sum: f32): tile.yield %sum : f32 } -> tensor<8x128x64xf32>
     ```
   }];
-  let arguments = (ins AnyRankedTensor:$queries, AnyRankedTensor:$keys,
-                       AnyRankedTensor:$values,
-                       Variadic<AnyRankedTensor>:$scoring,
-                       Variadic<AnyRankedTensor>:$hiding,
-                       Variadic<AnyRankedTensor>:$epilogue,
-                       AnyRankedTensor:$init,
+  let arguments = (ins AnyShaped:$queries, AnyShaped:$keys, AnyShaped:$values,
+                       Variadic<AnyShaped>:$scoring,
+                       Variadic<AnyShaped>:$hiding,
+                       Variadic<AnyShaped>:$epilogue, AnyShaped:$init,
                        DenseI64ArrayAttr:$scoresParallel,
                        DenseI64ArrayAttr:$scoresReduced,
                        AffineMapArrayAttr:$scoresMaps,
@@ -209,7 +213,7 @@ def Tile_AttentionOp : Tile_Op<"attention", [
                            "levels of a strategy">>:$levels,
                        OptionalAttr<Tile_StrategyAttr>:$scoresStrategy,
                        OptionalAttr<Tile_StrategyAttr>:$strategy);
-  let results = (outs AnyRankedTensor:$output);
+  let results = (outs Variadic<AnyRankedTensor>:$outputs);
   let regions = (region SizedRegion<1>:$score, SizedRegion<1>:$hide,
                         SizedRegion<1>:$weigh, SizedRegion<1>:$body);
   let assemblyFormat = [{
@@ -221,7 +225,7 @@ def Tile_AttentionOp : Tile_Op<"attention", [
     (`epilogue` `(` $epilogue^ `:` type($epilogue) `)`)?
     `outs` `(` $init `:` type($init) `)` attr-dict-with-keyword
     `score` $score `hide` $hide `weigh` $weigh `body` $body
-    `->` type($output)
+    (`->` type($outputs)^)?
   }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
@@ -247,6 +251,8 @@ def Tile_AttentionOp : Tile_Op<"attention", [
     /// The dim of keys, behind the parallel ones, that a loop cuts; none: there
     /// is no loop.
     std::optional<unsigned> getKeyLoop();
+    /// Whether groups hold scores and sums.
+    bool hasGroup();
     void removeLevels(LevelKind kind);
     /// What cuts of parallel dims leave of the dims of scores.
     ::llvm::SmallVector<Cut> getCutsOfScores(::llvm::ArrayRef<Cut> cuts);
@@ -328,6 +334,7 @@ def Tile_PackOp : Tile_Op<"pack", [Pure]> {
 }
 
 def Tile_Readable : AnyTypeOf<[AnyMemRef, Tile_SlotType]>;
+def Tile_Factor : AnyTypeOf<[AnyMemRef, Tile_SlotType, Tile_AccType]>;
 
 def Tile_AllocOp : Tile_Op<"alloc", [MemoryEffects<[MemAlloc]>]> {
   let summary = "A ring of slots near the arithmetic";
@@ -602,8 +609,9 @@ def Tile_StepOp : Tile_Op<"step", [
     innermost reduced dim; that changes no value. Where sums are in registers of
     a matrix unit, `unroll` groups of terms are one product of it.
 
-    An operand that is a slot is read from the offsets behind it on. With a
-    token, the step may go on after what follows it has begun: until the token
+    An operand that is a slot is read from the offsets behind it on. a may be an
+    accumulator, where a unit takes it from the registers that hold it: its rows
+    are those of the sums, its columns the terms. With a token, the step may go on after what follows it has begun: until the token
     has been waited for, its operands must not change, and nothing but further
     steps may use the sums. Steps on one accumulator follow each other.
 
@@ -616,7 +624,7 @@ def Tile_StepOp : Tile_Op<"step", [
     ```
   }];
   let arguments = (ins Tile_AccType:$acc,
-                       Tile_Readable:$a, Variadic<Index>:$aOffsets,
+                       Tile_Factor:$a, Variadic<Index>:$aOffsets,
                        Tile_Readable:$b, Variadic<Index>:$bOffsets,
                        DenseI64ArrayAttr:$reduced, I64Attr:$unroll,
                        AffineMapAttr:$aMap, AffineMapAttr:$bMap,
@@ -642,6 +650,10 @@ def Tile_StepOp : Tile_Op<"step", [
       return !getToken() &&
              ::llvm::isa<::mlir::MemRefType>(getA().getType()) &&
              ::llvm::isa<::mlir::MemRefType>(getB().getType());
+    }
+    /// Whether a is an accumulator.
+    bool holdsA() {
+      return ::llvm::isa<::ashlar::tile::AccType>(getA().getType());
     }
   }];
 }
@@ -717,12 +729,13 @@ def Tile_ThreadStepOp : Tile_Op<"thread_step", [
   let summary = "What a thread holds of a step of a unit with fragments";
   let description = [{
     `tile.step` once accumulators are the values of threads: `type` is the
-    accumulator's, `begin` where the part of the thread's group begins, `lane`
+    accumulator's, `held` what the thread holds of a where that is one, `begin` where the part of the thread's group begins, `lane`
     the thread's number in it. `asynchronous`: closes a group of steps and goes
     on.
   }];
   let arguments = (ins Index:$lane, Variadic<Index>:$begin,
-                       Variadic<AnyType>:$values, Tile_SlotType:$a,
+                       Variadic<AnyType>:$values, Variadic<AnyType>:$held,
+                       Optional<Tile_SlotType>:$a,
                        Variadic<Index>:$aOffsets, Tile_SlotType:$b,
                        Variadic<Index>:$bOffsets, TypeAttrOf<Tile_AccType>:$type,
                        DenseI64ArrayAttr:$reduced, AffineMapAttr:$aMap,
@@ -730,9 +743,10 @@ def Tile_ThreadStepOp : Tile_Op<"thread_step", [
   let results = (outs Variadic<AnyType>:$sums);
   let hasVerifier = 1;
   let assemblyFormat = [{
-    $lane `at` `[` $begin `]` `(` $values `:` type($values) `)` `,`
-    $a `[` $aOffsets `]` `,` $b `[` $bOffsets `]` attr-dict
-    `:` type($a) `,` type($b) `->` type($sums)
+    $lane `at` `[` $begin `]` `(` $values `:` type($values) `)`
+    (`held` `(` $held^ `:` type($held) `)`)?
+    (`a` $a^ `[` $aOffsets `]` `:` type($a))?
+    `b` $b `[` $bOffsets `]` attr-dict `:` type($b) `->` type($sums)
   }];
 }
 
