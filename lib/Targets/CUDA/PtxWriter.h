@@ -38,6 +38,9 @@ public:
 void writeWarpStep(tile::ThreadStepOp op);
 void writeWarpgroupStep(tile::ThreadStepOp op);
 
+/// Functions that the GPU has instructions for.
+void writeFunctions(mlir::Operation *kernel);
+
 /// What a lane reads of another: any number of up to 64 bits; null: it is none,
 /// or lanes are not told by bits that differ.
 mlir::Value writeShuffle(mlir::gpu::ShuffleOp op);

@@ -66,16 +66,28 @@ bool StepWriter::hasTermsInside(AffineMap map) {
 }
 
 Value StepWriter::addressOf(TypedValue<tile::SlotType> slot, AffineMap map,
-                            ValueRange offsets, ValueRange point) {
+                            ValueRange offsets, ValueRange point,
+                            ArrayRef<int64_t> steps) {
   auto memory = slot.getDefiningOp<tile::SlotOfOp>();
   SmallVector<Value> place;
+  SmallVector<int64_t> beyond;
+  SmallVector<AffineExpr> from, to;
+  for (unsigned d = 0; d != map.getNumDims(); ++d) {
+    from.push_back(getAffineConstantExpr(0, map.getContext()));
+    to.push_back(getAffineConstantExpr(steps.empty() ? 0 : steps[d],
+                                       map.getContext()));
+  }
   for (auto [d, expr] : llvm::enumerate(map.getResults())) {
     place.push_back(affine::AffineApplyOp::create(
         w.b, AffineMap::get(map.getNumDims(), 0, expr), point));
     if (!offsets.empty())
       place.back() = arith::AddIOp::create(w.b, place.back(), offsets[d]);
+    // Maps of steps are linear.
+    AffineExpr step = simplifyAffineExpr(
+        expr.replaceDims(to) - expr.replaceDims(from), 0, 0);
+    beyond.push_back(cast<AffineConstantExpr>(step).getValue());
   }
-  Value inside = simt::placeInSlot(w.b, slot.getType(), place);
+  Value inside = simt::placeInSlot(w.b, slot.getType(), place, beyond);
   return w.sharedAddress(memory.getMemory(),
                          arith::AddIOp::create(w.b, memory.getPlace(), inside));
 }

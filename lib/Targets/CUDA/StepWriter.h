@@ -20,10 +20,12 @@ protected:
   /// hold: sums' fragments are, two side by side, operands' (PTX ISA, "Matrix
   /// fragments for mma.m16n8k16", "Register fragments for wgmma").
   llvm::SmallVector<mlir::Value> held(int64_t copy);
-  /// The address of an operand's element at a point of all dims.
+  /// The address of an operand's element at a point of all dims, or so many
+  /// steps behind it.
   mlir::Value addressOf(mlir::TypedValue<tile::SlotType> slot,
                         mlir::AffineMap map, mlir::ValueRange offsets,
-                        mlir::ValueRange point);
+                        mlir::ValueRange point,
+                        llvm::ArrayRef<int64_t> steps = {});
 
   tile::ThreadStepOp op;
   PtxWriter w;

@@ -171,6 +171,7 @@ struct ThreadsToNVVM : ashlar::impl::ThreadsToNVVMPassBase<ThreadsToNVVM> {
               writeWarpStep(own);
           });
     getOperation().walk([](tile::SlotOfOp op) { op.erase(); });
+    writeFunctions(getOperation());
   }
 };
 } // namespace

@@ -48,25 +48,35 @@ private:
     // Of a, rows 8 to 15 come second, of b terms 8 to 15.
     Value low = rem(op.getLane(), 8), second = bit(3), third = bit(4);
     Value other = isLeft ? second : third, term = isLeft ? third : second;
-    Value side = add(mul(other, 8), w.index(first));
+    Value side = mul(other, 8);
     Value depth = mul(term, 8);
     if (isInside)
       side = arith::AddIOp::create(w.b, side, low);
     else
       depth = arith::AddIOp::create(w.b, depth, low);
     SmallVector<Value> point;
+    SmallVector<int64_t> steps(part.size(), 0);
     if (isLeft) {
+      // Rows of several dims follow each other by no step.
+      if (part.size() == 2)
+        steps[0] = first;
+      else
+        side = add(side, w.index(first));
       point = pointOfRow(side);
       point.push_back(w.index(0));
     } else {
       point.assign(op.getBegin().begin(), op.getBegin().end());
       point.back() = add(point.back(), side);
+      steps.back() = first;
     }
-    for (int64_t start : terms)
-      point.push_back(w.index(start));
+    for (int64_t start : terms) {
+      point.push_back(w.index(0));
+      steps.push_back(start);
+    }
     point.back() = add(point.back(), depth);
-    Value address = isLeft ? addressOf(op.getA(), map, op.getAOffsets(), point)
-                           : addressOf(op.getB(), map, op.getBOffsets(), point);
+    Value address =
+        isLeft ? addressOf(op.getA(), map, op.getAOffsets(), point, steps)
+               : addressOf(op.getB(), map, op.getBOffsets(), point, steps);
     SmallVector<Type> words(matrices, w.b.getI32Type());
     std::string names;
     for (unsigned i = 0; i != matrices; ++i)

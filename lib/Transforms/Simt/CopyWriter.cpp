@@ -72,27 +72,56 @@ void CopyWriter::write(ImplicitLocOpBuilder &b, Value to, Value from) {
   };
   if (piece != 0 && all % threads.count == 0 &&
       all / threads.count <= mostUnrolled) {
-    for (int64_t i = 0; i != all / threads.count; ++i)
-      writePiece(b, pointOf(arith::AddIOp::create(b, threads.number,
-                                                  index(i * threads.count))));
+    std::optional<unsigned> along = dimOfSteps();
+    SmallVector<int64_t> none(counts.size(), 0);
+    for (int64_t i = 0; i != all / threads.count; ++i) {
+      if (!along) {
+        writePiece(b,
+                   pointOf(arith::AddIOp::create(b, threads.number,
+                                                 index(i * threads.count))),
+                   none);
+        continue;
+      }
+      SmallVector<int64_t> steps(none);
+      steps[*along] = i * (threads.count / counts.back());
+      writePiece(b, pointOf(threads.number), steps);
+    }
   } else {
     auto loop =
         scf::ForOp::create(b, threads.number, index(all), index(threads.count));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
-    writePiece(b, pointOf(loop.getInductionVar()));
+    writePiece(b, pointOf(loop.getInductionVar()),
+               SmallVector<int64_t>(counts.size(), 0));
   }
   if (piece != 0)
     tile::ThreadCloseOp::create(b);
 }
 
-void CopyWriter::writePiece(ImplicitLocOpBuilder &b, ValueRange index) {
+std::optional<unsigned> CopyWriter::dimOfSteps() {
+  std::optional<unsigned> found;
+  for (unsigned d = 0; d + 1 != counts.size(); ++d)
+    if (counts[d] != 1) {
+      if (found)
+        return std::nullopt;
+      found = d;
+    }
+  return threads.count % counts.back() == 0 ? found : std::nullopt;
+}
+
+void CopyWriter::writePiece(ImplicitLocOpBuilder &b, ValueRange index,
+                            ArrayRef<int64_t> steps) {
   SmallVector<Value> at(index);
   if (piece != 0)
     at.back() = arith::MulIOp::create(b, at.back(),
                                       arith::ConstantIndexOp::create(b, piece));
   ThreadWriter w(op, b);
-  Value to = arith::AddIOp::create(b, place, placeInSlot(b, slot, at));
+  Value to =
+      arith::AddIOp::create(b, place, placeInSlot(b, slot, at, steps));
+  for (auto [one, step] : llvm::zip_equal(at, steps))
+    if (step != 0)
+      one = arith::AddIOp::create(b, one,
+                                  arith::ConstantIndexOp::create(b, step));
   if (piece == 0) {
     Value element = w.load(op.getSource(), op.getMap(), at, op.getPadded());
     memref::StoreOp::create(w.b, element, memory, to);

@@ -20,7 +20,12 @@ public:
 
 private:
   int64_t findPiece();
-  void writePiece(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange index);
+  /// The dim along which a thread's pieces follow each other at equal steps,
+  /// all others being the same; none: there is no such.
+  std::optional<unsigned> dimOfSteps();
+  /// That which is so many steps behind `index`.
+  void writePiece(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange index,
+                  llvm::ArrayRef<int64_t> steps);
 
   tile::CopyOp op;
   const Threads &threads;

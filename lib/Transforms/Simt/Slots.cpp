@@ -5,11 +5,14 @@
 using namespace mlir;
 using namespace ashlar;
 
+static tile::LayoutAttr layoutOf(tile::SlotType slot) {
+  tile::LayoutAttr layout = slot.getLayout();
+  return layout ? layout : tile::LayoutAttr::get(slot.getContext(), {}, {}, {});
+}
+
 Value simt::placeInSlot(ImplicitLocOpBuilder &b, tile::SlotType slot,
                         ValueRange index) {
-  tile::LayoutAttr layout = slot.getLayout();
-  if (!layout)
-    layout = tile::LayoutAttr::get(b.getContext(), {}, {}, {});
+  tile::LayoutAttr layout = layoutOf(slot);
   ArrayRef<int64_t> shape = slot.getShape();
   auto number = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(b, value);
@@ -32,4 +35,31 @@ Value simt::placeInSlot(ImplicitLocOpBuilder &b, tile::SlotType slot,
       arith::ShRUIOp::create(b, place, number(layout.getSwizzle()[2]));
   Value mask = number(((int64_t(1) << bits) - 1) << base);
   return arith::XOrIOp::create(b, place, arith::AndIOp::create(b, moved, mask));
+}
+
+Value simt::placeInSlot(ImplicitLocOpBuilder &b, tile::SlotType slot,
+                        ValueRange index, ArrayRef<int64_t> steps) {
+  tile::LayoutAttr layout = layoutOf(slot);
+  ArrayRef<int64_t> shape = slot.getShape(), swizzle = layout.getSwizzle();
+  // What is a multiple of this neither moves by the swizzle nor moves others.
+  int64_t period = 1, block = layout.getBlock(), all = 0;
+  if (!swizzle.empty())
+    period = int64_t(1) << (swizzle[0] + swizzle[1] + swizzle[2]);
+  SmallVector<int64_t> strides = layout.getStrides(shape);
+  SmallVector<Value> at(index);
+  for (auto [d, step] : llvm::enumerate(steps)) {
+    bool isBlocked = block != 0 && d + 1 == steps.size();
+    int64_t own = step * strides[d];
+    if (isBlocked && step % block == 0)
+      own = step * (layout.getSize(shape) / shape.back());
+    if (own % period == 0 && (!isBlocked || step % block == 0))
+      all += own;
+    else
+      at[d] = arith::AddIOp::create(
+          b, at[d], arith::ConstantIndexOp::create(b, step));
+  }
+  Value place = placeInSlot(b, slot, at);
+  return all == 0 ? place
+                  : arith::AddIOp::create(
+                        b, place, arith::ConstantIndexOp::create(b, all));
 }

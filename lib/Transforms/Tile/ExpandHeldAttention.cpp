@@ -401,7 +401,11 @@ private:
   Value power(Value score, Value largest) {
     Value distance =
         arith::SubFOp::create(b, score, replace(largest, lowest, zero));
-    return math::ExpOp::create(b, distance);
+    auto exp = math::ExpOp::create(b, distance);
+    // Weights of 16 bits are rounded by far more than an approximation's error.
+    if (op.getWeightType() != type)
+      exp.setFastmath(arith::FastMathFlags::afn);
+    return exp;
   }
 
   SmallVector<Value> step(Value from, ValueRange before) {

@@ -11,6 +11,10 @@ namespace ashlar::simt {
 /// LayoutAttr::getPlace says, as code.
 mlir::Value placeInSlot(mlir::ImplicitLocOpBuilder &b, tile::SlotType slot,
                         mlir::ValueRange index);
+/// So many steps further along each dim, a number where that can be had: then
+/// many places that differ in their steps alone take one register.
+mlir::Value placeInSlot(mlir::ImplicitLocOpBuilder &b, tile::SlotType slot,
+                        mlir::ValueRange index, llvm::ArrayRef<int64_t> steps);
 
 } // namespace ashlar::simt
 
