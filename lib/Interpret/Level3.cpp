@@ -189,7 +189,8 @@ namespace {
 class Products {
 public:
   Products(tile::StepOp op, Fiber &fiber, const Step &step)
-      : op(op), a(fiber.get<View>(step.in[1])),
+      : op(op), a(op.holdsA() ? nullptr : fiber.get<View>(step.in[1])),
+        held(op.holdsA() ? fiber.get<Accumulator>(step.in[1]) : nullptr),
         b(fiber.get<View>(step.in[2 + op.getAOffsets().size()])),
         shape(op.getAcc().getType().getShape()), reduced(op.getReduced()),
         aMap(op.getAMap(), numbers(fiber, step, 2, op.getAOffsets().size())),
@@ -198,7 +199,7 @@ public:
 
   Outcome check(Machine &machine) {
     return forEach([&](ArrayRef<int64_t> point) {
-      return mayRead(machine, op, *a, aMap(point)) == Outcome::Done &&
+      return (held || mayRead(machine, op, *a, aMap(point)) == Outcome::Done) &&
                      mayRead(machine, op, *b, bMap(point)) == Outcome::Done
                  ? Outcome::Done
                  : Outcome::Failed;
@@ -207,7 +208,8 @@ public:
 
   void mark(const TaskRef &task) {
     (void)forEach([&](ArrayRef<int64_t> point) {
-      a->buffer->mark(task, a->buffer, a->placeOf(aMap(point)), false);
+      if (a)
+        a->buffer->mark(task, a->buffer, a->placeOf(aMap(point)), false);
       b->buffer->mark(task, b->buffer, b->placeOf(bMap(point)), false);
       return Outcome::Done;
     });
@@ -216,12 +218,14 @@ public:
   /// Each product is added in the sum's type, in the order of the terms.
   void add(std::vector<Number> &sums) {
     Type type = op.getAcc().getType().getElementType();
-    Type aType = cast<ShapedType>(op.getA().getType()).getElementType(),
+    Type aType = held ? held->element
+                      : cast<ShapedType>(op.getA().getType()).getElementType(),
          bType = cast<ShapedType>(op.getB().getType()).getElementType();
     size_t last = 0, terms = computeProduct(reduced);
     (void)forEach([&](ArrayRef<int64_t> point) {
       Number &sum = sums[last++ / terms];
-      Number x = a->buffer->elements[a->placeOf(aMap(point))],
+      Number x = held ? heldAt(aMap(point))
+                      : a->buffer->elements[a->placeOf(aMap(point))],
              y = b->buffer->elements[b->placeOf(bMap(point))];
       if (isa<FloatType>(type))
         sum.real = roundTo(type, sum.real + x.real * y.real);
@@ -240,8 +244,18 @@ private:
     return forEachPoint(sizes, body);
   }
 
+  /// Row by row, as accumulators are.
+  Number heldAt(ArrayRef<int64_t> place) {
+    int64_t number = 0;
+    for (auto [at, size] : llvm::zip_equal(place, held->shape))
+      number = number * size + at;
+    return held->values[number];
+  }
+
   tile::StepOp op;
-  std::shared_ptr<View> a, b;
+  std::shared_ptr<View> a;
+  std::shared_ptr<Accumulator> held; ///< a, where that is one
+  std::shared_ptr<View> b;
   ArrayRef<int64_t> shape, reduced;
   LinearMap aMap, bMap;
 };
@@ -257,6 +271,11 @@ static Outcome runStep(Machine &machine, Fiber &fiber, const Step &step) {
   auto products = std::make_shared<Products>(op, fiber, step);
   if (products->check(machine) != Outcome::Done)
     return Outcome::Failed;
+  // What an earlier step still adds to is no operand.
+  if (op.holdsA())
+    if (TaskRef task = fiber.get<Accumulator>(step.in[1])->pending;
+        task && !task->isDone)
+      return machine.fail(op, "reads sums that have not been waited for");
   auto acc = newAccumulator(op.getAcc().getType());
   if (!op.getToken()) {
     if (before)

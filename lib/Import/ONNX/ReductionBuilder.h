@@ -22,8 +22,8 @@ mlir::Value sumOver(mlir::ImplicitLocOpBuilder &b, mlir::Value input,
                     llvm::ArrayRef<int64_t> axes, FloatMap map = nullptr);
 mlir::Value maxOver(mlir::ImplicitLocOpBuilder &b, mlir::Value input,
                     llvm::ArrayRef<int64_t> axes);
-/// What a softmax over the axes rounds its exponentials and their sum to: of few
-/// terms the input's own type, as ONNX's reference does. Of more that would
+/// What a softmax over the axes rounds its exponentials and their sum to: of
+/// few terms the input's own type, as ONNX's reference does. Of more that would
 /// lose more than it is worth (in bf16, 256 + 1 is 256).
 mlir::Type stepType(mlir::Value input, llvm::ArrayRef<int64_t> axes);
 /// sum in `stepType`: bf16 is rounded after each addition.

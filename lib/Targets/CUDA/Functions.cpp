@@ -30,8 +30,7 @@ static void translate(math::ExpOp op) {
 /// max.NaN and min.NaN, which LLVM writes for these.
 template <typename To, typename From> static void replace(From op) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
-  op.replaceAllUsesWith(
-      To::create(b, op.getLhs(), op.getRhs()).getResult());
+  op.replaceAllUsesWith(To::create(b, op.getLhs(), op.getRhs()).getResult());
   op.erase();
 }
 

@@ -74,8 +74,8 @@ Value StepWriter::addressOf(TypedValue<tile::SlotType> slot, AffineMap map,
   SmallVector<AffineExpr> from, to;
   for (unsigned d = 0; d != map.getNumDims(); ++d) {
     from.push_back(getAffineConstantExpr(0, map.getContext()));
-    to.push_back(getAffineConstantExpr(steps.empty() ? 0 : steps[d],
-                                       map.getContext()));
+    to.push_back(
+        getAffineConstantExpr(steps.empty() ? 0 : steps[d], map.getContext()));
   }
   for (auto [d, expr] : llvm::enumerate(map.getResults())) {
     place.push_back(affine::AffineApplyOp::create(
@@ -83,8 +83,8 @@ Value StepWriter::addressOf(TypedValue<tile::SlotType> slot, AffineMap map,
     if (!offsets.empty())
       place.back() = arith::AddIOp::create(w.b, place.back(), offsets[d]);
     // Maps of steps are linear.
-    AffineExpr step = simplifyAffineExpr(
-        expr.replaceDims(to) - expr.replaceDims(from), 0, 0);
+    AffineExpr step =
+        simplifyAffineExpr(expr.replaceDims(to) - expr.replaceDims(from), 0, 0);
     beyond.push_back(cast<AffineConstantExpr>(step).getValue());
   }
   Value inside = simt::placeInSlot(w.b, slot.getType(), place, beyond);

@@ -58,8 +58,7 @@ static bool hasInstruction(tile::ThreadStepOp op) {
   };
   return (element.isBF16() || element.isF16()) &&
          acc.getElementType().isF32() && !terms.empty() &&
-         terms.back() % 16 == 0 && takesA() &&
-         reads(op.getB(), op.getBMap()) &&
+         terms.back() % 16 == 0 && takesA() && reads(op.getB(), op.getBMap()) &&
          int64_t(op.getValues().size()) * fragment.getThreads() == sums &&
          llvm::all_of(op.getValues().getTypes(),
                       [](Type type) { return type.isF32(); });

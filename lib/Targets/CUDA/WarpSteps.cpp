@@ -21,8 +21,7 @@ public:
     forEachTerm([&] {
       SmallVector<SmallVector<Value>> left, right;
       for (int64_t row = 0; row < rows; row += 16)
-        left.push_back(op.getA() ? load(row, /*isLeft=*/true)
-                                 : held(row / 16));
+        left.push_back(op.getA() ? load(row, /*isLeft=*/true) : held(row / 16));
       for (int64_t column = 0; column < columns; column += 16) {
         bool isHalf = column + 8 >= columns;
         SmallVector<Value> both =

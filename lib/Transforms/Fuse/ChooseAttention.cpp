@@ -63,8 +63,8 @@ private:
     });
     if (!isPlain)
       return "an operand does not lie at dims alone";
-    std::optional<unsigned> keys = oneOf(reduced), depth =
-                                                  oneOf(op.getScoresReduced());
+    std::optional<unsigned> keys = oneOf(reduced),
+                            depth = oneOf(op.getScoresReduced());
     if (!keys || !depth)
       return "keys or terms are of several dims";
     keyDim = *keys;
@@ -108,7 +108,8 @@ private:
          value = getElementTypeOrSelf(op.getValues());
     Type sum = Float32Type::get(op.getContext());
     for (const MultiplyUnit &one : machine.units)
-      if (one.fragment && llvm::is_contained(one.leftFrom, one.accumulatorSpace) &&
+      if (one.fragment &&
+          llvm::is_contained(one.leftFrom, one.accumulatorSpace) &&
           machine.scope(one.scope) && one.takes(productOf(query, key, sum)) &&
           one.takes(productOf(op.getWeightType(), value, sum)) &&
           (!unit || one.flopsPerCycle() > unit->flopsPerCycle()))
@@ -141,7 +142,8 @@ private:
            endsIn(op.getValuesMap(), {key, column});
   }
 
-  //===-- Tiles ------------------------------------------------------------===//
+  //===-- Tiles
+  //------------------------------------------------------------===//
 
   /// Values of 32 bits that a thread has at once: scores and what becomes of
   /// them, weights of 16 bits, sums.
@@ -162,7 +164,8 @@ private:
     };
     return rows * term * size(op.getQueries()) +
            slots * keys *
-               (term * size(op.getKeys()) + parallel.back() * size(op.getValues()));
+               (term * size(op.getKeys()) +
+                parallel.back() * size(op.getValues()));
   }
 
   bool chooseTiles() {
@@ -193,7 +196,8 @@ private:
     return false;
   }
 
-  //===-- Levels and strategies --------------------------------------------===//
+  //===-- Levels and strategies
+  //--------------------------------------------===//
 
   tile::HopAttr ring(tile::OperandKind kind, Value operand, AffineMap map,
                      int64_t rowElements, int64_t count) {
@@ -207,16 +211,16 @@ private:
     return tile::HopAttr::get(
         op.getContext(), kind, tile::HopKind::Ring, near->name, /*at=*/0, count,
         found ? StringRef(found->name) : StringRef(),
-        swizzledRows(op.getContext(), *near, elementBytes(type.getElementType()),
-                     rowElements));
+        swizzledRows(op.getContext(), *near,
+                     elementBytes(type.getElementType()), rowElements));
   }
 
   tile::StrategyAttr strategyOf(ArrayRef<int64_t> sizes, unsigned numParallel,
                                 unsigned m, unsigned n, unsigned k,
                                 ArrayRef<tile::HopAttr> hops) {
     MLIRContext *context = op.getContext();
-    SmallVector<int64_t> tile(numParallel, 1), part, none, terms(sizes.size() - numParallel, 1),
-        order;
+    SmallVector<int64_t> tile(numParallel, 1), part, none,
+        terms(sizes.size() - numParallel, 1), order;
     tile[m] = rows;
     tile[n] = sizes[n];
     terms[k - numParallel] = sizes[k];
@@ -269,7 +273,8 @@ private:
     unsigned term = scores.size() + termDim, key = parallel.size() + keyDim;
     // Elements side by side in a slot.
     auto across = [&](AffineMap map, ArrayRef<int64_t> sizes, unsigned m) {
-      unsigned last = cast<AffineDimExpr>(map.getResults().back()).getPosition();
+      unsigned last =
+          cast<AffineDimExpr>(map.getResults().back()).getPosition();
       return last == m ? rows : sizes[last];
     };
     using tile::OperandKind;
@@ -278,10 +283,9 @@ private:
              across(maps[0], ofScores, scoreRow), /*count=*/1),
         ring(OperandKind::B, op.getKeys(), maps[1],
              across(maps[1], ofScores, scoreRow), slots)};
-    tile::HopAttr toValues[] = {ring(OperandKind::B, op.getValues(),
-                                     op.getValuesMap(),
-                                     across(op.getValuesMap(), ofValues, row),
-                                     slots)};
+    tile::HopAttr toValues[] = {
+        ring(OperandKind::B, op.getValues(), op.getValuesMap(),
+             across(op.getValuesMap(), ofValues, row), slots)};
     op.setLevelsAttr(ArrayAttr::get(context, levels));
     op.setScoresStrategyAttr(strategyOf(ofScores, scores.size(), scoreRow,
                                         scores.size() - 1, term, toScores));

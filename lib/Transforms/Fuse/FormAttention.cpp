@@ -114,8 +114,7 @@ private:
         b.clone(inner, mapping);
     }
     Location loc = from.getTerminator()->getLoc();
-    Value hidden =
-        mapping.lookupOrDefault(from.getTerminator()->getOperand(0));
+    Value hidden = mapping.lookupOrDefault(from.getTerminator()->getOperand(0));
     tile::YieldOp::create(b, loc, widened(loc, hidden));
   }
 

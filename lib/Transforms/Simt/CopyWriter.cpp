@@ -116,8 +116,7 @@ void CopyWriter::writePiece(ImplicitLocOpBuilder &b, ValueRange index,
     at.back() = arith::MulIOp::create(b, at.back(),
                                       arith::ConstantIndexOp::create(b, piece));
   ThreadWriter w(op, b);
-  Value to =
-      arith::AddIOp::create(b, place, placeInSlot(b, slot, at, steps));
+  Value to = arith::AddIOp::create(b, place, placeInSlot(b, slot, at, steps));
   for (auto [one, step] : llvm::zip_equal(at, steps))
     if (step != 0)
       one = arith::AddIOp::create(b, one,

@@ -55,8 +55,8 @@ Value simt::placeInSlot(ImplicitLocOpBuilder &b, tile::SlotType slot,
     if (own % period == 0 && (!isBlocked || step % block == 0))
       all += own;
     else
-      at[d] = arith::AddIOp::create(
-          b, at[d], arith::ConstantIndexOp::create(b, step));
+      at[d] = arith::AddIOp::create(b, at[d],
+                                    arith::ConstantIndexOp::create(b, step));
   }
   Value place = placeInSlot(b, slot, at);
   return all == 0 ? place

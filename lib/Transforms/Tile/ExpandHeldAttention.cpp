@@ -66,9 +66,8 @@ public:
     Value start[] = {tile::InitOp::create(b, sums, zero),
                      tile::InitOp::create(b, sums.getRowsAlone(), lowest),
                      tile::InitOp::create(b, sums.getRowsAlone(), zero)};
-    auto loop = scf::ForOp::create(
-        b, index(0), index(values.sizes[keyDim]), index(values.extents[keyDim]),
-        start);
+    auto loop = scf::ForOp::create(b, index(0), index(values.sizes[keyDim]),
+                                   index(values.extents[keyDim]), start);
     {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(loop.getBody());
@@ -81,7 +80,8 @@ public:
   }
 
 private:
-  //===-- What there is ----------------------------------------------------===//
+  //===-- What there is
+  //----------------------------------------------------===//
 
   const llvm::fltSemantics &semantics() {
     return cast<FloatType>(type).getFloatSemantics();
@@ -98,12 +98,13 @@ private:
 
   void makeBoxes() {
     ArrayRef<int64_t> parallel = op.getParallel();
-    values.sizes = llvm::to_vector(
-        llvm::concat<const int64_t>(parallel, op.getReduced()));
+    values.sizes =
+        llvm::to_vector(llvm::concat<const int64_t>(parallel, op.getReduced()));
     values.extents = values.sizes;
     values.column = parallel.size() - 1;
     for (unsigned d = 0; d != values.sizes.size(); ++d)
-      for (tile::LevelKind kind : {tile::LevelKind::Grid, tile::LevelKind::Loop})
+      for (tile::LevelKind kind :
+           {tile::LevelKind::Grid, tile::LevelKind::Loop})
         if (int64_t tile = op.getTile(kind, d))
           values.extents[d] = tile;
     for (unsigned d = 0; d != values.column; ++d)
@@ -134,14 +135,14 @@ private:
     SmallVector<AffineMap> maps(
         op.getScoresMaps().getAsValueRange<AffineMapAttr>());
     tile::StrategyAttr strategy = op.getScoresStrategyAttr();
-    queries =
-        make(op.getQueries(), maps[0], strategy, tile::OperandKind::A);
+    queries = make(op.getQueries(), maps[0], strategy, tile::OperandKind::A);
     keys = make(op.getKeys(), maps[1], strategy, tile::OperandKind::B);
     weighed = make(op.getValues(), op.getValuesMap(), op.getStrategyAttr(),
                    tile::OperandKind::B);
   }
 
-  //===-- The loops of workers ---------------------------------------------===//
+  //===-- The loops of workers
+  //---------------------------------------------===//
 
   void emitGrid() {
     SmallVector<OpFoldResult> from, to, step;
@@ -173,7 +174,8 @@ private:
     return "";
   }
 
-  //===-- Rings ------------------------------------------------------------===//
+  //===-- Rings
+  //------------------------------------------------------------===//
 
   tile::RingType ringOf(const Operand &operand, const Box &box) {
     SmallVector<unsigned> dims(operand.map.getNumDims());
@@ -193,9 +195,9 @@ private:
   }
 
   void makeRings() {
-    for (auto [operand, box] : {std::pair(&queries, &scores),
-                                std::pair(&keys, &scores),
-                                std::pair(&weighed, &values)})
+    for (auto [operand, box] :
+         {std::pair(&queries, &scores), std::pair(&keys, &scores),
+          std::pair(&weighed, &values)})
       rings[operand] = tile::AllocOp::create(b, ringOf(*operand, *box));
   }
 
@@ -235,7 +237,8 @@ private:
         engine.empty() ? StringAttr() : b.getStringAttr(engine));
   }
 
-  //===-- Accumulators -----------------------------------------------------===//
+  //===-- Accumulators
+  //-----------------------------------------------------===//
 
   tile::AccType typeOf(const Box &box, Type element,
                        tile::StrategyAttr strategy) {
@@ -269,9 +272,10 @@ private:
                                     b.getAffineMapArrayAttr(maps), padded);
     SmallVector<Type> types;
     for (Value input : inputs)
-      types.push_back(isa<tile::AccType>(input.getType())
-                          ? cast<tile::AccType>(input.getType()).getElementType()
-                          : cast<MemRefType>(input.getType()).getElementType());
+      types.push_back(
+          isa<tile::AccType>(input.getType())
+              ? cast<tile::AccType>(input.getType()).getElementType()
+              : cast<MemRefType>(input.getType()).getElementType());
     fill(made.getBody(), types, body);
     return made;
   }
@@ -307,20 +311,21 @@ private:
       }
       return AffineMap::get(3, 0, places, b.getContext());
     };
-    aMap = aMap ? inSlot(aMap)
-                : AffineMap::getMultiDimMapWithTargets(3, {0, 2},
-                                                       b.getContext());
-    return tile::StepOp::create(
-               b, sums.getType(), /*token=*/Type(), sums, a,
-               /*aOffsets=*/ValueRange(), right.copy.getSlot(),
-               /*bOffsets=*/ValueRange(),
-               ArrayRef<int64_t>{box.extents[term]}, /*unroll=*/1, aMap,
-               inSlot(right.map), /*aUnsigned=*/false, /*bUnsigned=*/false,
-               /*grouped=*/false, /*ahead=*/0)
+    aMap =
+        aMap ? inSlot(aMap)
+             : AffineMap::getMultiDimMapWithTargets(3, {0, 2}, b.getContext());
+    return tile::StepOp::create(b, sums.getType(), /*token=*/Type(), sums, a,
+                                /*aOffsets=*/ValueRange(), right.copy.getSlot(),
+                                /*bOffsets=*/ValueRange(),
+                                ArrayRef<int64_t>{box.extents[term]},
+                                /*unroll=*/1, aMap, inSlot(right.map),
+                                /*aUnsigned=*/false, /*bUnsigned=*/false,
+                                /*grouped=*/false, /*ahead=*/0)
         .getResult();
   }
 
-  //===-- One tile of keys --------------------------------------------------===//
+  //===-- One tile of keys
+  //--------------------------------------------------===//
 
   Value inlined(Region &region, ValueRange arguments) {
     IRMapping mapping;
@@ -345,33 +350,34 @@ private:
   }
 
   Value makeScores() {
-    tile::AccType acc = typeOf(scores, op.getScore().front().getArgument(0)
-                                           .getType(),
-                               op.getScoresStrategyAttr());
-    Value none = arith::ConstantOp::create(b, b.getZeroAttr(acc.getElementType()));
+    tile::AccType acc =
+        typeOf(scores, op.getScore().front().getArgument(0).getType(),
+               op.getScoresStrategyAttr());
+    Value none =
+        arith::ConstantOp::create(b, b.getZeroAttr(acc.getElementType()));
     unsigned term = rank;
     while (term + 1 != scores.sizes.size() && scores.sizes[term] == 1)
       ++term;
-    Value sums = multiply(tile::InitOp::create(b, acc, none),
-                          queries.copy.getSlot(), queries.map, keys, scores,
-                          term);
+    Value sums =
+        multiply(tile::InitOp::create(b, acc, none), queries.copy.getSlot(),
+                 queries.map, keys, scores, term);
     tile::ReleaseOp::create(b, keys.copy.getSlot(), ValueRange());
     SmallVector<Value> inputs = {sums};
     SmallVector<AffineMap> maps = {columns};
     bool padded = false;
     auto read = [&](Value memory, AffineMap at) {
-      BoxView part = view(memory, at, scores, {scores.row, scores.column}, padded);
+      BoxView part =
+          view(memory, at, scores, {scores.row, scores.column}, padded);
       inputs.push_back(part.memory);
       maps.push_back(part.map);
     };
-    for (auto [operand, at] : llvm::zip(
-             op.getScoring(),
-             llvm::drop_begin(
-                 op.getScoresMaps().getAsValueRange<AffineMapAttr>(), 2)))
-      read(operand, at);
     for (auto [operand, at] :
-         llvm::zip(op.getHiding(),
-                   op.getHideMaps().getAsValueRange<AffineMapAttr>()))
+         llvm::zip(op.getScoring(),
+                   llvm::drop_begin(
+                       op.getScoresMaps().getAsValueRange<AffineMapAttr>(), 2)))
+      read(operand, at);
+    for (auto [operand, at] : llvm::zip(
+             op.getHiding(), op.getHideMaps().getAsValueRange<AffineMapAttr>()))
       read(operand, at);
     begins.clear();
     for (unsigned d = 0; d != rank; ++d)
@@ -394,7 +400,8 @@ private:
 
   /// A number that is `special` becomes `instead`.
   Value replace(Value value, Value special, Value instead) {
-    Value is = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, value, special);
+    Value is =
+        arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, value, special);
     return arith::SelectOp::create(b, is, instead, value);
   }
   /// Of the distance to the largest score; that to none is to zero.
@@ -415,13 +422,15 @@ private:
     copy(weighed, values);
     tile::WaitOp::create(b, keys.copy.getToken());
     Value all = makeScores();
-    Value largest = mapBoth(
-        before[1], reduce(all, [&](ValueRange both) -> Value {
-          return arith::MaximumFOp::create(b, both[0], both[1]);
-        }),
-        [&](ValueRange both) -> Value {
-          return arith::MaximumFOp::create(b, both[0], both[1]);
-        });
+    Value largest =
+        mapBoth(before[1],
+                reduce(all,
+                       [&](ValueRange both) -> Value {
+                         return arith::MaximumFOp::create(b, both[0], both[1]);
+                       }),
+                [&](ValueRange both) -> Value {
+                  return arith::MaximumFOp::create(b, both[0], both[1]);
+                });
     auto power = [&](ValueRange both) { return this->power(both[0], both[1]); };
     Value powers = mapRows(all, largest, power);
     Value scale = mapBoth(before[1], largest, power);
@@ -429,15 +438,16 @@ private:
       return arith::AddFOp::create(b, both[0], both[1]);
     });
     tile::AccType rows = cast<tile::AccType>(own.getType());
-    Value total = map(rows, {before[2], scale, own}, {columns, columns, columns},
-                      /*padded=*/false, [&](ValueRange of) -> Value {
-                        Value old = arith::MulFOp::create(b, of[0], of[1]);
-                        return arith::AddFOp::create(b, old, of[2]);
-                      });
-    Value weights = map(
-        typeOf(scores, op.getWeightType(), op.getScoresStrategyAttr()), {powers},
-        {columns}, /*padded=*/false,
-        [&](ValueRange of) { return inlined(op.getWeigh(), of); });
+    Value total =
+        map(rows, {before[2], scale, own}, {columns, columns, columns},
+            /*padded=*/false, [&](ValueRange of) -> Value {
+              Value old = arith::MulFOp::create(b, of[0], of[1]);
+              return arith::AddFOp::create(b, old, of[2]);
+            });
+    Value weights =
+        map(typeOf(scores, op.getWeightType(), op.getScoresStrategyAttr()),
+            {powers}, {columns}, /*padded=*/false,
+            [&](ValueRange of) { return inlined(op.getWeigh(), of); });
     Value sums = mapRows(before[0], scale, [&](ValueRange of) -> Value {
       return arith::MulFOp::create(b, of[0], of[1]);
     });
@@ -469,9 +479,9 @@ private:
               return inlined(op.getBody(), taken);
             });
     BoxView to = view(op.getInit(), op.getResultMap(), values, dims, clipped);
-    auto drain = tile::DrainOp::create(
-        b, result, /*epilogue=*/ValueRange(), to.memory,
-        b.getAffineMapArrayAttr({to.map}), clipped);
+    auto drain =
+        tile::DrainOp::create(b, result, /*epilogue=*/ValueRange(), to.memory,
+                              b.getAffineMapArrayAttr({to.map}), clipped);
     fill(drain.getBody(), {target.getElementType()},
          [](ValueRange of) { return of[0]; });
   }

@@ -34,9 +34,9 @@ func.func @warp(%lane: index, %p: index, %x: f32) -> (f32, f32, f32, f32) {
   // CHECK: "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {$0, $1}, [$2];", "=r,=r,r,~{memory}"
   // CHECK: "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};", "=f,=f,=f,=f,r,r,r,r,r,r,0,1,2,3"
   // CHECK-NOT: mma.sync
-  %0:4 = tile.thread_step %lane at [%c0, %c0](%x, %x, %x, %x : f32, f32, f32, f32), %a[], %b[] {aMap = #mk, bMap = #kn, reduced = array<i64: 16>,
+  %0:4 = tile.thread_step %lane at [%c0, %c0](%x, %x, %x, %x : f32, f32, f32, f32) a %a[] : !tile.slot<16x16xbf16, "shared", #tile.layout<swizzle [1, 3, 3]>> b %b[] {aMap = #mk, bMap = #kn, reduced = array<i64: 16>,
     type = !tile.acc<16x8xf32, fragment = #tile.fragment<registers [0, 1, 8, 0], lanes [0, 2, 0, 4, 1, 0, 2, 0, 4, 0]>>}
-    : !tile.slot<16x16xbf16, "shared", #tile.layout<swizzle [1, 3, 3]>>, !tile.slot<16x8xbf16, "shared"> -> f32, f32, f32, f32
+    : !tile.slot<16x8xbf16, "shared"> -> f32, f32, f32, f32
   return %0#0, %0#1, %0#2, %0#3 : f32, f32, f32, f32
 }
 
@@ -60,17 +60,76 @@ func.func @warpgroup(%lane: index, %p: index, %x: f32) -> (f32, f32, f32, f32) {
   tile.thread_wait 0
   // CHECK: wgmma.fence.sync.aligned;
   // CHECK-SAME: wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {$0, $1, $2, $3}, a, b, p, 1, 1, 0, 1;
-  // CHECK-SAME: add.s64 a, $8, 2;
+  // CHECK-SAME: add.s64 a, $9, 2;
   // CHECK-SAME: wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16
   // CHECK-SAME: wgmma.commit_group.sync.aligned;
   // CHECK-NOT: wait_group 0
   // CHECK-SAME: "=f,=f,=f,=f,0,1,2,3,l,l,~{memory}"
-  %0:4 = tile.thread_step %lane at [%c0, %c0](%x, %x, %x, %x : f32, f32, f32, f32), %a[], %b[] {aMap = #mk, bMap = #kn, asynchronous, reduced = array<i64: 32>,
+  %0:4 = tile.thread_step %lane at [%c0, %c0](%x, %x, %x, %x : f32, f32, f32, f32) a %a[] : !tile.slot<64x32xf16, "shared", #tile.layout<swizzle [2, 3, 3]>> b %b[] {aMap = #mk, bMap = #kn, asynchronous, reduced = array<i64: 32>,
     type = !tile.acc<64x8xf32, fragment = #tile.fragment<registers [0, 1, 8, 0], lanes [0, 2, 0, 4, 1, 0, 2, 0, 4, 0, 16, 0, 32, 0], in_flight 1>>}
-    : !tile.slot<64x32xf16, "shared", #tile.layout<swizzle [2, 3, 3]>>, !tile.slot<32x8xf16, "shared", #tile.layout<swizzle [1, 3, 3]>> -> f32, f32, f32, f32
+    : !tile.slot<32x8xf16, "shared", #tile.layout<swizzle [1, 3, 3]>> -> f32, f32, f32, f32
   // CHECK: "wgmma.wait_group.sync.aligned 1;"
   tile.thread_wait steps 1
   // CHECK: "wgmma.wait_group.sync.aligned 0;", "=f,=f,=f,=f,0,1,2,3,~{memory}"
   %1:4 = tile.thread_settle %0#0, %0#1, %0#2, %0#3 : f32, f32, f32, f32 -> f32, f32, f32, f32
   return %1#0, %1#1, %1#2, %1#3 : f32, f32, f32, f32
+}
+
+// -----
+
+// What threads hold of a: words of two neighbours, rounded as they are packed.
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+// CHECK-LABEL: func.func @held
+func.func @held(%lane: index, %p: index, %x: f32, %w: f32, %h: bf16) -> (f32, f32, f32, f32) {
+  %c0 = arith.constant 0 : index
+  %rb = memref.alloc() {alignment = 1024 : i64} : memref<256xbf16, 3>
+  %b = tile.slot_of %rb[%p] : memref<256xbf16, 3> to !tile.slot<16x8xbf16, "shared">
+  %n = arith.truncf %w : f32 to bf16
+  // CHECK: %[[W:.*]] = llvm.inline_asm asm_dialect = att "cvt.rn.bf16x2.f32 $0, $1, $2;", "=r,f,f" %{{.*}}, %{{.*}}
+  // CHECK-NOT: ldmatrix{{.*}}x4
+  // CHECK: mma.sync.aligned.m16n8k16{{.*}} %[[W]],
+  %0:4 = tile.thread_step %lane at [%c0, %c0](%x, %x, %x, %x : f32, f32, f32, f32)
+    held(%n, %n, %h, %h, %n, %n, %h, %h : bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16) b %b[] {aMap = #mk, bMap = #kn, reduced = array<i64: 16>,
+    type = !tile.acc<16x8xf32, fragment = #tile.fragment<registers [0, 1, 8, 0], lanes [0, 2, 0, 4, 1, 0, 2, 0, 4, 0]>>}
+    : !tile.slot<16x8xbf16, "shared"> -> f32, f32, f32, f32
+  return %0#0, %0#1, %0#2, %0#3 : f32, f32, f32, f32
+}
+
+// -----
+
+// Four warps: words take the place of a's descriptor, and nothing says how a
+// lies.
+#mk = affine_map<(m, n, k) -> (m, k)>
+#nk = affine_map<(m, n, k) -> (n, k)>
+// CHECK-LABEL: func.func @held_warpgroup
+func.func @held_warpgroup(%lane: index, %p: index, %x: f32, %h: f16) -> (f32, f32, f32, f32) {
+  %c0 = arith.constant 0 : index
+  %rb = memref.alloc() {alignment = 1024 : i64} : memref<128xf16, 3>
+  %b = tile.slot_of %rb[%p] : memref<128xf16, 3> to !tile.slot<8x16xf16, "shared", #tile.layout<swizzle [1, 3, 3]>>
+  // CHECK: wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {$0, $1, $2, $3}, {$9, $10, $11, $12}, b, p, 1, 1, 0;
+  // CHECK-SAME: "=f,=f,=f,=f,0,1,2,3,l,r,r,r,r,~{memory}"
+  %0:4 = tile.thread_step %lane at [%c0, %c0](%x, %x, %x, %x : f32, f32, f32, f32)
+    held(%h, %h, %h, %h, %h, %h, %h, %h : f16, f16, f16, f16, f16, f16, f16, f16) b %b[] {aMap = #mk, bMap = #nk, reduced = array<i64: 16>,
+    type = !tile.acc<64x8xf32, fragment = #tile.fragment<registers [0, 1, 8, 0], lanes [0, 2, 0, 4, 1, 0, 2, 0, 4, 0, 16, 0, 32, 0], in_flight 1>>}
+    : !tile.slot<8x16xf16, "shared", #tile.layout<swizzle [1, 3, 3]>> -> f32, f32, f32, f32
+  return %0#0, %0#1, %0#2, %0#3 : f32, f32, f32, f32
+}
+
+// -----
+
+// Where an approximation will do, and not elsewhere; the largest of two is one
+// instruction, NaN included.
+// CHECK-LABEL: func.func @functions
+func.func @functions(%x: f32, %y: f32, %z: f16) -> (f32, f32, f32, f16) {
+  // CHECK: %[[P:.*]] = arith.mulf %{{.*}}, %{{.*}} : f32
+  // CHECK: llvm.inline_asm asm_dialect = att "ex2.approx.ftz.f32 $0, $1;", "=f,f" %[[P]]
+  %0 = math.exp %x fastmath<afn> : f32
+  // CHECK: math.exp %{{.*}} : f32
+  %1 = math.exp %x : f32
+  // CHECK: llvm.intr.maximum
+  %2 = arith.maximumf %x, %y : f32
+  // CHECK: arith.maximumf %{{.*}} : f16
+  %3 = arith.maximumf %z, %z : f16
+  return %0, %1, %2, %3 : f32, f32, f32, f16
 }

@@ -27,7 +27,7 @@ exec.kernel @unit calls @unit_body : (memref<32x64xbf16>, memref<64x8xbf16>) -> 
 // CHECK: tile.thread_copy
 // CHECK: tile.thread_close
 // CHECK: %[[A:.*]] = tile.slot_of
-// CHECK: tile.thread_step %{{.*}} at[%{{.*}}, %{{.*}}] (%{{.*}} : f32, f32, f32, f32), %[[A]]
+// CHECK: tile.thread_step %{{.*}} at[%{{.*}}, %{{.*}}] (%{{.*}} : f32, f32, f32, f32) a %[[A]]
 // CHECK: scf.yield
 // Neighbours are stored as one.
 // CHECK: vector.store {{.*}} {alignment = 4 : i64} {{.*}} vector<2xbf16>

@@ -10,8 +10,8 @@ namespace ashlar {
 /// On a function whose threads compute each part of it together.
 inline constexpr llvm::StringLiteral threadsAttrName = "tile.threads";
 
-/// Whether an input has one number for each row of the result, which the threads
-/// that hold the row have.
+/// Whether an input has one number for each row of the result, which the
+/// threads that hold the row have.
 bool isOfRows(tile::MapOp op, unsigned input);
 
 /// Whether a thread needs of an input what others have: memory that they share

@@ -146,7 +146,8 @@ static LogicalResult checkLoop(AttentionOp op) {
 /// Of one whose groups hold scores and sums: fragments of one unit, and plain
 /// rows of all operands.
 static LogicalResult checkGroup(AttentionOp op) {
-  StrategyAttr scores = op.getScoresStrategyAttr(), values = op.getStrategyAttr();
+  StrategyAttr scores = op.getScoresStrategyAttr(),
+               values = op.getStrategyAttr();
   if (!op.getKeyLoop() || !scores || !values || !scores.getFragment() ||
       scores.getFragment() != values.getFragment() ||
       scores.getGroups().size() != 1 || values.getGroups().size() != 1)

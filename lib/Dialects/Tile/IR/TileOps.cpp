@@ -544,8 +544,8 @@ static LogicalResult checkHeld(StepOp op, AccType held) {
     rowsAndTerm.push_back(d);
   rowsAndTerm.push_back(shape.size());
   if (op.getReduced().size() != 1 || !op.getAOffsets().empty() ||
-      ArrayRef(shape) != held.getShape() ||
-      part != held.getPart() || held.getFragment() != sums.getFragment() ||
+      ArrayRef(shape) != held.getShape() || part != held.getPart() ||
+      held.getFragment() != sums.getFragment() ||
       map != AffineMap::getMultiDimMapWithTargets(shape.size() + 1, rowsAndTerm,
                                                   op.getContext()))
     return op.emitOpError("expected an accumulator of the sums' rows and of "

@@ -176,7 +176,8 @@ static Value maskedSoftmax(ImplicitLocOpBuilder &b, Value scores, Type result) {
       });
 }
 
-/// Batch, head of K, head in its group, row, column. Where each head of K has one of Q, there are no groups.
+/// Batch, head of K, head in its group, row, column. Where each head of K has
+/// one of Q, there are no groups.
 static SmallVector<int64_t> ofHeads(int64_t batch, int64_t heads, int64_t group,
                                     int64_t rows, int64_t columns) {
   if (group == 1)
@@ -411,9 +412,8 @@ static LogicalResult importFlexAttention(NodeImporter &node) {
   if (failed(expectSize(node, scoresShape)) ||
       failed(expectSize(node, valuesShape)))
     return failure();
-  Value queries =
-      reshape(b, q->value,
-              ofHeads(q->batch, k->heads, group, q->rows, q->columns));
+  Value queries = reshape(
+      b, q->value, ofHeads(q->batch, k->heads, group, q->rows, q->columns));
   Value scores = reshape(b,
                          contractHeads(b, queries, /*lhsHeadsFirst=*/true, *k,
                                        grouped, /*rhsTransposed=*/true),

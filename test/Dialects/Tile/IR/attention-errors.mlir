@@ -352,3 +352,51 @@ func.func @f(%q: tensor<2x64x8xf32>, %k: tensor<2x96x8xf32>, %v: tensor<2x96x8xf
       body { ^bb0(%x: f32): tile.yield %x : f32 } -> tensor<2x64x8xf32>
   return %y : tensor<2x64x8xf32>
 }
+
+// -----
+
+#place = affine_map<(h, q, s) -> (h, q, s)>
+#queries = affine_map<(h, q, s, d) -> (h, q, d)>
+#keys = affine_map<(h, q, s, d) -> (h, s, d)>
+#weights = affine_map<(h, q, d, s) -> (h, q, s)>
+#values = affine_map<(h, q, d, s) -> (h, s, d)>
+
+// Groups hold what strategies of both products say.
+func.func @f(%q: tensor<2x64x8xf32>, %k: tensor<2x96x8xf32>, %v: tensor<2x96x8xf32>) -> tensor<2x64x8xf32> {
+  %e = tensor.empty() : tensor<2x64x8xf32>
+  // expected-error@+1 {{expected a loop over keys in front of a group, and strategies of both products with one group and the same fragment}}
+  %y = tile.attention queries(%q : tensor<2x64x8xf32>) keys(%k : tensor<2x96x8xf32>)
+      values(%v : tensor<2x96x8xf32>) outs(%e : tensor<2x64x8xf32>) attributes {
+        scoresParallel = array<i64: 2, 64, 96>, scoresReduced = array<i64: 8>, scoresMaps = [#queries, #keys],
+        hideMaps = [], parallel = array<i64: 2, 64, 8>, reduced = array<i64: 96>,
+        maps = [#weights, #values, #place], levels = [#tile.level<loop [_, _, _ | 32] order [3]>, #tile.level<group warp [_, 16, _ | _]>]}
+      score { ^bb0(%x: f32): tile.yield %x : f32 }
+      hide { ^bb0(%x: f32): tile.yield %x : f32 }
+      weigh { ^bb0(%x: f32): tile.yield %x : f32 }
+      body { ^bb0(%x: f32): tile.yield %x : f32 } -> tensor<2x64x8xf32>
+  return %y : tensor<2x64x8xf32>
+}
+
+// -----
+
+#place = affine_map<(h, q, s) -> (h, q, s)>
+#queries = affine_map<(h, q, s, d) -> (h, q, d)>
+#keys = affine_map<(h, q, s, d) -> (h, s, d)>
+#weights = affine_map<(h, q, d, s) -> (h, q, s)>
+#values = affine_map<(h, q, d, s) -> (h, s, d)>
+
+// A group comes last.
+func.func @f(%q: tensor<2x64x8xf32>, %k: tensor<2x96x8xf32>, %v: tensor<2x96x8xf32>) -> tensor<2x64x8xf32> {
+  %e = tensor.empty() : tensor<2x64x8xf32>
+  // expected-error@+1 {{expected grids, then a loop, then a group, over 3 parallel dims and 1 of keys, found}}
+  %y = tile.attention queries(%q : tensor<2x64x8xf32>) keys(%k : tensor<2x96x8xf32>)
+      values(%v : tensor<2x96x8xf32>) outs(%e : tensor<2x64x8xf32>) attributes {
+        scoresParallel = array<i64: 2, 64, 96>, scoresReduced = array<i64: 8>, scoresMaps = [#queries, #keys],
+        hideMaps = [], parallel = array<i64: 2, 64, 8>, reduced = array<i64: 96>,
+        maps = [#weights, #values, #place], levels = [#tile.level<group warp [_, 16, _ | _]>, #tile.level<loop [_, _, _ | 32] order [3]>]}
+      score { ^bb0(%x: f32): tile.yield %x : f32 }
+      hide { ^bb0(%x: f32): tile.yield %x : f32 }
+      weigh { ^bb0(%x: f32): tile.yield %x : f32 }
+      body { ^bb0(%x: f32): tile.yield %x : f32 } -> tensor<2x64x8xf32>
+  return %y : tensor<2x64x8xf32>
+}

@@ -1340,3 +1340,37 @@ func.func private @fragment_gap(!tile.acc<16x8xf32, fragment = #tile.fragment<re
 
 // expected-error@+1 {{expected parts of whole fragments of 2x4, found 3x8}}
 func.func private @fragment_part(!tile.acc<3x8xf32, fragment = #tile.fragment<registers [0, 1], lanes [0, 2, 1, 0]>>)
+
+// -----
+
+// Values of a thread differ; lanes may hold the same.
+// expected-error@+1 {{expected powers of two, each once, along rows or columns, found [0, 0]}}
+func.func private @fragment_copies(!tile.acc<4x1xf32, fragment = #tile.fragment<registers [0, 0], lanes [1, 0, 2, 0]>>)
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#f = #tile.fragment<registers [0, 1, 8, 0], lanes [0, 2, 0, 4, 1, 0, 2, 0, 4, 0]>
+
+// What is held of a has the rows of the sums.
+func.func @held_rows(%acc: !tile.acc<16x8xf32, fragment = #f>, %a: !tile.acc<32x16xbf16, fragment = #f>, %b: memref<16x8xbf16>) {
+  // expected-error@+1 {{expected an accumulator of the sums' rows and of the terms, with the sums' fragment and groups, as a, found}}
+  %0 = tile.step %acc, %a, %b {aMap = #mk, bMap = #kn, reduced = array<i64: 16>, unroll = 1 : i64}
+    : !tile.acc<16x8xf32, fragment = #f>, !tile.acc<32x16xbf16, fragment = #f>, memref<16x8xbf16>
+  return
+}
+
+// -----
+
+#km = affine_map<(m, n, k) -> (k, m)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#f = #tile.fragment<registers [0, 1, 8, 0], lanes [0, 2, 0, 4, 1, 0, 2, 0, 4, 0]>
+
+// And lies as it is.
+func.func @held_map(%acc: !tile.acc<16x8xf32, fragment = #f>, %a: !tile.acc<16x16xbf16, fragment = #f>, %b: memref<16x8xbf16>) {
+  // expected-error@+1 {{expected an accumulator of the sums' rows and of the terms, with the sums' fragment and groups, as a, found}}
+  %0 = tile.step %acc, %a, %b {aMap = #km, bMap = #kn, reduced = array<i64: 16>, unroll = 1 : i64}
+    : !tile.acc<16x8xf32, fragment = #f>, !tile.acc<16x16xbf16, fragment = #f>, memref<16x8xbf16>
+  return
+}
