@@ -5,6 +5,7 @@
 #include "ashlar/runtime/ashlar.hpp"
 
 #include "Loaded.h"
+#include "TemporaryFolder.h"
 
 #include <cstdio>
 #include <mutex>
@@ -17,7 +18,7 @@ class Wrapper : public testing::Test {
 protected:
   void SetUp() override { writeFile(path, sampleModule().build()); }
   void TearDown() override { std::remove(path.c_str()); }
-  const std::string path = testing::TempDir() + "/ashlar_wrapper.ash";
+  const std::string path = temporaryPath("wrapper.ash");
 };
 
 TEST_F(Wrapper, RunsAndReleasesItself) {

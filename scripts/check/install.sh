@@ -72,6 +72,12 @@ stray=$(nm -D --defined-only "$library" | awk '{print $3}' |
   sed 's/@.*//' | grep -vE '^(ashlar_|ASHLAR_)' | head -n 5 | tr '\n' ' ')
 must symbols "symbols that are not ours are visible: $stray" test -z "$stray"
 
+# What it allocates for itself it counts, in one place.
+uncounted=$(nm -A -C --undefined-only "$prefix"/lib/libashlar_runtime.a |
+  grep 'U operator new' | grep -v 'OwnMemory.cpp' | head -n 5)
+must counts "memory that ashlar_stats_own_memory does not see: $uncounted" \
+  test -z "$uncounted"
+
 # It takes no random numbers, so that an embedder need not give it any.
 random=$(nm -D --undefined-only "$library" | awk '{print $2}' | sed 's/@.*//' |
   grep -E 'rand|entropy' | tr '\n' ' ')
