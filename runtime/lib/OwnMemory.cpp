@@ -66,37 +66,57 @@ void OwnMemory::discount(OwnMemory *memory, uint64_t less) noexcept {
   memory->remove(less);
 }
 
+namespace {
 /// Behind a head that keeps the alignment.
-static size_t headOf(size_t alignment, size_t head) {
+size_t headOf(size_t alignment, size_t head) {
   return std::max(alignment, head);
 }
+} // namespace
 
-void *OwnMemory::allocate(size_t bytes, size_t alignment) {
-  size_t head = headOf(alignment, sizeof(Block));
-  size_t all = bytes + head;
-  if (all < bytes)
-    throw std::bad_alloc();
-  auto *start =
-      static_cast<char *>(alignment > __STDCPP_DEFAULT_NEW_ALIGNMENT__
-                              ? ::operator new(all, std::align_val_t(alignment))
-                              : ::operator new(all));
-  char *block = start + head;
+/// Marks and counts what begins at `start`, with a head.
+void *OwnMemory::enter(void *start, size_t head, size_t all) noexcept {
+  char *block = static_cast<char *>(start) + head;
   new (block - sizeof(Block)) Block{threads, all};
   count(threads, all);
   return block;
 }
 
-void OwnMemory::free(void *block, size_t alignment) noexcept {
-  if (!block)
-    return;
+/// What operator new gave.
+void *OwnMemory::leave(void *block, size_t head) noexcept {
   auto *at = static_cast<char *>(block);
-  Block was = *reinterpret_cast<Block *>(at - sizeof(Block));
-  char *start = at - headOf(alignment, sizeof(Block));
-  if (alignment > __STDCPP_DEFAULT_NEW_ALIGNMENT__)
-    ::operator delete(start, std::align_val_t(alignment));
-  else
-    ::operator delete(start);
-  discount(was.memory, was.bytes);
+  auto *was = reinterpret_cast<Block *>(at - sizeof(Block));
+  discount(was->memory, was->bytes);
+  return at - head;
+}
+
+/// With the head; what overflows is more than there can be.
+static size_t withHead(size_t bytes, size_t head) {
+  return bytes > SIZE_MAX - head ? SIZE_MAX : bytes + head;
+}
+
+void *OwnMemory::allocate(size_t bytes) {
+  size_t all = withHead(bytes, sizeof(Block));
+  return enter(::operator new(all), sizeof(Block), all);
+}
+
+void OwnMemory::free(void *block) noexcept {
+  if (block)
+    ::operator delete(leave(block, sizeof(Block)));
+}
+
+void *OwnMemory::allocate(size_t bytes, size_t alignment) {
+  size_t head = headOf(alignment, sizeof(Block));
+  size_t all = withHead(bytes, head);
+  return enter(::operator new(all, std::align_val_t(alignment)), head, all);
+}
+
+void OwnMemory::free(void *block, size_t alignment) noexcept {
+  if (block)
+    ::operator delete(leave(block, headOf(alignment, sizeof(Block))),
+                      std::align_val_t(alignment));
 }
 
 } // namespace ashlar::runtime
+
+template class std::basic_string<char, std::char_traits<char>,
+                                 ashlar::runtime::OwnAllocator<char>>;

@@ -72,6 +72,9 @@ public:
   };
 
   /// Throws std::bad_alloc, as operator new does.
+  static void *allocate(size_t bytes);
+  static void free(void *block) noexcept;
+  /// Beyond what operator new keeps by itself.
   static void *allocate(size_t bytes, size_t alignment);
   static void free(void *block, size_t alignment) noexcept;
 
@@ -79,6 +82,8 @@ private:
   struct Block;
   static void count(OwnMemory *memory, uint64_t more) noexcept;
   static void discount(OwnMemory *memory, uint64_t less) noexcept;
+  static void *enter(void *start, size_t head, size_t all) noexcept;
+  static void *leave(void *block, size_t head) noexcept;
   constexpr OwnMemory() = default;
   void add(uint64_t more) noexcept;
   void remove(uint64_t less) noexcept;
@@ -95,10 +100,16 @@ template <typename T> struct OwnAllocator {
   T *allocate(size_t count) {
     // What overflows is more than there can be.
     size_t bytes = count > SIZE_MAX / sizeof(T) ? SIZE_MAX : count * sizeof(T);
-    return static_cast<T *>(OwnMemory::allocate(bytes, alignof(T)));
+    if constexpr (alignof(T) > __STDCPP_DEFAULT_NEW_ALIGNMENT__)
+      return static_cast<T *>(OwnMemory::allocate(bytes, alignof(T)));
+    else
+      return static_cast<T *>(OwnMemory::allocate(bytes));
   }
   void deallocate(T *block, size_t) noexcept {
-    OwnMemory::free(block, alignof(T));
+    if constexpr (alignof(T) > __STDCPP_DEFAULT_NEW_ALIGNMENT__)
+      OwnMemory::free(block, alignof(T));
+    else
+      OwnMemory::free(block);
   }
 };
 template <typename T, typename U>
@@ -129,11 +140,11 @@ std::shared_ptr<T> makeShared(Arguments &&...arguments) {
 /// In a class, for `new` of its objects.
 #define ASHLAR_OWN_NEW                                                         \
   static void *operator new(size_t bytes) {                                    \
-    return ::ashlar::runtime::OwnMemory::allocate(bytes, 16);                  \
+    return ::ashlar::runtime::OwnMemory::allocate(bytes);                      \
   }                                                                            \
   static void *operator new[](size_t bytes) { return operator new(bytes); }    \
   static void operator delete(void *block) noexcept {                          \
-    ::ashlar::runtime::OwnMemory::free(block, 16);                             \
+    ::ashlar::runtime::OwnMemory::free(block);                                 \
   }                                                                            \
   static void operator delete[](void *block) noexcept {                        \
     operator delete(block);                                                    \
@@ -154,5 +165,9 @@ std::shared_ptr<T> makeShared(Arguments &&...arguments) {
   }
 
 } // namespace ashlar::runtime
+
+// Once in the library, not in each of its objects.
+extern template class std::basic_string<char, std::char_traits<char>,
+                                        ashlar::runtime::OwnAllocator<char>>;
 
 #endif // ASHLAR_RUNTIME_LIB_OWNMEMORY_H

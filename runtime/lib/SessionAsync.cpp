@@ -55,8 +55,9 @@ void Session::serve() {
       status = failure(ASHLAR_INTERNAL, "the system has no more memory");
     }
     lock.lock();
-    // Whoever finds the session idle finds the event done.
+    // Whoever finds the session idle finds the event done, and nobody else's.
     current.event->complete(std::move(status));
+    current.event.reset();
     inFlight.reset();
     busy.store(false, std::memory_order_release);
     changed.notify_all();

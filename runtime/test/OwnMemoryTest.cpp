@@ -95,6 +95,8 @@ TEST_F(OwnMemory, EachHandleTakesSomeAndGivesItBack) {
   ASSERT_OK(ashlar_event_wait(event, ASHLAR_FOREVER, &done));
   EXPECT_GT(current(runtime), withRun);
   ashlar_event_release(event);
+  // Waits until the session's thread has let go of it, too.
+  ASSERT_OK(ashlar_session_set_trace_context(session, nullptr));
   EXPECT_EQ(current(runtime), withRun);
   ashlar_bindings_release(bindings);
   EXPECT_EQ(current(runtime), withRun - (withBindings - withSession));

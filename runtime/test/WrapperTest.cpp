@@ -47,6 +47,7 @@ TEST_F(Wrapper, RunsAndReleasesItself) {
     EXPECT_NE(runtime.prometheus().find(
                   "ashlar_runs_total{budget=\"runtime/tenant/model\"} 2\n"),
               std::string::npos);
+    EXPECT_GT(runtime.ownMemory().current, 0u);
     // What was moved from holds nothing.
     ashlar::Session moved = std::move(session);
     EXPECT_FALSE(session);
