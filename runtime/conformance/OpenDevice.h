@@ -38,8 +38,8 @@ public:
       ops().free(state(), block.first, block.second);
   }
   void open(const runtime::DeviceOps &of, uint32_t ordinal) {
-    device = std::make_unique<ashlar_device_t>(of, std::string(of.type) + ":" +
-                                                       std::to_string(ordinal));
+    device = std::make_unique<ashlar_device_t>(
+        of, runtime::concat(of.type, ":", ordinal));
     ASSERT_TRUE(device->open(ordinal).ok());
   }
   const runtime::DeviceOps &ops() const { return device->ops; }

@@ -67,7 +67,7 @@ static void close(void *device) {
   delete &of(device);
 }
 
-static std::string features(void *device) {
+static String features(void *device) {
   return of(device).ops.features(of(device).state);
 }
 
@@ -276,12 +276,12 @@ template <size_t Type> static const DeviceOps *wrap(const DeviceOps &inner) {
   return &table;
 }
 
-std::vector<const DeviceOps *> wrapDevices(DeviceHooks &hooks) {
+Vector<const DeviceOps *> wrapDevices(DeviceHooks &hooks) {
   using Wrap = const DeviceOps *(*)(const DeviceOps &);
   static const Wrap wraps[mostTypes] = {wrap<0>, wrap<1>, wrap<2>, wrap<3>,
                                         wrap<4>, wrap<5>, wrap<6>, wrap<7>};
   currentHooks = &hooks;
-  std::vector<const DeviceOps *> result;
+  Vector<const DeviceOps *> result;
   for (const DeviceOps *inner : allDevices())
     if (std::strcmp(inner->type, "null") != 0 && inner->count() != 0 &&
         result.size() < mostTypes)

@@ -54,7 +54,7 @@ struct DeviceHooks {
 
 /// The wrappers of all devices that the machine has, null left out. One set of
 /// hooks at a time.
-std::vector<const runtime::DeviceOps *> wrapDevices(DeviceHooks &hooks);
+runtime::Vector<const runtime::DeviceOps *> wrapDevices(DeviceHooks &hooks);
 
 } // namespace ashlar::test
 

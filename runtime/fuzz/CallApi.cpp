@@ -370,6 +370,8 @@ void Caller::looking(uint32_t which) {
     char said[512];
     size_t length = 0;
     check(ashlar_stats_prometheus(runtime, said, 1 + choices.byte(), &length));
+    ashlar_own_memory_t own = ASHLAR_OWN_MEMORY_INIT;
+    check(ashlar_stats_own_memory(runtime, &own));
     return;
   }
   case 2: {

@@ -19,7 +19,7 @@ enum Outcome { Ran, CutShort, Stopped, Wrong };
 
 /// `why`: the error, if there is one.
 inline Outcome runOnce(const Machine &machine, const Kernel &kernel,
-                       Function &function, const std::vector<Binding> &bindings,
+                       Function &function, const Vector<Binding> &bindings,
                        uint64_t mostActions, std::string &why) {
   function.start(bindings);
   Decoder decoder(machine, kernel);

@@ -24,7 +24,7 @@ static constexpr uint64_t mostActions = 2000;
 static void run(const Machine &machine, const Kernel &kernel,
                 uint32_t bindingBytes) {
   std::vector<std::unique_ptr<uint8_t[]>> memory;
-  std::vector<Binding> bindings;
+  Vector<Binding> bindings;
   for (uint32_t i = 0; i < kernel.bindings; ++i) {
     memory.emplace_back(new uint8_t[bindingBytes]());
     bindings.push_back({memory.back().get(), bindingBytes, i % 2 == 1});

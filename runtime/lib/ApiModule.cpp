@@ -43,7 +43,7 @@ loadModule(ashlar_runtime_t *runtime, const void *source, const char *argument,
            const char *defaultName, Open &&open) {
   if (out_module)
     *out_module = nullptr;
-  return guard([&]() -> Status {
+  return guard(runtime, [&]() -> Status {
     if (!runtime)
       return isNull("runtime");
     if (!source)
@@ -56,8 +56,8 @@ loadModule(ashlar_runtime_t *runtime, const void *source, const char *argument,
         readLoadOptions(runtime, options, defaultName, read));
     std::unique_ptr<ModuleFile> file;
     ASHLAR_RETURN_IF_ERROR(open(file));
-    auto module = std::make_shared<Module>(runtime->impl, std::move(file),
-                                           std::move(read));
+    auto module =
+        makeShared<Module>(runtime->impl, std::move(file), std::move(read));
     ASHLAR_RETURN_IF_ERROR(module->plan());
     ASHLAR_RETURN_IF_ERROR(module->load());
     module->loadNanoseconds = runtime->impl->clock().now() - start;
@@ -76,8 +76,7 @@ static Status describeTensor(
     const char *kind,
     const flatbuffers::Vector<flatbuffers::Offset<fb::TensorDescription>>
         *tensors,
-    const std::vector<std::string> &shapes, size_t index,
-    ashlar_tensor_info_t *out) {
+    const Vector<String> &shapes, size_t index, ashlar_tensor_info_t *out) {
   if (index >= count(tensors))
     return failure(ASHLAR_NOT_FOUND,
                    concat(kind, " ", index, " of ", count(tensors)), "index");
@@ -136,7 +135,7 @@ ashlar_module_check_file(ashlar_runtime_t *runtime, const char *path,
                          ashlar_budget_t *session_budget,
                          const ashlar_session_options_t *session_options,
                          uint32_t sessions, ashlar_module_cost_t *out_cost) {
-  return guard([&]() -> Status {
+  return guard(runtime, [&]() -> Status {
     if (!runtime)
       return isNull("runtime");
     if (!path)
@@ -168,7 +167,7 @@ void ashlar_module_release(ashlar_module_t *module) { release(module); }
 
 ashlar_status_t ashlar_module_query(const ashlar_module_t *module,
                                     ashlar_module_info_t *out_info) {
-  return guard([&]() -> Status {
+  return guard(module, [&]() -> Status {
     if (!module)
       return isNull("module");
     ashlar_module_info_t filled = ASHLAR_MODULE_INFO_INIT;
@@ -184,7 +183,7 @@ size_t ashlar_module_metadata_count(const ashlar_module_t *module) {
 ashlar_status_t ashlar_module_metadata_at(const ashlar_module_t *module,
                                           size_t index,
                                           ashlar_metadata_t *out_metadata) {
-  return guard([&]() -> Status {
+  return guard(module, [&]() -> Status {
     if (!module)
       return isNull("module");
     const auto *all = module->impl->index().metadata();
@@ -198,7 +197,7 @@ ashlar_status_t ashlar_module_metadata_at(const ashlar_module_t *module,
 ashlar_status_t ashlar_module_metadata(const ashlar_module_t *module,
                                        const char *key,
                                        ashlar_metadata_t *out_metadata) {
-  return guard([&]() -> Status {
+  return guard(module, [&]() -> Status {
     if (!module)
       return isNull("module");
     if (!key)
@@ -218,7 +217,7 @@ ashlar_status_t ashlar_module_entry(ashlar_module_t *module, const char *name,
                                     ashlar_entry_t **out_entry) {
   if (out_entry)
     *out_entry = nullptr;
-  return guard([&]() -> Status {
+  return guard(module, [&]() -> Status {
     if (!module)
       return isNull("module");
     if (!name)
@@ -233,7 +232,7 @@ ashlar_status_t ashlar_module_entry_at(ashlar_module_t *module, size_t index,
                                        ashlar_entry_t **out_entry) {
   if (out_entry)
     *out_entry = nullptr;
-  return guard([&]() -> Status {
+  return guard(module, [&]() -> Status {
     if (!module)
       return isNull("module");
     if (!out_entry)
@@ -307,7 +306,7 @@ ashlar_status_t ashlar_entry_contract_at(const ashlar_entry_t *entry,
     uint64_t bytes;
     for (uint32_t i = 0; i < input_count; ++i)
       ASHLAR_RETURN_IF_ERROR(checkShape(*entry, inputs[i], i, bytes));
-    std::vector<int64_t> symbols;
+    Vector<int64_t> symbols;
     ASHLAR_RETURN_IF_ERROR(readSymbols(*entry, given, symbols));
     const fb::ProgramEntry *piece;
     ASHLAR_RETURN_IF_ERROR(findPiece(entry->module->index(), entry->pieces,

@@ -59,7 +59,9 @@ ashlar_status_t ashlar_runtime_create(const ashlar_runtime_options_t *options,
             "options.signature_key_count");
       ASHLAR_RETURN_IF_ERROR(openVerifier());
     }
-    auto runtime = std::make_shared<Runtime>();
+    OwnMemory::Owner memory = OwnMemory::create();
+    OwnMemory::Scope scope(memory.get());
+    auto runtime = makeShared<Runtime>(allDevices(), std::move(memory));
     runtime->configure(read);
     *out_runtime = new ashlar_runtime_t{std::move(runtime)};
     return {};
@@ -70,7 +72,7 @@ void ashlar_runtime_release(ashlar_runtime_t *runtime) { release(runtime); }
 
 ashlar_status_t ashlar_trace_start(ashlar_runtime_t *runtime,
                                    const char *path) {
-  return guard([&]() -> Status {
+  return guard(runtime, [&]() -> Status {
     if (!runtime)
       return isNull("runtime");
     if (!path)
@@ -80,7 +82,7 @@ ashlar_status_t ashlar_trace_start(ashlar_runtime_t *runtime,
 }
 
 ashlar_status_t ashlar_trace_stop(ashlar_runtime_t *runtime) {
-  return guard([&]() -> Status {
+  return guard(runtime, [&]() -> Status {
     if (!runtime)
       return isNull("runtime");
     return runtime->impl->stopTrace();
@@ -91,7 +93,7 @@ ashlar_status_t ashlar_device_open(ashlar_runtime_t *runtime, const char *name,
                                    ashlar_device_t **out_device) {
   if (out_device)
     *out_device = nullptr;
-  return guard([&]() -> Status {
+  return guard(runtime, [&]() -> Status {
     if (!runtime)
       return isNull("runtime");
     if (!name)
@@ -108,7 +110,7 @@ ashlar_virtual_device_create(ashlar_runtime_t *runtime, const char *name,
                              ashlar_device_t **out_device) {
   if (out_device)
     *out_device = nullptr;
-  return guard([&]() -> Status {
+  return guard(runtime, [&]() -> Status {
     if (!runtime)
       return isNull("runtime");
     if (!name)
@@ -130,7 +132,7 @@ ashlar_virtual_device_create(ashlar_runtime_t *runtime, const char *name,
 
 ashlar_status_t ashlar_virtual_device_destroy(ashlar_runtime_t *runtime,
                                               ashlar_device_t *device) {
-  return guard([&]() -> Status {
+  return guard(runtime, [&]() -> Status {
     if (!runtime)
       return isNull("runtime");
     return device ? runtime->impl->destroyVirtual(*device) : isNull("device");

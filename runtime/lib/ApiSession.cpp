@@ -45,7 +45,7 @@ static Status bindCall(Session &session, const ashlar_entry_t *entry,
 static Status startAsync(Session &session, BoundCall &call, uint64_t timeout,
                          ashlar_event_t **out_event) {
   auto handle = std::make_unique<ashlar_event_t>();
-  handle->impl = std::make_shared<Event>();
+  handle->impl = makeShared<Event>();
   ASHLAR_RETURN_IF_ERROR(session.runAsync(call, handle->impl, timeout));
   *out_event = handle.release();
   return {};
@@ -79,14 +79,14 @@ ashlar_status_t ashlar_arena_create(ashlar_runtime_t *runtime,
                                     ashlar_arena_t **out_arena) {
   if (out_arena)
     *out_arena = nullptr;
-  return guard([&]() -> Status {
+  return guard(runtime, [&]() -> Status {
     if (!runtime)
       return isNull("runtime");
     if (!name)
       return isNull("name");
     if (!out_arena)
       return isNull("out_arena");
-    *out_arena = new ashlar_arena_t{std::make_shared<SharedArena>(
+    *out_arena = new ashlar_arena_t{makeShared<SharedArena>(
         runtime->impl, budget ? budget->impl : runtime->impl->budget(), name)};
     return {};
   });
@@ -100,7 +100,7 @@ ashlar_status_t ashlar_session_create(ashlar_module_t *module,
                                       ashlar_session_t **out_session) {
   if (out_session)
     *out_session = nullptr;
-  return guard([&]() -> Status {
+  return guard(module, [&]() -> Status {
     if (!module)
       return isNull("module");
     if (!out_session)
@@ -134,7 +134,7 @@ ashlar_status_t ashlar_session_create(ashlar_module_t *module,
       given.arena = read.arena->impl;
     if (read.arena && given.arena->runtime != module->impl->runtime)
       return invalidArgument("the arena is another runtime's", "options.arena");
-    auto session = std::make_shared<Session>(module->impl, std::move(given));
+    auto session = makeShared<Session>(module->impl, std::move(given));
     ASHLAR_RETURN_IF_ERROR(session->start());
     *out_session = new ashlar_session_t{std::move(session)};
     return {};
@@ -151,7 +151,7 @@ ashlar_status_t ashlar_session_trim(ashlar_session_t *session,
                                     uint64_t *out_bytes) {
   if (out_bytes)
     *out_bytes = 0;
-  return guard([&]() -> Status {
+  return guard(session, [&]() -> Status {
     if (!isUsable(session))
       return unusable(session, "session");
     uint64_t bytes = session->impl->trim();
@@ -165,7 +165,7 @@ ashlar_status_t ashlar_session_run(ashlar_session_t *session, const char *entry,
                                    const ashlar_tensor_t *inputs,
                                    size_t input_count, ashlar_tensor_t *outputs,
                                    size_t output_count) {
-  return guard([&]() -> Status {
+  return guard(session, [&]() -> Status {
     if (!isUsable(session))
       return unusable(session, "session");
     if (!entry)
@@ -190,7 +190,7 @@ ashlar_status_t ashlar_session_run_within(
     ashlar_session_t *session, const ashlar_entry_t *entry,
     const ashlar_tensor_t *inputs, size_t input_count, ashlar_tensor_t *outputs,
     size_t output_count, uint64_t timeout_ns) {
-  return guard([&]() -> Status {
+  return guard(session, [&]() -> Status {
     if (!isUsable(session))
       return unusable(session, "session");
     ASHLAR_RETURN_IF_ERROR(bindCall(
@@ -215,7 +215,7 @@ ashlar_status_t ashlar_session_run_async_within(
     size_t output_count, uint64_t timeout_ns, ashlar_event_t **out_event) {
   if (out_event)
     *out_event = nullptr;
-  return guard([&]() -> Status {
+  return guard(session, [&]() -> Status {
     if (!isUsable(session))
       return unusable(session, "session");
     if (!out_event)
@@ -229,7 +229,7 @@ ashlar_status_t ashlar_session_run_async_within(
 
 ashlar_status_t ashlar_session_set_trace_context(ashlar_session_t *session,
                                                  const char *traceparent) {
-  return guard([&]() -> Status {
+  return guard(session, [&]() -> Status {
     if (!isUsable(session))
       return unusable(session, "session");
     if (traceparent && !isTraceparent(traceparent))
@@ -243,7 +243,7 @@ ashlar_status_t ashlar_session_set_trace_context(ashlar_session_t *session,
 }
 
 ashlar_status_t ashlar_session_cancel(ashlar_session_t *session) {
-  return guard([&]() -> Status {
+  return guard(session, [&]() -> Status {
     if (!isUsable(session))
       return unusable(session, "session");
     session->impl->cancel();
@@ -254,7 +254,7 @@ ashlar_status_t ashlar_session_cancel(ashlar_session_t *session) {
 ashlar_status_t
 ashlar_session_query(const ashlar_session_t *session,
                      ashlar_session_statistics_t *out_statistics) {
-  return guard([&]() -> Status {
+  return guard(session, [&]() -> Status {
     if (!session)
       return isNull("session");
     ashlar_session_statistics_t filled = ASHLAR_SESSION_STATISTICS_INIT;
@@ -270,7 +270,7 @@ ashlar_bindings_create(ashlar_session_t *session, const ashlar_entry_t *entry,
                        ashlar_bindings_t **out_bindings) {
   if (out_bindings)
     *out_bindings = nullptr;
-  return guard([&]() -> Status {
+  return guard(session, [&]() -> Status {
     if (!isUsable(session))
       return unusable(session, "session");
     if (!entry)
@@ -295,7 +295,7 @@ ashlar_bindings_create(ashlar_session_t *session, const ashlar_entry_t *entry,
 ashlar_status_t ashlar_session_output_shape(ashlar_session_t *session,
                                             const ashlar_entry_t *entry,
                                             size_t index, int64_t *out_shape) {
-  return guard([&]() -> Status {
+  return guard(session, [&]() -> Status {
     if (!isUsable(session))
       return unusable(session, "session");
     if (!entry)
@@ -309,7 +309,7 @@ ashlar_status_t ashlar_session_output_shape(ashlar_session_t *session,
 
 ashlar_status_t ashlar_bindings_output_shape(ashlar_bindings_t *bindings,
                                              size_t index, int64_t *out_shape) {
-  return guard([&]() -> Status {
+  return guard(bindings, [&]() -> Status {
     if (!isUsable(bindings))
       return unusable(bindings, "bindings");
     bindings->session->waitUntilIdle();
@@ -329,7 +329,7 @@ ashlar_status_t ashlar_bindings_run(ashlar_bindings_t *bindings) {
 
 ashlar_status_t ashlar_bindings_run_within(ashlar_bindings_t *bindings,
                                            uint64_t timeout_ns) {
-  return guard([&]() -> Status {
+  return guard(bindings, [&]() -> Status {
     if (!isUsable(bindings))
       return unusable(bindings, "bindings");
     return bindings->session->run(*bindings->call, timeout_ns);
@@ -346,7 +346,7 @@ ashlar_status_t ashlar_bindings_run_async_within(ashlar_bindings_t *bindings,
                                                  ashlar_event_t **out_event) {
   if (out_event)
     *out_event = nullptr;
-  return guard([&]() -> Status {
+  return guard(bindings, [&]() -> Status {
     if (!isUsable(bindings))
       return unusable(bindings, "bindings");
     if (!out_event)

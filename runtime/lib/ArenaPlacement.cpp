@@ -12,9 +12,9 @@ static bool meet(const ArenaValue &x, const ArenaValue &y) {
 
 /// Values in `order` one after another, each in the lowest place that is free
 /// while it lives; where no gap is looked for, above all that lives beside it.
-static uint64_t place(const std::vector<ArenaValue *> &order, bool fillGaps) {
+static uint64_t place(const Vector<ArenaValue *> &order, bool fillGaps) {
   // What has a place, lowest first.
-  std::vector<const ArenaValue *> placed;
+  Vector<const ArenaValue *> placed;
   placed.reserve(order.size());
   uint64_t end = 0;
   for (ArenaValue *value : order) {
@@ -40,8 +40,8 @@ static uint64_t place(const std::vector<ArenaValue *> &order, bool fillGaps) {
   return end;
 }
 
-uint64_t placeInArena(std::vector<ArenaValue> &values) {
-  std::vector<ArenaValue *> order;
+uint64_t placeInArena(Vector<ArenaValue> &values) {
+  Vector<ArenaValue *> order;
   order.reserve(values.size());
   for (ArenaValue &value : values)
     order.push_back(&value);
@@ -55,7 +55,7 @@ uint64_t placeInArena(std::vector<ArenaValue> &values) {
   };
   std::sort(order.begin(), order.end(), comesFirst);
   uint64_t kept = place(order, false);
-  std::vector<uint64_t> offsets;
+  Vector<uint64_t> offsets;
   offsets.reserve(values.size());
   for (const ArenaValue &value : values)
     offsets.push_back(value.offset);
@@ -69,7 +69,7 @@ uint64_t placeInArena(std::vector<ArenaValue> &values) {
   return kept;
 }
 
-bool takePlan(std::vector<ArenaValue> &values) {
+bool takePlan(Vector<ArenaValue> &values) {
   for (ArenaValue &x : values) {
     x.offset = x.planned;
     for (const ArenaValue *y = values.data(); y != &x; ++y)

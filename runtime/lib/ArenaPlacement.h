@@ -6,8 +6,9 @@
 #ifndef ASHLAR_RUNTIME_LIB_ARENAPLACEMENT_H
 #define ASHLAR_RUNTIME_LIB_ARENAPLACEMENT_H
 
+#include "OwnMemory.h"
+
 #include <cstdint>
-#include <vector>
 
 namespace ashlar::runtime {
 
@@ -20,7 +21,7 @@ struct ArenaValue {
 
 /// Leaves each value where the compiler's plan has it; false if two that live
 /// at the same time would overlap there.
-bool takePlan(std::vector<ArenaValue> &values);
+bool takePlan(Vector<ArenaValue> &values);
 
 /// Sets the offset of each value, so that none overlaps another one that lives
 /// at the same time; returns the end of the highest. Quadratic in their number:
@@ -28,7 +29,7 @@ bool takePlan(std::vector<ArenaValue> &values);
 /// the compiler's plan, each on top of what lives beside it, which keeps the
 /// plan where all sizes shrink alike; and the largest first, each in the lowest
 /// gap.
-uint64_t placeInArena(std::vector<ArenaValue> &values);
+uint64_t placeInArena(Vector<ArenaValue> &values);
 
 } // namespace ashlar::runtime
 

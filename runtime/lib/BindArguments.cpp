@@ -32,7 +32,7 @@ Status BoundCall::bind(ConstTensorSpan inputs, TensorSpan outputs) {
 }
 
 /// Of an argument that the caller says is a device's.
-Status BoundCall::checkDevice(Argument &argument, const std::string &place) {
+Status BoundCall::checkDevice(Argument &argument, const String &place) {
   ashlar_device_t &device = *argument.device;
   if (!session.moduleOf().runtime->owns(device))
     return invalidArgument(concat("the tensor lives on ", device.name,
@@ -96,7 +96,7 @@ Status BoundCall::checkInputs(ConstTensorSpan inputs) {
 
 /// What was resolved for other sizes is so no longer, whatever comes next.
 Status BoundCall::readSymbols(ConstTensorSpan inputs) {
-  std::vector<int64_t> found;
+  Vector<int64_t> found;
   ASHLAR_RETURN_IF_ERROR(runtime::readSymbols(entry, inputs, found));
   if (found != symbols)
     resolved = false;

@@ -12,6 +12,7 @@
 #include "CallSizes.h"
 #include "GraphCache.h"
 #include "Module.h"
+#include "OwnMemory.h"
 
 namespace ashlar::runtime {
 
@@ -27,6 +28,7 @@ Status stoppedStatus(const RunControl &control);
 
 class BoundCall {
 public:
+  ASHLAR_OWN_NEW
   BoundCall(Session &session, const ashlar_entry_t &entry);
 
   /// Nothing of an earlier bind is usable after a failure.
@@ -83,7 +85,7 @@ private:
   const fb::TensorDescription &outputOf(uint32_t index) const;
   Status checkOutputs(TensorSpan outputs);
   Status checkOverlap() const;
-  Status checkDevice(Argument &argument, const std::string &place);
+  Status checkDevice(Argument &argument, const String &place);
   Status placeInputs(ConstTensorSpan inputs);
   Status placeOutputs(TensorSpan outputs);
   bool usableInPlace(const Argument &argument) const;
@@ -125,26 +127,26 @@ private:
   // ExplainRun.cpp
   Status whatWentWrong(const RunControl &control) const;
   Status explainFailure(uint32_t command, int32_t code,
-                        const std::string &why) const;
+                        const String &why) const;
   void labelCommands(Trace &trace);
 
   Session &session;
   const ashlar_entry_t &entry;
   const fb::ProgramEntry *piece; // of the entry: that for these symbols
-  std::vector<int64_t> symbols;
-  std::vector<Argument> inputArguments;
-  std::vector<Argument> outputArguments;
+  Vector<int64_t> symbols;
+  Vector<Argument> inputArguments;
+  Vector<Argument> outputArguments;
   bool resolved = false;
   bool usable = false;
   uint64_t trims = 0; // of the session, when its memory was ours
   CommandList list;
-  std::vector<ArenaValue> arena; // where sizes have symbols
-  uint64_t arenaBytes = 0;       // that these sizes need
-  std::vector<Slot> slots;       // one per list.addresses
-  std::vector<Map> maps;         // one per list.blobs
-  bool encoded = false;          // blobs are those of the addresses
+  Vector<ArenaValue> arena; // where sizes have symbols
+  uint64_t arenaBytes = 0;  // that these sizes need
+  Vector<Slot> slots;       // one per list.addresses
+  Vector<Map> maps;         // one per list.blobs
+  bool encoded = false;     // blobs are those of the addresses
   GraphCache graphs;
-  std::vector<Origin> origins;   // one per command
+  Vector<Origin> origins;        // one per command
   size_t firstSize = 0;          // slots from here on hold output sizes
   std::weak_ptr<Trace> labelled; // the trace that owns the labels
 
@@ -156,7 +158,7 @@ private:
     const fb::SizeExpression *size = nullptr;
     int64_t value = 0;
   };
-  std::vector<Evaluated> evaluated;
+  Vector<Evaluated> evaluated;
   uint32_t loopDepth = 0;
   int64_t loopLimit = -1;
 };

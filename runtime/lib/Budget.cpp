@@ -15,12 +15,12 @@ namespace ashlar::runtime {
 static constexpr uint64_t largestRequest = uint64_t(1) << 56;
 
 /// Which memory a device's bytes are in.
-static std::string placeOf(const ashlar_device_t *device) {
+static String placeOf(const ashlar_device_t *device) {
   return device && (device->part || !device->usesHostMemory()) ? device->name
                                                                : "host";
 }
 
-Budget::Budget(std::string name, uint64_t limit, std::shared_ptr<Budget> above)
+Budget::Budget(String name, uint64_t limit, std::shared_ptr<Budget> above)
     : name(std::move(name)), parent(std::move(above)),
       root(parent ? parent->root : this), limit(limit) {
   std::lock_guard<std::mutex> guard(lock());
@@ -68,18 +68,18 @@ uint64_t Charge::payBack(uint64_t bytes) {
   return bytes;
 }
 
-void Charge::join(const std::string &holder) {
+void Charge::join(const String &holder) {
   if (!budget)
     return;
   std::lock_guard<std::mutex> guard(budget->lock());
-  line->others.push_back(std::string(holder));
+  line->others.push_back(String(holder));
 }
 
-void Charge::leave(const std::string &holder) noexcept {
+void Charge::leave(const String &holder) noexcept {
   if (!budget)
     return;
   std::lock_guard<std::mutex> guard(budget->lock());
-  for (std::string &other : line->others)
+  for (String &other : line->others)
     if (other == holder || line->holder == holder) {
       (line->holder == holder ? line->holder : other).swap(line->others.back());
       line->others.pop_back();
@@ -87,7 +87,7 @@ void Charge::leave(const std::string &holder) noexcept {
     }
 }
 
-const Budget::Account *Budget::findAccount(const std::string &place) const {
+const Budget::Account *Budget::findAccount(const String &place) const {
   for (const Account &account : accounts)
     if (account.place == place)
       return &account;
@@ -95,12 +95,12 @@ const Budget::Account *Budget::findAccount(const std::string &place) const {
 }
 
 /// One that makeAccounts has made.
-Budget::Account &Budget::account(const std::string &place) {
+Budget::Account &Budget::account(const String &place) {
   return const_cast<Account &>(*findAccount(place));
 }
 
 /// Here and above, so that nothing needs to be allocated later.
-void Budget::makeAccounts(const std::string &place) {
+void Budget::makeAccounts(const String &place) {
   for (Budget *each = this; each; each = each->parent.get())
     if (!each->findAccount(place)) {
       each->accounts.emplace_back();
@@ -116,7 +116,7 @@ void Budget::count(Account &of, uint64_t bytes) noexcept {
 }
 
 /// Ancestors count what the footprint of the one below grows by.
-void Budget::countAbove(const std::string &place, uint64_t bytes) noexcept {
+void Budget::countAbove(const String &place, uint64_t bytes) noexcept {
   for (Budget *each = parent.get(); each; each = each->parent.get()) {
     Account &of = each->account(place);
     uint64_t before = of.footprint();
@@ -156,15 +156,15 @@ void Budget::noteChange() noexcept {
   }
 }
 
-Status Budget::refuse(const Excess &excess, std::string asked) {
+Status Budget::refuse(const Excess &excess, String asked) {
   const Budget &by = *excess.budget;
   ++by.refusals;
   const Account *of = by.findAccount(excess.place);
-  std::string message = concat(
+  String message = concat(
       "budget '", by.name, "' lacks ", excess.bytes, " bytes",
       excess.place.empty() ? "" : " of ", excess.place, ": ", asked, ", ",
       of ? of->current : by.current, " of ", excess.limit, " are in use");
-  std::vector<ashlar_holder_t> all = by.sortedHolders(excess.place, &by);
+  Vector<ashlar_holder_t> all = by.sortedHolders(excess.place, &by);
   constexpr size_t named = 8;
   for (size_t i = 0; i < all.size() && i < named; ++i)
     message += concat(i ? ", " : " by ", all[i].name, " (", all[i].bytes, " ",
@@ -175,13 +175,13 @@ Status Budget::refuse(const Excess &excess, std::string asked) {
   return failure(ASHLAR_OUT_OF_BUDGET, std::move(message), by.name);
 }
 
-Status Budget::charge(const std::string &holder,
-                      const std::vector<Request> &requests, bool keep) {
+Status Budget::charge(const String &holder, const Vector<Request> &requests,
+                      bool keep) {
   uint64_t total = 0;
-  std::string asked = concat(holder, " asks for ");
+  String asked = concat(holder, " asks for ");
   const char *separator = "";
-  std::list<Charge::Line> added;
-  std::vector<Budget *> targets;
+  List<Charge::Line> added;
+  Vector<Budget *> targets;
   for (const Request &request : requests) {
     if (!checkedAdd(total, request.bytes, total) || total > largestRequest)
       return failure(ASHLAR_OUT_OF_BUDGET,
@@ -204,7 +204,7 @@ Status Budget::charge(const std::string &holder,
   }
   // Assigning to a request's charge may pay back what it held, which takes the
   // lock too; so the old ones go last.
-  std::vector<Charge> receipts(requests.size());
+  Vector<Charge> receipts(requests.size());
   Status status =
       chargeLocked(added, targets, std::move(asked), keep, receipts);
   if (!status.ok()) {
@@ -216,10 +216,9 @@ Status Budget::charge(const std::string &holder,
   return {};
 }
 
-Status Budget::chargeLocked(std::list<Charge::Line> &added,
-                            const std::vector<Budget *> &targets,
-                            std::string asked, bool keep,
-                            std::vector<Charge> &receipts) {
+Status Budget::chargeLocked(List<Charge::Line> &added,
+                            const Vector<Budget *> &targets, String asked,
+                            bool keep, Vector<Charge> &receipts) {
   std::lock_guard<std::mutex> guard(lock());
   auto target = targets.begin();
   for (const Charge::Line &line : added)
@@ -246,8 +245,7 @@ Status Budget::chargeLocked(std::list<Charge::Line> &added,
   return {};
 }
 
-static Status tooLow(const std::string &name, uint64_t limit,
-                     uint64_t current) {
+static Status tooLow(const String &name, uint64_t limit, uint64_t current) {
   return invalidArgument(concat("budget '", name, "' cannot be limited to ",
                                 limit, " bytes: ", current, " are in use"),
                          name);
@@ -263,7 +261,7 @@ Status Budget::setLimit(uint64_t bytes) {
 
 Status Budget::setDeviceLimit(const ashlar_device_t *device, uint64_t bytes) {
   std::lock_guard<std::mutex> guard(lock());
-  std::string place = placeOf(device);
+  String place = placeOf(device);
   makeAccounts(place);
   Account &of = account(place);
   if (of.isPart)
@@ -278,7 +276,7 @@ Status Budget::setDeviceLimit(const ashlar_device_t *device, uint64_t bytes) {
 
 void Budget::addPart(const ashlar_device_t &device, uint64_t bytes) {
   std::lock_guard<std::mutex> guard(lock());
-  std::string place = placeOf(&device);
+  String place = placeOf(&device);
   makeAccounts(place);
   Account &of = account(place);
   of.limit = bytes;
@@ -288,7 +286,7 @@ void Budget::addPart(const ashlar_device_t &device, uint64_t bytes) {
 
 Status Budget::reserve(const ashlar_device_t *device, uint64_t bytes) {
   std::lock_guard<std::mutex> guard(lock());
-  std::string place = placeOf(device);
+  String place = placeOf(device);
   makeAccounts(place);
   Account &of = account(place);
   uint64_t most = std::min({limit, of.limit, largestRequest});

@@ -15,10 +15,8 @@
 #include "RunStatistics.h"
 #include "Status.h"
 
-#include <list>
 #include <memory>
 #include <mutex>
-#include <vector>
 
 namespace ashlar::runtime {
 
@@ -51,19 +49,19 @@ public:
   bool isEmpty() const { return !budget; }
 
   /// Somebody else who holds the same bytes, and must go as well to free them.
-  void join(const std::string &holder);
+  void join(const String &holder);
   /// One of those who hold them, not the last, has gone.
-  void leave(const std::string &holder) noexcept;
+  void leave(const String &holder) noexcept;
 
 private:
   friend class Budget;
   struct Line {
-    std::string holder;
+    String holder;
     ashlar_memory_kind_t kind;
     uint64_t bytes;
-    std::string place;                    // of which memory
-    std::vector<std::string> others = {}; // who hold the same
-    std::string names() const;
+    String place;               // of which memory
+    Vector<String> others = {}; // who hold the same
+    String names() const;
   };
   void swap(Charge &other) noexcept {
     std::swap(budget, other.budget);
@@ -71,13 +69,13 @@ private:
   }
 
   std::shared_ptr<Budget> budget;
-  std::list<Line>::iterator line;
+  List<Line>::iterator line;
 };
 
 class Budget : public std::enable_shared_from_this<Budget> {
 public:
   /// Without a parent, the root of a tree.
-  Budget(std::string name, uint64_t limit, std::shared_ptr<Budget> parent = {});
+  Budget(String name, uint64_t limit, std::shared_ptr<Budget> parent = {});
   ~Budget();
   Budget(const Budget &) = delete;
   Budget &operator=(const Budget &) = delete;
@@ -93,7 +91,7 @@ public:
   /// where nothing is to be kept, says whether they fit now. A refusal names
   /// the budget that lacks them, what is missing, who holds the rest and who
   /// would have to go. Zero bytes always fit.
-  Status charge(const std::string &holder, const std::vector<Request> &requests,
+  Status charge(const String &holder, const Vector<Request> &requests,
                 bool keep = true);
 
   /// Of all memory where `device` is no value. Below what is in use or set
@@ -112,7 +110,7 @@ public:
              ashlar_budget_statistics_t &out) const;
   /// Largest first, those of budgets below included, under their path; charges
   /// of one holder and kind are added up.
-  std::vector<ashlar_holder_t> holders() const;
+  Vector<ashlar_holder_t> holders() const;
 
   /// Looks at a session's statistics until they are forgotten, which keeps the
   /// sums.
@@ -125,7 +123,7 @@ public:
   /// Of sessions charged here and below.
   void query(ashlar_stats_t &out) const;
   /// Of the whole tree below, for Prometheus.
-  std::string prometheus() const;
+  String prometheus() const;
 
   /// The budget right below the root that this one is part of, or the root: one
   /// tenant to whom workers are shared out.
@@ -135,17 +133,22 @@ public:
   /// has of each memory; null: none is.
   void setTrace(Trace *trace);
   /// "runtime/tenant-a/model"
-  std::string path() const;
+  String path() const;
 
-  const std::string name;
+  /// What the runtime allocates for itself.
+  void setMemory(OwnMemory *memory) { ownMemory = memory; }
+  OwnMemory *memory() const { return root->ownMemory; }
+
+  const String name;
   Logger logger; // the root's is used
+
   SharedContent content;
 
 private:
   friend class Charge;
   /// Of one memory.
   struct Account {
-    std::string place;
+    String place;
     uint64_t limit = ASHLAR_UNLIMITED;
     uint64_t current = 0;
     uint64_t peak = 0;
@@ -164,61 +167,61 @@ private:
   /// Whose limit stands in the way, and by how much.
   struct Excess {
     const Budget *budget = nullptr;
-    std::string place; // "": its limit of all memory
+    String place; // "": its limit of all memory
     uint64_t bytes = 0;
     uint64_t limit = 0;
     uint64_t current = 0; // without what is refused
   };
 
   struct Snapshot {
-    std::string label;
+    String label;
     uint64_t limit, peak, refusals, saved;
-    std::vector<Account> accounts;
+    Vector<Account> accounts;
     ashlar_stats_t stats;
   };
 
   ashlar_stats_t ownStats() const;
   void addStats(ashlar_stats_t &out) const;
-  void collect(const std::string &path, std::vector<Snapshot> &out) const;
-  Status chargeLocked(std::list<Charge::Line> &added,
-                      const std::vector<Budget *> &targets, std::string asked,
-                      bool keep, std::vector<Charge> &receipts);
-  Account &account(const std::string &place);
-  const Account *findAccount(const std::string &place) const;
-  void makeAccounts(const std::string &place);
+  void collect(const String &path, Vector<Snapshot> &out) const;
+  Status chargeLocked(List<Charge::Line> &added,
+                      const Vector<Budget *> &targets, String asked, bool keep,
+                      Vector<Charge> &receipts);
+  Account &account(const String &place);
+  const Account *findAccount(const String &place) const;
+  void makeAccounts(const String &place);
   // Bytes taken away are given as a negative number, as unsigned ones have it.
   void count(Account &of, uint64_t bytes) noexcept;
-  void countAbove(const std::string &place, uint64_t bytes) noexcept;
+  void countAbove(const String &place, uint64_t bytes) noexcept;
   void count(const Charge::Line &line, uint64_t bytes) noexcept;
   Excess findExcess() const;
   /// Peaks, and what the trace is to know, here and above.
   void noteChange() noexcept;
   void labelAccount(Account &of, Trace *into) const;
   void startTrace(Trace &into);
-  static Status refuse(const Excess &excess, std::string asked);
+  static Status refuse(const Excess &excess, String asked);
   /// Of a place; of all, "", without those in accounts of `sum` that its own
   /// sum leaves out, where it is not null.
-  void collectHolders(const std::string &place, const std::string &path,
-                      const Budget *sum,
-                      std::vector<ashlar_holder_t> &out) const;
-  std::vector<ashlar_holder_t> sortedHolders(const std::string &place,
-                                             const Budget *sum) const;
+  void collectHolders(const String &place, const String &path,
+                      const Budget *sum, Vector<ashlar_holder_t> &out) const;
+  Vector<ashlar_holder_t> sortedHolders(const String &place,
+                                        const Budget *sum) const;
 
   std::mutex &lock() const { return root->mutex; }
 
+  OwnMemory *ownMemory = nullptr; // the root's is the runtime's
   const std::shared_ptr<Budget> parent;
   Budget *const root;
   mutable std::mutex mutex; // the root's guards the tree
   Trace *trace = nullptr;   // the root's
-  std::vector<Budget *> children;
+  Vector<Budget *> children;
   uint64_t limit;
   uint64_t current = 0;
   uint64_t peak = 0;
   mutable uint64_t refusals = 0;
   uint64_t saved = 0;
-  std::vector<Account> accounts;
-  std::list<Charge::Line> lines;
-  std::vector<const RunStatistics *> watched;
+  Vector<Account> accounts;
+  List<Charge::Line> lines;
+  Vector<const RunStatistics *> watched;
   ashlar_stats_t ended = ASHLAR_STATS_INIT; // of sessions that are gone
   Gate::Tenant ownTenant;
 };
@@ -226,8 +229,7 @@ private:
 const char *memoryKindName(uint32_t kind);
 /// Holders whose bytes are enough, as few as can be told quickly: the smallest
 /// that is enough alone, else the largest together. Said behind a refusal.
-std::string whoWouldHaveToGo(const std::vector<ashlar_holder_t> &holders,
-                             uint64_t bytes);
+String whoWouldHaveToGo(const Vector<ashlar_holder_t> &holders, uint64_t bytes);
 
 } // namespace ashlar::runtime
 

@@ -18,7 +18,7 @@ const char *memoryKindName(uint32_t kind) {
                                            : "unknown";
 }
 
-static void note(std::vector<ashlar_holder_t> &out, const std::string &name,
+static void note(Vector<ashlar_holder_t> &out, const String &name,
                  uint32_t kind, uint64_t bytes) {
   if (bytes == 0)
     return;
@@ -35,9 +35,9 @@ static void note(std::vector<ashlar_holder_t> &out, const std::string &name,
 }
 
 /// All who hold it, or as many as an ashlar_holder_t has room for.
-std::string Charge::Line::names() const {
+String Charge::Line::names() const {
   constexpr size_t enough = 32;
-  std::string text = holder;
+  String text = holder;
   size_t i = 0;
   for (; i < others.size() && text.size() < enough; ++i)
     text += concat(", ", others[i]);
@@ -46,10 +46,10 @@ std::string Charge::Line::names() const {
   return text;
 }
 
-void Budget::collectHolders(const std::string &place, const std::string &path,
+void Budget::collectHolders(const String &place, const String &path,
                             const Budget *sum,
-                            std::vector<ashlar_holder_t> &out) const {
-  auto counts = [&](const std::string &of) {
+                            Vector<ashlar_holder_t> &out) const {
+  auto counts = [&](const String &of) {
     return place.empty() ? !sum || !sum->findAccount(of)->isPart : of == place;
   };
   for (const Charge::Line &line : lines)
@@ -71,13 +71,13 @@ static int largestFirst(const ashlar_holder_t &a, const ashlar_holder_t &b) {
   return order ? order : compare(a.kind, b.kind);
 }
 
-std::string whoWouldHaveToGo(const std::vector<ashlar_holder_t> &holders,
-                             uint64_t bytes) {
-  std::vector<ashlar_holder_t> byName;
+String whoWouldHaveToGo(const Vector<ashlar_holder_t> &holders,
+                        uint64_t bytes) {
+  Vector<ashlar_holder_t> byName;
   for (const ashlar_holder_t &holder : holders)
     note(byName, holder.name, 0, holder.bytes);
   sortPlain(byName, largestFirst);
-  std::string names;
+  String names;
   uint64_t sum = 0;
   for (size_t i = 0; i < byName.size() && sum < bytes; ++i) {
     // The smallest that is enough alone.
@@ -92,15 +92,15 @@ std::string whoWouldHaveToGo(const std::vector<ashlar_holder_t> &holders,
   return concat("; it would fit without ", names);
 }
 
-std::vector<ashlar_holder_t> Budget::sortedHolders(const std::string &place,
-                                                   const Budget *sum) const {
-  std::vector<ashlar_holder_t> result;
+Vector<ashlar_holder_t> Budget::sortedHolders(const String &place,
+                                              const Budget *sum) const {
+  Vector<ashlar_holder_t> result;
   collectHolders(place, "", sum, result);
   sortPlain(result, largestFirst);
   return result;
 }
 
-std::vector<ashlar_holder_t> Budget::holders() const {
+Vector<ashlar_holder_t> Budget::holders() const {
   std::lock_guard<std::mutex> guard(lock());
   return sortedHolders("", nullptr);
 }

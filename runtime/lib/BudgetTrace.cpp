@@ -7,7 +7,7 @@
 
 namespace ashlar::runtime {
 
-std::string Budget::path() const {
+String Budget::path() const {
   return parent ? concat(parent->path(), "/", name) : name;
 }
 

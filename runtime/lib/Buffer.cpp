@@ -71,7 +71,7 @@ Status Buffer::allocate(const BufferUse &use, uint64_t bytes, Charge receipt,
   return {};
 }
 
-Status Buffer::grow(uint64_t bytes, Budget &budget, const std::string &holder) {
+Status Buffer::grow(uint64_t bytes, Budget &budget, const String &holder) {
   if (bytes <= used)
     return {};
   if (shared)

@@ -5,6 +5,7 @@
 #ifndef ASHLAR_RUNTIME_LIB_BUFFER_H
 #define ASHLAR_RUNTIME_LIB_BUFFER_H
 
+#include "OwnMemory.h"
 #include "Runtime.h"
 
 namespace ashlar::runtime {
@@ -20,6 +21,7 @@ class SharedArena;
 
 class Buffer {
 public:
+  ASHLAR_OWN_NEW
   Buffer() = default;
   Buffer(Buffer &&) = delete;
   ~Buffer();
@@ -29,7 +31,7 @@ public:
   Status allocate(const BufferUse &use, uint64_t bytes, Charge receipt,
                   uint64_t room = 0);
   /// To at least `bytes`, within the room; what is new is charged first.
-  Status grow(uint64_t bytes, Budget &budget, const std::string &holder);
+  Status grow(uint64_t bytes, Budget &budget, const String &holder);
   /// Gives back the memory and what was charged for it; the place stays.
   /// Nothing where memory comes from the embedder or is a device's own, for
   /// that cannot be given back in place. Returns the bytes.
@@ -59,7 +61,7 @@ private:
   DeviceAddress sharedPlace() const;
   uint64_t trimShared();
 
-  std::vector<Charge> charges;
+  Vector<Charge> charges;
   Runtime *runtime = nullptr;    // null: nothing was allocated
   SharedArena *shared = nullptr; // null: its memory is its own
   uint32_t sharedNumber = 0;

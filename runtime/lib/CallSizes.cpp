@@ -9,8 +9,8 @@
 
 namespace ashlar::runtime {
 
-std::string placeOf(const char *what, size_t index,
-                    const fb::TensorDescription &tensor) {
+String placeOf(const char *what, size_t index,
+               const fb::TensorDescription &tensor) {
   return concat(what, "[", index, "] ", tensor.name()->string_view());
 }
 
@@ -60,7 +60,7 @@ Status checkShape(const ashlar_entry_t &entry, const ashlar_tensor_t &tensor,
 }
 
 Status readSymbols(const ashlar_entry_t &entry, ConstTensorSpan inputs,
-                   std::vector<int64_t> &found) {
+                   Vector<int64_t> &found) {
   const auto *symbols = entry.module->index().symbols();
   // -1: not seen yet.
   found.assign(count(symbols), -1);

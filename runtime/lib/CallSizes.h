@@ -7,6 +7,7 @@
 #define ASHLAR_RUNTIME_LIB_CALLSIZES_H
 
 #include "Module.h"
+#include "OwnMemory.h"
 
 namespace ashlar::runtime {
 
@@ -16,8 +17,8 @@ struct ConstTensorSpan {
 };
 
 /// "inputs[0] x".
-std::string placeOf(const char *what, size_t index,
-                    const fb::TensorDescription &tensor);
+String placeOf(const char *what, size_t index,
+               const fb::TensorDescription &tensor);
 
 /// As many as the entry takes.
 Status checkCount(const ashlar_entry_t &entry, ConstTensorSpan inputs);
@@ -29,7 +30,7 @@ Status checkShape(const ashlar_entry_t &entry, const ashlar_tensor_t &tensor,
 /// A value for each of the module's symbols, of checked inputs; -1 where the
 /// entry has none.
 Status readSymbols(const ashlar_entry_t &entry, ConstTensorSpan inputs,
-                   std::vector<int64_t> &found);
+                   Vector<int64_t> &found);
 
 /// Dimensions such as 2*N, which follow from the symbols.
 Status checkDerivedShapes(const ashlar_entry_t &entry, ConstTensorSpan inputs,

@@ -11,7 +11,7 @@ namespace ashlar::runtime {
 static constexpr size_t mostCompared = 8, mostSeen = 4096;
 
 Content::Content(Budget &budget, std::unique_ptr<ModuleFile> file,
-                 const std::string &name, bool isShared)
+                 const String &name, bool isShared)
     : isShared(isShared), budget(budget),
       source(new ContentSource{std::move(file), 1, {}}), name(name) {}
 
@@ -32,7 +32,7 @@ Content::~Content() {
 }
 
 void Content::begin(ashlar_device_t *codeMemory,
-                    const std::vector<ashlar_device_t *> &devices) {
+                    const Vector<ashlar_device_t *> &devices) {
   source->lots.reset(new ContentLot[1 + devices.size()]);
   for (; lotCount <= devices.size(); ++lotCount) {
     ContentLot &next = lot(lotCount);
@@ -124,15 +124,15 @@ ContentBlock *Content::take(size_t number, ashlar_device_t &device,
   return block;
 }
 
-std::vector<Budget::Request> Content::requests() const {
-  std::vector<Budget::Request> list;
+Vector<Budget::Request> Content::requests() const {
+  Vector<Budget::Request> list;
   for (size_t i = 0; i < lotCount; ++i)
     list.push_back({lot(i).kind, lot(i).bytes, nullptr, lot(i).memory});
   return list;
 }
 
 Status Content::charge() {
-  std::vector<Budget::Request> asked = requests();
+  Vector<Budget::Request> asked = requests();
   for (size_t i = 0; i < lotCount; ++i)
     asked[i].out = &lot(i).charge;
   ASHLAR_RETURN_IF_ERROR(budget.charge(name, asked));

@@ -16,6 +16,7 @@
 
 #include "Budget.h"
 #include "ModuleFile.h"
+#include "OwnMemory.h"
 #include "devices/Device.h"
 
 namespace ashlar::runtime {
@@ -25,6 +26,7 @@ struct ContentLot;
 /// What one load brings. SharedContent::mutex guards the count, and receipts
 /// once the load is over.
 struct ContentSource {
+  ASHLAR_OWN_NEW
   const std::unique_ptr<ModuleFile> file;
   uint64_t users;                     // its module, and its blocks
   std::unique_ptr<ContentLot[]> lots; // code, then weights by device
@@ -33,6 +35,7 @@ struct ContentSource {
 /// What it brings of one kind into one memory: charged at once, paid back block
 /// by block.
 struct ContentLot {
+  ASHLAR_OWN_NEW
   ContentSource *source;
   ashlar_memory_kind_t kind;
   ashlar_device_t *memory; // null: the host's own
@@ -41,6 +44,7 @@ struct ContentLot {
 };
 
 struct ContentBlock {
+  ASHLAR_OWN_NEW
   ContentLot &lot;
   ashlar_device_t &device;
   uint64_t hash;
@@ -58,8 +62,8 @@ struct ContentBlock {
 class Content {
 public:
   /// Budget and name live longer.
-  Content(Budget &budget, std::unique_ptr<ModuleFile> file,
-          const std::string &name, bool isShared);
+  Content(Budget &budget, std::unique_ptr<ModuleFile> file, const String &name,
+          bool isShared);
   Content(const Content &) = delete;
   ~Content();
 
@@ -69,20 +73,20 @@ public:
   /// Before all others: makes the lots, code being charged in a memory of its
   /// own, and waits for other loads.
   void begin(ashlar_device_t *codeMemory,
-             const std::vector<ashlar_device_t *> &devices);
+             const Vector<ashlar_device_t *> &devices);
   /// A block of these bytes of the file: somebody's, or a new one of the lot,
   /// which is to be filled once it is charged. The host's weights are there.
   ContentBlock *take(size_t lot, ashlar_device_t &device, uint64_t offset,
                      uint64_t size);
   /// What is to be charged.
-  std::vector<Budget::Request> requests() const;
+  Vector<Budget::Request> requests() const;
   Status charge();
   /// All blocks are filled: others may have them.
   void finish();
 
   const bool isShared;
-  std::vector<ContentBlock *> blocks; // as often as they were taken
-  uint64_t foundBytes = 0;            // that were there already
+  Vector<ContentBlock *> blocks; // as often as they were taken
+  uint64_t foundBytes = 0;       // that were there already
 
 private:
   ContentBlock *find(const ContentBlock &wanted) const;
@@ -91,9 +95,9 @@ private:
 
   Budget &budget;
   ContentSource *const source;
-  const std::string &name;
+  const String &name;
   size_t lotCount = 0;
-  std::vector<ContentBlock *> joined; // one of each lot of others
+  Vector<ContentBlock *> joined; // one of each lot of others
   bool isCharged = false;
   bool isLoading = false; // it has the lock
 };

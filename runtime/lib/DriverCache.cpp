@@ -36,8 +36,8 @@ Header headerOf(size_t driverSize, size_t codeSize) {
 }
 
 /// The line of the first processor's instruction sets.
-std::string processorFlags() {
-  std::string text(8192, 0);
+String processorFlags() {
+  String text(8192, 0);
   std::FILE *file = std::fopen("/proc/cpuinfo", "re");
   if (!file)
     return "";
@@ -78,12 +78,12 @@ bool writeAll(int file, std::string_view bytes) {
 
 } // namespace
 
-DriverCache::DriverCache(std::string folder, const Logger &logger)
-    : folder(std::move(folder)), logger(logger), processor(processorFlags()) {}
+DriverCache::DriverCache(std::string_view folder, const Logger &logger)
+    : folder(folder), logger(logger), processor(processorFlags()) {}
 
-std::string DriverCache::pathOf(const Source &source) const {
+String DriverCache::pathOf(const Source &source) const {
   // Whoever has the same name is told apart by what stands in the entry.
-  std::string all = concat(processor, source.driver);
+  String all = concat(processor, source.driver);
   uint64_t parts[] = {hashBytes(all.data(), all.size()),
                       hashBytes(source.code.data(), source.code.size())};
   char name[32];
@@ -93,7 +93,7 @@ std::string DriverCache::pathOf(const Source &source) const {
   return folder + name;
 }
 
-void DriverCache::warn(const std::string &path, const std::string &why) const {
+void DriverCache::warn(const String &path, const String &why) const {
   if (!warned.exchange(true) && logger.wants(ASHLAR_LOG_WARNING))
     logger.log(ASHLAR_LOG_WARNING, path.c_str(),
                concat(why, ": code for drivers is compiled on each load; "
@@ -101,20 +101,20 @@ void DriverCache::warn(const std::string &path, const std::string &why) const {
                            "be written"));
 }
 
-void DriverCache::note(const std::string &path, const char *why) const {
+void DriverCache::note(const String &path, const char *why) const {
   if (logger.wants(ASHLAR_LOG_INFO))
     logger.log(ASHLAR_LOG_INFO, path.c_str(),
                concat(why, ": the driver compiles anew"));
 }
 
-std::string DriverCache::find(const Source &source) const {
-  std::string path = pathOf(source);
+String DriverCache::find(const Source &source) const {
+  String path = pathOf(source);
   RegularFile file;
-  std::string problem = file.open(path);
+  std::string problem = file.open(path.c_str());
   if (!problem.empty()) {
     // keep() says so where the folder is missing.
     if (!file.isMissing())
-      warn(path, problem);
+      warn(path, String(problem));
     return "";
   }
   Header expected = headerOf(processor.size() + source.driver.size(),
@@ -122,7 +122,7 @@ std::string DriverCache::find(const Source &source) const {
          found;
   constexpr size_t known = offsetof(Header, binarySize);
   uint64_t front = sizeof(Header) + expected.driverSize + expected.codeSize;
-  std::string bytes;
+  String bytes;
   if (file.size() > front &&
       readAll(file.descriptor(), &found, sizeof(found), 0) &&
       std::memcmp(&found, &expected, known) == 0 &&
@@ -147,13 +147,13 @@ std::string DriverCache::find(const Source &source) const {
 }
 
 void DriverCache::keep(const Source &source, std::string_view binary) const {
-  std::string path = pathOf(source);
+  String path = pathOf(source);
   Header header =
       headerOf(processor.size() + source.driver.size(), source.code.size());
   header.binarySize = binary.size();
   header.binaryHash = hashBytes(binary.data(), binary.size());
   NewFile file;
-  std::string problem = file.create(path, /*streams=*/false);
+  std::string problem = file.create(path.c_str(), /*streams=*/false);
   if (problem.empty()) {
     std::string_view parts[] = {
         {reinterpret_cast<const char *>(&header), sizeof(header)},
@@ -168,7 +168,7 @@ void DriverCache::keep(const Source &source, std::string_view binary) const {
   if (problem.empty())
     problem = file.keep();
   if (!problem.empty())
-    warn(path, problem);
+    warn(path, String(problem));
 }
 
 void DriverCache::refused(const Source &source) const {

@@ -7,6 +7,7 @@
 #define ASHLAR_RUNTIME_LIB_DRIVERCACHE_H
 
 #include "Logger.h"
+#include "OwnMemory.h"
 
 #include <atomic>
 
@@ -14,8 +15,9 @@ namespace ashlar::runtime {
 
 class DriverCache {
 public:
+  ASHLAR_OWN_NEW
   /// The logger lives as long.
-  DriverCache(std::string folder, const Logger &logger);
+  DriverCache(std::string_view folder, const Logger &logger);
 
   /// What a binary was made from, all of which an entry repeats.
   struct Source {
@@ -24,20 +26,20 @@ public:
   };
 
   /// Empty: there is no sound entry.
-  std::string find(const Source &source) const;
+  String find(const Source &source) const;
   void keep(const Source &source, std::string_view binary) const;
   /// The driver did not take what was found.
   void refused(const Source &source) const;
 
 private:
-  std::string pathOf(const Source &source) const;
-  void warn(const std::string &path, const std::string &why) const;
-  void note(const std::string &path, const char *why) const;
+  String pathOf(const Source &source) const;
+  void warn(const String &path, const String &why) const;
+  void note(const String &path, const char *why) const;
 
-  const std::string folder;
+  const String folder;
   const Logger &logger;
   /// Drivers may compile for exactly this processor without a word of it.
-  std::string processor;
+  String processor;
   mutable std::atomic<bool> warned{false};
 };
 

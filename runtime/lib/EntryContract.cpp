@@ -67,7 +67,7 @@ ashlar_contract_t contractOf(const ashlar_entry_t &entry) {
 }
 
 /// The most bytes that live at one time.
-static uint64_t mostAlive(const std::vector<ArenaValue> &values) {
+static uint64_t mostAlive(const Vector<ArenaValue> &values) {
   // As many begin as there are values: that is where a peak is.
   uint64_t most = 0;
   for (const ArenaValue &at : values) {
@@ -83,7 +83,7 @@ static uint64_t mostAlive(const std::vector<ArenaValue> &values) {
 Status contractAt(const fb::Entry &entry, const fb::ProgramEntry &piece,
                   const int64_t *symbols, ashlar_contract_t &out) {
   out = readContract(*piece.contract());
-  std::vector<ArenaValue> values;
+  Vector<ArenaValue> values;
   uint64_t arena = 0;
   auto evaluate = [&](const fb::SizeExpression &size, int64_t &value) {
     return evaluateSize(size, symbols, value)

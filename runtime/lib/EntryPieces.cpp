@@ -21,17 +21,16 @@ static bool holds(const fb::ProgramEntry &piece, const int64_t *symbols) {
   return true;
 }
 
-std::vector<const fb::ProgramEntry *> allEntries(const fb::Program &program) {
-  std::vector<const fb::ProgramEntry *> all;
+Vector<const fb::ProgramEntry *> allEntries(const fb::Program &program) {
+  Vector<const fb::ProgramEntry *> all;
   for (const auto *list : {program.entries(), program.pieces()})
     for (uint32_t i = 0; i < count(list); ++i)
       all.push_back(list->Get(i));
   return all;
 }
 
-std::string rangesText(const fb::Module &module,
-                       const fb::ProgramEntry &piece) {
-  std::string text;
+String rangesText(const fb::Module &module, const fb::ProgramEntry &piece) {
+  String text;
   for (uint32_t i = 0; i < count(piece.ranges()); ++i) {
     const fb::SizeRange &range = *piece.ranges()->Get(i);
     text += concat(i ? ", " : "", module.symbols()->Get(i)->name()->c_str(),
@@ -45,14 +44,14 @@ std::string rangesText(const fb::Module &module,
 }
 
 Status findPiece(const fb::Module &module,
-                 const std::vector<const fb::ProgramEntry *> &pieces,
+                 const Vector<const fb::ProgramEntry *> &pieces,
                  const int64_t *symbols, const fb::ProgramEntry *&out) {
   for (const fb::ProgramEntry *piece : pieces)
     if (holds(*piece, symbols)) {
       out = piece;
       return {};
     }
-  std::string sizes, ranges;
+  String sizes, ranges;
   for (uint32_t i = 0; i < count(module.symbols()); ++i)
     if (symbols[i] >= 0)
       sizes +=
@@ -117,7 +116,7 @@ Status verifyPiece(const fb::Module &module, const fb::Entry &entry,
   for (uint32_t i = 0; i < count(piece.outputs()); ++i) {
     const fb::TensorDescription &whole = *entry.outputs()->Get(i);
     const fb::TensorDescription &own = *piece.outputs()->Get(i);
-    std::string place = concat("outputs[", i, "]");
+    String place = concat("outputs[", i, "]");
     ASHLAR_RETURN_IF_ERROR(verifyTensor(module, own, place));
     if (own.type() != whole.type() ||
         own.state_bytes() != whole.state_bytes() ||

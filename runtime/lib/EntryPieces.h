@@ -7,20 +7,21 @@
 #define ASHLAR_RUNTIME_LIB_ENTRYPIECES_H
 
 #include "Module.h"
+#include "OwnMemory.h"
 
 namespace ashlar::runtime {
 
 /// All of a program, an entry's in the order in which they are tried.
-std::vector<const fb::ProgramEntry *> allEntries(const fb::Program &program);
+Vector<const fb::ProgramEntry *> allEntries(const fb::Program &program);
 
 /// For people: the sizes of a piece, "N=2..8, W=1"; of what is none, "".
-std::string rangesText(const fb::Module &module, const fb::ProgramEntry &piece);
+String rangesText(const fb::Module &module, const fb::ProgramEntry &piece);
 
 /// The first piece whose ranges hold these sizes, one for each of the module's
 /// symbols; below zero: the entry does not read it. INVALID_ARGUMENT names the
 /// ranges that there are.
 Status findPiece(const fb::Module &module,
-                 const std::vector<const fb::ProgramEntry *> &pieces,
+                 const Vector<const fb::ProgramEntry *> &pieces,
                  const int64_t *symbols, const fb::ProgramEntry *&out);
 
 /// The outputs as a piece has them, with the formulas of its sizes.

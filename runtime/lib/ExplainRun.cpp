@@ -12,11 +12,11 @@
 namespace ashlar::runtime {
 
 Status BoundCall::explainFailure(uint32_t command, int32_t code,
-                                 const std::string &why) const {
+                                 const String &why) const {
   if (const fb::Check *check = origins[command].check)
     return failure(ASHLAR_INVALID_ARGUMENT, check->message()->str());
   const fb::Kernel &kernel = *origins[command].kernel;
-  std::string nodes;
+  String nodes;
   for (size_t i = 0; i < count(kernel.nodes()); ++i)
     nodes +=
         concat(i ? ", " : "", kernel.nodes()->Get(uint32_t(i))->string_view());
@@ -27,14 +27,13 @@ Status BoundCall::explainFailure(uint32_t command, int32_t code,
   auto statusCode = code == ASHLAR_KERNEL_INDEX_OUT_OF_RANGE
                         ? ASHLAR_INVALID_ARGUMENT
                         : ASHLAR_INTERNAL;
-  std::string message =
-      concat("kernel ", kernel.name()->string_view(), " failed");
-  message += why.empty() ? std::string(concat(" with ", code, ": ", reason))
-                         : ": " + why;
+  String message = concat("kernel ", kernel.name()->string_view(), " failed");
+  message +=
+      why.empty() ? String(concat(" with ", code, ": ", reason)) : ": " + why;
   if (!nodes.empty())
     message += concat("; it computes ", nodes);
   return Status(statusCode, std::move(message),
-                std::string(kernel.name()->string_view()));
+                String(kernel.name()->string_view()));
 }
 
 void BoundCall::labelCommands(Trace &trace) {

@@ -10,10 +10,10 @@
 #ifndef ASHLAR_RUNTIME_LIB_GATE_H
 #define ASHLAR_RUNTIME_LIB_GATE_H
 
+#include "OwnMemory.h"
 #include "devices/CommandList.h"
 
 #include <condition_variable>
-#include <list>
 #include <mutex>
 
 namespace ashlar::runtime {
@@ -68,7 +68,7 @@ private:
   uint32_t slots = 0;
   uint32_t used = 0;
   uint64_t present = 0; // the clock of who went last
-  std::list<Waiter *> waiters;
+  List<Waiter *> waiters;
 };
 
 } // namespace ashlar::runtime

@@ -3,6 +3,7 @@
 #ifndef ASHLAR_RUNTIME_LIB_GRAPHCACHE_H
 #define ASHLAR_RUNTIME_LIB_GRAPHCACHE_H
 
+#include "OwnMemory.h"
 #include "devices/Device.h"
 
 namespace ashlar::runtime {
@@ -27,7 +28,7 @@ private:
     size_t begin, end;
     void *handle;
   };
-  std::vector<Graph> graphs;
+  Vector<Graph> graphs;
   unsigned runs = 0; // at most 2
 };
 

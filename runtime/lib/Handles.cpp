@@ -4,6 +4,22 @@
 
 namespace ashlar::runtime {
 
+OwnMemory *memoryOf(const ashlar_runtime_t &handle) {
+  return handle.impl->memory();
+}
+OwnMemory *memoryOf(const ashlar_budget_t &handle) {
+  return handle.impl->memory();
+}
+OwnMemory *memoryOf(const ashlar_module_t &handle) {
+  return handle.impl->runtime->memory();
+}
+OwnMemory *memoryOf(const ashlar_session_t &handle) {
+  return handle.impl->moduleOf().runtime->memory();
+}
+OwnMemory *memoryOf(const ashlar_bindings_t &handle) {
+  return handle.session->moduleOf().runtime->memory();
+}
+
 Status isNull(const char *argument) {
   return invalidArgument(concat(argument, " is NULL"), argument);
 }

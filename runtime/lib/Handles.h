@@ -6,37 +6,45 @@
 #define ASHLAR_RUNTIME_LIB_HANDLES_H
 
 #include "Birth.h"
+#include "OwnMemory.h"
 #include "Session.h"
 
 #include <algorithm>
 #include <cstring>
 
 struct ashlar_runtime_t {
+  ASHLAR_OWN_NEW
   std::shared_ptr<ashlar::runtime::Runtime> impl;
   ashlar::runtime::Birth birth = {};
 };
 struct ashlar_budget_t {
+  ASHLAR_OWN_NEW
   std::shared_ptr<ashlar::runtime::Budget> impl;
   ashlar::runtime::Birth birth = {};
 };
 struct ashlar_arena_t {
+  ASHLAR_OWN_NEW
   std::shared_ptr<ashlar::runtime::SharedArena> impl;
   ashlar::runtime::Birth birth = {};
 };
 struct ashlar_module_t {
+  ASHLAR_OWN_NEW
   std::shared_ptr<ashlar::runtime::Module> impl;
   ashlar::runtime::Birth birth = {};
 };
 struct ashlar_session_t {
+  ASHLAR_OWN_NEW
   std::shared_ptr<ashlar::runtime::Session> impl;
   ashlar::runtime::Birth birth = {};
 };
 struct ashlar_bindings_t {
+  ASHLAR_OWN_NEW
   std::shared_ptr<ashlar::runtime::Session> session;
   std::unique_ptr<ashlar::runtime::BoundCall> call;
   ashlar::runtime::Birth birth = {};
 };
 struct ashlar_event_t {
+  ASHLAR_OWN_NEW
   std::shared_ptr<ashlar::runtime::Event> impl;
   ashlar::runtime::Birth birth = {};
 };
@@ -44,6 +52,21 @@ struct ashlar_event_t {
 namespace ashlar::runtime {
 
 Status isNull(const char *argument);
+
+/// Of the runtime that a handle belongs to.
+OwnMemory *memoryOf(const ashlar_runtime_t &handle);
+OwnMemory *memoryOf(const ashlar_budget_t &handle);
+OwnMemory *memoryOf(const ashlar_module_t &handle);
+OwnMemory *memoryOf(const ashlar_session_t &handle);
+OwnMemory *memoryOf(const ashlar_bindings_t &handle);
+
+/// Runs the body of a C function of a handle, which may be null; what it
+/// allocates is counted at its runtime.
+template <typename Handle, typename Body>
+ashlar_status_t guard(const Handle *handle, Body &&body) noexcept {
+  OwnMemory::Scope scope(handle ? memoryOf(*handle) : nullptr);
+  return guard(body);
+}
 
 template <typename T> bool isUsable(const T *handle) {
   return handle && handle->birth.isOurs();

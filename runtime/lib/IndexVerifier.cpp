@@ -9,7 +9,6 @@
 #include "devices/CommandList.h"
 
 #include <algorithm>
-#include <set>
 #include <string_view>
 
 namespace ashlar::runtime {
@@ -35,7 +34,7 @@ Status verifyFlatBuffer(const uint8_t *bytes, size_t size) {
 static Status verifySymbols(const fb::Module &module) {
   for (size_t i = 0; i < count(module.symbols()); ++i) {
     const fb::Symbol *symbol = module.symbols()->Get(uint32_t(i));
-    std::string place = concat("symbols[", i, "]");
+    String place = concat("symbols[", i, "]");
     if (!present(symbol->name()))
       return corrupt("a symbol has no name", place);
     if (symbol->minimum() < 0 || symbol->maximum() < symbol->minimum())
@@ -53,10 +52,10 @@ static Status verifySymbols(const fb::Module &module) {
 
 static Status verifySections(const fb::Module &module, uint64_t indexEnd,
                              uint64_t fileSize) {
-  std::vector<const fb::Section *> sorted;
+  Vector<const fb::Section *> sorted;
   for (size_t i = 0; i < count(module.sections()); ++i) {
     const fb::Section *section = module.sections()->Get(uint32_t(i));
-    std::string place = concat("sections[", i, "]");
+    String place = concat("sections[", i, "]");
     if (section->kind() > fb::SectionKind::MAX)
       return corrupt(concat("unknown kind ", unsigned(section->kind())), place);
     if (section->offset() % ASHLAR_MODULE_SECTION_ALIGNMENT)
@@ -83,7 +82,7 @@ static Status verifySections(const fb::Module &module, uint64_t indexEnd,
 }
 
 static Status verifyWeight(const fb::Module &module, const fb::Weight &weight,
-                           std::string place) {
+                           String place) {
   if (!weight.name())
     return corrupt("a weight has no name", place);
   if (weight.section() >= count(module.sections()) ||
@@ -119,8 +118,7 @@ static Status verifyWeight(const fb::Module &module, const fb::Weight &weight,
 }
 
 Status verifyTensor(const fb::Module &module,
-                    const fb::TensorDescription &tensor,
-                    const std::string &place) {
+                    const fb::TensorDescription &tensor, const String &place) {
   if (!tensor.name())
     return corrupt("a tensor has no name", place);
   if (ashlar_element_type_size(uint32_t(tensor.type())) == 0)
@@ -148,7 +146,7 @@ static Status verifyTensors(
     const fb::Module &module,
     const flatbuffers::Vector<flatbuffers::Offset<fb::TensorDescription>>
         *tensors,
-    const std::string &place) {
+    const String &place) {
   for (size_t i = 0; i < count(tensors); ++i)
     ASHLAR_RETURN_IF_ERROR(verifyTensor(module, *tensors->Get(uint32_t(i)),
                                         concat(place, "[", i, "]")));
@@ -156,7 +154,7 @@ static Status verifyTensors(
 }
 
 /// The two ends of a state have one place.
-static Status verifyStates(const fb::Entry &entry, const std::string &place) {
+static Status verifyStates(const fb::Entry &entry, const String &place) {
   for (uint32_t i = 0; i < count(entry.outputs()); ++i) {
     const fb::TensorDescription &output = *entry.outputs()->Get(i);
     if (!output.state_bytes() && !output.state_input())
@@ -171,10 +169,10 @@ static Status verifyStates(const fb::Entry &entry, const std::string &place) {
 }
 
 static Status verifyEntries(const fb::Module &module) {
-  std::set<std::string_view> names;
+  Set<std::string_view> names;
   for (size_t i = 0; i < count(module.entries()); ++i) {
     const fb::Entry *entry = module.entries()->Get(uint32_t(i));
-    std::string place = concat("entries[", i, "]");
+    String place = concat("entries[", i, "]");
     if (!present(entry->name()))
       return corrupt("an entry has no name", place);
     if (!names.insert(entry->name()->string_view()).second)
@@ -196,11 +194,11 @@ static Status verifyMetadata(const fb::Module &module) {
     return corrupt(concat(entries, " entries of metadata; expected at most ",
                           ASHLAR_MODULE_MAX_METADATA),
                    "metadata");
-  std::set<std::string_view> keys;
+  Set<std::string_view> keys;
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < entries; ++i) {
     const fb::Metadata &metadata = *module.metadata()->Get(i);
-    std::string place = concat("metadata[", i, "]");
+    String place = concat("metadata[", i, "]");
     if (!present(metadata.key()))
       return corrupt("metadata has no key", place);
     if (!keys.insert(metadata.key()->string_view()).second)

@@ -24,8 +24,7 @@ Status verifyIndex(const fb::Module &module, uint64_t indexEnd,
 
 /// One input or output; `place` says where it is.
 Status verifyTensor(const fb::Module &module,
-                    const fb::TensorDescription &tensor,
-                    const std::string &place);
+                    const fb::TensorDescription &tensor, const String &place);
 
 /// Indices, counts and all ranges that do not depend on symbols.
 Status verifyProgram(const fb::Module &module, const fb::Program &program);

@@ -62,9 +62,9 @@ void forEachBinding(const Table &table, const Visit &visit) {
 }
 } // namespace
 
-std::vector<std::vector<char>> Module::findWeights() const {
-  std::vector<std::vector<char>> used(
-      devices().size(), std::vector<char>(count(index().weights()), false));
+Vector<Vector<char>> Module::findWeights() const {
+  Vector<Vector<char>> used(devices().size(),
+                            Vector<char>(count(index().weights()), false));
   auto note = [&](const fb::Binding &binding, const fb::Dispatch *dispatch) {
     if (binding.storage() != fb::Storage::Weights)
       return;
@@ -93,12 +93,12 @@ DeviceAddress Module::weight(uint32_t device, uint32_t number) const {
 }
 
 /// Bytes that several have in common are there once, and counted once.
-void Module::takeWeights(uint32_t device, const std::vector<char> &used) {
+void Module::takeWeights(uint32_t device, const Vector<char> &used) {
   struct Range {
     uint64_t first, last;
     uint32_t number;
   };
-  std::vector<Range> ranges;
+  Vector<Range> ranges;
   for (uint32_t i = 0; i < used.size(); ++i)
     if (used[i]) {
       const fb::Weight &weight = *index().weights()->Get(i);
@@ -219,11 +219,11 @@ Status Module::copyWeights(uint32_t number) {
 }
 
 void Module::describeEntries() {
-  auto describe = [&](const auto *tensors, std::vector<std::string> &out,
+  auto describe = [&](const auto *tensors, Vector<String> &out,
                       const ashlar_entry_t *sized) {
     for (size_t i = 0; i < count(tensors); ++i) {
       const auto *shape = tensors->Get(uint32_t(i))->shape();
-      std::string text = count(shape) ? "" : "scalar";
+      String text = count(shape) ? "" : "scalar";
       for (size_t j = 0; j < count(shape); ++j)
         text += concat(j ? "x" : "", sized && isBound(*sized, i, j) ? "<=" : "",
                        sizeText(*shape->Get(uint32_t(j)), index().symbols()));
@@ -262,7 +262,7 @@ Status Module::plan() {
       return corrupt("the program names too much code", "executables");
     executables[i] = content.take(0, device, section.offset(), section.size());
   }
-  std::vector<std::vector<char>> used = findWeights();
+  Vector<Vector<char>> used = findWeights();
   weights.reset(new WeightPlace[used.size() * count(index().weights())]());
   for (uint32_t i = 0; i < used.size(); ++i)
     takeWeights(i, used[i]);
@@ -284,8 +284,8 @@ Status Module::checkFit(uint32_t sessions, uint32_t workers, bool all,
                         Budget &sessionBudget, SharedArena *arena) const {
   SessionNeeds needs;
   ASHLAR_RETURN_IF_ERROR(sessionNeeds(*this, workers, all, needs));
-  std::vector<Budget::Request> own = content.requests();
-  std::vector<Budget::Request> each = needs.requests(*this, all, !arena);
+  Vector<Budget::Request> own = content.requests();
+  Vector<Budget::Request> each = needs.requests(*this, all, !arena);
   for (Budget::Request &request : each)
     if (!checkedMultiply(request.bytes, uint64_t(sessions), request.bytes))
       return invalidArgument(concat(sessions, " sessions need more bytes than "
@@ -365,7 +365,7 @@ void Module::query(ashlar_module_info_t &out) const {
 }
 
 Status Module::findEntry(std::string_view wanted, ashlar_entry_t *&out) {
-  std::string names;
+  String names;
   for (ashlar_entry_t &entry : entries) {
     if (entry.entry->name()->string_view() == wanted) {
       out = &entry;
@@ -375,7 +375,7 @@ Status Module::findEntry(std::string_view wanted, ashlar_entry_t *&out) {
   }
   return failure(ASHLAR_NOT_FOUND,
                  concat("module ", name, " has no entry ", wanted, "; it has ",
-                        names.empty() ? std::string("none") : names),
+                        names.empty() ? String("none") : names),
                  "entry");
 }
 

@@ -7,6 +7,7 @@
 
 #include "Content.h"
 #include "IndexVerifier.h"
+#include "OwnMemory.h"
 #include "ProgramChoice.h"
 
 namespace ashlar::runtime {
@@ -19,18 +20,18 @@ struct ashlar_entry_t {
   ashlar::runtime::Module *module;
   const ashlar::fb::Entry *entry;
   // One, or a piece for each part of the sizes; in the order of the file.
-  std::vector<const ashlar::fb::ProgramEntry *> pieces;
+  ashlar::runtime::Vector<const ashlar::fb::ProgramEntry *> pieces;
   size_t index;
   // Shapes for people; the C API lends them.
-  std::vector<std::string> inputShapes;
-  std::vector<std::string> outputShapes;
+  ashlar::runtime::Vector<ashlar::runtime::String> inputShapes;
+  ashlar::runtime::Vector<ashlar::runtime::String> outputShapes;
 };
 
 namespace ashlar::runtime {
 
 struct LoadOptions {
   std::shared_ptr<Budget> budget;
-  std::string name;
+  String name;
   bool allowNativeCode = false;
   bool verifyWeights = false;
   bool shareContent = false;
@@ -75,9 +76,7 @@ public:
     return choice.asked ? choice.asked->part.get() : nullptr;
   }
   /// The program's own device and the companions'.
-  const std::vector<ashlar_device_t *> &devices() const {
-    return choice.devices;
-  }
+  const Vector<ashlar_device_t *> &devices() const { return choice.devices; }
   /// The device's handle for a kernel of the program.
   const void *kernel(uint32_t number) const { return kernels[number]; }
   /// Where a device finds a weight that it reads. Never written.
@@ -96,19 +95,20 @@ public:
   Status findEntry(std::string_view name, ashlar_entry_t *&out);
 
   const std::shared_ptr<Runtime> runtime;
-  const std::string name;
-  std::vector<ashlar_entry_t> entries;
+  const String name;
+  Vector<ashlar_entry_t> entries;
   uint64_t loadNanoseconds = 0;
 
 private:
   /// Where a weight is: in a block or, with null, in the file.
   struct WeightPlace {
+    ASHLAR_OWN_NEW
     ContentBlock *block;
     uint64_t offset;
   };
   /// What each device reads, by its number.
-  std::vector<std::vector<char>> findWeights() const;
-  void takeWeights(uint32_t device, const std::vector<char> &used);
+  Vector<Vector<char>> findWeights() const;
+  void takeWeights(uint32_t device, const Vector<char> &used);
   Status loadCode();
   Status findKernel(const fb::Kernel &kernel);
   Status copyWeights(uint32_t device);
@@ -118,11 +118,11 @@ private:
   ProgramChoice choice;
   uint64_t weightsBytes = 0; // of all devices
   uint64_t codeBytes = 0;
-  std::vector<uint64_t> scratchPerWorker; // by device
-  std::vector<uint32_t> forms; // of each executable, the one that is loaded
+  Vector<uint64_t> scratchPerWorker; // by device
+  Vector<uint32_t> forms; // of each executable, the one that is loaded
   Content content;
-  std::vector<ContentBlock *> executables; // null: another form is
-  std::vector<const void *> kernels;
+  Vector<ContentBlock *> executables; // null: another form is
+  Vector<const void *> kernels;
   // Of all weights, by device; those that are not used are anywhere.
   std::unique_ptr<WeightPlace[]> weights;
 };

@@ -130,13 +130,13 @@ Status ModuleFile::readHeader() {
 
 Status ModuleFile::readIndex() {
   size_t size = size_t(fileHeader.index_size);
-  indexBytes = std::make_unique<uint8_t[]>(size);
-  std::memcpy(indexBytes.get(), data + fileHeader.index_offset, size);
+  indexBytes.resize(size);
+  std::memcpy(indexBytes.data(), data + fileHeader.index_offset, size);
   release(fileHeader.index_offset, size);
-  if (hashBytes(indexBytes.get(), size) != fileHeader.index_hash)
+  if (hashBytes(indexBytes.data(), size) != fileHeader.index_hash)
     return corrupt("the hash of the index differs from the header's", "index");
-  ASHLAR_RETURN_IF_ERROR(verifyFlatBuffer(indexBytes.get(), size));
-  root = fb::GetModule(indexBytes.get());
+  ASHLAR_RETURN_IF_ERROR(verifyFlatBuffer(indexBytes.data(), size));
+  root = fb::GetModule(indexBytes.data());
   return verifyIndex(*root, fileHeader.index_offset + fileHeader.index_size,
                      byteCount);
 }

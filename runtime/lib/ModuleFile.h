@@ -17,6 +17,7 @@ namespace ashlar::runtime {
 
 class ModuleFile {
 public:
+  ASHLAR_OWN_NEW
   ModuleFile() = default;
   ModuleFile(const ModuleFile &) = delete;
   ModuleFile &operator=(const ModuleFile &) = delete;
@@ -57,7 +58,7 @@ private:
   uint64_t byteCount = 0;
   bool mapped = false;
   ashlar_module_header_t fileHeader = {};
-  std::unique_ptr<uint8_t[]> indexBytes;
+  Vector<uint8_t> indexBytes;
   const fb::Module *root = nullptr;
 };
 

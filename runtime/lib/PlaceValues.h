@@ -8,6 +8,7 @@
 #include "ArenaPlacement.h"
 #include "CheckedMath.h"
 #include "IndexVerifier.h"
+#include "OwnMemory.h"
 #include "ashlar/runtime/kernel_abi.h"
 
 namespace ashlar::runtime {
@@ -17,7 +18,7 @@ namespace ashlar::runtime {
 /// sizes.
 template <typename Evaluate>
 Status placeValues(const fb::ProgramEntry &piece, const Evaluate &evaluate,
-                   std::vector<ArenaValue> &values, uint64_t &bytes) {
+                   Vector<ArenaValue> &values, uint64_t &bytes) {
   bytes = piece.contract()->arena_bytes();
   if (count(piece.buffers()) == 0)
     return {};

@@ -13,15 +13,15 @@ static std::string_view text(const flatbuffers::String *string) {
 }
 
 /// Of a program and of a companion.
-template <typename Table> static std::string targetName(const Table &table) {
-  std::string name(text(table.target()));
+template <typename Table> static String targetName(const Table &table) {
+  String name(text(table.target()));
   if (present(table.preset()))
     name += concat(":", text(table.preset()));
   return name;
 }
 
-static std::string programName(const fb::Program &program) {
-  std::string name = concat("program ", targetName(program));
+static String programName(const fb::Program &program) {
+  String name = concat("program ", targetName(program));
   for (uint32_t i = 0; i < count(program.companions()); ++i)
     name += concat("+", targetName(*program.companions()->Get(i)));
   return name;
@@ -40,12 +40,12 @@ bool findForm(const fb::Program &program, uint32_t executable,
 
 /// Why the program cannot run on `device` as its device `number`; empty: it
 /// can.
-static std::string reasonAgainst(
+static String reasonAgainst(
     const fb::Program &program, uint32_t number,
     const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>
         *features,
     const ashlar_device_t &device) {
-  std::string missing;
+  String missing;
   for (uint32_t i = 0; i < count(features); ++i)
     if (auto feature = text(features->Get(i));
         feature != ASHLAR_MODULE_FEATURE_PIECES &&
@@ -68,11 +68,11 @@ static std::string reasonAgainst(
 
 /// Finds the devices of a program, `asked` among them if it is not null; empty:
 /// all of them can run their part.
-static std::string takeDevices(Runtime &runtime, const fb::Program &program,
-                               ashlar_device_t *asked,
-                               std::vector<ashlar_device_t *> &out) {
+static String takeDevices(Runtime &runtime, const fb::Program &program,
+                          ashlar_device_t *asked,
+                          Vector<ashlar_device_t *> &out) {
   out.clear();
-  std::string reason;
+  String reason;
   auto take = [&](std::string_view type, const auto *features) {
     ashlar_device_t *device = asked;
     if (!asked || type != asked->ops.programs) {
@@ -101,8 +101,8 @@ static bool uses(const fb::Program &program, std::string_view type) {
   return found;
 }
 
-static std::string deviceNames(const std::vector<ashlar_device_t *> &devices) {
-  std::string names;
+static String deviceNames(const Vector<ashlar_device_t *> &devices) {
+  String names;
   for (const ashlar_device_t *device : devices)
     names += concat(names.empty() ? "" : " and ", device->name);
   return names;
@@ -110,8 +110,8 @@ static std::string deviceNames(const std::vector<ashlar_device_t *> &devices) {
 
 /// The targets of a program without their presets: those of the same ones are
 /// variants, in the order that whoever made them wants.
-static std::string variantsOf(const fb::Program &program) {
-  std::string names(text(program.target()));
+static String variantsOf(const fb::Program &program) {
+  String names(text(program.target()));
   for (uint32_t i = 0; i < count(program.companions()); ++i)
     names += concat("+", text(program.companions()->Get(i)->target()));
   return names;
@@ -125,11 +125,11 @@ static bool tryPrograms(Runtime &runtime, const fb::Module &module,
                         ashlar_device_t *asked, bool &any, ProgramChoice &out) {
   struct Candidate {
     uint32_t number;
-    std::string variants;
-    std::vector<ashlar_device_t *> devices;
+    String variants;
+    Vector<ashlar_device_t *> devices;
     bool isDetour; // a driver between the program and this machine's processor
   };
-  std::vector<Candidate> candidates;
+  Vector<Candidate> candidates;
   bool known = true;
   size_t best = 0;
   for (uint32_t i = 0; i < module.programs()->size(); ++i) {
@@ -143,7 +143,7 @@ static bool tryPrograms(Runtime &runtime, const fb::Module &module,
       later |= other.variants == found.variants;
     if (later)
       continue;
-    std::string reason = takeDevices(runtime, program, asked, found.devices);
+    String reason = takeDevices(runtime, program, asked, found.devices);
     if (!reason.empty()) {
       out.log += concat(programName(program), ": not taken, ", reason, "\n");
       continue;
@@ -187,7 +187,7 @@ static bool tryPrograms(Runtime &runtime, const fb::Module &module,
 
 /// Looks for a program on devices of one name; true if one was found.
 static bool tryDevice(Runtime &runtime, const fb::Module &module,
-                      const std::string &name, ProgramChoice &out) {
+                      const String &name, ProgramChoice &out) {
   std::shared_ptr<ashlar_device_t> device;
   Status opened = runtime.device(name, device);
   if (!opened.ok()) {
@@ -206,7 +206,7 @@ static bool tryDevice(Runtime &runtime, const fb::Module &module,
 
 Status chooseProgram(Runtime &runtime, const fb::Module &module,
                      const ProgramRequest &request, ProgramChoice &out) {
-  for (const std::string &name : request.devices) {
+  for (const String &name : request.devices) {
     if (tryDevice(runtime, module, name, out))
       return {};
     if (request.strict)

@@ -5,24 +5,25 @@
 #ifndef ASHLAR_RUNTIME_LIB_PROGRAMCHOICE_H
 #define ASHLAR_RUNTIME_LIB_PROGRAMCHOICE_H
 
+#include "OwnMemory.h"
 #include "Runtime.h"
 #include "ashlar/runtime/module_generated.h"
 
 namespace ashlar::runtime {
 
 struct ProgramRequest {
-  std::vector<std::string> devices; // in order of preference; empty: any
+  Vector<String> devices; // in order of preference; empty: any
   bool strict = true;
 };
 
 struct ProgramChoice {
   uint32_t program = 0;
   /// The program's own device first, then those of its companions.
-  std::vector<ashlar_device_t *> devices;
+  Vector<ashlar_device_t *> devices;
   /// The one that was asked for, which is not destroyed meanwhile; null: none.
   std::shared_ptr<ashlar_device_t> asked;
   uint64_t fallbacks = 0; // devices asked for that could not serve
-  std::string log;        // a line per program looked at
+  String log;             // a line per program looked at
 };
 
 /// Of programs for the same targets, the first in the file's order whose

@@ -9,8 +9,6 @@
 #include "ashlar/runtime/kernel_abi.h"
 #include "ashlar/runtime/module_format.h"
 
-#include <map>
-#include <set>
 #include <string_view>
 
 namespace ashlar::runtime {
@@ -78,7 +76,7 @@ private:
   const fb::ProgramEntry &programEntry;
   const fb::Entry *entry = nullptr;
   const size_t symbolCount;
-  std::vector<bool> used; // symbols that some size reads
+  Vector<bool> used; // symbols that some size reads
 };
 
 } // namespace
@@ -409,7 +407,7 @@ Status EntryVerifier::verifyOutputSize(const fb::OutputSize &size) {
 }
 
 Status EntryVerifier::verifySymbolsAreBound() {
-  std::vector<bool> bound(symbolCount, false);
+  Vector<bool> bound(symbolCount, false);
   for (size_t i = 0; i < count(entry->inputs()); ++i) {
     const auto *shape = entry->inputs()->Get(uint32_t(i))->shape();
     for (size_t j = 0; j < count(shape); ++j) {
@@ -601,7 +599,7 @@ static Status verifyParts(const fb::Module &module,
                             " of executables[", i, "] holds no code"));
     ASHLAR_RETURN_IF_ERROR(verifyVariant(program, uint32_t(i)));
   }
-  std::set<std::string_view> names;
+  Set<std::string_view> names;
   for (size_t i = 0; i < count(program.kernels()); ++i) {
     const fb::Kernel *kernel = program.kernels()->Get(uint32_t(i));
     ASHLAR_RETURN_IF_ERROR(verifyKernel(module, program, *kernel));
@@ -618,7 +616,7 @@ static Status verifyParts(const fb::Module &module,
                             node->name()->string_view(), ": unknown fate ",
                             unsigned(node->fate())));
   }
-  std::map<uint32_t, const fb::ProgramEntry *> entries;
+  Map<uint32_t, const fb::ProgramEntry *> entries;
   for (size_t i = 0; i < count(program.entries()); ++i) {
     const fb::ProgramEntry *entry = program.entries()->Get(uint32_t(i));
     Status status = EntryVerifier(module, program, *entry).verify();
@@ -646,7 +644,7 @@ Status verifyProgram(const fb::Module &module, const fb::Program &program) {
   Status status = verifyParts(module, program);
   if (status.ok())
     return {};
-  std::string place = "program";
+  String place = "program";
   if (program.target())
     place += concat(" ", program.target()->string_view());
   return corrupt(concat(place, ": ", status.message()), place);

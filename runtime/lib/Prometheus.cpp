@@ -9,32 +9,33 @@ namespace ashlar::runtime {
 
 namespace {
 struct Writer {
-  std::string text;
+  String text;
 
   void family(const char *name, const char *type, const char *help) {
     text += concat("# HELP ashlar_", name, " ", help, "\n# TYPE ashlar_", name,
                    " ", type, "\n");
   }
-  void line(std::string_view name, const std::string &labels,
-            const std::string &value) {
-    text += concat("ashlar_", name, "{", labels, "} ", value, "\n");
+  void line(std::string_view name, const String &labels, const String &value) {
+    bool any = !labels.empty();
+    text += concat("ashlar_", name, any ? "{" : "", labels, any ? "} " : " ",
+                   value, "\n");
   }
-  void line(std::string_view name, const std::string &labels, uint64_t value) {
+  void line(std::string_view name, const String &labels, uint64_t value) {
     line(name, labels,
-         value == ASHLAR_UNLIMITED ? "+Inf" : std::to_string(value));
+         value == ASHLAR_UNLIMITED ? String("+Inf") : String(concat(value)));
   }
 };
 } // namespace
 
 /// Seconds, to the nanosecond.
-static std::string seconds(uint64_t nanoseconds) {
-  std::string rest = std::to_string(nanoseconds % 1000000000);
+static String seconds(uint64_t nanoseconds) {
+  String rest = concat(nanoseconds % 1000000000);
   return concat(nanoseconds / 1000000000, ".",
-                std::string(9 - rest.size(), '0') + rest);
+                String(9 - rest.size(), '0') + rest);
 }
 
-static std::string quoted(const char *label, const std::string &value) {
-  std::string text = concat(label, "=\"");
+static String quoted(const char *label, const String &value) {
+  String text = concat(label, "=\"");
   for (char c : value) {
     if (c == '\\' || c == '"')
       text += '\\';
@@ -43,11 +44,10 @@ static std::string quoted(const char *label, const std::string &value) {
   return text + "\"";
 }
 
-static void writeHistogram(Writer &out, const char *name,
-                           const std::string &labels,
+static void writeHistogram(Writer &out, const char *name, const String &labels,
                            const ashlar_histogram_t &of) {
   uint64_t sum = 0;
-  std::string bucket = concat(name, "_bucket");
+  String bucket = concat(name, "_bucket");
   for (unsigned i = 0; i < ASHLAR_HISTOGRAM_BUCKETS; ++i) {
     sum += of.buckets[i];
     bool isLast = i + 1 == ASHLAR_HISTOGRAM_BUCKETS;
@@ -56,13 +56,12 @@ static void writeHistogram(Writer &out, const char *name,
                     isLast ? "+Inf" : seconds(uint64_t(1024) << i), "\""),
              sum);
   }
-  out.line(std::string(concat(name, "_sum")), labels, seconds(of.sum_ns));
-  out.line(std::string(concat(name, "_count")), labels, sum);
+  out.line(String(concat(name, "_sum")), labels, seconds(of.sum_ns));
+  out.line(String(concat(name, "_count")), labels, sum);
 }
 
 /// Path, account and statistics of each budget, the root first.
-void Budget::collect(const std::string &path,
-                     std::vector<Snapshot> &out) const {
+void Budget::collect(const String &path, Vector<Snapshot> &out) const {
   Snapshot own = {quoted("budget", path),
                   limit,
                   peak,
@@ -75,8 +74,8 @@ void Budget::collect(const std::string &path,
     child->collect(concat(path, "/", child->name), out);
 }
 
-std::string Budget::prometheus() const {
-  std::vector<Snapshot> all;
+String Budget::prometheus() const {
+  Vector<Snapshot> all;
   {
     std::lock_guard<std::mutex> guard(lock());
     collect(name, all);
@@ -86,7 +85,7 @@ std::string Budget::prometheus() const {
              "Charged to the budget and those below it, by memory and kind.");
   for (const Snapshot &of : all)
     for (const Account &account : of.accounts) {
-      std::string labels =
+      String labels =
           concat(of.label, ",", quoted("memory", account.place), ",kind=\"");
       uint64_t sum = 0;
       for (uint32_t kind = 0; kind < ASHLAR_MEMORY_KINDS; ++kind) {
@@ -111,6 +110,16 @@ std::string Budget::prometheus() const {
        [](const Snapshot &of) { return of.saved; });
   each("memory_refusals_total", "counter", "Requests that did not fit here.",
        [](const Snapshot &of) { return of.refusals; });
+  // No budget's.
+  if (const OwnMemory *own = memory()) {
+    auto ownLine = [&](const char *name, const char *help, uint64_t value) {
+      out.family(name, "gauge", help);
+      out.line(name, "", value);
+    };
+    ownLine("own_memory_bytes", "What the runtime allocates for itself.",
+            own->current());
+    ownLine("own_memory_peak_bytes", "The most of these at once.", own->peak());
+  }
   // Of what is below, each budget says its own.
   each("runs_total", "counter",
        "Runs of the budget's own sessions, ended well.",

@@ -8,9 +8,12 @@
 
 namespace ashlar::runtime {
 
-Runtime::Runtime(std::vector<const DeviceOps *> devices)
-    : types(std::move(devices)), threads(availableCpus()),
-      root(std::make_shared<Budget>("runtime", ASHLAR_UNLIMITED)) {}
+Runtime::Runtime(Vector<const DeviceOps *> devices, OwnMemory::Owner memory)
+    : ownMemory(std::move(memory)), types(std::move(devices)),
+      threads(availableCpus()),
+      root(makeShared<Budget>("runtime", ASHLAR_UNLIMITED)) {
+  root->setMemory(ownMemory.get());
+}
 
 void Runtime::configure(const ashlar_runtime_options_t &options) {
   if (options.threads)
@@ -35,8 +38,8 @@ void Runtime::configure(const ashlar_runtime_options_t &options) {
   }
 }
 
-std::string Runtime::deviceNames() const {
-  std::string names;
+String Runtime::deviceNames() const {
+  String names;
   for (const DeviceOps *ops : types)
     for (uint32_t i = 0; ops->isOffered && i < ops->count(); ++i)
       names += concat(names.empty() ? "" : ", ", ops->type, ":", i);
@@ -74,11 +77,11 @@ Status Runtime::device(std::string_view name,
   for (const DeviceOps *ops : types) {
     if (!sound || type != ops->type || ordinal >= ops->count())
       continue;
-    std::string fullName = concat(type, ":", ordinal);
+    String fullName = concat(type, ":", ordinal);
     std::lock_guard<std::mutex> lock(mutex);
     std::shared_ptr<ashlar_device_t> &slot = devices[fullName];
     if (!slot) {
-      auto opened = std::make_shared<ashlar_device_t>(*ops, fullName);
+      auto opened = makeShared<ashlar_device_t>(*ops, fullName);
       ASHLAR_RETURN_IF_ERROR(opened->open(ordinal));
       if (!driverCache.empty() && ops->useCache)
         ops->useCache(opened->state, driverCache.c_str(), root->logger);
@@ -87,18 +90,18 @@ Status Runtime::device(std::string_view name,
     out = slot;
     return {};
   }
-  std::string words = concat("no device ", name, "; there are ", deviceNames());
+  String words = concat("no device ", name, "; there are ", deviceNames());
   for (const DeviceOps *ops : types)
     if (sound && type == ops->type && ops->needs && ops->count() == 0)
       words += concat("; it takes ", ops->needs);
-  return failure(ASHLAR_NOT_FOUND, std::move(words), std::string(name));
+  return failure(ASHLAR_NOT_FOUND, std::move(words), String(name));
 }
 
 Status Runtime::startTrace(const char *path) {
   std::lock_guard<std::mutex> lock(mutex);
   if (active)
     return invalidArgument("a trace is on already: stop it first", path);
-  auto started = std::make_shared<Trace>(path, ownClock);
+  auto started = makeShared<Trace>(path, ownClock);
   root->setTrace(started.get());
   active = std::move(started);
   tracing = true;

@@ -7,16 +7,16 @@
 
 #include "Budget.h"
 #include "Clock.h"
+#include "OwnMemory.h"
 #include "Trace.h"
 #include "devices/Device.h"
-
-#include <map>
 
 namespace ashlar::runtime {
 
 class Runtime {
 public:
-  explicit Runtime(std::vector<const DeviceOps *> devices = allDevices());
+  explicit Runtime(Vector<const DeviceOps *> devices = allDevices(),
+                   OwnMemory::Owner memory = OwnMemory::create());
 
   /// Options have been checked.
   void configure(const ashlar_runtime_options_t &options);
@@ -35,12 +35,12 @@ public:
                        ashlar_device_t *&out);
   Status destroyVirtual(const ashlar_device_t &device);
   /// As in "cpu:0, null:0": those that errors offer.
-  std::string deviceNames() const;
+  String deviceNames() const;
   /// Whether the device was opened here.
   bool owns(const ashlar_device_t &device);
   /// The same, for as long as this lives.
   const char *listDevices();
-  const std::vector<const DeviceOps *> &deviceTypes() const { return types; }
+  const Vector<const DeviceOps *> &deviceTypes() const { return types; }
 
   uint32_t defaultThreads() const { return threads; }
   const ashlar_executor_t *executor() const {
@@ -56,6 +56,8 @@ public:
 
   /// Whose modules are loaded; empty: anybody's.
   std::string_view keys() const { return signatureKeys; }
+  /// What it allocates for itself.
+  OwnMemory *memory() const { return ownMemory.get(); }
   const Clock &clock() const { return ownClock; }
   const Logger &logger() const { return root->logger; }
   /// What runs pass through: open unless workers are limited.
@@ -73,20 +75,21 @@ private:
   Status virtualDevice(std::string_view name, size_t slash,
                        std::shared_ptr<ashlar_device_t> &out);
 
-  const std::vector<const DeviceOps *> types;
+  const OwnMemory::Owner ownMemory;
+  const Vector<const DeviceOps *> types;
   uint32_t threads = 1;
   bool hasExecutor = false;
   ashlar_executor_t ownExecutor = {};
   bool hasAllocator = false;
   ashlar_allocator_t ownAllocator = {};
-  std::string signatureKeys;
+  String signatureKeys;
   Clock ownClock;
   std::shared_ptr<Budget> root;
   Gate ownGate;
-  std::string driverCache; // a folder; empty: nothing is written
+  String driverCache; // a folder; empty: nothing is written
   mutable std::mutex mutex;
-  std::map<std::string, std::shared_ptr<ashlar_device_t>> devices;
-  std::string names; // once asked for
+  Map<String, std::shared_ptr<ashlar_device_t>> devices;
+  String names; // once asked for
   std::shared_ptr<Trace> active;
   // Spares calls the lock.
   std::atomic<bool> tracing{false};

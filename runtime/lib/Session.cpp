@@ -16,8 +16,7 @@ Session::~Session() {
     quit = true;
     changed.notify_all();
   }
-  if (server.joinable())
-    server.join();
+  server.join();
   // Their graphs first.
   calls.clear();
   stopQueues();

@@ -8,15 +8,15 @@
 #include "BoundCall.h"
 #include "Buffer.h"
 #include "Event.h"
+#include "OwnMemory.h"
 #include "SessionNeeds.h"
 #include "SharedArena.h"
-
-#include <thread>
+#include "Thread.h"
 
 namespace ashlar::runtime {
 
 struct SessionOptions {
-  std::string name;
+  String name;
   std::shared_ptr<Budget> budget;
   uint32_t threads = 0; // 0: the runtime's default
   bool poison = false;
@@ -57,7 +57,7 @@ public:
   /// Whatever is in flight. Any thread.
   void cancel();
   /// Shown with the runs to come, "" for none; waits for the one in flight.
-  void setTraceContext(std::string traceparent);
+  void setTraceContext(String traceparent);
   /// Before arguments of a call in flight may change.
   void waitUntilIdle();
 
@@ -68,9 +68,7 @@ public:
   const fb::Program &program() const { return module->program(); }
   /// Where inputs, outputs and arena 0 are.
   ashlar_device_t &home() const { return module->home(); }
-  const std::vector<ashlar_device_t *> &devices() const {
-    return module->devices();
-  }
+  const Vector<ashlar_device_t *> &devices() const { return module->devices(); }
   const void *kernel(uint32_t number) const { return module->kernel(number); }
   DeviceAddress weight(uint32_t device, uint32_t number) const {
     return module->weight(device, number);
@@ -122,7 +120,7 @@ public:
   Status stagingOutput(const ashlar_entry_t &entry, uint32_t index,
                        uint64_t bytes, DeviceAddress &data);
 
-  const std::string name;
+  const String name;
 
   // SessionQueues.cpp
   struct Queue {
@@ -152,8 +150,8 @@ public:
               DeviceAddress source, uint64_t bytes);
   /// At once, behind all that the queue was given.
   Status readBack(Queue &queue, DeviceAddress from, void *host, uint64_t bytes);
-  std::vector<Queue> queues; // one per device, then those of callers' tensors
-  uint64_t epoch = 0;        // barriers that have been passed
+  Vector<Queue> queues; // one per device, then those of callers' tensors
+  uint64_t epoch = 0;   // barriers that have been passed
 
 private:
   /// What a copy of the caller's takes, or how long it takes to be given to a
@@ -166,9 +164,9 @@ private:
     uint64_t begin = 0;
   };
   struct EntryBuffers {
-    std::vector<std::unique_ptr<Buffer>> outputs;
-    std::vector<std::unique_ptr<Buffer>> stagedInputs;
-    std::vector<std::unique_ptr<Buffer>> stagedOutputs;
+    Vector<std::unique_ptr<Buffer>> outputs;
+    Vector<std::unique_ptr<Buffer>> stagedInputs;
+    Vector<std::unique_ptr<Buffer>> stagedOutputs;
   };
   struct Job {
     BoundCall *call = nullptr;
@@ -209,15 +207,15 @@ private:
   uint32_t workers = 1;
   SessionNeeds needs;
   uint64_t trims = 0;
-  std::vector<std::unique_ptr<Buffer>> arenas;  // one per device, by number
-  std::vector<std::unique_ptr<Buffer>> scratch; // one per device
-  std::vector<EntryBuffers> buffers;            // one per entry
-  std::vector<std::unique_ptr<BoundCall>> calls;
-  std::unique_ptr<char[]> bounce; // null until it is needed
+  Vector<std::unique_ptr<Buffer>> arenas;  // one per device, by number
+  Vector<std::unique_ptr<Buffer>> scratch; // one per device
+  Vector<EntryBuffers> buffers;            // one per entry
+  Vector<std::unique_ptr<BoundCall>> calls;
+  Vector<char> bounce; // empty until it is needed
   bool anyReturnsEarly = false;
 
   // The run in flight and the thread that serves it.
-  std::thread server;
+  Thread server;
   std::mutex mutex;
   std::condition_variable changed;
   Job job;
@@ -230,7 +228,7 @@ private:
   Counter stagedTensors, stagedBytes; // without copies between devices
   std::atomic<uint64_t> lastRunNanoseconds{0};
 
-  std::string traceContext;
+  String traceContext;
   std::weak_ptr<Trace> tracedBy; // who owns the line
   uint32_t traceLine = 0;
   uint64_t tracedUntil = 0;

@@ -5,8 +5,6 @@
 
 #include "Session.h"
 
-#include <system_error>
-
 namespace ashlar::runtime {
 
 void Session::cancel() {
@@ -16,7 +14,7 @@ void Session::cancel() {
     inFlight->control.cancel();
 }
 
-void Session::setTraceContext(std::string traceparent) {
+void Session::setTraceContext(String traceparent) {
   waitUntilIdle();
   traceContext = std::move(traceparent);
 }
@@ -28,14 +26,10 @@ Status Session::runAsync(BoundCall &call, std::shared_ptr<Event> event,
   event->control.reset(clock, deadlineAfter(asked, timeoutNanoseconds));
   waitUntilIdle();
   std::lock_guard<std::mutex> lock(mutex);
-  if (!server.joinable()) {
-    try {
-      server = std::thread([this] { serve(); });
-    } catch (const std::system_error &error) {
-      return failure(ASHLAR_INTERNAL,
-                     concat("cannot start a thread: ", error.what()));
-    }
-  }
+  if (!server.isStarted())
+    ASHLAR_RETURN_IF_ERROR(server.start(
+        "ashlar-session",
+        [](void *session) { static_cast<Session *>(session)->serve(); }, this));
   inFlight = event;
   job = {&call, std::move(event), asked};
   busy.store(true, std::memory_order_relaxed);
@@ -61,8 +55,9 @@ void Session::serve() {
       status = failure(ASHLAR_INTERNAL, "the system has no more memory");
     }
     lock.lock();
-    // Whoever finds the session idle finds the event done.
+    // Whoever finds the session idle finds the event done, and nobody else's.
     current.event->complete(std::move(status));
+    current.event.reset();
     inFlight.reset();
     busy.store(false, std::memory_order_release);
     changed.notify_all();

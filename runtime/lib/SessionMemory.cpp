@@ -18,9 +18,9 @@ Status Session::allocateArenas() {
   if (options.reserveAll)
     ASHLAR_RETURN_IF_ERROR(options.budget->charge(
         name, needs.requests(*module, true, !options.arena), /*keep=*/false));
-  std::vector<Budget::Request> asked =
+  Vector<Budget::Request> asked =
       needs.requests(*module, false, !options.arena);
-  std::vector<Charge> charges(asked.size());
+  Vector<Charge> charges(asked.size());
   for (size_t i = 0; i < asked.size(); ++i)
     asked[i].out = &charges[i];
   ASHLAR_RETURN_IF_ERROR(options.budget->charge(name, asked));

@@ -61,9 +61,9 @@ Status sessionNeeds(const Module &module, uint32_t workers, bool all,
   return {};
 }
 
-std::vector<Budget::Request>
-SessionNeeds::requests(const Module &module, bool all, bool hasArenas) const {
-  std::vector<Budget::Request> list;
+Vector<Budget::Request> SessionNeeds::requests(const Module &module, bool all,
+                                               bool hasArenas) const {
+  Vector<Budget::Request> list;
   for (uint32_t i = 0; i < arenas.size(); ++i)
     list.push_back({ASHLAR_MEMORY_ARENA, hasArenas ? arenas[i] : 0, nullptr,
                     module.devices()[deviceOfArena(module.program(), i)]});

@@ -8,21 +8,22 @@
 #include "CheckedMath.h"
 #include "IndexVerifier.h"
 #include "Module.h"
+#include "OwnMemory.h"
 
 namespace ashlar::runtime {
 
 struct SessionNeeds {
-  uint64_t arenaRoom = 0;        // of arena 0, for the largest sizes
-  std::vector<uint64_t> arenas;  // by number; at first
-  std::vector<uint64_t> scratch; // by device, of all workers
-  uint64_t outputs = 0;          // of all entries, at their largest
-  uint64_t staging = 0;          // likewise
+  uint64_t arenaRoom = 0;   // of arena 0, for the largest sizes
+  Vector<uint64_t> arenas;  // by number; at first
+  Vector<uint64_t> scratch; // by device, of all workers
+  uint64_t outputs = 0;     // of all entries, at their largest
+  uint64_t staging = 0;     // likewise
 
   /// What is charged when the session is created: all arenas, then all
   /// scratch; and with `all`, what any run may need beyond. Arenas that are
   /// shared ask for nothing here.
-  std::vector<Budget::Request> requests(const Module &module, bool all,
-                                        bool hasArenas) const;
+  Vector<Budget::Request> requests(const Module &module, bool all,
+                                   bool hasArenas) const;
 };
 
 /// Bytes of an input's or output's buffer: whole lines of cache. False where

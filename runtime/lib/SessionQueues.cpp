@@ -181,9 +181,9 @@ Status Session::passOn(Queue &to, DeviceAddress target, Queue &from,
 }
 
 char *Session::bounceBuffer() {
-  if (!bounce)
-    bounce.reset(new char[bounceBytes]);
-  return bounce.get();
+  if (bounce.empty())
+    bounce.resize(bounceBytes);
+  return bounce.data();
 }
 
 /// Fills what no result may depend on.

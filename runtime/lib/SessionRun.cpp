@@ -89,8 +89,10 @@ Status Session::runNow(BoundCall &call, RunControl &control, uint64_t asked,
    : status.code() == ASHLAR_CANCELLED ? statistics.cancelled
                                        : statistics.failures)
       .add(1);
-  if (control.trace)
+  if (control.trace) {
     traceRun(control.trace, call, asked, start, end);
+    control.trace.reset(); // its records are many: they go when it ends
+  }
   // What the caller may still read stays.
   if (options.highWater && inUse() > options.highWater)
     giveBack(/*outputsToo=*/false);

@@ -23,9 +23,8 @@ SharedArena::Memory *SharedArena::find(uint32_t number,
   return nullptr;
 }
 
-Status SharedArena::enter(const std::string &who, bool mayWait,
-                          int32_t priority, const RunControl &control,
-                          Gate::Pass &out) {
+Status SharedArena::enter(const String &who, bool mayWait, int32_t priority,
+                          const RunControl &control, Gate::Pass &out) {
   RunControl never;
   never.cancel();
   bool isIn = gate.enter(tenant, 1, priority, mayWait ? control : never, out);
@@ -87,7 +86,7 @@ Status SharedArena::join(Buffer &user, uint32_t number, ashlar_device_t *device,
 Status SharedArena::place(Memory *memory, Buffer &user, uint32_t number,
                           ashlar_device_t *device, uint64_t bytes,
                           uint64_t room) {
-  std::vector<Buffer *> users;
+  Vector<Buffer *> users;
   if (memory)
     users = memory->users;
   users.push_back(&user);

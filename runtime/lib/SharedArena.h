@@ -14,13 +14,14 @@
 #define ASHLAR_RUNTIME_LIB_SHAREDARENA_H
 
 #include "Buffer.h"
+#include "OwnMemory.h"
 
 namespace ashlar::runtime {
 
 class SharedArena {
 public:
   SharedArena(std::shared_ptr<Runtime> runtime, std::shared_ptr<Budget> budget,
-              std::string name)
+              String name)
       : runtime(std::move(runtime)), budget(std::move(budget)),
         name(std::move(name)) {
     gate.open(1);
@@ -28,7 +29,7 @@ public:
 
   /// Before a run that `who` names; without `mayWait`, CANCELLED while another
   /// one goes on. It is ended by leave.
-  Status enter(const std::string &who, bool mayWait, int32_t priority,
+  Status enter(const String &who, bool mayWait, int32_t priority,
                const RunControl &control, Gate::Pass &out);
   void leave(const Gate::Pass &pass);
 
@@ -53,14 +54,14 @@ public:
 
   const std::shared_ptr<Runtime> runtime;
   const std::shared_ptr<Budget> budget;
-  const std::string name; // the holder's
+  const String name; // the holder's
 
 private:
   struct Memory {
     ashlar_device_t *device;
     uint32_t number;
     std::unique_ptr<Buffer> buffer;
-    std::vector<Buffer *> users;
+    Vector<Buffer *> users;
     uint64_t needed() const;
   };
   Memory *find(uint32_t number, const ashlar_device_t *device);
@@ -68,8 +69,8 @@ private:
                ashlar_device_t *device, uint64_t bytes, uint64_t room);
 
   std::mutex mutex;
-  std::vector<Memory> memories;
-  const std::string *runner = nullptr; // who has it now
+  Vector<Memory> memories;
+  const String *runner = nullptr; // who has it now
   std::atomic<uint64_t> moves{0};
   Gate gate;
   Gate::Tenant tenant; // all sessions

@@ -73,8 +73,7 @@ bool isPlainSymbol(const fb::SizeExpression &expression, uint32_t &symbol) {
   return true;
 }
 
-void collectSymbols(const fb::SizeExpression &expression,
-                    std::vector<bool> &used) {
+void collectSymbols(const fb::SizeExpression &expression, Vector<bool> &used) {
   if (const auto *code = expression.code())
     for (const fb::SizeInstruction *instruction : *code)
       if (instruction->opcode() == SizeOpcode::Symbol)
@@ -100,23 +99,23 @@ static const char *spelling(SizeOpcode opcode) {
   }
 }
 
-std::string
+String
 sizeText(const fb::SizeExpression &expression,
          const flatbuffers::Vector<flatbuffers::Offset<fb::Symbol>> *symbols) {
   const auto *code = expression.code();
   if (!code || code->size() == 0)
-    return std::to_string(expression.constant());
-  std::vector<std::string> stack;
+    return concat(expression.constant());
+  Vector<String> stack;
   for (const fb::SizeInstruction *instruction : *code) {
     if (instruction->opcode() == SizeOpcode::Constant) {
-      stack.push_back(std::to_string(instruction->value()));
+      stack.push_back(concat(instruction->value()));
     } else if (instruction->opcode() == SizeOpcode::Symbol) {
-      stack.push_back(
-          symbols->Get(uint32_t(instruction->value()))->name()->str());
+      stack.emplace_back(
+          symbols->Get(uint32_t(instruction->value()))->name()->string_view());
     } else {
-      std::string right = std::move(stack.back());
+      String right = std::move(stack.back());
       stack.pop_back();
-      std::string &left = stack.back();
+      String &left = stack.back();
       left = concat("(", left, spelling(instruction->opcode()), right, ")");
     }
   }

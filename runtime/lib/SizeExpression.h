@@ -9,9 +9,6 @@
 #include "Status.h"
 #include "ashlar/runtime/module_generated.h"
 
-#include <string>
-#include <vector>
-
 namespace ashlar::runtime {
 
 /// Longer programs are refused: no size of a model needs them, and a file must
@@ -29,8 +26,7 @@ bool isConstantSize(const fb::SizeExpression &expression);
 bool isPlainSymbol(const fb::SizeExpression &expression, uint32_t &symbol);
 
 /// Marks the symbols that the expression reads.
-void collectSymbols(const fb::SizeExpression &expression,
-                    std::vector<bool> &used);
+void collectSymbols(const fb::SizeExpression &expression, Vector<bool> &used);
 
 /// The value for these symbols; false on overflow, on division by zero and on
 /// a negative result. The expression has been verified.
@@ -38,7 +34,7 @@ void collectSymbols(const fb::SizeExpression &expression,
                                 const int64_t *symbols, int64_t &value);
 
 /// For people: "2*N+1".
-std::string
+String
 sizeText(const fb::SizeExpression &expression,
          const flatbuffers::Vector<flatbuffers::Offset<fb::Symbol>> *symbols);
 

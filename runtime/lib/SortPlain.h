@@ -6,16 +6,17 @@
 #ifndef ASHLAR_RUNTIME_LIB_SORTPLAIN_H
 #define ASHLAR_RUNTIME_LIB_SORTPLAIN_H
 
+#include "OwnMemory.h"
+
 #include <cstdlib>
 #include <type_traits>
-#include <vector>
 
 namespace ashlar::runtime {
 
 /// `order` gives less than, equal to or more than zero; equal ones end up in
 /// any order.
 template <typename T>
-void sortPlain(std::vector<T> &list, int (*order)(const T &, const T &)) {
+void sortPlain(Vector<T> &list, int (*order)(const T &, const T &)) {
   static_assert(std::is_trivially_copyable_v<T>);
   if (list.empty())
     return;

@@ -2,20 +2,20 @@
 
 #include "Logger.h"
 
-#include <atomic>
+#include <charconv>
 #include <cstring>
 
 namespace ashlar::runtime {
 
 struct Status::Detail {
+  ASHLAR_OWN_NEW
   ashlar_status_code_t code;
-  std::string message;
-  std::string place;
+  String message;
+  String place;
   std::atomic<uint32_t> owners{1};
 };
 
-Status::Status(ashlar_status_code_t code, std::string message,
-               std::string place)
+Status::Status(ashlar_status_code_t code, String message, String place)
     : detail(new Detail{code, std::move(message), std::move(place)}) {}
 
 void Status::retain() noexcept {
@@ -52,8 +52,15 @@ Status corrupt(const Words &message, const Words &place) {
   return failure(ASHLAR_CORRUPT, message, place);
 }
 
-std::string join(const char *letters, const uint64_t *words) {
-  std::string text;
+static void appendNumber(String &text, uint64_t word, bool isSigned) {
+  char digits[24];
+  auto end = isSigned ? std::to_chars(digits, std::end(digits), int64_t(word))
+                      : std::to_chars(digits, std::end(digits), word);
+  text.append(digits, end.ptr);
+}
+
+String join(const char *letters, const uint64_t *words) {
+  String text;
   for (; *letters; ++letters) {
     uint64_t word = *words++;
     auto *characters = reinterpret_cast<const char *>(uintptr_t(word));
@@ -62,8 +69,7 @@ std::string join(const char *letters, const uint64_t *words) {
     else if (*letters == 's')
       text.append(characters, size_t(*words++));
     else
-      text += *letters == 'i' ? std::to_string(int64_t(word))
-                              : std::to_string(word);
+      appendNumber(text, word, *letters == 'i');
   }
   return text;
 }

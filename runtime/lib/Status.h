@@ -7,12 +7,9 @@
 #ifndef ASHLAR_RUNTIME_LIB_STATUS_H
 #define ASHLAR_RUNTIME_LIB_STATUS_H
 
+#include "OwnMemory.h"
 #include "ashlar/runtime/api.h"
 
-#include <cstdint>
-#include <memory>
-#include <new>
-#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -21,8 +18,7 @@ namespace ashlar::runtime {
 class [[nodiscard]] Status {
 public:
   Status() = default;
-  Status(ashlar_status_code_t code, std::string message,
-         std::string place = {});
+  Status(ashlar_status_code_t code, String message, String place = {});
   Status(const Status &other) noexcept : detail(other.detail) {
     if (detail)
       retain();
@@ -67,7 +63,7 @@ private:
 template <size_t N> struct Message {
   const char *letters;
   uint64_t words[N];
-  operator std::string() const;
+  operator String() const;
 };
 
 /// Text that ends, a number without or with a sign, text of a length.
@@ -101,9 +97,9 @@ uint64_t *addWord(uint64_t *at, Integer number) {
 template <size_t N>
 uint64_t *addWord(uint64_t *, const Message<N> &) = delete; // would dangle
 
-std::string join(const char *letters, const uint64_t *words);
+String join(const char *letters, const uint64_t *words);
 
-template <size_t N> Message<N>::operator std::string() const {
+template <size_t N> Message<N>::operator String() const {
   return join(letters, words);
 }
 
@@ -124,11 +120,12 @@ class Words {
 public:
   Words(const char *text) : letters("t") { addWord(own, text); }
   Words(std::string_view text) : letters("s") { addWord(own, text); }
+  Words(const String &text) : Words(std::string_view(text)) {}
   Words(const std::string &text) : Words(std::string_view(text)) {}
   template <size_t N>
   Words(const Message<N> &message)
       : letters(message.letters), words(message.words) {}
-  std::string text() const { return join(letters, words ? words : own); }
+  String text() const { return join(letters, words ? words : own); }
 
 private:
   const char *letters;

@@ -126,7 +126,7 @@ Status ListRun::transfer(const Command &command, size_t at) {
 }
 
 Status ListRun::run() {
-  const std::vector<Command> &commands = list.commands;
+  const Vector<Command> &commands = list.commands;
   for (size_t i = 0; failed.ok() && !control.stopped();) {
     size_t next = sequencer.settle(i);
     // What follows control flow starts after all that came before.

@@ -65,10 +65,10 @@ bool isStatic(const fb::TensorDescription &tensor) {
   return true;
 }
 
-std::string shapeText(const int64_t *shape, uint32_t rank) {
+String shapeText(const int64_t *shape, uint32_t rank) {
   if (rank == 0)
     return "scalar";
-  std::string text;
+  String text;
   for (uint32_t i = 0; i < rank; ++i)
     text += concat(i ? "x" : "", shape[i]);
   return text;

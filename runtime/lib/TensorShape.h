@@ -5,6 +5,7 @@
 #ifndef ASHLAR_RUNTIME_LIB_TENSORSHAPE_H
 #define ASHLAR_RUNTIME_LIB_TENSORSHAPE_H
 
+#include "OwnMemory.h"
 #include "SizeExpression.h"
 
 namespace ashlar::runtime {
@@ -28,7 +29,7 @@ bool isStatic(const fb::TensorDescription &tensor);
                               uint32_t rank, uint64_t &bytes);
 
 /// "1x3x224x224", "scalar" for rank 0.
-std::string shapeText(const int64_t *shape, uint32_t rank);
+String shapeText(const int64_t *shape, uint32_t rank);
 
 } // namespace ashlar::runtime
 

@@ -17,7 +17,7 @@
 
 namespace ashlar::runtime {
 
-Trace::Trace(std::string path, const Clock &clock)
+Trace::Trace(String path, const Clock &clock)
     : path(std::move(path)), clock(clock), start(now()) {
   // Zeroed and only there once touched.
   void *memory =
@@ -36,12 +36,12 @@ uint64_t monotonicTime() {
   return uint64_t(time.tv_sec) * 1000000000 + uint64_t(time.tv_nsec);
 }
 
-const char *Trace::intern(const std::string &text) {
+const char *Trace::intern(const String &text) {
   std::lock_guard<std::mutex> lock(mutex);
   return labels.insert(text).first->c_str();
 }
 
-uint32_t Trace::line(const std::string &group, const std::string &name) {
+uint32_t Trace::line(const String &group, const String &name) {
   std::lock_guard<std::mutex> lock(mutex);
   auto found = std::find(lines.begin(), lines.end(), std::pair(group, name));
   if (found == lines.end())
@@ -70,9 +70,8 @@ void Trace::record(const char *label, uint32_t worker, uint64_t begin,
 static int processOf(size_t group) { return 1000000000 + int(group); }
 
 /// The first line of the same group.
-static size_t
-groupOf(const std::vector<std::pair<std::string, std::string>> &lines,
-        size_t line) {
+static size_t groupOf(const Vector<std::pair<String, String>> &lines,
+                      size_t line) {
   size_t first = 0;
   while (lines[first].first != lines[line].first)
     ++first;
@@ -80,7 +79,7 @@ groupOf(const std::vector<std::pair<std::string, std::string>> &lines,
 }
 
 void Trace::writeLines(std::FILE *file, const char *&separator) const {
-  auto name = [&](const char *what, size_t line, const std::string &text) {
+  auto name = [&](const char *what, size_t line, const String &text) {
     std::fprintf(file,
                  "%s{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%d,\"tid\":%zu,"
                  "\"args\":{\"name\":%s}}",
@@ -101,7 +100,7 @@ Status Trace::write() const {
   auto fail = [&](std::string_view why) {
     return invalidArgument(concat("cannot write the trace: ", why), path);
   };
-  std::string problem = output.create(path, /*streams=*/true);
+  std::string problem = output.create(path.c_str(), /*streams=*/true);
   if (!problem.empty())
     return fail(problem);
   std::FILE *file = fdopen(dup(output.descriptor()), "w");

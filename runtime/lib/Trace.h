@@ -12,26 +12,23 @@
 #include <atomic>
 #include <cstdio>
 #include <mutex>
-#include <set>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace ashlar::runtime {
 
 class Trace {
 public:
-  Trace(std::string path, const Clock &clock);
+  Trace(String path, const Clock &clock);
   ~Trace();
 
   /// By the runtime's clock.
   uint64_t now() const { return clock.now(); }
   /// A copy of the text that lives as long as the trace.
-  const char *intern(const std::string &text);
+  const char *intern(const String &text);
   /// A line of its own in a group, such as an engine of a device, to record on
   /// in place of a worker; its times are the caller's. The same names give the
   /// same line.
-  uint32_t line(const std::string &group, const std::string &name);
+  uint32_t line(const String &group, const String &name);
   /// `label` has been interned, and so has `context`, the traceparent of who
   /// asked for it, if there is one.
   void record(const char *label, uint32_t worker, uint64_t begin, uint64_t end,
@@ -57,17 +54,18 @@ private:
 
   void writeLines(std::FILE *file, const char *&separator) const;
 
-  const std::string path;
+  const String path;
   const Clock clock;
   const uint64_t start;
   mutable std::mutex mutex;
-  std::set<std::string> labels;
+  Set<String> labels;
   // Group and name; the first has number firstLine.
-  std::vector<std::pair<std::string, std::string>> lines;
+  Vector<std::pair<String, String>> lines;
   static constexpr uint32_t firstLine = uint32_t(1) << 31;
   // In the place of a worker.
   static constexpr uint32_t counter = UINT32_MAX;
   Record *records = nullptr;
+  const OwnMemory::Pages pages{capacity * sizeof(Record)};
   std::atomic<uint64_t> next{0};
 };
 

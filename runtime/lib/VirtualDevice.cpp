@@ -44,8 +44,8 @@ Status Runtime::createVirtual(std::string_view name, uint64_t bytes,
   ashlar_device_t *whole = nullptr;
   ASHLAR_RETURN_IF_ERROR(device(name.substr(0, slash), whole));
   ASHLAR_RETURN_IF_ERROR(whole->status());
-  std::string fullName = concat(whole->name, name.substr(slash));
-  auto part = std::make_shared<VirtualPart>();
+  String fullName = concat(whole->name, name.substr(slash));
+  auto part = makeShared<VirtualPart>();
   std::lock_guard<std::mutex> lock(mutex);
   if (devices.count(fullName))
     return invalidArgument(
@@ -68,12 +68,12 @@ Status Runtime::createVirtual(std::string_view name, uint64_t bytes,
                                   ", as the runtime's option threads says"),
                            "options.workers");
   // What is held is given back with the part where something fails.
-  part->setAside = std::make_shared<Budget>(fullName, bytes, root);
+  part->setAside = makeShared<Budget>(fullName, bytes, root);
   ASHLAR_RETURN_IF_ERROR(part->setAside->reserve(whole, bytes));
   ASHLAR_RETURN_IF_ERROR(whole->ops.checkMemory(whole->state, room));
   part->workers = workers;
   part->gate.open(workers);
-  auto made = std::make_shared<ashlar_device_t>(*whole, fullName, part);
+  auto made = makeShared<ashlar_device_t>(*whole, fullName, part);
   root->addPart(*made, bytes);
   out = made.get();
   devices[fullName] = std::move(made);

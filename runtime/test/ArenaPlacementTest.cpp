@@ -14,7 +14,7 @@ using namespace ashlar::runtime;
 namespace {
 
 /// The largest sum of sizes that live at one time.
-uint64_t lowerBound(const std::vector<ArenaValue> &values) {
+uint64_t lowerBound(const Vector<ArenaValue> &values) {
   uint64_t most = 0;
   for (const ArenaValue &at : values) {
     uint64_t sum = 0;
@@ -26,7 +26,7 @@ uint64_t lowerBound(const std::vector<ArenaValue> &values) {
   return most;
 }
 
-void expectSound(const std::vector<ArenaValue> &values, uint64_t end) {
+void expectSound(const Vector<ArenaValue> &values, uint64_t end) {
   for (size_t i = 0; i != values.size(); ++i) {
     const ArenaValue &x = values[i];
     EXPECT_EQ(x.offset % 64, 0u);
@@ -42,9 +42,9 @@ void expectSound(const std::vector<ArenaValue> &values, uint64_t end) {
 }
 
 /// A chain of layers with a few values that live longer, as networks have.
-std::vector<ArenaValue> makeNetwork(unsigned seed, unsigned length) {
+Vector<ArenaValue> makeNetwork(unsigned seed, unsigned length) {
   std::mt19937 random(seed);
-  std::vector<ArenaValue> values;
+  Vector<ArenaValue> values;
   for (uint32_t i = 0; i != length; ++i) {
     ArenaValue value;
     value.size = 64 * (1 + random() % 1000);
@@ -57,14 +57,14 @@ std::vector<ArenaValue> makeNetwork(unsigned seed, unsigned length) {
 
 TEST(ArenaPlacement, NeverOverlaps) {
   for (unsigned seed = 0; seed != 50; ++seed) {
-    std::vector<ArenaValue> values = makeNetwork(seed, 100);
+    Vector<ArenaValue> values = makeNetwork(seed, 100);
     expectSound(values, placeInArena(values));
   }
 }
 
 TEST(ArenaPlacement, KeepsThePlanWhereAllSizesShrinkAlike) {
   for (unsigned seed = 0; seed != 50; ++seed) {
-    std::vector<ArenaValue> values = makeNetwork(seed, 100);
+    Vector<ArenaValue> values = makeNetwork(seed, 100);
     for (ArenaValue &value : values)
       value.size *= 8;
     uint64_t largest = placeInArena(values);
@@ -81,7 +81,7 @@ TEST(ArenaPlacement, KeepsThePlanWhereAllSizesShrinkAlike) {
 TEST(ArenaPlacement, NeedsLittleMoreThanItMust) {
   double worst = 0, sum = 0;
   for (unsigned seed = 0; seed != 50; ++seed) {
-    std::vector<ArenaValue> values = makeNetwork(seed, 100);
+    Vector<ArenaValue> values = makeNetwork(seed, 100);
     uint64_t end = placeInArena(values);
     double ratio = double(end) / double(lowerBound(values));
     worst = std::max(worst, ratio);
@@ -92,7 +92,7 @@ TEST(ArenaPlacement, NeedsLittleMoreThanItMust) {
 }
 
 TEST(ArenaPlacement, TakesNothing) {
-  std::vector<ArenaValue> values;
+  Vector<ArenaValue> values;
   EXPECT_EQ(placeInArena(values), 0u);
   values.push_back({});
   EXPECT_EQ(placeInArena(values), 0u);

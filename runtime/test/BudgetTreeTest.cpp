@@ -5,6 +5,7 @@
 // back is there for others.
 
 #include "Loaded.h"
+#include "TemporaryFolder.h"
 
 #include <cstdio>
 #include <cstring>
@@ -223,7 +224,7 @@ TEST_F(BudgetTree, BudgetsOfAnotherRuntimeDoNotMix) {
 }
 
 TEST_F(BudgetTree, AFileIsCheckedByItsIndexAlone) {
-  std::string path = testing::TempDir() + "/ashlar_checked.ash";
+  std::string path = temporaryPath("checked.ash");
   writeFile(path, sampleModule().build());
   ashlar_load_options_t options = trusting();
   options.budget = budget;

@@ -3,6 +3,7 @@
 // Sessions of one module run side by side; handles come and go meanwhile.
 
 #include "Loaded.h"
+#include "TemporaryFolder.h"
 
 #include <cstdio>
 #include <cstring>
@@ -81,7 +82,7 @@ TEST_F(Concurrency, EventsAreWatchedFromOtherThreads) {
 }
 
 TEST_F(Concurrency, TraceWhileRunning) {
-  std::string path = testing::TempDir() + "/ashlar_trace.json";
+  std::string path = temporaryPath("trace.json");
   load(sampleModule());
   start(2);
   std::thread runner([&] {

@@ -6,6 +6,7 @@
 
 #include "FailingNew.h"
 #include "Loaded.h"
+#include "TemporaryFolder.h"
 
 #include <atomic>
 #include <cstdio>
@@ -52,9 +53,8 @@ protected:
     RuntimeTest::TearDown();
   }
   std::string write(ModuleBuilder builder) {
-    paths.push_back(testing::TempDir() + "ashlar_content_" +
-                    std::to_string(getpid()) + "_" +
-                    std::to_string(paths.size()) + ".ash");
+    paths.push_back(
+        temporaryPath("content-" + std::to_string(paths.size()) + ".ash"));
     writeFile(paths.back(), builder.build());
     return paths.back();
   }
@@ -503,7 +503,7 @@ TEST_F(Content, ACorruptTwinIsRefusedAsItWouldBeAlone) {
   ModuleBuilder builder = sampleModule();
   (void)builder.build();
   builder.module.sections[1]->hash ^= 1; // the code's
-  paths.push_back(testing::TempDir() + "ashlar_content_lies.ash");
+  paths.push_back(temporaryPath("content-lies.ash"));
   writeFile(paths.back(), builder.buildUnchecked());
   ashlar_load_options_t options = sharing("liar");
   ashlar_module_t *made = nullptr;

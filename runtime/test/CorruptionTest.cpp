@@ -3,6 +3,7 @@
 // A module from a stranger: whatever its bytes, it is refused or harmless.
 
 #include "Loaded.h"
+#include "TemporaryFolder.h"
 
 #include <cstring>
 #include <elf.h>
@@ -351,7 +352,7 @@ TEST_F(Corruption, WeightsBeyondFourGigabytes) {
   fb::SectionT &weights = *builder.module.sections[0];
   weights.offset = far;
   ModuleBytes file = builder.buildUnchecked();
-  std::string path = testing::TempDir() + "/beyond_four_gigabytes.ash";
+  std::string path = temporaryPath("beyond_four_gigabytes.ash");
   int descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC, 0600);
   ASSERT_GE(descriptor, 0);
   ashlar_module_header_t header;

@@ -6,6 +6,7 @@
 
 #include "Loaded.h"
 #include "NeedsCuda.h"
+#include "TemporaryFolder.h"
 #include "cuda/CudaDouble.h"
 
 #include <algorithm>
@@ -246,7 +247,7 @@ TEST_F(CudaGraphs, ARunThatIsTracedIsSubmitted) {
   loadThere(sampleModule());
   start(2);
   run(session, 3, 2);
-  const std::string path = testing::TempDir() + "/ashlar_graph_trace.json";
+  const std::string path = temporaryPath("graph_trace.json");
   ASSERT_OK(ashlar_trace_start(runtime, path.c_str()));
   run(session, 2, 0);
   ASSERT_OK(ashlar_trace_stop(runtime));

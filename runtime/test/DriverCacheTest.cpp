@@ -26,7 +26,7 @@ protected:
   }
   /// By another object, as another process would.
   std::string find(DriverCache::Source what) {
-    return DriverCache(folder.path, logger).find(what);
+    return std::string(DriverCache(folder.path, logger).find(what));
   }
   void keep(DriverCache::Source what, std::string_view binary) {
     DriverCache(folder.path, logger).keep(what, binary);

@@ -6,6 +6,8 @@
 #include "Loaded.h"
 #include "NeedsCuda.h"
 #include "NeedsOpenCL.h"
+#include "Place.h"
+#include "TemporaryFolder.h"
 
 #include <fstream>
 #include <sstream>
@@ -62,6 +64,35 @@ TEST_P(Driver, ComputesWhatTheProcessorDoes) {
     ashlar_session_release(session);
     session = nullptr;
   }
+}
+
+TEST_P(Driver, TakesTensorsInItsOwnMemory) {
+  loadThere(sampleModule());
+  start();
+  ashlar_device_t *there = nullptr;
+  ASSERT_OK(ashlar_device_open(runtime, GetParam().device, &there));
+  for (ashlar_device_t *in : {there, (ashlar_device_t *)nullptr})
+    for (ashlar_device_t *out : {there, (ashlar_device_t *)nullptr}) {
+      SampleArguments a;
+      Place x(in, sampleCount, 0), y(in, sampleCount, 0),
+          z(out, sampleCount, 0);
+      auto numbers = [](float *of) {
+        return std::vector<float>(of, of + sampleCount);
+      };
+      x.fill(numbers(a.x.data()));
+      y.fill(numbers(a.y.data()));
+      z.fill(std::vector<float>(sampleCount, -999));
+      ashlar_tensor_t inputs[] = {x.tensor({sampleCount}),
+                                  y.tensor({sampleCount})},
+                      output = z.tensor({sampleCount});
+      for (int round = 0; round < 3; ++round)
+        ASSERT_OK(ashlar_session_run(session, "main", inputs, 2, &output, 1));
+      EXPECT_EQ(output.device, out);
+      std::vector<float> result = z.read();
+      std::copy(result.begin(), result.end(),
+                static_cast<float *>(a.outputs[0].data));
+      a.expectResult();
+    }
 }
 
 TEST_P(Driver, FollowsSizes) {
@@ -142,7 +173,7 @@ TEST_P(Driver, SessionsOnTwoThreadsDoNotMeet) {
 TEST_P(Driver, ATraceSaysWhenKernelsRan) {
   loadThere(sampleModule());
   start(2);
-  const std::string path = testing::TempDir() + "/ashlar_driver_trace.json";
+  const std::string path = temporaryPath("driver_trace.json");
   auto run = [&] {
     SampleArguments a;
     ASSERT_OK(ashlar_session_run(session, "main", a.inputs, 2, a.outputs, 1));

@@ -142,7 +142,7 @@ TEST_F(OpenCLCaches, WhatIsNoBinaryIsCompiledAnew) {
       {&entry[driver], code - driver}, {&entry[code], sizes[1]}};
   ashlar::runtime::Logger silent;
   ashlar::runtime::DriverCache cache(folder.path, silent);
-  std::string binary = cache.find(source);
+  std::string binary(cache.find(source));
   ASSERT_EQ(binary, entry.substr(code + sizes[1]));
   for (const std::string &other :
        {std::string("no binary"), std::string(source.code),
@@ -153,7 +153,7 @@ TEST_F(OpenCLCaches, WhatIsNoBinaryIsCompiledAnew) {
     EXPECT_EQ(status.code, ASHLAR_OK) << status.message;
     expectNothingAlive();
     EXPECT_EQ(logged.size(), 1u);
-    EXPECT_EQ(cache.find(source), binary);
+    EXPECT_EQ(std::string(cache.find(source)), binary);
   }
 }
 

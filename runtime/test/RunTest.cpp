@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Loaded.h"
+#include "TemporaryFolder.h"
 
 #include <atomic>
 #include <thread>
@@ -29,7 +30,8 @@ TEST_F(Run, ComputesWithAnyNumberOfThreads) {
 }
 
 TEST_F(Run, FromAFile) {
-  std::string path = testing::TempDir() + "/run_from_file.ash";
+  TemporaryFolder folder;
+  std::string path = folder.path + "/run_from_file.ash";
   writeFile(path, sampleModule().build());
   ashlar_load_options_t options = trusting();
   options.name = nullptr;

@@ -7,6 +7,7 @@
 #define ASHLAR_RUNTIME_TEST_SERVED_H
 
 #include "Loaded.h"
+#include "TemporaryFolder.h"
 
 namespace ashlar::test {
 
@@ -52,7 +53,7 @@ protected:
   ashlar_runtime_options_t runtimeOptions = ASHLAR_RUNTIME_OPTIONS_INIT;
   std::string said;
   int rounds = 2;
-  const std::string tracePath = testing::TempDir() + "/ashlar_shim_trace.json";
+  const std::string tracePath = temporaryPath("shim_trace.json");
 };
 
 } // namespace ashlar::test

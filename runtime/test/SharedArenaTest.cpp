@@ -6,6 +6,7 @@
 
 #include "FailingNew.h"
 #include "Loaded.h"
+#include "TemporaryFolder.h"
 
 #include <atomic>
 #include <random>
@@ -427,7 +428,7 @@ TEST_F(SharedArena, WhatFitsIsKnownBefore) {
   ModuleBuilder builder = sampleModule();
   builder.contract().arena_bytes += 4096;
   ModuleBytes file = builder.build();
-  std::string path = testing::TempDir() + "/larger.ash";
+  std::string path = temporaryPath("larger.ash");
   FILE *to = std::fopen(path.c_str(), "wb");
   ASSERT_NE(to, nullptr);
   ASSERT_EQ(std::fwrite(file.data(), 1, file.size(), to), file.size());

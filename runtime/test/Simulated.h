@@ -66,7 +66,7 @@ public:
   const Machine machine;
   Timing timing;
   Image read;
-  std::vector<Binding> bindings;
+  Vector<Binding> bindings;
   std::string error;
 };
 

@@ -3,6 +3,7 @@
 // The simulator as a device of the C API.
 
 #include "ProductTest.h"
+#include "TemporaryFolder.h"
 #include "ashlar/runtime/systolic_isa.h"
 
 #include <cstdlib>
@@ -119,7 +120,7 @@ TEST_F(SystolicDevice, RefusesImagesAndDispatchesThatDoNotFit) {
 
 // A trace shows each engine on a line of its own, in the machine's time.
 TEST_F(SystolicDevice, TracesItsEngines) {
-  std::string path = testing::TempDir() + "/systolic-trace.json";
+  std::string path = temporaryPath("systolic-trace.json");
   ASSERT_OK(tryLoad(systolicModule()));
   start();
   ASSERT_OK(ashlar_trace_start(runtime, path.c_str()));

@@ -11,9 +11,17 @@
 #include <iterator>
 #include <stdlib.h>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 namespace ashlar::test {
+
+/// A place for one file. Tests run side by side, each in a process of its own.
+inline std::string temporaryPath(const std::string &name) {
+  return (std::filesystem::temp_directory_path() /
+          ("ashlar-" + std::to_string(getpid()) + "-" + name))
+      .string();
+}
 
 struct TemporaryFolder {
   TemporaryFolder() {

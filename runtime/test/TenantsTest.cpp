@@ -12,6 +12,7 @@
 
 #include "Handles.h"
 #include "SampleModules.h"
+#include "TemporaryFolder.h"
 #include "WrappedDevice.h"
 
 #include <gtest/gtest.h>
@@ -54,9 +55,8 @@ public:
     for (const ModuleBuilder &builder : builders())
       files.push_back(const_cast<ModuleBuilder &>(builder).build());
     for (const ModuleBytes &file : files) {
-      paths.push_back(testing::TempDir() + "ashlar_tenants_" +
-                      std::to_string(getpid()) + "_" +
-                      std::to_string(paths.size()) + ".ash");
+      paths.push_back(
+          temporaryPath("tenants-" + std::to_string(paths.size()) + ".ash"));
       writeFile(paths.back(), file);
     }
     hooks.before = [this](DeviceCall call, uint32_t) { return look(call); };
@@ -628,6 +628,10 @@ TEST(Tenants, StayWithinTheirLimits) {
        ++seed) {
     uint64_t now = std::min<uint64_t>(left, operations <= 2000 ? 500 : 2500);
     live(seed, seed % 2, seed / 2 % 2, now);
+    // Nothing is left of what the runtime had for itself either.
+    ashlar_own_memory_t own = ASHLAR_OWN_MEMORY_INIT;
+    EXPECT_EQ(ashlar_stats_own_memory(nullptr, &own).code, ASHLAR_OK);
+    EXPECT_EQ(own.current, 0u);
     left -= now;
   }
 }

@@ -3,6 +3,7 @@
 // What a trace says, and that others can read it.
 
 #include "Loaded.h"
+#include "TemporaryFolder.h"
 #include "TraceEvents.h"
 
 #include <algorithm>
@@ -28,9 +29,7 @@ protected:
     ASSERT_OK(
         ashlar_budget_create(runtime, "ten\"ant", ASHLAR_UNLIMITED, &tenant));
     bytes = std::make_unique<ModuleBytes>(sampleModule().build());
-    path = testing::TempDir() + "/ashlar_trace_" +
-           testing::UnitTest::GetInstance()->current_test_info()->name() +
-           ".json";
+    path = temporaryPath("trace.json");
   }
   void TearDown() override {
     ashlar_module_release(module);

@@ -5,6 +5,7 @@
 #include "ashlar/runtime/ashlar.hpp"
 
 #include "Loaded.h"
+#include "TemporaryFolder.h"
 
 #include <cstdio>
 #include <mutex>
@@ -17,7 +18,7 @@ class Wrapper : public testing::Test {
 protected:
   void SetUp() override { writeFile(path, sampleModule().build()); }
   void TearDown() override { std::remove(path.c_str()); }
-  const std::string path = testing::TempDir() + "/ashlar_wrapper.ash";
+  const std::string path = temporaryPath("wrapper.ash");
 };
 
 TEST_F(Wrapper, RunsAndReleasesItself) {
@@ -46,6 +47,7 @@ TEST_F(Wrapper, RunsAndReleasesItself) {
     EXPECT_NE(runtime.prometheus().find(
                   "ashlar_runs_total{budget=\"runtime/tenant/model\"} 2\n"),
               std::string::npos);
+    EXPECT_GT(runtime.ownMemory().current, 0u);
     // What was moved from holds nothing.
     ashlar::Session moved = std::move(session);
     EXPECT_FALSE(session);

@@ -31,7 +31,8 @@ static std::string tensorLine(const char *role,
   std::string shape;
   for (size_t j = 0; j < count(tensor.shape()); ++j)
     shape += std::string(j ? "x" : "") + (isBound(uint32_t(j)) ? "<=" : "") +
-             sizeText(*tensor.shape()->Get(uint32_t(j)), index.symbols());
+             std::string(
+                 sizeText(*tensor.shape()->Get(uint32_t(j)), index.symbols()));
   return std::string("  ") + role + "  " + pad(textOf(tensor.name()), 24) +
          " " + pad(ashlar_element_type_name(uint32_t(tensor.type())), 5) + " " +
          (shape.empty() ? "scalar" : shape) + "\n";
@@ -144,7 +145,7 @@ std::string Inspection::table() const {
       text += "\nmemory of " + textOf(index.entries()->Get(i)->name()) +
               ", the most of all sizes\n" + contractTable(*whole, "");
   for (const fb::ProgramEntry *entry : allEntries(program)) {
-    std::string sizes = rangesText(index, *entry);
+    std::string sizes(rangesText(index, *entry));
     text += "\nmemory of " +
             textOf(index.entries()->Get(entry->entry())->name()) +
             (sizes.empty() ? "" : " for " + sizes) + "\n" +
@@ -210,7 +211,7 @@ std::string Inspection::contractAt(const std::string &text,
   const fb::Program &program = parts->program();
   std::vector<int64_t> sizes = readSizes(index, text);
   const fb::ProgramEntry &first = entryNamed(index, program, name);
-  std::vector<const fb::ProgramEntry *> pieces;
+  Vector<const fb::ProgramEntry *> pieces;
   for (const fb::ProgramEntry *piece : allEntries(program))
     if (piece->entry() == first.entry())
       pieces.push_back(piece);
@@ -223,7 +224,7 @@ std::string Inspection::contractAt(const std::string &text,
             ? contractOfCall(parts->planned->entries[first.entry()], *piece,
                              sizes.data(), contract)
             : runtime::contractAt(entry, *piece, sizes.data(), contract));
-  std::string of = rangesText(index, *piece);
+  std::string of(rangesText(index, *piece));
   if (asJson)
     return contractAtJson(index, entry, sizes, of, contract);
   return "memory of " + textOf(entry.name()) + " at " + text +

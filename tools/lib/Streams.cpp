@@ -32,7 +32,7 @@ readStreams(const ModuleFile &file, const fb::Executable &code) {
 static const systolic::Kernel &streamOf(const systolic::Image &image,
                                         const std::string &symbol) {
   for (const systolic::Kernel &kernel : image.kernels)
-    if (kernel.name == symbol)
+    if (std::string_view(kernel.name) == symbol)
       return kernel;
   throw Failure(Refused, "the streams lack the kernel '" + symbol + "'");
 }

@@ -11,7 +11,7 @@ using namespace ashlar::systolic;
 namespace {
 /// A command, or a loop with all that stands in it.
 struct Unit {
-  std::vector<Command> commands;
+  Vector<Command> commands;
   unsigned depth = 0; ///< of loops
 };
 
@@ -133,8 +133,8 @@ std::vector<Unit> compressOnce(const std::vector<Unit> &units) {
 }
 } // namespace
 
-std::vector<Command>
-ashlar::systolic::compressLoops(const std::vector<Command> &commands) {
+Vector<Command>
+ashlar::systolic::compressLoops(const Vector<Command> &commands) {
   std::vector<Unit> units;
   units.reserve(commands.size());
   for (const Command &command : commands)
@@ -145,7 +145,7 @@ ashlar::systolic::compressLoops(const std::vector<Command> &commands) {
       break;
     units = std::move(next);
   }
-  std::vector<Command> result;
+  Vector<Command> result;
   for (const Unit &unit : units)
     result.insert(result.end(), unit.commands.begin(), unit.commands.end());
   return result;

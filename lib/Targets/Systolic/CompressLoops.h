@@ -8,7 +8,7 @@ namespace ashlar::systolic {
 
 /// The same commands, issued by loops where sequences of them repeat with
 /// registers that move by constant steps.
-std::vector<Command> compressLoops(const std::vector<Command> &commands);
+Vector<Command> compressLoops(const Vector<Command> &commands);
 
 } // namespace ashlar::systolic
 

@@ -28,7 +28,7 @@ public:
     auto *type = llvm::FunctionType::get(
         b.getInt32Ty(), {pointer, pointer, pointer, i64, i64}, false);
     function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage,
-                                      kernel.name, module);
+                                      llvm::StringRef(kernel.name), module);
     function->addFnAttr(llvm::Attribute::NoUnwind);
     llvm::Function *entry = function;
     b.SetInsertPoint(newBlock());
@@ -38,8 +38,9 @@ public:
     auto *part =
         llvm::FunctionType::get(b.getVoidTy(), {pointer}, /*isVarArg=*/false);
     for (size_t at = 0; at < kernel.commands.size();) {
-      function = llvm::Function::Create(
-          part, llvm::GlobalValue::InternalLinkage, kernel.name, module);
+      function =
+          llvm::Function::Create(part, llvm::GlobalValue::InternalLinkage,
+                                 llvm::StringRef(kernel.name), module);
       function->addFnAttr(llvm::Attribute::NoUnwind);
       function->addFnAttr(llvm::Attribute::NoInline);
       b.CreateCall(function, entry->getArg(0));

@@ -103,7 +103,7 @@ std::optional<uint64_t> systolic::predictCycles(tile::ContractOp op,
 std::string systolic::checkStream(func::FuncOp function, const Kernel &kernel,
                                   const Machine &machine) {
   std::vector<std::vector<char>> memories;
-  std::vector<Binding> bindings;
+  Vector<Binding> bindings;
   for (BlockArgument argument : function.getArguments()) {
     auto type = dyn_cast<MemRefType>(argument.getType());
     if (!type || !type.hasStaticShape())

@@ -147,7 +147,8 @@ LogicalResult OpReader::readBlock(Block &block) {
         .Case([&](RegionOp op) {
           add(ASHLAR_SYSTOLIC_REGION, kernel.regions.size(), 0);
           kernel.regions.push_back(
-              {op.getName().str(), op.getMultiplyAdds(), uint16_t(op.getKind()),
+              {runtime::String(std::string_view(op.getName())),
+               op.getMultiplyAdds(), uint16_t(op.getKind()),
                uint16_t(op.getDataflow() ? uint32_t(*op.getDataflow()) : 0)});
         })
         .Case([&](LoopOp op) {

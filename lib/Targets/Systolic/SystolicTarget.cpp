@@ -108,9 +108,9 @@ FailureOr<ProgramBinary> SystolicTarget::emit(ModuleOp program,
   });
   for (auto [kernel, prediction] :
        llvm::zip_equal(image->kernels, predictions)) {
-    binary.codeBytes[kernel.name] =
+    binary.codeBytes[std::string(kernel.name)] =
         kernel.commands.size() * sizeof(ashlar_systolic_command_t);
-    binary.predictions[kernel.name] = prediction;
+    binary.predictions[std::string(kernel.name)] = prediction;
   }
   binary.image = writeImage(*image);
   return binary;

@@ -166,7 +166,7 @@ void OpWriter::write(const systolic::Command &command) {
   case ASHLAR_SYSTOLIC_REGION: {
     const systolic::Region &region = kernel.regions[rs1];
     RegionOp::create(
-        b, location, b.getStringAttr(region.name),
+        b, location, b.getStringAttr(llvm::StringRef(region.name)),
         named<KindAttr>(Kind(region.kind)), i64(region.multiplyAdds),
         region.dataflow ? named<systolicir::DataflowAttr>(
                               systolicir::Dataflow(region.dataflow))

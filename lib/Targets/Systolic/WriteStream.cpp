@@ -122,8 +122,8 @@ std::string StreamOrder::add(const Part &part) {
   // A stream that is one contraction writes nothing that it reads.
   planSteps(made->layout, made->areas(), free, isJoined ? &written : nullptr,
             plan);
-  builder.kernel.regions.push_back(
-      {part.name, part.multiplyAdds, part.regionKind(), part.dataflow()});
+  builder.kernel.regions.push_back({String(part.name), part.multiplyAdds,
+                                    part.regionKind(), part.dataflow()});
   parts.push_back(std::move(made));
   freeSteps.push_back(free);
   storedSteps.push_back(std::max(stored, constants));

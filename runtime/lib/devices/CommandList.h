@@ -7,12 +7,11 @@
 #define ASHLAR_RUNTIME_LIB_DEVICES_COMMANDLIST_H
 
 #include "../Clock.h"
+#include "../OwnMemory.h"
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <string>
-#include <vector>
 
 namespace ashlar::runtime {
 
@@ -95,14 +94,15 @@ struct CommandList {
   };
   /// What a device made of a tensor map.
   struct alignas(64) Blob {
+    ASHLAR_OWN_NEW
     unsigned char bytes[128];
   };
-  std::vector<Command> commands;
-  std::vector<DeviceAddress> addresses;
-  std::vector<void *> pointers; // the same, where bases are pointers
-  std::vector<Extent> extents;  // one per address
-  std::vector<int64_t> parameters;
-  std::vector<Launch> launches;
+  Vector<Command> commands;
+  Vector<DeviceAddress> addresses;
+  Vector<void *> pointers; // the same, where bases are pointers
+  Vector<Extent> extents;  // one per address
+  Vector<int64_t> parameters;
+  Vector<Launch> launches;
   std::unique_ptr<Blob[]> blobs;
   // Some command has more than one group; otherwise one worker does it all.
   bool parallel = false;
@@ -113,7 +113,7 @@ struct CommandList {
   // Some command is an order: barriers are then each device's own.
   bool isOrdered = false;
   // For people, one per command; only filled while a trace is on.
-  std::vector<const char *> labels;
+  Vector<const char *> labels;
 };
 
 /// Commands of a list, the last one excluded.
@@ -138,7 +138,7 @@ public:
 
   /// The first failure wins; later commands are skipped. What a device knows
   /// beyond the code, `why` says.
-  void fail(uint32_t command, int32_t code, std::string why = {}) {
+  void fail(uint32_t command, int32_t code, String why = {}) {
     uint64_t expected = none;
     if (failure.compare_exchange_strong(expected, uint64_t(command) << 32 |
                                                       uint32_t(code)))
@@ -168,7 +168,7 @@ public:
   }
 
   /// After the run.
-  const std::string &failureReason() const { return reason; }
+  const String &failureReason() const { return reason; }
 
   /// For another run. Who cancels meanwhile may come too late.
   void reset(const Clock &clock, uint64_t newDeadline);
@@ -188,7 +188,7 @@ private:
   mutable std::atomic<bool> late{false};
   std::atomic<bool> cancelled{false};
   std::atomic<uint64_t> failure{none};
-  std::string reason;
+  String reason;
 };
 
 } // namespace ashlar::runtime

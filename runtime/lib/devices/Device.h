@@ -15,7 +15,6 @@
 
 #include <memory>
 #include <mutex>
-#include <vector>
 
 namespace ashlar::runtime {
 
@@ -54,7 +53,7 @@ struct KernelForm {
     enum Kind : uint8_t { Pointer, Integer, TensorMap } kind;
     uint32_t index; // of the dispatch's bindings, or of its parameters
   };
-  std::vector<Argument> arguments;
+  Vector<Argument> arguments;
 
   /// Addresses, then numbers, without workgroups: what processors are given.
   bool isPlain() const { return block[0] == 0 && arguments.empty(); }
@@ -110,7 +109,7 @@ struct DeviceOps {
   Status (*open)(uint32_t ordinal, void **outDevice);
   void (*close)(void *device);
   /// Instruction sets, in LLVM's names, separated by commas.
-  std::string (*features)(void *device);
+  String (*features)(void *device);
   /// Whether executables of this format can be loaded.
   bool (*accepts)(void *device, std::string_view format);
 
@@ -204,7 +203,7 @@ Status readBack(void *queue, DeviceAddress from, void *host, uint64_t size);
 Status requirePlain(const KernelForm &form, const char *device);
 
 /// Devices compiled in, the preferred first.
-const std::vector<const DeviceOps *> &allDevices();
+const Vector<const DeviceOps *> &allDevices();
 
 } // namespace ashlar::runtime
 
@@ -215,10 +214,11 @@ struct VirtualPart;
 /// An opened device. This is the C API's handle.
 struct ashlar_device_t {
 public:
-  ashlar_device_t(const ashlar::runtime::DeviceOps &ops, std::string name)
+  ashlar_device_t(const ashlar::runtime::DeviceOps &ops,
+                  ashlar::runtime::String name)
       : ops(ops), name(std::move(name)), whole(*this) {}
   /// A part of one that lives at least as long, and is no part itself.
-  ashlar_device_t(ashlar_device_t &whole, std::string name,
+  ashlar_device_t(ashlar_device_t &whole, ashlar::runtime::String name,
                   std::shared_ptr<ashlar::runtime::VirtualPart> part)
       : ops(whole.ops), name(std::move(name)), features(whole.features),
         state(whole.state), whole(whole), part(std::move(part)) {}
@@ -242,8 +242,8 @@ public:
   ashlar::runtime::Status status() const;
 
   const ashlar::runtime::DeviceOps &ops;
-  const std::string name;
-  std::string features;
+  const ashlar::runtime::String name;
+  ashlar::runtime::String features;
   void *state = nullptr;
   ashlar_device_t &whole; // itself, unless it is a part
   const std::shared_ptr<ashlar::runtime::VirtualPart> part; // null: it is none

@@ -16,11 +16,13 @@ namespace ashlar::runtime {
 extern const DeviceOps guardDeviceOps __attribute__((weak));
 } // namespace ashlar::runtime
 
-const std::vector<const ashlar::runtime::DeviceOps *> &
-ashlar::runtime::allDevices() {
+namespace ashlar::runtime {
+
+const Vector<const DeviceOps *> &allDevices() {
 #define ASHLAR_DEVICE(NAME) &NAME##DeviceOps,
-  static const std::vector<const DeviceOps *> devices = [] {
-    std::vector<const DeviceOps *> list = {
+  static const Vector<const DeviceOps *> devices = [] {
+    OwnMemory::Scope ofAll(nullptr); // whichever runtime asks first
+    Vector<const DeviceOps *> list = {
 #include "BuiltDevices.def"
     };
     if (&guardDeviceOps)
@@ -29,3 +31,5 @@ ashlar::runtime::allDevices() {
   }();
   return devices;
 }
+
+} // namespace ashlar::runtime

@@ -6,6 +6,7 @@
 #ifndef ASHLAR_RUNTIME_LIB_DEVICES_LAUNCHEDKERNELS_H
 #define ASHLAR_RUNTIME_LIB_DEVICES_LAUNCHEDKERNELS_H
 
+#include "../OwnMemory.h"
 #include "Device.h"
 
 namespace ashlar::runtime {
@@ -13,8 +14,7 @@ namespace ashlar::runtime {
 /// UNSUPPORTED unless workgroups have one dimension, no clusters, no memory but
 /// the code's own, or `sharedBytes` at most, and the usual arguments. `device`
 /// is for people.
-inline Status requireOneDimension(const KernelForm &form,
-                                  const std::string &device,
+inline Status requireOneDimension(const KernelForm &form, const String &device,
                                   uint64_t sharedBytes = 0) {
   const uint32_t (&cluster)[3] = form.cluster, (&block)[3] = form.block;
   if (form.arguments.empty() && form.sharedBytes <= sharedBytes &&

@@ -149,7 +149,7 @@ private:
   std::mt19937_64 random;
   Function function;
   std::vector<GuardedBytes> memories;
-  std::vector<Binding> bindings;
+  Vector<Binding> bindings;
 };
 } // namespace
 

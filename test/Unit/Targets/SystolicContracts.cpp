@@ -392,7 +392,7 @@ std::string ashlar::systolic::test::runAndCompare(const Contract &contract,
     make(operand);
   make(contract.result);
 
-  std::vector<Binding> bindings;
+  Vector<Binding> bindings;
   for (Memory &memory : memories)
     bindings.push_back({memory.bytes.data(), memory.bytes.size(),
                         &memory == &memories.back()});

@@ -59,7 +59,7 @@ struct Row {
 
 /// The same commands, transfers and everything else in turns.
 void takeOverlapAway(Kernel &kernel) {
-  std::vector<Command> commands;
+  Vector<Command> commands;
   auto isTransfer = [](const Command &command) {
     return command.funct == ASHLAR_SYSTOLIC_MVIN ||
            command.funct == ASHLAR_SYSTOLIC_MVIN2 ||

@@ -492,10 +492,31 @@ typedef struct ashlar_stats_t {
 /* Counts go on meanwhile. The runtime's are those of its own budget. */
 ASHLAR_API ashlar_status_t ashlar_stats_query(const ashlar_budget_t *budget,
                                               ashlar_stats_t *out_stats);
-/* All budgets of the runtime, their memory and their runs, as Prometheus reads
- * it (text format 0.0.4). *out_bytes is the text's length without the NUL that
- * ends it; text may be NULL with capacity 0, to ask how long it is. What is
- * longer than capacity - 1 is cut: ask again. */
+/* What a runtime allocates of the host's memory for itself, beside what models
+ * need: handles, names, resolved commands, the copy of a file's index, tables
+ * of devices and drivers, a trace's records (as many as it may hold), the
+ * state of the simulator, and 16 bytes more for each block. No budget counts
+ * it. Neither is here what libraries below allocate: stacks of threads, the
+ * buffers of an open file, drivers. */
+typedef struct ashlar_own_memory_t {
+  size_t size;
+  uint64_t current; /* bytes */
+  uint64_t peak;    /* likewise, the most at once */
+  /* What the process keeps beside all runtimes, for as long as the library is
+   * loaded: which devices and drivers there are. */
+  uint64_t process_bytes;
+} ashlar_own_memory_t;
+#define ASHLAR_OWN_MEMORY_INIT {sizeof(ashlar_own_memory_t), 0, 0, 0}
+
+/* runtime NULL: of all runtimes of the process together; once all that they
+ * gave is released, current is 0. */
+ASHLAR_API ashlar_status_t ashlar_stats_own_memory(
+    const ashlar_runtime_t *runtime, ashlar_own_memory_t *out_memory);
+
+/* All budgets of the runtime, their memory and their runs, and what the runtime
+ * has for itself, as Prometheus reads it (text format 0.0.4). *out_bytes is the
+ * text's length without the NUL that ends it; text may be NULL with capacity 0,
+ * to ask how long it is. What is longer than capacity - 1 is cut: ask again. */
 ASHLAR_API ashlar_status_t ashlar_stats_prometheus(ashlar_runtime_t *runtime,
                                                    char *text, size_t capacity,
                                                    size_t *out_bytes);
@@ -885,6 +906,7 @@ ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_logger_t) == 24);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_module_cost_t) == 48);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_histogram_t) == 208);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_stats_t) == 480);
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_own_memory_t) == 32);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_tensor_info_t) == 304);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_clock_t) == 16);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_runtime_options_t) == 80);

@@ -361,6 +361,12 @@ public:
       return ashlar_runtime_create(options, out);
     });
   }
+  /// What the library allocates for itself; of an empty object, all runtimes
+  /// of the process.
+  Status tryOwnMemory(ashlar_own_memory_t &memory) const {
+    memory = ASHLAR_OWN_MEMORY_INIT;
+    return Status(ashlar_stats_own_memory(get(), &memory));
+  }
   Status tryPrometheus(std::string &text) const {
     // It may grow between the two calls.
     for (size_t length = 4096;;) {
@@ -397,6 +403,11 @@ public:
     Module made;
     check(made.tryLoad(get(), path, options));
     return made;
+  }
+  ashlar_own_memory_t ownMemory() const {
+    ashlar_own_memory_t memory;
+    check(tryOwnMemory(memory));
+    return memory;
   }
   std::string prometheus() const {
     std::string text;

@@ -58,7 +58,7 @@ Status CodeImage::openLibrary() {
   // descriptor stays open so that no later image gets this name, and the name
   // holds the process' number so that nobody else's habit of
   // "/proc/self/fd/N" collides with it.
-  std::string path = concat("/proc/", getpid(), "/fd/", descriptor);
+  String path = concat("/proc/", getpid(), "/fd/", descriptor);
   library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     // The loader does not say in numbers that descriptors are short.

@@ -16,6 +16,7 @@ namespace ashlar::runtime {
 
 class CodeImage {
 public:
+  ASHLAR_OWN_NEW
   CodeImage() = default;
   CodeImage(const CodeImage &) = delete;
   CodeImage &operator=(const CodeImage &) = delete;

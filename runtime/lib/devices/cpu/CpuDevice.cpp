@@ -27,9 +27,12 @@ static Status cpuOpen(uint32_t, void **outDevice) {
 
 static void cpuClose(void *) {}
 
-static std::string cpuFeatures(void *) {
+static String cpuFeatures(void *) {
   // The permission for tiles is asked for once per process.
-  static const std::string features = detectCpuFeatures();
+  static const String features = [] {
+    OwnMemory::Scope ofAll(nullptr); // whichever runtime asks first
+    return detectCpuFeatures();
+  }();
   return features;
 }
 

@@ -35,8 +35,8 @@ static bool isDisabled(std::string_view name) {
   return false;
 }
 
-template <size_t N> static std::string join(const Feature (&features)[N]) {
-  std::string text;
+template <size_t N> static String join(const Feature (&features)[N]) {
+  String text;
   for (const Feature &feature : features) {
     if (!feature.present || isDisabled(feature.name))
       continue;
@@ -79,7 +79,7 @@ static bool requestTiles() {
   return syscall(SYS_arch_prctl, requestPermission, tileData) == 0;
 }
 
-std::string detectCpuFeatures() {
+String detectCpuFeatures() {
   // Bit positions: Intel SDM volume 2A, CPUID; AMD APM volume 3, appendix E.
   Registers leaf1 = cpuid(1, 0), leaf7 = cpuid(7, 0), leaf71 = cpuid(7, 1);
   Registers extended = cpuid(0x80000001u, 0);
@@ -128,7 +128,7 @@ std::string detectCpuFeatures() {
 
 #elif defined(__aarch64__)
 
-std::string detectCpuFeatures() {
+String detectCpuFeatures() {
   // Linux, arch/arm64/include/uapi/asm/hwcap.h.
   unsigned long first = getauxval(AT_HWCAP), second = getauxval(AT_HWCAP2);
   auto has = [](unsigned long word, unsigned index) {
@@ -147,7 +147,7 @@ std::string detectCpuFeatures() {
 
 #else
 
-std::string detectCpuFeatures() { return ""; }
+String detectCpuFeatures() { return ""; }
 
 #endif
 

@@ -8,13 +8,13 @@
 #ifndef ASHLAR_RUNTIME_LIB_DEVICES_CPU_CPUFEATURES_H
 #define ASHLAR_RUNTIME_LIB_DEVICES_CPU_CPUFEATURES_H
 
-#include <string>
+#include "../../OwnMemory.h"
 
 namespace ashlar::runtime {
 
 /// Separated by commas. Asks the kernel for permission to use AMX's tiles if
 /// the processor has them; this is granted to the whole process.
-std::string detectCpuFeatures();
+String detectCpuFeatures();
 
 } // namespace ashlar::runtime
 

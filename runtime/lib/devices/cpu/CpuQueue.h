@@ -14,6 +14,7 @@
 #ifndef ASHLAR_RUNTIME_LIB_DEVICES_CPU_CPUQUEUE_H
 #define ASHLAR_RUNTIME_LIB_DEVICES_CPU_CPUQUEUE_H
 
+#include "../../OwnMemory.h"
 #include "../Device.h"
 #include "../Sequencer.h"
 #include "WorkerTeam.h"
@@ -22,6 +23,7 @@ namespace ashlar::runtime {
 
 class CpuQueue {
 public:
+  ASHLAR_OWN_NEW
   explicit CpuQueue(const QueueOptions &options);
   Status start();
   /// A part without control flow.
@@ -31,6 +33,7 @@ public:
 private:
   /// Where the next chunk of a command starts. Alone in its cache line.
   struct alignas(64) Cursor {
+    ASHLAR_OWN_NEW
     std::atomic<int64_t> next{0};
   };
   struct Walk {

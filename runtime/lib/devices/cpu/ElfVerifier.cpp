@@ -50,7 +50,7 @@ private:
 
 } // namespace
 
-static Status reject(std::string why) {
+static Status reject(String why) {
   return corrupt(concat("the code is not what the kernel ABI asks for: ", why),
                  "code");
 }

@@ -26,7 +26,7 @@ void recordForPerf(const void *function, const char *name) {
       !symbol)
     return;
   // The name is perf's. Not through a link that someone else put there.
-  std::string path = concat("/tmp/perf-", getpid(), ".map");
+  String path = concat("/tmp/perf-", getpid(), ".map");
   int file = open(path.c_str(),
                   O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0)

@@ -2,9 +2,8 @@
 
 #include "WorkerTeam.h"
 
-#include <pthread.h>
 #include <sched.h>
-#include <system_error>
+#include <unistd.h>
 
 namespace ashlar::runtime {
 
@@ -12,23 +11,31 @@ uint32_t availableCpus() {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof(set), &set) == 0)
     return uint32_t(CPU_COUNT(&set));
-  unsigned cpus = std::thread::hardware_concurrency();
-  return cpus ? cpus : 1;
+  long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+  return cpus > 0 ? uint32_t(cpus) : 1;
 }
 
-Status WorkerTeam::start(uint32_t workers) {
+Status WorkerTeam::start(uint32_t count) {
   // About 20 us. With fewer CPUs than workers, spinning only takes time from
   // the worker that is waited for.
-  spins = workers <= availableCpus() ? 500 : 0;
-  threads.reserve(workers - 1);
-  try {
-    // The final size is known to the threads only through the first run.
-    for (uint32_t i = 1; i < workers; ++i)
-      threads.emplace_back([this, i] { work(i); });
-  } catch (const std::system_error &error) {
-    return failure(ASHLAR_INTERNAL,
-                   concat("cannot start thread ", threads.size() + 1, " of ",
-                          workers - 1, ": ", error.what()));
+  spins = count <= availableCpus() ? 500 : 0;
+  workers.reserve(count - 1);
+  threads.reserve(count - 1);
+  // The final size is known to the threads only through the first run.
+  for (uint32_t i = 1; i < count; ++i) {
+    workers.push_back({this, i});
+    Thread thread;
+    Status status = thread.start(
+        "ashlar-worker",
+        [](void *given) {
+          auto *worker = static_cast<Worker *>(given);
+          worker->team->work(worker->number);
+        },
+        &workers.back());
+    if (!status.ok())
+      return failure(status.code(), concat("thread ", i, " of ", count - 1,
+                                           ": ", status.message()));
+    threads.push_back(std::move(thread));
   }
   return {};
 }
@@ -38,12 +45,11 @@ WorkerTeam::~WorkerTeam() {
     return;
   quit = true;
   started.advance();
-  for (std::thread &thread : threads)
+  for (Thread &thread : threads)
     thread.join();
 }
 
 void WorkerTeam::work(uint32_t worker) {
-  pthread_setname_np(pthread_self(), "ashlar-worker");
   for (uint32_t round = 0;; ++round) {
     started.waitWhile(round, spins);
     if (quit)

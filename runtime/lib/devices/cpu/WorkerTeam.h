@@ -6,11 +6,9 @@
 #ifndef ASHLAR_RUNTIME_LIB_DEVICES_CPU_WORKERTEAM_H
 #define ASHLAR_RUNTIME_LIB_DEVICES_CPU_WORKERTEAM_H
 
-#include "../../Status.h"
+#include "../../OwnMemory.h"
+#include "../../Thread.h"
 #include "Signal.h"
-
-#include <thread>
-#include <vector>
 
 namespace ashlar::runtime {
 
@@ -20,8 +18,8 @@ public:
 
   WorkerTeam() = default;
   ~WorkerTeam();
-  /// Starts `workers` - 1 threads.
-  Status start(uint32_t workers);
+  /// Starts `count` - 1 threads.
+  Status start(uint32_t count);
 
   uint32_t size() const { return uint32_t(threads.size()) + 1; }
 
@@ -43,9 +41,14 @@ public:
   }
 
 private:
+  struct Worker {
+    WorkerTeam *team;
+    uint32_t number;
+  };
   void work(uint32_t worker);
 
-  std::vector<std::thread> threads;
+  Vector<Worker> workers;
+  Vector<Thread> threads;
   unsigned spins = 0;
   Function function = nullptr;
   void *context = nullptr;

@@ -66,14 +66,14 @@ static Cause causeOf(Code code) {
 
 /// Code for an older GPU runs on a newer one; what is for one kind alone
 /// ("sm_90a") on that one.
-static std::string features(const Functions &api, int device) {
+static String features(const Functions &api, int device) {
   enum : int { major = 75, minor = 76 }; // COMPUTE_CAPABILITY_MAJOR, _MINOR
   int most = 0, least = 0;
   if (api.DeviceGetAttribute(&most, major, device) != 0 ||
       api.DeviceGetAttribute(&least, minor, device) != 0)
     return "";
   const int own = 10 * most + least;
-  std::string all;
+  String all;
   for (int known : {50, 52, 60, 61, 70, 75, 80, 86, 89, 90, 100, 103, 120})
     if (known <= own)
       all += concat("sm_", known, ",");
@@ -83,9 +83,8 @@ static std::string features(const Functions &api, int device) {
 
 /// Reads the head of the entry, of which LLVM writes a line for each parameter:
 /// CUDA has a function for it from 12.4 on only.
-static int countParameters(const std::string &image,
-                           const std::string &symbol) {
-  const std::string head = ".entry " + symbol + "(";
+static int countParameters(const String &image, const String &symbol) {
+  const String head = ".entry " + symbol + "(";
   size_t begin = image.find(head);
   if (begin == image.npos)
     return -1;
@@ -100,6 +99,7 @@ static int countParameters(const std::string &image,
 static const Driver &cudaDriver() {
   // Never closed: the driver's threads may outlive whoever opened it.
   static const Driver &known = *[] {
+    OwnMemory::Scope ofAll(nullptr); // whichever runtime asks first
     auto *driver = new Driver{{},    functionNames, 0,        "cuda",
                               "ptx", causeOf,       features, countParameters};
     const Functions &api = driver->functions;

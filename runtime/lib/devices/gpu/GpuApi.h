@@ -7,9 +7,10 @@
 #ifndef ASHLAR_RUNTIME_LIB_DEVICES_GPU_GPUAPI_H
 #define ASHLAR_RUNTIME_LIB_DEVICES_GPU_GPUAPI_H
 
+#include "../../OwnMemory.h"
+
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 namespace ashlar::runtime::gpu {
 
@@ -94,6 +95,7 @@ enum class Cause {
 
 /// A vendor's driver, opened.
 struct Driver {
+  ASHLAR_OWN_NEW
   Functions functions;
   const char *names;  // of the functions, as for openLibrary
   int deviceCount;    // 0: there is no driver, or it finds none
@@ -101,9 +103,9 @@ struct Driver {
   const char *format; // of executables
   Cause (*causeOf)(Code code);
   /// Of a device: what it runs, as features separated by commas.
-  std::string (*features)(const Functions &functions, int device);
+  String (*features)(const Functions &functions, int device);
   /// Parameters of the entry in an image; negative: it has no such entry.
-  int (*countParameters)(const std::string &image, const std::string &symbol);
+  int (*countParameters)(const String &image, const String &symbol);
 
   /// Of a member of `functions`.
   const char *nameOf(const void *member) const;

@@ -75,7 +75,7 @@ void GpuDevice::free(void *memory, uint64_t size) {
   allocated -= size;
 }
 
-std::string GpuDevice::codeName(Code code) const {
+String GpuDevice::codeName(Code code) const {
   const char *text = nullptr;
   if (api.GetErrorName(code, &text) == 0 && text)
     return text;

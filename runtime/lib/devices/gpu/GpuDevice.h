@@ -6,6 +6,7 @@
 #ifndef ASHLAR_RUNTIME_LIB_DEVICES_GPU_GPUDEVICE_H
 #define ASHLAR_RUNTIME_LIB_DEVICES_GPU_GPUDEVICE_H
 
+#include "../../OwnMemory.h"
 #include "../Device.h"
 #include "GpuApi.h"
 
@@ -15,13 +16,14 @@ namespace ashlar::runtime {
 
 class GpuDevice {
 public:
+  ASHLAR_OWN_NEW
   explicit GpuDevice(const gpu::Driver &driver)
       : driver(driver), api(driver.functions) {}
   ~GpuDevice();
   GpuDevice(const GpuDevice &) = delete;
 
   Status open(uint32_t ordinal);
-  std::string features() const { return driver.features(api, id); }
+  String features() const { return driver.features(api, id); }
 
   /// That a workgroup may share, at most, where its launch asks for it.
   uint64_t sharedBytes() const;
@@ -39,10 +41,10 @@ public:
   const gpu::Driver &driver;
   const gpu::Functions &api;
   gpu::Context context = nullptr;
-  std::string name; // "cuda:0 (the driver's name)"
+  String name; // "cuda:0 (the driver's name)"
 
 private:
-  std::string codeName(gpu::Code code) const;
+  String codeName(gpu::Code code) const;
 
   int id = 0;
   uint64_t memoryBytes = 0;

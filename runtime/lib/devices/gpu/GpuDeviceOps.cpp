@@ -23,7 +23,7 @@ Status gpu::open(const Driver &driver, uint32_t ordinal, void **outDevice) {
 
 void gpu::close(void *device) { delete &deviceOf(device); }
 
-std::string gpu::features(void *device) { return deviceOf(device).features(); }
+String gpu::features(void *device) { return deviceOf(device).features(); }
 
 bool gpu::accepts(void *device, std::string_view format) {
   return format == deviceOf(device).driver.format;

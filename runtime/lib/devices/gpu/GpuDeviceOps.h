@@ -6,6 +6,7 @@
 #ifndef ASHLAR_RUNTIME_LIB_DEVICES_GPU_GPUDEVICEOPS_H
 #define ASHLAR_RUNTIME_LIB_DEVICES_GPU_GPUDEVICEOPS_H
 
+#include "../../OwnMemory.h"
 #include "GpuQueue.h"
 
 namespace ashlar::runtime {
@@ -13,7 +14,7 @@ namespace ashlar::runtime {
 namespace gpu {
 Status open(const Driver &driver, uint32_t ordinal, void **outDevice);
 void close(void *device);
-std::string features(void *device);
+String features(void *device);
 bool accepts(void *device, std::string_view format);
 Status checkMemory(void *device, uint64_t size);
 Status allocate(void *device, uint64_t size, ashlar_memory_kind_t use,

@@ -5,12 +5,14 @@
 #ifndef ASHLAR_RUNTIME_LIB_DEVICES_GPU_GPUPROGRAM_H
 #define ASHLAR_RUNTIME_LIB_DEVICES_GPU_GPUPROGRAM_H
 
+#include "../../OwnMemory.h"
 #include "GpuDevice.h"
 
 namespace ashlar::runtime {
 
 /// What the device's kernel handles are.
 struct GpuKernel {
+  ASHLAR_OWN_NEW
   gpu::Function function;
   uint32_t bindings, integers;
   uint32_t threads;     // of a workgroup, at least 1
@@ -19,6 +21,7 @@ struct GpuKernel {
 
 class GpuProgram {
 public:
+  ASHLAR_OWN_NEW
   explicit GpuProgram(const GpuDevice &device) : device(device) {}
   ~GpuProgram();
   GpuProgram(const GpuProgram &) = delete;
@@ -31,9 +34,9 @@ private:
 
   const GpuDevice &device;
   gpu::Module module = nullptr;
-  std::string text; // of the image, ended
+  String text; // of the image, ended
   std::mutex mutex;
-  std::vector<std::unique_ptr<GpuKernel>> kernels;
+  Vector<std::unique_ptr<GpuKernel>> kernels;
 };
 
 } // namespace ashlar::runtime

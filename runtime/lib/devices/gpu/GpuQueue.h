@@ -7,6 +7,7 @@
 #ifndef ASHLAR_RUNTIME_LIB_DEVICES_GPU_GPUQUEUE_H
 #define ASHLAR_RUNTIME_LIB_DEVICES_GPU_GPUQUEUE_H
 
+#include "../../OwnMemory.h"
 #include "../LaunchedKernels.h"
 #include "GpuProgram.h"
 #include "GpuTrace.h"
@@ -20,6 +21,7 @@ class GpuQueue;
 /// A mark in a stream's order, the same of the driver's for each record.
 class GpuEvent {
 public:
+  ASHLAR_OWN_NEW
   explicit GpuEvent(const GpuDevice &device) : device(device) {}
   ~GpuEvent();
   GpuEvent(const GpuEvent &) = delete;
@@ -42,6 +44,7 @@ private:
 /// Commands of a list as the driver launches them at once.
 class GpuGraph {
 public:
+  ASHLAR_OWN_NEW
   GpuGraph(const GpuDevice &device, bool hasLaunches)
       : device(device), hasLaunches(hasLaunches) {}
   ~GpuGraph();
@@ -56,6 +59,7 @@ private:
 
 class GpuQueue {
 public:
+  ASHLAR_OWN_NEW
   GpuQueue(GpuDevice &device, const QueueOptions &options)
       : device(device), api(device.api), workers(options.workers),
         scratch(options.scratch), scratchBytes(options.scratchBytes),
@@ -116,8 +120,8 @@ private:
   PinnedCopies copies;
 
   // Of the launch that is being made.
-  std::vector<uint64_t> values;
-  std::vector<void *> parameters;
+  Vector<uint64_t> values;
+  Vector<void *> parameters;
 };
 
 } // namespace ashlar::runtime

@@ -5,6 +5,7 @@
 #ifndef ASHLAR_RUNTIME_LIB_DEVICES_GPU_GPUTRACE_H
 #define ASHLAR_RUNTIME_LIB_DEVICES_GPU_GPUTRACE_H
 
+#include "../../OwnMemory.h"
 #include "GpuDevice.h"
 
 #include <memory>
@@ -37,7 +38,7 @@ private:
 
   const GpuDevice &device;
   std::shared_ptr<Trace> into;
-  std::vector<Launch> launches;
+  Vector<Launch> launches;
   uint64_t firstHanded = 0; // by the trace's clock
 };
 

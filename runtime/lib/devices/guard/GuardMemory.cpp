@@ -77,7 +77,7 @@ void GuardMemory::count(const Range &range, uint32_t by) {
     protect(*block);
 }
 
-Status GuardMemory::open(const std::vector<Range> &ranges) {
+Status GuardMemory::open(const Vector<Range> &ranges) {
   std::lock_guard<std::mutex> lock(mutex);
   for (const Range &range : ranges)
     if (range.bytes != 0 && !find(range))
@@ -90,7 +90,7 @@ Status GuardMemory::open(const std::vector<Range> &ranges) {
   return {};
 }
 
-void GuardMemory::close(const std::vector<Range> &ranges) {
+void GuardMemory::close(const Vector<Range> &ranges) {
   std::lock_guard<std::mutex> lock(mutex);
   for (const Range &range : ranges)
     if (range.bytes != 0)

@@ -31,8 +31,8 @@ public:
   /// Opens what the ranges touch; several may have the same open, which then
   /// can be written if one of them asked for that. A range that is not within
   /// one allocation is refused, and nothing is opened.
-  Status open(const std::vector<Range> &ranges);
-  void close(const std::vector<Range> &ranges);
+  Status open(const Vector<Range> &ranges);
+  void close(const Vector<Range> &ranges);
 
 private:
   struct Block {
@@ -47,7 +47,7 @@ private:
   void count(const Range &range, uint32_t by);
 
   std::mutex mutex;
-  std::map<const char *, Block> blocks; // by their data's end
+  Map<const char *, Block> blocks; // by their data's end
 };
 
 } // namespace ashlar::runtime

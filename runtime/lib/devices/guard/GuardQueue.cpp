@@ -179,7 +179,7 @@ void GuardQueue::give(Task task) {
 void GuardQueue::copy(CopyKind kind, DeviceAddress to, DeviceAddress from,
                       uint64_t size) {
   give([=]() -> Status {
-    std::vector<GuardMemory::Range> ranges;
+    Vector<GuardMemory::Range> ranges;
     if (kind != CopyKind::In)
       ranges.push_back({from.pointer(), size, false});
     if (kind != CopyKind::Out)

@@ -5,6 +5,7 @@
 #ifndef ASHLAR_RUNTIME_LIB_DEVICES_GUARD_GUARDQUEUE_H
 #define ASHLAR_RUNTIME_LIB_DEVICES_GUARD_GUARDQUEUE_H
 
+#include "../../OwnMemory.h"
 #include "../Device.h"
 #include "GuardMemory.h"
 
@@ -21,7 +22,7 @@ struct GuardKernel {
   uint32_t integers;
   /// Of which of the dispatch's addresses and numbers the function is given
   /// what; an address through a tensor map is that of its blob.
-  std::vector<KernelForm::Argument> arguments;
+  Vector<KernelForm::Argument> arguments;
 };
 
 /// A tensor map as this device encodes it.
@@ -59,15 +60,15 @@ private:
     uint32_t index;            // in the list
     const GuardKernel *kernel; // null: a copy
     int64_t extent;
-    std::vector<void *> pointers; // of a copy: source, target
-    std::vector<int64_t> parameters;
+    Vector<void *> pointers; // of a copy: source, target
+    Vector<int64_t> parameters;
     const char *label;
   };
   void run(const Step &step, RunControl &control) const;
   void addDispatch(const CommandList &list, const Command &command, Step &step);
 
-  std::vector<Step> steps;
-  std::vector<GuardMemory::Range> ranges;
+  Vector<Step> steps;
+  Vector<GuardMemory::Range> ranges;
   std::deque<CommandList::Blob> blobs; // which stay where they are
   void *scratch;
 };
@@ -87,8 +88,8 @@ public:
   std::shared_ptr<const GuardWork> prepare(const CommandList &list,
                                            CommandRange range,
                                            const LoopCounters &counters) const {
-    return std::make_shared<GuardWork>(list, range, counters, scratch.pointer(),
-                                       scratchBytes);
+    return makeShared<GuardWork>(list, range, counters, scratch.pointer(),
+                                 scratchBytes);
   }
   void finish();
   /// What it could not do, which is a fault of the caller's.

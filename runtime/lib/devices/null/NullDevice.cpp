@@ -28,7 +28,7 @@ static Status nullOpen(uint32_t, void **outDevice) {
 
 static void nullClose(void *) {}
 
-static std::string nullFeatures(void *) { return ""; }
+static String nullFeatures(void *) { return ""; }
 
 static bool nullAccepts(void *, std::string_view format) {
   return format == "null";

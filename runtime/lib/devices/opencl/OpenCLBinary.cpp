@@ -13,11 +13,11 @@ const char *OpenCLProgram::buildOptions() const {
   return device.roundsDivisions ? "-cl-fp32-correctly-rounded-divide-sqrt" : "";
 }
 
-std::string OpenCLProgram::describeDriver() const {
-  std::string all = "opencl\n";
+String OpenCLProgram::describeDriver() const {
+  String all = "opencl\n";
   for (uint32_t what :
        {deviceName, deviceVendor, driverVersion, deviceVersion}) {
-    std::string text = device.text(what);
+    String text = device.text(what);
     // Another driver might say as little.
     if (text.empty())
       return "";
@@ -26,7 +26,7 @@ std::string OpenCLProgram::describeDriver() const {
   return all + buildOptions();
 }
 
-bool OpenCLProgram::restore(const std::string &binary) {
+bool OpenCLProgram::restore(const String &binary) {
   auto *bytes = reinterpret_cast<const unsigned char *>(binary.data());
   size_t size = binary.size();
   Code status = 0, code = 0;
@@ -43,13 +43,13 @@ bool OpenCLProgram::restore(const std::string &binary) {
   return false;
 }
 
-std::string OpenCLProgram::binary() const {
+String OpenCLProgram::binary() const {
   // Contexts are of one device, so there is one binary.
   size_t size = 0;
   if (device.cl.GetProgramInfo(program, programBinarySizes, sizeof(size), &size,
                                nullptr) != 0)
     return "";
-  std::string bytes(size, 0);
+  String bytes(size, 0);
   char *to = &bytes[0];
   if (size == 0 || device.cl.GetProgramInfo(program, programBinaries,
                                             sizeof(to), &to, nullptr) != 0)
@@ -59,18 +59,18 @@ std::string OpenCLProgram::binary() const {
 
 Status OpenCLProgram::load(const void *image, uint64_t size) {
   ASHLAR_RETURN_IF_ERROR(verifySpirv(image, size));
-  std::string driver = device.cache ? describeDriver() : "";
+  String driver = device.cache ? describeDriver() : "";
   if (driver.empty())
     return build(image, size);
   DriverCache::Source source = {
       driver, {static_cast<const char *>(image), size_t(size)}};
-  if (std::string found = device.cache->find(source); !found.empty()) {
+  if (String found = device.cache->find(source); !found.empty()) {
     if (restore(found))
       return {};
     device.cache->refused(source);
   }
   ASHLAR_RETURN_IF_ERROR(build(image, size));
-  if (std::string made = binary(); !made.empty())
+  if (String made = binary(); !made.empty())
     device.cache->keep(source, made);
   return {};
 }

@@ -15,11 +15,11 @@ OpenCLDevice::~OpenCLDevice() {
     cl.ReleaseContext(context);
 }
 
-std::string OpenCLDevice::text(uint32_t what) const {
+String OpenCLDevice::text(uint32_t what) const {
   size_t size = 0;
   if (cl.GetDeviceInfo(id, what, 0, nullptr, &size) != 0 || size == 0)
     return "";
-  std::string text(size, 0);
+  String text(size, 0);
   if (cl.GetDeviceInfo(id, what, size, &text[0], nullptr) != 0)
     return "";
   text.resize(text.find('\0') == text.npos ? size : text.find('\0'));
@@ -39,11 +39,11 @@ Status OpenCLDevice::open(Platform platform, uint32_t ordinal) {
   blockBytes = number(deviceMaxMemAllocSize);
   roundsDivisions = (number(deviceSingleFpConfig) & correctlyRounded) != 0;
   // Kernels hold addresses of 64 bits.
-  if (text(deviceIlVersion).find("SPIR-V") != std::string::npos &&
+  if (text(deviceIlVersion).find("SPIR-V") != String::npos &&
       number(deviceAddressBits) == 64) {
     createProgram = cl.CreateProgramWithIL;
     // In older drivers it is an extension's, whatever the loader has.
-    std::string version = text(deviceVersion);
+    String version = text(deviceVersion);
     if (!createProgram || (!version.empty() && version < "OpenCL 2.1"))
       createProgram = reinterpret_cast<decltype(createProgram)>(
           cl.GetExtensionFunctionAddressForPlatform(

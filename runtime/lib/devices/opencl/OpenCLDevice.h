@@ -7,6 +7,7 @@
 #define ASHLAR_RUNTIME_LIB_DEVICES_OPENCL_OPENCLDEVICE_H
 
 #include "../../DriverCache.h"
+#include "../../OwnMemory.h"
 #include "../Device.h"
 #include "OpenCLApi.h"
 
@@ -18,6 +19,7 @@ extern const DeviceOps openclDeviceOps;
 
 class OpenCLDevice {
 public:
+  ASHLAR_OWN_NEW
   OpenCLDevice(const opencl::Functions &cl, opencl::DeviceId id)
       : cl(cl), id(id) {}
   ~OpenCLDevice();
@@ -25,7 +27,7 @@ public:
 
   Status open(opencl::Platform platform, uint32_t ordinal);
   /// What the driver says; empty and 0 where it says nothing.
-  std::string text(uint32_t what) const;
+  String text(uint32_t what) const;
   uint64_t number(uint32_t what) const;
 
   Status checkMemory(uint64_t size) const;
@@ -43,7 +45,7 @@ public:
   const opencl::Functions &cl;
   const opencl::DeviceId id;
   opencl::Context context = nullptr;
-  std::string name; // "opencl:0 (the driver's name)"
+  String name; // "opencl:0 (the driver's name)"
   /// Null: it takes no SPIR-V.
   decltype(opencl::Functions::CreateProgramWithIL) createProgram = nullptr;
   bool roundsDivisions = false;       // f32, correctly, if it is told to
@@ -55,7 +57,7 @@ private:
 };
 
 /// "CL_OUT_OF_RESOURCES", or "error -9999".
-std::string openclCodeName(opencl::Code code);
+String openclCodeName(opencl::Code code);
 
 } // namespace ashlar::runtime
 

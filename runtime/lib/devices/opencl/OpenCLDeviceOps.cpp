@@ -33,10 +33,10 @@ static Status openclOpen(uint32_t ordinal, void **outDevice) {
 static void openclClose(void *device) { delete &deviceOf(device); }
 
 /// The driver separates them by one space or more.
-static std::string openclFeatures(void *device) {
-  std::string features;
+static String openclFeatures(void *device) {
+  String features;
   if (deviceOf(device).number(deviceType) & deviceTypeCpu)
-    features = hostProcessorFeature + std::string(",");
+    features = hostProcessorFeature + String(",");
   for (char letter : deviceOf(device).text(deviceExtensions)) {
     if (letter != ' ')
       features += letter;

@@ -35,7 +35,7 @@ static const char codeNames[] =
     "INVALID_PROPERTY";
 static constexpr Code lastCode = -64;
 
-std::string openclCodeName(Code code) {
+String openclCodeName(Code code) {
   if (code <= 0 && code >= lastCode) {
     const char *name = codeNames;
     for (Code at = 0; at != code; --at)

@@ -36,7 +36,7 @@ static void listDevices(Drivers &found) {
   uint32_t count = 0;
   if (cl.GetPlatformIDs(0, nullptr, &count) != 0 || count == 0)
     return;
-  std::vector<Platform> platforms(count);
+  Vector<Platform> platforms(count);
   if (cl.GetPlatformIDs(count, platforms.data(), nullptr) != 0)
     return;
   for (Platform platform : platforms) {
@@ -44,7 +44,7 @@ static void listDevices(Drivers &found) {
     if (cl.GetDeviceIDs(platform, deviceTypeAll, 0, nullptr, &here) != 0 ||
         here == 0)
       continue;
-    std::vector<DeviceId> ids(here);
+    Vector<DeviceId> ids(here);
     if (cl.GetDeviceIDs(platform, deviceTypeAll, here, ids.data(), nullptr) !=
         0)
       continue;
@@ -56,6 +56,7 @@ static void listDevices(Drivers &found) {
 const Drivers &drivers() {
   // Never destroyed: a driver's threads may outlive it.
   static const Drivers &known = *[] {
+    OwnMemory::Scope ofAll(nullptr); // whichever runtime asks first
     auto *found = new Drivers();
     if (open(found->functions))
       listDevices(*found);

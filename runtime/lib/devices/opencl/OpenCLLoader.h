@@ -6,19 +6,19 @@
 #ifndef ASHLAR_RUNTIME_LIB_DEVICES_OPENCL_OPENCLLOADER_H
 #define ASHLAR_RUNTIME_LIB_DEVICES_OPENCL_OPENCLLOADER_H
 
+#include "../../OwnMemory.h"
 #include "OpenCLApi.h"
-
-#include <vector>
 
 namespace ashlar::runtime::opencl {
 
 struct Drivers {
+  ASHLAR_OWN_NEW
   struct Device {
     Platform platform;
     DeviceId id;
   };
   Functions functions;
-  std::vector<Device> devices; // of all platforms, in the loader's order
+  Vector<Device> devices; // of all platforms, in the loader's order
 };
 
 /// Opens libOpenCL.so.1 and asks each driver for its devices, once for the

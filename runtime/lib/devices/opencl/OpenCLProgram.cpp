@@ -14,11 +14,11 @@ OpenCLProgram::~OpenCLProgram() {
     device.cl.ReleaseProgram(program);
 }
 
-std::string OpenCLProgram::buildLog() const {
+String OpenCLProgram::buildLog() const {
   size_t size = 0;
   device.cl.GetProgramBuildInfo(program, device.id, programBuildLog, 0, nullptr,
                                 &size);
-  std::string log(size, 0);
+  String log(size, 0);
   if (size == 0 ||
       device.cl.GetProgramBuildInfo(program, device.id, programBuildLog, size,
                                     &log[0], nullptr) != 0)

@@ -5,6 +5,7 @@
 #ifndef ASHLAR_RUNTIME_LIB_DEVICES_OPENCL_OPENCLPROGRAM_H
 #define ASHLAR_RUNTIME_LIB_DEVICES_OPENCL_OPENCLPROGRAM_H
 
+#include "../../OwnMemory.h"
 #include "OpenCLDevice.h"
 
 namespace ashlar::runtime {
@@ -12,8 +13,9 @@ namespace ashlar::runtime {
 /// What the device's kernel handles are. Arguments are kept in the driver's
 /// kernel objects, so each queue makes its own.
 struct OpenCLKernel {
+  ASHLAR_OWN_NEW
   opencl::Program program;
-  std::string symbol;
+  String symbol;
   uint32_t bindings, integers;
   uint64_t threads; // of a workgroup for each group; 0: workers share them out
 
@@ -24,6 +26,7 @@ struct OpenCLKernel {
 
 class OpenCLProgram {
 public:
+  ASHLAR_OWN_NEW
   explicit OpenCLProgram(const OpenCLDevice &device) : device(device) {}
   ~OpenCLProgram();
   OpenCLProgram(const OpenCLProgram &) = delete;
@@ -35,20 +38,20 @@ public:
 private:
   Status build(const void *image, uint64_t size);
   const char *buildOptions() const;
-  std::string buildLog() const;
+  String buildLog() const;
   /// Who compiles, and how; empty: the driver does not say enough.
-  std::string describeDriver() const;
+  String describeDriver() const;
   /// False: the driver does not take it; there is no program then.
-  bool restore(const std::string &binary);
+  bool restore(const String &binary);
   /// Empty: the driver gives none.
-  std::string binary() const;
+  String binary() const;
   /// Whether the device can launch it, in one dimension.
   Status checkForm(const KernelForm &form) const;
 
   const OpenCLDevice &device;
   opencl::Program program = nullptr;
   std::mutex mutex;
-  std::vector<std::unique_ptr<OpenCLKernel>> kernels;
+  Vector<std::unique_ptr<OpenCLKernel>> kernels;
 };
 
 } // namespace ashlar::runtime

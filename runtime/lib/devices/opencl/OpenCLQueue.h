@@ -7,6 +7,7 @@
 #ifndef ASHLAR_RUNTIME_LIB_DEVICES_OPENCL_OPENCLQUEUE_H
 #define ASHLAR_RUNTIME_LIB_DEVICES_OPENCL_OPENCLQUEUE_H
 
+#include "../../OwnMemory.h"
 #include "../LaunchedKernels.h"
 #include "OpenCLProgram.h"
 #include "OpenCLTrace.h"
@@ -19,6 +20,7 @@ class OpenCLQueue;
 /// A marker in a queue's order, a new one of the driver's for each record.
 class OpenCLEvent {
 public:
+  ASHLAR_OWN_NEW
   explicit OpenCLEvent(const OpenCLDevice &device) : device(device) {}
   ~OpenCLEvent();
   OpenCLEvent(const OpenCLEvent &) = delete;
@@ -41,6 +43,7 @@ private:
 
 class OpenCLQueue {
 public:
+  ASHLAR_OWN_NEW
   OpenCLQueue(OpenCLDevice &device, const QueueOptions &options)
       : device(device), cl(device.cl), workers(options.workers),
         scratch(options.scratch), scratchBytes(options.scratchBytes),
@@ -88,7 +91,7 @@ private:
     const OpenCLKernel *kernel;
     opencl::Kernel object;
   };
-  std::vector<OwnKernel> kernels; // by address
+  Vector<OwnKernel> kernels; // by address
 
   uint32_t seenFault[ASHLAR_OPENCL_STATUS_WORDS] = {};
   LaunchFaults<OpenCLTrace> pending;

@@ -5,6 +5,7 @@
 #ifndef ASHLAR_RUNTIME_LIB_DEVICES_OPENCL_OPENCLTRACE_H
 #define ASHLAR_RUNTIME_LIB_DEVICES_OPENCL_OPENCLTRACE_H
 
+#include "../../OwnMemory.h"
 #include "OpenCLDevice.h"
 
 #include <memory>
@@ -36,7 +37,7 @@ private:
 
   const OpenCLDevice &device;
   std::shared_ptr<Trace> into;
-  std::vector<Launch> launches;
+  Vector<Launch> launches;
   uint64_t firstHanded = 0; // by the trace's clock
 };
 

@@ -182,7 +182,7 @@ private:
   const Kernel &kernel;
   size_t at = 0;
   size_t current = 0;
-  std::vector<Loop> loops;
+  Vector<Loop> loops;
   std::string message;
 
   // The configuration.

@@ -168,7 +168,7 @@ std::string disassemble(const Command &command, const Kernel &kernel) {
     return name + " " + queues(rs2) + " after " + queues(rs1);
   case ASHLAR_SYSTOLIC_REGION:
     return name + " " +
-           (rs1 < kernel.regions.size() ? kernel.regions[rs1].name
+           (rs1 < kernel.regions.size() ? std::string(kernel.regions[rs1].name)
                                         : text(int64_t(rs1)));
   case ASHLAR_SYSTOLIC_LOOP:
     return name + " " + text(int64_t(rs1));
@@ -181,8 +181,8 @@ std::string disassemble(const Command &command, const Kernel &kernel) {
 }
 
 std::string disassemble(const Image &image, const Kernel &kernel) {
-  std::string result = kernel.name + " for " + image.machine.name + ", " +
-                       text(int64_t(kernel.commands.size())) +
+  std::string result = std::string(kernel.name) + " for " + image.machine.name +
+                       ", " + text(int64_t(kernel.commands.size())) +
                        " instructions, " + text(int64_t(kernel.issued)) +
                        " issued\n";
   size_t depth = 0;

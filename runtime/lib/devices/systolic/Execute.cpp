@@ -17,7 +17,7 @@ static size_t strideOf(uint32_t dim) {
 
 /// Every row the operand visits, checked for reading.
 bool Function::rowsOf(const Action &action, const Operand &operand,
-                      std::vector<Row> &rows) {
+                      Vector<Row> &rows) {
   rows.resize(operand.walk.rows);
   std::string why;
   operand.walk.forEach([&](uint32_t i, int64_t row, int64_t) {
@@ -32,8 +32,7 @@ bool Function::rowsOf(const Action &action, const Operand &operand,
 namespace {
 /// Row k of B where ArrayMath wants it: rows of integers alternate in pairs.
 template <typename Factor>
-Factor &weightAt(std::vector<Factor> &values, size_t stride, size_t k,
-                 size_t j) {
+Factor &weightAt(Vector<Factor> &values, size_t stride, size_t k, size_t j) {
   if constexpr (std::is_same_v<Factor, float>)
     return values[k * stride + j];
   else
@@ -131,7 +130,7 @@ bool Function::writeC(const Action &action, const typename Input::Sum *sums,
 }
 
 /// The rows that a walk visits, in order.
-static void listRows(const Operand &operand, std::vector<uint32_t> &rows) {
+static void listRows(const Operand &operand, Vector<uint32_t> &rows) {
   rows.resize(operand.walk.rows);
   operand.walk.forEach([&](uint32_t i, int64_t row, int64_t) {
     rows[i] = uint32_t(operand.place.row + row);
@@ -213,7 +212,7 @@ bool Function::accumulateOutputStationary(const Action &action,
         loadAs<Stored>(scratchpad.row(row) + column * sizeof(Stored)));
   };
   size_t aStride = evenUp(depth);
-  std::vector<Factor> a(height * aStride), weights(aStride * stride);
+  Vector<Factor> a(height * aStride), weights(aStride * stride);
   for (uint32_t i = 0; i < height; ++i)
     for (uint32_t k = 0; k < depth; ++k)
       a[i * aStride + k] =

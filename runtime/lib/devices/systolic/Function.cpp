@@ -24,7 +24,7 @@ Function::Function(const Machine &machine)
 
 Function::~Function() = default;
 
-void Function::start(std::vector<Binding> given) {
+void Function::start(Vector<Binding> given) {
   bindings = std::move(given);
   scratchpad.clear();
   accumulator.clear();
@@ -255,7 +255,7 @@ bool Function::pool(const Action &action, uint8_t *memory) {
   using Stored = typename Input::Stored;
   const Pooling &p = action.pooling;
   RowMemory &chip = memoryOf(action.chip.place);
-  std::vector<Stored> greatest(action.chip.columns);
+  Vector<Stored> greatest(action.chip.columns);
   for (uint32_t y = 0; y < p.outputRows; ++y)
     for (uint32_t x = 0; x < p.outputColumns; ++x) {
       std::fill(greatest.begin(), greatest.end(), Input::least());

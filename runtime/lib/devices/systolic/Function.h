@@ -22,11 +22,12 @@ struct Binding {
 
 class Function {
 public:
+  ASHLAR_OWN_NEW
   explicit Function(const Machine &machine);
   ~Function();
 
   /// Before a kernel's first action.
-  void start(std::vector<Binding> bindings);
+  void start(Vector<Binding> bindings);
 
   /// False: the action cannot be; error() says why.
   bool execute(const Action &action);
@@ -64,8 +65,7 @@ private:
   template <typename Input>
   bool writeC(const Action &action, const typename Input::Sum *sums,
               size_t stride, uint32_t firstRow, uint32_t rows);
-  bool rowsOf(const Action &action, const Operand &operand,
-              std::vector<Row> &rows);
+  bool rowsOf(const Action &action, const Operand &operand, Vector<Row> &rows);
 
   // VectorUnit.cpp
   bool vector(const Action &action);
@@ -78,7 +78,7 @@ private:
   const bool isBF16;
   RowMemory scratchpad, accumulator;
   std::unique_ptr<Arrays> arrays;
-  std::vector<Binding> bindings;
+  Vector<Binding> bindings;
   Ordering ordering;
   MemoryOrder memoryOrder;
   uint32_t number = 0; // of the action at hand in its queue
@@ -86,8 +86,8 @@ private:
   ashlar_systolic_table_t tables[ASHLAR_SYSTOLIC_TABLES] = {};
   bool hasTable[ASHLAR_SYSTOLIC_TABLES] = {};
   // Kept for their memory.
-  std::vector<Row> aRows, dRows, cRows;
-  std::vector<uint8_t> aBuffer, sumBuffer;
+  Vector<Row> aRows, dRows, cRows;
+  Vector<uint8_t> aBuffer, sumBuffer;
 };
 
 } // namespace ashlar::systolic

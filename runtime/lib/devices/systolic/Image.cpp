@@ -75,11 +75,11 @@ std::string checkMachine(const Machine &m) {
   return "";
 }
 
-bool countIssued(const std::vector<Command> &commands, uint64_t &issued,
+bool countIssued(const Vector<Command> &commands, uint64_t &issued,
                  std::string &error) {
   constexpr uint64_t most = uint64_t(1) << 27;
   // Iterations of all loops around, outermost first.
-  std::vector<uint64_t> times = {1};
+  Vector<uint64_t> times = {1};
   issued = 0;
   auto fail = [&](size_t at, const std::string &why) {
     error = "instruction " + number(at) + ": " + why;
@@ -143,14 +143,14 @@ public:
     return value;
   }
   template <typename T>
-  std::vector<T> readAll(uint64_t at, uint64_t first, uint64_t count) const {
-    std::vector<T> values(count);
+  Vector<T> readAll(uint64_t at, uint64_t first, uint64_t count) const {
+    Vector<T> values(count);
     if (count)
       std::memcpy(values.data(), bytes + at + first * sizeof(T),
                   count * sizeof(T));
     return values;
   }
-  bool text(const Header &header, uint32_t place, std::string &out) const {
+  bool text(const Header &header, uint32_t place, String &out) const {
     if (place >= header.texts_bytes)
       return false;
     const char *begin =
@@ -280,14 +280,14 @@ std::string writeImage(const Image &image) {
   header.machine = image.machine;
   header.kernel_count = image.kernels.size();
   std::string texts;
-  auto addText = [&](const std::string &text) {
+  auto addText = [&](std::string_view text) {
     auto place = uint32_t(texts.size());
-    texts.append(text.c_str(), text.size() + 1);
+    texts.append(text).push_back(0);
     return place;
   };
   writer.add(header);
   header.kernels_at = writer.align();
-  std::vector<RegionRecord> regions;
+  Vector<RegionRecord> regions;
   for (const Kernel &kernel : image.kernels) {
     KernelRecord record = {};
     std::string ignored; // a reader tells

@@ -5,18 +5,19 @@
 #ifndef ASHLAR_RUNTIME_LIB_DEVICES_SYSTOLIC_IMAGE_H
 #define ASHLAR_RUNTIME_LIB_DEVICES_SYSTOLIC_IMAGE_H
 
+#include "../../OwnMemory.h"
 #include "ashlar/runtime/systolic_isa.h"
 
-#include <string>
-#include <vector>
-
 namespace ashlar::systolic {
+
+using runtime::String;
+using runtime::Vector;
 
 using Command = ashlar_systolic_command_t;
 using Machine = ashlar_systolic_machine_t;
 
 struct Region {
-  std::string name;
+  String name;
   uint64_t multiplyAdds = 0;
   uint16_t kind = ASHLAR_SYSTOLIC_OTHER;
   uint16_t dataflow = ASHLAR_SYSTOLIC_KEEPS_NOTHING;
@@ -26,16 +27,16 @@ struct Region {
 const char *dataflowName(uint32_t dataflow);
 
 struct Kernel {
-  std::string name;
+  String name;
   uint32_t bindings = 0;
   uint64_t issued = 0;
-  std::vector<Region> regions;
-  std::vector<Command> commands;
+  Vector<Region> regions;
+  Vector<Command> commands;
 };
 
 struct Image {
   Machine machine = {};
-  std::vector<Kernel> kernels;
+  Vector<Kernel> kernels;
 };
 
 /// What is wrong with the figures of a machine; empty: nothing.
@@ -43,7 +44,7 @@ std::string checkMachine(const Machine &machine);
 
 /// Commands that the loops issue in all; false and why if they are not nested
 /// as they should be. At most 2^27.
-bool countIssued(const std::vector<Command> &commands, uint64_t &issued,
+bool countIssued(const Vector<Command> &commands, uint64_t &issued,
                  std::string &error);
 
 /// Copies what it needs. Empty on success, else what is wrong.

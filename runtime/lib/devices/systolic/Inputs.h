@@ -64,17 +64,18 @@ template <typename Input> struct Function::Array {
   /// What preload took, and what is in use. Weight-stationary: B as ArrayMath
   /// wants it.
   struct Weights {
-    std::vector<Factor> values;
+    Vector<Factor> values;
     uint32_t rows = 0, columns = 0;
   };
   Weights pending, current;
   /// Output-stationary: D, and the sums in the array.
-  std::vector<Sum> pendingSums, sums;
+  Vector<Sum> pendingSums, sums;
   bool pendingIsSums = false;
   bool hasWeights = false, hasSums = false;
 };
 
 struct Function::Arrays {
+  ASHLAR_OWN_NEW
   Array<BF16> bf16[ASHLAR_SYSTOLIC_MAX_ARRAYS];
   Array<S8> s8[ASHLAR_SYSTOLIC_MAX_ARRAYS];
 

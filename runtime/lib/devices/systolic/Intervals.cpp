@@ -23,8 +23,8 @@ void Intervals::add(const Intervals &others) {
     add(begin, end);
 }
 
-std::vector<std::pair<uint64_t, uint64_t>> Intervals::merged() const {
-  std::vector<std::pair<uint64_t, uint64_t>> sorted = parts, result;
+Vector<std::pair<uint64_t, uint64_t>> Intervals::merged() const {
+  Vector<std::pair<uint64_t, uint64_t>> sorted = parts, result;
   std::sort(sorted.begin(), sorted.end());
   for (auto [begin, end] : sorted) {
     if (!result.empty() && begin <= result.back().second)

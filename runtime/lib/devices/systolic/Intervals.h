@@ -5,12 +5,11 @@
 #ifndef ASHLAR_RUNTIME_LIB_DEVICES_SYSTOLIC_INTERVALS_H
 #define ASHLAR_RUNTIME_LIB_DEVICES_SYSTOLIC_INTERVALS_H
 
-#include <cstddef>
-#include <cstdint>
-#include <utility>
-#include <vector>
+#include "../../OwnMemory.h"
 
 namespace ashlar::systolic {
+
+using runtime::Vector;
 
 class Intervals {
 public:
@@ -25,9 +24,9 @@ public:
 
 private:
   /// Sorted and apart.
-  std::vector<std::pair<uint64_t, uint64_t>> merged() const;
+  Vector<std::pair<uint64_t, uint64_t>> merged() const;
 
-  std::vector<std::pair<uint64_t, uint64_t>> parts;
+  Vector<std::pair<uint64_t, uint64_t>> parts;
 };
 
 } // namespace ashlar::systolic

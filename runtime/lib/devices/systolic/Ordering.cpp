@@ -38,7 +38,7 @@ bool MemoryOrder::overlap(const Access &a, const Access &b) {
   if (a.lowest >= b.end || b.lowest >= a.end)
     return false;
   auto rows = [](const Access &access) {
-    std::vector<std::pair<const uint8_t *, const uint8_t *>> all;
+    Vector<std::pair<const uint8_t *, const uint8_t *>> all;
     all.reserve(access.walk.rows);
     access.walk.forEach([&](uint32_t, int64_t, int64_t byte) {
       all.push_back(

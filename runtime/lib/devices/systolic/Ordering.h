@@ -59,7 +59,7 @@ public:
 
 private:
   static bool overlap(const Access &a, const Access &b);
-  std::vector<Access> accesses;
+  Vector<Access> accesses;
   Access conflict;
 };
 

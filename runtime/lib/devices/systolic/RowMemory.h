@@ -42,9 +42,9 @@ private:
   const bool isInterlocked;
   const size_t rowBytes;
   const size_t words; // of a row's mask
-  std::vector<uint8_t> bytes;
-  std::vector<uint64_t> written; // a bit for each element
-  std::vector<Use> uses;
+  Vector<uint8_t> bytes;
+  Vector<uint64_t> written; // a bit for each element
+  Vector<Use> uses;
 };
 
 } // namespace ashlar::systolic

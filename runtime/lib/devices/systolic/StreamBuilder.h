@@ -33,15 +33,15 @@ struct Level {
 
 class StreamBuilder {
 public:
-  explicit StreamBuilder(std::string name, uint32_t bindings) {
-    kernel.name = std::move(name);
+  explicit StreamBuilder(std::string_view name, uint32_t bindings) {
+    kernel.name = name;
     kernel.bindings = bindings;
   }
 
-  void region(std::string name, uint16_t kind, uint64_t multiplyAdds,
+  void region(std::string_view name, uint16_t kind, uint64_t multiplyAdds,
               uint16_t dataflow = ASHLAR_SYSTOLIC_KEEPS_NOTHING) {
     add(ASHLAR_SYSTOLIC_REGION, kernel.regions.size(), 0);
-    kernel.regions.push_back({std::move(name), multiplyAdds, kind, dataflow});
+    kernel.regions.push_back({String(name), multiplyAdds, kind, dataflow});
   }
 
   void configExecute(uint32_t dataflow, uint32_t aStride = 1,

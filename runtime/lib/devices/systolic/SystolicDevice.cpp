@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <map>
+#include <optional>
 
 namespace ashlar::runtime {
 
@@ -22,9 +22,10 @@ using namespace ashlar::systolic;
 
 namespace {
 struct Device {
+  ASHLAR_OWN_NEW
   std::mutex mutex;
   uint64_t allocated = 0;
-  std::vector<const Machine *> machines; // of the images that are loaded
+  Vector<const Machine *> machines; // of the images that are loaded
 
   /// Whether `bytes` more fit.
   Status check(uint64_t bytes) {
@@ -52,8 +53,9 @@ struct LoadedKernel {
 };
 
 struct Executable {
+  ASHLAR_OWN_NEW
   Image image;
-  std::map<std::string, LoadedKernel> kernels; // the handles
+  Map<String, LoadedKernel> kernels; // the handles
 };
 } // namespace
 
@@ -68,7 +70,7 @@ static void systolicClose(void *device) {
   delete static_cast<Device *>(device);
 }
 
-static std::string systolicFeatures(void *) { return ""; }
+static String systolicFeatures(void *) { return ""; }
 
 static bool systolicAccepts(void *, std::string_view format) {
   return format == ASHLAR_SYSTOLIC_FORMAT;
@@ -110,7 +112,7 @@ static Status systolicLoad(void *opaque, const void *image, uint64_t size,
   if (!error.empty())
     return corrupt(error, ASHLAR_SYSTOLIC_FORMAT);
   for (const Kernel &kernel : loaded->image.kernels)
-    loaded->kernels[kernel.name] = {&loaded->image.machine, &kernel};
+    loaded->kernels[String(kernel.name)] = {&loaded->image.machine, &kernel};
   std::lock_guard<std::mutex> lock(device.mutex);
   device.machines.push_back(&loaded->image.machine);
   *outExecutable = loaded.release();
@@ -145,11 +147,12 @@ static constexpr int32_t streamFailed = -1;
 namespace {
 class Queue {
 public:
+  ASHLAR_OWN_NEW
   void submit(const Submission &submission);
 
 private:
   void dispatch(const CommandList &list, size_t index, RunControl &control);
-  std::string run(const LoadedKernel &kernel, std::vector<Binding> bindings,
+  std::string run(const LoadedKernel &kernel, Vector<Binding> bindings,
                   Timing *timing, RunControl &control);
 
   // Of the last machine: its memories are large.
@@ -159,29 +162,41 @@ private:
 
 /// Draws each command on the line of its engine. Cycles are drawn as long as
 /// they would take, from when the simulator began.
-void observe(Timing &timing, Trace &trace, const LoadedKernel &loaded,
-             uint64_t start) {
+class Drawing {
+public:
+  Drawing(Trace &trace, const LoadedKernel &loaded);
+  void draw(const Slice &slice) const;
+  const uint64_t start;
+
+private:
+  Trace &trace;
+  const Kernel &kernel;
+  const double nanoseconds; // of a cycle
   uint32_t lines[queueCount] = {};
+};
+
+Drawing::Drawing(Trace &trace, const LoadedKernel &loaded)
+    : start(trace.now()), trace(trace), kernel(*loaded.kernel),
+      nanoseconds(1e9 / double(loaded.machine->clock_hz)) {
   for (uint32_t q = 0; q < ASHLAR_SYSTOLIC_EXECUTE + loaded.machine->arrays;
        ++q)
-    lines[q] =
-        trace.line(concat("systolic:0, ", loaded.machine->name), queueName(q));
-  double nanoseconds = 1e9 / double(loaded.machine->clock_hz);
-  const Kernel &kernel = *loaded.kernel;
-  timing.observe = [=, &trace, &kernel](const Slice &slice) {
-    std::string label = nameOf(slice.funct);
-    if (slice.region < kernel.regions.size())
-      label = kernel.regions[slice.region].name + ": " + label;
-    trace.record(trace.intern(label), lines[slice.queue],
-                 start + uint64_t(double(slice.begin) * nanoseconds),
-                 start + uint64_t(double(slice.end) * nanoseconds));
-  };
+    lines[q] = trace.line(concat("systolic:0, ", loaded.machine->name),
+                          String(queueName(q)));
+}
+
+void Drawing::draw(const Slice &slice) const {
+  std::string funct = nameOf(slice.funct);
+  bool isNamed = slice.region < kernel.regions.size();
+  String label = concat(isNamed ? kernel.regions[slice.region].name : "",
+                        isNamed ? ": " : "", funct);
+  trace.record(trace.intern(label), lines[slice.queue],
+               start + uint64_t(double(slice.begin) * nanoseconds),
+               start + uint64_t(double(slice.end) * nanoseconds));
 }
 
 /// Empty, or what the kernel failed with.
-std::string Queue::run(const LoadedKernel &loaded,
-                       std::vector<Binding> bindings, Timing *timing,
-                       RunControl &control) {
+std::string Queue::run(const LoadedKernel &loaded, Vector<Binding> bindings,
+                       Timing *timing, RunControl &control) {
   if (!function ||
       std::memcmp(&machine, loaded.machine, sizeof(machine)) != 0) {
     machine = *loaded.machine;
@@ -210,7 +225,7 @@ void Queue::dispatch(const CommandList &list, size_t index,
                         " bindings, the dispatch gives ", command.pointers));
     return;
   }
-  std::vector<Binding> bindings;
+  Vector<Binding> bindings;
   for (uint32_t i = 0; i < command.pointers; ++i) {
     const CommandList::Extent &extent = list.extents[command.firstPointer + i];
     bindings.push_back({list.pointers[command.firstPointer + i], extent.bytes,
@@ -218,23 +233,24 @@ void Queue::dispatch(const CommandList &list, size_t index,
   }
   // Without anybody who looks, time need not be counted.
   std::unique_ptr<Timing> timing;
-  uint64_t start = 0;
+  std::optional<Drawing> drawing;
   if (control.trace) {
-    start = control.trace->now();
+    drawing.emplace(*control.trace, loaded);
     timing = std::make_unique<Timing>(*loaded.machine,
                                       loaded.kernel->regions.size());
-    observe(*timing, *control.trace, loaded, start);
+    timing->observe = [&](const Slice &slice) { drawing->draw(slice); };
   }
   for (int64_t group = 0; group < command.extent && !control.stopped();
        ++group) {
     std::string error = run(loaded, bindings, timing.get(), control);
     if (!error.empty()) {
-      control.fail(uint32_t(index), streamFailed, std::move(error));
+      control.fail(uint32_t(index), streamFailed, String(error));
       return;
     }
   }
-  if (control.trace)
-    control.trace->record(list.labels[index], 0, start, control.trace->now());
+  if (drawing)
+    control.trace->record(list.labels[index], 0, drawing->start,
+                          control.trace->now());
 }
 
 void Queue::submit(const Submission &given) {

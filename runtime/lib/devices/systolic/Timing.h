@@ -15,7 +15,6 @@
 #include "Intervals.h"
 #include "Ordering.h"
 
-#include <deque>
 #include <functional>
 
 namespace ashlar::systolic {
@@ -41,6 +40,7 @@ struct Slice {
 
 class Timing {
 public:
+  ASHLAR_OWN_NEW
   Timing(const Machine &machine, size_t regions);
 
   /// In the order of issue.
@@ -52,7 +52,7 @@ public:
   uint64_t cycles() const { return lastEnd; }
   /// One for each of the kernel's regions; the last one is for what came
   /// before any region.
-  const std::vector<RegionTime> &regions() const { return times; }
+  const Vector<RegionTime> &regions() const { return times; }
 
   /// Called for each command, in the order in which they start.
   std::function<void(const Slice &)> observe;
@@ -80,12 +80,12 @@ private:
     BankUse use[3];
   };
   struct Queue {
-    std::deque<Entry> waiting;
-    std::vector<uint64_t> ends; // of all simulated, never decreasing
-    uint64_t roomAt = 0;        // when the last of the waiting has left
-    uint64_t free = 0;          // when the next one may start
+    runtime::Deque<Entry> waiting;
+    Vector<uint64_t> ends; // of all simulated, never decreasing
+    uint64_t roomAt = 0;   // when the last of the waiting has left
+    uint64_t free = 0;     // when the next one may start
     // When each of the requests in flight will have been answered, in turn.
-    std::vector<uint64_t> answers;
+    Vector<uint64_t> answers;
     size_t oldest = 0;
     // What its engine does: preloads beside everything else.
     struct Running {
@@ -123,14 +123,14 @@ private:
 
   const Machine machine;
   Ordering ordering;
-  std::vector<RegionTime> times;
+  Vector<RegionTime> times;
   uint32_t region; // of what is added next
   uint64_t issueTime = 0;
   uint64_t portFree = 0;
   uint64_t lastEnd = 0;
   Queue queues[queueCount];
   Array arrays[ASHLAR_SYSTOLIC_MAX_ARRAYS];
-  std::vector<RowUse> rowUses[2]; // scratchpad, accumulator; if interlocked
+  Vector<RowUse> rowUses[2]; // scratchpad, accumulator; if interlocked
 };
 
 /// The cycles of the union of the intervals of all regions of this kind,

@@ -27,7 +27,7 @@ struct KernelUse {
   uint64_t multiplyAdds = 0;      // that contractions ask for
   double utilisation = 0;         // of those over these
   double seconds = 0;
-  std::vector<RegionUse> regions;
+  Vector<RegionUse> regions;
 };
 
 /// Times the kernel. Empty, or what is wrong with it.

@@ -187,7 +187,7 @@ bool Function::vector(const Action &action) {
   if (funct == ASHLAR_SYSTOLIC_LOOKUP && !hasTable[action.immediate])
     return fail(action, "table " + std::to_string(action.immediate) +
                             " was never loaded");
-  auto list = [](const Operand &operand, std::vector<Row> &rows) {
+  auto list = [](const Operand &operand, Vector<Row> &rows) {
     rows.resize(operand.walk.rows);
     operand.walk.forEach([&](uint32_t i, int64_t row, int64_t) {
       rows[i] = Row(operand.place.row + row);
