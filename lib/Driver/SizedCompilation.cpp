@@ -339,8 +339,23 @@ CompileResult SizedCompilation::study() {
   return result;
 }
 
+/// Has what was chosen for the largest sizes predicted at the smallest and
+/// between.
+void SizedCompilation::predictLosses() {
+  SizePoint smallest, between;
+  for (const SizeRange &range : options.sizes) {
+    smallest.push_back(range.minimum);
+    int64_t count = (range.maximum - range.minimum) / range.step;
+    between.push_back(range.minimum + count / 4 * range.step);
+  }
+  (void)canBeRead(smallest);
+  (void)canBeRead(between);
+}
+
 CompileResult SizedCompilation::write(llvm::raw_ostream &log,
                                       const CompileHooks &hooks) {
+  if (!options.remarks.empty())
+    predictLosses();
   CompileHooks writing = hooks;
   writing.choices = choices;
   writing.sizesAreFormulas = true;
