@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "SizedCompilation.h"
+#include "SizeConstants.h"
 #include "States.h"
 #include "ashlar/Transforms/Fuse/FirstChoices.h"
 #include "mlir/IR/Builders.h"
@@ -153,6 +154,7 @@ LogicalResult SizedCompilation::writeFormulas(ModuleOp fused,
     found.push_back(formula->isConstant() ? exec::SizeAttr() : *formula);
   }
   writeProgramSizes(fused, found);
+  computeSizeConstants(fused);
   Builder b(context);
   SmallVector<Attribute> symbols;
   for (const SizeRange &range : options.sizes)
