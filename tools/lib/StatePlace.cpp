@@ -52,11 +52,9 @@ void fillPlace(const std::string &name, const Tensor &from, Tensor &place) {
 
 Tensor readPlace(const Tensor &place, std::vector<int64_t> shape) {
   Tensor tensor(place.type(), shape);
-  forEachRow(shape, place,
-             [&](int64_t inside, int64_t within, int64_t bytes) {
-               std::memcpy(tensor.data() + inside, place.data() + within,
-                           bytes);
-             });
+  forEachRow(shape, place, [&](int64_t inside, int64_t within, int64_t bytes) {
+    std::memcpy(tensor.data() + inside, place.data() + within, bytes);
+  });
   return tensor;
 }
 
