@@ -338,9 +338,10 @@ CompileResult Compilation::run() {
   auto simplify = [&]() -> LogicalResult {
     if (hooks.beforeSimplify)
       hooks.beforeSimplify(*module);
-    if (!options.states.empty() &&
-        (!markStates(*module, options, log) ||
-         failed(runPipeline(*module, buildStatesPipeline))))
+    // Without states, a remark says which there could be.
+    bool looksForStates = !options.states.empty() || remarksFile.isWanted();
+    if (!markStates(*module, options, log) ||
+        (looksForStates && failed(runPipeline(*module, buildStatesPipeline))))
       return refuse();
     if (failed(runPipeline(*module, buildSimplifyPipeline)))
       return failure();

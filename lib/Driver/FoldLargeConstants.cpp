@@ -75,18 +75,14 @@ public:
   SmallVector<Value> worthFolding() {
     SmallVector<Value> found;
     for (Operation *op : ops) {
-      if (op->getNumResults() != 1 ||
-          isa<arith::ConstantOp, tensor::EmptyOp, linalg::FillOp,
-              tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
+      if (op->getNumResults() != 1 || isReshape(op) ||
+          isa<arith::ConstantOp, tensor::EmptyOp, linalg::FillOp>(op))
         continue;
       Value result = op->getResult(0);
       // Attributes pack the bits of booleans; there are few large ones.
-      bool isRead = isStaticTensor(result.getType()) &&
-                    !getElementTypeOrSelf(result).isInteger(1) &&
-                    llvm::any_of(result.getUsers(), [&](Operation *user) {
-                      return !ops.contains(topLevel(user, op->getBlock()));
-                    });
-      if (isRead && byteSize(result.getType()) <= sourceBytes(op))
+      if (isStaticTensor(result.getType()) &&
+          !getElementTypeOrSelf(result).isInteger(1) && isRead(result) &&
+          byteSize(result.getType()) <= sourceBytes(op))
         found.push_back(result);
     }
     return found;
@@ -107,6 +103,19 @@ public:
 private:
   static Operation *topLevel(Operation *op, Block *block) {
     return block->findAncestorOpInBlock(*op);
+  }
+
+  static bool isReshape(Operation *op) {
+    return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op);
+  }
+
+  /// Whether what is no constant reads it, if only in another shape.
+  bool isRead(Value value) {
+    return llvm::any_of(value.getUsers(), [&](Operation *user) {
+      if (!ops.contains(topLevel(user, value.getParentBlock())))
+        return true;
+      return isReshape(user) && isRead(user->getResult(0));
+    });
   }
 
   static llvm::SetVector<Value> operandsOf(Operation *op) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "SizedCompilation.h"
+#include "SizeConstants.h"
 #include "States.h"
 #include "ashlar/Transforms/Fuse/FirstChoices.h"
 #include "mlir/IR/Builders.h"
@@ -153,6 +154,7 @@ LogicalResult SizedCompilation::writeFormulas(ModuleOp fused,
     found.push_back(formula->isConstant() ? exec::SizeAttr() : *formula);
   }
   writeProgramSizes(fused, found);
+  computeSizeConstants(fused);
   Builder b(context);
   SmallVector<Attribute> symbols;
   for (const SizeRange &range : options.sizes)
@@ -339,8 +341,23 @@ CompileResult SizedCompilation::study() {
   return result;
 }
 
+/// Has what was chosen for the largest sizes predicted at the smallest and
+/// between.
+void SizedCompilation::predictLosses() {
+  SizePoint smallest, between;
+  for (const SizeRange &range : options.sizes) {
+    smallest.push_back(range.minimum);
+    int64_t count = (range.maximum - range.minimum) / range.step;
+    between.push_back(range.minimum + count / 4 * range.step);
+  }
+  (void)canBeRead(smallest);
+  (void)canBeRead(between);
+}
+
 CompileResult SizedCompilation::write(llvm::raw_ostream &log,
                                       const CompileHooks &hooks) {
+  if (!options.remarks.empty())
+    predictLosses();
   CompileHooks writing = hooks;
   writing.choices = choices;
   writing.sizesAreFormulas = true;

@@ -72,6 +72,7 @@ private:
   void makeRoom();
   CompileResult readAll();
   bool take(const SizePoint &point);
+  void predictLosses();
   CompileResult readAt(const SizePoint &point, Stage until, View &view,
                        llvm::raw_ostream &log);
   mlir::LogicalResult writeFormulas(mlir::ModuleOp program,

@@ -22,7 +22,7 @@ ELSEWHERE = {
     "help": None, "version": "__version__", "quiet": None,  # logging
     "verbose": "on_progress", "output": "output", "remarks": "remarks",
     "shape": "shapes", "dim": "dims", "value": "values",
-    "state": None,  # of memory that a call leaves in place: C and C++
+    "state": "states",
     "emit": "compile_object", "symbol-prefix": "compile_object",
     "list-strategies": "strategies",
     "until": "lower", "until-locations": "lower",

@@ -454,3 +454,39 @@ def test_a_trace_stops_itself_alone(tmp_path):
     assert (tmp_path / "first.json").exists()
     with pytest.raises(ashlar.InvalidArgument, match="found a folder"):
         ashlar.Trace(tmp_path).start()
+
+
+def test_states():
+    """A cache grows in one array: what a run gives is passed to the next."""
+    grow = model([helper.make_node("Concat", ["past", "new"], ["present"],
+                                   axis=1),
+                  helper.make_node("ReduceSum", ["present"], ["sum"],
+                                   keepdims=0)],
+                 {"past": (TensorProto.FLOAT, [2, "P", 4]),
+                  "new": (TensorProto.FLOAT, [2, "T", 4])},
+                 {"present": (TensorProto.FLOAT, [2, "L", 4]),
+                  "sum": (TensorProto.FLOAT, [])})
+    module = ashlar.compile(grow, dims={"P": (0, 9), "T": (1, 3)},
+                            states={"past": "present"})
+    random = np.random.default_rng(1)
+    expected = past = np.zeros((2, 0, 4), np.float32)
+    addresses = set()
+    with module.session() as session:
+        for steps in (2, 1, 3, 1):
+            new = random.standard_normal((2, steps, 4)).astype(np.float32)
+            expected = np.concatenate([expected, new], axis=1)
+            made = session.run({"past": past, "new": new})
+            past = made["present"]
+            assert np.array_equal(past, expected)
+            assert np.isclose(made["sum"], expected.sum(), rtol=1e-4)
+            addresses.add(past.ctypes.data)
+        assert len(addresses) == 1
+        # An array of the caller's is copied; what was there stays.
+        other = session.run({"past": past[:, :2].copy(), "new": new})
+        assert other["present"].ctypes.data not in addresses
+        assert np.array_equal(past, expected)
+        with pytest.raises(ashlar.InvalidArgument, match="2xPx4"):
+            session.run({"past": np.zeros((2, 40, 4), np.float32), "new": new})
+    with pytest.raises(ashlar.InvalidArgument, match="name of an output"):
+        ashlar.compile(grow, dims={"P": (0, 9), "T": (1, 3)},
+                       states={"past": 1})

@@ -4,6 +4,7 @@
 
 #include "Failure.h"
 #include "SignatureKeys.h"
+#include "StatePlace.h"
 #include "TensorFile.h"
 
 #include <charconv>
@@ -248,13 +249,29 @@ void ModuleRunner::prepareOutputs() {
         info.type,
         std::vector<int64_t>(info.maximum, info.maximum + info.rank));
     outputs.push_back(outputStorage.back().view());
+    stateInputs.push_back(info.state_input);
+    if (info.state_input >= 0)
+      countInput(info.name, outputStorage.back().bytes());
   }
+}
+
+/// A state's input is in the place of its output, which is as large as it gets.
+void ModuleRunner::placeState(size_t output, ashlar_tensor_t &input) {
+  ashlar_tensor_info_t info = ASHLAR_TENSOR_INFO_INIT;
+  check(ashlar_entry_input(entry, stateInputs[output], &info));
+  Tensor &place = outputStorage[output];
+  fillPlace(info.name, inputs[stateInputs[output]], place);
+  input.data = place.data();
+  input.capacity = place.bytes();
 }
 
 void ModuleRunner::bind() {
   std::vector<ashlar_tensor_t> views;
   for (Tensor &input : inputs)
     views.push_back(input.view());
+  for (size_t i = 0; i < stateInputs.size(); ++i)
+    if (stateInputs[i] >= 0)
+      placeState(i, views[stateInputs[i]]);
   check(ashlar_bindings_create(session, entry, views.data(), views.size(),
                                outputs.data(), outputs.size(), &bindings));
   checkLimit("these sizes do not fit");
@@ -291,8 +308,10 @@ size_t ModuleRunner::outputNamed(const std::string &name) const {
 
 Tensor ModuleRunner::output(size_t index) const {
   const ashlar_tensor_t &view = outputs[index];
-  Tensor tensor(view.type,
-                std::vector<int64_t>(view.shape, view.shape + view.rank));
+  std::vector<int64_t> shape(view.shape, view.shape + view.rank);
+  if (stateInputs[index] >= 0)
+    return readPlace(outputStorage[index], std::move(shape));
+  Tensor tensor(view.type, std::move(shape));
   if (tensor.bytes())
     std::memcpy(tensor.data(), view.data, tensor.bytes());
   return tensor;

@@ -79,6 +79,7 @@ private:
   void countInput(const std::string &name, uint64_t bytes);
   void checkLimit(const std::string &what) const;
   Tensor makeInput(const ashlar_tensor_info_t &info, const std::string &source);
+  void placeState(size_t output, ashlar_tensor_t &input);
   std::vector<int64_t> inputShape(const ashlar_tensor_info_t &info) const;
 
   const RunnerFlags flags;
@@ -89,6 +90,7 @@ private:
   uint64_t inputBytes = 0;
   std::vector<Tensor> outputStorage;
   std::vector<ashlar_tensor_t> outputs;
+  std::vector<int64_t> stateInputs; ///< of each output; -1: it is no state
 };
 
 /// Of every "NAME=VALUE" given to the flag. Throws a Failure of wrong usage for

@@ -6,6 +6,7 @@
 #include "ChooseStrategy.h"
 #include "PackOperand.h"
 #include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Analysis/LoopRuns.h"
 #include "ashlar/Analysis/Reshapes.h"
 #include "ashlar/Cost/ChooseBoxes.h"
 #include "ashlar/Cost/ChooseLevels.h"
@@ -45,7 +46,8 @@ public:
   /// the unit `forTypes`, which multiplies matrices of the operands' types.
   StrategyChooser(tile::ContractOp op, const Core &core, AffineMap b,
                   const TuningEntry *tuned, const MultiplyUnit *forTypes)
-      : ContractShape(op, core), plainB(b), tuned(tuned), forTypes(forTypes) {
+      : ContractShape(op, core), plainB(b), tuned(tuned), forTypes(forTypes),
+        runs(countRuns(op)) {
     box.assign(sizes.size(), 1);
     workers.assign(numParallel, 0);
   }
@@ -56,7 +58,7 @@ public:
                                int64_t scratchBytes = 0) {
     BoxChoice choice = chooseBoxes(*this);
     candidates = std::move(choice.candidates);
-    own = bestWith(columns).value_or(choice.best);
+    own = bestWith(columns, choice.best).value_or(choice.best);
     take(own);
     LogicalResult fits = tuned ? takeTuned() : success();
     chooseChunks();
@@ -116,7 +118,9 @@ public:
   }
 
 private:
-  std::optional<size_t> bestWith(int64_t columns) {
+  std::optional<size_t> bestWith(int64_t columns, size_t ofAll) {
+    if (boxOf(*this, candidates[ofAll]).back() == columns)
+      return ofAll;
     std::optional<size_t> best;
     for (auto [i, each] : llvm::enumerate(candidates))
       if (boxOf(*this, each).back() == columns &&
@@ -418,7 +422,8 @@ private:
     streams += (panel > double(core.nearBytes) / 2 ? rowBoxes : 1) * b;
     result.farther = streams / core.farBytesPerCycle;
     double results = double(byteSize(op.getInit().getType()));
-    result.main = (isPacked ? b / core.coldBytesPerCycle : 0) +
+    // Steps over time after the first one find the weight near.
+    result.main = (isPacked ? b / core.coldBytesPerCycle / double(runs) : 0) +
                   (a + results > double(core.farBytes)
                        ? (a + results) / core.beyondBytesPerCycle
                        : 0);
@@ -499,6 +504,7 @@ private:
   size_t chosen = 0, own = 0; ///< `own` before the tuning was asked
   double scale = 1;
   SmallVector<int64_t> box, workers, order;
+  int64_t runs; ///< of one call
   bool isPacked = false, packs = false, rowsOutside = false;
 };
 
@@ -530,8 +536,14 @@ struct ChooseStrategies
       if (op.getStrategyAttr() || chooseByLevels(op, machine))
         return;
       int64_t columns = found.size() < known.size() ? known[found.size()] : 0;
-      recordPrediction(op, chooseStrategy(op, machine, tuning.get(), openSizes,
-                                          columns, scratchBytes));
+      std::optional<Prediction> alone;
+      if (columns != 0 && openSizes)
+        alone = predictStrategy(op, machine, openSizes);
+      Prediction own = chooseStrategy(op, machine, tuning.get(), openSizes,
+                                      columns, scratchBytes);
+      recordPrediction(op, own);
+      if (alone)
+        compare(op, found.size(), own, *alone);
       tile::StrategyAttr chosen = op.getStrategyAttr();
       found.push_back(chosen ? chosen.getTile(op.getParallel().size() - 1) : 0);
     });
@@ -539,6 +551,33 @@ struct ChooseStrategies
       choices->note(getOperation(), kind, std::move(found));
     if (tuning && tuning->isRefused())
       signalPassFailure();
+  }
+  /// What the columns of the largest sizes cost at others: noted where those
+  /// are looked at, told with the largest.
+  void compare(tile::ContractOp op, size_t number, const Prediction &own,
+               const Prediction &alone) {
+    std::string sizes;
+    for (int64_t size : op.getParallel())
+      sizes += (sizes.empty() ? "" : "x") + std::to_string(size);
+    int64_t terms = ShapedType::getNumElements(op.getReduced());
+    int64_t work = ShapedType::getNumElements(op.getParallel()) * terms;
+    sizes += " of " + std::to_string(terms) + " terms";
+    choices->noteLoss(
+        getOperation(), number,
+        {int64_t(own.cycles()), int64_t(alone.cycles()), work, sizes});
+    // Beyond the largest sizes, models are looked at as well.
+    FirstChoices::Loss worst = choices->findLoss(getOperation(), number, work);
+    // What is said elsewhere of a strategy is as sure as that.
+    constexpr double worthSaying = 1.2;
+    if (worst.ratio() <= worthSaying || !wantsRemarks(op))
+      return;
+    remark::missed(op.getLoc(), about(op, "OpenSizes", "strategy"))
+        << "columns are chosen for the largest sizes: for " << worst.sizes
+        << " it is predicted to take "
+        << llvm::formatv("{0:f2}", worst.ratio()).str()
+        << " times as long as with columns for these alone ("
+        << remark::metric("Cycles", worst.cycles) << " cycles beside "
+        << remark::metric("Alone", worst.alone) << ")";
   }
   /// For another device than the host.
   void chooseElsewhere(tile::ContractOp op) {

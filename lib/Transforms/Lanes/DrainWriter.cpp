@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace ashlar;
 
 DrainWriter::Operands DrainWriter::operands() {
-  SmallVector<Line> inputs;
+  SmallVector<Line, 2> inputs;
   for (auto [i, operand] : llvm::enumerate(op.getEpilogue()))
     inputs.emplace_back(b, operand, op.getMap(i));
   return {inputs, Line(b, op.getTarget(), op.getMap(op.getMaps().size() - 1))};
@@ -17,23 +17,27 @@ DrainWriter::Operands DrainWriter::operands() {
 void DrainWriter::run(llvm::function_ref<Value(int64_t i)> sums) {
   auto [inputs, target] = operands();
   size_t last = layout.shape.size() - 1;
-  std::map<std::tuple<size_t, int64_t, int64_t>, Value> loaded;
+  std::map<std::tuple<size_t, const void *, int64_t, int64_t>, Value> loaded;
   for (int64_t i = 0; i != layout.count(); ++i) {
     SmallVector<int64_t> place = layout.begin(i);
     int64_t used = layout.used(i);
     SmallVector<Value> arguments = {sums(i)};
-    for (auto [number, line] : llvm::enumerate(inputs)) {
-      int64_t lanes = layout.lanes(i);
-      Value &value = loaded[{number, line.distance(place), lanes << 32 | used}];
+    int64_t lanes = layout.lanes(i);
+    for (size_t number = 0; number != inputs.size(); ++number) {
+      Line &line = inputs[number];
+      Value base = line.openDistance(place);
+      int64_t distance = line.distance(place);
+      Value &value = loaded[{number, base.getAsOpaquePointer(), distance,
+                             lanes << 32 | used}];
       if (!value)
-        value = load(line, index(line.distance(place)), line.steps[last], lanes,
-                     used);
+        value = loadAlong(line, indexAt(base, distance), last, lanes, used);
       arguments.push_back(value);
     }
     Value result =
-        emitVectorBody(b, &op.getBody().front(), arguments, layout.lanes(i))[0];
-    store(target, index(target.distance(place)), target.steps[last], result,
-          used);
+        emitVectorBody(b, &op.getBody().front(), arguments, lanes)[0];
+    storeAlong(target,
+               indexAt(target.openDistance(place), target.distance(place)),
+               last, result, used);
   }
 }
 

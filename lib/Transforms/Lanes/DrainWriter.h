@@ -23,7 +23,7 @@ public:
 
 private:
   struct Operands {
-    llvm::SmallVector<Line> inputs; ///< for `runRows` the sums come first
+    llvm::SmallVector<Line, 2> inputs; ///< for `runRows` the sums come first
     Line target;
   };
   Operands operands();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "VectorWriter.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include <limits>
 
 using namespace mlir;
@@ -21,21 +22,37 @@ LineMemory::LineMemory(ImplicitLocOpBuilder &b, Value memref)
 
 Line::Line(ImplicitLocOpBuilder &b, Value memref, AffineMap map)
     : LineMemory(b, memref) {
-  auto type = cast<MemRefType>(memref.getType());
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  (void)type.getStridesAndOffset(strides, offset);
+  auto metadata = memref::ExtractStridedMetadataOp::create(b, memref);
+  front = metadata;
+  SmallVector<OpFoldResult> apart = metadata.getConstifiedMixedStrides();
+  SmallVector<int64_t> known;
+  for (OpFoldResult stride : apart)
+    known.push_back(getConstantIntValue(stride).value_or(0));
+  for (OpFoldResult stride : apart)
+    if (!getConstantIntValue(stride))
+      strides.push_back(cast<Value>(stride));
   auto placeOf = [&](ArrayRef<int64_t> point) {
     int64_t place = 0;
-    for (auto [index, stride] : llvm::zip(map.compose(point), strides))
+    for (auto [index, stride] : llvm::zip(map.compose(point), known))
       place += stride * index;
     return place;
   };
+  auto countsOf = [&](ArrayRef<int64_t> point) {
+    SmallVector<int64_t> counts;
+    for (auto [index, stride] : llvm::zip(map.compose(point), apart))
+      if (!getConstantIntValue(stride))
+        counts.push_back(index);
+    return counts;
+  };
   SmallVector<int64_t> point(map.getNumDims(), 0);
   start = placeOf(point);
+  openStart = countsOf(point);
   for (unsigned d = 0; d != map.getNumDims(); ++d) {
     point[d] = 1;
     steps.push_back(placeOf(point) - start);
+    SmallVector<int64_t> &counts = openSteps.emplace_back(countsOf(point));
+    for (auto [count, from] : llvm::zip(counts, openStart))
+      count -= from;
     point[d] = 0;
   }
 }
@@ -47,6 +64,35 @@ int64_t Line::distance(ArrayRef<int64_t> place) const {
   return sum;
 }
 
+bool Line::isOpen(unsigned dim) const {
+  return llvm::any_of(openSteps[dim], [](int64_t count) { return count != 0; });
+}
+
+Value Line::openStep(unsigned dim) { return sumStrides(openSteps[dim]); }
+
+Value Line::openDistance(ArrayRef<int64_t> place) {
+  SmallVector<int64_t> counts(openStart);
+  for (auto [own, by] : llvm::zip(openSteps, place))
+    for (auto [count, step] : llvm::zip(counts, own))
+      count += step * by;
+  return sumStrides(counts);
+}
+
+Value Line::sumStrides(const SmallVector<int64_t> &counts) {
+  if (llvm::all_of(counts, [](int64_t count) { return count == 0; }))
+    return {};
+  Value &sum = sums[counts];
+  if (sum)
+    return sum;
+  ImplicitLocOpBuilder b(memory.getLoc(), memory.getContext());
+  b.setInsertionPointAfter(front);
+  AffineExpr total = b.getAffineConstantExpr(0);
+  for (auto [i, count] : llvm::enumerate(counts))
+    total = total + b.getAffineSymbolExpr(i) * count;
+  return sum = affine::AffineApplyOp::create(
+             b, AffineMap::get(0, counts.size(), total), strides);
+}
+
 Value VectorWriter::index(int64_t value) {
   return arith::ConstantIndexOp::create(b, value);
 }
@@ -55,6 +101,10 @@ Value VectorWriter::indexAt(Value base, int64_t distance) {
     return index(distance);
   return distance == 0 ? base : arith::AddIOp::create(b, base, index(distance));
 }
+Value VectorWriter::sum(Value x, Value y) {
+  return !x ? y : !y ? x : arith::AddIOp::create(b, x, y).getResult();
+}
+
 Value VectorWriter::moved(Value base, Value iv, int64_t step) {
   if (step == 0)
     return base;
@@ -106,5 +156,39 @@ void VectorWriter::store(const LineMemory &line, Value place, int64_t step,
       memref::StoreOp::create(b, scalar, line.memory,
                               ValueRange{indexAt(place, lane * step)});
     }
+  }
+}
+
+/// How far neighbours along `dim` are apart in all; null where it is a number.
+Value VectorWriter::stepAlong(Line &line, unsigned dim) {
+  return line.isOpen(dim) ? indexAt(line.openStep(dim), line.steps[dim])
+                          : Value();
+}
+
+Value VectorWriter::loadAlong(Line &line, Value place, unsigned dim,
+                              int64_t lanes, int64_t used) {
+  Value step = stepAlong(line, dim);
+  if (!step)
+    return load(line, place, line.steps[dim], lanes, used);
+  auto type = VectorType::get({lanes}, line.element);
+  Value value = arith::ConstantOp::create(b, b.getZeroAttr(type));
+  for (int64_t lane = 0; lane != used; ++lane) {
+    Value scalar =
+        memref::LoadOp::create(b, line.memory, ValueRange{place}).getResult();
+    value = vector::InsertOp::create(b, scalar, value, lane);
+    place = arith::AddIOp::create(b, place, step);
+  }
+  return value;
+}
+
+void VectorWriter::storeAlong(Line &line, Value place, unsigned dim,
+                              Value value, int64_t used) {
+  Value step = stepAlong(line, dim);
+  if (!step)
+    return store(line, place, line.steps[dim], value, used);
+  for (int64_t lane = 0; lane != used; ++lane) {
+    Value scalar = vector::ExtractOp::create(b, value, lane);
+    memref::StoreOp::create(b, scalar, line.memory, ValueRange{place});
+    place = arith::AddIOp::create(b, place, step);
   }
 }

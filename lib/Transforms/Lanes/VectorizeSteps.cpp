@@ -42,7 +42,7 @@ public:
     // What is short is written out, one more dim in part. Windows of lanes
     // overlap, and what is loaded is used again; rows of scalars would only
     // stay in registers for too long.
-    lanesOfA = a.steps[numDims - 1] != 0;
+    lanesOfA = hasLanes(a);
     int64_t limit = lanesOfA ? maximumWindow : op.getUnroll(), terms = 1;
     written = reduced.size();
     while (written != 0 && terms * reduced[written - 1] <= limit)
@@ -67,8 +67,10 @@ private:
       unroll = std::min<int64_t>(op.getUnroll(), extent);
     int64_t whole = extent / unroll * unroll;
     int64_t aStep = a.steps[numDims + r], bStep = c.steps[numDims + r];
+    SmallVector<Value> all(sums);
+    addChains(unroll, all);
     auto loop =
-        scf::ForOp::create(b, index(0), index(whole), index(unroll), sums);
+        scf::ForOp::create(b, index(0), index(whole), index(unroll), all);
     SmallVector<Value> results(loop.getResults());
     {
       OpBuilder::InsertionGuard guard(b);
@@ -79,6 +81,7 @@ private:
                    loop.getRegionIterArgs());
       scf::YieldOp::create(b, inner);
     }
+    joinChains(results);
     if (whole != extent)
       results = emitPart(r, extent - whole, indexAt(aBase, whole * aStep),
                          indexAt(bBase, whole * bStep), results);
@@ -91,10 +94,38 @@ private:
     if (r + 1 != reduced.size() || count == 1)
       return emitLoops(r + 1, aBase, bBase, sums);
     SmallVector<Value> values(sums);
+    MutableArrayRef<Value> rest(values);
     SmallVector<int64_t> point(reduced.size(), 0);
-    for (point[r] = 0; point[r] != count; ++point[r])
-      emitTerm(point, aBase, bBase, values);
+    for (point[r] = 0; point[r] != count; ++point[r]) {
+      int64_t chain = point[r] % (sums.size() / layout.count());
+      emitTerm(point, aBase, bBase,
+               rest.slice(chain * layout.count(), layout.count()));
+    }
     return values;
+  }
+
+  /// A few sums wait for each other's additions: as many terms as are written
+  /// out go to several sums of each place, which begin with zero.
+  void addChains(int64_t terms, SmallVectorImpl<Value> &sums) {
+    constexpr int64_t enough = 8;
+    int64_t chains = 1;
+    while (2 * chains <= terms && chains * layout.count() < enough)
+      chains *= 2;
+    for (int64_t i = layout.count(); i != chains * layout.count(); ++i) {
+      Type type = sums[i % layout.count()].getType();
+      sums.push_back(arith::ConstantOp::create(b, b.getZeroAttr(type)));
+    }
+  }
+
+  void joinChains(SmallVectorImpl<Value> &sums) {
+    bool isFloat = isa<FloatType>(layout.element());
+    for (int64_t size = sums.size(); size != layout.count(); size /= 2)
+      for (int64_t i = 0; i != size / 2; ++i) {
+        Value x = sums[i], y = sums[i + size / 2];
+        sums[i] = isFloat ? arith::AddFOp::create(b, x, y).getResult()
+                          : arith::AddIOp::create(b, x, y).getResult();
+      }
+    sums.truncate(layout.count());
   }
 
   /// All terms of the dims that have no loops. Where windows of lanes overlap,
@@ -131,7 +162,7 @@ private:
 
   /// One product for each element of the accumulator.
   void emitTerm(ArrayRef<int64_t> point, Value aBase, Value bBase,
-                SmallVectorImpl<Value> &sums) {
+                MutableArrayRef<Value> sums) {
     emitPrefetch(point, bBase);
     for (int64_t i = 0; i != layout.count(); ++i)
       emitProduct(point, i, aBase, bBase, sums);
@@ -147,15 +178,16 @@ private:
       SmallVector<int64_t> place = layout.begin(i);
       llvm::append_range(place, point);
       int64_t distance = c.distance(place) + int64_t(op.getAhead()) * step;
+      Value from = baseOf(c, bBase, place);
       memref::PrefetchOp::create(b, c.memory,
-                                 ValueRange{indexAt(bBase, distance)},
+                                 ValueRange{indexAt(from, distance)},
                                  /*isWrite=*/false, /*localityHint=*/2,
                                  /*isDataCache=*/true);
     }
   }
 
   void emitProduct(ArrayRef<int64_t> point, int64_t i, Value aBase, Value bBase,
-                   SmallVectorImpl<Value> &sums) {
+                   MutableArrayRef<Value> sums) {
     SmallVector<int64_t> place = layout.begin(i);
     llvm::append_range(place, point);
     if (op.getGrouped()) {
@@ -177,6 +209,7 @@ private:
   /// One group of a for all lanes of register `i`.
   Value groupOfA(Value base, ArrayRef<int64_t> place, int64_t i) {
     int64_t distance = a.distance(place);
+    base = baseOf(a, base, place);
     Value &value = valueAt(a, base, distance, layout.lanes(i));
     if (value)
       return value;
@@ -197,11 +230,29 @@ private:
   /// The groups of b for the lanes of register `i`; panels are whole vectors.
   Value groupsOfB(Value base, ArrayRef<int64_t> place, int64_t i) {
     int64_t distance = c.distance(place), lanes = layout.lanes(i) * group;
+    base = baseOf(c, base, place);
     Value &value = valueAt(c, base, distance, lanes);
     if (!value)
       value = load(c, indexAt(base, distance), /*step=*/1, lanes,
                    layout.used(i) * group);
     return value;
+  }
+
+  /// Whether the lanes of a register are different elements of the operand.
+  bool hasLanes(const Line &line) const {
+    return line.steps[numDims - 1] != 0 || line.isOpen(numDims - 1);
+  }
+
+  /// `base`, moved by what is a value of how far `place` lies from it.
+  Value baseOf(Line &line, Value base, ArrayRef<int64_t> place) {
+    Value far = line.openDistance(place);
+    if (!far || !base)
+      return base ? base : far;
+    Value &moved = bases[{b.getInsertionBlock(), base.getAsOpaquePointer(),
+                          far.getAsOpaquePointer()}];
+    if (!moved)
+      moved = sum(base, far);
+    return moved;
   }
 
   /// Where what was loaded from a place in this block is kept.
@@ -211,22 +262,24 @@ private:
   }
 
   /// What register `i` needs of an operand, loaded once per base.
-  Value factor(const Line &line, Value base, ArrayRef<int64_t> place, int64_t i,
+  Value factor(Line &line, Value base, ArrayRef<int64_t> place, int64_t i,
                bool isUnsigned) {
-    int64_t distance = line.distance(place), step = line.steps[numDims - 1];
+    int64_t distance = line.distance(place);
+    bool isOne = !hasLanes(line);
+    base = baseOf(line, base, place);
     VectorType type = layout.type(i);
-    int64_t used = step == 0 ? layout.lanes(i) : layout.used(i);
+    int64_t used = isOne ? layout.lanes(i) : layout.used(i);
     Value &value = valueAt(line, base, distance, layout.lanes(i) << 32 | used);
     if (value)
       return value;
     Value at = indexAt(base, distance);
     Type wide = layout.element();
-    if (step == 0) {
+    if (isOne) {
       Value scalar = memref::LoadOp::create(b, line.memory, ValueRange{at});
       scalar = extend(scalar, wide, isUnsigned);
       return value = vector::BroadcastOp::create(b, type, scalar);
     }
-    value = load(line, at, step, layout.lanes(i), used);
+    value = loadAlong(line, at, numDims - 1, layout.lanes(i), used);
     return value = extend(value, type, isUnsigned);
   }
 
@@ -253,6 +306,8 @@ private:
       std::tuple<const void *, const void *, const void *, int64_t, int64_t>,
       Value>
       loaded;
+  /// By block, base and what it was moved by; never iterated.
+  std::map<std::tuple<const void *, const void *, const void *>, Value> bases;
 };
 
 /// Patterns that know how wide a register is.

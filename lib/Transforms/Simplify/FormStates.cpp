@@ -5,6 +5,7 @@
 // input and something new joined behind it, which leaves nothing to compute for
 // what was there before.
 #include "ashlar/Dialects/Exec/Utils/States.h"
+#include "ashlar/Support/Remarks.h"
 #include "ashlar/Transforms/Simplify/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -184,6 +185,25 @@ private:
   OpOperand *returned = nullptr;
 };
 
+/// Says where an input and what grows out of it could have one place.
+void suggestState(func::FuncOp entry, unsigned result, Value returned) {
+  auto concat = returned.getDefiningOp<tensor::ConcatOp>();
+  auto before =
+      concat ? dyn_cast<BlockArgument>(concat.getInputs()[0]) : BlockArgument();
+  if (!before || before.getOwner() != &entry.getBody().front() ||
+      llvm::is_contained(concat.getInputs().drop_front(), before))
+    return;
+  auto input =
+      entry.getArgAttrOfType<StringAttr>(before.getArgNumber(), "ashlar.name");
+  auto output = entry.getResultAttrOfType<StringAttr>(result, "ashlar.name");
+  if (input && output)
+    remark::analysis(concat.getLoc(), about(concat, "State", "state"))
+        << "'" << output.getValue() << "' is '" << input.getValue()
+        << "' with something new behind it; --state=" << input.getValue() << "="
+        << output.getValue() << " keeps both in one place, where each call "
+        << "writes what is new";
+}
+
 struct FormStates : ashlar::impl::FormStatesPassBase<FormStates> {
   using FormStatesPassBase::FormStatesPassBase;
   void runOnOperation() override {
@@ -193,6 +213,9 @@ struct FormStates : ashlar::impl::FormStatesPassBase<FormStates> {
               entry.getArgAttrOfType<DictionaryAttr>(i, stateOfAttrName))
         if (failed(StateFormer(entry, i, wanted).run()))
           return signalPassFailure();
+    Operation *ret = entry.getBody().front().getTerminator();
+    for (auto [i, returned] : llvm::enumerate(ret->getOperands()))
+      suggestState(entry, i, returned);
   }
 };
 } // namespace

@@ -6,18 +6,34 @@
 using namespace mlir;
 using namespace ashlar;
 
+/// All dims of an op in the order of its parameters; none: it has no others.
+static SmallVector<int64_t> dimsOf(Operation *op) {
+  SmallVector<int64_t> dims;
+  auto note = [&](ArrayRef<int64_t> sizes) { llvm::append_range(dims, sizes); };
+  if (auto contract = dyn_cast<tile::ContractOp>(op)) {
+    note(contract.getParallel());
+    note(contract.getReduced());
+  } else if (auto attention = dyn_cast<tile::AttentionOp>(op)) {
+    note(attention.getScoresParallel());
+    note(attention.getScoresReduced());
+    note(attention.getParallel());
+    note(attention.getReduced());
+  }
+  return dims;
+}
+
 /// Sizes of which a box has one are no parameters any more.
-static void fixCutDims(tile::ContractOp op) {
+static void fixCutDims(Operation *op) {
   auto parameters =
       op->getAttrOfType<DenseI64ArrayAttr>(exec::dimParametersAttrName);
   if (!parameters)
     return;
-  SmallVector<int64_t> dims(parameters.asArrayRef());
-  for (auto [d, size] : llvm::enumerate(op.getParallel()))
+  SmallVector<int64_t> numbers(parameters.asArrayRef());
+  for (auto [number, size] : llvm::zip(numbers, dimsOf(op)))
     if (size == 1)
-      dims[d] = -1;
+      number = -1;
   op->setAttr(exec::dimParametersAttrName,
-              DenseI64ArrayAttr::get(op.getContext(), dims));
+              DenseI64ArrayAttr::get(op->getContext(), numbers));
 }
 
 FailureOr<SmallVector<Operation *>> ashlar::cutKernel(TilingInterface root,
@@ -34,8 +50,7 @@ FailureOr<SmallVector<Operation *>> ashlar::cutKernel(TilingInterface root,
   if (failed(tiled))
     return root->emitError("cannot be tiled into boxes");
   for (Operation *op : tiled->tiledAndFusedOps)
-    if (auto contract = dyn_cast<tile::ContractOp>(op))
-      fixCutDims(contract);
+    fixCutDims(op);
   for (auto [from, to] : tiled->replacements)
     rewriter.replaceAllUsesWith(from, to);
   if (isOpTriviallyDead(root))

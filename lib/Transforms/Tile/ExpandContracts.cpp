@@ -60,7 +60,10 @@ LogicalResult ContractExpander::run() {
              << operand.getType();
   zero = index(0);
   for (unsigned d = 0; d != sizes.size(); ++d)
-    largest.push_back(hasOpenSteps(d) && !strategy.isMasked(d) ? 1 : chunk(d));
+    largest.push_back(strategy.isMatrix() && hasOpenSteps(d) &&
+                              !strategy.isMasked(d)
+                          ? 1
+                          : chunk(d));
   if (llvm::is_contained(op.getParallel(), 0)) {
     emitPad();
   } else if (!strategy.splitsTerms() || hasOpenTerms() || !hasTerms()) {
@@ -86,8 +89,8 @@ bool ContractExpander::isCut(unsigned d) {
   return tile != 0 && tile < sizes[d] && (d < numParallel || partials);
 }
 
-/// Whether `memory` is walked along `d` in steps that are values: boxes are as
-/// long as one there.
+/// Whether `memory` is walked along `d` in steps that are values. A matrix unit
+/// takes boxes as long as one there; terms have loops of their own.
 bool ContractExpander::hasOpenSteps(Value memory, AffineMap map, unsigned d) {
   auto type = cast<MemRefType>(memory.getType());
   llvm::SmallVector<int64_t> strides;
@@ -330,10 +333,13 @@ void ContractExpander::emitOpenLoops(unsigned depth) {
     return;
   }
   SmallVector<int64_t> steps = {largest[d]};
-  // Lanes are left in numbers of which most fill a vector.
+  // Lanes are left in numbers of which most fill a vector, rows by halves: one
+  // by one, each would read all of b again.
   for (int64_t lanes : {16, 4})
     if (d + 1 == numParallel && lanes < steps.back())
       steps.push_back(lanes);
+  while (d + 1 != numParallel && steps.back() > 3)
+    steps.push_back(steps.back() / 2);
   if (steps.back() != 1)
     steps.push_back(1);
   Value from = valueOf(at[d]);

@@ -171,10 +171,11 @@ Value ContractExpander::emitStep(ArrayRef<unsigned> dims, Value sums) {
   BoxView right = packed.memory
                       ? viewOfPacked(all, extents)
                       : operandOf(tile::OperandKind::B, all, extents, bOffsets);
-  // Edges are small; their code should be too.
+  // Edges are small; their code should be too. Where a size is a value, they
+  // may be all that there is.
   bool isEdge = false;
   for (unsigned d = 0; d != numParallel; ++d)
-    isEdge |= box[d] < std::min(largest[d], sizes[d]);
+    isEdge |= !open[d] && box[d] < std::min(largest[d], sizes[d]);
   int64_t unroll = isEdge ? 1 : strategy.getUnroll();
   if (strategy.isMatrix())
     unroll = strategy.getShape().back() / sizes.back();

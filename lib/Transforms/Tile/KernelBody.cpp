@@ -181,10 +181,13 @@ LogicalResult KernelBody::write(Operation &op) {
     });
     if (inside && isa<scf::ForOp>(op))
       return writeLoop(cast<scf::ForOp>(op));
-    if (inside)
+    if (!inside) {
+      b.clone(op, mapping);
+      return success();
+    }
+    // Its dims are numbers, its elements may be sizes.
+    if (!isa<linalg::LinalgOp>(op))
       return refuse(op);
-    b.clone(op, mapping);
-    return success();
   }
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return writeLoop(loop);

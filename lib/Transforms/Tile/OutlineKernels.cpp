@@ -3,6 +3,7 @@
 // Makes a kernel and its body of each dispatch, once for all dispatches whose
 // bodies are equal but for their locations.
 #include "KernelBody.h"
+#include "ashlar/Analysis/LoopRuns.h"
 #include "ashlar/Dialects/Exec/Utils/States.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
 #include "ashlar/Support/ModelNodes.h"
@@ -77,10 +78,11 @@ void recordPrediction(exec::DispatchOp dispatch, exec::KernelOp kernel) {
     auto one = op->getAttrOfType<IntegerAttr>(exec::cyclesAttrName);
     if (!one)
       return;
-    if (!bound || one.getInt() > most)
+    int64_t all = one.getInt() * countRuns(op, dispatch);
+    if (!bound || all > most)
       bound = op->getAttr(exec::boundAttrName);
-    most = std::max(most, one.getInt());
-    cycles += one.getInt();
+    most = std::max(most, all);
+    cycles += all;
   });
   if (!bound)
     return;
@@ -101,6 +103,7 @@ std::string symbolFor(StringRef name, unsigned number) {
 int64_t countFlops(exec::DispatchOp dispatch) {
   int64_t flops = 0;
   auto count = [&](int64_t points, Block &body) {
+    points *= countRuns(body.getParentOp(), dispatch);
     int64_t perPoint = 0;
     for (Operation &inner : body)
       if (isa<arith::ArithDialect, math::MathDialect>(inner.getDialect()) &&
@@ -118,7 +121,8 @@ int64_t countFlops(exec::DispatchOp dispatch) {
     int64_t points = ShapedType::getNumElements(op.getParallel());
     count(points, op.getBody().front());
     // A product and a sum for each term.
-    flops += 2 * points * ShapedType::getNumElements(op.getReduced());
+    flops += 2 * points * ShapedType::getNumElements(op.getReduced()) *
+             countRuns(op, dispatch);
   });
   dispatch.walk([&](tile::AttentionOp op) {
     int64_t scores = ShapedType::getNumElements(op.getScoresParallel());

@@ -39,6 +39,7 @@ def compile(model: Any, output: Optional[Path] = None, *,
             shapes: Optional[Mapping[str, Sequence[Union[int, str]]]] = None,
             dims: Optional[Mapping[str, Any]] = None,
             pieces: Optional[int] = None,
+            states: Optional[Mapping[str, str]] = None,
             values: Optional[Mapping[str, Any]] = None,
             target: Union[str, Sequence[str], None] = None,
             precision: Optional[str] = None,
@@ -69,6 +70,10 @@ def compile(model: Any, output: Optional[Path] = None, *,
              from, to, and the step between
     pieces:  how many programs share these sizes at most, where no one form
              serves all of them; 1: none but one
+    states:  inputs and what they become, such as the cache of attention:
+             {"past": "present"}; a run puts what is new behind what was there,
+             in the memory of the array that it gives, and the next run goes on
+             in it where that array is passed
     values:  inputs that become constants: {"rate": 16000}
     target:  "cpu:host" where left out; several make one program each
     precision: "f32", "bf16", "f16" or "auto"; with "auto", tolerance says how
@@ -102,8 +107,8 @@ def compile(model: Any, output: Optional[Path] = None, *,
             else absolute(kept)
         said = work / "remarks.txt"
         flags, names = flags_for(model, work, dict(
-            shapes=shapes, dims=dims, pieces=pieces, values=values,
-            target=target, precision=precision, tolerance=tolerance,
+            shapes=shapes, dims=dims, pieces=pieces, states=states,
+            values=values, target=target, precision=precision, tolerance=tolerance,
             calibration=calibration,
             precision_plan=precision_plan,
             write_precision_plan=write_precision_plan,

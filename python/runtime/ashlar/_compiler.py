@@ -28,8 +28,8 @@ from ._version import __version__
 log = logging.getLogger("ashlar.compile")
 
 # Keywords that say how to compile, whatever is to be made.
-OPTIONS = ("shapes", "dims", "pieces", "values", "target", "precision", "tolerance",
-           "calibration", "precision_plan", "write_precision_plan",
+OPTIONS = ("shapes", "dims", "pieces", "states", "values", "target",
+           "precision", "tolerance", "calibration", "precision_plan", "write_precision_plan",
            "memory_budget", "machine", "tuning", "strict", "exact_convolution",
            "fuse", "threads", "save_temps")
 

@@ -25,7 +25,7 @@ _RANGE = re.compile(r"\s*([0-9]+)\s*\.\.\s*([0-9]+)\s*(?::\s*([0-9]+)\s*)?")
 
 def command_line(*, shapes: Any, dims: Any, values: Any, target: Any,
                  memory_budget: Any, threads: Any, pieces: Any, tolerance: Any,
-                 **others: Any) -> list[str]:
+                 states: Any = None, **others: Any) -> list[str]:
     """The flags; what is None or False is left out."""
     flags: list[str] = []
     known = by_name(dims, "dims")
@@ -37,6 +37,11 @@ def command_line(*, shapes: Any, dims: Any, values: Any, target: Any,
             for name, bounds in known.items()))
     for name, value in by_name(values, "values").items():
         flags.append(f"--value={name}={_numbers(name, value)}")
+    for name, output in by_name(states, "states").items():
+        if not isinstance(output, str) or not output:
+            raise InvalidArgument("expected the name of an output, found "
+                                  f"{quoted(output)}", f"states[{name!r}]")
+        flags.append(f"--state={name}={output}")
     if target is not None:
         several = [target] if isinstance(target, str) \
             or not isinstance(target, Iterable) else list(target)
@@ -145,7 +150,8 @@ def _range(name: str, bounds: Any) -> str:
     if len(several) not in (2, 3):
         raise InvalidArgument("expected (from, to) or (from, to, step), found "
                               f"{quoted(bounds)}", place)
-    numbers = [whole_number(each, place, 1) for each in several]
+    numbers = [whole_number(each, place, int(i == 2))
+               for i, each in enumerate(several)]
     text = f"{numbers[0]}..{numbers[1]}"
     return text if len(numbers) == 2 or numbers[2] == 1 \
         else f"{text}:{numbers[2]}"

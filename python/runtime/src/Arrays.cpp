@@ -2,6 +2,7 @@
 #include "Arrays.h"
 #include "Module.h"
 #include "NumPy.h"
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -345,14 +346,21 @@ Arguments::Arguments(const std::vector<Port> &inputPorts,
       results(outputPorts.size()), read(inputPorts.size()) {
   std::vector<nb::object> objects = inOrder(inputPorts, inputs, "inputs");
   held.reserve(3 * (in.size() + (out.is_none() ? 0 : results.size())));
+  places.resize(results.size());
   for (size_t i = 0; i < in.size(); ++i) {
-    in[i] = take(objects[i], inputPorts[i], false, read[i]);
+    if (!out.is_none() || !takeState(objects[i], i, inputPorts[i]))
+      in[i] = take(objects[i], inputPorts[i], false, read[i]);
     hold(objects[i], held);
   }
   if (out.is_none()) {
     blocks.reserve(results.size());
     for (size_t i = 0; i < results.size(); ++i) {
       const ashlar_tensor_info_t &info = outputPorts[i].info;
+      if (places[i].is_valid()) {
+        blocks.emplace_back(0);
+        results[i] = in[info.state_input];
+        continue;
+      }
       blocks.emplace_back(info.maximum_bytes);
       results[i] = {};
       results[i].data = blocks.back().data();
@@ -383,6 +391,49 @@ Arguments::Arguments(const std::vector<Port> &inputPorts,
   offered = results;
 }
 
+/// An input that becomes an output in one place: where it is the beginning of
+/// one, as what the last run gave is, it stays there; else it is copied to a
+/// new one.
+bool Arguments::takeState(nb::handle object, size_t input, const Port &port) {
+  for (size_t i = 0; i < places.size(); ++i) {
+    const ashlar_tensor_info_t &info = outputPorts[i].info;
+    if (info.state_input != int64_t(input) || !port.view.is_none())
+      continue;
+    in[input] = {};
+    places[i] = placeBehind(object, info.type, info.rank, info.maximum);
+    if (places[i].is_valid()) {
+      nb::tuple shape = nb::cast<nb::tuple>(object.attr("shape"));
+      in[input].rank = info.rank;
+      for (uint32_t d = 0; d < info.rank; ++d)
+        in[input].shape[d] = nb::cast<int64_t>(shape[d]);
+    } else {
+      ashlar_tensor_t given = take(object, port, false, read[input]);
+      bool fits = given.rank == info.rank;
+      for (uint32_t d = 0; fits && d < info.rank; ++d)
+        fits = given.shape[d] <= info.maximum[d];
+      if (!fits) {
+        nb::list shape;
+        for (uint32_t d = 0; d < given.rank; ++d)
+          shape.append(given.shape[d]);
+        nb::module_::import_("ashlar._arrays")
+            .attr("refuse_shape")(shape, port.name,
+                                  ashlar_element_type_name(info.type),
+                                  port.info.shape_text);
+      }
+      ashlar_tensor_t whole = given;
+      std::copy_n(info.maximum, info.rank, whole.shape);
+      places[i] = Block(info.maximum_bytes).array(outputPorts[i], whole);
+      fillPlace(places[i], given);
+      in[input] = given;
+    }
+    in[input].type = info.type;
+    in[input].data = dataOf(places[i]);
+    in[input].capacity = info.maximum_bytes;
+    return true;
+  }
+  return false;
+}
+
 KeptStatus Arguments::explained(KeptStatus status) const {
   if (given.empty() || status.code != ASHLAR_INVALID_ARGUMENT ||
       status.message.rfind("capacity is ", 0) != 0 ||
@@ -407,7 +458,9 @@ nb::dict Arguments::named() const {
   nb::dict result;
   for (size_t i = 0; i < results.size(); ++i) {
     nb::object array;
-    if (given.empty()) {
+    if (places[i].is_valid()) {
+      array = partOfPlace(places[i], results[i].rank, results[i].shape);
+    } else if (given.empty()) {
       array = blocks[i].array(outputPorts[i], results[i]);
     } else {
       array = given[i];

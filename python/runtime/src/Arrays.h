@@ -55,14 +55,17 @@ public:
   nb::dict named() const;
 
 private:
+  bool takeState(nb::handle object, size_t input, const Port &port);
+
   const std::vector<Port> &outputPorts;
   std::vector<ashlar_tensor_t> in, results;
   std::vector<ashlar_tensor_t> offered; ///< `out` before the run
   std::vector<nb::ndarray<nb::ro>> read;
   std::vector<nb::ndarray<>> written;
-  std::vector<nb::object> held;  ///< and weakly, so that no memory moves
-  std::vector<nb::object> given; ///< `out` by position; empty: none
-  std::vector<Block> blocks;     ///< else
+  std::vector<nb::object> held;   ///< and weakly, so that no memory moves
+  std::vector<nb::object> given;  ///< `out` by position; empty: none
+  std::vector<Block> blocks;      ///< else
+  std::vector<nb::object> places; ///< of outputs that are states; null: none
 };
 
 /// An array of `bytes` bytes that begins where the C library reads in place.

@@ -81,3 +81,60 @@ nb::object ashlar::python::toNumPy(void *data, uint32_t type, uint32_t rank,
     throw nb::python_error();
   return array;
 }
+
+nb::object ashlar::python::placeBehind(nb::handle object, uint32_t type,
+                                       uint32_t rank, const int64_t *maximum) {
+  if (!isNumPyArray(object))
+    return {};
+  auto *array = reinterpret_cast<PyArrayObject *>(object.ptr());
+  PyObject *base = PyArray_BASE(array);
+  if (!base || !PyArray_CheckExact(base))
+    return {};
+  auto *place = reinterpret_cast<PyArrayObject *>(base);
+  bool isPlace = PyArray_TYPE(place) == numpyType(type) &&
+                 PyArray_TYPE(array) == PyArray_TYPE(place) &&
+                 PyArray_ISNOTSWAPPED(place) &&
+                 PyArray_IS_C_CONTIGUOUS(place) && PyArray_ISWRITEABLE(place) &&
+                 PyArray_ISWRITEABLE(array) &&
+                 uintptr_t(PyArray_DATA(place)) % 64 == 0 &&
+                 PyArray_DATA(array) == PyArray_DATA(place) &&
+                 uint32_t(PyArray_NDIM(place)) == rank &&
+                 uint32_t(PyArray_NDIM(array)) == rank;
+  for (int d = 0; isPlace && d < int(rank); ++d)
+    isPlace = PyArray_DIM(place, d) == maximum[d] &&
+              PyArray_DIM(array, d) <= PyArray_DIM(place, d) &&
+              (PyArray_DIM(array, d) <= 1 ||
+               PyArray_STRIDE(array, d) == PyArray_STRIDE(place, d));
+  return isPlace ? nb::borrow(base) : nb::object();
+}
+
+nb::object ashlar::python::partOfPlace(nb::handle place, uint32_t rank,
+                                       const int64_t *shape) {
+  auto *whole = reinterpret_cast<PyArrayObject *>(place.ptr());
+  npy_intp sizes[ASHLAR_MAX_RANK];
+  for (uint32_t d = 0; d < rank; ++d)
+    sizes[d] = npy_intp(shape[d]);
+  nb::object part = nb::steal(
+      PyArray_New(&PyArray_Type, int(rank), sizes, PyArray_TYPE(whole),
+                  PyArray_STRIDES(whole), PyArray_DATA(whole), 0,
+                  NPY_ARRAY_WRITEABLE | NPY_ARRAY_ALIGNED, nullptr));
+  if (!part.is_valid() ||
+      PyArray_SetBaseObject(reinterpret_cast<PyArrayObject *>(part.ptr()),
+                            nb::borrow(place).release().ptr()) < 0)
+    throw nb::python_error();
+  return part;
+}
+
+void *ashlar::python::dataOf(nb::handle array) {
+  return PyArray_DATA(reinterpret_cast<PyArrayObject *>(array.ptr()));
+}
+
+void ashlar::python::fillPlace(nb::handle place,
+                               const ashlar_tensor_t &tensor) {
+  nb::object part = partOfPlace(place, tensor.rank, tensor.shape);
+  nb::object from =
+      toNumPy(tensor.data, tensor.type, tensor.rank, tensor.shape, nb::none());
+  if (PyArray_CopyInto(reinterpret_cast<PyArrayObject *>(part.ptr()),
+                       reinterpret_cast<PyArrayObject *>(from.ptr())) < 0)
+    throw nb::python_error();
+}

@@ -23,6 +23,20 @@ bool toTensor(nanobind::handle array, uint32_t type, bool isOutput,
               ashlar_tensor_t &tensor);
 
 /// A new array over `data`, which `owner` keeps.
+/// The array of shape `maximum` of which `array` is the beginning along each
+/// dim, in the same memory, aligned to 64 bytes; null: there is none.
+nanobind::object placeBehind(nanobind::handle array, uint32_t type,
+                             uint32_t rank, const int64_t *maximum);
+
+/// That beginning.
+nanobind::object partOfPlace(nanobind::handle place, uint32_t rank,
+                             const int64_t *shape);
+
+void *dataOf(nanobind::handle array);
+
+/// Copies the elements of a dense tensor to the beginning of a place.
+void fillPlace(nanobind::handle place, const ashlar_tensor_t &tensor);
+
 nanobind::object toNumPy(void *data, uint32_t type, uint32_t rank,
                          const int64_t *shape, nanobind::handle owner);
 

@@ -2,11 +2,12 @@
 // RUN: ashlar-opt %s --ashlar-vectorize-steps --canonicalize --cse --split-input-file | FileCheck %s
 // RUN: ashlar-opt %s --ashlar-vectorize-steps=vector-bytes=64 --canonicalize --cse --split-input-file | FileCheck %s --check-prefix=WIDE
 
-// Two rows of two registers are four values of the loop over the terms, of which
-// four are written out. Each row of b is loaded once for both rows of a, each
-// element of a once for both registers.
+// Two rows of two registers, of which there are two each, since four sums would
+// wait for each other, are eight values of the loop over the terms, of which four
+// are written out. Each row of b is loaded once for both rows of a, each element
+// of a once for both registers.
 // CHECK-LABEL: func.func @rows
-// CHECK: %[[SUMS:.*]]:4 = scf.for %{{.*}} = %c0 to %c100 step %c4 iter_args({{.*}}) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
+// CHECK: %[[SUMS:.*]]:8 = scf.for %{{.*}} = %c0 to %c100 step %c4 iter_args({{.*}}) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
 // CHECK: memref.load
 // CHECK: %[[X0:.*]] = vector.broadcast
 // CHECK: %[[Y0:.*]] = vector.load
@@ -20,13 +21,17 @@
 // CHECK-COUNT-12: vector.fma
 // CHECK-NOT: vector.fma
 // CHECK: scf.yield
-// CHECK: vector.store %[[SUMS]]#0
-// CHECK: vector.store %[[SUMS]]#1
-// CHECK: vector.store %[[SUMS]]#2
-// CHECK: vector.store %[[SUMS]]#3
+// CHECK: %[[S0:.*]] = arith.addf %[[SUMS]]#0, %[[SUMS]]#4
+// CHECK: %[[S1:.*]] = arith.addf %[[SUMS]]#1, %[[SUMS]]#5
+// CHECK: %[[S2:.*]] = arith.addf %[[SUMS]]#2, %[[SUMS]]#6
+// CHECK: %[[S3:.*]] = arith.addf %[[SUMS]]#3, %[[SUMS]]#7
+// CHECK: vector.store %[[S0]]
+// CHECK: vector.store %[[S1]]
+// CHECK: vector.store %[[S2]]
+// CHECK: vector.store %[[S3]]
 // CHECK-NOT: tile.
 // WIDE-LABEL: func.func @rows
-// WIDE: scf.for {{.*}} -> (vector<16xf32>, vector<16xf32>)
+// WIDE: scf.for {{.*}} -> (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>)
 func.func @rows(%a: memref<2x100xf32>, %b: memref<100x16xf32>, %c: memref<2x16xf32>) {
   %zero = arith.constant 0.0 : f32
   %none = tile.init %zero : f32 to !tile.acc<2x16xf32>
@@ -242,5 +247,43 @@ func.func @ahead(%a: memref<100xf32>, %b: memref<100x64xf32>, %c: memref<16xf32>
   ^bb0(%x: f32):
     tile.yield %x : f32
   } : !tile.acc<16xf32>
+  return
+}
+
+// -----
+
+// Rows, and the lanes of what the epilogue reads, may lie as far apart as a
+// value says: what each row adds to a base is known in front of the loops, and
+// such lanes are put together one by one.
+// CHECK-LABEL: func.func @open_strides
+// CHECK: %{{.*}}, %{{.*}}, %{{.*}}:2, %[[A:.*]]:2 = memref.extract_strided_metadata %arg0
+// CHECK: scf.for %[[K:.*]] = %c0 to %c100 step %c4 iter_args
+// CHECK: arith.addi %[[K]], %[[A]]#0
+// CHECK-COUNT-7: vector.fma
+// CHECK-NOT: vector.fma
+// CHECK: scf.yield
+// CHECK: %{{.*}}, %{{.*}}, %{{.*}}:2, %[[R:.*]]:2 = memref.extract_strided_metadata %arg2
+// CHECK: memref.load %{{.*}}[%c0]
+// CHECK: memref.load %{{.*}}[%[[R]]#1]
+// CHECK: arith.addi %[[R]]#1, %[[R]]#1
+// CHECK-COUNT-6: memref.load
+// CHECK: vector.from_elements
+// CHECK: vector.store
+// CHECK: vector.from_elements
+// CHECK: vector.store
+// WIDE-LABEL: func.func @open_strides
+func.func @open_strides(%a: memref<2x100xf32, strided<[?, 1]>>, %b: memref<100x8xf32>,
+                        %r: memref<2x8xf32, strided<[1, ?]>>, %c: memref<2x8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %none = tile.init %zero : f32 to !tile.acc<2x8xf32>
+  %sums = tile.step %none, %a, %b {reduced = array<i64: 100>, unroll = 4 : i64,
+      aMap = affine_map<(m, n, k) -> (m, k)>, bMap = affine_map<(m, n, k) -> (k, n)>}
+    : !tile.acc<2x8xf32>, memref<2x100xf32, strided<[?, 1]>>, memref<100x8xf32>
+  tile.drain %sums epilogue(%r : memref<2x8xf32, strided<[1, ?]>>) to %c : memref<2x8xf32> attributes {
+      maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m, n)>]} {
+  ^bb0(%x: f32, %y: f32):
+    %z = arith.addf %x, %y : f32
+    tile.yield %z : f32
+  } : !tile.acc<2x8xf32>
   return
 }

@@ -106,3 +106,27 @@ func.func @zero_rows(%q: tensor<1x16x8xf32>, %k: tensor<1x64x8xf32>, %v: tensor<
       body { ^bb0(%x: f32): tile.yield %x : f32 } -> tensor<1x16x8xf32>
   return %y : tensor<1x16x8xf32>
 }
+
+// A worker has one batch, whatever the number of batches that a caller chooses:
+// what it makes is as large as one.
+// CHECK-LABEL: func.func @open_batches
+// CHECK-SAME: %[[B:arg[0-9]+]]: index {exec.size
+// CHECK: scf.forall (%{{.*}}) in (%[[B]])
+// CHECK-NOT: tensor.empty(%[[B]]
+// CHECK: tile.contract {{.*}}exec.dim_parameters = array<i64: -1, -1, -1, -1>
+// CHECK: tile.contract {{.*}}exec.dim_parameters = array<i64: -1, -1, -1, -1>
+func.func @open_batches(%q: tensor<?x16x8xf32>, %k: tensor<?x64x8xf32>, %v: tensor<?x64x8xf32>,
+                        %b: index {exec.size = #exec.size<affine_map<()[s0] -> (s0)>, largest = 4>}) -> tensor<?x16x8xf32> {
+  %e = tensor.empty(%b) : tensor<?x16x8xf32>
+  %y = tile.attention queries(%q : tensor<?x16x8xf32>) keys(%k : tensor<?x64x8xf32>)
+      values(%v : tensor<?x64x8xf32>) outs(%e : tensor<?x16x8xf32>) attributes {
+        exec.dim_parameters = array<i64: 0, -1, -1, -1, 0, -1, -1, -1>,
+        scoresParallel = array<i64: 4, 16, 64>, scoresReduced = array<i64: 8>, scoresMaps = [#queries, #keys],
+        hideMaps = [], parallel = array<i64: 4, 16, 8>, reduced = array<i64: 64>,
+        maps = [#weights, #values, #place], levels = [#tile.level<grid core [1, _, _ | _]>]}
+      score { ^bb0(%x: f32): tile.yield %x : f32 }
+      hide { ^bb0(%x: f32): tile.yield %x : f32 }
+      weigh { ^bb0(%x: f32): tile.yield %x : f32 }
+      body { ^bb0(%x: f32): tile.yield %x : f32 } -> tensor<?x16x8xf32>
+  return %y : tensor<?x16x8xf32>
+}

@@ -26,6 +26,15 @@ public:
                   ///< none; columns of a panel
   };
 
+  /// What a contraction is predicted to take at some sizes beside columns for
+  /// these alone.
+  struct Loss {
+    int64_t cycles = 0, alone = 0, work = 0; ///< work: multiply-adds
+    std::string sizes;
+
+    double ratio() const { return alone > 0 ? double(cycles) / alone : 1; }
+  };
+
   /// Empty where none were noted.
   std::vector<int64_t> find(mlir::func::FuncOp function, Kind kind) const {
     std::lock_guard<std::mutex> guard(mutex);
@@ -36,6 +45,28 @@ public:
   void note(mlir::func::FuncOp function, Kind kind, std::vector<int64_t> all) {
     std::lock_guard<std::mutex> guard(mutex);
     choices.try_emplace(keyOf(function, kind), std::move(all));
+  }
+
+  /// Of contraction `number` of a function.
+  void noteLoss(mlir::func::FuncOp function, size_t number, Loss loss) {
+    std::lock_guard<std::mutex> guard(mutex);
+    losses[{keyOf(function, Kind::PanelColumns), number}].push_back(
+        std::move(loss));
+  }
+  /// The worst of those with at most so much work, whoever noted it first.
+  Loss findLoss(mlir::func::FuncOp function, size_t number,
+                int64_t mostWork) const {
+    std::lock_guard<std::mutex> guard(mutex);
+    Loss worst;
+    auto found = losses.find({keyOf(function, Kind::PanelColumns), number});
+    if (found == losses.end())
+      return worst;
+    for (const Loss &loss : found->second)
+      if (loss.work <= mostWork &&
+          std::make_pair(loss.ratio(), loss.sizes) >
+              std::make_pair(worst.ratio(), worst.sizes))
+        worst = loss;
+    return worst;
   }
 
 private:
@@ -49,6 +80,7 @@ private:
 
   mutable std::mutex mutex;
   std::map<Key, std::vector<int64_t>> choices;
+  std::map<std::pair<Key, size_t>, std::vector<Loss>> losses;
 };
 
 } // namespace ashlar

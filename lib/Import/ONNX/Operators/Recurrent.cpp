@@ -143,9 +143,12 @@ static Value sum(ImplicitLocOpBuilder &b, Value x, Value y) {
       [](FloatScalars &s, ValueRange args) { return s.add(args[0], args[1]); });
 }
 
-/// Rows of a gate's weight, for a product with one gate alone.
+/// Rows of a gate's weight, for a product with one gate alone. They are cut in
+/// front of the loop over time: a constant that can be put into panels.
 static Value gateRows(ImplicitLocOpBuilder &b, const Recurrence &r,
                       Value weight, int64_t gate, int64_t count) {
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointAfterValue(weight);
   int64_t columns = cast<RankedTensorType>(weight.getType()).getDimSize(1);
   return slice(b, weight, {gate * r.hidden, 0}, {count * r.hidden, columns},
                {1, 1});
