@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// An attention whose groups hold scores and sums from one tile of keys to the
+// next: Milakov and Gimelshein, "Online normalizer calculation for softmax",
+// 2018; that weights are the second product's operand where they are: Dao,
+// "FlashAttention-2", 2023.
+#ifndef ASHLAR_LIB_TRANSFORMS_TILE_HELDATTENTION_H
+#define ASHLAR_LIB_TRANSFORMS_TILE_HELDATTENTION_H
+
+#include "BoxView.h"
+#include "ashlar/Dialects/Tile/IR/TileOps.h"
+
+namespace ashlar {
+
+/// Writes the level 3 of such an op, on memrefs, in its place.
+class HeldAttention {
+public:
+  explicit HeldAttention(tile::AttentionOp op);
+  void write();
+
+private:
+  using Body = llvm::function_ref<mlir::Value(mlir::ValueRange)>;
+
+  /// The dims of one product, where the present box begins and how long it is.
+  struct Box {
+    llvm::SmallVector<mlir::OpFoldResult> at;
+    llvm::SmallVector<int64_t> extents, sizes;
+    /// Of accumulators: rows and columns.
+    unsigned row = 0, column = 0;
+
+    bool hasEdge(unsigned d) const { return sizes[d] % extents[d] != 0; }
+  };
+  /// What is copied of an operand, through its ring.
+  struct Operand {
+    mlir::Value memory;
+    mlir::AffineMap map;
+    tile::HopAttr hop;
+    mlir::Value ring;
+    tile::CopyOp copy;
+  };
+
+  // Where boxes begin and how operands come.
+  void makeBoxes();
+  void makeOperands();
+  void emitGrid();
+  llvm::StringRef scope();
+  void makeRing(Operand &operand, const Box &box);
+  /// `padded` becomes true where the box may reach beyond an end.
+  BoxView view(mlir::Value memory, mlir::AffineMap map, const Box &box,
+               llvm::ArrayRef<unsigned> dims, bool &padded);
+  void copy(Operand &operand, const Box &box);
+
+  // Accumulators.
+  tile::AccType typeOf(const Box &box, mlir::Type element,
+                       tile::StrategyAttr strategy);
+  void fill(mlir::Region &region, llvm::ArrayRef<mlir::Type> types, Body body);
+  mlir::Value map(tile::AccType result, mlir::ValueRange inputs,
+                  llvm::ArrayRef<mlir::AffineMap> maps, bool padded, Body body);
+  /// Each element with its row's number.
+  mlir::Value mapRows(mlir::Value all, mlir::Value rows, Body body);
+  mlir::Value mapBoth(mlir::Value x, mlir::Value y, Body body);
+  /// Of each row.
+  mlir::Value reduce(mlir::Value all, Body body);
+  /// `aMap` is null where a is an accumulator.
+  mlir::Value multiply(mlir::Value sums, mlir::Value a, mlir::AffineMap aMap,
+                       Operand &right, const Box &box, unsigned term);
+
+  // One tile of keys, and what becomes of all of them.
+  mlir::Value inlined(mlir::Region &region, mlir::ValueRange arguments);
+  /// Of a score, in a body.
+  mlir::Value placeOf(unsigned d);
+  mlir::Value makeScores();
+  /// Of the distance to the largest score; that to none is to zero.
+  mlir::Value power(mlir::Value score, mlir::Value largest);
+  llvm::SmallVector<mlir::Value> step(mlir::Value from,
+                                      mlir::ValueRange before);
+  void finish(mlir::Value sums, mlir::Value total);
+
+  mlir::Value number(const llvm::APFloat &value);
+  mlir::Value index(int64_t value);
+  /// A number that is `special` becomes `instead`.
+  mlir::Value replace(mlir::Value value, mlir::Value special,
+                      mlir::Value instead);
+
+  tile::AttentionOp op;
+  mlir::ImplicitLocOpBuilder b;
+  mlir::FloatType type; ///< of scores and sums
+  unsigned rank, keyDim;
+  mlir::AffineMap columns, rowsAlone;
+  Box scores, values;
+  Operand queries, keys, weighed;
+  llvm::SmallVector<mlir::Value> begins; ///< of the present tile of scores
+  mlir::Value lowest, zero;
+};
+
+} // namespace ashlar
+
+#endif // ASHLAR_LIB_TRANSFORMS_TILE_HELDATTENTION_H

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One tile of keys of an attention in registers: scores, weights, sums.
+#include "HeldAttention.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace ashlar;
+
+//===-- Accumulators ------------------------------------------------------===//
+
+tile::AccType HeldAttention::typeOf(const Box &box, Type element,
+                                    tile::StrategyAttr strategy) {
+  SmallVector<int64_t> shape = {box.extents[box.row], box.extents[box.column]};
+  tile::LevelAttr group = strategy.getGroups().front();
+  SmallVector<int64_t> part(shape);
+  const unsigned dims[] = {box.row, box.column};
+  for (auto [size, d] : llvm::zip(part, dims))
+    if (int64_t tile = group.getTile(d))
+      size = std::min(size, tile);
+  SmallVector<tile::LevelAttr> groups = {
+      tile::LevelAttr::get(b.getContext(), group.getKind(), group.getScope(),
+                           part, /*reduced=*/{}, /*order=*/{})};
+  return tile::AccType::get(b.getContext(), shape, element, /*registers=*/{},
+                            groups, strategy.getFragment());
+}
+
+void HeldAttention::fill(Region &region, ArrayRef<Type> types, Body body) {
+  OpBuilder::InsertionGuard guard(b);
+  Block *block = b.createBlock(&region, {}, types,
+                               SmallVector<Location>(types.size(), b.getLoc()));
+  tile::YieldOp::create(b, body(block->getArguments()));
+}
+
+Value HeldAttention::map(tile::AccType result, ValueRange inputs,
+                         ArrayRef<AffineMap> maps, bool padded, Body body) {
+  auto made = tile::MapOp::create(b, result, inputs,
+                                  b.getAffineMapArrayAttr(maps), padded);
+  SmallVector<Type> types;
+  for (Value input : inputs)
+    types.push_back(isa<tile::AccType>(input.getType())
+                        ? cast<tile::AccType>(input.getType()).getElementType()
+                        : cast<MemRefType>(input.getType()).getElementType());
+  fill(made.getBody(), types, body);
+  return made;
+}
+
+Value HeldAttention::mapRows(Value all, Value rows, Body body) {
+  return map(cast<tile::AccType>(all.getType()), {all, rows},
+             {columns, rowsAlone}, /*padded=*/false, body);
+}
+
+Value HeldAttention::mapBoth(Value x, Value y, Body body) {
+  return map(cast<tile::AccType>(x.getType()), {x, y}, {columns, columns},
+             /*padded=*/false, body);
+}
+
+Value HeldAttention::reduce(Value all, Body body) {
+  auto type = cast<tile::AccType>(all.getType());
+  auto made = tile::ReduceOp::create(b, type.getRowsAlone(), all,
+                                     b.getDenseI64ArrayAttr({1}));
+  fill(made.getBody(), {type.getElementType(), type.getElementType()}, body);
+  return made;
+}
+
+Value HeldAttention::multiply(Value sums, Value a, AffineMap aMap,
+                              Operand &right, const Box &box, unsigned term) {
+  // Over rows, columns and terms.
+  auto inSlot = [&](AffineMap map) {
+    SmallVector<AffineExpr> places;
+    for (AffineExpr expr : map.getResults()) {
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      unsigned d = dim ? dim.getPosition() : ~0u;
+      places.push_back(d == box.row      ? b.getAffineDimExpr(0)
+                       : d == box.column ? b.getAffineDimExpr(1)
+                       : d == term       ? b.getAffineDimExpr(2)
+                                         : b.getAffineConstantExpr(0));
+    }
+    return AffineMap::get(3, 0, places, b.getContext());
+  };
+  aMap = aMap ? inSlot(aMap)
+              : AffineMap::getMultiDimMapWithTargets(3, {0, 2}, b.getContext());
+  return tile::StepOp::create(b, sums.getType(), /*token=*/Type(), sums, a,
+                              /*aOffsets=*/ValueRange(), right.copy.getSlot(),
+                              /*bOffsets=*/ValueRange(),
+                              ArrayRef<int64_t>{box.extents[term]},
+                              /*unroll=*/1, aMap, inSlot(right.map),
+                              /*aUnsigned=*/false, /*bUnsigned=*/false,
+                              /*grouped=*/false, /*ahead=*/0)
+      .getResult();
+}
+
+//===-- One tile of keys --------------------------------------------------===//
+
+Value HeldAttention::inlined(Region &region, ValueRange arguments) {
+  IRMapping mapping;
+  mapping.map(region.front().getArguments(), arguments);
+  for (Operation &inner : region.front().without_terminator()) {
+    if (auto place = dyn_cast<tile::IndexOp>(inner))
+      mapping.map(place.getResult(), placeOf(place.getDim()));
+    else
+      b.clone(inner, mapping);
+  }
+  return mapping.lookupOrDefault(region.front().getTerminator()->getOperand(0));
+}
+
+Value HeldAttention::placeOf(unsigned d) {
+  Value begin = begins[d];
+  if (d != scores.row && d != scores.column)
+    return begin;
+  Value own =
+      tile::IndexOp::create(b, b.getIndexType(), d == scores.column ? 1 : 0);
+  return arith::AddIOp::create(b, begin, own);
+}
+
+Value HeldAttention::makeScores() {
+  tile::AccType acc =
+      typeOf(scores, op.getScore().front().getArgument(0).getType(),
+             op.getScoresStrategyAttr());
+  Value none =
+      arith::ConstantOp::create(b, b.getZeroAttr(acc.getElementType()));
+  unsigned term = rank;
+  while (term + 1 != scores.sizes.size() && scores.sizes[term] == 1)
+    ++term;
+  Value sums =
+      multiply(tile::InitOp::create(b, acc, none), queries.copy.getSlot(),
+               queries.map, keys, scores, term);
+  tile::ReleaseOp::create(b, keys.copy.getSlot(), ValueRange());
+  SmallVector<Value> inputs = {sums};
+  SmallVector<AffineMap> maps = {columns};
+  bool padded = false;
+  auto read = [&](Value memory, AffineMap at) {
+    BoxView part =
+        view(memory, at, scores, {scores.row, scores.column}, padded);
+    inputs.push_back(part.memory);
+    maps.push_back(part.map);
+  };
+  for (auto [operand, at] :
+       llvm::zip(op.getScoring(),
+                 llvm::drop_begin(
+                     op.getScoresMaps().getAsValueRange<AffineMapAttr>(), 2)))
+    read(operand, at);
+  for (auto [operand, at] : llvm::zip(
+           op.getHiding(), op.getHideMaps().getAsValueRange<AffineMapAttr>()))
+    read(operand, at);
+  begins.clear();
+  for (unsigned d = 0; d != rank; ++d)
+    begins.push_back(
+        getValueOrCreateConstantIndexOp(b, b.getLoc(), scores.at[d]));
+  Value end = index(scores.sizes[scores.column]);
+  tile::AccType result = typeOf(scores, type, op.getScoresStrategyAttr());
+  return map(result, inputs, maps, padded, [&](ValueRange arguments) {
+    size_t own = 1 + op.getScoring().size();
+    SmallVector<Value> hiding = {
+        inlined(op.getScore(), arguments.take_front(own))};
+    llvm::append_range(hiding, arguments.drop_front(own));
+    Value score = inlined(op.getHide(), hiding);
+    if (!scores.hasEdge(scores.column))
+      return score;
+    Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::slt,
+                                         placeOf(scores.column), end);
+    return arith::SelectOp::create(b, exists, score, lowest).getResult();
+  });
+}
+
+Value HeldAttention::replace(Value value, Value special, Value instead) {
+  Value is =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, value, special);
+  return arith::SelectOp::create(b, is, instead, value);
+}
+
+Value HeldAttention::power(Value score, Value largest) {
+  Value distance =
+      arith::SubFOp::create(b, score, replace(largest, lowest, zero));
+  auto exp = math::ExpOp::create(b, distance);
+  // Weights of 16 bits are rounded by far more than an approximation's error.
+  if (op.getWeightType() != type)
+    exp.setFastmath(arith::FastMathFlags::afn);
+  return exp;
+}
+
+SmallVector<Value> HeldAttention::step(Value from, ValueRange before) {
+  scores.at[scores.column] = from;
+  values.at[keyDim] = from;
+  copy(keys, scores);
+  copy(weighed, values);
+  tile::WaitOp::create(b, keys.copy.getToken());
+  Value all = makeScores();
+  Value largest =
+      mapBoth(before[1],
+              reduce(all,
+                     [&](ValueRange both) -> Value {
+                       return arith::MaximumFOp::create(b, both[0], both[1]);
+                     }),
+              [&](ValueRange both) -> Value {
+                return arith::MaximumFOp::create(b, both[0], both[1]);
+              });
+  auto power = [&](ValueRange both) { return this->power(both[0], both[1]); };
+  Value powers = mapRows(all, largest, power);
+  Value scale = mapBoth(before[1], largest, power);
+  Value own = reduce(powers, [&](ValueRange both) -> Value {
+    return arith::AddFOp::create(b, both[0], both[1]);
+  });
+  tile::AccType rows = cast<tile::AccType>(own.getType());
+  Value total = map(rows, {before[2], scale, own}, {columns, columns, columns},
+                    /*padded=*/false, [&](ValueRange of) -> Value {
+                      Value old = arith::MulFOp::create(b, of[0], of[1]);
+                      return arith::AddFOp::create(b, old, of[2]);
+                    });
+  Value weights =
+      map(typeOf(scores, op.getWeightType(), op.getScoresStrategyAttr()),
+          {powers}, {columns}, /*padded=*/false,
+          [&](ValueRange of) { return inlined(op.getWeigh(), of); });
+  Value sums = mapRows(before[0], scale, [&](ValueRange of) -> Value {
+    return arith::MulFOp::create(b, of[0], of[1]);
+  });
+  tile::WaitOp::create(b, weighed.copy.getToken());
+  sums = multiply(sums, weights, AffineMap(), weighed, values, keyDim);
+  tile::ReleaseOp::create(b, weighed.copy.getSlot(), ValueRange());
+  return {sums, largest, total};
+}
+
+void HeldAttention::finish(Value sums, Value total) {
+  SmallVector<Value> inputs = {sums, total};
+  SmallVector<AffineMap> maps = {columns, rowsAlone};
+  bool padded = false, clipped = false;
+  SmallVector<unsigned> dims = {values.row, values.column};
+  for (auto [i, operand] : llvm::enumerate(op.getEpilogue())) {
+    BoxView part = view(operand, op.getMap(2 + i), values, dims, padded);
+    inputs.push_back(part.memory);
+    maps.push_back(part.map);
+  }
+  auto target = cast<MemRefType>(op.getInit().getType());
+  Value one =
+      op.getZeroRows() ? number(APFloat(type.getFloatSemantics(), 1)) : Value();
+  Value result =
+      map(typeOf(values, target.getElementType(), op.getStrategyAttr()), inputs,
+          maps, padded, [&](ValueRange of) {
+            Value by = one ? replace(of[1], zero, one) : of[1];
+            SmallVector<Value> taken = {
+                arith::DivFOp::create(b, of[0], by).getResult()};
+            llvm::append_range(taken, of.drop_front(2));
+            return inlined(op.getBody(), taken);
+          });
+  BoxView to = view(op.getInit(), op.getResultMap(), values, dims, clipped);
+  auto drain =
+      tile::DrainOp::create(b, result, /*epilogue=*/ValueRange(), to.memory,
+                            b.getAffineMapArrayAttr({to.map}), clipped);
+  fill(drain.getBody(), {target.getElementType()},
+       [](ValueRange of) { return of[0]; });
+}
