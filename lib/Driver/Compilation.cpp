@@ -127,6 +127,8 @@ LogicalResult Compilation::emitPrograms(ModuleOp module,
     EmitOptions emitOptions;
     bool refused = false;
     emitOptions.refused = &refused;
+    emitOptions.assembler = options.assembler;
+    emitOptions.strict = options.strict;
     emitOptions.plain = hooks.steps <= unsigned(PipelineStep::OptimizeCode);
     if (failed(makeTempsFolder(targetNames[i], emitOptions.saveTemps)))
       return refuse();

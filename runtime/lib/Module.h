@@ -110,6 +110,8 @@ private:
   std::vector<std::vector<char>> findWeights() const;
   void takeWeights(uint32_t device, const std::vector<char> &used);
   Status loadCode();
+  Status loadExecutable(uint32_t number, ContentBlock &block);
+  Status takeCode(uint32_t number);
   Status findKernel(const fb::Kernel &kernel);
   Status copyWeights(uint32_t device);
   void describeEntries();

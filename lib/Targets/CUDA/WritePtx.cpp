@@ -142,6 +142,11 @@ ashlar::cuda::compileKernel(const cpu::LoweredKernels::Kernel &kernel,
     return error;
   if (Error error = optimizeModule(*module, **target, joiningPasses))
     return error;
+  if (options.sinks)
+    if (Error error = optimizeModule(*module, **target,
+                                     "function(sink,instcombine<"
+                                     "no-verify-fixpoint>)"))
+      return error;
   if (Error error = diagnostics.take())
     return error;
   saveText(options.saveTemps, kernel.symbol + ".opt.ll", *module);

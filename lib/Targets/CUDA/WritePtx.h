@@ -14,6 +14,8 @@ namespace ashlar::cuda {
 
 struct WriteOptions {
   bool optimize = true;
+  /// Values are computed where they are used, not ahead: in fewer registers.
+  bool sinks = false;
   std::string saveTemps;
 };
 

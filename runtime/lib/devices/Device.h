@@ -185,6 +185,12 @@ struct DeviceOps {
   /// May be null. What has to be there for it, for errors where it is not:
   /// "NVIDIA's driver".
   const char *needs = nullptr;
+
+  /// May be null. Of executables that it accepts, in programs for the same
+  /// targets: how well one suits it, the best having the highest number.
+  /// `required` is the program's features, separated by commas.
+  uint32_t (*rank)(void *device, std::string_view format,
+                   std::string_view required) = nullptr;
 };
 
 /// Of queues that have finished whenever a call returns.

@@ -5,6 +5,8 @@
 // the CUDA Driver API, which no version has changed.
 
 #include "../gpu/GpuDeviceOps.h"
+#include "CubinImage.h"
+#include "CudaChips.h"
 
 #include <algorithm>
 
@@ -64,27 +66,31 @@ static Cause causeOf(Code code) {
   }
 }
 
-/// Code for an older GPU runs on a newer one; what is for one kind alone
-/// ("sm_90a") on that one.
-static std::string features(const Functions &api, int device) {
+/// 0: it does not say.
+static int chipOf(const Functions &api, int device) {
   enum : int { major = 75, minor = 76 }; // COMPUTE_CAPABILITY_MAJOR, _MINOR
   int most = 0, least = 0;
   if (api.DeviceGetAttribute(&most, major, device) != 0 ||
       api.DeviceGetAttribute(&least, minor, device) != 0)
-    return "";
-  const int own = 10 * most + least;
-  std::string all;
-  for (int known : {50, 52, 60, 61, 70, 75, 80, 86, 89, 90, 100, 103, 120})
-    if (known <= own)
-      all += concat("sm_", known, ",");
-  all += concat("sm_", own, own >= 90 ? "a" : "");
-  return all;
+    return 0;
+  return 10 * most + least;
+}
+
+static std::string features(const Functions &api, int device) {
+  const int chip = chipOf(api, device);
+  return chip == 0 ? "" : cuda::featuresOf(chip);
+}
+
+static bool takes(const Functions &api, int device, std::string_view format) {
+  return cuda::takes(chipOf(api, device), format);
 }
 
 /// Reads the head of the entry, of which LLVM writes a line for each parameter:
 /// CUDA has a function for it from 12.4 on only.
 static int countParameters(const std::string &image,
                            const std::string &symbol) {
+  if (cuda::isCubin(image))
+    return cuda::countCubinParameters(image, symbol);
   const std::string head = ".entry " + symbol + "(";
   size_t begin = image.find(head);
   if (begin == image.npos)
@@ -100,8 +106,9 @@ static int countParameters(const std::string &image,
 static const Driver &cudaDriver() {
   // Never closed: the driver's threads may outlive whoever opened it.
   static const Driver &known = *[] {
-    auto *driver = new Driver{{},    functionNames, 0,        "cuda",
-                              "ptx", causeOf,       features, countParameters};
+    auto *driver =
+        new Driver{{},         functionNames, 0,        "cuda",         takes,
+                   cuda::rank, causeOf,       features, countParameters};
     const Functions &api = driver->functions;
     if (openLibrary("libcuda.so.1", functionNames, driver->functions) &&
         api.Init(0) == 0 && api.DeviceGetCount(&driver->deviceCount) == 0)

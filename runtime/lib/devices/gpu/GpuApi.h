@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace ashlar::runtime::gpu {
 
@@ -95,10 +96,14 @@ enum class Cause {
 /// A vendor's driver, opened.
 struct Driver {
   Functions functions;
-  const char *names;  // of the functions, as for openLibrary
-  int deviceCount;    // 0: there is no driver, or it finds none
-  const char *type;   // "cuda", what devices are called by
-  const char *format; // of executables
+  const char *names; // of the functions, as for openLibrary
+  int deviceCount;   // 0: there is no driver, or it finds none
+  const char *type;  // "cuda", what devices are called by
+  /// Whether a device can be given code of a format.
+  bool (*takes)(const Functions &functions, int device,
+                std::string_view format);
+  /// DeviceOps::rank
+  uint32_t (*rank)(std::string_view format, std::string_view required);
   Cause (*causeOf)(Code code);
   /// Of a device: what it runs, as features separated by commas.
   std::string (*features)(const Functions &functions, int device);
