@@ -32,6 +32,8 @@ ashlar::codeFlags(const CompileOptions &options,
   if (!options.assembler.empty())
     flags.push_back(options.assembler == "none" ? "--assembler=none"
                                                 : "--assembler");
+  if (options.lineTables)
+    flags.push_back("--line-tables");
   if (options.memoryBudget != 0)
     flags.push_back("--memory-budget=" + std::to_string(options.memoryBudget) +
                     "B");

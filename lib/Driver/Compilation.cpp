@@ -128,6 +128,7 @@ LogicalResult Compilation::emitPrograms(ModuleOp module,
     bool refused = false;
     emitOptions.refused = &refused;
     emitOptions.assembler = options.assembler;
+    emitOptions.lineTables = options.lineTables;
     emitOptions.strict = options.strict;
     emitOptions.plain = hooks.steps <= unsigned(PipelineStep::OptimizeCode);
     if (failed(makeTempsFolder(targetNames[i], emitOptions.saveTemps)))

@@ -3,14 +3,14 @@
 """Programs of the target cuda, without a GPU.
 
 NVIDIA's assembler takes the kernels of real models; the machine code of
-products has the instructions that it should, and each chip is given the code
-that suits it. On a driver of ours that
+products has the instructions that it should. On a driver of ours that
 interprets PTX instruction by instruction, and looks for races, bounds and what
-nobody wrote (runtime/test/cuda), operator tests that pass on cpu pass, or are
-refused for a function that PTX does not have; tensor cores multiply odd sizes;
-small real models agree with ONNX Runtime. In the mode plain this is a sample, in the mode full all operator
-tests, all presets, and the assembler takes all models; benchmarks/gpu runs in
-tiny sizes.
+nobody wrote (runtime/test/cuda), each chip is given the code that suits it, and
+what cannot run is refused; operator tests that pass on cpu pass, or are refused
+for a function that PTX does not have; tensor cores multiply odd sizes; small
+real models agree with ONNX Runtime. In the mode plain this is a sample, in the
+mode full all operator tests, all presets, and the assembler takes all models;
+benchmarks/gpu runs in tiny sizes.
 """
 
 import argparse
@@ -182,6 +182,10 @@ def main():
                                 EVERY[arguments.mode], work, counts,
                                 refusal=REFUSAL)
                 check_forms(tools, counts)
+                count_said(counts, "refusals", call(
+                    sys.executable,
+                    ROOT / "test/Integration/cuda_refusals.py", "--bin",
+                    tools)[1])
                 check_edges(tools, target, DEVICE, counts)
                 check_units(tools, UNITS[arguments.mode], counts)
                 if arguments.mode == "full":

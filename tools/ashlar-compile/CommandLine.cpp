@@ -123,6 +123,8 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
                      describeAssemblers() +
                      "): a path, or none (what is found, else none)")
       ->type_name("PATH");
+  app.add_flag("--line-tables", options.lineTables,
+               "Vendors' profilers show nodes as files (cuda)");
   app.add_option(
       "--remarks", options.remarks,
       "What was decided and why: to a file (.yaml: for tools), or -");

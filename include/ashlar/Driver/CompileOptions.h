@@ -129,6 +129,8 @@ struct CompileOptions {
   /// The program that makes machine code of what a target writes as text: a
   /// path; "none"; empty: what is found.
   std::string assembler;
+  /// Code of targets whose profilers show lines names the nodes.
+  bool lineTables = false;
   std::string saveTemps; ///< folder for intermediate files; empty: none
   unsigned threads = 0;  ///< 0: as many as the machine has
   bool verbose = false;

@@ -83,7 +83,8 @@ struct EmitOptions {
   /// The program that makes machine code of a target's text, where it has one:
   /// a path; "none"; empty: what is found.
   std::string assembler;
-  bool strict = false; ///< code that falls short of its strategy is refused
+  bool lineTables = false; ///< code says of which node an instruction is
+  bool strict = false;     ///< code that falls short of its strategy is refused
   /// Set when the machine is at fault and not the compiler: a full disk; or the
   /// model, which an object cannot hold.
   bool *refused = nullptr;

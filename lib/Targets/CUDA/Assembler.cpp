@@ -159,8 +159,8 @@ static Error readCodeSizes(StringRef image,
   return Error::success();
 }
 
-Expected<Assembled> Assembler::assemble(StringRef text,
-                                        StringRef processor) const {
+Expected<Assembled> Assembler::assemble(StringRef text, StringRef processor,
+                                        bool hasLines) const {
   ScratchFolder folder;
   if (folder.code)
     return createStringError("a temporary folder: " + folder.code.message());
@@ -179,7 +179,10 @@ Expected<Assembled> Assembler::assemble(StringRef text,
     if (code)
       return createStringError("'" + in + "': " + code.message());
   }
-  if (!runProgram(path, {"-v", arch, in, "-o", out}, folder, said))
+  SmallVector<StringRef> arguments = {"-v", arch, in, "-o", out};
+  if (hasLines)
+    arguments.push_back("-lineinfo");
+  if (!runProgram(path, arguments, folder, said))
     return createStringError(
         "'" + path + "' (" + version + ") does not take the code for " +
         processor.str() + ": " + StringRef(said).trim().str() +

@@ -34,9 +34,11 @@ public:
   /// An error where one that was named is none.
   static llvm::Expected<std::unique_ptr<Assembler>> find(llvm::StringRef asked);
 
-  /// All kernels of a module of PTX, for one processor ("sm_90a").
+  /// All kernels of a module of PTX, for one processor ("sm_90a"); its lines
+  /// are kept if asked for.
   llvm::Expected<Assembled> assemble(llvm::StringRef text,
-                                     llvm::StringRef processor) const;
+                                     llvm::StringRef processor,
+                                     bool hasLines) const;
 
   const std::string path;
   const std::string version; ///< "ptxas 12.9.86"

@@ -78,7 +78,7 @@ FailureOr<ProgramBinary> CUDATarget::emit(ModuleOp program,
     return failure();
   auto &kernels = lowered->kernels;
   const WriteOptions write = {!options.plain, /*sinks=*/false,
-                              options.saveTemps};
+                              options.lineTables, options.saveTemps};
   std::vector<CompiledKernel> compiled(kernels.size());
   std::vector<std::string> errors(kernels.size());
   parallelFor(program.getContext(), 0, kernels.size(), [&](size_t i) {

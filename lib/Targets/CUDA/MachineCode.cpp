@@ -27,7 +27,7 @@ MachineCodeWriter::assemble(const Assembler &assembler,
   if (!joined)
     return joined.takeError();
   text = std::move(*joined);
-  return assembler.assemble(text, machine.code.processor);
+  return assembler.assemble(text, machine.code.processor, write.hasLines);
 }
 
 /// Hot kernels that spill, once more with values computed where they are used,

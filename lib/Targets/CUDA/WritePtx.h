@@ -16,6 +16,7 @@ struct WriteOptions {
   bool optimize = true;
   /// Values are computed where they are used, not ahead: in fewer registers.
   bool sinks = false;
+  bool hasLines = false; ///< that name nodes
   std::string saveTemps;
 };
 

@@ -52,7 +52,8 @@ def compile(model: Any, output: Optional[Path] = None, *,
             fuse: Optional[str] = None, threads: Optional[int] = None,
             save_temps: Optional[Path] = None,
             sign_key: Optional[Path] = None, trace: Optional[Path] = None,
-            assembler: Optional[Path] = None, remarks: bool = True,
+            assembler: Optional[Path] = None, line_tables: bool = False,
+            remarks: bool = True,
             on_progress: Optional[Callable[[Progress], None]] = None,
             progress_bar: Optional[bool] = None,
             name: Optional[str] = None, budget: Optional[Budget] = None,
@@ -86,6 +87,7 @@ def compile(model: Any, output: Optional[Path] = None, *,
     trace:   a file for when the compile's stages began and ended
     assembler: makes machine code of a target's text: a path, a name in PATH or
              "none"; what is found where left out
+    line_tables: whether vendors' profilers show nodes as files
     remarks: whether module.remarks says what was decided, and why
     on_progress: called with a Progress after each stage
     progress_bar: shown after two seconds; where somebody watches if left out
@@ -121,6 +123,8 @@ def compile(model: Any, output: Optional[Path] = None, *,
             text = path_text(assembler, "assembler")
             flags.append("--assembler=" +
                          (str(absolute(text)) if os.sep in text else text))
+        if line_tables:
+            flags.append("--line-tables")
         if remarks:
             flags.append(f"--remarks={said}")
         with ProgressBar(progress_bar) as bar:

@@ -22,7 +22,7 @@ static const char functionNames[] =
     "cuMemAlloc_v2\0cuMemFree_v2\0cuMemHostAlloc\0cuMemFreeHost\0"
     "cuMemcpyHtoDAsync_v2\0cuMemcpyDtoHAsync_v2\0cuMemcpyDtoDAsync_v2\0"
     "cuMemsetD8Async\0cuStreamCreate\0cuStreamDestroy_v2\0"
-    "cuStreamSynchronize\0cuStreamWaitEvent\0cuEventCreate\0"
+    "cuStreamSynchronize\0cuStreamQuery\0cuStreamWaitEvent\0cuEventCreate\0"
     "cuEventDestroy_v2\0cuEventRecord\0cuEventQuery\0cuEventSynchronize\0"
     "cuEventElapsedTime\0cuModuleLoadDataEx\0cuModuleUnload\0"
     "cuModuleGetFunction\0cuFuncGetAttribute\0cuFuncSetAttribute\0cuLaunchKerne"

@@ -49,6 +49,7 @@ using Code = int;
   F(Code, StreamCreate, (Stream *, unsigned))                                  \
   F(Code, StreamDestroy, (Stream))                                             \
   F(Code, StreamSynchronize, (Stream))                                         \
+  F(Code, StreamQuery, (Stream))                                               \
   F(Code, StreamWaitEvent, (Stream, EventId, unsigned))                        \
   F(Code, EventCreate, (EventId *, unsigned))                                  \
   F(Code, EventDestroy, (EventId))                                             \

@@ -60,7 +60,8 @@ constexpr DeviceOps gpuDeviceOps(const char *type, const char *needs) {
           /*follow=*/nullptr, gpu::createEvent, gpu::destroyEvent, gpu::record,
           gpu::waitFor, gpu::wait,
           /*encode=*/nullptr, gpu::capture, gpu::launch, gpu::destroyGraph,
-          /*useCache=*/nullptr, needs, gpu::rank};
+          /*useCache=*/nullptr, needs, gpu::rank,
+          /*takesStreams=*/true};
 }
 
 } // namespace ashlar::runtime
