@@ -17,7 +17,8 @@ Installs the packages that Ashlar is built and tested with, on Debian 12:
   - system packages through apt-get (needs root: uses sudo where you are not);
   - Python packages into .deps/venv inside the repository (no root);
   - ONNX's schema, out of the Python package, into .deps/onnx (no root);
-  - on x86-64, an OpenCL driver for the processor into .deps/opencl (no root).
+  - on x86-64, an OpenCL driver for the processor into .deps/opencl and NVIDIA's
+    assembler and disassembler into .deps/cuda (no root).
 
 It can be repeated at any time; what is there is not touched.
 
@@ -230,15 +231,18 @@ install_opencl_driver() {
   finish_apart opencl
 }
 
-# Of NVIDIA's compiler the assembler alone, which tests give our PTX.
+# Of NVIDIA's compiler the assembler alone, which tests give our PTX, and what
+# shows the machine code.
 install_ptxas() {
-  local target="$deps/cuda" found
-  install_apart cuda "NVIDIA's assembler" || return 0
-  found=$(echo "$target"/lib/python*/site-packages/nvidia/cuda_nvcc)
-  [ -f "$found/bin/ptxas" ] || fail "the package nvidia-cuda-nvcc has no ptxas"
+  local target="$deps/cuda" tool found
+  install_apart cuda "NVIDIA's assembler and disassembler" || return 0
   mkdir -p "$target/bin"
-  mv "$found/bin/ptxas" "$target/bin/"
-  chmod +x "$target/bin/ptxas"
+  for tool in ptxas cuobjdump nvdisasm; do
+    found=$(echo "$target"/lib/python*/site-packages/nvidia/*/bin/"$tool")
+    [ -f "$found" ] || fail "no package of requirements_cuda.txt has $tool"
+    mv "$found" "$target/bin/"
+    chmod +x "$target/bin/$tool"
+  done
   rm -rf "${target:?}/lib"
   finish_apart cuda
 }

@@ -42,6 +42,8 @@ llvm_config.add_tool_substitutions(
     [config.ashlar_tools_dir, os.path.join(config.ashlar_obj_root, "unittests"),
      config.llvm_tools_dir],
 )
+# What the machine has installed decides nothing.
+config.environment["ASHLAR_PTXAS"] = "none"
 # What the sanitizers' options say must reach the programs under test.
 llvm_config.with_system_environment(
     ["ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"])

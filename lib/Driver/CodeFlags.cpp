@@ -29,6 +29,11 @@ ashlar::codeFlags(const CompileOptions &options,
     flags.push_back("--precision-plan");
   if (options.fuse != FuseLevel::All)
     flags.push_back(std::string("--fuse=") + fuseLevelName(options.fuse));
+  if (!options.assembler.empty())
+    flags.push_back(options.assembler == "none" ? "--assembler=none"
+                                                : "--assembler");
+  if (options.lineTables)
+    flags.push_back("--line-tables");
   if (options.memoryBudget != 0)
     flags.push_back("--memory-budget=" + std::to_string(options.memoryBudget) +
                     "B");

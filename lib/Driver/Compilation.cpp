@@ -127,6 +127,9 @@ LogicalResult Compilation::emitPrograms(ModuleOp module,
     EmitOptions emitOptions;
     bool refused = false;
     emitOptions.refused = &refused;
+    emitOptions.assembler = options.assembler;
+    emitOptions.lineTables = options.lineTables;
+    emitOptions.strict = options.strict;
     emitOptions.plain = hooks.steps <= unsigned(PipelineStep::OptimizeCode);
     if (failed(makeTempsFolder(targetNames[i], emitOptions.saveTemps)))
       return refuse();

@@ -33,6 +33,14 @@ std::string ashlar::describeTargets() {
   return text + "\n";
 }
 
+std::string ashlar::describeAssemblers() {
+  std::string text;
+  for (const TargetInfo &info : allTargets())
+    if (!info.assembler.empty())
+      text += (text.empty() ? "" : ", ") + info.name + ": " + info.assembler;
+  return text;
+}
+
 /// The target and the preset of a request; null, having said what there is,
 /// where there is none.
 static const TargetInfo *find(const TargetRequest &request, std::string &preset,

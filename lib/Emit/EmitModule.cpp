@@ -43,16 +43,24 @@ static uint64_t writeWeights(OutputFile &file, uint64_t begin,
   return hash;
 }
 
-/// The code of each program, that of its pieces side by side.
+/// The code of each program, that of its pieces side by side, then that in
+/// other forms: as IndexBuilder::program numbers sections.
 static SmallVector<StringRef> imagesOf(const ModulePieces &pieces) {
-  SmallVector<StringRef> images;
-  for (size_t i = 0; i != pieces.pieces.front().binaries.size(); ++i)
+  SmallVector<StringRef> images, others;
+  auto add = [&](const ProgramBinary &binary) {
+    images.push_back(binary.image);
+    for (const BinaryForm &form : binary.otherForms)
+      others.push_back(form.image);
+  };
+  for (size_t i = 0; i != pieces.pieces.front().binaries.size(); ++i) {
+    others.clear();
     for (const ModulePieces::Piece &piece : pieces.pieces) {
-      const ProgramBinary &binary = piece.binaries[i];
-      images.push_back(binary.image);
-      for (const ProgramBinary &companion : binary.companions)
-        images.push_back(companion.image);
+      add(piece.binaries[i]);
+      for (const ProgramBinary &companion : piece.binaries[i].companions)
+        add(companion);
     }
+    llvm::append_range(images, others);
+  }
   return images;
 }
 

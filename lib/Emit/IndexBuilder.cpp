@@ -319,13 +319,21 @@ Offset<fb::Kernel> IndexBuilder::kernel(exec::KernelOp kernel,
     block =
         b.CreateVector(std::vector<uint32_t>(threads->begin(), threads->end()));
   uint64_t shared = own.sharedBytes.lookup(symbol);
+  Offset<fb::KernelResources> resources;
+  if (auto found = own.resources.find(symbol); found != own.resources.end()) {
+    const KernelResources &of = found->second;
+    resources = fb::CreateKernelResources(b, of.registers, of.sharedBytes,
+                                          of.stackBytes, of.spillBytes,
+                                          of.groups, of.occupancy);
+  }
   return fb::CreateKernel(
       b, b.CreateString(name), b.CreateString(symbol), executable + device,
       strings(nodes), flops ? size(flops) : size(0), size(kernelBytes(kernel)),
       own.codeBytes.lookup(symbol), *kernel.getScratchBytes(),
       kernel.getNumBindings(), kernel.getNumParameters(), cycles,
       b.CreateString(bound.str()), block, /*cluster=*/0,
-      shared ? flatbuffers::Optional<uint64_t>(shared) : flatbuffers::nullopt);
+      shared ? flatbuffers::Optional<uint64_t>(shared) : flatbuffers::nullopt,
+      /*arguments=*/0, resources);
 }
 
 /// Of several pieces, what none computes; views and commands are what one has.
@@ -526,9 +534,21 @@ Offset<fb::Program> IndexBuilder::program(unsigned number, unsigned &section) {
     executablesBefore += 1 + binary.companions.size();
   }
   std::vector<Offset<fb::Executable>> executables;
+  // Behind the first forms of all.
+  struct OtherForm {
+    const BinaryForm &form;
+    unsigned device, variantOf;
+  };
+  std::vector<OtherForm> otherForms;
   auto addExecutable = [&](const ProgramBinary &of, unsigned device) {
-    executables.push_back(
-        fb::CreateExecutable(b, b.CreateString(of.format), section++, device));
+    Offset<flatbuffers::String> maker;
+    if (!of.madeBy.empty())
+      maker = b.CreateSharedString(of.madeBy);
+    executables.push_back(fb::CreateExecutable(b, b.CreateString(of.format),
+                                               section++, device,
+                                               flatbuffers::nullopt, maker));
+    for (const BinaryForm &form : of.otherForms)
+      otherForms.push_back({form, device, unsigned(executables.size())});
   };
   // What all pieces have in common is said of the first.
   ModuleOp module = modules.front();
@@ -550,6 +570,10 @@ Offset<fb::Program> IndexBuilder::program(unsigned number, unsigned &section) {
     for (auto [i, of] : llvm::enumerate(piece.binaries[number].companions))
       addExecutable(of, i + 1);
   }
+  for (const OtherForm &other : otherForms)
+    executables.push_back(
+        fb::CreateExecutable(b, b.CreateString(other.form.format), section++,
+                             other.device, other.variantOf));
   std::vector<std::string> features = binary.requiredFeatures;
   Offset<flatbuffers::Vector<Offset<fb::ProgramEntry>>> others;
   if (!further.empty()) {
@@ -566,7 +590,7 @@ Offset<fb::Program> IndexBuilder::program(unsigned number, unsigned &section) {
       }))
     features.push_back(ASHLAR_MODULE_FEATURE_STATE);
   auto hasBlock = [](exec::KernelOp kernel) { return bool(kernel.getBlock()); };
-  if (llvm::any_of(modules, [&](ModuleOp module) {
+  if (!otherForms.empty() || llvm::any_of(modules, [&](ModuleOp module) {
         return llvm::any_of(module.getOps<exec::KernelOp>(), hasBlock);
       }))
     features.push_back(ASHLAR_MODULE_FORMAT_1_1);

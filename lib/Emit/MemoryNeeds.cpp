@@ -49,7 +49,7 @@ MemoryNeeds ashlar::memoryNeedsOf(exec::ProgramOp program,
   needs.weights = bytesOf(read.front());
   for (unsigned i = 0; i != program.getNumCompanions(); ++i)
     needs.companions.push_back({bytesOf(read[i + 1]),
-                                binary.companions[i].image.size(),
+                                binary.companions[i].mostCodeBytes(),
                                 uint64_t(program.getCompanionArenaBytes(i)),
                                 uint64_t(program.getCompanionLowerBound(i))});
   auto alignedBytes = [](ArrayAttr tensors, bool ofStates = false) {
@@ -67,7 +67,7 @@ MemoryNeeds ashlar::memoryNeedsOf(exec::ProgramOp program,
   needs.state = alignedBytes(program.getInputs(), /*ofStates=*/true);
   needs.arena = program.getArenaBytes();
   needs.arenaLowerBound = program.getArenaLowerBoundBytes();
-  needs.code = binary.image.size();
+  needs.code = binary.mostCodeBytes();
   return needs;
 }
 

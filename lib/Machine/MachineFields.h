@@ -33,6 +33,9 @@ template <typename Visitor, typename T> void visitFields(Visitor &v, T &x) {
   } else if constexpr (std::is_same_v<Object, Workers>) {
     v.figure("count", x.count, int64_t(1));
     v.figure("threads", x.threads, int64_t(1));
+    v.optional("resident_groups", x.residentGroups, int64_t(1), int64_t(0));
+    v.optional("resident_threads", x.residentThreads, int64_t(1), int64_t(0));
+    v.optional("register_bytes", x.registerBytes, int64_t(1), int64_t(0));
     v.sources(x.sources);
   } else if constexpr (std::is_same_v<Object, VectorRegisters>) {
     v.figure("count", x.count, int64_t(1));

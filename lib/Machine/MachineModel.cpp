@@ -13,7 +13,7 @@ MachineModel MachineModel::generic() {
   machine.name = machine.target = "generic";
   const Sources made = {{"", "made up"}};
   machine.clock = {1e9, made};
-  machine.workers = {1, 1, made};
+  machine.workers = {1, 1, made, 0, 0, 0};
   machine.vectors = {16, 32, 4, {}, made};
   auto cache = [&](const char *name, int64_t bytes, double rate,
                    double latency) {

@@ -134,6 +134,7 @@ ashlar_status_t ashlar_session_create(ashlar_module_t *module,
       given.arena = read.arena->impl;
     if (read.arena && given.arena->runtime != module->impl->runtime)
       return invalidArgument("the arena is another runtime's", "options.arena");
+    given.stream = read.stream;
     auto session = makeShared<Session>(module->impl, std::move(given));
     ASHLAR_RETURN_IF_ERROR(session->start());
     *out_session = new ashlar_session_t{std::move(session)};

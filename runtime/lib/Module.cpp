@@ -127,23 +127,40 @@ void Module::takeWeights(uint32_t device, const Vector<char> &used) {
 }
 
 Status Module::loadCode() {
-  const ModuleFile &file = content.file();
   for (uint32_t i = 0; i < executables.size(); ++i) {
     if (!executables[i])
       continue;
-    ContentBlock &block = *executables[i];
-    const fb::Executable &executable = *program().executables()->Get(forms[i]);
-    const fb::Section &section = *index().sections()->Get(executable.section());
-    ASHLAR_RETURN_IF_ERROR(file.verifyHash(section, "code"));
-    if (!block.executable)
-      ASHLAR_RETURN_IF_ERROR(block.device.ops.loadExecutable(
-          block.device.state, file.sectionData(section), section.size(),
-          &block.executable));
-    file.release(section.offset(), section.size());
+    ASHLAR_RETURN_IF_ERROR(loadExecutable(i, *executables[i]));
   }
   for (size_t i = 0; i < count(program().kernels()); ++i)
     ASHLAR_RETURN_IF_ERROR(findKernel(*program().kernels()->Get(uint32_t(i))));
   return {};
+}
+
+/// In the first form that the device accepts, or where its driver does not take
+/// that after all, being too old for it, in the next.
+Status Module::loadExecutable(uint32_t number, ContentBlock &block) {
+  const ModuleFile &file = content.file();
+  const auto &list = *program().executables();
+  for (uint32_t form = forms[number], next;; form = next) {
+    const fb::Section &section =
+        *index().sections()->Get(list.Get(form)->section());
+    ASHLAR_RETURN_IF_ERROR(file.verifyHash(section, "code"));
+    Status status;
+    if (!block.executable)
+      status = block.device.ops.loadExecutable(
+          block.device.state, file.sectionData(section), section.size(),
+          &block.executable);
+    file.release(section.offset(), section.size());
+    if (status.code() != ASHLAR_UNSUPPORTED ||
+        !findForm(program(), number, form + 1, block.device, next))
+      return status;
+    runtime->logger().log(ASHLAR_LOG_WARNING, name.c_str(),
+                          concat(list.Get(form)->format()->string_view(),
+                                 ": not taken, ", status.message(),
+                                 "; going on with ",
+                                 list.Get(next)->format()->string_view()));
+  }
 }
 
 Status Module::findKernel(const fb::Kernel &kernel) {
@@ -244,23 +261,39 @@ void Module::describeEntries() {
   }
 }
 
+/// The form that the device accepts, with room for each other that it does: its
+/// driver may take none but a later one.
+Status Module::takeCode(uint32_t number) {
+  const auto &list = *program().executables();
+  ashlar_device_t &device = *devices()[list.Get(number)->device()];
+  auto sectionOf = [&](uint32_t form) -> const fb::Section & {
+    return *index().sections()->Get(list.Get(form)->section());
+  };
+  (void)findForm(program(), number, number, device, forms[number]);
+  const fb::Section &section = sectionOf(forms[number]);
+  uint64_t most = section.size();
+  for (uint32_t form = forms[number];
+       findForm(program(), number, form + 1, device, form);)
+    most = std::max(most, sectionOf(form).size());
+  if (!checkedAdd(codeBytes, most, codeBytes))
+    return corrupt("the program names too much code", "executables");
+  const uint64_t found = content.foundBytes;
+  executables[number] =
+      content.take(0, device, section.offset(), section.size());
+  (content.foundBytes == found ? content.lot(0).bytes : content.foundBytes) +=
+      most - section.size();
+  return {};
+}
+
 Status Module::plan() {
   ASHLAR_RETURN_IF_ERROR(
       chooseProgram(*runtime, index(), options.request, choice));
   content.begin(hostMemory(), devices());
   for (uint32_t i = 0; i < count(program().executables()); ++i) {
-    const fb::Executable &executable = *program().executables()->Get(i);
-    ashlar_device_t &device = *devices()[executable.device()];
     forms.push_back(i);
     executables.push_back(nullptr);
-    if (variantOf(executable) != 0)
-      continue;
-    (void)findForm(program(), i, device, forms[i]);
-    const fb::Section &section = *index().sections()->Get(
-        program().executables()->Get(forms[i])->section());
-    if (!checkedAdd(codeBytes, section.size(), codeBytes))
-      return corrupt("the program names too much code", "executables");
-    executables[i] = content.take(0, device, section.offset(), section.size());
+    if (variantOf(*program().executables()->Get(i)) == 0)
+      ASHLAR_RETURN_IF_ERROR(takeCode(i));
   }
   Vector<Vector<char>> used = findWeights();
   weights.reset(new WeightPlace[used.size() * count(index().weights())]());

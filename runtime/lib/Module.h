@@ -110,6 +110,8 @@ private:
   Vector<Vector<char>> findWeights() const;
   void takeWeights(uint32_t device, const Vector<char> &used);
   Status loadCode();
+  Status loadExecutable(uint32_t number, ContentBlock &block);
+  Status takeCode(uint32_t number);
   Status findKernel(const fb::Kernel &kernel);
   Status copyWeights(uint32_t device);
   void describeEntries();

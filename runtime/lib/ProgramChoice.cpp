@@ -27,9 +27,9 @@ static String programName(const fb::Program &program) {
   return name;
 }
 
-bool findForm(const fb::Program &program, uint32_t executable,
+bool findForm(const fb::Program &program, uint32_t executable, uint32_t from,
               const ashlar_device_t &device, uint32_t &out) {
-  for (out = executable; out < count(program.executables()); ++out) {
+  for (out = from; out < count(program.executables()); ++out) {
     const fb::Executable &form = *program.executables()->Get(out);
     if ((out == executable || variantOf(form) == executable + 1) &&
         device.ops.accepts(device.state, text(form.format())))
@@ -58,7 +58,7 @@ static String reasonAgainst(
     const fb::Executable &executable = *program.executables()->Get(i);
     uint32_t form;
     if (executable.device() == number && variantOf(executable) == 0 &&
-        !findForm(program, i, device, form))
+        !findForm(program, i, i, device, form))
       return concat(device.name, " does not run ", text(executable.format()),
                     device.ops.needs ? "; that takes " : "",
                     device.ops.needs ? device.ops.needs : "");
@@ -117,10 +117,46 @@ static String variantsOf(const fb::Program &program) {
   return names;
 }
 
-/// Of programs that use devices of the type of `asked`, if it is not null: the
-/// first that can run for each of their targets, and of these the fastest by
-/// what is predicted, or the first where that is not known of all. Says so, or
-/// why not. False: there is none.
+static bool ranks(const Vector<ashlar_device_t *> &devices) {
+  for (const ashlar_device_t *device : devices)
+    if (device->ops.rank)
+      return true;
+  return false;
+}
+
+/// How well the program's code suits the devices that it would run on, of which
+/// each accepts its part.
+static uint64_t rankOf(const fb::Program &program,
+                       const Vector<ashlar_device_t *> &devices) {
+  uint64_t sum = 0;
+  for (uint32_t number = 0; number < devices.size(); ++number) {
+    const ashlar_device_t &device = *devices[number];
+    String required;
+    const auto *features =
+        number == 0
+            ? program.required_features()
+            : program.companions()->Get(number - 1)->required_features();
+    for (uint32_t i = 0; i < count(features); ++i)
+      required += concat(i ? "," : "", text(features->Get(i)));
+    for (uint32_t i = 0; device.ops.rank && i < count(program.executables());
+         ++i) {
+      uint32_t form;
+      if (program.executables()->Get(i)->device() != number ||
+          !findForm(program, i, i, device, form))
+        continue;
+      sum += device.ops.rank(device.state,
+                             text(program.executables()->Get(form)->format()),
+                             required);
+      break; // those of further pieces are alike
+    }
+  }
+  return sum;
+}
+
+/// Of programs that use devices of the type of `asked`, if it is not null: for
+/// each of their targets the first that can run, or that which suits its
+/// devices best; of these the fastest by what is predicted, or the first where
+/// that is not known of all. Says so, or why not. False: there is none.
 static bool tryPrograms(Runtime &runtime, const fb::Module &module,
                         ashlar_device_t *asked, bool &any, ProgramChoice &out) {
   struct Candidate {
@@ -128,6 +164,7 @@ static bool tryPrograms(Runtime &runtime, const fb::Module &module,
     String variants;
     Vector<ashlar_device_t *> devices;
     bool isDetour; // a driver between the program and this machine's processor
+    uint64_t rank;
   };
   Vector<Candidate> candidates;
   bool known = true;
@@ -137,11 +174,12 @@ static bool tryPrograms(Runtime &runtime, const fb::Module &module,
     if (asked && !uses(program, asked->ops.programs))
       continue;
     any = true;
-    Candidate found{i, variantsOf(program), {}, false};
-    bool later = false;
-    for (const Candidate &other : candidates)
-      later |= other.variants == found.variants;
-    if (later)
+    Candidate found{i, variantsOf(program), {}, false, 0};
+    Candidate *earlier = nullptr;
+    for (Candidate &other : candidates)
+      if (other.variants == found.variants)
+        earlier = &other;
+    if (earlier && !ranks(earlier->devices))
       continue;
     String reason = takeDevices(runtime, program, asked, found.devices);
     if (!reason.empty()) {
@@ -150,9 +188,20 @@ static bool tryPrograms(Runtime &runtime, const fb::Module &module,
     }
     for (const ashlar_device_t *device : found.devices)
       found.isDetour |= device->hasFeature(hostProcessorFeature);
-    known &= program.predicted_ns() != 0;
+    found.rank = rankOf(program, found.devices);
+    if (earlier) {
+      if (found.rank > earlier->rank)
+        std::swap(*earlier, found);
+      out.log += concat(programName(*module.programs()->Get(found.number)),
+                        ": not taken, ",
+                        programName(*module.programs()->Get(earlier->number)),
+                        " suits ", deviceNames(earlier->devices), " better\n");
+      continue;
+    }
     candidates.push_back(std::move(found));
   }
+  for (const Candidate &each : candidates)
+    known &= module.programs()->Get(each.number)->predicted_ns() != 0;
   auto predicted = [&](size_t i) {
     return module.programs()->Get(candidates[i].number)->predicted_ns();
   };

@@ -27,15 +27,16 @@ struct ProgramChoice {
 };
 
 /// Of programs for the same targets, the first in the file's order whose
-/// devices and instruction sets are there counts; of these, the one that is
+/// devices and instruction sets are there counts, or where these devices rank
+/// code, that which suits them best; of these, the one that is
 /// predicted to be the fastest is taken, or the first where that is not known
 /// of all. UNSUPPORTED carries the log.
 Status chooseProgram(Runtime &runtime, const fb::Module &module,
                      const ProgramRequest &request, ProgramChoice &out);
 
-/// The first form of an executable, itself or a variant, that the device
-/// accepts; false: there is none.
-bool findForm(const fb::Program &program, uint32_t executable,
+/// The first form of an executable, itself or a variant, from number `from` on,
+/// that the device accepts; false: there is none.
+bool findForm(const fb::Program &program, uint32_t executable, uint32_t from,
               const ashlar_device_t &device, uint32_t &out);
 
 } // namespace ashlar::runtime

@@ -26,6 +26,7 @@ struct SessionOptions {
   int32_t priority = 0;
   std::shared_ptr<SharedArena> arena; // null: one of its own
   bool waitsForArena = true;          // where another session has it
+  void *stream = nullptr;             // of the caller's; null: none
 };
 
 /// When a run that is asked for now is to have ended; 0: never.

@@ -28,15 +28,24 @@ Status Session::addQueue(ashlar_device_t &device, const QueueOptions &given) {
 }
 
 Status Session::startQueues() {
+  void *stream = options.stream;
   for (size_t i = 0; i < devices().size(); ++i) {
     ashlar_device_t &device = *devices()[i];
     QueueOptions given = {};
+    if (device.ops.takesStreams)
+      std::swap(given.stream, stream);
     given.workers = workers;
     given.executor = workers > 1 ? module->runtime->executor() : nullptr;
     given.scratchBytes = module->scratchBytes(i);
     given.scratch = scratch[i]->at();
     ASHLAR_RETURN_IF_ERROR(addQueue(device, given));
   }
+  if (stream)
+    return invalidArgument(
+        concat("expected none: no device of the program has "
+               "queues that a caller can have, the first is ",
+               devices().front()->name),
+        "options.stream");
   return {};
 }
 

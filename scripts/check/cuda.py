@@ -2,16 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Programs of the target cuda, without a GPU.
 
-NVIDIA's assembler takes the kernels of real models. On a driver of ours that
+NVIDIA's assembler takes the kernels of real models; the machine code of
+products has the instructions that it should. On a driver of ours that
 interprets PTX instruction by instruction, and looks for races, bounds and what
-nobody wrote (runtime/test/cuda), operator tests that pass on cpu pass, or are
-refused for a function that PTX does not have; tensor cores multiply odd sizes;
-small real models agree with ONNX Runtime. In the mode plain this is a sample, in the mode full all operator
-tests, all presets, and the assembler takes all models; benchmarks/gpu runs in
-tiny sizes.
+nobody wrote (runtime/test/cuda), each chip is given the code that suits it, and
+what cannot run is refused; operator tests that pass on cpu pass, or are refused
+for a function that PTX does not have; tensor cores multiply odd sizes; small
+real models agree with ONNX Runtime. In the mode plain this is a sample, in the
+mode full all operator tests, all presets, and the assembler takes all models;
+benchmarks/gpu runs in tiny sizes.
 """
 
 import argparse
+import json
 import os
 import pathlib
 import re
@@ -40,27 +43,28 @@ MODELS = {"plain": ["hey_jarvis"], "quick": [],
           "full": ["hey_jarvis", "ppocr_cls", "minilm_l6", "mobilenet_v2"]}
 ASSEMBLED = {"plain": ["ppocr_cls", "minilm_l6", "mobilenet_v2"],
              "quick": ["hey_jarvis"], "full": None}  # all
-ASSEMBLER = ROOT / ".deps/cuda/bin/ptxas"
+# NVIDIA's assembler and disassembler.
+TOOLS = ROOT / ".deps/cuda/bin"
+ASSEMBLER = TOOLS / "ptxas"
 
 
 def assemble(tools, model, path, preset, work):
-    """Why NVIDIA's assembler does not take the model's kernels, and what it
-    says of those it takes: (why, kernels, of which spill registers)."""
-    temps = work / f"{model.name}-{preset}"
-    done, said = call(tools / "ashlar-compile", path, "-o", work / "m.ash",
+    """Why NVIDIA's assembler does not take the model's kernels, and what the
+    module says of those it takes: (why, kernels, of which spill registers)."""
+    module = work / "m.ash"
+    done, said = call(tools / "ashlar-compile", path, "-o", module,
                       f"--target=cuda:{preset}", "--quiet",
-                      f"--save-temps={temps}", *model.arguments())
+                      f"--assembler={ASSEMBLER}", *model.arguments())
     if not done:
         return first_error(said), 0, 0
-    kernels = spilling = 0
-    for file in temps.glob("**/kernels.ptx"):
-        done, said = call(ASSEMBLER, "-v", f"-arch={preset}", file, "-o",
-                          work / "kernels.cubin")
-        if not done:
-            return first_error(said), 0, 0
-        kernels += len(re.findall("Compiling entry function", said))
-        spilling += len(re.findall(r"[1-9]\d* bytes spill stores", said))
-    return ("" if kernels else "no kernels were left"), kernels, spilling
+    done, said = call(tools / "ashlar-inspect", module, "--json")
+    if not done:
+        return first_error(said), 0, 0
+    [program] = json.loads(said)["programs"]
+    known = [kernel["resources"] for kernel in program["kernels"]]
+    if not known or not all(known):
+        return "the module does not say what its kernels take", 0, 0
+    return "", len(known), sum(each["spill_bytes"] > 0 for each in known)
 
 
 def check_assembler(tools, names, work, counts):
@@ -85,6 +89,27 @@ def check_assembler(tools, names, work, counts):
                 kernels, spilling = kernels + more, spilling + spills
     print(f"NOTE {kernels} kernels were assembled, {spilling} of them spill "
           "registers")
+
+
+def check_machine_code(tools, counts):
+    """Instructions of hot loops, and which code each chip is given."""
+    missing = [tool for tool in ("ptxas", "cuobjdump", "nvdisasm")
+               if not (TOOLS / tool).exists()]
+    if missing:
+        counts.skip("machine code", f"there is no .deps/cuda/bin/{missing[0]}: "
+                    "scripts/setup.sh installs it on x86-64")
+        return
+    count_said(counts, "machine code", call(
+        sys.executable, ROOT / "test/Integration/machine_code.py", "--bin",
+        tools, f"--cuda={TOOLS}")[1])
+
+
+def check_forms(tools, counts):
+    if not ASSEMBLER.exists():
+        return
+    count_said(counts, "forms", call(
+        sys.executable, ROOT / "test/Integration/cuda_forms.py", "--bin",
+        tools, f"--ptxas={ASSEMBLER}")[1])
 
 
 def check_benchmarks(build, work, counts):
@@ -141,7 +166,10 @@ def main():
     else:
         with tempfile.TemporaryDirectory() as temporary:
             work = pathlib.Path(temporary)
+            # Nothing else depends on what the machine has installed.
+            os.environ["ASHLAR_PTXAS"] = "none"
             check_assembler(tools, ASSEMBLED[arguments.mode], work, counts)
+            check_machine_code(tools, counts)
             if not (double / "libcuda.so.1").exists():
                 counts.skip("cuda", "the driver double is not built "
                             "(ASHLAR_RUNTIME_TESTS)")
@@ -153,6 +181,11 @@ def main():
                 check_operators(arguments, tools, target,
                                 EVERY[arguments.mode], work, counts,
                                 refusal=REFUSAL)
+                check_forms(tools, counts)
+                count_said(counts, "refusals", call(
+                    sys.executable,
+                    ROOT / "test/Integration/cuda_refusals.py", "--bin",
+                    tools)[1])
                 check_edges(tools, target, DEVICE, counts)
                 check_units(tools, UNITS[arguments.mode], counts)
                 if arguments.mode == "full":

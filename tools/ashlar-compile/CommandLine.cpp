@@ -74,7 +74,8 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
   app.add_option("--tuning", options.tuning,
                  "Measured strategies (JSON), from ashlar-bench --tune");
   app.add_flag("--strict", options.strict,
-               "Refuse, not ignore, a table of another machine or version");
+               "Refuse, not ignore, a table of another machine or version; "
+               "with --assembler: code that spills where it is hot");
   app.add_option("--list-strategies", options.listStrategies,
                  "Instead of a module: each contraction's strategies that are "
                  "worth measuring (JSON), to a file or -");
@@ -117,6 +118,13 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
                  "none, basic or all: how much becomes one kernel (all)");
   app.add_option("--memory-budget", budget,
                  "512MiB (B, KiB, MiB, GiB): compile to fit, or refuse");
+  app.add_option("--assembler", options.assembler,
+                 "Makes machine code of a target's text (" +
+                     describeAssemblers() +
+                     "): a path, or none (what is found, else none)")
+      ->type_name("PATH");
+  app.add_flag("--line-tables", options.lineTables,
+               "Vendors' profilers show nodes as files (cuda)");
   app.add_option(
       "--remarks", options.remarks,
       "What was decided and why: to a file (.yaml: for tools), or -");
@@ -254,9 +262,9 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
   if (lists && options.targets.size() != 1)
     return misuse("--list-strategies is for one target; --target names " +
                   std::to_string(options.targets.size()));
-  if (options.strict && options.tuning.empty())
+  if (options.strict && options.tuning.empty() && options.assembler.empty())
     return misuse("--strict is about the table of --tuning=FILE, which is "
-                  "missing");
+                  "missing, or the code of an --assembler=PATH");
   if (!emit.empty() && emit != "module" && emit != "static" &&
       emit != "riscv-object")
     return misuse("--emit=" + emit +

@@ -137,6 +137,35 @@ stringsJson(const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>
   return list;
 }
 
+/// Of the device's kernels in the first form that it takes, and in others.
+static Json executablesJson(const fb::Program &program,
+                            const fb::Module &index) {
+  Json list = Json::array();
+  for (uint32_t i = 0; i < count(program.executables()); ++i) {
+    const fb::Executable &one = *program.executables()->Get(i);
+    const fb::Section &section = *index.sections()->Get(one.section());
+    Json form = {{"format", textOf(one.format())},
+                 {"bytes", section.size()},
+                 {"device", one.device()}};
+    if (uint32_t of = variantOf(one))
+      form["variant_of"] = of - 1;
+    if (present(one.made_by()))
+      form["made_by"] = textOf(one.made_by());
+    list.push_back(std::move(form));
+  }
+  return list;
+}
+
+/// null: no assembler was asked.
+static Json resourcesJson(const fb::KernelResources *of) {
+  if (!of)
+    return Json();
+  return {
+      {"registers", of->registers()},      {"shared_bytes", of->shared_bytes()},
+      {"stack_bytes", of->stack_bytes()},  {"spill_bytes", of->spill_bytes()},
+      {"groups_per_worker", of->groups()}, {"occupancy", of->occupancy()}};
+}
+
 static Json programJson(const fb::Program &program, const fb::Module &index) {
   Json kernels = Json::array();
   std::vector<uint64_t> launches = countLaunches(program);
@@ -156,7 +185,8 @@ static Json programJson(const fb::Program &program, const fb::Module &index) {
          {"bound_us",
           hz > 0 ? Json(double(kernel.bound_cycles()) / hz * 1e6) : Json()},
          {"code_bytes", kernel.code_bytes()},
-         {"scratch_bytes", kernel.scratch_bytes()}});
+         {"scratch_bytes", kernel.scratch_bytes()},
+         {"resources", resourcesJson(kernel.resources())}});
   }
   Json companions = Json::array();
   for (uint32_t i = 0; i < count(program.companions()); ++i) {
@@ -173,6 +203,7 @@ static Json programJson(const fb::Program &program, const fb::Module &index) {
           {"device_type", textOf(program.device_type())},
           {"required_features", stringsJson(program.required_features())},
           {"companions", companions},
+          {"executables", executablesJson(program, index)},
           {"machine", machineJson(program.machine())},
           {"predicted_ns", program.predicted_ns()},
           {"contract", programContract(program)},

@@ -256,6 +256,27 @@ std::string Inspection::machineText() const {
   return text;
 }
 
+/// What the assembler said of a program's kernels; empty where it was not
+/// asked.
+static std::string resourcesHead(const fb::Program &program) {
+  for (uint32_t i = 0; i < count(program.kernels()); ++i)
+    if (program.kernels()->Get(i)->resources())
+      return pad("registers", 10) + pad("shared", 12) + pad("spills", 10) +
+             pad("occupancy", 10);
+  return "";
+}
+
+static std::string resourcesRow(const fb::Kernel &kernel) {
+  const fb::KernelResources *of = kernel.resources();
+  if (!of)
+    return pad("-", 10) + pad("-", 12) + pad("-", 10) + pad("-", 10);
+  char occupancy[32];
+  std::snprintf(occupancy, sizeof(occupancy), "%.0f %%", 100 * of->occupancy());
+  return pad(std::to_string(of->registers()), 10) +
+         pad(formatBytes(of->shared_bytes()), 12) +
+         pad(formatBytes(of->spill_bytes()), 10) + pad(occupancy, 10);
+}
+
 std::string Inspection::kernelTable() const {
   std::string text;
   for (size_t p = 0; p < count(parts->index().programs()); ++p) {
@@ -263,7 +284,8 @@ std::string Inspection::kernelTable() const {
     text += "\nkernels of " + programName(program) + "\n  " + pad("name", 32) +
             pad("Mflop", 12) + pad("moved", 12) + pad("launches", 9) +
             pad("bound us", 10) + pad("bound by", 16) + pad("code", 12) +
-            "nodes\n";
+            resourcesHead(program) + "nodes\n";
+    const bool hasResources = !resourcesHead(program).empty();
     std::vector<uint64_t> launches = countLaunches(program);
     for (size_t i = 0; i < count(program.kernels()); ++i) {
       const fb::Kernel &kernel = *program.kernels()->Get(uint32_t(i));
@@ -286,7 +308,8 @@ std::string Inspection::kernelTable() const {
               " " + pad(formatBytes(cost(kernel.bytes())), 11) + " " +
               pad(std::to_string(launches[i]), 8) + " " + pad(bound, 9) + " " +
               pad(textOf(kernel.bound()), 15) + " " +
-              pad(formatBytes(kernel.code_bytes()), 11) + " " + nodes +
+              pad(formatBytes(kernel.code_bytes()), 11) + " " +
+              (hasResources ? resourcesRow(kernel) : "") + nodes +
               (companion ? " on " + targetName(*companion) : "") + "\n";
     }
   }

@@ -74,7 +74,8 @@ struct CompileOptions {
   std::string machine;
   /// A table of measured strategies; empty: none.
   std::string tuning;
-  /// Whether a table for another machine or version is refused, not ignored.
+  /// Whether a table for another machine or version is refused, not ignored,
+  /// and code that an assembler finds slower than its strategy says.
   bool strict = false;
   /// Where the strategies worth measuring go instead of a module, as JSON; "-"
   /// is the standard output; empty: nowhere.
@@ -125,8 +126,13 @@ struct CompileOptions {
   bool stopEarly = false;
   Stage until = Stage::Emit;
   bool printLocations = false; ///< with that IR, the model's node names
-  std::string saveTemps;       ///< folder for intermediate files; empty: none
-  unsigned threads = 0;        ///< 0: as many as the machine has
+  /// The program that makes machine code of what a target writes as text: a
+  /// path; "none"; empty: what is found.
+  std::string assembler;
+  /// Code of targets whose profilers show lines names the nodes.
+  bool lineTables = false;
+  std::string saveTemps; ///< folder for intermediate files; empty: none
+  unsigned threads = 0;  ///< 0: as many as the machine has
   bool verbose = false;
   bool quiet = false;
   bool listOperators = false; ///< instead of compiling

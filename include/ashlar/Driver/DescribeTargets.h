@@ -10,6 +10,10 @@ namespace ashlar {
 /// for --help.
 std::string describeTargets();
 
+/// Targets whose text another program makes machine code of, with that program,
+/// "T: PROGRAM".
+std::string describeAssemblers();
+
 } // namespace ashlar
 
 #endif // ASHLAR_DRIVER_DESCRIBETARGETS_H

@@ -35,6 +35,10 @@ struct Workers {
   int64_t count = 1;
   int64_t threads = 1; ///< of the hardware, sharing one worker's units
   Sources sources;
+  /// What one holds at a time of groups whose threads take turns; 0: groups do
+  /// not share a worker.
+  int64_t residentGroups = 0, residentThreads = 0;
+  int64_t registerBytes = 0; ///< of all of these threads together
 };
 
 /// The registers that lanes work in.

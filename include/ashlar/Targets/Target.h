@@ -9,6 +9,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringMap.h"
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,6 +27,24 @@ struct KernelPrediction {
   llvm::StringRef bound; ///< what limits it; a literal, or the kernel's own
 };
 
+/// What an assembler says that a kernel's machine code takes.
+struct KernelResources {
+  uint64_t registers = 0;   ///< of a thread
+  uint64_t sharedBytes = 0; ///< of a workgroup, what a launch gives included
+  uint64_t stackBytes = 0;  ///< of a thread, spilled registers included
+  uint64_t spillBytes = 0;  ///< of a thread: registers stored for want of them
+  /// Workgroups that one worker holds at a time, and the share of the threads
+  /// it could hold that these are.
+  uint64_t groups = 0;
+  double occupancy = 0;
+};
+
+/// The same kernels once more, for devices that do not take the first form.
+struct BinaryForm {
+  std::string format;
+  std::string image;
+};
+
 /// The kernels of one program in the form that the runtime loads.
 struct ProgramBinary {
   std::string format;     ///< "elf-x86_64": what the runtime checks
@@ -33,7 +52,11 @@ struct ProgramBinary {
   /// Instruction sets that the machine must have, in LLVM's spelling.
   std::vector<std::string> requiredFeatures;
   std::string image;
-  llvm::StringMap<uint64_t> codeBytes; ///< by kernel symbol
+  std::string madeBy; ///< another program that made `image`; empty: we did
+  std::vector<BinaryForm> otherForms;  ///< the preferred first
+  llvm::StringMap<uint64_t> codeBytes; ///< by kernel symbol, in `image`
+  /// By kernel symbol, where an assembler was asked.
+  llvm::StringMap<KernelResources> resources;
   /// The same, of those whose workgroups share memory that a launch asks for.
   llvm::StringMap<uint64_t> sharedBytes;
   /// By kernel symbol, of those that the target knows better than its model.
@@ -41,6 +64,14 @@ struct ProgramBinary {
   MachineModel machine;                  ///< what the kernels were made for
   bool isPlain = false;                  ///< of single elements, no vectors
   std::vector<ProgramBinary> companions; ///< of further devices, in order
+
+  /// Of the largest form: whichever a device takes, it has room.
+  uint64_t mostCodeBytes() const {
+    uint64_t most = image.size();
+    for (const BinaryForm &form : otherForms)
+      most = std::max<uint64_t>(most, form.image.size());
+    return most;
+  }
 };
 
 struct EmitOptions {
@@ -49,6 +80,11 @@ struct EmitOptions {
   /// As little as possible stands between the loops and their code.
   bool plain = false;
   std::string saveTemps; ///< folder; empty: none
+  /// The program that makes machine code of a target's text, where it has one:
+  /// a path; "none"; empty: what is found.
+  std::string assembler;
+  bool lineTables = false; ///< code says of which node an instruction is
+  bool strict = false;     ///< code that falls short of its strategy is refused
   /// Set when the machine is at fault and not the compiler: a full disk; or the
   /// model, which an object cannot hold.
   bool *refused = nullptr;
@@ -168,6 +204,9 @@ struct TargetInfo {
   std::unique_ptr<Target> (*createForConstants)() = nullptr;
   /// A host that may be a further device of another's program as well.
   bool standsBeside = false;
+  /// The vendor's program that makes machine code of what it writes; empty: no
+  /// such is asked.
+  std::string assembler = "";
 };
 
 /// All targets of this compiler; lib/InitAll.cpp is the list.

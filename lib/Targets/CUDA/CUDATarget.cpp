@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "CUDATarget.h"
 #include "../LLVM/LLVMModule.h"
+#include "MachineCode.h"
 #include "WritePtx.h"
 #include "ashlar/Targets/CUDA/Passes.h"
 #include "ashlar/Transforms/Pipelines/KernelPipelines.h"
@@ -76,7 +77,8 @@ FailureOr<ProgramBinary> CUDATarget::emit(ModuleOp program,
   if (failed(lowered))
     return failure();
   auto &kernels = lowered->kernels;
-  const WriteOptions write = {!options.plain, options.saveTemps};
+  const WriteOptions write = {!options.plain, /*sinks=*/false,
+                              options.lineTables, options.saveTemps};
   std::vector<CompiledKernel> compiled(kernels.size());
   std::vector<std::string> errors(kernels.size());
   parallelFor(program.getContext(), 0, kernels.size(), [&](size_t i) {
@@ -94,17 +96,14 @@ FailureOr<ProgramBinary> CUDATarget::emit(ModuleOp program,
         *options.refused = true;
       return emitError(kernel.module.getLoc()) << error;
     }
-    binary.codeBytes[kernel.symbol] = code.text.size();
     if (code.sharedBytes != 0)
       binary.sharedBytes[kernel.symbol] = code.sharedBytes;
   }
   binary.format = machine().code.format;
   binary.deviceType = "cuda";
   binary.requiredFeatures = {machine().code.processor};
-  auto image = joinModules(compiled, machine());
-  if (!image)
-    return emitError(program.getLoc()) << llvm::toString(image.takeError());
-  binary.image = std::move(*image);
-  saveBytes(options.saveTemps, "kernels.ptx", binary.image);
+  MachineCodeWriter writer(program, machine(), options, write);
+  if (failed(writer.run(kernels, compiled, binary)))
+    return failure();
   return binary;
 }

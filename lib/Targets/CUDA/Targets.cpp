@@ -40,5 +40,6 @@ TargetInfo ashlar::cuda::cudaTargetInfo() {
                        return std::make_unique<CUDATarget>(std::move(machine));
                      }};
   info.standsBeside = true;
+  info.assembler = "ptxas";
   return info;
 }

@@ -2,6 +2,7 @@
 #include "WritePtx.h"
 #include "../LLVM/GroupEntry.h"
 #include "../LLVM/LLVMModule.h"
+#include "LineTables.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -16,13 +17,14 @@ template <Intrinsic::ID id> static Value *readRegister(IRBuilder<> &b) {
                       b.getInt64Ty());
 }
 
-static void addEntry(Module &module,
-                     const cpu::LoweredKernels::Kernel &kernel) {
+static Function &addEntry(Module &module,
+                          const cpu::LoweredKernels::Kernel &kernel) {
   GroupEntry how = {CallingConv::PTX_Kernel, /*hasOffsets=*/false,
                     readRegister<Intrinsic::nvvm_read_ptx_sreg_ctaid_x>,
                     readRegister<Intrinsic::nvvm_read_ptx_sreg_nctaid_x>};
-  addGroupEntry(module, kernel.symbol, how)
-      .addFnAttr("nvvm.reqntid", std::to_string(kernel.threads) + ",1,1");
+  Function &entry = addGroupEntry(module, kernel.symbol, how);
+  entry.addFnAttr("nvvm.reqntid", std::to_string(kernel.threads) + ",1,1");
+  return entry;
 }
 
 /// Names are a module's of PTX, in which all kernels will be.
@@ -127,12 +129,17 @@ ashlar::cuda::compileKernel(const cpu::LoweredKernels::Kernel &kernel,
   if (!target)
     return target.takeError();
   mlir::ModuleOp source = kernel.module;
+  std::optional<NodeLines> lines;
+  if (options.hasLines)
+    lines.emplace(source);
   std::unique_ptr<Module> module =
       mlir::translateModuleToLLVMIR(source, context, kernel.symbol);
   if (!module)
     return createStringError("translation to LLVM IR failed");
   setTarget(*module, **target);
-  addEntry(*module, kernel);
+  Function &entry = addEntry(*module, kernel);
+  if (lines)
+    lines->addEntry(entry);
   nameApart(*module, kernel.symbol);
   uint64_t sharedBytes = takeFromLaunch(*module);
   saveText(options.saveTemps, kernel.symbol + ".ll", *module);
@@ -142,8 +149,15 @@ ashlar::cuda::compileKernel(const cpu::LoweredKernels::Kernel &kernel,
     return error;
   if (Error error = optimizeModule(*module, **target, joiningPasses))
     return error;
+  if (options.sinks)
+    if (Error error = optimizeModule(*module, **target,
+                                     "function(sink,instcombine<"
+                                     "no-verify-fixpoint>)"))
+      return error;
   if (Error error = diagnostics.take())
     return error;
+  if (lines)
+    lines->nameFiles(entry);
   saveText(options.saveTemps, kernel.symbol + ".opt.ll", *module);
   if (Error error = checkCalls(*module))
     return error;
@@ -174,7 +188,9 @@ ashlar::cuda::joinModules(ArrayRef<CompiledKernel> kernels,
   if (!all)
     return all;
   // Version, target and size of addresses are the same in each.
+  unsigned files = 0;
   for (const CompiledKernel &kernel : kernels)
-    *all += StringRef(kernel.text).split(".address_size 64\n").second;
+    *all += renumberFiles(
+        StringRef(kernel.text).split(".address_size 64\n").second, files);
   return all;
 }

@@ -14,6 +14,9 @@ namespace ashlar::cuda {
 
 struct WriteOptions {
   bool optimize = true;
+  /// Values are computed where they are used, not ahead: in fewer registers.
+  bool sinks = false;
+  bool hasLines = false; ///< that name nodes
   std::string saveTemps;
 };
 

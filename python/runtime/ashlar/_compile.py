@@ -53,6 +53,7 @@ def compile(model: Any, output: Optional[Path] = None, *,
             fuse: Optional[str] = None, threads: Optional[int] = None,
             save_temps: Optional[Path] = None,
             sign_key: Optional[Path] = None, trace: Optional[Path] = None,
+            assembler: Optional[Path] = None, line_tables: bool = False,
             remarks: bool = True,
             on_progress: Optional[Callable[[Progress], None]] = None,
             progress_bar: Optional[bool] = None,
@@ -89,6 +90,9 @@ def compile(model: Any, output: Optional[Path] = None, *,
     save_temps: a folder for intermediate files
     sign_key: of Ed25519 (PEM), that signs the module
     trace:   a file for when the compile's stages began and ended
+    assembler: makes machine code of a target's text: a path, a name in PATH or
+             "none"; what is found where left out
+    line_tables: whether vendors' profilers show nodes as files
     remarks: whether module.remarks says what was decided, and why
     on_progress: called with a Progress after each stage
     progress_bar: shown after two seconds; where somebody watches if left out
@@ -120,6 +124,12 @@ def compile(model: Any, output: Optional[Path] = None, *,
                   for flag, keyword, path in (("sign-key", "sign_key", sign_key),
                                               ("trace", "trace", trace))
                   if path is not None]
+        if assembler is not None:
+            text = path_text(assembler, "assembler")
+            flags.append("--assembler=" +
+                         (str(absolute(text)) if os.sep in text else text))
+        if line_tables:
+            flags.append("--line-tables")
         if remarks:
             flags.append(f"--remarks={said}")
         with ProgressBar(progress_bar) as bar:

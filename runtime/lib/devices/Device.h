@@ -29,6 +29,7 @@ struct QueueOptions {
   const ashlar_executor_t *executor; // null: threads of the queue's own
   uint64_t scratchBytes;             // per worker, of the device's memory
   DeviceAddress scratch;             // workers * scratchBytes, aligned to 64
+  void *stream;                      // the caller's, of takesStreams; or null
 };
 
 enum class MemoryKind {
@@ -184,6 +185,15 @@ struct DeviceOps {
   /// May be null. What has to be there for it, for errors where it is not:
   /// "NVIDIA's driver".
   const char *needs = nullptr;
+
+  /// May be null. Of executables that it accepts, in programs for the same
+  /// targets: how well one suits it, the best having the highest number.
+  /// `required` is the program's features, separated by commas.
+  uint32_t (*rank)(void *device, std::string_view format,
+                   std::string_view required) = nullptr;
+
+  /// A queue may be one of the driver's that a caller has, who destroys it.
+  bool takesStreams = false;
 };
 
 /// Of queues that have finished whenever a call returns.

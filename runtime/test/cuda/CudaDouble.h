@@ -10,6 +10,10 @@
 //   ASHLAR_CUDA_DOUBLE_CC        their compute capability; 8.0
 //   ASHLAR_CUDA_DOUBLE_MEMORY    bytes of each one's memory; 8 GiB
 //   ASHLAR_CUDA_DOUBLE_DRIVER    the driver's version; 12040
+//   ASHLAR_CUDA_DOUBLE_PTX       the file that machine code was made from,
+//   which
+//                                is run in its place; without it the double is
+//                                a driver too old for any
 //   ASHLAR_CUDA_DOUBLE_LOST      the call from which on all fail
 //   ASHLAR_CUDA_DOUBLE_CALLS     1: each call is a line on stderr
 //   ASHLAR_CUDA_DOUBLE_MISUSE    "fail": misuse is an error of the call and a
@@ -62,6 +66,10 @@ struct CudaDouble {
   std::atomic<uint64_t> graphLaunches{0};
   /// Calls that no program may make: each said so on stderr.
   std::atomic<uint64_t> misuses{0};
+  /// The PTX that machine code was made from, in place of the environment's.
+  std::atomic<const char *> sourceOfCode{nullptr};
+  /// Modules of machine code that were loaded.
+  std::atomic<uint64_t> codeLoads{0};
   /// Misuse fails the call; else it ends the process.
   std::atomic<bool> isMisuseFailure{false};
 

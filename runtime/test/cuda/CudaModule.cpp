@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Modules and functions. Only PTX text is a module: the double executes no
-// machine code.
+// Modules and functions. Only PTX text is a module: of machine code the double
+// looks at which chip and kernels it is for, and runs the PTX that it was made
+// from.
 
 #include "CudaExport.h"
 #include "CudaLimits.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 
 using namespace ashlar::cuda;
 using ashlar::test::CudaDouble;
@@ -83,16 +87,59 @@ std::string whyNot(const ashlar::ptx::Module &module, CUresult &code) {
   return "";
 }
 
+/// What machine code is run as: see CudaDouble.h.
+std::string sourceOfCode() {
+  if (const char *given = ashlar_cuda_double.sourceOfCode)
+    return given;
+  const char *path = std::getenv("ASHLAR_CUDA_DOUBLE_PTX");
+  std::ifstream file(path ? path : "");
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Of an ELF file for CUDA, as LLVM's ELF.h names its flags: the chip, and
+/// whether it is for that chip alone ("sm_90a").
+bool runsHere(const char *image) {
+  auto number = [&](size_t at, auto value) {
+    std::memcpy(&value, image + at, sizeof(value));
+    return value;
+  };
+  constexpr uint16_t cudaMachine = 190;
+  if (number(0x12, uint16_t()) != cudaMachine)
+    return false;
+  const uint32_t flags = number(0x30, uint32_t());
+  const bool isNew = number(8, uint8_t()) >= 8; // e_ident's ABI version
+  const int chip = int(isNew ? flags >> 8 & 0xff : flags & 0xff);
+  const bool isAlone = flags & (isNew ? 0x8 : 0x800);
+  const int own = state().major * 10 + state().minor;
+  return isAlone ? chip == own : chip / 10 == own / 10 && chip <= own;
+}
+
+/// The PTX in its place; empty: the driver does not take it.
+std::string textOfCode(const char *image, std::string &why) {
+  std::string source = sourceOfCode();
+  if (source.empty())
+    why = "the driver is too old for this machine code";
+  else if (!runsHere(image))
+    why = "the machine code is not for this device";
+  return why.empty() ? source : "";
+}
+
 CUresult load(Call &call, CUmodule *module, const void *image, Logs logs) {
   if (!module || !image)
     return call.misuse(INVALID_VALUE, "module or image is null");
   const char *text = static_cast<const char *>(image);
+  std::string source, why;
   if (std::memcmp(text,
                   "\x7f"
                   "ELF",
                   4) == 0) {
-    logs.finish("the double executes PTX text alone; this is machine code");
-    return NO_BINARY_FOR_GPU;
+    source = textOfCode(text, why);
+    if (source.empty()) {
+      logs.finish(why);
+      return NO_BINARY_FOR_GPU;
+    }
+    text = source.c_str();
+    ++ashlar_cuda_double.codeLoads;
   }
   auto made = std::make_shared<LoadedModule>();
   made->context = call.context;

@@ -714,9 +714,17 @@ typedef struct ashlar_session_options_t {
    * that cannot grow in place is then there twice for a moment, and charged
    * so: create the largest session first. */
   ashlar_arena_t *arena;
+  /* A queue of a device's driver that the caller has; NULL: the session makes
+   * one. The first of the program's devices that has such queues takes it
+   * (cuda:N: a CUstream of the device's primary context), and all of a run
+   * there comes behind what it was given before; the call returns when the run
+   * is finished, as ever. It lives longer than the session, is not being
+   * captured, and is not used by others while a run goes on. INVALID_ARGUMENT
+   * where no device of the program has such queues. */
+  void *stream;
 } ashlar_session_options_t;
 #define ASHLAR_SESSION_OPTIONS_INIT                                            \
-  {sizeof(ashlar_session_options_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+  {sizeof(ashlar_session_options_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
 /* What loading a file and so many sessions would take, as the budgets would
  * count it; how many bytes of it each device's memory holds is left out. */
@@ -915,7 +923,7 @@ ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_budget_statistics_t) == 104);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_load_options_t) == 64);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_module_info_t) == 104);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_contract_t) == 80);
-ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_session_options_t) == 64);
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_session_options_t) == 72);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_session_statistics_t) == 72);
 #endif
 #undef ASHLAR_LAYOUT_ASSERT

@@ -5,6 +5,8 @@
 // the CUDA Driver API, which no version has changed.
 
 #include "../gpu/GpuDeviceOps.h"
+#include "CubinImage.h"
+#include "CudaChips.h"
 
 #include <algorithm>
 
@@ -20,7 +22,7 @@ static const char functionNames[] =
     "cuMemAlloc_v2\0cuMemFree_v2\0cuMemHostAlloc\0cuMemFreeHost\0"
     "cuMemcpyHtoDAsync_v2\0cuMemcpyDtoHAsync_v2\0cuMemcpyDtoDAsync_v2\0"
     "cuMemsetD8Async\0cuStreamCreate\0cuStreamDestroy_v2\0"
-    "cuStreamSynchronize\0cuStreamWaitEvent\0cuEventCreate\0"
+    "cuStreamSynchronize\0cuStreamQuery\0cuStreamWaitEvent\0cuEventCreate\0"
     "cuEventDestroy_v2\0cuEventRecord\0cuEventQuery\0cuEventSynchronize\0"
     "cuEventElapsedTime\0cuModuleLoadDataEx\0cuModuleUnload\0"
     "cuModuleGetFunction\0cuFuncGetAttribute\0cuFuncSetAttribute\0cuLaunchKerne"
@@ -64,26 +66,30 @@ static Cause causeOf(Code code) {
   }
 }
 
-/// Code for an older GPU runs on a newer one; what is for one kind alone
-/// ("sm_90a") on that one.
-static String features(const Functions &api, int device) {
+/// 0: it does not say.
+static int chipOf(const Functions &api, int device) {
   enum : int { major = 75, minor = 76 }; // COMPUTE_CAPABILITY_MAJOR, _MINOR
   int most = 0, least = 0;
   if (api.DeviceGetAttribute(&most, major, device) != 0 ||
       api.DeviceGetAttribute(&least, minor, device) != 0)
-    return "";
-  const int own = 10 * most + least;
-  String all;
-  for (int known : {50, 52, 60, 61, 70, 75, 80, 86, 89, 90, 100, 103, 120})
-    if (known <= own)
-      all += concat("sm_", known, ",");
-  all += concat("sm_", own, own >= 90 ? "a" : "");
-  return all;
+    return 0;
+  return 10 * most + least;
+}
+
+static String features(const Functions &api, int device) {
+  const int chip = chipOf(api, device);
+  return chip == 0 ? String() : cuda::featuresOf(chip);
+}
+
+static bool takes(const Functions &api, int device, std::string_view format) {
+  return cuda::takes(chipOf(api, device), format);
 }
 
 /// Reads the head of the entry, of which LLVM writes a line for each parameter:
 /// CUDA has a function for it from 12.4 on only.
 static int countParameters(const String &image, const String &symbol) {
+  if (cuda::isCubin(image))
+    return cuda::countCubinParameters(image, symbol);
   const String head = ".entry " + symbol + "(";
   size_t begin = image.find(head);
   if (begin == image.npos)
@@ -100,8 +106,9 @@ static const Driver &cudaDriver() {
   // Never closed: the driver's threads may outlive whoever opened it.
   static const Driver &known = *[] {
     OwnMemory::Scope ofAll(nullptr); // whichever runtime asks first
-    auto *driver = new Driver{{},    functionNames, 0,        "cuda",
-                              "ptx", causeOf,       features, countParameters};
+    auto *driver =
+        new Driver{{},         functionNames, 0,        "cuda",         takes,
+                   cuda::rank, causeOf,       features, countParameters};
     const Functions &api = driver->functions;
     if (openLibrary("libcuda.so.1", functionNames, driver->functions) &&
         api.Init(0) == 0 && api.DeviceGetCount(&driver->deviceCount) == 0)

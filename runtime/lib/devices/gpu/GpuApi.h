@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace ashlar::runtime::gpu {
 
@@ -49,6 +50,7 @@ using Code = int;
   F(Code, StreamCreate, (Stream *, unsigned))                                  \
   F(Code, StreamDestroy, (Stream))                                             \
   F(Code, StreamSynchronize, (Stream))                                         \
+  F(Code, StreamQuery, (Stream))                                               \
   F(Code, StreamWaitEvent, (Stream, EventId, unsigned))                        \
   F(Code, EventCreate, (EventId *, unsigned))                                  \
   F(Code, EventDestroy, (EventId))                                             \
@@ -97,10 +99,14 @@ enum class Cause {
 struct Driver {
   ASHLAR_OWN_NEW
   Functions functions;
-  const char *names;  // of the functions, as for openLibrary
-  int deviceCount;    // 0: there is no driver, or it finds none
-  const char *type;   // "cuda", what devices are called by
-  const char *format; // of executables
+  const char *names; // of the functions, as for openLibrary
+  int deviceCount;   // 0: there is no driver, or it finds none
+  const char *type;  // "cuda", what devices are called by
+  /// Whether a device can be given code of a format.
+  bool (*takes)(const Functions &functions, int device,
+                std::string_view format);
+  /// DeviceOps::rank
+  uint32_t (*rank)(std::string_view format, std::string_view required);
   Cause (*causeOf)(Code code);
   /// Of a device: what it runs, as features separated by commas.
   String (*features)(const Functions &functions, int device);

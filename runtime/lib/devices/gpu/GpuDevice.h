@@ -24,6 +24,9 @@ public:
 
   Status open(uint32_t ordinal);
   String features() const { return driver.features(api, id); }
+  bool takes(std::string_view format) const {
+    return driver.takes(api, id, format);
+  }
 
   /// That a workgroup may share, at most, where its launch asks for it.
   uint64_t sharedBytes() const;

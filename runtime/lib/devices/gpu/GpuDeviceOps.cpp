@@ -26,7 +26,12 @@ void gpu::close(void *device) { delete &deviceOf(device); }
 String gpu::features(void *device) { return deviceOf(device).features(); }
 
 bool gpu::accepts(void *device, std::string_view format) {
-  return format == deviceOf(device).driver.format;
+  return deviceOf(device).takes(format);
+}
+
+uint32_t gpu::rank(void *device, std::string_view format,
+                   std::string_view required) {
+  return deviceOf(device).driver.rank(format, required);
 }
 
 Status gpu::checkMemory(void *device, uint64_t size) {

@@ -16,6 +16,7 @@ Status open(const Driver &driver, uint32_t ordinal, void **outDevice);
 void close(void *device);
 String features(void *device);
 bool accepts(void *device, std::string_view format);
+uint32_t rank(void *device, std::string_view format, std::string_view required);
 Status checkMemory(void *device, uint64_t size);
 Status allocate(void *device, uint64_t size, ashlar_memory_kind_t use,
                 DeviceAddress *outAddress);
@@ -60,7 +61,8 @@ constexpr DeviceOps gpuDeviceOps(const char *type, const char *needs) {
           /*follow=*/nullptr, gpu::createEvent, gpu::destroyEvent, gpu::record,
           gpu::waitFor, gpu::wait,
           /*encode=*/nullptr, gpu::capture, gpu::launch, gpu::destroyGraph,
-          /*useCache=*/nullptr, needs};
+          /*useCache=*/nullptr, needs, gpu::rank,
+          /*takesStreams=*/true};
 }
 
 } // namespace ashlar::runtime

@@ -14,7 +14,7 @@ using namespace gpu;
 
 /// Options of a load: where the driver writes what it has to say of code that
 /// it does not take, and how many bytes there are.
-enum : int { errorLog = 5, errorLogBytes = 6 };
+enum : int { errorLog = 5, errorLogBytes = 6, keepLines = 13 };
 /// What is asked of a function, and set.
 enum : int { maxThreadsPerBlock = 0, maxDynamicSharedSize = 8 };
 
@@ -29,9 +29,13 @@ Status GpuProgram::load(const void *image, uint64_t size) {
   CurrentGpu current(device);
   ASHLAR_RETURN_IF_ERROR(current.status());
   char log[1024] = "";
-  int options[] = {errorLog, errorLogBytes};
-  void *values[] = {log, reinterpret_cast<void *>(sizeof(log) - 1)};
-  Code code = device.api.ModuleLoad(&module, text.c_str(), 2, options, values);
+  int options[] = {errorLog, errorLogBytes, keepLines};
+  void *values[] = {log, reinterpret_cast<void *>(sizeof(log) - 1),
+                    reinterpret_cast<void *>(1)};
+  // Text that says of which node an instruction is, for profilers.
+  const bool hasLines = text.find("\t.loc\t") != text.npos;
+  Code code = device.api.ModuleLoad(&module, text.c_str(), hasLines ? 3 : 2,
+                                    options, values);
   if (code == 0)
     return {};
   module = nullptr;

@@ -14,8 +14,7 @@ static constexpr size_t copiesAt = 64;
 Status GpuQueue::start() {
   CurrentGpu current(device);
   ASHLAR_RETURN_IF_ERROR(current.status());
-  ASHLAR_RETURN_IF_ERROR(
-      device.check(&api.StreamCreate, api.StreamCreate(&stream, nonBlocking)));
+  ASHLAR_RETURN_IF_ERROR(openStream());
   ASHLAR_RETURN_IF_ERROR(
       device.check(&api.MemAlloc, api.MemAlloc(&fault, faultBytes)));
   void *host = nullptr;
@@ -27,19 +26,31 @@ Status GpuQueue::start() {
                       api.SetBytes(fault, 0, faultBytes, stream));
 }
 
+/// That of the caller is one of this device's, which is not being captured.
+Status GpuQueue::openStream() {
+  if (!callers)
+    return device.check(&api.StreamCreate,
+                        api.StreamCreate(&stream, nonBlocking));
+  Code code = api.StreamQuery(callers);
+  if (code != 0 && device.driver.causeOf(code) != Cause::NotReady)
+    return device.failed(&api.StreamQuery, code);
+  stream = callers;
+  return {};
+}
+
 GpuQueue::~GpuQueue() {
   CurrentGpu current(device);
   if (!current)
     return;
-  const uint64_t given = copies.given();
+  const uint64_t copied = copies.given();
   if (stream && api.StreamSynchronize(stream) == 0)
-    copies.deliver(given);
+    copies.deliver(copied);
   pending.drop();
   if (seenFault)
     api.HostFree(seenFault);
   if (fault)
     api.MemFree(fault);
-  if (stream)
+  if (stream && !callers)
     api.StreamDestroy(stream);
 }
 
@@ -98,10 +109,10 @@ Status GpuQueue::readFault(uint64_t &launches) {
 
 /// All that it was given.
 Status GpuQueue::finish() {
-  const uint64_t given = copies.given();
+  const uint64_t copied = copies.given();
   ASHLAR_RETURN_IF_ERROR(
       check(&api.StreamSynchronize, api.StreamSynchronize(stream)));
-  copies.deliver(given);
+  copies.deliver(copied);
   return {};
 }
 

@@ -63,7 +63,7 @@ public:
   GpuQueue(GpuDevice &device, const QueueOptions &options)
       : device(device), api(device.api), workers(options.workers),
         scratch(options.scratch), scratchBytes(options.scratchBytes),
-        pending(device) {}
+        callers(static_cast<gpu::Stream>(options.stream)), pending(device) {}
   ~GpuQueue();
   GpuQueue(const GpuQueue &) = delete;
   Status start();
@@ -92,6 +92,7 @@ private:
                  const LoopCounters &counters, const void *&call);
   gpu::Code captureCommands(const CommandList &list, CommandRange range,
                             bool hasLaunches, const void *&call);
+  Status openStream();
   Status expectFaults(RunControl &run);
   Status readFault(uint64_t &launches);
   Status finish();
@@ -111,6 +112,7 @@ private:
   const uint32_t workers;
   const DeviceAddress scratch;
   const uint64_t scratchBytes; // of one worker
+  const gpu::Stream callers;   // the caller's; null: the stream is its own
   gpu::Stream stream = nullptr;
   void *fault = nullptr;         // the device's words
   uint32_t *seenFault = nullptr; // the host's, which the driver copies to

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Assembler.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Object/ELF.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/Regex.h"
+
+using namespace llvm;
+using namespace ashlar;
+using namespace ashlar::cuda;
+
+namespace {
+/// A folder that goes, with what is in it.
+class ScratchFolder {
+public:
+  ScratchFolder() {
+    code = sys::fs::createUniqueDirectory("ashlar-ptxas", path);
+  }
+  ~ScratchFolder() {
+    if (!code)
+      sys::fs::remove_directories(path);
+  }
+  std::string file(StringRef name) const {
+    SmallString<128> whole(path);
+    sys::path::append(whole, name);
+    return std::string(whole);
+  }
+  std::error_code code;
+
+private:
+  SmallString<128> path;
+};
+} // namespace
+
+static std::string readAll(const std::string &path) {
+  auto buffer = MemoryBuffer::getFile(path);
+  return buffer ? (*buffer)->getBuffer().str() : "";
+}
+
+/// False where it did not run, or not to a good end; `said` is what it wrote.
+static bool runProgram(StringRef program, ArrayRef<StringRef> arguments,
+                       const ScratchFolder &folder, std::string &said) {
+  std::string log = folder.file("log"), error;
+  SmallVector<StringRef> all = {program};
+  append_range(all, arguments);
+  std::optional<StringRef> redirects[] = {StringRef(""), StringRef(log),
+                                          StringRef(log)};
+  int code =
+      sys::ExecuteAndWait(program, all, std::nullopt, redirects, 0, 0, &error);
+  said = readAll(log);
+  if (said.empty())
+    said = error;
+  return code == 0;
+}
+
+static std::string firstPathOf(StringRef name) {
+  if (auto found = sys::findProgramByName(name))
+    return *found;
+  auto home = sys::Process::GetEnv("CUDA_HOME");
+  if (!home || home->empty())
+    return "";
+  SmallString<128> path(*home);
+  sys::path::append(path, "bin", name);
+  return sys::fs::can_execute(path) ? std::string(path) : "";
+}
+
+Expected<std::unique_ptr<Assembler>> Assembler::find(StringRef asked) {
+  std::string name = asked.str(), whoSays = "--assembler";
+  if (name.empty()) {
+    name = sys::Process::GetEnv("ASHLAR_PTXAS").value_or("");
+    whoSays = "ASHLAR_PTXAS";
+  }
+  if (name == "none")
+    return nullptr;
+  const bool isNamed = !name.empty();
+  if (!isNamed)
+    name = firstPathOf("ptxas");
+  if (name.empty())
+    return nullptr;
+  if (auto found = sys::findProgramByName(name))
+    name = *found;
+  ScratchFolder folder;
+  if (folder.code)
+    return createStringError("a temporary folder: " + folder.code.message());
+  std::string said;
+  SmallVector<StringRef> release;
+  bool runs = runProgram(name, {"--version"}, folder, said);
+  if (runs && Regex("release [0-9.]+, V([0-9.]+)").match(said, &release))
+    return std::unique_ptr<Assembler>(
+        new Assembler(name, "ptxas " + release[1].str()));
+  if (!isNamed)
+    return nullptr;
+  return createStringError(
+      whoSays + ": '" + name +
+      "': expected NVIDIA's assembler ptxas, or 'none', found " +
+      (runs ? "another program" : "none that runs: " + StringRef(said).trim()) +
+      "; without one the module holds PTX alone, which drivers compile");
+}
+
+void ashlar::cuda::readAssemblerLog(StringRef log,
+                                    StringMap<AssembledKernel> &kernels) {
+  Regex entry("Compiling entry function '([^']+)'"),
+      spills("([0-9]+) bytes stack frame, ([0-9]+) bytes spill stores"),
+      registers("Used ([0-9]+) registers"), shared("([0-9]+) bytes smem"),
+      // Matrix steps that wait for each other; and why.
+      serial("\\(C75(08|10|11|15)\\)"), inFunction("function '([^']+)'");
+  auto number = [](StringRef text) {
+    uint64_t value = 0;
+    return text.getAsInteger(10, value) ? 0 : value;
+  };
+  AssembledKernel *current = nullptr;
+  SmallVector<StringRef> lines, found;
+  log.split(lines, '\n');
+  for (StringRef line : lines) {
+    if (entry.match(line, &found))
+      current = &kernels[found[1]];
+    if (serial.match(line)) {
+      AssembledKernel *of =
+          inFunction.match(line, &found) ? &kernels[found[1]] : current;
+      if (of && of->serialized.empty())
+        of->serialized = line.trim().str();
+    }
+    if (!current)
+      continue;
+    if (spills.match(line, &found)) {
+      current->resources.stackBytes = number(found[1]);
+      current->resources.spillBytes = number(found[2]);
+    }
+    if (registers.match(line, &found))
+      current->resources.registers = number(found[1]);
+    if (shared.match(line, &found))
+      current->resources.sharedBytes = number(found[1]);
+  }
+}
+
+/// Of each kernel's instructions, which are a section by its name.
+static Error readCodeSizes(StringRef image,
+                           StringMap<AssembledKernel> &kernels) {
+  auto file = object::ELFFile<object::ELF64LE>::create(image);
+  if (!file)
+    return file.takeError();
+  auto sections = file->sections();
+  if (!sections)
+    return sections.takeError();
+  for (const auto &section : *sections) {
+    auto name = file->getSectionName(section);
+    if (!name)
+      return name.takeError();
+    if (!name->consume_front(".text."))
+      continue;
+    if (auto found = kernels.find(*name); found != kernels.end())
+      found->second.codeBytes = section.sh_size;
+  }
+  return Error::success();
+}
+
+Expected<Assembled> Assembler::assemble(StringRef text, StringRef processor,
+                                        bool hasLines) const {
+  ScratchFolder folder;
+  if (folder.code)
+    return createStringError("a temporary folder: " + folder.code.message());
+  std::string in = folder.file("kernels.ptx"),
+              out = folder.file("kernels.cubin"), said,
+              arch = "-arch=" + processor.str();
+  {
+    std::error_code code;
+    raw_fd_ostream file(in, code);
+    if (!code)
+      file << text;
+    file.close();
+    if (!code)
+      code = file.error();
+    file.clear_error();
+    if (code)
+      return createStringError("'" + in + "': " + code.message());
+  }
+  SmallVector<StringRef> arguments = {"-v", arch, in, "-o", out};
+  if (hasLines)
+    arguments.push_back("-lineinfo");
+  if (!runProgram(path, arguments, folder, said))
+    return createStringError(
+        "'" + path + "' (" + version + ") does not take the code for " +
+        processor.str() + ": " + StringRef(said).trim().str() +
+        "; name a newer one, or compile without: --assembler=none");
+  Assembled result;
+  readAssemblerLog(said, result.kernels);
+  result.image = readAll(out);
+  if (Error error = readCodeSizes(result.image, result.kernels))
+    return createStringError(
+        "'" + path + "' wrote no ELF file: " + toString(std::move(error)));
+  return result;
+}

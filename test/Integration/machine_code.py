@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Which instructions NVIDIA's assembler makes of products on matrix units.
+
+Compiles products of bf16, with an epilogue and without, and reads the machine
+code of the module: the loop that has the matrix unit's steps also has the
+copies that a preset is meant for, and keeps nothing in local memory. The same compile twice gives the same bytes, and the module says what
+each kernel takes.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import onnx
+from onnx import TensorProto, helper
+
+# What the hot loop must have; a list of words is any of them.
+WANTED = {
+    "sm_80": ["HMMA", "LDGSTS"],
+    # Copies by TMA (UTMALDG) in place of LDGSTS belong here once kernels have
+    # them.
+    "sm_90a": ["HGMMA"],
+}
+STEPS = ("HMMA", "HGMMA")
+LOCAL = ("STL", "LDL")
+
+INSTRUCTION = re.compile(
+    r"/\*([0-9a-f]{4,})\*/\s+(?:@!?U?P\w+\s+)?([A-Z][A-Z0-9_.]*)([^;]*);")
+
+
+def functions(listing):
+    """Instructions of each kernel: address, operation, operands."""
+    found = {}
+    for part in re.split(r"Function : ", listing)[1:]:
+        name = part.split("\n", 1)[0].strip()
+        found[name] = [(int(m[1], 16), m[2], m[3].strip())
+                       for m in INSTRUCTION.finditer(part)]
+    return found
+
+
+def loops(code):
+    """Instructions between the target of a branch back and the branch."""
+    for address, operation, operands in code:
+        if operation.split(".")[0] != "BRA":
+            continue
+        target = re.search(r"0x([0-9a-f]+)$", operands)
+        if target and int(target[1], 16) < address:
+            yield [word for at, word, _ in code
+                   if int(target[1], 16) <= at <= address]
+
+
+def has(words, wanted):
+    return any(word.split(".")[0] == wanted for word in words)
+
+
+def hot_loop(code):
+    """The smallest loop with a matrix unit's steps; without any, all of it."""
+    with_steps = [each for each in loops(code)
+                  if any(has(each, step) for step in STEPS)]
+    return min(with_steps, key=len, default=[word for _, word, _ in code])
+
+
+def why_not(code, wanted):
+    words = hot_loop(code)
+    missing = [word for word in wanted if not has(words, word)]
+    local = [word for word in LOCAL if has(words, word)]
+    if missing:
+        return f"no {', '.join(missing)} in the hot loop"
+    return f"{', '.join(local)} in the hot loop" if local else ""
+
+
+def models():
+    """Graphs by name: nodes and the shapes of their inputs, all of bf16. Terms
+    are so many that no loop over them is written out."""
+    def product(m, n, k, *more):
+        return ([helper.make_node("MatMul", ["x", "w"],
+                                  ["p" if more else "y"]), *more],
+                {"x": (m, k), "w": (k, n)})
+
+    def epilogue(m, n, k):
+        nodes, shapes = product(
+            m, n, k, helper.make_node("Add", ["p", "b"], ["q"]),
+            helper.make_node("Relu", ["q"], ["y"]))
+        return nodes, {**shapes, "b": (n,)}
+
+    return {"product": product(4096, 4096, 8192),
+            "epilogue": epilogue(2048, 4096, 8192)}
+
+
+def call(*command, env=None):
+    done = subprocess.run([str(word) for word in command], text=True, env=env,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, errors="replace")
+    if done.returncode:
+        raise RuntimeError(f"{pathlib.Path(command[0]).name} ended with "
+                           f"{done.returncode}: {done.stdout.strip()[:300]}")
+    return done.stdout
+
+
+def compile_model(arguments, work, preset, name):
+    module, temps = work / f"{name}.ash", work / f"temps-{name}"
+    call(arguments.bin / "ashlar-compile", "--quiet", work / "m.onnx", "-o",
+         module, f"--target=cuda:{preset}",
+         f"--assembler={arguments.cuda}/ptxas", f"--save-temps={temps}")
+    return module, next(temps.glob("*/kernels.cubin"))
+
+
+def check_code(arguments, work, preset, module, cubin):
+    """Why a module's machine code is not as wanted; empty: it is."""
+    env = {**os.environ, "PATH": f"{arguments.cuda}:{os.environ['PATH']}"}
+    code = functions(call(f"{arguments.cuda}/cuobjdump", "--dump-sass", cubin,
+                          env=env))
+    hot = [name for name, body in code.items()
+           if any(has([word for _, word, _ in body], step) for step in STEPS)]
+    if not hot:
+        return "no kernel has a matrix unit's steps"
+    reasons = {name: why_not(code[name], WANTED[preset]) for name in hot}
+    wrong = [f"{name}: {why}" for name, why in reasons.items() if why]
+    if wrong:
+        return "; ".join(wrong)
+    [program] = json.loads(call(arguments.bin / "ashlar-inspect", module,
+                                "--json"))["programs"]
+    forms = [form["format"] for form in program["executables"]]
+    if forms != [f"cubin-{preset}", "ptx"]:
+        return f"executables are {forms}"
+    # What the assembler said of each is what the module says.
+    for kernel in program["kernels"]:
+        known = kernel["resources"]
+        if not known or not 0 < known["registers"] <= 255 \
+                or not 0 < known["occupancy"] <= 1:
+            return f"{kernel['name']} says {known} of its resources"
+    return ""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--bin", type=pathlib.Path, required=True)
+    parser.add_argument("--cuda", type=pathlib.Path, required=True,
+                        help="the folder of ptxas, cuobjdump and nvdisasm")
+    parser.add_argument("--preset", action="append", choices=WANTED)
+    arguments = parser.parse_args()
+    arguments.cuda = arguments.cuda.resolve()
+    passed = failed = 0
+
+    def must(name, why):
+        nonlocal passed, failed
+        passed, failed = passed + (not why), failed + bool(why)
+        if why:
+            print(f"FAIL {name}: {why}")
+
+    for name, (nodes, shapes) in models().items():
+        graph = helper.make_graph(
+            nodes, name,
+            [helper.make_tensor_value_info(key, TensorProto.BFLOAT16, shape)
+             for key, shape in shapes.items()],
+            [helper.make_tensor_value_info("y", TensorProto.BFLOAT16, None)])
+        with tempfile.TemporaryDirectory() as temporary:
+            work = pathlib.Path(temporary)
+            onnx.save(helper.make_model(
+                graph, ir_version=10,
+                opset_imports=[helper.make_opsetid("", 22)]), work / "m.onnx")
+            for preset in arguments.preset or WANTED:
+                try:
+                    module, cubin = compile_model(arguments, work, preset, "a")
+                    why = check_code(arguments, work, preset, module, cubin)
+                    must(f"{name} on {preset}", why)
+                    again, _ = compile_model(arguments, work, preset, "b")
+                    must(f"{name} on {preset}, again",
+                         "" if module.read_bytes() == again.read_bytes()
+                         else "the same compile gave other bytes")
+                except RuntimeError as error:
+                    must(f"{name} on {preset}", str(error))
+    print(f"{passed} passed, {failed} failed, 0 skipped")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
