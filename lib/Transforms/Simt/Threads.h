@@ -28,7 +28,10 @@ struct Threads {
 /// Turns rings, copies, waits and releases into memory of the workgroup, loops
 /// over all threads and barriers. Emits an error where a copy is none of
 /// theirs.
-mlir::LogicalResult shareRings(mlir::Operation *kernel, const Threads &threads);
+/// Rings between roles are joined by barriers of their slots; `maps` are the
+/// kernel's tensor maps, to which those of their copies are added.
+mlir::LogicalResult shareRings(mlir::Operation *kernel, const Threads &threads,
+                               llvm::SmallVectorImpl<mlir::Attribute> &maps);
 
 /// Turns accumulators into the values that a thread has of them.
 mlir::LogicalResult distributeAccumulators(mlir::Operation *kernel,

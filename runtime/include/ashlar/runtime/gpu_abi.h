@@ -16,6 +16,11 @@
  *   int64_t groups           of the grid; at least 1
  *   uint32_t *status         two words: fault, command
  *   uint32_t command         the number of the dispatch
+ *   char map[128]            one per tensor map of Kernel.arguments, by value,
+ *                            aligned to 64: what the driver makes of it
+ *
+ * Kernel.arguments, where there are any, are all bindings, all integers, then
+ * the tensor maps, each in order.
  *
  * A kernel whose workgroups share memory that the launch asks for (Kernel's
  * shared_bytes) has it as its one array of shared memory without a size.
@@ -40,7 +45,8 @@
 
 #define ASHLAR_PTX_FORMAT "ptx"
 
-/* Parameters of a kernel with so many bindings and integers. */
+/* Parameters of a kernel with so many bindings and integers, without tensor
+ * maps. */
 #define ASHLAR_GPU_PARAMETERS(bindings, integers) ((bindings) + (integers) + 5u)
 
 /* The words behind `status`. */

@@ -57,6 +57,21 @@ void gpu::unload(void *, void *executable) {
   delete static_cast<GpuProgram *>(executable);
 }
 
+Status gpu::encode(void *device, const TensorMap &map, DeviceAddress address,
+                   void *outBlob) {
+  const GpuDevice &own = deviceOf(device);
+  const Code code = own.driver.encode(own.api, map, address.pointer(), outBlob);
+  if (code == 0)
+    return {};
+  // Not the device's fault: it was never asked.
+  return failure(ASHLAR_CORRUPT,
+                 concat(own.driver.nameOf(&own.api.TensorMapEncode),
+                        " does not take a tensor map of ", map.rank, " dims, ",
+                        map.sizes[0], " elements and boxes of ", map.box[0],
+                        " in the innermost"),
+                 own.name);
+}
+
 Status gpu::findKernel(void *executable, const KernelForm &form,
                        const void **outKernel) {
   return static_cast<GpuProgram *>(executable)->find(form, outKernel);

@@ -38,6 +38,9 @@ Code GpuQueue::launchKernel(const CommandList &list, uint32_t index) {
   parameters.clear();
   for (uint64_t &value : values)
     parameters.push_back(&value);
+  for (uint32_t i = 0; i < kernel.maps; ++i)
+    parameters.push_back(
+        &list.blobs[list.launches[command.launch].firstBlob + i]);
   // Scratch is there for so many at a time.
   const int64_t most = scratchBytes != 0 ? int64_t(workers) : mostGroups;
   return api.LaunchKernel(kernel.function,

@@ -15,6 +15,7 @@ struct GpuKernel {
   uint32_t bindings, integers;
   uint32_t threads;     // of a workgroup, at least 1
   uint32_t sharedBytes; // of one, beyond what the code declares
+  uint32_t maps;        // of tensors
 };
 
 class GpuProgram {
