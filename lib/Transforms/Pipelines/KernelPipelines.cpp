@@ -96,6 +96,8 @@ void ashlar::buildLanesPipeline(OpPassManager &program,
   if (!options.takes(PipelineStep::VectorizeSteps))
     program.nest<func::FuncOp>().addPass(createTileToLoopsPass());
   OpPassManager &bodies = formGroups(program);
+  if (!options.roleEngines.empty())
+    bodies.addPass(createKeepRingsPass());
   if (options.takes(PipelineStep::VectorizeGenerics)) {
     VectorizeGenericsPassOptions vectors;
     vectors.vectorBytes = options.vectorBytes;

@@ -32,7 +32,8 @@ PhaseRing::Side PhaseRing::makeSide(ImplicitLocOpBuilder &b) const {
   Side side;
   for (Value *one : {&side.slot, &side.parity}) {
     *one = memref::AllocOp::create(b, MemRefType::get({}, b.getI32Type()));
-    memref::StoreOp::create(b, word(b, 0), *one);
+    auto first = memref::StoreOp::create(b, word(b, 0), *one);
+    first->setAttr(onceAttrName, b.getStringAttr("begin"));
   }
   return side;
 }

@@ -324,21 +324,25 @@ private:
       };
       ImplicitLocOpBuilder b(own.front().getLoc(), own.front());
       b.setInsertionPoint(firstBranch(own));
+      auto mark = [&](Operation *op, StringRef when) {
+        op->setAttr(simt::onceAttrName, b.getStringAttr(when));
+      };
       auto branch = byOne(b, [](const simt::PhaseRing &ring,
                                 ImplicitLocOpBuilder &b) { ring.begin(b); });
+      mark(branch, "begin");
       {
         OpBuilder::InsertionGuard guard(b);
         b.setInsertionPoint(branch.thenBlock()->getTerminator());
         tile::PhasePublishOp::create(b);
       }
-      gpu::BarrierOp::create(b);
+      mark(gpu::BarrierOp::create(b), "begin");
       b.setInsertionPoint(block->getTerminator());
-      if (!isa_and_nonnull<gpu::BarrierOp>(
-              block->getTerminator()->getPrevNode()))
-        gpu::BarrierOp::create(b);
-      byOne(b, [](const simt::PhaseRing &ring, ImplicitLocOpBuilder &b) {
-        ring.end(b);
-      });
+      auto met = dyn_cast_or_null<gpu::BarrierOp>(
+          block->getTerminator()->getPrevNode());
+      mark(met ? met : gpu::BarrierOp::create(b), "end");
+      auto ended = byOne(b, [](const simt::PhaseRing &ring,
+                               ImplicitLocOpBuilder &b) { ring.end(b); });
+      mark(ended, "end");
     }
   }
 

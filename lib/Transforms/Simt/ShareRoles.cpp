@@ -67,17 +67,27 @@ ashlar::simt::shareRoles(Operation *kernel, const Threads &threads,
   return all;
 }
 
-Operation *ashlar::simt::meet(OpBuilder &b, Location at) {
-  for (Operation *around = b.getInsertionBlock()->getParentOp(); around;
-       around = around->getParentOp())
+/// How many threads take the innermost branch of a role around it; 0: all come
+/// here.
+static int64_t takersAt(Operation *around) {
+  for (; around; around = around->getParentOp())
     if (auto takers = around->getAttrOfType<IntegerAttr>(takersAttrName))
-      return tile::ThreadMeetOp::create(b, at, takers.getInt());
+      return takers.getInt();
+  return 0;
+}
+
+Operation *ashlar::simt::meet(OpBuilder &b, Location at) {
+  if (int64_t takers = takersAt(b.getInsertionBlock()->getParentOp()))
+    return tile::ThreadMeetOp::create(b, at, takers);
   return gpu::BarrierOp::create(b, at);
 }
 
 void ashlar::simt::meetInRoles(Operation *kernel) {
   SmallVector<gpu::BarrierOp> barriers;
-  kernel->walk([&](gpu::BarrierOp op) { barriers.push_back(op); });
+  kernel->walk([&](gpu::BarrierOp op) {
+    if (takersAt(op->getParentOp()))
+      barriers.push_back(op);
+  });
   for (gpu::BarrierOp barrier : barriers) {
     OpBuilder b(barrier);
     meet(b, barrier.getLoc());

@@ -11,6 +11,11 @@ namespace ashlar::simt {
 /// targets number it.
 constexpr int64_t workgroupSpace = 3;
 
+/// On what only the first part of a kernel that follows others needs, or only
+/// the last: "begin" and "end". What stands between them goes on from part to
+/// part by itself.
+constexpr llvm::StringLiteral onceAttrName = "tile.once";
+
 /// On steps that go on behind what follows them.
 constexpr llvm::StringLiteral asynchronousAttrName = "tile.asynchronous";
 

@@ -15,10 +15,15 @@ static constexpr int64_t mostRank = 5;
 static constexpr int64_t unitBytes = 16;
 static constexpr int64_t leastAlignment = 128; ///< of where a copy goes
 
-/// Whether a part that begins at `offset` and is `size` long ends where the
-/// tensor does, wherever it is cut off.
-static bool endsAt(OpFoldResult offset, Value size, int64_t end) {
-  auto least = size.getDefiningOp<affine::AffineMinOp>();
+/// Whether a part that begins at `offset` and is `size` long is a whole box, or
+/// ends where the tensor does, wherever it is cut off.
+static bool endsAt(OpFoldResult offset, OpFoldResult size, int64_t box,
+                   int64_t end) {
+  if (std::optional<int64_t> constant = getConstantIntValue(size)) {
+    std::optional<int64_t> begin = getConstantIntValue(offset);
+    return constant == box || (begin && *begin + *constant == end);
+  }
+  auto least = cast<Value>(size).getDefiningOp<affine::AffineMinOp>();
   if (!least)
     return false;
   AffineMap map = least.getMap();
@@ -28,8 +33,8 @@ static bool endsAt(OpFoldResult offset, Value size, int64_t end) {
     if (std::optional<int64_t> constant = getConstantIntValue(offset)) {
       expr = expr + *constant;
     } else {
-      expr = expr + getAffineSymbolExpr(symbols++, map.getContext());
-      operands.push_back(cast<Value>(offset));
+      operands.insert(operands.begin() + dims, cast<Value>(offset));
+      expr = expr + getAffineDimExpr(dims++, map.getContext());
     }
     AffineMap sum = AffineMap::get(dims, symbols, expr);
     affine::fullyComposeAffineMapAndOperands(&sum, &operands);
@@ -75,10 +80,8 @@ private:
         type.getRank() == 0 || type.getRank() > mostRank)
       return "its source is no tensor of known sizes and of up to five dims";
     for (int64_t d = 0; view && d != type.getRank(); ++d) {
-      OpFoldResult size = view.getMixedSizes()[d];
-      if (isa<Value>(size) && !getConstantIntValue(size)
-              ? !endsAt(out.at[d], cast<Value>(size), type.getDimSize(d))
-              : getConstantIntValue(size) != slot.getShape()[d])
+      if (!endsAt(out.at[d], view.getMixedSizes()[d], slot.getShape()[d],
+                  type.getDimSize(d)))
         return "what it copies ends before the tensor does";
     }
     if (!view) {

@@ -68,6 +68,17 @@ def PackWorkgroupMemoryPass
                            "::mlir::memref::MemRefDialect"];
 }
 
+def KeepRingsPass : Pass<"ashlar-keep-rings", "::mlir::func::FuncOp"> {
+  let summary = "Let roles go on from part to part";
+  let description = [{
+    Before: a kernel whose parts are numbered (`ashlar-form-groups`), and whose
+    roles begin and end with each of them: they begin to count what their rings
+    have, and meet at the end. After: that stands around the loop over parts.
+    Who copies is in the next part while others still compute and store this
+    one.
+  }];
+}
+
 def ShareVariablesPass
     : Pass<"ashlar-share-variables", "::mlir::ModuleOp"> {
   let summary = "Make variables of the memory of a workgroup";

@@ -16,7 +16,19 @@ using namespace gpu;
 /// it does not take, and how many bytes there are.
 enum : int { errorLog = 5, errorLogBytes = 6 };
 /// What is asked of a function, and set.
-enum : int { maxThreadsPerBlock = 0, maxDynamicSharedSize = 8 };
+enum : int {
+  maxThreadsPerBlock = 0,
+  registersPerThread = 4,
+  maxDynamicSharedSize = 8
+};
+/// Of a device.
+enum : int {
+  processors = 16,
+  threadsPerProcessor = 39,
+  sharedPerProcessor = 81,
+  registersPerProcessor = 82,
+  reservedSharedPerBlock = 111
+};
 
 GpuProgram::~GpuProgram() {
   CurrentGpu current(device);
@@ -88,6 +100,25 @@ Status GpuProgram::checkForm(const KernelForm &form) const {
   return {};
 }
 
+/// What the driver's occupancy calculator says, which older ones lack; a few
+/// too many do no harm: they follow the others.
+int64_t GpuProgram::countAtOnce(const GpuKernel &kernel) const {
+  const Functions &api = device.api;
+  const int64_t own =
+      int64_t(kernel.sharedBytes) + device.attribute(reservedSharedPerBlock);
+  int registers = 0;
+  if (api.FunctionGetAttribute(&registers, registersPerThread,
+                               kernel.function) != 0)
+    registers = 1;
+  const int64_t each = std::min(
+      {device.attribute(sharedPerProcessor) / std::max<int64_t>(own, 1),
+       device.attribute(threadsPerProcessor) / int64_t(kernel.threads),
+       device.attribute(registersPerProcessor) /
+           (int64_t(kernel.threads) * std::max(registers, 1))});
+  return std::max<int64_t>(1, device.attribute(processors)) *
+         std::max<int64_t>(1, each);
+}
+
 Status GpuProgram::find(const KernelForm &form, const void **outKernel) {
   ASHLAR_RETURN_IF_ERROR(checkForm(form));
   CurrentGpu current(device);
@@ -97,7 +128,8 @@ Status GpuProgram::find(const KernelForm &form, const void **outKernel) {
                      form.integers,
                      std::max(form.block[0], 1u),
                      uint32_t(form.sharedBytes),
-                     uint32_t(countMaps(form))};
+                     uint32_t(countMaps(form)),
+                     INT32_MAX};
   Code code =
       device.api.ModuleGetFunction(&found.function, module, form.symbol);
   if (code != 0)
@@ -121,6 +153,8 @@ Status GpuProgram::find(const KernelForm &form, const void **outKernel) {
         &device.api.FunctionSetAttribute,
         device.api.FunctionSetAttribute(found.function, maxDynamicSharedSize,
                                         int(found.sharedBytes))));
+  if (found.maps != 0)
+    found.most = countAtOnce(found);
   std::lock_guard<std::mutex> lock(mutex);
   kernels.push_back(std::make_unique<GpuKernel>(found));
   *outKernel = kernels.back().get();
