@@ -103,13 +103,13 @@ bool LevelProblem::takesBoxes(const CopyEngine &engine, ShapedType type,
   if (!unit->fragment || openSizes || !isGridded() || !type.hasStaticShape() ||
       type.getRank() == 0 || type.getRank() > engine.boxes->rank)
     return false;
-  // Of masked terms zeros are read where the tensor ends.
+  // Of masked terms, the last, zeros are read where the tensor ends.
+  unsigned last = k.back();
   for (auto [expr, size] : llvm::zip(map.getResults(), type.getShape()))
-    for (unsigned d : k)
-      if (expr.isFunctionOfDim(d) &&
-          (expr != getAffineDimExpr(d, op.getContext()) || size != sizes[d]) &&
-          sizes[d] != 1)
-        return false;
+    if (expr.isFunctionOfDim(last) && sizes[last] != 1 &&
+        (expr != getAffineDimExpr(last, op.getContext()) ||
+         size != sizes[last]))
+      return false;
   return true;
 }
 
@@ -137,6 +137,11 @@ bool LevelProblem::fitsBoxes(const LevelCandidate &one) {
     std::iota(dims.begin(), dims.end(), 0);
     int64_t last = 0;
     for (AffineExpr expr : map.getResults()) {
+      // A window ends in front of the tensor's end.
+      for (unsigned d = 0; d != numParallel; ++d)
+        if (!isa<AffineDimExpr>(expr) && expr.isFunctionOfDim(d) &&
+            sizes[d] % one.tile[d] != 0)
+          return false;
       rows *= std::max<int64_t>(last, 1);
       last =
           BoxReach(expr, dims, ArrayRef(one.tile).take_front(map.getNumDims()))

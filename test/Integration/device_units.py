@@ -120,7 +120,7 @@ def machines(machine):
                     **alone, "copy_engines": [
                         other for other in machine["copy_engines"]
                         if other is engine or not other.get("asynchronous")]},
-                    [boxes], b"cp.async.bulk.tensor")
+                    [boxes, convolution], b"cp.async.bulk.tensor")
 
 
 def main():
