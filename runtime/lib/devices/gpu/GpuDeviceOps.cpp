@@ -63,8 +63,8 @@ Status gpu::encode(void *device, const TensorMap &map, DeviceAddress address,
   const Code code = own.driver.encode(own.api, map, address.pointer(), outBlob);
   if (code == 0)
     return {};
-  // Not the device's fault: it was never asked.
-  return failure(ASHLAR_CORRUPT,
+  // The device goes on: it was never asked.
+  return failure(ASHLAR_UNSUPPORTED,
                  concat(own.driver.nameOf(&own.api.TensorMapEncode),
                         " does not take a tensor map of ", map.rank, " dims, ",
                         map.sizes[0], " elements and boxes of ", map.box[0],
