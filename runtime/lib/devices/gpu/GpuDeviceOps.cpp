@@ -60,7 +60,9 @@ void gpu::unload(void *, void *executable) {
 Status gpu::encode(void *device, const TensorMap &map, DeviceAddress address,
                    void *outBlob) {
   const GpuDevice &own = deviceOf(device);
-  const Code code = own.driver.encode(own.api, map, address.pointer(), outBlob);
+  const bool has = own.api.TensorMapEncode != nullptr;
+  const Code code =
+      has ? own.driver.encode(own.api, map, address.pointer(), outBlob) : -1;
   if (code == 0)
     return {};
   // The device goes on: it was never asked.
