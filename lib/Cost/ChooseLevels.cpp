@@ -22,11 +22,14 @@ public:
     for (const MultiplyUnit *one : findUnits()) {
       if (!use(*one))
         continue;
-      candidates.clear();
-      enumerate();
-      auto choice = chooseCandidate();
-      if (choice && (!best || choice->second < least))
-        std::tie(best, least) = *choice;
+      for (size_t way = 0; way != countPaths(); ++way) {
+        usePath(way);
+        candidates.clear();
+        enumerate();
+        auto choice = chooseCandidate();
+        if (choice && (!best || choice->second < least))
+          std::tie(best, least) = *choice;
+      }
     }
     return best;
   }
@@ -47,7 +50,8 @@ private:
     // whose windows reach farther than its tiles.
     for (const LevelCandidate &one : candidates)
       if (tile::StrategyAttr strategy = strategyOf(one);
-          ringBytes(op, strategy) <= near->bytesOfPart() && fits(strategy))
+          ringBytes(op, strategy) + bytesOfPhases(one) <= near->bytesOfPart() &&
+          fits(strategy))
         return std::pair(LevelChoice{strategy, one.prediction}, timeOf(one));
     return std::nullopt;
   }
@@ -179,7 +183,17 @@ private:
                                   std::pair(op.getB(), op.getBMap())})
         if (!layoutOf(operand, rowOf(map, one)))
           return false;
-    return one.slots * (bytesOfA(one) + bytesOfB(one)) <= near->bytesOfPart();
+    return fitsBoxes(one) &&
+           one.slots * (bytesOfA(one) + bytesOfB(one)) + bytesOfPhases(one) <=
+               near->bytesOfPart();
+  }
+
+  /// Two words for each slot of both rings, each ring where it may begin.
+  int64_t bytesOfPhases(const LevelCandidate &one) {
+    constexpr int64_t words = 2, rings = 2, wordBytes = 8, alignment = 64;
+    return hasRoles() ? rings * int64_t(llvm::alignTo(
+                                    words * one.slots * wordBytes, alignment))
+                      : 0;
   }
 
   bool fits(tile::StrategyAttr strategy) {

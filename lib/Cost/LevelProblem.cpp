@@ -33,7 +33,7 @@ LevelProblem::LevelProblem(tile::ContractOp op, const MachineModel &machine,
 
 bool LevelProblem::use(const MultiplyUnit &one) {
   unit = &one;
-  return takesOperands() && findGroup() && findPath();
+  return takesOperands() && findGroup() && findPaths();
 }
 
 SmallVector<const MultiplyUnit *> LevelProblem::findUnits() {
@@ -106,9 +106,26 @@ bool ashlar::takesRows(const CopyEngine &engine, ShapedType type,
          type.getShape().back() * bytes % engine.alignmentBytes == 0;
 }
 
+bool LevelProblem::takesBoxes(const CopyEngine &engine, ShapedType type,
+                              AffineMap map) {
+  if (!unit->fragment || openSizes || !isGridded() || !type.hasStaticShape() ||
+      type.getRank() == 0 || type.getRank() > engine.boxes->rank)
+    return false;
+  // Of masked terms, the last, zeros are read where the tensor ends.
+  unsigned last = k.back();
+  for (auto [expr, size] : llvm::zip(map.getResults(), type.getShape()))
+    if (expr.isFunctionOfDim(last) && sizes[last] != 1 &&
+        (expr != getAffineDimExpr(last, op.getContext()) ||
+         size != sizes[last]))
+      return false;
+  return true;
+}
+
 bool LevelProblem::takes(const CopyEngine &engine, Value operand,
                          AffineMap map) {
   auto type = cast<ShapedType>(operand.getType());
+  if (engine.boxes && !takesBoxes(engine, type, map))
+    return false;
   int64_t bytes = elementBytes(type.getElementType());
   if (engine.alignmentBytes <= std::max<int64_t>(bytes, 4))
     return true;
@@ -116,8 +133,36 @@ bool LevelProblem::takes(const CopyEngine &engine, Value operand,
   return !readsLanes() && takesRows(engine, type, map);
 }
 
-bool LevelProblem::findPath() {
+bool LevelProblem::fitsBoxes(const LevelCandidate &one) {
+  if (!hasRoles())
+    return true;
+  auto fits = [&](Value operand, AffineMap map) {
+    int64_t bytes = elementBytes(getElementTypeOrSelf(operand)), rows = 1;
+    SmallVector<unsigned> dims(map.getNumDims());
+    std::iota(dims.begin(), dims.end(), 0);
+    int64_t last = 0;
+    for (AffineExpr expr : map.getResults()) {
+      // A window ends in front of the tensor's end.
+      for (unsigned d = 0; d != numParallel; ++d)
+        if (!isa<AffineDimExpr>(expr) && expr.isFunctionOfDim(d) &&
+            sizes[d] % one.tile[d] != 0)
+          return false;
+      rows *= std::max<int64_t>(last, 1);
+      last =
+          BoxReach(expr, dims, ArrayRef(one.tile).take_front(map.getNumDims()))
+              .length;
+      if (last > path.front()->boxes->size &&
+          (expr != map.getResults().back() || !layoutOf(operand, last)))
+        return false;
+    }
+    return layoutOf(operand, last) && rows % 8 == 0 && last * bytes % 32 == 0;
+  };
+  return fits(op.getA(), op.getAMap()) && fits(op.getB(), op.getBMap());
+}
+
+bool LevelProblem::findPaths() {
   near = nullptr;
+  paths.clear();
   for (const Memory &memory : machine.memories)
     if (memory.managed && llvm::is_contained(unit->leftFrom, memory.name))
       near = &memory;
@@ -128,9 +173,11 @@ bool LevelProblem::findPath() {
   for (size_t i = 0; i != ways.size() && i < 64; ++i) {
     const std::string &to =
         ways[i].empty() ? near->name : ways[i].front()->from;
+    if (!paths.empty() && paths.front().size() < ways[i].size())
+      break;
     if (to == machine.memories.back().name) {
-      path = ways[i];
-      return true;
+      paths.push_back(ways[i]);
+      continue;
     }
     for (const CopyEngine &engine : machine.copyEngines)
       if (engine.to == to && takes(engine, op.getA(), op.getAMap()) &&
@@ -139,7 +186,13 @@ bool LevelProblem::findPath() {
         ways.back().insert(ways.back().begin(), &engine);
       }
   }
-  return false;
+  // Threads copy by what was named first; only roles have a choice.
+  bool hasOwn = false;
+  llvm::erase_if(paths, [&](const Path &way) {
+    bool isOwn = llvm::none_of(way, [](auto *one) { return one->boxes; });
+    return isOwn && std::exchange(hasOwn, true);
+  });
+  return !paths.empty();
 }
 
 int64_t LevelProblem::rowsOf(ArrayRef<int64_t> tile) {

@@ -33,6 +33,9 @@ public:
 
   /// Tries this unit from now on. False: it cannot have the operands.
   bool use(const MultiplyUnit &one);
+  /// How many ways operands have to it, and tries one of them from now on.
+  size_t countPaths() const { return paths.size(); }
+  void usePath(size_t number) { path = paths[number]; }
 
   /// Waves of parts, each of which takes its slowest resource's time for each
   /// tile of terms, and what of the copies' latency stays visible.
@@ -56,6 +59,10 @@ protected:
   tile::LayoutAttr layoutOf(mlir::Value operand, int64_t rowElements);
   /// Whether threads multiply element by element.
   bool readsLanes() { return unit->m == 1 && unit->k == 1; }
+  /// Whether copies have a role of their own, beside those that multiply.
+  bool hasRoles() { return path.size() == 1 && path.front()->boxes; }
+  /// Whether the engine takes each tile at once, or in rows of a swizzle.
+  bool fitsBoxes(const LevelCandidate &one);
   bool isGridded() { return machine.workers.count > 1; }
 
   tile::ContractOp op;
@@ -68,7 +75,9 @@ protected:
   const Scope *group = nullptr;
   const Scope *inner = nullptr, *outer = nullptr; ///< the innermost grids
   const Memory *near = nullptr, *sums = nullptr;
-  std::vector<const CopyEngine *> path; ///< far to near
+  using Path = std::vector<const CopyEngine *>;
+  std::vector<Path> paths; ///< those that are shortest
+  Path path;               ///< that is tried, far to near
 
 private:
   bool findGroup();
@@ -77,8 +86,11 @@ private:
   /// Whether an engine's pieces lie where it can copy them.
   bool takes(const CopyEngine &engine, mlir::Value operand,
              mlir::AffineMap map);
+  /// Whether an engine of boxes takes the operand: all of a tensor.
+  bool takesBoxes(const CopyEngine &engine, mlir::ShapedType type,
+                  mlir::AffineMap map);
   /// The engines from the farthest memory to where the unit reads operands.
-  bool findPath();
+  bool findPaths();
 
   /// A thread copies element by element, each as long as the least there is.
   double cyclesOfCopies(const LevelCandidate &one, const CopyEngine &engine);

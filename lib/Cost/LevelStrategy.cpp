@@ -112,8 +112,18 @@ tile::StrategyAttr LevelProblem::strategyOf(const LevelCandidate &one) {
       masked.push_back(d);
   SmallVector<int64_t> rows(m.begin(), m.end()), columns(n.begin(), n.end()),
       depth(k.begin(), k.end()), both(lanes.begin(), lanes.end());
+  SmallVector<tile::TeamAttr> roles;
+  if (hasRoles()) {
+    int64_t groups = 1;
+    for (auto [size, part] : llvm::zip(parallel, one.part))
+      groups *= size / part;
+    roles = {tile::TeamAttr::get(b.getContext(), "producer",
+                                 path.front()->boxes->scope, 1, 0),
+             tile::TeamAttr::get(b.getContext(), "consumer", group->name,
+                                 groups, 0)};
+  }
   return tile::StrategyAttr::get(
       b.getContext(), unit->name, /*shape=*/{}, rows, columns, depth,
       /*group=*/{}, both, levels, hops, unit->accumulatorSpace,
-      /*promote=*/-1, masked, /*partials=*/"", hints());
+      /*promote=*/-1, masked, /*partials=*/"", roles, hints());
 }

@@ -28,8 +28,11 @@ void LevelProblem::predict(LevelCandidate &one) {
   double serial = compute + copy; // of who copies, then computes
   // Threads meet in each iteration, and read what is near through its ports.
   if (group->registerBytes && near->banks > 1) {
+    // Roles do not meet: each waits for the slots that it needs.
     double reads = cyclesOfReads(one),
-           barrier = machine.costs.barrierNs * machine.clock.hz / 1e9;
+           barrier = hasRoles()
+                         ? 0.0
+                         : machine.costs.barrierNs * machine.clock.hz / 1e9;
     iteration = std::max(iteration, reads) + barrier;
     serial = std::max(compute, reads) + copy + barrier;
   }

@@ -152,6 +152,8 @@ private:
   std::vector<Offset<fb::Symbol>> symbols();
   Offset<fb::Binding> binding(exec::BindingAttr attribute,
                               ArrayRef<unsigned> weightNumbers);
+  std::vector<Offset<fb::Parameter>> argumentsOf(exec::KernelOp kernel,
+                                                 ArrayAttr maps);
   Offset<fb::Kernel> kernel(exec::KernelOp kernel, const ProgramBinary &binary,
                             unsigned piece, unsigned executable);
   /// The commands of a program or block, as the two vectors of a union.
@@ -326,6 +328,9 @@ Offset<fb::Kernel> IndexBuilder::kernel(exec::KernelOp kernel,
                                           of.stackBytes, of.spillBytes,
                                           of.groups, of.occupancy);
   }
+  Offset<flatbuffers::Vector<Offset<fb::Parameter>>> arguments;
+  if (ArrayAttr maps = kernel.getTensorMapsAttr())
+    arguments = b.CreateVector(argumentsOf(kernel, maps));
   return fb::CreateKernel(
       b, b.CreateString(name), b.CreateString(symbol), executable + device,
       strings(nodes), flops ? size(flops) : size(0), size(kernelBytes(kernel)),
@@ -333,7 +338,34 @@ Offset<fb::Kernel> IndexBuilder::kernel(exec::KernelOp kernel,
       kernel.getNumBindings(), kernel.getNumParameters(), cycles,
       b.CreateString(bound.str()), block, /*cluster=*/0,
       shared ? flatbuffers::Optional<uint64_t>(shared) : flatbuffers::nullopt,
-      /*arguments=*/0, resources);
+      arguments, resources);
+}
+
+/// Addresses, numbers, then what kernels are told of tensors.
+std::vector<Offset<fb::Parameter>>
+IndexBuilder::argumentsOf(exec::KernelOp kernel, ArrayAttr maps) {
+  std::vector<Offset<fb::Parameter>> all;
+  for (unsigned i = 0; i != kernel.getNumBindings(); ++i)
+    all.push_back(fb::CreateParameter(b, fb::ParameterKind::Pointer, i));
+  for (unsigned i = 0; i != kernel.getNumParameters(); ++i)
+    all.push_back(fb::CreateParameter(b, fb::ParameterKind::Integer, i));
+  auto sizesOf = [&](ArrayRef<int64_t> numbers) {
+    std::vector<Offset<fb::SizeExpression>> sizes;
+    for (int64_t number : numbers)
+      sizes.push_back(size(number));
+    return b.CreateVector(sizes);
+  };
+  for (auto map : maps.getAsRange<exec::TensorMapAttr>()) {
+    ArrayRef<int64_t> box = map.getBox();
+    auto described = fb::CreateTensorMap(
+        b, elementType(map.getType()), sizesOf(map.getSizes()),
+        sizesOf(map.getStrides()),
+        b.CreateVector(std::vector<uint32_t>(box.begin(), box.end())),
+        b.CreateVector(std::vector<uint32_t>(box.size(), 1)), map.getSwizzle());
+    all.push_back(fb::CreateParameter(b, fb::ParameterKind::TensorMap,
+                                      map.getBinding(), described));
+  }
+  return all;
 }
 
 /// Of several pieces, what none computes; views and commands are what one has.

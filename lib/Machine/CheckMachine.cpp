@@ -267,6 +267,19 @@ llvm::Error checkEngine(const MachineModel &machine, size_t i) {
     return contradiction("copy_engines[{0}].to: expected another memory than "
                          "from, found '{1}' for both",
                          i, engine.to);
+  if (engine.boxes) {
+    const Scope *scope = machine.scope(engine.boxes->scope);
+    if (!scope || scope->kind != "group")
+      return contradiction(
+          "copy_engines[{0}].boxes.scope: expected the name of "
+          "a scope of the kind 'group', found '{1}'",
+          i, engine.boxes->scope);
+    if (!engine.asynchronous || !engine.zeroFill)
+      return contradiction(
+          "copy_engines[{0}].boxes: expected an engine that is "
+          "asynchronous and has zero_fill",
+          i);
+  }
   if (engine.multicast > machine.workers.count)
     return contradiction("copy_engines[{0}].multicast: expected at most "
                          "workers.count, {1}, found {2}",

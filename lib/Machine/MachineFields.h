@@ -95,6 +95,10 @@ template <typename Visitor, typename T> void visitFields(Visitor &v, T &x) {
     v.optionalTexts("requires", x.requiredFeatures);
     v.part("fragment", x.fragment);
     v.sources(x.sources);
+  } else if constexpr (std::is_same_v<Object, Boxes>) {
+    v.figure("rank", x.rank, int64_t(1));
+    v.figure("size", x.size, int64_t(1));
+    v.text("scope", x.scope);
   } else if constexpr (std::is_same_v<Object, CopyEngine>) {
     v.text("name", x.name);
     v.text("from", x.from);
@@ -108,6 +112,7 @@ template <typename Visitor, typename T> void visitFields(Visitor &v, T &x) {
     v.flag("transpose", x.transpose);
     v.flag("gather", x.gather);
     v.optional("multicast", x.multicast, int64_t(1), int64_t(1));
+    v.part("boxes", x.boxes);
     v.sources(x.sources);
   } else if constexpr (std::is_same_v<Object, Link>) {
     v.text("name", x.name);

@@ -422,6 +422,10 @@ TEST_P(TensorMapsConformance, EncodesTensorMapsByAddressAndSizes) {
   map.box[0] = 32, map.box[1] = 8;
   map.steps[0] = map.steps[1] = 1;
   DeviceAddress a = allocate(64 * 16 * 4), b = allocate(64 * 16 * 4);
+  CommandList::Blob tried = {};
+  if (Status status = ops().encode(state(), map, a, &tried);
+      status.code() == ASHLAR_UNSUPPORTED)
+    GTEST_SKIP() << status.message();
   auto encoded = [&](const TensorMap &of, DeviceAddress at) {
     CommandList::Blob blob = {};
     EXPECT_TRUE(ops().encode(state(), of, at, &blob).ok());

@@ -12,6 +12,7 @@
 #include <dlfcn.h>
 
 using namespace ashlar::test;
+namespace fb = ashlar::fb;
 
 namespace {
 
@@ -204,6 +205,44 @@ TEST_F(CudaCode, AKernelOfOtherParametersIsRefused) {
   b.program().kernels[0]->symbol = "bare";
   expectRefused(std::move(b), ASHLAR_CORRUPT,
                 "kernel bare takes 1 parameters; expected 10");
+}
+
+/// One argument more, of the first binding.
+void addArgument(fb::KernelT &kernel, fb::ParameterKind kind) {
+  auto argument = std::make_unique<fb::ParameterT>();
+  argument->kind = kind;
+  if (kind == fb::ParameterKind::TensorMap) {
+    argument->map = std::make_unique<fb::TensorMapT>();
+    argument->map->type = fb::ElementType::U8;
+    argument->map->sizes.push_back(constant(16));
+    argument->map->strides.push_back(constant(1));
+    argument->map->box = argument->map->steps = {1};
+  }
+  kernel.arguments.push_back(std::move(argument));
+}
+
+TEST_F(CudaCode, ArgumentsOfAnotherOrderAreRefused) {
+  ModuleBuilder b = sample();
+  b.program().required_features.push_back(ASHLAR_MODULE_FORMAT_1_1);
+  addArgument(*b.program().kernels[0], fb::ParameterKind::TensorMap);
+  addArgument(*b.program().kernels[0], fb::ParameterKind::Pointer);
+  expectRefused(std::move(b), ASHLAR_UNSUPPORTED, "arguments of its own order");
+}
+
+TEST_F(CudaCode, ATensorMapIsAParameter) {
+  ModuleBuilder b = sample();
+  b.program().required_features.push_back(ASHLAR_MODULE_FORMAT_1_1);
+  auto &kernel = *b.program().kernels[0];
+  for (uint32_t i = 0; i < kernel.bindings; ++i) {
+    addArgument(kernel, fb::ParameterKind::Pointer);
+    kernel.arguments.back()->index = i;
+  }
+  for (uint32_t i = 0; i < kernel.parameters; ++i) {
+    addArgument(kernel, fb::ParameterKind::Integer);
+    kernel.arguments.back()->index = i;
+  }
+  addArgument(kernel, fb::ParameterKind::TensorMap);
+  expectRefused(std::move(b), ASHLAR_CORRUPT, "and 1 tensor maps");
 }
 
 TEST_F(CudaCode, CodeForAnotherGpuIsNotTaken) {

@@ -3,9 +3,11 @@
 """Matrix units of a target, one at a time, at sizes that do not suit them.
 
 A preset's machine file without its other units makes the compiler use the one
-that is left, however small the product: random sizes, transposes, batches and
-epilogues of f16 and bf16, convolutions with strides and pads, attentions with
-rows and keys that no tile divides, hidden or not, beside NumPy in f64. What the unit cannot take has no unit then, and is loops: right as well.
+that is left, and without its other engines that of boxes (for which products
+are a little larger), however small the product: random sizes, transposes,
+batches and epilogues of f16 and bf16, convolutions with strides and pads,
+attentions with rows and keys that no tile divides, hidden or not, beside NumPy
+in f64. What the unit cannot take has no unit then, and is loops: right as well.
 """
 
 import argparse
@@ -28,11 +30,10 @@ TYPES = {TensorProto.FLOAT16: np.float16,
 MOST = {TensorProto.FLOAT16: 2 ** -11, TensorProto.BFLOAT16: 2 ** -8}
 
 
-def product(random, kind):
+def product(random, kind, sides=(1, 7, 16, 33, 64, 96, 130)):
     """A model, its inputs and what comes out."""
     batch = random.choice([0, 0, 2])
-    m, n, k = (int(random.choice([1, 7, 16, 33, 64, 96, 130]))
-               for _ in range(3))
+    m, n, k = (int(random.choice(sides)) for _ in range(3))
     transposed = bool(random.integers(2))
     lead = [int(batch)] if batch else []
     x = random.standard_normal([*lead, m, k]).astype(TYPES[kind])
@@ -58,6 +59,11 @@ def product(random, kind):
             "v"].astype(np.float64)
     return f"{lead + [m, n, k]}{' transposed' * transposed}", nodes, feeds, \
         [], wanted
+
+
+def boxes(random, kind):
+    """What an engine takes whose rows begin at multiples of 16 bytes."""
+    return product(random, kind, (8, 40, 72, 136, 264, 392))
 
 
 def convolution(random, kind):
@@ -142,7 +148,25 @@ def run(arguments, machine, work, kind, nodes, feeds, constants, wanted):
     norm = np.linalg.norm(found - wanted) / np.linalg.norm(wanted)
     roundings = 1 + any(node.op_type == "Softmax" for node in nodes)
     # NaN is in no range.
-    return "" if norm <= roundings * MOST[kind] else f"differs by {norm:.2e} in norm"
+    return "" if norm <= roundings * MOST[kind] else \
+        f"differs by {norm:.2e} in norm"
+
+
+def machines(machine):
+    """The file with one unit each, and with one engine of boxes: what is to be
+    said of it, the file, the models, and what is in the code of one at least."""
+    for unit in machine["units"]:
+        if "fragment" not in unit:
+            continue
+        alone = {**machine, "units": [unit]}
+        yield unit["name"], alone, [product, convolution, attention], None
+        for engine in machine["copy_engines"]:
+            if "boxes" in engine:
+                yield (f"{unit['name']} by {engine['name']}", {
+                    **alone, "copy_engines": [
+                        other for other in machine["copy_engines"]
+                        if other is engine or not other.get("asynchronous")]},
+                    [boxes, convolution], b"cp.async.bulk.tensor")
 
 
 def main():
@@ -158,24 +182,25 @@ def main():
     arguments = parser.parse_args()
     machine = json.loads(arguments.machine.read_text())
     passed = failed = 0
-    for unit in machine["units"]:
-        if "fragment" not in unit:
-            continue
+    for said, alone, models, code in machines(machine):
         random = np.random.default_rng(arguments.seed)
+        is_used = code is None
         with tempfile.TemporaryDirectory() as temporary:
             work = pathlib.Path(temporary)
-            (work / "machine.json").write_text(
-                json.dumps({**machine, "units": [unit]}))
+            (work / "machine.json").write_text(json.dumps(alone))
             for kind in TYPES:
-                for make in [product, convolution,
-                             attention] * arguments.cases:
+                for make in models * arguments.cases:
                     name, *case = make(random, kind)
                     why = run(arguments, work / "machine.json", work, kind,
                               *case)
                     passed, failed = passed + (not why), failed + bool(why)
+                    is_used = is_used or code in (work / "m.ash").read_bytes()
                     if why:
-                        print(f"FAIL {unit['name']}, "
+                        print(f"FAIL {said}, "
                               f"{np.dtype(TYPES[kind]).name}, {name}: {why}")
+        passed, failed = passed + is_used, failed + (not is_used)
+        if not is_used:
+            print(f"FAIL {said}: no case uses it")
     print(f"{passed} passed, {failed} failed, 0 skipped")
     return 1 if failed else 0
 

@@ -132,6 +132,12 @@ struct MultiplyUnit {
 };
 
 /// What moves data between two memories beside the arithmetic.
+/// What an engine that is told of a tensor once takes of it at each copy.
+struct Boxes {
+  int64_t rank = 1, size = 1; ///< at most, of dims; of elements along each
+  std::string scope;          ///< one of it asks for the copies of all others
+};
+
 struct CopyEngine {
   std::string name;
   std::string from, to; ///< memories
@@ -143,6 +149,9 @@ struct CopyEngine {
   bool transpose = false;
   bool gather = false;   ///< rows from a list of addresses
   int64_t multicast = 1; ///< workers that one copy can reach
+  /// Copies end by themselves, at a barrier in the memory they fill; none:
+  /// whoever copies waits.
+  std::optional<Boxes> boxes;
   Sources sources;
 };
 

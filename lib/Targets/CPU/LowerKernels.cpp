@@ -39,9 +39,11 @@ ashlar::cpu::lowerKernels(ModuleOp program, unsigned device,
     int64_t threads = 1;
     for (int64_t count : kernel.getBlock().value_or(ArrayRef<int64_t>()))
       threads *= count;
-    lowered.kernels.push_back({module, kernel.getSymName().str(),
-                               nodeName(kernel.getLoc()),
-                               roundsToIntegers(body), threads});
+    lowered.kernels.push_back(
+        {module, kernel.getSymName().str(), nodeName(kernel.getLoc()),
+         roundsToIntegers(body), threads,
+         kernel.getTensorMapsAttr() ? int64_t(kernel.getTensorMapsAttr().size())
+                                    : 0});
   }
   PassManager pm(program.getContext());
   OpPassManager &each = pm.nest<ModuleOp>();

@@ -59,6 +59,25 @@ Value PtxWriter::toLong(Value index) {
   return arith::IndexCastOp::create(b, b.getI64Type(), index);
 }
 
+std::string ashlar::cuda::tensorMapName(int64_t number) {
+  return "tensor_map." + std::to_string(number);
+}
+
+Value PtxWriter::tensorMap(int64_t number) {
+  constexpr int64_t bytes = 128;
+  std::string name = tensorMapName(number);
+  auto module =
+      b.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
+  if (!module.lookupSymbol(name)) {
+    OpBuilder top = OpBuilder::atBlockBegin(module.getBody());
+    LLVM::GlobalOp::create(
+        top, b.getLoc(), LLVM::LLVMArrayType::get(b.getI8Type(), bytes),
+        /*isConstant=*/true, LLVM::Linkage::External, name, Attribute());
+  }
+  return LLVM::AddressOfOp::create(
+      b, LLVM::LLVMPointerType::get(b.getContext()), name);
+}
+
 static int64_t bytesOf(Value memory) {
   return elementBytes(cast<MemRefType>(memory.getType()).getElementType());
 }

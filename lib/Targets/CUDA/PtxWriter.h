@@ -26,6 +26,8 @@ public:
   mlir::Value word(int64_t value); ///< of 32 bits
   mlir::Value toWord(mlir::Value index);
   mlir::Value toLong(mlir::Value index);
+  /// That of the kernel with this number.
+  mlir::Value tensorMap(int64_t number);
   /// Of an element of memory that a block shares, in the window of such memory.
   mlir::Value sharedAddress(mlir::Value memory, mlir::Value place);
   /// Of an element of memory that the device has.
@@ -33,6 +35,9 @@ public:
 
   mlir::ImplicitLocOpBuilder b;
 };
+
+/// What stands for a tensor map of the kernel in the functions of its body.
+std::string tensorMapName(int64_t number);
 
 /// A step of `mma.sync`, of a warp, or of `wgmma`, of four.
 void writeWarpStep(tile::ThreadStepOp op);

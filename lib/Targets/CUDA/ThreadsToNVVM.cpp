@@ -134,6 +134,88 @@ static void translate(tile::ThreadSettleOp op) {
   op.erase();
 }
 
+/// PTX ISA, "mbarrier": words that count arrivals, and bytes that have come.
+static Value phaseAddress(PtxWriter &w, Value memory, Value place) {
+  return w.sharedAddress(memory, place);
+}
+
+static void translate(tile::PhaseBeginOp op) {
+  PtxWriter w(op);
+  w.write("mbarrier.init.shared::cta.b64 [$0], " +
+              std::to_string(op.getArrivals()) + ";",
+          "r", {phaseAddress(w, op.getMemory(), op.getPlace())}, {}, true);
+  op.erase();
+}
+
+static void translate(tile::PhasePublishOp op) {
+  PtxWriter(op).write("fence.mbarrier_init.release.cluster;", "", {}, {}, true);
+  op.erase();
+}
+
+static void translate(tile::PhaseEndOp op) {
+  PtxWriter w(op);
+  w.write("mbarrier.inval.shared::cta.b64 [$0];", "r",
+          {phaseAddress(w, op.getMemory(), op.getPlace())}, {}, true);
+  op.erase();
+}
+
+static void translate(tile::PhaseArriveOp op) {
+  PtxWriter w(op);
+  std::string text =
+      op.getExpecting() == 0
+          ? "mbarrier.arrive.shared::cta.b64 _, [$0];"
+          : "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], " +
+                std::to_string(op.getExpecting()) + ";";
+  w.write(text, "r", {phaseAddress(w, op.getMemory(), op.getPlace())}, {},
+          true);
+  op.erase();
+}
+
+static void translate(tile::PhaseWaitOp op) {
+  PtxWriter w(op);
+  w.write("{\n.reg .pred p;\nWAIT${:uid}:\n"
+          "mbarrier.try_wait.parity.shared::cta.b64 p, [$0], $1;\n"
+          "@!p bra WAIT${:uid};\n}",
+          "r,r",
+          {phaseAddress(w, op.getMemory(), op.getPlace()), op.getParity()}, {},
+          true);
+  op.erase();
+}
+
+/// Barrier 0 is the block's.
+static void translate(tile::ThreadMeetOp op) {
+  PtxWriter(op).write("bar.sync 1, " + std::to_string(op.getThreads()) + ";",
+                      "", {}, {}, true);
+  op.erase();
+}
+
+static void translate(tile::ThreadRegistersOp op) {
+  PtxWriter(op).write(
+      std::string("setmaxnreg.") + (op.getMore() ? "inc" : "dec") +
+          ".sync.aligned.u32 " + std::to_string(op.getCount()) + ";",
+      "", {}, {}, true);
+  op.erase();
+}
+
+static void translate(tile::ThreadBoxCopyOp op) {
+  PtxWriter w(op);
+  SmallVector<Value> operands = {w.sharedAddress(op.getTarget(), op.getPlace()),
+                                 w.tensorMap(op.getMap())};
+  std::string places, constraints = "r,l";
+  for (Value at : llvm::reverse(op.getAt())) {
+    places += (places.empty() ? "$" : ", $") + std::to_string(operands.size());
+    operands.push_back(w.toWord(at));
+    constraints += ",r";
+  }
+  std::string text =
+      "cp.async.bulk.tensor." + std::to_string(op.getAt().size()) +
+      "d.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1, {" +
+      places + "}], [$" + std::to_string(operands.size()) + "];";
+  operands.push_back(phaseAddress(w, op.getPhases(), op.getDone()));
+  w.write(text, constraints + ",r", operands, {}, /*isOrdered=*/true);
+  op.erase();
+}
+
 namespace {
 struct ThreadsToNVVM : ashlar::impl::ThreadsToNVVMPassBase<ThreadsToNVVM> {
   void runOnOperation() override {
@@ -156,8 +238,10 @@ struct ThreadsToNVVM : ashlar::impl::ThreadsToNVVMPassBase<ThreadsToNVVM> {
     for (Operation *op : ops)
       llvm::TypeSwitch<Operation *>(op)
           .Case<gpu::ThreadIdOp, gpu::BarrierOp, tile::ThreadCopyOp,
-                tile::ThreadCloseOp, tile::ThreadSettleOp>(
-              [](auto own) { translate(own); })
+                tile::ThreadCloseOp, tile::ThreadSettleOp, tile::PhaseBeginOp,
+                tile::PhasePublishOp, tile::PhaseEndOp, tile::PhaseArriveOp,
+                tile::PhaseWaitOp, tile::ThreadMeetOp, tile::ThreadRegistersOp,
+                tile::ThreadBoxCopyOp>([](auto own) { translate(own); })
           .Case([&](gpu::ShuffleOp own) {
             if (failed(translate(own)))
               signalPassFailure();

@@ -3,6 +3,7 @@
 #include "../LLVM/GroupEntry.h"
 #include "../LLVM/LLVMModule.h"
 #include "LineTables.h"
+#include "PtxWriter.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -21,10 +22,29 @@ static Function &addEntry(Module &module,
                           const cpu::LoweredKernels::Kernel &kernel) {
   GroupEntry how = {CallingConv::PTX_Kernel, /*hasOffsets=*/false,
                     readRegister<Intrinsic::nvvm_read_ptx_sreg_ctaid_x>,
-                    readRegister<Intrinsic::nvvm_read_ptx_sreg_nctaid_x>};
+                    readRegister<Intrinsic::nvvm_read_ptx_sreg_nctaid_x>,
+                    unsigned(kernel.maps)};
   Function &entry = addGroupEntry(module, kernel.symbol, how);
   entry.addFnAttr("nvvm.reqntid", std::to_string(kernel.threads) + ",1,1");
   return entry;
+}
+
+/// Where the body names a tensor map, the entry's argument is meant.
+static Error giveMaps(Module &module, TargetMachine &target,
+                      const cpu::LoweredKernels::Kernel &kernel) {
+  if (kernel.maps == 0)
+    return Error::success();
+  if (Error error = optimizeModule(module, target, "always-inline,globaldce"))
+    return error;
+  Function &entry = *module.getFunction(kernel.symbol);
+  for (int64_t i = 0; i != kernel.maps; ++i) {
+    GlobalVariable *named = module.getNamedGlobal(tensorMapName(i));
+    if (!named)
+      continue;
+    named->replaceAllUsesWith(entry.getArg(entry.arg_size() - kernel.maps + i));
+    named->eraseFromParent();
+  }
+  return Error::success();
 }
 
 /// Names are a module's of PTX, in which all kernels will be.
@@ -140,6 +160,8 @@ ashlar::cuda::compileKernel(const cpu::LoweredKernels::Kernel &kernel,
   Function &entry = addEntry(*module, kernel);
   if (lines)
     lines->addEntry(entry);
+  if (Error error = giveMaps(*module, **target, kernel))
+    return error;
   nameApart(*module, kernel.symbol);
   uint64_t sharedBytes = takeFromLaunch(*module);
   saveText(options.saveTemps, kernel.symbol + ".ll", *module);

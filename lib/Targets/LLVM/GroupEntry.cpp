@@ -9,6 +9,8 @@ static constexpr unsigned global = 1;
 /// Of buffers and scratch, as the runtime promises.
 static constexpr uint64_t bufferAlignment = 64;
 
+static constexpr uint64_t mapBytes = 128;
+
 static void alignTo(Argument &pointer) {
   pointer.addAttr(Attribute::getWithAlignment(pointer.getContext(),
                                               Align(bufferAlignment)));
@@ -41,6 +43,7 @@ Function &ashlar::addGroupEntry(Module &module, StringRef symbol,
   types.push_back(pointer); // scratch
   types.append(how.hasOffsets ? 3 : 2, i64);
   types.append({pointer, b.getInt32Ty()}); // status, command
+  types.append(how.maps, b.getPtrTy());
   auto *entry = Function::Create(FunctionType::get(b.getVoidTy(), types, false),
                                  GlobalValue::ExternalLinkage, symbol, module);
   entry->setCallingConv(how.convention);
@@ -48,6 +51,14 @@ Function &ashlar::addGroupEntry(Module &module, StringRef symbol,
   // Inlined, the body loses what it knows of its own arguments.
   for (unsigned i = 0; !how.hasOffsets && i != bindings; ++i)
     alignTo(*entry->getArg(i));
+  for (Argument &map :
+       llvm::drop_begin(entry->args(), entry->arg_size() - how.maps)) {
+    AttrBuilder by(module.getContext());
+    by.addByValAttr(ArrayType::get(b.getInt8Ty(), mapBytes));
+    by.addAlignmentAttr(bufferAlignment);
+    by.addAttribute("nvvm.grid_constant");
+    map.addAttrs(by);
+  }
   b.SetInsertPoint(BasicBlock::Create(module.getContext(), "", entry));
 
   auto addressOf = [&](Value *base, Value *offset) {

@@ -15,6 +15,8 @@ struct GroupEntry {
   /// This workgroup's number, and how many there are: i64.
   llvm::Value *(*group)(llvm::IRBuilder<> &);
   llvm::Value *(*groups)(llvm::IRBuilder<> &);
+  /// Behind all else: so many blocks of 128 bytes, by value.
+  unsigned maps = 0;
 };
 
 /// Adds the function that a device launches and calls it `symbol`; its

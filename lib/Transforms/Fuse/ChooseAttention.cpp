@@ -204,7 +204,7 @@ private:
     auto type = cast<ShapedType>(operand.getType());
     const CopyEngine *found = nullptr;
     for (const CopyEngine &engine : machine.copyEngines)
-      if (!found && engine.to == near->name &&
+      if (!found && !engine.boxes && engine.to == near->name &&
           engine.from == machine.memories.back().name &&
           (takesRows(engine, type, map) || !engine.asynchronous))
         found = &engine;
@@ -240,7 +240,8 @@ private:
     return tile::StrategyAttr::get(
         context, unit->name, /*shape=*/{}, {m}, {n}, {k}, /*group=*/{},
         /*lanes=*/{}, levels, hops, unit->accumulatorSpace, /*promote=*/-1,
-        /*masked=*/{}, /*partials=*/"", b.getDictionaryAttr(fragment));
+        /*masked=*/{}, /*partials=*/"", /*roles=*/{},
+        b.getDictionaryAttr(fragment));
   }
 
   void write() {

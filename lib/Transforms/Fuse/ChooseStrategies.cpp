@@ -311,7 +311,7 @@ private:
         shape, m, n, k, group, lanesOfBoth, levels, hops,
         matrix ? StringRef(matrix->accumulatorSpace) : "vectors",
         promotes ? int64_t(levels.size()) - 1 : -1, /*masked=*/{},
-        /*partials=*/"",
+        /*partials=*/"", /*roles=*/{},
         b.getDictionaryAttr(b.getNamedAttr("unroll", b.getI64IntegerAttr(4))));
   }
 

@@ -46,8 +46,18 @@ LanesOptions ashlar::lanesOf(const MachineModel &machine, unsigned steps) {
     lanes.groups = machine.countOf("group");
     lanes.shared = machine.nearest().bytesOfPart();
     for (const CopyEngine &engine : machine.copyEngines)
-      if (engine.asynchronous)
+      if (engine.boxes)
+        lanes.roleEngines.push_back(engine.name);
+      else if (engine.asynchronous)
         lanes.engines.push_back(engine.name);
+    if (!lanes.engines.empty())
+      lanes.otherwise = lanes.engines.front();
+    int64_t count = 1;
+    for (const Scope &scope : llvm::reverse(machine.scopes)) {
+      if (scope.kind == "group")
+        lanes.scopes.push_back(scope.name + "=" + std::to_string(count));
+      count *= std::max<int64_t>(scope.count, 1);
+    }
   }
   return lanes;
 }
@@ -64,12 +74,22 @@ void ashlar::buildLanesPipeline(OpPassManager &program,
     whole.addPass(createExpandContractsPass());
     if (options.threads) {
       OpPassManager &bodies = program.nest<func::FuncOp>();
+      if (!options.roleEngines.empty()) {
+        HoistRolesPassOptions roles;
+        roles.engines.assign(options.roleEngines.begin(),
+                             options.roleEngines.end());
+        roles.otherwise = options.otherwise;
+        bodies.addPass(createHoistRolesPass(roles));
+        bodies.addPass(createScheduleStepsPass({/*inFlight=*/0}));
+      }
       PipelineCopiesPassOptions ahead;
       ahead.engines.assign(options.engines.begin(), options.engines.end());
       if (!options.engines.empty())
         bodies.addPass(createPipelineCopiesPass(ahead));
-      program.addPass(createDistributeLanesPass(
-          {options.threads, options.groups, options.shuffles, options.piece}));
+      DistributeLanesPassOptions lanes = {options.threads, options.groups,
+                                          options.shuffles, options.piece};
+      lanes.scopes.assign(options.scopes.begin(), options.scopes.end());
+      program.addPass(createDistributeLanesPass(lanes));
       program.nest<func::FuncOp>().addPass(
           createPackWorkgroupMemoryPass({options.shared}));
     }
@@ -78,6 +98,8 @@ void ashlar::buildLanesPipeline(OpPassManager &program,
   if (!options.takes(PipelineStep::VectorizeSteps))
     program.nest<func::FuncOp>().addPass(createTileToLoopsPass());
   OpPassManager &bodies = formGroups(program);
+  if (!options.roleEngines.empty())
+    bodies.addPass(createKeepRingsPass());
   if (options.takes(PipelineStep::VectorizeGenerics)) {
     VectorizeGenericsPassOptions vectors;
     vectors.vectorBytes = options.vectorBytes;

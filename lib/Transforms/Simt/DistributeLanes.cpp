@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Roles.h"
 #include "Threads.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
@@ -259,6 +260,16 @@ struct DistributeLanes
     : ashlar::impl::DistributeLanesPassBase<DistributeLanes> {
   using DistributeLanesPassBase::DistributeLanesPassBase;
 
+  /// Of the option: how many threads each scope has.
+  llvm::StringMap<int64_t> scopeThreads() {
+    llvm::StringMap<int64_t> all;
+    for (StringRef one : scopes) {
+      auto [name, count] = one.split('=');
+      count.getAsInteger(10, all[name]);
+    }
+    return all;
+  }
+
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
     for (auto kernel : getOperation().getOps<exec::KernelOp>()) {
@@ -278,6 +289,9 @@ struct DistributeLanes
         return signalPassFailure();
       shareAllocations(body);
       threads.piece = elementsOfPiece(body, pieceBytes);
+      FailureOr<int64_t> all = simt::shareRoles(body, threads, scopeThreads());
+      if (failed(all))
+        return signalPassFailure();
       addBarriers(body);
       shareFills(body, threads);
       // Parts that follow each other, where there are fewer workgroups than
@@ -287,10 +301,14 @@ struct DistributeLanes
           b.setInsertionPoint(part.getBody()->getTerminator());
           gpu::BarrierOp::create(b, part.getLoc());
         }
-      if (failed(simt::shareRings(body, threads)) ||
+      SmallVector<Attribute> maps;
+      if (failed(simt::shareRings(body, threads, maps)) ||
           failed(simt::distributeAccumulators(body, threads)))
         return signalPassFailure();
-      kernel.setBlock(ArrayRef<int64_t>{threads.count});
+      simt::meetInRoles(body);
+      if (!maps.empty())
+        kernel.setTensorMapsAttr(b.getArrayAttr(maps));
+      kernel.setBlock(ArrayRef<int64_t>{*all});
       // Who reads an element need not be who writes what takes its place.
       kernel.removeAliasesAttr();
     }

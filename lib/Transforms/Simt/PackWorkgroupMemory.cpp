@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Roles.h"
 #include "Threads.h"
 #include "ashlar/Analysis/RingBytes.h"
 #include "ashlar/Planner/Planner.h"
@@ -27,7 +28,7 @@ static bool isBehindBarrier(Operation *op) {
   do
     op = op->getPrevNode();
   while (op && (isMemoryEffectFree(op) || isa<memref::AllocOp>(op)));
-  return isa_and_nonnull<gpu::BarrierOp>(op);
+  return isa_and_nonnull<gpu::BarrierOp, tile::ThreadMeetOp>(op);
 }
 
 namespace {
@@ -80,7 +81,7 @@ struct PackWorkgroupMemory
       b.setInsertionPoint(use.op);
       // Others may still read what lies here.
       if (isShared(i) && !isBehindBarrier(use.op))
-        gpu::BarrierOp::create(b, at);
+        simt::meet(b, at);
       Value from = arith::ConstantIndexOp::create(b, at, plan.offsets[i]);
       use.op.replaceAllUsesWith(memref::ViewOp::create(b, at, use.op.getType(),
                                                        memory, from,

@@ -4,7 +4,10 @@
 // barriers between who writes it and who reads it.
 #include "CopyWriter.h"
 #include "PendingCopies.h"
+#include "PhaseRing.h"
+#include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/RingBytes.h"
+#include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Transforms/Tile/Carried.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -13,6 +16,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
 #include "mlir/Transforms/DialectConversion.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace ashlar;
@@ -24,6 +28,7 @@ namespace {
 struct Ring {
   Value memory, next;
   tile::RingType type;
+  std::shared_ptr<simt::PhaseRing> phases; ///< between roles; null: it is not
 
   /// Elements from the first of a slot to that of the next.
   int64_t pitch() const { return type.getSlotType().getSize(); }
@@ -33,12 +38,15 @@ struct Ring {
 struct Plan {
   llvm::DenseMap<Value, Ring> rings;
   llvm::DenseMap<Operation *, std::shared_ptr<CopyWriter>> copies;
+  /// Of copies of a role: boxes and their tensor maps.
+  llvm::DenseMap<Operation *, std::pair<TensorBox, int64_t>> boxes;
   llvm::DenseMap<Operation *, Value> ringOf[2]; ///< of a step's a and b
   llvm::DenseMap<Operation *, int64_t> pending; ///< of waits; none: no copies
   /// Of waits for steps: how many may go on behind them.
   llvm::DenseMap<Operation *, int64_t> steps;
-  llvm::SmallPtrSet<Operation *, 8> meets; ///< releases that are barriers
-  bool hasUnits = false;                   ///< that read slots themselves
+  llvm::SmallPtrSet<Operation *, 8> meets;   ///< releases that are barriers
+  llvm::DenseMap<Operation *, Value> joined; ///< of releases: rings of roles
+  bool hasUnits = false;                     ///< that read slots themselves
 };
 
 template <typename Op> struct RingPattern : OpConversionPattern<Op> {
@@ -58,6 +66,12 @@ struct ShareCopy : RingPattern<tile::CopyOp> {
                   ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     const Ring &ring = plan.rings.find(op.getRing())->second;
+    if (ring.phases) {
+      auto &[box, map] = plan.boxes.find(op)->second;
+      ring.phases->fill(b, box, map);
+      rewriter.eraseOp(op);
+      return success();
+    }
     Value place = takeSlot(b, ring);
     plan.copies.lookup(op)->write(b, ring.memory, place);
     rewriter.replaceOpWithMultiple(
@@ -82,6 +96,20 @@ struct ShareCopy : RingPattern<tile::CopyOp> {
     Value slot = arith::IndexCastOp::create(b, b.getIndexType(), now);
     return arith::MulIOp::create(
         b, slot, arith::ConstantIndexOp::create(b, ring.pitch()));
+  }
+};
+
+struct ShareTake : RingPattern<tile::TakeOp> {
+  using RingPattern::RingPattern;
+
+  LogicalResult
+  matchAndRewrite(tile::TakeOp op, OneToNOpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value place = plan.rings.find(op.getRing())->second.phases->take(b);
+    rewriter.replaceOpWithMultiple(op,
+                                   SmallVector<SmallVector<Value>>{{place}});
+    return success();
   }
 };
 
@@ -114,9 +142,13 @@ struct ShareRelease : RingPattern<tile::ReleaseOp> {
   using RingPattern::RingPattern;
 
   LogicalResult
-  matchAndRewrite(tile::ReleaseOp op, OneToNOpAdaptor,
+  matchAndRewrite(tile::ReleaseOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    if (plan.meets.contains(op))
+    if (auto found = plan.joined.find(op); found != plan.joined.end()) {
+      ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+      plan.rings.find(found->second)
+          ->second.phases->release(b, adaptor.getSlot().front());
+    } else if (plan.meets.contains(op))
       gpu::BarrierOp::create(rewriter, op.getLoc());
     rewriter.eraseOp(op);
     return success();
@@ -186,8 +218,9 @@ struct ShareStep : RingPattern<tile::StepOp> {
 
 class RingSharer {
 public:
-  RingSharer(Operation *kernel, const simt::Threads &threads)
-      : kernel(kernel), threads(threads) {}
+  RingSharer(Operation *kernel, const simt::Threads &threads,
+             SmallVectorImpl<Attribute> &maps)
+      : kernel(kernel), threads(threads), maps(maps) {}
 
   LogicalResult run() {
     dropWaits();
@@ -200,9 +233,10 @@ public:
     for (tile::AllocOp ring : rings)
       if (failed(makeMemory(ring)))
         return failure();
+    joinRoles(rings);
     settleSteps();
     planReleases();
-    if (failed(planSteps()))
+    if (failed(planBoxes()) || failed(planSteps()))
       return failure();
     planWaits();
     if (failed(convert()))
@@ -236,11 +270,14 @@ private:
     ImplicitLocOpBuilder b(op.getLoc(), op);
     Ring ring = {Value(), Value(), op.getType()};
     tile::SlotType slot = ring.type.getSlotType();
+    bool joinsRoles = llvm::any_of(op->getUsers(), llvm::IsaPred<tile::TakeOp>);
     for (Operation *user : op->getUsers()) {
       auto copy = dyn_cast<tile::CopyOp>(user);
+      if (joinsRoles && isa<tile::TakeOp>(user))
+        continue;
       if (!copy || !isa<MemRefType>(copy.getSource().getType()))
-        return user->emitOpError("expected copies from memory in the threads' "
-                                 "own order: no roles, and no second ring");
+        return user->emitOpError("expected copies from memory, of threads or "
+                                 "of one role, and no second ring");
     }
     IntegerAttr alignment;
     if (slot.getLayout() && !slot.getLayout().isStrided())
@@ -251,11 +288,112 @@ private:
                         slot.getElementType(), MemRefLayoutAttrInterface(),
                         b.getI64IntegerAttr(simt::workgroupSpace)),
         alignment);
+    if (joinsRoles) {
+      ring.phases =
+          std::make_shared<simt::PhaseRing>(b, ring.type, ring.memory, threads);
+      plan.rings[op] = ring;
+      return success();
+    }
     ring.next = memref::AllocOp::create(b, MemRefType::get({}, b.getI64Type()));
     memref::StoreOp::create(b, arith::ConstantIntOp::create(b, 0, 64),
                             ring.next);
     plan.rings[op] = ring;
     return success();
+  }
+
+  /// In front of roles one thread begins to count what their rings have, and
+  /// ends it when all are done.
+  void joinRoles(ArrayRef<tile::AllocOp> rings) {
+    llvm::MapVector<Block *, SmallVector<tile::AllocOp>> joined;
+    for (tile::AllocOp ring : rings)
+      if (plan.rings[ring].phases)
+        joined[ring->getBlock()].push_back(ring);
+    for (auto &each : joined) {
+      Block *block = each.first;
+      SmallVector<tile::AllocOp> &own = each.second;
+      auto byOne = [&](ImplicitLocOpBuilder &b, auto write) {
+        Value isFirst =
+            arith::CmpIOp::create(b, arith::CmpIPredicate::eq, threads.number,
+                                  arith::ConstantIndexOp::create(b, 0));
+        auto branch = scf::IfOp::create(b, isFirst, /*withElseRegion=*/false);
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPointToStart(&branch.getThenRegion().front());
+        for (tile::AllocOp ring : own)
+          write(*plan.rings[ring].phases, b);
+        return branch;
+      };
+      ImplicitLocOpBuilder b(own.front().getLoc(), own.front());
+      b.setInsertionPoint(firstBranch(own));
+      auto mark = [&](Operation *op, StringRef when) {
+        op->setAttr(simt::onceAttrName, b.getStringAttr(when));
+      };
+      auto branch = byOne(b, [](const simt::PhaseRing &ring,
+                                ImplicitLocOpBuilder &b) { ring.begin(b); });
+      mark(branch, "begin");
+      {
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPoint(branch.thenBlock()->getTerminator());
+        tile::PhasePublishOp::create(b);
+      }
+      mark(gpu::BarrierOp::create(b), "begin");
+      b.setInsertionPoint(block->getTerminator());
+      auto met = dyn_cast_or_null<gpu::BarrierOp>(
+          block->getTerminator()->getPrevNode());
+      mark(met ? met : gpu::BarrierOp::create(b), "end");
+      auto ended = byOne(b, [](const simt::PhaseRing &ring,
+                               ImplicitLocOpBuilder &b) { ring.end(b); });
+      mark(ended, "end");
+    }
+  }
+
+  /// Of the roles that the rings join.
+  static Operation *firstBranch(ArrayRef<tile::AllocOp> rings) {
+    Block *block = rings.front()->getBlock();
+    Operation *first = block->getTerminator();
+    for (tile::AllocOp ring : rings)
+      for (Operation *user : ring->getUsers())
+        if (Operation *branch = block->findAncestorOpInBlock(*user);
+            branch->isBeforeInBlock(first))
+          first = branch;
+    return first;
+  }
+
+  /// What copies of roles take, and the kernel's maps of it.
+  LogicalResult planBoxes() {
+    auto walked = kernel->walk([&](tile::CopyOp copy) -> WalkResult {
+      if (!plan.rings[copy.getRing()].phases)
+        return WalkResult::advance();
+      TensorBox box;
+      if (std::string why = whyNoBox(copy, box); !why.empty())
+        return copy.emitOpError("expected a box of a tensor, for a role that "
+                                "copies: ")
+               << why;
+      plan.boxes[copy] = {box, numberOf(mapOf(box))};
+      return WalkResult::advance();
+    });
+    return failure(walked.wasInterrupted());
+  }
+
+  static exec::TensorMapAttr mapOf(const TensorBox &box) {
+    auto type = cast<MemRefType>(box.tensor.getType());
+    int64_t stride = elementBytes(type.getElementType());
+    SmallVector<int64_t> sizes(llvm::reverse(type.getShape())), strides,
+        boxes(llvm::reverse(box.box));
+    for (int64_t size : sizes) {
+      strides.push_back(stride);
+      stride *= size;
+    }
+    return exec::TensorMapAttr::get(
+        type.getContext(), box.tensor.getArgNumber(), type.getElementType(),
+        sizes, strides, boxes, box.swizzleBytes);
+  }
+
+  int64_t numberOf(exec::TensorMapAttr map) {
+    auto found = llvm::find(maps, map);
+    int64_t number = found - maps.begin();
+    if (found == maps.end())
+      maps.push_back(map);
+    return number;
   }
 
   /// What is read of sums behind the wait for their last steps is read from
@@ -326,7 +464,9 @@ private:
   void planReleases() {
     kernel->walk([&](tile::ReleaseOp op) {
       TypedValue<tile::RingType> ring = ringOf(op.getSlot());
-      if (!ring || ring.getType().getSlots() == 1)
+      if (ring && plan.rings[ring].phases)
+        plan.joined[op] = ring;
+      else if (!ring || ring.getType().getSlots() == 1)
         plan.meets.insert(op);
     });
   }
@@ -334,10 +474,12 @@ private:
   void planWaits() {
     // Loops that are not changed yet say what divides a place.
     kernel->walk([&](tile::CopyOp copy) {
-      plan.copies[copy] = std::make_shared<CopyWriter>(copy, threads);
+      if (!plan.boxes.contains(copy))
+        plan.copies[copy] = std::make_shared<CopyWriter>(copy, threads);
     });
     auto isAsynchronous = [&](tile::CopyOp copy) {
-      return plan.copies.lookup(copy)->isAsynchronous();
+      return plan.copies.contains(copy) &&
+             plan.copies.lookup(copy)->isAsynchronous();
     };
     kernel->walk([&](tile::WaitOp op) {
       if (simt::isForSteps(op))
@@ -358,10 +500,11 @@ private:
     converter.addConversion(
         [](tile::TokenType, SmallVectorImpl<Type> &) { return success(); });
     RewritePatternSet patterns(context);
-    patterns.add<ShareCopy, ShareWait, ShareRelease, ShareStep>(
+    patterns.add<ShareCopy, ShareTake, ShareWait, ShareRelease, ShareStep>(
         converter, context, plan, threads);
     ConversionTarget target(*context);
-    target.addIllegalOp<tile::CopyOp, tile::WaitOp, tile::ReleaseOp>();
+    target.addIllegalOp<tile::CopyOp, tile::TakeOp, tile::WaitOp,
+                        tile::ReleaseOp>();
     target.addDynamicallyLegalOp<tile::StepOp>([](tile::StepOp op) {
       auto isPlace = [](Value operand) {
         return isa<MemRefType, tile::AccType>(operand.getType()) ||
@@ -377,11 +520,13 @@ private:
 
   Operation *kernel;
   const simt::Threads &threads;
+  SmallVectorImpl<Attribute> &maps;
   Plan plan;
 };
 } // namespace
 
 LogicalResult ashlar::simt::shareRings(Operation *kernel,
-                                       const Threads &threads) {
-  return RingSharer(kernel, threads).run();
+                                       const Threads &threads,
+                                       SmallVectorImpl<Attribute> &maps) {
+  return RingSharer(kernel, threads, maps).run();
 }

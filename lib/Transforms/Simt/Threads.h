@@ -11,6 +11,11 @@ namespace ashlar::simt {
 /// targets number it.
 constexpr int64_t workgroupSpace = 3;
 
+/// On what only the first part of a kernel that follows others needs, or only
+/// the last: "begin" and "end". What stands between them goes on from part to
+/// part by itself.
+constexpr llvm::StringLiteral onceAttrName = "tile.once";
+
 /// On steps that go on behind what follows them.
 constexpr llvm::StringLiteral asynchronousAttrName = "tile.asynchronous";
 
@@ -28,7 +33,10 @@ struct Threads {
 /// Turns rings, copies, waits and releases into memory of the workgroup, loops
 /// over all threads and barriers. Emits an error where a copy is none of
 /// theirs.
-mlir::LogicalResult shareRings(mlir::Operation *kernel, const Threads &threads);
+/// Rings between roles are joined by barriers of their slots; `maps` are the
+/// kernel's tensor maps, to which those of their copies are added.
+mlir::LogicalResult shareRings(mlir::Operation *kernel, const Threads &threads,
+                               llvm::SmallVectorImpl<mlir::Attribute> &maps);
 
 /// Turns accumulators into the values that a thread has of them.
 mlir::LogicalResult distributeAccumulators(mlir::Operation *kernel,

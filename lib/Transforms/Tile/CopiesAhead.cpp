@@ -72,7 +72,9 @@ std::string ashlar::whyNotAhead(tile::CopyOp copy, Operation *scope,
     Operation *source = value.getDefiningOp();
     if (isa<tile::AllocOp>(source) || !scope->isProperAncestor(source))
       continue;
-    if (!isPure(source) || source->getNumRegions() != 0)
+    // A division is done where it would have been, or behind what decides
+    // that.
+    if (!isMemoryEffectFree(source) || source->getNumRegions() != 0)
       return "where it copies from is computed by the kernel";
     if (slice.insert(source))
       llvm::append_range(needed, source->getOperands());

@@ -7,6 +7,7 @@
 #include "ashlar/Transforms/Tile/PadMargins.h"
 #include "ashlar/Transforms/Tile/Passes.h"
 #include "ashlar/Transforms/Tile/StaticStrides.h"
+#include "ashlar/Transforms/Tile/TensorBox.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -431,6 +432,13 @@ struct ExpandContracts
         op.emitOpError("has no strategy; the stage fuse chooses one");
         return signalPassFailure();
       }
+      // Roles share out the threads of the whole kernel.
+      if (ArrayRef<tile::TeamAttr> teams = op.getStrategyAttr().getRoles();
+          !teams.empty() && llvm::hasSingleElement(contracts))
+        getOperation()->setAttr(
+            teamsAttrName,
+            ArrayAttr::get(&getContext(),
+                           SmallVector<Attribute>(teams.begin(), teams.end())));
       giveStaticStrides(cast<DestinationStyleOpInterface>(op.getOperation()));
       if (failed(ContractExpander(op).run()))
         return signalPassFailure();

@@ -4,7 +4,9 @@
 // runs ahead as far as the rings have slots.
 #include "CopiesAhead.h"
 #include "ashlar/Transforms/Tile/Passes.h"
+#include "ashlar/Transforms/Tile/TensorBox.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -21,7 +23,8 @@ namespace {
 /// One worker's program: the body of an scf.forall, or a function's.
 class Hoister {
 public:
-  explicit Hoister(Block &block) : block(block) {}
+  /// `teams`: who does the roles; null: nobody says.
+  Hoister(Block &block, ArrayAttr teams) : block(block), teams(teams) {}
 
   void run() {
     bool hasRoles = false;
@@ -42,7 +45,8 @@ public:
     // Both roles see what is made in front of them.
     SmallVector<Operation *> own;
     for (Operation &op : block.without_terminator())
-      if (!(isa<tile::AllocOp>(op) || isPure(&op)) ||
+      if (!(isa<tile::AllocOp>(op) ||
+            (isMemoryEffectFree(&op) && op.getNumRegions() == 0)) ||
           llvm::any_of(op.getOperands(), [&](Value operand) {
             return llvm::is_contained(own, operand.getDefiningOp());
           }))
@@ -58,11 +62,11 @@ public:
     }
     OpBuilder b(block.getTerminator());
     Location location = tile::CopyOp(copies.front()).getLoc();
-    begin(b, location, "producer", [&](OpBuilder &inner) {
+    begin(b, location, "producer", teamOf(0), [&](OpBuilder &inner) {
       for (Operation *op : own)
         bring(inner, op);
     });
-    begin(b, location, "consumer", [&](OpBuilder &inner) {
+    begin(b, location, "consumer", teamOf(1), [&](OpBuilder &inner) {
       for (Operation *op : own)
         op->moveBefore(inner.getBlock(), inner.getInsertionPoint());
     });
@@ -88,10 +92,15 @@ private:
     return whyNotAhead(copy, block.getParentOp(), bounds, slice);
   }
 
+  tile::TeamAttr teamOf(unsigned role) {
+    return teams ? cast<tile::TeamAttr>(teams[role]) : tile::TeamAttr();
+  }
+
   static void begin(OpBuilder &b, Location location, StringRef name,
+                    tile::TeamAttr team,
                     llvm::function_ref<void(OpBuilder &)> body) {
     auto role = tile::RoleOp::create(b, location, TypeRange(), name,
-                                     /*concurrent=*/true);
+                                     /*concurrent=*/true, team);
     OpBuilder inner = OpBuilder::atBlockBegin(&role.getBody().emplaceBlock());
     inner.setInsertionPoint(tile::HandOverOp::create(inner, location));
     body(inner);
@@ -152,20 +161,69 @@ private:
   }
 
   Block &block;
+  ArrayAttr teams;
   llvm::SetVector<tile::CopyOp> copies;
   llvm::SetVector<Operation *> slice; ///< what the places of copies come from
   IRMapping mapping;
 };
 
 struct HoistRoles : ashlar::impl::HoistRolesPassBase<HoistRoles> {
+  using HoistRolesPassBase::HoistRolesPassBase;
+
+  bool isByEngine(tile::CopyOp copy) {
+    std::optional<StringRef> engine = copy.getEngine();
+    return engine && llvm::is_contained(engines, engine->str());
+  }
+
+  /// Why teams do not share out this kernel, or nothing.
+  std::string whyNoTeams() {
+    std::string why;
+    getOperation().walk([&](Operation *op) {
+      if (auto copy = dyn_cast<tile::CopyOp>(op)) {
+        TensorBox box;
+        why = !isByEngine(copy) || copy.getRing().getType().getSlots() < 2
+                  ? "a copy is the threads' own work"
+                  : whyNoBox(copy, box);
+      } else if (isa<tile::MapOp, tile::ReduceOp, memref::AllocOp>(op)) {
+        why = "its threads exchange values in the memory that rings have";
+      }
+      return why.empty() ? WalkResult::advance() : WalkResult::interrupt();
+    });
+    return why;
+  }
+
+  /// Engines that only roles wait for leave the copies to others.
+  void leaveToOthers() {
+    getOperation().walk([&](tile::CopyOp copy) {
+      if (isByEngine(copy) && !copy->getParentOfType<tile::RoleOp>() &&
+          !isTaken(copy))
+        copy.setEngineAttr(StringAttr::get(&getContext(), otherwise));
+    });
+  }
+  static bool isTaken(tile::CopyOp copy) {
+    return llvm::any_of(copy.getRing().getUsers(), llvm::IsaPred<tile::TakeOp>);
+  }
+
   void runOnOperation() override {
     if (getOperation().isExternal() || !getOperation().getBody().hasOneBlock())
       return;
+    auto teams = getOperation()->getAttrOfType<ArrayAttr>(teamsAttrName);
+    getOperation()->removeAttr(teamsAttrName);
+    if (!engines.empty()) {
+      if (!teams)
+        return leaveToOthers();
+      if (std::string why = whyNoTeams(); !why.empty()) {
+        getOperation().emitRemark("roles do not share out its threads: ")
+            << why;
+        return leaveToOthers();
+      }
+    }
     SmallVector<Block *> workers = {&getOperation().getBody().front()};
     getOperation().walk(
         [&](scf::ForallOp loop) { workers.push_back(loop.getBody()); });
     for (Block *worker : workers)
-      Hoister(*worker).run();
+      Hoister(*worker, teams).run();
+    leaveToOthers();
   }
 };
 } // namespace

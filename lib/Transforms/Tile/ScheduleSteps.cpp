@@ -91,16 +91,19 @@ struct ScheduleSteps : ashlar::impl::ScheduleStepsPassBase<ScheduleSteps> {
   using ScheduleStepsPassBase::ScheduleStepsPassBase;
 
   void runOnOperation() override {
-    if (inFlight < 1) {
-      getOperation().emitError("expected 'in-flight' of 1 or more, found ")
+    if (inFlight < 0) {
+      getOperation().emitError("expected 'in-flight' of 0 or more, found ")
           << inFlight.getValue();
       return signalPassFailure();
     }
     SmallVector<scf::ForOp> loops;
     getOperation().walk([&](scf::ForOp loop) { loops.push_back(loop); });
     for (scf::ForOp loop : loops) {
-      StepScheduler scheduler(loop, inFlight);
-      if (!scheduler.hasSteps())
+      int64_t own = inFlight;
+      if (own == 0 && loop->getParentOfType<tile::RoleOp>())
+        own = stepsInFlight(loop);
+      StepScheduler scheduler(loop, own);
+      if (own == 0 || !scheduler.hasSteps())
         continue;
       if (std::string why = scheduler.whyNot(); !why.empty())
         loop.emitRemark("steps do not go on behind others: ") << why;

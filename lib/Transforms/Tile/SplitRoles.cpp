@@ -91,7 +91,8 @@ private:
             }))
           handed.push_back(result);
     auto role = tile::RoleOp::create(b, loop.getLoc(),
-                                     TypeRange(ValueRange(handed)), name);
+                                     TypeRange(ValueRange(handed)), name,
+                                     /*concurrent=*/false, /*team=*/nullptr);
     Block &body = role.getBody().emplaceBlock();
     for (auto [value, result] : llvm::zip(handed, role.getHanded()))
       value.replaceUsesWithIf(result, [&](OpOperand &use) {

@@ -68,9 +68,17 @@ def random_layout(rng, rank):
     return f" #tile.layout<{', '.join(parts)}>" if parts else ""
 
 
+def random_roles(rng):
+    """Of those who copy and who compute, which only suit some rings."""
+    return [f"role producer group x {rng.randint(1, 2)}",
+            f"role consumer group x {rng.randint(1, 2)}"
+            + rng.choice(["", " registers 40"])] if rng.random() < 0.3 else []
+
+
 def random_rings(rng, problem, levels):
     return [f"{name}: ring near at {rng.randint(0, levels - 1)} slots "
             f"{rng.randint(1, 4)}"
+            + rng.choice(["", " by engine"])
             + random_layout(rng, operand.map.count(",") + 1)
             for name, operand in (("a", problem.a), ("b", problem.b))
             if rng.random() < 0.8]
@@ -129,9 +137,10 @@ def random_strategy(rng, problem, parallel, reduced, rings):
     if often(0.05):
         promote = rng.randint(-1, len(levels))
     sums = "acc sums" + (f" promote {promote}" if promote >= 0 else "")
+    roles = random_roles(rng) if rings else []
     hints = f", hints {{unroll = {rng.randint(1, 7)} : i64}}"
     return (f'"lanes" m [0] n [1] k [{k}], '
-            + ", ".join([*levels, *hops, sums])
+            + ", ".join([*levels, *hops, sums, *roles])
             + (hints if often(0.8) else ""))
 
 

@@ -63,3 +63,34 @@ func.func @fragment(%lane: index, %p: index, %x: f32) -> (f32, f32, f32, f32) {
     : !tile.slot<16x8xbf16, "shared"> -> f32, f32, f32, f32
   return %0#0, %0#1, %0#2, %0#3 : f32, f32, f32, f32
 }
+
+// -----
+
+// Words that count arrivals, copies that end at them, and barriers of some.
+// CHECK-LABEL: func.func @phases
+func.func @phases(%x: memref<64x32xbf16>, %i: index, %j: index, %p: i32) {
+  %words = memref.alloc() : memref<4xi64, 3>
+  %slots = memref.alloc() : memref<1024xbf16, 3>
+  // CHECK: llvm.inline_asm {{.*}} "mbarrier.init.shared::cta.b64 [$0], 8;", "r,~{memory}"
+  tile.phase_begin %words[%i] of 8 : memref<4xi64, 3>
+  // CHECK: "fence.mbarrier_init.release.cluster;"
+  tile.phase_publish
+  // CHECK: "{\0A.reg .pred p;\0AWAIT${:uid}:\0Ambarrier.try_wait.parity.shared::cta.b64 p, [$0], $1;\0A@!p bra WAIT${:uid};\0A}", "r,r,~{memory}"
+  tile.phase_wait %words[%i], %p : memref<4xi64, 3>
+  // CHECK: "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], 1024;"
+  tile.phase_arrive %words[%i] {expecting = 1024 : i64} : memref<4xi64, 3>
+  // CHECK: llvm.mlir.addressof @tensor_map.0
+  // CHECK: "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1, {$2, $3}], [$4];", "r,l,r,r,r,~{memory}"
+  tile.thread_box_copy %x[%i, %j], %slots[%i], %words[%i] map 0 : memref<64x32xbf16>, memref<1024xbf16, 3>, memref<4xi64, 3>
+  // CHECK: "mbarrier.arrive.shared::cta.b64 _, [$0];"
+  tile.phase_arrive %words[%i] : memref<4xi64, 3>
+  // CHECK: "bar.sync 1, 256;"
+  tile.thread_meet 256
+  // CHECK: "setmaxnreg.inc.sync.aligned.u32 232;"
+  tile.thread_registers 232 more
+  // CHECK: "setmaxnreg.dec.sync.aligned.u32 40;"
+  tile.thread_registers 40
+  // CHECK: "mbarrier.inval.shared::cta.b64 [$0];"
+  tile.phase_end %words[%i] : memref<4xi64, 3>
+  return
+}

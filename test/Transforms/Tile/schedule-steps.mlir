@@ -2,8 +2,8 @@
 // RUN: ashlar-opt %s --split-input-file --verify-diagnostics --ashlar-expand-contracts --ashlar-hoist-roles --ashlar-schedule-steps --canonicalize | FileCheck %s
 // RUN: ashlar-opt %s --split-input-file --ashlar-interpret-kernels="through=ashlar-expand-contracts,ashlar-hoist-roles,ashlar-schedule-steps,canonicalize schedules=40" -o /dev/null
 // RUN: ashlar-opt %s --split-input-file --ashlar-interpret-kernels="through=ashlar-expand-contracts,ashlar-pipeline-copies,ashlar-schedule-steps,canonicalize schedules=40" -o /dev/null
-// RUN: not ashlar-opt %s --split-input-file --ashlar-schedule-steps=in-flight=0 2>&1 >/dev/null | FileCheck %s --check-prefix=NONE
-// NONE: error: expected 'in-flight' of 1 or more, found 0
+// RUN: not ashlar-opt %s --split-input-file --ashlar-schedule-steps=in-flight=-1 2>&1 >/dev/null | FileCheck %s --check-prefix=NONE
+// NONE: error: expected 'in-flight' of 0 or more, found -1
 
 // A step's slots are given back when the next one has begun and it has ended.
 // CHECK-LABEL: func.func @product

@@ -263,6 +263,12 @@ TEST(MachineFile, UnitsMustFitTheRest) {
   EXPECT_EQ(errorAfter(
                 [](json::Object &o) { at(o, "copy_engines", 0)["to"] = "l7"; }),
             "copy_engines[0].to: expected the name of a memory, found 'l7'");
+  EXPECT_EQ(errorAfter([](json::Object &o) {
+              at(o, "copy_engines", 0)["boxes"] =
+                  json::Object{{"rank", 5}, {"size", 256}, {"scope", "nobody"}};
+            }),
+            "copy_engines[0].boxes.scope: expected the name of a scope of the "
+            "kind 'group', found 'nobody'");
 }
 
 TEST(MachineFile, TheTargetRefusesWhatItHasNoCodeFor) {

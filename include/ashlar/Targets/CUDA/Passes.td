@@ -12,7 +12,9 @@ def ThreadsToNVVMPass
     in functions of the dialect func, and what tile has for threads. After:
     `nvvm.read.ptx.sreg.tid.x`, `nvvm.barrier0` and `nvvm.shfl.sync bfly` of
     words of 32 bits; `cp.async`; `ldmatrix` and `mma.sync` for steps whose
-    fragments are a warp's, `wgmma` where they are four warps'. Upstream's
+    fragments are a warp's, `wgmma` where they are four warps'; `mbarrier` for
+    phases and `cp.async.bulk.tensor` for boxes of tensors, whose maps are
+    symbols that the entry's arguments take the place of. Upstream's
     conversion takes modules of the dialect gpu alone.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect",

@@ -21,6 +21,10 @@ struct LanesOptions {
   int64_t groups = 1; ///< of so many threads, in kernels of no contraction
   int64_t shared = 0; ///< bytes that the threads of a workgroup have together
   std::vector<std::string> engines; ///< whose copies go on by themselves
+  /// Those that roles alone wait for; and who copies where there are none.
+  std::vector<std::string> roleEngines;
+  std::string otherwise = "lanes";
+  std::vector<std::string> scopes; ///< of threads: NAME=THREADS
   bool shuffles = false; ///< those of a group read each other's values
   int64_t piece = 0; ///< bytes that a thread reads at once; 0: single elements
 

@@ -25,6 +25,11 @@ def DistributeLanesPass : Pass<"ashlar-distribute-lanes", "::mlir::ModuleOp"> {
     itself, then, with `shuffles`, what the lanes of a group have, and passes
     what is left of each group through memory of the workgroup, always in the
     same order. The kernel's `block` says how many threads a workgroup has.
+    Concurrent roles are branches: the first threads compute, and one of those
+    behind them copies; a ring between them has two words for each slot, which
+    count who has filled it and who is done with it, and barriers inside of a
+    role are those of its threads. The kernel's `tensor_maps` say what such
+    copies read.
     Kernels without the mark stay as they are.
   }];
   let options = [Option<"lanes", "lanes", "int64_t", "16",
@@ -35,7 +40,9 @@ def DistributeLanesPass : Pass<"ashlar-distribute-lanes", "::mlir::ModuleOp"> {
                         "Whether lanes of a group read each other's values">,
                  Option<"pieceBytes", "piece-bytes", "int64_t", "0",
                         "Bytes of a row that a thread has side by side, where "
-                        "no groups are named; 0: one element">];
+                        "no groups are named; 0: one element">,
+                 ListOption<"scopes", "scopes", "std::string",
+                            "NAME=THREADS, of those that roles are done by">];
   let dependentDialects = ["::mlir::affine::AffineDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::gpu::GPUDialect",
@@ -59,6 +66,17 @@ def PackWorkgroupMemoryPass
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::gpu::GPUDialect",
                            "::mlir::memref::MemRefDialect"];
+}
+
+def KeepRingsPass : Pass<"ashlar-keep-rings", "::mlir::func::FuncOp"> {
+  let summary = "Let roles go on from part to part";
+  let description = [{
+    Before: a kernel whose parts are numbered (`ashlar-form-groups`), and whose
+    roles begin and end with each of them: they begin to count what their rings
+    have, and meet at the end. After: that stands around the loop over parts.
+    Who copies is in the next part while others still compute and store this
+    one.
+  }];
 }
 
 def ShareVariablesPass

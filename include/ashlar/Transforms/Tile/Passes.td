@@ -165,8 +165,18 @@ def HoistRolesPass : Pass<"ashlar-hoist-roles", "::mlir::func::FuncOp"> {
     which takes their slots by `tile.take` in the same order. Where a copy reads
     what the kernel itself makes, or its place depends on such, all stays as it
     is, and a remark says why. For machines whose groups of threads can be
-    told apart, such as warp groups beside a copy engine.
+    told apart, such as warp groups beside a copy engine. Roles have the teams
+    that the contraction's strategy gave the function (`tile.teams`).
+
+    With `engines`, only functions with teams change, and only where all copies
+    are by these engines, which are told of a tensor once and of a box of it at
+    each copy, and nothing else takes memory beside the rings. In all others
+    such copies become `otherwise`'s.
   }];
+  let options = [ListOption<"engines", "engines", "std::string",
+                            "Engines that roles alone wait for; none: any">,
+                 Option<"otherwise", "otherwise", "std::string",
+                        "\"lanes\"", "Who copies where roles do not">];
   let dependentDialects = ["::ashlar::tile::TileDialect",
                            "::mlir::scf::SCFDialect"];
 }
@@ -206,7 +216,8 @@ def ScheduleStepsPass : Pass<"ashlar-schedule-steps", "::mlir::func::FuncOp"> {
     reads memory that the loop may change, all stays, and a remark says why.
   }];
   let options = [Option<"inFlight", "in-flight", "int64_t", "1",
-                        "Iterations whose steps may be going on">];
+                        "Iterations whose steps may be going on; 0: as many as "
+                        "accumulators' fragments say, in roles">];
   let dependentDialects = ["::ashlar::tile::TileDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect"];

@@ -28,6 +28,26 @@ void ExecDialect::initialize() {
       >();
 }
 
+LogicalResult
+TensorMapAttr::verify(llvm::function_ref<InFlightDiagnostic()> error,
+                      unsigned binding, Type type, ArrayRef<int64_t> sizes,
+                      ArrayRef<int64_t> strides, ArrayRef<int64_t> box,
+                      int64_t swizzle) {
+  constexpr size_t mostRank = 5; // as the module has it
+  if (sizes.empty() || sizes.size() > mostRank ||
+      strides.size() != sizes.size() || box.size() != sizes.size())
+    return error() << "expected sizes, strides and a box of one to five dims";
+  if (!type.isIntOrFloat() ||
+      8 * strides.front() != int64_t(type.getIntOrFloatBitWidth()))
+    return error() << "expected elements of " << type
+                   << " side by side, found a stride of " << strides.front()
+                   << " bytes";
+  if (swizzle != 0 && swizzle != 32 && swizzle != 64 && swizzle != 128)
+    return error() << "expected a swizzle of 0, 32, 64 or 128 bytes, found "
+                   << swizzle;
+  return success();
+}
+
 SizeAttr SizeAttr::get(MLIRContext *context, int64_t constant) {
   return get(context, AffineMap::getConstantMap(constant, context), constant);
 }
@@ -202,6 +222,12 @@ LogicalResult KernelOp::verify() {
     if (operand < 0 || operand >= int64_t(getNumOperands()))
       return emitOpError("expected 'aliases' to number some of its ")
              << getNumOperands() << " operands, found operand " << operand;
+  if (ArrayAttr maps = getTensorMapsAttr())
+    for (auto map : maps.getAsRange<TensorMapAttr>())
+      if (map.getBinding() >= getNumBindings())
+        return emitOpError("expected tensor maps of its ")
+               << getNumBindings() << " bindings, found one of binding "
+               << map.getBinding();
   return success();
 }
 

@@ -190,13 +190,44 @@ static LogicalResult verifyHops(llvm::function_ref<InFlightDiagnostic()> error,
   return success();
 }
 
+LogicalResult TeamAttr::verify(llvm::function_ref<InFlightDiagnostic()> error,
+                               StringRef role, StringRef scope, int64_t count,
+                               int64_t registers) {
+  if (role.empty() || scope.empty() || count < 1 || registers < 0)
+    return error() << "expected a role, a scope and how many of it, 1 or more";
+  return success();
+}
+
+static LogicalResult verifyRoles(llvm::function_ref<InFlightDiagnostic()> error,
+                                 ArrayRef<TeamAttr> roles,
+                                 ArrayRef<HopAttr> hops) {
+  if (roles.empty())
+    return success();
+  if (roles.size() != 2 || roles[0].getRole() != "producer" ||
+      roles[1].getRole() != "consumer")
+    return error() << "expected the roles 'producer' and 'consumer', in this "
+                      "order, or none";
+  for (OperandKind operand : {OperandKind::A, OperandKind::B})
+    if (llvm::count_if(hops, [&](HopAttr hop) {
+          return hop.getOperand() == operand;
+        }) != 1)
+      return error() << "expected one ring of each operand, for roles";
+  for (HopAttr hop : hops)
+    if (hop.getKind() != HopKind::Ring || hop.getSlots() < 2 ||
+        hop.getEngine().empty())
+      return error() << "expected rings of two slots and more that an engine "
+                        "fills, for roles, found "
+                     << hop;
+  return success();
+}
+
 LogicalResult StrategyAttr::verify(
     llvm::function_ref<InFlightDiagnostic()> error, StringRef unit,
     ArrayRef<int64_t> shape, ArrayRef<int64_t> m, ArrayRef<int64_t> n,
     ArrayRef<int64_t> k, ArrayRef<int64_t> group, ArrayRef<int64_t> lanes,
     ArrayRef<LevelAttr> levels, ArrayRef<HopAttr> hops, StringRef accumulator,
     int64_t promote, ArrayRef<int64_t> masked, StringRef partials,
-    DictionaryAttr hints) {
+    ArrayRef<TeamAttr> roles, DictionaryAttr hints) {
   if (levels.empty())
     return error() << "expected a loop level in a strategy";
   if (failed(LevelVerifier(error, levels).run(promote, !partials.empty())))
@@ -248,7 +279,8 @@ LogicalResult StrategyAttr::verify(
       fragment && !isa<FragmentAttr>(fragment))
     return error() << "expected 'fragment' to be a #tile.fragment, found "
                    << fragment;
-  return verifyHops(error, levels, hops);
+  return success(succeeded(verifyRoles(error, roles, hops)) &&
+                 succeeded(verifyHops(error, levels, hops)));
 }
 
 //===-- What is read of them ----------------------------------------------===//
@@ -336,7 +368,8 @@ static StrategyAttr withoutGrid(StrategyAttr of, bool hasHops) {
       of.getK(), of.getGroup(), of.getLanes(), of.getLevels().drop_front(gone),
       hops, of.getAccumulator(),
       of.getPromote() < 0 ? -1 : of.getPromote() - gone, of.getMasked(),
-      /*partials=*/"", of.getHints());
+      /*partials=*/"", hasHops ? of.getRoles() : ArrayRef<TeamAttr>(),
+      of.getHints());
 }
 
 StrategyAttr StrategyAttr::clippedTo(ArrayRef<int64_t> sizes) const {
@@ -365,7 +398,7 @@ StrategyAttr StrategyAttr::clippedTo(ArrayRef<int64_t> sizes) const {
   return StrategyAttr::get(getContext(), getUnit(), getShape(), getM(), getN(),
                            getK(), getGroup(), getLanes(), levels, getHops(),
                            getAccumulator(), promote, getMasked(),
-                           getPartials(), getHints());
+                           getPartials(), getRoles(), getHints());
 }
 
 StrategyAttr StrategyAttr::inPlace() const {

@@ -133,6 +133,44 @@ static void printHop(AsmPrinter &printer, HopAttr hop) {
     printer << " " << hop.getLayout();
 }
 
+static TeamAttr parseTeam(AsmParser &parser) {
+  std::string role, scope;
+  int64_t count = 1, registers = 0;
+  SMLoc location = parser.getCurrentLocation();
+  if (parser.parseKeywordOrString(&role) ||
+      parser.parseKeywordOrString(&scope) || parser.parseKeyword("x") ||
+      parser.parseInteger(count) ||
+      (succeeded(parser.parseOptionalKeyword("registers")) &&
+       parser.parseInteger(registers)))
+    return {};
+  auto error = [&] { return parser.emitError(location); };
+  if (failed(TeamAttr::verify(error, role, scope, count, registers)))
+    return {};
+  return TeamAttr::get(parser.getContext(), role, scope, count, registers);
+}
+
+static void printTeam(AsmPrinter &printer, TeamAttr team) {
+  printer.printKeywordOrString(team.getRole());
+  printer << " ";
+  printer.printKeywordOrString(team.getScope());
+  printer << " x " << team.getCount();
+  if (team.getRegisters() != 0)
+    printer << " registers " << team.getRegisters();
+}
+
+Attribute TeamAttr::parse(AsmParser &parser, Type) {
+  if (parser.parseLess())
+    return {};
+  TeamAttr team = parseTeam(parser);
+  return team && succeeded(parser.parseGreater()) ? team : TeamAttr();
+}
+
+void TeamAttr::print(AsmPrinter &printer) const {
+  printer << "<";
+  printTeam(printer, *this);
+  printer << ">";
+}
+
 LevelAttr ashlar::tile::parseLevel(AsmParser &parser) {
   StringRef name;
   SMLoc location = parser.getCurrentLocation();
@@ -185,6 +223,7 @@ Attribute StrategyAttr::parse(AsmParser &parser, Type) {
   SmallVector<LevelAttr> levels;
   SmallVector<HopAttr> hops;
   SmallVector<int64_t> masked;
+  SmallVector<TeamAttr> roles;
   std::string accumulator, partials;
   int64_t promote = -1;
   DictionaryAttr hints = DictionaryAttr::get(parser.getContext());
@@ -222,12 +261,15 @@ Attribute StrategyAttr::parse(AsmParser &parser, Type) {
     } else if (name == "partials") {
       if (parser.parseKeywordOrString(&partials))
         return {};
+    } else if (name == "role") {
+      if (!roles.emplace_back(parseTeam(parser)))
+        return {};
     } else if (name == "hints") {
       if (parser.parseAttribute(hints))
         return {};
     } else {
       parser.emitError(location, "expected grid, loop, group, a, b, acc, "
-                                 "masked, partials or hints, found ")
+                                 "masked, partials, role or hints, found ")
           << name;
       return {};
     }
@@ -236,10 +278,10 @@ Attribute StrategyAttr::parse(AsmParser &parser, Type) {
     return {};
   auto error = [&] { return parser.emitError(start); };
   if (failed(verify(error, unit, shape, m, n, k, group, lanes, levels, hops,
-                    accumulator, promote, masked, partials, hints)))
+                    accumulator, promote, masked, partials, roles, hints)))
     return {};
   return get(parser.getContext(), unit, shape, m, n, k, group, lanes, levels,
-             hops, accumulator, promote, masked, partials, hints);
+             hops, accumulator, promote, masked, partials, roles, hints);
 }
 
 void StrategyAttr::print(AsmPrinter &printer) const {
@@ -275,6 +317,10 @@ void StrategyAttr::print(AsmPrinter &printer) const {
   if (splitsTerms()) {
     printer << ", partials ";
     printer.printKeywordOrString(getPartials());
+  }
+  for (TeamAttr team : getRoles()) {
+    printer << ", role ";
+    printTeam(printer, team);
   }
   if (!getHints().empty())
     printer << ", hints " << getHints();

@@ -16,12 +16,19 @@
  *   int64_t groups           of the grid; at least 1
  *   uint32_t *status         two words: fault, command
  *   uint32_t command         the number of the dispatch
+ *   char map[128]            one per tensor map of Kernel.arguments, by value,
+ *                            aligned to 64: what the driver makes of it
+ *
+ * Kernel.arguments, where there are any, are all bindings, all integers, then
+ * the tensor maps, each in order.
  *
  * A kernel whose workgroups share memory that the launch asks for (Kernel's
  * shared_bytes) has it as its one array of shared memory without a size.
  *
  * It is launched in one dimension, with n workgroups of the kernel's block, of
- * one thread where it has none; n is at least 1 and no more than `groups`.
+ * one thread where it has none; n is at least 1 and no more than `groups`, and
+ * no more than run at once where the kernel takes tensor maps: the threads of
+ * such a one that copy go on from group to group ahead of the others.
  * Workgroup i computes groups [groups * i / n, groups * (i + 1) / n) and has,
  * of the scratch, the bytes from scratch + i * scratch_bytes on, contents
  * undefined. Workgroups run at the same time or one after the other, in any
@@ -40,7 +47,8 @@
 
 #define ASHLAR_PTX_FORMAT "ptx"
 
-/* Parameters of a kernel with so many bindings and integers. */
+/* Parameters of a kernel with so many bindings and integers, without tensor
+ * maps. */
 #define ASHLAR_GPU_PARAMETERS(bindings, integers) ((bindings) + (integers) + 5u)
 
 /* The words behind `status`. */

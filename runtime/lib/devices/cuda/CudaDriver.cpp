@@ -14,7 +14,8 @@ namespace ashlar::runtime {
 
 using namespace gpu;
 
-// In the order of ASHLAR_GPU_FUNCTIONS, then ASHLAR_GPU_GRAPH_FUNCTIONS.
+// In the order of ASHLAR_GPU_FUNCTIONS, then ASHLAR_GPU_GRAPH_FUNCTIONS and
+// ASHLAR_GPU_TENSOR_FUNCTIONS.
 static const char functionNames[] =
     "cuInit\0cuGetErrorName\0cuDeviceGetCount\0cuDeviceGet\0cuDeviceGetName\0"
     "cuDeviceGetAttribute\0cuDeviceTotalMem_v2\0cuDevicePrimaryCtxRetain\0"
@@ -30,7 +31,9 @@ static const char functionNames[] =
     // From CUDA 11.4 on.
     "cuStreamBeginCapture_v2\0cuStreamEndCapture\0"
     "cuGraphInstantiateWithFlags\0cuGraphDestroy\0cuGraphLaunch\0"
-    "cuGraphExecDestroy\0";
+    "cuGraphExecDestroy\0"
+    // From CUDA 12.0 on.
+    "cuTensorMapEncodeTiled\0";
 
 static Cause causeOf(Code code) {
   switch (code) {
@@ -102,13 +105,56 @@ static int countParameters(const String &image, const String &symbol) {
   return count;
 }
 
+/// Numbers of CUtensorMapDataType; negative: it has no such.
+static int tensorType(uint32_t elementType) {
+  switch (elementType) {
+  case ASHLAR_TYPE_U8:
+  case ASHLAR_TYPE_I8:
+  case ASHLAR_TYPE_BOOL:
+    return 0;
+  case ASHLAR_TYPE_U16:
+  case ASHLAR_TYPE_I16:
+    return 1;
+  case ASHLAR_TYPE_U32:
+    return 2;
+  case ASHLAR_TYPE_I32:
+    return 3;
+  case ASHLAR_TYPE_F16:
+    return 6;
+  case ASHLAR_TYPE_F32:
+    return 7;
+  case ASHLAR_TYPE_BF16:
+    return 9;
+  default:
+    return -1;
+  }
+}
+
+/// Zeros lie outside of the tensor, and what is read is fetched into L2 in
+/// pieces of 256 bytes.
+static Code encode(const Functions &api, const TensorMap &map, void *address,
+                   void *outBlob) {
+  uint64_t sizes[TensorMap::maximumRank], strides[TensorMap::maximumRank];
+  for (uint32_t i = 0; i < map.rank; ++i) {
+    sizes[i] = uint64_t(map.sizes[i]);
+    strides[i] = uint64_t(map.strides[i]);
+  }
+  int swizzle = 0; // none, 32, 64 or 128 bytes are 0 to 3
+  for (uint32_t bytes = map.swizzle; bytes >= 32; bytes /= 2)
+    ++swizzle;
+  return api.TensorMapEncode(outBlob, tensorType(map.elementType), map.rank,
+                             address, sizes, strides + 1, map.box, map.steps,
+                             /*interleave=*/0, swizzle, /*promotion=*/3,
+                             /*fill=*/0);
+}
+
 static const Driver &cudaDriver() {
   // Never closed: the driver's threads may outlive whoever opened it.
   static const Driver &known = *[] {
     OwnMemory::Scope ofAll(nullptr); // whichever runtime asks first
-    auto *driver =
-        new Driver{{},         functionNames, 0,        "cuda",         takes,
-                   cuda::rank, causeOf,       features, countParameters};
+    auto *driver = new Driver{
+        {},         functionNames, 0,        "cuda",          takes,
+        cuda::rank, causeOf,       features, countParameters, encode};
     const Functions &api = driver->functions;
     if (openLibrary("libcuda.so.1", functionNames, driver->functions) &&
         api.Init(0) == 0 && api.DeviceGetCount(&driver->deviceCount) == 0)

@@ -8,6 +8,7 @@
 #define ASHLAR_RUNTIME_LIB_DEVICES_GPU_GPUAPI_H
 
 #include "../../OwnMemory.h"
+#include "../Device.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -76,10 +77,17 @@ using Code = int;
   F(Code, GraphLaunch, (GraphExec, Stream))                                    \
   F(Code, GraphExecDestroy, (GraphExec))
 
+/// What drivers of GPUs have whose copies are told of tensors.
+#define ASHLAR_GPU_TENSOR_FUNCTIONS(F)                                         \
+  F(Code, TensorMapEncode,                                                     \
+    (void *, int, uint32_t, void *, const uint64_t *, const uint64_t *,        \
+     const uint32_t *, const uint32_t *, int, int, int, int))
+
 struct Functions {
 #define ASHLAR_GPU_MEMBER(RESULT, NAME, ARGUMENTS) RESULT(*NAME) ARGUMENTS;
   ASHLAR_GPU_FUNCTIONS(ASHLAR_GPU_MEMBER)
   ASHLAR_GPU_GRAPH_FUNCTIONS(ASHLAR_GPU_MEMBER)
+  ASHLAR_GPU_TENSOR_FUNCTIONS(ASHLAR_GPU_MEMBER)
 #undef ASHLAR_GPU_MEMBER
 
   bool hasGraphs() const { return BeginCapture != nullptr; }
@@ -112,6 +120,10 @@ struct Driver {
   String (*features)(const Functions &functions, int device);
   /// Parameters of the entry in an image; negative: it has no such entry.
   int (*countParameters)(const String &image, const String &symbol);
+  /// Writes what a kernel is told of a tensor at an address, where the
+  /// functions have it.
+  Code (*encode)(const Functions &functions, const TensorMap &map,
+                 void *address, void *outBlob);
 
   /// Of a member of `functions`.
   const char *nameOf(const void *member) const;

@@ -29,10 +29,13 @@ Status GpuDevice::open(uint32_t ordinal) {
 
 uint64_t GpuDevice::sharedBytes() const {
   enum : int { maxSharedOfBlock = 97 }; // that asks for it
-  int most = 0;
-  return api.DeviceGetAttribute(&most, maxSharedOfBlock, id) == 0
-             ? uint64_t(std::max(most, 0))
-             : 0;
+  return uint64_t(attribute(maxSharedOfBlock));
+}
+
+int64_t GpuDevice::attribute(int number) const {
+  int value = 0;
+  return api.DeviceGetAttribute(&value, number, id) == 0 ? std::max(value, 0)
+                                                         : 0;
 }
 
 Status GpuDevice::checkMemory(uint64_t size) const {

@@ -30,6 +30,8 @@ public:
 
   /// That a workgroup may share, at most, where its launch asks for it.
   uint64_t sharedBytes() const;
+  /// 0 where the driver does not know it.
+  int64_t attribute(int number) const;
   Status checkMemory(uint64_t size) const;
   Status allocate(uint64_t size, void *&out);
   void free(void *memory, uint64_t size);

@@ -62,6 +62,23 @@ void gpu::unload(void *, void *executable) {
   delete static_cast<GpuProgram *>(executable);
 }
 
+Status gpu::encode(void *device, const TensorMap &map, DeviceAddress address,
+                   void *outBlob) {
+  const GpuDevice &own = deviceOf(device);
+  const bool has = own.api.TensorMapEncode != nullptr;
+  const Code code =
+      has ? own.driver.encode(own.api, map, address.pointer(), outBlob) : -1;
+  if (code == 0)
+    return {};
+  // The device goes on: it was never asked.
+  return failure(ASHLAR_UNSUPPORTED,
+                 concat(own.driver.nameOf(&own.api.TensorMapEncode),
+                        " does not take a tensor map of ", map.rank, " dims, ",
+                        map.sizes[0], " elements and boxes of ", map.box[0],
+                        " in the innermost"),
+                 own.name);
+}
+
 Status gpu::findKernel(void *executable, const KernelForm &form,
                        const void **outKernel) {
   return static_cast<GpuProgram *>(executable)->find(form, outKernel);

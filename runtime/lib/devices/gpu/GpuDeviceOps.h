@@ -36,6 +36,8 @@ Status capture(void *queue, const CommandList &list, CommandRange range,
                void **outGraph);
 Status launch(void *queue, void *graph, RunControl &control);
 void destroyGraph(void *graph);
+Status encode(void *device, const TensorMap &map, DeviceAddress address,
+              void *outBlob);
 Status createEvent(void *device, void **outEvent);
 void destroyEvent(void *event);
 Status record(void *queue, void *event);
@@ -59,8 +61,8 @@ constexpr DeviceOps gpuDeviceOps(const char *type, const char *needs) {
           gpu::createQueue, gpu::destroyQueue, gpu::copy, gpu::submit,
           gpu::readBack,
           /*follow=*/nullptr, gpu::createEvent, gpu::destroyEvent, gpu::record,
-          gpu::waitFor, gpu::wait,
-          /*encode=*/nullptr, gpu::capture, gpu::launch, gpu::destroyGraph,
+          gpu::waitFor, gpu::wait, gpu::encode, gpu::capture, gpu::launch,
+          gpu::destroyGraph,
           /*useCache=*/nullptr, needs, gpu::rank,
           /*takesStreams=*/true};
 }

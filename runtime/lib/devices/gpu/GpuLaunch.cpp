@@ -38,8 +38,12 @@ Code GpuQueue::launchKernel(const CommandList &list, uint32_t index) {
   parameters.clear();
   for (uint64_t &value : values)
     parameters.push_back(&value);
+  for (uint32_t i = 0; i < kernel.maps; ++i)
+    parameters.push_back(
+        &list.blobs[list.launches[command.launch].firstBlob + i]);
   // Scratch is there for so many at a time.
-  const int64_t most = scratchBytes != 0 ? int64_t(workers) : mostGroups;
+  const int64_t most =
+      std::min(scratchBytes != 0 ? int64_t(workers) : mostGroups, kernel.most);
   return api.LaunchKernel(kernel.function,
                           unsigned(std::min(command.extent, most)), 1, 1,
                           kernel.threads, 1, 1, kernel.sharedBytes, stream,

@@ -16,7 +16,19 @@ using namespace gpu;
 /// it does not take, and how many bytes there are.
 enum : int { errorLog = 5, errorLogBytes = 6, keepLines = 13 };
 /// What is asked of a function, and set.
-enum : int { maxThreadsPerBlock = 0, maxDynamicSharedSize = 8 };
+enum : int {
+  maxThreadsPerBlock = 0,
+  registersPerThread = 4,
+  maxDynamicSharedSize = 8
+};
+/// Of a device.
+enum : int {
+  processors = 16,
+  threadsPerProcessor = 39,
+  sharedPerProcessor = 81,
+  registersPerProcessor = 82,
+  reservedSharedPerBlock = 111
+};
 
 GpuProgram::~GpuProgram() {
   CurrentGpu current(device);
@@ -46,29 +58,82 @@ Status GpuProgram::load(const void *image, uint64_t size) {
                                device.name);
 }
 
+/// Tensor maps behind the usual arguments; negative: of another order.
+static int countMaps(const KernelForm &form) {
+  using Kind = KernelForm::Argument::Kind;
+  const size_t usual = size_t(form.bindings) + form.integers;
+  if (form.arguments.empty())
+    return 0;
+  for (size_t i = 0; i < std::max(usual, form.arguments.size()); ++i) {
+    const Kind kind = i < form.bindings ? Kind::Pointer
+                      : i < usual       ? Kind::Integer
+                                        : Kind::TensorMap;
+    if (i >= form.arguments.size() || form.arguments[i].kind != kind ||
+        (i < usual && form.arguments[i].index !=
+                          (i < form.bindings ? i : i - form.bindings)))
+      return -1;
+  }
+  return int(form.arguments.size() - usual);
+}
+
 Status GpuProgram::checkForm(const KernelForm &form) const {
+  KernelForm usual = form;
+  const int maps = countMaps(form);
+  if (maps >= 0)
+    usual.arguments.clear();
   ASHLAR_RETURN_IF_ERROR(
-      requireOneDimension(form, device.name, device.sharedBytes()));
+      requireOneDimension(usual, device.name, device.sharedBytes()));
+  if (maps > 0 && !device.api.TensorMapEncode)
+    return failure(ASHLAR_UNSUPPORTED,
+                   concat("kernel ", form.symbol,
+                          " takes tensor maps, which the driver of ",
+                          device.name, " does not make; update the driver"),
+                   form.symbol);
   int found = device.driver.countParameters(text, form.symbol);
   if (found < 0)
     return corrupt(concat("the code lacks the kernel ", form.symbol),
                    form.symbol);
-  int expected = int(ASHLAR_GPU_PARAMETERS(form.bindings, form.integers));
+  int expected =
+      int(ASHLAR_GPU_PARAMETERS(form.bindings, form.integers)) + maps;
   if (found != expected)
     return corrupt(concat("kernel ", form.symbol, " takes ", found,
                           " parameters; expected ", expected, ", for ",
-                          form.bindings, " bindings and ", form.integers,
-                          " integers"),
+                          form.bindings, " bindings, ", form.integers,
+                          " integers and ", maps, " tensor maps"),
                    form.symbol);
   return {};
+}
+
+/// What the driver's occupancy calculator says, which older ones lack; a few
+/// too many do no harm: they follow the others.
+int64_t GpuProgram::countAtOnce(const GpuKernel &kernel) const {
+  const Functions &api = device.api;
+  const int64_t own =
+      int64_t(kernel.sharedBytes) + device.attribute(reservedSharedPerBlock);
+  int registers = 0;
+  if (api.FunctionGetAttribute(&registers, registersPerThread,
+                               kernel.function) != 0)
+    registers = 1;
+  const int64_t each = std::min(
+      {device.attribute(sharedPerProcessor) / std::max<int64_t>(own, 1),
+       device.attribute(threadsPerProcessor) / int64_t(kernel.threads),
+       device.attribute(registersPerProcessor) /
+           (int64_t(kernel.threads) * std::max(registers, 1))});
+  return std::max<int64_t>(1, device.attribute(processors)) *
+         std::max<int64_t>(1, each);
 }
 
 Status GpuProgram::find(const KernelForm &form, const void **outKernel) {
   ASHLAR_RETURN_IF_ERROR(checkForm(form));
   CurrentGpu current(device);
   ASHLAR_RETURN_IF_ERROR(current.status());
-  GpuKernel found = {nullptr, form.bindings, form.integers,
-                     std::max(form.block[0], 1u), uint32_t(form.sharedBytes)};
+  GpuKernel found = {nullptr,
+                     form.bindings,
+                     form.integers,
+                     std::max(form.block[0], 1u),
+                     uint32_t(form.sharedBytes),
+                     uint32_t(countMaps(form)),
+                     INT32_MAX};
   Code code =
       device.api.ModuleGetFunction(&found.function, module, form.symbol);
   if (code != 0)
@@ -92,6 +157,8 @@ Status GpuProgram::find(const KernelForm &form, const void **outKernel) {
         &device.api.FunctionSetAttribute,
         device.api.FunctionSetAttribute(found.function, maxDynamicSharedSize,
                                         int(found.sharedBytes))));
+  if (found.maps != 0)
+    found.most = countAtOnce(found);
   std::lock_guard<std::mutex> lock(mutex);
   kernels.push_back(std::make_unique<GpuKernel>(found));
   *outKernel = kernels.back().get();

@@ -17,6 +17,10 @@ struct GpuKernel {
   uint32_t bindings, integers;
   uint32_t threads;     // of a workgroup, at least 1
   uint32_t sharedBytes; // of one, beyond what the code declares
+  uint32_t maps;        // of tensors
+  /// Workgroups of a launch, at most: those that run at once, where each goes
+  /// on from group to group by itself.
+  int64_t most;
 };
 
 class GpuProgram {
@@ -31,6 +35,7 @@ public:
 
 private:
   Status checkForm(const KernelForm &form) const;
+  int64_t countAtOnce(const GpuKernel &kernel) const;
 
   const GpuDevice &device;
   gpu::Module module = nullptr;

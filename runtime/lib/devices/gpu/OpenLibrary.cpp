@@ -11,18 +11,19 @@ bool ashlar::runtime::gpu::openLibrary(const char *library, const char *names,
   if (!opened)
     return false;
   auto *slot = reinterpret_cast<char *>(&functions);
-  const auto *graphs = reinterpret_cast<char *>(&functions.BeginCapture);
+  const auto *graphs = reinterpret_cast<char *>(&functions.BeginCapture),
+             *tensors = reinterpret_cast<char *>(&functions.TensorMapEncode);
+  bool hasGraphs = true;
   for (const char *name = names; *name; name += std::strlen(name) + 1) {
     void *address = dlsym(opened, name);
-    if (!address && slot >= graphs) {
-      functions.BeginCapture = nullptr;
-      break;
-    }
-    if (!address)
+    if (!address && slot < graphs)
       return false;
+    hasGraphs &= address || slot >= tensors;
     std::memcpy(slot, &address, sizeof(address));
     slot += sizeof(address);
   }
+  if (!hasGraphs)
+    functions.BeginCapture = nullptr;
   return true;
 }
 

@@ -1072,7 +1072,7 @@ func.func @ungrouped(%s: !tile.acc<4x4xf32, registers = [2, 2]>, %a: memref<4x8x
 // -----
 
 func.func @other() attributes {
-  // expected-error@+1 {{expected grid, loop, group, a, b, acc, masked, partials or hints, found units}}
+  // expected-error@+1 {{expected grid, loop, group, a, b, acc, masked, partials, role or hints, found units}}
   strategy = #tile.strategy<"fma" n [0], loop [1] order [0], units [1]>} {
   return
 }
@@ -1340,6 +1340,38 @@ func.func private @fragment_gap(!tile.acc<16x8xf32, fragment = #tile.fragment<re
 
 // expected-error@+1 {{expected parts of whole fragments of 2x4, found 3x8}}
 func.func private @fragment_part(!tile.acc<3x8xf32, fragment = #tile.fragment<registers [0, 1], lanes [0, 2, 1, 0]>>)
+
+// -----
+
+func.func @strategy_roles() attributes {
+  // expected-error@+1 {{expected the roles 'producer' and 'consumer', in this order, or none}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | 8] order [0, 1, 2], a: ring near at 0 slots 2 by tma, b: ring near at 0 slots 2 by tma, acc vectors, role consumer warp x 1, role producer warp x 1>} {
+  return
+}
+
+// -----
+
+func.func @strategy_role_rings() attributes {
+  // expected-error@+1 {{expected one ring of each operand, for roles}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | 8] order [0, 1, 2], a: ring near at 0 slots 2 by tma, acc vectors, role producer warp x 1, role consumer warp x 1>} {
+  return
+}
+
+// -----
+
+func.func @strategy_role_slots() attributes {
+  // expected-error@+1 {{expected rings of two slots and more that an engine fills, for roles, found #tile.hop<b: ring near at 0 slots 1 by tma>}}
+  strategy = #tile.strategy<"fma" m [0] n [1] k [2], loop [4, 6 | 8] order [0, 1, 2], a: ring near at 0 slots 2 by tma, b: ring near at 0 slots 1 by tma, acc vectors, role producer warp x 1, role consumer warp x 1>} {
+  return
+}
+
+// -----
+
+func.func @team() attributes {
+  // expected-error@+1 {{expected a role, a scope and how many of it, 1 or more}}
+  team = #tile.team<producer warp x 0>} {
+  return
+}
 
 // -----
 

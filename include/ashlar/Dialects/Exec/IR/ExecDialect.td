@@ -91,6 +91,29 @@ def Exec_BindingAttr : Exec_Attr<"Binding", "binding"> {
   }];
 }
 
+def Exec_TensorMapAttr : Exec_Attr<"TensorMap", "tensor_map"> {
+  let summary = "What a kernel's copies of boxes are told of a tensor";
+  let description = [{
+    Of the kernel's binding of that number. Lists have the innermost dim first:
+    sizes in elements, strides in bytes, and how many elements one copy takes;
+    `swizzle` is the bytes within which units of 16 change places, 0: none do.
+
+    ```mlir
+    #exec.tensor_map<0 : bf16, sizes [4096, 1024], strides [2, 8192], box [64, 128], swizzle 128>
+    ```
+  }];
+  let parameters = (ins "unsigned":$binding, "::mlir::Type":$type,
+                        ArrayRefParameter<"int64_t">:$sizes,
+                        ArrayRefParameter<"int64_t">:$strides,
+                        ArrayRefParameter<"int64_t">:$box,
+                        "int64_t":$swizzle);
+  let assemblyFormat = [{
+    `<` $binding `:` $type `,` `sizes` `[` $sizes `]` `,` `strides` `[` $strides `]` `,`
+    `box` `[` $box `]` `,` `swizzle` $swizzle `>`
+  }];
+  let genVerifyDecl = 1;
+}
+
 def Exec_TargetAttr : Exec_Attr<"Target", "target"> {
   let summary = "The target and the machine model that a program is made for";
   let description = [{

@@ -93,6 +93,8 @@ def Exec_KernelOp : Exec_Op<"kernel", [
       contractions hold, and what limits it.
     - `parameters`: the integers that it takes behind its buffers, as index.
     - `aliases`: the operands whose memory the only result may take over.
+    - `tensor_maps`: what it is told of tensors behind all else, for copies that
+      name no addresses.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
                        OptionalAttr<FlatSymbolRefAttr>:$body,
@@ -108,7 +110,9 @@ def Exec_KernelOp : Exec_Op<"kernel", [
                        OptionalAttr<StrAttr>:$bound,
                        OptionalAttr<TypedArrayAttrBase<Exec_SizeAttr,
                                     "sizes">>:$parameters,
-                       OptionalAttr<DenseI64ArrayAttr>:$aliases);
+                       OptionalAttr<DenseI64ArrayAttr>:$aliases,
+                       OptionalAttr<TypedArrayAttrBase<Exec_TensorMapAttr,
+                                    "tensor maps">>:$tensor_maps);
   let assemblyFormat = [{
     $sym_name (`calls` $body^)? `:` $bindings (`device` $device^)?
     (`grid` $grid^)? (`block` $block^)? (`scratch` $scratch_bytes^)? attr-dict

@@ -336,6 +336,26 @@ def Tile_HopAttr : AttrDef<Tile_Dialect, "Hop"> {
   let hasCustomAssemblyFormat = 1;
 }
 
+def Tile_TeamAttr : AttrDef<Tile_Dialect, "Team"> {
+  let mnemonic = "team";
+  let summary = "Who does a role";
+  let description = [{
+    `count` instances of the scope, beside those of other roles in the same part
+    of the grid. `registers`: of each thread, where roles share out registers
+    among themselves; 0: as many as all others have.
+
+    ```mlir
+    #tile.team<producer warp x 1>
+    #tile.team<consumer warpgroup x 2 registers 232>
+    ```
+  }];
+  let parameters = (ins StringRefParameter<"the role">:$role,
+                        StringRefParameter<"of the machine">:$scope,
+                        "int64_t":$count, "int64_t":$registers);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
 def Tile_StrategyAttr : AttrDef<Tile_Dialect, "Strategy"> {
   let mnemonic = "strategy";
   let summary = "How a contraction is computed";
@@ -361,6 +381,9 @@ def Tile_StrategyAttr : AttrDef<Tile_Dialect, "Strategy"> {
     - `partials`: the memory that sums of parts of the terms are put into, where
       the grid shares out terms: they are added in the order of their parts, by
       whoever comes last or afterwards;
+    - `roles`: who copies and who computes, where these are not the same: first
+      "producer", then "consumer". All hops are rings then, of two slots and
+      more, whose engine says by itself when a copy is done;
     - `hints`: the target's own; they change no numbers. `unroll`: terms of the
       innermost reduced dim that are written out; `fragment`: which element of
       the unit's sums is whose; `raster`: how many of the grid's tiles along the
@@ -386,6 +409,7 @@ def Tile_StrategyAttr : AttrDef<Tile_Dialect, "Strategy"> {
                         "int64_t":$promote,
                         ArrayRefParameter<"int64_t">:$masked,
                         StringRefParameter<"of sums of parts">:$partials,
+                        ArrayRefParameter<"::ashlar::tile::TeamAttr">:$roles,
                         "::mlir::DictionaryAttr":$hints);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;

@@ -454,6 +454,7 @@ def Tile_RoleOp : Tile_Op<"role", [
     Roles that are `concurrent` stand behind each other in one block, run side
     by side from their beginnings, and hand over nothing: each has its own
     loops, and rings join them. What follows them begins when all have ended.
+    `team`, of those alone, says who does it.
 
     ```mlir
     %sum = scf.for %k = %c0 to %c8 step %c1 iter_args(%acc = %0) -> ... {
@@ -471,11 +472,12 @@ def Tile_RoleOp : Tile_Op<"role", [
     }
     ```
   }];
-  let arguments = (ins StrAttr:$name, UnitAttr:$concurrent);
+  let arguments = (ins StrAttr:$name, UnitAttr:$concurrent,
+                       OptionalAttr<Tile_TeamAttr>:$team);
   let results = (outs Variadic<AnyType>:$handed);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $name (`concurrent` $concurrent^)? attr-dict-with-keyword $body
+    $name (`concurrent` $concurrent^)? (`by` $team^)? attr-dict-with-keyword $body
     (`:` type($handed)^)?
   }];
   let hasVerifier = 1;
@@ -722,6 +724,89 @@ def Tile_ThreadWaitOp : Tile_Op<"thread_wait", [MemoryEffects<[MemRead, MemWrite
   }];
   let arguments = (ins I64Attr:$pending, UnitAttr:$steps);
   let assemblyFormat = "(`steps` $steps^)? $pending attr-dict";
+}
+
+def Tile_Phases : MemRefOf<[I64]>;
+
+class Tile_PhaseOp<string mnemonic> : Tile_Op<mnemonic, [
+    MemoryEffects<[MemRead, MemWrite]>]>;
+
+def Tile_PhaseBeginOp : Tile_PhaseOp<"phase_begin"> {
+  let summary = "Lets a word of the workgroup's memory count arrivals";
+  let description = [{
+    A phase is over when so many have arrived and the bytes have come that they
+    said to expect; the next one begins. Others see it behind
+    `tile.phase_publish` and a barrier.
+
+    ```mlir
+    tile.phase_begin %full[%slot] of 1 : memref<4xi64, 3>
+    ```
+  }];
+  let arguments = (ins Tile_Phases:$memory, Index:$place, I64Attr:$arrivals);
+  let assemblyFormat = "$memory `[` $place `]` `of` $arrivals attr-dict `:` type($memory)";
+}
+
+def Tile_PhasePublishOp : Tile_PhaseOp<"phase_publish"> {
+  let summary = "What this thread has begun to count, engines see as well";
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_PhaseEndOp : Tile_PhaseOp<"phase_end"> {
+  let summary = "The word is memory again";
+  let arguments = (ins Tile_Phases:$memory, Index:$place);
+  let assemblyFormat = "$memory `[` $place `]` attr-dict `:` type($memory)";
+}
+
+def Tile_PhaseArriveOp : Tile_PhaseOp<"phase_arrive"> {
+  let summary = "This thread has come as far";
+  let description = [{
+    Never waits. With `expecting`, the phase ends no sooner than so many bytes
+    have come by copies that name it.
+  }];
+  let arguments = (ins Tile_Phases:$memory, Index:$place,
+                       DefaultValuedAttr<I64Attr, "0">:$expecting);
+  let assemblyFormat = "$memory `[` $place `]` attr-dict `:` type($memory)";
+}
+
+def Tile_PhaseWaitOp : Tile_PhaseOp<"phase_wait"> {
+  let summary = "Goes on when a phase is over";
+  let description = [{
+    Phases are told apart by whether their number is odd: 0 is the first. That
+    in front of the first one is over from the beginning. What was written
+    before the arrivals, and what copies brought, is seen behind it.
+  }];
+  let arguments = (ins Tile_Phases:$memory, Index:$place, I32:$parity);
+  let assemblyFormat = "$memory `[` $place `]` `,` $parity attr-dict `:` type($memory)";
+}
+
+def Tile_ThreadMeetOp : Tile_PhaseOp<"thread_meet"> {
+  let summary = "A barrier of the first so many threads of a workgroup";
+  let arguments = (ins I64Attr:$threads);
+  let assemblyFormat = "$threads attr-dict";
+}
+
+def Tile_ThreadRegistersOp : Tile_PhaseOp<"thread_registers"> {
+  let summary = "Each thread of this group has so many registers from now on";
+  let arguments = (ins I64Attr:$count, UnitAttr:$more);
+  let assemblyFormat = "$count (`more` $more^)? attr-dict";
+}
+
+def Tile_ThreadBoxCopyOp : Tile_Op<"thread_box_copy", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Begins to copy a box of a tensor";
+  let description = [{
+    The box that `map`, one of the kernel's tensor maps, says, from the places
+    on, the outermost first, into the target from `place` on, row by row,
+    swizzled as the map says. Zeros for what lies outside of the tensor. Its
+    bytes come to the phase at `done` of `phases`.
+  }];
+  let arguments = (ins AnyMemRef:$source, Variadic<Index>:$at,
+                       AnyMemRef:$target, Index:$place, Tile_Phases:$phases,
+                       Index:$done, I64Attr:$map);
+  let assemblyFormat = [{
+    $source `[` $at `]` `,` $target `[` $place `]` `,` $phases `[` $done `]`
+    `map` $map attr-dict `:` type($source) `,` type($target) `,` type($phases)
+  }];
 }
 
 def Tile_ThreadStepOp : Tile_Op<"thread_step", [

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Copies as engines take them that are told of a tensor once and then of a
+// place in it.
+#ifndef ASHLAR_TRANSFORMS_TILE_TENSORBOX_H
+#define ASHLAR_TRANSFORMS_TILE_TENSORBOX_H
+
+#include "ashlar/Dialects/Tile/IR/TileOps.h"
+
+namespace ashlar {
+
+/// On a function: the teams of its roles, from its contraction's strategy.
+inline constexpr llvm::StringLiteral teamsAttrName = "tile.teams";
+
+/// What a copy takes of a tensor, an argument of the kernel. All but `at` from
+/// the outermost dim on, in elements.
+struct TensorBox {
+  mlir::BlockArgument tensor;
+  llvm::SmallVector<mlir::OpFoldResult> at; ///< by dim of the tensor
+  llvm::SmallVector<int64_t> box;           ///< of one copy
+  int64_t copies = 1;                       ///< along the last dim
+  int64_t swizzleBytes = 0;                 ///< 0: rows lie as they are counted
+};
+
+/// Fills `box`, or says why the copy is none of a box: the engine reads whole
+/// tensors of known sizes whose rows begin at multiples of 16 bytes, and zeros
+/// outside of them.
+std::string whyNoBox(tile::CopyOp copy, TensorBox &box);
+
+} // namespace ashlar
+
+#endif // ASHLAR_TRANSFORMS_TILE_TENSORBOX_H

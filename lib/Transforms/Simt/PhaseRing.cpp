@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "PhaseRing.h"
+#include "ashlar/Analysis/ByteSize.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace ashlar;
+using namespace ashlar::simt;
+
+static Value index(ImplicitLocOpBuilder &b, int64_t value) {
+  return arith::ConstantIndexOp::create(b, value);
+}
+static Value word(ImplicitLocOpBuilder &b, int64_t value) {
+  return arith::ConstantIntOp::create(b, value, 32);
+}
+
+PhaseRing::PhaseRing(ImplicitLocOpBuilder &b, tile::RingType type, Value memory,
+                     const Threads &threads)
+    : type(type), memory(memory), threads(threads) {
+  phases = memref::AllocOp::create(
+      b, MemRefType::get({2 * slots()}, b.getI64Type(),
+                         MemRefLayoutAttrInterface(),
+                         b.getI64IntegerAttr(workgroupSpace)));
+  filled = makeSide(b);
+  taken = makeSide(b);
+}
+
+PhaseRing::Side PhaseRing::makeSide(ImplicitLocOpBuilder &b) const {
+  Side side;
+  for (Value *one : {&side.slot, &side.parity}) {
+    *one = memref::AllocOp::create(b, MemRefType::get({}, b.getI32Type()));
+    auto first = memref::StoreOp::create(b, word(b, 0), *one);
+    first->setAttr(onceAttrName, b.getStringAttr("begin"));
+  }
+  return side;
+}
+
+std::pair<Value, Value> PhaseRing::next(ImplicitLocOpBuilder &b,
+                                        const Side &side) const {
+  Value slot = memref::LoadOp::create(b, side.slot),
+        parity = memref::LoadOp::create(b, side.parity);
+  Value later = arith::AddIOp::create(b, slot, word(b, 1));
+  Value isEnd = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, later,
+                                      word(b, slots()));
+  memref::StoreOp::create(
+      b, arith::SelectOp::create(b, isEnd, word(b, 0), later), side.slot);
+  Value other = arith::XOrIOp::create(b, parity, word(b, 1));
+  memref::StoreOp::create(b, arith::SelectOp::create(b, isEnd, other, parity),
+                          side.parity);
+  return {arith::IndexCastOp::create(b, b.getIndexType(), slot), parity};
+}
+
+Value PhaseRing::freeOf(ImplicitLocOpBuilder &b, Value slot) const {
+  return arith::AddIOp::create(b, slot, index(b, slots()));
+}
+
+void PhaseRing::forEachWord(
+    ImplicitLocOpBuilder &b,
+    llvm::function_ref<void(Value, bool isFull)> visit) const {
+  for (int64_t i = 0; i != 2 * slots(); ++i)
+    visit(index(b, i), i < slots());
+}
+
+void PhaseRing::begin(ImplicitLocOpBuilder &b) const {
+  forEachWord(b, [&](Value word, bool isFull) {
+    tile::PhaseBeginOp::create(b, phases, word,
+                               isFull ? 1 : threads.count / threads.lanes);
+  });
+}
+
+void PhaseRing::end(ImplicitLocOpBuilder &b) const {
+  forEachWord(
+      b, [&](Value word, bool) { tile::PhaseEndOp::create(b, phases, word); });
+}
+
+void PhaseRing::fill(ImplicitLocOpBuilder &b, const TensorBox &box,
+                     int64_t map) const {
+  auto [slot, parity] = next(b, filled);
+  // The turn in front of the first one is over from the beginning.
+  Value before = arith::XOrIOp::create(b, parity, word(b, 1));
+  tile::PhaseWaitOp::create(b, phases, freeOf(b, slot), before);
+  int64_t each = ShapedType::getNumElements(box.box);
+  tile::PhaseArriveOp::create(
+      b, phases, slot, each * box.copies * elementBytes(type.getElementType()));
+  Value place = arith::MulIOp::create(b, slot, index(b, pitch()));
+  SmallVector<Value> at;
+  for (OpFoldResult one : box.at)
+    at.push_back(getValueOrCreateConstantIndexOp(b, b.getLoc(), one));
+  Value first = at.back();
+  for (int64_t i = 0; i != box.copies; ++i) {
+    if (i != 0)
+      at.back() = arith::AddIOp::create(b, first, index(b, i * box.box.back()));
+    tile::ThreadBoxCopyOp::create(
+        b, box.tensor, at, memory,
+        arith::AddIOp::create(b, place, index(b, i * each)), phases, slot, map);
+  }
+}
+
+Value PhaseRing::take(ImplicitLocOpBuilder &b) const {
+  auto [slot, parity] = next(b, taken);
+  tile::PhaseWaitOp::create(b, phases, slot, parity);
+  return arith::MulIOp::create(b, slot, index(b, pitch()));
+}
+
+void PhaseRing::release(ImplicitLocOpBuilder &b, Value place) const {
+  Value slot = arith::DivUIOp::create(b, place, index(b, pitch()));
+  Value lane =
+      arith::RemUIOp::create(b, threads.number, index(b, threads.lanes));
+  Value isFirst =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lane, index(b, 0));
+  auto branch = scf::IfOp::create(b, isFirst, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&branch.getThenRegion().front());
+  tile::PhaseArriveOp::create(b, phases, freeOf(b, slot), /*expecting=*/0);
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ASHLAR_LIB_TRANSFORMS_SIMT_PHASERING_H
+#define ASHLAR_LIB_TRANSFORMS_SIMT_PHASERING_H
+
+#include "Threads.h"
+#include "ashlar/Transforms/Tile/TensorBox.h"
+
+namespace ashlar::simt {
+
+/// A ring between roles: each slot has two words that count arrivals, one of
+/// whoever fills it and one of those who are done with it. Both sides number
+/// slots for themselves, and whether they come to them an odd time.
+class PhaseRing {
+public:
+  /// Makes the words. `memory`: of the slots, one behind the other.
+  PhaseRing(mlir::ImplicitLocOpBuilder &b, tile::RingType type,
+            mlir::Value memory, const Threads &threads);
+
+  /// What one thread does in front of all roles, and behind them.
+  void begin(mlir::ImplicitLocOpBuilder &b) const;
+  void end(mlir::ImplicitLocOpBuilder &b) const;
+
+  /// Waits until the next slot is free and begins to fill it with a box, by
+  /// number `map` of the kernel's tensor maps.
+  void fill(mlir::ImplicitLocOpBuilder &b, const TensorBox &box,
+            int64_t map) const;
+  /// Waits until the next slot is full; where it begins in the memory.
+  mlir::Value take(mlir::ImplicitLocOpBuilder &b) const;
+  /// One lane of each group says that all of them are done with the slot.
+  void release(mlir::ImplicitLocOpBuilder &b, mlir::Value place) const;
+
+private:
+  /// Of one side: the next slot, and the parity of its turn.
+  struct Side {
+    mlir::Value slot, parity;
+  };
+  Side makeSide(mlir::ImplicitLocOpBuilder &b) const;
+  /// The present values; the side goes on to the next slot.
+  std::pair<mlir::Value, mlir::Value> next(mlir::ImplicitLocOpBuilder &b,
+                                           const Side &side) const;
+  int64_t slots() const { return type.getSlots(); }
+  int64_t pitch() const { return type.getSlotType().getSize(); }
+  /// Of what is free, behind that of what is full.
+  mlir::Value freeOf(mlir::ImplicitLocOpBuilder &b, mlir::Value slot) const;
+  void forEachWord(
+      mlir::ImplicitLocOpBuilder &b,
+      llvm::function_ref<void(mlir::Value word, bool isFull)> visit) const;
+
+  tile::RingType type;
+  mlir::Value memory, phases;
+  const Threads &threads;
+  Side filled, taken;
+};
+
+} // namespace ashlar::simt
+
+#endif // ASHLAR_LIB_TRANSFORMS_SIMT_PHASERING_H

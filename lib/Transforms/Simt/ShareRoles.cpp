@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Roles that run side by side, as branches by the number of a thread: first
+// those of the threads that compute, then those of one that copies.
+#include "Roles.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace ashlar;
+using namespace ashlar::simt;
+
+/// On a branch: the first so many threads take it, and others do not.
+static constexpr llvm::StringLiteral takersAttrName = "tile.takers";
+
+static void fillBranch(Block &into, tile::RoleOp role) {
+  Block &body = role.getBody().front();
+  body.getTerminator()->erase();
+  into.getOperations().splice(into.getTerminator()->getIterator(),
+                              body.getOperations());
+}
+
+static void setRegisters(OpBuilder &b, tile::RoleOp role, bool more) {
+  if (tile::TeamAttr team = role.getTeamAttr(); team && team.getRegisters())
+    tile::ThreadRegistersOp::create(b, role.getLoc(), team.getRegisters(),
+                                    more);
+}
+
+FailureOr<int64_t>
+ashlar::simt::shareRoles(Operation *kernel, const Threads &threads,
+                         const llvm::StringMap<int64_t> &scopes) {
+  SmallVector<tile::RoleOp> roles;
+  kernel->walk([&](tile::RoleOp role) { roles.push_back(role); });
+  int64_t all = threads.count;
+  for (tile::RoleOp producer : roles) {
+    if (producer.getName() != "producer")
+      continue;
+    auto consumer = dyn_cast_or_null<tile::RoleOp>(producer->getNextNode());
+    tile::TeamAttr team = producer.getTeamAttr();
+    if (!producer.getConcurrent() || !consumer || !team ||
+        !scopes.contains(team.getScope()))
+      return producer.emitOpError("expected concurrent roles, 'producer' and "
+                                  "'consumer', whose teams are of the "
+                                  "machine's scopes");
+    all = std::max(all, threads.count +
+                            team.getCount() * scopes.lookup(team.getScope()));
+    ImplicitLocOpBuilder b(producer.getLoc(), producer);
+    Value count = arith::ConstantIndexOp::create(b, threads.count);
+    auto is = [&](arith::CmpIPredicate how) -> Value {
+      return arith::CmpIOp::create(b, how, threads.number, count);
+    };
+    auto branch = scf::IfOp::create(b, is(arith::CmpIPredicate::ult),
+                                    /*withElseRegion=*/true);
+    branch->setAttr(takersAttrName, b.getI64IntegerAttr(threads.count));
+    b.setInsertionPointToStart(branch.thenBlock());
+    setRegisters(b, consumer, /*more=*/true);
+    fillBranch(*branch.thenBlock(), consumer);
+    b.setInsertionPointToStart(branch.elseBlock());
+    setRegisters(b, producer, /*more=*/false);
+    auto one = scf::IfOp::create(b, is(arith::CmpIPredicate::eq),
+                                 /*withElseRegion=*/false);
+    fillBranch(*one.thenBlock(), producer);
+    consumer.erase();
+    producer.erase();
+  }
+  return all;
+}
+
+/// How many threads take the innermost branch of a role around it; 0: all come
+/// here.
+static int64_t takersAt(Operation *around) {
+  for (; around; around = around->getParentOp())
+    if (auto takers = around->getAttrOfType<IntegerAttr>(takersAttrName))
+      return takers.getInt();
+  return 0;
+}
+
+Operation *ashlar::simt::meet(OpBuilder &b, Location at) {
+  if (int64_t takers = takersAt(b.getInsertionBlock()->getParentOp()))
+    return tile::ThreadMeetOp::create(b, at, takers);
+  return gpu::BarrierOp::create(b, at);
+}
+
+void ashlar::simt::meetInRoles(Operation *kernel) {
+  SmallVector<gpu::BarrierOp> barriers;
+  kernel->walk([&](gpu::BarrierOp op) {
+    if (takersAt(op->getParentOp()))
+      barriers.push_back(op);
+  });
+  for (gpu::BarrierOp barrier : barriers) {
+    OpBuilder b(barrier);
+    meet(b, barrier.getLoc());
+    barrier.erase();
+  }
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ashlar/Transforms/Tile/TensorBox.h"
+#include "ashlar/Analysis/ByteSize.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace ashlar;
+
+/// What tensor maps of the module say.
+static constexpr int64_t mostRank = 5;
+static constexpr int64_t unitBytes = 16;
+static constexpr int64_t leastAlignment = 128; ///< of where a copy goes
+
+/// Whether a part that begins at `offset` and is `size` long is a whole box, or
+/// ends where the tensor does, wherever it is cut off.
+static bool endsAt(OpFoldResult offset, OpFoldResult size, int64_t box,
+                   int64_t end) {
+  if (std::optional<int64_t> constant = getConstantIntValue(size)) {
+    std::optional<int64_t> begin = getConstantIntValue(offset);
+    return constant == box || (begin && *begin + *constant == end);
+  }
+  auto least = cast<Value>(size).getDefiningOp<affine::AffineMinOp>();
+  if (!least)
+    return false;
+  AffineMap map = least.getMap();
+  return llvm::any_of(map.getResults(), [&](AffineExpr expr) {
+    SmallVector<Value> operands(least.getOperands());
+    unsigned dims = map.getNumDims(), symbols = map.getNumSymbols();
+    if (std::optional<int64_t> constant = getConstantIntValue(offset)) {
+      expr = expr + *constant;
+    } else {
+      operands.insert(operands.begin() + dims, cast<Value>(offset));
+      expr = expr + getAffineDimExpr(dims++, map.getContext());
+    }
+    AffineMap sum = AffineMap::get(dims, symbols, expr);
+    affine::fullyComposeAffineMapAndOperands(&sum, &operands);
+    affine::canonicalizeMapAndOperands(&sum, &operands);
+    auto constant = dyn_cast<AffineConstantExpr>(sum.getResult(0));
+    return constant && constant.getValue() == end;
+  });
+}
+
+namespace {
+class BoxReader {
+public:
+  BoxReader(tile::CopyOp copy, TensorBox &out)
+      : copy(copy), slot(copy.getSlot().getType()), out(out) {}
+
+  std::string run() {
+    if (!copy.getOffsets().empty() || !copy.getMap().isIdentity())
+      return "it does not copy a part of memory as it lies";
+    for (std::string why : {readPlace(), checkTensor(), readRows()})
+      if (!why.empty())
+        return why;
+    return "";
+  }
+
+private:
+  /// Views of views, back to the kernel's argument.
+  std::string readPlace() {
+    Value memory = copy.getSource();
+    while (auto cast = memory.getDefiningOp<memref::CastOp>())
+      memory = cast.getSource();
+    auto view = memory.getDefiningOp<memref::SubViewOp>();
+    if (view) {
+      if (!view.hasUnitStride() || view.getDroppedDims().any())
+        return "its source is no box of a tensor";
+      out.at = view.getMixedOffsets();
+      memory = view.getSource();
+    }
+    out.tensor = dyn_cast<BlockArgument>(memory);
+    auto type = cast<MemRefType>(memory.getType());
+    if (!out.tensor || !isa<func::FuncOp>(out.tensor.getOwner()->getParentOp()))
+      return "its source is no tensor that the kernel is given";
+    if (!type.hasStaticShape() || !type.getLayout().isIdentity() ||
+        type.getRank() == 0 || type.getRank() > mostRank)
+      return "its source is no tensor of known sizes and of up to five dims";
+    for (int64_t d = 0; view && d != type.getRank(); ++d) {
+      if (!endsAt(out.at[d], view.getMixedSizes()[d], slot.getShape()[d],
+                  type.getDimSize(d)))
+        return "what it copies ends before the tensor does";
+    }
+    if (!view) {
+      if (type.getShape() != slot.getShape())
+        return "what it copies is no box of the tensor";
+      out.at.assign(type.getRank(), Builder(copy).getIndexAttr(0));
+    }
+    return "";
+  }
+
+  std::string checkTensor() {
+    auto type = cast<MemRefType>(out.tensor.getType());
+    bytes = elementBytes(type.getElementType());
+    if (!llvm::isPowerOf2_64(bytes) || bytes > 4)
+      return "its elements are none of 1, 2 or 4 bytes";
+    if (type.getRank() > 1 && type.getShape().back() * bytes % unitBytes != 0)
+      return "rows of its source begin at other places than multiples of 16 "
+             "bytes";
+    return "";
+  }
+
+  std::string readRows() {
+    out.box = llvm::to_vector(slot.getShape());
+    tile::LayoutAttr layout = slot.getLayout();
+    int64_t rows = slot.getNumElements() / slot.getShape().back();
+    if (layout) {
+      if (!layout.getOrder().empty() || !layout.getPad().empty())
+        return "its slots are padded or transposed";
+      if (int64_t block = layout.getBlock()) {
+        out.copies = slot.getShape().back() / block;
+        out.box.back() = block;
+      }
+      if (!layout.getSwizzle().empty())
+        out.swizzleBytes = out.box.back() * bytes;
+      int64_t base = llvm::Log2_64(unitBytes / bytes);
+      if (out.swizzleBytes &&
+          (layout.getSwizzle() !=
+               ArrayRef<int64_t>{
+                   int64_t(llvm::Log2_64(out.swizzleBytes / unitBytes)), base,
+                   3} ||
+           !llvm::is_contained({32, 64, 128}, out.swizzleBytes) ||
+           rows % 8 != 0))
+        return "its slots have another swizzle";
+    }
+    if (out.box.back() * bytes % unitBytes != 0 ||
+        rows * out.box.back() * bytes % leastAlignment != 0)
+      return "rows of its slots are no multiples of 16 bytes";
+    return "";
+  }
+
+  tile::CopyOp copy;
+  tile::SlotType slot;
+  TensorBox &out;
+  int64_t bytes = 0;
+};
+} // namespace
+
+std::string ashlar::whyNoBox(tile::CopyOp copy, TensorBox &box) {
+  return BoxReader(copy, box).run();
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: ashlar-opt %s --split-input-file --verify-diagnostics | FileCheck %s
+
+// CHECK: tensor_maps = [#exec.tensor_map<0 : bf16, sizes[64, 32], strides[2, 128], box[16, 32], swizzle 32>]
+exec.kernel @k : (memref<32x64xbf16>) -> memref<32x8xbf16>
+    {tensor_maps = [#exec.tensor_map<0 : bf16, sizes [64, 32], strides [2, 128], box [16, 32], swizzle 32>]}
+
+// -----
+
+// expected-error @below {{expected tensor maps of its 2 bindings, found one of binding 2}}
+exec.kernel @k : (memref<32x64xbf16>) -> memref<32x8xbf16>
+    {tensor_maps = [#exec.tensor_map<2 : bf16, sizes [64, 32], strides [2, 128], box [16, 32], swizzle 32>]}
+
+// -----
+
+exec.kernel @k : (memref<32x64xbf16>) -> memref<32x8xbf16>
+    // expected-error @below {{expected elements of 'bf16' side by side, found a stride of 4 bytes}}
+    {tensor_maps = [#exec.tensor_map<0 : bf16, sizes [64, 32], strides [4, 128], box [16, 32], swizzle 32>]}
+
+// -----
+
+exec.kernel @k : (memref<32x64xbf16>) -> memref<32x8xbf16>
+    // expected-error @below {{expected sizes, strides and a box of one to five dims}}
+    {tensor_maps = [#exec.tensor_map<0 : bf16, sizes [64, 32], strides [2], box [16, 32], swizzle 32>]}
+
+// -----
+
+exec.kernel @k : (memref<32x64xbf16>) -> memref<32x8xbf16>
+    // expected-error @below {{expected a swizzle of 0, 32, 64 or 128 bytes, found 16}}
+    {tensor_maps = [#exec.tensor_map<0 : bf16, sizes [64, 32], strides [2, 128], box [16, 32], swizzle 16>]}
