@@ -183,8 +183,9 @@ private:
                           (groups / 2) * own >= parallel[row]))
       groups /= 2;
     rows = groups * own;
-    // Some of a thread's registers are for addresses and what comes and goes.
-    int64_t most = group->registerBytes / 4 / fragmentThreads() * 3 / 4;
+    // A third of a thread's registers is for addresses and what comes and goes:
+    // with less, ptxas spills.
+    int64_t most = group->registerBytes / 4 / fragmentThreads() * 2 / 3;
     for (int64_t one : {128, 64, 32, 16})
       if (one % unit->k == 0 && registersOf(one) <= most &&
           bytesOf(rows, one) <= near->bytesOfPart() &&
