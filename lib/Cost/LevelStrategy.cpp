@@ -15,15 +15,17 @@ static constexpr int64_t rowsTogether = 8;
 tile::LayoutAttr ashlar::swizzledRows(MLIRContext *context,
                                       const Memory &memory, int64_t bytes,
                                       int64_t rowElements) {
-  // Rows of at most so many bytes, whose number changes the place of units of
-  // 16 bytes in them; what is longer is cut into blocks of such.
-  int64_t row = std::min(rowElements * bytes, memory.swizzleBytes);
-  if (row < 32 || rowElements * bytes % row != 0)
+  // Rows of at most so many bytes, a power of two, whose number changes the
+  // place of units of 16 bytes in them; what is longer is cut into blocks of
+  // such.
+  int64_t all = rowElements * bytes;
+  int64_t row = std::min(all & -all, memory.swizzleBytes);
+  if (row < 32)
     return {};
   int64_t base = llvm::Log2_64(16 / bytes);
   return tile::LayoutAttr::get(context, {}, {},
                                {int64_t(llvm::Log2_64(row / 16)), base, 3},
-                               rowElements * bytes == row ? 0 : row / bytes);
+                               all == row ? 0 : row / bytes);
 }
 
 tile::FragmentAttr ashlar::fragmentOf(MLIRContext *context,

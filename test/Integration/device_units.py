@@ -88,9 +88,10 @@ def convolution(random, kind):
 def attention(random, kind):
     """Scores are rounded as the types say, weights where the unit takes them."""
     heads, rows, keys = (int(random.choice(each)) for each in (
-        [1, 2], [1, 16, 40, 130], [7, 16, 48, 150, 256]))
-    width, of_values = (int(random.choice([16, 32, 64])) for _ in range(2))
-    hides, heads_last = (bool(random.integers(2)) for _ in range(2))
+        [1, 2], [1, 16, 40, 130], [7, 16, 48, 150, 257]))
+    width, of_values = (int(random.choice([8, 16, 24, 32, 48, 64, 80, 96]))
+                        for _ in range(2))
+    hides, heads_last, turned = (bool(random.integers(2)) for _ in range(3))
     q, k, v = (random.standard_normal([1, heads, *shape]).astype(TYPES[kind])
                for shape in ((rows, width), (keys, width), (keys, of_values)))
     scores = (q.astype(np.float64) @ np.swapaxes(k, -1, -2).astype(np.float64))
@@ -107,9 +108,14 @@ def attention(random, kind):
         nodes = [helper.make_node("Transpose", [name], [name + "h"],
                                   perm=[0, 2, 1, 3]) for name in feeds]
     own = (lambda name: name + "h") if heads_last else (lambda name: name)
-    nodes += [helper.make_node("Transpose", [own("k")], ["t"],
-                               perm=[0, 1, 3, 2]),
-              helper.make_node("MatMul", [own("q"), "t"], ["s"]),
+    turned &= not heads_last  # keys as the product takes them
+    if turned:
+        feeds["k"] = np.ascontiguousarray(feeds["k"].swapaxes(2, 3))
+    else:
+        nodes.append(helper.make_node("Transpose", [own("k")], ["t"],
+                                      perm=[0, 1, 3, 2]))
+    nodes += [helper.make_node("MatMul", [own("q"), "k" if turned else "t"],
+                               ["s"]),
               helper.make_node("Mul", ["s", "scale"], ["z"])]
     if hides:
         hidden = random.random([rows, keys]) < 0.3
@@ -123,8 +129,8 @@ def attention(random, kind):
     weights = np.exp(scores - scores.max(-1, keepdims=True))
     wanted = weights / weights.sum(-1, keepdims=True) @ v.astype(np.float64)
     return (f"attention {[heads, rows, keys, width, of_values]}"
-            f"{' hidden' * hides}{' heads last' * heads_last}"), nodes, \
-        feeds, constants, wanted
+            f"{' hidden' * hides}{' heads last' * heads_last}"
+            f"{' turned' * turned}"), nodes, feeds, constants, wanted
 
 
 def run(arguments, machine, work, kind, nodes, feeds, constants, wanted):

@@ -36,8 +36,8 @@ public:
   std::string run() {
     if (std::string why = findDims(); !why.empty())
       return why;
-    if (!findUnit())
-      return "no unit takes the weights from where its sums are";
+    if (std::string why = findUnit(); !why.empty())
+      return why;
     if (!chooseTiles())
       return "no tile of rows and keys fits the machine's registers and memory";
     write();
@@ -63,6 +63,10 @@ private:
     });
     if (!isPlain)
       return "an operand does not lie at dims alone";
+    for (Region &region : op->getRegions())
+      for (Operation &inner : region.front().without_terminator())
+        if (llvm::any_of(inner.getOperandTypes(), llvm::IsaPred<ShapedType>))
+          return "its scores read a tensor at places of their own";
     std::optional<unsigned> keys = oneOf(reduced),
                             depth = oneOf(op.getScoresReduced());
     if (!keys || !depth)
@@ -102,28 +106,54 @@ private:
     return "";
   }
 
-  bool findUnit() {
+  /// The fastest that takes types and sizes; says why there is none.
+  std::string findUnit() {
     Type query = getElementTypeOrSelf(op.getQueries()),
          key = getElementTypeOrSelf(op.getKeys()),
-         value = getElementTypeOrSelf(op.getValues());
-    Type sum = Float32Type::get(op.getContext());
-    for (const MultiplyUnit &one : machine.units)
-      if (one.fragment &&
-          llvm::is_contained(one.leftFrom, one.accumulatorSpace) &&
-          machine.scope(one.scope) && one.takes(productOf(query, key, sum)) &&
-          one.takes(productOf(op.getWeightType(), value, sum)) &&
-          (!unit || one.flopsPerCycle() > unit->flopsPerCycle()))
+         value = getElementTypeOrSelf(op.getValues()),
+         sum = Float32Type::get(op.getContext());
+    if (!areRowsPlain())
+      return "an operand has neither rows nor terms side by side";
+    bool isTaken = false;
+    for (const MultiplyUnit &one : machine.units) {
+      if (!one.fragment ||
+          !llvm::is_contained(one.leftFrom, one.accumulatorSpace) ||
+          !machine.scope(one.scope) || !one.takes(productOf(query, key, sum)) ||
+          !one.takes(productOf(op.getWeightType(), value, sum)))
+        continue;
+      isTaken = true;
+      if (suits(one) && (!unit || one.flopsPerCycle() > unit->flopsPerCycle()))
         unit = &one;
-    if (!unit || !areRowsPlain())
-      return false;
+    }
+    if (!isTaken)
+      return "no unit takes the weights from where its sums are";
+    if (!unit)
+      return "terms or columns are no multiples of what a unit takes, or too "
+             "many";
     group = machine.scope(unit->scope);
-    near = nullptr;
+    near = nearOf(*unit);
+    return "";
+  }
+  const Memory *nearOf(const MultiplyUnit &one) {
+    const Memory *found = nullptr;
     for (const Memory &memory : machine.memories)
-      if (memory.managed && llvm::is_contained(unit->rightFrom, memory.name))
-        near = &memory;
-    return near && op.getScoresReduced()[termDim] % unit->k == 0 &&
-           parallel.back() % unit->n == 0 &&
-           (unit->mostN == 0 || parallel.back() <= unit->mostN);
+      if (memory.managed && llvm::is_contained(one.rightFrom, memory.name))
+        found = &memory;
+    return found;
+  }
+  bool suits(const MultiplyUnit &one) {
+    int64_t columns = parallel.back();
+    const Memory *memory = nearOf(one);
+    if (!memory || op.getScoresReduced()[termDim] % one.k != 0 ||
+        columns % one.n != 0 || (one.mostN != 0 && columns > one.mostN))
+      return false;
+    // A unit that goes on by itself finds rows by their swizzle.
+    auto last = cast<AffineDimExpr>(op.getValuesMap().getResults().back());
+    return one.fragment->inFlight == 0 ||
+           last.getPosition() != parallel.size() - 1 ||
+           swizzledRows(op.getContext(), *memory,
+                        elementBytes(getElementTypeOrSelf(op.getValues())),
+                        columns);
   }
   /// A unit reads terms, or rows and columns, side by side.
   bool areRowsPlain() {

@@ -216,7 +216,11 @@ std::optional<AttentionMatch> ashlar::matchAttention(tile::ContractOp values) {
   for (Operation *op : ArrayRef(ops).drop_back())
     if (op->getBlock() != values->getBlock() || !isReadBy(op, ops))
       return std::nullopt;
-  // A step may be read by the ones behind it in its role alone.
+  // A step may be read by the ones behind it in its role alone, and the last
+  // product reads nothing but weights.
+  for (Operation *op : ArrayRef(ops).drop_back())
+    if (op != m.weights && llvm::is_contained(op->getUsers(), values))
+      return std::nullopt;
   if (!m.weights->hasOneUse() || !m.maximum->hasOneUse() ||
       !m.sum->hasOneUse() || (m.hide && !m.scores->hasOneUse()))
     return std::nullopt;

@@ -252,18 +252,27 @@ private:
   void dropWaits() {
     SmallVector<tile::WaitOp> all;
     kernel->walk([&](tile::WaitOp op) { all.push_back(op); });
-    for (tile::WaitOp wait : all)
+    for (tile::WaitOp wait : all) {
+      SmallVector<Value> begun;
       for (Operation *op = wait->getNextNode(); op; op = op->getNextNode()) {
         auto next = dyn_cast<tile::WaitOp>(op);
         if (next && simt::isForSteps(next) == simt::isForSteps(wait)) {
+          // The slot of a copy for later is one that was read before: the
+          // barrier of this wait stands in front of it.
+          if (!llvm::all_of(begun, [&](Value token) {
+                return llvm::is_contained(next.getTokens(), token);
+              }))
+            break;
           next.getTokensMutable().append(wait.getTokens());
           wait.erase();
           break;
         }
-        if (op->getNumRegions() != 0 ||
-            (!isa<tile::CopyOp>(op) && !isMemoryEffectFree(op)))
+        if (auto copy = dyn_cast<tile::CopyOp>(op))
+          begun.push_back(copy.getToken());
+        else if (op->getNumRegions() != 0 || !isMemoryEffectFree(op))
           break;
       }
+    }
   }
 
   LogicalResult makeMemory(tile::AllocOp op) {

@@ -273,16 +273,17 @@ static LogicalResult importAttention(NodeImporter &node) {
   double cap = node.floatAttribute("softcap", 0);
   if (compute != element) {
     // Scaled before the product, each by its share: 16 bits hold more then.
-    auto share = [&](Value x) {
+    auto share = [&](Value x, double own) {
       return floatElementwise(b, {x}, element,
                               [&](FloatScalars &s, ValueRange args) {
-                                Value factor = s.constant(std::sqrt(scale));
+                                Value factor = s.constant(own);
                                 factor = roundTo(s.b, s.loc, factor, element);
                                 return s.mul(args[0], factor);
                               });
     };
-    q->value = share(q->value);
-    k->value = share(k->value);
+    double root = std::sqrt(std::abs(scale));
+    q->value = share(q->value, std::copysign(root, scale));
+    k->value = share(k->value, root);
     scale = 1;
   }
   Value scores = contractHeads(b, reshape(b, q->value, queryShape),
