@@ -89,8 +89,8 @@ def attention(random, kind):
     """Scores are rounded as the types say, weights where the unit takes them."""
     heads, rows, keys = (int(random.choice(each)) for each in (
         [1, 2], [1, 16, 40, 130], [7, 16, 48, 150, 257]))
-    width, of_values = (int(random.choice([8, 16, 24, 32, 48, 64, 80, 96]))
-                        for _ in range(2))
+    width, of_values = (int(random.choice([*each, 8, 16, 24, 32, 48, 64, 80]))
+                        for each in ([96], [96, 264]))
     hides, heads_last, turned = (bool(random.integers(2)) for _ in range(3))
     q, k, v = (random.standard_normal([1, heads, *shape]).astype(TYPES[kind])
                for shape in ((rows, width), (keys, width), (keys, of_values)))

@@ -42,7 +42,11 @@ static bool hasInstruction(tile::ThreadStepOp op) {
            map.getNumResults() ==
                cast<tile::SlotType>(slot.getType()).getShape().size();
   };
-  int64_t sums = ShapedType::getNumElements(acc.getPart());
+  SmallVector<int64_t> part = acc.getPart();
+  int64_t sums = ShapedType::getNumElements(part);
+  if (part.back() % fragment.getColumns() != 0 ||
+      sums / part.back() % fragment.getRows() != 0)
+    return false;
   auto isElement = [&](Type type) { return type == element; };
   auto takesA = [&] {
     if (op.getA())

@@ -143,6 +143,8 @@ struct TileKernels : ashlar::impl::TileKernelsPassBase<TileKernels> {
     // could lie in its padding; fills and copies are as fast in one piece.
     if (!root || isa<tensor::PadOp, tile::ContractOp, tile::AttentionOp>(root))
       return;
+    if (isOneWorkers(function))
+      return;
     SmallVector<utils::IteratorType> iterators = root.getLoopIteratorTypes();
     OpBuilder b(root);
     SmallVector<int64_t> ranges;
@@ -234,6 +236,20 @@ private:
       sizes = chooseBox(ranges, iterators, elements);
     }
     return sizes;
+  }
+
+  /// An attention whose loop over keys threads share: its levels have said what
+  /// a worker has, and strategies are for that.
+  static bool isOneWorkers(func::FuncOp function) {
+    return function
+        .walk([](tile::ContractOp op) {
+          bool isShared =
+              op.getStrategyAttr() && op.getStrategyAttr().isShared();
+          return isShared && op->getParentOfType<scf::ForOp>()
+                     ? WalkResult::interrupt()
+                     : WalkResult::advance();
+        })
+        .wasInterrupted();
   }
 
   static int64_t countBoxes(ArrayRef<int64_t> ranges, ArrayRef<int64_t> sizes) {
