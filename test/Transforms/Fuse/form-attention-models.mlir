@@ -88,3 +88,54 @@ func.func @scores_of_16_bits(%arg0: tensor<1x2x256x64xbf16>, %arg1: tensor<1x2x2
   } -> tensor<1x2x256x64xbf16>
   return %18 : tensor<1x2x256x64xbf16>
 }
+
+// What is weighed are the scores themselves: they have a reader behind the
+// softmax, and stay.
+// CHECK-LABEL: func.func @scores_are_values
+// CHECK-NOT: tile.attention
+// CHECK: return
+func.func @scores_are_values(%arg0: tensor<2x128x16xf32>) -> (tensor<2x128x128xf32>) {
+  %cst = arith.constant 0xFF800000 : f32
+  %cst_0 = arith.constant 0.000000e+00 : f32
+  %0 = tensor.empty() : tensor<2x16x128xf32>
+  %transposed = linalg.transpose ins(%arg0 : tensor<2x128x16xf32>) outs(%0 : tensor<2x16x128xf32>) permutation = [0, 2, 1] 
+  %1 = tensor.empty() : tensor<2x128x128xf32>
+  %2 = linalg.fill ins(%cst_0 : f32) outs(%1 : tensor<2x128x128xf32>) -> tensor<2x128x128xf32>
+  %3 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)>, affine_map<(d0, d1, d2, d3) -> (d0, d3, d2)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%arg0, %transposed : tensor<2x128x16xf32>, tensor<2x16x128xf32>) outs(%2 : tensor<2x128x128xf32>) {
+  ^bb0(%in: f32, %in_1: f32, %out: f32):
+    %12 = arith.mulf %in, %in_1 : f32
+    %13 = arith.addf %out, %12 : f32
+    linalg.yield %13 : f32
+  } -> tensor<2x128x128xf32>
+  %4 = tensor.empty() : tensor<2x128xf32>
+  %5 = linalg.fill ins(%cst : f32) outs(%4 : tensor<2x128xf32>) -> tensor<2x128xf32>
+  %6 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%3 : tensor<2x128x128xf32>) outs(%5 : tensor<2x128xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %12 = arith.maximumf %in, %out : f32
+    linalg.yield %12 : f32
+  } -> tensor<2x128xf32>
+  %7 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%3, %6 : tensor<2x128x128xf32>, tensor<2x128xf32>) outs(%1 : tensor<2x128x128xf32>) {
+  ^bb0(%in: f32, %in_1: f32, %out: f32):
+    %12 = arith.subf %in, %in_1 : f32
+    %13 = math.exp %12 : f32
+    linalg.yield %13 : f32
+  } -> tensor<2x128x128xf32>
+  %8 = linalg.fill ins(%cst_0 : f32) outs(%4 : tensor<2x128xf32>) -> tensor<2x128xf32>
+  %9 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%7 : tensor<2x128x128xf32>) outs(%8 : tensor<2x128xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %12 = arith.addf %out, %in : f32
+    linalg.yield %12 : f32
+  } -> tensor<2x128xf32>
+  %10 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%7, %9 : tensor<2x128x128xf32>, tensor<2x128xf32>) outs(%1 : tensor<2x128x128xf32>) {
+  ^bb0(%in: f32, %in_1: f32, %out: f32):
+    %12 = arith.divf %in, %in_1 : f32
+    linalg.yield %12 : f32
+  } -> tensor<2x128x128xf32>
+  %11 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)>, affine_map<(d0, d1, d2, d3) -> (d0, d3, d2)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%10, %3 : tensor<2x128x128xf32>, tensor<2x128x128xf32>) outs(%2 : tensor<2x128x128xf32>) {
+  ^bb0(%in: f32, %in_1: f32, %out: f32):
+    %12 = arith.mulf %in, %in_1 : f32
+    %13 = arith.addf %out, %12 : f32
+    linalg.yield %13 : f32
+  } -> tensor<2x128x128xf32>
+  return %11 : tensor<2x128x128xf32>
+}
