@@ -285,7 +285,10 @@ CompileResult Compilation::run() {
     errors += diagnostic.getSeverity() == DiagnosticSeverity::Error;
     refusesSizes |=
         StringRef(diagnostic.str()).starts_with(exec::openSizesRefusal);
-    progress.interrupt([&] { printDiagnostic(diagnostic, log); });
+    // What passes say of IR is for those who look at that.
+    if (diagnostic.getSeverity() != DiagnosticSeverity::Remark ||
+        options.verbose)
+      progress.interrupt([&] { printDiagnostic(diagnostic, log); });
   });
   auto import = [&]() -> LogicalResult {
     module =
