@@ -7,9 +7,7 @@
 
 #include "NeedsCuda.h"
 #include "Served.h"
-#include "cuda/CudaDouble.h"
-
-#include <dlfcn.h>
+#include "cuda/FindDouble.h"
 
 using namespace ashlar::test;
 namespace fb = ashlar::fb;
@@ -21,11 +19,9 @@ protected:
   void SetUp() override {
     if (std::string why = whyNoCuda(); !why.empty())
       GTEST_SKIP() << why;
-    void *library = dlopen("libcuda.so.1", RTLD_NOW);
-    if (library)
-      driver = static_cast<CudaDouble *>(dlsym(library, "ashlar_cuda_double"));
+    driver = findDouble();
     if (!driver)
-      GTEST_SKIP() << "the double is not in LD_LIBRARY_PATH";
+      GTEST_SKIP() << noDouble;
     start(0, 0, false);
     misusesBefore = driver->misuses;
     driver->isMisuseFailure = true;

@@ -8,9 +8,7 @@
 #include "Loaded.h"
 #include "NeedsCuda.h"
 #include "ashlar/runtime/gpu_abi.h"
-#include "cuda/CudaDouble.h"
-
-#include <dlfcn.h>
+#include "cuda/FindDouble.h"
 
 using namespace ashlar::test;
 
@@ -74,11 +72,9 @@ protected:
   void SetUp() override {
     if (std::string why = whyNoCuda(); !why.empty())
       GTEST_SKIP() << why;
-    void *library = dlopen("libcuda.so.1", RTLD_NOW);
-    if (library)
-      driver = static_cast<CudaDouble *>(dlsym(library, "ashlar_cuda_double"));
+    driver = findDouble();
     if (!driver)
-      GTEST_SKIP() << "the double is not in LD_LIBRARY_PATH";
+      GTEST_SKIP() << noDouble;
     driver->isMisuseFailure = true;
     misusesBefore = driver->misuses;
     std::vector<uint8_t> ptx = cudaKernels();
@@ -118,6 +114,16 @@ protected:
     SampleArguments a(sampleCount);
     ASSERT_OK(ashlar_session_run(session, "main", a.inputs, 2, a.outputs, 1));
     a.expectResult();
+  }
+  void expectCorrupt(ModuleBuilder &b, const char *text) {
+    ModuleBytes built = b.build();
+    ashlar_load_options_t options = trusting();
+    const char *devices[] = {"cuda:0"};
+    options.devices = devices;
+    options.device_count = 1;
+    expectSays(ashlar_module_load_memory(runtime, built.data(), built.size(),
+                                         &options, &module),
+               ASHLAR_CORRUPT, text);
   }
   uint64_t loads() { return driver->codeLoads; }
 
@@ -175,14 +181,7 @@ TEST_F(CudaForms, WhatLacksAKernelIsRefused) {
   driver->sourceOfCode = source.c_str();
   ModuleBuilder b = withCode("cubin-sm_80", 0x500550);
   b.program().kernels[0]->symbol += "_";
-  ModuleBytes built = b.build();
-  ashlar_load_options_t options = trusting();
-  const char *devices[] = {"cuda:0"};
-  options.devices = devices;
-  options.device_count = 1;
-  expectSays(ashlar_module_load_memory(runtime, built.data(), built.size(),
-                                       &options, &module),
-             ASHLAR_CORRUPT, "the code lacks the kernel ");
+  expectCorrupt(b, "the code lacks the kernel ");
 }
 
 TEST_F(CudaForms, ParametersOfMachineCodeAreCounted) {
@@ -194,14 +193,7 @@ TEST_F(CudaForms, ParametersOfMachineCodeAreCounted) {
   const uint32_t section = b.program().executables[0]->section;
   b.module.sections[section]->size = code.size();
   b.sectionBytes[section] = std::move(code);
-  ModuleBytes built = b.build();
-  ashlar_load_options_t options = trusting();
-  const char *devices[] = {"cuda:0"};
-  options.devices = devices;
-  options.device_count = 1;
-  expectSays(ashlar_module_load_memory(runtime, built.data(), built.size(),
-                                       &options, &module),
-             ASHLAR_CORRUPT, " parameters; expected ");
+  expectCorrupt(b, " parameters; expected ");
 }
 
 TEST_F(CudaForms, TheProgramThatSuitsTheChipIsTaken) {

@@ -7,7 +7,7 @@
 #include "Loaded.h"
 #include "NeedsCuda.h"
 #include "TemporaryFolder.h"
-#include "cuda/CudaDouble.h"
+#include "cuda/FindDouble.h"
 
 #include <algorithm>
 #include <dlfcn.h>
@@ -23,15 +23,14 @@ namespace {
 class CudaGraphs : public RuntimeTest {
 protected:
   void SetUp() override {
-    void *library = dlopen("libcuda.so.1", RTLD_NOW);
-    if (library)
-      driver = static_cast<CudaDouble *>(dlsym(library, "ashlar_cuda_double"));
+    driver = findDouble();
     if (!driver)
-      GTEST_SKIP() << "the double is not in LD_LIBRARY_PATH";
+      GTEST_SKIP() << noDouble;
     // It serves with graphs and without.
     ASSERT_EQ(ashlar::runtime::cudaDeviceOps.count(), 1u);
     if (std::string why = whyNoCuda(); !why.empty())
       GTEST_SKIP() << why;
+    void *library = dlopen("libcuda.so.1", RTLD_NOW);
     hasGraphs = dlsym(library, "cuGraphLaunch") != nullptr;
     driver->isMisuseFailure = true;
     misusesBefore = driver->misuses;

@@ -5,7 +5,7 @@
 
 #include "Loaded.h"
 #include "NeedsCuda.h"
-#include "cuda/CudaDouble.h"
+#include "cuda/FindDouble.h"
 
 #include <dlfcn.h>
 
@@ -18,11 +18,10 @@ protected:
   void SetUp() override {
     if (std::string why = whyNoCuda(); !why.empty())
       GTEST_SKIP() << why;
-    library = dlopen("libcuda.so.1", RTLD_NOW);
-    if (library)
-      driver = static_cast<CudaDouble *>(dlsym(library, "ashlar_cuda_double"));
+    driver = findDouble();
     if (!driver)
-      GTEST_SKIP() << "the double is not in LD_LIBRARY_PATH";
+      GTEST_SKIP() << noDouble;
+    library = dlopen("libcuda.so.1", RTLD_NOW);
     driver->isMisuseFailure = true;
     misusesBefore = driver->misuses;
     ASSERT_EQ(call<int>("cuDevicePrimaryCtxRetain", &context, 0), 0);

@@ -19,6 +19,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
+import device_run
+
 # The program, and whether machine code of it runs there; none: no program does.
 CHIPS = {
     "7.5": None,
@@ -90,7 +92,7 @@ def main():
     parser.add_argument("--bin", type=pathlib.Path, required=True)
     parser.add_argument("--ptxas", type=pathlib.Path, required=True)
     arguments = parser.parse_args()
-    passed = failed = 0
+    tally = device_run.Tally()
     with tempfile.TemporaryDirectory() as temporary:
         work = pathlib.Path(temporary)
         onnx.save(graph(), work / "m.onnx")
@@ -108,21 +110,18 @@ def main():
                  f"--output=y={work / 'wanted.npy'}"]):
             done = run(command)
             if done.returncode:
-                print(f"FAIL {command[0].name}: {done.stdout.strip()[:400]}")
-                print("0 passed, 1 failed, 0 skipped")
-                return 1
+                tally.add(command[0].name, done.stdout.strip()[:400] or
+                          f"ended with {done.returncode}")
+                return tally.end()
         for chip, expected in CHIPS.items():
             sources = {"an older driver": None}
             if expected:
                 sources["a driver"] = (work / "temps" / f"cuda-{expected[0]}" /
                                        "kernels.ptx")
             for driver, source in sources.items():
-                why = on_chip(arguments, work, chip, source)
-                passed, failed = passed + (not why), failed + bool(why)
-                if why:
-                    print(f"FAIL {chip} with {driver}: {why}")
-    print(f"{passed} passed, {failed} failed, 0 skipped")
-    return 1 if failed else 0
+                tally.add(f"{chip} with {driver}",
+                          on_chip(arguments, work, chip, source))
+    return tally.end()
 
 
 if __name__ == "__main__":

@@ -19,6 +19,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
+import device_run
+
 # Name, target, environment (an absent LD_LIBRARY_PATH: no double), what is said.
 CASES = [
     ("no driver", "cuda:sm_80", {"LD_LIBRARY_PATH": None},
@@ -84,17 +86,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--bin", type=pathlib.Path, required=True)
     arguments = parser.parse_args()
-    passed = failed = 0
+    tally = device_run.Tally()
     with tempfile.TemporaryDirectory() as temporary:
         work = pathlib.Path(temporary)
         onnx.save(graph(), work / "m.onnx")
         for name, target, changes, expected in CASES:
-            why = check(arguments, work, target, changes, expected)
-            passed, failed = passed + (not why), failed + bool(why)
-            if why:
-                print(f"FAIL {name}: {why}")
-    print(f"{passed} passed, {failed} failed, 0 skipped")
-    return 1 if failed else 0
+            tally.add(name, check(arguments, work, target, changes, expected))
+    return tally.end()
 
 
 if __name__ == "__main__":

@@ -155,15 +155,12 @@ def main():
     parser.add_argument("--target", required=True)
     parser.add_argument("--device", required=True)
     arguments = parser.parse_args()
-    passed = failed = 0
+    tally = device_run.Tally()
     for name, *case in cases():
         with tempfile.TemporaryDirectory() as work:
             why = run(arguments, pathlib.Path(work), *case)
-        passed, failed = passed + (not why), failed + bool(why)
-        if why:
-            print(f"FAIL {name} on {arguments.target}: {why}")
-    print(f"{passed} passed, {failed} failed, 0 skipped")
-    return 1 if failed else 0
+        tally.add(f"{name} on {arguments.target}", why)
+    return tally.end()
 
 
 if __name__ == "__main__":

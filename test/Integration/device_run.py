@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""One graph of a test on a device: compiled, then run."""
+"""Tests on a device: a graph compiled and run, and the count of cases."""
 
 import subprocess
 
@@ -24,3 +24,22 @@ def run(arguments, work, feeds, *flags):
             return f"{command[0].name} ended with {done.returncode}: " + (
                 done.stdout.strip().split("\n")[0][:300]), None
     return "", np.load(work / "y.npy")
+
+
+class Tally:
+    """Counts cases, and says at once what is wrong with one."""
+
+    def __init__(self):
+        self.passed = self.failed = 0
+
+    def add(self, name, why):
+        """`why` is empty where nothing is wrong."""
+        self.passed, self.failed = (self.passed + (not why),
+                                    self.failed + bool(why))
+        if why:
+            print(f"FAIL {name}: {why}")
+
+    def end(self):
+        """The closing line; the exit status."""
+        print(f"{self.passed} passed, {self.failed} failed, 0 skipped")
+        return 1 if self.failed else 0

@@ -187,7 +187,7 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     machine = json.loads(arguments.machine.read_text())
-    passed = failed = 0
+    tally = device_run.Tally()
     for said, alone, models, code in machines(machine):
         random = np.random.default_rng(arguments.seed)
         is_used = code is None
@@ -199,16 +199,11 @@ def main():
                     name, *case = make(random, kind)
                     why = run(arguments, work / "machine.json", work, kind,
                               *case)
-                    passed, failed = passed + (not why), failed + bool(why)
+                    tally.add(f"{said}, {np.dtype(TYPES[kind]).name}, {name}",
+                              why)
                     is_used = is_used or code in (work / "m.ash").read_bytes()
-                    if why:
-                        print(f"FAIL {said}, "
-                              f"{np.dtype(TYPES[kind]).name}, {name}: {why}")
-        passed, failed = passed + is_used, failed + (not is_used)
-        if not is_used:
-            print(f"FAIL {said}: no case uses it")
-    print(f"{passed} passed, {failed} failed, 0 skipped")
-    return 1 if failed else 0
+        tally.add(said, "" if is_used else "no case uses it")
+    return tally.end()
 
 
 if __name__ == "__main__":

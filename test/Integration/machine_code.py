@@ -20,6 +20,8 @@ import tempfile
 import onnx
 from onnx import TensorProto, helper
 
+import device_run
+
 # What the hot loop must have; a list of words is any of them.
 WANTED = {
     "sm_80": ["HMMA", "LDGSTS"],
@@ -146,14 +148,7 @@ def main():
     parser.add_argument("--preset", action="append", choices=WANTED)
     arguments = parser.parse_args()
     arguments.cuda = arguments.cuda.resolve()
-    passed = failed = 0
-
-    def must(name, why):
-        nonlocal passed, failed
-        passed, failed = passed + (not why), failed + bool(why)
-        if why:
-            print(f"FAIL {name}: {why}")
-
+    tally = device_run.Tally()
     for name, (nodes, shapes) in models().items():
         graph = helper.make_graph(
             nodes, name,
@@ -169,15 +164,14 @@ def main():
                 try:
                     module, cubin = compile_model(arguments, work, preset, "a")
                     why = check_code(arguments, work, preset, module, cubin)
-                    must(f"{name} on {preset}", why)
+                    tally.add(f"{name} on {preset}", why)
                     again, _ = compile_model(arguments, work, preset, "b")
-                    must(f"{name} on {preset}, again",
-                         "" if module.read_bytes() == again.read_bytes()
-                         else "the same compile gave other bytes")
+                    tally.add(f"{name} on {preset}, again",
+                              "" if module.read_bytes() == again.read_bytes()
+                              else "the same compile gave other bytes")
                 except RuntimeError as error:
-                    must(f"{name} on {preset}", str(error))
-    print(f"{passed} passed, {failed} failed, 0 skipped")
-    return 1 if failed else 0
+                    tally.add(f"{name} on {preset}", str(error))
+    return tally.end()
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "AttentionWriter.h"
+#include "AttentionScalars.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Transforms/Tile/KernelSizes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -106,47 +107,31 @@ Value AttentionWriter::powers(Value scores, Value largest, bool mayBeLowest) {
 
 //===-- Scalars -----------------------------------------------------------===//
 
-/// A number that is `special` becomes `instead`.
-static Value replace(OpBuilder &b, Location loc, Value value, Value special,
-                     Value instead) {
-  Value is =
-      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, value, special);
-  return arith::SelectOp::create(b, loc, is, instead, value);
-}
-
 Value AttentionWriter::power(OpBuilder &b, Value score, Value largest,
                              bool mayBeLowest) {
   if (mayBeLowest)
-    largest = replace(b, loc, largest, lowest, zero);
+    largest = replaceNumber(b, loc, largest, lowest, zero);
   return math::ExpOp::create(b, loc,
                              arith::SubFOp::create(b, loc, score, largest));
 }
 
 Value AttentionWriter::divided(OpBuilder &b, Value value, Value total) {
   if (op.getZeroRows())
-    total = replace(b, loc, total, zero, one);
+    total = replaceNumber(b, loc, total, zero, one);
   return arith::DivFOp::create(b, loc, value, total);
 }
 
 Value AttentionWriter::inlined(OpBuilder &b, Region &region,
                                ValueRange arguments, ArrayRef<tile::Cut> cuts) {
-  IRMapping mapping;
-  mapping.map(region.front().getArguments(), arguments);
-  for (Operation &inner : region.front().without_terminator()) {
-    auto index = dyn_cast<tile::IndexOp>(inner);
-    if (!index) {
-      b.clone(inner, mapping);
-      continue;
-    }
+  return inlineBody(b, region, arguments, [&](tile::IndexOp index) {
     Value number = linalg::IndexOp::create(b, index.getLoc(), index.getDim());
     if (index.getDim() < cuts.size() && cuts[index.getDim()].size)
       number = arith::AddIOp::create(
           b, index.getLoc(), number,
           getValueOrCreateConstantIndexOp(b, index.getLoc(),
                                           cuts[index.getDim()].offset));
-    mapping.map(index.getResult(), number);
-  }
-  return mapping.lookupOrDefault(region.front().getTerminator()->getOperand(0));
+    return number;
+  });
 }
 
 //===-- The two products --------------------------------------------------===//

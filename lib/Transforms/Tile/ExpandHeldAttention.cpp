@@ -22,7 +22,7 @@ namespace ashlar {
 
 HeldAttention::HeldAttention(tile::AttentionOp op)
     : op(op), b(op.getLoc(), op), type(cast<FloatType>(op.getScoreType())),
-      rank(op.getScoresParallel().size()), keyDim(*op.getKeyLoop()),
+      rank(op.getScoresParallel().size()),
       columns(AffineMap::getMultiDimIdentityMap(2, op.getContext())),
       rowsAlone(AffineMap::get(
           2, 0, {b.getAffineDimExpr(0), b.getAffineConstantExpr(0)},
@@ -43,8 +43,8 @@ void HeldAttention::write() {
   Value start[] = {tile::InitOp::create(b, sums, zero),
                    tile::InitOp::create(b, sums.getRowsAlone(), lowest),
                    tile::InitOp::create(b, sums.getRowsAlone(), zero)};
-  auto loop = scf::ForOp::create(b, index(0), index(values.sizes[keyDim]),
-                                 index(values.extents[keyDim]), start);
+  auto loop = scf::ForOp::create(b, index(0), index(values.sizes[values.term]),
+                                 index(values.extents[values.term]), start);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
@@ -65,32 +65,27 @@ Value HeldAttention::index(int64_t value) {
 }
 
 void HeldAttention::makeBoxes() {
-  ArrayRef<int64_t> parallel = op.getParallel();
-  values.sizes =
-      llvm::to_vector(llvm::concat<const int64_t>(parallel, op.getReduced()));
-  values.extents = values.sizes;
-  values.column = parallel.size() - 1;
+  auto begin = [&](Box &box, ArrayRef<int64_t> parallel,
+                   ArrayRef<int64_t> reduced, tile::StrategyAttr strategy) {
+    box.sizes = llvm::to_vector(llvm::concat<const int64_t>(parallel, reduced));
+    box.extents = box.sizes;
+    box.at.assign(box.sizes.size(), b.getIndexAttr(0));
+    box.row = strategy.getM().front();
+    box.column = strategy.getN().front();
+    box.term = strategy.getK().front();
+  };
+  begin(values, op.getParallel(), op.getReduced(), op.getStrategyAttr());
+  begin(scores, op.getScoresParallel(), op.getScoresReduced(),
+        op.getScoresStrategyAttr());
   for (unsigned d = 0; d != values.sizes.size(); ++d)
     for (tile::LevelKind kind : {tile::LevelKind::Grid, tile::LevelKind::Loop})
       if (int64_t tile = op.getTile(kind, d))
         values.extents[d] = tile;
-  for (unsigned d = 0; d != values.column; ++d)
-    if (values.extents[d] > 1)
-      values.row = d;
-  values.at.assign(values.sizes.size(), b.getIndexAttr(0));
-  scores.sizes = llvm::to_vector(llvm::concat<const int64_t>(
-      op.getScoresParallel(), op.getScoresReduced()));
-  scores.extents = scores.sizes;
-  scores.column = rank - 1;
-  scores.extents[rank - 1] = values.extents[keyDim];
-  scores.at.assign(scores.sizes.size(), b.getIndexAttr(0));
+  scores.extents[scores.column] = values.extents[values.term];
   for (auto [i, expr] :
        llvm::enumerate(op.getWeightsMap().getResults().drop_back()))
-    if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+    if (auto dim = dyn_cast<AffineDimExpr>(expr))
       scores.extents[i] = values.extents[dim.getPosition()];
-      if (dim.getPosition() == values.row)
-        scores.row = i;
-    }
 }
 
 void HeldAttention::makeOperands() {

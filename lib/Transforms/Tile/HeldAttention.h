@@ -25,8 +25,8 @@ private:
   struct Box {
     llvm::SmallVector<mlir::OpFoldResult> at;
     llvm::SmallVector<int64_t> extents, sizes;
-    /// Of accumulators: rows and columns.
-    unsigned row = 0, column = 0;
+    /// What lies on the unit's m, n and k.
+    unsigned row, column, term;
 
     bool hasEdge(unsigned d) const { return sizes[d] % extents[d] != 0; }
   };
@@ -63,7 +63,7 @@ private:
   mlir::Value reduce(mlir::Value all, Body body);
   /// `aMap` is null where a is an accumulator.
   mlir::Value multiply(mlir::Value sums, mlir::Value a, mlir::AffineMap aMap,
-                       Operand &right, const Box &box, unsigned term);
+                       Operand &right, const Box &box);
 
   // One tile of keys, and what becomes of all of them.
   mlir::Value inlined(mlir::Region &region, mlir::ValueRange arguments);
@@ -78,14 +78,11 @@ private:
 
   mlir::Value number(const llvm::APFloat &value);
   mlir::Value index(int64_t value);
-  /// A number that is `special` becomes `instead`.
-  mlir::Value replace(mlir::Value value, mlir::Value special,
-                      mlir::Value instead);
 
   tile::AttentionOp op;
   mlir::ImplicitLocOpBuilder b;
   mlir::FloatType type; ///< of scores and sums
-  unsigned rank, keyDim;
+  unsigned rank;        ///< of scores
   mlir::AffineMap columns, rowsAlone;
   Box scores, values;
   Operand queries, keys, weighed;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // One tile of keys of an attention in registers: scores, weights, sums.
+#include "AttentionScalars.h"
 #include "HeldAttention.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace ashlar;
@@ -66,7 +66,7 @@ Value HeldAttention::reduce(Value all, Body body) {
 }
 
 Value HeldAttention::multiply(Value sums, Value a, AffineMap aMap,
-                              Operand &right, const Box &box, unsigned term) {
+                              Operand &right, const Box &box) {
   // Over rows, columns and terms.
   auto inSlot = [&](AffineMap map) {
     SmallVector<AffineExpr> places;
@@ -75,7 +75,7 @@ Value HeldAttention::multiply(Value sums, Value a, AffineMap aMap,
       unsigned d = dim ? dim.getPosition() : ~0u;
       places.push_back(d == box.row      ? b.getAffineDimExpr(0)
                        : d == box.column ? b.getAffineDimExpr(1)
-                       : d == term       ? b.getAffineDimExpr(2)
+                       : d == box.term   ? b.getAffineDimExpr(2)
                                          : b.getAffineConstantExpr(0));
     }
     return AffineMap::get(3, 0, places, b.getContext());
@@ -85,7 +85,7 @@ Value HeldAttention::multiply(Value sums, Value a, AffineMap aMap,
   return tile::StepOp::create(b, sums.getType(), /*token=*/Type(), sums, a,
                               /*aOffsets=*/ValueRange(), right.copy.getSlot(),
                               /*bOffsets=*/ValueRange(),
-                              ArrayRef<int64_t>{box.extents[term]},
+                              ArrayRef<int64_t>{box.extents[box.term]},
                               /*unroll=*/1, aMap, inSlot(right.map),
                               /*aUnsigned=*/false, /*bUnsigned=*/false,
                               /*grouped=*/false, /*ahead=*/0)
@@ -95,15 +95,9 @@ Value HeldAttention::multiply(Value sums, Value a, AffineMap aMap,
 //===-- One tile of keys --------------------------------------------------===//
 
 Value HeldAttention::inlined(Region &region, ValueRange arguments) {
-  IRMapping mapping;
-  mapping.map(region.front().getArguments(), arguments);
-  for (Operation &inner : region.front().without_terminator()) {
-    if (auto place = dyn_cast<tile::IndexOp>(inner))
-      mapping.map(place.getResult(), placeOf(place.getDim()));
-    else
-      b.clone(inner, mapping);
-  }
-  return mapping.lookupOrDefault(region.front().getTerminator()->getOperand(0));
+  return inlineBody(b, region, arguments, [&](tile::IndexOp index) {
+    return placeOf(index.getDim());
+  });
 }
 
 Value HeldAttention::placeOf(unsigned d) {
@@ -121,12 +115,8 @@ Value HeldAttention::makeScores() {
              op.getScoresStrategyAttr());
   Value none =
       arith::ConstantOp::create(b, b.getZeroAttr(acc.getElementType()));
-  unsigned term = rank;
-  while (term + 1 != scores.sizes.size() && scores.sizes[term] == 1)
-    ++term;
-  Value sums =
-      multiply(tile::InitOp::create(b, acc, none), queries.copy.getSlot(),
-               queries.map, keys, scores, term);
+  Value sums = multiply(tile::InitOp::create(b, acc, none),
+                        queries.copy.getSlot(), queries.map, keys, scores);
   tile::ReleaseOp::create(b, keys.copy.getSlot(), ValueRange());
   SmallVector<Value> inputs = {sums};
   SmallVector<AffineMap> maps = {columns};
@@ -165,15 +155,9 @@ Value HeldAttention::makeScores() {
   });
 }
 
-Value HeldAttention::replace(Value value, Value special, Value instead) {
-  Value is =
-      arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, value, special);
-  return arith::SelectOp::create(b, is, instead, value);
-}
-
 Value HeldAttention::power(Value score, Value largest) {
-  Value distance =
-      arith::SubFOp::create(b, score, replace(largest, lowest, zero));
+  Value distance = arith::SubFOp::create(
+      b, score, replaceNumber(b, b.getLoc(), largest, lowest, zero));
   auto exp = math::ExpOp::create(b, distance);
   // Weights of 16 bits are rounded by far more than an approximation's error.
   if (op.getWeightType() != type)
@@ -183,7 +167,7 @@ Value HeldAttention::power(Value score, Value largest) {
 
 SmallVector<Value> HeldAttention::step(Value from, ValueRange before) {
   scores.at[scores.column] = from;
-  values.at[keyDim] = from;
+  values.at[values.term] = from;
   copy(keys, scores);
   copy(weighed, values);
   tile::WaitOp::create(b, keys.copy.getToken());
@@ -217,7 +201,7 @@ SmallVector<Value> HeldAttention::step(Value from, ValueRange before) {
     return arith::MulFOp::create(b, of[0], of[1]);
   });
   tile::WaitOp::create(b, weighed.copy.getToken());
-  sums = multiply(sums, weights, AffineMap(), weighed, values, keyDim);
+  sums = multiply(sums, weights, AffineMap(), weighed, values);
   tile::ReleaseOp::create(b, weighed.copy.getSlot(), ValueRange());
   return {sums, largest, total};
 }
@@ -238,7 +222,8 @@ void HeldAttention::finish(Value sums, Value total) {
   Value result =
       map(typeOf(values, target.getElementType(), op.getStrategyAttr()), inputs,
           maps, padded, [&](ValueRange of) {
-            Value by = one ? replace(of[1], zero, one) : of[1];
+            Value by =
+                one ? replaceNumber(b, b.getLoc(), of[1], zero, one) : of[1];
             SmallVector<Value> taken = {
                 arith::DivFOp::create(b, of[0], by).getResult()};
             llvm::append_range(taken, of.drop_front(2));

@@ -143,6 +143,12 @@ static LogicalResult checkLoop(AttentionOp op) {
   return success();
 }
 
+/// Whether a dim each lies on the unit's rows, columns and terms.
+static bool hasOneEach(StrategyAttr strategy) {
+  return strategy.getM().size() == 1 && strategy.getN().size() == 1 &&
+         strategy.getK().size() == 1;
+}
+
 /// Of one whose groups hold scores and sums: fragments of one unit, and plain
 /// rows of all operands.
 static LogicalResult checkGroup(AttentionOp op) {
@@ -154,6 +160,12 @@ static LogicalResult checkGroup(AttentionOp op) {
     return op.emitOpError("expected a loop over keys in front of a group, and "
                           "strategies of both products with one group and the "
                           "same fragment");
+  if (!hasOneEach(scores) || !hasOneEach(values) ||
+      values.getK().front() != *op.getKeyLoop())
+    return op.emitOpError(
+               "expected one dim each on m, n and k of a group's "
+               "products, the loop's keys on k of the second, found ")
+           << scores << " and " << values;
   for (auto [strategy, operand] :
        {std::pair(scores, OperandKind::A), std::pair(scores, OperandKind::B),
         std::pair(values, OperandKind::B)})

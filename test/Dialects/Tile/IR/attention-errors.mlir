@@ -400,3 +400,37 @@ func.func @f(%q: tensor<2x64x8xf32>, %k: tensor<2x96x8xf32>, %v: tensor<2x96x8xf
       body { ^bb0(%x: f32): tile.yield %x : f32 } -> tensor<2x64x8xf32>
   return %y : tensor<2x64x8xf32>
 }
+
+// -----
+
+#place = affine_map<(h, q, s) -> (h, q, s)>
+#queries = affine_map<(h, q, s, d) -> (h, q, d)>
+#keys = affine_map<(h, q, s, d) -> (h, s, d)>
+#weights = affine_map<(h, q, d, s) -> (h, q, s)>
+#values = affine_map<(h, q, d, s) -> (h, s, d)>
+#bits = #tile.fragment<registers [0, 1, 8, 0], lanes [0, 2, 0, 4, 1, 0, 2, 0, 4, 0]>
+
+// Rows of one dim, and keys where the loop takes them.
+func.func @f(%q: tensor<2x64x16xbf16>, %k: tensor<2x96x16xbf16>, %v: tensor<2x96x16xbf16>) -> tensor<2x64x16xbf16> {
+  %e = tensor.empty() : tensor<2x64x16xbf16>
+  // expected-error@+1 {{expected one dim each on m, n and k of a group's products, the loop's keys on k of the second, found}}
+  %y = tile.attention queries(%q : tensor<2x64x16xbf16>) keys(%k : tensor<2x96x16xbf16>)
+      values(%v : tensor<2x96x16xbf16>) outs(%e : tensor<2x64x16xbf16>) attributes {
+        scoresParallel = array<i64: 2, 64, 96>, scoresReduced = array<i64: 16>, scoresMaps = [#queries, #keys],
+        hideMaps = [], parallel = array<i64: 2, 64, 16>, reduced = array<i64: 96>,
+        maps = [#weights, #values, #place],
+        levels = [#tile.level<grid block [1, 32, _ | _]>, #tile.level<loop [_, _, _ | 32] order [3]>, #tile.level<group warp [_, 16, _ | _]>],
+        scoresStrategy = #tile.strategy<"mma" m [0, 1] n [2] k [3], loop [1, 32, 32 | 16] order [0, 1, 2, 3], group warp [1, 16, 32 | _],
+          a: ring shared at 0 slots 1, b: ring shared at 0 slots 2, acc registers, hints {fragment = #bits}>,
+        strategy = #tile.strategy<"mma" m [1] n [2] k [3], loop [1, 32, 16 | 32] order [0, 1, 2, 3], group warp [1, 16, 16 | _],
+          b: ring shared at 0 slots 2, acc registers, hints {fragment = #bits}>}
+      score { ^bb0(%x: f32): tile.yield %x : f32 }
+      hide { ^bb0(%x: f32): tile.yield %x : f32 }
+      weigh { ^bb0(%x: f32):
+        %z = arith.truncf %x : f32 to bf16
+        tile.yield %z : bf16 }
+      body { ^bb0(%x: f32):
+        %z = arith.truncf %x : f32 to bf16
+        tile.yield %z : bf16 } -> tensor<2x64x16xbf16>
+  return %y : tensor<2x64x16xbf16>
+}
