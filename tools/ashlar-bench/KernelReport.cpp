@@ -30,8 +30,8 @@ static double numberOr0(const Json &value) {
 
 KernelReport::KernelReport(const RunnerFlags &flags, double seconds) {
   TemporaryFolder folder;
-  Json facts = Json::parse(
-      runSibling({findSibling("ashlar-inspect"), flags.file, "--json"}, folder));
+  Json facts = Json::parse(runSibling(
+      {findSibling("ashlar-inspect"), flags.file, "--json"}, folder));
   times = measureKernels(flags, seconds, folder.file("trace.json"));
   for (const Json &fact : programOf(facts, times).at("kernels")) {
     Kernel kernel;
@@ -49,10 +49,9 @@ KernelReport::KernelReport(const RunnerFlags &flags, double seconds) {
     kernel.nodes = fact.at("nodes");
     kernels.push_back(std::move(kernel));
   }
-  std::stable_sort(kernels.begin(), kernels.end(),
-                   [](const Kernel &a, const Kernel &b) {
-                     return a.measured > b.measured;
-                   });
+  std::stable_sort(
+      kernels.begin(), kernels.end(),
+      [](const Kernel &a, const Kernel &b) { return a.measured > b.measured; });
 }
 
 double KernelReport::total() const {
@@ -74,8 +73,7 @@ static std::string formatRatio(const char *form, double above, double below) {
 }
 
 std::string KernelReport::text(size_t columns) const {
-  constexpr auto Left = TextTable::Align::Left,
-                 Right = TextTable::Align::Right;
+  constexpr auto Left = TextTable::Align::Left, Right = TextTable::Align::Right;
   TextTable table({"kernel", "us", "share", "predicted us", "ratio", "GFLOP/s",
                    "GB/s", "bound by", "nodes"},
                   {Left, Right, Right, Right, Right, Right, Right, Left, Left});
@@ -84,14 +82,14 @@ std::string KernelReport::text(size_t columns) const {
     std::string nodes;
     for (const std::string &node : kernel.nodes)
       nodes += (nodes.empty() ? "" : ", ") + node;
-    table.add({kernel.name, formatNumber("%.2f", kernel.measured),
-               formatRatio("%.1f %%", kernel.measured * 100, whole),
-               kernel.predicted > 0 ? formatNumber("%.2f", kernel.predicted)
-                                    : "-",
-               formatRatio("%.2f", kernel.measured, kernel.predicted),
-               formatRatio("%.1f", kernel.flops / 1e3, kernel.measured),
-               formatRatio("%.1f", kernel.bytes / 1e3, kernel.measured),
-               kernel.bound, nodes});
+    table.add(
+        {kernel.name, formatNumber("%.2f", kernel.measured),
+         formatRatio("%.1f %%", kernel.measured * 100, whole),
+         kernel.predicted > 0 ? formatNumber("%.2f", kernel.predicted) : "-",
+         formatRatio("%.2f", kernel.measured, kernel.predicted),
+         formatRatio("%.1f", kernel.flops / 1e3, kernel.measured),
+         formatRatio("%.1f", kernel.bytes / 1e3, kernel.measured), kernel.bound,
+         nodes});
   }
   double rest = std::max(0.0, whole - total());
   table.add({"between them", formatNumber("%.2f", rest),

@@ -25,8 +25,8 @@ private:
     std::string name, bound;
     std::vector<std::string> nodes;
     uint64_t launches = 0;
-    double measured = 0;  ///< microseconds of a run
-    double predicted = 0; ///< on one worker; 0: its machine has no clock
+    double measured = 0;         ///< microseconds of a run
+    double predicted = 0;        ///< on one worker; 0: its machine has no clock
     double flops = 0, bytes = 0; // of a run
   };
   KernelTimes times;

@@ -34,10 +34,9 @@ double medianOf(std::vector<double> values) {
 }
 
 static void sortByBegin(Intervals &intervals) {
-  std::sort(intervals.begin(), intervals.end(),
-            [](const Interval &a, const Interval &b) {
-              return a.begin < b.begin;
-            });
+  std::sort(
+      intervals.begin(), intervals.end(),
+      [](const Interval &a, const Interval &b) { return a.begin < b.begin; });
 }
 
 static Spans readSpans(const std::string &file) {

@@ -36,8 +36,8 @@ std::vector<uint32_t> readThreads(const std::string &text) {
         number > RunnerFlags::mostThreads)
       throw Failure(WrongUsage,
                     "--threads=" + text + ": expected N or N,N,... from 1 to " +
-                        std::to_string(RunnerFlags::mostThreads) +
-                        ", found '" + text.substr(begin, end - begin) + "'");
+                        std::to_string(RunnerFlags::mostThreads) + ", found '" +
+                        text.substr(begin, end - begin) + "'");
     if (std::find(threads.begin(), threads.end(), number) != threads.end())
       throw Failure(WrongUsage, "--threads=" + text + ": " +
                                     std::to_string(number) +
@@ -78,9 +78,9 @@ std::string measureScaling(RunnerFlags flags,
                            unsigned warmup, bool json) {
   constexpr auto Right = TextTable::Align::Right;
   std::vector<Measured> all = measureAll(flags, threads, seconds, warmup);
-  TextTable table({"threads", "median ms", "min ms", "p99 ms", "runs",
-                   "times as fast"},
-                  std::vector<TextTable::Align>(6, Right));
+  TextTable table(
+      {"threads", "median ms", "min ms", "p99 ms", "runs", "times as fast"},
+      std::vector<TextTable::Align>(6, Right));
   Json out;
   out["by_threads"] = Json::array();
   const double first = all.front().measurement.quantileMs(0.5);

@@ -21,7 +21,8 @@ static const char description[] =
     "\n"
     "Runs a module again and again with arguments checked once. Inputs that\n"
     "are not given are random. Prints median, minimum and 99th percentile.\n"
-    "With --kernels also what each kernel took beside what was predicted; with\n"
+    "With --kernels also what each kernel took beside what was predicted; "
+    "with\n"
     "--threads=1,2 how much faster more threads are.\n"
     "\n"
     "  ashlar-bench model.onnx --tune=table.json\n"
@@ -34,9 +35,9 @@ static const char description[] =
 /// Flags of one of the two uses are misuse in the other.
 static void checkTuneFlags(const CLI::App &app, bool tunes) {
   static const char *const others[] = {
-      "--min-time",  "--warmup",       "--threads",
-      "--trace",     "--device",       "--entry",        "--kernels",
-      "--placement", "--memory-limit", "--driver-cache"};
+      "--min-time",     "--warmup",      "--threads", "--trace",
+      "--device",       "--entry",       "--kernels", "--placement",
+      "--memory-limit", "--driver-cache"};
   static const char *const own[] = {"--target", "--machine", "--value",
                                     "--seconds"};
   auto refuse = [&](const char *flag, const char *why) {

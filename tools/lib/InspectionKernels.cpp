@@ -36,8 +36,7 @@ static void appendResources(const fb::Kernel &kernel,
 }
 
 static TextTable makeKernelTable(bool withResources) {
-  constexpr auto Left = TextTable::Align::Left,
-                 Right = TextTable::Align::Right;
+  constexpr auto Left = TextTable::Align::Left, Right = TextTable::Align::Right;
   std::vector<std::string> heads = {"name",     "Mflop",    "moved", "launches",
                                     "bound us", "bound by", "code"};
   std::vector<TextTable::Align> aligns = {Left,  Right, Right, Right,
@@ -114,8 +113,7 @@ std::string Inspection::nodeTable(size_t columns) const {
         kernels += (k ? ", " : "") + node["kernels"][k].get<std::string>();
       table.add({node["name"], kernels});
     }
-    text +=
-        "\nnodes of " + programName(program) + "\n" + table.format(columns);
+    text += "\nnodes of " + programName(program) + "\n" + table.format(columns);
   }
   return text;
 }

@@ -56,8 +56,8 @@ std::string TextTable::format(size_t columns) const {
   }
   const bool isBelow = columns && middle + leastRest > columns;
   if (columns && middle > columns)
-    widths[0] -= std::min(middle - columns,
-                          widths[0] - std::min(widths[0], leastName));
+    widths[0] -=
+        std::min(middle - columns, widths[0] - std::min(widths[0], leastName));
   std::string text;
   for (const std::vector<std::string> &row : rows) {
     std::string line(gap, ' ');
