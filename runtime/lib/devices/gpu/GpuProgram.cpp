@@ -21,14 +21,6 @@ enum : int {
   registersPerThread = 4,
   maxDynamicSharedSize = 8
 };
-/// Of a device.
-enum : int {
-  processors = 16,
-  threadsPerProcessor = 39,
-  sharedPerProcessor = 81,
-  registersPerProcessor = 82,
-  reservedSharedPerBlock = 111
-};
 
 GpuProgram::~GpuProgram() {
   CurrentGpu current(device);
@@ -108,18 +100,20 @@ Status GpuProgram::checkForm(const KernelForm &form) const {
 /// too many do no harm: they follow the others.
 int64_t GpuProgram::countAtOnce(const GpuKernel &kernel) const {
   const Functions &api = device.api;
-  const int64_t own =
-      int64_t(kernel.sharedBytes) + device.attribute(reservedSharedPerBlock);
+  const int64_t own = int64_t(kernel.sharedBytes) +
+                      device.attribute(Attribute::ReservedSharedPerBlock);
   int registers = 0;
   if (api.FunctionGetAttribute(&registers, registersPerThread,
                                kernel.function) != 0)
     registers = 1;
-  const int64_t each = std::min(
-      {device.attribute(sharedPerProcessor) / std::max<int64_t>(own, 1),
-       device.attribute(threadsPerProcessor) / int64_t(kernel.threads),
-       device.attribute(registersPerProcessor) /
-           (int64_t(kernel.threads) * std::max(registers, 1))});
-  return std::max<int64_t>(1, device.attribute(processors)) *
+  const int64_t each =
+      std::min({device.attribute(Attribute::SharedPerProcessor) /
+                    std::max<int64_t>(own, 1),
+                device.attribute(Attribute::ThreadsPerProcessor) /
+                    int64_t(kernel.threads),
+                device.attribute(Attribute::RegistersPerProcessor) /
+                    (int64_t(kernel.threads) * std::max(registers, 1))});
+  return std::max<int64_t>(1, device.attribute(Attribute::Processors)) *
          std::max<int64_t>(1, each);
 }
 
