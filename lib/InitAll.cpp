@@ -10,6 +10,8 @@
 #include "ashlar/Targets/CUDA/Targets.h"
 #include "ashlar/Targets/OpenCL/Passes.h"
 #include "ashlar/Targets/OpenCL/Targets.h"
+#include "ashlar/Targets/ROCm/Passes.h"
+#include "ashlar/Targets/ROCm/Targets.h"
 #include "ashlar/Targets/Reference/Targets.h"
 #include "ashlar/Targets/Systolic/Passes.h"
 #include "ashlar/Targets/Systolic/Targets.h"
@@ -50,6 +52,7 @@ void ashlar::registerAllPasses() {
   registerPlacePasses();
   registerSchedulePasses();
   registerPrecisionPasses();
+  registerROCmPasses();
   registerSimplifyPasses();
   registerSimtPasses();
   registerSystolicPasses();
@@ -59,7 +62,8 @@ void ashlar::registerAllPasses() {
 
 const std::vector<ashlar::TargetInfo> &ashlar::allTargets() {
   static const std::vector<TargetInfo> targets = {
-      cpu::cpuTargetInfo(), cuda::cudaTargetInfo(), opencl::openclTargetInfo(),
-      reference::referenceTargetInfo(), systolic::systolicTargetInfo()};
+      cpu::cpuTargetInfo(),       cuda::cudaTargetInfo(),
+      opencl::openclTargetInfo(), reference::referenceTargetInfo(),
+      rocm::rocmTargetInfo(),     systolic::systolicTargetInfo()};
   return targets;
 }

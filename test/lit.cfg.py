@@ -38,6 +38,8 @@ llvm_config.add_tool_substitutions(
         ToolSubst("FileCheck"),
         ToolSubst("not"),
         ToolSubst("split-file"),
+        ToolSubst("llvm-objdump"),
+        ToolSubst("llvm-readelf"),
     ],
     [config.ashlar_tools_dir, os.path.join(config.ashlar_obj_root, "unittests"),
      config.llvm_tools_dir],

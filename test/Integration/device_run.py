@@ -1,14 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Tests on a device: a graph compiled and run, and the count of cases."""
 
+import pathlib
 import subprocess
+import sys
 
 import numpy as np
 
 
 def run(arguments, work, feeds, *flags):
     """Compiles m.onnx of `work` with the flags and runs it with the inputs by
-    name: what was said where it failed, else "", and then the output y."""
+    name: what was said where it failed, else "", and then the output y. The
+    device "emulator:TARGET:PRESET" is no device of the runtime's, but
+    amdgpu/emulate.py."""
+    emulated = arguments.device.removeprefix("emulator:")
+    if emulated == arguments.device:
+        emulated = ""
     commands = [[arguments.bin / "ashlar-compile", "--quiet", work / "m.onnx",
                  *flags, "-o", work / "m.ash"],
                 [arguments.bin / "ashlar-run", work / "m.ash",
@@ -17,13 +24,23 @@ def run(arguments, work, feeds, *flags):
     for name, feed in feeds.items():
         np.save(work / f"{name}.npy", feed)
         commands[1].append(f"--input={name}={work / name}.npy")
-    for command in commands:
+    for command in commands[:1] if emulated else commands:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if done.returncode:
             return f"{command[0].name} ended with {done.returncode}: " + (
                 done.stdout.strip().split("\n")[0][:300]), None
-    return "", np.load(work / "y.npy")
+    return emulate(work / "m.ash", emulated, feeds) if emulated else (
+        "", np.load(work / "y.npy"))
+
+
+def emulate(module, target, feeds):
+    sys.path.insert(0, str(pathlib.Path(__file__).parent / "amdgpu"))
+    import emulate as emulator  # what it needs is not every test's
+    try:
+        return "", emulator.emulate(module, target, feeds)[0]["y"]
+    except (emulator.Fault, NotImplementedError) as error:
+        return str(error), None
 
 
 class Tally:

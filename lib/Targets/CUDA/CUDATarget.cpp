@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "CUDATarget.h"
 #include "../LLVM/LLVMModule.h"
+#include "../LLVM/ThreadCode.h"
 #include "MachineCode.h"
 #include "WritePtx.h"
 #include "ashlar/Targets/CUDA/Passes.h"
 #include "ashlar/Transforms/Pipelines/KernelPipelines.h"
 #include "ashlar/Transforms/Simt/Passes.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Threading.h"
-#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace ashlar;
@@ -21,38 +19,9 @@ Capabilities CUDATarget::capabilities() const {
   return has;
 }
 
-/// Functions that instructions compute to the last bit, or that
-/// ashlar-approximate-math writes, which is for up to 32 bits, but for two.
-static bool hasCode(Operation *op) {
-  if (!isa<arith::RemFOp>(op) && op->getName().getDialectNamespace() !=
-                                     math::MathDialect::getDialectNamespace())
-    return true;
-  if (isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp,
-          math::CountLeadingZerosOp, math::CountTrailingZerosOp, math::CtPopOp,
-          math::ExpOp, math::FloorOp, math::FmaOp, math::IsFiniteOp,
-          math::IsInfOp, math::IsNaNOp, math::IsNormalOp, math::LogOp,
-          math::RoundEvenOp, math::RoundOp, math::RsqrtOp, math::SqrtOp,
-          math::TruncOp>(op))
-    return true;
-  if (isa<arith::RemFOp, math::AcosOp, math::AcoshOp, math::AsinOp,
-          math::AsinhOp, math::Atan2Op, math::AtanOp, math::AtanhOp,
-          math::CosOp, math::CoshOp, math::ErfOp, math::Exp2Op, math::ExpM1Op,
-          math::Log10Op, math::Log1pOp, math::Log2Op, math::PowFOp, math::SinOp,
-          math::SinhOp, math::TanOp, math::TanhOp>(op))
-    return getElementTypeOrSelf(op->getResult(0).getType())
-               .getIntOrFloatBitWidth() <= 32;
-  return false;
-}
-
 std::string CUDATarget::whyNot(Operation *op) const {
-  std::string why;
-  op->walk([&](Operation *inner) {
-    if (hasCode(inner))
-      return WalkResult::advance();
-    why = "PTX has no " + inner->getName().getStringRef().str();
-    return WalkResult::interrupt();
-  });
-  return why;
+  std::string missing = functionWithoutCode(op);
+  return missing.empty() ? "" : "PTX has no " + missing;
 }
 
 void CUDATarget::buildKernelPipeline(OpPassManager &program,

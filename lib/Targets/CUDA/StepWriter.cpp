@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "StepWriter.h"
-#include "ashlar/Transforms/Simt/Slots.h"
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "ashlar/Transforms/Simt/StepOperand.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -69,25 +68,8 @@ Value StepWriter::addressOf(TypedValue<tile::SlotType> slot, AffineMap map,
                             ValueRange offsets, ValueRange point,
                             ArrayRef<int64_t> steps) {
   auto memory = slot.getDefiningOp<tile::SlotOfOp>();
-  SmallVector<Value> place;
-  SmallVector<int64_t> beyond;
-  SmallVector<AffineExpr> from, to;
-  for (unsigned d = 0; d != map.getNumDims(); ++d) {
-    from.push_back(getAffineConstantExpr(0, map.getContext()));
-    to.push_back(
-        getAffineConstantExpr(steps.empty() ? 0 : steps[d], map.getContext()));
-  }
-  for (auto [d, expr] : llvm::enumerate(map.getResults())) {
-    place.push_back(affine::AffineApplyOp::create(
-        w.b, AffineMap::get(map.getNumDims(), 0, expr), point));
-    if (!offsets.empty())
-      place.back() = arith::AddIOp::create(w.b, place.back(), offsets[d]);
-    // Maps of steps are linear.
-    AffineExpr step =
-        simplifyAffineExpr(expr.replaceDims(to) - expr.replaceDims(from), 0, 0);
-    beyond.push_back(cast<AffineConstantExpr>(step).getValue());
-  }
-  Value inside = simt::placeInSlot(w.b, slot.getType(), place, beyond);
+  simt::StepOperand operand{slot, map, offsets};
+  Value inside = operand.placeOf(w.b, point, steps);
   return w.sharedAddress(memory.getMemory(),
                          arith::AddIOp::create(w.b, memory.getPlace(), inside));
 }

@@ -2,11 +2,10 @@
 #include "WritePtx.h"
 #include "../LLVM/GroupEntry.h"
 #include "../LLVM/LLVMModule.h"
+#include "../LLVM/ThreadCode.h"
 #include "LineTables.h"
 #include "PtxWriter.h"
 #include "mlir/Target/LLVMIR/Export.h"
-#include "llvm/IR/InstIterator.h"
-#include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 
 using namespace llvm;
@@ -81,64 +80,6 @@ static uint64_t takeFromLaunch(Module &module) {
   return bytes;
 }
 
-/// What an instruction asks for that neither PTX has to the last bit (its
-/// sines, powers of two and the like are approximations) nor
-/// ashlar-approximate-math has written before.
-static StringRef missingFunction(const Instruction &instruction) {
-  if (instruction.getOpcode() == Instruction::FRem)
-    return "fmod";
-  auto *call = dyn_cast<CallInst>(&instruction);
-  Function *callee = call ? call->getCalledFunction() : nullptr;
-  if (!callee)
-    return "";
-  if (!callee->isIntrinsic())
-    return callee->isDeclaration() ? callee->getName() : "";
-  switch (callee->getIntrinsicID()) {
-  case Intrinsic::acos:
-  case Intrinsic::asin:
-  case Intrinsic::atan:
-  case Intrinsic::atan2:
-  case Intrinsic::cos:
-  case Intrinsic::cosh:
-  case Intrinsic::exp:
-  case Intrinsic::exp10:
-  case Intrinsic::exp2:
-  case Intrinsic::log:
-  case Intrinsic::log10:
-  case Intrinsic::log2:
-  case Intrinsic::pow:
-  case Intrinsic::powi:
-  case Intrinsic::sin:
-  case Intrinsic::sinh:
-  case Intrinsic::tan:
-  case Intrinsic::tanh:
-    return Intrinsic::getBaseName(callee->getIntrinsicID())
-        .drop_front(StringRef("llvm.").size());
-  default:
-    return "";
-  }
-}
-
-static Error checkCalls(const Module &module) {
-  for (const Function &function : module)
-    for (const Instruction &instruction : instructions(function))
-      if (StringRef name = missingFunction(instruction); !name.empty())
-        return createStringError(
-            "PTX has no function '" + name + "'" +
-            (instruction.getType()->getScalarType()->isDoubleTy() ? " of f64"
-                                                                  : "") +
-            "; let the processor do what needs it: --target=cpu+cuda:PRESET");
-  return Error::success();
-}
-
-/// Loops of a few loads are written out, so that several are under way. Loads
-/// and stores of neighbours the back end joins where it sees that their
-/// addresses differ by numbers and how the first of them is aligned.
-static constexpr char joiningPasses[] =
-    "function(loop-unroll<O3;partial;no-upperbound;no-peeling;no-runtime>,"
-    "instcombine<no-verify-fixpoint>,infer-address-spaces,"
-    "separate-const-offset-from-gep,slsr,early-cse,infer-alignment),globaldce";
-
 Expected<CompiledKernel>
 ashlar::cuda::compileKernel(const cpu::LoweredKernels::Kernel &kernel,
                             const MachineModel &machine,
@@ -181,7 +122,7 @@ ashlar::cuda::compileKernel(const cpu::LoweredKernels::Kernel &kernel,
   if (lines)
     lines->nameFiles(entry);
   saveText(options.saveTemps, kernel.symbol + ".opt.ll", *module);
-  if (Error error = checkCalls(*module))
+  if (Error error = checkCalls(*module, "PTX", "cuda"))
     return error;
   auto text = writeAssembly(*module, **target);
   if (!text)

@@ -3,6 +3,7 @@
 #define ASHLAR_LIB_TARGETS_LLVM_GROUPENTRY_H
 
 #include "llvm/IR/IRBuilder.h"
+#include <functional>
 
 namespace ashlar {
 
@@ -13,8 +14,7 @@ struct GroupEntry {
   /// does scratch: the device's memory is handles, not addresses.
   bool hasOffsets;
   /// This workgroup's number, and how many there are: i64.
-  llvm::Value *(*group)(llvm::IRBuilder<> &);
-  llvm::Value *(*groups)(llvm::IRBuilder<> &);
+  std::function<llvm::Value *(llvm::IRBuilder<> &)> group, groups;
   /// Behind all else: so many blocks of 128 bytes, by value.
   unsigned maps = 0;
 };

@@ -4,8 +4,10 @@
  * meet.
  *
  * A code section with the format ASHLAR_PTX_FORMAT is the text of a module of
- * PTX for addresses of 64 bits, without a zero at its end. It has one entry per
- * kernel, with the kernel's symbol as its name and these parameters in this
+ * PTX for addresses of 64 bits, without a zero at its end; one with the format
+ * ASHLAR_HSACO_FORMAT an ELF shared object (AMDGPUUsage, "Code Object") that is
+ * loaded as it is, for the one chip that the program requires. It has one entry
+ * per kernel, with the kernel's symbol as its name and these parameters in this
  * order, in C's words:
  *
  *   void *binding            one per binding of the dispatch, in the device's
@@ -46,6 +48,7 @@
 #include <stdint.h>
 
 #define ASHLAR_PTX_FORMAT "ptx"
+#define ASHLAR_HSACO_FORMAT "hsaco"
 
 /* Parameters of a kernel with so many bindings and integers, without tensor
  * maps. */

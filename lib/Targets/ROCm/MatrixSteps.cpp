@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Steps of a wave: operands from the LDS, or sums that are operands, and mfma
+// or wmma.
+#include "MatrixUnits.h"
+#include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Transforms/Simt/StepOperand.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+using namespace mlir;
+using namespace ashlar;
+using namespace ashlar::rocm;
+
+namespace {
+constexpr int64_t side = 16; ///< of an instruction's sums
+
+class MatrixStepWriter {
+public:
+  MatrixStepWriter(tile::ThreadStepOp op, const MatrixUnit &unit)
+      : op(op), unit(unit), b(op.getLoc(), op),
+        part(cast<tile::AccType>(op.getType()).getPart()),
+        rows(ShapedType::getNumElements(ArrayRef(part).drop_back())),
+        columns(part.back()),
+        count(cast<tile::AccType>(op.getType()).getFragment().getCount()) {}
+
+  void write() {
+    sums.assign(op.getValues().begin(), op.getValues().end());
+    together = findTogether();
+    forEachTerm([&] {
+      SmallVector<SmallVector<Value>> left, right;
+      for (int64_t row = 0; row < rows; row += side)
+        left.push_back(op.getA() ? load(row, /*isLeft=*/true)
+                                 : held(row / side));
+      for (int64_t column = 0; column < columns; column += side)
+        right.push_back(load(column, /*isLeft=*/false));
+      for (size_t k = 0; k != left.front().size(); ++k)
+        for (auto [i, x] : llvm::enumerate(left))
+          for (auto [j, y] : llvm::enumerate(right))
+            multiply(count * (i * right.size() + j), x[k], y[k]);
+    });
+    op.replaceAllUsesWith(sums);
+    op.erase();
+  }
+
+private:
+  /// How many terms a lane reads at once: 16 bytes, where there are so many of
+  /// both operands and none are held.
+  int64_t findTogether() {
+    if (!op.getA())
+      return count;
+    int64_t most =
+        std::max<int64_t>(unit.terms, 16 / elementBytes(unit.element));
+    bool isWhole =
+        op.getA() && op.getReduced().back() % (most * unit.lanes) == 0;
+    return isWhole ? most : unit.terms;
+  }
+
+  void forEachTerm(llvm::function_ref<void()> visit) {
+    ArrayRef<int64_t> sizes = op.getReduced();
+    size_t d = terms.size();
+    if (d == sizes.size())
+      return visit();
+    bool isLast = d + 1 == sizes.size();
+    int64_t step = isLast ? together * unit.lanes : 1;
+    for (int64_t i = 0; i < sizes[d]; i += step) {
+      terms.push_back(i);
+      forEachTerm(visit);
+      terms.pop_back();
+    }
+  }
+
+  bool hasTermsInside(AffineMap map) {
+    return map.getResults().back().isFunctionOfDim(map.getNumDims() - 1);
+  }
+
+  /// What a lane brings of 16 rows, or columns, of an operand from a place on:
+  /// one operand for each instruction.
+  SmallVector<Value> load(int64_t first, bool isLeft) {
+    AffineMap map = isLeft ? op.getAMap() : op.getBMap();
+    SmallVector<Value> elements;
+    if (hasTermsInside(map)) {
+      const int64_t bytes = elementBytes(unit.element), piece = 16 / bytes;
+      for (int64_t i = 0; i < together; i += piece)
+        elements.push_back(loadAt(first, isLeft, i, std::min(together, piece)));
+    } else {
+      for (int64_t i = 0; i != together; ++i)
+        elements.push_back(loadAt(first, isLeft, i, 1));
+    }
+    return cut(elements);
+  }
+
+  /// Vectors of terms side by side as the instructions' operands.
+  SmallVector<Value> cut(ArrayRef<Value> vectors) {
+    SmallVector<Value> single;
+    for (Value vector : vectors)
+      for (int64_t i = 0;
+           i != cast<VectorType>(vector.getType()).getNumElements(); ++i)
+        single.push_back(vector::ExtractOp::create(b, vector, i));
+    return form(single);
+  }
+
+  SmallVector<Value> form(ArrayRef<Value> single) {
+    SmallVector<Value> operands;
+    for (size_t i = 0; i < single.size(); i += unit.terms)
+      operands.push_back(formOne(single.slice(i, unit.terms)));
+    return operands;
+  }
+  Value formOne(ArrayRef<Value> terms) {
+    if (!isa<VectorType>(unit.operand))
+      return terms.front();
+    Value all = vector::FromElementsOp::create(
+        b, VectorType::get({int64_t(terms.size())}, unit.element), terms);
+    return all.getType() == unit.operand
+               ? all
+               : vector::BitCastOp::create(b, cast<VectorType>(unit.operand),
+                                           all);
+  }
+
+  /// So many elements from the `i`-th term of the lane on.
+  Value loadAt(int64_t first, bool isLeft, int64_t i, int64_t size) {
+    AffineMap map = isLeft ? op.getAMap() : op.getBMap();
+    Value line = rem(op.getLane(), side);
+    Value depth =
+        unit.lanes == 1
+            ? index(0)
+            : mul(arith::DivUIOp::create(b, op.getLane(), index(side)),
+                  together);
+    SmallVector<Value> point;
+    SmallVector<int64_t> steps(part.size(), 0);
+    if (isLeft) {
+      // Rows of several dims follow each other by no step.
+      if (part.size() == 2)
+        steps[0] = first;
+      else
+        line = add(line, index(first));
+      point = pointOfRow(line);
+      point.push_back(index(0));
+    } else {
+      point.assign(op.getBegin().begin(), op.getBegin().end());
+      point.back() = add(point.back(), line);
+      steps.back() = first;
+    }
+    for (int64_t start : terms) {
+      point.push_back(index(0));
+      steps.push_back(start);
+    }
+    point.back() = add(point.back(), depth);
+    steps.back() += i;
+    simt::StepOperand operand =
+        isLeft ? simt::StepOperand{op.getA(), map, op.getAOffsets()}
+               : simt::StepOperand{op.getB(), map, op.getBOffsets()};
+    auto memory = operand.slot.getDefiningOp<tile::SlotOfOp>();
+    Value place = add(memory.getPlace(), operand.placeOf(b, point, steps));
+    return vector::LoadOp::create(
+        b, VectorType::get({size}, unit.element), memory.getMemory(), place,
+        /*nontemporal=*/false,
+        llvm::MaybeAlign(size * elementBytes(unit.element)));
+  }
+
+  /// Where a row of the group's part lies in the accumulator, its columns left
+  /// out.
+  SmallVector<Value> pointOfRow(Value row) {
+    SmallVector<Value> point = {row};
+    if (part.size() > 2) {
+      SmallVector<OpFoldResult> basis = getAsIndexOpFoldResult(
+          b.getContext(), ArrayRef<int64_t>(part).drop_back());
+      point = SmallVector<Value>(
+          affine::AffineDelinearizeIndexOp::create(b, row, basis).getResults());
+    }
+    for (auto [at, begin] : llvm::zip(point, op.getBegin().drop_back()))
+      at = add(at, begin);
+    return point;
+  }
+
+  /// The present terms of the rows of fragment `copy` of an a that lanes hold:
+  /// what a lane has of the sums' row are the terms that it brings.
+  SmallVector<Value> held(int64_t copy) {
+    int64_t across = op.getReduced().back() / side;
+    int64_t first = count * (copy * across + terms.back() / side);
+    return form(SmallVector<Value>(op.getHeld().slice(first, count)));
+  }
+
+  void multiply(size_t i, Value x, Value y) {
+    auto type = VectorType::get({count}, sums[i].getType());
+    Value before = vector::FromElementsOp::create(
+        b, type, ArrayRef<Value>(sums).slice(i, count));
+    OperationState state(b.getLoc(), unit.name);
+    state.addTypes(type);
+    state.addOperands({y, x, before});
+    if (unit.isMfma) {
+      Value none = arith::ConstantIntOp::create(b, 0, 32);
+      state.addOperands({none, none, none});
+    }
+    Value next = b.create(state)->getResult(0);
+    for (int64_t j = 0; j != count; ++j)
+      sums[i + j] = vector::ExtractOp::create(b, next, j);
+  }
+
+  Value index(int64_t value) {
+    return arith::ConstantIndexOp::create(b, value);
+  }
+  Value add(Value x, Value y) { return arith::AddIOp::create(b, x, y); }
+  Value mul(Value x, int64_t y) {
+    return arith::MulIOp::create(b, x, index(y));
+  }
+  Value rem(Value x, int64_t y) {
+    return arith::RemUIOp::create(b, x, index(y));
+  }
+
+  tile::ThreadStepOp op;
+  const MatrixUnit &unit;
+  ImplicitLocOpBuilder b;
+  SmallVector<int64_t> part, terms;
+  int64_t rows, columns; ///< of the wave's part
+  int64_t count;         ///< sums of a lane in each fragment
+  int64_t together = 1;
+  SmallVector<Value> sums;
+};
+} // namespace
+
+void ashlar::rocm::writeMatrixStep(tile::ThreadStepOp op,
+                                   const MatrixUnit &unit) {
+  MatrixStepWriter(op, unit).write();
+}

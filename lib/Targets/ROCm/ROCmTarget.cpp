@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ROCmTarget.h"
+#include "../LLVM/LLVMModule.h"
+#include "../LLVM/ThreadCode.h"
+#include "CodeObject.h"
+#include "Occupancy.h"
+#include "WriteObjects.h"
+#include "ashlar/Support/Remarks.h"
+#include "ashlar/Targets/ROCm/Passes.h"
+#include "ashlar/Transforms/Pipelines/KernelPipelines.h"
+#include "ashlar/Transforms/Simt/Passes.h"
+#include "mlir/IR/Threading.h"
+
+using namespace mlir;
+using namespace ashlar;
+using namespace ashlar::rocm;
+
+Capabilities ROCmTarget::capabilities() const {
+  Capabilities has;
+  has.lowersKernels = true;
+  return has;
+}
+
+std::string ROCmTarget::whyNot(Operation *op) const {
+  std::string missing = functionWithoutCode(op);
+  return missing.empty() ? "" : "AMD's GPUs have no " + missing;
+}
+
+void ROCmTarget::buildKernelPipeline(OpPassManager &program,
+                                     const KernelOptions &options) const {
+  LanesOptions lanes = lanesOf(machine(), options.steps);
+  lanes.shuffles = true;
+  lanes.piece = lanes.vectorBytes;
+  buildLanesPipeline(program, lanes);
+}
+
+/// A hot kernel, one that multiplies by a matrix unit, is to have all it needs
+/// in registers; of others that is said.
+static LogicalResult checkScratch(ModuleOp kernel, StringRef symbol,
+                                  const KernelResources &takes, bool isHot,
+                                  const EmitOptions &options) {
+  if (takes.stackBytes == 0)
+    return success();
+  std::string found = std::to_string(takes.stackBytes) +
+                      " bytes of a thread are kept in memory: of " +
+                      std::to_string(takes.spillBytes) +
+                      " for want of registers, of which it "
+                      "has " +
+                      std::to_string(takes.registers);
+  if (!isHot) {
+    remark::missed(kernel.getLoc(), about(kernel, "MachineCode", "code"))
+        << "kernel " << symbol << ": " << found;
+    return success();
+  }
+  if (!options.strict) {
+    emitWarning(kernel.getLoc()) << "kernel " << symbol << ": " << found;
+    return success();
+  }
+  if (options.refused)
+    *options.refused = true;
+  return emitError(kernel.getLoc())
+         << "kernel " << symbol << ": expected none with --strict, found that "
+         << found
+         << "; another strategy (--tuning) or type (--precision-plan) may do";
+}
+
+FailureOr<ProgramBinary> ROCmTarget::emit(ModuleOp program,
+                                          const EmitOptions &options) {
+  initializeLLVM();
+  cpu::LoweringOptions lowering;
+  lowering.library = false;
+  lowering.convertsBf16 = true;
+  auto lowered = cpu::lowerKernels(
+      program, options.device, lowering, [&](OpPassManager &pm) {
+        pm.addPass(createShareVariablesPass());
+        pm.addPass(createThreadsToROCDLPass({machine().code.processor}));
+      });
+  if (failed(lowered))
+    return failure();
+  auto &kernels = lowered->kernels;
+  std::vector<CompiledKernel> compiled(kernels.size());
+  std::vector<std::string> errors(kernels.size());
+  parallelFor(program.getContext(), 0, kernels.size(), [&](size_t i) {
+    auto code = compileKernel(kernels[i], machine(),
+                              {!options.plain, options.saveTemps});
+    if (code)
+      compiled[i] = std::move(*code);
+    else
+      errors[i] = llvm::toString(code.takeError());
+  });
+  auto refuse = [&](Location at, const std::string &why) {
+    if (options.refused)
+      *options.refused = true;
+    return emitError(at) << why;
+  };
+  for (auto [kernel, error] : llvm::zip_equal(kernels, errors))
+    if (!error.empty())
+      return refuse(kernel.module.getLoc(), error);
+  std::vector<StringRef> objects;
+  for (const CompiledKernel &kernel : compiled)
+    objects.emplace_back(kernel.object.data(), kernel.object.size());
+  auto image = linkCodeObject(objects, machine());
+  if (!image)
+    return refuse(program.getLoc(), llvm::toString(image.takeError()));
+  saveBytes(options.saveTemps, "kernels.hsaco", image->bytes);
+  ProgramBinary binary;
+  bool isSound = true;
+  for (auto [kernel, code] : llvm::zip_equal(kernels, compiled)) {
+    KernelResources takes = image->resources[kernel.symbol];
+    computeOccupancy(machine(), kernel.threads, takes);
+    binary.resources[kernel.symbol] = takes;
+    binary.codeBytes[kernel.symbol] = image->codeBytes[kernel.symbol];
+    isSound &= succeeded(checkScratch(kernel.module, kernel.symbol, takes,
+                                      code.multipliesMatrices, options));
+  }
+  if (!isSound)
+    return failure();
+  binary.format = machine().code.format;
+  binary.deviceType = "hip";
+  binary.requiredFeatures = {machine().code.processor};
+  binary.image = std::move(image->bytes);
+  return binary;
+}

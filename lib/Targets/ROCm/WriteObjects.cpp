@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "WriteObjects.h"
+#include "../LLVM/LLVMModule.h"
+#include "../LLVM/ThreadCode.h"
+#include "KernelEntry.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+
+using namespace llvm;
+using namespace ashlar;
+using namespace ashlar::rocm;
+
+/// What of a launch is handed to a kernel, and what is not, is said by
+/// attributes that this pass finds; whoever says none is handed all of it.
+static constexpr char attributePasses[] = "amdgpu-attributor";
+
+/// The form of what describes kernels: that of drivers from ROCm 5 on.
+static constexpr unsigned codeObjectVersion = 500;
+
+static bool multipliesMatrices(const Function &entry) {
+  for (const Instruction &instruction : instructions(entry))
+    if (auto *call = dyn_cast<CallInst>(&instruction))
+      if (Function *callee = call->getCalledFunction())
+        if (callee->getName().starts_with("llvm.amdgcn.mfma.") ||
+            callee->getName().starts_with("llvm.amdgcn.wmma."))
+          return true;
+  return false;
+}
+
+Expected<CompiledKernel>
+ashlar::rocm::compileKernel(const cpu::LoweredKernels::Kernel &kernel,
+                            const MachineModel &machine,
+                            const WriteOptions &options) {
+  CompiledNodes nodes(kernel.nodes);
+  LLVMContext context;
+  auto target = createTargetMachine(machine, {});
+  if (!target)
+    return target.takeError();
+  std::unique_ptr<Module> module =
+      mlir::translateModuleToLLVMIR(kernel.module, context, kernel.symbol);
+  if (!module)
+    return createStringError("translation to LLVM IR failed");
+  setTarget(*module, **target);
+  module->addModuleFlag(Module::Error, "amdhsa_code_object_version",
+                        codeObjectVersion);
+  moveAllocations(*module);
+  Function &entry = addKernelEntry(*module, kernel.symbol, kernel.threads);
+  saveText(options.saveTemps, kernel.symbol + ".ll", *module);
+  HeldDiagnostics diagnostics(context);
+  for (StringRef passes : {options.optimize ? kernelPasses : plainPasses,
+                           joiningPasses, attributePasses})
+    if (Error error = optimizeModule(*module, **target, passes))
+      return error;
+  if (Error error = diagnostics.take())
+    return error;
+  saveText(options.saveTemps, kernel.symbol + ".opt.ll", *module);
+  if (Error error = checkCalls(*module, "AMD's GPUs", "rocm"))
+    return error;
+  CompiledKernel compiled;
+  compiled.multipliesMatrices = multipliesMatrices(entry);
+  auto object = writeObjectFile(*module, **target);
+  if (!object)
+    return object.takeError();
+  compiled.object = std::move(*object);
+  return compiled;
+}
