@@ -8,6 +8,7 @@
 #include "ashlar/Targets/CPU/Targets.h"
 #include "ashlar/Targets/CUDA/Passes.h"
 #include "ashlar/Targets/CUDA/Targets.h"
+#include "ashlar/Targets/LevelZero/Targets.h"
 #include "ashlar/Targets/OpenCL/Passes.h"
 #include "ashlar/Targets/OpenCL/Targets.h"
 #include "ashlar/Targets/Reference/Targets.h"
@@ -59,7 +60,11 @@ void ashlar::registerAllPasses() {
 
 const std::vector<ashlar::TargetInfo> &ashlar::allTargets() {
   static const std::vector<TargetInfo> targets = {
-      cpu::cpuTargetInfo(), cuda::cudaTargetInfo(), opencl::openclTargetInfo(),
-      reference::referenceTargetInfo(), systolic::systolicTargetInfo()};
+      cpu::cpuTargetInfo(),
+      cuda::cudaTargetInfo(),
+      levelzero::levelZeroTargetInfo(),
+      opencl::openclTargetInfo(),
+      reference::referenceTargetInfo(),
+      systolic::systolicTargetInfo()};
   return targets;
 }

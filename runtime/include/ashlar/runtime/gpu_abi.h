@@ -4,9 +4,10 @@
  * meet.
  *
  * A code section with the format ASHLAR_PTX_FORMAT is the text of a module of
- * PTX for addresses of 64 bits, without a zero at its end. It has one entry per
- * kernel, with the kernel's symbol as its name and these parameters in this
- * order, in C's words:
+ * PTX for addresses of 64 bits, without a zero at its end. One with the format
+ * ASHLAR_SPIRV_ADDRESSES_FORMAT is a SPIR-V module as in opencl_abi.h, but for
+ * the parameters of its kernels. Both have one entry per kernel, with the
+ * kernel's symbol as its name and these parameters in this order, in C's words:
  *
  *   void *binding            one per binding of the dispatch, in the device's
  *                            memory, of an alignment of at least 64 bytes
@@ -46,6 +47,7 @@
 #include <stdint.h>
 
 #define ASHLAR_PTX_FORMAT "ptx"
+#define ASHLAR_SPIRV_ADDRESSES_FORMAT "spirv64-addresses"
 
 /* Parameters of a kernel with so many bindings and integers, without tensor
  * maps. */
