@@ -120,8 +120,7 @@ TEST_P(DeviceConformance, KeepsTheFirstFailure) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, DeviceConformance,
-                         testing::ValuesIn(allDevices()), [](const auto &info) {
-                           return std::string(info.param->type);
-                         });
+                         testing::ValuesIn(allDevices()),
+                         [](const auto &info) { return nameOf(*info.param); });
 
 } // namespace

@@ -173,6 +173,13 @@ struct Driver {
   /// functions have it.
   Code (*encode)(const Functions &functions, const TensorMap &map,
                  void *address, void *outBlob);
+  /// Null: nothing is. What is wrong with an image that a driver may not
+  /// survive.
+  Status (*verify)(const String &image) = nullptr;
+  /// Null: ModuleLoad does, of text or what knows its own size. `log` is what
+  /// the driver has to say, ended.
+  Code (*load)(const String &image, Module *out, char *log,
+               size_t logBytes) = nullptr;
 
   /// Of a member of `functions`.
   const char *nameOf(const void *member) const;

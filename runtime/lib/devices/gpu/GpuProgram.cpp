@@ -28,18 +28,26 @@ GpuProgram::~GpuProgram() {
     device.api.ModuleUnload(module);
 }
 
-Status GpuProgram::load(const void *image, uint64_t size) {
-  text.assign(static_cast<const char *>(image), size_t(size));
-  CurrentGpu current(device);
-  ASHLAR_RETURN_IF_ERROR(current.status());
-  char log[1024] = "";
+Code GpuProgram::loadText(char *log, size_t logBytes) {
   int options[] = {errorLog, errorLogBytes, keepLines};
-  void *values[] = {log, reinterpret_cast<void *>(sizeof(log) - 1),
+  void *values[] = {log, reinterpret_cast<void *>(logBytes - 1),
                     reinterpret_cast<void *>(1)};
   // Text that says of which node an instruction is, for profilers.
   const bool hasLines = text.find("\t.loc\t") != text.npos;
-  Code code = device.api.ModuleLoad(&module, text.c_str(), hasLines ? 3 : 2,
-                                    options, values);
+  return device.api.ModuleLoad(&module, text.c_str(), hasLines ? 3 : 2, options,
+                               values);
+}
+
+Status GpuProgram::load(const void *image, uint64_t size) {
+  text.assign(static_cast<const char *>(image), size_t(size));
+  if (device.driver.verify)
+    ASHLAR_RETURN_IF_ERROR(device.driver.verify(text));
+  CurrentGpu current(device);
+  ASHLAR_RETURN_IF_ERROR(current.status());
+  char log[1024] = "";
+  Code code = device.driver.load
+                  ? device.driver.load(text, &module, log, sizeof(log))
+                  : loadText(log, sizeof(log));
   if (code == 0)
     return {};
   module = nullptr;
