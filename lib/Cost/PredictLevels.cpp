@@ -66,6 +66,7 @@ void LevelProblem::predict(LevelCandidate &one) {
   one.prediction.nearest = waves * iterations * copy;
   one.prediction.boxes = all;
   one.prediction.main = once / rate;
+  one.prediction.groups = int64_t(parts);
   one.cycles = one.prediction.cycles();
 }
 

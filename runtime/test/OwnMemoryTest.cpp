@@ -89,17 +89,23 @@ TEST_F(OwnMemory, EachHandleTakesSomeAndGivesItBack) {
   uint64_t withRun = current(runtime);
   ASSERT_OK(ashlar_bindings_run(bindings));
   EXPECT_EQ(current(runtime), withRun) << "a run keeps nothing";
-  ashlar_event_t *event = nullptr;
-  ASSERT_OK(ashlar_bindings_run_async(bindings, &event));
-  int32_t done = 0;
-  ASSERT_OK(ashlar_event_wait(event, ASHLAR_FOREVER, &done));
-  EXPECT_GT(current(runtime), withRun);
-  ashlar_event_release(event);
-  // Waits until the session's thread has let go of it, too.
-  ASSERT_OK(ashlar_session_set_trace_context(session, nullptr));
-  EXPECT_EQ(current(runtime), withRun);
+  uint64_t withThread = 0; // the session's own, from the first such run on
+  for (int round = 0; round < 2; ++round) {
+    ashlar_event_t *event = nullptr;
+    ASSERT_OK(ashlar_bindings_run_async(bindings, &event));
+    int32_t done = 0;
+    ASSERT_OK(ashlar_event_wait(event, ASHLAR_FOREVER, &done));
+    EXPECT_GT(current(runtime), withRun);
+    ashlar_event_release(event);
+    // Waits until the session's thread has let go of it, too.
+    ASSERT_OK(ashlar_session_set_trace_context(session, nullptr));
+    if (round == 0)
+      withThread = current(runtime);
+    EXPECT_EQ(current(runtime), withThread);
+  }
+  EXPECT_LT(withThread, withRun + 100);
   ashlar_bindings_release(bindings);
-  EXPECT_EQ(current(runtime), withRun - (withBindings - withSession));
+  EXPECT_EQ(current(runtime), withThread - (withBindings - withSession));
   unload();
   ashlar_budget_release(budget);
   EXPECT_EQ(current(runtime), before);

@@ -8,6 +8,7 @@
 // CHECK: kernels of cpu:host
 // CHECK: k0_{{.*}} tosa.add@[[#ADD:]]:8, tosa.exp@{{[0-9]+}}:8
 // CHECK: nodes of cpu:host
+// CHECK-NEXT: name kernels
 // CHECK-NEXT: tosa.add@[[#ADD]]:8{{ +}}k0_
 // CHECK-NEXT: tosa.exp@[[#ADD+1]]:8{{ +}}k0_
 // CHECK-NEXT: tosa.reshape@[[#ADD+3]]:8{{ +}}view

@@ -13,7 +13,8 @@ namespace {
 /// A contraction, and what its operands or sums go through beside it.
 struct Variant {
   tile::ContractOp op;
-  Value result;          ///< what stands for that of the first contraction
+  Value result;          ///< what stands for that of the first contraction;
+                         ///< null: this is the first
   double beside = 0;     ///< cycles
   StringRef remark = ""; ///< what it does; none: nothing
   std::optional<LevelChoice> choice = std::nullopt;
@@ -26,8 +27,10 @@ public:
   VariantChooser(tile::ContractOp op, const MachineModel &machine,
                  bool openSizes, bool isFixed)
       : op(op), machine(machine), openSizes(openSizes),
-        // Other machines copy and share out by means of their own.
-        hasVariants(!isFixed && !openSizes && machine.countOf("lane") != 0) {}
+        // Other machines copy and share out by means of their own. On buffers,
+        // nothing can be put beside it.
+        hasVariants(!isFixed && !openSizes && machine.countOf("lane") != 0 &&
+                    op->getNumResults() == 1) {}
 
   Variant run() {
     if (hasVariants)
@@ -35,7 +38,7 @@ public:
     // Not before others have seen where a constant lay.
     if (machine.vectors.bytes != 0 && !hasNeighbours(op))
       packRows(op);
-    Variant best = {op, op.getResult(0)};
+    Variant best = {op, Value()};
     best.choice = chooseLevels(op, machine, openSizes);
     if (hasVariants && best.choice && leavesWorkersIdle(*best.choice))
       addSplit();
@@ -45,7 +48,8 @@ public:
         std::swap(best, other);
     }
     for (Variant &other : others)
-      erase(other.result);
+      if (other.result)
+        erase(other.result);
     return best;
   }
 
@@ -72,11 +76,8 @@ private:
 
   /// Whether there are fewer parts than twice as many as run at once.
   bool leavesWorkersIdle(const LevelChoice &choice) {
-    int64_t parts = 1;
-    for (auto [d, size] : llvm::enumerate(op.getParallel()))
-      if (int64_t tile = choice.strategy.getWorkerTile(d))
-        parts *= llvm::divideCeil(size, tile);
-    return machine.workers.count > 1 && parts < 2 * machine.workers.count;
+    return machine.workers.count > 1 &&
+           choice.prediction.groups < 2 * machine.workers.count;
   }
 
   /// Terms among several parts, each of which has enough of them.

@@ -57,19 +57,19 @@
 #define ASHLAR_PTX_FORMAT "ptx"
 <<<<<<< HEAD
 #define ASHLAR_HSACO_FORMAT "hsaco"
-=======
+    =======
 #define ASHLAR_SPIRV_ADDRESSES_FORMAT "spirv64-addresses"
->>>>>>> in-zero
+    >>>>>>> in-zero
 
 /* Parameters of a kernel with so many bindings and integers, without tensor
  * maps. */
 #define ASHLAR_GPU_PARAMETERS(bindings, integers) ((bindings) + (integers) + 5u)
 
-/* The words behind `status`. */
-enum {
-  ASHLAR_GPU_STATUS_FAULT = 0,
-  ASHLAR_GPU_STATUS_COMMAND = 1,
-  ASHLAR_GPU_STATUS_WORDS = 2
-};
+    /* The words behind `status`. */
+    enum {
+      ASHLAR_GPU_STATUS_FAULT = 0,
+      ASHLAR_GPU_STATUS_COMMAND = 1,
+      ASHLAR_GPU_STATUS_WORDS = 2
+    };
 
 #endif /* ASHLAR_RUNTIME_GPU_ABI_H */

@@ -141,89 +141,115 @@ const char *nameOf(Code code) {
   };
   static constexpr Named names[] = {
 #define ASHLAR_ZE_RESULT(CODE, NAME) {CODE, "ZE_RESULT_" NAME},
-      ASHLAR_ZE_RESULT(0, "SUCCESS") ASHLAR_ZE_RESULT(notReady, "NOT_READY") ASHLAR_ZE_RESULT(
-          deviceLost,
-          "ERROR_DEVICE_LOST") ASHLAR_ZE_RESULT(outOfHostMemory,
-                                                "ERROR_OUT_OF_HOST_MEMORY")
-          ASHLAR_ZE_RESULT(outOfDeviceMemory, "ERROR_OUT_OF_DEVICE_MEMORY") ASHLAR_ZE_RESULT(
-              moduleBuildFailure,
-              "ERROR_MODULE_BUILD_FAILURE") ASHLAR_ZE_RESULT(moduleLinkFailure,
-                                                             "ERROR_MODULE_"
-                                                             "LINK_FAILURE")
-              ASHLAR_ZE_RESULT(deviceRequiresReset, "ERROR_DEVICE_REQUIRES_"
-                                                    "RESET") ASHLAR_ZE_RESULT(
-                  deviceInLowPowerState,
-                  "ERROR_DEVICE_IN_LOW_POWER_STATE") ASHLAR_ZE_RESULT(0x78000001,
-                                                                      "ERROR_"
-                                                                      "UNINITIA"
-                                                                      "LIZED")
+      ASHLAR_ZE_RESULT(0, "SUCCESS") ASHLAR_ZE_RESULT(notReady, "NOT_READY")
+          ASHLAR_ZE_RESULT(deviceLost, "ERROR_DEVICE_LOST") ASHLAR_ZE_RESULT(
+              outOfHostMemory,
+              "ERROR_OUT_OF_HOST_MEMORY") ASHLAR_ZE_RESULT(outOfDeviceMemory,
+                                                           "ERROR_OUT_OF_"
+                                                           "DEVICE_MEMORY")
+              ASHLAR_ZE_RESULT(
+                  moduleBuildFailure,
+                  "ERROR_MODULE_BUILD_FAILURE") ASHLAR_ZE_RESULT(moduleLinkFailure,
+                                                                 "ERROR_MODULE_"
+                                                                 "LINK_FAILURE")
                   ASHLAR_ZE_RESULT(
-                      unsupportedVersion,
-                      "ERROR_UNSUPPORTED_VERSION") ASHLAR_ZE_RESULT(0x78000003,
-                                                                    "ERROR_"
-                                                                    "UNSUPPORTE"
-                                                                    "D_FEATURE")
-                      ASHLAR_ZE_RESULT(invalidArgument, "ERROR_INVALID_"
-                                                        "ARGUMENT") ASHLAR_ZE_RESULT(
-                          0x78000005,
-                          "ERROR_INVALID_NULL_HANDLE") ASHLAR_ZE_RESULT(0x78000006,
-                                                                        "ERROR_"
-                                                                        "HANDLE"
-                                                                        "_OBJEC"
-                                                                        "T_IN_"
-                                                                        "USE")
-                          ASHLAR_ZE_RESULT(0x78000007, "ERROR_INVALID_NULL_"
-                                                       "POINTER") ASHLAR_ZE_RESULT(
-                              0x78000008,
-                              "ERROR_INVALID_SIZE") ASHLAR_ZE_RESULT(unsupportedSize,
-                                                                     "ERROR_"
-                                                                     "UNSUPPORT"
-                                                                     "ED_SIZE")
-                              ASHLAR_ZE_RESULT(0x7800000a, "ERROR_UNSUPPORTED_"
-                                                           "ALIGNMENT") ASHLAR_ZE_RESULT(
-                                  0x7800000b, "ERROR_INVALID_SYNCHRONIZATION_"
-                                              "OBJECT") ASHLAR_ZE_RESULT(0x7800000c,
+                      deviceRequiresReset,
+                      "ERROR_DEVICE_REQUIRES_"
+                      "RESET") ASHLAR_ZE_RESULT(deviceInLowPowerState,
+                                                "ERROR_DEVICE_IN_LOW_POWER_"
+                                                "STATE") ASHLAR_ZE_RESULT(0x78000001,
+                                                                          "ERRO"
+                                                                          "R_"
+                                                                          "UNIN"
+                                                                          "ITIA"
+                                                                          "LIZE"
+                                                                          "D")
+                      ASHLAR_ZE_RESULT(unsupportedVersion, "ERROR_UNSUPPORTED_"
+                                                           "VERSION") ASHLAR_ZE_RESULT(
+                          0x78000003,
+                          "ERROR_"
+                          "UNSUPPORTE"
+                          "D_FEATURE") ASHLAR_ZE_RESULT(invalidArgument,
+                                                        "ERROR_INVALID_"
+                                                        "ARGUMENT")
+                          ASHLAR_ZE_RESULT(0x78000005, "ERROR_INVALID_NULL_"
+                                                       "HANDLE") ASHLAR_ZE_RESULT(
+                              0x78000006,
+                              "ERROR_"
+                              "HANDLE"
+                              "_OBJEC"
+                              "T_IN_"
+                              "USE") ASHLAR_ZE_RESULT(0x78000007,
+                                                      "ERROR_INVALID_NULL_"
+                                                      "POINTER")
+                              ASHLAR_ZE_RESULT(
+                                  0x78000008,
+                                  "ERROR_INVALID_SIZE") ASHLAR_ZE_RESULT(unsupportedSize,
                                                                          "ERROR"
-                                                                         "_INVA"
-                                                                         "LID_"
-                                                                         "ENUME"
-                                                                         "RATIO"
-                                                                         "N")
+                                                                         "_"
+                                                                         "UNSUP"
+                                                                         "PORT"
+                                                                         "ED_"
+                                                                         "SIZE")
                                   ASHLAR_ZE_RESULT(
-                                      0x7800000d,
-                                      "ERROR_UNSUPPORTED_ENUMERATION")
+                                      0x7800000a,
+                                      "ERROR_UNSUPPORTED_"
+                                      "ALIGNMENT") ASHLAR_ZE_RESULT(0x7800000b,
+                                                                    "ERROR_"
+                                                                    "INVALID_"
+                                                                    "SYNCHRONIZ"
+                                                                    "ATION_"
+                                                                    "OBJECT")
                                       ASHLAR_ZE_RESULT(
-                                          invalidNativeBinary,
-                                          "ERROR_INVALID_NATIVE_BINARY")
+                                          0x7800000c,
+                                          "ERROR"
+                                          "_INVA"
+                                          "LID_"
+                                          "ENUME"
+                                          "RATIO"
+                                          "N") ASHLAR_ZE_RESULT(0x7800000d,
+                                                                "ERROR_"
+                                                                "UNSUPPORTED_"
+                                                                "ENUMERATION")
                                           ASHLAR_ZE_RESULT(
-                                              invalidKernelName,
-                                              "ERROR_INVALID_KERNEL_NAME")
+                                              invalidNativeBinary,
+                                              "ERROR_INVALID_NATIVE_BINARY")
                                               ASHLAR_ZE_RESULT(
-                                                  0x78000013,
-                                                  "ERROR_INVALID_GROUP_SIZE_"
-                                                  "DIMENSION")
+                                                  invalidKernelName,
+                                                  "ERROR_INVALID_KERNEL_NAME")
                                                   ASHLAR_ZE_RESULT(
-                                                      0x78000015,
-                                                      "ERROR_INVALID_KERNEL_"
-                                                      "ARGUMENT_INDEX")
+                                                      0x78000013,
+                                                      "ERROR_INVALID_GROUP_"
+                                                      "SIZE_"
+                                                      "DIMENSION")
                                                       ASHLAR_ZE_RESULT(
-                                                          0x78000016,
+                                                          0x78000015,
                                                           "ERROR_INVALID_"
-                                                          "KERNEL_ARGUMENT_"
-                                                          "SIZE")
+                                                          "KERNEL_"
+                                                          "ARGUMENT_INDEX")
                                                           ASHLAR_ZE_RESULT(
-                                                              0x78000018,
+                                                              0x78000016,
                                                               "ERROR_INVALID_"
-                                                              "MODULE_UNLINKED")
+                                                              "KERNEL_ARGUMENT_"
+                                                              "SIZE")
                                                               ASHLAR_ZE_RESULT(
-                                                                  0x7800001a,
+                                                                  0x78000018,
                                                                   "ERROR_"
-                                                                  "OVERLAPPING_"
-                                                                  "REGIONS")
+                                                                  "INVALID_"
+                                                                  "MODULE_"
+                                                                  "UNLINKED")
                                                                   ASHLAR_ZE_RESULT(
-                                                                      unknownError,
+                                                                      0x7800001a,
                                                                       "ERROR_"
-                                                                      "UNKNOWN")
+                                                                      "OVERLAPP"
+                                                                      "ING_"
+                                                                      "REGIONS")
+                                                                      ASHLAR_ZE_RESULT(
+                                                                          unknownError,
+                                                                          "ERRO"
+                                                                          "R_"
+                                                                          "UNKN"
+                                                                          "OWN")
 #undef ASHLAR_ZE_RESULT
   };
   for (const Named &each : names)
