@@ -63,17 +63,12 @@ void ashlar::registerAllPasses() {
 
 const std::vector<ashlar::TargetInfo> &ashlar::allTargets() {
   static const std::vector<TargetInfo> targets = {
-<<<<<<< HEAD
-      cpu::cpuTargetInfo(),       cuda::cudaTargetInfo(),
-      opencl::openclTargetInfo(), reference::referenceTargetInfo(),
-      rocm::rocmTargetInfo(),     systolic::systolicTargetInfo()};
-=======
       cpu::cpuTargetInfo(),
       cuda::cudaTargetInfo(),
       levelzero::levelZeroTargetInfo(),
       opencl::openclTargetInfo(),
       reference::referenceTargetInfo(),
+      rocm::rocmTargetInfo(),
       systolic::systolicTargetInfo()};
->>>>>>> in-zero
   return targets;
 }

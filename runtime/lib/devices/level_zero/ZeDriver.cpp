@@ -164,92 +164,102 @@ const char *nameOf(Code code) {
                                                                           "ITIA"
                                                                           "LIZE"
                                                                           "D")
-                      ASHLAR_ZE_RESULT(unsupportedVersion, "ERROR_UNSUPPORTED_"
-                                                           "VERSION") ASHLAR_ZE_RESULT(
-                          0x78000003,
-                          "ERROR_"
-                          "UNSUPPORTE"
-                          "D_FEATURE") ASHLAR_ZE_RESULT(invalidArgument,
-                                                        "ERROR_INVALID_"
-                                                        "ARGUMENT")
-                          ASHLAR_ZE_RESULT(0x78000005, "ERROR_INVALID_NULL_"
-                                                       "HANDLE") ASHLAR_ZE_RESULT(
-                              0x78000006,
-                              "ERROR_"
-                              "HANDLE"
-                              "_OBJEC"
-                              "T_IN_"
-                              "USE") ASHLAR_ZE_RESULT(0x78000007,
-                                                      "ERROR_INVALID_NULL_"
-                                                      "POINTER")
+                      ASHLAR_ZE_RESULT(unsupportedVersion,
+                                       "ERROR_UNSUPPORTED_"
+                                       "VERSION") ASHLAR_ZE_RESULT(0x78000003,
+                                                                   "ERROR_"
+                                                                   "UNSUPPORTE"
+                                                                   "D_FEATURE")
+                          ASHLAR_ZE_RESULT(
+                              invalidArgument,
+                              "ERROR_INVALID_"
+                              "ARGUMENT") ASHLAR_ZE_RESULT(0x78000005,
+                                                           "ERROR_INVALID_NULL_"
+                                                           "HANDLE")
                               ASHLAR_ZE_RESULT(
-                                  0x78000008,
-                                  "ERROR_INVALID_SIZE") ASHLAR_ZE_RESULT(unsupportedSize,
-                                                                         "ERROR"
-                                                                         "_"
-                                                                         "UNSUP"
-                                                                         "PORT"
-                                                                         "ED_"
-                                                                         "SIZE")
-                                  ASHLAR_ZE_RESULT(
-                                      0x7800000a,
-                                      "ERROR_UNSUPPORTED_"
-                                      "ALIGNMENT") ASHLAR_ZE_RESULT(0x7800000b,
-                                                                    "ERROR_"
-                                                                    "INVALID_"
-                                                                    "SYNCHRONIZ"
-                                                                    "ATION_"
-                                                                    "OBJECT")
+                                  0x78000006,
+                                  "ERROR_"
+                                  "HANDLE"
+                                  "_OBJEC"
+                                  "T_IN_"
+                                  "USE") ASHLAR_ZE_RESULT(0x78000007,
+                                                          "ERROR_INVALID_NULL_"
+                                                          "POINTER")
+                                  ASHLAR_ZE_RESULT(0x78000008, "ERROR_INVALID_"
+                                                               "SIZE") ASHLAR_ZE_RESULT(
+                                      unsupportedSize,
+                                      "ERROR"
+                                      "_"
+                                      "UNSUP"
+                                      "PORT"
+                                      "ED_"
+                                      "SIZE") ASHLAR_ZE_RESULT(0x7800000a,
+                                                               "ERROR_"
+                                                               "UNSUPPORTED_"
+                                                               "ALIGNMENT")
                                       ASHLAR_ZE_RESULT(
-                                          0x7800000c,
-                                          "ERROR"
-                                          "_INVA"
-                                          "LID_"
-                                          "ENUME"
-                                          "RATIO"
-                                          "N") ASHLAR_ZE_RESULT(0x7800000d,
-                                                                "ERROR_"
-                                                                "UNSUPPORTED_"
-                                                                "ENUMERATION")
-                                          ASHLAR_ZE_RESULT(
-                                              invalidNativeBinary,
-                                              "ERROR_INVALID_NATIVE_BINARY")
+                                          0x7800000b,
+                                          "ERROR_"
+                                          "INVALID_"
+                                          "SYNCHRONIZ"
+                                          "ATION_"
+                                          "OBJECT") ASHLAR_ZE_RESULT(0x7800000c,
+                                                                     "ERROR"
+                                                                     "_INVA"
+                                                                     "LID_"
+                                                                     "ENUME"
+                                                                     "RATIO"
+                                                                     "N")
+                                          ASHLAR_ZE_RESULT(0x7800000d,
+                                                           "ERROR_"
+                                                           "UNSUPPORTED_"
+                                                           "ENUMERATION")
                                               ASHLAR_ZE_RESULT(
-                                                  invalidKernelName,
-                                                  "ERROR_INVALID_KERNEL_NAME")
+                                                  invalidNativeBinary,
+                                                  "ERROR_INVALID_NATIVE_BINARY")
                                                   ASHLAR_ZE_RESULT(
-                                                      0x78000013,
-                                                      "ERROR_INVALID_GROUP_"
-                                                      "SIZE_"
-                                                      "DIMENSION")
+                                                      invalidKernelName,
+                                                      "ERROR_INVALID_KERNEL_"
+                                                      "NAME")
                                                       ASHLAR_ZE_RESULT(
-                                                          0x78000015,
-                                                          "ERROR_INVALID_"
-                                                          "KERNEL_"
-                                                          "ARGUMENT_INDEX")
+                                                          0x78000013,
+                                                          "ERROR_INVALID_GROUP_"
+                                                          "SIZE_"
+                                                          "DIMENSION")
                                                           ASHLAR_ZE_RESULT(
-                                                              0x78000016,
+                                                              0x78000015,
                                                               "ERROR_INVALID_"
-                                                              "KERNEL_ARGUMENT_"
-                                                              "SIZE")
+                                                              "KERNEL_"
+                                                              "ARGUMENT_INDEX")
                                                               ASHLAR_ZE_RESULT(
-                                                                  0x78000018,
+                                                                  0x78000016,
                                                                   "ERROR_"
                                                                   "INVALID_"
-                                                                  "MODULE_"
-                                                                  "UNLINKED")
+                                                                  "KERNEL_"
+                                                                  "ARGUMENT_"
+                                                                  "SIZE")
                                                                   ASHLAR_ZE_RESULT(
-                                                                      0x7800001a,
+                                                                      0x78000018,
                                                                       "ERROR_"
-                                                                      "OVERLAPP"
-                                                                      "ING_"
-                                                                      "REGIONS")
+                                                                      "INVALID_"
+                                                                      "MODULE_"
+                                                                      "UNLINKE"
+                                                                      "D")
                                                                       ASHLAR_ZE_RESULT(
-                                                                          unknownError,
+                                                                          0x7800001a,
                                                                           "ERRO"
                                                                           "R_"
-                                                                          "UNKN"
-                                                                          "OWN")
+                                                                          "OVER"
+                                                                          "LAPP"
+                                                                          "ING_"
+                                                                          "REGI"
+                                                                          "ONS")
+                                                                          ASHLAR_ZE_RESULT(
+                                                                              unknownError,
+                                                                              "ERRO"
+                                                                              "R_"
+                                                                              "UNKN"
+                                                                              "OWN")
 #undef ASHLAR_ZE_RESULT
   };
   for (const Named &each : names)
