@@ -26,13 +26,16 @@ import numpy as np
 import given
 import graphs
 import kinds
+import large
 import table
 
 ROOT = given.ROOT
 HERE = pathlib.Path(__file__).resolve().parent
 PROGRAMS = ("ashlar-run", "ashlar-bench")
 CARRIED = ("run.py", "worker.py", "timing.py", "kinds.py", "places.py",
-           "ashlar_c.py", "report.py")
+           "ashlar_c.py", "report.py", "peer_graph.py")
+PARTS = ("table", "edges", "models", "large", "operators")
+REFERENCE = "cpu:x86-64-v3"  # in f32, where the GPU is
 ON_ALL = "sm_80"  # of operator tests: it runs on every GPU since
 MOST_MIB = 40
 
@@ -72,7 +75,7 @@ def compile_one(tools, path, target, flags, module, feeds):
     compiled, sizes and the like, is taken from the feeds, by and by."""
     done = subprocess.run(
         [tools / "ashlar-compile", "--quiet", path, "-o", module,
-         f"--target=cuda:{target}", *flags], stdin=subprocess.DEVNULL,
+         f"--target={target}", *flags], stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         errors="replace")
     if done.returncode == 0:
@@ -106,8 +109,13 @@ class Folder:
             case["inputs"] = graphs.write(case, path)
             case["tolerance"] = kinds.tolerance(case)
         preset = self.arguments.preset if case.pop("preset", True) else ON_ALL
-        why = compile_one(self.arguments.build / "bin", path, preset, flags,
-                          module, arrays[0] if arrays else {})
+        tools = self.arguments.build / "bin"
+        why = compile_one(tools, path, f"cuda:{preset}",
+                          [*flags, *case.pop("flags", [])], module,
+                          arrays[0] if arrays else {})
+        if not why and "reference" in case:
+            why = compile_one(tools, path, REFERENCE, flags,
+                              module.with_suffix(".reference"), arrays[0])
         return case, why, module, arrays
 
     def add(self, case, why, module, arrays):
@@ -119,6 +127,10 @@ class Folder:
             return
         self.archive.write(module, case["file"] + ".ash")
         module.unlink()
+        if "reference" in case:
+            reference = module.with_suffix(".reference")
+            self.archive.write(reference, case["reference"])
+            reference.unlink()
         if arrays:
             case["arrays"] = case.get("arrays", case["file"]) + ".npz"
             if case["arrays"] in self.archive.namelist():
@@ -140,7 +152,7 @@ class Folder:
             for job in jobs:
                 waiting.append(pool.submit(self.compiled, job))
                 # Models stay only while their turn lasts.
-                if part == "models" or len(waiting) > 4:
+                if part in ("models", "large") or len(waiting) > 4:
                     refused += self.take(waiting.pop(0))
                     count += 1
             for each in waiting:
@@ -167,7 +179,7 @@ def main():
     parser.add_argument("--preset", default="sm_90a")
     parser.add_argument("--only", default="", help="names that this finds")
     parser.add_argument("--part", action="append",
-                        choices=("table", "edges", "models", "operators"))
+                        choices=PARTS)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--operators", type=int, default=400,
                         help="how many operator tests")
@@ -178,7 +190,7 @@ def main():
     shutil.rmtree(arguments.out, ignore_errors=True)
     arguments.out.mkdir(parents=True)
     wanted = re.compile(arguments.only)
-    parts = arguments.part or ("table", "edges", "models", "operators")
+    parts = arguments.part or PARTS
     build_runtime(arguments.build, arguments.out)
     for name in CARRIED:
         shutil.copy(HERE / name, arguments.out / name)
@@ -191,6 +203,7 @@ def main():
                 ("table", table_cases), ("edges", given.edges(work)),
                 ("models", given.models(work, given.MODELS[:2])
                  if arguments.quick else given.models(work)),
+                ("large", large.cases(work, folder.archive, arguments.quick)),
                 ("operators", given.operator_tests(
                     arguments.operators))):
             if part in parts:

@@ -25,6 +25,7 @@ import report
 import timing
 
 HERE = pathlib.Path(__file__).resolve().parent
+TIMED = ("table", "models", "large")
 
 
 class Process:
@@ -140,10 +141,10 @@ class Run:
         print(f"numbers took {took:.0f} s", flush=True)
         self.save()
 
-    def ask(self, process, step, case):
+    def ask(self, process, step, case, limits=1):
         result = self.results["cases"][case["name"]]
         result[step] = process.ask(step, case["name"], min(
-            self.arguments.limit, max(self.left(), 1)))
+            limits * self.arguments.limit, max(self.left(), 1)))
         return result
 
     def times(self):
@@ -151,8 +152,8 @@ class Run:
         ceilings = self.results["ceilings"] = process.ask("ceilings", "", 60)
         measured = []
         for case in self.cases:
-            if case["part"] not in ("table", "models") or not self.results[
-                    "cases"][case["name"]].get("numbers", {}).get("ok"):
+            if case["part"] not in TIMED or not self.results["cases"][
+                    case["name"]].get("numbers", {}).get("ok"):
                 continue
             if self.left() < 5 or process.is_useless:
                 print("NOTE no time is left for the rest", flush=True)
@@ -168,8 +169,10 @@ class Run:
             print(report.line(case, result, self.results), flush=True)
             self.save()  # should somebody end this
         for case, result in measured if self.arguments.compile else ():
-            if case.get("kind") in kinds.FUSED and self.left() > 30:
-                self.ask(process, "compiled", case)
+            is_large = case["part"] == "large"
+            if is_large and self.left() > 60 or case.get(
+                    "kind") in kinds.FUSED and self.left() > 30:
+                self.ask(process, "compiled", case, 3 if is_large else 1)
                 print(report.line(case, result, self.results), flush=True)
                 self.save()
         process.end()

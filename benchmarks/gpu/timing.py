@@ -65,11 +65,15 @@ def timed_peer(torch, function, inputs, runs):
     return [1e3 * a.elapsed_time(b) for a, b in zip(events, events[1:])]
 
 
-def find_peers(torch, case, inputs, is_compiled):
-    """Those that run: (functions by name, whoever does not and why)."""
+def find_peers(torch, case, inputs, is_compiled, peer=None):
+    """Those that run: (functions by name, whoever does not and why). `peer`:
+    of a whole model, which has inputs of its own."""
     peers, refused = {}, {}
-    eager = kinds.eager(torch, case) if "kind" in case else {}
-    if is_compiled:
+    eager = kinds.eager(torch, case) if "kind" in case else \
+        {"torch": peer} if peer else {}
+    if is_compiled and peer:
+        eager = {"torch.compile": peer.compiled()}
+    elif is_compiled:
         eager = {"torch.compile": torch.compile(eager["torch"],
                                                 dynamic=False)}
     for name, function in eager.items():
@@ -84,7 +88,8 @@ def find_peers(torch, case, inputs, is_compiled):
     return peers, refused
 
 
-def measure(runtime, place, session, case, inputs, is_compiled=False):
+def measure(runtime, place, session, case, inputs, is_compiled=False,
+            peer=None):
     once, = timed_ours(session, 1)
     if once < 1e6 * SECONDS / 3:
         once = min(timed_ours(session, 2))
@@ -92,7 +97,7 @@ def measure(runtime, place, session, case, inputs, is_compiled=False):
     rounds = ROUNDS if once * ROUNDS < 2e6 * SECONDS else 1
     torch = place.torch if place.has_peers else None
     peers, refused = find_peers(
-        torch, case, inputs, is_compiled) if torch else ({}, {})
+        torch, case, inputs, is_compiled, peer) if torch else ({}, {})
     walls, times = [], {name: [] for name in peers}
     with tempfile.TemporaryDirectory() as folder:
         trace = pathlib.Path(folder) / "trace.json"
@@ -141,9 +146,9 @@ def counted(torch, function, runs=RUNS):
                    for i in range(0, len(kernels), each)])
 
 
-def count(place, session, case, inputs):
+def count(place, session, case, inputs, peer=None):
     torch = place.torch
-    peers, _ = find_peers(torch, case, inputs, False)
+    peers, _ = find_peers(torch, case, inputs, False, peer)
     return {"us": counted(torch, session.run), "peers_us": {
         name: counted(torch, lambda f=function: f(*inputs))
         for name, function in peers.items()}}

@@ -17,6 +17,7 @@ import numpy as np
 
 import ashlar_c
 import kinds
+import peer_graph
 import places
 import timing
 
@@ -28,8 +29,9 @@ SECONDS_AGAIN = 3
 class Worker:
     def __init__(self, folder, device):
         self.place = places.find_place(device, seed=time.time_ns() % 2**31)
-        self.runtime = ashlar_c.Runtime(
-            next(folder.glob("lib/libashlar_runtime.so.?")), device)
+        self.library = next(folder.glob("lib/libashlar_runtime.so.?"))
+        self.runtime = ashlar_c.Runtime(self.library, device)
+        self.processor = None
         self.archive = zipfile.ZipFile(folder / "modules.zip")
         self.cases = {c["name"]: c for c in json.loads(
             (folder / "cases.json").read_text())["cases"]}
@@ -113,6 +115,20 @@ class Worker:
                 "load_s": loaded - began, "first_run_s": ran - loaded,
                 "staged": staged}
 
+    def expected(self, case, arrays, feeds):
+        """What travelled, or what the processor makes of the same weights."""
+        if "reference" not in case:
+            return [arrays[f"out {i}"] for i in range(sum(
+                name.startswith("out ") for name in arrays.files))]
+        self.processor = self.processor or ashlar_c.Runtime(self.library,
+                                                            "cpu:0")
+        session = ashlar_c.Session(self.processor, case["name"],
+                                   self.archive.read(case["reference"]))
+        try:
+            return session.run_on_host(feeds)
+        finally:
+            session.close()
+
     def compare_given(self, case):
         arrays = np.load(io.BytesIO(self.archive.read(case["arrays"])))
         began = time.perf_counter()
@@ -127,9 +143,9 @@ class Worker:
         finally:
             session.close()
         worst, why = 0.0, ""
-        for index, (ours, type_) in enumerate(zip(found, types)):
-            error, reason = compare(ours, arrays[f"out {index}"], type_,
-                                    case["rule"])
+        for ours, wanted, type_ in zip(
+                found, self.expected(case, arrays, feeds), types):
+            error, reason = compare(ours, wanted, type_, case["rule"])
             worst, why = max(worst, error), why or reason
         return {"ok": not why, "why": why, "worst": worst,
                 "load_s": loaded - began, "first_run_s": ran - loaded}
@@ -142,17 +158,31 @@ class Worker:
             session.close()
             self.release(inputs, outputs)
 
+    def peer(self, case):
+        """Of a whole model: PyTorch's, with inputs of its own; else nothing."""
+        if "peer" not in case or not self.place.has_peers:
+            return None
+        torch = self.place.torch
+        graph = peer_graph.Graph(torch, self.archive, case["peer"],
+                                 torch.bfloat16, self.place.device)
+        arrays = np.load(io.BytesIO(self.archive.read(case["arrays"])))
+        inputs = [graph.own(torch.from_numpy(arrays[f"in {name}"]).to(
+            self.place.device)) for name in graph.inputs]
+        return peer_graph.Call(graph, inputs)
+
     def time(self, case):
         return self.timed(case, lambda session, inputs: timing.measure(
-            self.runtime, self.place, session, case, inputs))
+            self.runtime, self.place, session, case, inputs,
+            peer=self.peer(case)))
 
     def compiled(self, case):
         return self.timed(case, lambda session, inputs: timing.measure(
-            self.runtime, self.place, session, case, inputs, True))
+            self.runtime, self.place, session, case, inputs, True,
+            self.peer(case)))
 
     def counted(self, case):
         return self.timed(case, lambda session, inputs: timing.count(
-            self.place, session, case, inputs))
+            self.place, session, case, inputs, self.peer(case)))
 
     def release(self, *lists):
         for tensors in lists:

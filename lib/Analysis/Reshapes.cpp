@@ -28,6 +28,9 @@ static TypedAttr reshaped(Attribute constant, RankedTensorType type) {
     return DenseResourceElementsAttr::get(type, resource.getRawHandle());
   if (auto dense = dyn_cast<DenseElementsAttr>(constant))
     return dense.reshape(type);
+  if (auto random = dyn_cast<tile::RandomAttr>(constant))
+    return tile::RandomAttr::get(constant.getContext(), random.getSeed(),
+                                 random.getNumber(), random.getScale(), type);
   if (auto rounded = dyn_cast<tile::RoundedAttr>(constant)) {
     auto source = cast<ShapedType>(rounded.getSource().getType());
     return tile::RoundedAttr::get(

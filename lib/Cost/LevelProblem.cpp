@@ -43,7 +43,8 @@ SmallVector<const MultiplyUnit *> LevelProblem::findUnits() {
   const MultiplyUnit *fastest = nullptr;
   for (bool isOwn : {true, false})
     for (const MultiplyUnit &one : machine.units) {
-      if (!one.takes(isOwn ? own : wide) || !machine.scope(one.scope) ||
+      if (!machine.takes(one, isOwn ? own : wide) ||
+          !machine.scope(one.scope) ||
           // Lanes of all three have no rows and terms to share.
           (!lanes.empty() && (one.m != 1 || one.k != 1)))
         continue;
@@ -103,7 +104,7 @@ bool LevelProblem::takesOperands() {
     }
     AffineExpr last = map.getResults().back();
     if (last != getAffineDimExpr(k.back(), op.getContext()) &&
-        last != getAffineDimExpr(side, op.getContext()))
+        (unit->termsInside || last != getAffineDimExpr(side, op.getContext())))
       return false;
   }
   return true;

@@ -17,12 +17,17 @@ ashlar::codeFlags(const CompileOptions &options,
     flags.push_back("--machine");
   if (!tuningDigest.empty())
     flags.push_back("--tuning=sha256:" + tuningDigest);
+  if (options.randomWeights)
+    flags.push_back("--weights=random:" +
+                    std::to_string(*options.randomWeights));
   if (options.exactConvolution)
     flags.push_back("--exact-convolution");
   if (options.precision != NumberType::F32)
     flags.push_back(
         std::string("--precision=") +
         (options.searchPrecision ? "auto" : spell(options.precision)));
+  if (options.roundsToTF32)
+    flags.push_back("--precision=tf32");
   if (options.searchPrecision)
     flags.push_back(llvm::formatv("--tolerance={0}", options.tolerance));
   if (!options.precisionPlan.empty())

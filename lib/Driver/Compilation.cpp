@@ -357,6 +357,11 @@ CompileResult Compilation::run() {
         return refused ? refuse() : failure();
     module->walk(
         [](Operation *op) { op->removeDiscardableAttr(sizedAttrName); });
+    if (options.randomWeights &&
+        failed(runPipeline(*module, [&](OpPassManager &pm) {
+          pm.addPass(createRandomizeWeightsPass({*options.randomWeights}));
+        })))
+      return failure();
     if (hooks.afterSimplify)
       hooks.afterSimplify(*module);
     return success();

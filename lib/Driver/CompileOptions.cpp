@@ -66,7 +66,25 @@ bool ashlar::parsePrecision(const std::string &text, CompileOptions &options) {
     options.precision = NumberType::BF16;
     return true;
   }
+  options.roundsToTF32 = text == "tf32";
+  if (options.roundsToTF32) {
+    options.precision = NumberType::F32;
+    return true;
+  }
   return parseNumberType(text, options.precision);
+}
+
+bool ashlar::parseWeights(const std::string &text, CompileOptions &options) {
+  const std::string kind = "random:";
+  const char *at = text.data() + kind.size(), *end = text.data() + text.size();
+  uint64_t seed = 0;
+  if (text.rfind(kind, 0) != 0 || at == end)
+    return false;
+  auto [rest, error] = std::from_chars(at, end, seed);
+  if (error != std::errc() || rest != end)
+    return false;
+  options.randomWeights = seed;
+  return true;
 }
 
 bool ashlar::parseTolerance(const std::string &text, double &tolerance) {

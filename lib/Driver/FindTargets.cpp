@@ -206,6 +206,7 @@ CompileStatus ashlar::findTargets(const CompileOptions &options,
   std::optional<MachineModel> fromFile;
   if (!readMachine(options, requests, fromFile, log))
     return CompileStatus::Refused;
+  bool hasTF32 = false;
   for (auto [asked, request] : llvm::zip_equal(options.targets, requests)) {
     std::unique_ptr<Target> target;
     std::string name;
@@ -221,6 +222,10 @@ CompileStatus ashlar::findTargets(const CompileOptions &options,
               << "\n";
           return CompileStatus::Refused;
         }
+      machine.roundsToTF32 = options.roundsToTF32;
+      hasTF32 |= llvm::any_of(machine.units, [](const MultiplyUnit &unit) {
+        return unit.takes({"tf32", "tf32", "f32"});
+      });
       name += (target ? "+" : "") + info->name + ":" + machine.name;
       std::unique_ptr<Target> made = info->create(std::move(machine));
       if (target && llvm::any_of(target->companions, [&](const auto &other) {
@@ -241,6 +246,12 @@ CompileStatus ashlar::findTargets(const CompileOptions &options,
       return CompileStatus::Refused;
     targets.push_back(std::move(target));
     names.push_back(name);
+  }
+  if (options.roundsToTF32 && !hasTF32) {
+    log << "error: --precision=tf32: expected a target with a unit that "
+           "multiplies tf32, found none in "
+        << llvm::join(names, ", ") << "\n";
+    return CompileStatus::WrongUsage;
   }
   return CompileStatus::Done;
 }

@@ -31,7 +31,9 @@ ashlar::standIns(llvm::ArrayRef<std::unique_ptr<Target>> programs) {
 void ashlar::addCompanions(const Target &target, PrecisionOptions &options) {
   for (auto &companion : target.companions) {
     const MachineModel &machine = companion->machine();
-    if (machine.matrixUnit({"s8", "s8", "s32"}))
+    // What takes bytes of any sign takes them as the host wants them.
+    if (machine.matrixUnit({"s8", "s8", "s32"}) &&
+        !machine.matrixUnit({"u8", "s8", "s32"}))
       options.bytesFor = machine;
     for (NumberType low : {NumberType::BF16, NumberType::F16})
       if (machine.matrixUnit({spell(low), spell(low), "f32"}))

@@ -30,6 +30,8 @@ static uint64_t writeWeights(OutputFile &file, uint64_t begin,
   static const char zeros[ASHLAR_MODULE_WEIGHT_ALIGNMENT] = {};
   uint64_t at = 0;
   for (const WeightTable::Weight &weight : weights.all()) {
+    if (weight.isRandom)
+      continue;
     XXH3_64bits_update(state, zeros, weight.offset - at);
     file.padTo(begin + weight.offset);
     WeightBytes(weight.value).forEachPiece([&](ArrayRef<char> piece) {
@@ -71,20 +73,28 @@ static llvm::Error writeModule(const ModulePieces &pieces,
   WeightTable weights;
   for (const ModulePieces::Piece &piece : pieces.pieces)
     collectWeights(piece.module, weights);
-  SmallVector<SectionPlace> sections = {{false, 0, weights.sectionSize(), 0}};
+  using Kind = SectionPlace::Kind;
+  SmallVector<SectionPlace> sections = {
+      {Kind::Weights, 0, weights.sectionSize(), 0}};
   SmallVector<StringRef> images = imagesOf(pieces);
   for (StringRef image : images)
     sections.push_back(
-        {true, 0, image.size(), XXH3_64bits(image.data(), image.size())});
+        {Kind::Code, 0, image.size(), XXH3_64bits(image.data(), image.size())});
+  if (weights.randomSize() != 0)
+    sections.push_back({Kind::Random, 0, weights.randomSize(), 0});
   SmallVector<char, 0> index =
       buildIndex(pieces, weights, sections, provenance);
   uint64_t indexSize = index.size();
   uint64_t end = sizeof(ashlar_module_header_t) + indexSize;
   for (SectionPlace &section : sections) {
+    // Behind the file, which may still be signed.
+    if (section.kind == Kind::Random) {
+      section.offset = pageAlign(end + sizeof(ashlar_module_signature_t));
+      break;
+    }
     section.offset = pageAlign(end);
     end = section.offset + section.size;
   }
-
   file.padTo(sections[0].offset);
   sections[0].hash = writeWeights(file, sections[0].offset, weights);
   for (auto [section, image] :

@@ -116,6 +116,38 @@ public:
 private:
   /// Equal sizes are one table: the file is smaller, and a session that binds
   /// sizes evaluates each once.
+  /// Null where the file has its bytes.
+  Offset<fb::RandomWeight> randomWeight(const WeightTable::Weight &weight) {
+    if (!weight.isRandom)
+      return 0;
+    WeightBytes bytes(weight.value);
+    SmallVector<tile::RandomAttr> sources = bytes.randomSources();
+    std::vector<uint64_t> numbers;
+    std::vector<float> scales;
+    for (tile::RandomAttr source : sources) {
+      numbers.push_back(source.getNumber());
+      scales.push_back(float(source.getScale().getValueAsDouble()));
+    }
+    std::vector<int64_t> rows, strides;
+    int64_t panel = 0, group = 0, clip = 0;
+    if (tile::PackedAttr packed = bytes.packing()) {
+      panel = packed.getPanel();
+      group = packed.getGroup();
+      clip = packed.getClip();
+      ArrayRef<int64_t> shape =
+          cast<RankedTensorType>(packed.getType()).getShape();
+      shape = shape.drop_back(group == 1 ? 1 : 2);
+      rows.assign(shape.begin(), shape.end());
+      strides.assign(packed.getStrides().begin(), packed.getStrides().end());
+      if (group == 1)
+        strides.push_back(0);
+    }
+    return fb::CreateRandomWeight(
+        b, sources.front().getSeed(), b.CreateVector(numbers),
+        b.CreateVector(scales), sources.front().getType().getNumElements(),
+        b.CreateVector(rows), b.CreateVector(strides), panel, group, clip);
+  }
+
   Offset<fb::SizeExpression> size(int64_t constant) {
     Offset<fb::SizeExpression> &known = constants[constant];
     if (known.IsNull())
@@ -628,6 +660,8 @@ Offset<fb::Program> IndexBuilder::program(unsigned number, unsigned &section) {
         return llvm::any_of(module.getOps<exec::KernelOp>(), hasBlock);
       }))
     features.push_back(ASHLAR_MODULE_FORMAT_1_1);
+  if (weights.randomSize() != 0)
+    features.push_back(ASHLAR_MODULE_FEATURE_RANDOM_WEIGHTS);
   auto own = machine(binary.machine);
   auto absent = b.CreateVector(absentNodes(modules));
   return fb::CreateProgram(b, b.CreateString(target.getName().str()),
@@ -658,8 +692,7 @@ SmallVector<char, 0> IndexBuilder::build(ArrayRef<SectionPlace> sections,
   std::vector<Offset<fb::Section>> sectionTables;
   for (const SectionPlace &place : sections)
     sectionTables.push_back(fb::CreateSection(
-        b, place.isCode ? fb::SectionKind::Code : fb::SectionKind::Weights,
-        place.offset, place.size, place.hash));
+        b, fb::SectionKind(place.kind), place.offset, place.size, place.hash));
   std::vector<Offset<fb::Weight>> weightTables;
   for (auto [i, weight] : llvm::enumerate(weights.all())) {
     auto type = cast<RankedTensorType>(weight.value.getType());
@@ -667,7 +700,8 @@ SmallVector<char, 0> IndexBuilder::build(ArrayRef<SectionPlace> sections,
     weightTables.push_back(fb::CreateWeight(
         b, b.CreateString("w" + std::to_string(i)),
         elementType(type.getElementType()), b.CreateVector(shape),
-        /*section=*/0, weight.offset, weight.size));
+        weight.isRandom ? uint32_t(sections.size()) - 1 : 0, weight.offset,
+        weight.size, randomWeight(weight)));
   }
   auto origin = fb::CreateProvenance(
       b, b.CreateString(provenance.version), strings(provenance.flags),

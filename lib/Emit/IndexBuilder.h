@@ -11,7 +11,7 @@
 namespace ashlar {
 
 struct SectionPlace {
-  bool isCode;
+  enum class Kind { Weights, Code, Random } kind; ///< as the file has them
   uint64_t offset, size, hash;
 };
 
@@ -24,8 +24,8 @@ MemoryNeeds memoryNeedsOf(exec::ProgramOp program, const ProgramBinary &binary,
                           const WeightTable &weights);
 
 /// The FlatBuffer of runtime/schema/module.fbs. Sections: the weights, then
-/// one per binary, of each program those of its pieces. Its size does not
-/// depend on the sections' numbers.
+/// one per binary, of each program those of its pieces, then random weights, if
+/// there are any. Its size does not depend on the sections' numbers.
 llvm::SmallVector<char, 0> buildIndex(const ModulePieces &pieces,
                                       const WeightTable &weights,
                                       llvm::ArrayRef<SectionPlace> sections,

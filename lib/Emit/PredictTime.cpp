@@ -18,6 +18,18 @@ int64_t ashlar::kernelBytes(exec::KernelOp kernel) {
   return bytes;
 }
 
+/// Workers that a kernel keeps busy.
+static int64_t workersOf(exec::KernelOp kernel, const MachineModel &machine) {
+  exec::SizeAttr groups = kernel.getGroups();
+  return std::clamp<int64_t>(groups ? largest(groups) : 1, 1,
+                             std::max<int64_t>(1, machine.workers.count));
+}
+
+/// Whether what is predicted is all workers' time, not that of one for all.
+static bool isOfAllWorkers(const MachineModel &machine) {
+  return !machine.scopes.empty();
+}
+
 KernelPrediction ashlar::predictKernel(exec::KernelOp kernel,
                                        const ProgramBinary &binary) {
   if (auto found = binary.predictions.find(kernel.getSymName());
@@ -29,20 +41,18 @@ KernelPrediction ashlar::predictKernel(exec::KernelOp kernel,
   int64_t bytes = kernelBytes(kernel);
   double compute = 0, memory = 0;
   StringRef name = "memory";
-  double lanes = binary.isPlain
-                     ? 1
-                     : std::max<double>(1, double(machine.vectors.bytes) / 4);
+  int64_t workers = isOfAllWorkers(machine) ? workersOf(kernel, machine) : 1;
+  double lanes = binary.isPlain ? 1 : machine.lanesFor(sizeof(float));
   exec::SizeAttr flops = kernel.getFlopsAttr();
   if (flops && flops.isConstant())
-    compute = double(flops.getConstant()) / lanes;
-  for (const Memory &level : machine.memories) {
-    if (level.bytes != 0 && level.bytes < bytes)
-      continue;
-    memory = double(bytes) / std::max(1e-9, machine.readBytesPerCycle(level));
+    compute = double(flops.getConstant()) / lanes / double(workers);
+  if (!machine.memories.empty()) {
+    const Memory &level = machine.nearestFor(bytes);
+    double rate = machine.sharedReadBytesPerCycle(level, workers);
+    memory = double(bytes) / std::max(1e-9, rate * double(workers));
     name = &level == &machine.memories.front()  ? "nearest memory"
            : &level == &machine.memories.back() ? "main memory"
                                                 : "farther memory";
-    break;
   }
   if (compute > memory)
     return {uint64_t(compute), "compute"};
@@ -94,10 +104,8 @@ private:
     uint64_t device = kernel.getDevice();
     const ProgramBinary &own =
         device == 0 ? binary : binary.companions[device - 1];
-    exec::SizeAttr groups = kernel.getGroups();
     int64_t workers =
-        std::clamp<int64_t>(groups ? largest(groups) : 1, 1,
-                            std::max<int64_t>(1, own.machine.workers.count));
+        isOfAllWorkers(own.machine) ? 1 : workersOf(kernel, own.machine);
     return double(predictKernel(kernel, own).cycles) / double(workers) /
                perNanosecond(own.machine) +
            own.machine.costs.launchNs;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "WeightTable.h"
+#include "RandomWeights.h"
 #include "RoundFloats.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/ConstantBytes.h"
@@ -38,6 +39,8 @@ WeightBytes::WeightBytes(TypedAttr value) {
   auto type = cast<RankedTensorType>(value.getType());
   bytes = byteSize(type);
   auto setBytes = llvm::make_scope_exit([&] { bytes = written; });
+  if ((random = dyn_cast<tile::RandomAttr>(value)))
+    return;
   if (auto resource = dyn_cast<DenseResourceElementsAttr>(value)) {
     data = resourceBytes(resource);
     assert(data.size() == bytes && "resource of another size than its type");
@@ -58,8 +61,52 @@ WeightBytes::WeightBytes(TypedAttr value) {
   data = owned;
 }
 
+bool WeightBytes::isRandom() const {
+  return parts.empty() ? bool(random)
+                       : llvm::all_of(parts, [](const WeightBytes &part) {
+                           return part.isRandom();
+                         });
+}
+
+SmallVector<tile::RandomAttr> WeightBytes::randomSources() const {
+  if (random)
+    return {random};
+  SmallVector<tile::RandomAttr> all;
+  for (const WeightBytes &part : parts)
+    llvm::append_range(all, part.randomSources());
+  return all;
+}
+
+void WeightBytes::makeRandom() {
+  for (WeightBytes &part : parts)
+    part.makeRandom();
+  if (!random)
+    return;
+  Type type = random.getType().getElementType();
+  float scale = float(random.getScale().getValueAsDouble());
+  int64_t count = random.getType().getNumElements();
+  owned.reserve(count * elementBytes(type));
+  for (int64_t i = 0; i != count; ++i) {
+    float value = randomElement(random.getSeed(), random.getNumber(), i, scale);
+    auto append = [&](auto bits) {
+      auto *first = reinterpret_cast<const char *>(&bits);
+      owned.append(first, first + sizeof(bits));
+    };
+    if (type.isF32())
+      append(value);
+    else
+      append(type.isBF16() ? roundToBFloat(value) : roundToHalf(value));
+  }
+  random = {};
+}
+
 void WeightBytes::forEachPiece(
     llvm::function_ref<void(ArrayRef<char>)> use) const {
+  if (!randomSources().empty()) {
+    WeightBytes made(*this);
+    made.makeRandom();
+    return made.forEachPiece(use);
+  }
   if (!rounded)
     return forEachSourcePiece(use);
   SmallVector<char, 0> piece;
@@ -172,6 +219,9 @@ void WeightBytes::forEachPackedPiece(
 }
 
 static uint64_t hashOf(const WeightBytes &bytes) {
+  if (SmallVector<tile::RandomAttr> sources = bytes.randomSources();
+      !sources.empty())
+    return mixBits(sources.front().getNumber());
   XXH3_state_t *state = XXH3_createState();
   XXH3_64bits_reset(state);
   bytes.forEachPiece([&](ArrayRef<char> piece) {
@@ -206,14 +256,13 @@ static bool equalElements(TypedAttr x, TypedAttr y) {
 static bool equal(TypedAttr x, TypedAttr y) {
   if (!equalTypes(x.getType(), y.getType()))
     return false;
-  if (x.getContext() != y.getContext()) {
-    auto roundedX = dyn_cast<tile::RoundedAttr>(x);
-    auto roundedY = dyn_cast<tile::RoundedAttr>(y);
-    if (roundedX && roundedY)
-      return equal(roundedX.getSource(), roundedY.getSource());
-    if (equalElements(x, y))
-      return true;
-  }
+  if (x.getContext() != y.getContext() && equalElements(x, y))
+    return true;
+  auto randomX = dyn_cast<tile::RandomAttr>(x);
+  auto randomY = dyn_cast<tile::RandomAttr>(y);
+  if (randomX || randomY)
+    return randomX && randomY && randomX.getSeed() == randomY.getSeed() &&
+           randomX.getNumber() == randomY.getNumber();
   auto packedX = dyn_cast<tile::PackedAttr>(x);
   auto packedY = dyn_cast<tile::PackedAttr>(y);
   if (bool(packedX) != bool(packedY))
@@ -230,6 +279,10 @@ static bool equal(TypedAttr x, TypedAttr y) {
     return false;
   if (stackedX)
     return llvm::equal(stackedX.getSources(), stackedY.getSources(), equal);
+  auto roundedX = dyn_cast<tile::RoundedAttr>(x);
+  auto roundedY = dyn_cast<tile::RoundedAttr>(y);
+  if (roundedX && roundedY)
+    return equal(roundedX.getSource(), roundedY.getSource());
   WeightBytes first(x), second(y);
   // A splat beside its written-out twin stays a weight of its own.
   return first.isWhole() && second.isWhole() && first.whole() == second.whole();
@@ -248,8 +301,9 @@ unsigned WeightTable::add(TypedAttr value) {
     if (equal(weights[it->second].value, value))
       return known->second = it->second;
   byHash.emplace(hash, weights.size());
+  uint64_t &end = ends[bytes.isRandom()];
   end = llvm::alignTo(end, weightAlignment);
-  weights.push_back({value, end, bytes.size()});
+  weights.push_back({value, end, bytes.size(), bytes.isRandom()});
   end += bytes.size();
   return known->second;
 }

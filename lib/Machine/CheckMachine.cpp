@@ -27,7 +27,7 @@ int64_t bitsOf(StringRef type) {
       .Cases({"s4", "u4"}, 4)
       .Cases({"s8", "u8", "f8e4m3", "f8e5m2"}, 8)
       .Cases({"s16", "u16", "f16", "bf16"}, 16)
-      .Cases({"s32", "u32", "f32"}, 32)
+      .Cases({"s32", "u32", "tf32", "f32"}, 32)
       .Cases({"s64", "u64", "f64"}, 64)
       .Default(0);
 }

@@ -82,6 +82,7 @@ template <typename Visitor, typename T> void visitFields(Visitor &v, T &x) {
     v.text("name", x.name);
     v.optionalText("scope", x.scope);
     v.optional("most_n", x.mostN, int64_t(1), int64_t(0));
+    v.flag("terms_inside", x.termsInside);
     v.figure("m", x.m, int64_t(1));
     v.figure("n", x.n, int64_t(1));
     v.figure("k", x.k, int64_t(1));

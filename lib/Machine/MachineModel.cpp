@@ -8,6 +8,13 @@ bool MultiplyUnit::takes(const ProductTypes &product) const {
   return std::find(types.begin(), types.end(), product) != types.end();
 }
 
+bool MachineModel::takes(const MultiplyUnit &unit,
+                         const ProductTypes &product) const {
+  const ProductTypes single = {"f32", "f32", "f32"};
+  return unit.takes(product) || (roundsToTF32 && product == single &&
+                                 unit.takes({"tf32", "tf32", "f32"}));
+}
+
 MachineModel MachineModel::generic() {
   MachineModel machine;
   machine.name = machine.target = "generic";
@@ -52,6 +59,23 @@ const Memory &MachineModel::farthestOwn() const {
     if (memory.bytes != 0 && memory.sharedBy <= 1)
       own = &memory;
   return *own;
+}
+
+double MachineModel::lanesFor(int64_t elementBytes) const {
+  double most = 0;
+  for (const MultiplyUnit &unit : units)
+    if (countOf("lane") > 1 && unit.m == 1 && unit.k == 1 &&
+        unit.takes({"f32", "f32", "f32"}))
+      most = std::max(most, double(unit.n) * unit.stepsPerCycle);
+  return most != 0 ? most
+                   : double(std::max<int64_t>(1, vectors.bytes / elementBytes));
+}
+
+const Memory &MachineModel::nearestFor(int64_t bytes) const {
+  for (const Memory &memory : memories)
+    if (!memory.managed && (memory.bytes == 0 || memory.bytes >= bytes))
+      return memory;
+  return memories.back();
 }
 
 const Memory *MachineModel::memory(std::string_view name) const {
@@ -105,7 +129,7 @@ const MultiplyUnit *MachineModel::fastestUnit(Suits suits) const {
 
 const MultiplyUnit *MachineModel::unit(const ProductTypes &product) const {
   return fastestUnit(
-      [&](const MultiplyUnit &unit) { return unit.takes(product); });
+      [&](const MultiplyUnit &unit) { return takes(unit, product); });
 }
 
 const MultiplyUnit *MachineModel::vectorUnit(const ProductTypes &product,

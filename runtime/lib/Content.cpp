@@ -93,12 +93,14 @@ ContentBlock *Content::find(const ContentBlock &wanted) const {
 
 ContentBlock *Content::take(size_t number, ashlar_device_t &device,
                             uint64_t offset, uint64_t size) {
-  uint64_t hash = isShared ? hashSamples(file().at(offset), size) : 0;
+  // What is made is there only once it is charged.
+  bool mayShare = isShared && !file().isMade(offset);
+  uint64_t hash = mayShare ? hashSamples(file().at(offset), size) : 0;
   ContentBlock made = {lot(number), device, hash,    offset, size,    1,
                        0,           {},     nullptr, false,  nullptr, nullptr};
   blocks.push_back(nullptr);
   ContentBlock *&block = blocks.back();
-  if (isShared)
+  if (mayShare)
     block = find(made);
   if (block) {
     foundBytes += size;
@@ -113,7 +115,7 @@ ContentBlock *Content::take(size_t number, ashlar_device_t &device,
   std::lock_guard<std::mutex> lock(all.mutex);
   ++source->users;
   // What is lent, others must not need.
-  if (isShared && file().isMapped()) {
+  if (mayShare && file().isMapped()) {
     ContentBlock *&first = all.bucket(hash);
     block->place = &first;
     block->next = first;

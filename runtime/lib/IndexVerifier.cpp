@@ -3,6 +3,7 @@
 #include "IndexVerifier.h"
 
 #include "CheckedMath.h"
+#include "MakeWeights.h"
 #include "SortPlain.h"
 #include "TensorShape.h"
 #include "ashlar/runtime/module_format.h"
@@ -53,6 +54,7 @@ static Status verifySymbols(const fb::Module &module) {
 static Status verifySections(const fb::Module &module, uint64_t indexEnd,
                              uint64_t fileSize) {
   Vector<const fb::Section *> sorted;
+  bool hasRandom = false;
   for (size_t i = 0; i < count(module.sections()); ++i) {
     const fb::Section *section = module.sections()->Get(uint32_t(i));
     String place = concat("sections[", i, "]");
@@ -62,6 +64,19 @@ static Status verifySections(const fb::Module &module, uint64_t indexEnd,
       return corrupt(
           concat("offset ", section->offset(), " is not a multiple of 4096"),
           place);
+    if (section->kind() == fb::SectionKind::Random) {
+      if (section->offset() < fileSize ||
+          section->size() > ASHLAR_MODULE_MAX_RANDOM_SIZE || hasRandom)
+        return corrupt(concat(section->size(), " random bytes at ",
+                              section->offset(),
+                              "; expected one section of them at most, behind "
+                              "the file's end at ",
+                              fileSize, " and of ",
+                              ASHLAR_MODULE_MAX_RANDOM_SIZE, " at most"),
+                       place);
+      hasRandom = true;
+      continue;
+    }
     if (section->offset() < indexEnd ||
         !fits(section->offset(), section->size(), fileSize))
       return corrupt(concat(section->size(), " bytes at ", section->offset(),
@@ -85,9 +100,10 @@ static Status verifyWeight(const fb::Module &module, const fb::Weight &weight,
                            String place) {
   if (!weight.name())
     return corrupt("a weight has no name", place);
+  auto kind =
+      weight.random() ? fb::SectionKind::Random : fb::SectionKind::Weights;
   if (weight.section() >= count(module.sections()) ||
-      module.sections()->Get(weight.section())->kind() !=
-          fb::SectionKind::Weights)
+      module.sections()->Get(weight.section())->kind() != kind)
     return corrupt(concat("section ", weight.section(), " of weight ",
                           weight.name()->string_view(),
                           " is not a section of weights"),
@@ -114,7 +130,7 @@ static Status verifyWeight(const fb::Module &module, const fb::Weight &weight,
                           weight.name()->string_view(), " do not fit its ",
                           weight.size(), " bytes"),
                    place);
-  return {};
+  return weight.random() ? verifyRandomWeight(weight, place) : Status();
 }
 
 Status verifyTensor(const fb::Module &module,
@@ -220,10 +236,21 @@ Status verifyIndex(const fb::Module &module, uint64_t indexEnd,
                    uint64_t fileSize) {
   ASHLAR_RETURN_IF_ERROR(verifySymbols(module));
   ASHLAR_RETURN_IF_ERROR(verifySections(module, indexEnd, fileSize));
-  for (size_t i = 0; i < count(module.weights()); ++i)
-    ASHLAR_RETURN_IF_ERROR(verifyWeight(module,
-                                        *module.weights()->Get(uint32_t(i)),
-                                        concat("weights[", i, "]")));
+  uint64_t randomEnd = 0;
+  for (size_t i = 0; i < count(module.weights()); ++i) {
+    const fb::Weight &weight = *module.weights()->Get(uint32_t(i));
+    String place = concat("weights[", i, "]");
+    ASHLAR_RETURN_IF_ERROR(verifyWeight(module, weight, place));
+    if (!weight.random())
+      continue;
+    // So that a small file does not make the same bytes again and again.
+    if (weight.offset() < randomEnd)
+      return corrupt(concat("a weight that is made begins at ", weight.offset(),
+                            ", before the one in front of it ends at ",
+                            randomEnd),
+                     place);
+    randomEnd = weight.offset() + weight.size();
+  }
   ASHLAR_RETURN_IF_ERROR(verifyEntries(module));
   ASHLAR_RETURN_IF_ERROR(verifyMetadata(module));
   if (count(module.programs()) == 0)

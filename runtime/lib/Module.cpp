@@ -193,6 +193,15 @@ Status Module::findKernel(const fb::Kernel &kernel) {
                                form, &kernels.back());
 }
 
+void Module::makeWeights(uint32_t device, const ContentBlock *block) {
+  uint32_t all = count(index().weights());
+  Vector<Vector<char>> used = findWeights();
+  for (uint32_t i = 0; i < all; ++i)
+    if (used[device][i] && index().weights()->Get(i)->random() &&
+        (!block || weights[device * all + i].block == block))
+      content.file().make(*index().weights()->Get(i));
+}
+
 /// To a device with a memory of its own, through a queue of the load's own: all
 /// are under way before the first is waited for.
 Status Module::copyWeights(uint32_t number) {
@@ -218,10 +227,19 @@ Status Module::copyWeights(uint32_t number) {
     if (!status.ok())
       break;
     block->isCopy = true;
+    makeWeights(number, block);
     status =
         ops.copy(queue, CopyKind::In, block->address,
                  {const_cast<uint8_t *>(content.file().at(block->offset)), 0},
                  block->size);
+    // What is made is not there twice for longer than it takes to copy it.
+    if (status.ok() && content.file().isMade(block->offset)) {
+      bool came = false;
+      status = ops.record(queue, event);
+      if (status.ok())
+        status = ops.wait(event, UINT64_MAX, &came);
+      content.file().release(block->offset, block->size);
+    }
   }
   bool came = false;
   if (status.ok())
@@ -375,6 +393,10 @@ Status Module::load() {
   ASHLAR_RETURN_IF_ERROR(loadCode());
   for (uint32_t i = 0; i < devices().size(); ++i)
     ASHLAR_RETURN_IF_ERROR(copyWeights(i));
+  // Behind copies, which leave nothing.
+  for (uint32_t i = 0; i < devices().size(); ++i)
+    if (devices()[i]->usesHostMemory())
+      makeWeights(i, nullptr);
   content.finish();
   return {};
 }

@@ -114,6 +114,8 @@ private:
   Status takeCode(uint32_t number);
   Status findKernel(const fb::Kernel &kernel);
   Status copyWeights(uint32_t device);
+  /// Those of a device that are made: in a block, or with null all.
+  void makeWeights(uint32_t device, const ContentBlock *block);
   void describeEntries();
 
   const LoadOptions options;

@@ -4,6 +4,7 @@
 
 #include "CheckedMath.h"
 #include "IndexVerifier.h"
+#include "MakeWeights.h"
 #include "RegularFile.h"
 #include "Signature.h"
 
@@ -17,6 +18,8 @@ namespace ashlar::runtime {
 ModuleFile::~ModuleFile() {
   if (mapped)
     munmap(const_cast<uint8_t *>(data), byteCount);
+  if (made)
+    munmap(made, madeBytes);
 }
 
 Status ModuleFile::map(const char *path) {
@@ -44,6 +47,15 @@ Status ModuleFile::map(const char *path) {
 }
 
 void ModuleFile::release(uint64_t offset, uint64_t bytes) const {
+  if (isMade(offset)) {
+    // Only whole pages, for what lies beside it may be in use.
+    uint64_t page = uint64_t(sysconf(_SC_PAGESIZE));
+    uint64_t from = alignUp(offset - madeBegin, page);
+    uint64_t to = (offset - madeBegin + bytes) / page * page;
+    if (from < to)
+      madvise(made + from, to - from, MADV_DONTNEED);
+    return;
+  }
   if (!mapped)
     return; // somebody else's memory
   uint64_t page = uint64_t(sysconf(_SC_PAGESIZE));
@@ -137,8 +149,32 @@ Status ModuleFile::readIndex() {
     return corrupt("the hash of the index differs from the header's", "index");
   ASHLAR_RETURN_IF_ERROR(verifyFlatBuffer(indexBytes.data(), size));
   root = fb::GetModule(indexBytes.data());
-  return verifyIndex(*root, fileHeader.index_offset + fileHeader.index_size,
-                     byteCount);
+  ASHLAR_RETURN_IF_ERROR(verifyIndex(
+      *root, fileHeader.index_offset + fileHeader.index_size, byteCount));
+  return reserveMade();
+}
+
+Status ModuleFile::reserveMade() {
+  for (uint32_t i = 0; i < count(root->sections()); ++i) {
+    const fb::Section &section = *root->sections()->Get(i);
+    if (section.kind() != fb::SectionKind::Random || section.size() == 0)
+      continue;
+    void *address = mmap(nullptr, section.size(), PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (address == MAP_FAILED)
+      return failure(ASHLAR_INTERNAL,
+                     concat("no room for ", section.size(),
+                            " bytes of random weights: ", std::strerror(errno)),
+                     "weights");
+    made = static_cast<uint8_t *>(address);
+    madeBegin = section.offset();
+    madeBytes = section.size();
+  }
+  return {};
+}
+
+void ModuleFile::make(const fb::Weight &weight) const {
+  makeWeight(weight, made + weight.offset());
 }
 
 Status ModuleFile::verifyHash(const fb::Section &section,

@@ -39,7 +39,13 @@ public:
   /// What was copied is not read again soon: its pages leave the process, and
   /// come back from the file if they are.
   void release(uint64_t offset, uint64_t bytes) const;
-  const uint8_t *at(uint64_t offset) const { return data + offset; }
+  const uint8_t *at(uint64_t offset) const {
+    return isMade(offset) ? made + (offset - madeBegin) : data + offset;
+  }
+  /// Whether what is there is made, not read: weights of the section Random,
+  /// each by `make` before it is used. Until then it takes no memory.
+  bool isMade(uint64_t offset) const { return made && offset >= madeBegin; }
+  void make(const fb::Weight &weight) const;
   /// Stays as long as this does.
   bool isMapped() const { return mapped; }
 
@@ -53,10 +59,13 @@ private:
   Status read(std::string_view keys);
   Status readHeader();
   Status readIndex();
+  Status reserveMade();
 
   const uint8_t *data = nullptr;
   uint64_t byteCount = 0;
   bool mapped = false;
+  uint8_t *made = nullptr;
+  uint64_t madeBegin = 0, madeBytes = 0;
   ashlar_module_header_t fileHeader = {};
   Vector<uint8_t> indexBytes;
   const fb::Module *root = nullptr;

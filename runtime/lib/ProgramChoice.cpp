@@ -50,6 +50,7 @@ static String reasonAgainst(
     if (auto feature = text(features->Get(i));
         feature != ASHLAR_MODULE_FEATURE_PIECES &&
         feature != ASHLAR_MODULE_FEATURE_STATE &&
+        feature != ASHLAR_MODULE_FEATURE_RANDOM_WEIGHTS &&
         feature != ASHLAR_MODULE_FORMAT_1_1 && !device.hasFeature(feature))
       missing += concat(missing.empty() ? "" : ", ", feature);
   if (!missing.empty())

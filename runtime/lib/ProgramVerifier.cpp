@@ -642,6 +642,10 @@ static Status verifyParts(const fb::Module &module,
 
 Status verifyProgram(const fb::Module &module, const fb::Program &program) {
   Status status = verifyParts(module, program);
+  for (uint32_t i = 0; status.ok() && i < count(module.weights()); ++i)
+    if (module.weights()->Get(i)->random())
+      status = requireFeature(program, "a random weight",
+                              ASHLAR_MODULE_FEATURE_RANDOM_WEIGHTS);
   if (status.ok())
     return {};
   String place = "program";

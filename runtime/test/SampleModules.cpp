@@ -68,6 +68,24 @@ ModuleBuilder sampleModule() {
                      constant(sampleCount / sampleChunk));
 }
 
+ModuleBuilder randomModule() {
+  ModuleBuilder b = sampleModule();
+  fb::WeightT &weight = *b.module.weights[0];
+  auto section = std::make_unique<fb::SectionT>();
+  section->kind = fb::SectionKind::Random;
+  section->offset = 1 << 20; // behind the file's end
+  section->size = weight.size;
+  weight.section = uint32_t(b.module.sections.size());
+  b.module.sections.push_back(std::move(section));
+  weight.random = std::make_unique<fb::RandomWeightT>();
+  weight.random->seed = 7;
+  weight.random->numbers = {3};
+  weight.random->scales = {0.0001f};
+  weight.random->elements = sampleCount;
+  b.program().required_features.push_back(ASHLAR_MODULE_FEATURE_RANDOM_WEIGHTS);
+  return b;
+}
+
 ModuleBuilder symbolicModule() {
   ModuleBuilder b =
       buildSample(symbol(0, sampleCount),

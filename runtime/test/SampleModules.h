@@ -22,6 +22,10 @@ ModuleBuilder symbolicModule();
 /// The same with a plan of the arena that follows N: two values of N floats.
 ModuleBuilder growingModule();
 
+/// As sampleModule, of a w that is made when it is loaded: number 3 of seed 7,
+/// of scale 0.0001.
+ModuleBuilder randomModule();
+
 /// z = x, refused by the kernel where x[0] is negative.
 ModuleBuilder checkingModule();
 

@@ -28,6 +28,7 @@ ModuleBuilder withOutputSize(ModuleBuilder builder) {
 Modules samples() {
   return {[] { return withOutputSize(sampleModule()); },
           [] { return withOutputSize(symbolicModule()); },
+          [] { return withOutputSize(randomModule()); },
           [] { return withOutputSize(controlModule()); },
           [] { return withOutputSize(systolicModule()); },
           [] { return withOutputSize(sharedModule()); }};

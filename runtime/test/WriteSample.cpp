@@ -22,6 +22,7 @@ int main(int argc, char **argv) {
                           : kind == "shared"   ? sharedModule()
                           : kind == "ordered"  ? orderedModule()
                           : kind == "mapped"   ? mappedModule()
+                          : kind == "random"   ? randomModule()
                                                : sampleModule();
   writeFile(argv[2], builder.build());
   return 0;

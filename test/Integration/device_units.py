@@ -7,7 +7,9 @@ that is left, and without its other engines that of boxes (for which products
 are a little larger), however small the product: random sizes, transposes,
 batches and epilogues of f16 and bf16, convolutions with strides and pads,
 attentions with rows and keys that no tile divides, hidden or not, beside NumPy
-in f64. What the unit cannot take has no unit then, and is loops: right as well.
+in f64. Units of bytes have products and convolutions of whole numbers, exact
+(unit_bytes.py). What the unit cannot take has no unit then, and is loops: right
+as well.
 """
 
 import argparse
@@ -22,12 +24,17 @@ import onnx
 from onnx import TensorProto, helper
 
 import device_run
+import unit_bytes
 
 TYPES = {TensorProto.FLOAT16: np.float16,
-         TensorProto.BFLOAT16: ml_dtypes.bfloat16}
+         TensorProto.BFLOAT16: ml_dtypes.bfloat16,
+         TensorProto.FLOAT: np.float32}
+KINDS = {"f16": TensorProto.FLOAT16, "bf16": TensorProto.BFLOAT16,
+         "tf32": TensorProto.FLOAT}
 # ||found - wanted|| / ||wanted||: no element has more than one rounding, but in
-# an attention that of its weights.
-MOST = {TensorProto.FLOAT16: 2 ** -11, TensorProto.BFLOAT16: 2 ** -8}
+# an attention that of its weights; units of TF32 leave bits of both factors out.
+MOST = {TensorProto.FLOAT16: 2 ** -11, TensorProto.BFLOAT16: 2 ** -8,
+        TensorProto.FLOAT: 2 ** -10}
 
 
 def product(random, kind, sides=(1, 7, 16, 33, 64, 96, 130)):
@@ -167,24 +174,13 @@ def attention_op(random, kind):
         wanted
 
 
-def run(arguments, machine, work, kind, nodes, feeds, constants, wanted):
-    """Why it is wrong; empty: it is not."""
-    graph = helper.make_graph(
-        nodes, "unit",
-        [helper.make_tensor_value_info(name, kind, feed.shape)
-         for name, feed in feeds.items()],
-        [helper.make_tensor_value_info("y", kind, None)], constants)
-    onnx.save(helper.make_model(
-        graph, ir_version=10, opset_imports=[helper.make_opsetid("", 23)]),
-        work / "m.onnx")
-    why, found = device_run.run(
-        arguments, work, feeds, f"--target={arguments.target.split(':')[0]}",
-        f"--machine={machine}")
-    if why:
-        return why
+MODELS = [product, convolution, attention, attention_op]
+BOXES = [boxes, convolution, attention_op]
+
+
+def why_differs(kind, nodes, found, wanted):
+    """Empty: it does not."""
     found = found.view(TYPES[kind]).astype(np.float64)
-    if found.shape != wanted.shape:
-        return f"expected the shape {wanted.shape}, found {found.shape}"
     norm = np.linalg.norm(found - wanted) / np.linalg.norm(wanted)
     roundings = 1 + any(node.op_type in ("Softmax", "Attention")
                         for node in nodes)
@@ -193,23 +189,52 @@ def run(arguments, machine, work, kind, nodes, feeds, constants, wanted):
         f"differs by {norm:.2e} in norm"
 
 
+def run(arguments, machine, work, suite, kind, nodes, feeds, constants, wanted):
+    """Why it is wrong; empty: it is not."""
+    of = helper.np_dtype_to_tensor_dtype
+    result = of(wanted.dtype) if suite is unit_bytes else kind
+    graph = helper.make_graph(
+        nodes, "unit",
+        [helper.make_tensor_value_info(name, of(feed.dtype), feed.shape)
+         for name, feed in feeds.items()],
+        [helper.make_tensor_value_info("y", result, None)], constants)
+    onnx.save(helper.make_model(
+        graph, ir_version=10, opset_imports=[helper.make_opsetid("", 23)]),
+        work / "m.onnx")
+    why, found = device_run.run(
+        arguments, work, feeds, f"--target={arguments.target.split(':')[0]}",
+        f"--machine={machine}",
+        *["--precision=tf32"] * (kind == TensorProto.FLOAT))
+    if why:
+        return why
+    if found.shape != wanted.shape:
+        return f"expected the shape {wanted.shape}, found {found.shape}"
+    return suite.why_differs(kind, nodes, found, wanted)
+
+
+def kinds_of(unit):
+    """Its types, and where their models come from."""
+    types = [(each["left"], each["right"]) for each in unit["types"]]
+    if types[0][0] in unit_bytes.TYPES:
+        return unit_bytes, types
+    return sys.modules[__name__], [KINDS[left] for left, _ in types]
+
+
 def machines(machine):
     """The file with one unit each, and with one engine of boxes: what is to be
-    said of it, the file, the models, and what is in the code of one at least."""
+    said of it, the file, whether it has boxes, and the unit."""
     for unit in machine["units"]:
         if "fragment" not in unit:
             continue
         alone = {**machine, "units": [unit]}
-        yield (unit["name"], alone,
-               [product, convolution, attention, attention_op], None)
+        yield unit["name"], alone, False, unit
         for engine in machine["copy_engines"]:
             if "boxes" in engine:
                 yield (f"{unit['name']} by {engine['name']}", {
                     **alone, "copy_engines": [
                         other for other in machine["copy_engines"]
                         if other is engine or not other.get("asynchronous")]},
-                    [boxes, convolution, attention_op],
-                    b"cp.async.bulk.tensor")
+                    True, unit)
 
 
 def main():
@@ -222,24 +247,35 @@ def main():
     parser.add_argument("--cases", type=int, default=8,
                         help="of each unit, type and kind")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="", help="units whose name has this")
     arguments = parser.parse_args()
     machine = json.loads(arguments.machine.read_text())
     tally = device_run.Tally()
-    for said, alone, models, code in machines(machine):
+    for said, alone, has_boxes, unit in machines(machine):
+        if arguments.only not in said:
+            continue
         random = np.random.default_rng(arguments.seed)
-        is_used = code is None
+        suite, kinds = kinds_of(unit)
+        instruction = f".{unit['types'][0]['left']}.".encode()
+        is_used = {b"cp.async.bulk.tensor": not has_boxes, instruction: False}
         with tempfile.TemporaryDirectory() as temporary:
             work = pathlib.Path(temporary)
             (work / "machine.json").write_text(json.dumps(alone))
-            for kind in TYPES:
+            for kind in kinds:
+                models = suite.BOXES if has_boxes else suite.MODELS
                 for make in models * arguments.cases:
                     name, *case = make(random, kind)
-                    why = run(arguments, work / "machine.json", work, kind,
-                              *case)
-                    tally.add(f"{said}, {np.dtype(TYPES[kind]).name}, {name}",
-                              why)
-                    is_used = is_used or code in (work / "m.ash").read_bytes()
-        tally.add(said, "" if is_used else "no case uses it")
+                    why = run(arguments, work / "machine.json", work, suite,
+                              kind, *case)
+                    spelled = " times ".join(kind) if isinstance(
+                        kind, tuple) else np.dtype(TYPES[kind]).name
+                    tally.add(f"{said}, {spelled}, {name}", why)
+                    code = (work / "m.ash").read_bytes()
+                    for each in is_used:
+                        is_used[each] |= each in code
+        for each, found in is_used.items():
+            tally.add(said, "" if found else
+                      f"no case has {each.decode()} in its code")
     return tally.end()
 
 

@@ -56,7 +56,7 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
   CLI::App app{description, "ashlar-compile"};
   app.footer([] { return "\n" + describeTargets() + footer; });
   app.set_version_flag("--version", "ashlar-compile " ASHLAR_VERSION);
-  std::string targets, until, emit, fuse, budget, precision, tolerance;
+  std::string targets, until, emit, fuse, budget, precision, tolerance, weights;
   std::vector<std::string> shapes, values, sizes, states;
   app.add_option("MODEL", options.input, ".onnx, or .mlir on tensors");
   app.add_option("-o,--output", options.output, "The .ash file to write");
@@ -102,7 +102,11 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
       ->take_all();
   app.add_option("--precision", precision,
                  "f32, bf16, f16 or auto: what values are rounded to where "
-                 "named rules allow it (f32)");
+                 "named rules allow it; tf32: values are f32, matrix units "
+                 "may multiply them as TF32 (f32)");
+  app.add_option("--weights", weights,
+                 "random:SEED: in place of large weights the module holds a "
+                 "seed, of which its loader makes some; for measuring");
   app.add_option("--tolerance", tolerance,
                  "For auto: how far an output may be from f32, relative to "
                  "its largest element (1e-2)");
@@ -224,7 +228,10 @@ std::optional<int> ashlar::parseCommandLine(int argc, char **argv,
     return misuse("--fuse=" + fuse + ": expected none, basic or all");
   if (!precision.empty() && !parsePrecision(precision, options))
     return misuse("--precision=" + precision +
-                  ": expected f32, bf16, f16 or auto");
+                  ": expected f32, tf32, bf16, f16 or auto");
+  if (!weights.empty() && !parseWeights(weights, options))
+    return misuse("--weights=" + weights +
+                  ": expected random: and a number, such as random:7");
   if (!tolerance.empty() && !parseTolerance(tolerance, options.tolerance))
     return misuse("--tolerance=" + tolerance +
                   ": expected a finite number above zero, such as 1e-2");

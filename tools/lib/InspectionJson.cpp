@@ -258,6 +258,13 @@ std::string Inspection::json() const {
       {"flags", stringsJson(from ? from->flags() : nullptr)},
       {"model_sha256", from ? textOf(from->model_sha256()) : ""},
       {"precision", stringsJson(from ? from->precision() : nullptr)}};
+  uint64_t random = 0;
+  for (size_t i = 0; i < count(index.weights()); ++i)
+    if (const fb::Weight *weight = index.weights()->Get(uint32_t(i));
+        weight->random())
+      random += weight->size();
+  if (random != 0)
+    out["random_weights_bytes"] = random;
   // Keys are known to differ; to look for each would take long for many.
   Json::object_t metadata;
   for (size_t i = 0; i < count(index.metadata()); ++i) {

@@ -103,6 +103,24 @@ static std::string metadataTable(const fb::Module &index) {
   return text;
 }
 
+/// Of those that the loader makes: how many, of what, and their bytes.
+static std::string randomWeightsText(const fb::Module &index) {
+  uint64_t number = 0, bytes = 0, seed = 0;
+  for (size_t i = 0; i < count(index.weights()); ++i) {
+    const fb::Weight &weight = *index.weights()->Get(uint32_t(i));
+    if (!weight.random())
+      continue;
+    ++number;
+    bytes += weight.size();
+    seed = weight.random()->seed();
+  }
+  if (number == 0)
+    return "";
+  return ", " + std::to_string(number) + " of them made of seed " +
+         std::to_string(seed) + " when loaded: " + formatBytes(bytes) +
+         " that the file has not";
+}
+
 std::string Inspection::table() const {
   const fb::Module &index = parts->index();
   std::string text = "file      " + formatBytes(parts->file->size()) +
@@ -118,7 +136,8 @@ std::string Inspection::table() const {
       text += (i ? "          " : "precision ") +
               textOf(from->precision()->Get(uint32_t(i))) + "\n";
   }
-  text += "weights   " + std::to_string(count(index.weights())) + "\n";
+  text += "weights   " + std::to_string(count(index.weights())) +
+          randomWeightsText(index) + "\n";
   for (size_t i = 0; i < count(index.entries()); ++i) {
     const fb::Entry &entry = *index.entries()->Get(uint32_t(i));
     text += "\nentry " + textOf(entry.name()) + "\n";

@@ -9,6 +9,7 @@
 #include "ashlar/Transforms/Precision/PrecisionPlan.h"
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -101,9 +102,13 @@ struct CompileOptions {
   bool exactConvolution = false;
   /// Inputs that become constants: their elements as numbers, in order.
   std::map<std::string, std::vector<std::string>> values;
+  /// Large weights are numbers of this seed, made when the module is loaded.
+  std::optional<uint64_t> randomWeights;
   FuseLevel fuse = FuseLevel::All;
   /// The low type of the rules; of a search, what it may choose.
   NumberType precision = NumberType::F32;
+  /// Matrix units of TF32 may multiply what is f32, and stays so.
+  bool roundsToTF32 = false;
   /// Which nodes may be low is searched for, so that each output stays within
   /// the tolerance: max |difference| / max |reference|.
   bool searchPrecision = false;
@@ -170,6 +175,8 @@ bool parseByteCount(const std::string &text, uint64_t &bytes);
 /// f32, bf16, f16 or auto.
 bool parsePrecision(const std::string &text, CompileOptions &options);
 /// A finite number above zero.
+/// "random:7".
+bool parseWeights(const std::string &text, CompileOptions &options);
 bool parseTolerance(const std::string &text, double &tolerance);
 bool parseFuseLevel(const std::string &text, FuseLevel &level);
 const char *fuseLevelName(FuseLevel level);

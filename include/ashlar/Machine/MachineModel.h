@@ -87,7 +87,7 @@ struct Memory {
 };
 
 /// Types of one product: `left` times `right` is added to `accumulator`. "f32",
-/// "bf16", and signs of integers: "s8", "u8", "s32".
+/// "tf32", "bf16", "f8e4m3", and signs of integers: "s8", "u8", "s32".
 struct ProductTypes {
   std::string left, right, accumulator;
   bool operator==(const ProductTypes &other) const {
@@ -115,6 +115,9 @@ struct MultiplyUnit {
   std::string scope; ///< who issues a step; empty: a worker
   int64_t m = 1, n = 1, k = 1;
   int64_t mostN = 0; ///< in steps of n; 0: n alone
+  /// Of a unit with fragments: terms of its operands lie side by side, and rows
+  /// or columns that do are not taken.
+  bool termsInside = false;
   std::vector<ProductTypes> types;
   double stepsPerCycle = 1;
   double latencyCycles = 1; ///< until the next step on the same accumulator
@@ -212,6 +215,9 @@ struct MachineModel {
   std::vector<Link> links; ///< none: as fast as the memories at both ends
   FixedCosts costs;
   std::optional<SystolicControl> systolic;
+  /// Units of "tf32" may take products of f32: what a compilation allows, no
+  /// figure of the machine, and in no file.
+  bool roundsToTF32 = false;
 
   /// A small made-up machine, for passes that are run without a target.
   static MachineModel generic();
@@ -224,6 +230,9 @@ struct MachineModel {
   /// How many groups of a scope one worker has.
   int64_t groupsOf(const Scope &group) const;
   const Link *link(std::string_view to) const;
+  /// Whether the unit may take products of these types: its own, and f32 where
+  /// it takes tf32 and that is allowed.
+  bool takes(const MultiplyUnit &unit, const ProductTypes &product) const;
   /// The fastest unit for these types, the first of equals; null: none.
   const MultiplyUnit *unit(const ProductTypes &product) const;
   /// The fastest that adds up in vector registers, its operands in either
@@ -240,6 +249,13 @@ struct MachineModel {
   /// Of farthestOwn(), for what passes between two contractions of a kernel:
   /// their operands want the rest.
   int64_t scoreBytes() const { return farthestOwn().bytes / 4; }
+
+  /// Elements of so many bytes that one worker computes on in a cycle where no
+  /// products are summed up: a vector's, or as many as its threads have units.
+  double lanesFor(int64_t elementBytes) const;
+  /// The nearest memory that has room for so many bytes of all kernels' values:
+  /// none that programs place parts in.
+  const Memory &nearestFor(int64_t bytes) const;
 
   /// Of the largest memory that programs place data in; 0: there is none.
   int64_t managedBytes() const {

@@ -34,11 +34,11 @@ SmallVector<Value> PtxWriter::write(StringRef text, StringRef constraints,
   return values;
 }
 
-std::string PtxWriter::inPlace(size_t count) {
+std::string PtxWriter::inPlace(ValueRange values) {
   std::string constraints;
-  for (size_t i = 0; i != count; ++i)
-    constraints += "=f,";
-  for (size_t i = 0; i != count; ++i)
+  for (Value value : values)
+    constraints += value.getType().isF32() ? "=f," : "=r,";
+  for (size_t i = 0; i != values.size(); ++i)
     constraints += (i ? "," : "") + std::to_string(i);
   return constraints;
 }

@@ -20,8 +20,8 @@ public:
                                        mlir::ValueRange operands,
                                        llvm::ArrayRef<mlir::Type> results,
                                        bool isOrdered);
-  /// Constraints of so many f32 that are results where they are operands.
-  static std::string inPlace(size_t count);
+  /// Constraints of f32 or i32 that are results where they are operands.
+  static std::string inPlace(mlir::ValueRange values);
   mlir::Value index(int64_t value);
   mlir::Value word(int64_t value); ///< of 32 bits
   mlir::Value toWord(mlir::Value index);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "StepWriter.h"
+#include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Transforms/Simt/StepOperand.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -8,11 +9,37 @@ using namespace mlir;
 using namespace ashlar;
 using namespace ashlar::cuda;
 
+std::optional<StepTypes> ashlar::cuda::typesOf(tile::ThreadStepOp op) {
+  Type sum = cast<tile::AccType>(op.getType()).getElementType();
+  Type right = op.getB().getType().getElementType();
+  Type left = op.getA()              ? op.getA().getType().getElementType()
+              : op.getHeld().empty() ? Type()
+                                     : op.getHeld()[0].getType();
+  if (left != right)
+    return std::nullopt;
+  int64_t terms = 32 / elementBytes(right);
+  if (sum.isF32() && (right.isBF16() || right.isF16())) {
+    std::string name = right.isBF16() ? "bf16" : "f16";
+    return StepTypes{name, name, "f32", false, true, terms};
+  }
+  if (sum.isF32() && right.isF32())
+    return StepTypes{"tf32", "tf32", "f32", false, false, terms};
+  if (sum.isInteger(32) && right.isInteger(8)) {
+    auto name = [](bool isUnsigned) { return isUnsigned ? "u8" : "s8"; };
+    return StepTypes{name(op.getAUnsigned()),
+                     name(op.getBUnsigned()),
+                     "s32",
+                     true,
+                     false,
+                     terms};
+  }
+  return std::nullopt;
+}
+
 StepWriter::StepWriter(tile::ThreadStepOp op)
     : op(op), w(op), part(cast<tile::AccType>(op.getType()).getPart()),
       rows(ShapedType::getNumElements(ArrayRef(part).drop_back())),
-      columns(part.back()),
-      type(op.getB().getType().getElementType().isBF16() ? "bf16" : "f16") {}
+      columns(part.back()), types(*typesOf(op)) {}
 
 void StepWriter::forEachTerm(llvm::function_ref<void()> visit) {
   ArrayRef<int64_t> sizes = op.getReduced();
@@ -20,7 +47,7 @@ void StepWriter::forEachTerm(llvm::function_ref<void()> visit) {
   if (d == sizes.size())
     return visit();
   bool isLast = d + 1 == sizes.size();
-  for (int64_t i = 0; i < sizes[d]; i += isLast ? 16 : 1) {
+  for (int64_t i = 0; i < sizes[d]; i += isLast ? types.terms : 1) {
     terms.push_back(i);
     forEachTerm(visit);
     terms.pop_back();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "PtxWriter.h"
+#include "StepWriter.h"
+#include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Targets/CUDA/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -33,17 +34,26 @@ static bool hasInstruction(tile::ThreadStepOp op) {
   };
   if (fragment.getRegisters() != ArrayRef(registers) || (!isOf(5) && !isOf(7)))
     return false;
+  std::optional<StepTypes> types = typesOf(op);
+  if (!types)
+    return false;
   Type element = op.getB().getType().getElementType();
   ArrayRef<int64_t> terms = op.getReduced();
   size_t dims = acc.getShape().size() + terms.size();
   auto reads = [&](Value slot, AffineMap map) {
     return slot.getDefiningOp<tile::SlotOfOp>() && map.getNumDims() == dims &&
            map.getNumSymbols() == 0 &&
+           (types->readsAcross ||
+            map.getResults().back().isFunctionOfDim(dims - 1)) &&
            map.getNumResults() ==
                cast<tile::SlotType>(slot.getType()).getShape().size();
   };
   SmallVector<int64_t> part = acc.getPart();
   int64_t sums = ShapedType::getNumElements(part);
+  // Of whole numbers, wgmma has 8, 16, 24 and from 32 on each 16th.
+  if (types->isWhole && isWarpgroups(op) && part.back() > 32 &&
+      part.back() % 16 != 0)
+    return false;
   if (part.back() % fragment.getColumns() != 0 ||
       sums / part.back() % fragment.getRows() != 0)
     return false;
@@ -55,17 +65,16 @@ static bool hasInstruction(tile::ThreadStepOp op) {
              reads(op.getA(), op.getAMap());
     int64_t rows = ShapedType::getNumElements(
         ArrayRef<int64_t>(acc.getPart()).drop_back());
-    return terms.size() == 1 &&
+    return terms.size() == 1 && elementBytes(element) == 2 &&
            int64_t(op.getHeld().size()) * fragment.getThreads() ==
                rows * terms.back() &&
            llvm::all_of(op.getHeld().getTypes(), isElement);
   };
-  return (element.isBF16() || element.isF16()) &&
-         acc.getElementType().isF32() && !terms.empty() &&
-         terms.back() % 16 == 0 && takesA() && reads(op.getB(), op.getBMap()) &&
+  return !terms.empty() && terms.back() % types->terms == 0 && takesA() &&
+         reads(op.getB(), op.getBMap()) &&
          int64_t(op.getValues().size()) * fragment.getThreads() == sums &&
          llvm::all_of(op.getValues().getTypes(),
-                      [](Type type) { return type.isF32(); });
+                      [&](Type type) { return type == acc.getElementType(); });
 }
 
 static void translate(gpu::ThreadIdOp op) {
@@ -135,10 +144,9 @@ static void translate(tile::ThreadWaitOp op, bool hasWarpgroups) {
 /// The values go through the wait, so that nothing reads them before.
 static void translate(tile::ThreadSettleOp op) {
   PtxWriter w(op);
-  SmallVector<Value> settled =
-      w.write("wgmma.wait_group.sync.aligned 0;",
-              PtxWriter::inPlace(op.getValues().size()), op.getValues(),
-              SmallVector<Type>(op.getValues().getTypes()), true);
+  SmallVector<Value> settled = w.write(
+      "wgmma.wait_group.sync.aligned 0;", PtxWriter::inPlace(op.getValues()),
+      op.getValues(), SmallVector<Type>(op.getValues().getTypes()), true);
   op.replaceAllUsesWith(settled);
   op.erase();
 }
@@ -239,7 +247,8 @@ struct ThreadsToNVVM : ashlar::impl::ThreadsToNVVMPassBase<ThreadsToNVVM> {
       if (auto step = dyn_cast<tile::ThreadStepOp>(op);
           step && !hasInstruction(step)) {
         step.emitOpError(
-            "expected bf16 or f16, whole steps of 16 terms and the "
+            "expected f16, bf16 or f32 into f32 or bytes into i32, whole steps "
+            "of 32 bytes of terms, side by side but of 16 bits, and the "
             "fragment of mma.m16n8k16 or wgmma, found ")
             << step.getType();
         return signalPassFailure();

@@ -33,7 +33,7 @@ public:
     size_t count = op.getValues().size(), perRow = count / (rows / 64);
     // Sums come first, as results and as operands.
     SmallVector<Value> operands(op.getValues());
-    std::string constraints = PtxWriter::inPlace(count);
+    std::string constraints = PtxWriter::inPlace(op.getValues());
     auto add = [&](Value operand, StringRef constraint) {
       operands.push_back(operand);
       constraints += "," + constraint.str();
@@ -56,14 +56,21 @@ public:
         }
         text += addTo("b", right, offsetOf(c, 0, false)) +
                 "wgmma.mma_async.sync.aligned.m64n" + std::to_string(columns) +
-                "k16.f32." + type + "." + type + " {";
+                "k" + std::to_string(types.terms) + "." + types.sums + "." +
+                types.left + "." + types.right + " {";
         for (size_t i = copy * perRow; i != (copy + 1) * perRow; ++i)
           text += (i == copy * perRow ? "$" : ", $") + std::to_string(i);
-        text += "}, " + factor + ", b, p, 1, 1, ";
+        text += "}, " + factor + ", b, p";
+        // Whether an operand changes its sign, and how it lies, where that can
+        // be chosen.
+        if (!types.isWhole)
+          text += ", 1, 1";
         // Registers have terms side by side.
-        if (op.getA())
-          text += a.isInside ? "0, " : "1, ";
-        text += c.isInside ? "0;\n" : "1;\n";
+        if (types.readsAcross && op.getA())
+          text += a.isInside ? ", 0" : ", 1";
+        if (types.readsAcross)
+          text += c.isInside ? ", 0" : ", 1";
+        text += ";\n";
       });
     text += "wgmma.commit_group.sync.aligned;\n";
     if (!op.getAsynchronous())

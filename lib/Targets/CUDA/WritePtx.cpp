@@ -144,6 +144,20 @@ static Expected<std::string> emptyModule(const MachineModel &machine) {
   return std::string(text->data(), text->size());
 }
 
+/// PTX ISA, "wgmma.mma_async": bytes of both signs in one product came with
+/// version 8.4. What has none of them keeps to drivers that are older.
+static void setVersion(std::string &text) {
+  constexpr StringRef mark = ".version ", younger = "8.4";
+  for (StringRef types : {"k32.s32.s8.u8 ", "k32.s32.u8.s8 "})
+    for (size_t at = text.find(types.str()); at != std::string::npos;
+         at = text.find(types.str(), at + 1))
+      if (StringRef(text).substr(0, at).rsplit('\n').second.contains("wgmma")) {
+        size_t begin = text.find(mark.str()) + mark.size();
+        text.replace(begin, text.find('\n', begin) - begin, younger.str());
+        return;
+      }
+}
+
 Expected<std::string>
 ashlar::cuda::joinModules(ArrayRef<CompiledKernel> kernels,
                           const MachineModel &machine) {
@@ -155,5 +169,6 @@ ashlar::cuda::joinModules(ArrayRef<CompiledKernel> kernels,
   for (const CompiledKernel &kernel : kernels)
     *all += renumberFiles(
         StringRef(kernel.text).split(".address_size 64\n").second, files);
+  setVersion(*all);
   return all;
 }

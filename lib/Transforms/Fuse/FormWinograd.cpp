@@ -48,7 +48,10 @@ public:
       bytes = resourceBytes(resource);
       return;
     }
-    for (float value : cast<DenseElementsAttr>(constant).getValues<float>())
+    auto dense = dyn_cast<DenseElementsAttr>(constant);
+    if (!dense)
+      return; // it is made when a module is loaded
+    for (float value : dense.getValues<float>())
       owned.push_back(value);
     bytes = ArrayRef(reinterpret_cast<const char *>(owned.data()),
                      owned.size() * sizeof(float));

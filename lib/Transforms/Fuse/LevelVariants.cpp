@@ -3,6 +3,7 @@
 #include "AlignRows.h"
 #include "PackOperand.h"
 #include "SplitTerms.h"
+#include "TermsInside.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Support/Remarks.h"
 
@@ -33,8 +34,11 @@ public:
                     op->getNumResults() == 1) {}
 
   Variant run() {
-    if (hasVariants)
-      addAligned();
+    if (hasVariants) {
+      addCopied(alignRows, "its operands have rows that an engine copies");
+      addCopied(bringTermsInside,
+                "its operands' terms lie side by side, as a unit reads them");
+    }
     // Not before others have seen where a constant lay.
     if (machine.vectors.bytes != 0 && !hasNeighbours(op))
       packRows(op);
@@ -64,14 +68,18 @@ private:
                     last.getPosition() + 1 == map.getNumDims());
   }
 
-  void addAligned() {
+  /// One whose operands are copied first, or stored otherwise.
+  void
+  addCopied(llvm::function_ref<std::optional<RowCopies>(tile::ContractOp,
+                                                        const MachineModel &)>
+                copy,
+            StringRef remark) {
     auto trial = cast<tile::ContractOp>(OpBuilder(op).clone(*op));
-    std::optional<RowCopies> copies = alignRows(trial, machine);
+    std::optional<RowCopies> copies = copy(trial, machine);
     if (!copies)
       return erase(trial.getResult(0));
     others.push_back({trial, trial.getResult(0),
-                      cyclesOf(copies->bytes, copies->kernels),
-                      "its operands have rows that an engine copies"});
+                      cyclesOf(copies->bytes, copies->kernels), remark});
   }
 
   /// Whether there are fewer parts than twice as many as run at once.

@@ -14,7 +14,8 @@ using namespace ashlar;
 /// How many workers make sense for so many operations of what is no
 /// contraction: each has its share of what it takes to start it.
 static int64_t workersFor(double operations, const MachineModel &machine) {
-  constexpr double least = 64 * 1024;
+  // Threads that take turns share what a worker starts with.
+  double least = machine.countOf("lane") > 1 ? 4096 : 64 * 1024;
   return std::clamp(int64_t(operations / least), int64_t(1),
                     machine.workers.count);
 }
@@ -103,14 +104,15 @@ static double nanosecondsOfRest(ArrayRef<Operation *> ops,
   }
   int64_t workers = workersFor(std::max(operations, double(bytes)), machine);
   const Memory *near = &machine.memories.back();
+  bool hasThreads = machine.countOf("lane") > 1;
   for (const Memory &memory : llvm::reverse(machine.memories))
-    if (memory.bytes && bytes <= memory.bytes * int64_t(llvm::divideCeil(
-                                                    workers, memory.sharedBy)))
+    if (!(hasThreads && memory.managed) && memory.bytes &&
+        bytes <=
+            memory.bytes * int64_t(llvm::divideCeil(workers, memory.sharedBy)))
       near = &memory;
   double perCycle =
       machine.readBytesPerCycle(*near) * gainOf(*near, workers, machine);
-  double lanes =
-      double(std::max<int64_t>(1, machine.vectors.bytes / elementSize));
+  double lanes = machine.lanesFor(elementSize);
   double cycles = std::max(double(bytes) / perCycle,
                            operations / (lanes * double(workers)));
   return cycles * 1e9 / machine.clock.hz;

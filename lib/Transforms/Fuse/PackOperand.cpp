@@ -63,12 +63,13 @@ bool ashlar::packConstant(ContractShape &shape, int64_t columnsOfBox,
   return true;
 }
 
-bool ashlar::packRows(tile::ContractOp op, int64_t alignment) {
+bool ashlar::packRows(tile::ContractOp op, int64_t alignment,
+                      std::optional<unsigned> inside) {
   TypedAttr constant = constantBehindReshapes(op.getB());
   AffineMap plain = op.getBMap();
   if (!constant || !plain.isProjectedPermutation())
     return false;
-  unsigned last = op.getParallel().size() - 1;
+  unsigned last = inside.value_or(op.getParallel().size() - 1);
   int64_t columns = -1;
   SmallVector<std::pair<unsigned, int64_t>> others;
   for (auto [i, expr] : llvm::enumerate(plain.getResults())) {

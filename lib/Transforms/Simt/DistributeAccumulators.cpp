@@ -84,8 +84,8 @@ private:
         b, sums.getTypes(), share.laneNumber(b), share.begin(b), sums,
         holds ? adaptor.getA() : ValueRange(), holds ? Value() : op.getA(),
         op.getAOffsets(), op.getB(), op.getBOffsets(), op.getAcc().getType(),
-        op.getReduced(), op.getAMap(), op.getBMap(),
-        op->hasAttr(simt::asynchronousAttrName));
+        op.getReduced(), op.getAMap(), op.getBMap(), op.getAUnsigned(),
+        op.getBUnsigned(), op->hasAttr(simt::asynchronousAttrName));
     rewriter.replaceOpWithMultiple(op, SmallVector<SmallVector<Value>>{
                                            SmallVector<Value>(step.getSums())});
     return success();

@@ -50,6 +50,29 @@ def FoldChannelScalesPass
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def RandomizeWeightsPass : Pass<"ashlar-randomize-weights", "::mlir::ModuleOp"> {
+  let summary = "Let a seed stand for large weights";
+  let description = [{
+    Before: a module whose large constants are resources. After: those of f32,
+    f16 or bf16 of `least-bytes` or more are numbers of a seed, with their mean
+    zero and the deviation that they had, so that what runs stays in range. A
+    module holds the seed in their place.
+
+    ```mlir
+    %w = arith.constant dense_resource<w> : tensor<768x3072xf32>  // before
+    %w = arith.constant #tile.random<7, 0, 5.3e-07 : f32>         // after
+      : tensor<768x3072xf32>
+    ```
+  }];
+  let options = [Option<"seed", "seed", "uint64_t", "0",
+                        "What the numbers follow from">,
+                 Option<"leastBytes", "least-bytes", "int64_t", "16384",
+                        "Smaller constants stay what they are">];
+  let statistics = [Statistic<"numRandom", "num-random",
+                              "Constants that a seed stands for">];
+  let dependentDialects = ["::ashlar::tile::TileDialect"];
+}
+
 def FormStatesPass : Pass<"ashlar-form-states", "::mlir::func::FuncOp"> {
   let summary = "Give an input and the output that it becomes one place";
   let description = [{

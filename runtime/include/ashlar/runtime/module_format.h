@@ -42,6 +42,10 @@ extern "C" {
 #define ASHLAR_MODULE_FEATURE_PIECES "pieces"
 /* Likewise one with states: inputs and outputs that are one place. */
 #define ASHLAR_MODULE_FEATURE_STATE "state"
+/* Likewise one of a module with weights that are made when it is loaded, and
+ * how many bytes of such a module may have. */
+#define ASHLAR_MODULE_FEATURE_RANDOM_WEIGHTS "random-weights"
+#define ASHLAR_MODULE_MAX_RANDOM_SIZE (1ull << 40)
 /* Of what a model says of itself: entries, and bytes of all keys and values. */
 #define ASHLAR_MODULE_MAX_METADATA 65536
 #define ASHLAR_MODULE_MAX_METADATA_SIZE (16u << 20)

@@ -535,6 +535,26 @@ def Tile_RoundedAttr : AttrDef<Tile_Dialect, "Rounded",
   let assemblyFormat = "`<` $source `>`";
 }
 
+def Tile_RandomAttr : AttrDef<Tile_Dialect, "Random",
+                              [ElementsAttrInterface]> {
+  let mnemonic = "random";
+  let summary = "A constant of numbers that a seed stands for";
+  let description = [{
+    Element i of constant `number` is `scale` times what the runtime's
+    RandomWeights.h makes of `seed`, `number` and i, rounded to the type. The
+    module holds these figures in place of bytes.
+
+    ```mlir
+    #tile.random<7, 0, 0.02 : f32> : tensor<768x3072xf32>
+    ```
+  }];
+  let parameters = (ins "uint64_t":$seed, "uint64_t":$number,
+                        "::mlir::FloatAttr":$scale,
+                        AttributeSelfTypeParameter<"",
+                                                   "::mlir::ShapedType">:$type);
+  let assemblyFormat = "`<` $seed `,` $number `,` $scale `>`";
+}
+
 def Tile_StackedAttr : AttrDef<Tile_Dialect, "Stacked",
                                [ElementsAttrInterface]> {
   let mnemonic = "stacked";

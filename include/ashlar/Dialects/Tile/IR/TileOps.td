@@ -827,7 +827,8 @@ def Tile_ThreadStepOp : Tile_Op<"thread_step", [
                        Variadic<Index>:$aOffsets, Tile_SlotType:$b,
                        Variadic<Index>:$bOffsets, TypeAttrOf<Tile_AccType>:$type,
                        DenseI64ArrayAttr:$reduced, AffineMapAttr:$aMap,
-                       AffineMapAttr:$bMap, UnitAttr:$asynchronous);
+                       AffineMapAttr:$bMap, UnitAttr:$aUnsigned,
+                       UnitAttr:$bUnsigned, UnitAttr:$asynchronous);
   let results = (outs Variadic<AnyType>:$sums);
   let hasVerifier = 1;
   let assemblyFormat = [{
