@@ -50,24 +50,18 @@
 #include <stdint.h>
 
 #define ASHLAR_PTX_FORMAT "ptx"
- * PTX for addresses of 64 bits, without a zero at its end. One with the format
- * ASHLAR_HSACO_FORMAT is an ELF shared object (AMDGPUUsage, "Code Object") that
- * is loaded as it is, for the one chip that the program requires. One with the
- * format ASHLAR_SPIRV_ADDRESSES_FORMAT is a SPIR-V module as in opencl_abi.h,
- * but for the parameters of its kernels. Each has one entry per kernel, with
- * the kernel's symbol as its name and these parameters in this order, in C's
- * words:
+#define ASHLAR_HSACO_FORMAT "hsaco"
+#define ASHLAR_SPIRV_ADDRESSES_FORMAT "spirv64-addresses"
 
- /* Parameters of a kernel with so many bindings and integers, without tensor
-  * maps. */
-#define ASHLAR_GPU_PARAMETERS(bindings, integers)                             \
-   ((bindings) + (integers) + 5u)
+/* Parameters of a kernel with so many bindings and integers, without tensor
+ * maps. */
+#define ASHLAR_GPU_PARAMETERS(bindings, integers) ((bindings) + (integers) + 5u)
 
-    /* The words behind `status`. */
-    enum {
-      ASHLAR_GPU_STATUS_FAULT = 0,
-      ASHLAR_GPU_STATUS_COMMAND = 1,
-      ASHLAR_GPU_STATUS_WORDS = 2
-    };
+/* The words behind `status`. */
+enum {
+  ASHLAR_GPU_STATUS_FAULT = 0,
+  ASHLAR_GPU_STATUS_COMMAND = 1,
+  ASHLAR_GPU_STATUS_WORDS = 2
+};
 
 #endif /* ASHLAR_RUNTIME_GPU_ABI_H */
