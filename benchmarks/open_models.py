@@ -22,7 +22,7 @@ import time
 
 import numpy as np
 
-from open_rows import five_sizes, print_rows
+from open_rows import compare_times, five_sizes, print_rows
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 MODELS = ROOT / ".deps" / "models"
@@ -137,25 +137,6 @@ class Input:
         self.name, self.dims = info.name, dims
         self.dtype = onnx.helper.tensor_dtype_to_np_dtype(
             info.type.tensor_type.elem_type)
-
-
-def compare_times(calls):
-    """Milliseconds of each, the least of its turns."""
-    best = [float("inf")] * len(calls)
-    counts = []
-    for call in calls:
-        begin = time.process_time()
-        call()
-        once = time.process_time() - begin
-        counts.append(max(1, int(0.04 / max(once, 1e-6))))
-    for _ in range(7):
-        for i, call in enumerate(calls):
-            begin = time.process_time()
-            for _ in range(counts[i]):
-                call()
-            taken = (time.process_time() - begin) / counts[i]
-            best[i] = min(best[i], taken * 1e3)
-    return best
 
 
 def measure(ashlar, build, work, name, ranges_text, shapes, below=(), given=()):

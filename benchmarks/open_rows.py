@@ -4,6 +4,7 @@
 import pathlib
 import sys
 import tempfile
+import time
 
 
 def five_sizes(ranges):
@@ -18,6 +19,26 @@ def five_sizes(ranges):
             point[symbol] = least + at * step
         points.append(point)
     return points
+
+
+def compare_times(calls):
+    """Milliseconds of each in time of the process, the least of its turns: so
+    that other work on the machine counts for little."""
+    best = [float("inf")] * len(calls)
+    counts = []
+    for call in calls:
+        begin = time.process_time()
+        call()
+        once = time.process_time() - begin
+        counts.append(max(1, int(0.04 / max(once, 1e-6))))
+    for _ in range(7):
+        for i, call in enumerate(calls):
+            begin = time.process_time()
+            for _ in range(counts[i]):
+                call()
+            taken = (time.process_time() - begin) / counts[i]
+            best[i] = min(best[i], taken * 1e3)
+    return best
 
 
 def print_rows(names, measure, line):

@@ -3,7 +3,8 @@
 """Tenants and memory over time, and what a call costs beside others.
 
 Compiles three models, builds native/serving.c against the runtime, runs it and
-writes results/serving.md, results/calls.svg and docs/pictures/serving.svg.
+writes results/serving.md, results/calls.svg, docs/pictures/serving.svg and a
+trace of it, docs/pictures/serving-trace.json and .svg.
 """
 
 import argparse
@@ -45,14 +46,14 @@ def compile_models(build, models, work):
     return files
 
 
-def measure(library, files, work, seconds):
+def measure(library, files, work, seconds, trace):
     program = work / "serving"
     subprocess.run(
         ["cc", "-O2", "-Wall", f"-I{ROOT}/runtime/include",
          ROOT / "benchmarks/native/serving.c", "-o", program, f"-L{library}",
          "-lashlar_runtime", f"-Wl,-rpath,{library}", "-lpthread"], check=True)
-    result = subprocess.run([program, *files, str(seconds)], check=True,
-                            capture_output=True, text=True)
+    result = subprocess.run([program, *files, str(seconds), trace],
+                            check=True, capture_output=True, text=True)
     return json.loads(result.stdout)
 
 
@@ -134,6 +135,45 @@ def draw_calls(calls, path):
     path.write_text("\n".join(lines + ["</svg>", ""]))
 
 
+def draw_trace(trace, path):
+    """Runs and waits of each session, and the bytes of each tenant, as
+    Perfetto shows them."""
+    events = json.loads(trace.read_text())["traceEvents"]
+    groups = {e["pid"]: e["args"]["name"] for e in events
+              if e["name"] == "process_name"}
+    lanes = {}
+    for e in events:
+        group = groups.get(e["pid"], "")
+        if e["ph"] == "X" and group.startswith("runtime/"):
+            lanes.setdefault((group.split("/")[1], e["tid"]), []).append(e)
+    end = max(e["ts"] + e["dur"] for each in lanes.values() for e in each)
+    width, left, row = 860, 110, 26
+    height = row * len(lanes) + 50
+    scale = (width - left - 20) / end
+    lines = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" '
+             f'height="{height}" font-family="sans-serif" font-size="11">',
+             f'<rect width="{width}" height="{height}" fill="white"/>']
+    step = 5000 if end < 60000 else 20000
+    for tick in range(0, int(end) + 1, step):
+        at = left + tick * scale
+        lines.append(f'<path d="M{at:.1f} 10V{height - 34}" stroke="#ddd"/>'
+                     f'<text x="{at:.1f}" y="{height - 20}" '
+                     f'text-anchor="middle">{tick // 1000}</text>')
+    for i, ((name, _), each) in enumerate(sorted(lanes.items())):
+        top = 14 + i * row
+        lines.append(f'<text x="{left - 8}" y="{top + 13}" text-anchor="end">'
+                     f'{name}</text>')
+        for e in each:
+            color = "#ddd8c8" if e["name"] == "wait" else COLORS[name]
+            lines.append(f'<rect x="{left + e["ts"] * scale:.2f}" y="{top}" '
+                         f'width="{max(e["dur"] * scale, 0.15):.2f}" '
+                         f'height="{row - 8}" fill="{color}"/>')
+    lines.append(f'<text x="{(left + width) / 2}" y="{height - 5}" '
+                 'text-anchor="middle">milliseconds of a trace: runs in '
+                 'colour, waits for a worker in grey</text>')
+    path.write_text("\n".join(lines + ["</svg>", ""]))
+
+
 def report(results, seconds, path):
     mib = 1 << 20
     lines = [
@@ -203,9 +243,11 @@ def main():
                      ("steady", "growing", "greedy", "one_op")]
         else:
             files = compile_models(build, arguments.models, work)
-        results = measure(library, files, work, arguments.seconds)
+        trace = ROOT / "docs/pictures/serving-trace.json"
+        results = measure(library, files, work, arguments.seconds, trace)
     results["load"] = os.getloadavg()[0]
     draw(results, ROOT / "docs/pictures/serving.svg")
+    draw_trace(trace, trace.with_suffix(".svg"))
     draw_calls(results["calls"], ROOT / "benchmarks/results/calls.svg")
     report(results, f"{arguments.seconds:g}",
            ROOT / "benchmarks/results/serving.md")

@@ -8,6 +8,7 @@
 #include "ashlar/Targets/CPU/Targets.h"
 #include "ashlar/Targets/CUDA/Passes.h"
 #include "ashlar/Targets/CUDA/Targets.h"
+#include "ashlar/Targets/LevelZero/Targets.h"
 #include "ashlar/Targets/OpenCL/Passes.h"
 #include "ashlar/Targets/OpenCL/Targets.h"
 #include "ashlar/Targets/ROCm/Passes.h"
@@ -62,8 +63,17 @@ void ashlar::registerAllPasses() {
 
 const std::vector<ashlar::TargetInfo> &ashlar::allTargets() {
   static const std::vector<TargetInfo> targets = {
+<<<<<<< HEAD
       cpu::cpuTargetInfo(),       cuda::cudaTargetInfo(),
       opencl::openclTargetInfo(), reference::referenceTargetInfo(),
       rocm::rocmTargetInfo(),     systolic::systolicTargetInfo()};
+=======
+      cpu::cpuTargetInfo(),
+      cuda::cudaTargetInfo(),
+      levelzero::levelZeroTargetInfo(),
+      opencl::openclTargetInfo(),
+      reference::referenceTargetInfo(),
+      systolic::systolicTargetInfo()};
+>>>>>>> in-zero
   return targets;
 }

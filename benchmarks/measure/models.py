@@ -7,6 +7,7 @@ import numpy as np
 
 import model_list
 from compare_models import difference
+from measure import floors
 from measure.context import Refused, only, processors
 from measure.contenders import IREE, OnnxRuntime, Ours, OpenVINO
 
@@ -65,6 +66,9 @@ def measure_model(context, model, threads):
         opened = open_all(context, model, path, case, threads)
         check_peers(opened)
         row.update(context.in_turns(opened))
+        if not isinstance(opened["ours"], Refused):
+            row["work"] = floors.work_of(context,
+                                         context.work / f"{model.name}.ash")
     return row
 
 

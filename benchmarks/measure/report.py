@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The figures as Markdown."""
 
-from measure import gemm, goals, models
+from measure import floors, gemm, goals, models
 
 
 def cell(entry, key, form="{:.2f}"):
@@ -111,6 +111,14 @@ def markdown(results, pictures):
             text.append(make(results[part]))
 
     section("models", "Models, f32", models_table)
+    if results.get("models") and floors.rows(results):
+        text.append("\n## Floors of the models, one thread\n\nOperations at "
+                    "the measured peak, and weights, inputs and outputs once "
+                    "at the measured\nbandwidth of the nearest memory that "
+                    "holds them; reached is the longer of the two by our "
+                    "time.\n\n" + table(
+                        ["model", "ours, ms", "Gflop", "at peak, ms", "MiB",
+                         "moved, ms", "reached"], floors.rows(results)))
     section("gemm", "Matrix products, f32, GFLOP/s, weights cold", gemm_table)
     section("bf16", "Matrix products, bf16, constant weights", lambda part:
             table(["a layer", "ours, ms", "OpenVINO"], [

@@ -3,9 +3,9 @@
  * A server of three tenants in one process, watched while models are loaded,
  * grow, are trimmed, refused and unloaded; then what a call costs from one to
  * eight sessions on two threads, and a run of STEADY with a trace and without,
- * by turns. Prints one JSON object.
+ * by turns. Prints one JSON object, and writes a trace of the tenants' middle.
  *
- *   serving STEADY.ash GROWING.ash SMALL.ash ONE_OP.ash SECONDS
+ *   serving STEADY.ash GROWING.ash SMALL.ash ONE_OP.ash SECONDS TRACE.json
  *
  * STEADY and SMALL have static inputs; GROWING has one input with one open
  * dim, the last.
@@ -158,7 +158,14 @@ static uint64_t in_use(const ashlar_budget_t *budget) {
   return now.current;
 }
 
-static void tell_tenants(char **files, double length) {
+/* Long enough for a run of each. */
+static void write_trace(const char *path) {
+  check(ashlar_trace_start(runtime, path));
+  usleep(40000);
+  check(ashlar_trace_stop(runtime));
+}
+
+static void tell_tenants(char **files, double length, const char *trace) {
   ashlar_runtime_options_t options = ASHLAR_RUNTIME_OPTIONS_INIT;
   options.worker_limit = 2;
   check(ashlar_runtime_create(&options, &runtime));
@@ -189,6 +196,10 @@ static void tell_tenants(char **files, double length) {
       printf(",%llu", (unsigned long long)in_use(tenants[j]));
     printf("]");
     separator = ",";
+    if (trace && seconds() > start + length / 2) {
+      write_trace(trace);
+      trace = NULL;
+    }
     usleep((useconds_t)(length * 1e6 / 200));
   }
   for (int i = 0; i < LIVES; ++i)
@@ -330,15 +341,15 @@ static void tell_trace(const char *file, double length) {
 }
 
 int main(int argc, char **argv) {
-  if (argc != 6) {
+  if (argc != 7) {
     fprintf(stderr,
             "usage: serving STEADY.ash GROWING.ash SMALL.ash ONE_OP.ash "
-            "SECONDS\n");
+            "SECONDS TRACE.json\n");
     return 2;
   }
   double length = atof(argv[5]);
   printf("{");
-  tell_tenants(argv + 1, length);
+  tell_tenants(argv + 1, length, argv[6]);
   printf(",");
   tell_calls(argv[4], length / 20);
   printf(",");

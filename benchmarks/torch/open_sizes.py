@@ -9,12 +9,12 @@ beside that of a compile for one size, both at five sizes of the ranges, the
 file's bytes and the time of the compile. Needs an environment of its own:
 
   python3 -m venv torch
-  torch/bin/pip install torch torchvision transformers onnx onnxscript onnxruntime
+  torch/bin/pip install torch torchvision transformers onnx onnxscript onnxruntime \
+      nanobind-backend
   torch/bin/python benchmarks/torch/open_sizes.py --build build
 """
 
 import argparse
-import json
 import pathlib
 import re
 import subprocess
@@ -29,7 +29,7 @@ sys.path[:0] = map(str, pathlib.Path(__file__).resolve().parents[:2])
 warnings.filterwarnings("ignore")
 
 from architectures import ARCHITECTURES, write  # noqa: E402
-from open_rows import five_sizes, print_rows  # noqa: E402
+from open_rows import compare_times, five_sizes, print_rows  # noqa: E402
 
 
 def inputs_at(made, point, random):
@@ -50,28 +50,21 @@ def run(*command):
                           text=True)
 
 
-def compare_times(build, module, other, inputs):
-    """How many times as long a call takes in one module as in another, on one
-    thread: the least of five tries each, in turn, since other work comes and
-    goes."""
-    best = {module: float("inf"), other: float("inf")}
-    for _ in range(5):
-        for each in best:
-            done = run(build / "bin/ashlar-bench", each, "--json",
-                       "--threads=1", "--min-time=0.15", *inputs)
-            if done.returncode:
-                raise RuntimeError(done.stderr)
-            best[each] = min(best[each], json.loads(done.stdout)["min_ms"])
-    return best[module] / best[other]
+def open_session(ashlar, module):
+    return ashlar.Session(ashlar.load(str(module), allow_native_code=True),
+                          threads=1)
 
 
-def check(build, work, made, model, module, times):
+def check(ashlar, build, work, made, model, module, times):
     """Largest error relative to the largest result, and open over static time,
     at each of the five sizes."""
     random = np.random.default_rng(1)
-    session = onnxruntime.InferenceSession(str(model),
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1  # others wait in time of the process
+    session = onnxruntime.InferenceSession(str(model), options,
                                            providers=["CPUExecutionProvider"])
     errors, ratios = [], []
+    opened = open_session(ashlar, module)
     for point in five_sizes(made.ranges):
         values = inputs_at(made, point, random)
         expected = session.run(None, values)
@@ -97,12 +90,14 @@ def check(build, work, made, model, module, times):
             done = run(build / "bin/ashlar-compile", model, "-o", fixed, *shapes)
             if done.returncode:
                 return f"static at {point}: {done.stderr}", None
-            # Integers of random inputs are small, whatever the type.
-            ratios.append(compare_times(build, module, fixed, arguments))
+            static = open_session(ashlar, fixed)
+            opened_ms, static_ms = compare_times(
+                [lambda: opened.run(values), lambda: static.run(values)])
+            ratios.append(opened_ms / static_ms)
     return max(errors), ratios
 
 
-def measure(build, name, work, times):
+def measure(ashlar, build, name, work, times):
     model, module = work / "model.onnx", work / "open.ash"
     made = write(name, model)
     dims = ",".join(f"{s}={a}..{b}" + (f":{c}" if c > 1 else "")
@@ -117,7 +112,7 @@ def measure(build, name, work, times):
     pieces = re.search(r"(\d+) programs do", done.stderr)
     row |= {"pieces": int(pieces[1]) if pieces else 1,
             "bytes": module.stat().st_size}
-    error, ratios = check(build, work, made, model, module, times)
+    error, ratios = check(ashlar, build, work, made, model, module, times)
     if isinstance(error, str):
         return row | {"why": error}
     return row | {"error": error, "ratios": ratios}
@@ -143,11 +138,14 @@ def main():
                         help="leave the times of calls out")
     parser.add_argument("names", nargs="*", help="default: all")
     arguments = parser.parse_args()
+    build = arguments.build.resolve()
+    sys.path.insert(0, str(build / "python" / "site"))
+    import ashlar
     print("| model | open | compiles | pieces | error | open over static time |"
           " KiB | compile s |\n|---|---|---|---|---|---|---|---|")
     rows = print_rows(
         arguments.names or ARCHITECTURES,
-        lambda name, work: measure(arguments.build.resolve(), name, work,
+        lambda name, work: measure(ashlar, build, name, work,
                                    not arguments.no_times), line)
     failed = any("why" in row or row["error"] > 1e-3 for row in rows)
     return 1 if failed else 0

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Analysis/BoxReach.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace ashlar;
@@ -24,9 +25,13 @@ int64_t ashlar::stepAlong(AffineExpr expr, unsigned dim) {
 
 BoxReach::BoxReach(AffineExpr expr, ArrayRef<unsigned> dims,
                    ArrayRef<int64_t> extents) {
+  int64_t common = 0;
   for (auto [d, extent] : llvm::zip_equal(dims, extents)) {
-    int64_t reach = stepAlong(expr, d) * (extent - 1);
+    int64_t own = stepAlong(expr, d), reach = own * (extent - 1);
     length += std::abs(reach);
     before += std::max<int64_t>(0, -reach);
+    if (extent > 1)
+      common = std::gcd(common, own);
   }
+  step = std::max<int64_t>(common, 1);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Analysis/RingBytes.h"
-#include "ashlar/Analysis/BoxReach.h"
 #include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Analysis/SlotBox.h"
 #include <numeric>
 
 using namespace mlir;
@@ -21,9 +21,10 @@ int64_t ashlar::ringBytes(tile::ContractOp op, tile::StrategyAttr strategy) {
       continue;
     bool isA = hop.getOperand() == tile::OperandKind::A;
     Value operand = isA ? op.getA() : op.getB();
-    SmallVector<int64_t> shape;
-    for (AffineExpr expr : (isA ? op.getAMap() : op.getBMap()).getResults())
-      shape.push_back(BoxReach(expr, dims, extents).length);
+    SmallVector<int64_t> shape =
+        SlotBox(isA ? op.getAMap() : op.getBMap(), dims, extents,
+                hasSeveralRings(strategy, hop.getOperand()))
+            .shape;
     tile::LayoutAttr layout = hop.getLayout();
     int64_t elements = layout && layout.whyNot(shape).empty()
                            ? layout.getSize(shape)

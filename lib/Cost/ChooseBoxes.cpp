@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Cost/ChooseBoxes.h"
+#include "TileSearch.h"
 
 using namespace mlir;
 using namespace ashlar;
@@ -35,7 +36,9 @@ int64_t ashlar::groupsTogether(const ContractShape &shape,
 }
 
 namespace {
-class BoxChooser : ContractShape {
+/// Tiles of a processor core: registers hold them, and caches bring operands by
+/// themselves, so that there is one way.
+class BoxChooser : ContractShape, TileSearch {
 public:
   explicit BoxChooser(const ContractShape &shape) : ContractShape(shape) {
     inner = rowDims.empty() ? 1 : sizes[rowDims[0]];
@@ -43,16 +46,54 @@ public:
   }
 
   BoxChoice run() && {
-    if (inA(last))
-      chooseWindow();
-    else
-      chooseVectors();
-    if (core.matrices && core.group > 1 && !core.openSizes)
-      chooseMatrices(*core.matrices);
+    search();
     return std::move(choice);
   }
 
 private:
+  /// Vectors, then a unit whose registers are matrices.
+  SmallVector<const MultiplyUnit *> units() override {
+    SmallVector<const MultiplyUnit *> all = {nullptr};
+    if (core.matrices && core.group > 1 && !core.openSizes)
+      all.push_back(core.matrices);
+    return all;
+  }
+  size_t useUnit(const MultiplyUnit *one) override {
+    unit = one;
+    return 1;
+  }
+  void useWay(size_t) override {}
+  void endWay() override {}
+  bool hasWindows() { return !unit && inA(last); }
+
+  SmallVector<int64_t> outerSizes() override {
+    if (hasWindows())
+      return upTo(std::min<int64_t>(outer, 4));
+    return upTo(unit ? llvm::divideCeil(sizes[last], unit->n)
+                     : std::min<int64_t>(allVectors(), 8));
+  }
+  SmallVector<int64_t> innerSizes(int64_t size) override {
+    if (hasWindows())
+      return upTo(std::min(inner, windowSums() / size));
+    if (unit)
+      return matricesBeside(size);
+    // b's registers, and one for a's element where it cannot be an operand.
+    int64_t left = core.registers - size - 1;
+    return upTo(std::max<int64_t>(1, left / size));
+  }
+  void tryTile(int64_t size, int64_t inside) override {
+    if (hasWindows())
+      tryWindow(size, inside);
+    else if (unit)
+      tryMatrices(size, inside);
+    else
+      tryVectors(size, inside);
+  }
+  static SmallVector<int64_t> upTo(int64_t most) {
+    return llvm::to_vector(
+        llvm::seq_inclusive<int64_t>(1, std::max<int64_t>(most, 0)));
+  }
+
   /// Cycles for a whole dim of `rows` and `columns` in boxes.
   BoxCycles totalCycles(int64_t allRows, int64_t allVectors, int64_t rows,
                         int64_t vectors) {
@@ -95,124 +136,114 @@ private:
     return count;
   }
 
-  /// A box of windows that share what they read: each vector of a is loaded
-  /// once for all sums that it is part of.
-  void chooseWindow() {
-    // b's vectors stay in registers where there is room for them.
+  /// Sums of windows: b's vectors stay in registers where there is room.
+  int64_t windowSums() {
     int64_t left = core.registers - 2;
-    int64_t sums = std::max(left - std::min(terms, left / 2), int64_t(1));
-    double best = -1;
-    for (int64_t out = 1; out <= std::min<int64_t>(outer, 4); ++out)
-      for (int64_t in = 1; in <= std::min(inner, sums / out); ++in) {
-        BoxCandidate candidate = {out * in, in, 1, 0, {}};
-        double loads = vectorsOfA(candidate);
-        double work = double(in * out * terms) / core.multiplyAddsPerCycle;
-        double cost = std::max(work, loads / core.loadsPerCycle) + loads / 8;
-        // What is left over at the end of a dim is done again at full cost.
-        double boxes = double(llvm::divideCeil(inner, in)) *
-                       double(llvm::divideCeil(outer, out));
-        cost *= boxes;
-        candidate.cost = cost;
-        candidate.boxes = {work * boxes, loads / core.loadsPerCycle * boxes,
-                           cost};
-        choice.candidates.push_back(candidate);
-        if (best < 0 || cost < best * 0.99) {
-          best = cost;
-          choice.best = choice.candidates.size() - 1;
-        }
-      }
+    return std::max(left - std::min(terms, left / 2), int64_t(1));
   }
 
-  void chooseVectors() {
-    int64_t allVectors = llvm::divideCeil(sizes[last], lanes);
-    double best = -1, bestLoads = 0;
-    for (int64_t vectors = 1; vectors <= std::min<int64_t>(allVectors, 8);
-         ++vectors) {
-      // b's registers, and one for a's element where it cannot be an operand.
-      int64_t left = core.registers - vectors - 1;
-      int64_t maximum = std::max<int64_t>(1, left / vectors);
-      for (int64_t rows = 1; rows <= maximum; ++rows) {
-        int64_t in = std::min(rows, inner);
-        int64_t out = in == inner ? std::min(outer, rows / in) : 1;
-        if (in * out != rows)
-          continue;
-        BoxCycles boxes;
-        boxes.add(double(outer), totalCycles(inner, allVectors, in, vectors));
-        double cost = boxes.total;
-        if (out > 1) {
-          cost = totalCycles(outer, allVectors, out, vectors).total / out *
-                 boxCycles(rows, vectors).total /
-                 boxCycles(out, vectors).total * out;
-          boxes.add(cost / boxes.total - 1, boxes);
-        }
-        choice.candidates.push_back(
-            {rows, in, vectors, cost * double(terms), {}});
-        choice.candidates.back().boxes.add(double(terms), boxes);
-        // Among equals, the one that loads least. Vectors of b come from
-        // farther away than elements of a, and wait in registers.
-        double loads = double(rows + 2 * vectors) / double(rows * vectors);
-        // Code for edges is code to load.
-        if (allVectors % vectors != 0)
-          loads *= 1.1;
-        if (inner % in != 0)
-          loads *= 1.02;
-        if (best < 0 || cost < best * 0.98 ||
-            (loads < bestLoads && cost < best * 1.01)) {
-          best = cost;
-          bestLoads = loads;
-          choice.best = choice.candidates.size() - 1;
-        }
-      }
+  /// A box of windows that share what they read: each vector of a is loaded
+  /// once for all sums that it is part of.
+  void tryWindow(int64_t out, int64_t in) {
+    BoxCandidate candidate = {out * in, in, 1, 0, {}};
+    double loads = vectorsOfA(candidate);
+    double work = double(in * out * terms) / core.multiplyAddsPerCycle;
+    double cost = std::max(work, loads / core.loadsPerCycle) + loads / 8;
+    // What is left over at the end of a dim is done again at full cost.
+    double boxes = double(llvm::divideCeil(inner, in)) *
+                   double(llvm::divideCeil(outer, out));
+    cost *= boxes;
+    candidate.cost = cost;
+    candidate.boxes = {work * boxes, loads / core.loadsPerCycle * boxes, cost};
+    choice.candidates.push_back(candidate);
+    if (best < 0 || cost < best * 0.99)
+      take(cost);
+  }
+
+  int64_t allVectors() { return llvm::divideCeil(sizes[last], lanes); }
+
+  void tryVectors(int64_t vectors, int64_t rows) {
+    int64_t in = std::min(rows, inner);
+    int64_t out = in == inner ? std::min(outer, rows / in) : 1;
+    if (in * out != rows)
+      return;
+    BoxCycles boxes;
+    boxes.add(double(outer), totalCycles(inner, allVectors(), in, vectors));
+    double cost = boxes.total;
+    if (out > 1) {
+      cost = totalCycles(outer, allVectors(), out, vectors).total / out *
+             boxCycles(rows, vectors).total / boxCycles(out, vectors).total *
+             out;
+      boxes.add(cost / boxes.total - 1, boxes);
+    }
+    choice.candidates.push_back({rows, in, vectors, cost * double(terms), {}});
+    choice.candidates.back().boxes.add(double(terms), boxes);
+    // Among equals, the one that loads least. Vectors of b come from farther
+    // away than elements of a, and wait in registers.
+    double loads = double(rows + 2 * vectors) / double(rows * vectors);
+    // Code for edges is code to load.
+    if (allVectors() % vectors != 0)
+      loads *= 1.1;
+    if (inner % in != 0)
+      loads *= 1.02;
+    if (best < 0 || cost < best * 0.98 ||
+        (loads < bestLoads && cost < best * 1.01)) {
+      bestLoads = loads;
+      take(cost);
     }
   }
 
-  /// Boxes of whole registers of a matrix unit, `high` by `wide` of them, with
-  /// one register for each part of an operand that they share. Rows are those
-  /// of one dim, which lie evenly apart in a.
-  void chooseMatrices(const MultiplyUnit &unit) {
-    int64_t parts = llvm::divideCeil(inner, unit.m);
-    int64_t columns = llvm::divideCeil(sizes[last], unit.n);
+  /// What was tried last is the best so far.
+  void take(double cost) {
+    best = cost;
+    choice.best = choice.candidates.size() - 1;
+  }
+
+  /// How many registers of a matrix unit may lie below each other beside so
+  /// many, with one for each part of an operand that they share.
+  SmallVector<int64_t> matricesBeside(int64_t wide) {
+    int64_t parts = llvm::divideCeil(inner, unit->m);
+    int64_t most = (unit->accumulators - wide) / (wide + 1);
+    return upTo(std::min(most, parts * (parts == 1 ? outer : 1)));
+  }
+
+  /// Boxes of whole registers of a matrix unit, `high` by `wide` of them. Rows
+  /// are those of one dim, which lie evenly apart in a.
+  void tryMatrices(int64_t wide, int64_t high) {
+    int64_t parts = llvm::divideCeil(inner, unit->m);
+    int64_t columns = llvm::divideCeil(sizes[last], unit->n);
     int64_t groups = sizes[sizes.size() - 2];
-    int64_t perProduct = groupsTogether(*this, unit);
+    int64_t perProduct = groupsTogether(*this, *unit);
     double products =
         double(terms / groups * llvm::divideCeil(groups, perProduct));
     double load =
-        double(unit.m * core.vectorsOfMatrix(unit)) / core.loadsPerCycle;
-    double best = choice.candidates[choice.best].cost;
-    for (int64_t wide = 1; wide <= columns; ++wide)
-      for (int64_t high = 1; high * wide + high + wide <= unit.accumulators;
-           ++high) {
-        int64_t in = std::min(inner, high * unit.m);
-        int64_t out = parts == 1 ? std::min(outer, high) : 1;
-        if (high > parts * (parts == 1 ? outer : 1))
-          break;
-        if (!fitsRegisters(unit, in, out, wide * unit.n))
-          continue;
-        double rowBoxes =
-            double(llvm::divideCeil(inner, in) * llvm::divideCeil(outer, out));
-        double columnBoxes = double(llvm::divideCeil(columns, wide));
-        double rowParts =
-            double(outer * (inner / in * llvm::divideCeil(in, unit.m) +
-                            llvm::divideCeil(inner % in, unit.m)));
-        double matrices = rowParts * double(columns);
-        double compute = matrices / unit.stepsPerCycle * products;
-        double loads = (rowParts * columnBoxes + double(columns) * rowBoxes) *
-                       load * products;
-        // Through memory to the registers of the epilogue.
-        double drain = 2 * matrices * load;
-        double cost = std::max(compute, loads) + loads / 8 + drain;
-        choice.candidates.push_back(
-            {in * out,
-             in,
-             int64_t(llvm::divideCeil(wide * unit.n, lanes)),
-             cost,
-             {compute, loads, cost},
-             &unit});
-        if (cost < best) {
-          best = cost;
-          choice.best = choice.candidates.size() - 1;
-        }
-      }
+        double(unit->m * core.vectorsOfMatrix(*unit)) / core.loadsPerCycle;
+    int64_t in = std::min(inner, high * unit->m);
+    int64_t out = parts == 1 ? std::min(outer, high) : 1;
+    if (!fitsRegisters(*unit, in, out, wide * unit->n))
+      return;
+    double rowBoxes =
+        double(llvm::divideCeil(inner, in) * llvm::divideCeil(outer, out));
+    double columnBoxes = double(llvm::divideCeil(columns, wide));
+    double rowParts =
+        double(outer * (inner / in * llvm::divideCeil(in, unit->m) +
+                        llvm::divideCeil(inner % in, unit->m)));
+    double matrices = rowParts * double(columns);
+    double compute = matrices / unit->stepsPerCycle * products;
+    double loads =
+        (rowParts * columnBoxes + double(columns) * rowBoxes) * load * products;
+    // Through memory to the registers of the epilogue.
+    double drain = 2 * matrices * load;
+    double cost = std::max(compute, loads) + loads / 8 + drain;
+    choice.candidates.push_back(
+        {in * out,
+         in,
+         int64_t(llvm::divideCeil(wide * unit->n, lanes)),
+         cost,
+         {compute, loads, cost},
+         unit});
+    if (cost < choice.candidates[choice.best].cost)
+      choice.best = choice.candidates.size() - 1;
   }
 
   /// Whether a box's sums and what they are made of have registers, at the
@@ -247,6 +278,8 @@ private:
   }
 
   int64_t inner, outer; ///< rows, along the two innermost dims of them
+  const MultiplyUnit *unit = nullptr; ///< that is tried; null: vectors
+  double best = -1, bestLoads = 0;    ///< of vectors
   BoxChoice choice;
 };
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Cost/ChooseLevels.h"
 #include "LevelProblem.h"
+#include "TileSearch.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/RingBytes.h"
 #include "mlir/IR/Diagnostics.h"
@@ -11,26 +12,13 @@ using namespace mlir;
 using namespace ashlar;
 
 namespace {
-class LevelChooser : public LevelProblem {
+class LevelChooser : public LevelProblem, private TileSearch {
 public:
   using LevelProblem::LevelProblem;
 
   /// The best of what each unit makes possible.
   std::optional<LevelChoice> run() {
-    std::optional<LevelChoice> best;
-    std::pair<double, double> least;
-    for (const MultiplyUnit *one : findUnits()) {
-      if (!use(*one))
-        continue;
-      for (size_t way = 0; way != countPaths(); ++way) {
-        usePath(way);
-        candidates.clear();
-        enumerate();
-        auto choice = chooseCandidate();
-        if (choice && (!best || choice->second < least))
-          std::tie(best, least) = *choice;
-      }
-    }
+    search();
     return best;
   }
 
@@ -56,6 +44,22 @@ private:
     return std::nullopt;
   }
 
+  llvm::SmallVector<const MultiplyUnit *> units() override {
+    return findUnits();
+  }
+  size_t useUnit(const MultiplyUnit *one) override {
+    return use(*one) ? countPaths() : 0;
+  }
+  void useWay(size_t way) override {
+    usePath(way);
+    candidates.clear();
+  }
+  void endWay() override {
+    auto choice = chooseCandidate();
+    if (choice && (!best || choice->second < least))
+      std::tie(best, least) = *choice;
+  }
+
   /// Powers of two times `least`, up to what there is.
   static SmallVector<int64_t> multiples(int64_t least, int64_t size,
                                         int64_t most) {
@@ -68,30 +72,35 @@ private:
     return all;
   }
 
-  void enumerate() {
+  /// Of rows.
+  SmallVector<int64_t> outerSizes() override {
     int64_t rows = 1;
     for (unsigned d : m)
       rows *= sizes[d];
-    unsigned columns = numParallel - 1, terms = sizes.size() - 1;
+    return multiples(unit->m, rows, 512);
+  }
+  /// Of columns.
+  SmallVector<int64_t> innerSizes(int64_t) override {
     int64_t most = std::max<int64_t>(unit->mostN ? unit->mostN : 512, unit->n);
-    for (int64_t tm : multiples(unit->m, rows, 512))
-      for (int64_t tn : multiples(unit->n, sizes[columns], most)) {
-        LevelCandidate one;
-        one.tile.assign(sizes.size(), 1);
-        one.tile[columns] = tn;
-        for (int64_t tk : multiples(unit->k, k.empty() ? 1 : sizes[terms],
-                                    std::max<int64_t>(128, unit->k))) {
-          if (!k.empty())
-            one.tile[terms] = tk;
-          splitRows(one, tm, int64_t(m.size()) - 1);
-        }
-        if (!hasWindows())
-          continue;
-        // All of a window at once, whose neighbours share most of it.
-        for (unsigned d : k)
-          one.tile[d] = sizes[d];
-        splitRows(one, tm, int64_t(m.size()) - 1);
-      }
+    return multiples(unit->n, sizes[numParallel - 1], most);
+  }
+  void tryTile(int64_t rows, int64_t columns) override {
+    unsigned terms = sizes.size() - 1;
+    LevelCandidate one;
+    one.tile.assign(sizes.size(), 1);
+    one.tile[numParallel - 1] = columns;
+    for (int64_t tk : multiples(unit->k, k.empty() ? 1 : sizes[terms],
+                                std::max<int64_t>(128, unit->k))) {
+      if (!k.empty())
+        one.tile[terms] = tk;
+      splitRows(one, rows, int64_t(m.size()) - 1);
+    }
+    if (!hasWindows())
+      return;
+    // All of a window at once, whose neighbours share most of it.
+    for (unsigned d : k)
+      one.tile[d] = sizes[d];
+    splitRows(one, rows, int64_t(m.size()) - 1);
   }
 
   /// Whether each point has a small window of its own, of one channel.
@@ -209,7 +218,9 @@ private:
     return taken;
   }
 
-  std::vector<LevelCandidate> candidates;
+  std::vector<LevelCandidate> candidates; ///< of the unit and way tried
+  std::optional<LevelChoice> best;
+  std::pair<double, double> least;
 };
 } // namespace
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "LevelProblem.h"
-#include "ashlar/Analysis/BoxReach.h"
 #include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Analysis/SlotBox.h"
 #include <numeric>
 
 using namespace mlir;
@@ -65,6 +65,17 @@ bool LevelProblem::findGroup() {
   return group->registerBytes || sums;
 }
 
+/// Whether slots leave out what lies between the places of a row dim's steps:
+/// no other dim has more than one place there in a tile.
+bool LevelProblem::isLeftOut(AffineMap map, AffineExpr expr, unsigned dim) {
+  if (expr == map.getResults().back() || !llvm::is_contained(m, dim) ||
+      stepAlong(expr, dim) < 1 || expr.isFunctionOfDim(k.back()))
+    return false;
+  return llvm::none_of(llvm::seq(numParallel), [&](unsigned d) {
+    return d != dim && expr.isFunctionOfDim(d);
+  });
+}
+
 bool LevelProblem::takesOperands() {
   if (!unit->fragment)
     return true;
@@ -81,7 +92,7 @@ bool LevelProblem::takesOperands() {
       for (AffineExpr expr : map.getResults())
         for (int64_t d = 0; d != int64_t(map.getNumDims()); ++d) {
           int64_t step = stepAlong(expr, d);
-          if (step != 0 && step != 1)
+          if (step != 0 && step != 1 && !isLeftOut(map, expr, d))
             return false;
           if (step == 0 || !llvm::is_contained(m, unsigned(d)))
             continue;
@@ -115,8 +126,7 @@ bool LevelProblem::takesBoxes(const CopyEngine &engine, ShapedType type,
   unsigned last = k.back();
   for (auto [expr, size] : llvm::zip(map.getResults(), type.getShape()))
     if (expr.isFunctionOfDim(last) && sizes[last] != 1 &&
-        (expr != getAffineDimExpr(last, op.getContext()) ||
-         size != sizes[last]))
+        (expr != getAffineDimExpr(last, op.getContext()) || size < sizes[last]))
       return false;
   return true;
 }
@@ -133,29 +143,28 @@ bool LevelProblem::takes(const CopyEngine &engine, Value operand,
   return !readsLanes() && takesRows(engine, type, map);
 }
 
+static SlotBox slotOf(AffineMap map, const LevelCandidate &one, bool isWhole) {
+  SmallVector<unsigned> dims(map.getNumDims());
+  std::iota(dims.begin(), dims.end(), 0);
+  return SlotBox(map, dims, ArrayRef(one.tile).take_front(dims.size()),
+                 isWhole);
+}
+
 bool LevelProblem::fitsBoxes(const LevelCandidate &one) {
   if (!hasRoles())
     return true;
+  constexpr int64_t mostStep = 8; // of an engine
   auto fits = [&](Value operand, AffineMap map) {
-    int64_t bytes = elementBytes(getElementTypeOrSelf(operand)), rows = 1;
-    SmallVector<unsigned> dims(map.getNumDims());
-    std::iota(dims.begin(), dims.end(), 0);
-    int64_t last = 0;
-    for (AffineExpr expr : map.getResults()) {
-      // A window ends in front of the tensor's end.
-      for (unsigned d = 0; d != numParallel; ++d)
-        if (!isa<AffineDimExpr>(expr) && expr.isFunctionOfDim(d) &&
-            sizes[d] % one.tile[d] != 0)
-          return false;
-      rows *= std::max<int64_t>(last, 1);
-      last =
-          BoxReach(expr, dims, ArrayRef(one.tile).take_front(map.getNumDims()))
-              .length;
-      if (last > path.front()->boxes->size &&
-          (expr != map.getResults().back() || !layoutOf(operand, last)))
+    int64_t bytes = elementBytes(getElementTypeOrSelf(operand));
+    SlotBox slot = slotOf(map, one, path.size() > 1);
+    int64_t last = slot.shape.back();
+    for (auto [size, step] : llvm::drop_end(llvm::zip(slot.shape, slot.steps)))
+      if ((size - 1) * step + 1 > path.front()->boxes->size || step > mostStep)
         return false;
-    }
-    return layoutOf(operand, last) && rows % 8 == 0 && last * bytes % 32 == 0;
+    if (last > path.front()->boxes->size && !layoutOf(operand, last))
+      return false;
+    return layoutOf(operand, last) && slot.numElements() / last % 8 == 0 &&
+           last * bytes % 32 == 0;
   };
   return fits(op.getA(), op.getAMap()) && fits(op.getB(), op.getBMap());
 }
@@ -215,29 +224,23 @@ std::optional<unsigned> LevelProblem::dimAcross(const LevelCandidate &one) {
 }
 
 /// Of what a tile reads of an operand.
-static int64_t bytesOf(Value operand, AffineMap map,
-                       const LevelCandidate &one) {
-  SmallVector<unsigned> dims(map.getNumDims());
-  std::iota(dims.begin(), dims.end(), 0);
-  int64_t bytes = elementBytes(getElementTypeOrSelf(operand));
-  for (AffineExpr expr : map.getResults())
-    bytes *=
-        BoxReach(expr, dims, ArrayRef(one.tile).take_front(map.getNumDims()))
-            .length;
-  return bytes;
+static int64_t bytesOf(Value operand, AffineMap map, const LevelCandidate &one,
+                       bool isWhole) {
+  return elementBytes(getElementTypeOrSelf(operand)) *
+         slotOf(map, one, isWhole).numElements();
 }
 
 int64_t LevelProblem::bytesOfA(const LevelCandidate &one) {
   if (!group->registerBytes) // arrays walk windows by themselves
     return rowsOf(one.tile) * (lanes.empty() ? 1 : columnsOf(one.tile)) *
            termsOf(one) * elementBytes(getElementTypeOrSelf(op.getA()));
-  return bytesOf(op.getA(), op.getAMap(), one);
+  return bytesOf(op.getA(), op.getAMap(), one, path.size() > 1);
 }
 int64_t LevelProblem::bytesOfB(const LevelCandidate &one) {
   if (!group->registerBytes)
     return columnsOf(one.tile) * termsOf(one) *
            elementBytes(getElementTypeOrSelf(op.getB()));
-  return bytesOf(op.getB(), op.getBMap(), one);
+  return bytesOf(op.getB(), op.getBMap(), one, path.size() > 1);
 }
 int64_t LevelProblem::rowOf(AffineMap map, const LevelCandidate &one) {
   int64_t row = 1;

@@ -83,6 +83,7 @@ private:
   bool findGroup();
   /// A unit with fragments reads terms, or rows and columns, side by side.
   bool takesOperands();
+  bool isLeftOut(mlir::AffineMap map, mlir::AffineExpr expr, unsigned dim);
   /// Whether an engine's pieces lie where it can copy them.
   bool takes(const CopyEngine &engine, mlir::Value operand,
              mlir::AffineMap map);

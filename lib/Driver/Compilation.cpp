@@ -44,7 +44,7 @@ Compilation::Compilation(const CompileOptions &options,
       log(log),
       // Both would write to the same lines.
       progress(hooks.progress ? *hooks.progress : log,
-               !options.quiet && !options.verbose),
+               !options.quiet && !options.verbose, hooks.begin),
       pool(llvm::hardware_concurrency(options.threads)),
       context(std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED)) {
   DialectRegistry registry;

@@ -40,7 +40,7 @@ static void suggestRanges(const CompileOptions &options,
     if (options.verbose)
       log << "looking for ranges that work ...\n";
     log.flush();
-    ProgressLine progress(log, !options.verbose);
+    ProgressLine progress(log, !options.verbose, hooks.begin);
     auto works = [&](const std::vector<SizeRange> &sizes) {
       if (trials == mostTrials)
         return false;
@@ -101,10 +101,14 @@ static FormTrial tryForSizes(const CompileOptions &options,
 }
 
 CompileResult ashlar::compileForSizes(const CompileOptions &given,
-                                      const CompileHooks &hooks,
+                                      const CompileHooks &givenHooks,
                                       llvm::raw_ostream &out,
                                       llvm::raw_ostream &log) {
   CompileOptions options = given;
+  CompileHooks hooks = givenHooks;
+  // Who waits for many parts waits once.
+  if (!hooks.begin)
+    hooks.begin = std::chrono::steady_clock::now();
   if (CompileResult read = findLargestStates(options, hooks, log);
       read.status != CompileStatus::Done)
     return read;

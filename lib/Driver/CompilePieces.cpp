@@ -21,7 +21,7 @@ FormTrial ashlar::compileOneForm(const CompileOptions &options,
   llvm::raw_string_ostream held(found.said);
   // What is verbose is said at once.
   std::optional<ProgressLine> progress;
-  progress.emplace(log, !options.quiet && !options.verbose);
+  progress.emplace(log, !options.quiet && !options.verbose, hooks.begin);
   SizedCompilation compilation(options, hooks, out, held, log, &*progress);
   compilation.endAtLargest(ends);
   found.result = compilation.study();

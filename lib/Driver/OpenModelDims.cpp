@@ -117,7 +117,7 @@ bool DimOpener::open(const ONNXInput &input) {
   return false;
 }
 
-/// "batch, W (x), T (y)": what the model calls its open dims.
+/// "batch (x), W (x), T (y)": what the model calls its open dims.
 std::string DimOpener::listNames() const {
   std::vector<std::string> names;
   for (const ONNXInput &input : inputs)
@@ -133,8 +133,7 @@ std::string DimOpener::listNames() const {
     names.resize(most);
     names.push_back(more);
   }
-  return names.empty() ? "no dim by a name"
-                       : "its open dims " + llvm::join(names, ", ");
+  return llvm::join(names, ", ");
 }
 
 /// Each name must stand alone somewhere, since a call says sizes by the shapes
@@ -151,11 +150,15 @@ bool DimOpener::checkRanges() {
           isAlone |= dim == range.name;
         }
     if (!within) {
+      std::string names = listNames();
       log << "error: --dim gives " << range.name
           << ", which no --shape uses and no input that --shape leaves alone "
              "has; the model calls "
-          << listNames() << "; use one of these, or --shape=NAME="
-          << spellShape({range.name, "3", "224", "224"}) << "\n";
+          << (names.empty()
+                  ? "no dim by a name; open one by "
+                  : "its open dims " + names + "; use one of these, or ")
+          << "--shape=NAME=" << spellShape({range.name, "3", "224", "224"})
+          << "\n";
       return false;
     }
     if (!isAlone) {

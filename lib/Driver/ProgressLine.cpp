@@ -5,8 +5,9 @@
 using namespace ashlar;
 using namespace std::chrono_literals;
 
-ProgressLine::ProgressLine(llvm::raw_ostream &out, bool wanted)
-    : out(out), begin(std::chrono::steady_clock::now()) {
+ProgressLine::ProgressLine(llvm::raw_ostream &out, bool wanted,
+                           std::optional<Time> begin)
+    : out(out), begin(begin ? *begin : std::chrono::steady_clock::now()) {
   if (wanted && out.is_displayed())
     thread = std::thread([this] { run(); });
 }

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -17,7 +18,11 @@ namespace ashlar {
 /// the third second on. Writes nothing anywhere else.
 class ProgressLine {
 public:
-  ProgressLine(llvm::raw_ostream &out, bool wanted);
+  using Time = std::chrono::steady_clock::time_point;
+
+  /// `begin` is when whoever watches began to wait; absent: now.
+  ProgressLine(llvm::raw_ostream &out, bool wanted,
+               std::optional<Time> begin = std::nullopt);
   ~ProgressLine();
 
   /// What is being done from now on.
@@ -30,7 +35,7 @@ private:
   void run();
 
   llvm::raw_ostream &out;
-  std::chrono::steady_clock::time_point begin;
+  Time begin;
   std::mutex mutex;
   std::condition_variable changed;
   std::string activity;

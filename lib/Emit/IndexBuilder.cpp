@@ -357,11 +357,13 @@ IndexBuilder::argumentsOf(exec::KernelOp kernel, ArrayAttr maps) {
   };
   for (auto map : maps.getAsRange<exec::TensorMapAttr>()) {
     ArrayRef<int64_t> box = map.getBox();
+    std::vector<uint32_t> steps(box.size(), 1);
+    llvm::copy(map.getSteps(), steps.begin());
     auto described = fb::CreateTensorMap(
         b, elementType(map.getType()), sizesOf(map.getSizes()),
         sizesOf(map.getStrides()),
         b.CreateVector(std::vector<uint32_t>(box.begin(), box.end())),
-        b.CreateVector(std::vector<uint32_t>(box.size(), 1)), map.getSwizzle());
+        b.CreateVector(steps), map.getSwizzle());
     all.push_back(fb::CreateParameter(b, fb::ParameterKind::TensorMap,
                                       map.getBinding(), described));
   }

@@ -5,6 +5,8 @@
 
 #include "OpenDevice.h"
 
+#include <unistd.h>
+
 using namespace ashlar::runtime;
 using namespace ashlar::test;
 
@@ -23,6 +25,9 @@ TEST_P(DeviceConformance, FillsTheWholeTable) {
   // Graphs are there as a whole.
   EXPECT_EQ(o.capture != nullptr, o.launch != nullptr);
   EXPECT_EQ(o.capture != nullptr, o.destroyGraph != nullptr);
+  if (o.external)
+    EXPECT_TRUE(o.external->granularity && o.external->open &&
+                o.external->share && o.external->close);
   // Whoever follows control flow sees the bytes that decide.
   if (o.follow)
     EXPECT_NE(o.memory, MemoryKind::Device);
@@ -71,6 +76,41 @@ TEST_P(DeviceConformance, SaysWhetherMemoryIsThere) {
     }
 }
 
+// Where it has such memory: what is written by one address is read by another.
+TEST_P(DeviceConformance, ADescriptorStandsForTheSameBytes) {
+  const ExternalOps *external = ops().external;
+  if (!external)
+    GTEST_SKIP() << GetParam()->type << " has no memory by descriptor";
+  uint64_t step = 0;
+  if (Status status = external->granularity(state(), &step); !status.ok())
+    GTEST_SKIP() << status.message();
+  ASSERT_GT(step, 0u);
+  ASSERT_EQ(step & (step - 1), 0u);
+  const uint64_t size = 2 * step;
+  ExternalMemory made, taken;
+  int descriptor = -1;
+  ASSERT_TRUE(external->open(state(), -1, size, &made).ok());
+  EXPECT_EQ(made.size, size);
+  ASSERT_TRUE(external->share(state(), made, &descriptor).ok());
+  ASSERT_TRUE(external->open(state(), descriptor, size, &taken).ok());
+  EXPECT_NE(made.address.base, taken.address.base);
+  EXPECT_FALSE(external->open(state(), descriptor, 2 * size, &taken).ok());
+  close(descriptor);
+  std::vector<int> given(size / sizeof(int)), found(given.size());
+  for (size_t i = 0; i < given.size(); ++i)
+    given[i] = int(i * 7);
+  void *queue = makeQueue();
+  copyIn(queue, made.address, given);
+  ASSERT_TRUE(ops().readBack(queue, taken.address, found.data(), size).ok());
+  EXPECT_EQ(given, found);
+  external->close(state(), made);
+  // It stays as long as one has it.
+  std::fill(found.begin(), found.end(), 0);
+  ASSERT_TRUE(ops().readBack(queue, taken.address, found.data(), size).ok());
+  EXPECT_EQ(given, found);
+  external->close(state(), taken);
+}
+
 TEST_P(DeviceConformance, KeepsTheFirstFailure) {
   EXPECT_TRUE(device->status().ok());
   device->lose(Status(ASHLAR_INTERNAL, "the first"));
@@ -80,8 +120,7 @@ TEST_P(DeviceConformance, KeepsTheFirstFailure) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, DeviceConformance,
-                         testing::ValuesIn(allDevices()), [](const auto &info) {
-                           return std::string(info.param->type);
-                         });
+                         testing::ValuesIn(allDevices()),
+                         [](const auto &info) { return nameOf(*info.param); });
 
 } // namespace

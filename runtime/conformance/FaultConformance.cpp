@@ -7,6 +7,7 @@
 
 #include "Handles.h"
 #include "NeedsCuda.h"
+#include "NeedsLevelZero.h"
 #include "NeedsOpenCL.h"
 #include "SampleModules.h"
 #include "WrappedDevice.h"
@@ -79,6 +80,11 @@ template <ModuleBuilder (*make)()> ModuleBuilder onCuda() {
   (void)b.useCuda();
   return b;
 }
+template <ModuleBuilder (*make)()> ModuleBuilder onLevelZero() {
+  ModuleBuilder b = make();
+  (void)b.useLevelZero();
+  return b;
+}
 const Sample samples[] = {
     {"cpu", sampleModule, "cpu:0", "cpu:1"},
     {"symbolic", symbolicModule, "cpu:0", "cpu:1"},
@@ -94,6 +100,11 @@ const Sample samples[] = {
     {"cuda", onCuda<sampleModule>, "cuda:0", "cuda:1"},
     {"cudaSizes", onCuda<growingModule>, "cuda:0", "cuda:1"},
     {"cudaControl", onCuda<controlModule>, "cuda:0", "cuda:1"},
+    {"levelZero", onLevelZero<sampleModule>, "level-zero:0", "level-zero:1", 5},
+    {"levelZeroSizes", onLevelZero<growingModule>, "level-zero:0",
+     "level-zero:1", 5},
+    {"levelZeroControl", onLevelZero<controlModule>, "level-zero:0",
+     "level-zero:1", 17},
     {"shared", sharedModule, "cpu:0", "cpu:1"},
     {"guardedShared", sharedModule, "guard:0", "guard:1"}};
 
@@ -105,6 +116,8 @@ protected:
       why = whyNoOpenCL();
     if (std::string(GetParam().here) == "cuda:0")
       why = whyNoCuda();
+    if (std::string(GetParam().here) == "level-zero:0")
+      why = whyNoLevelZero();
     if (!why.empty())
       GTEST_SKIP() << why;
     bytes = std::make_unique<ModuleBytes>(GetParam().make().build());

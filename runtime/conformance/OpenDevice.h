@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace ashlar::test {
 
 inline runtime::Command command(runtime::Command::Kind kind,
@@ -101,6 +103,13 @@ private:
   std::vector<std::pair<Address, uint64_t>> blocks;
   void *finished = nullptr;
 };
+
+/// What tests on it are called, in letters.
+inline std::string nameOf(const runtime::DeviceOps &ops) {
+  std::string name = ops.type;
+  name.erase(std::remove(name.begin(), name.end(), '-'), name.end());
+  return name;
+}
 
 /// The first device of a type, skipped where the machine has none.
 class DeviceTest : public testing::TestWithParam<const runtime::DeviceOps *>,

@@ -441,7 +441,7 @@ TEST_P(TensorMapsConformance, EncodesTensorMapsByAddressAndSizes) {
 }
 
 std::string nameOf(const testing::TestParamInfo<const DeviceOps *> &info) {
-  return info.param->type;
+  return ashlar::test::nameOf(*info.param);
 }
 std::vector<const DeviceOps *> those(bool (*have)(const DeviceOps &)) {
   std::vector<const DeviceOps *> list;

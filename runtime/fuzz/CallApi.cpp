@@ -13,6 +13,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 using namespace ashlar::test;
@@ -138,6 +139,7 @@ private:
   void sessions(uint32_t which);
   void bindings(uint32_t which);
   void looking(uint32_t which);
+  void memories(uint32_t which);
   void arguments(ashlar_entry_t *entry, std::vector<ashlar_tensor_t> &inputs,
                  std::vector<ashlar_tensor_t> &outputs);
   void release();
@@ -148,6 +150,7 @@ private:
   ashlar_budget_t *budget[slots] = {};
   ashlar_module_t *module[slots] = {};
   ashlar_arena_t *arena[slots] = {};
+  ashlar_memory_t *memory[slots] = {};
   ashlar_event_t *event[slots] = {};
   Held session[slots];
   HeldBindings bound[slots];
@@ -400,8 +403,47 @@ void Caller::looking(uint32_t which) {
   }
 }
 
+/// By descriptor, of the processor or of a device that has none.
+void Caller::memories(uint32_t which) {
+  ashlar_device_t *device = nullptr;
+  check(ashlar_device_open(runtime, choices.below(8) ? "cpu" : "systolic",
+                           &device));
+  std::string name = text();
+  ashlar_memory_t *made = nullptr;
+  switch (which) {
+  case 0:
+    check(ashlar_memory_create(runtime, device, pick(budget), name.c_str(),
+                               limit(), &made));
+    place(memory, ashlar_memory_release) = made;
+    return;
+  case 1: {
+    int descriptor = -1;
+    check(ashlar_memory_export(pick(memory), &descriptor));
+    check(ashlar_memory_import(runtime, device, pick(budget), name.c_str(),
+                               choices.below(8) ? descriptor
+                                                : int(choices.below(64)) - 1,
+                               limit(), &made));
+    if (descriptor >= 0)
+      close(descriptor);
+    place(memory, ashlar_memory_release) = made;
+    return;
+  }
+  case 2: {
+    ashlar_memory_info_t info = ASHLAR_MEMORY_INFO_INIT;
+    ashlar_memory_t *of = pick(memory);
+    check(ashlar_memory_query(of, &info));
+    // The whole of it is there.
+    if (of)
+      static_cast<char *>(info.data)[info.bytes - 1] = 1;
+    return;
+  }
+  default:
+    (void)place(memory, ashlar_memory_release);
+  }
+}
+
 void Caller::step() {
-  uint32_t kind = choices.below(10);
+  uint32_t kind = choices.below(11);
   uint32_t which = choices.byte();
   if (kind < 2)
     budgets(which % 6);
@@ -411,8 +453,10 @@ void Caller::step() {
     sessions(which % 10);
   else if (kind < 9)
     bindings(which % 7);
-  else
+  else if (kind < 10)
     looking(which % 6);
+  else
+    memories(which % 4);
 }
 
 void Caller::release() {
@@ -426,6 +470,8 @@ void Caller::release() {
     ashlar_module_release(each);
   for (ashlar_arena_t *each : arena)
     ashlar_arena_release(each);
+  for (ashlar_memory_t *each : memory)
+    ashlar_memory_release(each);
   for (ashlar_budget_t *each : budget)
     ashlar_budget_release(each);
 }

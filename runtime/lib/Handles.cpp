@@ -10,6 +10,9 @@ OwnMemory *memoryOf(const ashlar_runtime_t &handle) {
 OwnMemory *memoryOf(const ashlar_budget_t &handle) {
   return handle.impl->memory();
 }
+OwnMemory *memoryOf(const ashlar_memory_t &handle) {
+  return handle.impl->runtime->memory();
+}
 OwnMemory *memoryOf(const ashlar_module_t &handle) {
   return handle.impl->runtime->memory();
 }

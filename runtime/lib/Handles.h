@@ -8,6 +8,7 @@
 #include "Birth.h"
 #include "OwnMemory.h"
 #include "Session.h"
+#include "SharedMemory.h"
 
 #include <algorithm>
 #include <cstring>
@@ -20,6 +21,11 @@ struct ashlar_runtime_t {
 struct ashlar_budget_t {
   ASHLAR_OWN_NEW
   std::shared_ptr<ashlar::runtime::Budget> impl;
+  ashlar::runtime::Birth birth = {};
+};
+struct ashlar_memory_t {
+  ASHLAR_OWN_NEW
+  std::shared_ptr<ashlar::runtime::SharedMemory> impl;
   ashlar::runtime::Birth birth = {};
 };
 struct ashlar_arena_t {
@@ -56,6 +62,7 @@ Status isNull(const char *argument);
 /// Of the runtime that a handle belongs to.
 OwnMemory *memoryOf(const ashlar_runtime_t &handle);
 OwnMemory *memoryOf(const ashlar_budget_t &handle);
+OwnMemory *memoryOf(const ashlar_memory_t &handle);
 OwnMemory *memoryOf(const ashlar_module_t &handle);
 OwnMemory *memoryOf(const ashlar_session_t &handle);
 OwnMemory *memoryOf(const ashlar_bindings_t &handle);

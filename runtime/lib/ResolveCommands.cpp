@@ -124,6 +124,7 @@ Status BoundCall::resolveDispatch(const fb::Dispatch &dispatch,
   }
   const fb::Kernel &kernel =
       *session.program().kernels()->Get(dispatch.kernel());
+  command.cycles = kernel.bound_cycles();
   return count(kernel.block()) || count(kernel.arguments())
              ? resolveLaunch(dispatch, kernel, command)
              : Status();

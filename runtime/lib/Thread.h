@@ -8,26 +8,30 @@
 
 #include "Status.h"
 
+#include <memory>
 #include <pthread.h>
 
 namespace ashlar::runtime {
 
 class Thread {
 public:
-  Thread() = default;
-  Thread(Thread &&other) noexcept
-      : thread(other.thread), runs(std::exchange(other.runs, false)) {}
+  Thread();
+  Thread(Thread &&other) noexcept;
   /// Waits.
-  ~Thread() { join(); }
+  ~Thread();
 
   /// Once. The name has at most 15 letters.
   Status start(const char *name, void (*function)(void *of), void *of);
-  bool isStarted() const { return runs; }
+  bool isStarted() const { return task != nullptr; }
   void join();
 
 private:
+  /// What the thread is told. It lives as long as the thread may, so that what
+  /// is counted does not depend on when the thread begins.
+  struct Task;
+
   pthread_t thread = {};
-  bool runs = false;
+  std::unique_ptr<Task> task; ///< null: it does not run
 };
 
 } // namespace ashlar::runtime

@@ -94,7 +94,7 @@ Status Runtime::destroyVirtual(const ashlar_device_t &device) {
     if (users)
       return invalidArgument(
           concat(device.name, " is in use by ", users,
-                 " modules; release them and their sessions first"),
+                 " modules or memories; release them and their sessions first"),
           "device");
     devices.erase(at);
     return {};

@@ -46,7 +46,7 @@ protected:
   void expectNothingAlive() {
     const char *const kinds[] = {"contexts", "device memory", "host memory",
                                  "streams",  "events",        "modules",
-                                 "graphs"};
+                                 "graphs",   "virtual memory"};
     for (int i = 0; i < CudaDouble::Kinds; ++i) {
       EXPECT_EQ(driver->alive[i], 0) << kinds[i];
       EXPECT_EQ(driver->left[i], leftBefore[i]) << kinds[i];

@@ -5,6 +5,7 @@
 #include "Json.h"
 #include "Loaded.h"
 #include "NeedsCuda.h"
+#include "NeedsLevelZero.h"
 #include "NeedsOpenCL.h"
 #include "Place.h"
 #include "TemporaryFolder.h"
@@ -42,7 +43,9 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(DriverCase{"opencl", "opencl:0", whyNoOpenCL,
                                &ModuleBuilder::useOpenCL},
                     DriverCase{"cuda", "cuda:0", whyNoCuda,
-                               &ModuleBuilder::useCuda}),
+                               &ModuleBuilder::useCuda},
+                    DriverCase{"levelzero", "level-zero:0", whyNoLevelZero,
+                               &ModuleBuilder::useLevelZero}),
     [](const auto &info) { return std::string(info.param.type); });
 
 TEST_P(Driver, ComputesWhatTheProcessorDoes) {

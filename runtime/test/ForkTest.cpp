@@ -165,4 +165,22 @@ TEST_F(Fork, AnArenaOfTheParentIsRefused) {
   ashlar_arena_release(arena);
 }
 
+TEST_F(Fork, MemoryOfTheParentIsThereAndNotPassedOn) {
+  ashlar_device_t *cpu = nullptr;
+  ashlar_memory_t *memory = nullptr;
+  ASSERT_OK(ashlar_device_open(runtime, "cpu", &cpu));
+  ASSERT_OK(ashlar_memory_create(runtime, cpu, nullptr, "m", 64, &memory));
+  ashlar_memory_info_t info = ASHLAR_MEMORY_INFO_INIT;
+  ASSERT_OK(ashlar_memory_query(memory, &info));
+  auto *byte = static_cast<char *>(info.data);
+  inChild([&] {
+    int descriptor = -1;
+    expectRefused(ashlar_memory_export(memory, &descriptor), "memory");
+    ashlar_memory_release(memory);
+    *byte = 7;
+  });
+  EXPECT_EQ(*byte, 7);
+  ashlar_memory_release(memory);
+}
+
 } // namespace ashlar::test

@@ -2,15 +2,30 @@
 //
 // The kernels of Kernels.c that samples need, as a compiler would emit them for
 // OpenCL (ashlar/runtime/opencl_abi.h), and some that look at what they are
-// given. A group is `chunk` elements of `count`.
+// given. A group is `chunk` elements of `count`. With ADDRESSES they are called
+// as gpu_abi.h says.
 
+#ifdef ADDRESSES
+#define OWN                                                                    \
+  global char *scratch, ulong scratchBytes, long groups, global uint *status,  \
+      uint command
+#define BUFFERS_1 global char *p0
+#define BUFFERS_2 global char *p0, global char *p1
+#define BUFFERS_3 global char *p0, global char *p1, global char *p2
+#define o0 0
+#define o1 0
+#define o2 0
+#define scratchOffset 0
+#else
 #define OWN                                                                    \
   global char *scratch, ulong scratchOffset, ulong scratchBytes, long groups,  \
       global uint *status, uint command
+#define BUFFERS_1 global char *p0, ulong o0
 #define BUFFERS_2 global char *p0, global char *p1, ulong o0, ulong o1
 #define BUFFERS_3                                                              \
   global char *p0, global char *p1, global char *p2, ulong o0, ulong o1,       \
       ulong o2
+#endif
 #define BEGIN (groups * (long)get_group_id(0) / (long)get_num_groups(0))
 #define END (groups * ((long)get_group_id(0) + 1) / (long)get_num_groups(0))
 
@@ -61,10 +76,10 @@ kernel void check_f32(BUFFERS_2, long count, long chunk, OWN) {
 
 // Each group says who computed it, in which place of how many, and with which
 // scratch: four numbers a group.
-kernel void describe(global char *p0, ulong o0, long first, long second, OWN) {
+kernel void describe(BUFFERS_1, long first, long second, OWN) {
   global long *out = (global long *)(p0 + o0);
-  global long *own = (global long *)(scratch + scratchOffset +
-                                     get_group_id(0) * scratchBytes);
+  global long *own =
+      (global long *)(scratch + scratchOffset + get_group_id(0) * scratchBytes);
   long last = END;
   for (long group = BEGIN; group < last; ++group) {
     out[4 * group] = (long)get_group_id(0);
@@ -77,7 +92,7 @@ kernel void describe(global char *p0, ulong o0, long first, long second, OWN) {
 }
 
 // How far the buffer's beginning is from a multiple of 128.
-kernel void misalignment(global char *p0, ulong o0, OWN) {
+kernel void misalignment(BUFFERS_1, OWN) {
   *(global ulong *)(p0 + o0) = (ulong)p0 % 128;
 }
 

@@ -106,8 +106,16 @@ std::vector<uint8_t> cudaKernels() {
   return readCode(ASHLAR_TEST_CODE "/KernelsGpu.ptx");
 }
 
+std::vector<uint8_t> levelZeroKernels() {
+  return readCode(ASHLAR_TEST_CODE "/KernelsAddresses.spv");
+}
+
 bool ModuleBuilder::useOpenCL() {
   return useCode(openclKernels(), ASHLAR_OPENCL_FORMAT, "opencl");
+}
+bool ModuleBuilder::useLevelZero() {
+  return useCode(levelZeroKernels(), ASHLAR_SPIRV_ADDRESSES_FORMAT,
+                 "level-zero");
 }
 bool ModuleBuilder::useCuda() {
   return useCode(cudaKernels(), ASHLAR_PTX_FORMAT, "cuda");

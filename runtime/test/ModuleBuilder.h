@@ -53,6 +53,9 @@ public:
   bool useOpenCL();
   /// The same with those of KernelsGpu.c, for the device cuda.
   bool useCuda();
+  /// With those of Kernels.cl, called with addresses, for the device
+  /// level-zero.
+  bool useLevelZero();
   uint32_t addKernel(const std::string &symbol, uint32_t bindings,
                      uint32_t parameters, uint64_t scratchBytes = 0);
 
@@ -95,6 +98,8 @@ std::vector<uint8_t> openclKernels();
 std::vector<uint8_t> openclUnresolved();
 /// The PTX of KernelsGpu.c; empty where no compiler has made it.
 std::vector<uint8_t> cudaKernels();
+/// The SPIR-V of Kernels.cl, called with addresses; empty likewise.
+std::vector<uint8_t> levelZeroKernels();
 
 /// Recomputes the header's hash after the index was changed in place.
 void rehashIndex(ModuleBytes &bytes);

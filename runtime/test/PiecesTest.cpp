@@ -121,6 +121,20 @@ TEST_F(Pieces, SizesOfNoneAreRefusedWithAllRanges) {
   runSmall(30);
 }
 
+TEST_F(Pieces, OfManyTheFirstAreListed) {
+  ModuleBuilder b = modulePieces();
+  fb::ProgramEntryT &piece = *b.program().pieces[0];
+  for (int i = 0; i < 16; ++i)
+    b.program().pieces.push_back(std::make_unique<fb::ProgramEntryT>(piece));
+  load(std::move(b));
+  start();
+  SampleArguments arguments(60);
+  ashlar_status_t status = run(arguments);
+  EXPECT_EQ(status.code, ASHLAR_INVALID_ARGUMENT);
+  EXPECT_NE(std::strstr(status.message, "N=1..50; and 2 more"), nullptr)
+      << status.message;
+}
+
 TEST_F(Pieces, TheContractHoldsAll) {
   ModuleBuilder b = modulePieces();
   uint64_t arena = b.contract().arena_bytes;
@@ -255,6 +269,9 @@ TEST_F(Pieces, WhoseDescriptionIsUnsoundAreRefused) {
          [](ModuleBuilder &, fb::ProgramEntryT &p) {
            p.outputs[0]->shape[0] = constant(257);
          });
+  refuse("has too many bytes", [](ModuleBuilder &, fb::ProgramEntryT &p) {
+    p.outputs[0]->shape[0] = constant(int64_t(1) << 62);
+  });
   refuse("pieces[0]: entry 1 of 1",
          [](ModuleBuilder &, fb::ProgramEntryT &p) { p.entry = 1; });
   refuse("pieces[0]: the memory contract is missing",

@@ -273,6 +273,45 @@ TEST_F(Run, UsesTheEmbeddersExecutor) {
   EXPECT_EQ(calls, 9);
 }
 
+// Kernels that save less than others cost stay with the thread that runs.
+TEST_F(Run, SharesWhatIsWorthIt) {
+  struct Case {
+    uint64_t cycles; // 0: not known
+    int shared;      // of three kernels
+  };
+  for (const Case &each : {Case{0, 3}, Case{100, 0}, Case{10000000, 3}}) {
+    int calls = 0;
+    ashlar_executor_t executor = {&calls, 4, runInTurn};
+    ashlar_runtime_options_t options = ASHLAR_RUNTIME_OPTIONS_INIT;
+    options.executor = &executor;
+    TearDown();
+    session = nullptr, module = nullptr;
+    ASSERT_OK(ashlar_runtime_create(&options, &runtime));
+    ModuleBuilder b = sampleModule();
+    for (auto &kernel : b.program().kernels)
+      kernel->bound_cycles = each.cycles;
+    load(std::move(b));
+    ASSERT_OK(ashlar_session_create(module, nullptr, nullptr, &session));
+    SampleArguments arguments;
+    ASSERT_OK(ashlar_session_run(session, "main", arguments.inputs, 2,
+                                 arguments.outputs, 1));
+    arguments.expectResult();
+    EXPECT_EQ(calls, each.shared) << each.cycles << " cycles";
+  }
+}
+
+// Some of them come late, or not at all.
+TEST_F(Run, MoreWorkersThanProcessorsHelp) {
+  load(sampleModule());
+  start(16);
+  for (int round = 0; round < 500; ++round) {
+    SampleArguments arguments;
+    ASSERT_OK(ashlar_session_run(session, "main", arguments.inputs, 2,
+                                 arguments.outputs, 1));
+    arguments.expectResult();
+  }
+}
+
 TEST_F(Run, CopiesBetweenStorages) {
   constexpr int64_t count = 300000; // several pieces
   ModuleBuilder b;

@@ -127,11 +127,18 @@ static void use(const char *path, const char *file, unsigned threads,
   FUNCTION(session_release);
   FUNCTION(event_wait);
   FUNCTION(event_release);
+  FUNCTION(device_open);
+  FUNCTION(memory_create);
+  FUNCTION(memory_export);
+  FUNCTION(memory_release);
   ashlar_runtime_t *runtime;
   ashlar_module_t *module;
   ashlar_session_t *session;
   ashlar_entry_t *entry;
   ashlar_event_t *event;
+  ashlar_device_t *cpu;
+  ashlar_memory_t *memory;
+  int descriptor;
   int32_t done = 0;
   static float in[2][256] __attribute__((aligned(64)));
   ashlar_tensor_t inputs[2] = {{0}}, outputs[1] = {{0}};
@@ -154,6 +161,11 @@ static void use(const char *path, const char *file, unsigned threads,
   check(session_run_entry(session, entry, inputs, 2, outputs, 1));
   check(session_run_async(session, entry, inputs, 2, outputs, 1, &event));
   check(event_wait(event, ASHLAR_FOREVER, &done));
+  check(device_open(runtime, "cpu", &cpu));
+  check(memory_create(runtime, cpu, NULL, "frames", 1 << 20, &memory));
+  check(memory_export(memory, &descriptor));
+  close(descriptor);
+  memory_release(memory);
   expect_signals(signals, "after the run");
   if (!is_mapped("libashlar_runtime"))
     fail(path, "is not found among the mappings, so the test sees nothing");

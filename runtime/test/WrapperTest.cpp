@@ -9,6 +9,7 @@
 
 #include <cstdio>
 #include <mutex>
+#include <unistd.h>
 
 using namespace ashlar::test;
 
@@ -54,6 +55,25 @@ TEST_F(Wrapper, RunsAndReleasesItself) {
     EXPECT_TRUE(moved);
   }
   EXPECT_EQ(tenant.query().current, 0u);
+}
+
+TEST_F(Wrapper, MemoryGoesByDescriptor) {
+  ashlar::Runtime runtime;
+  ashlar_device_t *cpu = nullptr;
+  ASSERT_OK(ashlar_device_open(runtime.get(), "cpu", &cpu));
+  ashlar::Memory made, taken;
+  EXPECT_TRUE(made.tryCreate(runtime.get(), cpu, nullptr, "frames", 64));
+  int descriptor = made.exported();
+  EXPECT_TRUE(
+      taken.tryImport(runtime.get(), cpu, nullptr, "frames", descriptor, 64));
+  close(descriptor);
+  *static_cast<char *>(made.query().data) = 5;
+  made = ashlar::Memory();
+  EXPECT_EQ(*static_cast<char *>(taken.query().data), 5);
+  EXPECT_EQ(taken.tryImport(runtime.get(), cpu, nullptr, "no", -1, 64).code(),
+            ASHLAR_INVALID_ARGUMENT);
+  EXPECT_FALSE(taken);
+  EXPECT_THROW(taken.query(), ashlar::Error);
 }
 
 TEST_F(Wrapper, PartsOfDevicesEndAfterTheirModules) {

@@ -9,7 +9,7 @@
 
 // A name that is wrong whatever the model says is wrong usage; the message
 // names what there is to choose from.
-// TARGET: error: --target: 'tpu' is not a target; this compiler has cpu cuda opencl reference
+// TARGET: error: --target: 'tpu' is not a target; this compiler has cpu cuda level-zero opencl reference
 // PRESET: error: --target: 'pentium' is not a preset of cpu; it has host aarch64 riscv64 sapphirerapids x86-64 x86-64-v3 x86-64-v4 znver3 znver4
 // DEVICE: error: --target: systolic:gemmini is named twice in one program; expected each device once
 // TWICE: error: --target: cpu:host is asked for twice

@@ -62,8 +62,9 @@ def product(random, kind, sides=(1, 7, 16, 33, 64, 96, 130)):
 
 
 def boxes(random, kind):
-    """What an engine takes whose rows begin at multiples of 16 bytes."""
-    return product(random, kind, (8, 40, 72, 136, 264, 392))
+    """What an engine takes whose rows begin at multiples of 16 bytes, or that
+    is copied into such rows first."""
+    return product(random, kind, (8, 40, 72, 135, 136, 264, 391, 392))
 
 
 def convolution(random, kind):
@@ -133,6 +134,39 @@ def attention(random, kind):
             f"{' turned' * turned}"), nodes, feeds, constants, wanted
 
 
+def attention_op(random, kind):
+    """Queries in groups of heads, one row of them, keys that rows do not see,
+    in front of some rows all of them or those of a tile."""
+    heads, group, rows, keys, width = (int(random.choice(each)) for each in (
+        [1, 2], [1, 4], [1, 16, 40, 130], [7, 48, 150, 257], [16, 32, 64]))
+    causal, window = bool(random.integers(2)), bool(random.integers(2))
+    q, k, v = (random.standard_normal([1, *shape]).astype(TYPES[kind])
+               for shape in ((heads * group, rows, width), (heads, keys, width),
+                             (heads, keys, width)))
+    of_keys = (np.repeat(x.astype(np.float64), group, axis=1) for x in (k, v))
+    wide_k, wide_v = of_keys
+    scores = (q.astype(np.float64) @ wide_k.swapaxes(-1, -2)) * width ** -0.5
+    scores = scores.astype(TYPES[kind]).astype(np.float64)
+    row, key = np.arange(rows)[:, None], np.arange(keys)
+    hidden = np.zeros([rows, keys], bool)
+    feeds = {"q": q, "k": k, "v": v}
+    if causal:
+        hidden |= key > row
+    if window:
+        seen = abs(key - row) <= 20
+        seen[:, 0] = True
+        feeds["m"] = np.where(seen, 0, -np.inf).astype(TYPES[kind])
+        hidden |= ~seen
+    scores = np.where(hidden, -np.inf, scores)
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    wanted = weights / weights.sum(-1, keepdims=True) @ wide_v
+    node = helper.make_node("Attention", list(feeds), ["y"],
+                            is_causal=int(causal))
+    return (f"attention op {[heads, group, rows, keys, width]}"
+            f"{' causal' * causal}{' window' * window}"), [node], feeds, [], \
+        wanted
+
+
 def run(arguments, machine, work, kind, nodes, feeds, constants, wanted):
     """Why it is wrong; empty: it is not."""
     graph = helper.make_graph(
@@ -141,7 +175,7 @@ def run(arguments, machine, work, kind, nodes, feeds, constants, wanted):
          for name, feed in feeds.items()],
         [helper.make_tensor_value_info("y", kind, None)], constants)
     onnx.save(helper.make_model(
-        graph, ir_version=10, opset_imports=[helper.make_opsetid("", 22)]),
+        graph, ir_version=10, opset_imports=[helper.make_opsetid("", 23)]),
         work / "m.onnx")
     why, found = device_run.run(
         arguments, work, feeds, f"--target={arguments.target.split(':')[0]}",
@@ -152,7 +186,8 @@ def run(arguments, machine, work, kind, nodes, feeds, constants, wanted):
     if found.shape != wanted.shape:
         return f"expected the shape {wanted.shape}, found {found.shape}"
     norm = np.linalg.norm(found - wanted) / np.linalg.norm(wanted)
-    roundings = 1 + any(node.op_type == "Softmax" for node in nodes)
+    roundings = 1 + any(node.op_type in ("Softmax", "Attention")
+                        for node in nodes)
     # NaN is in no range.
     return "" if norm <= roundings * MOST[kind] else \
         f"differs by {norm:.2e} in norm"
@@ -165,14 +200,16 @@ def machines(machine):
         if "fragment" not in unit:
             continue
         alone = {**machine, "units": [unit]}
-        yield unit["name"], alone, [product, convolution, attention], None
+        yield (unit["name"], alone,
+               [product, convolution, attention, attention_op], None)
         for engine in machine["copy_engines"]:
             if "boxes" in engine:
                 yield (f"{unit['name']} by {engine['name']}", {
                     **alone, "copy_engines": [
                         other for other in machine["copy_engines"]
                         if other is engine or not other.get("asynchronous")]},
-                    [boxes, convolution], b"cp.async.bulk.tensor")
+                    [boxes, convolution, attention_op],
+                    b"cp.async.bulk.tensor")
 
 
 def main():

@@ -11,6 +11,19 @@
 
 namespace ashlar::tools {
 
+namespace {
+struct Interval {
+  double begin, end; // microseconds
+};
+using Intervals = std::vector<Interval>;
+
+/// The spans of one traced session.
+struct Spans {
+  Intervals runs;
+  std::map<std::string, Intervals> kernels;
+};
+} // namespace
+
 double medianOf(std::vector<double> values) {
   if (values.empty())
     return 0;
@@ -20,63 +33,100 @@ double medianOf(std::vector<double> values) {
                            : (values[middle - 1] + values[middle]) / 2;
 }
 
-/// On one thread, calls are recorded in their order, and each run has as many
-/// of a kernel as any other.
-static std::map<std::string, double> readTrace(const std::string &file,
-                                               size_t runs) {
+static void sortByBegin(Intervals &intervals) {
+  std::sort(
+      intervals.begin(), intervals.end(),
+      [](const Interval &a, const Interval &b) { return a.begin < b.begin; });
+}
+
+static Spans readSpans(const std::string &file) {
   constexpr uint64_t most = uint64_t(1) << 32;
   auto trace = nlohmann::json::parse(readWholeFile(file, most));
-  std::map<std::string, std::vector<double>> calls;
+  Spans spans;
   for (const auto &event : trace.at("traceEvents")) {
     // Names of lines and counters take no time.
     if (event.at("ph") != "X")
       continue;
-    // "SESSION: KERNEL"
+    double begin = event.at("ts"), length = event.at("dur");
     std::string label = event.at("name");
-    size_t colon = label.rfind(": ");
-    calls[colon == label.npos ? label : label.substr(colon + 2)].push_back(
-        event.at("dur"));
-  }
-  std::map<std::string, double> times;
-  for (const auto &[kernel, durations] : calls) {
-    size_t each = durations.size() / runs;
-    std::vector<double> totals;
-    for (size_t begin = 0; each && begin + each <= durations.size();
-         begin += each) {
-      double total = 0;
-      for (size_t i = begin; i != begin + each; ++i)
-        total += durations[i];
-      totals.push_back(total);
+    // Lines that are no thread of ours have numbers that no process has.
+    bool isLine = event.at("pid") >= 1000000000;
+    if (isLine && label.compare(0, 4, "run ") == 0) {
+      spans.runs.push_back({begin, begin + length});
+      continue;
     }
-    // The first run meets cold caches.
-    if (totals.size() > 1)
-      totals.erase(totals.begin());
-    times[kernel] = medianOf(totals);
+    // "SESSION: KERNEL"
+    size_t colon = label.rfind(": ");
+    spans.kernels[colon == label.npos ? label : label.substr(colon + 2)]
+        .push_back({begin, begin + length});
   }
-  return times;
+  sortByBegin(spans.runs);
+  for (auto &[kernel, intervals] : spans.kernels)
+    sortByBegin(intervals);
+  return spans;
 }
 
-std::map<std::string, double> measureKernels(RunnerFlags flags, double seconds,
-                                             const std::string &trace) {
+/// How long any of the sorted intervals from `next` on goes on that begin
+/// before `end`. Workers compute parts of a kernel at the same time.
+static double takeUntil(const Intervals &intervals, size_t &next, double end) {
+  double total = 0, covered = 0;
+  for (; next != intervals.size() && intervals[next].begin < end; ++next) {
+    double begin = std::max(intervals[next].begin, covered);
+    total += std::max(0.0, intervals[next].end - begin);
+    covered = std::max(covered, intervals[next].end);
+  }
+  return total;
+}
+
+static void takeMedians(const Spans &spans, KernelTimes &times) {
+  // The first run meets cold caches.
+  size_t first = spans.runs.size() > 1 ? 1 : 0;
+  std::vector<double> lengths;
+  for (size_t run = first; run < spans.runs.size(); ++run)
+    lengths.push_back(spans.runs[run].end - spans.runs[run].begin);
+  times.runs = lengths.size();
+  times.runMicroseconds = medianOf(lengths);
+  for (const auto &[kernel, intervals] : spans.kernels) {
+    std::vector<double> totals;
+    size_t next = 0;
+    for (size_t run = 0; run != spans.runs.size(); ++run) {
+      double total = takeUntil(intervals, next, spans.runs[run].end);
+      if (run >= first)
+        totals.push_back(total);
+    }
+    times.microseconds[kernel] = medianOf(totals);
+  }
+}
+
+KernelTimes measureKernels(RunnerFlags flags, double seconds,
+                           const std::string &trace) {
   using Clock = std::chrono::steady_clock;
   constexpr size_t fewestRuns = 4, mostRuns = 300;
-  flags.threads = 1;
   flags.trace = trace;
-  ModuleRunner runner(flags);
-  runner.prepareInputs(/*fillIn=*/true);
-  runner.prepareOutputs();
-  runner.bind();
-  size_t runs = 0;
-  Clock::time_point start = Clock::now();
-  while (
-      runs < fewestRuns ||
-      (runs < mostRuns &&
-       std::chrono::duration<double>(Clock::now() - start).count() < seconds)) {
-    runner.run();
-    ++runs;
+  KernelTimes times;
+  {
+    ModuleRunner runner(flags);
+    runner.prepareInputs(/*fillIn=*/true);
+    runner.prepareOutputs();
+    runner.bind();
+    size_t runs = 0;
+    Clock::time_point start = Clock::now();
+    while (runs < fewestRuns ||
+           (runs < mostRuns &&
+            std::chrono::duration<double>(Clock::now() - start).count() <
+                seconds)) {
+      runner.run();
+      ++runs;
+    }
+    runner.finish();
+    ashlar_module_info_t module = runner.moduleInfo();
+    times.device = module.device;
+    times.target = module.target;
+    times.preset = module.preset;
+    times.threads = runner.sessionStatistics().threads;
   }
-  runner.finish();
-  return readTrace(trace, runs);
+  takeMedians(readSpans(trace), times);
+  return times;
 }
 
 } // namespace ashlar::tools

@@ -7,11 +7,22 @@
 
 namespace ashlar::tools {
 
-/// Of each kernel, the microseconds of all its calls in one run: the median of
-/// runs on one thread that take about `seconds` together. `trace` is the name
-/// of a file that is needed meanwhile.
-std::map<std::string, double> measureKernels(RunnerFlags flags, double seconds,
-                                             const std::string &trace);
+/// What kernels of a module took, by their names.
+struct KernelTimes {
+  /// Microseconds of a run in which anybody computed it, all launches
+  /// together: medians of runs.
+  std::map<std::string, double> microseconds;
+  /// Of a run as a whole, with what lies between the kernels.
+  double runMicroseconds = 0;
+  size_t runs = 0;
+  uint32_t threads = 0;
+  std::string device, target, preset;
+};
+
+/// Traces runs that take about `seconds` together. `trace` is the name of a
+/// file that is needed meanwhile.
+KernelTimes measureKernels(RunnerFlags flags, double seconds,
+                           const std::string &trace);
 
 /// The middle one; of an even number, the mean of the two.
 double medianOf(std::vector<double> values);

@@ -103,8 +103,9 @@ void Tuner::measure(const std::string &module, double seconds,
   stop.check();
   RunnerFlags flags = this->flags;
   flags.file = module;
+  flags.threads = 1;
   std::map<std::string, double> kernels =
-      measureKernels(flags, seconds, folder.file("trace.json"));
+      measureKernels(flags, seconds, folder.file("trace.json")).microseconds;
   Json facts = Json::parse(runSibling({inspector, module, "--json"}, folder));
   std::vector<double> found =
       result.timesOf(facts.at("programs").at(0).at("kernels"), kernels);

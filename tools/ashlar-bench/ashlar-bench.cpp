@@ -2,8 +2,11 @@
 //
 // Measures an entry of a module, or the strategies of a model: flags.
 
+#include "KernelReport.h"
 #include "ModuleRunner.h"
+#include "Scaling.h"
 #include "Statistics.h"
+#include "TextTable.h"
 #include "Tolerance.h"
 #include "ToolMain.h"
 #include "Tune.h"
@@ -18,6 +21,9 @@ static const char description[] =
     "\n"
     "Runs a module again and again with arguments checked once. Inputs that\n"
     "are not given are random. Prints median, minimum and 99th percentile.\n"
+    "With --kernels also what each kernel took beside what was predicted; "
+    "with\n"
+    "--threads=1,2 how much faster more threads are.\n"
     "\n"
     "  ashlar-bench model.onnx --tune=table.json\n"
     "\n"
@@ -29,9 +35,9 @@ static const char description[] =
 /// Flags of one of the two uses are misuse in the other.
 static void checkTuneFlags(const CLI::App &app, bool tunes) {
   static const char *const others[] = {
-      "--min-time",  "--warmup",       "--threads",
-      "--trace",     "--device",       "--entry",
-      "--placement", "--memory-limit", "--driver-cache"};
+      "--min-time",     "--warmup",      "--threads", "--trace",
+      "--device",       "--entry",       "--kernels", "--placement",
+      "--memory-limit", "--driver-cache"};
   static const char *const own[] = {"--target", "--machine", "--value",
                                     "--seconds"};
   auto refuse = [&](const char *flag, const char *why) {
@@ -46,15 +52,33 @@ static void checkTuneFlags(const CLI::App &app, bool tunes) {
       refuse(flag, " is for --tune=TABLE, which is missing");
 }
 
+static std::string measure(const RunnerFlags &flags, double seconds,
+                           unsigned warmup, bool json) {
+  ModuleRunner runner(flags);
+  runner.prepareInputs(/*fillIn=*/true);
+  runner.prepareOutputs();
+  runner.bind();
+  Measurement measurement = measureRuns(runner, seconds, warmup);
+  runner.finish();
+  return formatMeasurement(runner, measurement, json);
+}
+
 int main(int argc, char **argv) {
   CLI::App app(description, "ashlar-bench");
   RunnerFlags flags;
   double minimumTime = 2;
   unsigned warmup = 3;
-  bool json = false;
+  bool json = false, kernels = false;
+  std::string threadsText;
   app.set_version_flag("--version",
                        std::string("ashlar-bench ") + ashlar_runtime_version());
   flags.declare(app);
+  app.add_option("--threads", threadsText,
+                 "N[,N...]: threads of the session; several are measured in "
+                 "turns and compared; default: one per CPU")
+      ->type_name("N");
+  app.add_flag("--kernels", kernels,
+               "Measure each kernel, too, in as many seconds again");
   app.add_option("--min-time", minimumTime, "Seconds to measure")
       ->capture_default_str()
       ->check(FiniteNotNegative())
@@ -84,13 +108,28 @@ int main(int argc, char **argv) {
       return Done;
     }
     flags.countsInputs = true;
-    ModuleRunner runner(flags);
-    runner.prepareInputs(/*fillIn=*/true);
-    runner.prepareOutputs();
-    runner.bind();
-    Measurement measurement = measureRuns(runner, minimumTime, warmup);
-    runner.finish();
-    std::fputs(formatMeasurement(runner, measurement, json).c_str(), stdout);
+    std::vector<uint32_t> threads = readThreads(threadsText);
+    if (threads.size() > 1) {
+      for (const char *flag : {"--kernels", "--trace"})
+        if (app.count(flag) != 0)
+          throw Failure(WrongUsage,
+                        std::string(flag) +
+                            ": expected one number of threads beside it, "
+                            "found --threads=" +
+                            threadsText);
+      std::fputs(
+          measureScaling(flags, threads, minimumTime, warmup, json).c_str(),
+          stdout);
+      return Done;
+    }
+    if (!threads.empty())
+      flags.threads = threads.front();
+    std::string text = measure(flags, minimumTime, warmup, json);
+    if (kernels) {
+      KernelReport report(flags, minimumTime);
+      text = json ? report.addedTo(text) : text + report.text(outputColumns());
+    }
+    std::fputs(text.c_str(), stdout);
     return Done;
   });
 }

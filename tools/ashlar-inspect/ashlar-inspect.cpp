@@ -4,6 +4,7 @@
 
 #include "Inspection.h"
 #include "SignatureKeys.h"
+#include "TextTable.h"
 #include "ToolMain.h"
 
 #include <cstdio>
@@ -93,7 +94,8 @@ int main(int argc, char **argv) {
     }
     std::string text = json ? inspection.json() : inspection.table();
     if (kernels && !json)
-      text += inspection.kernelTable() + inspection.nodeTable();
+      text += inspection.kernelTable(outputColumns()) +
+              inspection.nodeTable(outputColumns());
     if (machine && !json)
       text += inspection.machineText();
     if (verify && !json)

@@ -36,6 +36,7 @@ static void declare(CLI::App &app, RunFlags &flags) {
   app.set_version_flag("--version",
                        std::string("ashlar-run ") + ashlar_runtime_version());
   flags.runner.declare(app);
+  flags.runner.declareThreads(app);
   app.add_option("--output", flags.outputs,
                  "NAME=FILE.npy: store this output; repeatable")
       ->take_all();

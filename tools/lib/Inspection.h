@@ -20,7 +20,8 @@ public:
 
   std::string json() const;
   std::string table() const;
-  std::string kernelTable() const;
+  /// In lines of at most `columns` characters, see TextTable::format.
+  std::string kernelTable(size_t columns) const;
   /// The machine code of a kernel, of each program that has one of that name.
   std::string disassembly(const std::string &name) const;
   /// What each kernel for a systolic machine would cost on it, region by
@@ -28,7 +29,7 @@ public:
   /// asked. Throws a Failure where no program is for one.
   std::string utilisation(bool asJson) const;
   /// Each of the model's nodes with its kernels; no node is missing.
-  std::string nodeTable() const;
+  std::string nodeTable(size_t columns) const;
   /// What lies where in the arena of the program that this machine would take,
   /// else of the first: for `path` in .svg a picture, in .html a page. Of the
   /// entry of that name, empty for the first. Throws a Failure of wrong usage

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A module, its kernels, nodes and machines as text for people.
+// A module and its machines as text for people.
 
 #include "ModuleDescription.h"
 
@@ -251,83 +251,6 @@ std::string Inspection::machineText() const {
     for (uint32_t i = 0; i < count(program.companions()); ++i) {
       const fb::Companion &companion = *program.companions()->Get(i);
       text += describeMachine(targetName(companion), companion.machine());
-    }
-  }
-  return text;
-}
-
-/// What the assembler said of a program's kernels; empty where it was not
-/// asked.
-static std::string resourcesHead(const fb::Program &program) {
-  for (uint32_t i = 0; i < count(program.kernels()); ++i)
-    if (program.kernels()->Get(i)->resources())
-      return pad("registers", 10) + pad("shared", 12) + pad("spills", 10) +
-             pad("occupancy", 10);
-  return "";
-}
-
-static std::string resourcesRow(const fb::Kernel &kernel) {
-  const fb::KernelResources *of = kernel.resources();
-  if (!of)
-    return pad("-", 10) + pad("-", 12) + pad("-", 10) + pad("-", 10);
-  char occupancy[32];
-  std::snprintf(occupancy, sizeof(occupancy), "%.0f %%", 100 * of->occupancy());
-  return pad(std::to_string(of->registers()), 10) +
-         pad(formatBytes(of->shared_bytes()), 12) +
-         pad(formatBytes(of->spill_bytes()), 10) + pad(occupancy, 10);
-}
-
-std::string Inspection::kernelTable() const {
-  std::string text;
-  for (size_t p = 0; p < count(parts->index().programs()); ++p) {
-    const fb::Program &program = *parts->index().programs()->Get(uint32_t(p));
-    text += "\nkernels of " + programName(program) + "\n  " + pad("name", 32) +
-            pad("Mflop", 12) + pad("moved", 12) + pad("launches", 9) +
-            pad("bound us", 10) + pad("bound by", 16) + pad("code", 12) +
-            resourcesHead(program) + "nodes\n";
-    const bool hasResources = !resourcesHead(program).empty();
-    std::vector<uint64_t> launches = countLaunches(program);
-    for (size_t i = 0; i < count(program.kernels()); ++i) {
-      const fb::Kernel &kernel = *program.kernels()->Get(uint32_t(i));
-      const fb::Companion *companion = companionOf(program, kernel);
-      double hz = clockHz(companion ? companion->machine() : program.machine());
-      auto cost = [](const fb::SizeExpression *size) {
-        return uint64_t(size ? size->constant() : 0);
-      };
-      char flops[32];
-      std::snprintf(flops, sizeof(flops), "%.3f",
-                    double(cost(kernel.flops())) / 1e6);
-      char bound[32] = "-";
-      if (hz > 0)
-        std::snprintf(bound, sizeof(bound), "%.2f",
-                      double(kernel.bound_cycles()) / hz * 1e6);
-      std::string nodes;
-      for (size_t n = 0; n < count(kernel.nodes()); ++n)
-        nodes += (n ? ", " : "") + textOf(kernel.nodes()->Get(uint32_t(n)));
-      text += "  " + pad(textOf(kernel.name()), 31) + " " + pad(flops, 11) +
-              " " + pad(formatBytes(cost(kernel.bytes())), 11) + " " +
-              pad(std::to_string(launches[i]), 8) + " " + pad(bound, 9) + " " +
-              pad(textOf(kernel.bound()), 15) + " " +
-              pad(formatBytes(kernel.code_bytes()), 11) + " " +
-              (hasResources ? resourcesRow(kernel) : "") + nodes +
-              (companion ? " on " + targetName(*companion) : "") + "\n";
-    }
-  }
-  return text;
-}
-
-std::string Inspection::nodeTable() const {
-  std::string text;
-  for (size_t p = 0; p < count(parts->index().programs()); ++p) {
-    const fb::Program &program = *parts->index().programs()->Get(uint32_t(p));
-    text += "\nnodes of " + programName(program) + "\n";
-    for (const Json &node : nodesJson(program)) {
-      text += "  " + pad(node["name"].get<std::string>(), 40) + " ";
-      if (node["kernels"].empty())
-        text += node["fate"].get<std::string>();
-      for (size_t k = 0; k < node["kernels"].size(); ++k)
-        text += (k ? ", " : "") + node["kernels"][k].get<std::string>();
-      text += "\n";
     }
   }
   return text;

@@ -39,9 +39,6 @@ void RunnerFlags::declare(CLI::App &app) {
                  "strict: a device that cannot serve is an error; soft: the "
                  "next is taken")
       ->check(CLI::IsMember({"strict", "soft"}));
-  app.add_option("--threads", threads,
-                 "Threads of the session; default: one per CPU")
-      ->check(CLI::Range(1, 4096));
   app.add_option(
       "--memory-limit", memoryLimit,
       "Refuse to use more, such as 256MiB; ashlar-bench counts inputs, too");
@@ -54,6 +51,12 @@ void RunnerFlags::declare(CLI::App &app) {
       ->type_name("FILE")
       ->take_all();
   app.add_option("--trace", trace, "Write a file that ui.perfetto.dev opens");
+}
+
+void RunnerFlags::declareThreads(CLI::App &app) {
+  app.add_option("--threads", threads,
+                 "Threads of the session; default: one per CPU")
+      ->check(CLI::Range(1, int(mostThreads)));
 }
 
 std::map<std::string, std::string>

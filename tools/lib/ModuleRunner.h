@@ -29,8 +29,12 @@ struct RunnerFlags {
   std::vector<std::string> inputs; // NAME=FILE or NAME=random[:SEED]
   std::vector<std::string> shapes; // NAME=1x3x8
 
-  /// Adds them to a tool's command line.
+  static constexpr uint32_t mostThreads = 4096;
+
+  /// Adds them to a tool's command line, all but the number of threads.
   void declare(CLI::App &app);
+  /// Of tools that run with one number of threads.
+  void declareThreads(CLI::App &app);
 };
 
 /// What a runner holds of the runtime. A base, so that it is released too

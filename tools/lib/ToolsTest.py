@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs the tools as a user does: ToolsTest.py BIN SAMPLE_MODULE."""
 
+import fcntl
 import json
 import os
+import pty
 import shutil
 import stat
 import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import unittest
 
 BIN, SAMPLE = sys.argv[1:3]
@@ -314,6 +317,90 @@ class Tools(unittest.TestCase):
         stats = json.loads(run("ashlar-run", SAMPLE, *GIVEN,
                                "--stats=json")[1])
         self.assertEqual(stats["runs"], 1)
+
+    def test_bench_measures_kernels(self):
+        for threads in 1, 2:
+            code, out, err = run("ashlar-bench", SAMPLE, "--json",
+                                 "--min-time=0.01", f"--threads={threads}",
+                                 "--kernels")
+            self.assertEqual((code, err), (0, ""))
+            out = json.loads(out)
+            self.assertEqual(out["threads"], threads)
+            self.assertEqual(
+                {kernel["name"]: (kernel["launches"], kernel["nodes"])
+                 for kernel in out["kernels"]},
+                {"add_f32.0": (2, ["node_of_add_f32"]),
+                 "double_f32.1": (1, ["node_of_double_f32"])})
+            times = [kernel["median_us"] for kernel in out["kernels"]]
+            self.assertEqual(times, sorted(times, reverse=True))
+            self.assertGreater(times[-1], 0)
+            self.assertLessEqual(times[0], out["traced_run_us"])
+            # The sample has no machine that could predict.
+            self.assertIsNone(out["kernels"][0]["predicted_us"])
+        text = run("ashlar-bench", SAMPLE, "--min-time=0.01", "--kernels",
+                   "--threads=1")[1]
+        self.assertRegex(text, r"runs with 1 thread; predicted for one, at the "
+                               r"largest sizes\n  kernel +us +share")
+        self.assertRegex(text, r"\n  add_f32\.0 .*node_of_add_f32\n")
+        self.assertRegex(text, r"\n  between them +[0-9.]+ +[0-9.]+ %\n$")
+
+    def test_bench_compares_threads(self):
+        code, out, err = run("ashlar-bench", SAMPLE, "--json",
+                             "--min-time=0.01", "--threads=2,1")
+        self.assertEqual((code, err), (0, ""))
+        rows = json.loads(out)["by_threads"]
+        self.assertEqual([row["threads"] for row in rows], [2, 1])
+        self.assertEqual(rows[0]["speedup"], 1)
+        self.assertAlmostEqual(
+            rows[1]["speedup"], rows[0]["median_ms"] / rows[1]["median_ms"])
+        text = run("ashlar-bench", SAMPLE, "--min-time=0.01",
+                   "--threads=1,2")[1]
+        self.assertRegex(text, r"^  threads +median ms .*times as fast\n"
+                               r" +1 .* 1\.00\n +2 .*\n$")
+        for value, said in (("0", "found '0'"), ("1,", "found ''"),
+                            ("1,x", "found 'x'"), ("4097", "from 1 to 4096"),
+                            ("1,2,1", "1 is given twice; expected it once")):
+            code, out, err = run("ashlar-bench", SAMPLE, f"--threads={value}")
+            self.assertEqual((code, out), (2, ""))
+            self.assertIn(said, err)
+        for flag in "--kernels", f"--trace={self.path('trace.json')}":
+            code, _, err = run("ashlar-bench", SAMPLE, "--threads=1,2", flag)
+            self.assertEqual(code, 2)
+            self.assertIn("expected one number of threads beside it", err)
+
+    def test_tables_fit_a_terminal(self):
+        """In 80 columns, nodes stand below, in 20 they are cut as well."""
+        nodes = {200: "0 B  node_of_double_f32", 80: "\n    node_of_double_f32",
+                 20: "\n    node_of_doubl..."}
+        for columns, expected in nodes.items():
+            text = self.run_in_terminal(columns, "ashlar-inspect", SAMPLE,
+                                        "--kernels")
+            table = text[text.index("\nkernels of "):text.index("\nnodes of ")]
+            self.assertIn(expected + "\n", table)
+            if columns >= 80:
+                self.assertLessEqual(
+                    max(len(line) for line in table.split("\n")), columns)
+
+    def run_in_terminal(self, columns, tool, *arguments):
+        """What a tool prints to a terminal of so many columns."""
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ,
+                    struct.pack("HHHH", 24, columns, 0, 0))
+        with subprocess.Popen([os.path.join(BIN, tool), *arguments],
+                              stdout=theirs) as process:
+            os.close(theirs)
+            text = b""
+            while True:
+                try:
+                    part = os.read(ours, 65536)
+                except OSError:  # the other end is closed
+                    break
+                if not part:
+                    break
+                text += part
+        os.close(ours)
+        self.assertEqual(process.returncode, 0)
+        return text.decode().replace("\r\n", "\n")
 
     def test_inspect_shows_files_without_a_machine(self):
         # As compilers wrote them before there was one.

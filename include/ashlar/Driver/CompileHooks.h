@@ -9,8 +9,10 @@
 #include "ashlar/Transforms/Precision/PrecisionPlan.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
+#include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 
 namespace ashlar {
 struct EmittedPrograms;
@@ -33,6 +35,8 @@ struct CompileHooks {
   std::function<void(EmittedPrograms)> keep;
   /// Where a line on a terminal says how far it is; null: the log.
   llvm::raw_ostream *progress = nullptr;
+  /// Since when whoever watches has waited; absent: since the compile began.
+  std::optional<std::chrono::steady_clock::time_point> begin;
   /// Of other sizes, where some are open; may be null.
   std::shared_ptr<FirstChoices> choices;
   /// How many of the steps that one can do without are taken.

@@ -99,9 +99,14 @@ static void translate(tile::ThreadCopyOp op) {
       w.globalAddress(op.getSource(), op.getIndices())};
   std::string text = "cp.async.cg.shared.global [$0], [$1], 16",
               constraints = "r,l";
-  if (Value exists = op.getExists()) {
-    operands.push_back(
-        arith::SelectOp::create(w.b, exists, w.word(16), w.word(0)));
+  if (Value exists = op.getExists(), count = op.getCount(); exists || count) {
+    Value bytes = w.word(16);
+    if (count)
+      bytes = arith::MulIOp::create(w.b, w.toWord(count),
+                                    w.word(16 / op.getElements()));
+    if (exists)
+      bytes = arith::SelectOp::create(w.b, exists, bytes, w.word(0));
+    operands.push_back(bytes);
     text += ", $2";
     constraints += ",r";
   }

@@ -27,14 +27,14 @@ static void setWorkgroupSize(Function &entry, int64_t threads) {
 }
 
 void ashlar::opencl::addKernelEntry(Module &module, StringRef symbol,
-                                    int64_t threads) {
+                                    int64_t threads, bool hasOffsets) {
   // A barrier must stay where all threads meet it.
   if (Function *barrier = module.getFunction("_Z7barrierj")) {
     barrier->setCallingConv(CallingConv::SPIR_FUNC);
     barrier->addFnAttr(Attribute::Convergent);
   }
   GroupEntry how = {
-      CallingConv::SPIR_KERNEL, /*hasOffsets=*/true,
+      CallingConv::SPIR_KERNEL, hasOffsets,
       [](IRBuilder<> &b) { return callBuiltIn(b, "_Z12get_group_idj"); },
       [](IRBuilder<> &b) { return callBuiltIn(b, "_Z14get_num_groupsj"); }};
   setWorkgroupSize(addGroupEntry(module, symbol, how), threads);

@@ -60,7 +60,7 @@ FailureOr<ProgramBinary> OpenCLTarget::emit(ModuleOp program,
     return emitError(program.getLoc()) << llvm::toString(image.takeError());
   ProgramBinary binary;
   binary.format = machine().code.format;
-  binary.deviceType = "opencl";
+  binary.deviceType = machine().target;
   binary.requiredFeatures = std::move(image->extensions);
   binary.image = std::move(image->words);
   binary.codeBytes = std::move(image->codeBytes);

@@ -2,7 +2,8 @@
 //
 // Kernels as one SPIR-V module. Each is a core's: a work-item computes a range
 // of groups with vectors of 16, the form that drivers for processors run
-// fastest; or one of threads that share accumulators, the form of GPUs.
+// fastest; or one of threads that share accumulators, the form of GPUs. The
+// target level-zero is made of the same.
 #ifndef ASHLAR_LIB_TARGETS_OPENCL_OPENCLTARGET_H
 #define ASHLAR_LIB_TARGETS_OPENCL_OPENCLTARGET_H
 
@@ -22,6 +23,10 @@ public:
   mlir::FailureOr<ProgramBinary> emit(mlir::ModuleOp program,
                                       const EmitOptions &options) override;
 };
+
+/// Why there is no SPIR-V for a machine; empty: there is. `format` says how
+/// kernels are called.
+std::string checkMachine(const MachineModel &machine, llvm::StringRef format);
 
 } // namespace ashlar::opencl
 

@@ -16,20 +16,25 @@ static MachineModel machineFor(llvm::StringRef preset) {
   return findEmbedded(files, preset);
 }
 
-static std::string check(const MachineModel &machine) {
+std::string ashlar::opencl::checkMachine(const MachineModel &machine,
+                                         llvm::StringRef format) {
   llvm::Triple triple(machine.code.triple);
   if (triple.getArch() != llvm::Triple::spirv64)
     return "code.triple: expected spirv64v1.2-unknown-unknown or another "
            "version of it, found '" +
            machine.code.triple + "'";
-  if (machine.code.format != "spirv64")
-    return "code.format: expected 'spirv64', found '" + machine.code.format +
-           "'";
+  if (machine.code.format != format)
+    return "code.format: expected '" + format.str() + "', found '" +
+           machine.code.format + "'";
   if (machine.vectors.bytes > 64)
     return "vectors.bytes: expected at most 64, 16 elements of four bytes, "
            "found " +
            std::to_string(machine.vectors.bytes);
   return "";
+}
+
+static std::string check(const MachineModel &machine) {
+  return opencl::checkMachine(machine, "spirv64");
 }
 
 TargetInfo ashlar::opencl::openclTargetInfo() {

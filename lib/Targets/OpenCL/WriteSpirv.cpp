@@ -97,7 +97,8 @@ ashlar::opencl::compileKernel(const KernelSource &kernel,
   if (!module)
     return createStringError("translation to LLVM IR failed");
   setTarget(*module, **target);
-  addKernelEntry(*module, kernel.symbol, kernel.threads);
+  addKernelEntry(*module, kernel.symbol, kernel.threads,
+                 machine.code.format == "spirv64");
   moveBFloatsAsIntegers(*module);
   saveText(options.saveTemps, kernel.symbol + ".ll", *module);
   HeldDiagnostics diagnostics(context);

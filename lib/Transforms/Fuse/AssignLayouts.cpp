@@ -498,8 +498,30 @@ private:
                             ? identityLayout(map.getNumResults())
                             : follow(map));
     }
-    rewrite(op, layouts, follow(result));
+    Layout resultLayout = follow(result);
+    if (isOfBoth(op, result.getResult(resultLayout.back())))
+      return false;
+    rewrite(op, layouts, resultLayout);
     return true;
+  }
+
+  /// Whether a dim is one of both operands of a product of rows and columns, as
+  /// heads are: side by side, its sums would share no operand.
+  static bool isOfBoth(linalg::GenericOp op, AffineExpr dim) {
+    if (op.getNumReductionLoops() == 0 || op.getNumDpsInputs() != 2)
+      return false;
+    AffineMap x = op.getMatchingIndexingMap(op.getDpsInputOperand(0)),
+              y = op.getMatchingIndexingMap(op.getDpsInputOperand(1)),
+              result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+    auto hasOwn = [&](AffineMap own, AffineMap other) {
+      return llvm::any_of(result.getResults(), [&](AffineExpr expr) {
+        unsigned loop = cast<AffineDimExpr>(expr).getPosition();
+        return own.isFunctionOfDim(loop) && !other.isFunctionOfDim(loop);
+      });
+    };
+    unsigned loop = cast<AffineDimExpr>(dim).getPosition();
+    return hasOwn(x, y) && hasOwn(y, x) && x.isFunctionOfDim(loop) &&
+           y.isFunctionOfDim(loop);
   }
 
   /// Writes `op` on operands and a result in these orders, its loops in the

@@ -101,6 +101,11 @@ private:
         rowDim = d;
       }
     }
+    // One row alone is a dim of one.
+    for (unsigned d = 0; shared && rowDim < 0 && d != sizes.size(); ++d)
+      if (standsAlone(values, d) && values.getAMap().isFunctionOfDim(d) &&
+          !values.getBMap().isFunctionOfDim(d))
+        rowDim = d;
     // The scores are cut at the same places: by dims of its own that do.
     for (auto [d, size] : llvm::enumerate(scores.getParallel()))
       if (size != 1 && d + 1 != scores.getParallel().size() &&

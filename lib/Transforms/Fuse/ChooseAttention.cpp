@@ -51,7 +51,8 @@ private:
     auto size = [](Value operand) {
       return elementBytes(getElementTypeOrSelf(operand));
     };
-    return rows * term * size(op.getQueries()) +
+    return (engine ? slots : 1) * rows * term * size(op.getQueries()) +
+           (engine ? phaseBytes : 0) +
            slots * keys *
                (term * size(op.getKeys()) +
                 parallel.back() * size(op.getValues()));
@@ -72,9 +73,11 @@ private:
                           (groups / 2) * own >= parallel[row]))
       groups /= 2;
     rows = groups * own;
-    // A third of a thread's registers is for addresses and what comes and goes:
-    // with less, ptxas spills.
-    int64_t most = group->registerBytes / 4 / fragment.getThreads() * 2 / 3;
+    engine = findBoxEngine();
+    // A third of a thread's registers is for addresses and what comes and goes,
+    // a quarter where others copy: with less, ptxas spills.
+    int64_t all = group->registerBytes / 4 / fragment.getThreads();
+    int64_t most = engine ? all * 3 / 4 : all * 2 / 3;
     for (int64_t one : {128, 64, 32, 16})
       if (one % unit->k == 0 && registersOf(one) <= most &&
           bytesOf(rows, one) <= near->bytesOfPart() &&
@@ -88,10 +91,31 @@ private:
 
   //===-- Levels and strategies -------------------------------------------===//
 
+  /// That which a role of its own tells of boxes, if it takes all operands.
+  const CopyEngine *findBoxEngine() {
+    SmallVector<AffineMap> maps(
+        op.getScoresMaps().getAsValueRange<AffineMapAttr>());
+    const std::pair<Value, AffineMap> operands[] = {
+        {op.getQueries(), maps[0]},
+        {op.getKeys(), maps[1]},
+        {op.getValues(), op.getValuesMap()}};
+    for (const CopyEngine &one : machine.copyEngines)
+      if (one.boxes && one.to == near->name &&
+          one.from == machine.memories.back().name &&
+          llvm::all_of(operands, [&](const auto &operand) {
+            auto type = cast<ShapedType>(operand.first.getType());
+            return type.hasStaticShape() && type.getRank() <= one.boxes->rank &&
+                   takesRows(one, type, operand.second) &&
+                   llvm::isPowerOf2_64(elementBytes(type.getElementType()));
+          }))
+        return &one;
+    return nullptr;
+  }
+
   tile::HopAttr ring(tile::OperandKind kind, Value operand, AffineMap map,
                      int64_t rowElements, int64_t count) {
     auto type = cast<ShapedType>(operand.getType());
-    const CopyEngine *found = nullptr;
+    const CopyEngine *found = engine;
     for (const CopyEngine &engine : machine.copyEngines)
       if (!found && !engine.boxes && engine.to == near->name &&
           engine.from == machine.memories.back().name &&
@@ -106,7 +130,8 @@ private:
 
   tile::StrategyAttr strategyOf(ArrayRef<int64_t> sizes, unsigned numParallel,
                                 unsigned m, unsigned n, unsigned k,
-                                ArrayRef<tile::HopAttr> hops) {
+                                ArrayRef<tile::HopAttr> hops,
+                                ArrayRef<tile::TeamAttr> roles = {}) {
     MLIRContext *context = op.getContext();
     SmallVector<int64_t> tile(numParallel, 1), part, none,
         terms(sizes.size() - numParallel, 1), order;
@@ -128,8 +153,7 @@ private:
     return tile::StrategyAttr::get(
         context, unit->name, /*shape=*/{}, {m}, {n}, {k}, /*group=*/{},
         /*lanes=*/{}, levels, hops, unit->accumulatorSpace, /*promote=*/-1,
-        /*masked=*/{}, /*partials=*/"", /*roles=*/{},
-        b.getDictionaryAttr(hint));
+        /*masked=*/{}, /*partials=*/"", roles, b.getDictionaryAttr(hint));
   }
 
   void write() {
@@ -169,23 +193,35 @@ private:
     using tile::OperandKind;
     tile::HopAttr toScores[] = {
         ring(OperandKind::A, op.getQueries(), maps[0],
-             across(maps[0], ofScores, scoreRow), /*count=*/1),
+             across(maps[0], ofScores, scoreRow), engine ? slots : 1),
         ring(OperandKind::B, op.getKeys(), maps[1],
              across(maps[1], ofScores, scoreRow), slots)};
     tile::HopAttr toValues[] = {
         ring(OperandKind::B, op.getValues(), op.getValuesMap(),
              across(op.getValuesMap(), ofValues, row), slots)};
+    SmallVector<tile::TeamAttr> roles;
+    if (engine)
+      roles = {tile::TeamAttr::get(context, "producer", engine->boxes->scope,
+                                   /*count=*/1, /*registers=*/0),
+               tile::TeamAttr::get(context, "consumer", group->name,
+                                   rows / fragment.getRows(),
+                                   /*registers=*/0)};
     op.setLevelsAttr(ArrayAttr::get(context, levels));
     op.setScoresStrategyAttr(strategyOf(ofScores, scores.size(), scoreRow,
-                                        scores.size() - 1, term, toScores));
+                                        scores.size() - 1, term, toScores,
+                                        roles));
     op.setStrategyAttr(strategyOf(ofValues, parallel.size(), row,
                                   parallel.size() - 1, key, toValues));
   }
 
   /// Of keys and values: the next tile arrives while one is multiplied.
   static constexpr int64_t slots = 2;
+  /// Of the words that count what three rings have, each ring where it may
+  /// begin.
+  static constexpr int64_t phaseBytes = 3 * 64;
 
-  int64_t rows = 0, keys = 0; ///< of a tile
+  int64_t rows = 0, keys = 0;         ///< of a tile
+  const CopyEngine *engine = nullptr; ///< of boxes; null: threads copy
 };
 
 struct ChooseAttention

@@ -4,12 +4,13 @@
 // for its terms, loops that keep the smaller operand near, boxes for workers.
 // Constants are packed into the panels that the kernel reads.
 #include "ChooseStrategy.h"
+#include "LevelVariants.h"
+#include "MatchAttention.h"
 #include "PackOperand.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/LoopRuns.h"
 #include "ashlar/Analysis/Reshapes.h"
 #include "ashlar/Cost/ChooseBoxes.h"
-#include "ashlar/Cost/ChooseLevels.h"
 #include "ashlar/Cost/Tuning.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
@@ -526,6 +527,14 @@ struct ChooseStrategies
       remark::missed(getOperation().getLoc(),
                      about(getOperation(), "TuningTable", "strategy"))
           << "the tuning table is not used: " << tuning->whyIgnored;
+    // What becomes one kernel later is that by its form.
+    ofAttentions.clear();
+    getOperation().walk([&](tile::ContractOp op) {
+      if (std::optional<AttentionMatch> match = matchAttention(op)) {
+        ofAttentions.insert(match->scores);
+        ofAttentions.insert(match->values);
+      }
+    });
     std::vector<int64_t> known, found;
     constexpr auto kind = FirstChoices::Kind::PanelColumns;
     if (choices)
@@ -583,7 +592,7 @@ struct ChooseStrategies
   void chooseElsewhere(tile::ContractOp op) {
     size_t device = *op.getDevice();
     if (device > companions.size() || !companions[device - 1].lowersKernels)
-      return packRows(op);
+      return void(packRows(op));
     const MachineModel &own = companions[device - 1].machine;
     if (!op.getStrategyAttr() && !chooseByLevels(op, own))
       recordPrediction(op,
@@ -595,10 +604,8 @@ struct ChooseStrategies
   bool chooseByLevels(tile::ContractOp op, const MachineModel &machine) {
     if (machine.scopes.empty())
       return false;
-    if (!op.getStrategyAttr() && machine.vectors.bytes != 0 &&
-        !hasNeighbours(op))
-      packRows(op);
-    std::optional<LevelChoice> choice = chooseLevels(op, machine, openSizes);
+    std::optional<LevelChoice> choice = chooseLevelsOfVariants(
+        op, machine, openSizes, ofAttentions.contains(op));
     if (!choice) {
       remark::missed(op.getLoc(), about(op, "Strategy", "strategy"))
           << "no unit of " << machine.name << " takes " << spell(productOf(op))
@@ -614,15 +621,6 @@ struct ChooseStrategies
           << " cycles, bound by "
           << remark::metric("Bound", choice->prediction.bound().str());
     return true;
-  }
-  /// Whether columns or terms of b lie side by side.
-  static bool hasNeighbours(tile::ContractOp op) {
-    AffineMap map = op.getBMap();
-    if (map.getNumResults() == 0 || op.getReduced().empty())
-      return true;
-    auto last = dyn_cast<AffineDimExpr>(map.getResults().back());
-    return last && (last.getPosition() + 1 == op.getParallel().size() ||
-                    last.getPosition() + 1 == map.getNumDims());
   }
   static std::string spell(const ProductTypes &types) {
     return types.left + " times " + types.right + " into " + types.accumulator;
@@ -640,6 +638,7 @@ struct ChooseStrategies
   }
   MachineModel machine = MachineModel::generic();
   std::shared_ptr<StrategyTuning> tuning;
+  llvm::SmallPtrSet<Operation *, 8> ofAttentions;
   bool openSizes = false;
   int64_t scratchBytes = 0;
   std::shared_ptr<FirstChoices> choices;

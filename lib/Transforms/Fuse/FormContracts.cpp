@@ -111,8 +111,10 @@ void readBehindTransposes(linalg::GenericOp op, bool units) {
 }
 
 /// Few results, each a sum along what lies side by side in both operands:
-/// lanes are better spent on the terms than on the results.
-bool isDotProduct(const Contraction &contraction) {
+/// lanes are better spent on the terms than on the results. With `units`, few
+/// rows of 16 bits are a unit's all the same, whose rate counts for less than
+/// what is read once.
+bool isDotProduct(const Contraction &contraction, bool units) {
   linalg::GenericOp op = contraction.op;
   constexpr int64_t few = 4;
   std::optional<unsigned> inA = innermostLoop(op, contraction.a.operand);
@@ -128,13 +130,18 @@ bool isDotProduct(const Contraction &contraction) {
   for (unsigned dim : parallel)
     if (!columns.isFunctionOfDim(dim))
       rows *= ranges[dim];
+  auto isShort = [](const Factor &factor) {
+    Type type = getElementTypeOrSelf(factor.operand->get());
+    return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 16;
+  };
   return ranges[parallel.back()] < few ||
          (rows < few &&
-          !isConstantBehindReshapes(contraction.b.operand->get()));
+          !isConstantBehindReshapes(contraction.b.operand->get()) &&
+          !(units && isShort(contraction.a) && isShort(contraction.b)));
 }
 
 /// sum += a * b, starting at zero, over static sizes.
-std::optional<Contraction> matchContraction(linalg::GenericOp op) {
+std::optional<Contraction> matchContraction(linalg::GenericOp op, bool units) {
   if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 ||
       op.getNumReductionLoops() == 0 || !op.hasPureTensorSemantics() ||
       op.getNumResults() != 1 || op.hasIndexSemantics())
@@ -193,7 +200,7 @@ std::optional<Contraction> matchContraction(linalg::GenericOp op) {
     std::swap(contraction.a, contraction.b);
   if (!varies(contraction.b))
     return std::nullopt;
-  if (isDotProduct(contraction))
+  if (isDotProduct(contraction, units))
     return std::nullopt;
   // Terms that lie side by side in a are summed innermost.
   AffineMap rows = inOperand(contraction.a);
@@ -412,9 +419,10 @@ struct FormContracts : ashlar::impl::FormContractsPassBase<FormContracts> {
     getOperation().walk(
         [&](linalg::GenericOp op) { candidates.push_back(op); });
     for (linalg::GenericOp op : candidates)
-      if (!merged.contains(op) && matchContraction(op)) {
+      if (!merged.contains(op) && matchContraction(op, units)) {
         readBehindTransposes(op, units);
-        if (std::optional<Contraction> contraction = matchContraction(op)) {
+        if (std::optional<Contraction> contraction =
+                matchContraction(op, units)) {
           linalg::GenericOp epilogue;
           if (epilogues)
             epilogue = findEpilogue(*contraction);

@@ -63,11 +63,11 @@ bool ashlar::packConstant(ContractShape &shape, int64_t columnsOfBox,
   return true;
 }
 
-void ashlar::packRows(tile::ContractOp op) {
+bool ashlar::packRows(tile::ContractOp op, int64_t alignment) {
   TypedAttr constant = constantBehindReshapes(op.getB());
   AffineMap plain = op.getBMap();
   if (!constant || !plain.isProjectedPermutation())
-    return;
+    return false;
   unsigned last = op.getParallel().size() - 1;
   int64_t columns = -1;
   SmallVector<std::pair<unsigned, int64_t>> others;
@@ -78,11 +78,12 @@ void ashlar::packRows(tile::ContractOp op) {
     else
       others.emplace_back(dim, i);
   }
-  if (columns < 0 || (llvm::is_sorted(others) &&
-                      columns == int64_t(plain.getNumResults()) - 1))
-    return;
-  llvm::sort(others);
   auto type = cast<RankedTensorType>(op.getB().getType());
+  if (columns < 0 || (llvm::is_sorted(others) &&
+                      columns == int64_t(plain.getNumResults()) - 1 &&
+                      type.getDimSize(columns) % alignment == 0))
+    return false;
+  llvm::sort(others);
   OpBuilder b(op);
   SmallVector<int64_t> order, shape = {1};
   SmallVector<AffineExpr> place = {b.getAffineConstantExpr(0)};
@@ -91,7 +92,7 @@ void ashlar::packRows(tile::ContractOp op) {
     shape.push_back(type.getDimSize(i));
     place.push_back(b.getAffineDimExpr(dim));
   }
-  shape.push_back(type.getDimSize(columns));
+  shape.push_back(llvm::alignTo(type.getDimSize(columns), alignment));
   place.push_back(b.getAffineDimExpr(last));
   Value source = arith::ConstantOp::create(b, op.getB().getLoc(), constant);
   op.getBMutable().assign(tile::PackOp::create(
@@ -101,6 +102,7 @@ void ashlar::packRows(tile::ContractOp op) {
   SmallVector<AffineMap> maps(op.getMaps().getAsValueRange<AffineMapAttr>());
   maps[1] = AffineMap::get(plain.getNumDims(), 0, place, op.getContext());
   op.setMapsAttr(b.getAffineMapArrayAttr(maps));
+  return true;
 }
 
 bool ashlar::packLarge(ContractShape &shape, int64_t panel) {

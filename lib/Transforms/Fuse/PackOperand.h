@@ -12,8 +12,9 @@ namespace ashlar {
 bool packConstant(ContractShape &shape, int64_t columns, mlir::AffineMap plain);
 
 /// Stores a constant b for a device that loads rows: batches, then terms, each
-/// with all columns side by side.
-void packRows(tile::ContractOp op);
+/// with all columns side by side, and zeros up to a multiple of `alignment`
+/// columns. Whether b is such a constant, and was stored otherwise.
+bool packRows(tile::ContractOp op, int64_t alignment = 1);
 
 /// Copies b into panels of `panel` columns before it is read many times, and
 /// says whether: one pass more over its bytes, instead of rows that lie pages

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "VectorBody.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
-SmallVector<Value, 1> ashlar::emitVectorBody(ImplicitLocOpBuilder &b,
-                                             Block *body,
-                                             ArrayRef<Value> arguments,
-                                             int64_t lanes) {
+SmallVector<Value, 1>
+ashlar::emitVectorBody(ImplicitLocOpBuilder &b, Block *body,
+                       ArrayRef<Value> arguments, int64_t lanes,
+                       llvm::function_ref<Value(unsigned)> placeAlong) {
   auto vectorOf = [&](Type type) { return VectorType::get({lanes}, type); };
   IRMapping mapping;
   for (auto [from, to] : llvm::zip(body->getArguments(), arguments))
@@ -33,6 +34,10 @@ SmallVector<Value, 1> ashlar::emitVectorBody(ImplicitLocOpBuilder &b,
   for (Operation &inner : body->without_terminator()) {
     if (isa<arith::ConstantOp>(inner))
       continue;
+    if (auto place = dyn_cast<linalg::IndexOp>(inner)) {
+      mapping.map(place.getResult(), placeAlong(place.getDim()));
+      continue;
+    }
     OperationState state(b.getLoc(), inner.getName());
     for (Value operand : inner.getOperands())
       state.operands.push_back(lookup(operand));

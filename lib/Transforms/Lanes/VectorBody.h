@@ -11,10 +11,12 @@ namespace ashlar {
 /// Writes the ops of `body` on vectors of `lanes` and returns what its
 /// terminator yields. `arguments`: one vector per argument of the body,
 /// null for those it does not use. Constants and values from outside are
-/// broadcast.
+/// broadcast. `placeAlong`: a vector of the places along a dim, for bodies with
+/// linalg.index.
 llvm::SmallVector<mlir::Value, 1>
 emitVectorBody(mlir::ImplicitLocOpBuilder &b, mlir::Block *body,
-               llvm::ArrayRef<mlir::Value> arguments, int64_t lanes);
+               llvm::ArrayRef<mlir::Value> arguments, int64_t lanes,
+               llvm::function_ref<mlir::Value(unsigned dim)> placeAlong = {});
 
 } // namespace ashlar
 

@@ -18,9 +18,24 @@ static int64_t widestBytes(Block &body) {
       widest = std::max(widest, elementBytes(type));
   };
   see(body.getArgumentTypes());
+  // Places are as wide as what they become.
   for (Operation &op : body.without_terminator())
-    see(op.getResultTypes());
+    if (!op.getResultTypes().front().isIndex())
+      see(op.getResultTypes());
   return widest;
+}
+
+/// Places of elements are vectors, too, as far as they become numbers at once.
+static bool hasVectorBody(Block &body) {
+  Block::BlockArgListType arguments = body.getArguments();
+  return llvm::all_of(arguments,
+                      [](BlockArgument argument) {
+                        return argument.getType().isIntOrFloat() &&
+                               !argument.getType().isInteger(1);
+                      }) &&
+         llvm::all_of(body.without_terminator(), [](Operation &op) {
+           return isa<linalg::IndexOp>(op) || runsOnVectors(op);
+         });
 }
 
 static std::optional<VectorOperand> describe(Value memref, AffineMap map) {
@@ -204,7 +219,7 @@ std::optional<VectorPlan> ashlar::planVectors(linalg::GenericOp op,
                                               int64_t registers) {
   VectorPlan plan;
   if (!op.hasPureBufferSemantics() || op.getNumLoops() == 0 ||
-      op.getNumDpsInits() == 0 || !runsOnVectors(*op.getBody()))
+      op.getNumDpsInits() == 0 || !hasVectorBody(*op.getBody()))
     return std::nullopt;
   AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   for (OpOperand &operand : op->getOpOperands()) {

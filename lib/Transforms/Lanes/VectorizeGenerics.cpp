@@ -220,6 +220,18 @@ private:
                                     mask, rest);
   }
 
+  /// Of the elements of a vector, `offset` behind the present coordinates.
+  Value placesAlong(unsigned dim, int64_t offset) {
+    Value first = index(offset);
+    if (ivs[dim])
+      first = arith::AddIOp::create(b, ivs[dim], first);
+    auto type = vectorOf(b.getIndexType());
+    Value places = vector::BroadcastOp::create(b, type, first);
+    if (dim != plan.vectorDim)
+      return places;
+    return arith::AddIOp::create(b, places, vector::StepOp::create(b, type));
+  }
+
   /// All elements of the tile for one step of the sums: those of the first
   /// output, then those of the next.
   SmallVector<Value> emitStep(const RegisterTile &tile, ValueRange sums) {
@@ -245,8 +257,9 @@ private:
       size_t at = element++;
       for (size_t o = 0; o != plan.outputs.size(); ++o)
         arguments.push_back(sums.empty() ? Value() : sums[o * count + at]);
-      for (auto [o, result] : llvm::enumerate(
-               emitVectorBody(b, op.getBody(), arguments, plan.lanes)))
+      for (auto [o, result] : llvm::enumerate(emitVectorBody(
+               b, op.getBody(), arguments, plan.lanes,
+               [&](unsigned dim) { return placesAlong(dim, offset[dim]); })))
         results[o * count + at] =
             tile.mask && plan.vectorIsReduced
                 ? Value(arith::SelectOp::create(b, tile.mask, result,

@@ -49,12 +49,7 @@ int64_t CopyWriter::findPiece() {
       simplifyAffineExpr(map.getResults().back() - last, map.getNumDims(), 0));
   if (!rest || rest.getValue() % elements != 0)
     return 0;
-  // Where zeros are read behind the end, a piece is there as a whole or not at
-  // all.
-  return beginsRowsAt(op.getSource(), elements) &&
-                 (!op.getPadded() || endsRowsAt(op.getSource(), elements))
-             ? elements
-             : 0;
+  return beginsRowsAt(op.getSource(), elements) ? elements : 0;
 }
 
 void CopyWriter::write(ImplicitLocOpBuilder &b, Value to, Value from) {
@@ -130,5 +125,16 @@ void CopyWriter::writePiece(ImplicitLocOpBuilder &b, ValueRange index,
       op.getPadded() ? w.isInside(op.getSource(), op.getMap(), at) : Value();
   SmallVector<Value> from = w.at(op.getMap(), at);
   tile::ThreadCopyOp::create(w.b, op.getSource(), from, memory, to, exists,
-                             piece);
+                             countInPiece(w.b, from.back()), piece);
+}
+
+Value CopyWriter::countInPiece(ImplicitLocOpBuilder &b, Value first) {
+  if (!op.getPadded() || endsRowsAt(op.getSource(), piece))
+    return Value();
+  Value source = op.getSource();
+  int64_t last = cast<MemRefType>(source.getType()).getRank() - 1;
+  Value left =
+      arith::SubIOp::create(b, memref::DimOp::create(b, source, last), first);
+  return arith::MinSIOp::create(b, left,
+                                arith::ConstantIndexOp::create(b, piece));
 }

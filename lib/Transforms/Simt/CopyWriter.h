@@ -26,6 +26,9 @@ private:
   /// That which is so many steps behind `index`.
   void writePiece(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange index,
                   llvm::ArrayRef<int64_t> steps);
+  /// How many elements of a piece exist that begins at this place along the
+  /// source's last dim, inside of it; null: all.
+  mlir::Value countInPiece(mlir::ImplicitLocOpBuilder &b, mlir::Value first);
 
   tile::CopyOp op;
   const Threads &threads;

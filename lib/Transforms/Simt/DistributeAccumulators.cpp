@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Operations on accumulators as what one thread does of them.
+#include "RowDrain.h"
 #include "ThreadPattern.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/Divisors.h"
@@ -13,6 +14,7 @@
 
 using namespace mlir;
 using namespace ashlar;
+using ashlar::simt::RowDrain;
 using ashlar::simt::Share;
 using ashlar::simt::ThreadPattern;
 using ashlar::simt::ThreadWriter;
@@ -203,6 +205,13 @@ struct DistributeDrain : ThreadPattern<tile::DrainOp> {
                   ConversionPatternRewriter &rewriter) const override {
     ThreadWriter w(op, rewriter, op.getAcc().getType().getShape());
     Share share = shareOf(op.getAcc());
+    if (RowDrain rows(op, share, threads); rows.isTaken()) {
+      rows.write(w, [&](int64_t i, ArrayRef<Value> point) {
+        return valueAt(op, w, adaptor.getAcc()[i], point);
+      });
+      rewriter.eraseOp(op);
+      return success();
+    }
     AffineMap target = op.getMap(op.getMaps().size() - 1);
     // Neighbours are stored as one.
     bool inPairs = share.hasPairs() && storesPairs(op, target);

@@ -82,7 +82,7 @@ void PhaseRing::fill(ImplicitLocOpBuilder &b, const TensorBox &box,
   // The turn in front of the first one is over from the beginning.
   Value before = arith::XOrIOp::create(b, parity, word(b, 1));
   tile::PhaseWaitOp::create(b, phases, freeOf(b, slot), before);
-  int64_t each = ShapedType::getNumElements(box.box);
+  int64_t each = box.numElements();
   tile::PhaseArriveOp::create(
       b, phases, slot, each * box.copies * elementBytes(type.getElementType()));
   Value place = arith::MulIOp::create(b, slot, index(b, pitch()));

@@ -386,15 +386,17 @@ private:
   static exec::TensorMapAttr mapOf(const TensorBox &box) {
     auto type = cast<MemRefType>(box.tensor.getType());
     int64_t stride = elementBytes(type.getElementType());
-    SmallVector<int64_t> sizes(llvm::reverse(type.getShape())), strides,
-        boxes(llvm::reverse(box.box));
-    for (int64_t size : sizes) {
+    SmallVector<int64_t> sizes(llvm::reverse(box.ends)), strides,
+        boxes(llvm::reverse(box.box)), steps(llvm::reverse(box.steps));
+    if (llvm::all_of(steps, [](int64_t step) { return step == 1; }))
+      steps.clear();
+    for (int64_t size : llvm::reverse(type.getShape())) {
       strides.push_back(stride);
       stride *= size;
     }
     return exec::TensorMapAttr::get(
         type.getContext(), box.tensor.getArgNumber(), type.getElementType(),
-        sizes, strides, boxes, box.swizzleBytes);
+        sizes, strides, boxes, steps, box.swizzleBytes);
   }
 
   int64_t numberOf(exec::TensorMapAttr map) {

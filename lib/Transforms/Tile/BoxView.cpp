@@ -7,19 +7,22 @@ using namespace mlir;
 using namespace ashlar;
 
 AffineExpr ashlar::lineOf(AffineExpr expr, ArrayRef<unsigned> dims,
-                          int64_t begin) {
+                          int64_t begin, int64_t step) {
   MLIRContext *context = expr.getContext();
-  AffineExpr line = getAffineConstantExpr(begin, context);
+  AffineExpr line = getAffineConstantExpr(begin / step, context);
   for (auto [i, d] : llvm::enumerate(dims))
-    line = line + getAffineDimExpr(i, context) * stepAlong(expr, d);
+    if (int64_t own = stepAlong(expr, d); own % step == 0)
+      line = line + getAffineDimExpr(i, context) * (own / step);
   return line;
 }
 
-BoxView
-ashlar::viewOfBox(ImplicitLocOpBuilder &b, Value memory, AffineMap map,
-                  ArrayRef<OpFoldResult> at, ArrayRef<unsigned> dims,
-                  ArrayRef<int64_t> extents,
-                  llvm::function_ref<OpFoldResult(unsigned dim)> countIn) {
+BoxView ashlar::viewOfBox(
+    ImplicitLocOpBuilder &b, Value memory, AffineMap map,
+    ArrayRef<OpFoldResult> at, ArrayRef<unsigned> dims,
+    ArrayRef<int64_t> extents,
+    llvm::function_ref<OpFoldResult(unsigned dim)> countIn,
+    llvm::function_ref<OpFoldResult(unsigned result, OpFoldResult, int64_t)>
+        lengthOf) {
   SmallVector<OpFoldResult> offsets, lengths, steps;
   SmallVector<AffineExpr> local;
   for (AffineExpr expr : map.getResults()) {
@@ -29,7 +32,14 @@ ashlar::viewOfBox(ImplicitLocOpBuilder &b, Value memory, AffineMap map,
         b, b.getLoc(), AffineMap::get(map.getNumDims(), 0, expr - reach.before),
         at));
     lengths.push_back(b.getIndexAttr(reach.length));
+    OpFoldResult known =
+        lengthOf ? lengthOf(offsets.size() - 1, offsets.back(), reach.length)
+                 : OpFoldResult();
+    if (known)
+      lengths.back() = known;
     for (auto [d, extent] : llvm::zip_equal(dims, extents)) {
+      if (known)
+        break;
       int64_t step = stepAlong(expr, d);
       OpFoldResult count = step != 0 ? countIn(d) : OpFoldResult();
       if (count)

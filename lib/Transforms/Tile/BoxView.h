@@ -15,18 +15,24 @@ struct BoxView {
   mlir::AffineMap map;
 };
 
-/// `begin` and the steps of a box's dims.
+/// `begin` and the steps of a box's dims, where one of each `step` is there:
+/// dims of other steps stand still.
 mlir::AffineExpr lineOf(mlir::AffineExpr expr, llvm::ArrayRef<unsigned> dims,
-                        int64_t begin);
+                        int64_t begin, int64_t step = 1);
 
 /// Of a box that begins at `at`, a place for each dim of `map`, and is as long
 /// as `extents` along `dims`, standing still along all others. `countIn` says
-/// how many of the points of a dim exist, or null where all do.
-BoxView viewOfBox(mlir::ImplicitLocOpBuilder &b, mlir::Value memory,
-                  mlir::AffineMap map, llvm::ArrayRef<mlir::OpFoldResult> at,
-                  llvm::ArrayRef<unsigned> dims,
-                  llvm::ArrayRef<int64_t> extents,
-                  llvm::function_ref<mlir::OpFoldResult(unsigned dim)> countIn);
+/// how many of the points of a dim exist, or null where all do; `lengthOf`, if
+/// given, how long the part is along a result of the map, from its offset and
+/// the length without ends on, or null where `countIn` says that.
+BoxView
+viewOfBox(mlir::ImplicitLocOpBuilder &b, mlir::Value memory,
+          mlir::AffineMap map, llvm::ArrayRef<mlir::OpFoldResult> at,
+          llvm::ArrayRef<unsigned> dims, llvm::ArrayRef<int64_t> extents,
+          llvm::function_ref<mlir::OpFoldResult(unsigned dim)> countIn,
+          llvm::function_ref<mlir::OpFoldResult(
+              unsigned result, mlir::OpFoldResult offset, int64_t length)>
+              lengthOf = nullptr);
 
 } // namespace ashlar
 

@@ -30,7 +30,7 @@ private:
     tile::HopAttr hop;
     Value slot;
     SmallVector<mlir::OpFoldResult> at;
-    SmallVector<int64_t> extents;
+    SmallVector<int64_t> extents, steps;
   };
 
   //===-- Loops, in ExpandContracts.cpp -----------------------------------===//
@@ -101,6 +101,10 @@ private:
   unsigned bring(unsigned depth);
   void copy(tile::HopAttr hop);
   void release(unsigned count);
+  /// What a copy of the present tile reads: along dims that are not summed up
+  /// to the end of memory, whose elements nobody uses beyond the dim's own.
+  BoxView viewToCopy(tile::OperandKind operand, ArrayRef<unsigned> dims,
+                     ArrayRef<int64_t> extents);
   const Near *nearestOf(tile::OperandKind operand);
   /// How far the present box stands behind where it stood when a slot was
   /// filled, by the dims of the operand; none: nowhere.

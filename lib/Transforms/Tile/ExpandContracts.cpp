@@ -334,13 +334,13 @@ void ContractExpander::emitOpenLoops(unsigned depth) {
     return;
   }
   SmallVector<int64_t> steps = {largest[d]};
-  // Lanes are left in numbers of which most fill a vector, rows by halves: one
-  // by one, each would read all of b again.
+  // Lanes are left in numbers of which most fill a vector, rows in powers of
+  // two: one by one, each would read all of b again.
   for (int64_t lanes : {16, 4})
     if (d + 1 == numParallel && lanes < steps.back())
       steps.push_back(lanes);
-  while (d + 1 != numParallel && steps.back() > 3)
-    steps.push_back(steps.back() / 2);
+  while (d + 1 != numParallel && steps.back() > 2)
+    steps.push_back(int64_t(llvm::bit_ceil(uint64_t(steps.back())) / 2));
   if (steps.back() != 1)
     steps.push_back(1);
   Value from = valueOf(at[d]);

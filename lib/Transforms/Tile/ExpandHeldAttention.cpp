@@ -3,8 +3,10 @@
 // What an attention in registers stands in: the loops of workers, rings of
 // operands, the loop over keys.
 #include "HeldAttention.h"
+#include "VisibleKeys.h"
 #include "ashlar/Transforms/Tile/Passes.h"
 #include "ashlar/Transforms/Tile/StaticStrides.h"
+#include "ashlar/Transforms/Tile/TensorBox.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -36,24 +38,132 @@ void HeldAttention::write() {
   makeRing(keys, scores);
   makeRing(weighed, values);
   copy(queries, scores);
-  tile::WaitOp::create(b, queries.copy.getToken());
+  wait({&queries});
   lowest = number(APFloat::getInf(type.getFloatSemantics(), /*Negative=*/true));
   zero = number(APFloat::getZero(type.getFloatSemantics()));
   tile::AccType sums = typeOf(values, type, op.getStrategyAttr());
   Value start[] = {tile::InitOp::create(b, sums, zero),
                    tile::InitOp::create(b, sums.getRowsAlone(), lowest),
                    tile::InitOp::create(b, sums.getRowsAlone(), zero)};
-  auto loop = scf::ForOp::create(b, index(0), index(values.sizes[values.term]),
+  Span span = spanOfKeys();
+  bool byRoles = !op.getScoresStrategyAttr().getRoles().empty();
+  SmallVector<Value> all = span.isKnown() || byRoles || keys.hop.getSlots() < 2
+                               ? loop(span, start)
+                               : loopAhead(span, start);
+  tile::ReleaseOp::create(b, queries.slot, ValueRange());
+  finish(all[0], all[2]);
+  op.erase();
+}
+
+//===-- The loop over keys ------------------------------------------------===//
+
+HeldAttention::Span HeldAttention::spanOfKeys() {
+  int64_t all = scores.sizes[scores.column],
+          tile = scores.extents[scores.column];
+  VisibleKeys visible = findVisibleKeys(op);
+  // Of all rows of the part, the one that sees the most.
+  auto atRow = [&](AffineExpr expr, bool last) {
+    AffineExpr row = b.getAffineDimExpr(scores.row),
+               next = expr.replace(row, row + 1);
+    auto step =
+        dyn_cast<AffineConstantExpr>(simplifyAffineExpr(next - expr, rank, 0));
+    bool isGrowing = step && step.getValue() > 0;
+    return isGrowing == last
+               ? expr.replace(row, row + (scores.extents[scores.row] - 1))
+               : expr;
+  };
+  SmallVector<AffineExpr> from = {b.getAffineConstantExpr(0)},
+                          to = {b.getAffineConstantExpr(all)};
+  for (AffineExpr expr : visible.from)
+    from.push_back(atRow(expr, /*last=*/false).floorDiv(tile) * tile);
+  for (AffineExpr expr : visible.to)
+    to.push_back(atRow(expr, /*last=*/true));
+  SmallVector<OpFoldResult> at(ArrayRef(scores.at).take_front(rank));
+  at[scores.column] = b.getIndexAttr(0); // which they do not depend on
+  return {affine::makeComposedFoldedAffineMax(
+              b, b.getLoc(), AffineMap::get(rank, 0, from, b.getContext()), at),
+          affine::makeComposedFoldedAffineMin(
+              b, b.getLoc(), AffineMap::get(rank, 0, to, b.getContext()), at)};
+}
+
+void HeldAttention::moveTo(Value key) {
+  scores.at[scores.column] = key;
+  values.at[values.term] = key;
+}
+
+void HeldAttention::copyTile() {
+  copy(keys, scores);
+  copy(weighed, values);
+}
+
+SmallVector<Value> HeldAttention::loop(const Span &span, ValueRange start) {
+  auto valueOf = [&](OpFoldResult place) {
+    return getValueOrCreateConstantIndexOp(b, b.getLoc(), place);
+  };
+  auto loop = scf::ForOp::create(b, valueOf(span.from), valueOf(span.to),
                                  index(values.extents[values.term]), start);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  moveTo(loop.getInductionVar());
+  copyTile();
+  wait({&keys});
+  scf::YieldOp::create(b,
+                       step(loop.getRegionIterArgs(), /*waitsForValues=*/true));
+  return llvm::to_vector_of<Value>(loop.getResults());
+}
+
+SmallVector<Value> HeldAttention::loopAhead(const Span &span,
+                                            ValueRange start) {
+  int64_t tile = values.extents[values.term];
+  int64_t last = (values.sizes[values.term] - 1) / tile * tile;
+  // A part that sees no key begins with one that exists.
+  auto existing = [&](OpFoldResult key, int64_t further) {
+    return getValueOrCreateConstantIndexOp(
+        b, b.getLoc(),
+        affine::makeComposedFoldedAffineMin(
+            b, b.getLoc(),
+            AffineMap::get(1, 0,
+                           {b.getAffineDimExpr(0) + further,
+                            b.getAffineConstantExpr(last)},
+                           b.getContext()),
+            {key}));
+  };
+  Value from = existing(span.from, 0);
+  moveTo(from);
+  copyTile();
+  SmallVector<Value> carried(start);
+  llvm::append_values(carried, keys.slot, keys.begun, weighed.slot,
+                      weighed.begun);
+  auto carry = [&](ValueRange all) {
+    keys.slot = all[0], keys.begun = all[1];
+    weighed.slot = all[2], weighed.begun = all[3];
+  };
+  auto loop = scf::ForOp::create(
+      b, from, getValueOrCreateConstantIndexOp(b, b.getLoc(), span.to),
+      index(tile), carried);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
-    scf::YieldOp::create(
-        b, step(loop.getInductionVar(), loop.getRegionIterArgs()));
+    ValueRange before = loop.getRegionIterArgs();
+    carry(before.drop_front(start.size()));
+    // What is copied now goes where all have read, for which they have met.
+    wait({&keys, &weighed});
+    moveTo(existing(loop.getInductionVar(), tile));
+    copyTile();
+    SmallVector<Value> next = {keys.slot, keys.begun, weighed.slot,
+                               weighed.begun};
+    carry(before.drop_front(start.size()));
+    moveTo(loop.getInductionVar());
+    SmallVector<Value> all =
+        step(before.take_front(start.size()), /*waitsForValues=*/false);
+    llvm::append_range(all, next);
+    scf::YieldOp::create(b, all);
   }
-  tile::ReleaseOp::create(b, queries.copy.getSlot(), ValueRange());
-  finish(loop.getResult(0), loop.getResult(2));
-  op.erase();
+  carry(loop.getResults().drop_front(start.size()));
+  wait({&keys, &weighed});
+  for (Operand *operand : {&keys, &weighed})
+    tile::ReleaseOp::create(b, operand->slot, ValueRange());
+  return llvm::to_vector_of<Value>(loop.getResults().take_front(start.size()));
 }
 
 Value HeldAttention::number(const APFloat &value) {
@@ -185,11 +295,20 @@ void HeldAttention::copy(Operand &operand, const Box &box) {
   Value source = view(operand.memory, operand.map, box, dims, padded).memory;
   auto type = cast<tile::RingType>(operand.ring.getType());
   StringRef engine = operand.hop.getEngine();
-  operand.copy = tile::CopyOp::create(
+  auto copy = tile::CopyOp::create(
       b, type.getSlotType(), tile::TokenType::get(b.getContext()), source,
       /*offsets=*/ValueRange(), operand.ring,
       b.getMultiDimIdentityMap(type.getShape().size()), padded,
       engine.empty() ? StringAttr() : b.getStringAttr(engine));
+  operand.slot = copy.getSlot();
+  operand.begun = copy.getToken();
+}
+
+void HeldAttention::wait(ArrayRef<Operand *> operands) {
+  SmallVector<Value> tokens;
+  for (Operand *operand : operands)
+    tokens.push_back(operand->begun);
+  tile::WaitOp::create(b, tokens);
 }
 
 namespace {
@@ -205,6 +324,14 @@ struct ExpandHeldAttention
         return signalPassFailure();
       }
       giveStaticStrides(cast<DestinationStyleOpInterface>(op.getOperation()));
+      // Roles share out the threads of the whole kernel.
+      if (ArrayRef<tile::TeamAttr> teams =
+              op.getScoresStrategyAttr().getRoles();
+          !teams.empty() && llvm::hasSingleElement(ops))
+        getOperation()->setAttr(
+            teamsAttrName,
+            ArrayAttr::get(&getContext(),
+                           SmallVector<Attribute>(teams.begin(), teams.end())));
       HeldAttention(op).write();
     }
   }

@@ -2,6 +2,7 @@
 //
 // The parts of operands that boxes read: in place, or brought near first.
 #include "ContractExpander.h"
+#include "ashlar/Analysis/SlotBox.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -45,6 +46,39 @@ bool ContractExpander::hasRing(tile::HopAttr hop) {
   return isKnown;
 }
 
+BoxView ContractExpander::viewToCopy(tile::OperandKind operand,
+                                     ArrayRef<unsigned> dims,
+                                     ArrayRef<int64_t> extents) {
+  Value memory = memoryOf(operand);
+  AffineMap map = mapOf(operand);
+  ArrayRef<int64_t> ends = cast<MemRefType>(memory.getType()).getShape();
+  auto lengthOf = [&](unsigned result, OpFoldResult offset, int64_t length) {
+    AffineExpr expr = map.getResult(result);
+    bool hasEnd = false, isSummed = false, isForward = true;
+    for (unsigned d : dims)
+      if (int64_t step = d < map.getNumDims() ? stepAlong(expr, d) : 0) {
+        hasEnd |= hasEdge(d);
+        isSummed |= hasEdge(d) && d >= numParallel;
+        isForward &= step > 0;
+      }
+    if (!hasEnd || isSummed || !isForward ||
+        ShapedType::isDynamic(ends[result]))
+      return OpFoldResult();
+    return affine::makeComposedFoldedAffineMin(
+        b, b.getLoc(),
+        AffineMap::get(1, 0,
+                       {b.getAffineConstantExpr(length),
+                        ends[result] - b.getAffineDimExpr(0)},
+                       b.getContext()),
+        {offset});
+  };
+  return viewOfBox(
+      b, memory, map, ArrayRef<OpFoldResult>(at).take_front(map.getNumDims()),
+      dims, extents,
+      [&](unsigned d) { return hasEdge(d) ? countIn(d) : OpFoldResult(); },
+      lengthOf);
+}
+
 unsigned ContractExpander::bring(unsigned depth) {
   unsigned before = near.size();
   // a first, and each from far to near.
@@ -69,13 +103,14 @@ void ContractExpander::copy(tile::HopAttr hop) {
   AffineMap map = mapOf(hop.getOperand());
   llvm::SmallVector<AffineExpr> places;
   const Near *from = nearestOf(hop.getOperand());
+  SlotBox slot(map, dims, extents, hasSeveralRings(strategy, hop.getOperand()));
+  shape = slot.shape;
   for (auto [i, expr] : llvm::enumerate(map.getResults())) {
-    BoxReach own(expr, dims, extents);
-    shape.push_back(own.length);
-    places.push_back(b.getAffineDimExpr(i));
+    places.push_back(b.getAffineDimExpr(i) * slot.steps[i]);
     if (from)
       places.back() = places.back() +
-                      BoxReach(expr, dims, from->extents).before - own.before;
+                      BoxReach(expr, dims, from->extents).before -
+                      BoxReach(expr, dims, extents).before;
   }
   Value source, ring;
   llvm::SmallVector<Value> offsets;
@@ -83,7 +118,7 @@ void ContractExpander::copy(tile::HopAttr hop) {
     source = from->slot;
     offsets = offsetsIn(*from);
   } else {
-    source = view(memoryOf(hop.getOperand()), map, dims, extents).memory;
+    source = viewToCopy(hop.getOperand(), dims, extents).memory;
   }
   tile::LayoutAttr layout = hop.getLayout();
   if (layout && !layout.whyNot(shape).empty())
@@ -107,7 +142,7 @@ void ContractExpander::copy(tile::HopAttr hop) {
       hop.getEngine().empty() ? StringAttr()
                               : b.getStringAttr(hop.getEngine()));
   tile::WaitOp::create(b, begun.getToken());
-  near.push_back({hop, begun.getSlot(), at, std::move(extents)});
+  near.push_back({hop, begun.getSlot(), at, std::move(extents), slot.steps});
 }
 
 void ContractExpander::release(unsigned count) {
@@ -128,14 +163,15 @@ llvm::SmallVector<Value> ContractExpander::offsetsIn(const Near &own) {
   llvm::SmallVector<Value> offsets;
   AffineMap map = mapOf(own.hop.getOperand());
   bool moves = false;
-  for (AffineExpr expr : map.getResults()) {
+  for (auto [i, expr] : llvm::enumerate(map.getResults())) {
     AffineMap alone = AffineMap::get(map.getNumDims(), 0, expr);
     OpFoldResult now = affine::makeComposedFoldedAffineApply(b, b.getLoc(),
                                                              alone, at),
                  then = affine::makeComposedFoldedAffineApply(b, b.getLoc(),
                                                               alone, own.at);
     OpFoldResult offset = affine::makeComposedFoldedAffineApply(
-        b, b.getLoc(), b.getAffineDimExpr(0) - b.getAffineDimExpr(1),
+        b, b.getLoc(),
+        (b.getAffineDimExpr(0) - b.getAffineDimExpr(1)).floorDiv(own.steps[i]),
         {now, then});
     moves |= getConstantIntValue(offset) != 0;
     offsets.push_back(getValueOrCreateConstantIndexOp(b, b.getLoc(), offset));
@@ -159,9 +195,9 @@ BoxView ContractExpander::operandOf(tile::OperandKind operand,
   for (unsigned d = 0; d != own->extents.size(); ++d)
     all.push_back(d);
   llvm::SmallVector<AffineExpr> local;
-  for (AffineExpr expr : map.getResults())
-    local.push_back(
-        lineOf(expr, dims, BoxReach(expr, all, own->extents).before));
+  for (auto [i, expr] : llvm::enumerate(map.getResults()))
+    local.push_back(lineOf(expr, dims, BoxReach(expr, all, own->extents).before,
+                           own->steps[i]));
   offsets = offsetsIn(*own);
   return {own->slot, AffineMap::get(dims.size(), 0, local, b.getContext())};
 }

@@ -9,6 +9,7 @@
 
 #include "BoxView.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 namespace ashlar {
 
@@ -36,7 +37,14 @@ private:
     mlir::AffineMap map;
     tile::HopAttr hop;
     mlir::Value ring;
-    tile::CopyOp copy;
+    mlir::Value slot, begun; ///< of the tile that is copied, or multiplied
+  };
+  /// Keys of which some have a weight for a row of the present part.
+  struct Span {
+    mlir::OpFoldResult from, to;
+    bool isKnown() const {
+      return mlir::getConstantIntValue(from) && mlir::getConstantIntValue(to);
+    }
   };
 
   // Where boxes begin and how operands come.
@@ -49,6 +57,21 @@ private:
   BoxView view(mlir::Value memory, mlir::AffineMap map, const Box &box,
                llvm::ArrayRef<unsigned> dims, bool &padded);
   void copy(Operand &operand, const Box &box);
+  void wait(llvm::ArrayRef<Operand *> operands);
+
+  // The loop over tiles of keys, in ExpandHeldAttention.cpp.
+  Span spanOfKeys();
+  /// From there on, keys and values are those of the tile.
+  void moveTo(mlir::Value key);
+  void copyTile();
+  /// Sums, largest scores and sums of weights behind all tiles, from those in
+  /// front of the first one.
+  llvm::SmallVector<mlir::Value> loop(const Span &span, mlir::ValueRange start);
+  /// The same where it is not known how many tiles there are, and threads copy
+  /// by themselves: each begins to copy the next one, or, at the end, one that
+  /// nobody uses.
+  llvm::SmallVector<mlir::Value> loopAhead(const Span &span,
+                                           mlir::ValueRange start);
 
   // Accumulators.
   tile::AccType typeOf(const Box &box, mlir::Type element,
@@ -72,8 +95,9 @@ private:
   mlir::Value makeScores();
   /// Of the distance to the largest score; that to none is to zero.
   mlir::Value power(mlir::Value score, mlir::Value largest);
-  llvm::SmallVector<mlir::Value> step(mlir::Value from,
-                                      mlir::ValueRange before);
+  /// With a tile that is there, or whose values are still waited for.
+  llvm::SmallVector<mlir::Value> step(mlir::ValueRange before,
+                                      bool waitsForValues);
   void finish(mlir::Value sums, mlir::Value total);
 
   mlir::Value number(const llvm::APFloat &value);

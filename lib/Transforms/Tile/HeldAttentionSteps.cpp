@@ -83,7 +83,7 @@ Value HeldAttention::multiply(Value sums, Value a, AffineMap aMap,
   aMap = aMap ? inSlot(aMap)
               : AffineMap::getMultiDimMapWithTargets(3, {0, 2}, b.getContext());
   return tile::StepOp::create(b, sums.getType(), /*token=*/Type(), sums, a,
-                              /*aOffsets=*/ValueRange(), right.copy.getSlot(),
+                              /*aOffsets=*/ValueRange(), right.slot,
                               /*bOffsets=*/ValueRange(),
                               ArrayRef<int64_t>{box.extents[box.term]},
                               /*unroll=*/1, aMap, inSlot(right.map),
@@ -115,9 +115,9 @@ Value HeldAttention::makeScores() {
              op.getScoresStrategyAttr());
   Value none =
       arith::ConstantOp::create(b, b.getZeroAttr(acc.getElementType()));
-  Value sums = multiply(tile::InitOp::create(b, acc, none),
-                        queries.copy.getSlot(), queries.map, keys, scores);
-  tile::ReleaseOp::create(b, keys.copy.getSlot(), ValueRange());
+  Value sums = multiply(tile::InitOp::create(b, acc, none), queries.slot,
+                        queries.map, keys, scores);
+  tile::ReleaseOp::create(b, keys.slot, ValueRange());
   SmallVector<Value> inputs = {sums};
   SmallVector<AffineMap> maps = {columns};
   bool padded = false;
@@ -165,12 +165,7 @@ Value HeldAttention::power(Value score, Value largest) {
   return exp;
 }
 
-SmallVector<Value> HeldAttention::step(Value from, ValueRange before) {
-  scores.at[scores.column] = from;
-  values.at[values.term] = from;
-  copy(keys, scores);
-  copy(weighed, values);
-  tile::WaitOp::create(b, keys.copy.getToken());
+SmallVector<Value> HeldAttention::step(ValueRange before, bool waitsForValues) {
   Value all = makeScores();
   Value largest =
       mapBoth(before[1],
@@ -200,9 +195,10 @@ SmallVector<Value> HeldAttention::step(Value from, ValueRange before) {
   Value sums = mapRows(before[0], scale, [&](ValueRange of) -> Value {
     return arith::MulFOp::create(b, of[0], of[1]);
   });
-  tile::WaitOp::create(b, weighed.copy.getToken());
+  if (waitsForValues)
+    wait({&weighed});
   sums = multiply(sums, weights, AffineMap(), weighed, values);
-  tile::ReleaseOp::create(b, weighed.copy.getSlot(), ValueRange());
+  tile::ReleaseOp::create(b, weighed.slot, ValueRange());
   return {sums, largest, total};
 }
 

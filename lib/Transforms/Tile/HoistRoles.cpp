@@ -175,6 +175,17 @@ struct HoistRoles : ashlar::impl::HoistRolesPassBase<HoistRoles> {
     return engine && llvm::is_contained(engines, engine->str());
   }
 
+  /// Whether threads have all that the op takes and makes of accumulators where
+  /// a fragment says, and exchange no more than lanes do.
+  static bool isHeld(Operation *op) {
+    auto isFragment = [](Type type) {
+      auto acc = dyn_cast<tile::AccType>(type);
+      return !acc || acc.getFragment();
+    };
+    return llvm::all_of(op->getOperandTypes(), isFragment) &&
+           llvm::all_of(op->getResultTypes(), isFragment);
+  }
+
   /// Why teams do not share out this kernel, or nothing.
   std::string whyNoTeams() {
     std::string why;
@@ -184,7 +195,8 @@ struct HoistRoles : ashlar::impl::HoistRolesPassBase<HoistRoles> {
         why = !isByEngine(copy) || copy.getRing().getType().getSlots() < 2
                   ? "a copy is the threads' own work"
                   : whyNoBox(copy, box);
-      } else if (isa<tile::MapOp, tile::ReduceOp, memref::AllocOp>(op)) {
+      } else if ((isa<tile::MapOp, tile::ReduceOp>(op) && !isHeld(op)) ||
+                 isa<memref::AllocOp>(op)) {
         why = "its threads exchange values in the memory that rings have";
       }
       return why.empty() ? WalkResult::advance() : WalkResult::interrupt();

@@ -89,7 +89,11 @@ struct PipelineCopies : ashlar::impl::PipelineCopiesPassBase<PipelineCopies> {
 
   bool takes(tile::CopyOp copy) {
     std::optional<StringRef> engine = copy.getEngine();
-    return copy.getRing().getType().getSlots() >= 2 &&
+    // What the loop itself passes on to its next iteration is ahead already.
+    return llvm::all_of(
+               copy.getToken().getUsers(),
+               [](Operation *user) { return !isa<scf::YieldOp>(user); }) &&
+           copy.getRing().getType().getSlots() >= 2 &&
            (engines.empty() ||
             (engine && llvm::is_contained(engines, engine->str())));
   }

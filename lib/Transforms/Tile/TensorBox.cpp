@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ashlar/Transforms/Tile/TensorBox.h"
+#include "ashlar/Analysis/BoxReach.h"
 #include "ashlar/Analysis/ByteSize.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -12,22 +13,26 @@ using namespace ashlar;
 
 /// What tensor maps of the module say.
 static constexpr int64_t mostRank = 5;
+static constexpr int64_t mostStep = 8;
 static constexpr int64_t unitBytes = 16;
 static constexpr int64_t leastAlignment = 128; ///< of where a copy goes
 
-/// Whether a part that begins at `offset` and is `size` long is a whole box, or
-/// ends where the tensor does, wherever it is cut off.
-static bool endsAt(OpFoldResult offset, OpFoldResult size, int64_t box,
-                   int64_t end) {
+/// Where a part ends that begins at `offset`, is `size` long and may be cut off
+/// from a box; `end` of the tensor where it is a whole one. None: not known to
+/// be one place.
+static std::optional<int64_t> endOf(OpFoldResult offset, OpFoldResult size,
+                                    int64_t box, int64_t end) {
   if (std::optional<int64_t> constant = getConstantIntValue(size)) {
     std::optional<int64_t> begin = getConstantIntValue(offset);
-    return constant == box || (begin && *begin + *constant == end);
+    if (constant == box)
+      return end;
+    return begin ? std::optional(*begin + *constant) : std::nullopt;
   }
   auto least = cast<Value>(size).getDefiningOp<affine::AffineMinOp>();
   if (!least)
-    return false;
+    return std::nullopt;
   AffineMap map = least.getMap();
-  return llvm::any_of(map.getResults(), [&](AffineExpr expr) {
+  for (AffineExpr expr : map.getResults()) {
     SmallVector<Value> operands(least.getOperands());
     unsigned dims = map.getNumDims(), symbols = map.getNumSymbols();
     if (std::optional<int64_t> constant = getConstantIntValue(offset)) {
@@ -39,9 +44,10 @@ static bool endsAt(OpFoldResult offset, OpFoldResult size, int64_t box,
     AffineMap sum = AffineMap::get(dims, symbols, expr);
     affine::fullyComposeAffineMapAndOperands(&sum, &operands);
     affine::canonicalizeMapAndOperands(&sum, &operands);
-    auto constant = dyn_cast<AffineConstantExpr>(sum.getResult(0));
-    return constant && constant.getValue() == end;
-  });
+    if (auto constant = dyn_cast<AffineConstantExpr>(sum.getResult(0)))
+      return constant.getValue();
+  }
+  return std::nullopt;
 }
 
 namespace {
@@ -51,8 +57,8 @@ public:
       : copy(copy), slot(copy.getSlot().getType()), out(out) {}
 
   std::string run() {
-    if (!copy.getOffsets().empty() || !copy.getMap().isIdentity())
-      return "it does not copy a part of memory as it lies";
+    if (!copy.getOffsets().empty() || !readSteps())
+      return "it does not copy a part of memory as it lies, or in steps";
     for (std::string why : {readPlace(), checkTensor(), readRows()})
       if (!why.empty())
         return why;
@@ -60,6 +66,25 @@ public:
   }
 
 private:
+  bool readSteps() {
+    AffineMap map = copy.getMap();
+    if (map.getNumResults() != map.getNumDims())
+      return false;
+    for (auto [d, expr] : llvm::enumerate(map.getResults())) {
+      int64_t step = stepAlong(expr, d);
+      AffineExpr dim = getAffineDimExpr(d, map.getContext());
+      if (expr != dim * step || step < 1 || step > mostStep)
+        return false;
+      out.steps.push_back(step);
+    }
+    return out.steps.empty() || out.steps.back() == 1;
+  }
+
+  /// How much of memory a slot is of along a dim.
+  int64_t lengthOf(unsigned d) {
+    return (slot.getShape()[d] - 1) * out.steps[d] + 1;
+  }
+
   /// Views of views, back to the kernel's argument.
   std::string readPlace() {
     Value memory = copy.getSource();
@@ -79,14 +104,18 @@ private:
     if (!type.hasStaticShape() || !type.getLayout().isIdentity() ||
         type.getRank() == 0 || type.getRank() > mostRank)
       return "its source is no tensor of known sizes and of up to five dims";
+    out.ends.assign(type.getShape().begin(), type.getShape().end());
     for (int64_t d = 0; view && d != type.getRank(); ++d) {
-      if (!endsAt(out.at[d], view.getMixedSizes()[d], slot.getShape()[d],
-                  type.getDimSize(d)))
-        return "what it copies ends before the tensor does";
+      std::optional<int64_t> end = endOf(out.at[d], view.getMixedSizes()[d],
+                                         lengthOf(d), type.getDimSize(d));
+      if (!end || *end > type.getDimSize(d))
+        return "it is not known where what it copies ends";
+      out.ends[d] = *end;
     }
     if (!view) {
-      if (type.getShape() != slot.getShape())
-        return "what it copies is no box of the tensor";
+      for (int64_t d = 0; d != type.getRank(); ++d)
+        if (type.getDimSize(d) != lengthOf(d))
+          return "what it copies is no box of the tensor";
       out.at.assign(type.getRank(), Builder(copy).getIndexAttr(0));
     }
     return "";
@@ -104,7 +133,8 @@ private:
   }
 
   std::string readRows() {
-    out.box = llvm::to_vector(slot.getShape());
+    for (unsigned d = 0; d != slot.getShape().size(); ++d)
+      out.box.push_back(lengthOf(d));
     tile::LayoutAttr layout = slot.getLayout();
     int64_t rows = slot.getNumElements() / slot.getShape().back();
     if (layout) {
@@ -138,6 +168,13 @@ private:
   int64_t bytes = 0;
 };
 } // namespace
+
+int64_t TensorBox::numElements() const {
+  int64_t count = 1;
+  for (auto [size, step] : llvm::zip(box, steps))
+    count *= (size - 1) / step + 1;
+  return count;
+}
 
 std::string ashlar::whyNoBox(tile::CopyOp copy, TensorBox &box) {
   return BoxReader(copy, box).run();

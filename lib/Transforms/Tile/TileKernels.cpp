@@ -123,6 +123,29 @@ int64_t countRowDimsOf(Operation *root) {
   return reducesBefore ? countRowDims(ops) : 0;
 }
 
+/// Along each of the first `rows` dims, how many rows a box should hold at
+/// least: as many as lie side by side in a line of memory that is read, since
+/// one alone would touch as many lines. Not where rows themselves are passed
+/// on, which is scratch.
+SmallVector<int64_t> leastRows(Operation *root, int64_t rows) {
+  constexpr int64_t lineBytes = 64;
+  SmallVector<int64_t> least(rows, 1);
+  for (linalg::GenericOp op : root->getBlock()->getOps<linalg::GenericOp>()) {
+    if (op != root && op.getNumLoops() - op.getNumReductionLoops() != rows)
+      return SmallVector<int64_t>(rows, 1);
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      AffineMap map = op.getMatchingIndexingMap(input);
+      if (map.getNumResults() != op.getNumLoops())
+        continue;
+      auto last = dyn_cast<AffineDimExpr>(map.getResults().back());
+      if (last && int64_t(last.getPosition()) < rows)
+        least[last.getPosition()] =
+            lineBytes / elementBytes(getElementTypeOrSelf(input->get()));
+    }
+  }
+  return least;
+}
+
 struct TileKernels : ashlar::impl::TileKernelsPassBase<TileKernels> {
   using TileKernelsPassBase::TileKernelsPassBase;
 
@@ -231,6 +254,11 @@ private:
       sizes =
           chooseBox(ranges.take_front(rows), iterators.take_front(rows),
                     cacheBytes / width / buffers / std::max<int64_t>(row, 1));
+      if (boxes == 0)
+        for (auto [size, range, least] :
+             llvm::zip(sizes, ranges, leastRows(root, rows)))
+          if (size != 0 && size < least)
+            size = range <= least ? 0 : boxSize(range, least);
       sizes.resize(ranges.size(), 0);
     } else {
       sizes = chooseBox(ranges, iterators, elements);

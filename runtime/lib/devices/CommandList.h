@@ -72,6 +72,8 @@ struct Command {
   const void *kernel;      // the device's own handle
   int64_t extent;          // groups of a dispatch, bytes of a copy, iterations
   int64_t strides[2];      // bytes by which a copy moves in each iteration
+  uint64_t cycles;         // of a dispatch: the least that one worker needs, at
+                           // the largest sizes; 0: not known
 
   bool isControl() const { return kind >= Check; }
   /// What a device can be given.

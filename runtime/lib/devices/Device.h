@@ -90,6 +90,28 @@ struct Submission {
   }
 };
 
+/// Memory that other processes and libraries can have as well.
+struct ExternalMemory {
+  DeviceAddress address;
+  uint64_t size = 0;
+  uint64_t handle = 0; // the device's
+};
+
+/// How a device has such memory; all are there.
+struct ExternalOps {
+  /// Its sizes are multiples of that. UNSUPPORTED, with what to do: this one
+  /// has none.
+  Status (*granularity)(void *device, uint64_t *outBytes);
+  /// Of so many bytes; a new one where the descriptor is negative, else what it
+  /// stands for, which stays the caller's.
+  Status (*open)(void *device, int descriptor, uint64_t size,
+                 ExternalMemory *out);
+  /// A descriptor for the caller.
+  Status (*share)(void *device, const ExternalMemory &memory,
+                  int *outDescriptor);
+  void (*close)(void *device, const ExternalMemory &memory);
+};
+
 struct DeviceOps {
   /// "cpu": what device names say.
   const char *type;
@@ -194,6 +216,9 @@ struct DeviceOps {
 
   /// A queue may be one of the driver's that a caller has, who destroys it.
   bool takesStreams = false;
+
+  /// May be null: no memory goes by descriptor.
+  const ExternalOps *external = nullptr;
 };
 
 /// Of queues that have finished whenever a call returns.

@@ -25,6 +25,19 @@ using CUgraphExec = struct CUgraphExec_st *;
 struct alignas(64) CUtensorMap {
   uint64_t opaque[16];
 };
+struct CUmemLocation {
+  int type, id;
+};
+struct CUmemAllocationProp {
+  int type, requestedHandleTypes;
+  CUmemLocation location;
+  void *win32HandleMetaData;
+  unsigned char allocFlags[8];
+};
+struct CUmemAccessDesc {
+  CUmemLocation location;
+  int flags;
+};
 struct CUuuid {
   char bytes[16];
 };

@@ -55,6 +55,15 @@ void ashlar::cuda::closeContext(Lock &lock,
             drop(all.executableGraphs, *context, "executable graph"));
   drop(all.kernels, *context, "function");
   leave(CudaDouble::Modules, drop(all.modules, *context, "module"));
+  std::vector<CUdeviceptr> mapped;
+  for (auto &[address, memory] : context->allocations)
+    if (memory.isMapped)
+      mapped.push_back(address);
+  leave(CudaDouble::VirtualMemory, int64_t(mapped.size()));
+  for (CUdeviceptr address : mapped) {
+    unmap(address);
+    count(CudaDouble::VirtualMemory, 1);
+  }
   leave(CudaDouble::DeviceMemory, int64_t(context->allocations.size()));
   while (!context->allocations.empty()) {
     CUdeviceptr address = context->allocations.begin()->first;

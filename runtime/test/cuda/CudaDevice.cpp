@@ -182,6 +182,10 @@ static int attributeOf(int attribute, const Device &device) {
     return all.major >= 9;
   case 97: // MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
     return limits.sharedOptIn;
+  case 102: // VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED
+    return 1;
+  case 103: // HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED
+    return all.hasDescriptors;
   case 106: // MAX_BLOCKS_PER_MULTIPROCESSOR
     return limits.blocksPerMultiprocessor;
   case 111: // RESERVED_SHARED_MEMORY_PER_BLOCK

@@ -10,6 +10,8 @@
 //   ASHLAR_CUDA_DOUBLE_CC        their compute capability; 8.0
 //   ASHLAR_CUDA_DOUBLE_MEMORY    bytes of each one's memory; 8 GiB
 //   ASHLAR_CUDA_DOUBLE_DRIVER    the driver's version; 12040
+//   ASHLAR_CUDA_DOUBLE_DESCRIPTORS
+//                                0: memory has no file descriptors; 1
 //   ASHLAR_CUDA_DOUBLE_PTX       the file that machine code was made from,
 //   which
 //                                is run in its place; without it the double is
@@ -52,7 +54,8 @@ struct CudaDouble {
     Streams,
     Events,
     Modules,
-    Graphs, // executable ones, too
+    Graphs,        // executable ones, too
+    VirtualMemory, // handles, reservations and mappings
     Kinds
   };
   std::atomic<int64_t> alive[Kinds] = {};

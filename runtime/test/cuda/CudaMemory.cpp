@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <sys/mman.h>
+#include <unistd.h>
 
 using namespace ashlar::cuda;
 using ashlar::test::CudaDouble;
@@ -44,6 +46,29 @@ void ashlar::cuda::releaseMemory(Context &context, CUdeviceptr address) {
   count(CudaDouble::DeviceMemory, -1);
 }
 
+PhysicalMemory::~PhysicalMemory() {
+  close(descriptor);
+  if (!isCounted)
+    return;
+  device->used -= size;
+  ashlar_cuda_double.bytes -= int64_t(size);
+}
+
+void ashlar::cuda::unmap(CUdeviceptr address) {
+  Reservation &place = state().reservations.at(address);
+  if (place.context) {
+    place.context->memory.release(address);
+    place.context->allocations.erase(address);
+  }
+  // The addresses stay reserved.
+  mmap(reinterpret_cast<void *>(address - ashlar::ptx::Memory::beyond),
+       place.size, PROT_NONE,
+       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  place.context = nullptr;
+  place.mapped = nullptr;
+  count(CudaDouble::VirtualMemory, -1);
+}
+
 ASHLAR_CUDA_EXPORT cuMemGetInfo_v2(size_t *unused, size_t *total) {
   ASHLAR_CUDA_BEGIN(Call::Current)
   const Device &device = *call.context->device;
@@ -78,12 +103,15 @@ ASHLAR_CUDA_EXPORT cuMemAllocAsync(CUdeviceptr *address, size_t size,
 static DeviceMemory *allocationOf(Call &call, CUdeviceptr address) {
   auto &all = call.context->allocations;
   auto found = all.find(address);
-  if (found != all.end() && !found->second.isBeingFreed)
+  if (found != all.end() && !found->second.isBeingFreed &&
+      !found->second.isMapped)
     return &found->second;
   call.refusal = call.misuse(
       INVALID_VALUE,
       ashlar::ptx::hex(address) +
-          (found != all.end() ? " was given back already"
+          (found != all.end() ? found->second.isMapped
+                                    ? " is mapped, not allocated"
+                                    : " was given back already"
                               : " is where no allocation of the current "
                                 "context begins; was it given back?"));
   return nullptr;

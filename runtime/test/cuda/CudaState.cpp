@@ -27,6 +27,7 @@ State &ashlar::cuda::state() {
     if (const char *cc = std::getenv("ASHLAR_CUDA_DOUBLE_CC"))
       std::sscanf(cc, "%d.%d", &made->major, &made->minor);
     made->driver = int(numberOf("ASHLAR_CUDA_DOUBLE_DRIVER", 12040));
+    made->hasDescriptors = numberOf("ASHLAR_CUDA_DOUBLE_DESCRIPTORS", 1) != 0;
     uint64_t devices = numberOf("ASHLAR_CUDA_DOUBLE_DEVICES", 1);
     for (uint64_t i = 0; i < devices; ++i) {
       auto device = std::make_unique<Device>();

@@ -89,6 +89,7 @@ struct DeviceMemory {
   Context *context = nullptr;
   uint64_t size = 0, taken = 0;
   bool isBeingFreed = false; // in a stream's order
+  bool isMapped = false;     // of a reservation: nobody frees it
 };
 
 struct Device {
@@ -96,6 +97,24 @@ struct Device {
   uint64_t memory = 0, used = 0;
   int references = 0;
   std::shared_ptr<Context> primary;
+};
+
+/// Memory without an address, which handles and mappings hold.
+struct PhysicalMemory {
+  ~PhysicalMemory();
+  Device *device = nullptr;
+  uint64_t size = 0;
+  int descriptor = -1;
+  bool isCounted = false; // it was created here
+  bool isExportable = false;
+};
+
+/// Addresses, by the first of them.
+struct Reservation {
+  uint64_t begin = 0, all = 0; // of the host's, with what aligns it
+  uint64_t size = 0;
+  std::shared_ptr<PhysicalMemory> mapped; // null: nothing is
+  Context *context = nullptr;             // that reaches it
 };
 
 struct Context {
@@ -117,6 +136,7 @@ struct State {
   std::condition_variable changed;
   bool isInitialized = false;
   int major = 8, minor = 0, driver = 12040;
+  bool hasDescriptors = true;
   std::vector<std::unique_ptr<Device>> devices;
   Handles<Context> contexts;
   Handles<Stream> streams;
@@ -124,6 +144,8 @@ struct State {
   Handles<LoadedModule> modules;
   Handles<Kernel> kernels;
   Handles<Graph> graphs, executableGraphs;
+  Handles<PhysicalMemory> physical;
+  std::map<CUdeviceptr, Reservation> reservations;
   std::unordered_map<uint64_t, const char *> gone; // what handles were
   uint64_t nextHandle = 0x7a0000010;
 
@@ -203,6 +225,8 @@ double nowInMilliseconds();
 
 // CudaMemory.cpp
 void releaseMemory(Context &context, CUdeviceptr address);
+/// What is mapped there.
+void unmap(CUdeviceptr address);
 
 } // namespace ashlar::cuda
 

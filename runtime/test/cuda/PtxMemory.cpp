@@ -23,7 +23,8 @@ const Allocation *ashlar::ptx::find(const Allocations &in, uint64_t address) {
 
 Memory::~Memory() {
   for (const Allocation &each : *now)
-    std::free(each.host);
+    if (!each.isAdopted)
+      std::free(each.host);
 }
 
 uint64_t Memory::allocate(uint64_t size, bool isReadOnly, std::string name) {
@@ -38,6 +39,19 @@ uint64_t Memory::allocate(uint64_t size, bool isReadOnly, std::string name) {
   made.end = made.begin + size;
   made.isReadOnly = isReadOnly;
   made.name = std::move(name);
+  return insert(std::move(made));
+}
+
+void Memory::adopt(uint8_t *host, uint64_t size) {
+  Allocation made;
+  made.host = host;
+  made.begin = reinterpret_cast<uint64_t>(host) + beyond;
+  made.end = made.begin + size;
+  made.isAdopted = true;
+  insert(std::move(made));
+}
+
+uint64_t Memory::insert(Allocation made) {
   std::lock_guard<std::mutex> lock(mutex);
   auto next = std::make_shared<Allocations>(*now);
   auto at = std::upper_bound(
@@ -54,7 +68,7 @@ bool Memory::release(uint64_t address) {
   const Allocation *found = find(*now, address);
   if (!found || found->begin != address)
     return false;
-  uint8_t *host = found->host;
+  uint8_t *host = found->isAdopted ? nullptr : found->host;
   auto next = std::make_shared<Allocations>(*now);
   next->erase(next->begin() + (found - now->data()));
   now = std::move(next);

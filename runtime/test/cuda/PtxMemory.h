@@ -18,7 +18,8 @@ struct Allocation {
   uint64_t begin = 0, end = 0; // addresses of the device
   uint8_t *host = nullptr;
   bool isReadOnly = false;
-  std::string name; // of a variable
+  bool isAdopted = false; // its bytes are another's
+  std::string name;       // of a variable
 };
 
 /// Sorted, disjoint.
@@ -44,6 +45,8 @@ public:
   /// 0: the host has no more.
   uint64_t allocate(uint64_t size, bool isReadOnly = false,
                     std::string name = {});
+  /// Bytes that are there; they are not freed.
+  void adopt(uint8_t *host, uint64_t size);
   /// False: no allocation begins there.
   bool release(uint64_t address);
 
@@ -54,6 +57,8 @@ public:
   uint8_t *onHost(uint64_t address, uint64_t size) const;
 
 private:
+  uint64_t insert(Allocation made);
+
   mutable std::mutex mutex;
   std::shared_ptr<Allocations> now;
 };

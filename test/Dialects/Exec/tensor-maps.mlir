@@ -28,3 +28,16 @@ exec.kernel @k : (memref<32x64xbf16>) -> memref<32x8xbf16>
 exec.kernel @k : (memref<32x64xbf16>) -> memref<32x8xbf16>
     // expected-error @below {{expected a swizzle of 0, 32, 64 or 128 bytes, found 16}}
     {tensor_maps = [#exec.tensor_map<0 : bf16, sizes [64, 32], strides [2, 128], box [16, 32], swizzle 16>]}
+
+// -----
+
+// A map of every second row and column of an image.
+// CHECK: tensor_maps = [#exec.tensor_map<0 : bf16, sizes[64, 56, 56], strides[2, 128, 7168], box[64, 15, 15], steps[1, 2, 2], swizzle 128>]
+exec.kernel @k : (memref<56x56x64xbf16>) -> memref<32x8xbf16>
+    {tensor_maps = [#exec.tensor_map<0 : bf16, sizes [64, 56, 56], strides [2, 128, 7168], box [64, 15, 15], steps [1, 2, 2], swizzle 128>]}
+
+// -----
+
+exec.kernel @k : (memref<56x56x64xbf16>) -> memref<32x8xbf16>
+    // expected-error @below {{expected a step of 1 to 8 for each dim, or none}}
+    {tensor_maps = [#exec.tensor_map<0 : bf16, sizes [64, 56, 56], strides [2, 128, 7168], box [64, 15, 15], steps [1, 2, 9], swizzle 128>]}

@@ -89,6 +89,11 @@ def selections(random):
     for k in [0, 1, 33]:
         yield Case(f"TopK_count_{k}", "TopK", [x, np.array([k], np.int64)],
                    results=[np.float32, np.int64], constants=[1])
+    # Longer than a vector, and many that are equal.
+    for k in [3, 83]:
+        x = np.round(random.floats((4, 83)))
+        yield Case(f"TopK_long_{k}", "TopK", [x, np.array([k], np.int64)],
+                   results=[np.float32, np.int64], constants=[1])
     yield Case("TopK_infinite", "TopK",
                [np.array([1, -np.inf, np.inf, -0.0, 0.0, 3], np.float32),
                 np.array([6], np.int64)],

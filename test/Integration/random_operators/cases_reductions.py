@@ -145,7 +145,20 @@ def places(random):
                            attributes={"axis": axis, "keepdims": i % 2,
                                        "select_last_index": last},
                            reference="onnx")
-        for dtype in [np.int8, np.uint8, np.int32]:
+        # Longer than a vector, with an end that is part of one. Zeros are
+        # equal, and NaNs, of either sign, are more extreme than infinity.
+        for axis in [0, 1]:
+            x = np.round(random.floats((41, 83)))
+            x[x == 0] *= random.generator.choice([-1, 1], (x == 0).sum())
+            x[3, 5] = x[40, 82] = -np.inf if op == "ArgMin" else np.inf
+            x[7, 9], x[7, 70], x[30, 9] = -np.nan, np.nan, np.nan
+            for last in [0, 1]:
+                yield Case(f"{op}_nan_{axis}_{last}", op, [x],
+                           results=[np.int64], reference="onnx",
+                           attributes={"axis": axis,
+                                       "select_last_index": last})
+        for dtype in [np.int8, np.uint8, np.int32, np.uint32, np.int64,
+                      np.uint64]:
             yield Case(f"{op}_{np.dtype(dtype)}", op,
                        [random.integers((5, 9), dtype)], results=[np.int64],
                        attributes={"axis": 1}, reference="onnx")

@@ -383,3 +383,49 @@ func.func @matmul(%x: tensor<4x8xf32>) -> tensor<4x6xf32> {
   } -> tensor<4x6xf32>
   return %y : tensor<4x6xf32>
 }
+
+// -----
+
+// Scores of heads, of queries and keys whose heads lie innermost but for their
+// own dims, stay in the model's order: side by side, the sums of heads would
+// share no operand.
+// CHECK-LABEL: func.func @heads
+// CHECK: %[[SCORES:.*]] = linalg.generic {{.*}} ins({{.*}} : tensor<1x2x4x6xf32>, tensor<1x2x4x6xf32>) outs(%{{.*}} : tensor<1x2x6x6xf32>)
+// CHECK: return %[[SCORES]]
+#cols = affine_map<(b, o, t, i) -> (b, i, t)>
+#weight = affine_map<(b, o, t, i) -> (o, i)>
+#sums = affine_map<(b, o, t, i) -> (b, o, t)>
+#query = affine_map<(b, h, t, s, d) -> (b, h, d, t)>
+#key = affine_map<(b, h, t, s, d) -> (b, h, d, s)>
+#score = affine_map<(b, h, t, s, d) -> (b, h, t, s)>
+func.func @heads(%x: tensor<1x3x6xf32>) -> tensor<1x2x6x6xf32> {
+  %zero = arith.constant 0.0 : f32
+  %w = arith.constant dense<2.0> : tensor<16x3xf32>
+  %e = tensor.empty() : tensor<1x16x6xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x16x6xf32>) -> tensor<1x16x6xf32>
+  %y = linalg.generic {indexing_maps = [#cols, #weight, #sums],
+      iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<1x3x6xf32>, tensor<16x3xf32>) outs(%f : tensor<1x16x6xf32>) {
+  ^bb0(%u: f32, %v: f32, %s: f32):
+    %p = arith.mulf %u, %v : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<1x16x6xf32>
+  %yq = tensor.extract_slice %y[0, 0, 0] [1, 8, 6] [1, 1, 1] : tensor<1x16x6xf32> to tensor<1x8x6xf32>
+  %yk = tensor.extract_slice %y[0, 8, 0] [1, 8, 6] [1, 1, 1] : tensor<1x16x6xf32> to tensor<1x8x6xf32>
+  %q = tensor.expand_shape %yq [[0], [1, 2], [3]] output_shape [1, 2, 4, 6]
+      : tensor<1x8x6xf32> into tensor<1x2x4x6xf32>
+  %k = tensor.expand_shape %yk [[0], [1, 2], [3]] output_shape [1, 2, 4, 6]
+      : tensor<1x8x6xf32> into tensor<1x2x4x6xf32>
+  %e2 = tensor.empty() : tensor<1x2x6x6xf32>
+  %f2 = linalg.fill ins(%zero : f32) outs(%e2 : tensor<1x2x6x6xf32>) -> tensor<1x2x6x6xf32>
+  %z = linalg.generic {indexing_maps = [#query, #key, #score],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
+      ins(%q, %k : tensor<1x2x4x6xf32>, tensor<1x2x4x6xf32>) outs(%f2 : tensor<1x2x6x6xf32>) {
+  ^bb0(%u: f32, %v: f32, %s: f32):
+    %p = arith.mulf %u, %v : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<1x2x6x6xf32>
+  return %z : tensor<1x2x6x6xf32>
+}

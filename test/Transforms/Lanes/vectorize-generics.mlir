@@ -192,3 +192,57 @@ func.func private @otherOrder(%x: memref<8x8xf32>, %y: memref<8x8xf32>, %z: memr
   }
   return
 }
+
+// -----
+
+// The place of an element is a vector, too: a place and a value as one number
+// have a maximum like any other.
+// CHECK-LABEL: func.func private @placeOfLargest
+// CHECK: scf.for %[[AT:.*]] = {{.*}} iter_args
+// CHECK: %[[FROM:.*]] = vector.broadcast %[[AT]] : index to vector<4xindex>
+// CHECK: %[[STEP:.*]] = vector.step : vector<4xindex>
+// CHECK: arith.addi %[[FROM]], %[[STEP]] : vector<4xindex>
+// CHECK: arith.maxsi {{.*}} : vector<4xi64>
+// CHECK: vector.reduction <maxsi>
+// CHECK-NOT: linalg.generic
+func.func private @placeOfLargest(%x: memref<4x100xi32>, %y: memref<4xi64>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>],
+                  iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<4x100xi32>) outs(%y : memref<4xi64>) {
+  ^bb0(%u: i32, %o: i64):
+    %c32 = arith.constant 32 : i64
+    %j = linalg.index 1 : index
+    %place = arith.index_cast %j : index to i64
+    %wide = arith.extsi %u : i32 to i64
+    %high = arith.shli %wide, %c32 : i64
+    %both = arith.ori %high, %place : i64
+    %v = arith.maxsi %both, %o : i64
+    linalg.yield %v : i64
+  }
+  return
+}
+
+// -----
+
+// Along other dims than the vector's, places are all the same.
+// CHECK-LABEL: func.func private @places
+// CHECK: scf.for %[[ROW:[^ ]*]] =
+// CHECK: scf.for %[[COLUMN:[^ ]*]] =
+// CHECK: vector.broadcast %[[ROW]] : index to vector<4xindex>
+// CHECK: %[[FROM:.*]] = vector.broadcast %[[COLUMN]] : index to vector<4xindex>
+// CHECK: %[[STEP:.*]] = vector.step
+// CHECK: arith.addi %[[FROM]], %[[STEP]]
+// CHECK: vector.store
+func.func private @places(%y: memref<3x20xi64>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      outs(%y : memref<3x20xi64>) {
+  ^bb0(%o: i64):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %row = arith.index_cast %i : index to i64
+    %column = arith.index_cast %j : index to i64
+    %sum = arith.addi %row, %column : i64
+    linalg.yield %sum : i64
+  }
+  return
+}

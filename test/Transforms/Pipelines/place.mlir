@@ -15,7 +15,7 @@
 // TWO: module @program_1 attributes {exec.companions = [#exec.target<"systolic", "gemmini">], exec.stands_in, exec.target = #exec.target<"cpu", "host">}
 
 // ASKED: module @program_0 attributes {exec.companions = [#exec.target<"systolic", "gemmini">], exec.target = #exec.target<"cpu", "host">}
-// TARGET: 'tpu' is not a target; this compiler has cpu cuda opencl reference systolic
+// TARGET: 'tpu' is not a target; this compiler has cpu cuda level-zero opencl reference systolic
 // PRESET: 'pentium' is not a preset of cpu; it has host
 func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
   return %x : tensor<8xf32>

@@ -184,3 +184,37 @@ func.func @sized_body(%a: memref<16x16xbf16>, %b: memref<16x8xbf16>, %c: memref<
   } : !sums
   return
 }
+
+// -----
+
+// Rows that end inside of 16 bytes, and begin at multiples of them: of the last
+// piece as much is read as there is.
+#mn = affine_map<(m, n) -> (m, n)>
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+!sums = !tile.acc<16x8xf32, fragment = #tile.fragment<registers [0, 1, 8, 0], lanes [0, 2, 0, 4, 1, 0, 2, 0, 4, 0]>>
+exec.kernel @ends calls @ends_body : (memref<16x16xbf16>, memref<16x8xbf16>) -> memref<16x8xf32>
+// CHECK-LABEL: func.func @ends_body(
+// CHECK: arith.cmpi slt
+// CHECK: %[[LEFT:.*]] = arith.subi %{{.*}}, %{{.*}} : index
+// CHECK: %[[COUNT:.*]] = arith.minsi %[[LEFT]], %c8
+// CHECK: tile.thread_copy {{.*}}, %{{.*}} first %[[COUNT]] {elements = 8 : i64}
+func.func @ends_body(%a: memref<16x16xbf16>, %b: memref<16x8xbf16>, %c: memref<16x8xf32>) attributes {tile.threads} {
+  %zero = arith.constant 0.0 : f32
+  %va = memref.subview %a[0, 0] [16, 13] [1, 1] : memref<16x16xbf16> to memref<16x13xbf16, strided<[16, 1]>>
+  %ra = tile.alloc : <2, 16x16xbf16, "shared", #tile.layout<swizzle [1, 3, 3]>>
+  %rb = tile.alloc : <2, 16x8xbf16, "shared">
+  %none = tile.init %zero : f32 to !sums
+  %s0, %t0 = tile.copy %va to %ra {engine = "async", map = #mn, padded} : memref<16x13xbf16, strided<[16, 1]>> to <2, 16x16xbf16, "shared", #tile.layout<swizzle [1, 3, 3]>>
+  %s1, %t1 = tile.copy %b to %rb {engine = "async", map = #mn} : memref<16x8xbf16> to <2, 16x8xbf16, "shared">
+  tile.wait %t0
+  tile.wait %t1
+  %sum = tile.step %none, %s0, %s1 {aMap = #mk, bMap = #kn, reduced = array<i64: 16>, unroll = 1 : i64} : !sums, !tile.slot<16x16xbf16, "shared", #tile.layout<swizzle [1, 3, 3]>>, !tile.slot<16x8xbf16, "shared">
+  tile.release %s0 : <16x16xbf16, "shared", #tile.layout<swizzle [1, 3, 3]>>
+  tile.release %s1 : <16x8xbf16, "shared">
+  tile.drain %sum to %c : memref<16x8xf32> attributes {maps = [#mn]} {
+  ^bb0(%s: f32):
+    tile.yield %s : f32
+  } : !sums
+  return
+}

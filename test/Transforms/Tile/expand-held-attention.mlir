@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: ashlar-opt %s --ashlar-expand-held-attention --canonicalize --cse | FileCheck %s
+// RUN: ashlar-opt %s --split-input-file --ashlar-expand-held-attention --canonicalize --cse | FileCheck %s
 
 #place = affine_map<(h, q, s) -> (h, q, s)>
 #queries = affine_map<(h, q, s, d) -> (h, q, d)>
@@ -62,11 +62,134 @@ func.func @rows(%q: memref<2x40x16xbf16>, %k: memref<2x72x16xbf16>, %v: memref<2
         %z = arith.mulf %x, %scale : f32
         tile.yield %z : f32 }
       hide { ^bb0(%x: f32):
+        %low = arith.constant -1.0e+04 : f32
+        %i = tile.index 1
+        %j = tile.index 2
+        %late = arith.cmpi sgt, %j, %i : index
+        %z = arith.select %late, %low, %x : f32
+        tile.yield %z : f32 }
+      weigh { ^bb0(%x: f32):
+        %z = arith.truncf %x : f32 to bf16
+        tile.yield %z : bf16 }
+      body { ^bb0(%x: f32):
+        %z = arith.truncf %x : f32 to bf16
+        tile.yield %z : bf16 }
+  return
+}
+
+// -----
+
+#place = affine_map<(h, q, s) -> (h, q, s)>
+#queries = affine_map<(h, q, s, d) -> (h, q, d)>
+#keys = affine_map<(h, q, s, d) -> (h, s, d)>
+#weights = affine_map<(h, q, d, s) -> (h, q, s)>
+#values = affine_map<(h, q, d, s) -> (h, s, d)>
+#bits = #tile.fragment<registers [0, 1, 8, 0], lanes [0, 2, 0, 4, 1, 0, 2, 0, 4, 0]>
+
+// Keys behind the last row of a part have no weight for any: the loop ends in
+// front of them. Threads that copy by themselves begin with the next tile where
+// they use one, at the end with one that exists.
+// CHECK-DAG: #[[END:.*]] = affine_map<(d0) -> (72, d0 + 32)>
+// CHECK-DAG: #[[NEXT:.*]] = affine_map<(d0) -> (64, d0 + 32)>
+// CHECK-LABEL: func.func @causal
+// CHECK: scf.forall (%[[H:.*]], %[[Q:.*]]) =
+// CHECK: %[[END0:.*]] = affine.min #[[END]](%[[Q]])
+// CHECK: %[[K0:.*]], %[[KT0:.*]] = tile.copy
+// CHECK: %[[V0:.*]], %[[VT0:.*]] = tile.copy
+// CHECK: %[[ALL:.*]]:7 = scf.for %[[K:.*]] = %{{.*}} to %[[END0]] step %{{.*}} iter_args({{.*}}%[[KS:[^ ]*]] = %[[K0]], %[[KT:.*]] = %[[KT0]], %[[VS:.*]] = %[[V0]], %[[VT:.*]] = %[[VT0]])
+// CHECK: tile.wait %[[KT]], %[[VT]]
+// CHECK: %[[NEXTKEY:.*]] = affine.min #[[NEXT]](%[[K]])
+// CHECK: memref.subview %{{.*}}[%[[H]], %[[NEXTKEY]], 0]
+// CHECK: %[[K1:.*]], %[[KT1:.*]] = tile.copy
+// CHECK: %[[V1:.*]], %[[VT1:.*]] = tile.copy
+// CHECK: tile.step %{{.*}}, %{{.*}}, %[[KS]]
+// CHECK: tile.release %[[KS]]
+// CHECK: tile.step %{{.*}}, %{{.*}}, %[[VS]]
+// CHECK: tile.release %[[VS]]
+// CHECK: scf.yield {{.*}} %[[K1]], %[[KT1]], %[[V1]], %[[VT1]]
+// CHECK: tile.wait %[[ALL]]#4, %[[ALL]]#6
+// CHECK: tile.release %[[ALL]]#3
+// CHECK: tile.release %[[ALL]]#5
+func.func @causal(%q: memref<2x40x16xbf16>, %k: memref<2x72x16xbf16>, %v: memref<2x72x16xbf16>, %y: memref<2x40x16xbf16>) {
+  tile.attention queries(%q : memref<2x40x16xbf16>) keys(%k : memref<2x72x16xbf16>)
+      values(%v : memref<2x72x16xbf16>) outs(%y : memref<2x40x16xbf16>) attributes {
+        scoresParallel = array<i64: 2, 40, 72>, scoresReduced = array<i64: 16>, scoresMaps = [#queries, #keys],
+        hideMaps = [], parallel = array<i64: 2, 40, 16>, reduced = array<i64: 72>,
+        maps = [#weights, #values, #place],
+        levels = [#tile.level<grid block [1, 32, _ | _]>, #tile.level<loop [_, _, _ | 32] order [3]>, #tile.level<group warp [_, 16, _ | _]>],
+        scoresStrategy = #tile.strategy<"mma" m [1] n [2] k [3], loop [1, 32, 32 | 16] order [0, 1, 2, 3], group warp [1, 16, 32 | _],
+          a: ring shared at 0 slots 1 by async #tile.layout<swizzle [1, 3, 3]>, b: ring shared at 0 slots 2 by async #tile.layout<swizzle [1, 3, 3]>,
+          acc registers, hints {fragment = #bits}>,
+        strategy = #tile.strategy<"mma" m [1] n [2] k [3], loop [1, 32, 16 | 32] order [0, 1, 2, 3], group warp [1, 16, 16 | _],
+          b: ring shared at 0 slots 2 by async #tile.layout<swizzle [1, 3, 3]>, acc registers, hints {fragment = #bits}>}
+      score { ^bb0(%x: f32):
+        %scale = arith.constant 0.25 : f32
+        %z = arith.mulf %x, %scale : f32
+        tile.yield %z : f32 }
+      hide { ^bb0(%x: f32):
         %lowest = arith.constant 0xFF800000 : f32
         %i = tile.index 1
         %j = tile.index 2
         %late = arith.cmpi sgt, %j, %i : index
         %z = arith.select %late, %lowest, %x : f32
+        tile.yield %z : f32 }
+      weigh { ^bb0(%x: f32):
+        %z = arith.truncf %x : f32 to bf16
+        tile.yield %z : bf16 }
+      body { ^bb0(%x: f32):
+        %z = arith.truncf %x : f32 to bf16
+        tile.yield %z : bf16 }
+  return
+}
+
+// -----
+
+#place = affine_map<(h, q, s) -> (h, q, s)>
+#queries = affine_map<(h, q, s, d) -> (h, q, d)>
+#keys = affine_map<(h, q, s, d) -> (h, s, d)>
+#weights = affine_map<(h, q, d, s) -> (h, q, s)>
+#values = affine_map<(h, q, d, s) -> (h, s, d)>
+#bits = #tile.fragment<registers [0, 1, 8, 0], lanes [0, 2, 0, 4, 1, 0, 2, 0, 4, 0]>
+
+// A window of keys begins with a whole tile. Roles go through as many tiles as
+// there are, both of them.
+// CHECK-DAG: #[[FROM:.*]] = affine_map<(d0) -> (0, ((d0 - 8) floordiv 32) * 32)>
+// CHECK-DAG: #[[TO:.*]] = affine_map<(d0) -> (72, d0 + 40)>
+// CHECK-LABEL: func.func @window
+// CHECK-SAME: tile.teams
+// CHECK: scf.forall (%[[H:.*]], %[[Q:.*]]) =
+// CHECK-DAG: %[[FIRST:.*]] = affine.max #[[FROM]](%[[Q]])
+// CHECK-DAG: %[[LAST:.*]] = affine.min #[[TO]](%[[Q]])
+// CHECK: scf.for %{{.*}} = %[[FIRST]] to %[[LAST]]
+// CHECK-NEXT: affine.min
+// CHECK: tile.copy {{.*}} {engine = "tma"
+func.func @window(%q: memref<2x40x16xbf16>, %k: memref<2x72x16xbf16>, %v: memref<2x72x16xbf16>, %y: memref<2x40x16xbf16>) {
+  tile.attention queries(%q : memref<2x40x16xbf16>) keys(%k : memref<2x72x16xbf16>)
+      values(%v : memref<2x72x16xbf16>) outs(%y : memref<2x40x16xbf16>) attributes {
+        scoresParallel = array<i64: 2, 40, 72>, scoresReduced = array<i64: 16>, scoresMaps = [#queries, #keys],
+        hideMaps = [], parallel = array<i64: 2, 40, 16>, reduced = array<i64: 72>,
+        maps = [#weights, #values, #place],
+        levels = [#tile.level<grid block [1, 32, _ | _]>, #tile.level<loop [_, _, _ | 32] order [3]>, #tile.level<group warp [_, 16, _ | _]>],
+        scoresStrategy = #tile.strategy<"mma" m [1] n [2] k [3], loop [1, 32, 32 | 16] order [0, 1, 2, 3], group warp [1, 16, 32 | _],
+          a: ring shared at 0 slots 2 by tma #tile.layout<swizzle [1, 3, 3]>, b: ring shared at 0 slots 2 by tma #tile.layout<swizzle [1, 3, 3]>,
+          acc registers, role producer warp x 1, role consumer warp x 2, hints {fragment = #bits}>,
+        strategy = #tile.strategy<"mma" m [1] n [2] k [3], loop [1, 32, 16 | 32] order [0, 1, 2, 3], group warp [1, 16, 16 | _],
+          b: ring shared at 0 slots 2 by tma #tile.layout<swizzle [1, 3, 3]>, acc registers, hints {fragment = #bits}>}
+      score { ^bb0(%x: f32):
+        %scale = arith.constant 0.25 : f32
+        %z = arith.mulf %x, %scale : f32
+        tile.yield %z : f32 }
+      hide { ^bb0(%x: f32):
+        %lowest = arith.constant 0xFF800000 : f32
+        %i = tile.index 1
+        %j = tile.index 2
+        %c8 = arith.constant 8 : index
+        %last = arith.addi %i, %c8 : index
+        %first = arith.subi %i, %c8 : index
+        %early = arith.cmpi sle, %j, %last : index
+        %late = arith.cmpi sge, %j, %first : index
+        %seen = arith.andi %early, %late : i1
+        %z = arith.select %seen, %x, %lowest : f32
         tile.yield %z : f32 }
       weigh { ^bb0(%x: f32):
         %z = arith.truncf %x : f32 to bf16

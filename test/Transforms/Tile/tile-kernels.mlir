@@ -123,3 +123,31 @@ func.func private @column_sums(%x: memref<1024x512xf32>, %y: memref<512xf32>) {
       : (tensor<512xf32>, memref<512xf32>) -> ()
   return
 }
+
+// -----
+
+// Rows that lie side by side in what is read come as many to a box as are in a
+// line of 64 bytes: one alone would touch as many lines.
+// CHECK-LABEL: func.func private @rows_side_by_side
+// CHECK: scf.forall (%{{.*}}) = (0) to (64) step (16)
+// MANY-LABEL: func.func private @rows_side_by_side
+func.func private @rows_side_by_side(%x: memref<1024x64xf32>, %y: memref<64x1024xf32>) {
+  %t = bufferization.to_tensor %x restrict : memref<1024x64xf32> to tensor<1024x64xf32>
+  %o = bufferization.to_tensor %y restrict : memref<64x1024xf32> to tensor<64x1024xf32>
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<64xf32>) -> tensor<64xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(m, n) -> (n, m)>, affine_map<(m, n) -> (m)>], iterator_types = ["parallel", "reduction"]} ins(%t : tensor<1024x64xf32>) outs(%f : tensor<64xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %z = arith.addf %a, %b : f32
+    linalg.yield %z : f32
+  } -> tensor<64xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(m, n) -> (n, m)>, affine_map<(m, n) -> (m)>, affine_map<(m, n) -> (m, n)>], iterator_types = ["parallel", "parallel"]} ins(%t, %s : tensor<1024x64xf32>, tensor<64xf32>) outs(%o : tensor<64x1024xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %z = arith.divf %a, %b : f32
+    linalg.yield %z : f32
+  } -> tensor<64x1024xf32>
+  bufferization.materialize_in_destination %r in restrict writable %y
+      : (tensor<64x1024xf32>, memref<64x1024xf32>) -> ()
+  return
+}

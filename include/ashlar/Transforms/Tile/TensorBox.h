@@ -18,13 +18,18 @@ struct TensorBox {
   mlir::BlockArgument tensor;
   llvm::SmallVector<mlir::OpFoldResult> at; ///< by dim of the tensor
   llvm::SmallVector<int64_t> box;           ///< of one copy
+  llvm::SmallVector<int64_t> steps;         ///< from what is taken to the next
+  llvm::SmallVector<int64_t> ends;          ///< from where on zeros are read
   int64_t copies = 1;                       ///< along the last dim
   int64_t swizzleBytes = 0;                 ///< 0: rows lie as they are counted
+
+  /// That one copy takes.
+  int64_t numElements() const;
 };
 
 /// Fills `box`, or says why the copy is none of a box: the engine reads whole
-/// tensors of known sizes whose rows begin at multiples of 16 bytes, and zeros
-/// outside of them.
+/// tensors of known sizes whose rows begin at multiples of 16 bytes, up to the
+/// same ends in each copy, and zeros behind them.
 std::string whyNoBox(tile::CopyOp copy, TensorBox &box);
 
 } // namespace ashlar

@@ -32,11 +32,15 @@ LogicalResult
 TensorMapAttr::verify(llvm::function_ref<InFlightDiagnostic()> error,
                       unsigned binding, Type type, ArrayRef<int64_t> sizes,
                       ArrayRef<int64_t> strides, ArrayRef<int64_t> box,
-                      int64_t swizzle) {
+                      ArrayRef<int64_t> steps, int64_t swizzle) {
   constexpr size_t mostRank = 5; // as the module has it
   if (sizes.empty() || sizes.size() > mostRank ||
       strides.size() != sizes.size() || box.size() != sizes.size())
     return error() << "expected sizes, strides and a box of one to five dims";
+  auto isStep = [](int64_t step) { return step >= 1 && step <= 8; };
+  if (!steps.empty() &&
+      (steps.size() != sizes.size() || !llvm::all_of(steps, isStep)))
+    return error() << "expected a step of 1 to 8 for each dim, or none";
   if (!type.isIntOrFloat() ||
       8 * strides.front() != int64_t(type.getIntOrFloatBitWidth()))
     return error() << "expected elements of " << type

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // ArgMax and ArgMin: where along an axis the extreme element stands. NaN is
-// more extreme than any number, as in NumPy.
+// more extreme than any number, as in NumPy. An element and its place become
+// one integer, whose maximum is found in any order; those of 64 bits are
+// compared one after the other.
 #include "../OperandRules.h"
 #include "../ReductionBuilder.h"
+#include "SortKeys.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 using namespace mlir;
@@ -33,12 +36,55 @@ static Value takesPlace(OpBuilder &b, Location loc, ElementType type,
   return arith::OrIOp::create(b, loc, better, unordered);
 }
 
+/// Signed integers that are greater where elements are more extreme.
+static Value extremeKey(OpBuilder &b, Location loc, ElementType type,
+                        bool isMax, Value x) {
+  Value key = orderedKey(b, loc, type, x);
+  if (isMax)
+    return key;
+  Type integer = key.getType();
+  Value ones = scalarIntConstant(b, loc, integer, -1);
+  Value turned = arith::XOrIOp::create(b, loc, key, ones);
+  if (!isFloat(type))
+    return turned;
+  // NaN, the greatest key, stays so.
+  Value nan = arith::ConstantOp::create(
+      b, loc,
+      IntegerAttr::get(
+          integer, APInt::getSignedMaxValue(integer.getIntOrFloatBitWidth())));
+  Value isNaN =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, key, nan);
+  return arith::SelectOp::create(b, loc, isNaN, nan, turned);
+}
+
+static Value packedExtreme(ImplicitLocOpBuilder &b, Value input,
+                           ElementType type, int64_t axis, bool isMax,
+                           bool selectLast) {
+  Ties ties = selectLast ? Ties::LastIsGreater : Ties::FirstIsGreater;
+  Type wide = b.getI64Type();
+  Value best =
+      reduce(b, input, {axis}, /*keepDims=*/false, lowestOf(wide, false),
+             [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
+               Value at = linalg::IndexOp::create(b, loc, axis);
+               at = arith::IndexCastOp::create(b, loc, wide, at);
+               Value key = extremeKey(b, loc, type, isMax, args[0]);
+               return arith::MaxSIOp::create(
+                   b, loc, packKey(b, loc, key, at, ties), args[1]);
+             });
+  return elementwise(b, wide, {best},
+                     [&](OpBuilder &b, Location loc, ValueRange args) {
+                       return placeOfPacked(b, loc, args[0], ties);
+                     });
+}
+
 Value ashlar::onnx_import::argExtreme(ImplicitLocOpBuilder &b, Value input,
                                       ElementType type, int64_t axis,
                                       bool isMax, bool selectLast) {
   auto inputType = cast<RankedTensorType>(input.getType());
   int64_t rank = inputType.getRank();
   Type element = inputType.getElementType();
+  if (fitPacked(element.getIntOrFloatBitWidth(), inputType.getDimSize(axis)))
+    return packedExtreme(b, input, type, axis, isMax, selectLast);
   SmallVector<int64_t> kept = otherAxes(rank, axis), shape;
   SmallVector<AffineExpr> exprs;
   for (int64_t dim : kept) {

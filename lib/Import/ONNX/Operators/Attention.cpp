@@ -91,6 +91,7 @@ struct Visibility {
   /// last of them. Null: all.
   Value lengths;
   int64_t queries;
+  unsigned rank; ///< of scores, whose last dims are queries and keys
   bool bounds() const { return causal || left >= 0 || right >= 0 || lengths; }
 };
 } // namespace
@@ -99,8 +100,8 @@ static Value isVisible(OpBuilder &b, Location loc, const Visibility &rule) {
   auto constant = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(b, loc, value);
   };
-  Value row = linalg::IndexOp::create(b, loc, 2);
-  Value column = linalg::IndexOp::create(b, loc, 3);
+  Value row = linalg::IndexOp::create(b, loc, rule.rank - 2);
+  Value column = linalg::IndexOp::create(b, loc, rule.rank - 1);
   Value length, offset = constant(rule.offset);
   if (rule.lengths) {
     Value batch = linalg::IndexOp::create(b, loc, 0);
@@ -183,6 +184,19 @@ static SmallVector<int64_t> ofHeads(int64_t batch, int64_t heads, int64_t group,
   if (group == 1)
     return {batch, heads, rows, columns};
   return {batch, heads, group, rows, columns};
+}
+
+/// A mask of scores with the heads of queries apart as `ofHeads` has them.
+static Value groupMask(ImplicitLocOpBuilder &b, Value mask, int64_t heads,
+                       int64_t group) {
+  SmallVector<int64_t> shape(cast<RankedTensorType>(mask.getType()).getShape());
+  if (group == 1 || shape.size() < 3)
+    return mask;
+  auto *own = shape.end() - 3;
+  bool isShared = *own == 1;
+  *own = isShared ? 1 : heads;
+  shape.insert(own + 1, isShared ? 1 : group);
+  return reshape(b, mask, shape);
 }
 
 /// The contraction of a tensor of scores or weights with the heads of K or V.
@@ -271,25 +285,10 @@ static LogicalResult importAttention(NodeImporter &node) {
   double scale =
       node.floatAttribute("scale", 1 / std::sqrt(double(q->columns)));
   double cap = node.floatAttribute("softcap", 0);
-  if (compute != element) {
-    // Scaled before the product, each by its share: 16 bits hold more then.
-    auto share = [&](Value x, double own) {
-      return floatElementwise(b, {x}, element,
-                              [&](FloatScalars &s, ValueRange args) {
-                                Value factor = s.constant(own);
-                                factor = roundTo(s.b, s.loc, factor, element);
-                                return s.mul(args[0], factor);
-                              });
-    };
-    double root = std::sqrt(std::abs(scale));
-    q->value = share(q->value, std::copysign(root, scale));
-    k->value = share(k->value, root);
-    scale = 1;
-  }
   Value scores = contractHeads(b, reshape(b, q->value, queryShape),
                                q->headsFirst, *k, grouped,
                                /*rhsTransposed=*/true);
-  scores = reshape(b, scores, scoresShape);
+  // Of 16 bits, scores are scaled before they are rounded.
   if (cap != 0 || scale != 1 || compute != element)
     scores = floatElementwise(
         b, {scores}, element, [&](FloatScalars &s, ValueRange args) {
@@ -308,21 +307,26 @@ static LogicalResult importAttention(NodeImporter &node) {
         "expected attribute 'qk_matmul_output_mode' from 0 to 3, "
         "found " +
         Twine(mode));
+  auto giveScores = [&](Value given) {
+    if (node.hasResult(3))
+      node.setResult(3, reshape(b, given, scoresShape), type);
+  };
   if (mode < 2)
-    node.setResult(3, scores, type);
+    giveScores(scores);
 
   Visibility rule = {node.intAttribute("is_causal", 0) != 0,
                      node.intAttribute("left_window_size", -1),
                      node.intAttribute("right_window_size", -1),
                      k->rows - newRows,
                      node.operand(6),
-                     q->rows};
+                     q->rows,
+                     unsigned(grouped.size())};
   SmallVector<Value> inputs = {scores};
   if (node.hasOperand(3)) {
     FailureOr<Value> mask = readMask(node, scoresShape);
     if (failed(mask))
       return failure();
-    inputs.push_back(*mask);
+    inputs.push_back(groupMask(b, *mask, k->heads, group));
   }
   scores = elementwise(
       b, element, inputs, [&](OpBuilder &b, Location loc, ValueRange args) {
@@ -338,17 +342,17 @@ static LogicalResult importAttention(NodeImporter &node) {
         return resizeFloat(b, loc, x, element);
       });
   if (mode == 2)
-    node.setResult(3, scores, type);
+    giveScores(scores);
   Value weights =
       maskedSoftmax(b, castTensor(b, scores, type, precision), element);
   if (mode == 3)
-    node.setResult(3, weights, type);
+    giveScores(weights);
   Value result =
-      contractHeads(b, reshape(b, weights, grouped), /*lhsHeadsFirst=*/true, *v,
+      contractHeads(b, weights, /*lhsHeadsFirst=*/true, *v,
                     ofHeads(q->batch, k->heads, group, q->rows, v->columns),
                     /*rhsTransposed=*/false);
-  result = reshape(b, result, valuesShape);
   result = castTensor(b, result, computeType(type), type);
+  result = reshape(b, result, valuesShape);
   if (!q->headsFirst)
     result = reshape(b, transpose(b, result, {0, 2, 1, 3}),
                      {q->batch, q->rows, q->heads * v->columns});

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// TopK. Every value becomes an integer key whose order is the one asked for;
-// then each place takes the best key that comes after the one before it. Equal
-// keys go by their index, and NaN counts as greater than all numbers.
+// TopK. Every value becomes an integer key whose order is the one asked for,
+// with its place below it; then each result takes the greatest key below the
+// one before it. Equal keys go by their index, and NaN counts as greater than
+// all numbers. Keys of 64 bits have no room for a place and are compared one
+// after the other.
 #include "../ComputedSizes.h"
 #include "../OperandRules.h"
 #include "../TensorBuilder.h"
 #include "IndexArithmetic.h"
 #include "LoopNest.h"
+#include "SortKeys.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -16,37 +19,86 @@ using namespace mlir;
 using namespace ashlar::onnx_import;
 
 /// Signed integers that are greater where `type`'s values come earlier.
+static Value earlierKey(OpBuilder &b, Location loc, ElementType type,
+                        bool largest, Value value) {
+  Value key = orderedKey(b, loc, type, value);
+  if (largest)
+    return key;
+  Value ones = scalarIntConstant(b, loc, key.getType(), -1);
+  return arith::XOrIOp::create(b, loc, key, ones);
+}
+
 static Value makeKeys(ImplicitLocOpBuilder &b, Value input, ElementType type,
                       bool largest) {
-  Type element = getElementTypeOrSelf(input);
-  unsigned width = element.getIntOrFloatBitWidth();
-  Type key = b.getIntegerType(width);
-  return elementwise(
-      b, key, {input}, [&](OpBuilder &b, Location loc, ValueRange args) {
-        Value bits = args[0];
-        auto constant = [&](const APInt &value) -> Value {
-          return arith::ConstantOp::create(b, loc,
-                                           IntegerAttr::get(key, value));
-        };
-        if (isFloat(type)) {
-          // Minus zero becomes zero; negative numbers turn round.
-          Value zero = arith::ConstantOp::create(b, loc, zeroOf(element));
-          Value sum = arith::AddFOp::create(b, loc, bits, zero);
-          bits = arith::BitcastOp::create(b, loc, key, sum);
-          Value sign = arith::ShRSIOp::create(
-              b, loc, bits, constant(APInt(width, width - 1)));
-          Value mask = arith::AndIOp::create(
-              b, loc, sign, constant(APInt::getSignedMaxValue(width)));
-          bits = arith::XOrIOp::create(b, loc, bits, mask);
-        } else if (isUnsigned(type)) {
-          bits = arith::XOrIOp::create(b, loc, bits,
-                                       constant(APInt::getSignMask(width)));
-        }
-        if (!largest)
-          bits = arith::XOrIOp::create(b, loc, bits,
-                                       constant(APInt::getAllOnes(width)));
-        return bits;
-      });
+  unsigned width = getElementTypeOrSelf(input).getIntOrFloatBitWidth();
+  return elementwise(b, b.getIntegerType(width), {input},
+                     [&](OpBuilder &b, Location loc, ValueRange args) {
+                       return earlierKey(b, loc, type, largest, args[0]);
+                     });
+}
+
+/// The same with their places along the last of two axes, no two of a row
+/// equal.
+static Value makePackedKeys(ImplicitLocOpBuilder &b, Value input,
+                            ElementType type, bool largest) {
+  auto shape = cast<RankedTensorType>(input.getType()).getShape();
+  return parallel(b, shape, b.getI64Type(), input, b.getMultiDimIdentityMap(2),
+                  [&](OpBuilder &b, Location loc, ValueRange args) {
+                    Value at = linalg::IndexOp::create(b, loc, 1);
+                    at = arith::IndexCastOp::create(b, loc, b.getI64Type(), at);
+                    Value key = earlierKey(b, loc, type, largest, args[0]);
+                    return packKey(b, loc, key, at, Ties::FirstIsGreater);
+                  });
+}
+
+/// Of each row, the greatest key below `last`.
+static Value greatestBelow(ImplicitLocOpBuilder &b, Value keys, Value last) {
+  Value least = arith::ConstantOp::create(b, lowestOf(b.getI64Type(), false));
+  Value init =
+      fill(b, cast<RankedTensorType>(last.getType()).getShape(), least);
+  AffineMap both = b.getMultiDimIdentityMap(2);
+  AffineMap rows = AffineMap::get(2, 0, b.getAffineDimExpr(0));
+  utils::IteratorType iterators[] = {utils::IteratorType::parallel,
+                                     utils::IteratorType::reduction};
+  return linalg::GenericOp::create(
+             b, init.getType(), ValueRange{keys, last}, init,
+             ArrayRef<AffineMap>{both, rows, rows}, iterators,
+             [&](OpBuilder &b, Location loc, ValueRange args) {
+               Value isLeft = arith::CmpIOp::create(
+                   b, loc, arith::CmpIPredicate::slt, args[0], args[1]);
+               Value key =
+                   arith::SelectOp::create(b, loc, isLeft, args[0], least);
+               key = arith::MaxSIOp::create(b, loc, key, args[2]);
+               linalg::YieldOp::create(b, loc, key);
+             })
+      .getResult(0);
+}
+
+/// The first `k` packed keys of each row: each the greatest below the one
+/// before it.
+static Value selectPacked(ImplicitLocOpBuilder &b, Value keys, int64_t k) {
+  int64_t rows = cast<RankedTensorType>(keys.getType()).getDimSize(0);
+  Value none =
+      fill(b, {rows},
+           arith::ConstantOp::create(b, highestOf(b.getI64Type(), false)));
+  Value taken =
+      tensor::EmptyOp::create(b, ArrayRef<int64_t>{rows, k}, b.getI64Type());
+  auto insert = [&](OpBuilder &b, Location loc, Value best, Value into,
+                    OpFoldResult at) -> Value {
+    return tensor::InsertSliceOp::create(
+        b, loc, best, into, {b.getIndexAttr(0), at},
+        {b.getIndexAttr(rows), b.getIndexAttr(1)},
+        {b.getIndexAttr(1), b.getIndexAttr(1)});
+  };
+  if (k == 1)
+    return reshape(b, greatestBelow(b, keys, none), {rows, 1});
+  return loopOver(b, b.getLoc(), {k}, {taken, none},
+                  [&](OpBuilder &inner, Location loc, ValueRange at,
+                      ValueRange carried) -> SmallVector<Value> {
+                    ImplicitLocOpBuilder b(loc, inner);
+                    Value best = greatestBelow(b, keys, carried[1]);
+                    return {insert(b, loc, best, carried[0], at[0]), best};
+                  })[0];
 }
 
 /// The index of the first key of a row that is still to be taken, as a tensor
@@ -126,6 +178,20 @@ static Value selectFirst(ImplicitLocOpBuilder &b, Value keys, int64_t k) {
       })[0];
 }
 
+/// The indices of the first `count` values of each row.
+static Value chooseFirst(ImplicitLocOpBuilder &b, Value table, ElementType type,
+                         bool largest, int64_t count) {
+  auto given = cast<RankedTensorType>(table.getType());
+  if (!fitPacked(given.getElementTypeBitWidth(), given.getDimSize(1)))
+    return selectFirst(b, makeKeys(b, table, type, largest), count);
+  Value taken = selectPacked(b, makePackedKeys(b, table, type, largest), count);
+  return elementwise(b, b.getI64Type(), {taken},
+                     [](OpBuilder &b, Location loc, ValueRange args) {
+                       return placeOfPacked(b, loc, args[0],
+                                            Ties::FirstIsGreater);
+                     });
+}
+
 /// How many are asked for; of the `dim` that there are where that is computed.
 static FailureOr<Number> readCount(NodeImporter &node, int64_t dim) {
   if (node.opset() < 10)
@@ -180,7 +246,7 @@ static LogicalResult importTopK(NodeImporter &node) {
     values = tensor::EmptyOp::create(b, ArrayRef<int64_t>{rows, count},
                                      node.tensorType(0).getElementType());
   } else {
-    indices = selectFirst(b, makeKeys(b, table, type, largest), count);
+    indices = chooseFirst(b, table, type, largest, count);
     values =
         parallel(b, {rows, count}, node.tensorType(0).getElementType(), indices,
                  b.getMultiDimIdentityMap(2),

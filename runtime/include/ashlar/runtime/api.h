@@ -22,7 +22,7 @@
  *              of one module run in parallel. Event: any thread.
  * fork         A child made by fork may create sessions of its parent's modules
  *              on the device cpu, and anything of its own. Sessions, bindings,
- *              arenas and events of the parent are refused there with
+ *              arenas, memories and events of the parent are refused there with
  *              INVALID_ARGUMENT, since the threads are the parent's; their
  *              _query goes on. Releasing what the parent made does nothing in
  *              the child and gives nothing back. The drivers behind other
@@ -136,6 +136,7 @@ ASHLAR_API const char *ashlar_element_type_name(uint32_t type);
 typedef struct ashlar_runtime_t ashlar_runtime_t;
 typedef struct ashlar_device_t ashlar_device_t;
 typedef struct ashlar_budget_t ashlar_budget_t;
+typedef struct ashlar_memory_t ashlar_memory_t;
 typedef struct ashlar_module_t ashlar_module_t;
 typedef struct ashlar_entry_t ashlar_entry_t;
 typedef struct ashlar_arena_t ashlar_arena_t;
@@ -359,8 +360,8 @@ ashlar_virtual_device_create(ashlar_runtime_t *runtime, const char *name,
                              const ashlar_virtual_device_options_t *options,
                              ashlar_device_t **out_device);
 /* Gives memory and workers back to the device, and the handle up.
- * INVALID_ARGUMENT, and nothing changes, while a module is loaded for it, or
- * for a device that is no virtual one. */
+ * INVALID_ARGUMENT, and nothing changes, while a module is loaded for it or an
+ * ashlar_memory_t is there, or for a device that is no virtual one. */
 ASHLAR_API ashlar_status_t ashlar_virtual_device_destroy(
     ashlar_runtime_t *runtime, ashlar_device_t *device);
 
@@ -370,7 +371,8 @@ typedef enum ashlar_memory_kind_t {
   ASHLAR_MEMORY_WEIGHTS = 0, /* once per module */
   ASHLAR_MEMORY_CODE = 1,    /* once per module */
   ASHLAR_MEMORY_ARENA = 2,   /* one per session */
-  ASHLAR_MEMORY_OUTPUTS = 3, /* outputs that a session provides */
+  ASHLAR_MEMORY_OUTPUTS = 3, /* outputs that a session provides, and what
+                                ashlar_memory_create and _import give */
   ASHLAR_MEMORY_STAGING = 4, /* copies of unaligned or remote tensors */
   ASHLAR_MEMORY_SCRATCH = 5, /* per worker of a session */
   ASHLAR_MEMORY_KINDS = 6
@@ -458,6 +460,53 @@ ASHLAR_API ashlar_status_t ashlar_budget_holders(const ashlar_budget_t *budget,
  * budgets right below the runtime's. INVALID_ARGUMENT for 0. */
 ASHLAR_API ashlar_status_t ashlar_budget_set_share(ashlar_budget_t *budget,
                                                    uint32_t share);
+
+/*===-- Memory that a file descriptor stands for -------------------------===*/
+
+/* Memory of a device for the caller's tensors, which other runtimes, libraries
+ * and processes can have as well: their writes are seen here, and ours there,
+ * once the run or copy that made them has ended. Its address and device go into
+ * an ashlar_tensor_t.
+ *
+ * At least `bytes` of the device, contents undefined, charged to `budget`
+ * (NULL: the runtime's) under `name` as OUTPUTS: as many as the device gives at
+ * once (2 MiB on today's GPUs, a page on cpu). UNSUPPORTED where the device, or
+ * its driver, has no such memory; INVALID_ARGUMENT for 0 bytes, and for a
+ * device of another runtime; OUT_OF_BUDGET. */
+ASHLAR_API ashlar_status_t ashlar_memory_create(
+    ashlar_runtime_t *runtime, ashlar_device_t *device, ashlar_budget_t *budget,
+    const char *name, uint64_t bytes, ashlar_memory_t **out_memory);
+/* The same of the memory that a descriptor stands for: one from
+ * ashlar_memory_export, of whichever process, or from another library that
+ * exports the device's memory so. cuda:N: by cuMemExportToShareableHandle, for
+ * the same GPU. cpu: a memfd sealed against shrinking. Another process's must
+ * have come through a socket (SCM_RIGHTS) or by inheritance: its number alone
+ * means nothing. The descriptor stays the caller's, who may close it at once.
+ * It is charged as well, since the memory stays as long as anybody has it.
+ * INVALID_ARGUMENT, too, for a descriptor of something else or of less. */
+ASHLAR_API ashlar_status_t ashlar_memory_import(ashlar_runtime_t *runtime,
+                                                ashlar_device_t *device,
+                                                ashlar_budget_t *budget,
+                                                const char *name,
+                                                int descriptor, uint64_t bytes,
+                                                ashlar_memory_t **out_memory);
+/* A new descriptor for it, which the caller closes. It keeps the memory there
+ * when the handle is released. Imported memory can be exported again. */
+ASHLAR_API ashlar_status_t ashlar_memory_export(const ashlar_memory_t *memory,
+                                                int *out_descriptor);
+
+typedef struct ashlar_memory_info_t {
+  size_t size;
+  void *data;     /* ashlar_tensor_t.data; the host reaches it on cpu alone */
+  uint64_t bytes; /* that are there, and charged */
+  ashlar_device_t *device; /* ashlar_tensor_t.device */
+} ashlar_memory_info_t;
+#define ASHLAR_MEMORY_INFO_INIT {sizeof(ashlar_memory_info_t), 0, 0, 0}
+ASHLAR_API ashlar_status_t ashlar_memory_query(const ashlar_memory_t *memory,
+                                               ashlar_memory_info_t *out_info);
+/* No run uses it any more, and no session or bindings will. It keeps its
+ * runtime and device. */
+ASHLAR_API void ashlar_memory_release(ashlar_memory_t *memory);
 
 /*===-- Statistics -------------------------------------------------------===*/
 
@@ -919,6 +968,7 @@ ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_tensor_info_t) == 304);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_clock_t) == 16);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_runtime_options_t) == 80);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_virtual_device_options_t) == 24);
+ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_memory_info_t) == 32);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_budget_statistics_t) == 104);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_load_options_t) == 64);
 ASHLAR_LAYOUT_ASSERT(sizeof(ashlar_module_info_t) == 104);

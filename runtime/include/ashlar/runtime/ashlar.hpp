@@ -207,6 +207,50 @@ public:
   }
 };
 
+/// Memory of a device that a file descriptor stands for.
+class Memory : public detail::Owner<ashlar_memory_t, ashlar_memory_release> {
+public:
+  using Owner::Owner;
+  /// budget NULL: the runtime's.
+  Status tryCreate(ashlar_runtime_t *runtime, ashlar_device_t *device,
+                   ashlar_budget_t *budget, const std::string &name,
+                   uint64_t bytes) {
+    return fill([&](ashlar_memory_t **out) {
+      return ashlar_memory_create(runtime, device, budget, name.c_str(), bytes,
+                                  out);
+    });
+  }
+  /// The descriptor stays the caller's.
+  Status tryImport(ashlar_runtime_t *runtime, ashlar_device_t *device,
+                   ashlar_budget_t *budget, const std::string &name,
+                   int descriptor, uint64_t bytes) {
+    return fill([&](ashlar_memory_t **out) {
+      return ashlar_memory_import(runtime, device, budget, name.c_str(),
+                                  descriptor, bytes, out);
+    });
+  }
+  /// The caller closes it.
+  Status tryExport(int &descriptor) const {
+    return ashlar_memory_export(get(), &descriptor);
+  }
+  Status tryQuery(ashlar_memory_info_t &out) const {
+    out = ASHLAR_MEMORY_INFO_INIT;
+    return ashlar_memory_query(get(), &out);
+  }
+#ifndef ASHLAR_NO_EXCEPTIONS
+  ashlar_memory_info_t query() const {
+    ashlar_memory_info_t out;
+    check(tryQuery(out));
+    return out;
+  }
+  int exported() const {
+    int descriptor = -1;
+    check(tryExport(descriptor));
+    return descriptor;
+  }
+#endif
+};
+
 class Event : public detail::Owner<ashlar_event_t, ashlar_event_release> {
 public:
   using Owner::Owner;

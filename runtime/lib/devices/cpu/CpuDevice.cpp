@@ -5,6 +5,7 @@
 #include "CpuDevice.h"
 
 #include "CodeImage.h"
+#include "CpuExternal.h"
 #include "CpuFeatures.h"
 #include "CpuQueue.h"
 #include "ElfVerifier.h"
@@ -149,6 +150,11 @@ const DeviceOps cpuDeviceOps = {
     /*capture=*/nullptr,
     /*launch=*/nullptr,
     /*destroyGraph=*/nullptr,
+    /*useCache=*/nullptr,
+    /*needs=*/nullptr,
+    /*rank=*/nullptr,
+    /*takesStreams=*/false,
+    &cpuExternalOps,
 };
 
 } // namespace ashlar::runtime

@@ -21,6 +21,11 @@ static constexpr int64_t piecesPerWorker = 4;
 // Pieces of a kernel for a worker that is alone and has a deadline.
 static constexpr int64_t piecesBeforeDeadline = 16;
 
+// What it costs a run to have others help: two lines of memory that go there
+// and back, 0.4 us each on a Zen 4, and what they touch; and to wake them where
+// they sleep, a call of the kernel. It goes on meanwhile.
+static constexpr uint64_t cyclesToJoin = 4000, cyclesToWake = 16000;
+
 CpuQueue::CpuQueue(const QueueOptions &options)
     : workers(options.workers), hasExecutor(options.executor != nullptr),
       executor(options.executor ? *options.executor : ashlar_executor_t()),
@@ -66,20 +71,26 @@ void CpuQueue::runPart(const Walk &walk, size_t index, int64_t begin,
                           control.trace->now());
 }
 
+void CpuQueue::runAlone(const Walk &walk, size_t index) {
+  int64_t parts = partsOf(walk.list.commands[index]);
+  int64_t piece =
+      walk.control.deadlineTime()
+          ? (parts + piecesBeforeDeadline - 1) / piecesBeforeDeadline
+          : parts;
+  for (int64_t at = 0; at < parts && !walk.control.stopped(); at += piece)
+    runPart(walk, index, at, std::min(at + piece, parts), 0);
+}
+
+static bool isWork(const Command &command) {
+  return command.kind == Command::Dispatch || command.kind == Command::Copy;
+}
+
 void CpuQueue::walkAlone(const Walk &walk) {
-  const CommandList &list = walk.list;
   for (size_t i = walk.begin; i < walk.last && !walk.control.stopped(); ++i) {
     if (walk.sequencer && (i = walk.sequencer->settle(i)) >= walk.last)
       return;
-    int64_t parts = partsOf(list.commands[i]);
-    if (parts == 0 || list.commands[i].kind == Command::Barrier)
-      continue;
-    int64_t piece =
-        walk.control.deadlineTime()
-            ? (parts + piecesBeforeDeadline - 1) / piecesBeforeDeadline
-            : parts;
-    for (int64_t at = 0; at < parts && !walk.control.stopped(); at += piece)
-      runPart(walk, i, at, std::min(at + piece, parts), 0);
+    if (isWork(walk.list.commands[i]))
+      runAlone(walk, i);
   }
 }
 
@@ -103,47 +114,55 @@ void CpuQueue::resetCursors(size_t begin, size_t end) {
     cursors[i].next.store(0, std::memory_order_relaxed);
 }
 
-static bool isWork(const Command &command) {
-  return command.kind == Command::Dispatch || command.kind == Command::Copy;
-}
-
-void CpuQueue::walkTeam(void *opaque, uint32_t worker) {
-  auto &walk = *static_cast<Walk *>(opaque);
-  CpuQueue &queue = walk.queue;
-  size_t segment = walk.begin;
-  for (size_t i = segment; i < walk.last;) {
-    if (isWork(walk.list.commands[i])) {
-      queue.share(walk, i++, worker);
-      continue;
-    }
-    // Everybody has left the segment, so its cursors serve the next run, or
-    // the next iteration.
-    queue.team.barrier([&] {
-      queue.resetCursors(segment, i);
-      walk.begin = walk.next(i);
-    });
-    // Nobody writes it before all have come to the next barrier.
-    segment = i = walk.begin;
-  }
-}
-
 void CpuQueue::walkShare(void *opaque, uint32_t share) {
   auto &walk = *static_cast<Walk *>(opaque);
   for (size_t i = walk.begin; i < walk.end; ++i)
     walk.queue.share(walk, i, share);
 }
 
-void CpuQueue::walkExecutor(Walk &walk) {
+/// Whether others would save more than it costs to have them.
+bool CpuQueue::isWorthSharing(const Walk &walk) const {
+  uint64_t total = 0, longest = 0;
+  int64_t parts = 0;
+  bool isKnown = true;
+  for (size_t i = walk.begin; i < walk.end; ++i) {
+    const Command &command = walk.list.commands[i];
+    int64_t own = partsOf(command);
+    parts += own;
+    // What copies take is not known; those that have parts are long.
+    isKnown &= command.cycles != 0 || own == 0;
+    total += command.cycles;
+    longest =
+        std::max(longest, command.cycles /
+                              uint64_t(std::clamp<int64_t>(own, 1, workers)));
+  }
+  if (parts < 2 || !isKnown)
+    return parts >= 2;
+  uint64_t saved = total - std::max(total / workers, longest);
+  return saved > (hasExecutor || team.isAsleep() ? cyclesToWake : cyclesToJoin);
+}
+
+void CpuQueue::runStretch(Walk &walk) {
+  if (!isWorthSharing(walk)) {
+    for (size_t i = walk.begin; i < walk.end; ++i)
+      runAlone(walk, i);
+    return;
+  }
+  if (hasExecutor)
+    executor.run(executor.context, workers, walkShare, &walk);
+  else
+    team.run(walkShare, &walk);
+  resetCursors(walk.begin, walk.end);
+}
+
+void CpuQueue::walkTogether(Walk &walk) {
   const CommandList &list = walk.list;
+  reserveCursors(list.commands.size());
   while (walk.begin < walk.last && !walk.control.stopped()) {
     walk.end = walk.begin;
     while (walk.end < walk.last && isWork(list.commands[walk.end]))
       ++walk.end;
-    if (walk.end == walk.begin + 1 && partsOf(list.commands[walk.begin]) <= 1)
-      walkShare(&walk, 0);
-    else if (walk.end != walk.begin)
-      executor.run(executor.context, workers, walkShare, &walk);
-    resetCursors(walk.begin, walk.end);
+    runStretch(walk);
     if (walk.end == walk.last)
       break;
     walk.begin = walk.next(walk.end);
@@ -155,17 +174,6 @@ void CpuQueue::reserveCursors(size_t count) {
     return;
   cursors.reset(new Cursor[count]);
   cursorCount = count;
-}
-
-void CpuQueue::walkTogether(Walk &walk) {
-  reserveCursors(walk.list.commands.size());
-  CommandRange part = {walk.begin, walk.last};
-  if (hasExecutor)
-    walkExecutor(walk);
-  else
-    team.run(walkTeam, &walk);
-  // Those of the last segment, and all when a run was stopped.
-  resetCursors(part.begin, part.end);
 }
 
 inline void CpuQueue::run(Walk walk) {

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Walks command lists. Three ways, by what the session was given:
-//
-//   one worker   calls each kernel once, with all its groups: nothing but the
-//                calls themselves;
-//   a team       all workers walk the list at the same time, take chunks of
-//                each command's groups, and meet at barriers;
-//   an executor  the embedder's threads run each stretch between barriers as
-//                one parallel step, since they may not wait for each other.
-//
-// Control flow is a barrier, too: the last worker to come decides for all.
+// Walks command lists: the thread that runs a session goes from barrier to
+// barrier. Between two, it calls each kernel once, with all its groups, where
+// it is alone or where others would cost more than they help. What is worth it
+// is shared: its own team, or the embedder's threads, take chunks of each
+// command's groups. None of them waits for another.
 
 #ifndef ASHLAR_RUNTIME_LIB_DEVICES_CPU_CPUQUEUE_H
 #define ASHLAR_RUNTIME_LIB_DEVICES_CPU_CPUQUEUE_H
@@ -54,12 +49,13 @@ private:
     }
   };
 
-  static void walkTeam(void *walk, uint32_t worker);
   static void walkShare(void *walk, uint32_t share);
   void run(Walk walk);
-  void walkTogether(Walk &walk);
   void walkAlone(const Walk &walk);
-  void walkExecutor(Walk &walk);
+  void walkTogether(Walk &walk);
+  void runStretch(Walk &walk);
+  bool isWorthSharing(const Walk &walk) const;
+  void runAlone(const Walk &walk, size_t index);
   void share(const Walk &walk, size_t index, uint32_t worker);
   void runPart(const Walk &walk, size_t index, int64_t begin, int64_t end,
                uint32_t worker);

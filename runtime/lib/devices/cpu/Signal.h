@@ -20,6 +20,11 @@ public:
   /// Returns once the value differs from `old`.
   void waitWhile(uint32_t old, unsigned spins);
 
+  /// Whether some are past their spin.
+  bool hasSleepers() const {
+    return sleepers.load(std::memory_order_relaxed) != 0;
+  }
+
 private:
   alignas(64) std::atomic<uint32_t> counter{0};
   std::atomic<uint32_t> sleepers{0};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Threads that live as long as a session and walk its command lists together.
-// The thread that asks for a run is worker 0.
+// Threads that live as long as a session and help the one that runs it, worker
+// 0, with what is shared out.
 
 #ifndef ASHLAR_RUNTIME_LIB_DEVICES_CPU_WORKERTEAM_H
 #define ASHLAR_RUNTIME_LIB_DEVICES_CPU_WORKERTEAM_H
@@ -23,22 +23,14 @@ public:
 
   uint32_t size() const { return uint32_t(threads.size()) + 1; }
 
-  /// Calls function(context, i) for each worker i at the same time and returns
-  /// when all have returned.
+  /// Calls function(context, 0), and at the same time function(context, i) on
+  /// each other worker that comes before that has returned: they help with what
+  /// is shared out, and nobody waits for one that has no CPU. Returns when all
+  /// calls have.
   void run(Function function, void *context);
 
-  /// Only inside run, by every worker: none goes on before all have come. The
-  /// last one calls `atLast` while the others still wait.
-  template <typename AtLast> void barrier(AtLast &&atLast) {
-    uint32_t round = barrierRound.value();
-    if (arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == size()) {
-      atLast();
-      arrived.store(0, std::memory_order_relaxed);
-      barrierRound.advance();
-    } else {
-      barrierRound.waitWhile(round, spins);
-    }
-  }
+  /// Whether some workers have been waiting for so long that they sleep.
+  bool isAsleep() const { return opened.hasSleepers(); }
 
 private:
   struct Worker {
@@ -46,18 +38,21 @@ private:
     uint32_t number;
   };
   void work(uint32_t worker);
+  bool enter();
+  void leave();
+
+  static constexpr uint32_t closed = uint32_t(1) << 31;
 
   Vector<Worker> workers;
   Vector<Thread> threads;
   unsigned spins = 0;
   Function function = nullptr;
   void *context = nullptr;
-  bool quit = false;
-  Signal started;
-  Signal barrierRound;
-  Signal finished;
-  alignas(64) std::atomic<uint32_t> arrived{0};
-  alignas(64) std::atomic<uint32_t> running{0};
+  std::atomic<bool> quit{false};
+  Signal opened;
+  Signal left;
+  /// How many others are inside a run, and whether more may enter.
+  alignas(64) std::atomic<uint32_t> gate{closed};
 };
 
 /// How many threads this process may run on at the same time.

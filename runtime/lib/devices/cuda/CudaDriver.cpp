@@ -14,8 +14,8 @@ namespace ashlar::runtime {
 
 using namespace gpu;
 
-// In the order of ASHLAR_GPU_FUNCTIONS, then ASHLAR_GPU_GRAPH_FUNCTIONS and
-// ASHLAR_GPU_TENSOR_FUNCTIONS.
+// In the order of ASHLAR_GPU_FUNCTIONS, then ASHLAR_GPU_GRAPH_FUNCTIONS,
+// ASHLAR_GPU_TENSOR_FUNCTIONS and ASHLAR_GPU_EXTERNAL_FUNCTIONS.
 static const char functionNames[] =
     "cuInit\0cuGetErrorName\0cuDeviceGetCount\0cuDeviceGet\0cuDeviceGetName\0"
     "cuDeviceGetAttribute\0cuDeviceTotalMem_v2\0cuDevicePrimaryCtxRetain\0"
@@ -33,7 +33,15 @@ static const char functionNames[] =
     "cuGraphInstantiateWithFlags\0cuGraphDestroy\0cuGraphLaunch\0"
     "cuGraphExecDestroy\0"
     // From CUDA 12.0 on.
-    "cuTensorMapEncodeTiled\0";
+    "cuTensorMapEncodeTiled\0"
+    // From CUDA 10.2 on.
+    "cuMemGetAllocationGranularity\0cuMemCreate\0"
+    "cuMemImportFromShareableHandle\0cuMemExportToShareableHandle\0"
+    "cuMemAddressReserve\0cuMemMap\0cuMemSetAccess\0cuMemUnmap\0"
+    "cuMemAddressFree\0cuMemRelease\0";
+
+// Numbers of CUdevice_attribute, in the order of Attribute.
+static const int attributes[] = {16, 39, 81, 82, 111, 97, 103};
 
 static Cause causeOf(Code code) {
   switch (code) {
@@ -152,9 +160,10 @@ static const Driver &cudaDriver() {
   // Never closed: the driver's threads may outlive whoever opened it.
   static const Driver &known = *[] {
     OwnMemory::Scope ofAll(nullptr); // whichever runtime asks first
-    auto *driver = new Driver{
-        {},         functionNames, 0,        "cuda",          takes,
-        cuda::rank, causeOf,       features, countParameters, encode};
+    auto *driver = new Driver{{},         functionNames, 0,
+                              "cuda",     takes,         cuda::rank,
+                              causeOf,    features,      countParameters,
+                              attributes, encode};
     const Functions &api = driver->functions;
     if (openLibrary("libcuda.so.1", functionNames, driver->functions) &&
         api.Init(0) == 0 && api.DeviceGetCount(&driver->deviceCount) == 0)

@@ -26,6 +26,27 @@ using Graph = struct GraphObject *;
 using GraphExec = struct GraphExecObject *;
 /// 0 is success.
 using Code = int;
+/// Of memory without an address yet.
+using MemoryHandle = unsigned long long;
+
+/// Whose memory: a device's, by its number.
+struct MemoryPlace {
+  int type = 1; // a device
+  int id = 0;
+};
+struct MemoryProperties {
+  int type = 1;        // stays where it is
+  int handleTypes = 1; // it has file descriptors
+  MemoryPlace place;
+  void *others = nullptr;
+  unsigned char flags[8] = {};
+};
+static_assert(sizeof(MemoryProperties) == 32);
+struct MemoryAccess {
+  MemoryPlace place; // who reaches it
+  int flags = 3;     // to read and write
+};
+static_assert(sizeof(MemoryAccess) == 12);
 
 /// F(result, name, arguments)
 #define ASHLAR_GPU_FUNCTIONS(F)                                                \
@@ -83,14 +104,30 @@ using Code = int;
     (void *, int, uint32_t, void *, const uint64_t *, const uint64_t *,        \
      const uint32_t *, const uint32_t *, int, int, int, int))
 
+/// Memory that has file descriptors, in the steps that it takes: all or none.
+#define ASHLAR_GPU_EXTERNAL_FUNCTIONS(F)                                       \
+  F(Code, MemGranularity, (size_t *, const MemoryProperties *, int))           \
+  F(Code, MemCreate,                                                           \
+    (MemoryHandle *, size_t, const MemoryProperties *, unsigned long long))    \
+  F(Code, MemImport, (MemoryHandle *, void *, int))                            \
+  F(Code, MemExport, (void *, MemoryHandle, int, unsigned long long))          \
+  F(Code, MemReserve, (void **, size_t, size_t, void *, unsigned long long))   \
+  F(Code, MemMap, (void *, size_t, size_t, MemoryHandle, unsigned long long))  \
+  F(Code, MemSetAccess, (void *, size_t, const MemoryAccess *, size_t))        \
+  F(Code, MemUnmap, (void *, size_t))                                          \
+  F(Code, MemUnreserve, (void *, size_t))                                      \
+  F(Code, MemRelease, (MemoryHandle))
+
 struct Functions {
 #define ASHLAR_GPU_MEMBER(RESULT, NAME, ARGUMENTS) RESULT(*NAME) ARGUMENTS;
   ASHLAR_GPU_FUNCTIONS(ASHLAR_GPU_MEMBER)
   ASHLAR_GPU_GRAPH_FUNCTIONS(ASHLAR_GPU_MEMBER)
   ASHLAR_GPU_TENSOR_FUNCTIONS(ASHLAR_GPU_MEMBER)
+  ASHLAR_GPU_EXTERNAL_FUNCTIONS(ASHLAR_GPU_MEMBER)
 #undef ASHLAR_GPU_MEMBER
 
   bool hasGraphs() const { return BeginCapture != nullptr; }
+  bool hasExternal() const { return MemGranularity != nullptr; }
 };
 
 /// What a failure means for who runs a model.
@@ -101,6 +138,17 @@ enum class Cause {
   NotReady, // none: work is under way
   Lost,     // the device, for this process
   Interface // a call that should not have failed
+};
+
+/// What is asked of a device; each vendor has numbers of its own.
+enum class Attribute {
+  Processors,
+  ThreadsPerProcessor,
+  SharedPerProcessor,
+  RegistersPerProcessor,
+  ReservedSharedPerBlock,
+  MaxSharedPerBlock, // where its launch asks for it
+  Descriptors        // whether memory has them
 };
 
 /// A vendor's driver, opened.
@@ -120,10 +168,18 @@ struct Driver {
   String (*features)(const Functions &functions, int device);
   /// Parameters of the entry in an image; negative: it has no such entry.
   int (*countParameters)(const String &image, const String &symbol);
+  const int *attributes; // by Attribute
   /// Writes what a kernel is told of a tensor at an address, where the
   /// functions have it.
   Code (*encode)(const Functions &functions, const TensorMap &map,
                  void *address, void *outBlob);
+  /// Null: nothing is. What is wrong with an image that a driver may not
+  /// survive.
+  Status (*verify)(const String &image) = nullptr;
+  /// Null: ModuleLoad does, of text or what knows its own size. `log` is what
+  /// the driver has to say, ended.
+  Code (*load)(const String &image, Module *out, char *log,
+               size_t logBytes) = nullptr;
 
   /// Of a member of `functions`.
   const char *nameOf(const void *member) const;

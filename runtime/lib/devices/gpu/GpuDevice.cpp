@@ -28,12 +28,12 @@ Status GpuDevice::open(uint32_t ordinal) {
 }
 
 uint64_t GpuDevice::sharedBytes() const {
-  enum : int { maxSharedOfBlock = 97 }; // that asks for it
-  return uint64_t(attribute(maxSharedOfBlock));
+  return uint64_t(attribute(Attribute::MaxSharedPerBlock));
 }
 
-int64_t GpuDevice::attribute(int number) const {
+int64_t GpuDevice::attribute(Attribute which) const {
   int value = 0;
+  const int number = driver.attributes[int(which)];
   return api.DeviceGetAttribute(&value, number, id) == 0 ? std::max(value, 0)
                                                          : 0;
 }
@@ -60,12 +60,16 @@ Status GpuDevice::allocate(uint64_t size, void *&out) {
     allocated += size;
     return {};
   }
+  return noMemory(&api.MemAlloc, code, size);
+}
+
+Status GpuDevice::noMemory(const void *call, Code code, uint64_t size) const {
   if (driver.causeOf(code) != Cause::Memory)
-    return failed(&api.MemAlloc, code);
+    return failed(call, code);
   return failure(ASHLAR_OUT_OF_BUDGET,
-                 concat(driver.nameOf(&api.MemAlloc), " failed with ",
-                        codeName(code), " on ", name, ": it has no ", size,
-                        " bytes, ", uint64_t(allocated),
+                 concat(driver.nameOf(call), " failed with ", codeName(code),
+                        " on ", name, ": it has no ", size, " bytes, ",
+                        uint64_t(allocated),
                         " are in use here; run fewer sessions or a smaller "
                         "model, or end other processes on it"),
                  name);

@@ -31,10 +31,16 @@ public:
   /// That a workgroup may share, at most, where its launch asks for it.
   uint64_t sharedBytes() const;
   /// 0 where the driver does not know it.
-  int64_t attribute(int number) const;
+  int64_t attribute(gpu::Attribute which) const;
   Status checkMemory(uint64_t size) const;
   Status allocate(uint64_t size, void *&out);
   void free(void *memory, uint64_t size);
+
+  // Memory that has file descriptors: GpuExternal.cpp.
+  Status externalGranularity(uint64_t &out) const;
+  Status openExternal(int descriptor, uint64_t size, ExternalMemory &out);
+  Status shareExternal(const ExternalMemory &memory, int &out) const;
+  void closeExternal(const ExternalMemory &memory);
 
   /// "cuCall failed with CUDA_ERROR_X on NAME; what to do". A call is told by
   /// its place in the table, "&api.MemAlloc".
@@ -49,6 +55,10 @@ public:
   String name; // "cuda:0 (the driver's name)"
 
 private:
+  Status noMemory(const void *call, gpu::Code code, uint64_t size) const;
+  Status checkExternal() const;
+  Status openHandle(int descriptor, uint64_t size, gpu::MemoryHandle &out);
+  Status mapExternal(uint64_t size, ExternalMemory &out) const;
   String codeName(gpu::Code code) const;
 
   int id = 0;

@@ -143,4 +143,18 @@ Status gpu::wait(void *event, uint64_t timeoutNanoseconds, bool *outCame) {
   return eventOf(event).wait(timeoutNanoseconds, outCame);
 }
 
+const ExternalOps gpu::externalOps = {
+    [](void *device, uint64_t *outBytes) {
+      return deviceOf(device).externalGranularity(*outBytes);
+    },
+    [](void *device, int descriptor, uint64_t size, ExternalMemory *out) {
+      return deviceOf(device).openExternal(descriptor, size, *out);
+    },
+    [](void *device, const ExternalMemory &memory, int *outDescriptor) {
+      return deviceOf(device).shareExternal(memory, *outDescriptor);
+    },
+    [](void *device, const ExternalMemory &memory) {
+      deviceOf(device).closeExternal(memory);
+    }};
+
 } // namespace ashlar::runtime

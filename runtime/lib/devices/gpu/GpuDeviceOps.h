@@ -43,6 +43,7 @@ void destroyEvent(void *event);
 Status record(void *queue, void *event);
 Status waitFor(void *queue, void *event);
 Status wait(void *event, uint64_t timeoutNanoseconds, bool *outCame);
+extern const ExternalOps externalOps;
 } // namespace gpu
 
 template <const gpu::Driver &(*driver)()>
@@ -64,7 +65,7 @@ constexpr DeviceOps gpuDeviceOps(const char *type, const char *needs) {
           gpu::waitFor, gpu::wait, gpu::encode, gpu::capture, gpu::launch,
           gpu::destroyGraph,
           /*useCache=*/nullptr, needs, gpu::rank,
-          /*takesStreams=*/true};
+          /*takesStreams=*/true, &gpu::externalOps};
 }
 
 } // namespace ashlar::runtime

@@ -21,14 +21,6 @@ enum : int {
   registersPerThread = 4,
   maxDynamicSharedSize = 8
 };
-/// Of a device.
-enum : int {
-  processors = 16,
-  threadsPerProcessor = 39,
-  sharedPerProcessor = 81,
-  registersPerProcessor = 82,
-  reservedSharedPerBlock = 111
-};
 
 GpuProgram::~GpuProgram() {
   CurrentGpu current(device);
@@ -36,18 +28,26 @@ GpuProgram::~GpuProgram() {
     device.api.ModuleUnload(module);
 }
 
-Status GpuProgram::load(const void *image, uint64_t size) {
-  text.assign(static_cast<const char *>(image), size_t(size));
-  CurrentGpu current(device);
-  ASHLAR_RETURN_IF_ERROR(current.status());
-  char log[1024] = "";
+Code GpuProgram::loadText(char *log, size_t logBytes) {
   int options[] = {errorLog, errorLogBytes, keepLines};
-  void *values[] = {log, reinterpret_cast<void *>(sizeof(log) - 1),
+  void *values[] = {log, reinterpret_cast<void *>(logBytes - 1),
                     reinterpret_cast<void *>(1)};
   // Text that says of which node an instruction is, for profilers.
   const bool hasLines = text.find("\t.loc\t") != text.npos;
-  Code code = device.api.ModuleLoad(&module, text.c_str(), hasLines ? 3 : 2,
-                                    options, values);
+  return device.api.ModuleLoad(&module, text.c_str(), hasLines ? 3 : 2, options,
+                               values);
+}
+
+Status GpuProgram::load(const void *image, uint64_t size) {
+  text.assign(static_cast<const char *>(image), size_t(size));
+  if (device.driver.verify)
+    ASHLAR_RETURN_IF_ERROR(device.driver.verify(text));
+  CurrentGpu current(device);
+  ASHLAR_RETURN_IF_ERROR(current.status());
+  char log[1024] = "";
+  Code code = device.driver.load
+                  ? device.driver.load(text, &module, log, sizeof(log))
+                  : loadText(log, sizeof(log));
   if (code == 0)
     return {};
   module = nullptr;
@@ -108,18 +108,20 @@ Status GpuProgram::checkForm(const KernelForm &form) const {
 /// too many do no harm: they follow the others.
 int64_t GpuProgram::countAtOnce(const GpuKernel &kernel) const {
   const Functions &api = device.api;
-  const int64_t own =
-      int64_t(kernel.sharedBytes) + device.attribute(reservedSharedPerBlock);
+  const int64_t own = int64_t(kernel.sharedBytes) +
+                      device.attribute(Attribute::ReservedSharedPerBlock);
   int registers = 0;
   if (api.FunctionGetAttribute(&registers, registersPerThread,
                                kernel.function) != 0)
     registers = 1;
-  const int64_t each = std::min(
-      {device.attribute(sharedPerProcessor) / std::max<int64_t>(own, 1),
-       device.attribute(threadsPerProcessor) / int64_t(kernel.threads),
-       device.attribute(registersPerProcessor) /
-           (int64_t(kernel.threads) * std::max(registers, 1))});
-  return std::max<int64_t>(1, device.attribute(processors)) *
+  const int64_t each =
+      std::min({device.attribute(Attribute::SharedPerProcessor) /
+                    std::max<int64_t>(own, 1),
+                device.attribute(Attribute::ThreadsPerProcessor) /
+                    int64_t(kernel.threads),
+                device.attribute(Attribute::RegistersPerProcessor) /
+                    (int64_t(kernel.threads) * std::max(registers, 1))});
+  return std::max<int64_t>(1, device.attribute(Attribute::Processors)) *
          std::max<int64_t>(1, each);
 }
 

@@ -34,6 +34,7 @@ public:
   Status find(const KernelForm &form, const void **outKernel);
 
 private:
+  gpu::Code loadText(char *log, size_t logBytes);
   Status checkForm(const KernelForm &form) const;
   int64_t countAtOnce(const GpuKernel &kernel) const;
 

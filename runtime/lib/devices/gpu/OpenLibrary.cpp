@@ -11,19 +11,25 @@ bool ashlar::runtime::gpu::openLibrary(const char *library, const char *names,
   if (!opened)
     return false;
   auto *slot = reinterpret_cast<char *>(&functions);
-  const auto *graphs = reinterpret_cast<char *>(&functions.BeginCapture),
-             *tensors = reinterpret_cast<char *>(&functions.TensorMapEncode);
-  bool hasGraphs = true;
+  // Where those begin that may be missing; a group is there as a whole.
+  auto **graphs = reinterpret_cast<void **>(&functions.BeginCapture),
+       **tensors = reinterpret_cast<void **>(&functions.TensorMapEncode),
+       **external = reinterpret_cast<void **>(&functions.MemGranularity);
+  bool isWhole[3] = {true, true, true};
   for (const char *name = names; *name; name += std::strlen(name) + 1) {
     void *address = dlsym(opened, name);
-    if (!address && slot < graphs)
+    auto **at = reinterpret_cast<void **>(slot);
+    if (!address && at < graphs)
       return false;
-    hasGraphs &= address || slot >= tensors;
+    if (!address)
+      isWhole[(at >= tensors) + (at >= external)] = false;
     std::memcpy(slot, &address, sizeof(address));
     slot += sizeof(address);
   }
-  if (!hasGraphs)
-    functions.BeginCapture = nullptr;
+  void **const groups[3] = {graphs, tensors, external};
+  for (unsigned i = 0; i < 3; ++i)
+    if (!isWhole[i])
+      std::memset(groups[i], 0, sizeof(void *));
   return true;
 }
 

@@ -694,20 +694,23 @@ def Tile_ThreadCopyOp : Tile_Op<"thread_copy", [
   let description = [{
     `elements` of the source, from the indices on along its last dim, to as many
     of the target's, of rank 1; 16 bytes, and both places are multiples of that.
-    Zeros instead of them where `exists` is false. Done when the thread has
-    waited for the copies that it has closed behind it.
+    Zeros instead of them where `exists` is false, and behind the first `count`,
+    of which there is one at least. Done when the thread has waited for the
+    copies that it has closed behind it.
 
     ```mlir
     tile.thread_copy %x[%i, %j], %ring[%p], %inside {elements = 8}
       : memref<64x64xbf16>, memref<4096xbf16, 3>
+    tile.thread_copy %x[%i, %j], %ring[%p], %inside first %count {elements = 8}
+      : memref<64x63xbf16, strided<[64, 1]>>, memref<4096xbf16, 3>
     ```
   }];
   let arguments = (ins AnyMemRef:$source, Variadic<Index>:$indices,
                        AnyMemRef:$target, Index:$place, Optional<I1>:$exists,
-                       I64Attr:$elements);
+                       Optional<Index>:$count, I64Attr:$elements);
   let assemblyFormat = [{
-    $source `[` $indices `]` `,` $target `[` $place `]` (`,` $exists^)? attr-dict
-    `:` type($source) `,` type($target)
+    $source `[` $indices `]` `,` $target `[` $place `]` (`,` $exists^)?
+    (`first` $count^)? attr-dict `:` type($source) `,` type($target)
   }];
 }
 

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "LevelVariants.h"
+#include "AlignRows.h"
+#include "PackOperand.h"
+#include "SplitTerms.h"
+#include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Support/Remarks.h"
+
+using namespace mlir;
+using namespace ashlar;
+
+namespace {
+/// A contraction, and what its operands or sums go through beside it.
+struct Variant {
+  tile::ContractOp op;
+  Value result;          ///< what stands for that of the first contraction
+  double beside = 0;     ///< cycles
+  StringRef remark = ""; ///< what it does; none: nothing
+  std::optional<LevelChoice> choice = std::nullopt;
+
+  double cycles() const { return choice->prediction.cycles() + beside; }
+};
+
+class VariantChooser {
+public:
+  VariantChooser(tile::ContractOp op, const MachineModel &machine,
+                 bool openSizes, bool isFixed)
+      : op(op), machine(machine), openSizes(openSizes),
+        // Other machines copy and share out by means of their own.
+        hasVariants(!isFixed && !openSizes && machine.countOf("lane") != 0) {}
+
+  Variant run() {
+    if (hasVariants)
+      addAligned();
+    // Not before others have seen where a constant lay.
+    if (machine.vectors.bytes != 0 && !hasNeighbours(op))
+      packRows(op);
+    Variant best = {op, op.getResult(0)};
+    best.choice = chooseLevels(op, machine, openSizes);
+    if (hasVariants && best.choice && leavesWorkersIdle(*best.choice))
+      addSplit();
+    for (Variant &other : others) {
+      other.choice = chooseLevels(other.op, machine, openSizes);
+      if (other.choice && (!best.choice || other.cycles() < best.cycles()))
+        std::swap(best, other);
+    }
+    for (Variant &other : others)
+      erase(other.result);
+    return best;
+  }
+
+private:
+  /// Whether columns or terms of b lie side by side.
+  static bool hasNeighbours(tile::ContractOp op) {
+    AffineMap map = op.getBMap();
+    if (map.getNumResults() == 0 || op.getReduced().empty())
+      return true;
+    auto last = dyn_cast<AffineDimExpr>(map.getResults().back());
+    return last && (last.getPosition() + 1 == op.getParallel().size() ||
+                    last.getPosition() + 1 == map.getNumDims());
+  }
+
+  void addAligned() {
+    auto trial = cast<tile::ContractOp>(OpBuilder(op).clone(*op));
+    std::optional<RowCopies> copies = alignRows(trial, machine);
+    if (!copies)
+      return erase(trial.getResult(0));
+    others.push_back({trial, trial.getResult(0),
+                      cyclesOf(copies->bytes, copies->kernels),
+                      "its operands have rows that an engine copies"});
+  }
+
+  /// Whether there are fewer parts than twice as many as run at once.
+  bool leavesWorkersIdle(const LevelChoice &choice) {
+    int64_t parts = 1;
+    for (auto [d, size] : llvm::enumerate(op.getParallel()))
+      if (int64_t tile = choice.strategy.getWorkerTile(d))
+        parts *= llvm::divideCeil(size, tile);
+    return machine.workers.count > 1 && parts < 2 * machine.workers.count;
+  }
+
+  /// Terms among several parts, each of which has enough of them.
+  void addSplit() {
+    constexpr int64_t leastTerms = 256, mostWhole = 8;
+    int64_t terms = ShapedType::getNumElements(op.getReduced());
+    for (auto [i, size] : llvm::enumerate(op.getReduced())) {
+      unsigned dim = op.getParallel().size() + i;
+      if (size > 1 && size <= mostWhole && terms / size >= leastTerms)
+        addSplit(dim, size);
+      for (int64_t parts = 2; parts <= 16; parts *= 2)
+        if (size % parts == 0 && size / parts >= leastTerms)
+          addSplit(dim, parts);
+    }
+  }
+
+  void addSplit(unsigned dim, int64_t parts) {
+    std::optional<TermParts> split = splitTerms(op, dim, parts);
+    if (!split)
+      return;
+    int64_t bytes = byteSize(split->op.getInit().getType()) +
+                    byteSize(op.getInit().getType());
+    others.push_back({split->op, split->result, cyclesOf(bytes, 1),
+                      "its terms are shared out among several parts, whose "
+                      "sums a kernel of its own adds"});
+  }
+
+  /// Of kernels that do nothing but read and write so many bytes.
+  double cyclesOf(int64_t bytes, int64_t kernels) {
+    const Memory &main = machine.memories.back();
+    double rate = main.sharedBytesPerSecond
+                      ? main.sharedBytesPerSecond / machine.clock.hz
+                      : machine.readBytesPerCycle(main);
+    return double(bytes) / rate +
+           double(kernels) * machine.costs.launchNs * machine.clock.hz / 1e9;
+  }
+
+  /// What made a value, and nothing else reads.
+  void erase(Value value) {
+    Operation *made = value.getDefiningOp();
+    if (!made || !made->use_empty())
+      return;
+    llvm::SetVector<Operation *> unread;
+    unread.insert(made);
+    while (!unread.empty()) {
+      Operation *next = unread.pop_back_val();
+      for (Value operand : next->getOperands())
+        if (Operation *before = operand.getDefiningOp())
+          unread.insert(before);
+      next->erase();
+      unread.remove_if([](Operation *op) { return !isOpTriviallyDead(op); });
+    }
+  }
+
+  tile::ContractOp op;
+  const MachineModel &machine;
+  bool openSizes, hasVariants;
+  SmallVector<Variant, 2> others;
+};
+} // namespace
+
+std::optional<LevelChoice>
+ashlar::chooseLevelsOfVariants(tile::ContractOp &op,
+                               const MachineModel &machine, bool openSizes,
+                               bool isFixed) {
+  Variant best = VariantChooser(op, machine, openSizes, isFixed).run();
+  if (best.op == op)
+    return best.choice;
+  if (wantsRemarks(op))
+    remark::passed(op.getLoc(), about(op, "Variant", "strategy"))
+        << best.remark << ", for "
+        << remark::metric("BesideCycles", int64_t(best.beside)) << " cycles";
+  op.getResult(0).replaceAllUsesWith(best.result);
+  op.erase();
+  op = best.op;
+  return best.choice;
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ASHLAR_LIB_TRANSFORMS_FUSE_LEVELVARIANTS_H
+#define ASHLAR_LIB_TRANSFORMS_FUSE_LEVELVARIANTS_H
+
+#include "ashlar/Cost/ChooseLevels.h"
+
+namespace ashlar {
+
+/// The levels of `op`, or of a contraction that takes its place with kernels
+/// of one pass beside it, if all of them together are predicted to be faster:
+/// operands whose rows an engine can copy, sums of parts of the terms. `op` is
+/// then that contraction. With `isFixed` it stays what it is.
+std::optional<LevelChoice> chooseLevelsOfVariants(tile::ContractOp &op,
+                                                  const MachineModel &machine,
+                                                  bool openSizes, bool isFixed);
+
+} // namespace ashlar
+
+#endif // ASHLAR_LIB_TRANSFORMS_FUSE_LEVELVARIANTS_H

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "VisibleKeys.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace ashlar;
+
+/// In front of conversions between types of floats, which keep what has no
+/// weight.
+static Value withoutConversions(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<arith::ExtFOp, arith::TruncFOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+static bool isLowest(Value value) {
+  FloatAttr number;
+  return matchPattern(withoutConversions(value), m_Constant(&number)) &&
+         number.getValue().isInfinity() && number.getValue().isNegative();
+}
+
+/// A sum of places and constants; null: it is something else.
+static AffineExpr placeOf(Value value) {
+  MLIRContext *context = value.getContext();
+  APInt number;
+  if (matchPattern(value, m_ConstantInt(&number)))
+    return getAffineConstantExpr(number.getSExtValue(), context);
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return {};
+  if (auto index = dyn_cast<tile::IndexOp>(op))
+    return getAffineDimExpr(index.getDim(), context);
+  if (!isa<arith::AddIOp, arith::SubIOp>(op))
+    return {};
+  AffineExpr x = placeOf(op->getOperand(0)), y = placeOf(op->getOperand(1));
+  if (!x || !y)
+    return {};
+  return isa<arith::AddIOp>(op) ? x + y : x - y;
+}
+
+namespace {
+class ConditionReader {
+public:
+  explicit ConditionReader(unsigned rank) : rank(rank) {}
+
+  /// A score is hidden where the condition does not hold, or, `isInverse`,
+  /// where it does.
+  void require(Value condition, bool isInverse) {
+    Operation *op = condition.getDefiningOp();
+    if (!op)
+      return;
+    if (isInverse ? isa<arith::OrIOp>(op) : isa<arith::AndIOp>(op)) {
+      require(op->getOperand(0), isInverse);
+      require(op->getOperand(1), isInverse);
+    } else if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
+      arith::CmpIPredicate how = compare.getPredicate();
+      read(compare, isInverse ? arith::invertPredicate(how) : how);
+    }
+  }
+
+  VisibleKeys keys;
+
+private:
+  /// Of key <= place, or of place <= key, in all spellings of signed numbers.
+  void read(arith::CmpIOp compare, arith::CmpIPredicate how) {
+    AffineExpr low = placeOf(compare.getLhs()),
+               high = placeOf(compare.getRhs());
+    if (!low || !high)
+      return;
+    int64_t beyond = 0; // low <= high + beyond
+    switch (how) {
+    case arith::CmpIPredicate::sle:
+      break;
+    case arith::CmpIPredicate::slt:
+      beyond = -1;
+      break;
+    case arith::CmpIPredicate::sge:
+      std::swap(low, high);
+      break;
+    case arith::CmpIPredicate::sgt:
+      std::swap(low, high);
+      beyond = -1;
+      break;
+    default:
+      return;
+    }
+    // What the key has to be at most, or at least.
+    AffineExpr key = getAffineDimExpr(rank - 1, compare.getContext());
+    AffineExpr rest = simplifyAffineExpr(high + beyond - low, rank, 0);
+    AffineExpr most = simplifyAffineExpr(rest + key, rank, 0),
+               least = simplifyAffineExpr(key - rest, rank, 0);
+    if (!most.isFunctionOfDim(rank - 1))
+      keys.to.push_back(most + 1);
+    else if (!least.isFunctionOfDim(rank - 1))
+      keys.from.push_back(least);
+  }
+
+  unsigned rank;
+};
+} // namespace
+
+VisibleKeys ashlar::findVisibleKeys(tile::AttentionOp op) {
+  ConditionReader reader(op.getScoresParallel().size());
+  Value score =
+      withoutConversions(op.getHide().front().getTerminator()->getOperand(0));
+  if (auto choice = score.getDefiningOp<arith::SelectOp>())
+    for (bool isInverse : {false, true})
+      if (isLowest(isInverse ? choice.getTrueValue() : choice.getFalseValue()))
+        reader.require(choice.getCondition(), isInverse);
+  return reader.keys;
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ASHLAR_LIB_TRANSFORMS_TILE_VISIBLEKEYS_H
+#define ASHLAR_LIB_TRANSFORMS_TILE_VISIBLEKEYS_H
+
+#include "ashlar/Dialects/Tile/IR/TileOps.h"
+
+namespace ashlar {
+
+/// Keys in front of the first of `from` and from the first of `to` on have no
+/// weight: their scores are hidden by their place alone. Over the dims of the
+/// scores in front of the keys, each as large as the terms say; both may be
+/// empty, where nothing is known.
+struct VisibleKeys {
+  llvm::SmallVector<mlir::AffineExpr> from, to;
+};
+
+/// What the op's region `hide` says of places, as of causal attention and of
+/// windows of keys.
+VisibleKeys findVisibleKeys(tile::AttentionOp op);
+
+} // namespace ashlar
+
+#endif // ASHLAR_LIB_TRANSFORMS_TILE_VISIBLEKEYS_H

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A mark that is set in a stream's order again and again. The driver's events
+// are set once, until somebody resets them; so there are several of those.
+
+#ifndef ASHLAR_RUNTIME_LIB_DEVICES_LEVEL_ZERO_ZEEVENT_H
+#define ASHLAR_RUNTIME_LIB_DEVICES_LEVEL_ZERO_ZEEVENT_H
+
+#include "ZeStream.h"
+
+namespace ashlar::runtime::ze {
+
+/// Any thread; recorded by one at a time.
+class Mark {
+public:
+  ASHLAR_OWN_NEW
+  Mark(Gpu &gpu, bool keepsTime) : gpu(gpu), keepsTime(keepsTime) {}
+  /// Nobody waits for it any more.
+  ~Mark();
+  Mark(const Mark &) = delete;
+  Code create();
+
+  Code record(Stream &stream);
+  /// What the stream is given from now on waits.
+  Code waitIn(Stream &stream);
+  /// notReady: it has not come in that time.
+  Code wait(uint64_t timeoutNanoseconds);
+  /// In the device's ticks. It has come.
+  uint64_t time() const { return timestamp ? *timestamp : 0; }
+
+  Gpu &gpu;
+
+private:
+  struct Once {
+    PoolId pool;
+    EventId come;      // what was recorded has ended
+    EventId seen;      // a stream that waits has gone on
+    bool isWaitedFor;  // by a stream
+    uint32_t watchers; // threads
+  };
+  Code findIdle(size_t &out);
+  Code addOnce();
+
+  const bool keepsTime;
+  uint64_t *timestamp = nullptr; // the host's, which the device writes
+  Stream *timed = nullptr;       // that is to; it lives longer
+  std::mutex mutex;
+  Vector<Once> all;
+  size_t last = SIZE_MAX; // the one recorded last; SIZE_MAX: none was
+};
+
+} // namespace ashlar::runtime::ze
+
+#endif // ASHLAR_RUNTIME_LIB_DEVICES_LEVEL_ZERO_ZEEVENT_H

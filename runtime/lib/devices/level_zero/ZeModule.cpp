@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "ZeModule.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace ashlar::runtime::ze {
+
+Function::~Function() {
+  if (kernel)
+    api.KernelDestroy(kernel);
+}
+
+Code Function::create(ModuleId module, const char *name) {
+  Kernel how;
+  how.name = name;
+  if (Code code = api.KernelCreate(module, &how, &kernel))
+    return code;
+  properties = {};
+  return api.KernelGetProperties(kernel, &properties);
+}
+
+/// All are of eight bytes but the last, the number of the command.
+Code Function::setArguments(unsigned threads, void **values) {
+  if (Code code = api.KernelSetGroupSize(kernel, threads, 1, 1))
+    return code;
+  for (uint32_t i = 0; i < properties.arguments; ++i) {
+    const size_t bytes = i + 1 == properties.arguments ? 4 : 8;
+    if (Code code = api.KernelSetArgumentValue(kernel, i, bytes, values[i]))
+      return code;
+  }
+  return 0;
+}
+
+Code Function::launch(Stream &stream, unsigned groups, unsigned threads,
+                      void **values) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (Code code = setArguments(threads, values))
+    return code;
+  const Groups all = {groups, 1, 1};
+  return stream.add([&](ListId list) {
+    return api.CommandListAppendLaunchKernel(list, kernel, &all, nullptr, 0,
+                                             nullptr);
+  });
+}
+
+LoadedModule::~LoadedModule() {
+  functions.clear();
+  if (module)
+    gpu.api.ModuleDestroy(module);
+}
+
+/// Addresses of buffers beyond 4 GiB; a division as IEEE 754 has it, where the
+/// device can.
+const char *LoadedModule::options() const {
+  return gpu.modules.fp32 & roundsDivisions
+             ? "-ze-opt-greater-than-4GB-buffer-required "
+               "-cl-fp32-correctly-rounded-divide-sqrt"
+             : "-ze-opt-greater-than-4GB-buffer-required";
+}
+
+/// How long it is.
+size_t LoadedModule::readLog(LogId log, char *outLog, size_t logBytes) const {
+  size_t bytes = 0;
+  if (gpu.api.ModuleBuildLogGetString(log, &bytes, nullptr) != 0 || bytes == 0)
+    return 0;
+  String all(bytes, 0);
+  if (gpu.api.ModuleBuildLogGetString(log, &bytes, &all[0]) != 0)
+    return 0;
+  const size_t length = std::min(all.find('\0'), all.size());
+  const size_t room = std::min(length, logBytes - 1);
+  std::memcpy(outLog, all.data(), room);
+  outLog[room] = 0;
+  return length;
+}
+
+Code LoadedModule::build(std::string_view image, char *outLog,
+                         size_t logBytes) {
+  Module how;
+  how.bytes = image.size();
+  how.image = image.data();
+  how.options = options();
+  LogId log = nullptr;
+  Code code =
+      gpu.api.ModuleCreate(gpu.context, gpu.device, &how, &module, &log);
+  outLog[0] = 0;
+  if (log) {
+    readLog(log, outLog, logBytes);
+    gpu.api.ModuleBuildLogDestroy(log);
+  }
+  if (code != 0) {
+    module = nullptr;
+    return code;
+  }
+  // Some drivers report success of a build that failed.
+  return std::strstr(outLog, "error") ? moduleBuildFailure : 0;
+}
+
+Code LoadedModule::find(const char *name, Function *&out) {
+  auto made = std::make_unique<Function>(gpu.api);
+  if (Code code = made->create(module, name))
+    return code;
+  std::lock_guard<std::mutex> lock(mutex);
+  functions.push_back(std::move(made));
+  out = functions.back().get();
+  return 0;
+}
+
+/// By the SPIR-V specification, unified 1.4, sections 2.3 and 3.32: an entry
+/// point names a function, whose parameters stand in front of its body.
+int countSpirvParameters(std::string_view image, std::string_view symbol) {
+  enum : uint32_t {
+    header = 5,
+    entryPoint = 15,
+    function = 54,
+    functionParameter = 55
+  };
+  auto word = [&](size_t at) {
+    uint32_t value;
+    std::memcpy(&value, image.data() + 4 * at, sizeof(value));
+    return value;
+  };
+  const size_t count = image.size() / 4;
+  uint32_t wanted = 0; // no function is called so
+  int parameters = -1;
+  for (size_t at = header; at < count;) {
+    const size_t length = word(at) >> 16;
+    const uint32_t what = word(at) & 0xFFFF;
+    if (length == 0 || length > count - at)
+      return -1;
+    if (what == entryPoint && length > 3) {
+      std::string_view name = image.substr(4 * (at + 3), 4 * (length - 3));
+      if (name.substr(0, name.find('\0')) == symbol)
+        wanted = word(at + 2);
+    }
+    if (what == function && length == 5) {
+      if (parameters >= 0)
+        return parameters;
+      if (wanted != 0 && word(at + 2) == wanted)
+        parameters = 0;
+    }
+    if (what == functionParameter && parameters >= 0)
+      ++parameters;
+    at += length;
+  }
+  return parameters;
+}
+
+} // namespace ashlar::runtime::ze

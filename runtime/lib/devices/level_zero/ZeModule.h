@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// SPIR-V that a driver has built, and the kernels in it.
+
+#ifndef ASHLAR_RUNTIME_LIB_DEVICES_LEVEL_ZERO_ZEMODULE_H
+#define ASHLAR_RUNTIME_LIB_DEVICES_LEVEL_ZERO_ZEMODULE_H
+
+#include "ZeStream.h"
+
+#include <string_view>
+
+namespace ashlar::runtime::ze {
+
+/// Arguments are the driver's object's own, so one launch sets them at a time.
+class Function {
+public:
+  ASHLAR_OWN_NEW
+  explicit Function(const Functions &api) : api(api) {}
+  ~Function();
+  Function(const Function &) = delete;
+  Code create(ModuleId module, const char *name);
+
+  /// In one dimension; `values` are those of ashlar/runtime/gpu_abi.h, of eight
+  /// bytes each.
+  Code launch(Stream &stream, unsigned groups, unsigned threads, void **values);
+
+  KernelProperties properties;
+
+private:
+  Code setArguments(unsigned threads, void **values);
+
+  const Functions &api;
+  KernelId kernel = nullptr;
+  std::mutex mutex;
+};
+
+class LoadedModule {
+public:
+  ASHLAR_OWN_NEW
+  explicit LoadedModule(Gpu &gpu) : gpu(gpu) {}
+  ~LoadedModule();
+  LoadedModule(const LoadedModule &) = delete;
+  /// The log is what the driver has to say, ended, as much as has room.
+  Code build(std::string_view image, char *outLog, size_t logBytes);
+  /// It lives as long as the module.
+  Code find(const char *name, Function *&out);
+
+private:
+  const char *options() const;
+  size_t readLog(LogId log, char *outLog, size_t logBytes) const;
+
+  Gpu &gpu;
+  ModuleId module = nullptr;
+  std::mutex mutex;
+  Vector<std::unique_ptr<Function>> functions;
+};
+
+/// How many parameters an entry point of a SPIR-V module has; negative: it has
+/// no such.
+int countSpirvParameters(std::string_view image, std::string_view symbol);
+
+} // namespace ashlar::runtime::ze
+
+#endif // ASHLAR_RUNTIME_LIB_DEVICES_LEVEL_ZERO_ZEMODULE_H
