@@ -18,9 +18,8 @@ from on_device import Counts, call, count_said, why_not_built
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = ROOT / "test/Integration/amdgpu"
-RUN = {"plain": ["--presets=gfx942,gfx1201", "--quick"],
-       "quick": ["--presets=gfx942", "--quick"],
-       "full": ["--cases=6"]}
+RUN = {"plain": [], "quick": ["--presets=gfx942", "--quick"],
+       "full": ["--full", "--cases=6"]}
 
 
 def main():

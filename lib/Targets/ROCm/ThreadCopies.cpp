@@ -50,9 +50,15 @@ static void translate(tile::ThreadCopyOp op, Operation *stored) {
                                        /*nontemporal=*/false,
                                        llvm::MaybeAlign(pieceBytes));
   b.setInsertionPoint(stored);
-  if (exists)
+  Value zeros = arith::ConstantOp::create(b, b.getZeroAttr(type));
+  // Behind a row's end lies what pads it, or the next row.
+  if (Value count = op.getCount()) {
+    auto mask = VectorType::get(type.getShape(), b.getI1Type());
     piece = arith::SelectOp::create(
-        b, exists, piece, arith::ConstantOp::create(b, b.getZeroAttr(type)));
+        b, vector::CreateMaskOp::create(b, mask, count), piece, zeros);
+  }
+  if (exists)
+    piece = arith::SelectOp::create(b, exists, piece, zeros);
   vector::StoreOp::create(b, piece, op.getTarget(), op.getPlace(),
                           /*nontemporal=*/false, llvm::MaybeAlign(pieceBytes));
   op.erase();

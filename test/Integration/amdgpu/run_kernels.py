@@ -220,13 +220,16 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--quick", action="store_true",
                         help="units and rows alone")
+    parser.add_argument("--full", action="store_true",
+                        help="digits on all presets, not on the first alone")
     arguments = parser.parse_args()
     tally = device_run.Tally()
-    for preset in arguments.presets.split(","):
+    presets = arguments.presets.split(",")
+    for preset in presets:
         check_units(arguments, preset, tally)
         for name in GRAPHS:
             check_graph(arguments, preset, name, tally)
-        if not arguments.quick:
+        if arguments.full or (preset == presets[0] and not arguments.quick):
             check_digits(arguments, preset, "f32", tally)
             check_digits(arguments, preset, "bf16", tally)
     if not arguments.quick:
