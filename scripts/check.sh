@@ -47,6 +47,7 @@ were skipped; each skipped test says why.
                       where there is none
   cuda           2    kernels in PTX: taken by NVIDIA's assembler, run by an
                       interpreter of ours, without a GPU
+  rocm           3    code objects for AMD's GPUs, run by an emulator of ours
   models         6    real models beside ONNX Runtime: numbers must agree
   fuse           4  random graphs and models at every level of --fuse
   contract       4    real models: the budget counts what the contract says
@@ -204,6 +205,7 @@ phase streams 1 "random networks on systolic machines"
 phase targets 3 "real models for processors that this machine need not be" 60
 phase opencl 3 "operator tests and models on an OpenCL device" 240
 phase cuda 2 "kernels in PTX, without a GPU" 60
+phase rocm 3 "code objects for AMD's GPUs, without one" 15
 phase models 6 "real models beside ONNX Runtime"
 phase fuse 4 "equal results at every level of fusion"
 phase contract 4 "memory contracts, to the byte"

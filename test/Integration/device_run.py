@@ -8,9 +8,9 @@ import sys
 import numpy as np
 
 
-def run(arguments, work, feeds, *flags):
+def run(arguments, work, feeds, *flags, output="y"):
     """Compiles m.onnx of `work` with the flags and runs it with the inputs by
-    name: what was said where it failed, else "", and then the output y. The
+    name: what was said where it failed, else "", and then the output. The
     device "emulator:TARGET:PRESET" is no device of the runtime's, but
     amdgpu/emulate.py."""
     emulated = arguments.device.removeprefix("emulator:")
@@ -20,7 +20,7 @@ def run(arguments, work, feeds, *flags):
                  *flags, "-o", work / "m.ash"],
                 [arguments.bin / "ashlar-run", work / "m.ash",
                  f"--device={arguments.device}", "--placement=strict",
-                 f"--output=y={work / 'y.npy'}"]]
+                 f"--output={output}={work / 'y.npy'}"]]
     for name, feed in feeds.items():
         np.save(work / f"{name}.npy", feed)
         commands[1].append(f"--input={name}={work / name}.npy")
@@ -30,15 +30,15 @@ def run(arguments, work, feeds, *flags):
         if done.returncode:
             return f"{command[0].name} ended with {done.returncode}: " + (
                 done.stdout.strip().split("\n")[0][:300]), None
-    return emulate(work / "m.ash", emulated, feeds) if emulated else (
+    return emulate(work / "m.ash", emulated, feeds, output) if emulated else (
         "", np.load(work / "y.npy"))
 
 
-def emulate(module, target, feeds):
+def emulate(module, target, feeds, output):
     sys.path.insert(0, str(pathlib.Path(__file__).parent / "amdgpu"))
     import emulate as emulator  # what it needs is not every test's
     try:
-        return "", emulator.emulate(module, target, feeds)[0]["y"]
+        return "", emulator.emulate(module, target, feeds)[0][output]
     except (emulator.Fault, NotImplementedError) as error:
         return str(error), None
 

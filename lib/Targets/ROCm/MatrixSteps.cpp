@@ -7,6 +7,7 @@
 #include "ashlar/Transforms/Simt/StepOperand.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -42,16 +43,36 @@ public:
           for (auto [j, y] : llvm::enumerate(right))
             multiply(count * (i * right.size() + j), x[k], y[k]);
     });
+    if (!unit.isMfma)
+      keepInPlace();
     op.replaceAllUsesWith(sums);
     op.erase();
   }
 
 private:
+  /// wmma is for all lanes at once, and LLVM moves one whose sums are stored by
+  /// some lanes alone to where these are. Text that has the sums as operands
+  /// stays.
+  void keepInPlace() {
+    for (size_t i = 0; i < sums.size(); i += count) {
+      auto type = VectorType::get({count}, sums[i].getType());
+      Value all = vector::FromElementsOp::create(
+          b, type, ArrayRef<Value>(sums).slice(i, count));
+      auto kept = LLVM::InlineAsmOp::create(
+          b, TypeRange(type), all, "", "=v,0", /*has_side_effects=*/true,
+          /*is_align_stack=*/false, LLVM::TailCallKind::None,
+          LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT),
+          ArrayAttr());
+      for (int64_t j = 0; j != count; ++j)
+        sums[i + j] = vector::ExtractOp::create(b, kept.getResult(0), j);
+    }
+  }
+
   /// How many terms a lane reads at once: 16 bytes, where there are so many of
   /// both operands and none are held.
   int64_t findTogether() {
     if (!op.getA())
-      return count;
+      return std::max(count, unit.terms);
     int64_t most =
         std::max<int64_t>(unit.terms, 16 / elementBytes(unit.element));
     bool isWhole =
@@ -100,8 +121,19 @@ private:
       for (int64_t i = 0;
            i != cast<VectorType>(vector.getType()).getNumElements(); ++i)
         single.push_back(vector::ExtractOp::create(b, vector, i));
+    if (hasHalves()) {
+      // As held sums lie: those of even columns, then the others.
+      SmallVector<Value> apart;
+      for (size_t from : {0, 1})
+        for (size_t i = from; i < single.size(); i += 2)
+          apart.push_back(single[i]);
+      single = apart;
+    }
     return form(single);
   }
+
+  /// Whether lanes of both rows of 16 have to bring what each holds a half of.
+  bool hasHalves() { return !op.getA() && count < unit.terms; }
 
   SmallVector<Value> form(ArrayRef<Value> single) {
     SmallVector<Value> operands;
@@ -181,7 +213,31 @@ private:
   SmallVector<Value> held(int64_t copy) {
     int64_t across = op.getReduced().back() / side;
     int64_t first = count * (copy * across + terms.back() / side);
-    return form(SmallVector<Value>(op.getHeld().slice(first, count)));
+    SmallVector<Value> own(op.getHeld().slice(first, count));
+    return hasHalves() ? SmallVector<Value>{withOtherHalf(own)} : form(own);
+  }
+
+  /// Sums of the first row's lanes, then those of the second's, in both.
+  Value withOtherHalf(ArrayRef<Value> own) {
+    Type word = b.getI32Type();
+    auto all = vector::FromElementsOp::create(
+        b, VectorType::get({count}, unit.element), own);
+    auto words =
+        vector::BitCastOp::create(b, VectorType::get({count / 2}, word), all);
+    Value isSecond = arith::CmpIOp::create(b, arith::CmpIPredicate::uge,
+                                           op.getLane(), index(side));
+    SmallVector<Value> first, second;
+    for (int64_t i = 0; i != count / 2; ++i) {
+      Value mine = vector::ExtractOp::create(b, words, i);
+      Value other = readOtherRow(b, mine);
+      first.push_back(arith::SelectOp::create(b, isSecond, other, mine));
+      second.push_back(arith::SelectOp::create(b, isSecond, mine, other));
+    }
+    llvm::append_range(first, second);
+    return vector::BitCastOp::create(
+        b, cast<VectorType>(unit.operand),
+        vector::FromElementsOp::create(b, VectorType::get({count}, word),
+                                       first));
   }
 
   void multiply(size_t i, Value x, Value y) {

@@ -84,13 +84,17 @@ std::optional<MatrixUnit> ashlar::rocm::unitOf(tile::ThreadStepOp op,
   };
   SmallVector<int64_t> part = acc.getPart();
   int64_t sums = ShapedType::getNumElements(part), rows = sums / part.back();
+  // Of its own sums a lane has half of the terms, its neighbour in the row
+  // beside the others.
+  bool hasHalf =
+      chip.kind == Chip::RDNA3 && 2 * fragment.getCount() == unit->terms;
   auto takesA = [&] {
     if (op.getA())
       return op.getHeld().empty() &&
              op.getA().getType().getElementType() == element &&
              reads(op.getA(), op.getAMap());
     return terms.size() == 1 && terms.back() % fragment.getColumns() == 0 &&
-           fragment.getCount() % unit->terms == 0 &&
+           (fragment.getCount() % unit->terms == 0 || hasHalf) &&
            int64_t(op.getHeld().size()) * fragment.getThreads() ==
                rows * terms.back() &&
            llvm::all_of(op.getHeld().getTypes(),

@@ -13,6 +13,16 @@
 using namespace mlir;
 using namespace ashlar::rocm;
 
+Value ashlar::rocm::readOtherRow(ImplicitLocOpBuilder &b, Value word) {
+  auto lanes = [&](uint32_t numbers) -> Value {
+    return arith::ConstantOp::create(
+        b, b.getIntegerAttr(b.getI32Type(), APInt(32, numbers)));
+  };
+  return ROCDL::PermlaneX16Op::create(b, word.getType(), word, word,
+                                      lanes(0x76543210), lanes(0xfedcba98),
+                                      /*fi=*/false, /*boundControl=*/true);
+}
+
 namespace {
 enum Control : uint32_t {
   QuadPermute = 0,
@@ -40,7 +50,7 @@ private:
     if (mask >= 32)
       return fromLane(bits);
     if (mask >= 16)
-      return chip.isRDNA() ? exchange(otherRow(bits), mask - 16)
+      return chip.isRDNA() ? exchange(readOtherRow(b, bits), mask - 16)
                            : swizzle(bits, mask);
     if (mask >= 4 && chip.isRDNA())
       return control(bits, XorRow + mask);
@@ -60,13 +70,6 @@ private:
     constexpr uint32_t all = 0xf;
     return ROCDL::DPPUpdateOp::create(b, bits.getType(), bits, bits, how, all,
                                       all, /*boundCtrl=*/true);
-  }
-
-  /// The same lane of the row beside.
-  Value otherRow(Value bits) {
-    return ROCDL::PermlaneX16Op::create(b, bits.getType(), bits, bits,
-                                        word(0x76543210), word(0xfedcba98),
-                                        /*fi=*/false, /*boundControl=*/true);
   }
 
   /// Of 32 lanes, those whose numbers differ in the mask's bits.

@@ -10,11 +10,17 @@
 
 using namespace mlir;
 using namespace ashlar;
+using namespace ashlar::rocm;
 
 static constexpr uint64_t pieceBytes = 16;
 
-/// In front of what a copy's store goes: the next meeting of the threads or the
-/// block's end, if steps are in between; otherwise the copy itself.
+/// Pieces that a thread holds while it multiplies, of four registers each: an
+/// eighth of those that it may have.
+static int64_t mostHeld(Chip chip) { return chip.isRDNA() ? 8 : 16; }
+
+/// In front of what a copy's store goes if loads may be under way: the next
+/// meeting of the threads or the block's end, if steps are in between;
+/// otherwise the copy itself.
 static Operation *placeOfStore(tile::ThreadCopyOp copy) {
   bool hasSteps = false;
   for (Operation *op = copy->getNextNode(); op; op = op->getNextNode()) {
@@ -28,7 +34,7 @@ static Operation *placeOfStore(tile::ThreadCopyOp copy) {
   return copy;
 }
 
-static void translate(tile::ThreadCopyOp op) {
+static void translate(tile::ThreadCopyOp op, Operation *stored) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   auto type = VectorType::get(
       {int64_t(op.getElements())},
@@ -43,20 +49,29 @@ static void translate(tile::ThreadCopyOp op) {
   Value piece = vector::LoadOp::create(b, type, op.getSource(), from,
                                        /*nontemporal=*/false,
                                        llvm::MaybeAlign(pieceBytes));
-  b.setInsertionPoint(placeOfStore(op));
-  if (exists)
+  b.setInsertionPoint(stored);
+  Value zeros = arith::ConstantOp::create(b, b.getZeroAttr(type));
+  // Behind a row's end lies what pads it, or the next row.
+  if (Value count = op.getCount()) {
+    auto mask = VectorType::get(type.getShape(), b.getI1Type());
     piece = arith::SelectOp::create(
-        b, exists, piece, arith::ConstantOp::create(b, b.getZeroAttr(type)));
+        b, vector::CreateMaskOp::create(b, mask, count), piece, zeros);
+  }
+  if (exists)
+    piece = arith::SelectOp::create(b, exists, piece, zeros);
   vector::StoreOp::create(b, piece, op.getTarget(), op.getPlace(),
                           /*nontemporal=*/false, llvm::MaybeAlign(pieceBytes));
   op.erase();
 }
 
-void ashlar::rocm::writeCopies(Operation *kernel) {
+void ashlar::rocm::writeCopies(Operation *kernel, Chip chip) {
+  llvm::DenseMap<Block *, int64_t> held;
   SmallVector<Operation *> waits;
   kernel->walk([&](Operation *op) {
     if (auto copy = dyn_cast<tile::ThreadCopyOp>(op))
-      translate(copy);
+      translate(copy, held[op->getBlock()]++ < mostHeld(chip)
+                          ? placeOfStore(copy)
+                          : copy);
     else if (isa<tile::ThreadCloseOp, tile::ThreadWaitOp>(op))
       waits.push_back(op);
   });

@@ -3,7 +3,7 @@
 #define ASHLAR_LIB_TARGETS_ROCM_THREADWRITER_H
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/IR/Value.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace ashlar::rocm {
 
@@ -23,10 +23,13 @@ struct Chip {
 /// or lanes are not told by bits that differ.
 mlir::Value writeShuffle(mlir::gpu::ShuffleOp op, Chip chip);
 
+/// A word that the same lane of the row of 16 beside has; RDNA alone.
+mlir::Value readOtherRow(mlir::ImplicitLocOpBuilder &b, mlir::Value word);
+
 /// Loads of 16 bytes into registers, and stores of them to the LDS behind the
 /// steps that stand between a copy and the wait for it: a thread's loads are
-/// under way while it multiplies.
-void writeCopies(mlir::Operation *kernel);
+/// under way while it multiplies, as far as it has registers for them.
+void writeCopies(mlir::Operation *kernel, Chip chip);
 
 /// Functions that the GPU has instructions for.
 void writeFunctions(mlir::Operation *kernel);

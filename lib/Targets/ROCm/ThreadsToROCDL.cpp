@@ -65,7 +65,7 @@ struct ThreadsToROCDL : ashlar::impl::ThreadsToROCDLPassBase<ThreadsToROCDL> {
 
   void runOnOperation() override {
     const Chip chip(processor);
-    writeCopies(getOperation());
+    writeCopies(getOperation(), chip);
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) { ops.push_back(op); });
     for (Operation *op : ops)

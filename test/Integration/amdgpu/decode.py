@@ -7,9 +7,12 @@ import re
 from memory import Fault
 from registers import ACCUMULATORS, VECTOR
 from tinygrad.renderer.amd import decode_inst
+from tinygrad.runtime.autogen.amd.cdna.enum import VOP3POp
 
 TABLES = {"cdna": ["cdna", "rdna3"], "rdna3": ["rdna3"],
           "rdna4": ["rdna4", "rdna3"]}
+QUEUES = {"DS": "lds", "MUBUF": "load", "GLOBAL": "load", "SCRATCH": "load", "FLAT": "load",
+          "VGLOBAL": "load", "VSCRATCH": "load", "VFLAT": "load"}
 TARGETS = {"vdst", "sdst", "sdata", "vdata", "vdstx", "vdsty"}
 
 
@@ -31,14 +34,17 @@ def base_name(name):
 
 def _plain(name):
     """As both spell it: LLVM keeps names of older chips."""
-    name = re.sub(r"_(e32|e64|dpp|sdwa|e64_dpp|b16_e32)$", "", name.lower())
+    name = re.sub(r"_(e32|e64|dpp|sdwa|e64_dpp)$", "", name.lower())
     name = name.replace("_", "").replace("1k", "")
+    name = re.sub(r"^(vaccvgpr\w+?)b32$", r"\1", name)
+    name = name.replace("madmix", "fmamix")  # the same code
     return {"vaddcocit32": "vaddccot32"}.get(name, name)
 
 
 class Instruction:
     def __init__(self, inst, text):
-        self.inst, self.text = inst, text
+        self.inst, self.text = Fields(inst), text
+        self.plan = None  # how it is done
         self.format = type(inst).__name__
         if self.format.startswith("VOPD"):
             self.name = "VOPD"
@@ -46,25 +52,35 @@ class Instruction:
             self.name = base_name(inst.op.name)
         self.size = inst.size()
         self.reads, self.writes = set(), set()
-        for field, (_, _, _) in inst.operands.items():
+        self.queue = QUEUES.get(self.format)
+        for field in inst.operands:
             self.note(field, inst.op_bits[field])
 
     def field(self, field):
         """DPP and SDWA have the operand beside."""
         own = "v" + field
-        if field == "src0" and hasattr(type(self.inst), own):
+        if field == "src0" and hasattr(self.inst, own):
             return own
-        return field if hasattr(type(self.inst), field) else None
+        return field if hasattr(self.inst, field) else None
 
     def note(self, field, bits):
         name = self.field(field)
         reg = getattr(self.inst, name, None) if name else None
-        if not hasattr(reg, "offset"):
+        if field == "soffset" and not getattr(self.inst, "soffset_en", 1):
             return
+        if field == "vaddr" and not getattr(self.inst, "offen", 1):
+            return
+        if "SCRATCH" in self.format and "addr" in field and (
+                field != "saddr") and not self.inst.sve:
+            return
+        if not hasattr(reg, "offset") or 108 <= reg.offset < VECTOR:
+            return
+        if field == "vaddr" and getattr(self.inst, "saddr",
+                                        reg).offset < 124:
+            bits = 32  # of an offset
         first = self.place(field, reg.offset)
         numbers = range(first, first + max(1, bits // 32))
-        (self.writes if field in TARGETS else self.reads).update(
-            n for n in numbers if n >= VECTOR or n < 108)
+        (self.writes if field in TARGETS else self.reads).update(numbers)
 
     def place(self, field, offset):
         """Accumulators have numbers behind the others."""
@@ -88,6 +104,34 @@ class Instruction:
             getattr(inst, "acc", 0))
 
 
+class Fields:
+    """An instruction's, read once: tinygrad takes them from its bits each
+    time."""
+
+    def __init__(self, inst):
+        for name, _ in inst._fields:
+            if name != "encoding":
+                setattr(self, name, getattr(inst, name))
+        self.operands, self.op_bits = inst.operands, inst.op_bits
+
+
+def _as_fma(raw):
+    word = int.from_bytes(raw[:4], "little")
+    return (word & ~(0x3ff << 16) | 0x1cb << 16).to_bytes(4, "little") + raw[4:]
+
+
+def _as_mfma(raw):
+    code = VOP3POp.V_MFMA_F32_16X16X16_BF16.value
+    word = int.from_bytes(raw[:4], "little")
+    return (word & ~(0x7f << 16) | code << 16).to_bytes(4, "little") + raw[4:]
+
+
+# What the tables of a later chip lack: the place of a neighbour, and the name.
+OLDER = {("cdna", "v_mad_f32"): (_as_fma, "V_MAD_F32"),
+         ("cdna", "v_mfma_f32_16x16x16bf16_1k"): (
+             _as_mfma, "V_MFMA_F32_16X16X16_BF16")}
+
+
 class Plain:
     """What tinygrad does not decode, and orders caches alone."""
 
@@ -97,14 +141,24 @@ class Plain:
         self.text, self.size, self.inst = text, size, None
         self.name, self.format = text.split()[0].upper(), "MUBUF"
         self.reads = self.writes = set()
+        self.queue = self.plan = None
 
 
 def decode(raw, architecture, text, size):
     """An Instruction; what is not decoded as LLVM does is refused."""
     if text.split()[0] in Plain.NAMES:
         return Plain(text, size)
-    inst = decode_inst(raw, architecture)
+    older = OLDER.get((architecture, text.split()[0]))
+    if older:
+        raw = older[0](raw)
+    try:
+        inst = decode_inst(raw, architecture)
+    except ValueError as error:
+        raise Fault(f"'{text}' is not decoded: {error}") from error
     found = Instruction(inst, text)
+    if older:
+        found.name = older[1]
+        return found
     if found.size != size:
         raise Fault(f"'{text}' is of {size} bytes, decoded as {inst!r} of "
                     f"{found.size}")

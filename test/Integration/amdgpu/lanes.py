@@ -43,10 +43,10 @@ def source(wave, one, i):
     """Bits and size of source `i`; modifiers are applied."""
     inst = one.inst
     field = f"src{i}"
-    name = f"vsrc{i}" if i == 1 and hasattr(type(inst), "vsrc1") else field
+    name = f"vsrc{i}" if i == 1 and hasattr(inst, "vsrc1") else field
     declared = next((one for one in (field, f"vsrc{i}")
                      if one in inst.operands), None)
-    if declared is None or not hasattr(type(inst), name):
+    if declared is None or not hasattr(inst, name):
         return None
     format, size = inst.operands[declared][0].name, inst.op_bits[declared]
     reg = getattr(inst, name)
@@ -63,8 +63,12 @@ def source(wave, one, i):
     offset, is_high = halves(wave, one, declared, reg, size)
     if moved is not None:
         offset, is_high = halves(wave, one, declared, Place(moved), size)
-    bits = wave.r.bits(Place(one.place(declared, offset)), max(size, 16),
-                       number != 0, literal)
+    # Of pairs of f32, a constant is one of them.
+    is_pair = number == 32 and size == 64 and offset < VECTOR and offset >= 128
+    bits = wave.r.bits(Place(one.place(declared, offset)),
+                       32 if is_pair else max(size, 16), number != 0, literal)
+    if is_pair:
+        bits = bits | bits << np.uint64(32)
     if is_high:
         bits = bits >> np.uint64(16)
     if moved is not None:
@@ -105,8 +109,6 @@ def packed(one, i, bits, size, number):
     all = np.uint64((1 << int(half)) - 1)
     parts = [(bits >> (half * np.uint64(which))) & all
              for which in (low, high)]
-    if size == 64 and np.ndim(bits) == 0:
-        parts = [bits & all, bits & all]  # scalars are read twice
     sign = np.uint64(1 << (int(half) - 1))
     for part, negative in enumerate((inst.neg, inst.neg_hi)):
         if number and negative >> i & 1:
@@ -277,8 +279,9 @@ def read_lane(wave, one):
 def write_lane(wave, one):
     inst = one.inst
     lane = int(wave.r.bits(inst.src1, 32)) % wave.lanes
+    # Its literal, if it has one, is the value.
     wave.r.vector[inst.vdst.offset - VECTOR, lane] = np.uint32(
-        wave.r.bits(inst.src0, 32))
+        wave.r.bits(inst.src0, 32, False, getattr(inst, "literal", 0)))
 
 
 def permute_bytes(wave, one):
@@ -301,8 +304,9 @@ def permute_bytes(wave, one):
 def permlane_x16(wave, one):
     inst = one.inst
     bits = np.broadcast_to(wave.r.bits(inst.src0, 32), wave.lanes)
-    select = int(wave.r.bits(inst.src1, 32)) | \
-        int(wave.r.bits(inst.src2, 32)) << 32
+    literal = getattr(inst, "literal", 0)
+    select = int(wave.r.bits(inst.src1, 32, False, literal)) | \
+        int(wave.r.bits(inst.src2, 32, False, literal)) << 32
     lane = np.arange(wave.lanes)
     of = np.array([select >> 4 * (i & 15) & 15 for i in range(wave.lanes)])
     if wave.r.exec != (1 << wave.lanes) - 1:
@@ -378,6 +382,18 @@ def fraction(wave, one):
     return None
 
 
+def move_pair(wave, one):
+    """v_pk_mov_b32: a word of each operand."""
+    inst = one.inst
+    words = []
+    for i in range(2):
+        bits = wave.r.bits(getattr(inst, f"src{i}"), 64)
+        words.append(bits >> np.uint64(32 * (inst.opsel >> i & 1))
+                     & np.uint64(ALL))
+    wave.r.set_vector(inst.vdst.offset, words[0] | words[1] << np.uint64(32),
+                      64, wave.r.active())
+
+
 def mix(wave, one):
     """v_fma_mix: each operand an f32 or one half of f16; of the results, an f32
     or one half."""
@@ -407,6 +423,19 @@ def mix(wave, one):
     else:
         bits = result.bits()
     wave.r.set_vector(place, bits, 32, wave.r.active())
+
+
+def multiply_then_add(wave, one):
+    """v_mad_f32: rounded twice, and what is denormal is zero."""
+    def flushed(x):
+        return np.where(np.abs(x) < np.finfo(np.float32).tiny,
+                        np.float32(0), x)
+    a, b, c = (flushed(from_bits(source(wave, one, i)[0], "f", 32).a)
+               for i in range(3))
+    with np.errstate(all="ignore"):
+        value = flushed(flushed(a * b) + c).astype(np.float32)
+    wave.r.set_vector(one.inst.vdst.offset, Number(value, "f", 32).bits(), 32,
+                      wave.r.active())
 
 
 def round_even(wave, one):
@@ -454,7 +483,7 @@ HAND = {"V_MBCNT_LO_U32_B32": mbcnt, "V_MBCNT_HI_U32_B32": mbcnt,
         "V_WRITELANE_B32": write_lane, "V_PERM_B32": permute_bytes,
         "V_PERMLANEX16_B32": permlane_x16, "V_NOP": lambda *_: None,
         "V_DIV_SCALE_F32": divide_scale, "V_DIV_SCALE_F64": divide_scale,
-        "V_MAD_U64_U32": wide_multiply_add, "V_MAD_I64_I32": wide_multiply_add,
+        "V_PK_MOV_B32": move_pair, "V_MAD_F32": multiply_then_add, "V_MAD_U64_U32": wide_multiply_add, "V_MAD_I64_I32": wide_multiply_add,
         "V_MAD_CO_U64_U32": wide_multiply_add,
         "V_MAD_CO_I64_I32": wide_multiply_add}
 for _name in ("V_ACCVGPR_READ", "V_ACCVGPR_WRITE", "V_ACCVGPR_READ_B32",
@@ -526,6 +555,8 @@ SIZES = {"B8": 1, "U8": 1, "I8": 1, "BYTE": 1, "UBYTE": 1, "SBYTE": 1,
 def access(wave, one):
     if one.format == "DS":
         return access_lds(wave, one)
+    if one.format == "MUBUF":
+        return access_buffer(wave, one)
     inst, r = one.inst, wave.r
     name = one.name
     match = re.match(r"(GLOBAL|SCRATCH|FLAT)_(LOAD|STORE)_(D16_HI_|D16_)?"
@@ -537,7 +568,7 @@ def access(wave, one):
     part = (before or behind or "").strip("_")
     size = SIZES[spelled]
     bits = 24 if wave.group.architecture == "rdna4" else 13
-    is_new = hasattr(type(inst), "ioffset")
+    is_new = hasattr(inst, "ioffset")
     offset = signed(inst.ioffset if is_new else inst.offset, bits)
     address, data = ("vaddr", "vsrc") if is_new else ("addr", "data")
     address = Place(getattr(inst, address).offset)
@@ -579,6 +610,34 @@ def access(wave, one):
         else:
             memory.store(own, rows)
     wave.counters.begin(queue, ())
+
+
+def access_buffer(wave, one):
+    """A lane's own memory, as gfx90a reaches it; kernels use buffers for
+    nothing else."""
+    inst, r = one.inst, wave.r
+    match = re.match(r"BUFFER_(LOAD|STORE)_(D16_HI_|D16_)?([US]?BYTE|"
+                     r"[US]?SHORT|DWORD(?:X[234])?)(_D16_HI|_D16)?$", one.name)
+    if not match or inst.idxen:
+        raise NotImplementedError(f"no emulation of {one.name}")
+    what, before, spelled, behind = match.groups()
+    part, size = (before or behind or "").strip("_"), SIZES[spelled]
+    base = np.full(wave.lanes, inst.offset, np.uint64)
+    if inst.offen:
+        base = base + r.bits(Place(inst.vaddr.offset), 32)
+    base = base + r.bits(inst.soffset, 32) & np.uint64(ALL)
+    lanes = np.flatnonzero(r.active())
+    place = one.place("vdata", inst.vdata.offset)
+    if what == "LOAD":
+        if len(lanes):
+            put(wave, place, wave.scratch.load(lanes, base[lanes], size), lanes,
+                spelled, part)
+        wave.counters.begin("load", range(place, place + max(1, size // 4)))
+        return
+    if len(lanes):
+        wave.scratch.store(lanes, base[lanes],
+                           taken(wave, place, lanes, size, part))
+    wave.counters.begin("load", ())
 
 
 def put(wave, place, rows, lanes, spelled, part):

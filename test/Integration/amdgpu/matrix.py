@@ -4,6 +4,7 @@ tinygrad's tables (tinygrad.codegen.opt.tc), which it runs on AMD's GPUs; not
 from our own. Forms that it lacks are of the same family and named in
 UNVERIFIED."""
 
+import functools
 import re
 
 import numpy as np
@@ -82,6 +83,7 @@ class Unit:
         self.terms = terms
 
 
+@functools.lru_cache(maxsize=None)
 def unit_of(architecture, terms):
     cores = {"cdna": tc.amd_cdna_161616, "rdna3": tc.amd_rdna3,
              "rdna4": tc.amd_rdna4}[architecture]

@@ -292,6 +292,14 @@ def _zero_sign(x, y, wants_max):
                            pick).astype(a.dtype), x.kind, x.size)
 
 
+def _ordered(x, y, wants_max):
+    """Of which one is NaN: that."""
+    a, b = np.asarray(x.a), np.asarray(y.a)
+    found = _zero_sign(x, y, wants_max)
+    return Number(np.where(np.isnan(a), a, np.where(np.isnan(b), b, found.a)
+                           ).astype(a.dtype), x.kind, x.size)
+
+
 def _pick(f):
     return lambda x, y: Number(f(x.a, y.a), x.kind, x.size)
 
@@ -320,6 +328,10 @@ FUNCTIONS = {
     "bf16_to_f32": lambda x: Number(np.asarray(x.a, np.float32), "f", 32),
     "v_max_f32": lambda x, y: _zero_sign(x, y, True),
     "v_min_f32": lambda x, y: _zero_sign(x, y, False),
+    "v_maximum_f32": lambda x, y: _ordered(x, y, True),
+    "v_minimum_f32": lambda x, y: _ordered(x, y, False),
+    "v_maximum_f16": lambda x, y: _ordered(x, y, True),
+    "v_minimum_f16": lambda x, y: _ordered(x, y, False),
     "v_max_f16": lambda x, y: _zero_sign(x, y, True),
     "v_min_f16": lambda x, y: _zero_sign(x, y, False),
 }
@@ -500,6 +512,8 @@ class Run:
         return self.state[name]
 
     def value_as(self, base, spelled):
+        if base == ("name", "WAVE_MODE") and spelled == "IEEE":
+            return whole(1)  # as kernels begin, but on RDNA 4
         if base[0] == "name" and base[1] in ("INF", "NAN"):
             _, size = _type(spelled)
             value = np.inf if base[1] == "INF" else np.nan
@@ -516,6 +530,11 @@ class Run:
     def value_slice(self, base, high, low):
         value = self.value(base)
         top, bottom = (int(np.asarray(self.value(x).a)) for x in (high, low))
+        if top < bottom:  # the other way round
+            bits = sum(((value.bits() >> np.uint64(i)) & np.uint64(1))
+                       << np.uint64(bottom - i)
+                       for i in range(top, bottom + 1))
+            return from_bits(bits, "u", bottom - top + 1)
         return from_bits(value.bits() >> np.uint64(bottom), "u",
                          top - bottom + 1)
 

@@ -23,6 +23,7 @@ class Registers:
         self.scalar = np.zeros(256, np.uint32)
         self.vector = np.zeros((512, lanes), np.uint32)
         self.scc = 0
+        self.known = (-1, None)  # lanes that are on, of a mask
 
     def scalar_bits(self, at, size):
         if size <= 32:
@@ -40,9 +41,14 @@ class Registers:
 
     def active(self):
         """A truth for each lane."""
-        bits = np.uint64(self.exec)
-        return ((bits >> np.arange(self.lanes, dtype=np.uint64))
-                & np.uint64(1)) != 0
+        now = self.exec
+        if self.known[0] != now:
+            bits = np.uint64(now) >> np.arange(self.lanes, dtype=np.uint64)
+            self.known = (now, bits & np.uint64(1) != 0)
+        return self.known[1]
+
+    def all_on(self):
+        return self.exec == (1 << self.lanes) - 1
 
     def bits(self, reg, size, is_float=False, literal=0):
         """Of a source operand, as uint64: one for each lane, or one for all.

@@ -4,6 +4,11 @@
 from memory import Fault
 
 
+def spell(registers):
+    return ", ".join(f"{'s' if n < 256 else 'v' if n < 512 else 'a'}{n % 256}"
+                     for n in sorted(registers))
+
+
 class Counters:
     """By queue what was begun, in order: (registers it will write, whether it
     may be overtaken)."""
@@ -15,12 +20,18 @@ class Counters:
     def begin(self, queue, registers, stores=False):
         self.queues[queue].append((frozenset(registers), stores))
 
-    def check(self, registers):
-        for queue in self.queues.values():
+    def check(self, reads, writes, own):
+        """`own`: the queue of the instruction itself, whose answers come in
+        order, so that the later one is what stays."""
+        for name, queue in self.queues.items():
+            if not queue:
+                continue
+            used = reads if name == own else reads | writes
             for pending, _ in queue:
-                if pending and not pending.isdisjoint(registers):
-                    raise Fault("register used before the counter says that "
-                                "memory has answered")
+                if pending and not pending.isdisjoint(used):
+                    raise Fault(f"{spell(pending & used)} used before the "
+                                f"counter of {name}s says that memory has "
+                                f"answered")
 
     def check_barrier(self):
         if any(stores for _, stores in self.queues["lds"]):

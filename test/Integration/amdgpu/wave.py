@@ -3,6 +3,7 @@
 
 import numpy as np
 
+import fast
 import lanes
 import matrix
 import pseudocode
@@ -35,10 +36,12 @@ class Wave:
         while True:
             one = self.group.instruction(self.pc)
             try:
-                self.counters.check(one.reads | one.writes)
+                self.counters.check(one.reads, one.writes, one.queue)
                 self.steps += 1
                 self.next = self.pc + one.size
-                said = self.step(one)
+                if one.plan is None:
+                    one.plan = self.plan(one)
+                said = one.plan(self)
             except (Fault, NotImplementedError, pseudocode.Unknown) as error:
                 raise Fault(f"{error}; at {self.pc - self.group.base:#x} "
                             f"'{one.text}', wave {self.number} of workgroup "
@@ -47,22 +50,24 @@ class Wave:
             if said:
                 return said
 
-    def step(self, one):
+    def plan(self, one):
+        """What does the instruction, in any wave."""
         name, format = one.name, one.format
         if format.startswith("SOPP") or name in NOTHING:
-            return self.control(one)
+            return lambda own: own.control(one)
         if format.startswith("SMEM"):
-            return self.load_scalars(one)
+            return lambda own: own.load_scalars(one)
         if format.startswith("SOP"):
-            return self.scalar(one)
-        if format in ("DS", "GLOBAL", "VGLOBAL", "SCRATCH", "VSCRATCH", "FLAT",
+            return fast.plan_scalar(one, self) or (
+                lambda own: own.scalar(one))
+        if format in ("DS", "MUBUF", "GLOBAL", "VGLOBAL", "SCRATCH", "VSCRATCH", "FLAT",
                       "VFLAT"):
-            return lanes.access(self, one)
+            return lambda own: lanes.access(own, one)
         if name == "VOPD":
-            return lanes.dual(self, one)
+            return lambda own: lanes.dual(own, one)
         if "MFMA" in name or "WMMA" in name:
-            return self.multiply(one)
-        return lanes.vector(self, one)
+            return lambda own: own.multiply(one)
+        return fast.plan(one, self) or (lambda own: lanes.vector(own, one))
 
     def multiply(self, one):
         inst = one.inst

@@ -85,6 +85,12 @@ func.func @copy(%x: memref<64x64xbf16>, %i: index, %p: index, %inside: i1) {
   // CHECK: %[[Z:.*]] = arith.select %{{.*}}, %[[W]], %{{.*}} : vector<8xbf16>
   // CHECK: vector.store %[[Z]]
   tile.thread_copy %x[%i, %i], %ring[%p], %inside {elements = 8 : i64} : memref<64x64xbf16>, memref<4096xbf16, 3>
+  // Of a piece that ends in it, zeros behind a row's end.
+  // CHECK: %[[P:.*]] = vector.load
+  // CHECK: %[[M:.*]] = vector.create_mask %{{.*}} : vector<8xi1>
+  // CHECK: %[[Q:.*]] = arith.select %[[M]], %[[P]], %{{.*}} : vector<8xi1>, vector<8xbf16>
+  // CHECK: vector.store %[[Q]]
+  tile.thread_copy %x[%i, %i], %ring[%p] first %i {elements = 8 : i64} : memref<64x64xbf16>, memref<4096xbf16, 3>
   tile.thread_close
   // CHECK-NOT: tile.thread
   tile.thread_wait 0

@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Kernels for AMD's GPUs on the emulator: products, convolutions and attentions
+of each matrix unit at sizes that do not suit it, beside NumPy in f64; rows,
+sums and small networks beside ONNX Runtime; the network for digits beside the
+target cpu. That the emulator sees what is wrong is tried on code without its
+waits, without its barriers, and with an input that is too short.
+"""
+
+import argparse
+import json
+import pathlib
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, parser
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+import device_run  # noqa: E402
+import device_units  # noqa: E402
+import emulate  # noqa: E402
+from memory import Fault  # noqa: E402
+
+ROOT = HERE.parents[2]
+PRESETS = ["gfx942", "gfx90a", "gfx1100", "gfx1201"]
+# Multiplications of a case: an instruction takes some 40 us here.
+MOST = 100_000
+# By name: inputs and the body of a graph of f32 with the output y.
+GRAPHS = {
+    "softmax": ("float[5,333] x", "float[5,333] y", "y = Softmax(x)"),
+    "norm": ("float[3,200] x, float[200] s, float[200] b", "float[3,200] y",
+             "y = LayerNormalization(x, s, b)"),
+    "sum of rows": ("float[7,1000] x", "float[7] y",
+                    "y = ReduceSum<keepdims = 0>(x, axis)"),
+    "largest of columns": ("float[65,17] x", "float[17] y",
+                           "y = ReduceMax<keepdims = 0>(x, first)"),
+    "functions": ("float[3,65] x", "float[3,65] y",
+                  "e = Exp(x) \n t = Tanh(e) \n g = Gelu(t) \n y = Div(g, e)"),
+    "transpose": ("float[33,70] x", "float[70,33] y",
+                  "y = Transpose<perm = [1, 0]>(x)"),
+    "product and rows": ("float[20,40] x, float[40,33] w", "float[20,33] y",
+                         "p = MatMul(x, w) \n y = Softmax(p)"),
+}
+
+
+def small(make, random, kind):
+    """The next case that is not long."""
+    while True:
+        name, *case = make(random, kind)
+        first = next(iter(case[1].values()))
+        if case[3].size * first.shape[-1] <= MOST:
+            return name, case
+
+
+def check_units(arguments, preset, tally):
+    path = ROOT / f"lib/Targets/ROCm/Machines/{preset}.json"
+    machine = json.loads(path.read_text())
+    arguments.target = f"rocm:{preset}"
+    arguments.device = f"emulator:rocm:{preset}"
+    for unit in machine["units"]:
+        if "fragment" not in unit or unit["types"][0]["left"] == "f32":
+            continue
+        random = np.random.default_rng(arguments.seed)
+        with tempfile.TemporaryDirectory() as temporary:
+            work = pathlib.Path(temporary)
+            (work / "machine.json").write_text(json.dumps(
+                {**machine, "units": [unit]}))
+            for kind in (TensorProto.FLOAT16, TensorProto.BFLOAT16):
+                for make in [device_units.product, device_units.convolution,
+                             device_units.attention] * arguments.cases:
+                    name, case = small(make, random, kind)
+                    why = device_units.run(arguments, work / "machine.json",
+                                           work, kind, *case)
+                    tally.add(f"{preset}, {unit['name']}, "
+                              f"{TensorProto.DataType.Name(kind)}, {name}", why)
+
+
+def check_graph(arguments, preset, name, tally):
+    inputs, output, body = GRAPHS[name]
+    text = (f'<ir_version: 10, opset_import: ["" : 20]> g ({inputs}) => '
+            f"({output}) {{ {body} }}")
+    model = parser.parse_model(text)
+    for constant, value in (("axis", [1]), ("first", [0])):
+        if constant in body:
+            model.graph.initializer.append(helper.make_tensor(
+                constant, TensorProto.INT64, [1], value))
+    random = np.random.default_rng(arguments.seed)
+    feeds = {one.name: random.standard_normal(
+        [d.dim_value for d in one.type.tensor_type.shape.dim]).astype(
+            np.float32) for one in model.graph.input}
+    arguments.device = f"emulator:rocm:{preset}"
+    with tempfile.TemporaryDirectory() as temporary:
+        work = pathlib.Path(temporary)
+        onnx.save(model, work / "m.onnx")
+        [wanted] = onnxruntime.InferenceSession(
+            model.SerializeToString()).run(None, feeds)
+        why, found = device_run.run(arguments, work, feeds,
+                                    f"--target=rocm:{preset}")
+    if not why:
+        error = np.abs(found - wanted).max() / np.abs(wanted).max()
+        why = "" if error <= 2e-6 else f"differs by {error:.2e}"
+    tally.add(f"{preset}, {name}", why)
+
+
+def check_digits(arguments, preset, precision, tally):
+    """Each image to itself on all targets."""
+    images = np.load(ROOT / "examples/digits/test_images.npy")[:2].astype(
+        np.float32).reshape(2, 1, 8, 8)
+    flags = ["--shape=image=2x1x8x8", f"--precision={precision}"]
+    found = {}
+    with tempfile.TemporaryDirectory() as temporary:
+        work = pathlib.Path(temporary)
+        (work / "m.onnx").write_bytes(
+            (ROOT / "examples/digits/digits.onnx").read_bytes())
+        for target, device in (("cpu:x86-64-v3", "cpu:0"),
+                               (f"rocm:{preset}",
+                                f"emulator:rocm:{preset}")):
+            arguments.device = device
+            why, found[target] = device_run.run(
+                arguments, work, {"image": images}, f"--target={target}",
+                *flags, output="probabilities")
+            if why:
+                return tally.add(f"digits on {target}", why)
+    here, there = found.values()
+    error = np.abs(here - there).max()
+    most = 2e-6 if precision == "f32" else 2e-2
+    tally.add(f"{preset}, digits, {precision}",
+              "" if error <= most else f"differs from cpu by {error:.2e}")
+
+
+# What the emulator sees ------------------------------------------------------
+
+
+def break_code(session, words, replacement=0xbf800000):
+    """Of instructions that begin so, one after the other: nothing in its
+    place."""
+    code = session.code.code
+    for at, (text, size) in sorted(code.text.items()):
+        if size == 4 and text.startswith(words):
+            yield at, text, replacement
+
+
+def check_breaks(arguments, tally):
+    """A product by four waves, whose code lacks each wait and each barrier in
+    turn; some are not needed for these sizes, most are."""
+    preset = "gfx942"
+    model = helper.make_model(helper.make_graph(
+        [helper.make_node("MatMul", ["x", "w"], ["y"])], "product",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [64, 256]),
+         helper.make_tensor_value_info("w", TensorProto.FLOAT, [256, 64])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [64, 64])]),
+        opset_imports=[helper.make_opsetid("", 20)], ir_version=10)
+    machine = json.loads(
+        (ROOT / f"lib/Targets/ROCm/Machines/{preset}.json").read_text())
+    # As if it had few units, so that a workgroup has several waves.
+    machine["workers"]["count"] = 2
+    for memory in machine["memories"]:
+        memory["shared_by"] = min(2, memory["shared_by"])
+    random = np.random.default_rng(0)
+    feeds = {"x": random.standard_normal([64, 256]).astype(np.float32),
+             "w": random.standard_normal([256, 64]).astype(np.float32)}
+    with tempfile.TemporaryDirectory() as temporary:
+        work = pathlib.Path(temporary)
+        onnx.save(model, work / "m.onnx")
+        (work / "machine.json").write_text(json.dumps(machine))
+        arguments.device = f"emulator:rocm:{preset}"
+        why, found = device_run.run(arguments, work, feeds, "--target=rocm",
+                                    f"--machine={work / 'machine.json'}")
+        wanted = feeds["x"].astype(np.float64) @ feeds["w"]
+        if not why and np.abs(found - wanted).max() > 1e-4:
+            why = "other numbers"
+        tally.add("a product by several waves", why)
+        if why:
+            return
+
+        def seen(change, feeds=feeds):
+            module = emulate.Module(work / "m.ash")
+            session = emulate.Session(module, module.program("rocm", preset),
+                                      work)
+            change(session)
+            try:
+                with np.errstate(all="ignore"):
+                    session.run(feeds)
+            except Fault:
+                return True
+            return False
+
+        def without(words):
+            module = emulate.Module(work / "m.ash")
+            session = emulate.Session(module, module.program("rocm", preset),
+                                      work)
+            places = [at for at, _, _ in break_code(session, words)]
+            count = 0
+            for place in places:
+                def change(own, place=place):
+                    image = own.code.code.image
+                    image[place:place + 4] = [0, 0, 0x80, 0xbf]
+                    own.code.code.text[place] = ("s_nop 0", 4)
+                count += seen(change)
+            return count, len(places)
+        for words in ("s_barrier", "s_waitcnt"):
+            count, all = without(words)
+            tally.add(f"without {words}", "" if all and 2 * count >= all else
+                      f"the emulator sees {count} of {all}")
+        short = {**feeds, "x": feeds["x"][:-1]}
+        tally.add("an input that is too short",
+                  "" if seen(lambda session: None, short) else "not seen")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--bin", type=pathlib.Path, required=True)
+    parser.add_argument("--presets", default=",".join(PRESETS))
+    parser.add_argument("--cases", type=int, default=1,
+                        help="of each unit, type and kind")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--quick", action="store_true",
+                        help="units and rows alone")
+    parser.add_argument("--full", action="store_true",
+                        help="digits on all presets, not on the first alone")
+    arguments = parser.parse_args()
+    tally = device_run.Tally()
+    presets = arguments.presets.split(",")
+    for preset in presets:
+        check_units(arguments, preset, tally)
+        for name in GRAPHS:
+            check_graph(arguments, preset, name, tally)
+        if arguments.full or (preset == presets[0] and not arguments.quick):
+            check_digits(arguments, preset, "f32", tally)
+            check_digits(arguments, preset, "bf16", tally)
+    if not arguments.quick:
+        check_breaks(arguments, tally)
+    return tally.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
