@@ -48,6 +48,8 @@ were skipped; each skipped test says why.
   cuda           2    kernels in PTX: taken by NVIDIA's assembler, run by an
                       interpreter of ours, without a GPU
   rocm           3    code objects for AMD's GPUs, run by an emulator of ours
+  hip            1    the device hip on a double of AMD's driver, without a GPU:
+                      conformance, each call failing once, broken code objects
   models         6    real models beside ONNX Runtime: numbers must agree
   fuse           4  random graphs and models at every level of --fuse
   contract       4    real models: the budget counts what the contract says
@@ -206,6 +208,7 @@ phase targets 3 "real models for processors that this machine need not be" 60
 phase opencl 3 "operator tests and models on an OpenCL device" 240
 phase cuda 2 "kernels in PTX, without a GPU" 60
 phase rocm 3 "code objects for AMD's GPUs, without one" 15
+phase hip 1 "the device hip, on a double of its driver"
 phase models 6 "real models beside ONNX Runtime"
 phase fuse 4 "equal results at every level of fusion"
 phase contract 4 "memory contracts, to the byte"

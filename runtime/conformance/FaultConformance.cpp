@@ -7,6 +7,7 @@
 
 #include "Handles.h"
 #include "NeedsCuda.h"
+#include "NeedsHip.h"
 #include "NeedsLevelZero.h"
 #include "NeedsOpenCL.h"
 #include "SampleModules.h"
@@ -80,6 +81,11 @@ template <ModuleBuilder (*make)()> ModuleBuilder onCuda() {
   (void)b.useCuda();
   return b;
 }
+template <ModuleBuilder (*make)()> ModuleBuilder onHip() {
+  ModuleBuilder b = make();
+  (void)b.useHip();
+  return b;
+}
 template <ModuleBuilder (*make)()> ModuleBuilder onLevelZero() {
   ModuleBuilder b = make();
   (void)b.useLevelZero();
@@ -105,6 +111,9 @@ const Sample samples[] = {
      "level-zero:1", 5},
     {"levelZeroControl", onLevelZero<controlModule>, "level-zero:0",
      "level-zero:1", 17},
+    {"hip", onHip<sampleModule>, "hip:0", "hip:1"},
+    {"hipSizes", onHip<growingModule>, "hip:0", "hip:1"},
+    {"hipControl", onHip<controlModule>, "hip:0", "hip:1"},
     {"shared", sharedModule, "cpu:0", "cpu:1"},
     {"guardedShared", sharedModule, "guard:0", "guard:1"}};
 
@@ -116,6 +125,8 @@ protected:
       why = whyNoOpenCL();
     if (std::string(GetParam().here) == "cuda:0")
       why = whyNoCuda();
+    if (std::string(GetParam().here) == "hip:0")
+      why = whyNoHip();
     if (std::string(GetParam().here) == "level-zero:0")
       why = whyNoLevelZero();
     if (!why.empty())

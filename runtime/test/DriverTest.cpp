@@ -5,6 +5,7 @@
 #include "Json.h"
 #include "Loaded.h"
 #include "NeedsCuda.h"
+#include "NeedsHip.h"
 #include "NeedsLevelZero.h"
 #include "NeedsOpenCL.h"
 #include "Place.h"
@@ -44,6 +45,8 @@ INSTANTIATE_TEST_SUITE_P(
                                &ModuleBuilder::useOpenCL},
                     DriverCase{"cuda", "cuda:0", whyNoCuda,
                                &ModuleBuilder::useCuda},
+                    DriverCase{"hip", "hip:0", whyNoHip,
+                               &ModuleBuilder::useHip},
                     DriverCase{"levelzero", "level-zero:0", whyNoLevelZero,
                                &ModuleBuilder::useLevelZero}),
     [](const auto &info) { return std::string(info.param.type); });

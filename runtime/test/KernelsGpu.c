@@ -11,8 +11,15 @@
 #define OWN                                                                    \
   char *scratch, int64_t scratchBytes, int64_t groups, uint32_t *status,       \
       uint32_t command
+#ifdef __AMDGCN__
+#define ME ((int64_t)__builtin_amdgcn_workgroup_id_x())
+#define ALL                                                                    \
+  ((int64_t)(__builtin_amdgcn_grid_size_x() /                                  \
+             __builtin_amdgcn_workgroup_size_x()))
+#else
 #define ME ((int64_t)__nvvm_read_ptx_sreg_ctaid_x())
 #define ALL ((int64_t)__nvvm_read_ptx_sreg_nctaid_x())
+#endif
 #define BEGIN (groups * ME / ALL)
 #define END (groups * (ME + 1) / ALL)
 

@@ -106,12 +106,18 @@ std::vector<uint8_t> cudaKernels() {
   return readCode(ASHLAR_TEST_CODE "/KernelsGpu.ptx");
 }
 
+std::vector<uint8_t> hipKernels() {
+  return readCode(ASHLAR_TEST_CODE "/KernelsGpu.hsaco");
+}
 std::vector<uint8_t> levelZeroKernels() {
   return readCode(ASHLAR_TEST_CODE "/KernelsAddresses.spv");
 }
 
 bool ModuleBuilder::useOpenCL() {
   return useCode(openclKernels(), ASHLAR_OPENCL_FORMAT, "opencl");
+}
+bool ModuleBuilder::useHip() {
+  return useCode(hipKernels(), ASHLAR_HSACO_FORMAT, "hip");
 }
 bool ModuleBuilder::useLevelZero() {
   return useCode(levelZeroKernels(), ASHLAR_SPIRV_ADDRESSES_FORMAT,

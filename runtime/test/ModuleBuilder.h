@@ -53,6 +53,8 @@ public:
   bool useOpenCL();
   /// The same with those of KernelsGpu.c, for the device cuda.
   bool useCuda();
+  /// And for the device hip.
+  bool useHip();
   /// With those of Kernels.cl, called with addresses, for the device
   /// level-zero.
   bool useLevelZero();
@@ -98,6 +100,7 @@ std::vector<uint8_t> openclKernels();
 std::vector<uint8_t> openclUnresolved();
 /// The PTX of KernelsGpu.c; empty where no compiler has made it.
 std::vector<uint8_t> cudaKernels();
+std::vector<uint8_t> hipKernels();
 /// The SPIR-V of Kernels.cl, called with addresses; empty likewise.
 std::vector<uint8_t> levelZeroKernels();
 

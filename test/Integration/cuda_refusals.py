@@ -4,7 +4,7 @@
 driver, no device, a driver too old, a chip without a program, too little
 memory. Each is refused with 1 and a message that says what to do, and nothing
 hangs. Calls that fail one by one and kernels that fault are
-runtime/test/CudaFaultTest.cpp's.
+runtime/test/CudaCodeTest.cpp's.
 """
 
 import argparse

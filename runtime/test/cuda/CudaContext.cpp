@@ -80,6 +80,8 @@ void ashlar::cuda::closeContext(Lock &lock,
   count(CudaDouble::Contexts, -1);
 }
 
+CUcontext ashlar::cuda::contextByDefault() { return nullptr; }
+
 /// Null: misuse.
 static Context *contextOf(Call &call, CUcontext handle) {
   auto &all = state().contexts;

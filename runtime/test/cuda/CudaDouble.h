@@ -6,7 +6,8 @@
 // demand. Whoever finds it first in LD_LIBRARY_PATH has it as its driver.
 //
 // From the environment, when it is first used:
-//   ASHLAR_CUDA_DOUBLE_DEVICES   how many devices there are; 1
+//   ASHLAR_CUDA_DOUBLE_DEVICES   how many devices there are; else of
+//                                ASHLAR_DOUBLE_DEVICES, for all vendors; 1
 //   ASHLAR_CUDA_DOUBLE_CC        their compute capability; 8.0
 //   ASHLAR_CUDA_DOUBLE_MEMORY    bytes of each one's memory; 8 GiB
 //   ASHLAR_CUDA_DOUBLE_DRIVER    the driver's version; 12040
@@ -71,6 +72,9 @@ struct CudaDouble {
   std::atomic<uint64_t> misuses{0};
   /// The PTX that machine code was made from, in place of the environment's.
   std::atomic<const char *> sourceOfCode{nullptr};
+  /// Who runs code objects in a double of HIP's driver, a RunCode of HipCode.h;
+  /// null: PTX from the same source.
+  std::atomic<void *> runCode{nullptr};
   /// Modules of machine code that were loaded.
   std::atomic<uint64_t> codeLoads{0};
   /// Misuse fails the call; else it ends the process.

@@ -60,23 +60,6 @@ CUresult collect(Call &call, const ashlar::ptx::Function &function,
   return SUCCESS;
 }
 
-/// Which allocations a kernel may reach: those that its parameters point into.
-std::vector<Range> usedBy(const Context &context,
-                          const std::vector<uint8_t> &bytes) {
-  std::vector<Range> uses;
-  for (size_t at = 0; at + 8 <= bytes.size(); at += 8) {
-    uint64_t value;
-    std::memcpy(&value, bytes.data() + at, 8);
-    auto after = context.allocations.upper_bound(value);
-    if (after == context.allocations.begin())
-      continue;
-    --after;
-    if (value - after->first < after->second.size)
-      uses.push_back({after->first, after->first + after->second.size});
-  }
-  return uses;
-}
-
 /// The blocks that run together, as the launch or the kernel has them.
 CUresult checkCluster(Call &call, const Kernel &kernel, const Shape &shape) {
   const ashlar::ptx::Function &function = *kernel.code->function;

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 
 using namespace ashlar::cuda;
 
@@ -163,4 +164,20 @@ const char *ashlar::cuda::userOf(Context &context, Range range,
       if (const char *what = in(*stream))
         return what;
   return nullptr;
+}
+
+std::vector<Range> ashlar::cuda::usedBy(const Context &context,
+                                        const std::vector<uint8_t> &bytes) {
+  std::vector<Range> uses;
+  for (size_t at = 0; at + 8 <= bytes.size(); at += 8) {
+    uint64_t value;
+    std::memcpy(&value, bytes.data() + at, 8);
+    auto after = context.allocations.upper_bound(value);
+    if (after == context.allocations.begin())
+      continue;
+    --after;
+    if (value - after->first < after->second.size)
+      uses.push_back({after->first, after->first + after->second.size});
+  }
+  return uses;
 }

@@ -24,20 +24,21 @@ State &ashlar::cuda::state() {
   // Never destroyed: threads of streams may outlive main.
   static State *only = [] {
     auto *made = new State;
-    if (const char *cc = std::getenv("ASHLAR_CUDA_DOUBLE_CC"))
+    if (const char *cc = std::getenv(ASHLAR_DOUBLE_PREFIX "CC"))
       std::sscanf(cc, "%d.%d", &made->major, &made->minor);
-    made->driver = int(numberOf("ASHLAR_CUDA_DOUBLE_DRIVER", 12040));
-    made->hasDescriptors = numberOf("ASHLAR_CUDA_DOUBLE_DESCRIPTORS", 1) != 0;
-    uint64_t devices = numberOf("ASHLAR_CUDA_DOUBLE_DEVICES", 1);
+    made->driver = int(numberOf(ASHLAR_DOUBLE_PREFIX "DRIVER", 12040));
+    made->hasDescriptors = numberOf(ASHLAR_DOUBLE_PREFIX "DESCRIPTORS", 1) != 0;
+    uint64_t devices = numberOf(ASHLAR_DOUBLE_PREFIX "DEVICES",
+                                numberOf("ASHLAR_DOUBLE_DEVICES", 1));
     for (uint64_t i = 0; i < devices; ++i) {
       auto device = std::make_unique<Device>();
       device->ordinal = int(i);
-      device->memory = numberOf("ASHLAR_CUDA_DOUBLE_MEMORY", 8ull << 30);
+      device->memory = numberOf(ASHLAR_DOUBLE_PREFIX "MEMORY", 8ull << 30);
       made->devices.push_back(std::move(device));
     }
-    if (uint64_t lost = numberOf("ASHLAR_CUDA_DOUBLE_LOST", 0))
+    if (uint64_t lost = numberOf(ASHLAR_DOUBLE_PREFIX "LOST", 0))
       ashlar_cuda_double.start(lost, UNKNOWN, true);
-    if (const char *misuse = std::getenv("ASHLAR_CUDA_DOUBLE_MISUSE"))
+    if (const char *misuse = std::getenv(ASHLAR_DOUBLE_PREFIX "MISUSE"))
       ashlar_cuda_double.isMisuseFailure = std::strcmp(misuse, "fail") == 0;
     return made;
   }();
@@ -54,19 +55,28 @@ std::vector<std::shared_ptr<Stream>> &ashlar::cuda::threadCaptures() {
   return captures;
 }
 
+/// Whether a function's name begins with one of these, behind its vendor's.
+static bool begins(const std::string &name,
+                   std::initializer_list<const char *> with) {
+  const size_t vendor = name.rfind("hip", 0) == 0 ? 3 : 2;
+  for (const char *each : with)
+    if (name.compare(vendor, std::strlen(each), each) == 0)
+      return true;
+  return false;
+}
+
 /// Ends in "Async", or one of those that a capture does not mind.
 static bool isAllowedInCapture(const std::string &name) {
-  auto begins = [&](const char *with) { return name.rfind(with, 0) == 0; };
-  return ((begins("cuMemcpy") || begins("cuMemset")) &&
+  return (begins(name, {"Memcpy", "Memset"}) &&
           name.find("Async") != name.npos) ||
-         begins("cuLaunchKernel") || begins("cuStreamBeginCapture") ||
-         begins("cuStreamEndCapture");
+         begins(name, {"LaunchKernel", "ModuleLaunchKernel",
+                       "StreamBeginCapture", "StreamEndCapture"});
 }
 static bool isAllowedOfThread(const std::string &name) {
-  auto begins = [&](const char *with) { return name.rfind(with, 0) == 0; };
-  return isAllowedInCapture(name) || begins("cuGetError") ||
-         begins("cuDeviceGet") || begins("cuFunc") || begins("cuGraph") ||
-         (begins("cuCtx") && name.find("Current") != name.npos);
+  return isAllowedInCapture(name) ||
+         begins(name, {"GetError", "DeviceGet", "Func", "Graph", "SetDevice",
+                       "GetDevice"}) ||
+         (begins(name, {"Ctx"}) && name.find("Current") != name.npos);
 }
 
 void ashlar::cuda::count(CudaDouble::Kind kind, int64_t by) {
@@ -91,9 +101,9 @@ static bool failsNow(const char *name) {
 
 /// Where somebody counts them: ASHLAR_CUDA_DOUBLE_CALLS.
 static void tellCall(const char *name) {
-  static const bool isTold = numberOf("ASHLAR_CUDA_DOUBLE_CALLS", 0) != 0;
+  static const bool isTold = numberOf(ASHLAR_DOUBLE_PREFIX "CALLS", 0) != 0;
   if (isTold)
-    std::fprintf(stderr, "cuda double: call: %s\n", name);
+    std::fprintf(stderr, "driver double: call: %s\n", name);
 }
 
 Call::Call(const char *name, Needs needs, bool givesBack) : called(name) {
@@ -111,6 +121,9 @@ Call::Call(const char *name, Needs needs, bool givesBack) : called(name) {
     return;
   }
   auto &stack = currentContexts();
+  if (stack.empty() && needs == Current)
+    if (CUcontext standing = contextByDefault())
+      stack.push_back(standing);
   if (!stack.empty()) {
     auto found = all.contexts.find(reinterpret_cast<uint64_t>(stack.back()));
     if (found != all.contexts.end())
@@ -142,7 +155,7 @@ Call::Call(const char *name, Needs needs, bool givesBack) : called(name) {
 
 CUresult Call::misuse(CUresult code, const std::string &what) {
   ++ashlar_cuda_double.misuses;
-  std::fprintf(stderr, "cuda double: misuse: %s: %s\n", called, what.c_str());
+  std::fprintf(stderr, "driver double: misuse: %s: %s\n", called, what.c_str());
   std::fflush(stderr);
   if (!ashlar_cuda_double.isMisuseFailure)
     std::abort();
@@ -170,7 +183,7 @@ std::shared_ptr<Stream> Call::stream(CUstream handle) {
   if (reinterpret_cast<uint64_t>(handle) <= 2)
     return context->standard;
   auto found = find(state().streams, handle, "stream");
-  if (!found || !found->capturing || !std::strcmp(called, "cuStreamEndCapture"))
+  if (!found || !found->capturing || begins(called, {"StreamEndCapture"}))
     return found;
   const auto &own = threadCaptures();
   if (!isAllowedInCapture(called))

@@ -19,9 +19,18 @@
 #include <thread>
 #include <unordered_map>
 
+// HipNames.h says otherwise.
+#ifndef ASHLAR_DOUBLE_PREFIX
+#define ASHLAR_DOUBLE_PREFIX "ASHLAR_CUDA_DOUBLE_"
+#define ASHLAR_DOUBLE_MAJOR 8
+#define ASHLAR_DOUBLE_MINOR 0
+#endif
+
 namespace ashlar::cuda {
 
 struct Context;
+struct CodeObject;
+struct CodeKernel;
 
 /// A point in a stream's work.
 struct Mark {
@@ -74,6 +83,7 @@ struct Event {
 struct LoadedModule {
   Context *context = nullptr;
   std::unique_ptr<ptx::Program> program;
+  std::shared_ptr<CodeObject> object; // of HIP's
   std::map<std::string, CUfunction> functions;
 };
 
@@ -81,6 +91,7 @@ struct Kernel {
   Context *context = nullptr;
   std::shared_ptr<LoadedModule> module;
   const ptx::Code *code = nullptr;
+  const CodeKernel *form = nullptr; // of HIP's
   int maxDynamicShared = 0;
   bool allowsLargeClusters = false;
 };
@@ -135,7 +146,8 @@ struct State {
   std::mutex mutex;
   std::condition_variable changed;
   bool isInitialized = false;
-  int major = 8, minor = 0, driver = 12040;
+  int major = ASHLAR_DOUBLE_MAJOR, minor = ASHLAR_DOUBLE_MINOR;
+  int driver = 12040;
   bool hasDescriptors = true;
   std::vector<std::unique_ptr<Device>> devices;
   Handles<Context> contexts;
@@ -152,6 +164,9 @@ struct State {
   uint64_t newHandle() { return nextHandle += 16; }
 };
 State &state();
+
+/// Of a thread that has none; with the lock. Null: there is no such.
+CUcontext contextByDefault();
 
 /// The current contexts of this thread, the innermost last.
 std::vector<CUcontext> &currentContexts();
@@ -222,6 +237,9 @@ void waitForAll(Lock &lock, Context &context);
 /// What work of a context that is not done uses there; null: none does.
 const char *userOf(Context &context, Range range, const Stream *except);
 double nowInMilliseconds();
+/// Which allocations a kernel may reach: those that its parameters point into.
+std::vector<Range> usedBy(const Context &context,
+                          const std::vector<uint8_t> &parameters);
 
 // CudaMemory.cpp
 void releaseMemory(Context &context, CUdeviceptr address);

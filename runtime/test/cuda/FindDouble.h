@@ -21,6 +21,14 @@ inline CudaDouble *findDouble() {
              : nullptr;
 }
 
+/// The same of AMD's.
+inline CudaDouble *findHipDouble() {
+  void *library = dlopen("libamdhip64.so.6", RTLD_NOW);
+  return library
+             ? static_cast<CudaDouble *>(dlsym(library, "ashlar_hip_double"))
+             : nullptr;
+}
+
 } // namespace ashlar::test
 
 #endif // ASHLAR_RUNTIME_TEST_CUDA_FINDDOUBLE_H

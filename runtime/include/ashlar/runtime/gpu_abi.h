@@ -4,13 +4,12 @@
  * meet.
  *
  * A code section with the format ASHLAR_PTX_FORMAT is the text of a module of
- * PTX for addresses of 64 bits, without a zero at its end. One with the format
- * ASHLAR_HSACO_FORMAT is an ELF shared object (AMDGPUUsage, "Code Object") that
- * is loaded as it is, for the one chip that the program requires. One with the
- * format ASHLAR_SPIRV_ADDRESSES_FORMAT is a SPIR-V module as in opencl_abi.h,
- * but for the parameters of its kernels. Each has one entry per kernel, with
- * the kernel's symbol as its name and these parameters in this order, in C's
- * words:
+ * PTX for addresses of 64 bits, without a zero at its end; one with the format
+ * ASHLAR_HSACO_FORMAT an ELF shared object (AMDGPUUsage, "Code Object") that is
+ * loaded as it is, for the one chip that the program requires; one with the
+ * format ASHLAR_SPIRV_ADDRESSES_FORMAT a SPIR-V module as in opencl_abi.h, but
+ * for the parameters of its kernels. Each has one entry per kernel, with the
+ * kernel's symbol as its name and these parameters in this order, in C's words:
  *
  *   void *binding            one per binding of the dispatch, in the device's
  *                            memory, of an alignment of at least 64 bytes

@@ -151,6 +151,16 @@ enum class Attribute {
   Descriptors        // whether memory has them
 };
 
+/// Of drivers that keep what a thread had before.
+inline Code pushContext(const Functions &functions, Context context,
+                        Context &) {
+  return functions.PushContext(context);
+}
+inline void popContext(const Functions &functions, Context) {
+  Context popped;
+  functions.PopContext(&popped);
+}
+
 /// A vendor's driver, opened.
 struct Driver {
   ASHLAR_OWN_NEW
@@ -180,6 +190,13 @@ struct Driver {
   /// the driver has to say, ended.
   Code (*load)(const String &image, Module *out, char *log,
                size_t logBytes) = nullptr;
+  /// A thread's calls go to a context, until `leave` gives it back the one it
+  /// had before. Where `enter` fails, nothing has changed.
+  Code (*enter)(const Functions &functions, Context context,
+                Context &before) = pushContext;
+  void (*leave)(const Functions &functions, Context before) = popContext;
+  /// Of a launch, at most.
+  uint64_t mostThreads = UINT64_MAX;
 
   /// Of a member of `functions`.
   const char *nameOf(const void *member) const;

@@ -34,6 +34,8 @@ uint64_t GpuDevice::sharedBytes() const {
 int64_t GpuDevice::attribute(Attribute which) const {
   int value = 0;
   const int number = driver.attributes[int(which)];
+  if (number < 0)
+    return 0; // the vendor has no such
   return api.DeviceGetAttribute(&value, number, id) == 0 ? std::max(value, 0)
                                                          : 0;
 }

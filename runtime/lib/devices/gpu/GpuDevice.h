@@ -71,11 +71,11 @@ private:
 class CurrentGpu {
 public:
   explicit CurrentGpu(const GpuDevice &device)
-      : device(device), code(device.api.PushContext(device.context)) {}
+      : device(device),
+        code(device.driver.enter(device.api, device.context, before)) {}
   ~CurrentGpu() {
-    gpu::Context popped;
     if (code == 0)
-      device.api.PopContext(&popped);
+      device.driver.leave(device.api, before);
   }
   CurrentGpu(const CurrentGpu &) = delete;
   /// False: the driver does not let anybody to the device any more, not even to
@@ -85,6 +85,7 @@ public:
 
 private:
   const GpuDevice &device;
+  gpu::Context before = nullptr;
   const gpu::Code code;
 };
 

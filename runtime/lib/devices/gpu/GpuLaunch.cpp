@@ -13,7 +13,7 @@ namespace ashlar::runtime {
 using namespace gpu;
 
 /// Workgroups of a launch, in its first dimension.
-static constexpr int64_t mostGroups = INT32_MAX;
+static constexpr uint64_t mostGroups = INT32_MAX;
 
 Code GpuQueue::launchKernel(const CommandList &list, uint32_t index) {
   const Command &command = list.commands[index];
@@ -42,8 +42,10 @@ Code GpuQueue::launchKernel(const CommandList &list, uint32_t index) {
     parameters.push_back(
         &list.blobs[list.launches[command.launch].firstBlob + i]);
   // Scratch is there for so many at a time.
-  const int64_t most =
-      std::min(scratchBytes != 0 ? int64_t(workers) : mostGroups, kernel.most);
+  const uint64_t launched =
+      std::min(mostGroups, device.driver.mostThreads / kernel.threads);
+  const int64_t most = std::min(
+      scratchBytes != 0 ? int64_t(workers) : int64_t(launched), kernel.most);
   return api.LaunchKernel(kernel.function,
                           unsigned(std::min(command.extent, most)), 1, 1,
                           kernel.threads, 1, 1, kernel.sharedBytes, stream,
