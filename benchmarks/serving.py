@@ -4,10 +4,11 @@
 
 Compiles three models, builds native/serving.c against the runtime, runs it and
 writes results/serving.md, results/calls.svg, docs/pictures/serving.svg and a
-trace of it, docs/pictures/serving-trace.json and .svg.
+trace of it, docs/pictures/serving-trace.json.gz and .svg.
 """
 
 import argparse
+import gzip
 import json
 import os
 import pathlib
@@ -47,13 +48,16 @@ def compile_models(build, models, work):
 
 
 def measure(library, files, work, seconds, trace):
+    """The figures; then once more, shorter, for the trace."""
     program = work / "serving"
     subprocess.run(
         ["cc", "-O2", "-Wall", f"-I{ROOT}/runtime/include",
          ROOT / "benchmarks/native/serving.c", "-o", program, f"-L{library}",
          "-lashlar_runtime", f"-Wl,-rpath,{library}", "-lpthread"], check=True)
-    result = subprocess.run([program, *files, str(seconds), trace],
-                            check=True, capture_output=True, text=True)
+    result = subprocess.run([program, *files, str(seconds)], check=True,
+                            capture_output=True, text=True)
+    subprocess.run([program, *files, "4", trace], check=True,
+                   stdout=subprocess.DEVNULL)
     return json.loads(result.stdout)
 
 
@@ -135,6 +139,28 @@ def draw_calls(calls, path):
     path.write_text("\n".join(lines + ["</svg>", ""]))
 
 
+def without_short(trace):
+    """What takes 10 us or more, so that the file is small."""
+    whole = json.loads(trace.read_text())
+    whole["traceEvents"] = [e for e in whole["traceEvents"]
+                            if e["ph"] != "X" or e["dur"] >= 10]
+    return json.dumps(whole, separators=(",", ":"))
+
+
+def joined(events, scale):
+    """Begin, end and whether it waits; what no eye tells apart is one."""
+    spans = []
+    for e in sorted(events, key=lambda e: e["ts"]):
+        begin, finish = e["ts"], e["ts"] + e["dur"]
+        is_wait = e["name"] == "wait"
+        if (spans and spans[-1][2] == is_wait
+                and (begin - spans[-1][1]) * scale < 0.3):
+            spans[-1][1] = max(finish, spans[-1][1])
+        elif not spans or (finish - begin) * scale > 0.3:
+            spans.append([begin, finish, is_wait])
+    return spans
+
+
 def draw_trace(trace, path):
     """Runs and waits of each session, and the bytes of each tenant, as
     Perfetto shows them."""
@@ -163,10 +189,10 @@ def draw_trace(trace, path):
         top = 14 + i * row
         lines.append(f'<text x="{left - 8}" y="{top + 13}" text-anchor="end">'
                      f'{name}</text>')
-        for e in each:
-            color = "#ddd8c8" if e["name"] == "wait" else COLORS[name]
-            lines.append(f'<rect x="{left + e["ts"] * scale:.2f}" y="{top}" '
-                         f'width="{max(e["dur"] * scale, 0.15):.2f}" '
+        for begin, finish, is_wait in joined(each, scale):
+            color = "#ddd8c8" if is_wait else COLORS[name]
+            lines.append(f'<rect x="{left + begin * scale:.1f}" y="{top}" '
+                         f'width="{max((finish - begin) * scale, 0.2):.1f}" '
                          f'height="{row - 8}" fill="{color}"/>')
     lines.append(f'<text x="{(left + width) / 2}" y="{height - 5}" '
                  'text-anchor="middle">milliseconds of a trace: runs in '
@@ -243,11 +269,13 @@ def main():
                      ("steady", "growing", "greedy", "one_op")]
         else:
             files = compile_models(build, arguments.models, work)
-        trace = ROOT / "docs/pictures/serving-trace.json"
+        trace = work / "trace.json"
         results = measure(library, files, work, arguments.seconds, trace)
+        draw_trace(trace, ROOT / "docs/pictures/serving-trace.svg")
+        (ROOT / "docs/pictures/serving-trace.json.gz").write_bytes(
+            gzip.compress(without_short(trace).encode(), mtime=0))
     results["load"] = os.getloadavg()[0]
     draw(results, ROOT / "docs/pictures/serving.svg")
-    draw_trace(trace, trace.with_suffix(".svg"))
     draw_calls(results["calls"], ROOT / "benchmarks/results/calls.svg")
     report(results, f"{arguments.seconds:g}",
            ROOT / "benchmarks/results/serving.md")
