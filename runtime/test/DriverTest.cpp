@@ -41,14 +41,13 @@ protected:
 
 INSTANTIATE_TEST_SUITE_P(
     All, Driver,
-    testing::Values(DriverCase{"opencl", "opencl:0", whyNoOpenCL,
-                               &ModuleBuilder::useOpenCL},
-                    DriverCase{"cuda", "cuda:0", whyNoCuda,
-                               &ModuleBuilder::useCuda},
-                    DriverCase{"hip", "hip:0", whyNoHip,
-                               &ModuleBuilder::useHip},
-                    DriverCase{"levelzero", "level-zero:0", whyNoLevelZero,
-                               &ModuleBuilder::useLevelZero}),
+    testing::Values(
+        DriverCase{"opencl", "opencl:0", whyNoOpenCL,
+                   &ModuleBuilder::useOpenCL},
+        DriverCase{"cuda", "cuda:0", whyNoCuda, &ModuleBuilder::useCuda},
+        DriverCase{"hip", "hip:0", whyNoHip, &ModuleBuilder::useHip},
+        DriverCase{"levelzero", "level-zero:0", whyNoLevelZero,
+                   &ModuleBuilder::useLevelZero}),
     [](const auto &info) { return std::string(info.param.type); });
 
 TEST_P(Driver, ComputesWhatTheProcessorDoes) {

@@ -174,9 +174,9 @@ static const Driver &hipDriver() {
   static const Driver &known = *[] {
     OwnMemory::Scope ofAll(nullptr); // whichever runtime asks first
     auto *driver = new Driver{
-        {},      functionNames, 0,        "hip",           takes,
-        rank,    causeOf,       features, countParameters, attributes,
-        nullptr, check,         loadData, enter,           leave,
+        {},        functionNames, 0,        "hip",           takes,
+        rank,      causeOf,       features, countParameters, attributes,
+        nullptr,   check,         loadData, enter,           leave,
         UINT32_MAX}; // hipModuleLaunchKernel: threads of a launch
     Functions &api = driver->functions;
     if (open(api)) {

@@ -230,8 +230,7 @@ const char functionNames[] =
     "zeCommandQueueExecuteCommandLists\0zeCommandListDestroy\0tensor maps\0";
 
 const gpu::Functions functions = {
-    [](unsigned) { return 0; },
-    getErrorName,
+    [](unsigned) { return 0; }, getErrorName,
     [](int *count) {
       *count = int(ze::drivers().gpus.size());
       return 0;
@@ -240,9 +239,7 @@ const gpu::Functions functions = {
       *id = ordinal;
       return 0;
     },
-    getDeviceName,
-    getDeviceAttribute,
-    getTotalMemory,
+    getDeviceName, getDeviceAttribute, getTotalMemory,
     [](gpu::Context *out, int id) {
       if (Code code = gpuOf(id).retain())
         return code;
@@ -260,13 +257,7 @@ const gpu::Functions functions = {
       *out = handleOf<gpu::Context>(popped);
       return code;
     },
-    allocateMemory,
-    freeMemory,
-    allocateHost,
-    freeMemory,
-    copy,
-    copy,
-    copy,
+    allocateMemory, freeMemory, allocateHost, freeMemory, copy, copy, copy,
     setBytes,
     [](gpu::Stream *out, unsigned) {
       return make<ze::Stream>(out, ze::current());
@@ -279,8 +270,7 @@ const gpu::Functions functions = {
     [](gpu::Stream stream, gpu::EventId event, unsigned) {
       return of<ze::Mark>(event).waitIn(of<ze::Stream>(stream));
     },
-    createEvent,
-    drop<ze::Mark, gpu::EventId>,
+    createEvent, drop<ze::Mark, gpu::EventId>,
     [](gpu::EventId event, gpu::Stream stream) {
       return of<ze::Mark>(event).record(of<ze::Stream>(stream));
     },
@@ -288,20 +278,20 @@ const gpu::Functions functions = {
     [](gpu::EventId event) { return of<ze::Mark>(event).wait(UINT64_MAX); },
     getElapsed,
     /*ModuleLoad=*/nullptr, // Driver::load does
-    drop<ze::LoadedModule, gpu::Module>,
-    findFunction,
-    getFunctionAttribute,
-    [](gpu::Function, int, int) { return Code(ze::unsupportedSize); },
-    launch,
-    beginCapture,
-    endCapture,
-    instantiate,
-    disown<gpu::Graph>,
+    drop<ze::LoadedModule, gpu::Module>, findFunction, getFunctionAttribute,
+    [](gpu::Function, int, int) { return Code(ze::unsupportedSize); }, launch,
+    beginCapture, endCapture, instantiate, disown<gpu::Graph>,
     [](gpu::GraphExec graph, gpu::Stream stream) {
       return of<ze::Stream>(stream).run(of<ze::Commands>(graph));
     },
     disown<gpu::GraphExec>,
-    /*TensorMapEncode=*/nullptr};
+    /*TensorMapEncode=*/nullptr,
+    // Nor memory that has file descriptors: MemGranularity to MemRelease.
+    nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+    nullptr, nullptr};
+
+/// Of gpu::Attribute: getDeviceAttribute has the same answer to all.
+const int attributes[] = {0, 0, 0, 0, 0, 0, 0};
 
 /// In OpenCL's names, which programs of SPIR-V require.
 String features(const gpu::Functions &, int id) {
@@ -338,6 +328,7 @@ const gpu::Driver &levelZeroDriver() {
         [](const String &image, const String &symbol) {
           return ze::countSpirvParameters(image, symbol);
         },
+        attributes,
         /*encode=*/nullptr,
         [](const String &image) {
           return verifySpirv(image.data(), image.size());
