@@ -108,6 +108,12 @@ def attention_op(g, heads, s, d, causal):
            to="y", is_causal=int(causal))
 
 
+def grouped(g, heads, of_keys, rows, s, d):
+    q = g.input("q", 1, heads, rows, d)
+    k, v = (g.input(name, 1, of_keys, s, d) for name in "kv")
+    g.node("Attention", q, k, v, to="y")
+
+
 def conv(g, n, c, o, h, side, stride):
     # Channels last, which ONNX says by transposes.
     x = g.node("Transpose", g.input("x", n, h, h, c), perm=[0, 3, 1, 2])
@@ -118,7 +124,7 @@ def conv(g, n, c, o, h, side, stride):
 
 KINDS = {each.__name__: each for each in (
     matmul, bmm, epilogue, softmax, layer_norm, add, swiglu, transpose,
-    sum_rows, sum_columns, attention, attention_op,
+    sum_rows, sum_columns, attention, attention_op, grouped,
     conv)}
 
 

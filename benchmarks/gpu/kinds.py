@@ -11,8 +11,8 @@ import numpy as np
 # between them, since each has its type.
 TOLERANCES = {"f32": (2e-5, 1e-4), "bf16": (5e-3, 1e-2)}
 SEVERAL = {"f32": (2e-5, 1e-4), "bf16": (1.5e-2, 3e-2)}
-OF_SEVERAL = ("epilogue", "attention", "attention_op", "swiglu", "softmax",
-              "layer_norm")
+OF_SEVERAL = ("epilogue", "attention", "attention_op", "grouped", "swiglu",
+              "softmax", "layer_norm")
 
 
 def tolerance(case):
@@ -114,11 +114,13 @@ def layer_norm(m, x, w, b):
 
 def attention(m, q, k, v, causal):
     found = m.empty_like(q)
+    group = q.shape[1] // k.shape[1]  # heads that share keys
     for head in range(q.shape[1]):  # a matrix of scores at a time
-        scores = q[0, head] @ k[0, head].T * (1 / math.sqrt(q.shape[-1]))
+        own = head // group
+        scores = q[0, head] @ k[0, own].T * (1 / math.sqrt(q.shape[-1]))
         if causal:
             scores = m.hide_later(scores)
-        found[0, head] = softmax(m, scores) @ v[0, head]
+        found[0, head] = softmax(m, scores) @ v[0, own]
     return found
 
 
@@ -145,6 +147,7 @@ REFERENCES = {
         stride), (0, 2, 3, 1)),
 }
 REFERENCES["attention_op"] = REFERENCES["attention"]
+REFERENCES["grouped"] = lambda m, /, q, k, v, **_: attention(m, q, k, v, False)
 
 
 def scales(case):
@@ -169,6 +172,8 @@ def eager(torch, case):
         "sum_rows": lambda x: x.sum(1), "sum_columns": lambda x: x.sum(0),
         "attention": lambda q, k, v: f.scaled_dot_product_attention(
             q, k, v, is_causal=sizes["causal"]),
+        "grouped": lambda q, k, v: f.scaled_dot_product_attention(
+            q, k, v, enable_gqa=True),
         "conv": lambda x: f.conv2d(x.permute(0, 3, 1, 2), kept["w"],
                                    stride=sizes["stride"],
                                    padding=sizes["side"] // 2)}
@@ -200,6 +205,10 @@ def work(case):
     if case["kind"].startswith("attention"):
         scores = s["heads"] * s["s"] ** 2 // (2 if s["causal"] else 1)
         return 4 * scores * s["d"], each * 4 * s["heads"] * s["s"] * s["d"]
+    if case["kind"] == "grouped":
+        heads, rows = s["heads"], s["rows"]
+        return 4 * heads * rows * s["s"] * s["d"], each * 2 * s["d"] * (
+            heads * rows + s["of_keys"] * s["s"])
     if case["kind"] == "conv":
         out = (s["h"] + 2 * (s["side"] // 2) - s["side"]) // s["stride"] + 1
         taps = s["c"] * s["side"] ** 2

@@ -77,6 +77,12 @@ def attentions():
             yield attention("attention_op", "bf16", s, d)
     for d in (128, 64):
         yield attention("attention", "bf16", 16384, d)
+    # Queries of several heads share keys: of a prompt, and of one token.
+    for rows, s in ((2048, 2048), (1, 8192)):
+        yield case("attention", f"grouped-32x8-d128-r{rows}-s{s}", "grouped",
+                   "bf16", {"heads": 4, "of_keys": 2, "rows": min(rows, 19),
+                            "s": 70}, heads=32, of_keys=8, rows=rows, s=s,
+                   d=128)
 
 
 def convolutions():

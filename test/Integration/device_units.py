@@ -150,9 +150,13 @@ def attention_op(random, kind):
     q, k, v = (random.standard_normal([1, *shape]).astype(TYPES[kind])
                for shape in ((heads * group, rows, width), (heads, keys, width),
                              (heads, keys, width)))
-    of_keys = (np.repeat(x.astype(np.float64), group, axis=1) for x in (k, v))
-    wide_k, wide_v = of_keys
-    scores = (q.astype(np.float64) @ wide_k.swapaxes(-1, -2)) * width ** -0.5
+    root = float(np.array(width ** -0.25).astype(TYPES[kind]))
+    scaled_q, scaled_k = (  # as ONNX's reference rounds them
+        (x.astype(np.float64) * root).astype(TYPES[kind]).astype(np.float64)
+        for x in (q, k))
+    wide_k, wide_v = (np.repeat(x.astype(np.float64), group, axis=1)
+                      for x in (scaled_k, v))
+    scores = scaled_q @ wide_k.swapaxes(-1, -2)
     scores = scores.astype(TYPES[kind]).astype(np.float64)
     row, key = np.arange(rows)[:, None], np.arange(keys)
     hidden = np.zeros([rows, keys], bool)

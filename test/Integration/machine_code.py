@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Which instructions NVIDIA's assembler makes of products on matrix units.
 
-Compiles products of bf16, with an epilogue and without, and reads the machine
-code of the module: the loop that has the matrix unit's steps also has the
-copies that a preset is meant for, and keeps nothing in local memory. The same compile twice gives the same bytes, and the module says what
-each kernel takes.
+Compiles products of bf16, with an epilogue and without, one whose rows no
+engine takes as they are, a convolution in steps and a causal attention, and
+reads the machine code of the module: the loop that has the matrix unit's steps
+keeps nothing in local memory and, or another loop beside it, has the copies that
+a preset is meant for; results leave by 16 bytes. The same compile twice gives
+the same bytes, and the module says what each kernel takes.
 """
 
 import argparse
@@ -22,12 +24,15 @@ from onnx import TensorProto, helper
 
 import device_run
 
-# What the hot loop must have; a list of words is any of them.
+# What the hot loop must have, and what all of the kernel: a warp of its own
+# tells the copy engine.
 WANTED = {
     "sm_80": ["HMMA", "LDGSTS"],
-    # Copies by TMA (UTMALDG) in place of LDGSTS belong here once kernels have
-    # them.
     "sm_90a": ["HGMMA"],
+}
+BESIDE = {
+    "sm_80": [],
+    "sm_90a": ["UTMALDG"],
 }
 STEPS = ("HMMA", "HGMMA")
 LOCAL = ("STL", "LDL")
@@ -68,18 +73,25 @@ def hot_loop(code):
     return min(with_steps, key=len, default=[word for _, word, _ in code])
 
 
-def why_not(code, wanted):
-    words = hot_loop(code)
-    missing = [word for word in wanted if not has(words, word)]
+def why_not(code, preset, wide):
+    words, everywhere = hot_loop(code), [word for _, word, _ in code]
+    missing = [word for word in WANTED[preset] if not has(words, word)]
     local = [word for word in LOCAL if has(words, word)]
     if missing:
         return f"no {', '.join(missing)} in the hot loop"
+    missing = [word for word in BESIDE[preset] if not has(everywhere, word)]
+    if missing:
+        return f"no {', '.join(missing)}"
+    if wide and not any(re.match(r"STG\.E(\.\w+)*\.128", word)
+                        for word in everywhere):
+        return "no store of 16 bytes"
     return f"{', '.join(local)} in the hot loop" if local else ""
 
 
 def models():
-    """Graphs by name: nodes and the shapes of their inputs, all of bf16. Terms
-    are so many that no loop over them is written out."""
+    """Graphs by name: nodes, the shapes of their inputs, all of bf16, and
+    whether results lie at multiples of 16 bytes. Terms are so many that no loop
+    over them is written out."""
     def product(m, n, k, *more):
         return ([helper.make_node("MatMul", ["x", "w"],
                                   ["p" if more else "y"]), *more],
@@ -91,8 +103,28 @@ def models():
             helper.make_node("Relu", ["q"], ["y"]))
         return nodes, {**shapes, "b": (n,)}
 
-    return {"product": product(4096, 4096, 8192),
-            "epilogue": epilogue(2048, 4096, 8192)}
+    convolution = [
+        helper.make_node("Transpose", ["x"], ["t"], perm=[0, 3, 1, 2]),
+        helper.make_node("Conv", ["t", "w"], ["c"], pads=[1] * 4,
+                         strides=[2, 2]),
+        helper.make_node("Transpose", ["c"], ["y"], perm=[0, 2, 3, 1])]
+    attention = [helper.make_node("Attention", list("qkv"), ["y"],
+                                  is_causal=1)]
+    return {"product": (*product(4096, 4096, 8192), True),
+            "epilogue": (*epilogue(2048, 4096, 8192), True),
+            "odd": (*product(4095, 4097, 8191), False),
+            "convolution": (convolution, {"x": (16, 56, 56, 1024)}, True),
+            "attention": (attention, {name: (1, 16, 2048, 128)
+                                      for name in "qkv"}, True)}
+
+
+def constants(name):
+    """Which a graph has besides: weights, whose order is the compiler's."""
+    if name != "convolution":
+        return []
+    shape = (128, 1024, 3, 3)
+    return [helper.make_tensor("w", TensorProto.BFLOAT16, shape,
+                               bytes(2 * 128 * 1024 * 9), raw=True)]
 
 
 def call(*command, env=None):
@@ -113,7 +145,7 @@ def compile_model(arguments, work, preset, name):
     return module, next(temps.glob("*/kernels.cubin"))
 
 
-def check_code(arguments, work, preset, module, cubin):
+def check_code(arguments, wide, preset, module, cubin):
     """Why a module's machine code is not as wanted; empty: it is."""
     env = {**os.environ, "PATH": f"{arguments.cuda}:{os.environ['PATH']}"}
     code = functions(call(f"{arguments.cuda}/cuobjdump", "--dump-sass", cubin,
@@ -122,7 +154,7 @@ def check_code(arguments, work, preset, module, cubin):
            if any(has([word for _, word, _ in body], step) for step in STEPS)]
     if not hot:
         return "no kernel has a matrix unit's steps"
-    reasons = {name: why_not(code[name], WANTED[preset]) for name in hot}
+    reasons = {name: why_not(code[name], preset, wide) for name in hot}
     wrong = [f"{name}: {why}" for name, why in reasons.items() if why]
     if wrong:
         return "; ".join(wrong)
@@ -149,21 +181,22 @@ def main():
     arguments = parser.parse_args()
     arguments.cuda = arguments.cuda.resolve()
     tally = device_run.Tally()
-    for name, (nodes, shapes) in models().items():
+    for name, (nodes, shapes, wide) in models().items():
         graph = helper.make_graph(
             nodes, name,
             [helper.make_tensor_value_info(key, TensorProto.BFLOAT16, shape)
              for key, shape in shapes.items()],
-            [helper.make_tensor_value_info("y", TensorProto.BFLOAT16, None)])
+            [helper.make_tensor_value_info("y", TensorProto.BFLOAT16, None)],
+            constants(name))
         with tempfile.TemporaryDirectory() as temporary:
             work = pathlib.Path(temporary)
             onnx.save(helper.make_model(
                 graph, ir_version=10,
-                opset_imports=[helper.make_opsetid("", 22)]), work / "m.onnx")
+                opset_imports=[helper.make_opsetid("", 23)]), work / "m.onnx")
             for preset in arguments.preset or WANTED:
                 try:
                     module, cubin = compile_model(arguments, work, preset, "a")
-                    why = check_code(arguments, work, preset, module, cubin)
+                    why = check_code(arguments, wide, preset, module, cubin)
                     tally.add(f"{name} on {preset}", why)
                     again, _ = compile_model(arguments, work, preset, "b")
                     tally.add(f"{name} on {preset}, again",

@@ -85,6 +85,14 @@ static void translate(gpu::ThreadIdOp op) {
   op.erase();
 }
 
+static void translate(gpu::GridDimOp op) {
+  PtxWriter w(op);
+  Value count = NVVM::GridDimXOp::create(w.b, w.b.getI32Type());
+  op->getResult(0).replaceAllUsesWith(
+      arith::IndexCastOp::create(w.b, w.b.getIndexType(), count));
+  op.erase();
+}
+
 static LogicalResult translate(gpu::ShuffleOp op) {
   Value read = op.getValid().use_empty() ? writeShuffle(op) : Value();
   if (!read)
@@ -255,11 +263,12 @@ struct ThreadsToNVVM : ashlar::impl::ThreadsToNVVMPassBase<ThreadsToNVVM> {
       }
     for (Operation *op : ops)
       llvm::TypeSwitch<Operation *>(op)
-          .Case<gpu::ThreadIdOp, gpu::BarrierOp, tile::ThreadCopyOp,
-                tile::ThreadCloseOp, tile::ThreadSettleOp, tile::PhaseBeginOp,
-                tile::PhasePublishOp, tile::PhaseEndOp, tile::PhaseArriveOp,
-                tile::PhaseWaitOp, tile::ThreadMeetOp, tile::ThreadRegistersOp,
-                tile::ThreadBoxCopyOp>([](auto own) { translate(own); })
+          .Case<gpu::ThreadIdOp, gpu::GridDimOp, gpu::BarrierOp,
+                tile::ThreadCopyOp, tile::ThreadCloseOp, tile::ThreadSettleOp,
+                tile::PhaseBeginOp, tile::PhasePublishOp, tile::PhaseEndOp,
+                tile::PhaseArriveOp, tile::PhaseWaitOp, tile::ThreadMeetOp,
+                tile::ThreadRegistersOp, tile::ThreadBoxCopyOp>(
+              [](auto own) { translate(own); })
           .Case([&](gpu::ShuffleOp own) {
             if (failed(translate(own)))
               signalPassFailure();

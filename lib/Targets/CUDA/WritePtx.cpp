@@ -25,6 +25,9 @@ static Function &addEntry(Module &module,
                     unsigned(kernel.maps)};
   Function &entry = addGroupEntry(module, kernel.symbol, how);
   entry.addFnAttr("nvvm.reqntid", std::to_string(kernel.threads) + ",1,1");
+  // Roles that share out registers ask for a count that the assembler knows.
+  if (kernel.maps != 0)
+    entry.addFnAttr("nvvm.minctasm", "1");
   return entry;
 }
 

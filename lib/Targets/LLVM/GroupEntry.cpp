@@ -80,9 +80,13 @@ Function &ashlar::addGroupEntry(Module &module, StringRef symbol,
   if (scratchOffset)
     offset = b.CreateAdd(scratchOffset, offset);
   arguments.push_back(addressOf(scratch, offset));
-  arguments.push_back(b.CreateUDiv(b.CreateMul(all, mine), count));
-  arguments.push_back(
-      b.CreateUDiv(b.CreateMul(all, b.CreateAdd(mine, b.getInt64(1))), count));
+  if (how.maps != 0) { // the body's steps are as many as there are workgroups
+    arguments.append({mine, all});
+  } else {
+    arguments.push_back(b.CreateUDiv(b.CreateMul(all, mine), count));
+    arguments.push_back(b.CreateUDiv(
+        b.CreateMul(all, b.CreateAdd(mine, b.getInt64(1))), count));
+  }
   b.CreateCall(&body, arguments);
   b.CreateRetVoid();
   return *entry;

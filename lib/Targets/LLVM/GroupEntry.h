@@ -23,7 +23,7 @@ struct GroupEntry {
 /// arguments stand in ashlar/runtime/opencl_abi.h and gpu_abi.h. A workgroup
 /// finds its share of the groups and its scratch and calls the body, the
 /// function of that name before, of pointers, numbers, scratch, first group and
-/// end, which is inlined.
+/// end, which is inlined; with maps, of its own number and that of all groups.
 llvm::Function &addGroupEntry(llvm::Module &module, llvm::StringRef symbol,
                               const GroupEntry &how);
 

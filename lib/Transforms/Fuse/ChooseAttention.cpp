@@ -46,6 +46,11 @@ private:
     int64_t rows = fragment.getRows(), threads = fragment.getThreads();
     return rows * (keys + keys / 2 + parallel.back()) / threads;
   }
+  int64_t mostOfThread() {
+    return group->registerBytes / 4 / fragment.getThreads();
+  }
+  /// Of a thread, addresses included.
+  int64_t registersNeeded() { return registersOf(keys) * 4 / 3; }
   int64_t bytesOf(int64_t rows, int64_t keys) {
     int64_t term = op.getScoresReduced()[termDim];
     auto size = [](Value operand) {
@@ -76,8 +81,7 @@ private:
     engine = findBoxEngine();
     // A third of a thread's registers is for addresses and what comes and goes,
     // a quarter where others copy: with less, ptxas spills.
-    int64_t all = group->registerBytes / 4 / fragment.getThreads();
-    int64_t most = engine ? all * 3 / 4 : all * 2 / 3;
+    int64_t all = mostOfThread(), most = engine ? all * 3 / 4 : all * 2 / 3;
     for (int64_t one : {128, 64, 32, 16})
       if (one % unit->k == 0 && registersOf(one) <= most &&
           bytesOf(rows, one) <= near->bytesOfPart() &&
@@ -156,6 +160,27 @@ private:
         /*masked=*/{}, /*partials=*/"", roles, b.getDictionaryAttr(hint));
   }
 
+  /// Who copies and who computes. Where those that compute need more registers
+  /// than each thread gets, who copies gives up some of its own, for which it
+  /// is a whole group.
+  SmallVector<tile::TeamAttr> rolesOf() {
+    constexpr int64_t ofCopier = 40, unit = 8; // registers
+    int64_t threads = fragment.getThreads(), count = rows / fragment.getRows(),
+            all = machine.workers.registerBytes / 4,
+            each = all / (threads * (count + 1)) / unit * unit,
+            more = (each * (count + 1) - ofCopier) / count / unit * unit;
+    bool shares = all != 0 && each < registersNeeded() && each > ofCopier;
+    auto team = [&](StringRef role, StringRef scope, int64_t of,
+                    int64_t registers) {
+      return tile::TeamAttr::get(op.getContext(), role, scope, of,
+                                 shares ? registers : 0);
+    };
+    return {
+        team("producer", shares ? group->name : engine->boxes->scope, 1,
+             ofCopier),
+        team("consumer", group->name, count, std::min(more, mostOfThread()))};
+  }
+
   void write() {
     MLIRContext *context = op.getContext();
     SmallVector<int64_t> grid, loop(reduced.size(), 0),
@@ -201,11 +226,7 @@ private:
              across(op.getValuesMap(), ofValues, row), slots)};
     SmallVector<tile::TeamAttr> roles;
     if (engine)
-      roles = {tile::TeamAttr::get(context, "producer", engine->boxes->scope,
-                                   /*count=*/1, /*registers=*/0),
-               tile::TeamAttr::get(context, "consumer", group->name,
-                                   rows / fragment.getRows(),
-                                   /*registers=*/0)};
+      roles = rolesOf();
     op.setLevelsAttr(ArrayAttr::get(context, levels));
     op.setScoresStrategyAttr(strategyOf(ofScores, scores.size(), scoreRow,
                                         scores.size() - 1, term, toScores,

@@ -2,6 +2,7 @@
 #include "Threads.h"
 #include "ashlar/Transforms/Simt/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 
@@ -30,9 +31,39 @@ struct KeepRings : ashlar::impl::KeepRingsPassBase<KeepRings> {
   void runOnOperation() override {
     if (getOperation().isExternal())
       return;
+    if (failed(interleave()))
+      return signalPassFailure();
     for (auto loop :
          llvm::to_vector(getOperation().getBody().front().getOps<scf::ForOp>()))
       keep(loop);
+  }
+
+  /// A workgroup of a kernel that takes tensor maps has not parts that follow
+  /// each other but each so many-th: those that run at once are neighbours,
+  /// which read the same, and long parts are shared out among all.
+  LogicalResult interleave() {
+    func::FuncOp kernel = getOperation();
+    if (!kernel
+             .walk(
+                 [](tile::ThreadBoxCopyOp) { return WalkResult::interrupt(); })
+             .wasInterrupted())
+      return success();
+    unsigned count = kernel.getNumArguments();
+    Value first = kernel.getArgument(count - 2),
+          end = kernel.getArgument(count - 1);
+    for (OpOperand &use :
+         llvm::concat<OpOperand>(first.getUses(), end.getUses()))
+      if (auto loop = dyn_cast<scf::ForOp>(use.getOwner());
+          !loop || loop.getLowerBound() != first || loop.getUpperBound() != end)
+        return use.getOwner()->emitOpError(
+            "expected the numbers of parts to be bounds of loops over them, in "
+            "a kernel that takes tensor maps");
+    for (Operation *user : llvm::make_early_inc_range(first.getUsers())) {
+      OpBuilder b(user);
+      cast<scf::ForOp>(user).setStep(
+          gpu::GridDimOp::create(b, user->getLoc(), gpu::Dimension::x));
+    }
+    return success();
   }
 
   static void keep(scf::ForOp loop) {

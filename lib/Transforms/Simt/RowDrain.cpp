@@ -102,15 +102,19 @@ void RowDrain::exchange(ThreadWriter &w, MutableArrayRef<Value> words) {
 }
 
 void RowDrain::store(ThreadWriter &w, int64_t i, ArrayRef<Value> words) {
-  // The lane's pair is of fragment 0; what it stores begins a fragment further
-  // for each lane.
+  // The row of the lane's pair of fragment 0, and the columns of the fragment
+  // that has its number among the four; spelled so that LLVM sees what divides
+  // them.
   SmallVector<Value> point = share.point(w.b, i);
+  int64_t across = type.getPart().back() / together;
+  int64_t first = i / type.getFragment().getCount() % across * together;
   Value lane = arith::AndIOp::create(
       w.b, threads.number, arith::ConstantIndexOp::create(w.b, lanesOfRow - 1));
-  point.back() = arith::AddIOp::create(
-      w.b, point.back(),
-      arith::MulIOp::create(
-          w.b, lane, arith::ConstantIndexOp::create(w.b, together - ofLane)));
+  Value column = arith::MulIOp::create(
+      w.b, lane, arith::ConstantIndexOp::create(w.b, together));
+  column = arith::AddIOp::create(w.b, column,
+                                 arith::ConstantIndexOp::create(w.b, first));
+  point.back() = arith::AddIOp::create(w.b, share.begin(w.b).back(), column);
   OpBuilder::InsertionGuard guard(w.b);
   if (Value condition = conditionAt(w, i, point)) {
     auto branch = scf::IfOp::create(w.b, condition, /*withElseRegion=*/false);

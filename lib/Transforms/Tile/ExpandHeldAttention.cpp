@@ -45,125 +45,10 @@ void HeldAttention::write() {
   Value start[] = {tile::InitOp::create(b, sums, zero),
                    tile::InitOp::create(b, sums.getRowsAlone(), lowest),
                    tile::InitOp::create(b, sums.getRowsAlone(), zero)};
-  Span span = spanOfKeys();
-  bool byRoles = !op.getScoresStrategyAttr().getRoles().empty();
-  SmallVector<Value> all = span.isKnown() || byRoles || keys.hop.getSlots() < 2
-                               ? loop(span, start)
-                               : loopAhead(span, start);
+  SmallVector<Value> all = loopOverKeys(start);
   tile::ReleaseOp::create(b, queries.slot, ValueRange());
   finish(all[0], all[2]);
   op.erase();
-}
-
-//===-- The loop over keys ------------------------------------------------===//
-
-HeldAttention::Span HeldAttention::spanOfKeys() {
-  int64_t all = scores.sizes[scores.column],
-          tile = scores.extents[scores.column];
-  VisibleKeys visible = findVisibleKeys(op);
-  // Of all rows of the part, the one that sees the most.
-  auto atRow = [&](AffineExpr expr, bool last) {
-    AffineExpr row = b.getAffineDimExpr(scores.row),
-               next = expr.replace(row, row + 1);
-    auto step =
-        dyn_cast<AffineConstantExpr>(simplifyAffineExpr(next - expr, rank, 0));
-    bool isGrowing = step && step.getValue() > 0;
-    return isGrowing == last
-               ? expr.replace(row, row + (scores.extents[scores.row] - 1))
-               : expr;
-  };
-  SmallVector<AffineExpr> from = {b.getAffineConstantExpr(0)},
-                          to = {b.getAffineConstantExpr(all)};
-  for (AffineExpr expr : visible.from)
-    from.push_back(atRow(expr, /*last=*/false).floorDiv(tile) * tile);
-  for (AffineExpr expr : visible.to)
-    to.push_back(atRow(expr, /*last=*/true));
-  SmallVector<OpFoldResult> at(ArrayRef(scores.at).take_front(rank));
-  at[scores.column] = b.getIndexAttr(0); // which they do not depend on
-  return {affine::makeComposedFoldedAffineMax(
-              b, b.getLoc(), AffineMap::get(rank, 0, from, b.getContext()), at),
-          affine::makeComposedFoldedAffineMin(
-              b, b.getLoc(), AffineMap::get(rank, 0, to, b.getContext()), at)};
-}
-
-void HeldAttention::moveTo(Value key) {
-  scores.at[scores.column] = key;
-  values.at[values.term] = key;
-}
-
-void HeldAttention::copyTile() {
-  copy(keys, scores);
-  copy(weighed, values);
-}
-
-SmallVector<Value> HeldAttention::loop(const Span &span, ValueRange start) {
-  auto valueOf = [&](OpFoldResult place) {
-    return getValueOrCreateConstantIndexOp(b, b.getLoc(), place);
-  };
-  auto loop = scf::ForOp::create(b, valueOf(span.from), valueOf(span.to),
-                                 index(values.extents[values.term]), start);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  moveTo(loop.getInductionVar());
-  copyTile();
-  wait({&keys});
-  scf::YieldOp::create(b,
-                       step(loop.getRegionIterArgs(), /*waitsForValues=*/true));
-  return llvm::to_vector_of<Value>(loop.getResults());
-}
-
-SmallVector<Value> HeldAttention::loopAhead(const Span &span,
-                                            ValueRange start) {
-  int64_t tile = values.extents[values.term];
-  int64_t last = (values.sizes[values.term] - 1) / tile * tile;
-  // A part that sees no key begins with one that exists.
-  auto existing = [&](OpFoldResult key, int64_t further) {
-    return getValueOrCreateConstantIndexOp(
-        b, b.getLoc(),
-        affine::makeComposedFoldedAffineMin(
-            b, b.getLoc(),
-            AffineMap::get(1, 0,
-                           {b.getAffineDimExpr(0) + further,
-                            b.getAffineConstantExpr(last)},
-                           b.getContext()),
-            {key}));
-  };
-  Value from = existing(span.from, 0);
-  moveTo(from);
-  copyTile();
-  SmallVector<Value> carried(start);
-  llvm::append_values(carried, keys.slot, keys.begun, weighed.slot,
-                      weighed.begun);
-  auto carry = [&](ValueRange all) {
-    keys.slot = all[0], keys.begun = all[1];
-    weighed.slot = all[2], weighed.begun = all[3];
-  };
-  auto loop = scf::ForOp::create(
-      b, from, getValueOrCreateConstantIndexOp(b, b.getLoc(), span.to),
-      index(tile), carried);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    ValueRange before = loop.getRegionIterArgs();
-    carry(before.drop_front(start.size()));
-    // What is copied now goes where all have read, for which they have met.
-    wait({&keys, &weighed});
-    moveTo(existing(loop.getInductionVar(), tile));
-    copyTile();
-    SmallVector<Value> next = {keys.slot, keys.begun, weighed.slot,
-                               weighed.begun};
-    carry(before.drop_front(start.size()));
-    moveTo(loop.getInductionVar());
-    SmallVector<Value> all =
-        step(before.take_front(start.size()), /*waitsForValues=*/false);
-    llvm::append_range(all, next);
-    scf::YieldOp::create(b, all);
-  }
-  carry(loop.getResults().drop_front(start.size()));
-  wait({&keys, &weighed});
-  for (Operand *operand : {&keys, &weighed})
-    tile::ReleaseOp::create(b, operand->slot, ValueRange());
-  return llvm::to_vector_of<Value>(loop.getResults().take_front(start.size()));
 }
 
 Value HeldAttention::number(const APFloat &value) {
@@ -217,8 +102,16 @@ void HeldAttention::makeOperands() {
 
 void HeldAttention::emitGrid() {
   SmallVector<OpFoldResult> from, to, step;
-  SmallVector<unsigned> cut;
+  SmallVector<unsigned> cut, order;
+  // Where the last rows see the most keys, those of all batches come first, so
+  // that what is left at the end is short.
+  bool isUneven = !findVisibleKeys(op).to.empty();
+  if (isUneven)
+    order.push_back(values.row);
   for (unsigned d = 0; d != op.getParallel().size(); ++d)
+    if (!isUneven || d != values.row)
+      order.push_back(d);
+  for (unsigned d : order)
     if (values.extents[d] < values.sizes[d]) {
       cut.push_back(d);
       from.push_back(b.getIndexAttr(0));
@@ -231,8 +124,14 @@ void HeldAttention::emitGrid() {
       scf::ForallOp::create(b, from, to, step, ValueRange(), std::nullopt);
   forall->setAttr("tile.scope", b.getStringAttr(scope()));
   b.setInsertionPoint(forall.getTerminator());
-  for (auto [d, place] : llvm::zip(cut, forall.getInductionVars()))
+  for (auto [d, place] : llvm::zip(cut, forall.getInductionVars())) {
     values.at[d] = place;
+    int64_t last =
+        (values.sizes[d] - 1) / values.extents[d] * values.extents[d];
+    if (isUneven && d == values.row)
+      values.at[d] = affine::makeComposedFoldedAffineApply(
+          b, b.getLoc(), last - b.getAffineDimExpr(0), {values.at[d]});
+  }
   for (auto [i, expr] :
        llvm::enumerate(op.getWeightsMap().getResults().drop_back()))
     if (auto dim = dyn_cast<AffineDimExpr>(expr))

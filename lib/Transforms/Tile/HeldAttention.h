@@ -9,7 +9,6 @@
 
 #include "BoxView.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 namespace ashlar {
 
@@ -39,12 +38,10 @@ private:
     mlir::Value ring;
     mlir::Value slot, begun; ///< of the tile that is copied, or multiplied
   };
-  /// Keys of which some have a weight for a row of the present part.
+  /// Tiles of keys of which some have a weight for a row of the present part.
   struct Span {
     mlir::OpFoldResult from, to;
-    bool isKnown() const {
-      return mlir::getConstantIntValue(from) && mlir::getConstantIntValue(to);
-    }
+    bool isSeen = false; ///< each row sees all of them
   };
 
   // Where boxes begin and how operands come.
@@ -59,18 +56,20 @@ private:
   void copy(Operand &operand, const Box &box);
   void wait(llvm::ArrayRef<Operand *> operands);
 
-  // The loop over tiles of keys, in ExpandHeldAttention.cpp.
-  Span spanOfKeys();
+  // Loops over tiles of keys, in HeldAttentionLoops.cpp.
+  /// Sums, largest scores and sums of weights behind all tiles, from those in
+  /// front of the first one.
+  llvm::SmallVector<mlir::Value> loopOverKeys(mlir::ValueRange start);
+  /// One behind the other.
+  llvm::SmallVector<Span, 2> spansOfKeys();
   /// From there on, keys and values are those of the tile.
   void moveTo(mlir::Value key);
   void copyTile();
-  /// Sums, largest scores and sums of weights behind all tiles, from those in
-  /// front of the first one.
   llvm::SmallVector<mlir::Value> loop(const Span &span, mlir::ValueRange start);
-  /// The same where it is not known how many tiles there are, and threads copy
-  /// by themselves: each begins to copy the next one, or, at the end, one that
-  /// nobody uses.
-  llvm::SmallVector<mlir::Value> loopAhead(const Span &span,
+  /// Where it is not known how many tiles there are, and threads copy by
+  /// themselves: each tile begins to copy the next one, or, at the end, one
+  /// that nobody uses.
+  llvm::SmallVector<mlir::Value> loopAhead(llvm::ArrayRef<Span> spans,
                                            mlir::ValueRange start);
 
   // Accumulators.
@@ -111,6 +110,7 @@ private:
   Box scores, values;
   Operand queries, keys, weighed;
   llvm::SmallVector<mlir::Value> begins; ///< of the present tile of scores
+  bool isSeen = false; ///< no score of the present tile is hidden
   mlir::Value lowest, zero;
 };
 

@@ -3,6 +3,7 @@
 // One tile of keys of an attention in registers: scores, weights, sums.
 #include "AttentionScalars.h"
 #include "HeldAttention.h"
+#include "VisibleKeys.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -147,6 +148,8 @@ Value HeldAttention::makeScores() {
         inlined(op.getScore(), arguments.take_front(own))};
     llvm::append_range(hiding, arguments.drop_front(own));
     Value score = inlined(op.getHide(), hiding);
+    if (isSeen)
+      return takeVisible(score);
     if (!scores.hasEdge(scores.column))
       return score;
     Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::slt,

@@ -52,25 +52,29 @@ public:
   void require(Value condition, bool isInverse) {
     Operation *op = condition.getDefiningOp();
     if (!op)
-      return;
+      return void(keys.isComplete = false);
     if (isInverse ? isa<arith::OrIOp>(op) : isa<arith::AndIOp>(op)) {
       require(op->getOperand(0), isInverse);
       require(op->getOperand(1), isInverse);
     } else if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
       arith::CmpIPredicate how = compare.getPredicate();
-      read(compare, isInverse ? arith::invertPredicate(how) : how);
+      keys.isComplete &=
+          read(compare, isInverse ? arith::invertPredicate(how) : how);
+    } else {
+      keys.isComplete = false;
     }
   }
 
   VisibleKeys keys;
 
 private:
-  /// Of key <= place, or of place <= key, in all spellings of signed numbers.
-  void read(arith::CmpIOp compare, arith::CmpIPredicate how) {
+  /// Of key <= place, or of place <= key, in all spellings of signed numbers;
+  /// whether it is such.
+  bool read(arith::CmpIOp compare, arith::CmpIPredicate how) {
     AffineExpr low = placeOf(compare.getLhs()),
                high = placeOf(compare.getRhs());
     if (!low || !high)
-      return;
+      return false;
     int64_t beyond = 0; // low <= high + beyond
     switch (how) {
     case arith::CmpIPredicate::sle:
@@ -86,7 +90,7 @@ private:
       beyond = -1;
       break;
     default:
-      return;
+      return false;
     }
     // What the key has to be at most, or at least.
     AffineExpr key = getAffineDimExpr(rank - 1, compare.getContext());
@@ -97,19 +101,45 @@ private:
       keys.to.push_back(most + 1);
     else if (!least.isFunctionOfDim(rank - 1))
       keys.from.push_back(least);
+    else
+      return false;
+    return true;
   }
 
   unsigned rank;
 };
 } // namespace
 
+/// The choice between a score and none, and whether it is of none where its
+/// condition holds.
+static arith::SelectOp findChoice(Value score, bool &isInverse) {
+  auto choice = withoutConversions(score).getDefiningOp<arith::SelectOp>();
+  if (!choice)
+    return {};
+  isInverse = isLowest(choice.getTrueValue());
+  return isInverse || isLowest(choice.getFalseValue()) ? choice
+                                                       : arith::SelectOp();
+}
+
 VisibleKeys ashlar::findVisibleKeys(tile::AttentionOp op) {
   ConditionReader reader(op.getScoresParallel().size());
-  Value score =
-      withoutConversions(op.getHide().front().getTerminator()->getOperand(0));
-  if (auto choice = score.getDefiningOp<arith::SelectOp>())
-    for (bool isInverse : {false, true})
-      if (isLowest(isInverse ? choice.getTrueValue() : choice.getFalseValue()))
-        reader.require(choice.getCondition(), isInverse);
+  bool isInverse;
+  if (arith::SelectOp choice = findChoice(
+          op.getHide().front().getTerminator()->getOperand(0), isInverse)) {
+    reader.keys.isComplete = true;
+    reader.require(choice.getCondition(), isInverse);
+  }
   return reader.keys;
+}
+
+Value ashlar::takeVisible(Value score) {
+  bool isInverse;
+  arith::SelectOp choice = findChoice(score, isInverse);
+  if (!choice)
+    return score;
+  Value own = isInverse ? choice.getFalseValue() : choice.getTrueValue();
+  bool isAll = score == choice.getResult();
+  choice.getResult().replaceAllUsesWith(own);
+  choice.erase();
+  return isAll ? own : score;
 }

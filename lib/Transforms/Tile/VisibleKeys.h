@@ -12,11 +12,16 @@ namespace ashlar {
 /// empty, where nothing is known.
 struct VisibleKeys {
   llvm::SmallVector<mlir::AffineExpr> from, to;
+  bool isComplete = false; ///< all other scores stay what they are
 };
 
 /// What the op's region `hide` says of places, as of causal attention and of
 /// windows of keys.
 VisibleKeys findVisibleKeys(tile::AttentionOp op);
+
+/// Of what a copy of such a region makes of a score, what that is where it is
+/// not hidden; the choice between both goes.
+mlir::Value takeVisible(mlir::Value score);
 
 } // namespace ashlar
 

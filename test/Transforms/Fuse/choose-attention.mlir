@@ -10,12 +10,13 @@
 #values = affine_map<(h, q, d, s) -> (h, s, d)>
 
 // Two groups of four warps with 64 rows each and 128 keys at a time; a warp of
-// its own brings the next keys and values, and the next rows, meanwhile. 16-bit
-// rows are swizzled, in blocks of 128 bytes.
+// its own brings the next keys and values, and the next rows, meanwhile. It is
+// four warps, which give up registers that the others need. 16-bit rows are
+// swizzled, in blocks of 128 bytes.
 // CHECK-LABEL: func.func @rows
 // CHECK: tile.attention
 // CHECK-SAME: levels = [#tile.level<grid block [1, 128, _ | _]>, #tile.level<loop [_, _, _ | 128] order [3]>, #tile.level<group warpgroup [_, 64, _ | _]>]
-// CHECK-SAME: scoresStrategy = #tile.strategy<"wgmma" m [1] n [2] k [3], loop [1, 128, 128 | 128] order [0, 1, 2, 3], group warpgroup [1, 64, 128 | _], a: ring shared at 0 slots 2 by tma #tile.layout<block 64, swizzle [3, 3, 3]>, b: ring shared at 0 slots 2 by tma #tile.layout<block 64, swizzle [3, 3, 3]>, acc registers, role producer warp x 1, role consumer warpgroup x 2,
+// CHECK-SAME: scoresStrategy = #tile.strategy<"wgmma" m [1] n [2] k [3], loop [1, 128, 128 | 128] order [0, 1, 2, 3], group warpgroup [1, 64, 128 | _], a: ring shared at 0 slots 2 by tma #tile.layout<block 64, swizzle [3, 3, 3]>, b: ring shared at 0 slots 2 by tma #tile.layout<block 64, swizzle [3, 3, 3]>, acc registers, role producer warpgroup x 1 registers 40, role consumer warpgroup x 2 registers 232,
 // CHECK-SAME: strategy = #tile.strategy<"wgmma" m [1] n [2] k [3], loop [1, 128, 128 | 128] order [0, 1, 2, 3], group warpgroup [1, 64, 128 | _], b: ring shared at 0 slots 2 by tma
 // Eight warps of 16 rows, and as many keys as their registers hold.
 // WARPS-LABEL: func.func @rows

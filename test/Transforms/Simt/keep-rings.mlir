@@ -55,3 +55,17 @@ func.func @own(%from: index, %to: index, %x: memref<64xi32>) {
   }
   return
 }
+
+// A kernel that takes tensor maps goes through each so many-th part.
+// CHECK-LABEL: func.func @boxes
+// CHECK-SAME: %[[FIRST:[a-z0-9]*]]: index, %[[END:[a-z0-9]*]]: index)
+// CHECK: %[[COUNT:.*]] = gpu.grid_dim x
+// CHECK: scf.for %{{.*}} = %[[FIRST]] to %[[END]] step %[[COUNT]]
+func.func @boxes(%x: memref<64x32xbf16>, %slots: memref<1024xbf16, 3>, %words: memref<4xi64, 3>, %from: index, %to: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %from to %to step %c1 {
+    tile.thread_box_copy %x[%i, %c0], %slots[%c0], %words[%c0] map 0 : memref<64x32xbf16>, memref<1024xbf16, 3>, memref<4xi64, 3>
+  }
+  return
+}

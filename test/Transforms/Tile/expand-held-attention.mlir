@@ -87,16 +87,27 @@ func.func @rows(%q: memref<2x40x16xbf16>, %k: memref<2x72x16xbf16>, %v: memref<2
 #bits = #tile.fragment<registers [0, 1, 8, 0], lanes [0, 2, 0, 4, 1, 0, 2, 0, 4, 0]>
 
 // Keys behind the last row of a part have no weight for any: the loop ends in
-// front of them. Threads that copy by themselves begin with the next tile where
-// they use one, at the end with one that exists.
-// CHECK-DAG: #[[END:.*]] = affine_map<(d0) -> (72, d0 + 32)>
+// front of them. Those that all rows see have a loop of their own, which asks
+// nothing of places. Parts with most keys come first. Threads that copy by
+// themselves begin with the next tile where they use one, at the end with one
+// that exists.
+// CHECK-DAG: #[[ROW:.*]] = affine_map<(d0) -> (-d0 + 32)>
+// CHECK-DAG: #[[SEEN:.*]] = affine_map<(d0) -> (64, ((-d0 + 33) floordiv 32) * 32)>
+// CHECK-DAG: #[[END:.*]] = affine_map<(d0) -> (-d0 + 64, 72)>
 // CHECK-DAG: #[[NEXT:.*]] = affine_map<(d0) -> (64, d0 + 32)>
 // CHECK-LABEL: func.func @causal
-// CHECK: scf.forall (%[[H:.*]], %[[Q:.*]]) =
-// CHECK: %[[END0:.*]] = affine.min #[[END]](%[[Q]])
+// CHECK: scf.forall (%[[R:.*]], %[[H:.*]]) = (0, 0) to (40, 2) step (32, 1)
+// CHECK-DAG: affine.apply #[[ROW]](%[[R]])
+// CHECK-DAG: %[[ALLSEE:.*]] = affine.min #[[SEEN]](%[[R]])
+// CHECK-DAG: %[[BETWEEN:.*]] = affine.max #{{.*}}(%[[ALLSEE]])
+// CHECK-DAG: %[[LAST:.*]] = affine.min #[[END]](%[[R]])
 // CHECK: %[[K0:.*]], %[[KT0:.*]] = tile.copy
 // CHECK: %[[V0:.*]], %[[VT0:.*]] = tile.copy
-// CHECK: %[[ALL:.*]]:7 = scf.for %[[K:.*]] = %{{.*}} to %[[END0]] step %{{.*}} iter_args({{.*}}%[[KS:[^ ]*]] = %[[K0]], %[[KT:.*]] = %[[KT0]], %[[VS:.*]] = %[[V0]], %[[VT:.*]] = %[[VT0]])
+// CHECK: %[[FIRST:.*]]:7 = scf.for %{{.*}} = %c0 to %[[BETWEEN]] step
+// CHECK: tile.copy
+// CHECK-NOT: tile.index
+// CHECK: scf.yield
+// CHECK: %[[ALL:.*]]:7 = scf.for %[[K:.*]] = %[[BETWEEN]] to %[[LAST]] step %{{.*}} iter_args({{.*}}%[[KS:[^ ]*]] = %[[FIRST]]#3, %[[KT:.*]] = %[[FIRST]]#4, %[[VS:.*]] = %[[FIRST]]#5, %[[VT:.*]] = %[[FIRST]]#6)
 // CHECK: tile.wait %[[KT]], %[[VT]]
 // CHECK: %[[NEXTKEY:.*]] = affine.min #[[NEXT]](%[[K]])
 // CHECK: memref.subview %{{.*}}[%[[H]], %[[NEXTKEY]], 0]
@@ -104,6 +115,7 @@ func.func @rows(%q: memref<2x40x16xbf16>, %k: memref<2x72x16xbf16>, %v: memref<2
 // CHECK: %[[V1:.*]], %[[VT1:.*]] = tile.copy
 // CHECK: tile.step %{{.*}}, %{{.*}}, %[[KS]]
 // CHECK: tile.release %[[KS]]
+// CHECK: tile.index
 // CHECK: tile.step %{{.*}}, %{{.*}}, %[[VS]]
 // CHECK: tile.release %[[VS]]
 // CHECK: scf.yield {{.*}} %[[K1]], %[[KT1]], %[[V1]], %[[VT1]]
@@ -153,16 +165,16 @@ func.func @causal(%q: memref<2x40x16xbf16>, %k: memref<2x72x16xbf16>, %v: memref
 
 // A window of keys begins with a whole tile. Roles go through as many tiles as
 // there are, both of them.
-// CHECK-DAG: #[[FROM:.*]] = affine_map<(d0) -> (0, ((d0 - 8) floordiv 32) * 32)>
-// CHECK-DAG: #[[TO:.*]] = affine_map<(d0) -> (72, d0 + 40)>
+// CHECK-DAG: #[[FROM:.*]] = affine_map<(d0) -> (0, ((-d0 + 24) floordiv 32) * 32)>
+// CHECK-DAG: #[[TO:.*]] = affine_map<(d0) -> (-d0 + 72, 72)>
 // CHECK-LABEL: func.func @window
 // CHECK-SAME: tile.teams
-// CHECK: scf.forall (%[[H:.*]], %[[Q:.*]]) =
-// CHECK-DAG: %[[FIRST:.*]] = affine.max #[[FROM]](%[[Q]])
-// CHECK-DAG: %[[LAST:.*]] = affine.min #[[TO]](%[[Q]])
+// CHECK: scf.forall (%[[R:.*]], %[[H:.*]]) =
+// CHECK-DAG: %[[FIRST:.*]] = affine.max #[[FROM]](%[[R]])
+// CHECK-DAG: %[[LAST:.*]] = affine.min #[[TO]](%[[R]])
 // CHECK: scf.for %{{.*}} = %[[FIRST]] to %[[LAST]]
-// CHECK-NEXT: affine.min
 // CHECK: tile.copy {{.*}} {engine = "tma"
+// CHECK-NOT: scf.for
 func.func @window(%q: memref<2x40x16xbf16>, %k: memref<2x72x16xbf16>, %v: memref<2x72x16xbf16>, %y: memref<2x40x16xbf16>) {
   tile.attention queries(%q : memref<2x40x16xbf16>) keys(%k : memref<2x72x16xbf16>)
       values(%v : memref<2x72x16xbf16>) outs(%y : memref<2x40x16xbf16>) attributes {

@@ -75,8 +75,11 @@ def KeepRingsPass : Pass<"ashlar-keep-rings", "::mlir::func::FuncOp"> {
     roles begin and end with each of them: they begin to count what their rings
     have, and meet at the end. After: that stands around the loop over parts.
     Who copies is in the next part while others still compute and store this
-    one.
+    one. A kernel that takes tensor maps goes through its parts in steps of as
+    many workgroups as there are (`gpu.grid_dim`): what it is given are the
+    number of its workgroup and that of all parts, in place of a range.
   }];
+  let dependentDialects = ["::mlir::gpu::GPUDialect"];
 }
 
 def ShareVariablesPass

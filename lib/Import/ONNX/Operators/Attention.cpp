@@ -285,10 +285,25 @@ static LogicalResult importAttention(NodeImporter &node) {
   double scale =
       node.floatAttribute("scale", 1 / std::sqrt(double(q->columns)));
   double cap = node.floatAttribute("softcap", 0);
+  if (compute != element) {
+    // Scaled before the product, each by its share, and rounded as ONNX's
+    // reference does it: its tests hold that to the last bits.
+    auto share = [&](Value x, double own) {
+      return floatElementwise(b, {x}, element,
+                              [&](FloatScalars &s, ValueRange args) {
+                                Value factor = s.constant(own);
+                                factor = roundTo(s.b, s.loc, factor, element);
+                                return s.mul(args[0], factor);
+                              });
+    };
+    double root = std::sqrt(std::abs(scale));
+    q->value = share(q->value, std::copysign(root, scale));
+    k->value = share(k->value, root);
+    scale = 1;
+  }
   Value scores = contractHeads(b, reshape(b, q->value, queryShape),
                                q->headsFirst, *k, grouped,
                                /*rhsTransposed=*/true);
-  // Of 16 bits, scores are scaled before they are rounded.
   if (cap != 0 || scale != 1 || compute != element)
     scores = floatElementwise(
         b, {scores}, element, [&](FloatScalars &s, ValueRange args) {

@@ -32,8 +32,9 @@
  * one thread where it has none; n is at least 1 and no more than `groups`, and
  * no more than run at once where the kernel takes tensor maps: the threads of
  * such a one that copy go on from group to group ahead of the others.
- * Workgroup i computes groups [groups * i / n, groups * (i + 1) / n) and has,
- * of the scratch, the bytes from scratch + i * scratch_bytes on, contents
+ * Workgroup i computes groups [groups * i / n, groups * (i + 1) / n), or, where
+ * the kernel takes tensor maps, groups i, i + n, i + 2n and so on, and has, of
+ * the scratch, the bytes from scratch + i * scratch_bytes on, contents
  * undefined. Workgroups run at the same time or one after the other, in any
  * order; they write disjoint bytes.
  *
