@@ -111,6 +111,8 @@ void ashlar::buildLanesPipeline(OpPassManager &program,
     bodies.addPass(createVectorizeStepsPass({options.vectorBytes}));
   }
   addCleanLoops(bodies);
+  if (options.threads)
+    program.addPass(createSpreadPartsPass({options.threads * options.groups}));
 }
 
 void ashlar::buildLoopsPipeline(OpPassManager &program) {

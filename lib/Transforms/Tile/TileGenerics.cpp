@@ -425,7 +425,7 @@ struct TileGenerics : ashlar::impl::TileGenericsPassBase<TileGenerics> {
     for (linalg::GenericOp op : ops)
       if (std::string why = GenericTiler(op, elements).whyNot(); !why.empty()) {
         remark::missed(op.getLoc(), about(op, "Generic", "tile"))
-            << "all of its kernel is one thread's work: " << why;
+            << "each part of its kernel is one thread's work: " << why;
         return false;
       }
     Operation *other = nullptr;
@@ -449,7 +449,7 @@ struct TileGenerics : ashlar::impl::TileGenericsPassBase<TileGenerics> {
     });
     if (other)
       remark::missed(other->getLoc(), about(other, "Generic", "tile"))
-          << "all of its kernel is one thread's work: "
+          << "each part of its kernel is one thread's work: "
           << other->getName().getStringRef()
           << (isa<tile::ContractOp>(other) ? " was planned for one"
                                            : " has no form for many");
@@ -523,7 +523,7 @@ private:
         return;
       }
       remark::missed(function.getLoc(), about(function, "Generic", "tile"))
-          << "all of its kernel is one thread's work: "
+          << "each part of its kernel is one thread's work: "
           << remark::metric("Bytes", bytes)
           << " bytes of shared memory would be in use at one time, of "
           << remark::metric("MostBytes", memory.getValue());

@@ -19,7 +19,7 @@
 // ALONE-NOT: tile.threads
 // ALONE: memref.alloc(%{{.*}}) : memref<?xf32>
 // ALONE: linalg.generic
-// WHY: Function=rows{{.*}}Bytes=320, MostBytes=256, {{.*}}all of its kernel is one thread's work: {{.*}} bytes of shared memory would be in use at one time
+// WHY: Function=rows{{.*}}Bytes=320, MostBytes=256, {{.*}}each part of its kernel is one thread's work: {{.*}} bytes of shared memory would be in use at one time
 func.func @rows(%x: memref<37x200xf32>, %y: memref<37x200xf32>) {
   %zero = arith.constant 0.0 : f32
   scf.forall (%i) = (0) to (37) step (10) {
@@ -52,7 +52,7 @@ func.func @rows(%x: memref<37x200xf32>, %y: memref<37x200xf32>) {
 // What has no form for many is named.
 // CHECK-LABEL: func.func @copied(
 // CHECK-NOT: tile.threads
-// WHY: Function=copied{{.*}}all of its kernel is one thread's work: {{.*}}memref.copy{{.*}} has no form for many
+// WHY: Function=copied{{.*}}each part of its kernel is one thread's work: {{.*}}memref.copy{{.*}} has no form for many
 func.func @copied(%x: memref<8xf32>, %y: memref<8xf32>) {
   memref.copy %x, %y : memref<8xf32> to memref<8xf32>
   return

@@ -82,6 +82,31 @@ def KeepRingsPass : Pass<"ashlar-keep-rings", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::gpu::GPUDialect"];
 }
 
+def SpreadPartsPass : Pass<"ashlar-spread-parts", "::mlir::ModuleOp"> {
+  let summary = "Give each thread a part of a kernel of one thread's parts";
+  let description = [{
+    Before: kernels whose parts are numbered (`ashlar-form-groups`) and whose
+    parts are one thread's work each: they have no `block`. After: where there
+    are several parts, their number is known, and none needs scratch memory,
+    a workgroup has up to `threads` threads, and each thread a part; threads
+    beside each other have parts beside each other. The kernel's `grid` counts
+    workgroups then. Other kernels stay as they are.
+
+    ```mlir
+    scf.for %part = %begin to %end step %c1 { ... }      // before, 1000 parts
+    scf.for %group = %begin to %end step %c1 {           // after, 4 groups
+      %part = %group * 256 + %thread
+      scf.if %part < 1000 { ... } }
+    ```
+  }];
+  let options = [Option<"threads", "threads", "int64_t", "256",
+                        "Of a workgroup, at most">];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::gpu::GPUDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def ShareVariablesPass
     : Pass<"ashlar-share-variables", "::mlir::ModuleOp"> {
   let summary = "Make variables of the memory of a workgroup";

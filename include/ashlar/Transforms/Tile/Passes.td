@@ -251,6 +251,40 @@ def ShareCopiesPass : Pass<"ashlar-share-copies", "::mlir::func::FuncOp"> {
                            "::mlir::scf::SCFDialect"];
 }
 
+def ShareLoopsPass : Pass<"ashlar-share-loops", "::mlir::func::FuncOp"> {
+  let summary = "Share loops whose iterations touch elements of their own";
+  let description = [{
+    Before: a bufferized kernel of loops over single elements, such as those of
+    a scatter, which go through memory of the kernel's own that is copied to the
+    result at last. After: they read and write the result itself. Where all of
+    the result that one of them loads or stores lies, along one dim, at the
+    present iteration, and what else is written is copied to all of it, the
+    kernel is an `scf.forall` over boxes of that dim: the loop has the box's
+    iterations, copies are those of the box. The order within a box stays, and
+    so do all values. Other kernels, and those of less work, are left alone.
+
+    ```mlir
+    memref.copy %x, %y                                        // before
+    scf.for %i = %c0 to %c4 step %c1 {
+      scf.for %j = %c0 to %c64 step %c1 {
+        ... memref.store %u, %y[%at, %j] } }
+    scf.forall (%first) = (0) to (64) step (16) {             // after
+      memref.copy %x[.., %first], %y[.., %first]  // views of 16 columns
+      scf.for %i = %c0 to %c4 step %c1 {
+        scf.for %j = %first to %first + 16 step %c1 {
+          ... memref.store %u, %y[%at, %j] } } }
+    ```
+  }];
+  let options = [Option<"boxes", "boxes", "int64_t", "16",
+                        "How many there may be">,
+                 Option<"work", "work", "int64_t", "16384",
+                        "Innermost iterations that a box is worth">];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def GeneralizeKernelsPass
     : Pass<"ashlar-generalize-kernels", "::mlir::func::FuncOp"> {
   let summary = "Turn named linalg ops and copies into generics";
