@@ -151,18 +151,7 @@ static LogicalResult importMatMulNBits(NodeImporter &node) {
   shape.back() = rows;
   if (failed(expectSize(node, shape)))
     return failure();
-  // Terms lie side by side in both, as the model has them: weights that few
-  // rows read are unpacked where they are multiplied.
-  unsigned rank = shape.size();
-  auto all = llvm::seq<unsigned>(0, rank);
-  SmallVector<unsigned> result(all.begin(), all.end()), left(result);
-  left.back() = rank;
-  auto map = [&](ArrayRef<unsigned> dims) {
-    return AffineMap::getMultiDimMapWithTargets(rank + 1, dims, b.getContext());
-  };
-  AffineMap maps[] = {map(left), map({rank - 1, rank}), map(result)};
-  Value zero = arith::ConstantOp::create(b, zeroOf(compute));
-  Value product = contract(b, x, weight, fill(b, shape, zero), maps);
+  Value product = matmul(b, x, transpose(b, weight, {1, 0}), compute);
   return setScaled(node, product, 1, node.operand(5));
 }
 
