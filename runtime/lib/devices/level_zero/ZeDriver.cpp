@@ -134,97 +134,42 @@ Code pop(Gpu **outGpu) {
 }
 
 const char *nameOf(Code code) {
-  // In ascending order, each with its last digits.
   struct Named {
     Code code;
     const char *name;
   };
   static constexpr Named names[] = {
-#define ASHLAR_ZE_RESULT(CODE, NAME) {CODE, "ZE_RESULT_" NAME},
-      ASHLAR_ZE_RESULT(0, "SUCCESS") ASHLAR_ZE_RESULT(notReady, "NOT_READY") ASHLAR_ZE_RESULT(
-          deviceLost,
-          "ERROR_DEVICE_LOST") ASHLAR_ZE_RESULT(outOfHostMemory,
-                                                "ERROR_OUT_OF_HOST_MEMORY")
-          ASHLAR_ZE_RESULT(outOfDeviceMemory, "ERROR_OUT_OF_DEVICE_MEMORY") ASHLAR_ZE_RESULT(
-              moduleBuildFailure,
-              "ERROR_MODULE_BUILD_FAILURE") ASHLAR_ZE_RESULT(moduleLinkFailure,
-                                                             "ERROR_MODULE_"
-                                                             "LINK_FAILURE")
-              ASHLAR_ZE_RESULT(deviceRequiresReset, "ERROR_DEVICE_REQUIRES_"
-                                                    "RESET") ASHLAR_ZE_RESULT(
-                  deviceInLowPowerState,
-                  "ERROR_DEVICE_IN_LOW_POWER_STATE") ASHLAR_ZE_RESULT(0x78000001,
-                                                                      "ERROR_"
-                                                                      "UNINITIA"
-                                                                      "LIZED")
-                  ASHLAR_ZE_RESULT(
-                      unsupportedVersion,
-                      "ERROR_UNSUPPORTED_VERSION") ASHLAR_ZE_RESULT(0x78000003,
-                                                                    "ERROR_"
-                                                                    "UNSUPPORTE"
-                                                                    "D_FEATURE")
-                      ASHLAR_ZE_RESULT(invalidArgument, "ERROR_INVALID_"
-                                                        "ARGUMENT") ASHLAR_ZE_RESULT(
-                          0x78000005,
-                          "ERROR_INVALID_NULL_HANDLE") ASHLAR_ZE_RESULT(0x78000006,
-                                                                        "ERROR_"
-                                                                        "HANDLE"
-                                                                        "_OBJEC"
-                                                                        "T_IN_"
-                                                                        "USE")
-                          ASHLAR_ZE_RESULT(0x78000007, "ERROR_INVALID_NULL_"
-                                                       "POINTER") ASHLAR_ZE_RESULT(
-                              0x78000008,
-                              "ERROR_INVALID_SIZE") ASHLAR_ZE_RESULT(unsupportedSize,
-                                                                     "ERROR_"
-                                                                     "UNSUPPORT"
-                                                                     "ED_SIZE")
-                              ASHLAR_ZE_RESULT(0x7800000a, "ERROR_UNSUPPORTED_"
-                                                           "ALIGNMENT") ASHLAR_ZE_RESULT(
-                                  0x7800000b, "ERROR_INVALID_SYNCHRONIZATION_"
-                                              "OBJECT") ASHLAR_ZE_RESULT(0x7800000c,
-                                                                         "ERROR"
-                                                                         "_INVA"
-                                                                         "LID_"
-                                                                         "ENUME"
-                                                                         "RATIO"
-                                                                         "N")
-                                  ASHLAR_ZE_RESULT(
-                                      0x7800000d,
-                                      "ERROR_UNSUPPORTED_ENUMERATION")
-                                      ASHLAR_ZE_RESULT(
-                                          invalidNativeBinary,
-                                          "ERROR_INVALID_NATIVE_BINARY")
-                                          ASHLAR_ZE_RESULT(
-                                              invalidKernelName,
-                                              "ERROR_INVALID_KERNEL_NAME")
-                                              ASHLAR_ZE_RESULT(
-                                                  0x78000013,
-                                                  "ERROR_INVALID_GROUP_SIZE_"
-                                                  "DIMENSION")
-                                                  ASHLAR_ZE_RESULT(
-                                                      0x78000015,
-                                                      "ERROR_INVALID_KERNEL_"
-                                                      "ARGUMENT_INDEX")
-                                                      ASHLAR_ZE_RESULT(
-                                                          0x78000016,
-                                                          "ERROR_INVALID_"
-                                                          "KERNEL_ARGUMENT_"
-                                                          "SIZE")
-                                                          ASHLAR_ZE_RESULT(
-                                                              0x78000018,
-                                                              "ERROR_INVALID_"
-                                                              "MODULE_UNLINKED")
-                                                              ASHLAR_ZE_RESULT(
-                                                                  0x7800001a,
-                                                                  "ERROR_"
-                                                                  "OVERLAPPING_"
-                                                                  "REGIONS")
-                                                                  ASHLAR_ZE_RESULT(
-                                                                      unknownError,
-                                                                      "ERROR_"
-                                                                      "UNKNOWN")
-#undef ASHLAR_ZE_RESULT
+      {0, "ZE_RESULT_SUCCESS"},
+      {notReady, "ZE_RESULT_NOT_READY"},
+      {deviceLost, "ZE_RESULT_ERROR_DEVICE_LOST"},
+      {outOfHostMemory, "ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY"},
+      {outOfDeviceMemory, "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY"},
+      {moduleBuildFailure, "ZE_RESULT_ERROR_MODULE_BUILD_FAILURE"},
+      {moduleLinkFailure, "ZE_RESULT_ERROR_MODULE_LINK_FAILURE"},
+      {deviceRequiresReset, "ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET"},
+      {deviceInLowPowerState, "ZE_RESULT_ERROR_DEVICE_IN_LOW_POWER_STATE"},
+      {dependencyUnavailable, "ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE"},
+      {0x78000001, "ZE_RESULT_ERROR_UNINITIALIZED"},
+      {unsupportedVersion, "ZE_RESULT_ERROR_UNSUPPORTED_VERSION"},
+      {0x78000003, "ZE_RESULT_ERROR_UNSUPPORTED_FEATURE"},
+      {invalidArgument, "ZE_RESULT_ERROR_INVALID_ARGUMENT"},
+      {0x78000005, "ZE_RESULT_ERROR_INVALID_NULL_HANDLE"},
+      {0x78000006, "ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE"},
+      {0x78000007, "ZE_RESULT_ERROR_INVALID_NULL_POINTER"},
+      {0x78000008, "ZE_RESULT_ERROR_INVALID_SIZE"},
+      {unsupportedSize, "ZE_RESULT_ERROR_UNSUPPORTED_SIZE"},
+      {0x7800000a, "ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT"},
+      {0x7800000b, "ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT"},
+      {0x7800000c, "ZE_RESULT_ERROR_INVALID_ENUMERATION"},
+      {0x7800000d, "ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION"},
+      {invalidNativeBinary, "ZE_RESULT_ERROR_INVALID_NATIVE_BINARY"},
+      {invalidKernelName, "ZE_RESULT_ERROR_INVALID_KERNEL_NAME"},
+      {0x78000013, "ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION"},
+      {0x78000015, "ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX"},
+      {0x78000016, "ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE"},
+      {0x78000018, "ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED"},
+      {0x7800001a, "ZE_RESULT_ERROR_OVERLAPPING_REGIONS"},
+      {unknownError, "ZE_RESULT_ERROR_UNKNOWN"},
   };
   for (const Named &each : names)
     if (each.code == code)
