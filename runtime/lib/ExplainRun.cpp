@@ -13,6 +13,14 @@ namespace ashlar::runtime {
 
 Status BoundCall::explainFailure(uint32_t command, int32_t code,
                                  const String &why) const {
+  // A device whose memory holds anything at all says anything at all.
+  if (command >= origins.size() ||
+      (!origins[command].check && !origins[command].kernel))
+    return failure(ASHLAR_INTERNAL,
+                   concat("the device reports failure ", code, " of command ",
+                          command,
+                          ", which is no kernel: its memory is not "
+                          "what was written to it"));
   if (const fb::Check *check = origins[command].check)
     return failure(ASHLAR_INVALID_ARGUMENT, check->message()->str());
   const fb::Kernel &kernel = *origins[command].kernel;

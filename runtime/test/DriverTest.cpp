@@ -152,6 +152,10 @@ TEST_P(Driver, AKernelThatFailsIsNamedAndTheNextRunGoesWell) {
     x[0] = -2;
     expectSays(ashlar_session_run(session, "main", &input, 1, &output, 1),
                ASHLAR_INTERNAL, "77");
+    // A wrong number of the command is told, not followed.
+    x[0] = -3;
+    expectSays(ashlar_session_run(session, "main", &input, 1, &output, 1),
+               ASHLAR_INTERNAL, "which is no kernel");
   }
 }
 

@@ -66,7 +66,8 @@ kernel void check_f32(BUFFERS_2, long count, long chunk, OWN) {
   global const float *in = (global const float *)(p0 + o0);
   global float *out = (global float *)(p1 + o1);
   if (in[0] < 0) {
-    report(status, command, in[0] == -1 ? 1 : 77);
+    report(status, in[0] == -3 ? command + 1000 : command,
+           in[0] == -1 ? 1 : 77);
     return;
   }
   long end = min(END * chunk, count);

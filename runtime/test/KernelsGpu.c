@@ -58,7 +58,8 @@ KERNEL double_f32(const float *in, float *out, int64_t count, int64_t chunk,
 KERNEL check_f32(const float *in, float *out, int64_t count, int64_t chunk,
                  OWN) {
   if (in[0] < 0) {
-    report(status, command, in[0] == -1 ? 1 : 77);
+    report(status, in[0] == -3 ? command + 1000 : command,
+           in[0] == -1 ? 1 : 77);
     return;
   }
   if (in[0] > 3e38f)

@@ -3,6 +3,9 @@
 """Programs of the target opencl on an OpenCL device, the first one there is:
 the driver that scripts/setup.sh installs, or those of the machine.
 
+Programs of the target level-zero on a driver double, whose launches run there;
+Intel's compiler for GPUs takes their kernels, where it is installed.
+
 Operator tests that pass on cpu pass for the presets generic and subgroups;
 real models agree with ONNX Runtime, those of which a part runs beside the
 processor as well; spirv-val takes their kernels; a file for cpu and opencl gives
@@ -26,6 +29,9 @@ from on_device import (Counts, call, check_edges, check_models,
                        check_operators, first_error, why_not_built)
 
 ROOT = operators.ROOT
+sys.path.insert(0, str(ROOT / "test" / "Integration"))
+import ocloc_kernels  # noqa: E402
+
 DEVICE = "opencl:0"
 PRESETS = ["generic", "subgroups"]
 # One of so many operator tests: those with contractions, the others.
@@ -47,6 +53,11 @@ MODELS = {
 # One program of both, whose products run on the device.
 BESIDE = "cpu+opencl:subgroups"
 MODELS_BESIDE = {"plain": ["minilm_l6"], "quick": [], "full": None}
+# The same form for Level Zero.
+LEVEL_ZERO = "level-zero:pvc"
+EVERY_LEVEL_ZERO = {"plain": (40, 400), "quick": (200, 900), "full": (4, 40)}
+MODELS_LEVEL_ZERO = {"plain": ["hey_jarvis"], "quick": [], "full": [
+    "hey_jarvis", "ppocr_cls", "mobilenet_v2", "minilm_l6"]}
 # hey_jarvis: the model that runs on two devices.
 BOTH = "hey_jarvis"
 TOLERANCE = 1e-4  # of the largest value
@@ -147,6 +158,49 @@ def compare_devices(tools, path, work):
     return ""
 
 
+def check_level_zero(arguments, tools, work, counts):
+    """The device level-zero, by the double that the runtime's tests build."""
+    double = arguments.build.resolve() / "runtime/test/level_zero/double"
+    if not (double / "libze_loader.so.1").exists():
+        counts.skip("level-zero", f"no driver double in {double}")
+        return
+    before = os.environ.get("LD_LIBRARY_PATH")
+    os.environ["LD_LIBRARY_PATH"] = str(double)
+    try:
+        device = "level-zero:0"
+        check_operators(arguments, tools, LEVEL_ZERO,
+                        EVERY_LEVEL_ZERO[arguments.mode], work, counts,
+                        re.compile("^$"), {})
+        if arguments.mode != "quick":
+            check_edges(tools, "level-zero:generic", device, counts)
+        temps = check_models(tools, LEVEL_ZERO, device,
+                             MODELS_LEVEL_ZERO[arguments.mode], work, counts,
+                             "kernels.spv")
+    finally:
+        if before is None:
+            del os.environ["LD_LIBRARY_PATH"]
+        else:
+            os.environ["LD_LIBRARY_PATH"] = before
+    if temps:
+        check_spirv(temps, counts)
+        check_native(temps, counts)
+        shutil.rmtree(temps, ignore_errors=True)
+
+
+def check_native(folder, counts):
+    """Intel's compiler on all that was compiled into the folder."""
+    ocloc = ocloc_kernels.find_ocloc()
+    if not ocloc:
+        counts.skip("ocloc", "it is not there (Debian: intel-opencl-icd); "
+                    "ASHLAR_OCLOC may name it")
+        return
+    for file in sorted(folder.glob("**/kernels.spv")):
+        for device in ocloc_kernels.DEVICES:
+            why, _ = ocloc_kernels.compile_module(ocloc, file, device)
+            counts.must(f"ocloc {device} {file.relative_to(folder).parent}",
+                        why)
+
+
 def check_both(tools, work, counts):
     sys.path.insert(0, str(ROOT / "test" / "Integration"))
     import model_list  # what it needs is in the tests' environment
@@ -187,6 +241,7 @@ def main():
             run_models(tools, BESIDE, None, MODELS_BESIDE[arguments.mode], work,
                        counts)
             check_both(tools, work, counts)
+            check_level_zero(arguments, tools, work, counts)
     print(f"{counts.passed} passed, {counts.failed} failed, "
           f"{counts.skipped} skipped")
     return 1 if counts.failed else 0

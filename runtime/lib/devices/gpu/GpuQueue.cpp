@@ -2,6 +2,8 @@
 
 #include "GpuQueue.h"
 
+#include <cstring>
+
 namespace ashlar::runtime {
 
 using namespace gpu;
@@ -21,6 +23,7 @@ Status GpuQueue::start() {
   ASHLAR_RETURN_IF_ERROR(device.check(
       &api.HostAlloc, api.HostAlloc(&host, copiesAt + PinnedCopies::bytes, 0)));
   seenFault = static_cast<uint32_t *>(host);
+  std::memset(seenFault, 0, faultBytes);
   copies.use(static_cast<char *>(host) + copiesAt);
   return device.check(&api.SetBytes,
                       api.SetBytes(fault, 0, faultBytes, stream));

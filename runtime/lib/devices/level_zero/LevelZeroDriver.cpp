@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Level Zero as the layer for GPUs sees a driver: contexts that threads go to,
-// streams and events that are used again and again, functions that are given
-// all values at once.
+// Level Zero as a driver of the layer for GPUs: what its codes mean, and what
+// its devices run.
 
 #include "../gpu/GpuDeviceOps.h"
 #include "../opencl/SpirvVerifier.h"
-#include "ZeEvent.h"
+#include "GpuFunctions.h"
 #include "ZeModule.h"
-
-#include <algorithm>
-#include <cstring>
 
 namespace ashlar::runtime {
 
@@ -19,172 +15,6 @@ using gpu::Code;
 
 namespace {
 
-/// The layer's handles are our objects.
-template <typename Object, typename Handle> Object &of(Handle *handle) {
-  return *reinterpret_cast<Object *>(handle);
-}
-template <typename Handle, typename Object> Handle handleOf(Object *object) {
-  return reinterpret_cast<Handle>(object);
-}
-/// Made and started; nothing is left of one that did not start.
-template <typename Object, typename Handle, typename... Given>
-Code make(Handle *out, Given &&...given) {
-  auto made = std::make_unique<Object>(std::forward<Given>(given)...);
-  if (Code code = made->create())
-    return code;
-  *out = handleOf<Handle>(made.release());
-  return 0;
-}
-template <typename Object, typename Handle> Code drop(Handle handle) {
-  delete &of<Object>(handle);
-  return 0;
-}
-
-ze::Gpu &gpuOf(int id) { return *ze::drivers().gpus[size_t(id)]; }
-
-Code getErrorName(Code code, const char **name) {
-  *name = ze::nameOf(code);
-  return *name ? 0 : ze::invalidArgument;
-}
-
-Code getDeviceName(char *name, int size, int id) {
-  ze::DeviceProperties said = {};
-  const ze::Gpu &own = gpuOf(id);
-  if (Code code = own.api.DeviceGetProperties(own.device, &said))
-    return code;
-  std::strncpy(name, said.name, size_t(size) - 1);
-  return 0;
-}
-
-/// There is no memory of a workgroup beyond what the code declares, and the
-/// layer asks for nothing else.
-Code getDeviceAttribute(int *value, int, int) {
-  *value = 0;
-  return 0;
-}
-
-Code getTotalMemory(size_t *bytes, int id) {
-  const ze::Gpu &own = gpuOf(id);
-  uint32_t count = 0;
-  if (Code code =
-          own.api.DeviceGetMemoryProperties(own.device, &count, nullptr))
-    return code;
-  Vector<ze::MemoryProperties> all(count);
-  if (Code code =
-          own.api.DeviceGetMemoryProperties(own.device, &count, all.data()))
-    return code;
-  // What is allocated lies in the first.
-  *bytes = all.empty() ? 0 : size_t(all[0].bytes);
-  return 0;
-}
-
-Code allocateMemory(void **out, size_t bytes) {
-  constexpr size_t alignment = 64;
-  const ze::Gpu &own = ze::current();
-  const ze::DeviceMemory how;
-  return own.api.MemAllocDevice(own.context, &how, bytes, alignment, own.device,
-                                out);
-}
-Code allocateHost(void **out, size_t bytes, unsigned) {
-  constexpr size_t alignment = 64;
-  const ze::Gpu &own = ze::current();
-  const ze::HostMemory how;
-  return own.api.MemAllocHost(own.context, &how, bytes, alignment, out);
-}
-Code freeMemory(void *memory) {
-  return ze::current().api.MemFree(ze::current().context, memory);
-}
-
-/// The driver knows by the addresses which side is the host's.
-Code copy(void *to, const void *from, size_t bytes, gpu::Stream stream) {
-  auto &own = of<ze::Stream>(stream);
-  // Drivers refuse what overlaps; ranges do in no other way.
-  if (to == from)
-    return 0;
-  return own.add([&](ze::ListId list) {
-    return own.gpu.api.CommandListAppendMemoryCopy(list, to, from, bytes,
-                                                   nullptr, 0, nullptr);
-  });
-}
-Code setBytes(void *to, unsigned char value, size_t bytes, gpu::Stream stream) {
-  auto &own = of<ze::Stream>(stream);
-  return own.add([&](ze::ListId list) {
-    return own.gpu.api.CommandListAppendMemoryFill(list, to, &value, 1, bytes,
-                                                   nullptr, 0, nullptr);
-  });
-}
-
-Code createEvent(gpu::EventId *out, unsigned flags) {
-  constexpr unsigned withoutTiming = 2;
-  return make<ze::Mark>(out, ze::current(), (flags & withoutTiming) == 0);
-}
-
-/// Milliseconds.
-Code getElapsed(float *out, gpu::EventId from, gpu::EventId to) {
-  const auto &begin = of<ze::Mark>(from), &end = of<ze::Mark>(to);
-  const ze::DeviceProperties &said = begin.gpu.properties;
-  uint64_t ticks = end.time() - begin.time();
-  if (said.timestampBits > 0 && said.timestampBits < 64)
-    ticks &= (uint64_t(1) << said.timestampBits) - 1;
-  if (said.timerResolution == 0)
-    return ze::unsupportedVersion;
-  *out = float(double(ticks) * double(said.timerResolution) / 1e6);
-  return 0;
-}
-
-Code load(const String &image, gpu::Module *out, char *log, size_t logBytes) {
-  auto made = std::make_unique<ze::LoadedModule>(ze::current());
-  if (Code code = made->build(image, log, logBytes))
-    return code;
-  *out = handleOf<gpu::Module>(made.release());
-  return 0;
-}
-
-Code findFunction(gpu::Function *out, gpu::Module module, const char *name) {
-  ze::Function *found = nullptr;
-  if (Code code = of<ze::LoadedModule>(module).find(name, found))
-    return code;
-  // A driver would say so at the first launch.
-  if (found->properties.localBytes > ze::current().compute.localBytes)
-    return ze::unsupportedSize;
-  *out = handleOf<gpu::Function>(found);
-  return 0;
-}
-
-/// The one that is asked for is the most threads of a workgroup.
-Code getFunctionAttribute(int *value, int, gpu::Function) {
-  *value = int(ze::current().compute.groupSize);
-  return 0;
-}
-
-Code launch(gpu::Function function, unsigned groups, unsigned, unsigned,
-            unsigned threads, unsigned, unsigned, unsigned, gpu::Stream stream,
-            void **values, void **) {
-  return of<ze::Function>(function).launch(of<ze::Stream>(stream), groups,
-                                           threads, values);
-}
-
-Code beginCapture(gpu::Stream stream, int) {
-  return of<ze::Stream>(stream).beginCapture();
-}
-Code endCapture(gpu::Stream stream, gpu::Graph *out) {
-  ze::Commands *made = nullptr;
-  if (Code code = of<ze::Stream>(stream).endCapture(made))
-    return code;
-  *out = handleOf<gpu::Graph>(made);
-  return 0;
-}
-/// A list that is closed can be run.
-Code instantiate(gpu::GraphExec *out, gpu::Graph graph, unsigned long long) {
-  ++of<ze::Commands>(graph).owners;
-  *out = handleOf<gpu::GraphExec>(&of<ze::Commands>(graph));
-  return 0;
-}
-template <typename Handle> Code disown(Handle handle) {
-  auto &commands = of<ze::Commands>(handle);
-  return --commands.owners == 0 ? drop<ze::Commands>(handle) : 0;
-}
-
 Cause causeOf(Code code) {
   switch (code) {
   case ze::outOfHostMemory:
@@ -192,6 +22,7 @@ Cause causeOf(Code code) {
     return Cause::Memory;
   case ze::moduleBuildFailure:
   case ze::moduleLinkFailure:
+  case ze::dependencyUnavailable:
   case ze::unsupportedVersion:
   case ze::unsupportedSize:
   case ze::invalidNativeBinary:
@@ -210,92 +41,12 @@ Cause causeOf(Code code) {
   }
 }
 
-// In the order of ASHLAR_GPU_FUNCTIONS, then ASHLAR_GPU_GRAPH_FUNCTIONS and
-// ASHLAR_GPU_TENSOR_FUNCTIONS: what each asks of the driver.
-const char functionNames[] =
-    "zeInit\0zeResultName\0zeDeviceGet\0zeDeviceGet\0zeDeviceGetProperties\0"
-    "zeDeviceGetProperties\0zeDeviceGetMemoryProperties\0zeContextCreate\0"
-    "zeContextDestroy\0zeContext\0zeContext\0zeMemAllocDevice\0zeMemFree\0"
-    "zeMemAllocHost\0zeMemFree\0zeCommandListAppendMemoryCopy\0"
-    "zeCommandListAppendMemoryCopy\0zeCommandListAppendMemoryCopy\0"
-    "zeCommandListAppendMemoryFill\0zeCommandQueueCreate\0"
-    "zeCommandQueueDestroy\0zeCommandQueueSynchronize\0"
-    "zeCommandQueueSynchronize\0zeCommandListAppendWaitOnEvents\0"
-    "zeEventCreate\0zeEventDestroy\0zeCommandListAppendSignalEvent\0"
-    "zeEventQueryStatus\0zeEventHostSynchronize\0"
-    "zeCommandListAppendWriteGlobalTimestamp\0zeModuleCreate\0zeModuleDestroy\0"
-    "zeKernelCreate\0zeDeviceGetComputeProperties\0zeKernelSetAttribute\0"
-    "zeCommandListAppendLaunchKernel\0zeCommandListCreate\0"
-    "zeCommandListClose\0zeCommandListClose\0zeCommandListDestroy\0"
-    "zeCommandQueueExecuteCommandLists\0zeCommandListDestroy\0tensor maps\0";
-
-const gpu::Functions functions = {
-    [](unsigned) { return 0; }, getErrorName,
-    [](int *count) {
-      *count = int(ze::drivers().gpus.size());
-      return 0;
-    },
-    [](int *id, int ordinal) {
-      *id = ordinal;
-      return 0;
-    },
-    getDeviceName, getDeviceAttribute, getTotalMemory,
-    [](gpu::Context *out, int id) {
-      if (Code code = gpuOf(id).retain())
-        return code;
-      *out = handleOf<gpu::Context>(&gpuOf(id));
-      return 0;
-    },
-    [](int id) {
-      gpuOf(id).release();
-      return 0;
-    },
-    [](gpu::Context context) { return ze::push(&of<ze::Gpu>(context)); },
-    [](gpu::Context *out) {
-      ze::Gpu *popped;
-      const Code code = ze::pop(&popped);
-      *out = handleOf<gpu::Context>(popped);
-      return code;
-    },
-    allocateMemory, freeMemory, allocateHost, freeMemory, copy, copy, copy,
-    setBytes,
-    [](gpu::Stream *out, unsigned) {
-      return make<ze::Stream>(out, ze::current());
-    },
-    drop<ze::Stream, gpu::Stream>,
-    [](gpu::Stream stream) {
-      return of<ze::Stream>(stream).synchronize(UINT64_MAX);
-    },
-    [](gpu::Stream stream) { return of<ze::Stream>(stream).synchronize(0); },
-    [](gpu::Stream stream, gpu::EventId event, unsigned) {
-      return of<ze::Mark>(event).waitIn(of<ze::Stream>(stream));
-    },
-    createEvent, drop<ze::Mark, gpu::EventId>,
-    [](gpu::EventId event, gpu::Stream stream) {
-      return of<ze::Mark>(event).record(of<ze::Stream>(stream));
-    },
-    [](gpu::EventId event) { return of<ze::Mark>(event).wait(0); },
-    [](gpu::EventId event) { return of<ze::Mark>(event).wait(UINT64_MAX); },
-    getElapsed,
-    /*ModuleLoad=*/nullptr, // Driver::load does
-    drop<ze::LoadedModule, gpu::Module>, findFunction, getFunctionAttribute,
-    [](gpu::Function, int, int) { return Code(ze::unsupportedSize); }, launch,
-    beginCapture, endCapture, instantiate, disown<gpu::Graph>,
-    [](gpu::GraphExec graph, gpu::Stream stream) {
-      return of<ze::Stream>(stream).run(of<ze::Commands>(graph));
-    },
-    disown<gpu::GraphExec>,
-    /*TensorMapEncode=*/nullptr,
-    // Nor memory that has file descriptors: MemGranularity to MemRelease.
-    nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
-    nullptr, nullptr};
-
 /// Of gpu::Attribute: getDeviceAttribute has the same answer to all.
 const int attributes[] = {0, 0, 0, 0, 0, 0, 0};
 
 /// In OpenCL's names, which programs of SPIR-V require.
 String features(const gpu::Functions &, int id) {
-  const ze::ModuleProperties &has = gpuOf(id).modules;
+  const ze::ModuleProperties &has = ze::gpuAt(id).modules;
   String all;
   if (has.flags & ze::moduleFp64)
     all += "cl_khr_fp64,";
@@ -310,15 +61,15 @@ String features(const gpu::Functions &, int id) {
 bool takes(const gpu::Functions &, int id, std::string_view format) {
   constexpr uint32_t version = 1 << 16 | 2;
   return format == ASHLAR_SPIRV_ADDRESSES_FORMAT &&
-         gpuOf(id).modules.spirvVersion >= version;
+         ze::gpuAt(id).modules.spirvVersion >= version;
 }
 
 const gpu::Driver &levelZeroDriver() {
   static const gpu::Driver &known = *[] {
     OwnMemory::Scope ofAll(nullptr); // whichever runtime asks first
     return new gpu::Driver{
-        functions,
-        functionNames,
+        ze::gpuFunctions,
+        ze::gpuFunctionNames,
         int(ze::drivers().gpus.size()),
         "level-zero",
         takes,
@@ -333,7 +84,7 @@ const gpu::Driver &levelZeroDriver() {
         [](const String &image) {
           return verifySpirv(image.data(), image.size());
         },
-        load};
+        ze::loadModule};
   }();
   return known;
 }

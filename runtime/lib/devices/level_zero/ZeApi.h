@@ -35,6 +35,7 @@ enum : Code {
   moduleLinkFailure = 0x70000005,
   deviceRequiresReset = 0x70000006,
   deviceInLowPowerState = 0x70000007,
+  dependencyUnavailable = 0x70020000, // its compiler, mostly
   unsupportedVersion = 0x78000002,
   invalidArgument = 0x78000004,
   unsupportedSize = 0x78000009,

@@ -148,6 +148,7 @@ const char *nameOf(Code code) {
       {moduleLinkFailure, "ZE_RESULT_ERROR_MODULE_LINK_FAILURE"},
       {deviceRequiresReset, "ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET"},
       {deviceInLowPowerState, "ZE_RESULT_ERROR_DEVICE_IN_LOW_POWER_STATE"},
+      {dependencyUnavailable, "ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE"},
       {0x78000001, "ZE_RESULT_ERROR_UNINITIALIZED"},
       {unsupportedVersion, "ZE_RESULT_ERROR_UNSUPPORTED_VERSION"},
       {0x78000003, "ZE_RESULT_ERROR_UNSUPPORTED_FEATURE"},

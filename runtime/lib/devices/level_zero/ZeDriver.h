@@ -50,6 +50,7 @@ struct Drivers {
 /// process: drivers cannot be closed. Without a loader, or with one that lacks
 /// a function, there are none.
 const Drivers &drivers();
+inline Gpu &gpuAt(int ordinal) { return *drivers().gpus[size_t(ordinal)]; }
 
 /// That of the context which this thread has pushed last; there is one.
 Gpu &current();
