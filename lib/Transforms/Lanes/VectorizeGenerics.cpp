@@ -3,6 +3,7 @@
 // Writes the loops of a VectorPlan: outer loops over single coordinates, then
 // register tiles whose accumulators are loop-carried vectors. Edges use masks
 // along the vector and single rows beside it.
+#include "OpenLoss.h"
 #include "VectorBody.h"
 #include "VectorPlan.h"
 #include "ashlar/Transforms/Lanes/Passes.h"
@@ -419,6 +420,7 @@ struct VectorizeGenerics
   using VectorizeGenericsPassBase::VectorizeGenericsPassBase;
 
   void runOnOperation() override {
+    explainOpenLoss(getOperation(), vectorBytes, registers);
     SmallVector<linalg::GenericOp> generics;
     getOperation().walk([&](linalg::GenericOp op) { generics.push_back(op); });
     for (linalg::GenericOp op : generics) {
