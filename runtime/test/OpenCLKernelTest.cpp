@@ -321,6 +321,12 @@ TEST_F(OpenCLKernels, BrokenCodeDoesNotReachTheDriver) {
   load(changed(6, 2), "version 2.");
   load({begin, sound.end() - 4}, "does not end with a function");
   load({begin, begin + 36}, "memory model");
+  // Behind the first of its functions, too.
+  size_t end = 20;
+  for (uint32_t op = 0; op != 56;
+       end += 4 * (sound[end + 2] | sound[end + 3] << 8))
+    op = uint32_t(sound[end] | sound[end + 1] << 8);
+  load({begin, begin + long(end)}, "lacks the function of a kernel");
   // Every cut is seen, wherever it is.
   for (size_t size = 24; size < sound.size(); size += 4 * 61)
     load({begin, begin + long(size)}, "no SPIR-V module for OpenCL");

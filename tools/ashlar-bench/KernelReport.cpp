@@ -67,6 +67,9 @@ static std::string formatNumber(const char *form, double number) {
   return text;
 }
 
+/// Microseconds. What is predicted to take less is mostly its launch.
+static constexpr double leastPredicted = 0.1;
+
 /// "-" where there is nothing to divide by.
 static std::string formatRatio(const char *form, double above, double below) {
   return below > 0 ? formatNumber(form, above / below) : "-";
@@ -86,7 +89,9 @@ std::string KernelReport::text(size_t columns) const {
         {kernel.name, formatNumber("%.2f", kernel.measured),
          formatRatio("%.1f %%", kernel.measured * 100, whole),
          kernel.predicted > 0 ? formatNumber("%.2f", kernel.predicted) : "-",
-         formatRatio("%.2f", kernel.measured, kernel.predicted),
+         kernel.predicted < leastPredicted
+             ? "-"
+             : formatRatio("%.2f", kernel.measured, kernel.predicted),
          formatRatio("%.1f", kernel.flops / 1e3, kernel.measured),
          formatRatio("%.1f", kernel.bytes / 1e3, kernel.measured), kernel.bound,
          nodes});
@@ -99,7 +104,7 @@ std::string KernelReport::text(size_t columns) const {
          std::to_string(times.runs) + " traced runs with " +
          std::to_string(times.threads) + " thread" +
          (times.threads == 1 ? "" : "s") +
-         "; predicted for one, at the largest sizes\n" + table.format(columns);
+         ";\npredicted for one, at the largest sizes\n" + table.format(columns);
 }
 
 /// To nanoseconds, which is what a trace has.

@@ -339,8 +339,8 @@ class Tools(unittest.TestCase):
             self.assertIsNone(out["kernels"][0]["predicted_us"])
         text = run("ashlar-bench", SAMPLE, "--min-time=0.01", "--kernels",
                    "--threads=1")[1]
-        self.assertRegex(text, r"runs with 1 thread; predicted for one, at the "
-                               r"largest sizes\n  kernel +us +share")
+        self.assertRegex(text, r"runs with 1 thread;\npredicted for one, at "
+                               r"the largest sizes\n  kernel +us +share")
         self.assertRegex(text, r"\n  add_f32\.0 .*node_of_add_f32\n")
         self.assertRegex(text, r"\n  between them +[0-9.]+ +[0-9.]+ %\n$")
 

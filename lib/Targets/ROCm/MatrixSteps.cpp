@@ -75,8 +75,7 @@ private:
       return std::max(count, unit.terms);
     int64_t most =
         std::max<int64_t>(unit.terms, 16 / elementBytes(unit.element));
-    bool isWhole =
-        op.getA() && op.getReduced().back() % (most * unit.lanes) == 0;
+    bool isWhole = op.getReduced().back() % (most * unit.lanes) == 0;
     return isWhole ? most : unit.terms;
   }
 

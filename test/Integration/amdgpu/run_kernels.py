@@ -74,7 +74,7 @@ def check_units(arguments, preset, tally):
                              device_units.attention] * arguments.cases:
                     name, case = small(make, random, kind)
                     why = device_units.run(arguments, work / "machine.json",
-                                           work, kind, *case)
+                                           work, device_units, kind, *case)
                     tally.add(f"{preset}, {unit['name']}, "
                               f"{TensorProto.DataType.Name(kind)}, {name}", why)
 

@@ -79,7 +79,9 @@ func.func @constant(%x: tensor<2048x1023xbf16>) -> tensor<2048x1020xbf16> {
 // CHECK: arith.addf %[[S1]], %[[P2]]
 // CHECK: arith.extf
 // CHECK: arith.truncf
+// Every machine of threads shares terms out.
 // NONE-LABEL: func.func @few
+// NONE: tile.contract {{.*}} parallel = array<i64: 16, 64, 128>, reduced = array<i64: 1024>
 func.func @few(%x: tensor<64x16384xbf16>, %w: tensor<16384x128xbf16>, %p: tensor<128xbf16>) -> tensor<64x128xbf16> {
   %e = tensor.empty() : tensor<64x128xbf16>
   %y = tile.contract a(%x : tensor<64x16384xbf16>) b(%w : tensor<16384x128xbf16>) epilogue(%p : tensor<128xbf16>) outs(%e : tensor<64x128xbf16>) attributes {

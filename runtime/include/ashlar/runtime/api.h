@@ -851,9 +851,10 @@ ASHLAR_API ashlar_status_t ashlar_session_run_async(
 
 /* The same within a time, waiting for an earlier run and for workers included:
  * a run that is late is ended before its next piece of work, with CANCELLED;
- * its outputs are undefined. A piece is at most a sixteenth of a kernel with
- * one worker, less with more; on other devices and in an executor's share a
- * kernel or stream. timeout_ns 0: no limit. */
+ * its outputs are undefined. A piece is a sixteenth of a kernel that one worker
+ * computes, and a quarter of a worker's part of one that several share; on
+ * other devices and in an executor's share a kernel or stream. timeout_ns 0: no
+ * limit. */
 ASHLAR_API ashlar_status_t ashlar_session_run_within(
     ashlar_session_t *session, const ashlar_entry_t *entry,
     const ashlar_tensor_t *inputs, size_t input_count, ashlar_tensor_t *outputs,
@@ -863,8 +864,8 @@ ASHLAR_API ashlar_status_t ashlar_session_run_async_within(
     const ashlar_tensor_t *inputs, size_t input_count, ashlar_tensor_t *outputs,
     size_t output_count, uint64_t timeout_ns, ashlar_event_t **out_event);
 /* Asks whatever the session runs to end early, before its next piece of work,
- * which without a deadline and with one worker is a kernel; that run gives
- * CANCELLED. Any thread, while the session lives. Nothing where it runs
+ * which without a deadline is a kernel where one worker computes it; that run
+ * gives CANCELLED. Any thread, while the session lives. Nothing where it runs
  * nothing.
  */
 ASHLAR_API ashlar_status_t ashlar_session_cancel(ashlar_session_t *session);

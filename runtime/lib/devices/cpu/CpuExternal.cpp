@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 namespace ashlar::runtime {
@@ -35,16 +36,27 @@ static Status granularity(void *, uint64_t *outBytes) {
   return {};
 }
 
-/// The file's pages reach as far as `size`, and will.
+/// Pages larger than the system's are mapped and given back as a whole.
+static bool hasLargePages(int descriptor) {
+  constexpr decltype(statfs::f_type) hugetlbfs = 0x958458f6;
+  struct statfs known;
+  return fstatfs(descriptor, &known) == 0 && known.f_type == hugetlbfs;
+}
+
+/// The file's pages reach as far as `size`, and will: its size is read behind
+/// the seal that keeps it.
 static Status checkImport(int descriptor, uint64_t size) {
-  struct stat known;
-  if (fstat(descriptor, &known) != 0)
-    return refuse(descriptor, "is not open in this process");
   const int seals = fcntl(descriptor, F_GET_SEALS);
   if (seals < 0)
-    return refuse(descriptor, "is no memory");
+    return refuse(descriptor, errno == EBADF ? "is not open in this process"
+                                             : "is no memory");
   if (!(seals & F_SEAL_SHRINK))
     return refuse(descriptor, "is not sealed: others could take it away");
+  if (hasLargePages(descriptor))
+    return refuse(descriptor, "has pages of another size than the system's");
+  struct stat known;
+  if (fstat(descriptor, &known) != 0)
+    return refuse(descriptor, "has no size");
   const uint64_t page = uint64_t(sysconf(_SC_PAGESIZE)),
                  bytes = uint64_t(known.st_size);
   if (size > (bytes + page - 1) / page * page)

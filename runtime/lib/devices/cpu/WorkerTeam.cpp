@@ -67,9 +67,11 @@ void WorkerTeam::leave() {
 void WorkerTeam::work(uint32_t worker) {
   for (uint32_t round = 0;;) {
     opened.waitWhile(round, spins);
+    // Before `quit` is looked at: what is advanced behind that ends the next
+    // wait.
+    round = opened.value();
     if (quit)
       return;
-    round = opened.value();
     if (enter()) {
       function(context, worker);
       leave();

@@ -25,8 +25,8 @@ public:
 
   /// Calls function(context, 0), and at the same time function(context, i) on
   /// each other worker that comes before that has returned: they help with what
-  /// is shared out, and nobody waits for one that has no CPU. Returns when all
-  /// calls have.
+  /// is shared out, and nobody waits for one that has no CPU. One that was late
+  /// for the run before may call it twice. Returns when all calls have.
   void run(Function function, void *context);
 
   /// Whether some workers have been waiting for so long that they sleep.

@@ -4,6 +4,7 @@
 
 #include "ashlar/runtime/opencl_abi.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace ashlar::runtime {
@@ -12,7 +13,7 @@ namespace ashlar::runtime {
 static constexpr uint32_t magic = 0x07230203, firstVersion = 0x00010000,
                           lastVersion = 0x00010400, headerWords = 5;
 static constexpr uint32_t opMemoryModel = 14, opEntryPoint = 15,
-                          opFunctionEnd = 56;
+                          opFunction = 54, opFunctionEnd = 56;
 static constexpr uint32_t physical64 = 2, modelOpenCL = 2;
 
 Status verifySpirv(const void *image, uint64_t size) {
@@ -34,13 +35,17 @@ Status verifySpirv(const void *image, uint64_t size) {
     return refuse(concat("it is of version ", word(1) >> 16, ".",
                          word(1) >> 8 & 255, "; expected 1.0 to 1.4"));
   uint32_t last = 0;
-  bool hasModel = false, hasKernels = false;
+  bool hasModel = false;
+  Vector<uint32_t> kernels, functions;
   for (uint64_t at = headerWords; at < count;) {
     uint32_t length = word(at) >> 16;
     last = word(at) & 0xFFFF;
     if (length == 0 || length > count - at)
       return refuse("it is cut off");
-    hasKernels |= last == opEntryPoint;
+    if (last == opEntryPoint && length > 2)
+      kernels.push_back(word(at + 2));
+    if (last == opFunction && length > 2)
+      functions.push_back(word(at + 2));
     if (last == opMemoryModel && length == 3)
       hasModel = word(at + 1) == physical64 && word(at + 2) == modelOpenCL;
     at += length;
@@ -48,8 +53,14 @@ Status verifySpirv(const void *image, uint64_t size) {
   if (!hasModel)
     return refuse("its memory model is not Physical64 OpenCL");
   // A program may have no kernels.
-  if (hasKernels && last != opFunctionEnd)
+  if (!kernels.empty() && last != opFunctionEnd)
     return refuse("it does not end with a function");
+  std::sort(kernels.begin(), kernels.end());
+  kernels.erase(std::unique(kernels.begin(), kernels.end()), kernels.end());
+  std::sort(functions.begin(), functions.end());
+  if (!std::includes(functions.begin(), functions.end(), kernels.begin(),
+                     kernels.end()))
+    return refuse("it lacks the function of a kernel");
   return {};
 }
 
