@@ -49,9 +49,11 @@ KernelReport::KernelReport(const RunnerFlags &flags, double seconds) {
     kernel.nodes = fact.at("nodes");
     kernels.push_back(std::move(kernel));
   }
-  std::stable_sort(
-      kernels.begin(), kernels.end(),
-      [](const Kernel &a, const Kernel &b) { return a.measured > b.measured; });
+  std::sort(kernels.begin(), kernels.end(),
+            [](const Kernel &a, const Kernel &b) {
+              return a.measured != b.measured ? a.measured > b.measured
+                                              : a.name < b.name;
+            });
 }
 
 double KernelReport::total() const {
