@@ -54,7 +54,7 @@ def compile(model: Any, output: Optional[Path] = None, *,
             save_temps: Optional[Path] = None,
             sign_key: Optional[Path] = None, trace: Optional[Path] = None,
             assembler: Optional[Path] = None, line_tables: bool = False,
-            remarks: bool = True,
+            weights: Optional[str] = None, remarks: bool = True,
             on_progress: Optional[Callable[[Progress], None]] = None,
             progress_bar: Optional[bool] = None,
             name: Optional[str] = None, budget: Optional[Budget] = None,
@@ -93,6 +93,7 @@ def compile(model: Any, output: Optional[Path] = None, *,
     assembler: makes machine code of a target's text: a path, a name in PATH or
              "none"; what is found where left out
     line_tables: whether vendors' profilers show nodes as files
+    weights: "random:7": that seed in place of large weights, for measuring
     remarks: whether module.remarks says what was decided, and why
     on_progress: called with a Progress after each stage
     progress_bar: shown after two seconds; where somebody watches if left out
@@ -130,6 +131,8 @@ def compile(model: Any, output: Optional[Path] = None, *,
                          (str(absolute(text)) if os.sep in text else text))
         if line_tables:
             flags.append("--line-tables")
+        if weights is not None:
+            flags.append(f"--weights={path_text(weights, 'weights', 'a text')}")
         if remarks:
             flags.append(f"--remarks={said}")
         with ProgressBar(progress_bar) as bar:
