@@ -202,8 +202,37 @@ void Module::makeWeights(uint32_t device, const ContentBlock *block) {
       content.file().make(*index().weights()->Get(i));
 }
 
-/// To a device with a memory of its own, through a queue of the load's own: all
-/// are under way before the first is waited for.
+namespace {
+/// A load's own queue and event. Its end finishes what is under way, so that
+/// the memory may go: also where an allocation of the host's fails.
+struct CopyQueue {
+  CopyQueue(const DeviceOps &ops) : ops(ops) {}
+  CopyQueue(const CopyQueue &) = delete;
+  ~CopyQueue() {
+    if (queue)
+      ops.destroyQueue(queue);
+    if (event)
+      ops.destroyEvent(event);
+  }
+  Status create(void *state) {
+    QueueOptions alone = {};
+    alone.workers = 1;
+    ASHLAR_RETURN_IF_ERROR(ops.createQueue(state, alone, &queue));
+    return ops.createEvent(state, &event);
+  }
+  Status wait() const {
+    bool came = false;
+    ASHLAR_RETURN_IF_ERROR(ops.record(queue, event));
+    return ops.wait(event, UINT64_MAX, &came);
+  }
+
+  const DeviceOps &ops;
+  void *queue = nullptr, *event = nullptr;
+};
+} // namespace
+
+/// To a device with a memory of its own: all are under way before the first is
+/// waited for.
 Status Module::copyWeights(uint32_t number) {
   ashlar_device_t &device = *devices()[number];
   const DeviceOps &ops = device.ops;
@@ -211,46 +240,27 @@ Status Module::copyWeights(uint32_t number) {
   if (device.usesHostMemory() || lot.bytes == 0)
     return {};
   ASHLAR_RETURN_IF_ERROR(ops.checkMemory(device.state, lot.bytes));
-  QueueOptions alone = {};
-  alone.workers = 1;
-  void *queue = nullptr, *event = nullptr;
-  ASHLAR_RETURN_IF_ERROR(ops.createQueue(device.state, alone, &queue));
-  Status status = ops.createEvent(device.state, &event);
+  CopyQueue copies(ops);
+  ASHLAR_RETURN_IF_ERROR(copies.create(device.state));
   for (ContentBlock *block : content.blocks) {
-    if (!status.ok())
-      break;
     // The same may be there twice.
     if (&block->lot != &lot || block->isCopy)
       continue;
-    status = ops.allocate(device.state, block->size, ASHLAR_MEMORY_WEIGHTS,
-                          &block->address);
-    if (!status.ok())
-      break;
+    ASHLAR_RETURN_IF_ERROR(ops.allocate(
+        device.state, block->size, ASHLAR_MEMORY_WEIGHTS, &block->address));
     block->isCopy = true;
     makeWeights(number, block);
-    status =
-        ops.copy(queue, CopyKind::In, block->address,
+    ASHLAR_RETURN_IF_ERROR(
+        ops.copy(copies.queue, CopyKind::In, block->address,
                  {const_cast<uint8_t *>(content.file().at(block->offset)), 0},
-                 block->size);
+                 block->size));
     // What is made is not there twice for longer than it takes to copy it.
-    if (status.ok() && content.file().isMade(block->offset)) {
-      bool came = false;
-      status = ops.record(queue, event);
-      if (status.ok())
-        status = ops.wait(event, UINT64_MAX, &came);
+    if (content.file().isMade(block->offset)) {
+      ASHLAR_RETURN_IF_ERROR(copies.wait());
       content.file().release(block->offset, block->size);
     }
   }
-  bool came = false;
-  if (status.ok())
-    status = ops.record(queue, event);
-  if (status.ok())
-    status = ops.wait(event, UINT64_MAX, &came);
-  // Finishes what is under way, so that the memory may go.
-  ops.destroyQueue(queue);
-  if (event)
-    ops.destroyEvent(event);
-  return status;
+  return copies.wait();
 }
 
 void Module::describeEntries() {

@@ -87,6 +87,11 @@ protected:
     EXPECT_CODE(ASHLAR_OK, ashlar_budget_query(of, &now));
     return now;
   }
+  static uint64_t ownMemory() {
+    ashlar_own_memory_t now = ASHLAR_OWN_MEMORY_INIT;
+    EXPECT_CODE(ASHLAR_OK, ashlar_stats_own_memory(nullptr, &now));
+    return now.current;
+  }
   static ashlar_module_info_t infoOf(const ashlar_module_t *of) {
     ashlar_module_info_t info = ASHLAR_MODULE_INFO_INIT;
     EXPECT_CODE(ASHLAR_OK, ashlar_module_query(of, &info));
@@ -462,13 +467,16 @@ TEST_F(Content, PartsOfADeviceHaveTheirOwn) {
 }
 
 TEST_F(Content, ALoadThatFailsAnywhereLeavesNothing) {
-  for (ModuleBuilder (*make)() :
-       {+[] { return sampleModule(); }, +[] { return changed(9, 1); },
-        +[] { return sharedModule(); }}) {
+  // Each twice: what the first three leave for the next ones does not grow.
+  uint64_t kept = 0;
+  for (int round = 0; round < 6; ++round) {
+    const int which = round % 3;
     ashlar_module_t *first = share(write(sampleModule()), "first");
-    ashlar_budget_statistics_t before = query();
-    std::string path = write(make());
+    std::string path = write(which == 0   ? sampleModule()
+                             : which == 1 ? changed(9, 1)
+                                          : sharedModule());
     uint64_t said = checked(path);
+    ashlar_budget_statistics_t before = query();
     ashlar_load_options_t options = sharing("second");
     ashlar_module_t *made = nullptr;
     long failures = failEachAllocation(
@@ -494,6 +502,9 @@ TEST_F(Content, ALoadThatFailsAnywhereLeavesNothing) {
     unload(first);
     unload(made);
     EXPECT_EQ(query().current, 0u);
+    if (round < 3)
+      kept = ownMemory();
+    EXPECT_EQ(ownMemory(), kept);
   }
 }
 
