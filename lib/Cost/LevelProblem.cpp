@@ -154,13 +154,13 @@ static SlotBox slotOf(AffineMap map, const LevelCandidate &one, bool isWhole) {
 bool LevelProblem::fitsBoxes(const LevelCandidate &one) {
   if (!hasRoles())
     return true;
-  constexpr int64_t mostStep = 8; // of an engine
   auto fits = [&](Value operand, AffineMap map) {
     int64_t bytes = elementBytes(getElementTypeOrSelf(operand));
     SlotBox slot = slotOf(map, one, path.size() > 1);
     int64_t last = slot.shape.back();
     for (auto [size, step] : llvm::drop_end(llvm::zip(slot.shape, slot.steps)))
-      if ((size - 1) * step + 1 > path.front()->boxes->size || step > mostStep)
+      if ((size - 1) * step + 1 > path.front()->boxes->size ||
+          step > SlotBox::mostStep)
         return false;
     if (last > path.front()->boxes->size && !layoutOf(operand, last))
       return false;

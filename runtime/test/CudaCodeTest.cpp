@@ -37,8 +37,7 @@ protected:
   void expectRefused(ModuleBuilder b, ashlar_status_code_t code,
                      const char *words) {
     expectSays(serve(b.build(), "cuda:0"), code, words);
-    for (int i = 0; i < CudaDouble::Kinds; ++i)
-      EXPECT_EQ(driver->alive[i], 0) << i;
+    expectNothingAlive(*driver);
   }
 
   CudaDouble *driver = nullptr;

@@ -29,8 +29,7 @@ protected:
       return;
     driver->start(0, 0, false);
     EXPECT_EQ(driver->misuses, misusesBefore);
-    for (int i = 0; i < CudaDouble::Kinds; ++i)
-      EXPECT_EQ(driver->alive[i], 0) << i;
+    expectNothingAlive(*driver);
     EXPECT_EQ(driver->bytes, 0);
   }
   /// Creates, exports and imports; a status other than OK is the first one.
@@ -68,10 +67,6 @@ protected:
     status.message = said.c_str();
     return status;
   }
-  void expectNothingAlive() {
-    for (int i = 0; i < CudaDouble::Kinds; ++i)
-      EXPECT_EQ(driver->alive[i], 0) << i;
-  }
   /// Each call fails once, from the first to the last; what was seen to fail.
   std::string failEach(int32_t code, bool isLost) {
     std::string seen;
@@ -86,7 +81,7 @@ protected:
       SCOPED_TRACE(failed);
       seen += std::string(failed) + " ";
       if (!isLost)
-        expectNothingAlive();
+        expectNothingAlive(*driver);
       const bool isSilent = std::strncmp(failed, "cuDeviceGet", 11) == 0 ||
                             std::strncmp(failed, "cuCtx", 5) == 0;
       if (isSilent)
@@ -126,7 +121,7 @@ TEST_F(CudaExternal, ItIsGivenBackAndBeginsAnew) {
   for (int round = 0; round < 3; ++round) {
     driver->start(0, 0, false);
     ASSERT_OK(passOn());
-    expectNothingAlive();
+    expectNothingAlive(*driver);
     EXPECT_EQ(driver->bytes, 0);
   }
 }

@@ -87,8 +87,7 @@ protected:
       return;
     driver->sourceOfCode = nullptr;
     EXPECT_EQ(driver->misuses, misusesBefore);
-    for (int i = 0; i < CudaDouble::Kinds; ++i)
-      EXPECT_EQ(driver->alive[i], 0) << i;
+    expectNothingAlive(*driver);
   }
 
   /// The sample as PTX, and as machine code in front of it. The double's

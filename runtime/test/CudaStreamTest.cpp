@@ -40,8 +40,7 @@ protected:
     EXPECT_EQ(call<int>("cuCtxPopCurrent_v2", &popped), 0);
     EXPECT_EQ(call<int>("cuDevicePrimaryCtxRelease_v2", 0), 0);
     EXPECT_EQ(driver->misuses, misusesBefore);
-    for (int i = 0; i < CudaDouble::Kinds; ++i)
-      EXPECT_EQ(driver->alive[i], 0) << i;
+    expectNothingAlive(*driver);
   }
   template <typename Result, typename... Arguments>
   Result call(const char *name, Arguments... arguments) {

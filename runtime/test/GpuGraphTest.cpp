@@ -40,8 +40,7 @@ protected:
     if (!driver)
       return;
     EXPECT_EQ(driver->misuses, misusesBefore);
-    for (int i = 0; i < CudaDouble::Kinds; ++i)
-      EXPECT_EQ(driver->alive[i], 0) << i;
+    expectNothingAlive(*driver);
   }
   void loadThere(ModuleBuilder builder) {
     ASSERT_TRUE((builder.*useGpu)());

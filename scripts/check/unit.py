@@ -8,6 +8,7 @@ discovers them (gtest_discover_tests).
 
 import argparse
 import pathlib
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -22,6 +23,18 @@ def first_line(text, otherwise):
         if line.strip():
             return line.strip()
     return otherwise
+
+
+def failure_of(case):
+    """What a failed test says of it: the first line that reports an error, and
+    three after it; else what ctest says."""
+    lines = (case.findtext("system-out") or "").splitlines()
+    for number, line in enumerate(lines):
+        if re.search(r"ERROR:|: Failure$|: error:|runtime error", line):
+            return " / ".join(each.strip() for each in lines[number:][:4])
+    problem = case.find("failure")
+    return first_line(
+        problem.get("message") if problem is not None else "", "failed")
 
 
 def run(build, extra=()):
@@ -46,11 +59,7 @@ def run(build, extra=()):
         if status == "run":
             passed += 1
         elif status == "fail":
-            problem = case.find("failure")
-            why = first_line(
-                problem.get("message") if problem is not None else "",
-                "failed")
-            print(f"FAIL {name}: {why}")
+            print(f"FAIL {name}: {failure_of(case)}")
             failed += 1
         else:
             reason = case.find("skipped")
@@ -61,20 +70,25 @@ def run(build, extra=()):
     return passed, failed, skipped
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+def phase(name, description, selection, without_any=None):
+    """A phase that is some tests of ctest; `without_any` says why there may be
+    none of them."""
+    parser = argparse.ArgumentParser(description=description.split("\n")[0])
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--mode", default="plain")
     arguments = parser.parse_args()
     if not (arguments.build / "CTestTestfile.cmake").exists():
-        print(f"SKIP unit: {arguments.build} has no ctest tests")
+        print(f"SKIP {name}: {arguments.build} has no ctest tests")
         print("0 passed, 0 failed, 1 skipped")
         return 0
-    # The lit suite, where CMake knows it as one test, is a phase of its own.
-    passed, failed, skipped = run(arguments.build, ["-E", f"^lit|check-lit|{OF_HIP}"])
+    passed, failed, skipped = run(arguments.build, selection)
+    if without_any and passed + failed + skipped == 0:
+        print(f"SKIP {name}: {without_any}")
+        skipped = 1
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    # The lit suite, where CMake knows it as one test, is a phase of its own.
+    sys.exit(phase("unit", __doc__, ["-E", f"^lit|check-lit|{OF_HIP}"]))

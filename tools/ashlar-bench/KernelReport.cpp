@@ -56,19 +56,6 @@ KernelReport::KernelReport(const RunnerFlags &flags, double seconds) {
             });
 }
 
-double KernelReport::total() const {
-  double total = 0;
-  for (const Kernel &kernel : kernels)
-    total += kernel.measured;
-  return total;
-}
-
-static std::string formatNumber(const char *form, double number) {
-  char text[48];
-  std::snprintf(text, sizeof(text), form, number);
-  return text;
-}
-
 /// Microseconds. What is predicted to take less is mostly its launch.
 static constexpr double leastPredicted = 0.1;
 
@@ -82,8 +69,9 @@ std::string KernelReport::text(size_t columns) const {
   TextTable table({"kernel", "us", "share", "predicted us", "ratio", "GFLOP/s",
                    "GB/s", "bound by", "nodes"},
                   {Left, Right, Right, Right, Right, Right, Right, Left, Left});
-  double whole = times.runMicroseconds;
+  double whole = times.runMicroseconds, rest = whole;
   for (const Kernel &kernel : kernels) {
+    rest -= kernel.measured;
     std::string nodes;
     for (const std::string &node : kernel.nodes)
       nodes += (nodes.empty() ? "" : ", ") + node;
@@ -98,7 +86,7 @@ std::string KernelReport::text(size_t columns) const {
          formatRatio("%.1f", kernel.bytes / 1e3, kernel.measured), kernel.bound,
          nodes});
   }
-  double rest = std::max(0.0, whole - total());
+  rest = std::max(0.0, rest);
   table.add({"between them", formatNumber("%.2f", rest),
              formatRatio("%.1f %%", rest * 100, whole), "", "", "", "", "",
              ""});

@@ -31,7 +31,6 @@ private:
   };
   KernelTimes times;
   std::vector<Kernel> kernels;
-  double total() const;
 };
 
 } // namespace ashlar::tools

@@ -106,9 +106,7 @@ KernelTimes measureKernels(RunnerFlags flags, double seconds,
   KernelTimes times;
   {
     ModuleRunner runner(flags);
-    runner.prepareInputs(/*fillIn=*/true);
-    runner.prepareOutputs();
-    runner.bind();
+    runner.prepareRandom();
     size_t runs = 0;
     Clock::time_point start = Clock::now();
     while (runs < fewestRuns ||

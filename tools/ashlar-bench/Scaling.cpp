@@ -61,9 +61,7 @@ static std::vector<Measured> measureAll(RunnerFlags flags,
   for (uint32_t number : threads) {
     flags.threads = number;
     auto runner = std::make_unique<ModuleRunner>(flags);
-    runner->prepareInputs(/*fillIn=*/true);
-    runner->prepareOutputs();
-    runner->bind();
+    runner->prepareRandom();
     all.push_back({std::move(runner), {}});
   }
   for (unsigned round = 0; round != rounds; ++round)
@@ -84,11 +82,6 @@ std::string measureScaling(RunnerFlags flags,
   Json out;
   out["by_threads"] = Json::array();
   const double first = all.front().measurement.quantileMs(0.5);
-  auto format = [](const char *form, double number) {
-    char text[48];
-    std::snprintf(text, sizeof(text), form, number);
-    return std::string(text);
-  };
   for (const Measured &each : all) {
     const Measurement &measurement = each.measurement;
     // The session may take fewer than it is given.
@@ -98,11 +91,11 @@ std::string measureScaling(RunnerFlags flags,
     Json one = Json::parse(formatMeasurement(*each.runner, measurement, true));
     one["speedup"] = speed;
     out["by_threads"].push_back(one);
-    table.add({std::to_string(number), format("%.4f", median),
-               format("%.4f", measurement.quantileMs(0)),
-               format("%.4f", measurement.quantileMs(0.99)),
+    table.add({std::to_string(number), formatNumber("%.4f", median),
+               formatNumber("%.4f", measurement.quantileMs(0)),
+               formatNumber("%.4f", measurement.quantileMs(0.99)),
                std::to_string(measurement.nanoseconds.size()),
-               format("%.2f", speed)});
+               formatNumber("%.2f", speed)});
   }
   if (json)
     return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -55,9 +55,7 @@ static void checkTuneFlags(const CLI::App &app, bool tunes) {
 static std::string measure(const RunnerFlags &flags, double seconds,
                            unsigned warmup, bool json) {
   ModuleRunner runner(flags);
-  runner.prepareInputs(/*fillIn=*/true);
-  runner.prepareOutputs();
-  runner.bind();
+  runner.prepareRandom();
   Measurement measurement = measureRuns(runner, seconds, warmup);
   runner.finish();
   return formatMeasurement(runner, measurement, json);

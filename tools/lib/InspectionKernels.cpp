@@ -7,8 +7,6 @@
 #include "Bytes.h"
 #include "TextTable.h"
 
-#include <cstdio>
-
 namespace ashlar::tools {
 
 using namespace ashlar::runtime;
@@ -28,11 +26,10 @@ static void appendResources(const fb::Kernel &kernel,
     row.insert(row.end(), 4, "-");
     return;
   }
-  char occupancy[32];
-  std::snprintf(occupancy, sizeof(occupancy), "%.0f %%", 100 * of->occupancy());
   row.insert(row.end(),
              {std::to_string(of->registers()), formatBytes(of->shared_bytes()),
-              formatBytes(of->spill_bytes()), occupancy});
+              formatBytes(of->spill_bytes()),
+              formatNumber("%.0f %%", 100 * of->occupancy())});
 }
 
 static TextTable makeKernelTable(bool withResources) {
@@ -48,12 +45,6 @@ static TextTable makeKernelTable(bool withResources) {
   heads.push_back("nodes");
   aligns.push_back(Left);
   return {heads, aligns};
-}
-
-static std::string formatNumber(const char *form, double number) {
-  char text[32];
-  std::snprintf(text, sizeof(text), form, number);
-  return text;
 }
 
 static std::vector<std::string> kernelRow(const fb::Program &program,

@@ -244,6 +244,12 @@ void ModuleRunner::prepareInputs(bool fillIn) {
                   "inputs are missing; give a file or =random:" + missing);
 }
 
+void ModuleRunner::prepareRandom() {
+  prepareInputs(/*fillIn=*/true);
+  prepareOutputs();
+  bind();
+}
+
 void ModuleRunner::prepareOutputs() {
   for (size_t i = 0; i < ashlar_entry_output_count(entry); ++i) {
     ashlar_tensor_info_t info = ASHLAR_TENSOR_INFO_INIT;

@@ -63,6 +63,8 @@ public:
   void prepareOutputs();
   /// Checks arguments once; run() is then only the run.
   void bind();
+  /// All of that, with random numbers for inputs that are not named.
+  void prepareRandom();
   void run();
   /// Writes the trace, if one was asked for.
   void finish();

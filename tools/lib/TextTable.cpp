@@ -3,6 +3,7 @@
 #include "TextTable.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -18,6 +19,12 @@ size_t outputColumns() {
   if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0)
     return 0;
   return size.ws_col;
+}
+
+std::string formatNumber(const char *form, double number) {
+  char text[48];
+  std::snprintf(text, sizeof(text), form, number);
+  return text;
 }
 
 static bool continuesCharacter(char c) {

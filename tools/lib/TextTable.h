@@ -15,6 +15,9 @@ namespace ashlar::tools {
 /// Columns of the terminal behind stdout; 0 where stdout is none.
 size_t outputColumns();
 
+/// One number by a form of printf.
+std::string formatNumber(const char *form, double number);
+
 /// At most `columns` characters of UTF-8; what is cut ends in "...".
 std::string cutText(const std::string &text, size_t columns);
 

@@ -15,6 +15,9 @@ namespace ashlar {
 /// window lie, but along the last dim, whose neighbours are copied together;
 /// with `isWhole` nothing is.
 struct SlotBox {
+  /// That an engine of boxes takes, as #exec.tensor_map says them.
+  static constexpr int64_t mostStep = 8;
+
   llvm::SmallVector<int64_t> shape, steps;
 
   SlotBox(mlir::AffineMap map, llvm::ArrayRef<unsigned> dims,

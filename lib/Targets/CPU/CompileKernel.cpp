@@ -4,7 +4,6 @@
 #include "../LLVM/LLVMModule.h"
 #include "SingleLaneStores.h"
 #include "ashlar/runtime/kernel_abi.h"
-#include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
@@ -113,15 +112,14 @@ static Expected<KernelObject> emitObject(llvm::Module &module,
 
 /// The kernel behind its entry, as LLVM is done with it.
 static Expected<std::unique_ptr<llvm::Module>>
-translateKernel(mlir::ModuleOp source, llvm::StringRef symbol,
-                const ashlar::MachineModel &machine,
-                const CompileKernelOptions &options,
-                llvm::TargetMachine &target, llvm::LLVMContext &context) {
-  std::unique_ptr<llvm::Module> module =
-      mlir::translateModuleToLLVMIR(source, context, symbol);
-  if (!module)
-    return llvm::createStringError("translation to LLVM IR failed");
-  setTarget(*module, target);
+finishKernel(mlir::ModuleOp source, llvm::StringRef symbol,
+             const ashlar::MachineModel &machine,
+             const CompileKernelOptions &options, llvm::TargetMachine &target,
+             llvm::LLVMContext &context) {
+  auto translated = translateKernel(source, symbol, target, context);
+  if (!translated)
+    return translated.takeError();
+  std::unique_ptr<llvm::Module> module = std::move(*translated);
   addEntry(*module, symbol);
   moveBFloatsAsIntegers(*module);
   std::string features(target.getTargetFeatureString());
@@ -155,7 +153,7 @@ ashlar::cpu::compileKernel(mlir::ModuleOp source, llvm::StringRef symbol,
   if (!target)
     return target.takeError();
   auto module =
-      translateKernel(source, symbol, machine, options, **target, context);
+      finishKernel(source, symbol, machine, options, **target, context);
   if (!module)
     return module.takeError();
   return emitObject(**module, **target);
@@ -182,8 +180,8 @@ llvm::Error ashlar::cpu::addKernel(mlir::ModuleOp source,
   auto target = targetMachineFor(machine, options);
   if (!target)
     return target.takeError();
-  auto module = translateKernel(source, symbol, machine, options, **target,
-                                object.getContext());
+  auto module = finishKernel(source, symbol, machine, options, **target,
+                             object.getContext());
   if (!module)
     return module.takeError();
   HeldDiagnostics diagnostics(object.getContext());

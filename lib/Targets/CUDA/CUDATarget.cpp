@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "CUDATarget.h"
+#include "../LLVM/CompileEach.h"
 #include "../LLVM/LLVMModule.h"
 #include "../LLVM/ThreadCode.h"
 #include "MachineCode.h"
@@ -7,7 +8,6 @@
 #include "ashlar/Targets/CUDA/Passes.h"
 #include "ashlar/Transforms/Pipelines/KernelPipelines.h"
 #include "ashlar/Transforms/Simt/Passes.h"
-#include "mlir/IR/Threading.h"
 
 using namespace mlir;
 using namespace ashlar;
@@ -48,31 +48,21 @@ FailureOr<ProgramBinary> CUDATarget::emit(ModuleOp program,
   auto &kernels = lowered->kernels;
   const WriteOptions write = {!options.plain, /*sinks=*/false,
                               options.lineTables, options.saveTemps};
-  std::vector<CompiledKernel> compiled(kernels.size());
-  std::vector<std::string> errors(kernels.size());
-  parallelFor(program.getContext(), 0, kernels.size(), [&](size_t i) {
-    auto code = compileKernel(kernels[i], machine(), write);
-    if (code)
-      compiled[i] = std::move(*code);
-    else
-      errors[i] = llvm::toString(code.takeError());
-  });
+  auto compiled = compileEach<CompiledKernel>(
+      program.getContext(), kernels, options.refused, [&](const auto &kernel) {
+        return compileKernel(kernel, machine(), write);
+      });
+  if (failed(compiled))
+    return failure();
   ProgramBinary binary;
-  for (auto [kernel, code, error] :
-       llvm::zip_equal(kernels, compiled, errors)) {
-    if (!error.empty()) {
-      if (options.refused)
-        *options.refused = true;
-      return emitError(kernel.module.getLoc()) << error;
-    }
+  for (auto [kernel, code] : llvm::zip_equal(kernels, *compiled))
     if (code.sharedBytes != 0)
       binary.sharedBytes[kernel.symbol] = code.sharedBytes;
-  }
   binary.format = machine().code.format;
   binary.deviceType = "cuda";
   binary.requiredFeatures = {machine().code.processor};
   MachineCodeWriter writer(program, machine(), options, write);
-  if (failed(writer.run(kernels, compiled, binary)))
+  if (failed(writer.run(kernels, *compiled, binary)))
     return failure();
   return binary;
 }

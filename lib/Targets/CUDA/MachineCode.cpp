@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "MachineCode.h"
+#include "../LLVM/KeptInMemory.h"
 #include "../LLVM/LLVMModule.h"
 #include "Occupancy.h"
 #include "ashlar/Support/Remarks.h"
@@ -93,20 +94,7 @@ LogicalResult MachineCodeWriter::check(
                        " bytes of a thread are kept in memory for want of "
                        "registers, of which it has " +
                        std::to_string(takes.registers);
-  if (!isHot(compiled)) {
-    remark::missed(module.getLoc(), about(module, "MachineCode", "code"))
-        << by << ": " << spills;
-    return success();
-  }
-  if (!options.strict) {
-    emitWarning(module.getLoc()) << by << ": " << spills;
-    return success();
-  }
-  if (options.refused)
-    *options.refused = true;
-  return emitError(module.getLoc())
-         << by << ": expected none with --strict, found that " << spills
-         << "; another strategy (--tuning) or type (--precision-plan) may do";
+  return sayKeptInMemory(module, by, spills, isHot(compiled), options);
 }
 
 LogicalResult

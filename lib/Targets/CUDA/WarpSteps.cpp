@@ -3,6 +3,7 @@
 // Steps of a warp: ldmatrix and mma.sync. Which thread has which element: PTX
 // ISA, "Matrix fragments for mma.m16n8k16", ".m16n8k32".
 #include "StepWriter.h"
+#include "ashlar/Transforms/Simt/StepOperand.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -54,26 +55,8 @@ private:
       side = arith::AddIOp::create(w.b, side, low);
     else
       depth = arith::AddIOp::create(w.b, depth, low);
-    SmallVector<Value> point;
-    SmallVector<int64_t> steps(part.size(), 0);
-    if (isLeft) {
-      // Rows of several dims follow each other by no step.
-      if (part.size() == 2)
-        steps[0] = first;
-      else
-        side = add(side, w.index(first));
-      point = pointOfRow(side);
-      point.push_back(w.index(0));
-    } else {
-      point.assign(op.getBegin().begin(), op.getBegin().end());
-      point.back() = add(point.back(), side);
-      steps.back() = first;
-    }
-    for (int64_t start : terms) {
-      point.push_back(w.index(0));
-      steps.push_back(start);
-    }
-    point.back() = add(point.back(), depth);
+    auto [point, steps] =
+        simt::pointOf(w.b, op, isLeft, first, side, terms, depth);
     Value address =
         isLeft ? addressOf(op.getA(), map, op.getAOffsets(), point, steps)
                : addressOf(op.getB(), map, op.getBOffsets(), point, steps);
@@ -96,22 +79,6 @@ private:
         word = w.write("cvt.rna.tf32.f32 $0, $1;", "=r,r", word, words[0],
                        /*isOrdered=*/false)[0];
     return loaded;
-  }
-
-  /// Where a row of the group's part lies in the accumulator, its columns left
-  /// out.
-  SmallVector<Value> pointOfRow(Value row) {
-    SmallVector<Value> point = {row};
-    if (part.size() > 2) {
-      SmallVector<OpFoldResult> basis = getAsIndexOpFoldResult(
-          w.b.getContext(), ArrayRef<int64_t>(part).drop_back());
-      point = SmallVector<Value>(
-          affine::AffineDelinearizeIndexOp::create(w.b, row, basis)
-              .getResults());
-    }
-    for (auto [at, begin] : llvm::zip(point, op.getBegin().drop_back()))
-      at = add(at, begin);
-    return point;
   }
 
   void multiply(size_t i, ArrayRef<Value> x, ArrayRef<Value> y) {

@@ -5,7 +5,6 @@
 #include "../LLVM/ThreadCode.h"
 #include "LineTables.h"
 #include "PtxWriter.h"
-#include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 
 using namespace llvm;
@@ -96,11 +95,10 @@ ashlar::cuda::compileKernel(const cpu::LoweredKernels::Kernel &kernel,
   std::optional<NodeLines> lines;
   if (options.hasLines)
     lines.emplace(source);
-  std::unique_ptr<Module> module =
-      mlir::translateModuleToLLVMIR(source, context, kernel.symbol);
-  if (!module)
-    return createStringError("translation to LLVM IR failed");
-  setTarget(*module, **target);
+  auto translated = translateKernel(source, kernel.symbol, **target, context);
+  if (!translated)
+    return translated.takeError();
+  std::unique_ptr<Module> module = std::move(*translated);
   Function &entry = addEntry(*module, kernel);
   if (lines)
     lines->addEntry(entry);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "LLVMModule.h"
+#include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -43,6 +44,18 @@ void ashlar::setTarget(llvm::Module &module,
                        const llvm::TargetMachine &target) {
   module.setTargetTriple(target.getTargetTriple());
   module.setDataLayout(target.createDataLayout());
+}
+
+llvm::Expected<std::unique_ptr<llvm::Module>>
+ashlar::translateKernel(mlir::ModuleOp source, llvm::StringRef symbol,
+                        const llvm::TargetMachine &target,
+                        llvm::LLVMContext &context) {
+  std::unique_ptr<llvm::Module> module =
+      mlir::translateModuleToLLVMIR(source, context, symbol);
+  if (!module)
+    return llvm::createStringError("translation to LLVM IR failed");
+  setTarget(*module, target);
+  return module;
 }
 
 static thread_local const std::string *compiledNodes = nullptr;

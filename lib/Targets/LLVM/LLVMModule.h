@@ -5,6 +5,7 @@
 #define ASHLAR_LIB_TARGETS_LLVM_LLVMMODULE_H
 
 #include "ashlar/Machine/MachineModel.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/DiagnosticHandler.h"
 #include "llvm/IR/Module.h"
@@ -35,6 +36,10 @@ createTargetMachine(const MachineModel &machine,
                     const TargetMachineOptions &options);
 /// Whose code it is to become.
 void setTarget(llvm::Module &module, const llvm::TargetMachine &target);
+/// Of a kernel in the dialect of LLVM, by the name of its symbol.
+llvm::Expected<std::unique_ptr<llvm::Module>>
+translateKernel(mlir::ModuleOp source, llvm::StringRef symbol,
+                const llvm::TargetMachine &target, llvm::LLVMContext &context);
 
 /// While it lives, what LLVM calls fatal, from which it does not return, names
 /// `nodes`, those of the kernel that this thread compiles, and ends the process

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "OpenCLTarget.h"
 #include "../CPU/LowerKernels.h"
+#include "../LLVM/CompileEach.h"
 #include "../LLVM/LLVMModule.h"
 #include "WriteSpirv.h"
 #include "ashlar/Targets/OpenCL/Passes.h"
 #include "ashlar/Transforms/Pipelines/KernelPipelines.h"
 #include "ashlar/Transforms/Simt/Passes.h"
-#include "mlir/IR/Threading.h"
 
 using namespace mlir;
 using namespace ashlar;
@@ -41,21 +41,16 @@ FailureOr<ProgramBinary> OpenCLTarget::emit(ModuleOp program,
   WriteOptions write;
   write.optimize = !options.plain;
   write.saveTemps = options.saveTemps;
-  std::vector<llvm::SmallVector<char, 0>> bitcodes(kernels.size());
-  std::vector<std::string> errors(kernels.size());
-  parallelFor(program.getContext(), 0, kernels.size(), [&](size_t i) {
-    auto bitcode = compileKernel({kernels[i].module, kernels[i].symbol,
-                                  kernels[i].nodes, kernels[i].threads},
-                                 machine(), write);
-    if (bitcode)
-      bitcodes[i] = std::move(*bitcode);
-    else
-      errors[i] = llvm::toString(bitcode.takeError());
-  });
-  for (auto [i, error] : llvm::enumerate(errors))
-    if (!error.empty())
-      return emitError(kernels[i].module.getLoc()) << error;
-  auto image = writeSpirv(bitcodes, machine(), write);
+  auto bitcodes = compileEach<llvm::SmallVector<char, 0>>(
+      program.getContext(), kernels, /*refused=*/nullptr,
+      [&](const auto &kernel) {
+        return compileKernel(
+            {kernel.module, kernel.symbol, kernel.nodes, kernel.threads},
+            machine(), write);
+      });
+  if (failed(bitcodes))
+    return failure();
+  auto image = writeSpirv(*bitcodes, machine(), write);
   if (!image)
     return emitError(program.getLoc()) << llvm::toString(image.takeError());
   ProgramBinary binary;

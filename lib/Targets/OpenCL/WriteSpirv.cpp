@@ -5,7 +5,6 @@
 #include "ExpandIntrinsics.h"
 #include "KernelEntry.h"
 #include "SplitVectors.h"
-#include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/InstIterator.h"
@@ -92,11 +91,11 @@ ashlar::opencl::compileKernel(const KernelSource &kernel,
   auto target = targetMachineFor(machine);
   if (!target)
     return target.takeError();
-  std::unique_ptr<Module> module =
-      mlir::translateModuleToLLVMIR(kernel.module, context, kernel.symbol);
-  if (!module)
-    return createStringError("translation to LLVM IR failed");
-  setTarget(*module, **target);
+  auto translated =
+      translateKernel(kernel.module, kernel.symbol, **target, context);
+  if (!translated)
+    return translated.takeError();
+  std::unique_ptr<Module> module = std::move(*translated);
   addKernelEntry(*module, kernel.symbol, kernel.threads,
                  machine.code.format == "spirv64");
   moveBFloatsAsIntegers(*module);

@@ -160,51 +160,19 @@ private:
             ? index(0)
             : mul(arith::DivUIOp::create(b, op.getLane(), index(side)),
                   together);
-    SmallVector<Value> point;
-    SmallVector<int64_t> steps(part.size(), 0);
-    if (isLeft) {
-      // Rows of several dims follow each other by no step.
-      if (part.size() == 2)
-        steps[0] = first;
-      else
-        line = add(line, index(first));
-      point = pointOfRow(line);
-      point.push_back(index(0));
-    } else {
-      point.assign(op.getBegin().begin(), op.getBegin().end());
-      point.back() = add(point.back(), line);
-      steps.back() = first;
-    }
-    for (int64_t start : terms) {
-      point.push_back(index(0));
-      steps.push_back(start);
-    }
-    point.back() = add(point.back(), depth);
-    steps.back() += i;
+    simt::StepPoint at =
+        simt::pointOf(b, op, isLeft, first, line, terms, depth);
+    at.steps.back() += i;
     simt::StepOperand operand =
         isLeft ? simt::StepOperand{op.getA(), map, op.getAOffsets()}
                : simt::StepOperand{op.getB(), map, op.getBOffsets()};
     auto memory = operand.slot.getDefiningOp<tile::SlotOfOp>();
-    Value place = add(memory.getPlace(), operand.placeOf(b, point, steps));
+    Value place =
+        add(memory.getPlace(), operand.placeOf(b, at.point, at.steps));
     return vector::LoadOp::create(
         b, VectorType::get({size}, unit.element), memory.getMemory(), place,
         /*nontemporal=*/false,
         llvm::MaybeAlign(size * elementBytes(unit.element)));
-  }
-
-  /// Where a row of the group's part lies in the accumulator, its columns left
-  /// out.
-  SmallVector<Value> pointOfRow(Value row) {
-    SmallVector<Value> point = {row};
-    if (part.size() > 2) {
-      SmallVector<OpFoldResult> basis = getAsIndexOpFoldResult(
-          b.getContext(), ArrayRef<int64_t>(part).drop_back());
-      point = SmallVector<Value>(
-          affine::AffineDelinearizeIndexOp::create(b, row, basis).getResults());
-    }
-    for (auto [at, begin] : llvm::zip(point, op.getBegin().drop_back()))
-      at = add(at, begin);
-    return point;
   }
 
   /// The present terms of the rows of fragment `copy` of an a that lanes hold:

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ROCmTarget.h"
+#include "../LLVM/CompileEach.h"
+#include "../LLVM/KeptInMemory.h"
 #include "../LLVM/LLVMModule.h"
 #include "../LLVM/ThreadCode.h"
 #include "CodeObject.h"
 #include "Occupancy.h"
 #include "WriteObjects.h"
-#include "ashlar/Support/Remarks.h"
 #include "ashlar/Targets/ROCm/Passes.h"
 #include "ashlar/Transforms/Pipelines/KernelPipelines.h"
 #include "ashlar/Transforms/Simt/Passes.h"
-#include "mlir/IR/Threading.h"
 
 using namespace mlir;
 using namespace ashlar;
@@ -34,8 +34,7 @@ void ROCmTarget::buildKernelPipeline(OpPassManager &program,
   buildLanesPipeline(program, lanes);
 }
 
-/// A hot kernel, one that multiplies by a matrix unit, is to have all it needs
-/// in registers; of others that is said.
+/// A thread's scratch memory is to be empty.
 static LogicalResult checkScratch(ModuleOp kernel, StringRef symbol,
                                   const KernelResources &takes, bool isHot,
                                   const EmitOptions &options) {
@@ -47,21 +46,8 @@ static LogicalResult checkScratch(ModuleOp kernel, StringRef symbol,
                       " for want of registers, of which it "
                       "has " +
                       std::to_string(takes.registers);
-  if (!isHot) {
-    remark::missed(kernel.getLoc(), about(kernel, "MachineCode", "code"))
-        << "kernel " << symbol << ": " << found;
-    return success();
-  }
-  if (!options.strict) {
-    emitWarning(kernel.getLoc()) << "kernel " << symbol << ": " << found;
-    return success();
-  }
-  if (options.refused)
-    *options.refused = true;
-  return emitError(kernel.getLoc())
-         << "kernel " << symbol << ": expected none with --strict, found that "
-         << found
-         << "; another strategy (--tuning) or type (--precision-plan) may do";
+  return sayKeptInMemory(kernel, ("kernel " + symbol).str(), found, isHot,
+                         options);
 }
 
 FailureOr<ProgramBinary> ROCmTarget::emit(ModuleOp program,
@@ -78,34 +64,26 @@ FailureOr<ProgramBinary> ROCmTarget::emit(ModuleOp program,
   if (failed(lowered))
     return failure();
   auto &kernels = lowered->kernels;
-  std::vector<CompiledKernel> compiled(kernels.size());
-  std::vector<std::string> errors(kernels.size());
-  parallelFor(program.getContext(), 0, kernels.size(), [&](size_t i) {
-    auto code = compileKernel(kernels[i], machine(),
-                              {!options.plain, options.saveTemps});
-    if (code)
-      compiled[i] = std::move(*code);
-    else
-      errors[i] = llvm::toString(code.takeError());
-  });
-  auto refuse = [&](Location at, const std::string &why) {
-    if (options.refused)
-      *options.refused = true;
-    return emitError(at) << why;
-  };
-  for (auto [kernel, error] : llvm::zip_equal(kernels, errors))
-    if (!error.empty())
-      return refuse(kernel.module.getLoc(), error);
+  auto compiled = compileEach<CompiledKernel>(
+      program.getContext(), kernels, options.refused, [&](const auto &kernel) {
+        return compileKernel(kernel, machine(),
+                             {!options.plain, options.saveTemps});
+      });
+  if (failed(compiled))
+    return failure();
   std::vector<StringRef> objects;
-  for (const CompiledKernel &kernel : compiled)
+  for (const CompiledKernel &kernel : *compiled)
     objects.emplace_back(kernel.object.data(), kernel.object.size());
   auto image = linkCodeObject(objects, machine());
-  if (!image)
-    return refuse(program.getLoc(), llvm::toString(image.takeError()));
+  if (!image) {
+    if (options.refused)
+      *options.refused = true;
+    return emitError(program.getLoc()) << llvm::toString(image.takeError());
+  }
   saveBytes(options.saveTemps, "kernels.hsaco", image->bytes);
   ProgramBinary binary;
   bool isSound = true;
-  for (auto [kernel, code] : llvm::zip_equal(kernels, compiled)) {
+  for (auto [kernel, code] : llvm::zip_equal(kernels, *compiled)) {
     KernelResources takes = image->resources[kernel.symbol];
     computeOccupancy(machine(), kernel.threads, takes);
     binary.resources[kernel.symbol] = takes;

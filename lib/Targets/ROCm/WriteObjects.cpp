@@ -3,7 +3,6 @@
 #include "../LLVM/LLVMModule.h"
 #include "../LLVM/ThreadCode.h"
 #include "KernelEntry.h"
-#include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 
@@ -37,11 +36,11 @@ ashlar::rocm::compileKernel(const cpu::LoweredKernels::Kernel &kernel,
   auto target = createTargetMachine(machine, {});
   if (!target)
     return target.takeError();
-  std::unique_ptr<Module> module =
-      mlir::translateModuleToLLVMIR(kernel.module, context, kernel.symbol);
-  if (!module)
-    return createStringError("translation to LLVM IR failed");
-  setTarget(*module, **target);
+  auto translated =
+      translateKernel(kernel.module, kernel.symbol, **target, context);
+  if (!translated)
+    return translated.takeError();
+  std::unique_ptr<Module> module = std::move(*translated);
   module->addModuleFlag(Module::Error, "amdhsa_code_object_version",
                         codeObjectVersion);
   moveAllocations(*module);

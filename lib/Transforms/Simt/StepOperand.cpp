@@ -28,3 +28,53 @@ Value simt::StepOperand::placeOf(ImplicitLocOpBuilder &b, ValueRange point,
   }
   return placeInSlot(b, slot.getType(), place, beyond);
 }
+
+/// Where a row of the group's part lies in the accumulator, its columns left
+/// out.
+static SmallVector<Value> pointOfRow(ImplicitLocOpBuilder &b,
+                                     tile::ThreadStepOp op,
+                                     ArrayRef<int64_t> part, Value row) {
+  SmallVector<Value> point = {row};
+  if (part.size() > 2) {
+    SmallVector<OpFoldResult> basis =
+        getAsIndexOpFoldResult(b.getContext(), part.drop_back());
+    point = SmallVector<Value>(
+        affine::AffineDelinearizeIndexOp::create(b, row, basis).getResults());
+  }
+  for (auto [at, begin] : llvm::zip(point, op.getBegin().drop_back()))
+    at = arith::AddIOp::create(b, at, begin);
+  return point;
+}
+
+simt::StepPoint simt::pointOf(ImplicitLocOpBuilder &b, tile::ThreadStepOp op,
+                              bool isLeft, int64_t first, Value line,
+                              ArrayRef<int64_t> terms, Value depth) {
+  auto index = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(b, value);
+  };
+  auto add = [&](Value x, Value y) -> Value {
+    return arith::AddIOp::create(b, x, y);
+  };
+  SmallVector<int64_t> part(cast<tile::AccType>(op.getType()).getPart());
+  StepPoint at;
+  at.steps.assign(part.size(), 0);
+  if (isLeft) {
+    // Rows of several dims follow each other by no step.
+    if (part.size() == 2)
+      at.steps[0] = first;
+    else
+      line = add(line, index(first));
+    at.point = pointOfRow(b, op, part, line);
+    at.point.push_back(index(0));
+  } else {
+    at.point.assign(op.getBegin().begin(), op.getBegin().end());
+    at.point.back() = add(at.point.back(), line);
+    at.steps.back() = first;
+  }
+  for (int64_t start : terms) {
+    at.point.push_back(index(0));
+    at.steps.push_back(start);
+  }
+  at.point.back() = add(at.point.back(), depth);
+  return at;
+}

@@ -2,6 +2,7 @@
 #include "ashlar/Transforms/Tile/TensorBox.h"
 #include "ashlar/Analysis/BoxReach.h"
 #include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Analysis/SlotBox.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -13,7 +14,6 @@ using namespace ashlar;
 
 /// What tensor maps of the module say.
 static constexpr int64_t mostRank = 5;
-static constexpr int64_t mostStep = 8;
 static constexpr int64_t unitBytes = 16;
 static constexpr int64_t leastAlignment = 128; ///< of where a copy goes
 
@@ -73,7 +73,7 @@ private:
     for (auto [d, expr] : llvm::enumerate(map.getResults())) {
       int64_t step = stepAlong(expr, d);
       AffineExpr dim = getAffineDimExpr(d, map.getContext());
-      if (expr != dim * step || step < 1 || step > mostStep)
+      if (expr != dim * step || step < 1 || step > SlotBox::mostStep)
         return false;
       out.steps.push_back(step);
     }

@@ -43,19 +43,10 @@ ASHLAR_CUDA_EXPORT cuDeviceGet(CUdevice *device, int ordinal) {
   return SUCCESS;
 }
 
-static Device *deviceOf(Call &call, CUdevice device) {
-  if (device >= 0 && size_t(device) < state().devices.size())
-    return state().devices[size_t(device)].get();
-  call.refusal =
-      call.misuse(INVALID_DEVICE, "the device " + std::to_string(device) +
-                                      " is none that cuDeviceGet gave");
-  return nullptr;
-}
-
 ASHLAR_CUDA_EXPORT cuDeviceGetName(char *name, int length, CUdevice device) {
   ASHLAR_CUDA_BEGIN(Call::Initialized)
   ASHLAR_CUDA_NOT_NULL(name)
-  if (!deviceOf(call, device))
+  if (!call.device(device))
     return call.refusal;
   if (length <= 0)
     return call.misuse(INVALID_VALUE, "a name of no length");
@@ -67,7 +58,7 @@ ASHLAR_CUDA_EXPORT cuDeviceGetName(char *name, int length, CUdevice device) {
 ASHLAR_CUDA_EXPORT cuDeviceTotalMem_v2(size_t *bytes, CUdevice device) {
   ASHLAR_CUDA_BEGIN(Call::Initialized)
   ASHLAR_CUDA_NOT_NULL(bytes)
-  Device *found = deviceOf(call, device);
+  Device *found = call.device(device);
   if (!found)
     return call.refusal;
   *bytes = found->memory;
@@ -77,7 +68,7 @@ ASHLAR_CUDA_EXPORT cuDeviceTotalMem_v2(size_t *bytes, CUdevice device) {
 ASHLAR_CUDA_EXPORT cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device) {
   ASHLAR_CUDA_BEGIN(Call::Initialized)
   ASHLAR_CUDA_NOT_NULL(uuid)
-  if (!deviceOf(call, device))
+  if (!call.device(device))
     return call.refusal;
   std::memcpy(uuid->bytes, "ashlar-double-0", 16);
   uuid->bytes[15] = char(device);
@@ -90,7 +81,7 @@ ASHLAR_CUDA_EXPORT cuDeviceGetUuid(CUuuid *uuid, CUdevice device) {
 ASHLAR_CUDA_EXPORT cuDeviceGetPCIBusId(char *id, int length, CUdevice device) {
   ASHLAR_CUDA_BEGIN(Call::Initialized)
   ASHLAR_CUDA_NOT_NULL(id)
-  if (!deviceOf(call, device))
+  if (!call.device(device))
     return call.refusal;
   if (length < 13)
     return call.misuse(INVALID_VALUE, "less room than 13 characters");
@@ -200,7 +191,7 @@ ASHLAR_CUDA_EXPORT cuDeviceGetAttribute(int *value, int attribute,
                                         CUdevice device) {
   ASHLAR_CUDA_BEGIN(Call::Initialized)
   ASHLAR_CUDA_NOT_NULL(value)
-  Device *found = deviceOf(call, device);
+  Device *found = call.device(device);
   if (!found)
     return call.refusal;
   int told = attributeOf(attribute, *found);
@@ -215,7 +206,7 @@ ASHLAR_CUDA_EXPORT cuDevicePrimaryCtxRetain(CUcontext *context,
                                             CUdevice device) {
   ASHLAR_CUDA_BEGIN(Call::Initialized)
   ASHLAR_CUDA_NOT_NULL(context)
-  Device *found = deviceOf(call, device);
+  Device *found = call.device(device);
   if (!found)
     return call.refusal;
   if (!found->primary) {
@@ -235,7 +226,7 @@ ASHLAR_CUDA_EXPORT cuDevicePrimaryCtxRetain(CUcontext *context,
 
 ASHLAR_CUDA_EXPORT cuDevicePrimaryCtxRelease_v2(CUdevice device) {
   ASHLAR_CUDA_BEGIN(Call::Initialized, true)
-  Device *found = deviceOf(call, device);
+  Device *found = call.device(device);
   if (!found)
     return call.refusal;
   if (found->references == 0)
@@ -254,7 +245,7 @@ ASHLAR_CUDA_EXPORT cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags,
   ASHLAR_CUDA_BEGIN(Call::Initialized)
   ASHLAR_CUDA_NOT_NULL(flags)
   ASHLAR_CUDA_NOT_NULL(active)
-  Device *found = deviceOf(call, device);
+  Device *found = call.device(device);
   if (!found)
     return call.refusal;
   *flags = 0;

@@ -178,6 +178,14 @@ void Call::unknown(uint64_t handle, const char *kind) {
   refusal = misuse(INVALID_HANDLE, what);
 }
 
+Device *Call::device(int ordinal) {
+  if (ordinal >= 0 && size_t(ordinal) < state().devices.size())
+    return state().devices[size_t(ordinal)].get();
+  refusal =
+      misuse(INVALID_DEVICE, "there is no device " + std::to_string(ordinal));
+  return nullptr;
+}
+
 std::shared_ptr<Stream> Call::stream(CUstream handle) {
   // 0, CU_STREAM_LEGACY; a thread's own one is as good.
   if (reinterpret_cast<uint64_t>(handle) <= 2)

@@ -212,6 +212,8 @@ public:
     }
     return found->second;
   }
+  /// The device of a number; null: misuse, which `refusal` tells.
+  Device *device(int ordinal);
   /// The stream of a handle, the standard one for 0.
   std::shared_ptr<Stream> stream(CUstream handle);
   /// All bytes within one allocation that lives.

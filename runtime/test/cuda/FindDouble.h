@@ -8,6 +8,7 @@
 #include "CudaDouble.h"
 
 #include <dlfcn.h>
+#include <gtest/gtest.h>
 
 namespace ashlar::test {
 
@@ -27,6 +28,12 @@ inline CudaDouble *findHipDouble() {
   return library
              ? static_cast<CudaDouble *>(dlsym(library, "ashlar_hip_double"))
              : nullptr;
+}
+
+/// Of contexts, memory, streams and the like.
+inline void expectNothingAlive(const CudaDouble &driver) {
+  for (int i = 0; i < CudaDouble::Kinds; ++i)
+    EXPECT_EQ(driver.alive[i], 0) << i;
 }
 
 } // namespace ashlar::test

@@ -28,15 +28,6 @@ ASHLAR_CUDA_EXPORT hipGetDeviceCount(int *count) {
   return SUCCESS;
 }
 
-/// Null: misuse.
-static Device *deviceOf(Call &call, int device) {
-  if (device >= 0 && size_t(device) < state().devices.size())
-    return state().devices[size_t(device)].get();
-  call.refusal = call.misuse(INVALID_DEVICE,
-                             "there is no device " + std::to_string(device));
-  return nullptr;
-}
-
 ASHLAR_CUDA_EXPORT hipDeviceGet(CUdevice *device, int ordinal) {
   ASHLAR_CUDA_BEGIN(Call::Initialized)
   ASHLAR_CUDA_NOT_NULL(device)
@@ -49,7 +40,7 @@ ASHLAR_CUDA_EXPORT hipDeviceGet(CUdevice *device, int ordinal) {
 ASHLAR_CUDA_EXPORT hipDeviceGetName(char *name, int length, CUdevice device) {
   ASHLAR_CUDA_BEGIN(Call::Initialized)
   ASHLAR_CUDA_NOT_NULL(name)
-  if (!deviceOf(call, device))
+  if (!call.device(device))
     return call.refusal;
   if (length <= 0)
     return call.misuse(INVALID_VALUE, "a name of no length");
@@ -60,7 +51,7 @@ ASHLAR_CUDA_EXPORT hipDeviceGetName(char *name, int length, CUdevice device) {
 ASHLAR_CUDA_EXPORT hipDeviceTotalMem(size_t *bytes, CUdevice device) {
   ASHLAR_CUDA_BEGIN(Call::Initialized)
   ASHLAR_CUDA_NOT_NULL(bytes)
-  Device *found = deviceOf(call, device);
+  Device *found = call.device(device);
   if (!found)
     return call.refusal;
   *bytes = found->memory;
@@ -96,7 +87,7 @@ ASHLAR_CUDA_EXPORT hipDeviceGetAttribute(int *value, int attribute,
                                          CUdevice device) {
   ASHLAR_CUDA_BEGIN(Call::Initialized)
   ASHLAR_CUDA_NOT_NULL(value)
-  if (!deviceOf(call, device))
+  if (!call.device(device))
     return call.refusal;
   int told = attributeOf(attribute);
   if (told < 0)
@@ -126,7 +117,7 @@ CUcontext ashlar::cuda::contextByDefault() {
 
 ASHLAR_CUDA_EXPORT hipSetDevice(int device) {
   ASHLAR_CUDA_BEGIN(Call::Initialized)
-  Device *found = deviceOf(call, device);
+  Device *found = call.device(device);
   if (!found)
     return call.refusal;
   currentContexts() = {contextOf(*found)};

@@ -19,6 +19,17 @@ struct StepOperand {
                       llvm::ArrayRef<int64_t> steps = {}) const;
 };
 
+/// A point of all dims of a step, and constants that come on top of it.
+struct StepPoint {
+  llvm::SmallVector<mlir::Value> point;
+  llvm::SmallVector<int64_t> steps;
+};
+/// Where a lane reads a, or b, of a step: at row, or column, `line` behind the
+/// `first` one of the group's part, and at `depth` behind the first `terms`.
+StepPoint pointOf(mlir::ImplicitLocOpBuilder &b, tile::ThreadStepOp op,
+                  bool isLeft, int64_t first, mlir::Value line,
+                  llvm::ArrayRef<int64_t> terms, mlir::Value depth);
+
 } // namespace ashlar::simt
 
 #endif // ASHLAR_TRANSFORMS_SIMT_STEPOPERAND_H

@@ -8,8 +8,6 @@
 #include "CubinImage.h"
 #include "CudaChips.h"
 
-#include <algorithm>
-
 namespace ashlar::runtime {
 
 using namespace gpu;
@@ -164,12 +162,8 @@ static const Driver &cudaDriver() {
                               "cuda",     takes,         cuda::rank,
                               causeOf,    features,      countParameters,
                               attributes, encode};
-    const Functions &api = driver->functions;
-    if (openLibrary("libcuda.so.1", functionNames, driver->functions) &&
-        api.Init(0) == 0 && api.DeviceGetCount(&driver->deviceCount) == 0)
-      driver->deviceCount = std::max(driver->deviceCount, 0);
-    else
-      driver->deviceCount = 0;
+    if (openLibrary("libcuda.so.1", functionNames, driver->functions))
+      driver->deviceCount = countDevices(driver->functions);
     return driver;
   }();
   return known;

@@ -119,7 +119,8 @@ static_assert(sizeof(MemoryAccess) == 12);
   F(Code, MemRelease, (MemoryHandle))
 
 struct Functions {
-#define ASHLAR_GPU_MEMBER(RESULT, NAME, ARGUMENTS) RESULT(*NAME) ARGUMENTS;
+#define ASHLAR_GPU_MEMBER(RESULT, NAME, ARGUMENTS)                             \
+  RESULT(*NAME) ARGUMENTS = nullptr;
   ASHLAR_GPU_FUNCTIONS(ASHLAR_GPU_MEMBER)
   ASHLAR_GPU_GRAPH_FUNCTIONS(ASHLAR_GPU_MEMBER)
   ASHLAR_GPU_TENSOR_FUNCTIONS(ASHLAR_GPU_MEMBER)
@@ -150,6 +151,7 @@ enum class Attribute {
   MaxSharedPerBlock, // where its launch asks for it
   Descriptors        // whether memory has them
 };
+inline constexpr size_t attributeCount = size_t(Attribute::Descriptors) + 1;
 
 /// Of drivers that keep what a thread had before.
 inline Code pushContext(const Functions &functions, Context context,
@@ -178,7 +180,7 @@ struct Driver {
   String (*features)(const Functions &functions, int device);
   /// Parameters of the entry in an image; negative: it has no such entry.
   int (*countParameters)(const String &image, const String &symbol);
-  const int *attributes; // by Attribute
+  const int (&attributes)[attributeCount]; // by Attribute
   /// Writes what a kernel is told of a tensor at an address, where the
   /// functions have it.
   Code (*encode)(const Functions &functions, const TensorMap &map,
@@ -206,6 +208,9 @@ struct Driver {
 /// behind the other in the order of the table, each ended; false where one is
 /// missing that must be there.
 bool openLibrary(const char *library, const char *names, Functions &functions);
+
+/// Initialises the driver. 0 where it fails: there are no devices then.
+int countDevices(const Functions &functions);
 
 } // namespace ashlar::runtime::gpu
 

@@ -2,6 +2,7 @@
 
 #include "GpuApi.h"
 
+#include <algorithm>
 #include <cstring>
 #include <dlfcn.h>
 
@@ -31,6 +32,13 @@ bool ashlar::runtime::gpu::openLibrary(const char *library, const char *names,
     if (!isWhole[i])
       std::memset(groups[i], 0, sizeof(void *));
   return true;
+}
+
+int ashlar::runtime::gpu::countDevices(const Functions &functions) {
+  int count = 0;
+  return functions.Init(0) == 0 && functions.DeviceGetCount(&count) == 0
+             ? std::max(count, 0)
+             : 0;
 }
 
 const char *ashlar::runtime::gpu::Driver::nameOf(const void *member) const {

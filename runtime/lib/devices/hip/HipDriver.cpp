@@ -9,7 +9,6 @@
 #include "HsacoImage.h"
 #include "ashlar/runtime/gpu_abi.h"
 
-#include <algorithm>
 #include <cstring>
 
 namespace ashlar::runtime {
@@ -178,13 +177,9 @@ static const Driver &hipDriver() {
         rank,      causeOf,       features, countParameters, attributes,
         nullptr,   check,         loadData, enter,           leave,
         UINT32_MAX}; // hipModuleLaunchKernel: threads of a launch
-    Functions &api = driver->functions;
-    if (open(api)) {
-      adapt(api);
-      if (api.Init(0) == 0 && api.DeviceGetCount(&driver->deviceCount) == 0)
-        driver->deviceCount = std::max(driver->deviceCount, 0);
-      else
-        driver->deviceCount = 0;
+    if (open(driver->functions)) {
+      adapt(driver->functions);
+      driver->deviceCount = countDevices(driver->functions);
     }
     return driver;
   }();

@@ -194,7 +194,8 @@ const char ze::gpuFunctionNames[] =
     "zeCommandQueueExecuteCommandLists\0zeCommandListDestroy\0tensor maps\0";
 
 const gpu::Functions ze::gpuFunctions = {
-    [](unsigned) { return 0; }, getErrorName,
+    [](unsigned) { return 0; },
+    getErrorName,
     [](int *count) {
       *count = int(ze::drivers().gpus.size());
       return 0;
@@ -203,7 +204,9 @@ const gpu::Functions ze::gpuFunctions = {
       *id = ordinal;
       return 0;
     },
-    getDeviceName, getDeviceAttribute, getTotalMemory,
+    getDeviceName,
+    getDeviceAttribute,
+    getTotalMemory,
     [](gpu::Context *out, int id) {
       if (Code code = ze::gpuAt(id).retain())
         return code;
@@ -221,7 +224,13 @@ const gpu::Functions ze::gpuFunctions = {
       *out = handleOf<gpu::Context>(popped);
       return code;
     },
-    allocateMemory, freeMemory, allocateHost, freeMemory, copy, copy, copy,
+    allocateMemory,
+    freeMemory,
+    allocateHost,
+    freeMemory,
+    copy,
+    copy,
+    copy,
     setBytes,
     [](gpu::Stream *out, unsigned) {
       return make<ze::Stream>(out, ze::current());
@@ -234,7 +243,8 @@ const gpu::Functions ze::gpuFunctions = {
     [](gpu::Stream stream, gpu::EventId event, unsigned) {
       return of<ze::Mark>(event).waitIn(of<ze::Stream>(stream));
     },
-    createEvent, drop<ze::Mark, gpu::EventId>,
+    createEvent,
+    drop<ze::Mark, gpu::EventId>,
     [](gpu::EventId event, gpu::Stream stream) {
       return of<ze::Mark>(event).record(of<ze::Stream>(stream));
     },
@@ -242,17 +252,21 @@ const gpu::Functions ze::gpuFunctions = {
     [](gpu::EventId event) { return of<ze::Mark>(event).wait(UINT64_MAX); },
     getElapsed,
     /*ModuleLoad=*/nullptr, // Driver::load does
-    drop<ze::LoadedModule, gpu::Module>, findFunction, getFunctionAttribute,
-    [](gpu::Function, int, int) { return Code(ze::unsupportedSize); }, launch,
-    beginCapture, endCapture, instantiate, disown<gpu::Graph>,
+    drop<ze::LoadedModule, gpu::Module>,
+    findFunction,
+    getFunctionAttribute,
+    [](gpu::Function, int, int) { return Code(ze::unsupportedSize); },
+    launch,
+    beginCapture,
+    endCapture,
+    instantiate,
+    disown<gpu::Graph>,
     [](gpu::GraphExec graph, gpu::Stream stream) {
       return of<ze::Stream>(stream).run(of<ze::Commands>(graph));
     },
     disown<gpu::GraphExec>,
-    /*TensorMapEncode=*/nullptr,
-    // Nor memory that has file descriptors: MemGranularity to MemRelease.
-    nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
-    nullptr, nullptr};
+    // Neither tensor maps nor memory that has file descriptors.
+};
 
 Code ze::loadModule(const String &image, gpu::Module *out, char *log,
                     size_t logBytes) {

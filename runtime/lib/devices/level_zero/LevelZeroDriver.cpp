@@ -42,7 +42,7 @@ Cause causeOf(Code code) {
 }
 
 /// Of gpu::Attribute: getDeviceAttribute has the same answer to all.
-const int attributes[] = {0, 0, 0, 0, 0, 0, 0};
+const int attributes[gpu::attributeCount] = {};
 
 /// In OpenCL's names, which programs of SPIR-V require.
 String features(const gpu::Functions &, int id) {
