@@ -57,7 +57,7 @@ were skipped; each skipped test says why.
                       leaves nothing
   pictures       1    pages of ashlar-inspect, in a browser without a screen
   hostile        6    broken models and modules: refused clearly, never a crash
-  sanitized      6    the runtime's tests under ASan+UBSan, and TSan
+  sanitized      9    the runtime's tests under ASan+UBSan, and TSan
   install        3    what cmake --install leaves: the runtime, used from
                       outside; tools, manual pages, completions
   python         3    the Python wheels: built, installed where nothing else
@@ -215,7 +215,7 @@ phase contract 4 "memory contracts, to the byte"
 phase reproducible 2 "the same bytes each time, nothing left of a killed run"
 phase pictures 1 "what ashlar-inspect draws, in a browser"
 phase hostile 6 "broken models and modules"
-phase sanitized 6 "the runtime under sanitizers"
+phase sanitized 9 "the runtime under sanitizers"
 phase install 3 "what is installed, used from outside"
 phase python 3 "the Python wheels, as installed" 90
 phase readme 1 "what the documents show is what there is"

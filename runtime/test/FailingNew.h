@@ -5,6 +5,8 @@
 #ifndef ASHLAR_RUNTIME_TEST_FAILINGNEW_H
 #define ASHLAR_RUNTIME_TEST_FAILINGNEW_H
 
+#include "Sanitized.h"
+
 #include <cstdlib>
 #include <new>
 
@@ -14,14 +16,7 @@ inline thread_local long allocationsLeft = -1;
 } // namespace ashlar::test
 
 // ThreadSanitizer brings these along itself: there, nothing fails.
-#if defined(__SANITIZE_THREAD__)
-#define ASHLAR_KEEP_NEW
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define ASHLAR_KEEP_NEW
-#endif
-#endif
-#ifndef ASHLAR_KEEP_NEW
+#if !ASHLAR_TEST_TSAN
 void *operator new(std::size_t size) {
   if (ashlar::test::allocationsLeft >= 0 &&
       ashlar::test::allocationsLeft-- == 0)
@@ -43,7 +38,7 @@ long failEachAllocation(const Act &act, const Failed &failed) {
   for (long n = 0;; ++n) {
     allocationsLeft = n;
     auto status = act();
-#ifdef ASHLAR_KEEP_NEW
+#if ASHLAR_TEST_TSAN
     return n;
 #endif
     bool wasReached = allocationsLeft < 0;

@@ -3,25 +3,18 @@
 // What a child made by fork may do with its parent's handles.
 
 #include "Loaded.h"
+#include "Sanitized.h"
 
 #include <functional>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#if defined(__SANITIZE_THREAD__)
-#define ASHLAR_TEST_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define ASHLAR_TEST_TSAN 1
-#endif
-#endif
 
 namespace ashlar::test {
 
 class Fork : public RuntimeTest {
 protected:
   void SetUp() override {
-#ifdef ASHLAR_TEST_TSAN
+#if ASHLAR_TEST_TSAN
     GTEST_SKIP() << "TSan ends a child that starts threads";
 #endif
     RuntimeTest::SetUp();

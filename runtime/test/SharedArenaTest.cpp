@@ -371,24 +371,16 @@ TEST_F(SharedArena, GivesPagesBack) {
   builder.contract().arena_bytes = 64 << 20;
   ashlar_module_t *large = loadOne(std::move(builder)),
                   *small = loadOne(sampleModule());
-  auto resident = [] {
-    long pages = 0, all = 0;
-    FILE *file = std::fopen("/proc/self/statm", "r");
-    EXPECT_EQ(std::fscanf(file, "%ld %ld", &all, &pages), 2);
-    std::fclose(file);
-    return pages * 4096L;
-  };
-#ifdef ASHLAR_KEEP_NEW
-  GTEST_SKIP() << "ThreadSanitizer keeps shadows of pages";
-#endif
+  if (ASHLAR_TEST_TSAN)
+    GTEST_SKIP() << "ThreadSanitizer keeps shadows of pages";
   ashlar_session_t *a = join(small);
   runSample(a);
-  long before = resident();
+  const uint64_t before = residentBytes();
   ashlar_session_t *b = join(large);
   runSample(b); // poison touches it all
-  EXPECT_GT(resident() - before, 60L << 20);
+  EXPECT_GT(int64_t(residentBytes() - before), 60L << 20);
   drop(b);
-  EXPECT_LT(resident() - before, 2L << 20);
+  EXPECT_LT(int64_t(residentBytes() - before), 2L << 20);
   runSample(a);
 }
 
@@ -540,7 +532,7 @@ TEST_F(SharedArena, EachAllocationThatFailsLeavesItAsItWas) {
           for (ashlar_session_t *each : sessions)
             each == sessions.front() ? runControl(each) : runSample(each);
         });
-#ifdef ASHLAR_KEEP_NEW
+#if ASHLAR_TEST_TSAN
     (void)tries;
 #else
     EXPECT_GT(tries, 10);
