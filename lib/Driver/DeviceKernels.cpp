@@ -3,34 +3,53 @@
 // Each device's pipeline for its own kernels, which stand apart from the others
 // for as long as it runs.
 #include "Companions.h"
+#include "NamedTargets.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
 #include "ashlar/Dialects/Tile/IR/TileOps.h"
+#include "ashlar/Driver/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
 
 using namespace mlir;
 using namespace ashlar;
 
+namespace ashlar {
+#define GEN_PASS_DEF_LOWERDEVICEKERNELSPASS
+#include "ashlar/Driver/Passes.h.inc"
+} // namespace ashlar
+
 namespace {
 struct LowerDeviceKernels
-    : PassWrapper<LowerDeviceKernels, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LowerDeviceKernels)
+    : ashlar::impl::LowerDeviceKernelsPassBase<LowerDeviceKernels> {
+  using LowerDeviceKernelsPassBase::LowerDeviceKernelsPassBase;
   LowerDeviceKernels(const Target &target, const KernelOptions &options)
-      : target(target), options(options) {}
+      : target(&target), options(options) {}
 
-  StringRef getArgument() const override {
-    return "ashlar-lower-device-kernels";
+  /// Alone, a pass learns its devices before anything is loaded.
+  LogicalResult initializeOptions(
+      StringRef text,
+      function_ref<LogicalResult(const Twine &)> errorHandler) override {
+    if (failed(Pass::initializeOptions(text, errorHandler)))
+      return failure();
+    std::string why;
+    named = findTarget(devices, why);
+    target = named.get();
+    return target ? success() : errorHandler("target=" + devices + ": " + why);
   }
-  StringRef getDescription() const override {
-    return "Run the pipeline of each device on its own kernels";
-  }
+
   void getDependentDialects(DialectRegistry &registry) const override {
-    for (unsigned number = 0; number <= target.companions.size(); ++number)
+    for (unsigned number = 0; target && number <= target->companions.size();
+         ++number)
       if (const Target *owner = ownerOf(number))
         pipelineOf(*owner).getDependentDialects(registry);
   }
   void runOnOperation() override {
-    for (unsigned number = 0; number <= target.companions.size(); ++number)
+    if (!target) {
+      emitError(getOperation().getLoc())
+          << "expected the program's devices in target=";
+      return signalPassFailure();
+    }
+    for (unsigned number = 0; number <= target->companions.size(); ++number)
       if (const Target *owner = ownerOf(number))
         if (failed(lower(number, *owner)))
           return signalPassFailure();
@@ -40,8 +59,8 @@ private:
   /// The host or a companion that lowers its own; null: the host does.
   const Target *ownerOf(unsigned number) const {
     if (number == 0)
-      return &target;
-    const Target *companion = target.companions[number - 1].get();
+      return target;
+    const Target *companion = target->companions[number - 1].get();
     return companion->capabilities().lowersKernels ? companion : nullptr;
   }
   OpPassManager pipelineOf(const Target &owner) const {
@@ -76,8 +95,9 @@ private:
     return lowered;
   }
 
-  const Target &target;
+  const Target *target = nullptr;
   KernelOptions options;
+  std::shared_ptr<Target> named; ///< the target, where an option names it
 };
 } // namespace
 

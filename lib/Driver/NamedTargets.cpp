@@ -7,10 +7,8 @@
 
 using namespace ashlar;
 
-/// The one program of `name`, as --target would have it; null, having said why,
-/// where there is none.
-static std::shared_ptr<Target> findTarget(llvm::StringRef name,
-                                          std::string &why) {
+std::shared_ptr<Target> ashlar::findTarget(llvm::StringRef name,
+                                           std::string &why) {
   CompileOptions options;
   std::vector<std::unique_ptr<Target>> targets;
   std::vector<std::string> names;

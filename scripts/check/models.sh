@@ -10,10 +10,9 @@ arguments=(--bin "$build/bin" --work "$build/check/models")
 # Under sanitizers the big models take too long; the small ones hold every
 # operator of theirs.
 [ "$mode" = plain ] || [ "$mode" = full ] || arguments+=(--small)
-# The small ones once more on the device guard, with --full all of them.
+# Each of them once more on the device guard.
 guarded=$build/lib/guarded
 if [ -d "$guarded" ] && [ "$mode" != sanitize ]; then
   arguments+=(--guarded "$guarded")
-  [ "$mode" != full ] || arguments+=(--guard-all)
 fi
 exec .deps/venv/bin/python test/Integration/compare_models.py "${arguments[@]}"

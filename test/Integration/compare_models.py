@@ -5,8 +5,8 @@
 For each model and each input, max |ours - theirs| / max |theirs| must not
 exceed the tolerance (1e-4; 1e-3 where the expectation comes with the model;
 model_list.py says where another is derived).
-ONNX Runtime's answers are kept in .deps/expected. With --guarded, the small
-models run once more on the device `guard`, whose memory is closed to all but
+ONNX Runtime's answers are kept in .deps/expected. With --guarded, all of them
+run once more on the device `guard`, whose memory is closed to all but
 its own work: the same program must give the same bytes there. With --device,
 programs run there (--compile-flag=--target=T makes some for it). With --bench,
 one thread of ours is timed beside one thread of ONNX Runtime's, in turns.
@@ -142,21 +142,24 @@ def difference(ours, theirs):
 
 def check_guarded(library, command, names, work):
     """The same command on the device guard, whose runtime is in the folder
-    `library`: every output equals that of the processor byte for byte."""
+    `library`: every output equals that of the processor byte for byte. The
+    seconds that it took."""
     outputs = [work / f"out-{index}.npy" for index in range(len(names))]
     before = [file.read_bytes() for file in outputs]
     for file in outputs:
         file.unlink()
-    run("env", f"LD_LIBRARY_PATH={library}", *command, "--device=guard:0",
-        timeout=600)
+    result = run("env", f"LD_LIBRARY_PATH={library}", *command,
+                 "--device=guard:0", timeout=600)
     for name, file, bytes_ in zip(names, outputs, before):
         if file.read_bytes() != bytes_:
             raise Failure(f"output {name} is another one on guard:0")
+    return result.seconds
 
 
 def check_case(tools, model, path, module, theirs, case, work, guarded=None,
                on_device=()):
-    """Runs one case: its largest difference and, of text, what was read."""
+    """Runs one case: its largest difference, of text what was read, and the
+    seconds on the device guard."""
     expected = theirs.outputs(case)
     if case.expected is not None:
         expected = [(name, values) for (name, _), values
@@ -177,14 +180,14 @@ def check_case(tools, model, path, module, theirs, case, work, guarded=None,
         if found > case.tolerance:
             raise Failure(f"output {name} differs by {found:.2e}, "
                           f"over {case.tolerance:.2g}")
-    if guarded:
-        check_guarded(guarded, command, [name for name, _ in expected], work)
+    guard_s = (check_guarded(guarded, command, [name for name, _ in expected],
+                             work) if guarded else 0)
     if model.name == "ppocr_rec" and case.label == "word":
         text = model_list.read_text(path, ours)
         wanted = model_list.read_text(path, values)
         if text != wanted:
             raise Failure(f"read {text!r}, expected {wanted!r}")
-    return worst, text
+    return worst, text, guard_s
 
 
 def bench(tools, module, theirs, case, seconds, on_device):
@@ -220,16 +223,16 @@ def check_model(arguments, model, work):
                        module_bytes=module.stat().st_size)
             theirs = Theirs(path)
             cases = model.cases(path)
-            guarded = (arguments.guarded if model.small or arguments.guard_all
-                       else None)
+            guarded = arguments.guarded
         except Failure as failure:
             fail(arguments, row, model.name, failure)
             return row
         for case in cases:
             try:
-                worst, text = check_case(arguments.bin, model, path, module,
-                                         theirs, case, work,
-                                         guarded, on_device(arguments))
+                worst, text, guard_s = check_case(
+                    arguments.bin, model, path, module, theirs, case, work,
+                    guarded, on_device(arguments))
+                row["guard_s"] = round(row.get("guard_s", 0) + guard_s, 2)
                 row["cases"][case.label] = worst
                 row["passed"] += 1
                 if text:
@@ -310,10 +313,8 @@ def main():
     parser.add_argument("--small", action="store_true",
                         help="only the models that take little time")
     parser.add_argument("--guarded", type=pathlib.Path, metavar="DIR",
-                        help="run small models on the device guard, too: DIR "
-                        "has the runtime that knows it (build/lib/guarded)")
-    parser.add_argument("--guard-all", action="store_true",
-                        help="with --guarded: all models")
+                        help="run them on the device guard, too: DIR has the "
+                        "runtime that knows it (build/lib/guarded)")
     parser.add_argument("--bench", action="store_true",
                         help="time one thread of ours beside one of theirs")
     parser.add_argument("--seconds", type=float, default=0.7,
@@ -364,6 +365,9 @@ def main():
             print(line(rows[-1]), flush=True)
     if arguments.json:
         arguments.json.write_text(json.dumps(rows, indent=1) + "\n")
+    if arguments.guarded:
+        print(f"guarded: {sum(r.get('guard_s', 0) > 0 for r in rows)} models, "
+              f"{sum(r.get('guard_s', 0) for r in rows):.0f} s")
     passed = sum(row["passed"] for row in rows)
     failed = sum(row["failed"] for row in rows)
     print(f"{passed} passed, {failed} failed, 0 skipped")

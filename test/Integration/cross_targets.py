@@ -134,7 +134,7 @@ def work_on(arguments, job, work):
             theirs = compare_models.Theirs(job.path)
             case = job.model.cases(job.path)[0]
             case = Case("bf16", case.feeds, case.expected, job.limit)
-            done.error, _ = compare_models.check_case(
+            done.error, _, _ = compare_models.check_case(
                 arguments.bin, job.model, job.path, module, theirs, case,
                 folder)
     except (Failure, OSError, ValueError) as failure:

@@ -39,4 +39,26 @@ def RunStagePass : Pass<"ashlar-run-stage", "::mlir::ModuleOp"> {
            "Of the stage emit: the .ash file to write">];
 }
 
+def LowerDeviceKernelsPass
+    : Pass<"ashlar-lower-device-kernels", "::mlir::ModuleOp"> {
+  let summary = "Run the pipeline of each device on its own kernels";
+  let description = [{
+    Before: a program whose kernels have bodies on memrefs and strategies, for
+    several devices. After: each kernel as the pipeline of its device leaves it;
+    those of a device that lowers none of its own as the first device's does.
+    Kernels of one device are lowered in a module of their own, which stands in
+    the program for as long.
+
+    ```mlir
+    exec.kernel @near calls @near_body : ..                         // before
+    exec.kernel @far calls @far_body : .. device 1
+    exec.kernel @near calls @near_body : .. grid [#exec.size<1>]    // after
+    exec.kernel @far calls @far_body : .. device 1 grid [#exec.size<4>] block [128]
+    ```
+  }];
+  let options = [Option<"devices", "target", "std::string", "",
+                        "The devices of the program, the first in front, as "
+                        "ashlar-compile's --target has them">];
+}
+
 #endif // ASHLAR_DRIVER_PASSES_TD
