@@ -18,8 +18,8 @@ first time 1.3 GB), builds what is missing, and measures: medians, everyone in
 turns, on one thread and, beside it, on two. Writes results.md, results.json
 and pictures.
 
-  --only PART,...    of gemm, bf16, models, call, load, rebind, compile,
-                     growth
+  --only PART,...    of gemm, bf16, models, kinds, models_bf16, models_int8,
+                     call, load, rebind, compile, growth
   --models NAME,...  of resnet50, mobilenet_v2, bert_base, minilm_l6,
                      ppocr_det, ppocr_rec, ppocr_cls
   --shapes MxNxK,... only these products, and any others

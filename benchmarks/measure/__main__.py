@@ -10,14 +10,17 @@ import json
 import pathlib
 import tempfile
 
-from measure import (bf16, calls, compile_time, gemm, machine, models,
-                     pictures, report)
+from measure import (bf16, calls, compile_time, gemm, kinds, low_types,
+                     machine, models, pictures, report)
 from measure.context import Context
 
 PARTS = {
     "gemm": ("matrix products in f32", gemm.measure),
     "bf16": ("matrix products in bf16", bf16.measure),
     "models": ("models", models.measure),
+    "kinds": ("kernels of their own kind", kinds.measure),
+    "models_bf16": ("models in bf16", low_types.measure_bf16),
+    "models_int8": ("models in 8 bits", low_types.measure_int8),
     "call": ("a call of one operator", calls.measure),
     "load": ("loading BERT-base", calls.measure_loads),
     "rebind": ("binding other sizes", calls.measure_rebinds),

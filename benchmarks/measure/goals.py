@@ -7,7 +7,7 @@ upper bounds of our own figures. `reached` is None where nothing was measured.
 
 import dataclasses
 
-from measure import compile_time, models
+from measure import compile_time, kinds, low_types, models
 from measure.context import geomean
 
 
@@ -54,6 +54,17 @@ def of_models(results):
              1.9, "x", geomean(g for g in gains if g))]
 
 
+def of_kinds(results):
+    return [Goal(f"{r['model']}, beside the best peer", "at least",
+                 *kinds.BOUNDS, "x", models.ratio(r))
+            for r in results.get("kinds", {}).get("rows", [])] + [
+        Goal(f"models in {title}, beside {peer}", "at least", 1.05, 1.5, "x",
+             low_types.ratio(results.get(part, {})))
+        for part, title, peer in (
+            ("models_bf16", "bf16", "OpenVINO's bf16"),
+            ("models_int8", "8 bits", "ONNX Runtime"))]
+
+
 def of_compiling(results):
     rows = results.get("compile", {}).get("rows", [])
     found = [Goal(f"compiling {r['model']}, beside IREE", "at least", 3, 10,
@@ -85,6 +96,7 @@ def all_goals(results):
         Goal("bf16 products, a constant operand", "at least", 1.3, 1.6, "x",
              bf16.get("ratio")),
         *of_models(results),
+        *of_kinds(results),
         Goal("a call of one operator, arguments checked once", "at most", 1,
              0.3, "us", call.get("bound_us")),
         Goal("a call of one operator", "at most", 1, 0.3, "us",

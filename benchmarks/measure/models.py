@@ -18,7 +18,7 @@ NAMES = ("resnet50", "mobilenet_v2", "bert_base", "minilm_l6", "ppocr_det",
 TOLERANCE = 1e-2
 
 
-def open_all(context, model, path, case, threads):
+def open_all(context, model, path, case, threads, peers):
     """{name: contender or Refused}"""
     module = context.work / f"{model.name}.ash"
 
@@ -31,13 +31,12 @@ def open_all(context, model, path, case, threads):
         "ours": ours,
         "onnxruntime": lambda: OnnxRuntime(path, case.feeds, threads),
         "openvino": lambda: OpenVINO(path, case.feeds, threads),
+        "iree": lambda: IREE(context, pathlib.Path(path), case.feeds),
     }
-    if threads == 1:
-        makers["iree"] = lambda: IREE(context, pathlib.Path(path), case.feeds)
     opened = {}
-    for name, make in makers.items():
+    for name in ("ours", *peers):
         try:
-            opened[name] = make()
+            opened[name] = makers[name]()
         except Refused as why:
             opened[name] = why
     return opened
@@ -59,11 +58,11 @@ def check_peers(opened):
             opened[name] = Refused(f"its answer differs by {worst:.1e}")
 
 
-def measure_model(context, model, threads):
+def measure_model(context, model, threads, peers):
     row = {"model": model.name, "threads": threads}
     with model.prepare(context.work) as path, only(threads):
         case = model.cases(path)[0]
-        opened = open_all(context, model, path, case, threads)
+        opened = open_all(context, model, path, case, threads, peers)
         check_peers(opened)
         row.update(context.in_turns(opened))
         if not isinstance(opened["ours"], Refused):
@@ -77,7 +76,9 @@ def measure(context, names=NAMES):
     rows = []
     for name in names:
         for threads in [1] + ([2] if len(processors()) > 1 else []):
-            rows.append(measure_model(context, models[name], threads))
+            rows.append(measure_model(
+                context, models[name], threads,
+                PEERS if threads == 1 else PEERS[:2]))
             print("  " + line(rows[-1]), flush=True)
         (context.work / f"{name}.ash").unlink(missing_ok=True)
     return {"rows": rows}

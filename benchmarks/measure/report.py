@@ -70,6 +70,15 @@ def models_table(part):
          for r in rows])
 
 
+def one_thread_table(*peers):
+    """Of a part on one thread beside some peers."""
+    names = {"onnxruntime": "ONNX Runtime", "openvino": "OpenVINO"}
+    return lambda part: table(
+        ["model", "ours, ms", *(names[p] for p in peers), "ratio"],
+        [[r["model"], *(cell(r.get(n), "ms") for n in ("ours", *peers)),
+          number(models.ratio(r))] for r in part["rows"]])
+
+
 def compile_table(part):
     return table(["model", "ours, s", "IREE", "OpenVINO", "kernels"], [
         [r["model"], *(cell(r[n], "s") for n in ("ours", "iree", "openvino")),
@@ -86,7 +95,8 @@ def growth_table(part):
 def refusals(results):
     """Why somebody has no figure, each once."""
     found = []
-    for part in ("gemm", "bf16", "models", "compile"):
+    for part in ("gemm", "bf16", "models", "kinds", "models_bf16",
+                 "models_int8", "compile"):
         for row in results.get(part, {}).get("rows", []):
             for who, entry in row.items():
                 if isinstance(entry, dict) and "refused" in entry:
@@ -119,6 +129,10 @@ def markdown(results, pictures):
                     "time.\n\n" + table(
                         ["model", "ours, ms", "Gflop", "at peak, ms", "MiB",
                          "moved, ms", "reached"], floors.rows(results)))
+    section("kinds", "Kernels of their own kind",
+            one_thread_table("onnxruntime", "openvino"))
+    section("models_bf16", "Models, bf16", one_thread_table("openvino"))
+    section("models_int8", "Models, 8 bits", one_thread_table("onnxruntime"))
     section("gemm", "Matrix products, f32, GFLOP/s, weights cold", gemm_table)
     section("bf16", "Matrix products, bf16, constant weights", lambda part:
             table(["a layer", "ours, ms", "OpenVINO"], [

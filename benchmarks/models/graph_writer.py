@@ -84,9 +84,11 @@ class GraphWriter:
     def save(self, path):
         graph = helper.make_graph(self.nodes, self.name, self.inputs,
                                   self.outputs, self.weights)
+        domains = {node.domain for node in self.nodes} - {""}
         model = helper.make_model(
             graph, producer_name="ashlar-benchmarks", ir_version=8,
-            opset_imports=[helper.make_opsetid("", self.opset)])
+            opset_imports=[helper.make_opsetid("", self.opset),
+                           *(helper.make_opsetid(d, 1) for d in domains)])
         path = pathlib.Path(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         unfinished = path.with_name(path.name + ".new")

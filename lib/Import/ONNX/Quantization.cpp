@@ -67,16 +67,3 @@ DynamicCodes ashlar::onnx_import::quantizeDynamically(ImplicitLocOpBuilder &b,
       });
   return {codes, scale, zero};
 }
-
-Value ashlar::onnx_import::roundDynamically(ImplicitLocOpBuilder &b, Value x) {
-  DynamicCodes made = quantizeDynamically(b, x);
-  return elementwise(
-      b, b.getF32Type(), {made.codes, made.scale, made.zero},
-      [&](OpBuilder &b, Location loc, ValueRange args) {
-        FloatScalars s(b, loc, b.getF32Type());
-        auto number = [&](Value code) {
-          return castScalar(b, loc, code, ElementType::U8, ElementType::F32);
-        };
-        return s.mul(s.sub(number(args[0]), number(args[2])), args[1]);
-      });
-}

@@ -19,8 +19,6 @@ struct DynamicCodes {
   mlir::Value codes, scale, zero;
 };
 DynamicCodes quantizeDynamically(mlir::ImplicitLocOpBuilder &b, mlir::Value x);
-/// What is left of a tensor of f32 that has been quantized like that.
-mlir::Value roundDynamically(mlir::ImplicitLocOpBuilder &b, mlir::Value x);
 
 } // namespace ashlar::onnx_import
 

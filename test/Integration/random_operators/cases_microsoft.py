@@ -76,15 +76,18 @@ def products(random):
             yield case(f"FusedMatMul_{trans_a}{trans_b}", "FusedMatMul",
                        [a, b], attributes={"transA": trans_a,
                                            "transB": trans_b, "alpha": 0.3})
-    for i, (rows, columns, block, zeros, bias) in enumerate(
-            [(8, 64, 32, False, False), (5, 48, 16, True, False),
-             (7, 40, 16, True, True)]):
+    # One row is unpacked on its way into the sums, several as a matrix.
+    for i, (outer, rows, columns, block, zeros, bias) in enumerate(
+            [((2, 3), 8, 64, 32, False, False), ((2, 3), 5, 48, 16, True, False),
+             ((2, 3), 7, 40, 16, True, True), ((1, 1), 9, 96, 32, False, True),
+             ((1,), 33, 72, 16, True, False), ((1, 1), 130, 200, 64, True,
+                                               True)]):
         blocks = -(-columns // block)
         b = random.integers((rows, blocks, block // 2), np.uint8)
         scales = random.floats((rows * blocks,), low=0.01, high=0.1)
         zero = random.integers((rows * -(-blocks // 2),), np.uint8)
         yield case(f"MatMulNBits_{i}", "MatMulNBits",
-                   [random.floats((2, 3, columns)), b, scales,
+                   [random.floats((*outer, columns)), b, scales,
                     zero if zeros else None, None,
                     random.floats((rows,)) if bias else None],
                    attributes={"K": columns, "N": rows, "bits": 4,
@@ -441,11 +444,12 @@ def between(random):
 
 
 def quantized_recurrence(random):
-    for i, (directions, kind, per_gate, zeros, more) in enumerate(
-            [(1, "forward", False, True, False), (2, "bidirectional", True,
-                                                  False, False),
-             (1, "reverse", False, False, True)]):
-        steps, batch, inputs, hidden = 4, 1, 5, 6
+    for i, (directions, kind, per_gate, zeros, more, batch) in enumerate(
+            [(1, "forward", False, True, False, 1),
+             (2, "bidirectional", True, False, False, 1),
+             (1, "reverse", False, False, True, 1),
+             (1, "forward", True, True, True, 3)]):
+        steps, inputs, hidden = 4, 5, 6
         gates = 4 * hidden
         shape = (directions, gates) if per_gate else (directions,)
         dtype = np.uint8 if zeros else np.int8

@@ -58,6 +58,149 @@ static LogicalResult importFusedMatMul(NodeImporter &node) {
                    node.floatAttribute("alpha", 1));
 }
 
+namespace {
+/// A weight of `rows` rows in blocks, each of `bytes` bytes that hold `parts`
+/// numbers of `bits` bits, the first of them lowest.
+struct PackedWeight {
+  int64_t rows, blocks, bytes, parts, bits;
+};
+} // namespace
+
+/// Number `part` of a byte.
+static Value unpack(OpBuilder &b, Location loc, Value byte, Value part,
+                    const PackedWeight &weight, Type compute) {
+  Type i32 = b.getI32Type();
+  Value shift = arith::MulIOp::create(
+      b, loc, arith::IndexCastOp::create(b, loc, i32, part),
+      scalarIntConstant(b, loc, i32, weight.bits));
+  Value word = arith::ExtUIOp::create(b, loc, i32, byte);
+  word = arith::ShRUIOp::create(b, loc, word, shift);
+  word = arith::AndIOp::create(
+      b, loc, word, scalarIntConstant(b, loc, i32, (1 << weight.bits) - 1));
+  return arith::UIToFPOp::create(b, loc, compute, word);
+}
+
+/// Zero points, {rows, blocks}, of bytes whose last may have room left.
+static Value unpackZeros(ImplicitLocOpBuilder &b, Value zeros,
+                         const PackedWeight &weight, Type compute) {
+  int64_t bytes = llvm::divideCeil(weight.blocks, weight.parts);
+  AffineExpr row = b.getAffineDimExpr(0), byte = b.getAffineDimExpr(1);
+  Value all =
+      parallel(b, {weight.rows, bytes, weight.parts}, compute,
+               reshape(b, zeros, {weight.rows, bytes}),
+               AffineMap::get(3, 0, {row, byte}, b.getContext()),
+               [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
+                 Value part = linalg::IndexOp::create(b, loc, 2);
+                 return unpack(b, loc, args[0], part, weight, compute);
+               });
+  all = reshape(b, all, {weight.rows, bytes * weight.parts});
+  return slice(b, all, {0, 0}, {weight.rows, weight.blocks}, {1, 1});
+}
+
+/// What unpacking reads for each element of its result, whose first two loops
+/// are rows and blocks and the last is bytes.
+static SmallVector<AffineMap> mapsOfPacked(OpBuilder &b, unsigned loops,
+                                           size_t count) {
+  SmallVector<AffineExpr> dims{b.getAffineDimExpr(0), b.getAffineDimExpr(1)};
+  SmallVector<AffineMap> maps(count,
+                              AffineMap::get(loops, 0, dims, b.getContext()));
+  dims.push_back(b.getAffineDimExpr(loops - 1));
+  maps[0] = AffineMap::get(loops, 0, dims, b.getContext());
+  return maps;
+}
+
+/// How far number `part` of byte args[0] is from its zero point, which is
+/// args[2] where there is one.
+static Value unpackOffset(FloatScalars &s, ValueRange args, Value part,
+                          bool hasZeros, const PackedWeight &weight,
+                          Type compute) {
+  Value zero = hasZeros ? resizeFloat(s.b, s.loc, args[2], compute)
+                        : s.constant(double(1 << (weight.bits - 1)));
+  return s.sub(unpack(s.b, s.loc, args[0], part, weight, compute), zero);
+}
+
+/// x * weight for rows of x: the weight becomes a matrix, numbers of one place
+/// in their bytes side by side, as vectors take them.
+static Value multiplyMatrix(ImplicitLocOpBuilder &b, Value x, ValueRange packed,
+                            const PackedWeight &weight, Type compute) {
+  int64_t outer = cast<RankedTensorType>(x.getType()).getDimSize(0);
+  int64_t depth = weight.blocks * weight.parts * weight.bytes;
+  Value matrix =
+      parallel(b, {weight.rows, weight.blocks, weight.parts, weight.bytes},
+               compute, packed, mapsOfPacked(b, 4, packed.size()),
+               [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
+                 FloatScalars s(b, loc, compute);
+                 Value part = linalg::IndexOp::create(b, loc, 2);
+                 return s.mul(unpackOffset(s, args, part, packed.size() > 2,
+                                           weight, compute),
+                              resizeFloat(b, loc, args[1], compute));
+               });
+  x = reshape(b, transpose(b, x, {0, 1, 3, 2}), {outer, depth});
+  AffineExpr m = b.getAffineDimExpr(0), n = b.getAffineDimExpr(1),
+             k = b.getAffineDimExpr(2);
+  auto map = [&](AffineExpr first, AffineExpr second) {
+    return AffineMap::get(3, 0, {first, second}, b.getContext());
+  };
+  return contract(b, x, reshape(b, matrix, {weight.rows, depth}),
+                  splat(b, {outer, weight.rows}, zeroOf(compute)),
+                  {map(m, k), map(n, k), map(m, n)});
+}
+
+/// The same for one row, which each number of the weight meets once: it is
+/// unpacked on its way into the sums.
+static Value multiplyRow(ImplicitLocOpBuilder &b, Value x, ValueRange packed,
+                         const PackedWeight &weight, Type compute) {
+  x = reshape(b, x, {weight.blocks, weight.bytes, weight.parts});
+  x = transpose(b, x, {2, 0, 1});
+  SmallVector<Value> inputs(packed);
+  SmallVector<AffineMap> maps = mapsOfPacked(b, 3, packed.size());
+  for (int64_t part = 0; part < weight.parts; ++part) {
+    Value one =
+        slice(b, x, {part, 0, 0}, {1, weight.blocks, weight.bytes}, {1, 1, 1});
+    inputs.push_back(reshape(b, one, {weight.blocks, weight.bytes}));
+    maps.push_back(AffineMap::get(
+        3, 0, {b.getAffineDimExpr(1), b.getAffineDimExpr(2)}, b.getContext()));
+  }
+  maps.push_back(AffineMap::get(3, 0, b.getAffineDimExpr(0), b.getContext()));
+  Value initial = splat(b, {weight.rows}, zeroOf(compute));
+  using utils::IteratorType;
+  auto sums = linalg::GenericOp::create(
+      b, initial.getType(), inputs, initial, maps,
+      SmallVector<IteratorType>{IteratorType::parallel, IteratorType::reduction,
+                                IteratorType::reduction},
+      [&](OpBuilder &b, Location loc, ValueRange args) {
+        FloatScalars s(b, loc, compute);
+        Value sum;
+        for (int64_t i = 0; i < weight.parts; ++i) {
+          Value part = arith::ConstantIndexOp::create(b, loc, i);
+          Value term = s.mul(
+              unpackOffset(s, args, part, packed.size() > 2, weight, compute),
+              args[packed.size() + i]);
+          sum = sum ? s.add(sum, term) : term;
+        }
+        sum = s.mul(sum, resizeFloat(b, loc, args[1], compute));
+        Value all = s.add(args.back(), sum);
+        linalg::YieldOp::create(b, loc, all);
+      });
+  return sums.getResult(0);
+}
+
+/// {outer, blocks, bytes, parts}: rows of `columns`, with zeros behind the last
+/// column.
+static Value splitIntoBlocks(ImplicitLocOpBuilder &b, Value x, int64_t columns,
+                             const PackedWeight &weight) {
+  auto type = cast<RankedTensorType>(x.getType());
+  int64_t outer = type.getNumElements() / columns;
+  int64_t padded = weight.blocks * weight.bytes * weight.parts;
+  x = reshape(b, x, {outer, columns});
+  if (padded != columns) {
+    Value zero =
+        arith::ConstantOp::create(b, b.getZeroAttr(type.getElementType()));
+    x = pad(b, x, {0, 0}, {0, padded - columns}, zero);
+  }
+  return reshape(b, x, {outer, weight.blocks, weight.bytes, weight.parts});
+}
+
 /// Rows of a weight in blocks of `bits` bits each, with a scale and a zero
 /// point for each block.
 static LogicalResult importMatMulNBits(NodeImporter &node) {
@@ -79,9 +222,9 @@ static LogicalResult importMatMulNBits(NodeImporter &node) {
                         "16, found " +
                         Twine(columns) + ", " + Twine(rows) + " and " +
                         Twine(block));
-  int64_t blocks = llvm::divideCeil(columns, block), bytes = block * bits / 8;
-  int64_t perByte = 8 / bits;
-  int64_t zeroBytes = llvm::divideCeil(blocks, perByte);
+  PackedWeight weight = {rows, int64_t(llvm::divideCeil(columns, block)),
+                         block * bits / 8, 8 / bits, bits};
+  int64_t zeroBytes = llvm::divideCeil(weight.blocks, weight.parts);
   auto holds = [&](unsigned i, int64_t count, ElementType type) {
     if (node.operandType(i) == type &&
         node.tensorType(i).getNumElements() == count)
@@ -91,68 +234,40 @@ static LogicalResult importMatMulNBits(NodeImporter &node) {
         elementTypeName(type) + ", found " + spellShape(node.shape(i)) +
         " of " + elementTypeName(node.operandType(i))));
   };
-  if (failed(expectSize(node, {rows, blocks, bytes})) ||
-      failed(holds(1, rows * blocks * bytes, ElementType::U8)) ||
-      failed(holds(2, rows * blocks, node.operandType(0))) ||
+  if (failed(expectSize(node, {rows, weight.blocks, weight.bytes})) ||
+      failed(holds(1, rows * weight.blocks * weight.bytes, ElementType::U8)) ||
+      failed(holds(2, rows * weight.blocks, node.operandType(0))) ||
       (node.hasOperand(5) && failed(expectShape(node, 5, {rows}))))
     return failure();
   bool packedZeros = node.operandType(3) == ElementType::U8;
   if (node.hasOperand(3) &&
       failed(packedZeros ? holds(3, rows * zeroBytes, ElementType::U8)
-                         : holds(3, rows * blocks, node.operandType(0))))
+                         : holds(3, rows * weight.blocks, node.operandType(0))))
     return failure();
   Type element = node.tensorType(0).getElementType();
   Type compute = computeType(element);
-  Value quantized = reshape(b, node.operand(1), {rows, blocks * bytes});
-  Value scales = reshape(b, node.operand(2), {rows, blocks}), zeros;
-  if (node.hasOperand(3))
-    zeros =
-        reshape(b, node.operand(3), {rows, packedZeros ? zeroBytes : blocks});
-  Value weight = generate(
-      b, {rows, columns}, compute,
-      [&](OpBuilder &b, Location loc, ValueRange at) {
-        FloatScalars s(b, loc, compute);
-        auto index = [&](int64_t value) -> Value {
-          return arith::ConstantIndexOp::create(b, loc, value);
-        };
-        auto field = [&](Value packed, Value place) -> Value {
-          Value byte = tensor::ExtractOp::create(
-              b, loc, packed,
-              ValueRange{at[0], s.make<arith::DivUIOp>(place, index(perByte))});
-          Type i32 = b.getI32Type();
-          Value word = arith::ExtUIOp::create(b, loc, i32, byte);
-          Value part = s.make<arith::RemUIOp>(place, index(perByte));
-          Value shift = s.make<arith::MulIOp>(part, index(bits));
-          shift = arith::IndexCastOp::create(b, loc, i32, shift);
-          word = s.make<arith::ShRUIOp>(word, shift);
-          Value mask = scalarIntConstant(b, loc, i32, (1 << bits) - 1);
-          word = s.make<arith::AndIOp>(word, mask);
-          return arith::UIToFPOp::create(b, loc, compute, word);
-        };
-        Value number = s.make<arith::DivUIOp>(at[1], index(block));
-        Value zero = s.constant(double(1 << (bits - 1)));
-        if (zeros)
-          zero =
-              packedZeros
-                  ? field(zeros, number)
-                  : resizeFloat(b, loc,
-                                tensor::ExtractOp::create(
-                                    b, loc, zeros, ValueRange{at[0], number}),
-                                compute);
-        Value scale = tensor::ExtractOp::create(b, loc, scales,
-                                                ValueRange{at[0], number});
-        // Blocks follow each other without a gap.
-        return s.mul(s.sub(field(quantized, at[1]), zero),
-                     resizeFloat(b, loc, scale, compute));
-      });
+  auto ofBlocks = [&](unsigned i) {
+    return reshape(b, node.operand(i), {rows, weight.blocks});
+  };
+  SmallVector<Value> packed{
+      reshape(b, node.operand(1), {rows, weight.blocks, weight.bytes}),
+      ofBlocks(2)};
+  if (packedZeros)
+    packed.push_back(unpackZeros(b, node.operand(3), weight, compute));
+  else if (node.hasOperand(3))
+    packed.push_back(ofBlocks(3));
   Value x = castTensor(b, node.operand(0), node.operandType(0),
                        computeType(node.operandType(0)));
   SmallVector<int64_t> shape(node.shape(0));
   shape.back() = rows;
   if (failed(expectSize(node, shape)))
     return failure();
-  Value product = matmul(b, x, transpose(b, weight, {1, 0}), compute);
-  return setScaled(node, product, 1, node.operand(5));
+  x = splitIntoBlocks(b, x, columns, weight);
+  auto *multiply = cast<RankedTensorType>(x.getType()).getDimSize(0) == 1
+                       ? multiplyRow
+                       : multiplyMatrix;
+  Value product = multiply(b, x, packed, weight, compute);
+  return setScaled(node, reshape(b, product, shape), 1, node.operand(5));
 }
 
 /// One element from two quantized ones, by what `combine` does to their values.

@@ -3,7 +3,7 @@
 // RNN, GRU and LSTM. The products with the inputs of all steps are one
 // contraction; a loop over time adds the product with the state before, and
 // computes the gates. com.microsoft.DynamicQuantizeLSTM multiplies weights of 8
-// bits with what it brings to 8 bits before each product.
+// bits with what it brings to 8 bits before each product, in integers.
 #include "../OperandRules.h"
 #include "../Quantization.h"
 #include "../ScalarBuilder.h"
@@ -21,16 +21,24 @@ namespace {
 struct Recurrence {
   int64_t gates, steps, batch, inputs, hidden, directions;
   bool batchFirst, startsBackwards;
-  bool roundsFactors = false; ///< of products with weights, to 8 bits
+  bool ofBytes; ///< weights of 8 bits, each inputs x gates
   std::optional<double> clip;
   SmallVector<RecurrentActivation> activations; ///< of each direction in turn
   Type element;
 };
 
+/// A weight of 8 bits, inputs x gates. Scale and zero point (or null) are one
+/// or one for each gate; `sums` of each gate's codes are i32.
+struct ByteWeight {
+  Value codes, scale, zero, sums;
+  ElementType type;
+};
+
 /// One direction while its loop is built: 2-D weights, biases or null, states.
 struct Direction {
   Value inputWeight, stateWeight, inputBias, stateBias, peepholes;
-  SmallVector<Value> states; ///< batch x hidden
+  std::optional<ByteWeight> inputBytes, stateBytes; ///< instead of weights
+  SmallVector<Value> states;                        ///< batch x hidden
   ArrayRef<RecurrentActivation> activations;
 };
 
@@ -43,22 +51,23 @@ using Cell = llvm::function_ref<SmallVector<Value>(
 
 static FailureOr<Recurrence>
 readRecurrence(NodeImporter &node, int64_t gates, unsigned mostOperands,
-               ArrayRef<llvm::StringRef> activations) {
+               ArrayRef<llvm::StringRef> activations, bool ofBytes = false) {
   if (failed(expectOperands(node, 3, mostOperands)) ||
       failed(expectFloat(node, 0)) || failed(expectRank(node, 0, 3)) ||
       failed(expectRank(node, 1, 3)) || failed(expectRank(node, 2, 3)))
     return failure();
   for (unsigned i : {1, 2, 3, 5, 6, 7})
-    if (failed(expectSameType(node, i)))
+    if (!(ofBytes && i < 3) && failed(expectSameType(node, i)))
       return failure();
   Recurrence r;
+  r.ofBytes = ofBytes;
   r.gates = gates;
   r.batchFirst = node.intAttribute("layout", 0) != 0;
   ArrayRef<int64_t> shape = node.shape(0);
   r.steps = shape[r.batchFirst ? 1 : 0];
   r.batch = shape[r.batchFirst ? 0 : 1];
   r.inputs = shape[2];
-  r.hidden = node.shape(2)[2];
+  r.hidden = node.shape(2)[ofBytes ? 1 : 2];
   r.element = node.tensorType(0).getElementType();
   std::string direction = node.stringAttribute("direction", "forward");
   if (failed(expectOneOf(node, "attribute 'direction'", direction,
@@ -71,10 +80,15 @@ readRecurrence(NodeImporter &node, int64_t gates, unsigned mostOperands,
                         Twine(node.intAttribute("hidden_size", 0)) +
                         ", but input 2 has shape " + spellShape(node.shape(2)));
   int64_t rows = gates * r.hidden;
+  auto expectWeight = [&](unsigned i, int64_t inputs) {
+    SmallVector<int64_t> shape{r.directions, rows, inputs};
+    if (ofBytes)
+      std::swap(shape[1], shape[2]);
+    return expectShape(node, i, shape);
+  };
   if (failed(expectSize(node,
                         {r.steps, r.batch, rows + r.inputs, r.directions})) ||
-      failed(expectShape(node, 1, {r.directions, rows, r.inputs})) ||
-      failed(expectShape(node, 2, {r.directions, rows, r.hidden})) ||
+      failed(expectWeight(1, r.inputs)) || failed(expectWeight(2, r.hidden)) ||
       (node.hasOperand(3) &&
        failed(expectShape(node, 3, {r.directions, 2 * rows}))) ||
       (node.hasOperand(4) && failed(expectShape(node, 4, {r.batch}))))
@@ -124,15 +138,59 @@ static Value gateOf(ImplicitLocOpBuilder &b, const Recurrence &r, Value value,
 
 /// initial + rows * transposed(weight).
 static Value project(ImplicitLocOpBuilder &b, Value rows, Value weight,
-                     Value initial, bool rounds = false) {
-  if (rounds)
-    rows = roundDynamically(b, rows);
+                     Value initial) {
   AffineExpr m = b.getAffineDimExpr(0), n = b.getAffineDimExpr(1),
              k = b.getAffineDimExpr(2);
   AffineMap maps[] = {AffineMap::get(3, 0, {m, k}, b.getContext()),
                       AffineMap::get(3, 0, {n, k}, b.getContext()),
                       AffineMap::get(3, 0, {m, n}, b.getContext())};
   return contract(b, rows, weight, initial, maps);
+}
+
+/// The same of f32 rows that are brought to 8 bits: all sums are integers,
+///   sum (x - xz)(w - wz) = sum x w - xz sum w - wz sum x + k xz wz.
+static Value project(ImplicitLocOpBuilder &b, Value rows,
+                     const ByteWeight &weight, Value initial) {
+  DynamicCodes x = quantizeDynamically(b, rows);
+  Type i32 = b.getI32Type();
+  int64_t depth = cast<RankedTensorType>(rows.getType()).getDimSize(1);
+  Value sums = matmul(b, x.codes, weight.codes, i32, /*lhsUnsigned=*/true,
+                      isUnsigned(weight.type));
+  SmallVector<Value> inputs{initial, sums,        x.scale,
+                            x.zero,  weight.sums, weight.scale};
+  if (weight.zero) {
+    inputs.push_back(weight.zero);
+    inputs.push_back(
+        reduce(b, x.codes, 1, /*keepDims=*/true, zeroOf(i32),
+               [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
+                 Value code = castScalar(b, loc, args[0], ElementType::U8,
+                                         ElementType::I32);
+                 return arith::AddIOp::create(b, loc, args[1], code);
+               }));
+  }
+  return elementwise(
+      b, b.getF32Type(), inputs,
+      [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
+        FloatScalars s(b, loc, b.getF32Type());
+        auto subtract = [&](Value from, Value x, Value y) -> Value {
+          Value product = arith::MulIOp::create(b, loc, x, y);
+          return arith::SubIOp::create(b, loc, from, product);
+        };
+        Value zero =
+            castScalar(b, loc, args[3], ElementType::U8, ElementType::I32);
+        Value total = args[1], ofWeight = args[4];
+        if (weight.zero) {
+          Value other =
+              castScalar(b, loc, args[6], weight.type, ElementType::I32);
+          total = subtract(total, other, args[7]);
+          ofWeight =
+              subtract(ofWeight, other, scalarIntConstant(b, loc, i32, depth));
+        }
+        total = subtract(total, zero, ofWeight);
+        Value number =
+            castScalar(b, loc, total, ElementType::I32, ElementType::F32);
+        return s.add(args[0], s.mul(number, s.mul(args[2], args[5])));
+      });
 }
 
 static Value sum(ImplicitLocOpBuilder &b, Value x, Value y) {
@@ -221,10 +279,12 @@ static SmallVector<Value> runDirection(ImplicitLocOpBuilder &b,
                                        Cell cell) {
   int64_t rows = r.gates * r.hidden;
   Value zero = arith::ConstantOp::create(b, zeroOf(r.element));
+  Value initially = fill(b, {r.steps * r.batch, rows}, zero);
+  sequence = reshape(b, sequence, {r.steps * r.batch, r.inputs});
   Value projected =
-      project(b, reshape(b, sequence, {r.steps * r.batch, r.inputs}),
-              direction.inputWeight, fill(b, {r.steps * r.batch, rows}, zero),
-              r.roundsFactors);
+      direction.inputBytes
+          ? project(b, sequence, *direction.inputBytes, initially)
+          : project(b, sequence, direction.inputWeight, initially);
   projected = reshape(b, sum(b, projected, direction.inputBias),
                       {r.steps, r.batch, rows});
   SmallVector<Value> initial = direction.states;
@@ -257,6 +317,26 @@ static SmallVector<Value> runDirection(ImplicitLocOpBuilder &b,
     return next;
   };
   return loopOver(b, b.getLoc(), {r.steps}, initial, step);
+}
+
+/// Weight i of one direction; its scales and zero points are operand `scale`
+/// and the next one. Its sums are made in front of the loop over time.
+static ByteWeight byteWeightOf(NodeImporter &node, unsigned i, unsigned scale,
+                               int64_t direction) {
+  ImplicitLocOpBuilder &b = node.b;
+  ByteWeight weight;
+  weight.type = node.operandType(i);
+  weight.codes = directionOf(b, node.operand(i), direction);
+  weight.scale = directionOf(b, node.operand(scale), direction);
+  weight.zero = directionOf(b, node.operand(scale + 1), direction);
+  weight.sums =
+      reduce(b, weight.codes, 0, /*keepDims=*/false, zeroOf(b.getI32Type()),
+             [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
+               Value code =
+                   castScalar(b, loc, args[0], weight.type, ElementType::I32);
+               return arith::AddIOp::create(b, loc, args[1], code);
+             });
+  return weight;
 }
 
 /// Imports one of the three operators; `stateOperands` are the first states.
@@ -292,8 +372,13 @@ static LogicalResult importRecurrence(NodeImporter &node, const Recurrence &r,
   for (int64_t d = 0; d != r.directions; ++d) {
     bool backwards = r.startsBackwards || d == 1;
     Direction direction;
-    direction.inputWeight = directionOf(b, node.operand(1), d);
-    direction.stateWeight = directionOf(b, node.operand(2), d);
+    if (r.ofBytes) {
+      direction.inputBytes = byteWeightOf(node, 1, 8, d);
+      direction.stateBytes = byteWeightOf(node, 2, 10, d);
+    } else {
+      direction.inputWeight = directionOf(b, node.operand(1), d);
+      direction.stateWeight = directionOf(b, node.operand(2), d);
+    }
     if (Value bias = directionOf(b, node.operand(3), d)) {
       direction.inputBias = gateOf(b, r, bias, 0, r.gates);
       direction.stateBias = gateOf(b, r, bias, r.gates, r.gates);
@@ -399,12 +484,11 @@ static LogicalResult importGRU(NodeImporter &node) {
       });
 }
 
-static LogicalResult importLSTMCells(NodeImporter &node, bool roundsFactors) {
-  FailureOr<Recurrence> r = readRecurrence(node, 4, roundsFactors ? 12 : 8,
-                                           {"Sigmoid", "Tanh", "Tanh"});
+static LogicalResult importLSTMCells(NodeImporter &node, bool ofBytes) {
+  FailureOr<Recurrence> r = readRecurrence(
+      node, 4, ofBytes ? 12 : 8, {"Sigmoid", "Tanh", "Tanh"}, ofBytes);
   if (failed(r))
     return failure();
-  r->roundsFactors = roundsFactors;
   if (node.hasOperand(7) &&
       failed(expectShape(node, 7, {r->directions, 3 * r->hidden})))
     return failure();
@@ -413,8 +497,9 @@ static LogicalResult importLSTMCells(NodeImporter &node, bool roundsFactors) {
       node, *r, {5, 6}, true,
       [&](ImplicitLocOpBuilder &b, const Recurrence &r, const Direction &d,
           Value products, ValueRange states) -> SmallVector<Value> {
-        Value total =
-            project(b, states[0], d.stateWeight, products, r.roundsFactors);
+        Value total = d.stateBytes
+                          ? project(b, states[0], *d.stateBytes, products)
+                          : project(b, states[0], d.stateWeight, products);
         // Gates in order: input, output, forget, and what is new; peepholes
         // of the first three.
         auto part = [&](int64_t i) { return gateOf(b, r, total, i); };
@@ -453,9 +538,9 @@ static LogicalResult importLSTM(NodeImporter &node) {
   return importLSTMCells(node, false);
 }
 
-/// Operand i, directions x inputs x gates of 8 bits, as LSTM has its weights;
-/// its scales and zero points are operand `scale` and the next one.
-static LogicalResult dequantizeWeight(NodeImporter &node, unsigned i,
+/// Operand i is a weight of 8 bits, directions x inputs x gates; its scales and
+/// zero points are operand `scale` and the next one.
+static LogicalResult expectByteWeight(NodeImporter &node, unsigned i,
                                       unsigned scale) {
   ElementType type = node.operandType(i);
   if (failed(expectRank(node, i, 3)))
@@ -467,31 +552,14 @@ static LogicalResult dequantizeWeight(NodeImporter &node, unsigned i,
       (node.hasOperand(scale + 1) && node.operandType(scale + 1) != type))
     return node.invalid("expected scales of float (input " + Twine(scale) +
                         ") and zero points of input " + Twine(i) + "'s type");
-  ImplicitLocOpBuilder &b = node.b;
   int64_t directions = node.shape(i)[0], gates = node.shape(i)[2];
-  SmallVector<Value> parts{transpose(b, node.operand(i), {0, 2, 1})};
-  for (unsigned given : {scale, scale + 1}) {
-    if (!node.hasOperand(given))
-      continue;
-    bool perGate = node.rank(given) == 2;
-    if (failed(expectShape(node, given,
-                           perGate ? ArrayRef<int64_t>{directions, gates}
-                                   : ArrayRef<int64_t>{directions})))
+  for (unsigned given : {scale, scale + 1})
+    if (node.hasOperand(given) &&
+        failed(expectShape(node, given,
+                           node.rank(given) == 2
+                               ? ArrayRef<int64_t>{directions, gates}
+                               : ArrayRef<int64_t>{directions})))
       return failure();
-    parts.push_back(
-        reshape(b, node.operand(given), {directions, perGate ? gates : 1, 1}));
-  }
-  Value weight = elementwise(
-      b, b.getF32Type(), parts,
-      [&](OpBuilder &b, Location loc, ValueRange args) {
-        FloatScalars s(b, loc, b.getF32Type());
-        Value code = castScalar(b, loc, args[0], type, ElementType::F32);
-        if (args.size() > 2)
-          code =
-              s.sub(code, castScalar(b, loc, args[2], type, ElementType::F32));
-        return s.mul(code, args[1]);
-      });
-  node.replaceOperand(i, {weight, ElementType::F32});
   return success();
 }
 
@@ -503,8 +571,8 @@ static LogicalResult importDynamicQuantizeLSTM(NodeImporter &node) {
   if (node.operandType(0) != ElementType::F32)
     return node.invalid("input 0 is " + elementTypeName(node.operandType(0)) +
                         "; expected float");
-  if (failed(dequantizeWeight(node, 1, 8)) ||
-      failed(dequantizeWeight(node, 2, 10)))
+  if (failed(expectByteWeight(node, 1, 8)) ||
+      failed(expectByteWeight(node, 2, 10)))
     return failure();
   return importLSTMCells(node, true);
 }
