@@ -104,6 +104,18 @@ static MachineModel insideAttention(MachineModel machine) {
   return machine;
 }
 
+/// Of 16 bits, that no unit of the machine multiplies; none where a companion
+/// may take the product.
+static SmallVector<std::string>
+typesWithoutProducts(const TileOptions &options) {
+  SmallVector<std::string> types;
+  if (options.companions.empty())
+    for (const char *type : {"f16", "bf16"})
+      if (!options.machine.unit({type, type, "f32"}))
+        types.push_back(type);
+  return types;
+}
+
 void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
                                const TileOptions &options) {
   OpPassManager &function = pm.nest<func::FuncOp>();
@@ -122,6 +134,11 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
     function.addPass(createNormalizeGenericsPass());
   if (all && options.takes(PipelineStep::AssignLayouts))
     function.addPass(createAssignLayoutsPass());
+  WidenFactorsPassOptions widened;
+  widened.types = typesWithoutProducts(options);
+  if (fuse && !shared && !widened.types.empty() &&
+      options.takes(PipelineStep::FormContracts))
+    function.addPass(createWidenFactorsPass(widened));
   if (joins && options.takes(PipelineStep::FuseElementwise))
     function.addPass(createFuseElementwisePass(elementwise));
   function.addPass(createCSEPass());

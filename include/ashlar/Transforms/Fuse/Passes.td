@@ -52,6 +52,21 @@ def AssignLayoutsPass
                            "::mlir::tensor::TensorDialect"];
 }
 
+def WidenFactorsPass
+    : Pass<"ashlar-widen-factors", "::mlir::func::FuncOp"> {
+  let summary = "Convert computed factors of products once, where they are made";
+  let description = [{
+    Before: `linalg.generic` ops that extend factors of 16 bits in front of each
+    product. After: factors that are computed come as tensors of the type of the
+    sums, extended by elementwise ops that fuse into what makes them. Left
+    alone: constants, other types than `types`.
+  }];
+  let options = [ListOption<"types", "types", "std::string",
+                            "Types without products of their own: f16, bf16">];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def FormContractsPass
     : Pass<"ashlar-form-contracts", "::mlir::func::FuncOp"> {
   let summary = "Recognize contractions and give them their epilogues";
