@@ -3,6 +3,7 @@
 // 3x3 convolutions of stride one by fewer products, where the machine gains
 // time by it and the op's own weights keep their accuracy.
 #include "ChooseStrategy.h"
+#include "ashlar/Analysis/ByteSize.h"
 #include "ashlar/Analysis/ConstantBytes.h"
 #include "ashlar/Analysis/Reshapes.h"
 #include "ashlar/Dialects/Exec/IR/ExecOps.h"
@@ -13,6 +14,7 @@
 #include "ashlar/Transforms/Fuse/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/AsmState.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -170,24 +172,108 @@ double estimateError(const WinogradTransform &transform,
   return largest == 0 ? 0 : worst / largest;
 }
 
-/// n, h, w, o | r, s, c with the input at (n, h + r, w + s, c).
-bool isConvolution(tile::ContractOp op) {
-  if (op.getParallel().size() != 4 || op.getReduced().size() != 3 ||
-      op.getReduced()[0] != 3 || op.getReduced()[1] != 3 ||
-      !op.getAccumulatorType().isF32() ||
-      !getElementTypeOrSelf(op.getA().getType()).isF32() ||
-      !getElementTypeOrSelf(op.getB().getType()).isF32())
-    return false;
-  AffineExpr n, h, w, o, r, s, c;
-  bindDims(op.getContext(), n, h, w, o, r, s, c);
-  AffineMap read = AffineMap::get(7, 0, {n, h + r, w + s, c}, op.getContext());
-  AffineMap weights = op.getBMap();
+/// A 3x3 convolution of stride one: n, h, w, o | r, s, c with the input at
+/// (n, h + r, w + s, c), whose dims may lie in another order.
+struct Convolution {
+  mutable tile::ContractOp op;
+  AffineMap weights;             ///< of the loops in that order
+  SmallVector<int64_t> sizes;    ///< of these loops
+  SmallVector<int64_t> position; ///< of n, h, w and c among the input's dims
+
+  int64_t channels() const { return sizes[6]; }
+  bool isChannelsLast() const { return llvm::is_sorted(position); }
+};
+
+/// Where n, h, w and c lie, and which loops are r, s and c.
+struct InputReads {
+  int64_t position[4] = {-1, -1, -1, -1};
+  int64_t terms[3] = {-1, -1, -1};
+};
+
+/// Nothing where the map reads anything else.
+std::optional<InputReads> readsOfInput(AffineMap map) {
+  InputReads reads;
+  for (auto [at, expr] : llvm::enumerate(map.getResults())) {
+    unsigned role, term = 2;
+    AffineExpr inner = expr;
+    if (auto sum = dyn_cast<AffineBinaryOpExpr>(expr)) {
+      auto parallel = dyn_cast<AffineDimExpr>(sum.getLHS());
+      if (expr.getKind() != AffineExprKind::Add || !parallel ||
+          (parallel.getPosition() != 1 && parallel.getPosition() != 2))
+        return std::nullopt;
+      role = parallel.getPosition();
+      term = role - 1;
+      inner = sum.getRHS();
+    } else {
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      role = dim && dim.getPosition() == 0 ? 0 : 3;
+    }
+    auto dim = dyn_cast<AffineDimExpr>(inner);
+    if (!dim || reads.position[role] >= 0 ||
+        (role != 0) != (dim.getPosition() >= 4))
+      return std::nullopt;
+    reads.position[role] = int64_t(at);
+    if (role != 0)
+      reads.terms[term] = dim.getPosition();
+  }
+  return llvm::is_contained(reads.terms, -1) ? std::nullopt
+                                             : std::optional(reads);
+}
+
+std::optional<Convolution> matchConvolution(tile::ContractOp op) {
   auto input = cast<RankedTensorType>(op.getA().getType());
-  return op.getAMap() == read && weights.isProjectedPermutation() &&
-         weights.getNumResults() == 4 && !weights.isFunctionOfDim(0) &&
-         !weights.isFunctionOfDim(1) && !weights.isFunctionOfDim(2) &&
-         input.getDimSize(1) == op.getParallel()[1] + 2 &&
-         input.getDimSize(2) == op.getParallel()[2] + 2;
+  AffineMap weights = op.getBMap();
+  if (op.getDevice() || op.getParallel().size() != 4 ||
+      op.getReduced().size() != 3 || input.getRank() != 4 ||
+      !op.getAccumulatorType().isF32() || !input.getElementType().isF32() ||
+      !getElementTypeOrSelf(op.getB().getType()).isF32())
+    return std::nullopt;
+  std::optional<InputReads> reads = readsOfInput(op.getAMap());
+  if (!reads || !weights.isProjectedPermutation() ||
+      weights.getNumResults() != 4 || weights.isFunctionOfDim(0) ||
+      weights.isFunctionOfDim(1) || weights.isFunctionOfDim(2))
+    return std::nullopt;
+  Convolution convolution{op, {}, {}, SmallVector<int64_t>(ArrayRef(reads->position))};
+  llvm::append_range(convolution.sizes, op.getParallel());
+  SmallVector<AffineExpr> loops(7);
+  for (unsigned i : {0u, 1u, 2u, 3u})
+    loops[i] = getAffineDimExpr(i, op.getContext());
+  for (auto [i, term] : llvm::enumerate(reads->terms)) {
+    convolution.sizes.push_back(op.getReduced()[term - 4]);
+    loops[term] = getAffineDimExpr(4 + i, op.getContext());
+  }
+  convolution.weights = weights.replaceDimsAndSymbols(loops, {}, 7, 0);
+  for (unsigned i : {1u, 2u})
+    if (convolution.sizes[3 + i] != 3 ||
+        input.getDimSize(reads->position[i]) != convolution.sizes[i] + 2)
+      return std::nullopt;
+  return convolution;
+}
+
+/// The input as (n, h, w, c).
+Value channelsLast(OpBuilder &b, const Convolution &convolution) {
+  Value input = convolution.op.getA();
+  if (convolution.isChannelsLast())
+    return input;
+  auto type = cast<RankedTensorType>(input.getType());
+  SmallVector<int64_t> shape;
+  SmallVector<AffineExpr> from(4);
+  for (auto [to, at] : llvm::enumerate(convolution.position)) {
+    shape.push_back(type.getDimSize(at));
+    from[at] = b.getAffineDimExpr(to);
+  }
+  Location location = convolution.op.getLoc();
+  Value empty =
+      tensor::EmptyOp::create(b, location, shape, type.getElementType());
+  SmallVector<utils::IteratorType> loops(4, utils::IteratorType::parallel);
+  AffineMap maps[] = {AffineMap::get(4, 0, from, b.getContext()),
+                      b.getMultiDimIdentityMap(4)};
+  auto made = linalg::GenericOp::create(
+      b, location, empty.getType(), input, empty, ArrayRef(maps), loops,
+      [](OpBuilder &b, Location loc, ValueRange args) {
+        linalg::YieldOp::create(b, loc, args[0]);
+      });
+  return made.getResult(0);
 }
 
 /// Predicted cycles of one worker.
@@ -206,10 +292,10 @@ int64_t evenPart(int64_t count, int64_t most) {
 
 /// With `openSizes`, nothing depends on what divides a size; what a worker
 /// keeps for itself is held to `scratchBytes` where that is not 0.
-Plan planFor(tile::ContractOp op, const Core &core, int64_t outputs,
+Plan planFor(const Convolution &convolution, const Core &core, int64_t outputs,
              bool openSizes, int64_t scratchBytes) {
-  ArrayRef<int64_t> n = op.getParallel();
-  double channels = double(op.getReduced()[2]), columns = double(n[3]);
+  ArrayRef<int64_t> n = convolution.sizes;
+  double channels = double(convolution.channels()), columns = double(n[3]);
   double lanes = double(core.vectorBytes) / 4;
   double rate = core.multiplyAddsPerCycle * lanes;
   if (outputs == 0) {
@@ -260,6 +346,9 @@ Plan planFor(tile::ContractOp op, const Core &core, int64_t outputs,
     streaming += double(rows / plan.perWorker) * workerBytes * 4 /
                  core.beyondBytesPerCycle;
   plan.cycles = products + transforms + streaming;
+  if (!convolution.isChannelsLast())
+    plan.cycles += 2 * double(byteSize(convolution.op.getA().getType())) /
+                   core.coldBytesPerCycle;
   // Where all of a row is one worker's, it may be any number of boxes.
   if (!openSizes && plan.columns == across)
     plan.columns = 0;
@@ -278,16 +367,16 @@ struct FormWinograd : ashlar::impl::FormWinogradPassBase<FormWinograd> {
     return readMachineOption(context, machineName, machine);
   }
   void runOnOperation() override {
-    SmallVector<tile::ContractOp> convolutions;
+    SmallVector<Convolution> convolutions;
     getOperation().walk([&](tile::ContractOp op) {
-      if (!op.getDevice() && isConvolution(op))
-        convolutions.push_back(op);
+      if (std::optional<Convolution> found = matchConvolution(op))
+        convolutions.push_back(std::move(*found));
     });
     constexpr auto kind = FirstChoices::Kind::Winograd;
     if (choices)
       first = choices->find(getOperation(), kind);
-    for (tile::ContractOp op : convolutions)
-      rewrite(op);
+    for (const Convolution &convolution : convolutions)
+      rewrite(convolution);
     if (choices)
       choices->note(getOperation(), kind, std::move(found));
   }
@@ -316,7 +405,8 @@ private:
     return true;
   }
 
-  void rewrite(tile::ContractOp op) {
+  void rewrite(const Convolution &convolution) {
+    tile::ContractOp op = convolution.op;
     auto before = firstChoice();
     llvm::append_values(found, 0, 0);
     TypedAttr constant = constantBehindReshapes(op.getB());
@@ -327,21 +417,19 @@ private:
     if (!constant)
       return refuse("its weights are not constant");
     Core core(machine, op);
-    SmallVector<int64_t> sizes(op.getParallel());
-    llvm::append_range(sizes, op.getReduced());
-    Weights weights(constant, op.getBMap(), sizes);
+    Weights weights(constant, convolution.weights, convolution.sizes);
     if (!weights.isValid())
       return refuse("its weights cannot be read");
     if (openSizes && !lanesAreNeighbours(op))
       return refuse("sizes are open and its channels do not lie side by side");
     // Worth its weights only where time is gained.
-    Plan best = planFor(op, core, 0, openSizes, 0);
+    Plan best = planFor(convolution, core, 0, openSizes, 0);
     const double direct = best.cycles;
     double error = 0;
     std::string tried;
     best.cycles *= 0.9;
     for (int64_t outputs : {2, 4}) {
-      Plan plan = planFor(op, core, outputs, openSizes, scratchBytes);
+      Plan plan = planFor(convolution, core, outputs, openSizes, scratchBytes);
       if (wantsRemarks(op))
         tried +=
             llvm::formatv("; F({0},3) would take {1:f0}", outputs, plan.cycles);
@@ -368,18 +456,20 @@ private:
         << remark::metric("DirectCycles", int64_t(direct))
         << ", error on random inputs "
         << remark::metric("Error", llvm::formatv("{0:e1}", error).str());
-    explainScratch(op, core, best);
+    explainScratch(convolution, core, best);
     int64_t columns =
-        replace(op, core, best, weights, error, before ? before->second : 0);
+        replace(convolution, best, weights, error, before ? before->second : 0);
     found.end()[-2] = best.outputs;
     found.end()[-1] = columns;
   }
 
   /// What it costs that a worker may not keep as much as is fastest.
-  void explainScratch(tile::ContractOp op, const Core &core, const Plan &plan) {
+  void explainScratch(const Convolution &convolution, const Core &core,
+                      const Plan &plan) {
+    tile::ContractOp op = convolution.op;
     if (scratchBytes == 0 || !wantsRemarks(op))
       return;
-    Plan fastest = planFor(op, core, plan.outputs, openSizes, 0);
+    Plan fastest = planFor(convolution, core, plan.outputs, openSizes, 0);
     if (plan.scratch >= fastest.scratch)
       return;
     remark::passed(op.getLoc(), about(op, "Scratch", "schedule"))
@@ -393,8 +483,9 @@ private:
 
   /// With panels of `wanted` columns where that is not 0. Says how many they
   /// have.
-  int64_t replace(tile::ContractOp op, const Core &core, const Plan &plan,
+  int64_t replace(const Convolution &convolution, const Plan &plan,
                   const Weights &weights, double error, int64_t wanted) {
+    tile::ContractOp op = convolution.op;
     OpBuilder b(op);
     Location location = op.getLoc();
     Type element = b.getF32Type();
@@ -428,8 +519,8 @@ private:
     tile::StrategyAttr chosen = products.getStrategyAttr();
     SmallVector<Attribute> kept(op.getMaps().begin() + 2, op.getMaps().end());
     auto winograd = tile::WinogradOp::create(
-        b, location, op.getResultTypes(), op.getA(), products.getB(),
-        op.getEpilogue(), op.getInit(), op.getParallelAttr(),
+        b, location, op.getResultTypes(), channelsLast(b, convolution),
+        products.getB(), op.getEpilogue(), op.getInit(), op.getParallelAttr(),
         b.getI64IntegerAttr(plan.outputs), b.getArrayAttr(kept),
         op.getPadAttr(), b.getF64FloatAttr(error),
         b.getDenseI64ArrayAttr({plan.perWorker, plan.columns}),

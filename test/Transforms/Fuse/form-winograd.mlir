@@ -82,3 +82,25 @@ func.func @strides(%x: tensor<1x65x65x64xf32>) -> tensor<1x32x32x64xf32> {
   } -> tensor<1x32x32x64xf32>
   return %y : tensor<1x32x32x64xf32>
 }
+
+// -----
+
+#a = affine_map<(n, h, w, o, c, r, s) -> (n, c, h + r, w + s)>
+#b = affine_map<(n, h, w, o, c, r, s) -> (o, c, r, s)>
+#y = affine_map<(n, h, w, o) -> (n, h, w, o)>
+
+// Channels first, as behind a norm of groups: the input is transposed.
+// CHECK: #[[FROM:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d3, d1, d2)>
+// CHECK-LABEL: func.func @channelsFirst
+// CHECK: %[[LAST:.*]] = linalg.generic {indexing_maps = [#[[FROM]], {{.*}} ins(%arg0 : tensor<1x64x66x66xf32>) outs({{.*}} : tensor<1x66x66x64xf32>)
+// CHECK: tile.winograd a(%[[LAST]] : tensor<1x66x66x64xf32>)
+func.func @channelsFirst(%x: tensor<1x64x66x66xf32>) -> tensor<1x64x64x64xf32> {
+  %w = arith.constant dense<0.01> : tensor<64x64x3x3xf32>
+  %e = tensor.empty() : tensor<1x64x64x64xf32>
+  %y = tile.contract a(%x : tensor<1x64x66x66xf32>) b(%w : tensor<64x64x3x3xf32>) outs(%e : tensor<1x64x64x64xf32>)
+      attributes {parallel = array<i64: 1, 64, 64, 64>, reduced = array<i64: 64, 3, 3>, maps = [#a, #b, #y]} {
+  ^bb0(%t: f32):
+    tile.yield %t : f32
+  } -> tensor<1x64x64x64xf32>
+  return %y : tensor<1x64x64x64xf32>
+}

@@ -108,13 +108,15 @@ def FormWinogradPass : Pass<"ashlar-form-winograd", "::mlir::func::FuncOp"> {
     Before: `tile.contract` ops. After: those that are 3x3 convolutions of
     stride one with constant weights in f32 are `tile.winograd`, where the
     machine model predicts a gain of a tenth and the error that the weights show
-    on random inputs, relative to the largest result, stays below 1e-5.
+    on random inputs, relative to the largest result, stays below 1e-5. An input
+    whose channels do not lie side by side is transposed in front of it.
   }];
   let options = [Option<"machineName", "machine", "std::string", "",
                         "TARGET:PRESET or a machine file (*.json); otherwise a "
                         "small made-up machine">];
   let dependentDialects = ["::ashlar::tile::TileDialect",
                            "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect"];
 }
 
