@@ -11,7 +11,7 @@ usage() {
   cat <<'EOT'
 Usage: benchmarks/run.sh [--only PART,...] [--models NAME,...]
                          [--shapes MxNxK,...] [--seconds S] [--build DIR]
-                         [--out DIR]
+                         [--out DIR] [--merge]
 
 Sets up ONNX Runtime, OpenVINO, IREE, OpenBLAS and oneDNN in .deps/peers (the
 first time 1.3 GB), builds what is missing, and measures: medians, everyone in
@@ -25,17 +25,21 @@ and pictures.
   --shapes MxNxK,... only these products, and any others
   --seconds S        of each contender on each item (default: 2)
   --build DIR        our build (default: build)
-  --out DIR          the report (default: benchmarks/results; with --only,
-                     --models or --shapes: build/benchmarks)
+  --out DIR          the report (default: benchmarks/results/KIND, KIND of amx,
+                     avx512, avx2; with --only, --models or --shapes:
+                     build/benchmarks)
+  --merge            with --only: keep the other parts of the report in
+                     benchmarks/results/KIND
 
-All of it takes about half an hour. Nothing else should run meanwhile.
+All of it takes about 40 minutes, no part more than five. Nothing else should run meanwhile.
 EOT
 }
 
-build=$root/build out='' seconds=2 arguments=() whole=yes
+build=$root/build out='' merge='' seconds=2 arguments=() whole=yes
 while [ $# -gt 0 ]; do
   case $1 in
     -h | --help) usage; exit 0 ;;
+    --merge) merge=--merge; shift; continue ;;
     --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}"; continue ;;
   esac
   [ $# -ge 2 ] || { usage >&2; exit 2; }
@@ -48,12 +52,19 @@ while [ $# -gt 0 ]; do
   esac
   shift 2
 done
-if [ -z "$out" ]; then
-  [ $whole = yes ] && out=$root/benchmarks/results || out=$build/benchmarks
-fi
 cd "$root"
 scripts/setup.sh
 benchmarks/peers/setup.sh
+measure() {
+  PYTHONPATH=$root/benchmarks PYTHONDONTWRITEBYTECODE=1 \
+    .deps/peers/venv/bin/python "$@"
+}
+[ $whole = no ] || merge=--merge
+if [ -z "$out" ]; then
+  out=$build/benchmarks
+  [ -z "$merge" ] || out=$root/benchmarks/results/$(measure -c \
+    'from measure import machine; print(machine.kind())')
+fi
 if [ ! -x "$build/bin/ashlar-bench" ]; then
   say "Building Ashlar"
   quietly "$root/.deps/logs/cmake.log" cmake --preset release -B "$build"
@@ -74,8 +85,7 @@ for program in gemm call rebind; do
 done
 
 say "Measuring; nothing else should run on this machine meanwhile"
-PYTHONPATH=$root/benchmarks PYTHONDONTWRITEBYTECODE=1 \
-  .deps/peers/venv/bin/python -m measure --bin "$build/bin" \
-  --native "$native" --out "$out" --seconds "$seconds" \
+measure -m measure --bin "$build/bin" \
+  --native "$native" --out "$out" --seconds "$seconds" $merge \
   ${arguments[@]+"${arguments[@]}"}
 say "The report: $out/results.md"

@@ -39,6 +39,7 @@ def main():
     parser.add_argument("--only", default=",".join(PARTS))
     parser.add_argument("--models", default=",".join(models.NAMES))
     parser.add_argument("--shapes", type=gemm.parse_shapes)
+    parser.add_argument("--merge", action="store_true")
     arguments = parser.parse_args()
     parts = arguments.only.split(",")
     names = tuple(arguments.models.split(","))
@@ -49,9 +50,15 @@ def main():
                 parser.error(f"no {what} {name}; there are: "
                              f"{', '.join(known)}")
 
-    results = {"date": datetime.date.today().isoformat(),
-               "seconds": arguments.seconds,
-               "versions": machine.versions(arguments.bin)}
+    results = {"dates": {}}
+    data = arguments.out / "results.json"
+    if arguments.merge and data.exists():
+        results = json.loads(data.read_text())
+        if results["seconds"] != arguments.seconds:
+            parser.error(f"the other parts were measured with --seconds="
+                         f"{results['seconds']:g}; give the same")
+    results |= {"seconds": arguments.seconds,
+                "versions": machine.versions(arguments.bin)}
     with tempfile.TemporaryDirectory(dir=arguments.native) as work:
         context = Context(arguments.bin.resolve(), arguments.native.resolve(),
                           pathlib.Path(work), arguments.seconds)
@@ -62,12 +69,14 @@ def main():
             print(title[0].upper() + title[1:], flush=True)
             more = {"models": (names,), "gemm": (arguments.shapes,)}
             results[part] = measure(context, *more.get(part, ()))
+            results["dates"][part] = datetime.date.today().isoformat()
 
     arguments.out.mkdir(parents=True, exist_ok=True)
-    (arguments.out / "results.json").write_text(
-        json.dumps(results, indent=1) + "\n")
+    data.write_text(json.dumps(results, indent=1) + "\n")
     drawn = pictures.draw(results, arguments.out)
     (arguments.out / "results.md").write_text(report.markdown(results, drawn))
+    if arguments.merge:
+        report.write_machines(arguments.out.parent)
     print(report.summary(results))
 
 

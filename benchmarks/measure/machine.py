@@ -26,6 +26,16 @@ def processor():
             [f for f in FEATURES if f in flags])
 
 
+def kind():
+    """Of which machines tables stand side by side: by the widest products."""
+    _, features = processor()
+    for feature, name in (("amx_tile", "amx"), ("avx512f", "avx512"),
+                          ("avx2", "avx2")):
+        if feature in features:
+            return name
+    return "other"
+
+
 def measure(context):
     """Name, and what it does at best: benchmarks/native/machine.c."""
     name, features = processor()

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The figures as Markdown."""
 
+import json
+
 from measure import floors, gemm, goals, models
 
 
@@ -28,6 +30,37 @@ def goals_table(results):
         for g in goals.all_goals(results) if g.reached is not None])
 
 
+def dates(results):
+    """When the parts were measured, the parts of a day together."""
+    days = {}
+    for part, day in results["dates"].items():
+        days.setdefault(day, []).append(part)
+    return "; ".join(f"{day}: {', '.join(parts)}"
+                     for day, parts in sorted(days.items()))
+
+
+def write_machines(folder):
+    """Goals of all kinds of machines side by side."""
+    found = {path.parent.name: json.loads(path.read_text())
+             for path in sorted(folder.glob("*/results.json"))}
+    reached = {kind: {g.work: g for g in goals.all_goals(results)
+                      if g.reached is not None}
+               for kind, results in found.items()}
+    works = {work: g for all_of in reached.values()
+             for work, g in all_of.items()}
+    text = ["# Kinds of machines side by side\n"]
+    for kind, results in found.items():
+        text.append(f"- [{kind}]({kind}/results.md): "
+                    f"{results['machine']['processor']}, "
+                    f"{results['machine']['cpus']} CPUs")
+    text.append("\n" + table(["work", *found, "must", "goal"], [
+        [work, *(f"{reached[kind][work].reached:.3g} {g.unit}"
+                 if work in reached[kind] else "not measured"
+                 for kind in found), f"{g.kind} {g.must:g}", f"{g.goal:g}"]
+        for work, g in works.items()]))
+    (folder / "machines.md").write_text("\n".join(text) + "\n")
+
+
 def machine_lines(results):
     m, v = results["machine"], results["versions"]
     return "\n".join([
@@ -37,7 +70,7 @@ def machine_lines(results):
         f"{m['memory'][0]['read_bytes_per_second'] / 1e9:.0f} GB/s from L1, "
         f"{m['memory'][-1]['read_bytes_per_second'] / 1e9:.0f} from memory",
         "- " + "; ".join(f"{name} {what}" for name, what in v.items()),
-        f"- {results['date']}; {results['seconds']:g} s of each contender on "
+        f"- {dates(results)}; {results['seconds']:g} s of each contender on "
         "each item, in turns, medians",
     ])
 
