@@ -233,7 +233,8 @@ std::optional<Convolution> matchConvolution(tile::ContractOp op) {
       weights.getNumResults() != 4 || weights.isFunctionOfDim(0) ||
       weights.isFunctionOfDim(1) || weights.isFunctionOfDim(2))
     return std::nullopt;
-  Convolution convolution{op, {}, {}, SmallVector<int64_t>(ArrayRef(reads->position))};
+  Convolution convolution{
+      op, {}, {}, SmallVector<int64_t>(ArrayRef(reads->position))};
   llvm::append_range(convolution.sizes, op.getParallel());
   SmallVector<AffineExpr> loops(7);
   for (unsigned i : {0u, 1u, 2u, 3u})

@@ -2,8 +2,8 @@
 //
 // One form for what may come in several: named ops become generic ones, a sum
 // of products that begins at something begins at zero and is added to it
-// afterwards, which an epilogue can do, and what is read backwards is read by
-// its indices.
+// afterwards, which an epilogue can do, what is read backwards is read by its
+// indices, and sums that kept their dim as one of size 1 are read without it.
 #include "ashlar/Transforms/Fuse/Passes.h"
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -132,6 +132,48 @@ linalg::GenericOp readByIndex(linalg::GenericOp op) {
   return made;
 }
 
+/// Dims of an expanded tensor that are its source's, if all others have size 1;
+/// else nothing.
+SmallVector<unsigned> dimsOfSource(tensor::ExpandShapeOp expand) {
+  ArrayRef<int64_t> shape = expand.getResultType().getShape();
+  SmallVector<unsigned> dims;
+  for (const ReassociationIndices &group : expand.getReassociationIndices()) {
+    auto large = llvm::make_filter_range(
+        group, [&](int64_t dim) { return shape[dim] != 1; });
+    if (llvm::range_size(large) > 1)
+      return {};
+    dims.push_back(large.empty() ? group.front() : *large.begin());
+  }
+  return dims;
+}
+
+/// The kernel of a norm sees what makes a row's mean and deviation.
+void readWithoutUnitDims(linalg::GenericOp op) {
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  auto isFirst = [&](AffineExpr expr) {
+    if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+      return constant.getValue() == 0;
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    return dim && ranges[dim.getPosition()] == 1;
+  };
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    auto expand = input->get().getDefiningOp<tensor::ExpandShapeOp>();
+    if (!expand || !expand.getSrc().getDefiningOp<linalg::GenericOp>())
+      continue;
+    AffineMap &map = maps[input->getOperandNumber()];
+    SmallVector<unsigned> kept = dimsOfSource(expand);
+    bool all = !kept.empty();
+    for (unsigned dim = 0; dim != map.getNumResults(); ++dim)
+      all &= llvm::is_contained(kept, dim) || isFirst(map.getResult(dim));
+    if (!all)
+      continue;
+    map = map.getSubMap(kept);
+    input->set(expand.getSrc());
+  }
+  op.setIndexingMapsAttr(Builder(op.getContext()).getAffineMapArrayAttr(maps));
+}
+
 struct NormalizeGenerics
     : ashlar::impl::NormalizeGenericsPassBase<NormalizeGenerics> {
   void runOnOperation() override {
@@ -151,8 +193,10 @@ struct NormalizeGenerics
           continue;
         generic = *made;
       }
-      if (generic.hasPureTensorSemantics())
+      if (generic.hasPureTensorSemantics()) {
         generic = readByIndex(generic);
+        readWithoutUnitDims(generic);
+      }
       Operation *addition = findAddition(generic);
       if (addition && !generic.getDpsInits()[0].getDefiningOp<linalg::FillOp>())
         startAtZero(generic, addition);

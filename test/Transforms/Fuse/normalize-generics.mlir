@@ -87,3 +87,32 @@ func.func @backwards(%a: tensor<7x3xf32>, %b: tensor<7x3xf32>) -> tensor<7x3xf32
   } -> tensor<7x3xf32>
   return %r : tensor<7x3xf32>
 }
+
+// -----
+
+// A mean that kept its dim as one of size 1 is read without it, so that the
+// kernel of a norm sees what makes it.
+// CHECK-DAG: #[[ROWS:.*]] = affine_map<(d0, d1) -> (d0)>
+// CHECK-LABEL: func.func @keptDims
+// CHECK: %[[SUM:.*]] = linalg.generic {{.*}} ins(%arg0 : tensor<8x16xf32>) outs
+// CHECK: linalg.generic {indexing_maps = [#{{.*}}, #[[ROWS]], #{{.*}}], {{.*}} ins(%arg0, %[[SUM]] : tensor<8x16xf32>, tensor<8xf32>)
+func.func @keptDims(%x: tensor<8x16xf32>) -> tensor<8x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<8xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m)>], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<8x16xf32>) outs(%z : tensor<8xf32>) {
+  ^bb0(%u: f32, %t: f32):
+    %a = arith.addf %t, %u : f32
+    linalg.yield %a : f32
+  } -> tensor<8xf32>
+  %kept = tensor.expand_shape %s [[0, 1]] output_shape [8, 1] : tensor<8xf32> into tensor<8x1xf32>
+  %f = tensor.empty() : tensor<8x16xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m, 0)>, affine_map<(m, k) -> (m, k)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %kept : tensor<8x16xf32>, tensor<8x1xf32>) outs(%f : tensor<8x16xf32>) {
+  ^bb0(%u: f32, %v: f32, %o: f32):
+    %a = arith.subf %u, %v : f32
+    linalg.yield %a : f32
+  } -> tensor<8x16xf32>
+  return %y : tensor<8x16xf32>
+}

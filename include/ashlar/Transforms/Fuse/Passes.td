@@ -27,7 +27,8 @@ def NormalizeGenericsPass
     Before: linalg ops on tensors, under any name. After: all but fills are
     `linalg.generic`, and a sum of products that began at a tensor begins at
     zero; the tensor is added behind it, so that a bias becomes an epilogue. An
-    operand that is read backwards along some dim is read by its indices.
+    operand that is read backwards along some dim is read by its indices, and one
+    whose dims of size 1 a reshape has added is read in front of the reshape.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",
