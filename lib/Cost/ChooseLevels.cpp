@@ -14,7 +14,10 @@ using namespace ashlar;
 namespace {
 class LevelChooser : public LevelProblem, private TileSearch {
 public:
-  using LevelProblem::LevelProblem;
+  using IsRefused = llvm::function_ref<bool(tile::StrategyAttr)>;
+  LevelChooser(tile::ContractOp op, const MachineModel &machine, bool openSizes,
+               IsRefused isRefused)
+      : LevelProblem(op, machine, openSizes), isRefused(isRefused) {}
 
   /// The best of what each unit makes possible.
   std::optional<LevelChoice> run() {
@@ -39,7 +42,7 @@ private:
     for (const LevelCandidate &one : candidates)
       if (tile::StrategyAttr strategy = strategyOf(one);
           ringBytes(op, strategy) + bytesOfPhases(one) <= near->bytesOfPart() &&
-          fits(strategy))
+          !(isRefused && isRefused(strategy)) && fits(strategy))
         return std::pair(LevelChoice{strategy, one.prediction}, timeOf(one));
     return std::nullopt;
   }
@@ -218,17 +221,19 @@ private:
     return taken;
   }
 
+  IsRefused isRefused;
   std::vector<LevelCandidate> candidates; ///< of the unit and way tried
   std::optional<LevelChoice> best;
   std::pair<double, double> least;
 };
 } // namespace
 
-std::optional<LevelChoice> ashlar::chooseLevels(tile::ContractOp op,
-                                                const MachineModel &machine,
-                                                bool openSizes) {
+std::optional<LevelChoice>
+ashlar::chooseLevels(tile::ContractOp op, const MachineModel &machine,
+                     bool openSizes,
+                     llvm::function_ref<bool(tile::StrategyAttr)> isRefused) {
   if (llvm::is_contained(op.getParallel(), 0) ||
       llvm::is_contained(op.getReduced(), 0))
     return std::nullopt;
-  return LevelChooser(op, machine, openSizes).run();
+  return LevelChooser(op, machine, openSizes, isRefused).run();
 }

@@ -93,6 +93,8 @@ LogicalResult Compilation::forEachProgram(
     ModuleOp module,
     llvm::function_ref<LogicalResult(ModuleOp, Target &)> body) {
   for (auto [i, program] : llvm::enumerate(module.getOps<ModuleOp>())) {
+    if (tries.isDone(i))
+      continue;
     remarks.beginProgram(targetNames[i]);
     StageTrace::Span span(options.stages, targetNames[i]);
     if (failed(body(program, *targets[i])))
@@ -120,9 +122,11 @@ LogicalResult Compilation::makeTempsFolder(StringRef target,
   return failure();
 }
 
-LogicalResult Compilation::emitPrograms(ModuleOp module,
-                                        std::vector<ProgramBinary> &binaries) {
+LogicalResult Compilation::emitPrograms(ModuleOp module) {
+  binaries.resize(targets.size());
   for (auto [i, program] : llvm::enumerate(module.getOps<ModuleOp>())) {
+    if (tries.isDone(i))
+      continue;
     StageTrace::Span span(options.stages, targetNames[i]);
     EmitOptions emitOptions;
     bool refused = false;
@@ -130,6 +134,9 @@ LogicalResult Compilation::emitPrograms(ModuleOp module,
     emitOptions.assembler = options.assembler;
     emitOptions.lineTables = options.lineTables;
     emitOptions.strict = options.strict;
+    emitOptions.triesAgain = [&, i = i](ModuleOp kernel) {
+      return tries.refuse(i, kernel);
+    };
     emitOptions.plain = hooks.steps <= unsigned(PipelineStep::OptimizeCode);
     if (failed(makeTempsFolder(targetNames[i], emitOptions.saveTemps)))
       return refuse();
@@ -137,7 +144,7 @@ LogicalResult Compilation::emitPrograms(ModuleOp module,
         emitDevices(*targets[i], program, emitOptions);
     if (failed(binary))
       return refused ? refuse() : failure();
-    binaries.push_back(std::move(*binary));
+    binaries[i] = std::move(*binary);
   }
   return success();
 }
@@ -159,10 +166,9 @@ LogicalResult Compilation::emitProgramObject(ModuleOp module) {
 LogicalResult Compilation::emit(ModuleOp module) {
   if (options.outputKind != OutputKind::Module && !options.stopEarly)
     return emitProgramObject(module);
-  std::vector<ProgramBinary> binaries;
-  if (failed(emitPrograms(module, binaries)))
+  if (failed(emitPrograms(module)))
     return failure();
-  if (options.stopEarly)
+  if (options.stopEarly || tries.hasMore())
     return success();
   if (!fitDevices(module, binaries, log))
     return refuse();
@@ -184,7 +190,7 @@ LogicalResult Compilation::emit(ModuleOp module) {
   provenance.precision = hooks.precisionReport;
   provenance.metadata = metadata;
   if (hooks.keep) {
-    handOver(std::move(binaries), std::move(provenance));
+    handOver(std::move(provenance));
     return success();
   }
   ModulePieces pieces{{{module, binaries}}};
@@ -194,8 +200,7 @@ LogicalResult Compilation::emit(ModuleOp module) {
 }
 
 /// What is written later, with others, outlives this compile.
-void Compilation::handOver(std::vector<ProgramBinary> binaries,
-                           Provenance provenance) {
+void Compilation::handOver(Provenance provenance) {
   // Its threads and who hears its remarks do not.
   context->disableMultithreading();
   context->setRemarkEngine(nullptr);
@@ -255,6 +260,12 @@ LogicalResult Compilation::accept(llvm::Error error) {
 void Compilation::writeRemarks() {
   if (remarksFile.isWanted())
     (void)accept(remarks.write(remarksFile, out));
+}
+
+bool Compilation::mayTryAgain() const {
+  return options.outputKind == OutputKind::Module && !options.stopEarly &&
+         options.listStrategies.empty() && options.sizes.empty() &&
+         !hooks.keep && !hooks.choices && !hooks.afterFuse && !hooks.afterTile;
 }
 
 CompileResult Compilation::run() {
@@ -366,62 +377,70 @@ CompileResult Compilation::run() {
       hooks.afterSimplify(*module);
     return success();
   };
-  (void)(stage(Stage::Simplify, simplify) &&
-         pipeline(Stage::Place,
-                  [&](OpPassManager &pm) {
-                    buildPlacePipeline(pm, targetNames, standIns(targets));
-                  }) &&
-         perProgram(
-             Stage::Precision,
-             [&](OpPassManager &pm, Target &target) {
-               PrecisionOptions own = precision.optionsFor(target);
-               addCompanions(target, own);
-               buildPrecisionPipeline(pm, own, target.machine());
-             },
-             [&](ModuleOp) {
-               return precision.checkNodes() ? success() : refuse();
-             }) &&
-         perProgram(
-             Stage::Fuse,
-             [&](OpPassManager &pm, Target &target) {
-               TileOptions tiling = tileOptionsOf(target);
-               tiling.exactConvolution =
-                   options.exactConvolution || saving.exactConvolution;
-               tiling.openSizes = !options.sizes.empty();
-               tiling.choices = hooks.choices;
-               tiling.scratchBytes = saving.scratchOf(numberOf(target));
-               tiling.fuse = options.fuse;
-               tiling.steps = hooks.steps;
-               tiling.tuning = tunings[numberOf(target)];
-               addCompanions(target, tiling);
-               buildFusePipeline(pm, target.capabilities().fuses, tiling);
-             },
-             hooks.afterFuse) &&
-         options.listStrategies.empty() &&
-         perProgram(
-             Stage::Tile,
-             [&](OpPassManager &pm, Target &target) {
-               TileOptions tiling = tileOptionsOf(target);
-               tiling.steps = hooks.steps;
-               tiling.openSizes = !options.sizes.empty();
-               tiling.scratchBytes = saving.scratchOf(numberOf(target));
-               buildTilePipeline(pm, tiling, [&](OpPassManager &all) {
-                 if (hooks.beforeKernels)
-                   hooks.beforeKernels(all);
-                 buildKernelPipelines(all, target, {hooks.steps});
-               });
-             },
-             hooks.afterTile) &&
-         perProgram(Stage::Schedule,
-                    [&](OpPassManager &pm, Target &target) {
-                      JoiningDevices joining;
-                      if (options.fuse == FuseLevel::All)
-                        joining = joiningDevices(target);
-                      buildSchedulePipeline(pm,
-                                            saving.arenaOf(numberOf(target)),
-                                            joining.devices, joining.chipBytes);
-                    }) &&
-         stage(Stage::Emit, [&] { return emit(*module); }));
+  bool isReady =
+      stage(Stage::Simplify, simplify) &&
+      pipeline(Stage::Place,
+               [&](OpPassManager &pm) {
+                 buildPlacePipeline(pm, targetNames, standIns(targets));
+               }) &&
+      perProgram(
+          Stage::Precision,
+          [&](OpPassManager &pm, Target &target) {
+            PrecisionOptions own = precision.optionsFor(target);
+            addCompanions(target, own);
+            buildPrecisionPipeline(pm, own, target.machine());
+          },
+          [&](ModuleOp) {
+            return precision.checkNodes() ? success() : refuse();
+          });
+  auto build = [&] {
+    return perProgram(
+               Stage::Fuse,
+               [&](OpPassManager &pm, Target &target) {
+                 TileOptions tiling = tileOptionsOf(target);
+                 tiling.exactConvolution =
+                     options.exactConvolution || saving.exactConvolution;
+                 tiling.openSizes = !options.sizes.empty();
+                 tiling.choices = hooks.choices;
+                 tiling.scratchBytes = saving.scratchOf(numberOf(target));
+                 tiling.fuse = options.fuse;
+                 tiling.steps = hooks.steps;
+                 tiling.tuning = tunings[numberOf(target)];
+                 tiling.refused = tries.refusedOf(numberOf(target));
+                 addCompanions(target, tiling);
+                 buildFusePipeline(pm, target.capabilities().fuses, tiling);
+               },
+               hooks.afterFuse) &&
+           options.listStrategies.empty() &&
+           perProgram(
+               Stage::Tile,
+               [&](OpPassManager &pm, Target &target) {
+                 TileOptions tiling = tileOptionsOf(target);
+                 tiling.steps = hooks.steps;
+                 tiling.openSizes = !options.sizes.empty();
+                 tiling.scratchBytes = saving.scratchOf(numberOf(target));
+                 buildTilePipeline(pm, tiling, [&](OpPassManager &all) {
+                   if (hooks.beforeKernels)
+                     hooks.beforeKernels(all);
+                   buildKernelPipelines(all, target, {hooks.steps});
+                 });
+               },
+               hooks.afterTile) &&
+           perProgram(Stage::Schedule,
+                      [&](OpPassManager &pm, Target &target) {
+                        JoiningDevices joining;
+                        if (options.fuse == FuseLevel::All)
+                          joining = joiningDevices(target);
+                        buildSchedulePipeline(
+                            pm, saving.arenaOf(numberOf(target)),
+                            joining.devices, joining.chipBytes);
+                      }) &&
+           stage(Stage::Emit, [&] { return emit(*module); });
+  };
+  if (isReady && mayTryAgain())
+    tries.begin(*module, targets);
+  while (isReady && build() && tries.hasMore())
+    tries.restore(*module);
   if (list.isWanted() && result.status == CompileStatus::Done)
     (void)writeList(list);
   if (result.status == CompileStatus::Done)

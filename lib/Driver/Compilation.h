@@ -6,6 +6,7 @@
 #include "PrecisionRequest.h"
 #include "ProgressLine.h"
 #include "RemarkLog.h"
+#include "StrategyTries.h"
 #include "ashlar/Cost/Tuning.h"
 #include "ashlar/Driver/Compile.h"
 #include "ashlar/Emit/MemoryNeeds.h"
@@ -63,11 +64,13 @@ private:
       llvm::function_ref<mlir::LogicalResult(mlir::ModuleOp, Target &)> body);
   mlir::LogicalResult makeTempsFolder(llvm::StringRef target,
                                       std::string &folder);
-  mlir::LogicalResult emitPrograms(mlir::ModuleOp module,
-                                   std::vector<ProgramBinary> &binaries);
+  mlir::LogicalResult emitPrograms(mlir::ModuleOp module);
   mlir::LogicalResult emitProgramObject(mlir::ModuleOp module);
   mlir::LogicalResult emit(mlir::ModuleOp module);
-  void handOver(std::vector<ProgramBinary> binaries, Provenance provenance);
+  void handOver(Provenance provenance);
+  /// Whether programs may be compiled more than once: nobody looks into it, or
+  /// has to see the same kernels for other sizes.
+  bool mayTryAgain() const;
   mlir::LogicalResult prepareTuning();
   mlir::LogicalResult writeList(ReportFile &file);
   size_t numberOf(const Target &target) const {
@@ -100,7 +103,9 @@ private:
   RemarkLog remarks; // hears of the context until its end
   std::unique_ptr<mlir::MLIRContext> context;
   mlir::OwningOpRef<mlir::ModuleOp>
-      module; // after the context that it lives in
+      module;          // after the context that it lives in
+  StrategyTries tries; // likewise
+  std::vector<ProgramBinary> binaries;
 };
 
 } // namespace ashlar

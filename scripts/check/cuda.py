@@ -29,7 +29,7 @@ from on_device import (Counts, call, check_edges, check_models,
 
 ROOT = operators.ROOT
 DEVICE = "cuda:0"
-PRESETS = ["sm_80", "sm_90a"]
+PRESETS = ["sm_80", "sm_90a", "sm_100a"]
 # Those whose kernels the double runs: the code of the others differs in the
 # choice of sizes.
 RUN = "sm_80"
@@ -43,6 +43,8 @@ MODELS = {"plain": ["hey_jarvis"], "quick": [],
           "full": ["hey_jarvis", "ppocr_cls", "minilm_l6", "mobilenet_v2"]}
 ASSEMBLED = {"plain": ["ppocr_cls", "minilm_l6", "mobilenet_v2"],
              "quick": ["hey_jarvis"], "full": None}  # all
+# In one file with the processor: those whose hot kernels want most registers.
+FILES = {"plain": ["minilm_l6"], "quick": ["hey_jarvis"], "full": None}
 # NVIDIA's assembler and disassembler.
 TOOLS = ROOT / ".deps/cuda/bin"
 ASSEMBLER = TOOLS / "ptxas"
@@ -137,15 +139,32 @@ def check_benchmarks(build, work, counts):
 def check_units(tools, cases, counts):
     """Tensor cores, those of Hopper among them, at sizes that do not suit
     them."""
-    capability = "ASHLAR_CUDA_DOUBLE_CC"
-    before = os.environ.get(capability, "8.0")
-    os.environ[capability] = "9.0"
-    count_said(counts, "units", call(
-        sys.executable, ROOT / "test/Integration/device_units.py", "--bin",
-        tools, "--target=cuda:sm_90a", "--machine",
-        ROOT / "lib/Targets/CUDA/Machines/sm_90a.json",
-        f"--device={DEVICE}", f"--cases={cases}")[1])
-    os.environ[capability] = before
+    for preset, chip, driver in (("sm_90a", "9.0", "12040"),
+                                 ("sm_100a", "10.0", "12080")):
+        chosen = {"ASHLAR_CUDA_DOUBLE_CC": chip,
+                  "ASHLAR_CUDA_DOUBLE_DRIVER": driver}
+        before = {name: os.environ.get(name) for name in chosen}
+        os.environ.update(chosen)
+        count_said(counts, f"units of {preset}", call(
+            sys.executable, ROOT / "test/Integration/device_units.py", "--bin",
+            tools, f"--target=cuda:{preset}", "--machine",
+            ROOT / f"lib/Targets/CUDA/Machines/{preset}.json",
+            f"--device={DEVICE}", f"--cases={cases}")[1])
+        for name, value in before.items():
+            os.environ.pop(name)
+            if value is not None:
+                os.environ[name] = value
+
+
+def check_files(tools, names, counts):
+    """One file of real models for the processor and both GPUs."""
+    if not ASSEMBLER.exists():
+        return  # said before
+    for precision in ("f32", "bf16"):
+        count_said(counts, f"one file, {precision}", call(
+            sys.executable, ROOT / "test/Integration/cuda_models.py", "--bin",
+            tools, f"--ptxas={ASSEMBLER}", f"--precision={precision}",
+            *(f"--model={name}" for name in names or ()))[1])
 
 
 def main():
@@ -170,6 +189,7 @@ def main():
             os.environ["ASHLAR_PTXAS"] = "none"
             check_assembler(tools, ASSEMBLED[arguments.mode], work, counts)
             check_machine_code(tools, counts)
+            check_files(tools, FILES[arguments.mode], counts)
             if not (double / "libcuda.so.1").exists():
                 counts.skip("cuda", "the driver double is not built "
                             "(ASHLAR_RUNTIME_TESTS)")

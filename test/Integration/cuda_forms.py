@@ -3,9 +3,9 @@
 """Which program and which form of its code a GPU is given, and that all compute
 the same.
 
-One module with programs for sm_80 and sm_90a, each as machine code and as PTX,
-on the driver double with chips from 7.5 to 12.0: with a driver that takes
-machine code, and with one that is too old for it and is given PTX.
+One module with programs for sm_80, sm_90a and sm_100a, each as machine code and
+as PTX, on the driver double with chips from 7.5 to 12.0: with a driver that
+takes machine code, and with one that is too old for it and is given PTX.
 """
 
 import argparse
@@ -22,13 +22,15 @@ from onnx import TensorProto, helper
 import device_run
 
 # The program, and whether machine code of it runs there; none: no program does.
+PRESETS = ("sm_80", "sm_90a", "sm_100a")
 CHIPS = {
     "7.5": None,
     "8.0": ("sm_80", True),
     "8.6": ("sm_80", True),
     "8.9": ("sm_80", True),
     "9.0": ("sm_90a", True),
-    "10.0": ("sm_80", False),
+    "10.0": ("sm_100a", True),
+    "10.3": ("sm_80", False),
     "12.0": ("sm_80", False),
 }
 
@@ -59,6 +61,8 @@ def on_chip(arguments, work, chip, source):
     code, or takes none if it is null; empty: nothing."""
     expected = CHIPS[chip]
     environment = {"ASHLAR_CUDA_DOUBLE_CC": chip}
+    if float(chip) >= 10:  # no driver before CUDA 12.8 knows it
+        environment["ASHLAR_CUDA_DOUBLE_DRIVER"] = "12080"
     if source:
         environment["ASHLAR_CUDA_DOUBLE_PTX"] = str(source)
     done = run([arguments.bin / "ashlar-run", work / "both.ash",
@@ -67,9 +71,9 @@ def on_chip(arguments, work, chip, source):
                 f"--driver-cache={work}", "--device=cuda:0"], **environment)
     if not expected:
         lists = all(f"cuda:{preset}: not taken" in done.stdout
-                    for preset in ("sm_80", "sm_90a"))
+                    for preset in PRESETS)
         return "" if done.returncode == 1 and lists else \
-            f"expected a refusal that lists both programs, found {done.stdout}"
+            f"expected a refusal that lists all programs, found {done.stdout}"
     preset, has_code = expected
     if done.returncode:
         return done.stdout.strip()[:400]
@@ -100,7 +104,8 @@ def main():
             (10, 24)).astype(np.float32))
         for command in (
                 [arguments.bin / "ashlar-compile", "--quiet", work / "m.onnx",
-                 "-o", work / "both.ash", "--target=cuda:sm_80,cuda:sm_90a",
+                 "-o", work / "both.ash",
+                 "--target=" + ",".join(f"cuda:{each}" for each in PRESETS),
                  f"--assembler={arguments.ptxas.resolve()}",
                  f"--save-temps={work / 'temps'}"],
                 [arguments.bin / "ashlar-compile", "--quiet", work / "m.onnx",

@@ -47,7 +47,7 @@ class Tally:
     """Counts cases, and says at once what is wrong with one."""
 
     def __init__(self):
-        self.passed = self.failed = 0
+        self.passed = self.failed = self.skipped = 0
 
     def add(self, name, why):
         """`why` is empty where nothing is wrong."""
@@ -56,7 +56,12 @@ class Tally:
         if why:
             print(f"FAIL {name}: {why}")
 
+    def skip(self, name, why):
+        self.skipped += 1
+        print(f"SKIP {name}: {why}")
+
     def end(self):
         """The closing line; the exit status."""
-        print(f"{self.passed} passed, {self.failed} failed, 0 skipped")
+        print(f"{self.passed} passed, {self.failed} failed, "
+              f"{self.skipped} skipped")
         return 1 if self.failed else 0

@@ -29,10 +29,12 @@ import device_run
 WANTED = {
     "sm_80": ["HMMA", "LDGSTS"],
     "sm_90a": ["HGMMA"],
+    "sm_100a": ["HMMA"],
 }
 BESIDE = {
     "sm_80": [],
     "sm_90a": ["UTMALDG"],
+    "sm_100a": [],
 }
 STEPS = ("HMMA", "HGMMA")
 LOCAL = ("STL", "LDL")

@@ -17,10 +17,12 @@ struct LevelChoice {
 };
 
 /// With `openSizes` the caller chooses some of the sizes, and all ends are
-/// masked. Nothing: no unit takes the types, or no tile fits the memories.
-std::optional<LevelChoice> chooseLevels(tile::ContractOp op,
-                                        const MachineModel &machine,
-                                        bool openSizes = false);
+/// masked. What `isRefused` says, if it is given, is passed over. Nothing: no
+/// unit takes the types, or no tile fits the memories.
+std::optional<LevelChoice>
+chooseLevels(tile::ContractOp op, const MachineModel &machine,
+             bool openSizes = false,
+             llvm::function_ref<bool(tile::StrategyAttr)> isRefused = nullptr);
 
 } // namespace ashlar
 

@@ -10,6 +10,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringMap.h"
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -85,6 +86,10 @@ struct EmitOptions {
   std::string assembler;
   bool lineTables = false; ///< code says of which node an instruction is
   bool strict = false;     ///< code that falls short of its strategy is refused
+  /// Told of each kernel with a matrix unit whose threads keep in memory what
+  /// should be in registers. True: the program will be compiled again with
+  /// another strategy, and nobody else is told; may be empty.
+  std::function<bool(mlir::ModuleOp kernel)> triesAgain;
   /// Set when the machine is at fault and not the compiler: a full disk; or the
   /// model, which an object cannot hold.
   bool *refused = nullptr;

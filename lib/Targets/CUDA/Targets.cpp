@@ -33,7 +33,7 @@ static std::string check(const MachineModel &machine) {
 
 TargetInfo ashlar::cuda::cudaTargetInfo() {
   TargetInfo info = {"cuda",
-                     {"sm_80", "sm_90a"},
+                     {"sm_80", "sm_90a", "sm_100a"},
                      machineFor,
                      check,
                      [](MachineModel machine) -> std::unique_ptr<Target> {

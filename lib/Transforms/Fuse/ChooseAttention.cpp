@@ -6,6 +6,7 @@
 #include "AttentionProblem.h"
 #include "Dispatches.h"
 #include "ashlar/Analysis/ByteSize.h"
+#include "ashlar/Cost/RefusedStrategies.h"
 #include "ashlar/Cost/UnitOperands.h"
 #include "ashlar/Machine/MachineOption.h"
 #include "ashlar/Support/Remarks.h"
@@ -25,7 +26,9 @@ namespace ashlar {
 namespace {
 class Chooser : AttentionProblem {
 public:
-  using AttentionProblem::AttentionProblem;
+  Chooser(tile::AttentionOp op, const MachineModel &machine,
+          RefusedStrategies *refused)
+      : AttentionProblem(op, machine), refused(refused) {}
 
   /// What is missing, or nothing: then the op has its levels and strategies.
   std::string run() {
@@ -34,6 +37,8 @@ public:
     if (!chooseTiles())
       return "no tile of rows and keys fits the machine's registers and memory";
     write();
+    if (refused)
+      refused->note(op.getLoc(), textOf(keys));
     return "";
   }
 
@@ -63,6 +68,12 @@ private:
                 parallel.back() * size(op.getValues()));
   }
 
+  /// By which a choice is known again.
+  std::string textOf(int64_t keys) {
+    return unit->name + " " + std::to_string(rows) + " rows, " +
+           std::to_string(keys) + " keys";
+  }
+
   bool chooseTiles() {
     int64_t batches = 1;
     for (auto [d, size] : llvm::enumerate(parallel.drop_back()))
@@ -86,7 +97,8 @@ private:
       if (one % unit->k == 0 && registersOf(one) <= most &&
           bytesOf(rows, one) <= near->bytesOfPart() &&
           (unit->mostN == 0 || one <= unit->mostN) &&
-          (one == 16 || one < 2 * reduced[keyDim])) {
+          (one == 16 || one < 2 * reduced[keyDim]) &&
+          !(refused && refused->contains(op.getLoc(), textOf(one)))) {
         keys = one;
         return true;
       }
@@ -243,12 +255,15 @@ private:
 
   int64_t rows = 0, keys = 0;         ///< of a tile
   const CopyEngine *engine = nullptr; ///< of boxes; null: threads copy
+  RefusedStrategies *refused;
 };
 
 struct ChooseAttention
     : ashlar::impl::ChooseAttentionPassBase<ChooseAttention> {
   using ChooseAttentionPassBase::ChooseAttentionPassBase;
-  explicit ChooseAttention(const MachineModel &machine) : machine(machine) {}
+  ChooseAttention(const MachineModel &machine,
+                  std::shared_ptr<RefusedStrategies> refused)
+      : machine(machine), refused(std::move(refused)) {}
   LogicalResult initialize(MLIRContext *context) override {
     return readMachineOption(context, machineName, machine);
   }
@@ -259,7 +274,8 @@ struct ChooseAttention
   }
   void runOnOperation() override {
     getOperation().walk([&](tile::AttentionOp op) {
-      if (std::string why = Chooser(op, machine).run(); !why.empty())
+      if (std::string why = Chooser(op, machine, refused.get()).run();
+          !why.empty())
         remark::missed(op.getLoc(), about(op, "Attention", "strategy"))
             << "scores and sums go through memory between its steps: " << why;
       else
@@ -271,10 +287,12 @@ struct ChooseAttention
 
 private:
   MachineModel machine = MachineModel::generic();
+  std::shared_ptr<RefusedStrategies> refused;
 };
 } // namespace
 
 std::unique_ptr<Pass>
-ashlar::createChooseAttentionPass(const MachineModel &machine) {
-  return std::make_unique<ChooseAttention>(machine);
+ashlar::createChooseAttentionPass(const MachineModel &machine,
+                                  std::shared_ptr<RefusedStrategies> refused) {
+  return std::make_unique<ChooseAttention>(machine, std::move(refused));
 }

@@ -515,10 +515,11 @@ struct ChooseStrategies
   ChooseStrategies(const MachineModel &machine,
                    std::shared_ptr<StrategyTuning> tuning, bool openSizes,
                    int64_t scratchBytes, std::shared_ptr<FirstChoices> choices,
-                   std::vector<CompanionDevice> companions)
+                   std::vector<CompanionDevice> companions,
+                   std::shared_ptr<RefusedStrategies> refused)
       : machine(machine), tuning(std::move(tuning)), openSizes(openSizes),
         scratchBytes(scratchBytes), choices(std::move(choices)),
-        companions(std::move(companions)) {}
+        companions(std::move(companions)), refused(std::move(refused)) {}
   LogicalResult initialize(MLIRContext *context) override {
     return readMachineOption(context, machineName, machine);
   }
@@ -605,7 +606,7 @@ struct ChooseStrategies
     if (machine.scopes.empty())
       return false;
     std::optional<LevelChoice> choice = chooseLevelsOfVariants(
-        op, machine, openSizes, ofAttentions.contains(op));
+        op, machine, openSizes, ofAttentions.contains(op), refused.get());
     if (!choice) {
       remark::missed(op.getLoc(), about(op, "Strategy", "strategy"))
           << "no unit of " << machine.name << " takes " << spell(productOf(op))
@@ -643,6 +644,7 @@ struct ChooseStrategies
   int64_t scratchBytes = 0;
   std::shared_ptr<FirstChoices> choices;
   std::vector<CompanionDevice> companions;
+  std::shared_ptr<RefusedStrategies> refused;
 };
 } // namespace
 
@@ -703,8 +705,9 @@ Prediction ashlar::predictStrategy(tile::ContractOp op,
 std::unique_ptr<Pass> ashlar::createChooseStrategiesPass(
     const MachineModel &machine, std::shared_ptr<StrategyTuning> tuning,
     bool openSizes, int64_t scratchBytes, std::shared_ptr<FirstChoices> choices,
-    std::vector<CompanionDevice> companions) {
+    std::vector<CompanionDevice> companions,
+    std::shared_ptr<RefusedStrategies> refused) {
   return std::make_unique<ChooseStrategies>(
       machine, std::move(tuning), openSizes, scratchBytes, std::move(choices),
-      std::move(companions));
+      std::move(companions), std::move(refused));
 }

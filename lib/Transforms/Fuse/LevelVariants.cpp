@@ -23,11 +23,17 @@ struct Variant {
   double cycles() const { return choice->prediction.cycles() + beside; }
 };
 
+std::string textOf(tile::StrategyAttr strategy) {
+  std::string text;
+  llvm::raw_string_ostream(text) << strategy;
+  return text;
+}
+
 class VariantChooser {
 public:
   VariantChooser(tile::ContractOp op, const MachineModel &machine,
-                 bool openSizes, bool isFixed)
-      : op(op), machine(machine), openSizes(openSizes),
+                 bool openSizes, bool isFixed, RefusedStrategies *refused)
+      : op(op), machine(machine), openSizes(openSizes), refused(refused),
         // Other machines copy and share out by means of their own. On buffers,
         // nothing can be put beside it.
         hasVariants(!isFixed && !openSizes && machine.countOf("lane") != 0 &&
@@ -43,11 +49,11 @@ public:
     if (machine.vectors.bytes != 0 && !hasNeighbours(op))
       packRows(op);
     Variant best = {op, Value()};
-    best.choice = chooseLevels(op, machine, openSizes);
+    best.choice = choose(op);
     if (hasVariants && best.choice && leavesWorkersIdle(*best.choice))
       addSplit();
     for (Variant &other : others) {
-      other.choice = chooseLevels(other.op, machine, openSizes);
+      other.choice = choose(other.op);
       if (other.choice && (!best.choice || other.cycles() < best.cycles()))
         std::swap(best, other);
     }
@@ -58,6 +64,14 @@ public:
   }
 
 private:
+  std::optional<LevelChoice> choose(tile::ContractOp one) {
+    Location at = op.getLoc();
+    return chooseLevels(
+        one, machine, openSizes, [&](tile::StrategyAttr strategy) {
+          return refused && refused->contains(at, textOf(strategy));
+        });
+  }
+
   /// Whether columns or terms of b lie side by side.
   static bool hasNeighbours(tile::ContractOp op) {
     AffineMap map = op.getBMap();
@@ -142,7 +156,9 @@ private:
 
   tile::ContractOp op;
   const MachineModel &machine;
-  bool openSizes, hasVariants;
+  bool openSizes;
+  RefusedStrategies *refused;
+  bool hasVariants;
   SmallVector<Variant, 2> others;
 };
 } // namespace
@@ -150,8 +166,10 @@ private:
 std::optional<LevelChoice>
 ashlar::chooseLevelsOfVariants(tile::ContractOp &op,
                                const MachineModel &machine, bool openSizes,
-                               bool isFixed) {
-  Variant best = VariantChooser(op, machine, openSizes, isFixed).run();
+                               bool isFixed, RefusedStrategies *refused) {
+  Variant best = VariantChooser(op, machine, openSizes, isFixed, refused).run();
+  if (refused && best.choice)
+    refused->note(op.getLoc(), textOf(best.choice->strategy));
   if (best.op == op)
     return best.choice;
   if (wantsRemarks(op))

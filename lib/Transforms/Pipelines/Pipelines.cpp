@@ -168,7 +168,8 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
           createMergeContractsPass(options.machine, options.openSizes));
     function.addPass(createChooseStrategiesPass(
         options.machine, options.tuning, options.openSizes,
-        options.scratchBytes, options.choices, options.companions));
+        options.scratchBytes, options.choices, options.companions,
+        options.refused));
     function.addPass(createCSEPass());
   }
   FormDispatchesPassOptions dispatches;
@@ -186,7 +187,8 @@ void ashlar::buildFusePipeline(OpPassManager &pm, bool fuse,
     attention.scratchBytes = options.scratchBytes;
     function.addPass(createFormAttentionPass(attention));
     if (shared && !options.openSizes)
-      function.addPass(createChooseAttentionPass(options.machine));
+      function.addPass(
+          createChooseAttentionPass(options.machine, options.refused));
   }
   function.addPass(createFormDispatchesPass(dispatches));
   if (all && options.takes(PipelineStep::MergeReductions))

@@ -24,33 +24,25 @@ PhaseRing::PhaseRing(ImplicitLocOpBuilder &b, tile::RingType type, Value memory,
       b, MemRefType::get({2 * slots()}, b.getI64Type(),
                          MemRefLayoutAttrInterface(),
                          b.getI64IntegerAttr(workgroupSpace)));
-  filled = makeSide(b);
-  taken = makeSide(b);
+  turn = memref::AllocOp::create(b, MemRefType::get({}, b.getI32Type()));
+  auto first = memref::StoreOp::create(b, word(b, 0), turn);
+  first->setAttr(onceAttrName, b.getStringAttr("begin"));
 }
 
-PhaseRing::Side PhaseRing::makeSide(ImplicitLocOpBuilder &b) const {
-  Side side;
-  for (Value *one : {&side.slot, &side.parity}) {
-    *one = memref::AllocOp::create(b, MemRefType::get({}, b.getI32Type()));
-    auto first = memref::StoreOp::create(b, word(b, 0), *one);
-    first->setAttr(onceAttrName, b.getStringAttr("begin"));
-  }
-  return side;
-}
-
-std::pair<Value, Value> PhaseRing::next(ImplicitLocOpBuilder &b,
-                                        const Side &side) const {
-  Value slot = memref::LoadOp::create(b, side.slot),
-        parity = memref::LoadOp::create(b, side.parity);
-  Value later = arith::AddIOp::create(b, slot, word(b, 1));
-  Value isEnd = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, later,
-                                      word(b, slots()));
+PhaseRing::Turn PhaseRing::next(ImplicitLocOpBuilder &b) const {
+  Value now = memref::LoadOp::create(b, turn);
+  Value later = arith::AddIOp::create(b, now, word(b, 1));
+  auto is = [&](arith::CmpIPredicate how, Value one, int64_t other) -> Value {
+    return arith::CmpIOp::create(b, how, one, word(b, other));
+  };
+  Value isEnd = is(arith::CmpIPredicate::eq, later, 2 * slots()),
+        isOdd = is(arith::CmpIPredicate::uge, now, slots());
   memref::StoreOp::create(
-      b, arith::SelectOp::create(b, isEnd, word(b, 0), later), side.slot);
-  Value other = arith::XOrIOp::create(b, parity, word(b, 1));
-  memref::StoreOp::create(b, arith::SelectOp::create(b, isEnd, other, parity),
-                          side.parity);
-  return {arith::IndexCastOp::create(b, b.getIndexType(), slot), parity};
+      b, arith::SelectOp::create(b, isEnd, word(b, 0), later), turn);
+  Value slot = arith::SelectOp::create(
+      b, isOdd, arith::SubIOp::create(b, now, word(b, slots())), now);
+  return {arith::IndexCastOp::create(b, b.getIndexType(), slot),
+          arith::ExtUIOp::create(b, b.getI32Type(), isOdd)};
 }
 
 Value PhaseRing::freeOf(ImplicitLocOpBuilder &b, Value slot) const {
@@ -78,7 +70,7 @@ void PhaseRing::end(ImplicitLocOpBuilder &b) const {
 
 void PhaseRing::fill(ImplicitLocOpBuilder &b, const TensorBox &box,
                      int64_t map) const {
-  auto [slot, parity] = next(b, filled);
+  auto [slot, parity] = next(b);
   // The turn in front of the first one is over from the beginning.
   Value before = arith::XOrIOp::create(b, parity, word(b, 1));
   tile::PhaseWaitOp::create(b, phases, freeOf(b, slot), before);
@@ -100,7 +92,7 @@ void PhaseRing::fill(ImplicitLocOpBuilder &b, const TensorBox &box,
 }
 
 Value PhaseRing::take(ImplicitLocOpBuilder &b) const {
-  auto [slot, parity] = next(b, taken);
+  auto [slot, parity] = next(b);
   tile::PhaseWaitOp::create(b, phases, slot, parity);
   return arith::MulIOp::create(b, slot, index(b, pitch()));
 }

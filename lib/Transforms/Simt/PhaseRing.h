@@ -8,8 +8,9 @@
 namespace ashlar::simt {
 
 /// A ring between roles: each slot has two words that count arrivals, one of
-/// whoever fills it and one of those who are done with it. Both sides number
-/// slots for themselves, and whether they come to them an odd time.
+/// whoever fills it and one of those who are done with it. Each thread numbers
+/// slots for itself, and whether it comes to them an odd time: it is of one
+/// side, so that one number serves both.
 class PhaseRing {
 public:
   /// Makes the words. `memory`: of the slots, one behind the other.
@@ -30,14 +31,11 @@ public:
   void release(mlir::ImplicitLocOpBuilder &b, mlir::Value place) const;
 
 private:
-  /// Of one side: the next slot, and the parity of its turn.
-  struct Side {
+  struct Turn {
     mlir::Value slot, parity;
   };
-  Side makeSide(mlir::ImplicitLocOpBuilder &b) const;
-  /// The present values; the side goes on to the next slot.
-  std::pair<mlir::Value, mlir::Value> next(mlir::ImplicitLocOpBuilder &b,
-                                           const Side &side) const;
+  /// The present turn; the thread goes on to the next one.
+  Turn next(mlir::ImplicitLocOpBuilder &b) const;
   int64_t slots() const { return type.getSlots(); }
   int64_t pitch() const { return type.getSlotType().getSize(); }
   /// Of what is free, behind that of what is full.
@@ -48,8 +46,8 @@ private:
 
   tile::RingType type;
   mlir::Value memory, phases;
+  mlir::Value turn; ///< of a thread: behind the slots, those of odd parity
   const Threads &threads;
-  Side filled, taken;
 };
 
 } // namespace ashlar::simt

@@ -81,6 +81,12 @@ inline std::vector<uint16_t> halvesOf(size_t count) {
   return values;
 }
 
+/// The target of kernels that evaluate() makes.
+inline const char *&targetOfRun() {
+  static const char *made = "sm_90";
+  return made;
+}
+
 /// `line` with $d, $a, $b, $c for registers of the arrays' widths, on each
 /// element. Lines before it may use what kernelText() declares from 40 on.
 template <class Out, class... In>
@@ -107,7 +113,7 @@ std::vector<Out> evaluate(std::string line, const std::vector<In> &...inputs) {
   body += line + "\nmad.wide.u32 %rd10, %r10, " + std::to_string(sizes[0]) +
           ", %rd0;\nst.global.b" + bitsOf(sizes[0]) + " [%rd10], " +
           registerOf(0) + ";";
-  Bench bench(kernelText(1 + sizeof...(In), body));
+  Bench bench(kernelText(1 + sizeof...(In), body, "", targetOfRun()));
   size_t count = counts[0];
   EXPECT_EQ(count % 256, 0u);
   uint64_t out = bench.array(std::vector<Out>(count));

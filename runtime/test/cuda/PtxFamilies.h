@@ -12,7 +12,8 @@ namespace ashlar::ptx {
 
 inline bool isFloat(Type type) {
   return type == Type::F16 || type == Type::F16x2 || type == Type::BF16 ||
-         type == Type::BF16x2 || type == Type::F32 || type == Type::F64;
+         type == Type::BF16x2 || type == Type::F32 || type == Type::F32x2 ||
+         type == Type::F64;
 }
 
 enum class FloatOp : uint8_t {

@@ -7,11 +7,13 @@
 #include "PtxFloatOps.h"
 #include "PtxHandlers.h"
 
+#include <cstdio>
+
 using namespace ashlar::ptx;
 
 namespace {
 
-/// Two values of 16 bits in one register.
+/// Two values in one register.
 template <class T> struct Pair {
   T low, high;
 };
@@ -127,6 +129,18 @@ const Instruction *flaggedPair(Thread &t, const Instruction *i) {
   return i + 1;
 }
 
+/// All but the last source have 16 bits; what is computed has 32.
+template <class T> const Instruction *mixed(Thread &t, const Instruction *i) {
+  FloatOp op = FloatOp(i->count);
+  float a = toFloat(get<T>(t, i->a)), b, c = 0;
+  if (op == FloatOp::Fma)
+    b = toFloat(get<T>(t, i->b)), c = get<float>(t, i->c);
+  else
+    b = get<float>(t, i->b);
+  set(t, i->dst, modified(op, a, b, c, i->flags));
+  return i + 1;
+}
+
 template <class Compute> Handler quickBinary(Type type) {
   switch (type) {
   case Type::F32:
@@ -139,6 +153,8 @@ template <class Compute> Handler quickBinary(Type type) {
     return binary<BFloat, Compute>;
   case Type::F16x2:
     return binary<Pair<Half>, Both<Compute>>;
+  case Type::F32x2:
+    return binary<Pair<float>, Both<Compute>>;
   default:
     return binary<Pair<BFloat>, Both<Compute>>;
   }
@@ -172,6 +188,8 @@ Handler quickFma(Type type) {
     return ternary<BFloat, Compute>;
   case Type::F16x2:
     return ternary<Pair<Half>, Both<Compute>>;
+  case Type::F32x2:
+    return ternary<Pair<float>, Both<Compute>>;
   default:
     return ternary<Pair<BFloat>, Both<Compute>>;
   }
@@ -188,6 +206,8 @@ Handler slow(Type type) {
     return flagged<BFloat>;
   case Type::F16x2:
     return flaggedPair<Half>;
+  case Type::F32x2:
+    return flaggedPair<float>;
   default:
     return flaggedPair<BFloat>;
   }
@@ -268,7 +288,38 @@ const Instruction *flushedBinary(Thread &t, const Instruction *i) {
 
 } // namespace
 
+/// PTX ISA, "Mixed Precision Floating Point Instructions".
+static void decodeMixed(Decoder &d, FloatOp op, Type narrow) {
+  if (narrow != Type::F16 && narrow != Type::BF16)
+    d.fail("expected f16 or bf16 behind f32");
+  size_t count = operandsOf(op);
+  d.expectOperands(count);
+  Instruction made = d.make(narrow == Type::F16 ? mixed<Half> : mixed<BFloat>);
+  made.flags = d.takeFloatMode();
+  made.count = uint32_t(op);
+  made.dst = d.destination();
+  made.a = d.source(1, narrow);
+  made.b = d.source(2, count == 4 ? narrow : Type::F32);
+  if (count == 4)
+    made.c = d.source(3, Type::F32);
+  d.emit(made);
+}
+
+/// Whether a module is for chips of 10.0 or later.
+static bool isForLater(Decoder &d) {
+  int chip = 0;
+  std::sscanf(d.owner().module().target.c_str(), "sm_%d", &chip);
+  return chip >= 100;
+}
+
 void ashlar::ptx::decodeFloat(Decoder &d, FloatOp op, Type type) {
+  const bool adds =
+      op == FloatOp::Add || op == FloatOp::Sub || op == FloatOp::Fma;
+  if (type == Type::F32x2 && (!isForLater(d) || !(adds || op == FloatOp::Mul)))
+    d.fail("not for this type, or this target");
+  if (adds && type == Type::F32 && isForLater(d))
+    if (Type narrow = d.takeTypeOrNone(); narrow != Type::None)
+      return decodeMixed(d, op, narrow);
   if (op == FloatOp::Div) {
     if (d.take("approx")) {
       bool isFlushed = d.take("ftz");
@@ -302,7 +353,7 @@ void ashlar::ptx::decodeFloat(Decoder &d, FloatOp op, Type type) {
   size_t count = operandsOf(op);
   if (flags == 0)
     return emitPlain(d, quick(d, op, type), type, count);
-  bool isNarrow = type != Type::F32 && type != Type::F64;
+  bool isNarrow = type != Type::F32 && type != Type::F32x2 && type != Type::F64;
   if (isNarrow && (flags & 7))
     d.fail("of 16 bits only .rn");
   d.expectOperands(count);

@@ -62,6 +62,87 @@ TEST(PtxFloat, SingleArithmetic) {
   EXPECT_EQ(nan[0], 0x7fffffffu);
 }
 
+/// Chips of 10.0 and later.
+class PtxLaterFloat : public ::testing::Test {
+protected:
+  void SetUp() override { targetOfRun() = "sm_100a"; }
+  void TearDown() override { targetOfRun() = "sm_90"; }
+
+  /// Of both halves of a register.
+  template <class Compute> static auto both(Compute compute) {
+    return [compute](auto... all) {
+      auto half = [](uint64_t bits, int i) {
+        return bitsAs<float>(uint32_t(bits >> 32 * i));
+      };
+      uint64_t result = 0;
+      for (int i : {0, 1}) {
+        float one = compute(half(all, i)...);
+        // Any NaN is as good as the one that the manual names.
+        uint32_t bits = one != one ? 0x7fffffffu : bitsAs<uint32_t>(one);
+        result |= uint64_t(bits) << 32 * i;
+      }
+      return result;
+    };
+  }
+  static std::vector<uint64_t> pairs() {
+    auto low = valuesOf<float>(count), high = valuesOf<float>(count);
+    std::vector<uint64_t> all(count);
+    for (size_t i = 0; i != count; ++i)
+      all[i] = bitsAs<uint32_t>(low[i]) | uint64_t(bitsAs<uint32_t>(high[i]))
+                                              << 32;
+    return all;
+  }
+};
+
+TEST_F(PtxLaterFloat, TwoInARegister) {
+  auto a = pairs(), b = pairs(), c = pairs();
+  check<uint64_t>("add.rn.f32x2 $d, $a, $b;",
+                  both([](float a, float b) { return a + b; }), a, b);
+  check<uint64_t>("sub.f32x2 $d, $a, $b;",
+                  both([](float a, float b) { return a - b; }), a, b);
+  check<uint64_t>("mul.rn.f32x2 $d, $a, $b;",
+                  both([](float a, float b) { return a * b; }), a, b);
+  check<uint64_t>("fma.rn.f32x2 $d, $a, $b, $c;",
+                  both([](float a, float b, float c) {
+                    return roundedTo<float>(exactFma(a, b, c));
+                  }),
+                  a, b, c);
+  check<uint64_t>("fma.rz.f32x2 $d, $a, $b, $c;",
+                  both([](float a, float b, float c) {
+                    return roundedTo<float>(exactFma(a, b, c), Rounding::Zero);
+                  }),
+                  a, b, c);
+}
+
+TEST_F(PtxLaterFloat, SumsOf16And32Bits) {
+  auto a = halvesOf(count), b = halvesOf(count);
+  auto c = valuesOf<float>(count);
+  auto wide = [](uint16_t bits) { return bitsAs<float>(uint32_t(bits) << 16); };
+  check<float>(
+      "add.rn.f32.bf16 $d, $a, $b;",
+      [&](uint16_t a, float c) { return wide(a) + c; }, a, c);
+  check<float>(
+      "sub.rn.f32.bf16 $d, $a, $b;",
+      [&](uint16_t a, float c) { return wide(a) - c; }, a, c);
+  check<float>(
+      "fma.rn.f32.bf16 $d, $a, $b, $c;",
+      [&](uint16_t a, uint16_t b, float c) {
+        return roundedTo<float>(exactFma(wide(a), wide(b), c));
+      },
+      a, b, c);
+  // 1.5 of f16, and all of them by it.
+  check<float>(
+      "mov.b16 %rs40, 0x3e00;\nadd.rn.f32.f16 $d, %rs40, $a;",
+      [](float c) { return 1.5f + c; }, c);
+}
+
+TEST(PtxFloat, EarlierChipsHaveNoPairsOf32Bits) {
+  EXPECT_THROW(Bench(kernelText(0, "add.rn.f32x2 %rd10, %rd11, %rd12;")),
+               std::exception);
+  EXPECT_THROW(Bench(kernelText(0, "add.rn.f32.bf16 %f10, %rs11, %f12;")),
+               std::exception);
+}
+
 TEST(PtxFloat, FlushingAndSaturation) {
   auto a = valuesOf<float>(count), b = valuesOf<float>(count);
   auto flush = [](float v) {

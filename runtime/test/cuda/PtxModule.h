@@ -61,6 +61,7 @@ enum class Type : uint8_t {
   BF16x2,
   TF32,
   F32,
+  F32x2,
   F64,
   E4M3x2,
   E5M2x2,

@@ -202,8 +202,9 @@ bool setRegisters(Block &block, Thread *const *threads, const Instruction *i) {
 }
 
 void decodeSetMaxRegisters(Decoder &d) {
-  if (d.owner().module().target != "sm_90a")
-    d.fail("setmaxnreg needs .target sm_90a");
+  const std::string &target = d.owner().module().target;
+  if (target != "sm_90a" && target != "sm_100a")
+    d.fail("setmaxnreg needs .target sm_90a or sm_100a");
   int kind = d.takeOf({"inc", "dec"});
   if (kind < 0 || !d.take("sync") || !d.take("aligned") ||
       d.takeType() != Type::U32)

@@ -10,19 +10,22 @@ namespace ashlar {
 #define GEN_PASS_DECL
 #include "ashlar/Transforms/Fuse/Passes.h.inc"
 class FirstChoices;
+class RefusedStrategies;
 class StrategyTuning;
 /// What is best for `machine`; without it, for MachineModel::generic(). Tuning
 /// may be null. With `openSizes`, nothing depends on what divides a size; what
 /// `choices` knows is kept to, otherwise noted; it may be null. What a worker
 /// keeps for itself is held to `scratchBytes` where that is not 0. Those of
 /// `companions` that lower their own kernels have strategies for their
-/// machines.
+/// machines. What `refused` has is not taken again; it may be null.
 std::unique_ptr<mlir::Pass> createChooseStrategiesPass(
     const MachineModel &machine, std::shared_ptr<StrategyTuning> tuning,
     bool openSizes, int64_t scratchBytes, std::shared_ptr<FirstChoices> choices,
-    std::vector<CompanionDevice> companions = {});
+    std::vector<CompanionDevice> companions = {},
+    std::shared_ptr<RefusedStrategies> refused = nullptr);
 std::unique_ptr<mlir::Pass>
-createChooseAttentionPass(const MachineModel &machine);
+createChooseAttentionPass(const MachineModel &machine,
+                          std::shared_ptr<RefusedStrategies> refused = nullptr);
 std::unique_ptr<mlir::Pass>
 createFormWinogradPass(const MachineModel &machine,
                        std::shared_ptr<StrategyTuning> tuning, bool openSizes,

@@ -22,6 +22,7 @@
 namespace ashlar {
 
 class FirstChoices;
+class RefusedStrategies;
 class StrategyTuning;
 
 /// What the target says to the stage `tile`.
@@ -45,6 +46,8 @@ struct TileOptions {
   bool hostStandsIn = false; ///< it computes only what they cannot
   /// Measured choices, and who lists what was considered; may be null.
   std::shared_ptr<StrategyTuning> tuning;
+  /// What an earlier try of the program has found out; may be null.
+  std::shared_ptr<RefusedStrategies> refused;
 
   bool takes(PipelineStep step) const { return unsigned(step) < steps; }
 };

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Behaves as ptxas towards the compiler, and says what FAKE_PTXAS asks for:
-fine, spills, once (spills in the first call with a FAKE_PTXAS_STATE), serial or
-refuses. Its output is an ELF file without sections."""
+fine, spills, first:N (spills in the first N calls with a FAKE_PTXAS_STATE),
+serial or refuses. Its output is an ELF file without sections."""
 
 import os
 import re
@@ -20,10 +20,12 @@ if says == "refuses":
     print("ptxas fatal   : Value 'sm_x' is not defined for option 'gpu-name'",
           file=sys.stderr)
     sys.exit(1)
-if says == "once":
-    state = os.environ["FAKE_PTXAS_STATE"]
-    says = "fine" if os.path.exists(state) else "spills"
-    open(state, "w").close()
+if says.startswith("first:"):
+    with open(os.environ["FAKE_PTXAS_STATE"], "a+") as state:
+        state.write("another call\n")
+        state.seek(0)
+        calls = len(state.readlines())
+    says = "spills" if calls <= int(says[6:]) else "fine"
 for name in re.findall(r"\.entry (\w+)\(", open(source).read()):
     spilled = 12 if says == "spills" else 0
     print(f"""\
