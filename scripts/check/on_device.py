@@ -154,9 +154,11 @@ def check_edges(tools, target, device, counts):
 def count_said(counts, name, said):
     """Adds what a script of tests says at its end."""
     print(said, end="", flush=True)
-    found = re.search(r"^(\d+) passed, (\d+) failed, 0 skipped$", said, re.M)
+    found = re.search(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", said,
+                      re.M)
     if not found:
         counts.must(name, first_error(said))
         return
     counts.passed += int(found[1])
     counts.failed += int(found[2])
+    counts.skipped += int(found[3])

@@ -248,17 +248,18 @@ private:
   Value bytesOf(uint64_t byte) {
     unsigned width = unit.operand.getIntOrFloatBitWidth();
     return arith::ConstantOp::create(
-        b, b.getIntegerAttr(unit.operand,
-                            APInt::getSplat(width, APInt(8, byte))));
+        b,
+        b.getIntegerAttr(unit.operand, APInt::getSplat(width, APInt(8, byte))));
   }
 
   void countOffsets(ArrayRef<SmallVector<Value>> left,
                     ArrayRef<SmallVector<Value>> right, size_t k) {
     auto begin = [&](SmallVector<Value> &offsets, size_t size) {
       if (offsets.empty())
-        offsets.assign(size, arith::ConstantOp::create(
-                                 b, b.getZeroAttr(VectorType::get(
-                                        {count}, sums[0].getType()))));
+        offsets.assign(
+            size,
+            arith::ConstantOp::create(
+                b, b.getZeroAttr(VectorType::get({count}, sums[0].getType()))));
     };
     if (unit.leftUnsigned) {
       begin(ofColumns, right.size());
@@ -275,9 +276,10 @@ private:
   void addOffsets() {
     if (ofColumns.empty() && ofRows.empty())
       return;
-    int64_t both = ofColumns.empty() || ofRows.empty()
-                       ? 0
-                       : 128 * 128 * ShapedType::getNumElements(op.getReduced());
+    int64_t both =
+        ofColumns.empty() || ofRows.empty()
+            ? 0
+            : 128 * 128 * ShapedType::getNumElements(op.getReduced());
     Value constant = arith::ConstantOp::create(
         b, b.getIntegerAttr(b.getI32Type(), APInt(32, uint32_t(both))));
     const size_t across = columns / side;

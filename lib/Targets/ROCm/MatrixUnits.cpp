@@ -33,21 +33,18 @@ static std::optional<MatrixUnit> unitOfSingles(Type element, Chip chip,
   if (chip.isRDNA())
     return std::nullopt;
   if (roundsToTF32 && chip.kind == Chip::CDNA3)
-    return MatrixUnit{"rocdl.mfma.f32.16x16x8.xf32",
-                      2,
-                      4,
-                      true,
-                      VectorType::get({2}, element),
-                      element};
-  return MatrixUnit{
-      "rocdl.mfma.f32.16x16x4f32", 1, 4, true, element, element};
+    return MatrixUnit{"rocdl.mfma.f32.16x16x8.xf32", 2,      4, true,
+                      VectorType::get({2}, element), element};
+  return MatrixUnit{"rocdl.mfma.f32.16x16x4f32", 1, 4, true, element, element};
 }
 
 /// For factors of 16 bits.
 static MatrixUnit unitOfHalves(Type element, Chip chip) {
   Type part =
       element.isBF16() ? IntegerType::get(element.getContext(), 16) : element;
-  auto of = [&](int64_t count) -> Type { return VectorType::get({count}, part); };
+  auto of = [&](int64_t count) -> Type {
+    return VectorType::get({count}, part);
+  };
   if (!chip.isRDNA())
     return {element.isF16() ? "rocdl.mfma.f32.16x16x16f16"
                             : "rocdl.mfma.f32.16x16x16bf16.1k",
@@ -101,8 +98,8 @@ static std::optional<MatrixUnit> instructionOf(tile::ThreadStepOp op, Type sum,
   return unit;
 }
 
-std::optional<MatrixUnit> ashlar::rocm::unitOf(tile::ThreadStepOp op,
-                                               Chip chip, bool roundsToTF32) {
+std::optional<MatrixUnit> ashlar::rocm::unitOf(tile::ThreadStepOp op, Chip chip,
+                                               bool roundsToTF32) {
   auto acc = cast<tile::AccType>(op.getType());
   tile::FragmentAttr fragment = acc.getFragment(),
                      own = fragmentOf(op.getContext(), chip);
