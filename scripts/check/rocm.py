@@ -6,8 +6,10 @@ Code objects are read, instruction by instruction, by an emulator of the tests
 (test/Integration/amdgpu): products, convolutions and attentions of each matrix
 unit, rows and functions agree with NumPy and ONNX Runtime, the network for
 digits with the target cpu; the emulator sees waits and barriers that are taken
-out. Loops of large products have the instructions that they should. In the
-mode quick this is a sample, in the mode full more cases.
+out. Loops of large products have the instructions that they should. On the
+double of AMD's driver launches are emulated, too: the network for digits by
+ashlar-run on hip:0. In the mode quick this is a sample, in the mode full more
+cases, and the conformance suite of devices on the emulator.
 """
 
 import argparse
@@ -20,6 +22,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = ROOT / "test/Integration/amdgpu"
 RUN = {"plain": [], "quick": ["--presets=gfx942", "--quick"],
        "full": ["--full", "--cases=6"]}
+LAUNCHES = {"plain": ["--chips=gfx942,gfx1100"], "quick": ["--chips=gfx942"],
+            "full": ["--conformance"]}
 
 
 def main():
@@ -37,7 +41,9 @@ def main():
         for name, program, flags in (
                 ("pseudocode", "check_pseudocode.py", []),
                 ("hot loops", "hot_loops.py", ["--bin", tools]),
-                ("emulator", "run_kernels.py", ["--bin", tools, *RUN[mode]])):
+                ("emulator", "run_kernels.py", ["--bin", tools, *RUN[mode]]),
+                ("launches", "run_launches.py", [
+                    "--build", arguments.build, *LAUNCHES[mode]])):
             count_said(counts, name, call(sys.executable, HERE / program,
                                           *flags)[1])
     print(f"{counts.passed} passed, {counts.failed} failed, "

@@ -38,11 +38,15 @@ public:
                                  : held(row / side));
       for (int64_t column = 0; column < columns; column += side)
         right.push_back(load(column, /*isLeft=*/false));
-      for (size_t k = 0; k != left.front().size(); ++k)
+      for (size_t k = 0; k != left.front().size(); ++k) {
         for (auto [i, x] : llvm::enumerate(left))
           for (auto [j, y] : llvm::enumerate(right))
             multiply(count * (i * right.size() + j), x[k], y[k]);
+        if (unit.isMfma)
+          countOffsets(left, right, k);
+      }
     });
+    addOffsets();
     if (!unit.isMfma)
       keepInPlace();
     op.replaceAllUsesWith(sums);
@@ -110,7 +114,11 @@ private:
       for (int64_t i = 0; i != together; ++i)
         elements.push_back(loadAt(first, isLeft, i, 1));
     }
-    return cut(elements);
+    SmallVector<Value> operands = cut(elements);
+    if (unit.isMfma && (isLeft ? unit.leftUnsigned : unit.rightUnsigned))
+      for (Value &words : operands)
+        words = arith::XOrIOp::create(b, words, bytesOf(0x80));
+    return operands;
   }
 
   /// Vectors of terms side by side as the instructions' operands.
@@ -141,14 +149,16 @@ private:
     return operands;
   }
   Value formOne(ArrayRef<Value> terms) {
-    if (!isa<VectorType>(unit.operand))
+    if (unit.operand == unit.element)
       return terms.front();
     Value all = vector::FromElementsOp::create(
         b, VectorType::get({int64_t(terms.size())}, unit.element), terms);
-    return all.getType() == unit.operand
-               ? all
-               : vector::BitCastOp::create(b, cast<VectorType>(unit.operand),
-                                           all);
+    if (all.getType() == unit.operand)
+      return all;
+    auto words = dyn_cast<VectorType>(unit.operand);
+    Value bits = vector::BitCastOp::create(
+        b, words ? words : VectorType::get({1}, unit.operand), all);
+    return words ? bits : vector::ExtractOp::create(b, bits, 0).getResult();
   }
 
   /// So many elements from the `i`-th term of the lane on.
@@ -211,16 +221,81 @@ private:
     auto type = VectorType::get({count}, sums[i].getType());
     Value before = vector::FromElementsOp::create(
         b, type, ArrayRef<Value>(sums).slice(i, count));
+    Value next = multiply(x, y, before);
+    for (int64_t j = 0; j != count; ++j)
+      sums[i + j] = vector::ExtractOp::create(b, next, j);
+  }
+
+  Value multiply(Value x, Value y, Value before) {
     OperationState state(b.getLoc(), unit.name);
-    state.addTypes(type);
+    state.addTypes(before.getType());
     state.addOperands({y, x, before});
     if (unit.isMfma) {
       Value none = arith::ConstantIntOp::create(b, 0, 32);
       state.addOperands({none, none, none});
+    } else if (unit.element.isInteger()) {
+      state.addAttribute("signA", b.getBoolAttr(!unit.rightUnsigned));
+      state.addAttribute("signB", b.getBoolAttr(!unit.leftUnsigned));
     }
-    Value next = b.create(state)->getResult(0);
-    for (int64_t j = 0; j != count; ++j)
-      sums[i + j] = vector::ExtractOp::create(b, next, j);
+    return b.create(state)->getResult(0);
+  }
+
+  // Mfma takes signed bytes. For an unsigned one, u, it is given u - 128, and
+  // the other operand's terms times 128 are added once for all rows, or
+  // columns: 64 of them by the unit, twice. Sums wrap, so all of it is exact.
+
+  /// A whole operand of one byte.
+  Value bytesOf(uint64_t byte) {
+    unsigned width = unit.operand.getIntOrFloatBitWidth();
+    return arith::ConstantOp::create(
+        b,
+        b.getIntegerAttr(unit.operand, APInt::getSplat(width, APInt(8, byte))));
+  }
+
+  void countOffsets(ArrayRef<SmallVector<Value>> left,
+                    ArrayRef<SmallVector<Value>> right, size_t k) {
+    auto begin = [&](SmallVector<Value> &offsets, size_t size) {
+      if (offsets.empty())
+        offsets.assign(
+            size,
+            arith::ConstantOp::create(
+                b, b.getZeroAttr(VectorType::get({count}, sums[0].getType()))));
+    };
+    if (unit.leftUnsigned) {
+      begin(ofColumns, right.size());
+      for (auto [sum, y] : llvm::zip_equal(ofColumns, right))
+        sum = multiply(bytesOf(64), y[k], sum);
+    }
+    if (unit.rightUnsigned) {
+      begin(ofRows, left.size());
+      for (auto [sum, x] : llvm::zip_equal(ofRows, left))
+        sum = multiply(x[k], bytesOf(64), sum);
+    }
+  }
+
+  void addOffsets() {
+    if (ofColumns.empty() && ofRows.empty())
+      return;
+    int64_t both =
+        ofColumns.empty() || ofRows.empty()
+            ? 0
+            : 128 * 128 * ShapedType::getNumElements(op.getReduced());
+    Value constant = arith::ConstantOp::create(
+        b, b.getIntegerAttr(b.getI32Type(), APInt(32, uint32_t(both))));
+    const size_t across = columns / side;
+    for (size_t i = 0; i != sums.size(); ++i) {
+      size_t fragment = i / count, element = i % count;
+      auto addOf = [&](ArrayRef<Value> offsets, size_t at) {
+        if (offsets.empty())
+          return;
+        Value one = vector::ExtractOp::create(b, offsets[at], element);
+        sums[i] = add(sums[i], add(one, one));
+      };
+      addOf(ofColumns, fragment % across);
+      addOf(ofRows, fragment / across);
+      if (both != 0)
+        sums[i] = add(sums[i], constant);
+    }
   }
 
   Value index(int64_t value) {
@@ -242,6 +317,7 @@ private:
   int64_t count;         ///< sums of a lane in each fragment
   int64_t together = 1;
   SmallVector<Value> sums;
+  SmallVector<Value> ofColumns, ofRows; ///< 64 times their operands' terms
 };
 } // namespace
 

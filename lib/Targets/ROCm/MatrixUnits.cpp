@@ -27,43 +27,79 @@ static tile::FragmentAttr fragmentOf(MLIRContext *context, Chip chip) {
   llvm_unreachable("all kinds of chips");
 }
 
-/// For what two elements are multiplied, whichever lanes have them.
-static std::optional<MatrixUnit> instructionOf(Type element, Type sum,
-                                               Chip chip) {
-  Builder b(element.getContext());
-  auto of = [](int64_t count, Type type) -> Type {
-    return VectorType::get({count}, type);
-  };
-  Type i16 = b.getI16Type();
-  if (!sum.isF32())
+/// For factors of f32.
+static std::optional<MatrixUnit> unitOfSingles(Type element, Chip chip,
+                                               bool roundsToTF32) {
+  if (chip.isRDNA())
     return std::nullopt;
-  const bool isMfma = !chip.isRDNA();
-  if (element.isF32() && isMfma)
-    return MatrixUnit{
-        "rocdl.mfma.f32.16x16x4f32", 1, 4, true, element, element};
-  if (!element.isF16() && !element.isBF16())
-    return std::nullopt;
-  Type part = element.isBF16() ? i16 : element;
-  if (isMfma)
-    return MatrixUnit{element.isF16() ? "rocdl.mfma.f32.16x16x16f16"
-                                      : "rocdl.mfma.f32.16x16x16bf16.1k",
-                      4,
-                      4,
-                      true,
-                      of(4, part),
-                      element};
-  const bool isWhole = chip.kind == Chip::RDNA3; // rows, in both halves
-  return MatrixUnit{element.isF16() ? "rocdl.wmma.f32.16x16x16.f16"
-                                    : "rocdl.wmma.f32.16x16x16.bf16",
-                    isWhole ? 16 : 8,
-                    isWhole ? 1 : 2,
-                    false,
-                    of(isWhole ? 16 : 8, part),
-                    element};
+  if (roundsToTF32 && chip.kind == Chip::CDNA3)
+    return MatrixUnit{"rocdl.mfma.f32.16x16x8.xf32", 2,      4, true,
+                      VectorType::get({2}, element), element};
+  return MatrixUnit{"rocdl.mfma.f32.16x16x4f32", 1, 4, true, element, element};
 }
 
-std::optional<MatrixUnit> ashlar::rocm::unitOf(tile::ThreadStepOp op,
-                                               Chip chip) {
+/// For factors of 16 bits.
+static MatrixUnit unitOfHalves(Type element, Chip chip) {
+  Type part =
+      element.isBF16() ? IntegerType::get(element.getContext(), 16) : element;
+  auto of = [&](int64_t count) -> Type {
+    return VectorType::get({count}, part);
+  };
+  if (!chip.isRDNA())
+    return {element.isF16() ? "rocdl.mfma.f32.16x16x16f16"
+                            : "rocdl.mfma.f32.16x16x16bf16.1k",
+            4,
+            4,
+            true,
+            of(4),
+            element};
+  const bool isWhole = chip.kind == Chip::RDNA3; // rows, in both halves
+  return {element.isF16() ? "rocdl.wmma.f32.16x16x16.f16"
+                          : "rocdl.wmma.f32.16x16x16.bf16",
+          isWhole ? 16 : 8,
+          isWhole ? 1 : 2,
+          false,
+          of(isWhole ? 16 : 8),
+          element};
+}
+
+/// For factors of 8 bits: an operand is their words, a vector where the op has
+/// one.
+static MatrixUnit unitOfBytes(Type element, Chip chip) {
+  Builder b(element.getContext());
+  switch (chip.kind) {
+  case Chip::CDNA2:
+    return {"rocdl.mfma.i32.16x16x16i8", 4, 4, true, b.getI32Type(), element};
+  case Chip::CDNA3:
+    return {"rocdl.mfma.i32.16x16x32.i8", 8, 4, true, b.getI64Type(), element};
+  case Chip::RDNA3:
+    return {"rocdl.wmma.i32.16x16x16.iu8",        16,     1, false,
+            VectorType::get({4}, b.getI32Type()), element};
+  case Chip::RDNA4:
+    return {"rocdl.wmma.i32.16x16x16.iu8",        8,      2, false,
+            VectorType::get({2}, b.getI32Type()), element};
+  }
+  llvm_unreachable("all kinds of chips");
+}
+
+/// For what two elements are multiplied, whichever lanes have them.
+static std::optional<MatrixUnit> instructionOf(tile::ThreadStepOp op, Type sum,
+                                               Chip chip, bool roundsToTF32) {
+  Type element = op.getB().getType().getElementType();
+  if (sum.isF32() && element.isF32())
+    return unitOfSingles(element, chip, roundsToTF32);
+  if (sum.isF32() && (element.isF16() || element.isBF16()))
+    return unitOfHalves(element, chip);
+  if (!sum.isInteger(32) || !element.isInteger(8))
+    return std::nullopt;
+  MatrixUnit unit = unitOfBytes(element, chip);
+  unit.leftUnsigned = op.getAUnsigned();
+  unit.rightUnsigned = op.getBUnsigned();
+  return unit;
+}
+
+std::optional<MatrixUnit> ashlar::rocm::unitOf(tile::ThreadStepOp op, Chip chip,
+                                               bool roundsToTF32) {
   auto acc = cast<tile::AccType>(op.getType());
   tile::FragmentAttr fragment = acc.getFragment(),
                      own = fragmentOf(op.getContext(), chip);
@@ -71,7 +107,7 @@ std::optional<MatrixUnit> ashlar::rocm::unitOf(tile::ThreadStepOp op,
   if (fragment.getRegisters() != own.getRegisters() ||
       fragment.getLanes() != own.getLanes() || op.getAsynchronous())
     return std::nullopt;
-  auto unit = instructionOf(element, acc.getElementType(), chip);
+  auto unit = instructionOf(op, acc.getElementType(), chip, roundsToTF32);
   if (!unit)
     return std::nullopt;
   ArrayRef<int64_t> terms = op.getReduced();

@@ -21,10 +21,15 @@ struct MatrixUnit {
   int64_t lanes;               ///< that bring different terms of the same row
   bool isMfma;                 ///< takes three controls behind its operands
   mlir::Type operand, element; ///< as the op has them
+  /// Of integers: operands whose numbers are unsigned. Wmma is told so, mfma
+  /// knows signed ones alone.
+  bool leftUnsigned = false, rightUnsigned = false;
 };
 
-/// Of a step's types and fragment; nothing: the chip has none.
-std::optional<MatrixUnit> unitOf(tile::ThreadStepOp op, Chip chip);
+/// Of a step's types and fragment; nothing: the chip has none. With
+/// `roundsToTF32` factors of f32 may lose what TF32 does not have.
+std::optional<MatrixUnit> unitOf(tile::ThreadStepOp op, Chip chip,
+                                 bool roundsToTF32);
 
 /// The op that `unit` says for each 16x16 of a wave's part.
 void writeMatrixStep(tile::ThreadStepOp op, const MatrixUnit &unit);

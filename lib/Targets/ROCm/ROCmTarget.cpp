@@ -59,7 +59,8 @@ FailureOr<ProgramBinary> ROCmTarget::emit(ModuleOp program,
   auto lowered = cpu::lowerKernels(
       program, options.device, lowering, [&](OpPassManager &pm) {
         pm.addPass(createShareVariablesPass());
-        pm.addPass(createThreadsToROCDLPass({machine().code.processor}));
+        pm.addPass(createThreadsToROCDLPass(
+            {machine().code.processor, machine().roundsToTF32}));
       });
   if (failed(lowered))
     return failure();

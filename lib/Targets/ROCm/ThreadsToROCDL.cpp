@@ -48,8 +48,9 @@ static LogicalResult translate(gpu::ShuffleOp op, Chip chip) {
   return success();
 }
 
-static LogicalResult translate(tile::ThreadStepOp op, Chip chip) {
-  std::optional<MatrixUnit> unit = unitOf(op, chip);
+static LogicalResult translate(tile::ThreadStepOp op, Chip chip,
+                               bool roundsToTF32) {
+  std::optional<MatrixUnit> unit = unitOf(op, chip, roundsToTF32);
   if (!unit)
     return op.emitOpError("expected types, whole steps of terms and the "
                           "fragment of a 16x16 matrix instruction of the "
@@ -72,8 +73,12 @@ struct ThreadsToROCDL : ashlar::impl::ThreadsToROCDLPassBase<ThreadsToROCDL> {
       llvm::TypeSwitch<Operation *>(op)
           .Case<gpu::ThreadIdOp, gpu::BarrierOp>(
               [](auto own) { translate(own); })
-          .Case<gpu::ShuffleOp, tile::ThreadStepOp>([&](auto own) {
+          .Case([&](gpu::ShuffleOp own) {
             if (failed(translate(own, chip)))
+              signalPassFailure();
+          })
+          .Case([&](tile::ThreadStepOp own) {
+            if (failed(translate(own, chip, roundsToTF32)))
               signalPassFailure();
           });
     getOperation().walk([](tile::SlotOfOp op) {

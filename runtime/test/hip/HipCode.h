@@ -3,8 +3,9 @@
 // Code objects as the double has them, and who runs their kernels.
 //
 // A launch goes to CudaDouble::runCode, which somebody may have set before the
-// module was loaded: an emulator of the instructions. Otherwise what runs is
-// PTX that was compiled from the same source (ASHLAR_HIP_DOUBLE_PTX,
+// module was loaded, or to an emulator of the instructions, where the
+// environment names one (HipEmulator.h). Otherwise what runs is PTX that was
+// compiled from the same source (ASHLAR_HIP_DOUBLE_PTX,
 // CudaDouble::sourceOfCode, or the tests' own): right for tests of the runtime,
 // which are about everything but instructions. Without either, no code object
 // is taken.
@@ -34,7 +35,7 @@ struct CodeKernel {
   std::vector<Argument> arguments;
 };
 
-struct CodeObject {
+struct CodeObject : std::enable_shared_from_this<CodeObject> {
   std::vector<uint8_t> image;
   uint32_t chip = 0; // EF_AMDGPU_MACH
   std::map<std::string, CodeKernel> kernels;

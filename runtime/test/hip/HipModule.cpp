@@ -5,6 +5,7 @@
 
 #include "CudaExport.h"
 #include "HipCode.h"
+#include "HipEmulator.h"
 #include "HipLimits.h"
 
 #include <algorithm>
@@ -26,7 +27,9 @@ static std::string standIn() {
 }
 
 static RunCode runner() {
-  return reinterpret_cast<RunCode>(ashlar_cuda_double.runCode.load());
+  if (void *given = ashlar_cuda_double.runCode.load())
+    return reinterpret_cast<RunCode>(given);
+  return emulator();
 }
 
 /// EF_AMDGPU_MACH of the device's version.

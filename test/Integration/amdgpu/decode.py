@@ -79,6 +79,8 @@ class Instruction:
                                         reg).offset < 124:
             bits = 32  # of an offset
         first = self.place(field, reg.offset)
+        if field == "vdst" and self.name.startswith("V_READ"):
+            first -= VECTOR  # a scalar, which the field has as a vector
         numbers = range(first, first + max(1, bits // 32))
         (self.writes if field in TARGETS else self.reads).update(numbers)
 
@@ -120,16 +122,26 @@ def _as_fma(raw):
     return (word & ~(0x3ff << 16) | 0x1cb << 16).to_bytes(4, "little") + raw[4:]
 
 
-def _as_mfma(raw):
-    code = VOP3POp.V_MFMA_F32_16X16X16_BF16.value
-    word = int.from_bytes(raw[:4], "little")
-    return (word & ~(0x7f << 16) | code << 16).to_bytes(4, "little") + raw[4:]
+def _as_mfma(of):
+    """With operands as those of that one."""
+    def change(raw):
+        word = int.from_bytes(raw[:4], "little")
+        return (word & ~(0x7f << 16) | of.value << 16).to_bytes(
+            4, "little") + raw[4:]
+    return change
 
 
 # What the tables of a later chip lack: the place of a neighbour, and the name.
 OLDER = {("cdna", "v_mad_f32"): (_as_fma, "V_MAD_F32"),
          ("cdna", "v_mfma_f32_16x16x16bf16_1k"): (
-             _as_mfma, "V_MFMA_F32_16X16X16_BF16")}
+             _as_mfma(VOP3POp.V_MFMA_F32_16X16X16_BF16),
+             "V_MFMA_F32_16X16X16_BF16"),
+         ("cdna", "v_mfma_f32_16x16x8_xf32"): (
+             _as_mfma(VOP3POp.V_MFMA_F32_16X16X16_F16),
+             "V_MFMA_F32_16X16X8_XF32"),
+         ("cdna", "v_mfma_i32_16x16x16i8"): (
+             _as_mfma(VOP3POp.V_MFMA_F32_16X16X4_F32),
+             "V_MFMA_I32_16X16X16_I8")}
 
 
 class Plain:

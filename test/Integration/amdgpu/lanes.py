@@ -169,6 +169,7 @@ def vector(wave, one):
     sources = [source(wave, one, i) for i in range(3)]
     state = {"EXEC": Number(np.uint64(r.exec), "u", 64),
              "VCC": Number(np.uint64(r.scalar_bits(VCC, 64)), "u", 64),
+             "NEG": Number(np.uint64(getattr(inst, "neg", 0)), "u", 32),
              "SIMM32": Number(np.uint64(getattr(inst, "literal", 0)), "u", 32)}
     for i, own in enumerate(sources):
         if own:

@@ -12,7 +12,11 @@ import numpy as np
 from numbers_of_lanes import bf16_to_f32
 from tinygrad.codegen.opt import tc
 
-UNVERIFIED = {"V_MFMA_F32_16X16X4_F32": "lanes as of 16x16x16"}
+UNVERIFIED = {"V_MFMA_F32_16X16X4_F32": "lanes as of 16x16x16",
+              "V_MFMA_F32_16X16X8_XF32": "lanes as of 16x16x16; factors are "
+                                         "cut, not rounded, to 10 bits",
+              "V_MFMA_I32_16X16X16_I8": "lanes as of 16x16x16 of f16",
+              "V_WMMA_I32_16X16X16_IU8 of RDNA 4": "lanes as of f16's"}
 
 
 def _axes(core, name):
@@ -85,49 +89,63 @@ class Unit:
 
 @functools.lru_cache(maxsize=None)
 def unit_of(architecture, terms):
-    cores = {"cdna": tc.amd_cdna_161616, "rdna3": tc.amd_rdna3,
-             "rdna4": tc.amd_rdna4}[architecture]
-    return Unit(cores[0], terms)
+    cores = {("cdna", 16): tc.amd_cdna_161616, ("cdna", 32): tc.amd_cdna_161632,
+             ("rdna3", 16): tc.amd_rdna3, ("rdna4", 16): tc.amd_rdna4}
+    return Unit(cores[architecture, terms][0], terms)
 
 
-def multiply(name, architecture, a, b, c):
-    """`a`, `b`: [lane][word] of bits; `c`: [lane][element] of f32. The products
-    are exact, sums are of f64 and rounded once."""
-    match = re.search(r"_(\d+)X(\d+)X(\d+)_?(BF16|F16|F32)(?:_1K)?$",
+def multiply(name, architecture, a, b, c, signs=0):
+    """`a`, `b`, `c`: [lane][word] of bits; bits of sums. Products of floats are
+    exact, sums are of f64 and rounded once; those of integers wrap. `signs`:
+    of RDNA's bytes, which of a and b are signed; CDNA's are."""
+    match = re.search(r"_(\d+)X(\d+)X(\d+)_?(BF16|F16|XF32|F32|I8|IU8)$",
                       name.replace("_1K", ""))
     if not match or match[1] != "16" or match[2] != "16":
         raise NotImplementedError(f"matrix instruction {name}")
-    kind = match[4]
-    if kind == "F32":
-        return _multiply_f32(architecture, a, b, c)
-    unit = unit_of(architecture, int(match[3]))
-    left = _elements(a, kind)
-    right = _elements(b, kind)
-    matrix_a = np.zeros((16, 16), np.float64)
-    matrix_b = np.zeros((16, 16), np.float64)
-    matrix_a[unit.a[0], unit.a[1]] = left
-    matrix_b[unit.b[1], unit.b[0]] = right
-    sums = matrix_a @ matrix_b
-    return (c.astype(np.float64)
-            + sums[unit.rows, unit.columns]).astype(np.float32)
+    kind, terms = match[4], int(match[3])
+    if kind.endswith("F32"):
+        return _multiply_f32(architecture, terms, a, b, c)
+    unit = unit_of(architecture, terms)
+    is_whole = kind.endswith("8")
+    number = np.int64 if is_whole else np.float64
+    matrix_a = np.zeros((16, terms), number)
+    matrix_b = np.zeros((terms, 16), number)
+    if architecture == "cdna":
+        signs = 3
+    matrix_a[unit.a] = _elements(a, kind, signs & 1)
+    matrix_b[unit.b[1], unit.b[0]] = _elements(b, kind, signs & 2)
+    return _add(matrix_a @ matrix_b, unit, c)
 
 
-def _multiply_f32(architecture, a, b, c):
+def _add(sums, unit, c):
+    """To bits of each lane's sums, as bits."""
+    own = sums[unit.rows, unit.columns]
+    if own.dtype == np.int64:
+        return c + own.astype(np.uint32)
+    return (c.view(np.float32).astype(np.float64) + own).astype(
+        np.float32).view(np.uint32)
+
+
+def _multiply_f32(architecture, terms, a, b, c):
+    """A lane has `terms` / 4 of each, side by side."""
     if architecture != "cdna":
         raise NotImplementedError("f32 of this architecture")
-    unit = unit_of("cdna", 4)
-    lane = np.arange(64)
-    matrix_a = np.zeros((16, 4), np.float64)
-    matrix_b = np.zeros((4, 16), np.float64)
-    matrix_a[lane % 16, lane // 16] = a[:, 0].view(np.float32)
-    matrix_b[lane // 16, lane % 16] = b[:, 0].view(np.float32)
-    sums = matrix_a @ matrix_b
-    return (c.astype(np.float64)
-            + sums[unit.rows, unit.columns]).astype(np.float32)
+    if terms == 8:  # XF32 has 10 bits of the fraction
+        a, b = (x & np.uint32(0xffffe000) for x in (a, b))
+    lane, own = np.arange(64)[:, None], np.arange(terms // 4)
+    matrix_a = np.zeros((16, terms), np.float64)
+    matrix_b = np.zeros((terms, 16), np.float64)
+    places = terms // 4 * (lane // 16) + own
+    matrix_a[lane % 16, places] = np.ascontiguousarray(a).view(np.float32)
+    matrix_b[places, lane % 16] = np.ascontiguousarray(b).view(np.float32)
+    return _add(matrix_a @ matrix_b, unit_of("cdna", 16), c)
 
 
-def _elements(words, kind):
-    halves = np.ascontiguousarray(words).view(np.uint16)
+def _elements(words, kind, is_signed):
+    words = np.ascontiguousarray(words)
+    if kind.endswith("8"):
+        return words.view(np.int8 if is_signed else np.uint8).astype(np.int64)
+    halves = words.view(np.uint16)
     if kind == "BF16":
         return bf16_to_f32(halves).astype(np.float64)
     return halves.view(np.float16).astype(np.float64)

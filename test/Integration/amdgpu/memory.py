@@ -37,6 +37,12 @@ class Memory:
                 if is_store and not is_written:
                     raise Fault(f"store to {name}, which is constant")
                 return data, (addresses - np.uint64(begin)).astype(np.int64)
+            # LLVM may read behind an array in the line of its last byte,
+            # where nothing faults.
+            end = begin + len(data)
+            if not is_store and begin <= low < end and high <= -(-end // 16) * 16:
+                return np.concatenate([data, np.full(16, 0xff, np.uint8)]), (
+                    addresses - np.uint64(begin)).astype(np.int64)
         around = ["%s [%#x, %#x)" % (name, begin, begin + len(data))
                   for begin, data, name, _ in self.all
                   if begin <= low < begin + len(data) + 0x10000]

@@ -300,6 +300,15 @@ def _ordered(x, y, wants_max):
                            ).astype(a.dtype), x.kind, x.size)
 
 
+def _signext_from_bit(x, n):
+    """Of its `n` lowest bits."""
+    bits = np.asarray(x.bits()).astype(np.int64)
+    count = np.minimum(np.asarray(n.bits()).astype(np.int64), x.size)
+    sign = np.int64(1) << np.maximum(count - 1, 0)
+    value = np.where(count == 0, 0, (bits ^ sign) - sign)
+    return Number(value.astype(np.uint64), "u", 64).typed("i", x.size)
+
+
 def _pick(f):
     return lambda x, y: Number(f(x.a, y.a), x.kind, x.size)
 
@@ -323,6 +332,7 @@ FUNCTIONS = {
     "cvtToQuietNAN": lambda x: x,
     "sign": _truth(lambda x: np.signbit(np.asarray(x.a, np.float64))),
     "isEven": _truth(lambda x: np.mod(np.asarray(x.a, np.float64), 2) == 0),
+    "signext_from_bit": _signext_from_bit,
     "signext": lambda x: x.typed("i", x.size).converted("i", 64),
     "f32_to_bf16": lambda x: Number(np.asarray(x.a, np.float32), "bf", 16),
     "bf16_to_f32": lambda x: Number(np.asarray(x.a, np.float32), "f", 32),

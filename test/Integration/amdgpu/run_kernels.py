@@ -64,19 +64,24 @@ def check_units(arguments, preset, tally):
     for unit in machine["units"]:
         if "fragment" not in unit or unit["types"][0]["left"] == "f32":
             continue
+        suite, kinds = device_units.kinds_of(unit)
+        models = suite.MODELS if suite is not device_units else [
+            device_units.product, device_units.convolution,
+            device_units.attention]
         random = np.random.default_rng(arguments.seed)
         with tempfile.TemporaryDirectory() as temporary:
             work = pathlib.Path(temporary)
             (work / "machine.json").write_text(json.dumps(
                 {**machine, "units": [unit]}))
-            for kind in (TensorProto.FLOAT16, TensorProto.BFLOAT16):
-                for make in [device_units.product, device_units.convolution,
-                             device_units.attention] * arguments.cases:
+            for kind in kinds:
+                for make in models * arguments.cases:
                     name, case = small(make, random, kind)
                     why = device_units.run(arguments, work / "machine.json",
-                                           work, device_units, kind, *case)
-                    tally.add(f"{preset}, {unit['name']}, "
-                              f"{TensorProto.DataType.Name(kind)}, {name}", why)
+                                           work, suite, kind, *case)
+                    spelled = " times ".join(kind) if isinstance(
+                        kind, tuple) else TensorProto.DataType.Name(kind)
+                    tally.add(f"{preset}, {unit['name']}, {spelled}, {name}",
+                              why)
 
 
 def check_graph(arguments, preset, name, tally):

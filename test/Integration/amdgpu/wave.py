@@ -84,10 +84,10 @@ class Wave:
                 inst.src2, 32, True), np.uint64).astype(np.uint32)
         if self.r.exec != (1 << self.lanes) - 1:
             raise Fault("matrix instruction with lanes that are off")
-        sums = matrix.multiply(one.name, self.group.architecture, a, b,
-                               c.view(np.float32))
-        self.r.set_words(one.place("vdst", inst.vdst.offset),
-                         sums.view(np.uint32), np.ones(self.lanes, bool))
+        sums = matrix.multiply(one.name, self.group.architecture, a, b, c,
+                               getattr(inst, "neg", 0))
+        self.r.set_words(one.place("vdst", inst.vdst.offset), sums,
+                         np.ones(self.lanes, bool))
 
     def control(self, one):
         name = one.name

@@ -16,7 +16,9 @@ def ThreadsToROCDLPass
     takes modules of the dialect gpu alone.
   }];
   let options = [Option<"processor", "processor", "std::string",
-                        "\"gfx942\"", "LLVM's name of the chip">];
+                        "\"gfx942\"", "LLVM's name of the chip">,
+                 Option<"roundsToTF32", "rounds-to-tf32", "bool", "false",
+                        "Factors of f32 may be rounded to TF32">];
   let dependentDialects = ["::mlir::affine::AffineDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::LLVM::LLVMDialect",
