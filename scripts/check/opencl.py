@@ -3,8 +3,9 @@
 """Programs of the target opencl on an OpenCL device, the first one there is:
 the driver that scripts/setup.sh installs, or those of the machine.
 
-Programs of the target level-zero on a driver double, whose launches run there;
-Intel's compiler for GPUs takes their kernels, where it is installed.
+Programs of the target level-zero on a driver double, whose launches run there,
+those of matrix units too; Intel's compiler for GPUs takes their kernels, and
+PoCL those of opencl:pocl, where they are installed.
 
 Operator tests that pass on cpu pass for the presets generic and subgroups;
 real models agree with ONNX Runtime, those of which a part runs beside the
@@ -26,7 +27,7 @@ import numpy as np
 
 import operators
 from on_device import (Counts, call, check_edges, check_models,
-                       check_operators, first_error, why_not_built)
+                       check_operators, count_said, first_error, why_not_built)
 
 ROOT = operators.ROOT
 sys.path.insert(0, str(ROOT / "test" / "Integration"))
@@ -47,7 +48,7 @@ REFUSED = {"generic": {}, "subgroups": {}}
 # Small ones with convolutions, recurrent layers, attention.
 MODELS = {
     ("plain", "generic"): ["ppocr_cls", "hey_jarvis"],
-    ("plain", "subgroups"): ["hey_jarvis"],
+    ("plain", "subgroups"): ["ppocr_cls", "hey_jarvis"],
     ("quick", "generic"): ["hey_jarvis"], ("quick", "subgroups"): [],
     ("full", "generic"): None, ("full", "subgroups"): None}  # all
 # One program of both, whose products run on the device.
@@ -56,8 +57,14 @@ MODELS_BESIDE = {"plain": ["minilm_l6"], "quick": [], "full": None}
 # The same form for Level Zero.
 LEVEL_ZERO = "level-zero:pvc"
 EVERY_LEVEL_ZERO = {"plain": (40, 400), "quick": (200, 900), "full": (4, 40)}
+UNIT_CASES = {"plain": 2, "quick": 1, "full": 12}
 MODELS_LEVEL_ZERO = {"plain": ["hey_jarvis"], "quick": [], "full": [
     "hey_jarvis", "ppocr_cls", "mobilenet_v2", "minilm_l6"]}
+# A driver without SPIR-V, which takes what llvm-spirv made of it.
+POCL = "opencl:pocl"
+EVERY_POCL = {"plain": (60, 60), "quick": (400, 400), "full": (8, 8)}
+MODELS_POCL = {"plain": [], "quick": [],
+               "full": ["hey_jarvis", "ppocr_cls", "mobilenet_v2"]}
 # hey_jarvis: the model that runs on two devices.
 BOTH = "hey_jarvis"
 TOLERANCE = 1e-4  # of the largest value
@@ -93,6 +100,20 @@ def why_no_device(tools, work):
     return None  # what is wrong beside that, the tests tell
 
 
+def environment_of(module):
+    """OpenCL 2.2, whose SPIR-V is 1.2; it has neither subgroups that shuffle,
+    which take 1.3, nor numbers of 16 bits, which are an extension's."""
+    words = np.fromfile(module, np.uint32)
+    minor = int(words[1]) >> 8 & 255
+    at, capabilities = 5, set()
+    while words[at] & 0xFFFF == 17:
+        capabilities.add(int(words[at + 1]))
+        at += int(words[at]) >> 16
+    float16 = 9
+    return "opencl2.2" if minor <= 2 and float16 not in capabilities else \
+        f"spv1.{minor}"
+
+
 def check_spirv(folder, counts):
     """spirv-val on all that was compiled into the folder."""
     validator = shutil.which("spirv-val")
@@ -101,8 +122,7 @@ def check_spirv(folder, counts):
         if not validator:
             counts.skip(name, "there is no spirv-val (Debian: spirv-tools)")
             continue
-        # The version of SPIR-V that the target writes came with OpenCL 2.2.
-        done, said = call(validator, "--target-env", "opencl2.2", file)
+        done, said = call(validator, "--target-env", environment_of(file), file)
         counts.must(name, "" if done else first_error(said))
 
 
@@ -172,7 +192,9 @@ def check_level_zero(arguments, tools, work, counts):
                         EVERY_LEVEL_ZERO[arguments.mode], work, counts,
                         re.compile("^$"), {})
         if arguments.mode != "quick":
-            check_edges(tools, "level-zero:generic", device, counts)
+            for target in ("level-zero:generic", LEVEL_ZERO):
+                check_edges(tools, target, device, counts)
+        check_units(tools, arguments.mode, device, counts)
         temps = check_models(tools, LEVEL_ZERO, device,
                              MODELS_LEVEL_ZERO[arguments.mode], work, counts,
                              "kernels.spv")
@@ -187,6 +209,18 @@ def check_level_zero(arguments, tools, work, counts):
         shutil.rmtree(temps, ignore_errors=True)
 
 
+def check_units(tools, mode, device, counts):
+    """Products, convolutions and attentions by dpas, which the double computes
+    as its function says."""
+    machine = ROOT / "lib/Targets/LevelZero/Machines" / \
+        f"{LEVEL_ZERO.split(':')[1]}.json"
+    _, said = call(sys.executable, ROOT / "test/Integration/device_units.py",
+                   "--bin", tools, f"--target={LEVEL_ZERO}",
+                   f"--machine={machine}", f"--device={device}",
+                   f"--cases={UNIT_CASES[mode]}")
+    count_said(counts, f"units on {LEVEL_ZERO}", said)
+
+
 def check_native(folder, counts):
     """Intel's compiler on all that was compiled into the folder."""
     ocloc = ocloc_kernels.find_ocloc()
@@ -199,6 +233,39 @@ def check_native(folder, counts):
             why, _ = ocloc_kernels.compile_module(ocloc, file, device)
             counts.must(f"ocloc {device} {file.relative_to(folder).parent}",
                         why)
+
+
+def find_pocl():
+    """PoCL's library, as Debian has it, or that of ASHLAR_POCL; None: there is
+    none."""
+    named = os.environ.get("ASHLAR_POCL")
+    found = sorted(pathlib.Path("/usr/lib").glob("*/libpocl.so.2"))
+    return pathlib.Path(named) if named else found[0] if found else None
+
+
+def check_pocl(arguments, tools, work, counts):
+    """The device of PoCL, alone."""
+    library = find_pocl()
+    translator = os.environ.get("ASHLAR_LLVM_SPIRV", "llvm-spirv-15")
+    if not library or not shutil.which(translator):
+        counts.skip("PoCL", "it or llvm-spirv-15 is not there (Debian: "
+                    "pocl-opencl-icd, llvm-spirv-15); ASHLAR_POCL and "
+                    "ASHLAR_LLVM_SPIRV may name them")
+        return
+    vendors = work / "pocl"
+    vendors.mkdir()
+    (vendors / "pocl.icd").write_text(f"{library}\n")
+    before = os.environ.get("OCL_ICD_VENDORS")
+    os.environ["OCL_ICD_VENDORS"] = str(vendors)
+    try:
+        check_operators(arguments, tools, POCL, EVERY_POCL[arguments.mode],
+                        work, counts)
+        check_models(tools, POCL, DEVICE, MODELS_POCL[arguments.mode], work,
+                     counts, "kernels.bc")
+    finally:
+        del os.environ["OCL_ICD_VENDORS"]
+        if before is not None:
+            os.environ["OCL_ICD_VENDORS"] = before
 
 
 def check_both(tools, work, counts):
@@ -242,6 +309,7 @@ def main():
                        counts)
             check_both(tools, work, counts)
             check_level_zero(arguments, tools, work, counts)
+            check_pocl(arguments, tools, work, counts)
     print(f"{counts.passed} passed, {counts.failed} failed, "
           f"{counts.skipped} skipped")
     return 1 if counts.failed else 0

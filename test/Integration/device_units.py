@@ -260,7 +260,9 @@ def main():
             continue
         random = np.random.default_rng(arguments.seed)
         suite, kinds = kinds_of(unit)
-        instruction = f".{unit['types'][0]['left']}.".encode()
+        # Of an instruction's name, or of a function's that stands for one.
+        dot = "_" if arguments.target.startswith("level-zero") else "."
+        instruction = f"{dot}{unit['types'][0]['left']}{dot}".encode()
         is_used = {b"cp.async.bulk.tensor": not has_boxes, instruction: False}
         with tempfile.TemporaryDirectory() as temporary:
             work = pathlib.Path(temporary)

@@ -15,7 +15,8 @@ static Value *callBuiltIn(IRBuilder<> &b, StringRef name) {
   return call;
 }
 
-static void setWorkgroupSize(Function &entry, int64_t threads) {
+/// How many threads are launched together, and what compilers are told of them.
+static void setSizes(Function &entry, const ashlar::opencl::EntryForm &form) {
   LLVMContext &context = entry.getContext();
   auto number = [&](int64_t value) -> Metadata * {
     return ConstantAsMetadata::get(
@@ -23,19 +24,50 @@ static void setWorkgroupSize(Function &entry, int64_t threads) {
   };
   entry.setMetadata(
       "reqd_work_group_size",
-      MDNode::get(context, {number(threads), number(1), number(1)}));
+      MDNode::get(context, {number(form.threads), number(1), number(1)}));
+  if (form.threads == 1)
+    return;
+  if (form.subgroup) {
+    entry.setMetadata("intel_reqd_sub_group_size",
+                      MDNode::get(context, number(form.subgroup)));
+    return;
+  }
+  // Drivers for GPUs do not look at it. Intel's for processors makes vectors of
+  // work-items where the hint is none, and ends the process over what many
+  // branches keep across barriers (2026.22.10, in its pass
+  // sycl-kernel-reduce-cross-barrier-values).
+  auto *vector = FixedVectorType::get(Type::getFloatTy(context), 16);
+  entry.setMetadata(
+      "vec_type_hint",
+      MDNode::get(context, {ConstantAsMetadata::get(UndefValue::get(vector)),
+                            number(1)}));
+}
+
+/// OpenCL's functions: what all threads of a group must meet stays where it is.
+static void declareBuiltIns(Module &module) {
+  for (Function &function : module) {
+    StringRef name = function.getName();
+    if (!function.isDeclaration() || !name.starts_with("_Z"))
+      continue;
+    function.setCallingConv(CallingConv::SPIR_FUNC);
+    for (User *user : function.users())
+      if (auto *call = dyn_cast<CallInst>(user))
+        call->setCallingConv(CallingConv::SPIR_FUNC);
+    function.setDoesNotThrow();
+    const bool isSubgroup = name.contains("sub_group_");
+    if (isSubgroup || name == "_Z7barrierj")
+      function.addFnAttr(Attribute::Convergent);
+    if (isSubgroup)
+      function.setDoesNotAccessMemory();
+  }
 }
 
 void ashlar::opencl::addKernelEntry(Module &module, StringRef symbol,
-                                    int64_t threads, bool hasOffsets) {
-  // A barrier must stay where all threads meet it.
-  if (Function *barrier = module.getFunction("_Z7barrierj")) {
-    barrier->setCallingConv(CallingConv::SPIR_FUNC);
-    barrier->addFnAttr(Attribute::Convergent);
-  }
+                                    const EntryForm &form) {
+  declareBuiltIns(module);
   GroupEntry how = {
-      CallingConv::SPIR_KERNEL, hasOffsets,
+      CallingConv::SPIR_KERNEL, form.hasOffsets,
       [](IRBuilder<> &b) { return callBuiltIn(b, "_Z12get_group_idj"); },
       [](IRBuilder<> &b) { return callBuiltIn(b, "_Z14get_num_groupsj"); }};
-  setWorkgroupSize(addGroupEntry(module, symbol, how), threads);
+  setSizes(addGroupEntry(module, symbol, how), form);
 }

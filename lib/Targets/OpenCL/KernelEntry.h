@@ -6,13 +6,19 @@
 
 namespace ashlar::opencl {
 
-/// Adds the kernel that the runtime launches: ashlar/runtime/opencl_abi.h, or
-/// gpu_abi.h where memory is addresses and not handles with offsets. A
-/// workgroup of so many threads finds its share of the groups and its scratch
-/// and calls the body, the function `symbol` of pointers, numbers, scratch,
-/// first group and end, which is inlined.
+struct EntryForm {
+  int64_t threads;  ///< of a workgroup
+  int64_t subgroup; ///< lanes that it must have; 0: any number
+  /// ashlar/runtime/opencl_abi.h; false: memory is addresses and not handles
+  /// with offsets, gpu_abi.h.
+  bool hasOffsets;
+};
+
+/// Adds the kernel that the runtime launches. A workgroup finds its share of
+/// the groups and its scratch and calls the body, the function `symbol` of
+/// pointers, numbers, scratch, first group and end, which is inlined.
 void addKernelEntry(llvm::Module &module, llvm::StringRef symbol,
-                    int64_t threads, bool hasOffsets);
+                    const EntryForm &form);
 
 } // namespace ashlar::opencl
 

@@ -3,10 +3,12 @@
 #include "../CPU/LowerKernels.h"
 #include "../LLVM/CompileEach.h"
 #include "../LLVM/LLVMModule.h"
+#include "TranslateSpirv.h"
 #include "WriteSpirv.h"
 #include "ashlar/Targets/OpenCL/Passes.h"
 #include "ashlar/Transforms/Pipelines/KernelPipelines.h"
 #include "ashlar/Transforms/Simt/Passes.h"
+#include "llvm/TargetParser/Triple.h"
 
 using namespace mlir;
 using namespace ashlar;
@@ -20,7 +22,11 @@ Capabilities OpenCLTarget::capabilities() const {
 
 void OpenCLTarget::buildKernelPipeline(OpPassManager &program,
                                        const KernelOptions &options) const {
-  buildLanesPipeline(program, lanesOf(machine(), options.steps));
+  LanesOptions lanes = lanesOf(machine(), options.steps);
+  // Lanes read each other's values from SPIR-V 1.3 on.
+  lanes.shuffles = llvm::Triple(machine().code.triple).getSubArch() >=
+                   llvm::Triple::SPIRVSubArch_v13;
+  buildLanesPipeline(program, lanes);
 }
 
 FailureOr<ProgramBinary> OpenCLTarget::emit(ModuleOp program,
@@ -58,6 +64,13 @@ FailureOr<ProgramBinary> OpenCLTarget::emit(ModuleOp program,
   binary.deviceType = machine().target;
   binary.requiredFeatures = std::move(image->extensions);
   binary.image = std::move(image->words);
+  if (binary.format == spirFormat) {
+    auto bitcode = translateSpirv(binary.image);
+    if (!bitcode)
+      return emitError(program.getLoc()) << llvm::toString(bitcode.takeError());
+    binary.image = std::move(*bitcode);
+    saveBytes(options.saveTemps, "kernels.bc", binary.image);
+  }
   binary.codeBytes = std::move(image->codeBytes);
   return binary;
 }

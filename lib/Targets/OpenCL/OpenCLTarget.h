@@ -11,6 +11,10 @@
 
 namespace ashlar::opencl {
 
+/// Code for drivers without SPIR-V: ASHLAR_OPENCL_SPIR_FORMAT of the runtime's
+/// opencl_abi.h.
+constexpr char spirFormat[] = "spir64";
+
 class OpenCLTarget : public Target {
 public:
   explicit OpenCLTarget(MachineModel machine) : Target(std::move(machine)) {}

@@ -34,12 +34,13 @@ std::string ashlar::opencl::checkMachine(const MachineModel &machine,
 }
 
 static std::string check(const MachineModel &machine) {
-  return opencl::checkMachine(machine, "spirv64");
+  const bool isSpir = machine.code.format == opencl::spirFormat;
+  return opencl::checkMachine(machine, isSpir ? opencl::spirFormat : "spirv64");
 }
 
 TargetInfo ashlar::opencl::openclTargetInfo() {
   TargetInfo info = {"opencl",
-                     {"generic", "avx2", "subgroups"},
+                     {"generic", "avx2", "subgroups", "pocl"},
                      machineFor,
                      check,
                      [](MachineModel machine) -> std::unique_ptr<Target> {

@@ -96,8 +96,12 @@ ashlar::opencl::compileKernel(const KernelSource &kernel,
   if (!translated)
     return translated.takeError();
   std::unique_ptr<Module> module = std::move(*translated);
-  addKernelEntry(*module, kernel.symbol, kernel.threads,
-                 machine.code.format == "spirv64");
+  // Intel's GPUs, which Level Zero is for, have subgroups of 16; a device of
+  // OpenCL may have others, and kernels without units do not ask.
+  const bool hasOffsets = machine.code.format != "spirv64-addresses";
+  addKernelEntry(
+      *module, kernel.symbol,
+      {kernel.threads, hasOffsets ? 0 : machine.countOf("lane"), hasOffsets});
   moveBFloatsAsIntegers(*module);
   saveText(options.saveTemps, kernel.symbol + ".ll", *module);
   HeldDiagnostics diagnostics(context);

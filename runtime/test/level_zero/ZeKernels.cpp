@@ -16,6 +16,14 @@ struct OpenCL : Functions {
   Code (*SetKernelArgSVMPointer)(Kernel, uint32_t, const void *) = nullptr;
   Code (*GetKernelWorkGroupInfo)(Kernel, DeviceId, uint32_t, size_t, void *,
                                  size_t *) = nullptr;
+  Program (*CreateProgramWithSource)(Context, uint32_t, const char **,
+                                     const size_t *, Code *) = nullptr;
+  Code (*CompileProgram)(Program, uint32_t, const DeviceId *, const char *,
+                         uint32_t, const Program *, const char **, void *,
+                         void *) = nullptr;
+  Program (*LinkProgram)(Context, uint32_t, const DeviceId *, const char *,
+                         uint32_t, const Program *, void *, void *,
+                         Code *) = nullptr;
   DeviceId device = nullptr;
   Context context = nullptr;
   bool rounds = false;
@@ -35,6 +43,9 @@ struct OpenCL : Functions {
 #undef ASHLAR_FIND
     find(SetKernelArgSVMPointer, "clSetKernelArgSVMPointer");
     find(GetKernelWorkGroupInfo, "clGetKernelWorkGroupInfo");
+    find(CreateProgramWithSource, "clCreateProgramWithSource");
+    find(CompileProgram, "clCompileProgram");
+    find(LinkProgram, "clLinkProgram");
     return hasAll && choose();
   }
 
@@ -173,6 +184,47 @@ std::string logOf(Program program) {
 
 bool ashlar::ze::hasDevice() { return opencl(); }
 
+/// Adds what a GPU's compiler knows by itself; null: an error is in the log.
+static Program linkMatrices(Program kernels, const char *options,
+                            std::string &log) {
+  const OpenCL &cl = *opencl();
+  Code code = 0;
+  const char *source = ashlar::ze::matrixFunctions;
+  Program parts[] = {kernels, cl.CreateProgramWithSource(cl.context, 1, &source,
+                                                         nullptr, &code)};
+  const std::string standard = std::string(options) + " -cl-std=CL3.0";
+  Program linked = nullptr;
+  for (Program part : parts) {
+    if (code == 0)
+      code = cl.CompileProgram(part, 1, &cl.device,
+                               part == kernels ? options : standard.c_str(), 0,
+                               nullptr, nullptr, nullptr, nullptr);
+    if (code != 0 && part && log.empty())
+      log = "error: " + logOf(part);
+  }
+  if (code == 0)
+    linked = cl.LinkProgram(cl.context, 1, &cl.device, nullptr, 2, parts,
+                            nullptr, nullptr, &code);
+  if (code != 0 && log.empty())
+    log = "error: " + (linked ? logOf(linked) : "no link");
+  if (code != 0 && linked)
+    cl.ReleaseProgram(linked);
+  for (Program part : parts)
+    if (part)
+      cl.ReleaseProgram(part);
+  return code == 0 ? linked : nullptr;
+}
+
+static Program buildAlone(Program program, const char *options,
+                          std::string &log) {
+  const OpenCL &cl = *opencl();
+  if (cl.BuildProgram(program, 1, &cl.device, options, nullptr, nullptr) == 0)
+    return program;
+  log = "error: " + logOf(program);
+  cl.ReleaseProgram(program);
+  return nullptr;
+}
+
 static std::shared_ptr<ashlar::ze::Runnable>
 build(std::string_view image, bool rounds, std::string &log) {
   const OpenCL &cl = *opencl();
@@ -183,15 +235,14 @@ build(std::string_view image, bool rounds, std::string &log) {
     log = "error: this is no SPIR-V";
     return nullptr;
   }
-  code = cl.BuildProgram(
-      program, 1, &cl.device,
-      rounds && cl.rounds ? "-cl-fp32-correctly-rounded-divide-sqrt" : "",
-      nullptr, nullptr);
-  if (code != 0) {
-    log = "error: " + logOf(program);
-    cl.ReleaseProgram(program);
+  const char *options =
+      rounds && cl.rounds ? "-cl-fp32-correctly-rounded-divide-sqrt" : "";
+  const bool hasMatrices =
+      image.find("_matrix_mad_k16") != std::string_view::npos;
+  program = hasMatrices ? linkMatrices(program, options, log)
+                        : buildAlone(program, options, log);
+  if (!program)
     return nullptr;
-  }
   auto built = std::make_shared<Built>(program);
   built->kernels = ashlar::ze::readKernels(image);
   return built;

@@ -36,6 +36,9 @@ bool hasDevice();
 std::shared_ptr<Runnable> buildModule(std::string_view image, bool rounds,
                                       std::string &log);
 
+/// In OpenCL C; what kernels with matrices are linked with.
+extern const char *const matrixFunctions;
+
 /// By the SPIR-V specification, unified 1.4, section 3.32.
 std::map<std::string, std::vector<uint32_t>>
 readKernels(std::string_view image);

@@ -42,6 +42,9 @@
 #include <stdint.h>
 
 #define ASHLAR_OPENCL_FORMAT "spirv64"
+/* The same kernels as LLVM IR of cl_khr_spir (SPIR 1.2, 64 bits), for drivers
+ * that take no SPIR-V. */
+#define ASHLAR_OPENCL_SPIR_FORMAT "spir64"
 
 /* Arguments of a kernel with so many bindings and integers. */
 #define ASHLAR_OPENCL_ARGUMENTS(bindings, integers)                            \

@@ -58,7 +58,8 @@ String OpenCLProgram::binary() const {
 }
 
 Status OpenCLProgram::load(const void *image, uint64_t size) {
-  ASHLAR_RETURN_IF_ERROR(verifySpirv(image, size));
+  if (!isBitcode(image, size))
+    ASHLAR_RETURN_IF_ERROR(verifySpirv(image, size));
   String driver = device.cache ? describeDriver() : "";
   if (driver.empty())
     return build(image, size);

@@ -49,6 +49,9 @@ Status OpenCLDevice::open(Platform platform, uint32_t ordinal) {
           cl.GetExtensionFunctionAddressForPlatform(
               platform, "clCreateProgramWithILKHR"));
   }
+  const String extensions = concat(" ", text(deviceExtensions), " ");
+  takesSpir = !createProgram && number(deviceAddressBits) == 64 &&
+              extensions.find(" cl_khr_spir ") != String::npos;
   const intptr_t properties[] = {contextPlatform,
                                  reinterpret_cast<intptr_t>(platform), 0};
   Code code = 0;

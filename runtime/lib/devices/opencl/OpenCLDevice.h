@@ -48,6 +48,7 @@ public:
   String name; // "opencl:0 (the driver's name)"
   /// Null: it takes no SPIR-V.
   decltype(opencl::Functions::CreateProgramWithIL) createProgram = nullptr;
+  bool takesSpir = false;             // instead, LLVM IR of cl_khr_spir
   bool roundsDivisions = false;       // f32, correctly, if it is told to
   std::unique_ptr<DriverCache> cache; // null: nothing is kept
 

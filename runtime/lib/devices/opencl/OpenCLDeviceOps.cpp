@@ -47,7 +47,8 @@ static String openclFeatures(void *device) {
 }
 
 static bool openclAccepts(void *device, std::string_view format) {
-  return deviceOf(device).createProgram && format == ASHLAR_OPENCL_FORMAT;
+  return (deviceOf(device).createProgram && format == ASHLAR_OPENCL_FORMAT) ||
+         (deviceOf(device).takesSpir && format == ASHLAR_OPENCL_SPIR_FORMAT);
 }
 
 static Status openclAllocate(void *device, uint64_t size, ashlar_memory_kind_t,

@@ -3,6 +3,7 @@
 #include "OpenCLProgram.h"
 
 #include "../LaunchedKernels.h"
+#include "SpirvVerifier.h"
 #include "ashlar/runtime/opencl_abi.h"
 
 namespace ashlar::runtime {
@@ -31,18 +32,35 @@ String OpenCLProgram::buildLog() const {
   return concat("its log: ", log);
 }
 
-Status OpenCLProgram::build(const void *image, uint64_t size) {
+Status OpenCLProgram::create(const void *image, uint64_t size) {
+  Code code = 0, status = 0;
+  if (isBitcode(image, size)) {
+    auto *bytes = static_cast<const unsigned char *>(image);
+    size_t length = size_t(size);
+    program = device.cl.CreateProgramWithBinary(
+        device.context, 1, &device.id, &length, &bytes, &status, &code);
+    return program ? Status()
+                   : device.failed("clCreateProgramWithBinary", code);
+  }
   if (!device.createProgram)
-    return failure(ASHLAR_UNSUPPORTED,
-                   concat(device.name, " takes no SPIR-V: install a driver "
-                                       "that does"),
-                   device.name);
-  Code code = 0;
+    return failure(
+        ASHLAR_UNSUPPORTED,
+        concat(device.name,
+               " takes no SPIR-V: install a driver "
+               "that does",
+               device.takesSpir ? ", or compile for opencl:pocl" : ""),
+        device.name);
   program = device.createProgram(device.context, image, size_t(size), &code);
-  if (!program)
-    return device.failed("clCreateProgramWithIL", code);
-  code = device.cl.BuildProgram(program, 1, &device.id, buildOptions(), nullptr,
-                                nullptr);
+  return program ? Status() : device.failed("clCreateProgramWithIL", code);
+}
+
+Status OpenCLProgram::build(const void *image, uint64_t size) {
+  ASHLAR_RETURN_IF_ERROR(create(image, size));
+  String options = buildOptions();
+  if (isBitcode(image, size))
+    options += " -x spir -spir-std=1.2";
+  Code code = device.cl.BuildProgram(program, 1, &device.id, options.c_str(),
+                                     nullptr, nullptr);
   if (code == 0)
     return {};
   Status cause = device.failed("clBuildProgram", code);

@@ -37,6 +37,8 @@ public:
 
 private:
   Status build(const void *image, uint64_t size);
+  /// From SPIR-V, or from LLVM IR.
+  Status create(const void *image, uint64_t size);
   const char *buildOptions() const;
   String buildLog() const;
   /// Who compiles, and how; empty: the driver does not say enough.

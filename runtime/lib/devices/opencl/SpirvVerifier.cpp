@@ -64,4 +64,9 @@ Status verifySpirv(const void *image, uint64_t size) {
   return {};
 }
 
+bool isBitcode(const void *image, uint64_t size) {
+  static constexpr char begin[] = {'B', 'C', '\xC0', '\xDE'};
+  return size >= sizeof(begin) && std::memcmp(image, begin, sizeof(begin)) == 0;
+}
+
 } // namespace ashlar::runtime

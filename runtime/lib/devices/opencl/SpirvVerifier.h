@@ -13,6 +13,10 @@ namespace ashlar::runtime {
 
 Status verifySpirv(const void *image, uint64_t size);
 
+/// Whether it begins like LLVM IR and not like SPIR-V. What is behind that only
+/// the driver can read.
+bool isBitcode(const void *image, uint64_t size);
+
 } // namespace ashlar::runtime
 
 #endif // ASHLAR_RUNTIME_LIB_DEVICES_OPENCL_SPIRVVERIFIER_H

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "TranslateSpirv.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/Endian.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace ashlar;
+
+std::string ashlar::opencl::withoutScalarNulls(StringRef words) {
+  // SPIR-V 1.2, sections 2.3 and 3.32.
+  enum {
+    Header = 5,
+    TypeBool = 20,
+    TypeInt = 21,
+    TypeFloat = 22,
+    ConstantFalse = 42,
+    Constant = 43,
+    ConstantNull = 46
+  };
+  const size_t count = words.size() / 4;
+  auto word = [&](size_t i) {
+    return support::endian::read32le(words.data() + 4 * i);
+  };
+  std::string out;
+  raw_string_ostream stream(out);
+  auto write = [&](uint32_t value) {
+    char bytes[4];
+    support::endian::write32le(bytes, value);
+    stream.write(bytes, sizeof(bytes));
+  };
+  DenseMap<uint32_t, uint32_t> bits; // of scalar types; 0: true or false
+  for (size_t i = 0; i < count;) {
+    const uint32_t length = i < Header ? 1 : word(i) >> 16,
+                   op = i < Header ? 0 : word(i) & 0xffff;
+    if (length == 0 || length > count - i)
+      break;
+    if (op == TypeInt || op == TypeFloat)
+      bits[word(i + 1)] = word(i + 2);
+    else if (op == TypeBool)
+      bits[word(i + 1)] = 0;
+    if (auto type = bits.end();
+        op == ConstantNull && (type = bits.find(word(i + 1))) != bits.end()) {
+      const uint32_t values = divideCeil(type->second, 32);
+      write((3 + values) << 16 | (values == 0 ? ConstantFalse : Constant));
+      write(word(i + 1));
+      write(word(i + 2));
+      for (uint32_t j = 0; j != values; ++j)
+        write(0);
+    } else {
+      stream << words.substr(4 * i, 4 * length);
+    }
+    i += length;
+  }
+  return out;
+}
+
+static Expected<std::string> findTranslator() {
+  const std::string named =
+      sys::Process::GetEnv("ASHLAR_LLVM_SPIRV").value_or("");
+  if (auto found = sys::findProgramByName(named.empty() ? "llvm-spirv-15"
+                                                        : named.c_str()))
+    return *found;
+  return createStringError(
+      named.empty()
+          ? "expected the program llvm-spirv-15 in PATH, which translates "
+            "kernels for drivers without SPIR-V; install it (Debian: "
+            "llvm-spirv-15), name it by ASHLAR_LLVM_SPIRV, or compile for "
+            "opencl:generic"
+          : "ASHLAR_LLVM_SPIRV: expected the program llvm-spirv of LLVM 15, "
+            "found no program '" +
+                named + "'");
+}
+
+namespace {
+/// A file that goes.
+struct Temporary {
+  explicit Temporary(StringRef suffix)
+      : code(sys::fs::createTemporaryFile("ashlar", suffix, path)),
+        remover(path) {}
+  SmallString<128> path;
+  std::error_code code;
+  FileRemover remover;
+};
+} // namespace
+
+static std::string readAll(StringRef path) {
+  auto buffer = MemoryBuffer::getFile(path);
+  return buffer ? (*buffer)->getBuffer().str() : "";
+}
+
+Expected<std::string> ashlar::opencl::translateSpirv(StringRef words) {
+  auto translator = findTranslator();
+  if (!translator)
+    return translator.takeError();
+  Temporary in("spv"), out("bc"), log("log");
+  for (const Temporary *file : {&in, &out, &log})
+    if (file->code)
+      return createStringError("a temporary file: " + file->code.message());
+  {
+    std::error_code code;
+    raw_fd_ostream file(in.path, code);
+    file << withoutScalarNulls(words);
+    if (file.has_error())
+      return createStringError("a temporary file: " + file.error().message());
+  }
+  std::string error;
+  std::optional<StringRef> redirects[] = {StringRef(""), StringRef(log.path),
+                                          StringRef(log.path)};
+  int code = sys::ExecuteAndWait(*translator,
+                                 {*translator, "-r", in.path, "-o", out.path},
+                                 std::nullopt, redirects, 0, 0, &error);
+  std::string bitcode = readAll(out.path);
+  if (code == 0 && StringRef(bitcode).starts_with("BC"))
+    return bitcode;
+  std::string said = readAll(log.path);
+  return createStringError(
+      *translator + " did not translate the kernels: " +
+      StringRef(said.empty() ? error : said).trim().split('\n').first);
+}

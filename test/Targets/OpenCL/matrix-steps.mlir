@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// RUN: ashlar-opt %s --ashlar-lower-threads --split-input-file --verify-diagnostics | FileCheck %s
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#nk = affine_map<(m, n, k) -> (n, k)>
+#fragment = #tile.fragment<registers [1, 0, 2, 0, 4, 0], lanes [0, 1, 0, 2, 0, 4, 0, 8]>
+
+// A lane brings a term of each of 8 rows, and its column's, two in a word; the
+// wait for copies that threads made is the barrier's.
+// CHECK: func.func private @_Z38intel_sub_group_f16_f16_matrix_mad_k16Dv8_sDv8_iDv8_f(vector<8xi16>, vector<8xi32>, vector<8xf32>) -> vector<8xf32>
+// CHECK-LABEL: func.func @rows
+func.func @rows(%lane: index, %p: index, %x: f32) -> (f32, f32) {
+  %c0 = arith.constant 0 : index
+  %ra = memref.alloc() : memref<512xf16, 3>
+  %rb = memref.alloc() : memref<512xf16, 3>
+  // CHECK-NOT: tile.slot_of
+  %a = tile.slot_of %ra[%p] : memref<512xf16, 3> to !tile.slot<8x32xf16, "local", #tile.layout<pad [0, 2]>>
+  %b = tile.slot_of %rb[%p] : memref<512xf16, 3> to !tile.slot<32x16xf16, "local">
+  // CHECK-NOT: tile.thread_wait
+  tile.thread_wait 0
+  // CHECK: %[[A:.*]] = memref.alloc() : memref<512xf16, 3>
+  // CHECK-COUNT-8: vector.load %[[A]][%{{.*}}] {alignment = 2 : i64} : memref<512xf16, 3>, vector<1xf16>
+  // CHECK-COUNT-16: vector.load %{{.*}} {alignment = 2 : i64} : memref<512xf16, 3>, vector<1xf16>
+  // CHECK: call @_Z38intel_sub_group_f16_f16_matrix_mad_k16Dv8_sDv8_iDv8_f
+  // CHECK-COUNT-8: vector.load %[[A]]
+  // CHECK: call @_Z38intel_sub_group_f16_f16_matrix_mad_k16Dv8_sDv8_iDv8_f
+  // CHECK-NOT: call
+  %0:8 = tile.thread_step %lane at [%c0, %c0](%x, %x, %x, %x, %x, %x, %x, %x : f32, f32, f32, f32, f32, f32, f32, f32) a %a[] : !tile.slot<8x32xf16, "local", #tile.layout<pad [0, 2]>> b %b[] {aMap = #mk, bMap = #kn, reduced = array<i64: 32>, type = !tile.acc<8x16xf32, fragment = #fragment>}
+    : !tile.slot<32x16xf16, "local"> -> f32, f32, f32, f32, f32, f32, f32, f32
+  return %0#0, %0#7 : f32, f32
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#nk = affine_map<(m, n, k) -> (n, k)>
+#fragment = #tile.fragment<registers [1, 0, 2, 0, 4, 0], lanes [0, 1, 0, 2, 0, 4, 0, 8]>
+
+// Terms that lie side by side are loaded as words.
+// CHECK-LABEL: func.func @columns
+func.func @columns(%lane: index, %p: index, %x: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %ra = memref.alloc() : memref<512xbf16, 3>
+  %rb = memref.alloc() : memref<512xbf16, 3>
+  %a = tile.slot_of %ra[%p] : memref<512xbf16, 3> to !tile.slot<8x16xbf16, "local", #tile.layout<pad [0, 2]>>
+  %b = tile.slot_of %rb[%p] : memref<512xbf16, 3> to !tile.slot<16x16xbf16, "local", #tile.layout<pad [0, 2]>>
+  // CHECK-COUNT-8: vector.load %{{.*}} {alignment = 4 : i64} : memref<512xbf16, 3>, vector<2xbf16>
+  // CHECK: call @_Z40intel_sub_group_bf16_bf16_matrix_mad_k16Dv8_sDv8_iDv8_f
+  %0:8 = tile.thread_step %lane at [%c0, %c0](%x, %x, %x, %x, %x, %x, %x, %x : f32, f32, f32, f32, f32, f32, f32, f32) a %a[] : !tile.slot<8x16xbf16, "local", #tile.layout<pad [0, 2]>> b %b[] {aMap = #mk, bMap = #nk, reduced = array<i64: 16>, type = !tile.acc<8x16xf32, fragment = #fragment>}
+    : !tile.slot<16x16xbf16, "local", #tile.layout<pad [0, 2]>> -> f32, f32, f32, f32, f32, f32, f32, f32
+  return %0#0 : f32
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+
+func.func @other(%lane: index, %p: index, %x: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %ra = memref.alloc() : memref<512xf32, 3>
+  %rb = memref.alloc() : memref<512xf32, 3>
+  %a = tile.slot_of %ra[%p] : memref<512xf32, 3> to !tile.slot<8x16xf32, "local">
+  %b = tile.slot_of %rb[%p] : memref<512xf32, 3> to !tile.slot<16x16xf32, "local">
+  // expected-error @below {{expected f16 or bf16 in fragments of 8 x 16 and whole steps of 16 terms, as dpas has them}}
+  %0:8 = tile.thread_step %lane at [%c0, %c0](%x, %x, %x, %x, %x, %x, %x, %x : f32, f32, f32, f32, f32, f32, f32, f32) a %a[] : !tile.slot<8x16xf32, "local"> b %b[] {aMap = #mk, bMap = #kn, reduced = array<i64: 16>, type = !tile.acc<8x16xf32, fragment = #tile.fragment<registers [1, 0, 2, 0, 4, 0], lanes [0, 1, 0, 2, 0, 4, 0, 8]>>}
+    : !tile.slot<16x16xf32, "local"> -> f32, f32, f32, f32, f32, f32, f32, f32
+  return %0#0 : f32
+}
