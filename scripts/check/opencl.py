@@ -62,6 +62,7 @@ MODELS_LEVEL_ZERO = {"plain": ["hey_jarvis"], "quick": [], "full": [
     "hey_jarvis", "ppocr_cls", "mobilenet_v2", "minilm_l6"]}
 # A driver without SPIR-V, which takes what llvm-spirv made of it.
 POCL = "opencl:pocl"
+NO_HALVES = re.compile("opencl:0 lacks cl_khr_fp16")  # numbers of 16 bits
 EVERY_POCL = {"plain": (60, 60), "quick": (400, 400), "full": (8, 8)}
 MODELS_POCL = {"plain": [], "quick": [],
                "full": ["hey_jarvis", "ppocr_cls", "mobilenet_v2"]}
@@ -259,7 +260,7 @@ def check_pocl(arguments, tools, work, counts):
     os.environ["OCL_ICD_VENDORS"] = str(vendors)
     try:
         check_operators(arguments, tools, POCL, EVERY_POCL[arguments.mode],
-                        work, counts)
+                        work, counts, refusal=NO_HALVES)
         check_models(tools, POCL, DEVICE, MODELS_POCL[arguments.mode], work,
                      counts, "kernels.bc")
     finally:
