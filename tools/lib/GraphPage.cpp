@@ -26,17 +26,23 @@ std::string listed(const std::vector<std::string> &names) {
   return text;
 }
 
-/// The operators of a kernel's nodes, each as often as it is there: "Conv, 2
-/// Relu". Empty: not known.
-std::string operatorsOf(const fb::Kernel &kernel) {
+/// The operators of a command's nodes, each as often as it is there: "Conv, 2
+/// Relu". Empty: not known. Its kernel may be other nodes' as well.
+std::string operatorsOf(const fb::Kernel &kernel,
+                        const std::vector<std::string> &nodes) {
   std::vector<std::pair<std::string, int>> counts;
   for (uint32_t i = 0; i < count(kernel.operators()); ++i) {
     std::string name = kernel.operators()->Get(i)->str();
+    bool isOwn = i < count(kernel.nodes()) &&
+                 std::find(nodes.begin(), nodes.end(),
+                           kernel.nodes()->Get(i)->str()) != nodes.end();
+    if (!isOwn || name.empty())
+      continue;
     auto found = std::find_if(counts.begin(), counts.end(),
                               [&](auto &known) { return known.first == name; });
     if (found != counts.end())
       ++found->second;
-    else if (!name.empty())
+    else
       counts.emplace_back(name, 1);
   }
   std::string text;
@@ -114,7 +120,7 @@ private:
     std::string operators = command.kernel >= 0 ? "" : "copy";
     if (command.kernel >= 0) {
       const fb::Kernel &kernel = *program.kernels()->Get(command.kernel);
-      operators = operatorsOf(kernel);
+      operators = operatorsOf(kernel, command.nodes);
       char number[32];
       std::snprintf(number, sizeof(number), "%.3f",
                     double(constantOf(kernel.flops())) / 1e6);
@@ -144,8 +150,8 @@ private:
     if (!command.nodes.empty())
       text += "<dt>nodes<dd>" + listed(command.nodes);
     if (command.kernel >= 0)
-      if (std::string operators =
-              operatorsOf(*program.kernels()->Get(command.kernel));
+      if (std::string operators = operatorsOf(
+              *program.kernels()->Get(command.kernel), command.nodes);
           !operators.empty())
         text += "<dt>operators<dd>" + operators;
     if (!command.takes.empty())
